@@ -113,7 +113,7 @@ void haul__stamps_drop(haul_arena *arena)
 /* What typed allocation must know of a type. */
 typedef struct looks {
     uint64_t slots; /* pointer bits of an object of up to 64 words */
-    int has_gaps, has_odd;
+    int has_gaps, has_listed;
 } looks;
 
 static const haul_error depends = {
@@ -142,7 +142,7 @@ static const haul_error *look_through(const haul__walk *walk, looks *seen)
     haul__flat flat;
     size_t at;
     memset(seen, 0, sizeof *seen);
-    seen->has_odd = walk->has_slots && walk->extent % sizeof(void *) != 0;
+    seen->has_listed = walk->has_slots && walk->extent % sizeof(void *) != 0;
     haul__flat_begin(&flat, walk, 0, 1, walk->extent);
     while (haul__flat_next(&flat, &walk, &at)) {
         size_t gap = 0, bytes, i = 0, offset;
@@ -151,9 +151,9 @@ static const haul_error *look_through(const haul__walk *walk, looks *seen)
             return &depends;
         if (!haul__is_plain(walk))
             return &looks_at_objects;
-        seen->has_gaps |= haul__next_gap(walk, &gap, &bytes) || walk->barred_count > 0;
+        seen->has_gaps |= haul__next_gap(walk, &gap, &bytes) || walk->excluded_count > 0;
         while (haul__next_pointer(walk, &i, &offset)) {
-            seen->has_odd |= (at + offset) % sizeof(void *) != 0;
+            seen->has_listed |= (at + offset) % sizeof(void *) != 0;
             seen->slots |= (uint64_t)1 << ((at + offset) / sizeof(void *) % 64);
         }
     }
@@ -179,7 +179,7 @@ haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
         return haul__type_tell(type, stamp ? &not_committed : &no_result);
     why_not = look_through(walk, &seen);
     if (!why_not &&
-        (seen.has_odd || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
+        (seen.has_listed || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
          walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE))
         why_not = &no_stamp;
     if (why_not)
@@ -207,9 +207,9 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     haul__type_hold(type);
     made.type = type;
     made.slots = seen.slots;
-    if (is_simple(arena, walk, seen.has_gaps || seen.has_odd))
+    if (is_simple(arena, walk, seen.has_gaps || seen.has_listed))
         made.bytes = (walk->extent + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
-    arena->is_special[i] = (unsigned char)(seen.has_gaps || seen.has_odd);
+    arena->is_special[i] = (unsigned char)(seen.has_gaps || seen.has_listed);
     arena->room.stamps[i] = made;
     return &arena->room.stamps[i];
 }

@@ -47,9 +47,9 @@ static int add_gaps(haul__contents *c, const haul__walk *walk, size_t at)
 static int add_excluded(haul__contents *c, const haul__walk *walk, size_t at)
 {
     size_t i;
-    for (i = 0; i < walk->barred_count; i++)
-        if ((walk->barred[i].bars & HAUL__UNRETURNED) &&
-            !haul__staying_add_data(c, at + walk->barred[i].offset, walk->barred[i].bytes))
+    for (i = 0; i < walk->excluded_count; i++)
+        if ((walk->excluded[i].bars & HAUL__UNRETURNED) &&
+            !haul__staying_add_data(c, at + walk->excluded[i].offset, walk->excluded[i].bytes))
             return 0;
     return 1;
 }
@@ -154,13 +154,13 @@ static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t addr
 }
 
 /* A fixed word, or a distance, which stays as it is. */
-static int take_fixed(haul__contents *c, const haul__kept *kept)
+static int take_fixed(haul__contents *c, const haul__fixed *kept)
 {
     size_t at = kept->address - (uintptr_t)c->base;
     uint32_t narrow = (uint32_t)kept->becomes;
     const void *becomes =
         kept->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&kept->becomes;
-    if (kept->kind == HAUL__KEPT_DISTANCE || memcmp(c->base + at, becomes, kept->bytes) == 0)
+    if (kept->kind == HAUL__FIXED_DISTANCE || memcmp(c->base + at, becomes, kept->bytes) == 0)
         return haul__staying_add(c, at, kept->bytes);
     return haul__staying_add_edited(c, at, kept->bytes, becomes);
 }
@@ -168,8 +168,8 @@ static int take_fixed(haul__contents *c, const haul__kept *kept)
 static int take_words(haul__contents *c, const haul__found *found)
 {
     size_t i;
-    for (i = 0; i < found->kept_count; i++)
-        if (!take_fixed(c, &found->kept[i]))
+    for (i = 0; i < found->fixed_count; i++)
+        if (!take_fixed(c, &found->fixed[i]))
             return 0;
     return haul__explicit_of_graph(c, found) && haul__tagged_of_graph(c, found);
 }
@@ -230,7 +230,7 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
     if (!take_words(c, found) || !haul__nurseries_add_staying(c))
         return out_of_memory(error);
     if (!sort_lists(c) ||
-        haul__reads_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
+        haul__read_set_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
         return out_of_memory(error);
     return HAUL_OK;
 }
@@ -282,11 +282,12 @@ void haul__contents_release(haul__contents *contents)
     allocator = &arena->context->allocator;
     if (contents->root.type)
         haul__type_drop(contents->root.type);
-    haul__reads_free(allocator, &contents->reads);
+    haul__read_set_free(allocator, &contents->reads);
     haul__release(allocator, contents->own, haul__contents_bitmap_bytes(contents));
     haul__release(allocator, contents->staying,
                   contents->staying_capacity * sizeof *contents->staying);
-    haul__release(allocator, contents->odd, contents->odd_capacity * sizeof *contents->odd);
+    haul__release(allocator, contents->explicit,
+                  contents->explicit_capacity * sizeof *contents->explicit);
     haul__release(allocator, contents->tagged, contents->tagged_count * sizeof *contents->tagged);
     haul__release(allocator, contents->neighbours,
                   contents->neighbour_count * sizeof *contents->neighbours);
@@ -329,9 +330,10 @@ static int copy_lists(haul__contents *copy, const haul__contents *contents)
                    &copy->staying))
         return 0;
     copy->staying_count = copy->staying_capacity = contents->staying_count;
-    if (!copy_list(allocator, contents->odd, contents->odd_count, sizeof *copy->odd, &copy->odd))
+    if (!copy_list(allocator, contents->explicit, contents->explicit_count, sizeof *copy->explicit,
+                   &copy->explicit))
         return 0;
-    copy->odd_count = copy->odd_capacity = contents->odd_count;
+    copy->explicit_count = copy->explicit_capacity = contents->explicit_count;
     if (!copy_list(allocator, contents->tagged, contents->tagged_count, sizeof *copy->tagged,
                    &copy->tagged))
         return 0;

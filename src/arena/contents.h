@@ -15,10 +15,10 @@ typedef struct haul__staying {
 } haul__staying;
 
 /* A pointer that no bit tells: it is off the grid, or leads `delta` bytes beside its target. */
-typedef struct haul__odd_place {
+typedef struct haul__explicit_place {
     size_t at;
     uintptr_t delta;
-} haul__odd_place;
+} haul__explicit_place;
 
 /* A tagged pointer: without the bits of `mask`, and with `delta` added, it is its target's
  * address. */
@@ -45,8 +45,8 @@ typedef struct haul__contents {
     /* in order; explicit relocations and tagged pointers lie in such ranges */
     haul__staying *staying;
     size_t staying_count, staying_capacity;
-    haul__odd_place *odd; /* in order */
-    size_t odd_count, odd_capacity;
+    haul__explicit_place *explicit; /* in order */
+    size_t explicit_count, explicit_capacity;
     haul__tagged_place *tagged; /* in order */
     size_t tagged_count;
     uint64_t there; /* the contents' address on the device; 0: they have none yet */
@@ -58,7 +58,7 @@ typedef struct haul__contents {
     int direct;
     int is_edited; /* some bytes were others on the device when they were last sent */
     /* the read set of a discovered graph */
-    haul__reads reads;
+    haul__read_set reads;
     int lets_change; /* the read set may change */
 } haul__contents;
 

@@ -42,7 +42,7 @@ int haul__is_edited(const haul__contents *c)
     if (c->tagged_count > 0)
         return 1;
     return c->outside == HAUL_OUTSIDE_NULL &&
-           (haul__next_outside(c, &word) || haul__next_odd_outside(c, &odd));
+           (haul__next_outside(c, &word) || haul__next_explicit_outside(c, &odd));
 }
 
 /* ---- A piece of the contents, which may begin or end inside a word. */
@@ -73,8 +73,8 @@ static void null_outside(const haul__contents *c, const piece *p)
     size_t at = p->first / WORD * WORD, i = 0;
     for (; haul__next_outside(c, &at) && at < p->end; at += WORD)
         null_word(p, at);
-    for (; haul__next_odd_outside(c, &i) && c->odd[i].at < p->end; i++)
-        null_word(p, c->odd[i].at);
+    for (; haul__next_explicit_outside(c, &i) && c->explicit[i].at < p->end; i++)
+        null_word(p, c->explicit[i].at);
 }
 
 void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, size_t bytes)

@@ -20,22 +20,22 @@
 
 static int add_word(haul__contents *c, size_t at, uintptr_t delta)
 {
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->odd, &c->odd_capacity,
-                    c->odd_count + 1, sizeof *c->odd))
+    if (!haul__grow(&c->arena->context->allocator, (void **)&c->explicit, &c->explicit_capacity,
+                    c->explicit_count + 1, sizeof *c->explicit))
         return 0;
-    c->odd[c->odd_count].at = at;
-    c->odd[c->odd_count++].delta = delta;
+    c->explicit[c->explicit_count].at = at;
+    c->explicit[c->explicit_count++].delta = delta;
     return haul__staying_add(c, at, WORD);
 }
 
 static int comes_before(const void *a, const void *b)
 {
-    return ((const haul__odd_place *)a)->at < ((const haul__odd_place *)b)->at;
+    return ((const haul__explicit_place *)a)->at < ((const haul__explicit_place *)b)->at;
 }
 
 void haul__explicit_sort(haul__contents *c)
 {
-    haul__sort(c->odd, c->odd_count, sizeof *c->odd, comes_before);
+    haul__sort(c->explicit, c->explicit_count, sizeof *c->explicit, comes_before);
 }
 
 /* ---- Listed. */
@@ -52,8 +52,8 @@ int haul__explicit_of_object(haul__contents *c, const haul__walk *walk, size_t a
 int haul__explicit_of_graph(haul__contents *c, const haul__found *found)
 {
     size_t i;
-    for (i = 0; i < found->odd_count; i++)
-        if (!add_word(c, found->odd[i].address - (uintptr_t)c->base, found->odd[i].delta))
+    for (i = 0; i < found->explicit_count; i++)
+        if (!add_word(c, found->explicit[i].address - (uintptr_t)c->base, found->explicit[i].delta))
             return 0;
     c->before = found->room_before;
     c->behind = found->room_behind;
@@ -62,11 +62,11 @@ int haul__explicit_of_graph(haul__contents *c, const haul__found *found)
 
 /* ---- There. */
 
-int haul__next_odd_outside(const haul__contents *c, size_t *i)
+int haul__next_explicit_outside(const haul__contents *c, size_t *i)
 {
-    for (; *i < c->odd_count; ++*i) {
-        uintptr_t value = haul__load_word(c->base + c->odd[*i].at);
-        if (value && !haul__leads_inside(c, value + c->odd[*i].delta))
+    for (; *i < c->explicit_count; ++*i) {
+        uintptr_t value = haul__load_word(c->base + c->explicit[*i].at);
+        if (value && !haul__leads_inside(c, value + c->explicit[*i].delta))
             return 1;
     }
     return 0;
@@ -76,7 +76,7 @@ int haul__next_odd_outside(const haul__contents *c, size_t *i)
 
 /* Targets are compared and translated, not values; null is null on both sides. 0: the word leads
  * nowhere. */
-static int word_back(const haul__contents *c, const haul__odd_place *odd,
+static int word_back(const haul__contents *c, const haul__explicit_place *odd,
                      const unsigned char *memory, uint64_t device, uintptr_t *value)
 {
     uintptr_t old = haul__load_word(c->base + odd->at), word = haul__load_word(memory + odd->at);
@@ -91,12 +91,12 @@ haul_status haul__explicit_check_back(const haul__contents *c, const unsigned ch
 {
     uintptr_t value;
     size_t i;
-    for (i = 0; i < c->odd_count; i++)
-        if (!word_back(c, &c->odd[i], memory, device, &value))
+    for (i = 0; i < c->explicit_count; i++)
+        if (!word_back(c, &c->explicit[i], memory, device, &value))
             return haul__fail(
                 error, HAUL_ERROR_GRAPH,
                 "the device has left a pointer at byte %zu of the arena that leads out of it",
-                c->odd[i].at);
+                c->explicit[i].at);
     return HAUL_OK;
 }
 
@@ -104,7 +104,7 @@ void haul__explicit_scatter(const haul__contents *c, const unsigned char *memory
 {
     uintptr_t value;
     size_t i;
-    for (i = 0; i < c->odd_count; i++)
-        if (word_back(c, &c->odd[i], memory, device, &value))
-            memcpy(c->base + c->odd[i].at, &value, sizeof value);
+    for (i = 0; i < c->explicit_count; i++)
+        if (word_back(c, &c->explicit[i], memory, device, &value))
+            memcpy(c->base + c->explicit[i].at, &value, sizeof value);
 }

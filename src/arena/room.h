@@ -76,10 +76,10 @@ struct haul_arena {
     haul__region blocks_region;
     size_t peak, released, reused;
     uint64_t resets;
-    size_t floor;      /* the last checkpoint; only a rollback goes below it */
-    int carriers;      /* atomic: open contents */
-    uint64_t opens;    /* contents opened so far */
-    int was_read_late; /* a copy of it timed out, so a device may still read it */
+    size_t floor;               /* the last checkpoint; only a rollback goes below it */
+    int carriers;               /* atomic: open contents */
+    uint64_t opens;             /* contents opened so far */
+    int was_read_after_timeout; /* a copy of it timed out, so a device may still read it */
     /* releases, reuse and cuts (changes.c) */
     haul__change *changes;
     size_t change_count, change_capacity;

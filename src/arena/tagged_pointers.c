@@ -151,7 +151,7 @@ void haul__tagged_scatter(const haul__contents *c, const unsigned char *memory, 
 
 /* ---- From one device to another. */
 
-size_t haul__tagged_stretch(const haul__contents *c, size_t most, size_t *at)
+size_t haul__next_tagged_words(const haul__contents *c, size_t most, size_t *at)
 {
     size_t i = first_behind(c, *at), bytes = 0;
     if (i == c->tagged_count)

@@ -19,7 +19,7 @@ void haul__tagged_scatter(const haul__contents *contents, const unsigned char *m
                           uint64_t device);
 /* The next run of up to `most` bytes (at least a word) from *at on that holds whole tagged words.
  * Answers its bytes, and its beginning in *at. 0: there is none. */
-size_t haul__tagged_stretch(const haul__contents *contents, size_t most, size_t *at);
+size_t haul__next_tagged_words(const haul__contents *contents, size_t most, size_t *at);
 /* Works out the words of [at, at + bytes) again, in `memory`: the contents lay at `from` before.
  * HAUL_ERROR_LIMIT as above. */
 haul_status haul__tagged_move(const haul__contents *contents, unsigned char *memory, size_t at,

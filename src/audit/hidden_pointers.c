@@ -134,7 +134,7 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
 
 static haul_status search_objects(search *s, const haul__entry *entry)
 {
-    const haul__walk *walk = s->audit->walk.kinds[entry->kind].walk;
+    const haul__walk *walk = s->audit->walk.met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
     size_t i, run, limit = haul__audit_end(s->audit, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {

@@ -88,12 +88,12 @@ static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr
     spot at;
     at.entry = number;
     at.element = element;
-    at.type = a->walk.kinds[entry->kind].type;
+    at.type = a->walk.met_types[entry->met_type].type;
     while (entry->part && haul_type_field_count(at.type) == 0) {
         at.entry = entry->parent;
         at.element = entry->parent_element;
         entry = &a->walk.entries[at.entry];
-        at.type = a->walk.kinds[entry->kind].type;
+        at.type = a->walk.met_types[entry->met_type].type;
     }
     at.offset = (size_t)(address - entry->address) - at.element * entry->stride;
     return at;
@@ -145,7 +145,7 @@ static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr
 {
     size_t offset = (size_t)(address - entry->address), lower = 0;
     if (entry->what == HAUL__OBJECTS)
-        lower = a->walk.kinds[entry->kind].walk->true_lower;
+        lower = a->walk.met_types[entry->met_type].walk->true_lower;
     offset = offset < lower ? 0 : (offset - lower) / entry->stride;
     return offset < entry->count ? offset : entry->count - 1;
 }
@@ -161,7 +161,8 @@ static int is_in_tail(const haul__walk *walk, size_t offset)
 /* Does the entry itself hold the byte? An embedded array that is a part is an entry of its own. */
 static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t address)
 {
-    const haul__walk *walk = entry->what == HAUL__OBJECTS ? a->walk.kinds[entry->kind].walk : NULL;
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? a->walk.met_types[entry->met_type].walk : NULL;
     size_t offset, i;
     if (address < entry->address || address - entry->address >= haul__audit_extent(a, entry))
         return 0;

@@ -21,7 +21,7 @@ void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
 
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
 {
-    if (entry->what != HAUL__OBJECTS || !a->walk.kinds[entry->kind].walk->is_sized)
+    if (entry->what != HAUL__OBJECTS || !a->walk.met_types[entry->met_type].walk->is_sized)
         return SIZE_MAX;
     return entry->stride;
 }
@@ -32,6 +32,6 @@ size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
     if (entry->count == 0)
         return 0;
     if (entry->what == HAUL__OBJECTS && haul__audit_end(a, entry) == SIZE_MAX)
-        last = a->walk.kinds[entry->kind].walk->true_upper;
+        last = a->walk.met_types[entry->met_type].walk->true_upper;
     return (entry->count - 1) * entry->stride + last;
 }

@@ -162,7 +162,7 @@ static haul_status search_element(search *s, const haul__walk *walk, const haul_
 static haul_status search_entry(search *s, const haul__entry *entry)
 {
     const haul__walk *walk =
-        entry->what == HAUL__OBJECTS ? s->audit->walk.kinds[entry->kind].walk : NULL;
+        entry->what == HAUL__OBJECTS ? s->audit->walk.met_types[entry->met_type].walk : NULL;
     haul_status status = HAUL_OK;
     size_t i, end = haul__audit_end(s->audit, entry);
     if (entry->is_again)

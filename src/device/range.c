@@ -40,8 +40,8 @@ haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uin
     if (relocation.words > bits)
         relocation.words = bits;
     relocation.bitmap = range->address + range->bitmap_at;
-    relocation.odd = range->address + range->odd_at;
-    relocation.odd_count = range->odd_count;
+    relocation.odd = range->address + range->explicit_at;
+    relocation.odd_count = range->explicit_count;
     return relocation;
 }
 

@@ -1,12 +1,12 @@
 /* Device memory for one graph:
  *
- *     address            + bitmap_at         + odd_at          + list_at                + bytes
- *     | arena            | relocation bitmap | odd offsets     | what is to be rebuilt  |
+ *     address   + bitmap_at         + explicit_at           + list_at                + bytes
+ *     | arena   | relocation bitmap | explicit relocations  | what is to be rebuilt  |
  *
- * Bitmap and odd offsets are present if the device patches pointers itself; a list of all pointers
- * may stand in place of the bitmap. The last list is present if objects have contents that depend
- * on addresses. One range is one allocation and one transfer for a whole graph, in however many
- * pieces it crosses.
+ * Bitmap and explicit relocations (their offsets) are present if the device patches pointers itself;
+ * a list of all pointers may stand in place of the bitmap. The last list is present if objects have
+ * contents that depend on addresses. One range is one allocation and one transfer for a whole
+ * graph, in however many pieces it crosses.
  */
 #ifndef HAUL_DEVICE_RANGE_H
 #define HAUL_DEVICE_RANGE_H
@@ -17,7 +17,7 @@
 
 typedef struct haul__range {
     haul_address address;
-    size_t arena_bytes, bitmap_at, bitmap_bytes, odd_at, odd_count, list_at, list_count;
+    size_t arena_bytes, bitmap_at, bitmap_bytes, explicit_at, explicit_count, list_at, list_count;
     /* pointers that were sent as a list, at the end of the bitmap's room; 0: as the bitmap */
     size_t listed;
     uint64_t grown; /* arena->grown when its marks were sent */
@@ -44,7 +44,7 @@ HAUL__INLINE size_t haul__listed_at(const haul__range *range)
 HAUL__INLINE size_t haul__listed_most(const haul__range *range, size_t piece)
 {
     const size_t part = range->bitmap_bytes / HAUL__LIST_PART;
-    return range->odd_count > 0 ? 0 : (part < piece ? part : piece) / sizeof(uint64_t);
+    return range->explicit_count > 0 ? 0 : (part < piece ? part : piece) / sizeof(uint64_t);
 }
 
 /* The bytes of it that were sent. */

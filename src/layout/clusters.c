@@ -97,8 +97,8 @@ static int free_tags_at(making *m, const haul__reference *reference, uintptr_t b
 static void free_tags(making *m)
 {
     size_t i;
-    for (i = 0; i < m->log->mention_count; i++) {
-        const haul__reference *reference = &m->log->mentions[i];
+    for (i = 0; i < m->log->reference_count; i++) {
+        const haul__reference *reference = &m->log->references[i];
         int is_found = reference->tags > 1 && free_tags_at(m, reference, reference->target);
         if (reference->tags > 1 && (!is_found || reference->kind != HAUL__REFERENCE_TAGGED))
             free_tags_at(m, reference, reference->target - 1);

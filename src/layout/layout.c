@@ -156,7 +156,7 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
 /* Must the marks of a block be made into live granules first? */
 static int must_fold(const haul__map *map, const haul__block *block)
 {
-    return haul__has_masks(block) || block->form == HAUL__MIXED || map->has_units;
+    return haul__has_masks(block) || block->form == HAUL__MIXED || map->has_placements;
 }
 
 /* Starts move behind the cells: ranks take their room. Answers their number. */
@@ -252,7 +252,7 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     size_t page;
     placed->slots += close_slots(map, block);
     block->base = at;
-    if (!map->has_units || !block->side) {
+    if (!map->has_placements || !block->side) {
         placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
         if (!must_fold(map, block))
             placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
@@ -276,12 +276,12 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
 
 static int odd_before(const void *a, const void *b)
 {
-    return ((const haul__odd *)a)->address < ((const haul__odd *)b)->address;
+    return ((const haul__explicit *)a)->address < ((const haul__explicit *)b)->address;
 }
 
 static int kept_before(const void *a, const void *b)
 {
-    return ((const haul__kept *)a)->address < ((const haul__kept *)b)->address;
+    return ((const haul__fixed *)a)->address < ((const haul__fixed *)b)->address;
 }
 
 static int tagged_before(const void *a, const void *b)
@@ -320,12 +320,12 @@ static void sort_exceptions(haul__found *found)
 {
     size_t i, left = 0;
     haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
-    haul__sort(found->odd, found->odd_count, sizeof *found->odd, odd_before);
-    for (i = 0; i < found->odd_count; i++)
-        if (left == 0 || found->odd[left - 1].address != found->odd[i].address)
-            found->odd[left++] = found->odd[i];
-    found->odd_count = left;
-    haul__sort(found->kept, found->kept_count, sizeof *found->kept, kept_before);
+    haul__sort(found->explicit, found->explicit_count, sizeof *found->explicit, odd_before);
+    for (i = 0; i < found->explicit_count; i++)
+        if (left == 0 || found->explicit[left - 1].address != found->explicit[i].address)
+            found->explicit[left++] = found->explicit[i];
+    found->explicit_count = left;
+    haul__sort(found->fixed, found->fixed_count, sizeof *found->fixed, kept_before);
     haul__sort(found->tagged, found->tagged_count, sizeof *found->tagged, tagged_before);
     sort_dependents(found);
 }
@@ -344,7 +344,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
         if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
             return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     }
-    if (map->has_units && !join_pages(map))
+    if (map->has_placements && !join_pages(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     for (i = 0; i < map->block_count; i++)
         if (!place_block(map, haul__map_block(map, i), placed))

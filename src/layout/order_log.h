@@ -40,8 +40,8 @@ typedef struct haul__order_log {
     size_t reached_count, reached_capacity;
     size_t *known; /* a hash of ranges: 1 + number; 0: free */
     size_t known_capacity;
-    haul__reference *mentions;
-    size_t mention_count, mention_capacity;
+    haul__reference *references;
+    size_t reference_count, reference_capacity;
 } haul__order_log;
 
 void haul__order_log_close(const haul_allocator *allocator, haul__order_log *log);

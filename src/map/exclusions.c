@@ -15,12 +15,12 @@ static haul__exclusions *exclusions_of(haul__map *map, uintptr_t address)
 {
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
-    if (side && !side->bars) {
-        side->bars = haul__allocate_zeroed(&map->allocator, sizeof *side->bars);
-        if (side->bars)
-            map->side_bytes += sizeof *side->bars;
+    if (side && !side->exclusions) {
+        side->exclusions = haul__allocate_zeroed(&map->allocator, sizeof *side->exclusions);
+        if (side->exclusions)
+            map->side_bytes += sizeof *side->exclusions;
     }
-    return side ? side->bars : NULL;
+    return side ? side->exclusions : NULL;
 }
 
 static uint16_t *mask_of(haul__map *map, haul__exclusions *exclusions, unsigned way, size_t page)
@@ -68,7 +68,7 @@ static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsig
 
 int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclusions)
 {
-    map->has_bars = 1;
+    map->has_exclusions = 1;
     while (first < end) {
         uintptr_t stop = (first | (PAGE_BYTES - 1)) + 1;
         if (stop > end || stop == 0)
@@ -89,20 +89,22 @@ uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigne
     const unsigned way = way_of(direction);
     if (!haul__has_exclusions(block))
         return 0;
-    if (block->side->bars->whole[way] >> page & 1u)
+    if (block->side->exclusions->whole[way] >> page & 1u)
         return HAUL__FULL_MASK;
-    return block->side->bars->masks[way][page] ? block->side->bars->masks[way][page][at] : 0;
+    return block->side->exclusions->masks[way][page] ? block->side->exclusions->masks[way][page][at]
+                                                     : 0;
 }
 
 int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direction)
 {
     return haul__has_exclusions(block) &&
-           (block->side->bars->whole[way_of(direction)] >> page & 1u);
+           (block->side->exclusions->whole[way_of(direction)] >> page & 1u);
 }
 
 int haul__block_is_excluded(const haul__block *block, unsigned direction)
 {
-    return haul__has_exclusions(block) && block->side->bars->whole[way_of(direction)] == ALL_PAGES;
+    return haul__has_exclusions(block) &&
+           block->side->exclusions->whole[way_of(direction)] == ALL_PAGES;
 }
 
 int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned direction)

@@ -17,7 +17,7 @@ int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclu
 
 HAUL__INLINE int haul__has_exclusions(const haul__block *block)
 {
-    return block->side && block->side->bars;
+    return block->side && block->side->exclusions;
 }
 
 /* `direction` is HAUL__UNSENT or HAUL__UNRETURNED. The excluded bytes of a granule, in any

@@ -66,9 +66,9 @@ typedef struct haul__call {
 /* An explicit relocation: a pointer off the grid of words, or one whose bits are not the address of
  * a described byte. The word reads `value`; its target is value + delta, and the copied word keeps
  * that distance to the copied target. */
-typedef struct haul__odd {
+typedef struct haul__explicit {
     uintptr_t address, value, delta;
-} haul__odd;
+} haul__explicit;
 
 /* A pointer with tag bits above those that an alignment leaves free. The word reads `value`; its
  * target is (value & ~mask) + delta. No device patches it: the host computes it from the arena's
@@ -78,17 +78,17 @@ typedef struct haul__tagged {
 } haul__tagged;
 
 typedef enum haul__kept_kind {
-    HAUL__KEPT_WORD,    /* it becomes `becomes` */
-    HAUL__KEPT_DISTANCE /* it becomes the distance to the copy of the source address `becomes` */
+    HAUL__FIXED_WORD,    /* it becomes `becomes` */
+    HAUL__FIXED_DISTANCE /* it becomes the distance to the copy of the source address `becomes` */
 } haul__kept_kind;
 
 /* A fixed word: the host knows its value in the copy. No device patches it, and it never comes
  * back. */
-typedef struct haul__kept {
+typedef struct haul__fixed {
     uintptr_t address;
     uint64_t value, becomes; /* value: the `bytes` bytes that were read */
     uint8_t bytes, kind;
-} haul__kept;
+} haul__fixed;
 
 /* An object whose contents depend on addresses. */
 typedef struct haul__dependent {
@@ -105,10 +105,10 @@ typedef struct haul__found {
     size_t call_words, call_capacity;
     haul__site *sites;
     size_t site_count, site_capacity;
-    haul__odd *odd; /* after layout: by address, each once */
-    size_t odd_count, odd_capacity;
-    haul__kept *kept;
-    size_t kept_count, kept_capacity;
+    haul__explicit *explicit; /* after layout: by address, each once */
+    size_t explicit_count, explicit_capacity;
+    haul__fixed *fixed;
+    size_t fixed_count, fixed_capacity;
     haul__tagged *tagged;
     size_t tagged_count, tagged_capacity;
     size_t room_before, room_behind; /* bytes that explicit relocations need at the arena's ends */

@@ -142,7 +142,7 @@ void haul__map_clear(haul__map *map)
     map->block_count = 0;
     map->is_listed = 0;
     map->next_form = HAUL__FIRST_KIND;
-    map->has_units = map->has_bars = 0;
+    map->has_placements = map->has_exclusions = 0;
     map->is_wide = 0;
     map->side_bytes = 0;
 }

@@ -64,8 +64,8 @@ struct haul__map {
     haul__far *far;     /* for each, its slots beyond one cell; NULL: none has any */
     uint32_t next_form; /* for the next simple type */
     size_t block_bytes; /* of all blocks in use */
-    int has_units;      /* some page asks for a placement above a granule */
-    int has_bars;       /* some block has exclusions */
+    int has_placements; /* some page asks for a placement above a granule */
+    int has_exclusions; /* some block has exclusions */
     int is_wide;        /* after layout: 2^32 granules or more */
     size_t side_bytes;  /* memory of all sides */
 };

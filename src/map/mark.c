@@ -400,7 +400,7 @@ int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
     unit = &side->unit[(address & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT];
     if (*unit < wanted)
         *unit = wanted;
-    map->has_units = 1;
+    map->has_placements = 1;
     return 1;
 }
 

@@ -39,7 +39,7 @@ void haul__side_release(haul__map *map, haul__side *side)
         haul__release(&map->allocator, side->holes->masks[page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
     haul__release(&map->allocator, side->holes, sizeof *side->holes);
-    release_exclusions(map, side->bars);
+    release_exclusions(map, side->exclusions);
     haul__release(&map->allocator, side, sizeof *side);
 }
 

@@ -39,9 +39,9 @@ typedef struct haul__side {
     uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
     uint16_t *ends;   /* where terminators of strings stand, in bytes from the block's start */
     size_t end_count, end_capacity;
-    int has_odd;            /* pointers off the grid stand in the block */
-    haul__holes *holes;     /* NULL: there are none */
-    haul__exclusions *bars; /* NULL: everything travels both ways */
+    int has_listed;               /* pointers off the grid stand in the block */
+    haul__holes *holes;           /* NULL: there are none */
+    haul__exclusions *exclusions; /* NULL: everything travels both ways */
 } haul__side;
 
 /* The block's side, made if there is none; NULL: out of memory. */

@@ -160,7 +160,7 @@ static void set_block(const window *w, const haul__map *map, const haul__block *
 {
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
         return;
-    if (haul__is_uniform(block) && !map->has_units)
+    if (haul__is_uniform(block) && !map->has_placements)
         set_objects(w, map, block);
     else
         set_cells(w, map, block);
@@ -303,16 +303,16 @@ size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *to)
     return is_all ? o.count : SIZE_MAX;
 }
 
-size_t haul__plan_odd_count(const haul_plan *plan)
+size_t haul__plan_explicit_count(const haul_plan *plan)
 {
-    return plan->ordered ? plan->ordered->odd_count : plan->found.odd_count;
+    return plan->ordered ? plan->ordered->explicit_count : plan->found.explicit_count;
 }
 
-void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t *odd)
+void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *odd)
 {
     size_t i;
     for (i = 0; i < count; i++)
         odd[i] = plan->ordered
-                     ? plan->ordered->odd[first + i]
-                     : haul__translate(&plan->found.map, plan->found.odd[first + i].address);
+                     ? plan->ordered->explicit[first + i]
+                     : haul__translate(&plan->found.map, plan->found.explicit[first + i].address);
 }

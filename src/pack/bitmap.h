@@ -13,7 +13,7 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
  * sample of a large graph's blocks has many more; then `offsets` holds nothing of use. */
 size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *offsets);
 /* Explicit relocations: their number, and the offsets of some of them in the arena. */
-size_t haul__plan_odd_count(const haul_plan *plan);
-void haul__plan_odd(const haul_plan *plan, size_t first, size_t count, uint64_t *odd);
+size_t haul__plan_explicit_count(const haul_plan *plan);
+void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *odd);
 
 #endif

@@ -62,7 +62,7 @@ static int may_not_change(const haul_plan *plan, uintptr_t address)
     return mask >> (address & (HAUL__GRANULE - 1)) & 1;
 }
 
-HAUL__INLINE int64_t value_of(const haul__reads *reads, uint64_t word)
+HAUL__INLINE int64_t value_of(const haul__read_set *reads, uint64_t word)
 {
     return word >> 50 == HAUL__GUARD_FAR ? haul__read_value(reads, word) : haul__guard_value(word);
 }
@@ -119,7 +119,7 @@ static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr
 
 static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end, const window *w)
 {
-    const haul__reads *reads = &plan->reads;
+    const haul__read_set *reads = &plan->reads;
     haul_status status = HAUL_OK;
     size_t i;
     for (i = haul__first_read(reads, first); i < reads->count && status == HAUL_OK; i++) {
@@ -130,20 +130,21 @@ static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end
     return status;
 }
 
-int haul__has_reads(const haul_plan *plan)
+int haul__has_read_set(const haul_plan *plan)
 {
     return plan->found.guard_count > 0 || plan->found.map.side_bytes > 0;
 }
 
-haul_status haul__prepare_reads(haul_plan *plan)
+haul_status haul__prepare_read_set(haul_plan *plan)
 {
-    return plan->reads.is_made ? HAUL_OK
-                               : haul__reads_make(plan, 0, &plan->context->allocator, &plan->reads);
+    return plan->reads.is_made
+               ? HAUL_OK
+               : haul__read_set_make(plan, 0, &plan->context->allocator, &plan->reads);
 }
 
 haul_status haul__prepare_update(haul_plan *plan)
 {
-    return plan->found.guard_count <= FEW_GUARDS ? HAUL_OK : haul__prepare_reads(plan);
+    return plan->found.guard_count <= FEW_GUARDS ? HAUL_OK : haul__prepare_read_set(plan);
 }
 
 static uintptr_t address_of(const haul_plan *plan, size_t block)
@@ -151,7 +152,7 @@ static uintptr_t address_of(const haul_plan *plan, size_t block)
     return haul__block_address(plan->found.map.numbers[block]);
 }
 
-int haul__piece_has_reads(const haul_plan *plan, const haul__piece *piece)
+int haul__piece_is_read(const haul_plan *plan, const haul__piece *piece)
 {
     size_t i;
     if (piece->first < piece->end) {
@@ -230,7 +231,7 @@ haul_status haul__check_compacted(haul_plan *plan, const void *arena)
 haul_status haul__check_piece(haul_plan *plan, const haul__piece *piece, const void *memory)
 {
     window w = { NULL, NULL, 0, 0, 0, UINTPTR_MAX, 0 };
-    haul_status status = haul__prepare_reads(plan);
+    haul_status status = haul__prepare_read_set(plan);
     if (status != HAUL_OK || piece->first == piece->end)
         return status;
     w.flat = haul__table_show(&plan->context->table, &plan->found.map);

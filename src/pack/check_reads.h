@@ -8,11 +8,11 @@
 
 /* Has the plan a read set? The other two get memory for haul__check_piece and for
  * haul__check_range, which then need none: HAUL_ERROR_MEMORY. */
-int haul__has_reads(const haul_plan *plan);
-haul_status haul__prepare_reads(haul_plan *plan);
+int haul__has_read_set(const haul_plan *plan);
+haul_status haul__prepare_read_set(haul_plan *plan);
 haul_status haul__prepare_update(haul_plan *plan);
-/* After haul__prepare_reads: is a field of the read set in the piece? */
-int haul__piece_has_reads(const haul_plan *plan, const haul__piece *piece);
+/* After haul__prepare_read_set: is a field of the read set in the piece? */
+int haul__piece_is_read(const haul_plan *plan, const haul__piece *piece);
 /* HAUL_ERROR_GRAPH, with the path: scatter would change a field of the read set. The first checks a
  * piece of the compacted arena; the second what haul__scatter_data would write, from a copy of
  * `bytes` bytes of the arena. */

@@ -15,8 +15,8 @@
 /* A page of plain bytes, all of them live and none excluded byte by byte. */
 static int is_full_page(const haul__block *block, size_t page)
 {
-    return block->form == HAUL__FULL && !block->side->bars->masks[0][page] &&
-           !block->side->bars->masks[1][page];
+    return block->form == HAUL__FULL && !block->side->exclusions->masks[0][page] &&
+           !block->side->exclusions->masks[1][page];
 }
 
 /* ---- Gather. */

@@ -2,10 +2,10 @@
  */
 #include "pack/granule_data.h"
 
-static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
+static uint16_t explicit_mask(const haul_plan *plan, uintptr_t granule)
 {
-    const haul__odd *odd = plan->found.odd;
-    size_t low = 0, high = plan->found.odd_count;
+    const haul__explicit *odd = plan->found.explicit;
+    size_t low = 0, high = plan->found.explicit_count;
     uint16_t mask = 0;
     while (low < high) { /* the first that reaches into the granule */
         size_t middle = low + (high - low) / 2;
@@ -14,7 +14,7 @@ static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
         else
             high = middle;
     }
-    for (; low < plan->found.odd_count && odd[low].address < granule + HAUL__GRANULE; low++) {
+    for (; low < plan->found.explicit_count && odd[low].address < granule + HAUL__GRANULE; low++) {
         size_t byte;
         for (byte = 0; byte < HAUL__WORD; byte++)
             if (odd[low].address + byte - granule < HAUL__GRANULE)
@@ -24,10 +24,10 @@ static uint16_t odd_mask(const haul_plan *plan, uintptr_t granule)
 }
 
 /* The same for fixed words, of 4 or 8 bytes. */
-static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
+static uint16_t fixed_mask(const haul_plan *plan, uintptr_t granule)
 {
-    const haul__kept *kept = plan->found.kept;
-    size_t low = 0, high = plan->found.kept_count;
+    const haul__fixed *kept = plan->found.fixed;
+    size_t low = 0, high = plan->found.fixed_count;
     uint16_t mask = 0;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
@@ -36,7 +36,7 @@ static uint16_t kept_mask(const haul_plan *plan, uintptr_t granule)
         else
             high = middle;
     }
-    for (; low < plan->found.kept_count && kept[low].address < granule + HAUL__GRANULE; low++) {
+    for (; low < plan->found.fixed_count && kept[low].address < granule + HAUL__GRANULE; low++) {
         size_t byte;
         for (byte = 0; byte < kept[low].bytes; byte++)
             if (kept[low].address + byte - granule < HAUL__GRANULE)
@@ -67,5 +67,5 @@ static uint16_t tagged_mask(const haul_plan *plan, uintptr_t granule)
 
 uint16_t haul__special_mask(const haul_plan *plan, uintptr_t granule)
 {
-    return odd_mask(plan, granule) | kept_mask(plan, granule) | tagged_mask(plan, granule);
+    return explicit_mask(plan, granule) | fixed_mask(plan, granule) | tagged_mask(plan, granule);
 }

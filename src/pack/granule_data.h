@@ -37,7 +37,7 @@ HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *
         mask &= (uint16_t)~word;
     if (slots & 2u)
         mask &= (uint16_t) ~(word << HAUL__WORD);
-    if (block->side && block->side->has_odd)
+    if (block->side && block->side->has_listed)
         mask &= (uint16_t)~haul__special_mask(plan, haul__block_address(number) +
                                                         (uintptr_t)granule * HAUL__GRANULE);
     return mask;

@@ -20,7 +20,7 @@ static size_t place_of(const haul_plan *plan, size_t i)
         plan, haul__translate(&plan->found.map, plan->found.tagged[i].address));
 }
 
-int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch)
+int haul__next_tagged_run(const haul_plan *plan, size_t most, haul__tagged_run *stretch)
 {
     size_t i = stretch->end;
     if (i == plan->found.tagged_count)
@@ -35,7 +35,7 @@ int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretc
     return 1;
 }
 
-haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory,
+haul_status haul__move_tagged(haul_plan *plan, const haul__tagged_run *stretch, void *memory,
                               uint64_t from, uint64_t to)
 {
     const uint64_t bytes = haul__arena_bytes(plan);

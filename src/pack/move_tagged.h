@@ -10,12 +10,12 @@
  * zeros; 0: there is none. The second function works on a copy of such a run: pointers into the
  * arena at `from` become pointers into the one at `to`. HAUL_ERROR_LIMIT: an address there has bits
  * of its tag. */
-typedef struct haul__stretch {
+typedef struct haul__tagged_run {
     size_t at, bytes;
     size_t first, end; /* entries of the plan's list */
-} haul__stretch;
-int haul__next_stretch(const haul_plan *plan, size_t most, haul__stretch *stretch);
-haul_status haul__move_tagged(haul_plan *plan, const haul__stretch *stretch, void *memory,
+} haul__tagged_run;
+int haul__next_tagged_run(const haul_plan *plan, size_t most, haul__tagged_run *stretch);
+haul_status haul__move_tagged(haul_plan *plan, const haul__tagged_run *stretch, void *memory,
                               uint64_t from, uint64_t to);
 
 #endif

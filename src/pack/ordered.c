@@ -43,20 +43,21 @@ static void set_bit(haul__ordered *o, uint64_t place)
     o->bitmap[word / 64] |= (uint64_t)1 << (word % 64);
 }
 
-static int note_odd(const haul_allocator *allocator, haul__ordered *o, uint64_t place)
+static int note_explicit(const haul_allocator *allocator, haul__ordered *o, uint64_t place)
 {
-    void *odd = o->odd;
-    if (!haul__grow(allocator, &odd, &o->odd_capacity, o->odd_count + 1, sizeof *o->odd))
+    void *odd = o->explicit;
+    if (!haul__grow(allocator, &odd, &o->explicit_capacity, o->explicit_count + 1,
+                    sizeof *o->explicit))
         return 0;
-    o->odd = odd;
-    o->odd[o->odd_count++] = place;
+    o->explicit = odd;
+    o->explicit[o->explicit_count++] = place;
     return 1;
 }
 
 static int note_pointer(const haul_allocator *allocator, haul__ordered *o, uint64_t place)
 {
     if ((place & (HAUL__WORD - 1)) != 0)
-        return note_odd(allocator, o, place);
+        return note_explicit(allocator, o, place);
     set_bit(o, place);
     return 1;
 }
@@ -95,14 +96,14 @@ static uint64_t place_of(const haul_plan *plan, uintptr_t address)
 
 /* Explicit relocations of the source. If one leads beside its block, it stays one wherever it
  * lies. */
-static int note_odd_words(const haul_plan *plan, haul__ordered *o)
+static int note_explicit_words(const haul_plan *plan, haul__ordered *o)
 {
     size_t i;
-    for (i = 0; i < plan->found.odd_count; i++) {
-        const haul__odd *odd = &plan->found.odd[i];
+    for (i = 0; i < plan->found.explicit_count; i++) {
+        const haul__explicit *odd = &plan->found.explicit[i];
         const uint64_t place = place_of(plan, odd->address);
         const haul_allocator *allocator = &plan->context->allocator;
-        if (!(odd->delta ? note_odd(allocator, o, place) : note_pointer(allocator, o, place)))
+        if (!(odd->delta ? note_explicit(allocator, o, place) : note_pointer(allocator, o, place)))
             return 0;
     }
     return 1;
@@ -208,13 +209,13 @@ static void sort_resolved(haul__ordered *o)
 static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__ordered *o)
 {
     size_t i, kept = 0;
-    o->resolved_capacity = log->mention_count;
+    o->resolved_capacity = log->reference_count;
     o->resolved = haul__allocate(&plan->context->allocator,
                                  o->resolved_capacity * sizeof *o->resolved, sizeof(uint64_t));
-    if (!o->resolved && log->mention_count)
+    if (!o->resolved && log->reference_count)
         return 0;
-    for (i = 0; i < log->mention_count; i++) {
-        const haul__reference reference = with_tags(plan, &log->mentions[i]);
+    for (i = 0; i < log->reference_count; i++) {
+        const haul__reference reference = with_tags(plan, &log->references[i]);
         const int ends =
             reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
         haul__resolved *resolved = &o->resolved[kept];
@@ -236,7 +237,7 @@ static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__
 size_t haul__ordered_memory(const haul__ordered *o)
 {
     return sizeof *o + haul__clusters_memory(&o->clusters) + o->bitmap_words * sizeof *o->bitmap +
-           o->odd_capacity * sizeof *o->odd + o->resolved_capacity * sizeof *o->resolved;
+           o->explicit_capacity * sizeof *o->explicit + o->resolved_capacity * sizeof *o->resolved;
 }
 
 void haul__ordered_drop(haul_plan *plan)
@@ -247,7 +248,7 @@ void haul__ordered_drop(haul_plan *plan)
         return;
     haul__clusters_close(allocator, &o->clusters);
     haul__release(allocator, o->bitmap, o->bitmap_words * sizeof *o->bitmap);
-    haul__release(allocator, o->odd, o->odd_capacity * sizeof *o->odd);
+    haul__release(allocator, o->explicit, o->explicit_capacity * sizeof *o->explicit);
     haul__release(allocator, o->resolved, o->resolved_capacity * sizeof *o->resolved);
     haul__release(allocator, o, sizeof *o);
     plan->ordered = NULL;
@@ -259,10 +260,10 @@ static int fill_in(haul_plan *plan, const haul__order_log *log)
     o->bitmap_words = ((size_t)(o->clusters.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
     o->bitmap =
         haul__allocate_zeroed(&plan->context->allocator, o->bitmap_words * sizeof *o->bitmap);
-    if (!o->bitmap || !note_slots(plan, o) || !note_odd_words(plan, o) ||
+    if (!o->bitmap || !note_slots(plan, o) || !note_explicit_words(plan, o) ||
         !resolve_all(plan, log, o))
         return 0;
-    haul__sort(o->odd, o->odd_count, sizeof *o->odd, is_less);
+    haul__sort(o->explicit, o->explicit_count, sizeof *o->explicit, is_less);
     return 1;
 }
 
@@ -365,15 +366,15 @@ static void put_exceptions(const haul_plan *plan, unsigned char *arena, uint64_t
 {
     const haul__ordered *o = plan->ordered;
     size_t i;
-    for (i = 0; i < o->odd_count; i++)
-        translate(o, arena, o->odd[i], base);
+    for (i = 0; i < o->explicit_count; i++)
+        translate(o, arena, o->explicit[i], base);
     for (i = 0; i < o->resolved_count; i++)
         if (o->resolved[i].is_slot)
             put_word(arena, place_of(plan, o->resolved[i].word),
                      (uintptr_t)(base + o->resolved[i].place));
-    for (i = 0; i < plan->found.odd_count; i++)
-        put_word(arena, place_of(plan, plan->found.odd[i].address),
-                 haul__odd_word(plan, &plan->found.odd[i], base));
+    for (i = 0; i < plan->found.explicit_count; i++)
+        put_word(arena, place_of(plan, plan->found.explicit[i].address),
+                 haul__explicit_word(plan, &plan->found.explicit[i], base));
 }
 
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,

@@ -21,8 +21,8 @@ typedef struct haul__ordered {
     haul__clusters clusters;
     uint64_t *bitmap; /* relocation bits of the ordered arena */
     size_t bitmap_words;
-    uint64_t *odd; /* offsets of explicit relocations, in order */
-    size_t odd_count, odd_capacity;
+    uint64_t *explicit; /* offsets of explicit relocations, in order */
+    size_t explicit_count, explicit_capacity;
     haul__resolved *resolved; /* by word */
     size_t resolved_count, resolved_capacity;
     void *compacted; /* memory for haul__compact_again; NULL outside of calls that need it */

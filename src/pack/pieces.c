@@ -55,7 +55,7 @@ int haul__next_piece(const haul_plan *plan, size_t most, haul__piece *piece)
 int haul__piece_returns(const haul_plan *plan, const haul__piece *piece)
 {
     size_t i;
-    if (!plan->found.map.has_bars)
+    if (!plan->found.map.has_exclusions)
         return 1;
     for (i = piece->first; i < piece->end; i++)
         if (!haul__block_is_excluded(haul__plan_block(plan, i), HAUL__UNRETURNED))
@@ -187,7 +187,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.needs_lookup = s.map->has_units || s.map->is_wide || !s.flat;
+    s.needs_lookup = s.map->has_placements || s.map->is_wide || !s.flat;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.lost = 0;
     status = gather_strips(g, piece, &s);

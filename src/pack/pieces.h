@@ -33,7 +33,7 @@ typedef struct haul__gathering {
     uint64_t reported; /* bytes that the listener knows of */
     size_t nulls;      /* so far */
     /* the first entry of each list of the plan that is not wholly written */
-    size_t odd, kept, tagged, empty;
+    size_t explicit, fixed, tagged, empty;
 } haul__gathering;
 haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
                                uint64_t there, int for_device, const haul__listener *listener);

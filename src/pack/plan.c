@@ -116,7 +116,7 @@ void haul__plan_drop(haul_plan *plan)
     if (haul__atomic_add(&plan->holders, -1) != 0)
         return;
     haul__ordered_drop(plan);
-    haul__reads_free(&context->allocator, &plan->reads);
+    haul__read_set_free(&context->allocator, &plan->reads);
     haul__found_drop(context, &plan->found);
     haul__drop_types(plan->roots, plan->root_count);
     haul__release(&context->allocator, plan->roots, plan->root_count * sizeof *plan->roots);
@@ -195,7 +195,7 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         return;
     found = &plan->found;
     statistics->objects = found->objects;
-    statistics->pointers = plan->placed.slots + found->odd_count + found->tagged_count;
+    statistics->pointers = plan->placed.slots + found->explicit_count + found->tagged_count;
     statistics->null_pointers = plan->nulls;
     statistics->graph_bytes = plan->placed.bytes;
     statistics->arena_bytes = haul_plan_bytes(plan);
@@ -204,10 +204,11 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
         found->guard_capacity * sizeof *found->guards +
         found->call_capacity * sizeof *found->calls + found->site_capacity * sizeof *found->sites +
-        found->odd_capacity * sizeof *found->odd + found->kept_capacity * sizeof *found->kept +
+        found->explicit_capacity * sizeof *found->explicit +
+        found->fixed_capacity * sizeof *found->fixed +
         found->tagged_capacity * sizeof *found->tagged +
         found->empty_capacity * sizeof *found->empty +
-        found->dependent_capacity * sizeof *found->dependents + haul__reads_bytes(&plan->reads) +
+        found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
         (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
     statistics->worklist_bytes = found->worklist_bytes;
     statistics->discover_seconds = plan->discover_seconds;

@@ -19,9 +19,9 @@ struct haul_plan {
     haul__placed placed; /* the compacted layout */
     /* the ordered layout, on top of it; NULL: the arena is compacted */
     haul__ordered *ordered;
-    haul__reads reads; /* the read set, made when results first come back */
-    int packed;        /* has been packed, so the blocks' guards are known */
-    size_t nulls;      /* null pointers at the last pack */
+    haul__read_set reads; /* the read set, made when results first come back */
+    int packed;           /* has been packed, so the blocks' guards are known */
+    size_t nulls;         /* null pointers at the last pack */
     /* number of the block with a changed pointer; SIZE_MAX: none */
     size_t stale_block;
     double discover_seconds, layout_seconds;

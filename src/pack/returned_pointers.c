@@ -32,12 +32,12 @@ static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slo
 }
 
 /* The same for an explicit relocation. */
-static int odd_word_back(const haul_plan *plan, const haul__odd *odd, uintptr_t word, uint64_t base,
-                         uintptr_t *value)
+static int explicit_word_back(const haul_plan *plan, const haul__explicit *odd, uintptr_t word,
+                              uint64_t base, uintptr_t *value)
 {
     uint64_t place;
     *value = odd->value;
-    if (word == haul__odd_word(plan, odd, base) ||
+    if (word == haul__explicit_word(plan, odd, base) ||
         (!word && !haul__offset_of(plan, odd->value + odd->delta, &place)))
         return 1;
     *value = 0;
@@ -86,10 +86,10 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
             }
         }
     }
-    for (i = 0; i < plan->found.odd_count; i++) {
-        const haul__odd *odd = &plan->found.odd[i];
+    for (i = 0; i < plan->found.explicit_count; i++) {
+        const haul__explicit *odd = &plan->found.explicit[i];
         uintptr_t word = haul__load_word(arena + haul__translate(map, odd->address));
-        int is_good = odd_word_back(plan, odd, word, base, &value);
+        int is_good = explicit_word_back(plan, odd, word, base, &value);
         if (!stays(map, haul__map_find(map, odd->address), odd->address) &&
             !each(odd->address, is_good, value))
             return odd->address;

@@ -316,14 +316,14 @@ HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uin
 HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block,
                                      uint32_t number, unsigned char *to, const unsigned char *arena)
 {
-    const int has_odd = block->side && block->side->has_odd;
+    const int has_listed = block->side && block->side->has_listed;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[cell].live;
-        const uint32_t halves = has_odd ? 0 : haul__halves(block, cell);
+        const uint32_t halves = has_listed ? 0 : haul__halves(block, cell);
         const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
-        uint32_t masked = has_odd || !live ? live : live & haul__masked(block, cell);
+        uint32_t masked = has_listed || !live ? live : live & haul__masked(block, cell);
         if (live & ~masked)
             scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from,
                          live & ~masked, live);
@@ -353,7 +353,7 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
         else if (block->form == HAUL__FULL)
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),
                                HAUL__BLOCK_BYTES);
-        else if (haul__is_uniform(block) && !block->side && !map->has_units)
+        else if (haul__is_uniform(block) && !block->side && !map->has_placements)
             scatter_uniform(map, block, haul__block_address(map->numbers[i]), arena);
         else if (haul__has_masks(block))
             scatter_masked(plan, block, map->numbers[i], to, arena);

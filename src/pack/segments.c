@@ -178,11 +178,11 @@ const char *haul__why_no_segments(const haul_plan *plan)
     const haul__found *found = &plan->found;
     if (plan->ordered)
         return "the plan: its arena is ordered";
-    if (found->odd_count > 0 || found->kept_count > 0 || found->tagged_count > 0)
+    if (found->explicit_count > 0 || found->fixed_count > 0 || found->tagged_count > 0)
         return "the plan: it has words that are worked out one by one "
                "(pointers off the grid or with high tags, "
                "translated words)";
-    if (found->map.has_bars)
+    if (found->map.has_exclusions)
         return "the plan: it has fields that are not sent, or do not come back";
     if (plan->placed.slots >= UINT32_MAX)
         return "the plan: it has more pointers than 32 bits count";

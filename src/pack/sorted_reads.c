@@ -8,14 +8,14 @@
 #define DIGITS (1u << DIGIT_BITS)
 #define ADDRESS_BITS 48u
 
-void haul__reads_free(const haul_allocator *allocator, haul__reads *reads)
+void haul__read_set_free(const haul_allocator *allocator, haul__read_set *reads)
 {
     haul__release(allocator, reads->words, reads->capacity * sizeof *reads->words);
     haul__release(allocator, reads->far, reads->far_capacity * sizeof *reads->far);
     memset(reads, 0, sizeof *reads);
 }
 
-size_t haul__reads_bytes(const haul__reads *reads)
+size_t haul__read_set_bytes(const haul__read_set *reads)
 {
     return reads->capacity * sizeof *reads->words + reads->far_capacity * sizeof *reads->far;
 }
@@ -30,7 +30,7 @@ static size_t count_ends(const haul_plan *plan)
     return count;
 }
 
-static void take_ends(const haul_plan *plan, haul__reads *reads)
+static void take_ends(const haul_plan *plan, haul__read_set *reads)
 {
     size_t i, k;
     for (i = 0; i < plan->found.map.block_count; i++) {
@@ -42,7 +42,7 @@ static void take_ends(const haul_plan *plan, haul__reads *reads)
 }
 
 /* A far guard's value stands before it, so guards are read from the last to the first. */
-static void take_guards(const haul__found *found, haul__reads *reads)
+static void take_guards(const haul__found *found, haul__read_set *reads)
 {
     size_t i = found->guard_count;
     while (i > 0) {
@@ -101,7 +101,7 @@ static int sort_digit(const uint64_t *from, uint64_t *to, size_t count, unsigned
 }
 
 /* A radix sort by address, from the lowest digit. The addresses of a heap differ in few digits. */
-static int sort_words(const haul_allocator *allocator, haul__reads *reads)
+static int sort_words(const haul_allocator *allocator, haul__read_set *reads)
 {
     uint64_t *from = reads->words, *to;
     unsigned shift;
@@ -121,7 +121,7 @@ static int sort_words(const haul_allocator *allocator, haul__reads *reads)
     return 1;
 }
 
-static void drop_doubles(haul__reads *reads)
+static void drop_doubles(haul__read_set *reads)
 {
     size_t i, left = 0;
     for (i = 0; i < reads->count; i++)
@@ -130,8 +130,8 @@ static void drop_doubles(haul__reads *reads)
     reads->count = left;
 }
 
-haul_status haul__reads_make(const haul_plan *plan, int with_ends, const haul_allocator *allocator,
-                             haul__reads *reads)
+haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
+                                const haul_allocator *allocator, haul__read_set *reads)
 {
     const size_t far = count_far(&plan->found), ends = with_ends ? count_ends(plan) : 0;
     const size_t count = plan->found.guard_count - far + ends;
@@ -153,12 +153,12 @@ haul_status haul__reads_make(const haul_plan *plan, int with_ends, const haul_al
             return HAUL_OK;
         }
     }
-    haul__reads_free(allocator, reads);
+    haul__read_set_free(allocator, reads);
     return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
                       "no memory for a list of the fields that shapes and rules read");
 }
 
-size_t haul__first_read(const haul__reads *reads, uintptr_t address)
+size_t haul__first_read(const haul__read_set *reads, uintptr_t address)
 {
     size_t low = 0, high = reads->count;
     while (low < high) {
@@ -171,7 +171,7 @@ size_t haul__first_read(const haul__reads *reads, uintptr_t address)
     return low;
 }
 
-int64_t haul__read_value(const haul__reads *reads, uint64_t word)
+int64_t haul__read_value(const haul__read_set *reads, uint64_t word)
 {
     const uint64_t place = HAUL__GUARD_PLACE(word), small = word >> 50;
     size_t low = 0, high = reads->far_count;

@@ -20,22 +20,22 @@ typedef struct haul__far_read {
     int64_t value;
 } haul__far_read;
 
-typedef struct haul__reads {
+typedef struct haul__read_set {
     uint64_t *words; /* guards, by address */
     size_t count, capacity;
     haul__far_read *far; /* by place */
     size_t far_count, far_capacity;
     int is_made;
-} haul__reads;
+} haul__read_set;
 
 /* The read set of a plan. `with_ends`: and terminators of strings, which the plan itself has in its
  * map. HAUL_ERROR_MEMORY. */
-haul_status haul__reads_make(const haul_plan *plan, int with_ends, const haul_allocator *allocator,
-                             haul__reads *reads);
-void haul__reads_free(const haul_allocator *allocator, haul__reads *reads);
-size_t haul__reads_bytes(const haul__reads *reads);
+haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
+                                const haul_allocator *allocator, haul__read_set *reads);
+void haul__read_set_free(const haul_allocator *allocator, haul__read_set *reads);
+size_t haul__read_set_bytes(const haul__read_set *reads);
 /* The first guard whose field ends behind `address`. */
-size_t haul__first_read(const haul__reads *reads, uintptr_t address);
+size_t haul__first_read(const haul__read_set *reads, uintptr_t address);
 
 HAUL__INLINE unsigned haul__read_bytes(uint64_t word)
 {
@@ -43,7 +43,7 @@ HAUL__INLINE unsigned haul__read_bytes(uint64_t word)
 }
 
 /* The value that discovery read. */
-int64_t haul__read_value(const haul__reads *reads, uint64_t word);
+int64_t haul__read_value(const haul__read_set *reads, uint64_t word);
 /* Writes a value to `bytes` as the field has it. */
 void haul__read_to_bytes(uint64_t word, int64_t value, unsigned char *bytes);
 

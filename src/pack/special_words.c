@@ -37,13 +37,13 @@ static int begins_here(const exception *e)
     return e->at >= e->piece->at;
 }
 
-static haul_status put_odd(const exception *e)
+static haul_status put_explicit(const exception *e)
 {
-    const haul__odd *odd = &e->g->plan->found.odd[e->i];
-    haul_status status = haul__check_odd(e->g->plan, odd);
+    const haul__explicit *odd = &e->g->plan->found.explicit[e->i];
+    haul_status status = haul__check_explicit(e->g->plan, odd);
     if (status != HAUL_OK)
         return status;
-    put_word(e->piece, e->memory, e->at, haul__odd_word(e->g->plan, odd, e->g->base));
+    put_word(e->piece, e->memory, e->at, haul__explicit_word(e->g->plan, odd, e->g->base));
     e->g->nulls += !odd->value && begins_here(e);
     return HAUL_OK;
 }
@@ -55,7 +55,7 @@ static int fits(int64_t value, size_t bytes)
 
 /* The distance in the copy. In the source the word led `lead` bytes beside the target; it does so
  * in the copy too. */
-static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64_t at,
+static haul_status find_distance(haul_plan *plan, const haul__fixed *kept, uint64_t at,
                                  uint64_t *word)
 {
     const uint64_t here = haul__final_place(plan, at);
@@ -90,13 +90,13 @@ static haul_status find_distance(haul_plan *plan, const haul__kept *kept, uint64
     return status;
 }
 
-static haul_status put_kept(const exception *e)
+static haul_status put_fixed(const exception *e)
 {
-    const haul__kept *kept = &e->g->plan->found.kept[e->i];
+    const haul__fixed *kept = &e->g->plan->found.fixed[e->i];
     uint64_t word = kept->becomes;
     uint32_t narrow;
-    haul_status status = haul__check_kept(e->g->plan, kept);
-    if (status == HAUL_OK && kept->kind == HAUL__KEPT_DISTANCE)
+    haul_status status = haul__check_fixed(e->g->plan, kept);
+    if (status == HAUL_OK && kept->kind == HAUL__FIXED_DISTANCE)
         status = find_distance(e->g->plan, kept, e->at, &word);
     if (status != HAUL_OK)
         return status;
@@ -158,14 +158,14 @@ static word word_at(uintptr_t address, size_t bytes)
     return w;
 }
 
-static word odd_at(const haul__found *found, size_t i)
+static word explicit_at(const haul__found *found, size_t i)
 {
-    return word_at(found->odd[i].address, HAUL__WORD);
+    return word_at(found->explicit[i].address, HAUL__WORD);
 }
 
-static word kept_at(const haul__found *found, size_t i)
+static word fixed_at(const haul__found *found, size_t i)
 {
-    return word_at(found->kept[i].address, found->kept[i].bytes);
+    return word_at(found->fixed[i].address, found->fixed[i].bytes);
 }
 
 static word tagged_at(const haul__found *found, size_t i)
@@ -206,9 +206,9 @@ haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece
     exception e = { g, piece, memory, 0, 0 };
     haul_status status = put_list(&e, &g->empty, found->empty_count, empty_at, put_empty);
     if (status == HAUL_OK)
-        status = put_list(&e, &g->odd, found->odd_count, odd_at, put_odd);
+        status = put_list(&e, &g->explicit, found->explicit_count, explicit_at, put_explicit);
     if (status == HAUL_OK)
-        status = put_list(&e, &g->kept, found->kept_count, kept_at, put_kept);
+        status = put_list(&e, &g->fixed, found->fixed_count, fixed_at, put_fixed);
     return status == HAUL_OK ? put_list(&e, &g->tagged, found->tagged_count, tagged_at, put_tagged)
                              : status;
 }

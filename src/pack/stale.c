@@ -142,7 +142,7 @@ static haul_status check_word(haul_plan *plan, uintptr_t address, uintptr_t valu
     return status;
 }
 
-haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd)
+haul_status haul__check_explicit(haul_plan *plan, const haul__explicit *odd)
 {
     return check_word(plan, odd->address, odd->value);
 }
@@ -162,7 +162,7 @@ haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)
     return status;
 }
 
-haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept)
+haul_status haul__check_fixed(haul_plan *plan, const haul__fixed *kept)
 {
     haul_status status;
     uint64_t value = 0;

@@ -9,8 +9,8 @@
 haul_status haul__check_guards(haul_plan *plan);
 int haul__ends_hold(const haul__block *block,
                     uintptr_t address); /* do the block's strings still end there? */
-haul_status haul__check_odd(haul_plan *plan, const haul__odd *odd);
-haul_status haul__check_kept(haul_plan *plan, const haul__kept *kept);
+haul_status haul__check_explicit(haul_plan *plan, const haul__explicit *odd);
+haul_status haul__check_fixed(haul_plan *plan, const haul__fixed *kept);
 haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged);
 /* `slot`: a pointer that now leads out of the graph; 0: there is none. */
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);

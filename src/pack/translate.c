@@ -87,7 +87,7 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset)
 
 /* ---- Words. */
 
-uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base)
+uintptr_t haul__explicit_word(const haul_plan *plan, const haul__explicit *odd, uint64_t base)
 {
     uint64_t place;
     if (!odd->value || !haul__offset_of(plan, odd->value + odd->delta, &place))

@@ -10,7 +10,8 @@
 HAUL__INLINE int haul__is_filling(const haul__map *map, const haul__block *block, uintptr_t address)
 {
     unsigned granule = haul__granule_in_block(address);
-    if (HAUL__LIKELY(!map->has_units || (address & (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)) != 0))
+    if (HAUL__LIKELY(!map->has_placements ||
+                     (address & (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)) != 0))
         return 0;
     return haul__byte_mask(block, granule) == 0 && haul__hole_mask(block, granule) == 0;
 }
@@ -54,7 +55,7 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);
 
 /* The word that an explicit relocation becomes in an arena at `base`. */
-uintptr_t haul__odd_word(const haul_plan *plan, const haul__odd *odd, uint64_t base);
+uintptr_t haul__explicit_word(const haul_plan *plan, const haul__explicit *odd, uint64_t base);
 
 /* The word that a tagged pointer becomes in an arena at `there`. 0: its address there has bits of
  * its tag, and there are elements. */

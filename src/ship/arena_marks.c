@@ -77,7 +77,7 @@ static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, un
     const haul__contents *contents = &shipment->contents;
     size_t first = at / sizeof(uint64_t), i;
     for (i = 0; i < bytes / sizeof(uint64_t); i++) {
-        uint64_t offset = contents->odd[first + i].at;
+        uint64_t offset = contents->explicit[first + i].at;
         memcpy(memory + i * sizeof offset, &offset, sizeof offset);
     }
 }
@@ -136,8 +136,8 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
                                   haul__listed_at(range), SIZE_MAX);
     status = haul__send_written(shipment, write_slots, range->bitmap_bytes, range->bitmap_at, most);
     if (status == HAUL_OK)
-        status = haul__send_written(shipment, write_odd, range->odd_count * sizeof(uint64_t),
-                                    range->odd_at, most);
+        status = haul__send_written(shipment, write_odd, range->explicit_count * sizeof(uint64_t),
+                                    range->explicit_at, most);
     return status;
 }
 
@@ -146,7 +146,7 @@ void haul__write_marks(haul_shipment *shipment, unsigned char *memory)
     haul__range *range = &shipment->range;
     range->grown = shipment->contents.arena->grown;
     write_slots(shipment, 0, range->bitmap_bytes, memory + range->bitmap_at);
-    write_odd(shipment, 0, range->odd_count * sizeof(uint64_t), memory + range->odd_at);
+    write_odd(shipment, 0, range->explicit_count * sizeof(uint64_t), memory + range->explicit_at);
 }
 
 /* ---- Patching. */

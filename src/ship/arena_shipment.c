@@ -35,13 +35,13 @@ static void lay_out_marks(haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
     haul__range *range = &shipment->range;
-    if (contents->odd_count == 0 && !has_slots(contents))
+    if (contents->explicit_count == 0 && !has_slots(contents))
         return;
     range->bitmap_at = (range->arena_bytes + 7) & ~(size_t)7;
     range->bitmap_bytes = haul__contents_bitmap_bytes(contents);
-    range->odd_at = range->bitmap_at + range->bitmap_bytes;
-    range->odd_count = contents->odd_count;
-    range->bytes = range->odd_at + range->odd_count * sizeof(uint64_t);
+    range->explicit_at = range->bitmap_at + range->bitmap_bytes;
+    range->explicit_count = contents->explicit_count;
+    range->bytes = range->explicit_at + range->explicit_count * sizeof(uint64_t);
 }
 
 void haul__arena_lay_out(haul_shipment *shipment)

@@ -64,9 +64,9 @@ static int find_outside(const haul__contents *contents, size_t *at)
     size_t i = 0;
     if (haul__next_outside(contents, at))
         return 1;
-    if (!haul__next_odd_outside(contents, &i))
+    if (!haul__next_explicit_outside(contents, &i))
         return 0;
-    *at = contents->odd[i].at;
+    *at = contents->explicit[i].at;
     return 1;
 }
 
@@ -145,7 +145,7 @@ static int reaches_out(const haul__contents *contents)
 static int is_for_device(const haul__contents *contents)
 {
     return contents->outside == HAUL_OUTSIDE_REFUSE && contents->neighbour_count == 0 &&
-           contents->odd_count == 0 && contents->bytes >= ASK_BYTES && !reaches_out(contents);
+           contents->explicit_count == 0 && contents->bytes >= ASK_BYTES && !reaches_out(contents);
 }
 
 static int device_can_tell(const haul_shipment *shipment, const haul_async *async)
@@ -276,7 +276,7 @@ static haul_status look_meanwhile(haul_shipment *shipment)
 static void poison_again(const haul_arena *arena, unsigned char *memory, size_t bytes)
 {
     size_t grown = (size_t)(arena->end - memory);
-    if (arena->was_read_late)
+    if (arena->was_read_after_timeout)
         return;
     haul__poison(memory, bytes < grown ? bytes : grown);
 }
@@ -300,7 +300,7 @@ static haul_status send_as_one(haul_shipment *shipment)
     if (status == HAUL_OK)
         status = conclude(shipment, NULL);
     memset(behind, 0, bytes);
-    contents->arena->was_read_late |= shipment->device->timed_out;
+    contents->arena->was_read_after_timeout |= shipment->device->timed_out;
     poison_again(contents->arena, behind, bytes);
     return status;
 }
@@ -321,7 +321,7 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
 static size_t cut_of(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
-    if (contents->bytes < CUT_BYTES || contents->is_edited || contents->odd_count > 0 ||
+    if (contents->bytes < CUT_BYTES || contents->is_edited || contents->explicit_count > 0 ||
         !haul__is_patched(&shipment->range))
         return contents->bytes;
     return haul__whole_marks(contents->bytes - contents->bytes / REST_PART);

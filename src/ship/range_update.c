@@ -83,7 +83,7 @@ static void put_data(const haul_shipment *shipment, const update *one, void *mem
 
 static int must_check(const haul_shipment *shipment)
 {
-    return !shipment->options.let_counts_change && haul__has_reads(shipment->plan);
+    return !shipment->options.let_counts_change && haul__has_read_set(shipment->plan);
 }
 
 /* May the arrived bytes be written? Checks counts and terminators among them. */

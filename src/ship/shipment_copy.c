@@ -97,19 +97,19 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
 
 /* The next run with tagged pointers. `shipment` was copied. */
 static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment,
-                        haul__stretch *stretch)
+                        haul__tagged_run *stretch)
 {
     if (!haul__is_arena(copy))
         return shipment->plan &&
-               haul__next_stretch(shipment->plan, haul__piece_most(copy->device), stretch);
+               haul__next_tagged_run(shipment->plan, haul__piece_most(copy->device), stretch);
     stretch->at += stretch->bytes;
     stretch->bytes =
-        haul__tagged_stretch(&copy->contents, haul__piece_most(copy->device), &stretch->at);
+        haul__next_tagged_words(&copy->contents, haul__piece_most(copy->device), &stretch->at);
     return stretch->bytes > 0;
 }
 
 static haul_status move_words(const haul_shipment *copy, const haul_shipment *shipment,
-                              const haul__stretch *stretch, unsigned char *memory)
+                              const haul__tagged_run *stretch, unsigned char *memory)
 {
     uint64_t from = shipment->range.address;
     if (!haul__is_arena(copy))
@@ -119,7 +119,7 @@ static haul_status move_words(const haul_shipment *copy, const haul_shipment *sh
 }
 
 static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *shipment,
-                                const haul__stretch *stretch)
+                                const haul__tagged_run *stretch)
 {
     haul_device *device = copy->device;
     haul_address at = copy->range.address + stretch->at;
@@ -144,7 +144,7 @@ static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *
 
 static haul_status move_tagged(const haul_shipment *copy, const haul_shipment *shipment)
 {
-    haul__stretch stretch = { 0, 0, 0, 0 };
+    haul__tagged_run stretch = { 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
     while (status == HAUL_OK && next_stretch(copy, shipment, &stretch))
         status = move_stretch(copy, shipment, &stretch);

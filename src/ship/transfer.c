@@ -74,9 +74,9 @@ static int lay_out(const haul_plan *plan, int patched, haul__range *range)
     if (!patched)
         return range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range);
     range->bitmap_bytes = haul_plan_bitmap_bytes(plan);
-    range->odd_count = haul__plan_odd_count(plan);
+    range->explicit_count = haul__plan_explicit_count(plan);
     return lay_out_words(range->bitmap_bytes / sizeof(uint64_t), &range->bitmap_at, range) ||
-           lay_out_words(range->odd_count, &range->odd_at, range) ||
+           lay_out_words(range->explicit_count, &range->explicit_at, range) ||
            (range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range));
 }
 
@@ -224,8 +224,8 @@ haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__r
         return status;
     status = send_words(device, plan, haul__plan_bitmap, range->bitmap_bytes / sizeof(uint64_t),
                         range->address + range->bitmap_at);
-    return status == HAUL_OK ? send_words(device, plan, haul__plan_odd, range->odd_count,
-                                          range->address + range->odd_at)
+    return status == HAUL_OK ? send_words(device, plan, haul__plan_explicit, range->explicit_count,
+                                          range->address + range->explicit_at)
                              : status;
 }
 
@@ -313,11 +313,13 @@ static haul_status gather_whole(load *l, unsigned char *memory)
         memset(memory + range->arena_bytes, 0, range->bitmap_at - range->arena_bytes);
         haul__plan_bitmap(l->plan, 0, range->bitmap_bytes / sizeof(uint64_t),
                           (uint64_t *)(void *)(memory + range->bitmap_at));
-        haul__plan_odd(l->plan, 0, range->odd_count, (uint64_t *)(void *)(memory + range->odd_at));
+        haul__plan_explicit(l->plan, 0, range->explicit_count,
+                            (uint64_t *)(void *)(memory + range->explicit_at));
     }
     if (status == HAUL_OK && range->list_count > 0) {
-        size_t end = haul__is_patched(range) ? range->odd_at + range->odd_count * sizeof(uint64_t)
-                                             : range->arena_bytes;
+        size_t end = haul__is_patched(range)
+                         ? range->explicit_at + range->explicit_count * sizeof(uint64_t)
+                         : range->arena_bytes;
         memset(memory + end, 0, range->list_at - end);
         haul__list_dependents(l->plan, range, 0, range->list_count,
                               (uint64_t *)(void *)(memory + range->list_at));

@@ -205,14 +205,14 @@ static int must_look(const haul_shipment *shipment)
 {
     if (haul__is_arena(shipment))
         return haul__contents_have_reads(&shipment->contents, 0, shipment->contents.bytes);
-    return !shipment->options.let_counts_change && haul__has_reads(shipment->plan);
+    return !shipment->options.let_counts_change && haul__has_read_set(shipment->plan);
 }
 
 static int holds_reads(const haul_shipment *shipment, const haul__piece *piece)
 {
     return haul__is_arena(shipment)
                ? haul__contents_have_reads(&shipment->contents, piece->at, piece->bytes)
-               : haul__piece_has_reads(shipment->plan, piece);
+               : haul__piece_is_read(shipment->plan, piece);
 }
 
 /* Is the piece fetched? Not if nothing of it returns, or nothing of it is to be checked. */
@@ -372,7 +372,7 @@ static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
     if (!must_look(shipment))
         return HAUL_OK;
     if (!haul__is_arena(shipment))
-        status = haul__prepare_reads(shipment->plan);
+        status = haul__prepare_read_set(shipment->plan);
     if (status == HAUL_OK)
         status = order_pieces(&r);
     if (status == HAUL_OK)

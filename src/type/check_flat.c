@@ -159,9 +159,9 @@ static const char *unsent_part(const haul__walk *walk, haul_field_place field)
         size_t i;
         field.offset = (field.offset - part->offset) % part->stride;
         walk = &part->type->walk;
-        for (i = 0; i < walk->barred_count; i++)
-            if ((walk->barred[i].bars & HAUL__UNSENT) &&
-                overlaps(walk->barred[i].offset, walk->barred[i].bytes, &field))
+        for (i = 0; i < walk->excluded_count; i++)
+            if ((walk->excluded[i].bars & HAUL__UNSENT) &&
+                overlaps(walk->excluded[i].offset, walk->excluded[i].bytes, &field))
                 return walk->name;
     }
     return NULL;

@@ -562,7 +562,7 @@ haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointe
         walk->slots = NULL;
         walk->parts = NULL;
         walk->ruled = NULL;
-        walk->barred = NULL;
+        walk->excluded = NULL;
         *pointers = type->pointers;
     }
     clean_up(&c, 0);

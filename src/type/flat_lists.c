@@ -7,7 +7,7 @@
 
 void haul__scratch_clear(haul__scratch *s)
 {
-    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->barred_count =
+    s->run_count = s->slot_count = s->part_count = s->ruled_count = s->excluded_count =
         s->text_bytes = 0;
     s->alignment = 1;
     s->placement = HAUL__PLACEMENT_MIN;
@@ -19,7 +19,7 @@ void haul__scratch_release(haul__scratch *s)
     haul__release(&s->allocator, s->slots, s->slot_capacity * sizeof *s->slots);
     haul__release(&s->allocator, s->parts, s->part_capacity * sizeof *s->parts);
     haul__release(&s->allocator, s->ruled, s->ruled_capacity * sizeof *s->ruled);
-    haul__release(&s->allocator, s->barred, s->barred_capacity * sizeof *s->barred);
+    haul__release(&s->allocator, s->excluded, s->excluded_capacity * sizeof *s->excluded);
     haul__release(&s->allocator, s->text, s->text_capacity);
 }
 
@@ -87,14 +87,14 @@ int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
 
 int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned bars)
 {
-    void *barred = s->barred;
-    if (!haul__grow(&s->allocator, &barred, &s->barred_capacity, s->barred_count + 1,
-                    sizeof *s->barred))
+    void *excluded = s->excluded;
+    if (!haul__grow(&s->allocator, &excluded, &s->excluded_capacity, s->excluded_count + 1,
+                    sizeof *s->excluded))
         return 0;
-    s->barred = barred;
-    s->barred[s->barred_count].offset = offset;
-    s->barred[s->barred_count].bytes = bytes;
-    s->barred[s->barred_count++].bars = bars;
+    s->excluded = excluded;
+    s->excluded[s->excluded_count].offset = offset;
+    s->excluded[s->excluded_count].bytes = bytes;
+    s->excluded[s->excluded_count++].bars = bars;
     return 1;
 }
 

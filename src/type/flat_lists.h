@@ -28,10 +28,10 @@ typedef struct haul__scratch {
     haul__made_slot *slots;
     haul__made_part *parts;
     haul__made_ruled *ruled;
-    haul__excluded *barred;
+    haul__excluded *excluded;
     char *text;
-    size_t run_count, slot_count, part_count, ruled_count, barred_count, text_bytes;
-    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, barred_capacity,
+    size_t run_count, slot_count, part_count, ruled_count, excluded_count, text_bytes;
+    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, excluded_capacity,
         text_capacity;
     size_t alignment, placement;
 } haul__scratch;

@@ -233,7 +233,7 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
     walk->depends = type->depends;
     walk->rebuild = type->rebuild;
     walk->rebuild_user = type->rebuild_user;
-    walk->is_noted = type->depends || s->barred_count > 0;
+    walk->is_noted = type->depends || s->excluded_count > 0;
     measure_ruled(s, type);
     for (i = 0; i < s->part_count; i++) {
         const haul__part *part = &s->parts[i].part;
@@ -293,8 +293,8 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
     }
 }
 
-/* One piece of memory: slots, parts, ruled rows, their cases, barred fields, runs, names. The sizes
- * of all but the names are multiples of size_t's alignment. */
+/* One piece of memory: slots, parts, ruled rows, their cases, excluded fields, runs, names. All
+ * sizes except the names' are multiples of size_t's alignment. */
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
@@ -302,14 +302,14 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
            part_bytes = s->part_count * sizeof(haul__part);
     size_t run_bytes = s->run_count * sizeof(haul__run),
            ruled_bytes = s->ruled_count * sizeof(haul__ruled);
-    size_t barred_bytes = s->barred_count * sizeof(haul__excluded), case_bytes = 0, bytes, i;
+    size_t excluded_bytes = s->excluded_count * sizeof(haul__excluded), case_bytes = 0, bytes, i;
     char *memory, *text;
     haul__slot *slots;
     haul__part *parts;
     haul__ruled *ruled;
     for (i = 0; i < s->ruled_count; i++)
         case_bytes += cases_of(&s->ruled[i].ruled) * sizeof(haul__slot);
-    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + barred_bytes + run_bytes +
+    bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + excluded_bytes + run_bytes +
             s->text_bytes;
     if (bytes == 0)
         return HAUL_OK;
@@ -335,11 +335,11 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
     copy_ruled(s, ruled, (haul__slot *)(void *)(memory + slot_bytes + part_bytes + ruled_bytes),
                text);
     memory += slot_bytes + part_bytes + ruled_bytes + case_bytes;
-    if (barred_bytes > 0)
-        memcpy(memory, s->barred, barred_bytes);
-    walk->barred = (const haul__excluded *)(const void *)memory;
-    walk->barred_count = s->barred_count;
-    memory += barred_bytes;
+    if (excluded_bytes > 0)
+        memcpy(memory, s->excluded, excluded_bytes);
+    walk->excluded = (const haul__excluded *)(const void *)memory;
+    walk->excluded_count = s->excluded_count;
+    memory += excluded_bytes;
     if (run_bytes > 0)
         memcpy(memory, s->runs, run_bytes);
     walk->slots = slots;

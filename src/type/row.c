@@ -50,7 +50,7 @@ unsigned haul__exclusions_of(haul_direction direction)
     case HAUL_OUT:
         return HAUL__UNSENT;
     case HAUL_NEITHER:
-        return HAUL__BARS;
+        return HAUL__EXCLUDED;
     case HAUL_BOTH:
         break;
     }

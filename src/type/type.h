@@ -6,7 +6,7 @@
  *   parts   embedded arrays too large to be flattened, and embedded types with rules: `count`
  *           elements of another committed type
  *   ruled   rows with rules, and the tail: each object is asked for their meaning
- *   barred  fields that are excluded from a direction; they stand in the other lists too
+ *   excluded  fields that are excluded from a direction; they stand in the other lists too
  * A run or slot of a part is in none of the other lists; nor is a byte of a ruled row.
  */
 #ifndef HAUL_TYPE_ROOM_H
@@ -29,7 +29,7 @@ enum {
     HAUL__SLOT_EACH = 8,   /* of an array of pointers in the struct: null is fine at any count */
     HAUL__UNSENT = 16,     /* not copied to the device */
     HAUL__UNRETURNED = 32, /* not copied back */
-    HAUL__BARS = HAUL__UNSENT | HAUL__UNRETURNED
+    HAUL__EXCLUDED = HAUL__UNSENT | HAUL__UNRETURNED
 };
 
 /* A field that is excluded from a direction. */
@@ -93,9 +93,9 @@ typedef struct haul__walk {
     const haul__run *runs;
     const haul__slot *slots;
     const haul__part *parts;
-    const haul__ruled *ruled;     /* by offset */
-    const haul__excluded *barred; /* by offset */
-    size_t run_count, slot_count, part_count, ruled_count, barred_count;
+    const haul__ruled *ruled;       /* by offset */
+    const haul__excluded *excluded; /* by offset */
+    size_t run_count, slot_count, part_count, ruled_count, excluded_count;
     haul_function *size;            /* answers the size of an object; NULL: the type knows it */
     haul_rebuild_function *rebuild; /* if `depends` */
     void *rebuild_user;
@@ -105,7 +105,7 @@ typedef struct haul__walk {
     int has_parts;   /* elements of other types lie in it, in ruled rows and tails too */
     int is_ruled;    /* rows are ruled, or objects have sizes of their own */
     int is_sized;    /* objects have sizes of their own: by a tail, or by a function */
-    int is_noted;    /* marking an element is not enough: fields are barred, or it depends */
+    int is_noted;    /* marking an element is not enough: fields are excluded, or it depends */
     uint64_t holds;  /* its own bit as an ancestor, if types below ask for it; else 0 */
     uint64_t needs;  /* bits of the ancestor types that it, or what it leads to, asks for */
     int is_wide;     /* an entry of the worklist must say who led to it: with_parent, or a bit */

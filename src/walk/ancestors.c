@@ -97,7 +97,7 @@ static haul_status inherit_element(haul__discovery *d, uintptr_t element, const 
 
 haul_status haul__enter_ancestors(haul__discovery *d, const haul__entry *entry, size_t element)
 {
-    const haul__met_type *met = &d->kinds[entry->kind];
+    const haul__met_type *met = &d->met_types[entry->met_type];
     haul__leave_ancestors(d);
     if (met->walk->needs)
         d->ancestor = entry->ancestor;
@@ -159,7 +159,7 @@ static haul_status meet_pointers(haul__discovery *d, const haul__entry *entry, i
 
 haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, int *is_again)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
     size_t sum, i;
     if (entry->what == HAUL__POINTERS)

@@ -57,7 +57,7 @@ static size_t size_for(haul__discovery *d, const haul__object *o)
 static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t index,
                            const haul__seen *seen)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul__object now = haul__object_of(entry, walk, index), then = now;
     answer a, b;
     const size_t bytes = size_for(d, &now);
@@ -92,7 +92,7 @@ static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t 
 
 haul_status haul__meet_parent(haul__discovery *d, const haul__entry *entry)
 {
-    const haul_type *type = d->kinds[entry->kind].type;
+    const haul_type *type = d->met_types[entry->met_type].type;
     haul__seen *seen, first;
     haul_status status = HAUL_OK;
     size_t i;

@@ -41,8 +41,8 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__notes_keep(context, &context->guards, found->guards, found->guard_capacity);
     haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
     haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
-    haul__release(allocator, found->odd, found->odd_capacity * sizeof *found->odd);
-    haul__release(allocator, found->kept, found->kept_capacity * sizeof *found->kept);
+    haul__release(allocator, found->explicit, found->explicit_capacity * sizeof *found->explicit);
+    haul__release(allocator, found->fixed, found->fixed_capacity * sizeof *found->fixed);
     haul__release(allocator, found->tagged, found->tagged_capacity * sizeof *found->tagged);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
     haul__release(allocator, found->dependents,

@@ -46,10 +46,10 @@ typedef struct haul__discovery {
     size_t at_entry, at_element; /* the visited element, for the path */
 
     /* met_types.c */
-    struct haul__met_type *kinds; /* in the order of their numbers */
-    size_t kind_count, kind_capacity;
-    uint32_t *kind_hash; /* 1 + number; 0: free */
-    size_t kind_hash_capacity;
+    struct haul__met_type *met_types; /* in the order of their numbers */
+    size_t met_type_count, met_type_capacity;
+    uint32_t *met_type_hash; /* 1 + number; 0: free */
+    size_t met_type_hash_capacity;
 
     /* worklist.c */
     struct haul__chunk *head, *tail, *spare;

@@ -32,12 +32,12 @@
  * at once. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
-    size_t first = read + d->kinds[HAUL__ENTRY_TYPE(chunk->entry[read])].ahead,
+    size_t first = read + d->met_types[HAUL__ENTRY_TYPE(chunk->entry[read])].ahead,
            last = first + BURST, i;
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
-        const haul__met_type *met = &d->kinds[HAUL__ENTRY_TYPE(chunk->entry[i])];
+        const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(chunk->entry[i])];
         haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + met->first_slot);
         haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + met->last_slot);
     }
@@ -46,7 +46,7 @@ HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *ch
 /* Marks the target of one pointer in line. Negative: take the general way. */
 HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *edge)
 {
-    const haul__met_type *met = &d->kinds[edge->tag >> 48];
+    const haul__met_type *met = &d->met_types[edge->tag >> 48];
     if (HAUL__TOO_HIGH(value))
         return -1;
     if (haul__start_in_cell(value) < edge->near_starts)
@@ -58,7 +58,7 @@ HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul_
  * the worklist. */
 HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
 {
-    const haul__met_type *met = &d->kinds[HAUL__ENTRY_TYPE(entry)];
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
     const haul__edge *edge = met->edges, *end = edge + met->edge_count;
     for (; edge < end; edge++) {
         uintptr_t value =
@@ -84,11 +84,11 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
  * is new. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
-    const haul__edge *edge = d->kinds[HAUL__ENTRY_TYPE(entry)].edges;
+    const haul__edge *edge = d->met_types[HAUL__ENTRY_TYPE(entry)].edges;
     const size_t offset = edge ? edge->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!edge || d->kinds[HAUL__ENTRY_TYPE(entry)].edge_count != 1 ||
+    if (!edge || d->met_types[HAUL__ENTRY_TYPE(entry)].edge_count != 1 ||
         edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
@@ -116,7 +116,7 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
             return status;
         entry = next;
         if (d->head != d->tail || d->tail->written != written ||
-            !d->kinds[HAUL__ENTRY_TYPE(entry)].plain)
+            !d->met_types[HAUL__ENTRY_TYPE(entry)].plain)
             break;
     }
     return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry), 1)
@@ -129,13 +129,13 @@ HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, u
                           size_t read)
 {
     return d->head == d->tail && !d->is_spread && read == d->head->written &&
-           c->near_count + c->over_count == 0 && d->kinds[HAUL__ENTRY_TYPE(entry)].plain;
+           c->near_count + c->over_count == 0 && d->met_types[HAUL__ENTRY_TYPE(entry)].plain;
 }
 
 HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t entry)
 {
     d->found->objects++;
-    if (HAUL__LIKELY(d->kinds[HAUL__ENTRY_TYPE(entry)].edges != NULL))
+    if (HAUL__LIKELY(d->met_types[HAUL__ENTRY_TYPE(entry)].edges != NULL))
         return haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
     return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
 }
@@ -178,13 +178,13 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
 HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
                                        const uint64_t *entry, size_t entries)
 {
-    const haul__met_type *met = &d->kinds[HAUL__ENTRY_TYPE(entry[0])];
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(entry[0])];
     haul_status status = HAUL_OK;
     if (c->tag != met->uniform)
         status = settle(d, c);
     if (status != HAUL_OK)
         return status;
-    met = &d->kinds[HAUL__ENTRY_TYPE(entry[0])];
+    met = &d->met_types[HAUL__ENTRY_TYPE(entry[0])];
     c->tag = met->uniform;
     d->found->objects += entries;
     switch (met->edge_count) {
@@ -206,7 +206,7 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
     uint64_t differ = 0;
     size_t i;
     if (chunk->written - read <= BURST ||
-        d->kinds[HAUL__ENTRY_TYPE(entry[0])].uniform == HAUL__NOT_UNIFORM)
+        d->met_types[HAUL__ENTRY_TYPE(entry[0])].uniform == HAUL__NOT_UNIFORM)
         return 0;
     for (i = 1; i < BURST; i++)
         differ |= entry[i] ^ entry[0];
@@ -331,10 +331,10 @@ haul_status haul__follow_roots(haul__discovery *d)
         entry.parent = SIZE_MAX;
         entry.index = d->root;
         entry.what = HAUL__OBJECTS;
-        status = haul__met_type_of(d, root->type, &entry.kind);
+        status = haul__met_type_of(d, root->type, &entry.met_type);
         if (status != HAUL_OK)
             break;
-        entry.stride = d->kinds[entry.kind].walk->extent;
+        entry.stride = d->met_types[entry.met_type].walk->extent;
         d->at_entry = SIZE_MAX;
         d->at_element = 0;
         status = haul__reach(d, &entry);

@@ -135,7 +135,7 @@ haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, uns
                                  uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     int is_last = level + 1u == slot->levels;
-    unsigned ways = slot->flags & (is_last ? HAUL__BARS : HAUL__UNRETURNED);
+    unsigned ways = slot->flags & (is_last ? HAUL__EXCLUDED : HAUL__UNRETURNED);
     size_t count;
     haul_status status;
     if (!value || !ways || d->within)
@@ -164,9 +164,9 @@ static haul_status exclude_fields(haul__discovery *d, const haul__walk *walk, ui
 {
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < walk->barred_count && walk->barred[i].offset < bytes && status == HAUL_OK;
+    for (i = 0; i < walk->excluded_count && walk->excluded[i].offset < bytes && status == HAUL_OK;
          i++) {
-        const haul__excluded *field = &walk->barred[i];
+        const haul__excluded *field = &walk->excluded[i];
         size_t end = field->offset + field->bytes < bytes ? field->offset + field->bytes : bytes;
         status = exclude(d, element + field->offset, element + end, field->bars);
     }
@@ -186,8 +186,8 @@ static haul_status note_dependent(haul__discovery *d, const haul__entry *entry, 
     found->dependents = dependents;
     one = &found->dependents[found->dependent_count++];
     one->address = address;
-    one->type = d->kinds[entry->kind].type;
-    one->order = entry->kind;
+    one->type = d->met_types[entry->met_type].type;
+    one->order = entry->met_type;
     return HAUL_OK;
 }
 
@@ -229,7 +229,7 @@ static int is_sought(const haul__discovery *d, const haul__entry *entry, size_t 
 
 haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
     size_t whole = entry->count * entry->stride, bytes;
     int is_memorable = walk->depends || whole >= HAUL__MEMO_BYTES;
     haul_status status;

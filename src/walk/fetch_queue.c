@@ -33,7 +33,7 @@ static void fetch(const haul__discovery *d, uintptr_t address, const haul__met_t
 static haul_status visit_first(haul__discovery *d, uint64_t what)
 {
     const uint32_t number = (uint32_t)(what >> 48);
-    const haul__walk *walk = d->kinds[number].walk;
+    const haul__walk *walk = d->met_types[number].walk;
     haul__entry entry;
     size_t bytes = 0;
     int is_new = 0;
@@ -41,7 +41,7 @@ static haul_status visit_first(haul__discovery *d, uint64_t what)
     memset(&entry, 0, sizeof entry);
     entry.address = (uintptr_t)(what & UINT64_C(0x0000ffffffffffff));
     entry.count = 1;
-    entry.kind = number;
+    entry.met_type = number;
     entry.stride = walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
@@ -58,7 +58,7 @@ haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t num
     const size_t last = (d->fetching_first + d->fetching_count) % HAUL__FETCH_QUEUE;
     uint64_t first;
     d->found->objects--; /* it counts later, if it is new */
-    fetch(d, element, &d->kinds[number]);
+    fetch(d, element, &d->met_types[number]);
     if (d->fetching_count < HAUL__FETCH_QUEUE) {
         d->fetching[last] = what;
         d->fetching_count++;

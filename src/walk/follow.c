@@ -44,8 +44,8 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
 
 static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
 {
-    return !d->recording && count == 1 && !d->kinds[number].walk->is_wide &&
-           !d->kinds[number].walk->is_noted && number <= UINT16_MAX && address <= HAUL__HIGHEST;
+    return !d->recording && count == 1 && !d->met_types[number].walk->is_wide &&
+           !d->met_types[number].walk->is_noted && number <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
 haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
@@ -69,13 +69,13 @@ haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, uns
         status = haul__met_type_of(d, slot->target, &number);
         if (status != HAUL_OK)
             return status;
-        if (d->kinds[number].walk->is_ruled && can_queue(d, value, count, number))
+        if (d->met_types[number].walk->is_ruled && can_queue(d, value, count, number))
             return queue_ruled(d, value, number);
     }
     memset(&entry, 0, sizeof entry);
     entry.address = value;
     entry.self = self;
-    entry.kind = number;
+    entry.met_type = number;
     entry.count = count;
     entry.stride = haul__unit_of(slot, level);
     entry.slot = slot;
@@ -111,7 +111,7 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
                          uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
 {
     haul_status status = follow(d, slot, level, place, value, self, index);
-    if (HAUL__UNLIKELY(slot->flags & HAUL__BARS) && status == HAUL_OK)
+    if (HAUL__UNLIKELY(slot->flags & HAUL__EXCLUDED) && status == HAUL_OK)
         status = haul__exclude_target(d, slot, level, place, value, self, index);
     return status;
 }
@@ -168,26 +168,27 @@ static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const
 
 static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
 {
-    if (!d->recording && entry->count == 1 && entry->kind <= UINT16_MAX &&
-        !d->kinds[entry->kind].walk->is_wide)
-        return haul__queue_push(d, entry->address, entry->kind, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (!d->recording && entry->count == 1 && entry->met_type <= UINT16_MAX &&
+        !d->met_types[entry->met_type].walk->is_wide)
+        return haul__queue_push(d, entry->address, entry->met_type, 1) ? HAUL_OK
+                                                                       : HAUL_ERROR_MEMORY;
     return haul__push_entry(d, entry);
 }
 
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
 {
-    const haul_type *type = d->kinds[entry->kind].type;
+    const haul_type *type = d->met_types[entry->met_type].type;
     if (!d->recording || !d->context->options.checked ||
         haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
         return HAUL_OK;
-    return haul__meet(d, entry->address, HAUL__AS_OBJECT, type, d->kinds[entry->kind].walk->extent,
-                      entry->slot);
+    return haul__meet(d, entry->address, HAUL__AS_OBJECT, type,
+                      d->met_types[entry->met_type].walk->extent, entry->slot);
 }
 
 /* Checked mode: must the objects be visited again, for another parent or other ancestors? */
 static haul_status meet_again(haul__discovery *d, haul__entry *entry)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
     int is_again = 0;
     if (!walk->is_wide || !d->recording || !d->context->options.checked)
@@ -204,8 +205,8 @@ static haul_status meet_again(haul__discovery *d, haul__entry *entry)
  * once; the size becomes its entry's stride. */
 static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
-    const haul_type *type = d->kinds[entry->kind].type;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
+    const haul_type *type = d->met_types[entry->met_type].type;
     size_t bytes = walk->extent, whole;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
@@ -244,15 +245,15 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
 
 static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
 {
-    if (can_queue(d, entry->address, entry->count, entry->kind))
-        return queue_ruled(d, entry->address, entry->kind);
+    if (can_queue(d, entry->address, entry->count, entry->met_type))
+        return queue_ruled(d, entry->address, entry->met_type);
     return reach_ruled_now(d, entry);
 }
 
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
-    const haul_type *type = d->kinds[entry->kind].type;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
+    const haul_type *type = d->met_types[entry->met_type].type;
     size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
     int dense = walk->dense && entry->stride == walk->extent;
     haul__marked marked = { 0, 0, 0 };
@@ -382,7 +383,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
 static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *entry)
 {
     haul__entry reached = *entry;
-    int is_ruled = d->kinds[entry->kind].walk->is_ruled;
+    int is_ruled = d->met_types[entry->met_type].walk->is_ruled;
     haul_status status = is_ruled ? reach_ruled(d, entry) : reach_objects(d, entry);
     return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
 }
@@ -391,10 +392,10 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     switch (entry->what) {
     case HAUL__OBJECTS:
-        if (HAUL__UNLIKELY(d->kinds[entry->kind].walk->is_noted))
+        if (HAUL__UNLIKELY(d->met_types[entry->met_type].walk->is_noted))
             return reach_noted(d, entry);
-        return d->kinds[entry->kind].walk->is_ruled ? reach_ruled(d, entry)
-                                                    : reach_objects(d, entry);
+        return d->met_types[entry->met_type].walk->is_ruled ? reach_ruled(d, entry)
+                                                            : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);
     default:

@@ -13,7 +13,7 @@ static int flag_block(haul__map *map, uintptr_t address)
     haul__block *block = haul__map_touch(map, address);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
     if (side)
-        side->has_odd = 1;
+        side->has_listed = 1;
     return side != NULL;
 }
 
@@ -21,29 +21,29 @@ haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t
                                 uintptr_t delta)
 {
     haul__found *found = d->found;
-    void *odd = found->odd;
+    void *odd = found->explicit;
     if (!flag_block(d->map, address) || !flag_block(d->map, address + HAUL__WORD - 1) ||
-        !haul__grow(d->allocator, &odd, &found->odd_capacity, found->odd_count + 1,
-                    sizeof *found->odd))
+        !haul__grow(d->allocator, &odd, &found->explicit_capacity, found->explicit_count + 1,
+                    sizeof *found->explicit))
         return HAUL_ERROR_MEMORY;
-    found->odd = odd;
-    found->odd[found->odd_count].address = address;
-    found->odd[found->odd_count].value = value;
-    found->odd[found->odd_count++].delta = delta;
+    found->explicit = odd;
+    found->explicit[found->explicit_count].address = address;
+    found->explicit[found->explicit_count].value = value;
+    found->explicit[found->explicit_count++].delta = delta;
     return HAUL_OK;
 }
 
-haul_status haul__note_fixed(haul__discovery *d, const haul__kept *word)
+haul_status haul__note_fixed(haul__discovery *d, const haul__fixed *word)
 {
     haul__found *found = d->found;
-    void *kept = found->kept;
+    void *kept = found->fixed;
     if (!flag_block(d->map, word->address) ||
         !flag_block(d->map, word->address + word->bytes - 1) ||
-        !haul__grow(d->allocator, &kept, &found->kept_capacity, found->kept_count + 1,
-                    sizeof *found->kept))
+        !haul__grow(d->allocator, &kept, &found->fixed_capacity, found->fixed_count + 1,
+                    sizeof *found->fixed))
         return HAUL_ERROR_MEMORY;
-    found->kept = kept;
-    found->kept[found->kept_count++] = *word;
+    found->fixed = kept;
+    found->fixed[found->fixed_count++] = *word;
     return HAUL_OK;
 }
 

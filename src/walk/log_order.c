@@ -66,7 +66,7 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
     range.asked = lowest_bit(alignment, HAUL_ALIGNMENT_MAX);
     range.kept = range.asked;
     if (entry->what == HAUL__OBJECTS)
-        range.kept = lowest_bit(d->kinds[entry->kind].walk->placement, HAUL_ALIGNMENT_MAX);
+        range.kept = lowest_bit(d->met_types[entry->met_type].walk->placement, HAUL_ALIGNMENT_MAX);
     range.hoped = lowest_bit(entry->stride, HAUL__GRANULE);
     if (!make_room(d->allocator, order_log))
         return HAUL_ERROR_MEMORY;
@@ -85,17 +85,17 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
 {
     haul__order_log *order_log = d->order_log;
-    void *mentions = order_log->mentions;
+    void *references = order_log->references;
     if (d->at_entry != SIZE_MAX) {
         const haul__entry *entry = &d->entries[d->at_entry];
         reference->object = entry->address + d->at_element * entry->stride;
         reference->object_end = reference->object + entry->stride;
     }
-    if (!haul__grow(d->allocator, &mentions, &order_log->mention_capacity,
-                    order_log->mention_count + 1, sizeof *order_log->mentions))
+    if (!haul__grow(d->allocator, &references, &order_log->reference_capacity,
+                    order_log->reference_count + 1, sizeof *order_log->references))
         return HAUL_ERROR_MEMORY;
-    order_log->mentions = mentions;
-    order_log->mentions[order_log->mention_count++] = *reference;
+    order_log->references = references;
+    order_log->references[order_log->reference_count++] = *reference;
     return HAUL_OK;
 }
 

@@ -30,7 +30,7 @@ haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr
  * memory. */
 static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
 {
-    const haul__met_type *met = &d->kinds[entry->kind];
+    const haul__met_type *met = &d->met_types[entry->met_type];
     size_t element;
     for (element = 0; element < entry->count; element++) {
         uintptr_t address = entry->address + element * entry->stride;
@@ -52,9 +52,9 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     haul__pattern pattern;
     int done;
     if ((entry->address & (HAUL__GRANULE - 1)) != 0 &&
-        !haul__met_type_ragged(d, &d->kinds[entry->kind]))
+        !haul__met_type_ragged(d, &d->met_types[entry->met_type]))
         return HAUL_ERROR_MEMORY;
-    done = d->kinds[entry->kind].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
+    done = d->met_types[entry->met_type].form != HAUL__NO_FORM ? mark_starts(d, entry, marked) : 0;
     if (done)
         return done < 0 ? HAUL_ERROR_MEMORY : HAUL_OK;
     pattern.kind = walk->slot_count ? HAUL__TYPE_SLOTS : HAUL__NO_SLOTS;
@@ -149,7 +149,7 @@ static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
 haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, int dense,
                                 uintptr_t end, haul__marked *marked)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status =
         dense ? mark_dense(d, entry, walk, end, marked) : mark_runs(d, entry, walk, marked);
     return status == HAUL_OK ? mark_placements(d, entry, walk) : status;

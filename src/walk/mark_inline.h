@@ -144,7 +144,7 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
                                                       const haul__met_type *))
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__met_type *types = d->kinds;
+    const haul__met_type *types = d->met_types;
     haul__bucket *const buckets = d->buckets;
     uint64_t *out = d->tail->entry + d->tail->written;
     size_t i;
@@ -160,7 +160,7 @@ HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *ca
                 return status;
             if (!haul__has_room(d))
                 return HAUL_ERROR_MEMORY;
-            types = d->kinds;
+            types = d->met_types;
             out = d->tail->entry + d->tail->written;
         } else if (to_buckets) {
             haul__bucket *bucket = haul__bucket_of(buckets, entry);
@@ -189,7 +189,7 @@ HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates 
 
 HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidates *c)
 {
-    const haul__met_type only = d->kinds[HAUL__ENTRY_TYPE(c->tag)];
+    const haul__met_type only = d->met_types[HAUL__ENTRY_TYPE(c->tag)];
     return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
 }
 
@@ -227,7 +227,8 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
                                             uintptr_t element, uint32_t number)
 {
     const uintptr_t *flat = d->map->flat;
-    const haul__edge *edge = d->kinds[number].edges, *end = edge + d->kinds[number].edge_count;
+    const haul__edge *edge = d->met_types[number].edges,
+                     *end = edge + d->met_types[number].edge_count;
     for (; edge < end; edge++) {
         haul_status status = HAUL_OK;
         uintptr_t value = 0;

@@ -10,34 +10,35 @@
 
 static size_t hash_place(const haul__discovery *d, const haul_type *type)
 {
-    size_t mask = d->kind_hash_capacity - 1;
+    size_t mask = d->met_type_hash_capacity - 1;
     size_t at = (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->kind_hash[at] && d->kinds[d->kind_hash[at] - 1].type != type)
+    while (d->met_type_hash[at] && d->met_types[d->met_type_hash[at] - 1].type != type)
         at = (at + 1) & mask;
     return at;
 }
 
 static int make_room(haul__discovery *d)
 {
-    void *kinds = d->kinds;
-    uint32_t *old = d->kind_hash;
-    size_t old_capacity = d->kind_hash_capacity, i;
-    if (!haul__grow(d->allocator, &kinds, &d->kind_capacity, d->kind_count + 1, sizeof *d->kinds))
+    void *kinds = d->met_types;
+    uint32_t *old = d->met_type_hash;
+    size_t old_capacity = d->met_type_hash_capacity, i;
+    if (!haul__grow(d->allocator, &kinds, &d->met_type_capacity, d->met_type_count + 1,
+                    sizeof *d->met_types))
         return 0;
-    d->kinds = kinds;
-    if (d->kind_count < old_capacity / 2)
+    d->met_types = kinds;
+    if (d->met_type_count < old_capacity / 2)
         return 1;
-    d->kind_hash_capacity = old_capacity ? old_capacity * 2 : 32;
-    d->kind_hash =
-        haul__allocate_zeroed(d->allocator, d->kind_hash_capacity * sizeof *d->kind_hash);
-    if (!d->kind_hash) {
-        d->kind_hash = old;
-        d->kind_hash_capacity = old_capacity;
+    d->met_type_hash_capacity = old_capacity ? old_capacity * 2 : 32;
+    d->met_type_hash =
+        haul__allocate_zeroed(d->allocator, d->met_type_hash_capacity * sizeof *d->met_type_hash);
+    if (!d->met_type_hash) {
+        d->met_type_hash = old;
+        d->met_type_hash_capacity = old_capacity;
         return 0;
     }
     haul__release(d->allocator, old, old_capacity * sizeof *old);
-    for (i = 0; i < d->kind_count; i++)
-        d->kind_hash[hash_place(d, d->kinds[i].type)] = (uint32_t)i + 1;
+    for (i = 0; i < d->met_type_count; i++)
+        d->met_type_hash[hash_place(d, d->met_types[i].type)] = (uint32_t)i + 1;
     return 1;
 }
 
@@ -138,10 +139,10 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
 {
     haul__met_type fresh;
     size_t at;
-    if (d->kind_hash_capacity) {
+    if (d->met_type_hash_capacity) {
         at = hash_place(d, type);
-        if (d->kind_hash[at]) {
-            *number = d->kind_hash[at] - 1;
+        if (d->met_type_hash[at]) {
+            *number = d->met_type_hash[at] - 1;
             return HAUL_OK;
         }
     }
@@ -156,9 +157,9 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     prepare_slots(&fresh);
     if (prepare_form(d, &fresh) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
-    d->kinds[d->kind_count] = fresh;
-    *number = (uint32_t)d->kind_count++;
-    d->kind_hash[hash_place(d, type)] = *number + 1;
+    d->met_types[d->met_type_count] = fresh;
+    *number = (uint32_t)d->met_type_count++;
+    d->met_type_hash[hash_place(d, type)] = *number + 1;
     return HAUL_OK;
 }
 
@@ -228,8 +229,8 @@ int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, 
 /* An edge to exactly one object. Numbering its type may move all types. */
 static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
 {
-    const haul__slot *slot = &d->kinds[number].walk->slots[i];
-    haul__edge *edge = &d->kinds[number].edges[i];
+    const haul__slot *slot = &d->met_types[number].walk->slots[i];
+    haul__edge *edge = &d->met_types[number].edges[i];
     uint32_t target;
     edge->offset = slot->offset;
     if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
@@ -238,8 +239,8 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     if (haul__met_type_of(d, slot->target, &target) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     edge->tag = (uint64_t)target << 48;
-    edge->near_starts = haul__near_starts(&d->kinds[target]);
-    edge->one = d->kinds[target].simple.bytes != 0 && target <= UINT16_MAX && !d->recording &&
+    edge->near_starts = haul__near_starts(&d->met_types[target]);
+    edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX && !d->recording &&
                 d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
@@ -283,33 +284,34 @@ static void prepare_visits(haul__met_type *met)
 
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
 {
-    const haul__walk *walk = d->kinds[number].walk;
+    const haul__walk *walk = d->met_types[number].walk;
     haul__edge *edges;
     size_t i;
-    if (d->kinds[number].edges || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
+    if (d->met_types[number].edges || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
         walk->part_count || walk->is_ruled || walk->is_wide)
         return HAUL_OK;
     edges = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *edges);
     if (!edges)
         return HAUL_ERROR_MEMORY;
-    d->kinds[number].edges = edges;
-    d->kinds[number].edge_count = (uint32_t)walk->slot_count;
+    d->met_types[number].edges = edges;
+    d->met_types[number].edge_count = (uint32_t)walk->slot_count;
     for (i = 0; i < walk->slot_count; i++)
         if (prepare_one(d, number, i) != HAUL_OK ||
-            prepare_array(d, &d->kinds[number], i) != HAUL_OK)
+            prepare_array(d, &d->met_types[number], i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
-    prepare_visits(&d->kinds[number]);
+    prepare_visits(&d->met_types[number]);
     return HAUL_OK;
 }
 
 void haul__met_types_close(haul__discovery *d)
 {
     size_t i;
-    for (i = 0; i < d->kind_count; i++) {
-        const size_t slots = d->kinds[i].walk->slot_count;
-        haul__release(d->allocator, d->kinds[i].edges, slots * sizeof(haul__edge));
-        haul__release(d->allocator, d->kinds[i].arrays, slots * sizeof(haul__plain_array));
+    for (i = 0; i < d->met_type_count; i++) {
+        const size_t slots = d->met_types[i].walk->slot_count;
+        haul__release(d->allocator, d->met_types[i].edges, slots * sizeof(haul__edge));
+        haul__release(d->allocator, d->met_types[i].arrays, slots * sizeof(haul__plain_array));
     }
-    haul__release(d->allocator, d->kinds, d->kind_capacity * sizeof *d->kinds);
-    haul__release(d->allocator, d->kind_hash, d->kind_hash_capacity * sizeof *d->kind_hash);
+    haul__release(d->allocator, d->met_types, d->met_type_capacity * sizeof *d->met_types);
+    haul__release(d->allocator, d->met_type_hash,
+                  d->met_type_hash_capacity * sizeof *d->met_type_hash);
 }

@@ -176,7 +176,8 @@ haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uin
 
 static size_t entry_bytes(const haul__discovery *d, const haul__entry *entry)
 {
-    size_t last = entry->what == HAUL__OBJECTS ? d->kinds[entry->kind].walk->extent : entry->stride;
+    size_t last =
+        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk->extent : entry->stride;
     return (entry->count - 1) * entry->stride + last;
 }
 
@@ -205,12 +206,12 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
         if (at - address >= HAUL__WORD || at - entry->address >= entry_bytes(d, entry))
             continue;
         element = (size_t)(at - entry->address) / entry->stride;
-        place_path(
-            d, i, element,
-            entry->what == HAUL__OBJECTS
-                ? slot_at(d->kinds[entry->kind].walk, (size_t)(at - entry->address) % entry->stride)
-                : NULL,
-            d->context->error.other_path);
+        place_path(d, i, element,
+                   entry->what == HAUL__OBJECTS
+                       ? slot_at(d->met_types[entry->met_type].walk,
+                                 (size_t)(at - entry->address) % entry->stride)
+                       : NULL,
+                   d->context->error.other_path);
         return;
     }
 }

@@ -202,7 +202,7 @@ static haul_status note_tagged(haul__discovery *d, const haul__field_value *w,
 
 static haul_status note_fixed(haul__discovery *d, const haul__field_value *w)
 {
-    haul__kept kept;
+    haul__fixed kept;
     memset(&kept, 0, sizeof kept);
     kept.address = w->at;
     memcpy(&kept.value, (const void *)w->at, w->bytes);
@@ -301,7 +301,7 @@ static haul_status mark_whole(haul__discovery *d, const haul__entry *entry, cons
 haul_status haul__mark_visited(haul__discovery *d, const haul__entry *entry, const haul__object *o,
                                size_t bytes, int *is_new)
 {
-    const haul_type *type = d->kinds[entry->kind].type;
+    const haul_type *type = d->met_types[entry->met_type].type;
     haul_status status;
     if (bytes < HAUL__MEMO_BYTES && !o->walk->has_parts)
         return mark_whole(d, entry, o, bytes, is_new);

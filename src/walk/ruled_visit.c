@@ -108,7 +108,7 @@ static haul_status visit_inside(haul__discovery *d, const haul__object *o, const
     if (entry.count == 0)
         return HAUL_OK;
     if (ruled->slot.target)
-        status = haul__met_type_of(d, ruled->slot.target, &entry.kind);
+        status = haul__met_type_of(d, ruled->slot.target, &entry.met_type);
     return status == HAUL_OK ? haul__reach(d, &entry) : status;
 }
 

@@ -18,7 +18,7 @@
 
 static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t number)
 {
-    const haul__walk *walk = d->kinds[number].walk;
+    const haul__walk *walk = d->met_types[number].walk;
     size_t bytes = SIZE_MAX;
     haul_status status = walk->is_ruled ? haul__visit_ruled(d, element, walk, &bytes) : HAUL_OK;
     return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
@@ -31,8 +31,8 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
     memset(&entry, 0, sizeof entry);
     entry.address = address;
     entry.count = 1;
-    entry.kind = number;
-    entry.stride = d->kinds[entry.kind].walk->extent;
+    entry.met_type = number;
+    entry.stride = d->met_types[entry.met_type].walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
     return haul__reach(d, &entry);
@@ -43,7 +43,7 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                                             const haul__edge *edge)
 {
-    const haul__met_type *met = &d->kinds[number];
+    const haul__met_type *met = &d->met_types[number];
     const haul__slot *slot = &met->walk->slots[edge - met->edges];
     const haul__plain_array *array = met->arrays ? &met->arrays[edge - met->edges] : NULL;
     if (array && array->is_called)
@@ -67,8 +67,8 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     haul_status status = haul__met_type_edges(d, number);
     if (status != HAUL_OK)
         return status;
-    return d->kinds[number].walk->is_ruled ? haul__fetch_push(d, element, number)
-                                           : visit_element(d, element, number);
+    return d->met_types[number].walk->is_ruled ? haul__fetch_push(d, element, number)
+                                               : visit_element(d, element, number);
 }
 
 /* An array of pointers, each to one simple object. */
@@ -76,7 +76,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
                                           uint32_t number)
 {
     const uint64_t tag = (uint64_t)number << 48;
-    uint32_t near_starts = haul__near_starts(&d->kinds[number]);
+    uint32_t near_starts = haul__near_starts(&d->met_types[number]);
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
@@ -129,7 +129,7 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
 /* An array of simple objects. */
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
 {
-    const haul__met_type *met = &d->kinds[entry->kind];
+    const haul__met_type *met = &d->met_types[entry->met_type];
     const size_t first_slot = met->first_slot, last_slot = met->last_slot;
     haul_status status = HAUL_OK;
     size_t i;
@@ -139,7 +139,7 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
         uintptr_t element = entry->address + i * entry->stride;
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + first_slot);
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
-        status = haul__visit_simple(d, &c, element, entry->kind);
+        status = haul__visit_simple(d, &c, element, entry->met_type);
         if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
             status = haul__settle(d, &c);
     }
@@ -195,10 +195,10 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     uint32_t number = 0;
     haul_status status = HAUL_OK;
     int one = !d->recording && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
-              !(slot->flags & HAUL__BARS) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
+              !(slot->flags & HAUL__EXCLUDED) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
     if (one) {
         status = haul__met_type_of(d, slot->target, &number);
-        one = status == HAUL_OK && d->kinds[number].simple.bytes != 0 && number <= UINT16_MAX;
+        one = status == HAUL_OK && d->met_types[number].simple.bytes != 0 && number <= UINT16_MAX;
     }
     if (status != HAUL_OK)
         return status;
@@ -212,11 +212,11 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 
 static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
 {
-    const haul__walk *walk = d->kinds[entry->kind].walk;
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status =
-        d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->kind);
+        d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->met_type);
     size_t i;
-    if (status == HAUL_OK && d->kinds[entry->kind].edges && !d->recording && d->map->flat)
+    if (status == HAUL_OK && d->met_types[entry->met_type].edges && !d->recording && d->map->flat)
         return visit_simple(d, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         if (i + ELEMENTS_AHEAD < entry->count)
@@ -226,7 +226,7 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
         if (walk->is_wide)
             status = haul__enter_ancestors(d, entry, i);
         if (status == HAUL_OK)
-            status = visit_element(d, entry->address + i * entry->stride, entry->kind);
+            status = visit_element(d, entry->address + i * entry->stride, entry->met_type);
     }
     if (walk->is_wide)
         haul__leave_ancestors(d);

@@ -47,7 +47,7 @@ static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul
         entry.parent = d->at_entry;
         entry.parent_element = d->at_element;
         entry.what = HAUL__OBJECTS;
-        status = haul__met_type_of(d, part->type, &entry.kind);
+        status = haul__met_type_of(d, part->type, &entry.met_type);
         if (status == HAUL_OK && part->count)
             status = haul__reach(d, &entry);
         if (status != HAUL_OK)
