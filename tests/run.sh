@@ -729,5 +729,4 @@ main() {
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]
 }
 
-main
-exit
+{ main; exit; }
