@@ -3,7 +3,7 @@
  *     address   + bitmap_at         + explicit_at           + list_at                + bytes
  *     | arena   | relocation bitmap | explicit relocations  | what is to be rebuilt  |
  *
- * Bitmap and explicit relocations (their offsets) are present if the device patches pointers itself;
+ * Bitmap and explicit relocations (offsets) are present if the device patches pointers itself;
  * a list of all pointers may stand in place of the bitmap. The last list is present if objects have
  * contents that depend on addresses. One range is one allocation and one transfer for a whole
  * graph, in however many pieces it crosses.
