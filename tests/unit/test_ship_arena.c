@@ -1297,7 +1297,7 @@ TEST(ship_arena, what_the_device_has_made_badly_is_refused_and_nothing_is_writte
     CHECK_HAS(haul_device_error(the_device)->text, "has made an object");
     run_on(shrink, the_family);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the_device)->text, "less in it");
+    CHECK_HAS(haul_device_error(the_device)->text, "of the arena smaller");
     CHECK_BYTES(the_family, before, used_by(the_arena));
     free(before);
     family_end();
