@@ -433,7 +433,7 @@ sanitized_build() {
     can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return 1; }
     build sanitized clang \
         "$traced -fsanitize=address,undefined -fno-sanitize-recover=all" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_CHECKS=ON
 }
 
 stage_2() {

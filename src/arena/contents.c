@@ -9,6 +9,7 @@
  * direction go there as they are.
  */
 #include "arena/arena.h"
+#include "arena/arena_check.h"
 #include "arena/changes.h"
 #include "arena/contents.h"
 #include "arena/explicit_relocations.h"
@@ -253,6 +254,16 @@ static void hold(haul__contents *contents, haul_arena *arena)
     contents->arena = arena;
 }
 
+#ifdef HAUL_CHECKS
+static haul_status check(const haul__contents *contents, haul_error *error)
+{
+    const char *fault = haul__arena_fault(contents->arena);
+    if (!fault)
+        fault = haul__contents_fault(contents);
+    return fault ? haul__fail(error, HAUL_ERROR_STATE, "broken invariant: %s", fault) : HAUL_OK;
+}
+#endif
+
 haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
                                 haul_error *error)
 {
@@ -268,6 +279,10 @@ haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, con
     else
         status = plan ? take_plan(contents, plan, error) : take_typed(contents, error);
     contents->opens = arena->opens;
+#ifdef HAUL_CHECKS
+    if (status == HAUL_OK)
+        status = check(contents, error);
+#endif
     if (status != HAUL_OK)
         haul__contents_close(contents);
     return status;

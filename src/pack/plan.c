@@ -1,6 +1,7 @@
 /* Plans: made from discovery and layout, and asked for places.
  */
 #include "base/clock.h"
+#include "layout/layout_check.h"
 #include "pack/plan.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
@@ -55,6 +56,10 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log)
         status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
                             "%zu bytes, more than the limit of %zu", plan->placed.bytes,
                             plan->context->options.limits.bytes);
+#ifdef HAUL_CHECKS
+    if (status == HAUL_OK)
+        status = haul__layout_check(plan->context, &plan->found, &plan->placed);
+#endif
     if (status == HAUL_OK && log)
         status = haul__order(plan, log);
     if (status != HAUL_OK) {

@@ -14,6 +14,7 @@
 #include "device/streams.h"
 #include "pack/pack.h"
 #include "ship/pending.h"
+#include "ship/shipment_check.h"
 
 /* ---- Asynchronous work. */
 
@@ -244,7 +245,11 @@ haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *asyn
     status = haul__device_enter(shipment->device);
     if (status != HAUL_OK)
         return status;
-    status = order_after(shipment, async);
+#ifdef HAUL_CHECKS
+    status = haul__shipment_check(shipment);
+#endif
+    if (status == HAUL_OK)
+        status = order_after(shipment, async);
     if (status != HAUL_OK)
         haul__shipment_leave(shipment);
     return status;
