@@ -171,7 +171,7 @@ TEST(lookups, a_pointer_to_no_elements_stays_where_the_device_holds_null_and_oth
                                      HAUL_OBJECT(bag, next, &bag_type) };
     haul_device *device;
     haul_shipment *shipment;
-    int32_t none;
+    static int32_t none; /* far from the bags: not one past the end of one */
     bag b[2];
     memset(b, 0, sizeof b);
     b[0].numbers = &none;
