@@ -1,5 +1,5 @@
-/* Aliases: pointers to what another pointer owns. They are not followed. When all has been marked,
- * each must lead to something marked.
+/* Aliases: pointers to objects that other pointers own. They are not followed. After the last mark,
+ * each must lead to marked bytes.
  */
 #include "walk/aliases.h"
 #include "map/mark.h"
@@ -45,8 +45,8 @@ static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
                         "an alias that leads to nothing that another pointer owns");
 }
 
-/* An alias may lead to one past a range. There a granule may begin that has no place in the copy,
- * so a word with tags must lead to a marked byte. */
+/* An alias may be one past the end of a range. That address can begin a granule that has no place
+ * in the copy, so an alias with tags must lead to a marked byte. */
 haul_status haul__check_aliases(haul__discovery *d)
 {
     size_t i;

@@ -1,20 +1,20 @@
-/* Ancestors: the objects through which something was found, for rules that ask for one of them (the
- * holder, in the public headers).
+/* Ancestors: the objects on the path to an object, for rules that ask for one of them (the holder,
+ * in the public headers).
  *
- * The slow obvious version: each entry of the worklist keeps the entry that it was found from, and
- * a rule that names a type goes back along these until it comes to an object of that type. That
- * would keep every entry, and a list of n nodes would take n * n steps.
+ * The slow obvious version: each worklist entry links to the entry that it was found from. A rule
+ * that names a type follows these links to the nearest object of that type. Every entry would have
+ * to stay, and a list of n nodes would take n * n steps.
  *
  * But rules ask only for the nearest object of a type, and they name few types. So an entry has one
- * ancestor for each named type on its way, the nearest: nearly always one. That one stands in the
- * entry; others are in a list that only grows. A new ancestor replaces the one of its type, so an
- * entry never has more ancestors than rules name types, however deep the graph. Types that neither
- * need ancestors nor are any, as commit works out, are visited without them.
+ * ancestor for each named type on its path: nearly always one. The first stands in the entry, the
+ * others in a list that only grows. A new ancestor replaces the one of its type, so an entry has at
+ * most one ancestor for each type that rules name, however deep the graph. Commit finds the types
+ * that neither need ancestors nor are asked for; their objects are visited without ancestors.
  *
- * An object is visited once, with the ancestors that it was found through first. In checked mode it
- * is visited once more for each other set of ancestors, if a rule behind it asks for one of them; a
- * callback must then answer as it did first. With n ancestors that share a graph, this takes n
- * times the time. A set is known by the sum of its members: a checker may take two sets for one.
+ * An object is visited once, with the ancestors of the first path to it. Checked mode visits it
+ * once more for each other set of ancestors, if its rules, or rules behind it, ask for one of them;
+ * each callback must then repeat its first answer. If n ancestors share a graph, this takes n times
+ * as long. A set is known by the sum of its members, so checked mode may take two sets for one.
  */
 #include "walk/ancestors.h"
 #include "walk/memo.h"
@@ -46,7 +46,8 @@ haul__callers haul__callers_of(const haul__discovery *d, const haul__object *o,
 
 /* ---- Inheritance. */
 
-/* Adds a member to the list. Many objects in a row have the same ancestors: then it is there. */
+/* Adds an ancestor to the list. Many objects in a row have the same ancestors, so the last one is
+ * reused if it is equal. *place: 1 + its place. */
 static int list_ancestor(haul__discovery *d, const haul__ancestor *one, size_t *place)
 {
     const haul__ancestor *last =
@@ -64,7 +65,7 @@ static int list_ancestor(haul__discovery *d, const haul__ancestor *one, size_t *
     return 1;
 }
 
-/* Adds a list again, without the ancestor of one type. */
+/* Copies a list, except for the ancestor of one type. */
 static int list_others(haul__discovery *d, haul__ancestor at, const haul_type *type, size_t *place)
 {
     size_t next;
@@ -119,7 +120,7 @@ static uint64_t bit_of(const haul_type *type)
     return type ? haul__type_walk(type)->holds : 0;
 }
 
-/* The sum of the needed ancestors, in any order. */
+/* The sum of the needed ancestors; their order does not matter. */
 static size_t sum_of(const haul__discovery *d, const haul__ancestor *ancestor, uint64_t needs)
 {
     uint64_t sum = 0;
@@ -132,7 +133,7 @@ static size_t sum_of(const haul__discovery *d, const haul__ancestor *ancestor, u
     }
 }
 
-/* `as`: the shape or the type's walk by which the address was found. */
+/* `as`: the shape or the type's walk that the address was found with. */
 static haul_status meet_one(haul__discovery *d, uintptr_t address, size_t sum, const void *as,
                             int *is_again)
 {

@@ -1,5 +1,5 @@
-/* Ancestors: the objects through which something was found. The public headers call the ancestor
- * that a rule asks for its holder.
+/* Ancestors: the objects on the path to an object. The public headers call the ancestor that a rule
+ * asks for the holder.
  */
 #ifndef HAUL_WALK_ANCESTORS_H
 #define HAUL_WALK_ANCESTORS_H
@@ -8,13 +8,13 @@
 
 struct haul__object;
 
-/* What callbacks of a rule get of the objects that led to this one. */
+/* The parent and the holder that callbacks of a rule get, if the rule asks for them; else 0. */
 haul__callers haul__callers_of(const haul__discovery *d, const struct haul__object *o,
                                const haul__rule *rule);
-/* Sets d->ancestor to what targets of the entry's element inherit: the entry's ancestors, if its
- * type needs them, and the element, if its type is one that rules ask for. */
+/* Sets d->ancestor to the ancestors that targets of the element inherit: the entry's, if its type
+ * needs them, and the element itself, if rules ask for its type. */
 haul_status haul__enter_ancestors(haul__discovery *d, const haul__entry *entry, size_t element);
-void haul__leave_ancestors(haul__discovery *d); /* no ancestors, no callers */
+void haul__leave_ancestors(haul__discovery *d); /* clears d->ancestor and d->callers */
 /* Checked mode: *is_again becomes 1 if the entry was found before, but never with these
  * ancestors. */
 haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, int *is_again);

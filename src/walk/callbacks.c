@@ -1,5 +1,5 @@
-/* Calls of the user's callbacks. Answers join the read set; in checked mode, an answer must be the
- * same for every holder through which its place is found.
+/* Calls of the user's callbacks. Each answer joins the read set. In checked mode, the answer for a
+ * place must be the same for every holder that the place is found through.
  */
 #include "walk/callbacks.h"
 #include "walk/checked.h"

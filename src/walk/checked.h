@@ -1,13 +1,13 @@
-/* Checked mode: whatever is found twice must mean the same both times.
+/* Checked mode: an address that is found twice must have the same meaning both times.
  */
 #ifndef HAUL_WALK_CHECKED_H
 #define HAUL_WALK_CHECKED_H
 
 #include "walk/worklist.h"
 
-/* In which role an address was seen: as an object, as a pointer word, as an object whose rules ask
- * for the parent, or as a place that a callback with a holder answered for (this and its question's
- * number). An address can have all of these roles, the last two once for each `as`. */
+/* The role in which an address was seen: an object; a pointer word; an object whose rules ask for
+ * the parent; or a place for which a callback that gets a holder has answered (HAUL__AS_ANSWER +
+ * the question). An address can have all of these roles, the last two once for each `as`. */
 enum { HAUL__AS_OBJECT, HAUL__AS_POINTER, HAUL__AS_CHILD, HAUL__AS_ANSWER };
 
 /* How an address was first seen. */
@@ -23,22 +23,22 @@ typedef struct haul__seen {
 } haul__seen;
 
 /* checked_meanings.c */
-/* Refuses an address that was seen with another meaning. `slot` led there; it is for the path. The
- * second form is for the pointer word of a level of its slot, and does nothing out of checked
- * mode. */
+/* Refuses an address that was seen with another meaning. `slot` led there, and ends the path. The
+ * second form is for the pointer word of a level of its slot; outside of checked mode it does
+ * nothing. */
 haul_status haul__meet(haul__discovery *d, uintptr_t address, int what, const void *as, size_t unit,
                        const haul__slot *slot);
 haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul__slot *slot,
                                unsigned level);
-/* How the address was first seen. *is_new: it is now, and the caller fills in the rest. NULL: out
- * of memory. */
+/* The record of how the address was first seen. *is_new: this call made it, and the caller fills in
+ * the rest. NULL: out of memory. */
 haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as,
                       const haul__slot *slot, int *is_new);
-/* Sets the error record's other_path to where it was first seen. */
+/* Sets the error record's other_path to the place where the address was first seen. */
 void haul__name_seen(haul__discovery *d, const haul__seen *seen);
 void haul__meanings_close(haul__discovery *d);
 
-/* checked_parents.c: refuses an entry whose rules say something else for this parent than for the
+/* checked_parents.c: refuses an entry whose rules give other values for this parent than for the
  * first one. */
 haul_status haul__meet_parent(haul__discovery *d, const haul__entry *entry);
 

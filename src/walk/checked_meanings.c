@@ -37,7 +37,7 @@ static int seen_room(haul__discovery *d)
     return 1;
 }
 
-/* rows that are searched in nested types; after so many, they are taken to agree */
+/* the most rows that are searched in nested types; after these, the types are taken to agree */
 #define ROWS_MAX ((size_t)1 << 16)
 
 /* Does `outer` have an `inner` at offset 0, at any depth? Arms of a union may all begin there. */

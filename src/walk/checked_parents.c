@@ -1,8 +1,8 @@
 /* Checked mode: rules that ask for the parent must say the same for every parent.
  *
- * An object is visited once, for the parent that was found first, and the order of discovery
- * decides which one that is. So the first parent is remembered, and for each other parent all rows
- * are evaluated twice, for the first one and for this one. Their values and counts are compared.
+ * An object is visited once, for the first parent that leads to it, and the order of discovery
+ * decides which one that is. So the first parent is recorded. For each other parent, all rows are
+ * evaluated twice, for the first parent and for this one, and their values and counts are compared.
  */
 #include "walk/checked.h"
 #include "walk/extent.h"
@@ -43,7 +43,7 @@ static int are_alike(const answer *a, const answer *b)
            a->count == b->count;
 }
 
-/* The size of an object; 0 if it is wrong, which is left for the visit. */
+/* The size of an object; 0: there is an error, which the visit reports. */
 static size_t size_for(haul__discovery *d, const haul__object *o)
 {
     size_t bytes = 0;

@@ -131,8 +131,8 @@ void haul__record_close(haul__discovery *d)
     close_discovery(d);
 }
 
-/* Runs again for the path. The second run's error replaces the first, unless it found none or ran
- * out of memory. */
+/* Runs again for the path. The second run's error replaces the first one, unless the second run
+ * succeeds or runs out of memory. */
 static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count,
                                    haul_status status)
 {
@@ -159,8 +159,8 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
     return status;
 }
 
-/* A change can stop the run before the sought place: its path does as well. A place that the roots
- * no longer reach has none: it is called "root". */
+/* A change can stop the run before the sought place; then the path is that of the change. A place
+ * that the roots no longer reach has no path and is called "root". */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought)
 {

@@ -13,23 +13,25 @@
  * path included. On success the caller owns `found` (haul__found_drop). */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
                            haul__found *found);
-/* The same, breadth first from each root in turn, in an order that no address changes. `order_log`
- * is all zeros and gets the log; it holds memory after success alone. */
+/* The same, breadth first from each root in turn, in an order that does not depend on addresses.
+ * `order_log` must be all zeros; it holds memory only after success. */
 haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
                                     haul__found *found, haul__order_log *order_log);
-/* Frees it; its map goes back to the context, empty, for the next plan. */
+/* Frees `found`. Its map goes back to the context, empty, for the next plan, unless the context has
+ * one already. */
 void haul__found_drop(haul_context *context, haul__found *found);
 
-/* A place whose path is wanted: a pointer word, a count or terminator, or a callback's call that
- * has changed, or an object whose contents depend on addresses. The others are 0. */
+/* A place whose path is wanted: a changed pointer word, a changed count or terminator, a call whose
+ * callback answers something else, or an object whose contents depend on addresses. The other
+ * members are 0. */
 typedef struct haul__sought {
     uintptr_t pointer, count; /* addresses */
     uintptr_t call_self, call_target;
     uintptr_t object; /* its address */
 } haul__sought;
 
-/* Sets the path in the context's error record to the sought place. The graph may have changed in
- * any way: only bytes that have a place in `within`, a map after layout, are read. */
+/* Sets the path in the context's error record to that of the sought place. The graph may have
+ * changed in any way: only bytes that have a place in `within`, a map after layout, are read. */
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought);
 

@@ -6,29 +6,30 @@
 
 #include "walk/discover.h"
 
-/* The nearest ancestor of one type, and those of other types: a list, one for each type, in no
- * order. object 0: there is none. */
+/* One ancestor, the nearest of its type, and a link to the next one: a list without order, of one
+ * ancestor for each type. object 0: there is none. */
 typedef struct haul__ancestor {
     uintptr_t object;
     const haul_type *type;
     size_t next; /* 1 + a place in the discovery's ancestor_list; 0: the end */
 } haul__ancestor;
 
-/* What callbacks of a rule get of the objects that led to their own, if the rule asks. */
+/* The parent and the holder that callbacks of a rule get, if the rule asks for them. */
 typedef struct haul__callers {
     uintptr_t parent, holder; /* 0: none */
     const haul_type *type;    /* of the holder; NULL: the rule asks for no holder */
 } haul__callers;
 
-/* A short array of plain bytes, or a string, that waits for its marks. */
+/* A short array of plain bytes, or a string, that waits to be marked. */
 typedef struct haul__pending {
-    uintptr_t first, end;                  /* end 0: a string's, not known yet */
+    uintptr_t first, end;                  /* end 0: of a string, not known yet */
     const struct haul__plain_array *array; /* NULL: it needs no marks */
 } haul__pending;
 
-#define HAUL__PENDING 32u          /* so many wait before the first is marked */
+#define HAUL__PENDING 32u          /* arrays that wait before the first is marked */
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
-/* fewer: objects and their marks have not come yet; more: they are out of the cache again */
+/* Objects that are fetched at once. Fewer: an object and its marks have not come yet when it is
+ * visited; more: they are out of the cache again. */
 #define HAUL__FETCH_QUEUE ((size_t)8)
 
 typedef struct haul__discovery {
@@ -37,11 +38,11 @@ typedef struct haul__discovery {
     haul__found *found;
     haul__map *map;
     const haul_root *roots;
-    size_t root_count, root;     /* the one being followed */
+    size_t root_count, root;     /* root: the one being followed */
     int recording;               /* keep all entries, ask `readable`, check meanings */
     int dry_run;                 /* above 0: note nothing in the read set, and seek nothing */
     haul__sought sought;         /* stop there, with its path */
-    const haul__map *within;     /* read only what it describes; NULL: all that is reached */
+    const haul__map *within;     /* read only bytes that it describes; NULL: all */
     haul__order_log *order_log;  /* of a recording run; NULL: there is none */
     size_t at_entry, at_element; /* the visited element, for the path */
 
@@ -58,7 +59,7 @@ typedef struct haul__discovery {
     unsigned at_bucket;           /* the one that the queue was taken from */
     int is_spread;                /* objects that are marked in line go to the buckets */
     struct haul__entry *entries;
-    size_t entry_count, entry_capacity, entry_read; /* read: when recording */
+    size_t entry_count, entry_capacity, entry_read; /* entry_read: of a recording run */
 
     /* plain_arrays.c */
     haul__pending pending[HAUL__PENDING];
@@ -80,11 +81,11 @@ typedef struct haul__discovery {
     /* ruled_evaluate.c: values of the visited object's ruled rows, and of a reached one's */
     struct haul__field_value *evaluation[2];
     size_t evaluation_capacity[2];
-    int by_rule; /* the followed value is what a rule made of a word */
+    int by_rule; /* a rule has worked out the followed value */
 
     /* ancestors.c */
     uintptr_t from;                /* the struct whose pointer led to the visited array */
-    haul__ancestor ancestor;       /* of what is being visited, while its type needs ancestors */
+    haul__ancestor ancestor;       /* inherited by the targets that are being followed */
     haul__callers callers;         /* for callbacks */
     haul__ancestor *ancestor_list; /* the rest of each list; it only grows */
     size_t ancestor_count, ancestor_capacity;

@@ -4,16 +4,16 @@
  * target is not marked, mark it and put it on the worklist. The code does the same. What makes it
  * fast:
  *
- *   - An object is marked when it is found, not when it is visited. No question on the way is a
- *     branch that a predictor could not guess (mark_inline.h).
- *   - The worklist is first in, first out, so objects some entries on can be fetched into the cache
- *     now; where many wait, neighbours are visited together (worklist.c). A pointer that was read
- *     does not need its cell at once: the cell is fetched, and the pointer waits until
- *     HAUL__POINTERS_AHEAD of them are together (Cher et al. 2004). So no load waits for memory as
- *     long as there is other work.
+ *   - An object is marked when it is found, not when it is visited. Marking has no branch that a
+ *     predictor could not guess (mark_inline.h).
+ *   - The worklist is first in, first out, so the objects of later entries are fetched into the
+ *     cache now. If many entries wait, neighbours are visited together (worklist.c). A pointer does
+ *     not need its cell at once: the cell is fetched, and the pointer waits until
+ *     HAUL__POINTERS_AHEAD pointers are collected (Cher et al. 2004). So no load waits for memory
+ *     as long as there is other work.
  *   - If there is no other work, as in a list, the one object found is visited at once (chase).
- *   - Everything else (arrays, strings, odd sizes, overlaps) takes the general way in follow.c, and
- *     only those who have it pay for it.
+ *   - Everything else (arrays, strings, unusual sizes, overlaps) takes the general way in follow.c;
+ *     a graph without it pays nothing for it.
  *
  * `found` counts an object when it is visited, or when it is marked if nothing in it need be
  * visited. An array counts once.
@@ -28,8 +28,8 @@
 #define BURST 8u /* objects fetched together */
 
 /* Fetches a few objects in a row. Most of them miss the translation buffer too. A prefetch holds up
- * the instructions behind it until its page is found, and the processor searches for several pages
- * at once. */
+ * the instructions behind it until its page is found. So several stand in a row: the processor
+ * looks up several pages at once. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
     size_t first = read + d->met_types[HAUL__ENTRY_TYPE(chunk->entry[read])].ahead,
@@ -80,8 +80,8 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
     return HAUL_OK;
 }
 
-/* Follows the commonest list, objects of one type with one pointer each, as long as each next one
- * is new. */
+/* Follows the commonest list, objects of one type with one pointer each, as long as the next object
+ * is new. Answers the last object, as an entry. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
     const haul__edge *edge = d->met_types[HAUL__ENTRY_TYPE(entry)].edges;
@@ -101,8 +101,8 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
 }
 
 /* Follows a list: as long as the worklist is empty, the object found stays in a register. Here, "is
- * it new" is a branch: it nearly always is new, so the processor fetches the next object before the
- * cell of this one has come. */
+ * it new" is a branch: the answer is nearly always yes, so the processor fetches the next object
+ * before the cell of this one has come. */
 HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
     const size_t limit = d->context->options.limits.objects, written = d->tail->written;
@@ -146,7 +146,7 @@ HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__can
     return haul__settle(d, c);
 }
 
-/* ---- Objects of one type, all of whose pointers lead to objects of one type: constants stay in
+/* ---- Objects of one type, with pointers to objects of one type only: constants stay in
  * registers. */
 
 HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, const uint64_t *entry,
@@ -261,7 +261,8 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     return status == HAUL_OK ? check_limits(d) : status;
 }
 
-/* Is there more in the queue, the buckets or the fetch queue? Goes on to it. */
+/* Goes on to the next chunk of the queue, the next bucket, or the fetch queue. 0: none has anything
+ * left, or *status is an error. */
 static int has_more(haul__discovery *d, haul_status *status)
 {
     if (d->head != d->tail) {
@@ -286,8 +287,8 @@ static haul_status drain_queue(haul__discovery *d)
     return status;
 }
 
-/* The next array: the last one found; in a recording run, where entries stay, the first one not yet
- * visited. */
+/* The next wide entry: the last one found or, in a recording run, whose entries stay, the first one
+ * not yet visited. */
 static int next_entry(haul__discovery *d, haul__entry *entry)
 {
     if (d->recording) {

@@ -1,4 +1,4 @@
-/* Exclusions: bytes that do not travel one way, because their row has a direction.
+/* Exclusions: bytes that do not travel in one direction, because their row says so.
  *
  * Bytes are excluded after they have been marked, whether or not they were new: another row may
  * have reached them before.
@@ -37,7 +37,7 @@ static haul_status exclude_described(haul__discovery *d, const haul__walk *walk,
     return status;
 }
 
-/* `bytes`: the size of the only element, if it tells its size itself. */
+/* `bytes`: the size of the only element, if its type is_sized. */
 static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
                                     const haul__entry *entry, size_t bytes, unsigned ways)
 {
@@ -54,7 +54,7 @@ static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
     return status;
 }
 
-/* The size of an element; 0 if it is wrong, which is left for the visit. */
+/* The size of an element; 0: there is an error, which the visit reports. */
 static haul_status size_of(haul__discovery *d, const haul__walk *walk, const haul__entry *entry,
                            size_t *bytes)
 {
@@ -110,7 +110,7 @@ static haul_status exclude_objects(haul__discovery *d, const haul__slot *slot, u
                : status;
 }
 
-/* How many elements were just followed. The end of the last string is not searched again. */
+/* Counts the elements that were just followed. The end of the last string is not searched again. */
 static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsigned level,
                                uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
                                size_t *count)

@@ -5,16 +5,17 @@
 
 #include "walk/worklist.h"
 
-/* Excludes what the slot's direction excludes of its target. Called after haul__follow's work, with
- * its arguments. */
+/* Excludes a pointer's target as the direction of its slot says. haul__follow calls it at its end,
+ * with its own arguments. */
 haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, unsigned level,
                                  uintptr_t place, uintptr_t value, uintptr_t self, size_t index);
-/* Excludes a ruled field, or the tail, of an object of so many bytes. Pointers are left out: their
- * direction is their target's. */
+/* Excludes a ruled field, or the tail, of an object of `bytes` bytes. Pointer fields are left out:
+ * their direction is for their targets. */
 haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,
                                 size_t bytes);
-/* Excludes fields of marked elements whose type is_noted, and lists them if their contents depend
- * on addresses. HAUL_ERROR_UNSUPPORTED: no function rebuilds them. */
+/* For marked elements of a type that is_noted: excludes their fields, and lists the elements if
+ * their contents depend on addresses. HAUL_ERROR_UNSUPPORTED: the type has no function that
+ * rebuilds them. */
 haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry);
 
 #endif

@@ -96,8 +96,8 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, 
     return HAUL_OK;
 }
 
-/* The bytes up to the end of the first element equal to `value`; 0: none of the `bytes` bytes has
- * it. */
+/* The number of bytes up to the end of the first element that equals `value`; 0: there is none in
+ * `bytes` bytes. */
 static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t value)
 {
     haul_field_place place;
@@ -125,8 +125,8 @@ int64_t haul__narrow(int64_t value, size_t unit)
     return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
 }
 
-/* So many of the next bytes are readable, by halves. The terminator may stand long before an
- * unreadable byte. */
+/* The number of next bytes that are readable: `bytes`, halved until they are. The terminator may
+ * stand long before the first unreadable byte. */
 static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t bytes, size_t unit)
 {
     while (!haul__is_readable(d, address, bytes)) {

@@ -12,7 +12,7 @@ HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
 }
 
 #define HAUL__KNOWN SIZE_MAX /* the count of a string whose bytes were marked before */
-/* How many elements stand behind the pointer `value`, which was read at `place`; 0 for NULL.
+/* *count: the number of elements that the pointer `value`, read at `place`, leads to; 0 for NULL.
  * `self`: the struct whose fields the shape reads. */
 haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level,
                            uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
@@ -24,7 +24,7 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, 
 /* The sentinel, cut to `unit` bytes and taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 
-/* Is this a suffix of the last string, with the same elements? */
+/* Is this a suffix of the last string, with the same element size and sentinel? */
 HAUL__INLINE int haul__is_in_last_string(const haul__discovery *d, uintptr_t value, size_t unit,
                                          int64_t sentinel)
 {
@@ -32,7 +32,7 @@ HAUL__INLINE int haul__is_in_last_string(const haul__discovery *d, uintptr_t val
            sentinel == d->string_sentinel && (value - d->string_first) % unit == 0;
 }
 
-/* This is the last string now. */
+/* Makes this the last string. */
 HAUL__INLINE void haul__note_string(haul__discovery *d, uintptr_t first, uintptr_t end, size_t unit,
                                     int64_t sentinel)
 {
@@ -42,10 +42,12 @@ HAUL__INLINE void haul__note_string(haul__discovery *d, uintptr_t first, uintptr
     d->string_sentinel = sentinel;
 }
 
-/* Can the array be there at all, if its last element has so many bytes? *end: one past it. */
+/* Checks that the entry's array can lie at its address, if the last element has `element_bytes`
+ * bytes. *end: one past the array. */
 haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
                                size_t alignment, uintptr_t *end);
-/* So many first bytes of an object that tells its own size can be read before it is asked. */
+/* The number of first bytes of an object with a size of its own that can be read before its size is
+ * known. */
 size_t haul__head_bytes(const haul__walk *walk);
 
 #endif

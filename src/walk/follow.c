@@ -1,7 +1,8 @@
 /* Following one pointer: its target is counted, checked and marked, and put on the worklist if any
  * of it is new.
  *
- * A pointer is read once, before it comes here. From then on its value counts, not the word.
+ * The pointer is read once, before it comes here. From then on the value that was read counts, not
+ * the word.
  */
 #include "walk/follow.h"
 #include "walk/ancestors.h"
@@ -17,7 +18,8 @@
 #include "walk/readable.h"
 #include "walk/ruled.h"
 
-/* A pointer to no elements may lead anywhere; gather must not call it changed. */
+/* Lists a pointer to no elements. It may lead anywhere, and gather must not take it for a changed
+ * one. */
 static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
 {
     haul__found *found = d->found;
@@ -125,8 +127,8 @@ static void keep_new(haul__entry *entry, const haul__marked *marked)
     entry->count = end - first;
 }
 
-/* Checks an object that tells its own size: first the bytes that it reads for that, then all of
- * them. A wrong size is left for the visit, with the first bytes marked. */
+/* Checks the extent of an object with a size of its own: first of the head that the size is read
+ * from, then of the whole. A wrong size is left for the visit; *bytes is then the head. */
 static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                                size_t *bytes, int *must_visit)
 {
@@ -151,7 +153,7 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
 }
 
-/* Each object marks what its own rows say. */
+/* Marks each object by its own rows. */
 static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              size_t bytes, haul__marked *marked, int *must_visit)
 {
@@ -185,7 +187,8 @@ static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
                       d->met_types[entry->met_type].walk->extent, entry->slot);
 }
 
-/* Checked mode: must the objects be visited again, for another parent or other ancestors? */
+/* Checked mode: compares a further parent with the first one, and sets is_again if the objects must
+ * be visited again for other ancestors. */
 static haul_status meet_again(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
@@ -325,8 +328,8 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-/* Notes a string's terminator, once. If its bytes were all marked before, the string may be an old
- * one, or lie in something else. */
+/* Adds a string's terminator to the read set, once. If all of its bytes were marked before, the
+ * string may have been found before, or lie inside another range. */
 static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
     const haul_shape *shape = &entry->slot->shape[entry->level];

@@ -1,4 +1,4 @@
-/* Following a pointer, and marking what it leads to.
+/* Following a pointer, and marking its target.
  */
 #ifndef HAUL_WALK_FOLLOW_H
 #define HAUL_WALK_FOLLOW_H
@@ -14,7 +14,8 @@ haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned le
 haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
                                  uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
                                  size_t count);
-/* Checks and marks the entry's elements, and puts them on the worklist if any of it is new. */
+/* Checks and marks the entry's elements, and puts them on the worklist if anything in them is
+ * new. */
 haul_status haul__reach(haul__discovery *d, haul__entry *entry);
 
 #endif

@@ -1,8 +1,9 @@
-/* The order log: each range that a pointer leads to is logged once, new or not.
+/* The order log: each range that a pointer leads to is logged once, even if none of its bytes is
+ * new.
  *
- * New bytes alone would not do. An array over two objects that were found before marks nothing, yet
- * it says that the two must stay side by side. Ranges are known by their bounds, in a hash, so a
- * graph of many pointers to few objects costs what its objects cost.
+ * New bytes alone would not do: an array over two objects that were found before marks nothing, yet
+ * the two must stay side by side. A hash over bounds finds the ranges that are logged already, so
+ * many pointers to few objects cost no more than the objects.
  */
 #include "walk/log_order.h"
 #include "walk/met_types.h"
@@ -15,7 +16,7 @@ static int is_same(const haul__reached *a, const haul__reached *b)
            a->hoped == b->hoped;
 }
 
-/* Its place in the hash, or a free one. */
+/* The range's place in the hash, or a free one. */
 static size_t *place_of(const haul__order_log *order_log, const haul__reached *range)
 {
     const size_t mask = order_log->known_capacity - 1;

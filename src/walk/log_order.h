@@ -5,12 +5,12 @@
 
 #include "walk/worklist.h"
 
-/* The entry's range, which ends at `end`; its address was checked for `alignment`. */
+/* Logs the entry's range, which ends at `end`. Its address was checked for `alignment`. */
 haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
                             size_t alignment);
-/* A reference from the visited object, which is filled in here. */
+/* Logs a reference. The visited object, in which the pointer stands, is filled in here. */
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference);
-/* A word without tags that leads to `value`; 0: nothing is logged. */
+/* Logs a word without tags that leads to `value`; nothing if that is 0. */
 haul_status haul__log_pointer(haul__discovery *d, haul__reference_kind kind, uintptr_t word,
                               uintptr_t value);
 

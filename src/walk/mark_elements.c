@@ -1,4 +1,4 @@
-/* Marks of what a pointer leads to, the general way: range by range, with the slots in each.
+/* Marking a pointer's target the general way: range by range, with the slots in each.
  */
 #include "walk/mark_elements.h"
 #include "walk/met_types.h"
@@ -70,9 +70,8 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
     return haul__mark_range(d, entry->slot, entry->address, end, &pattern, marked);
 }
 
-/* The next part of a run, from `at` on, and its slots, from number *slot on. It ends before a
- * pair's end whose begin lies behind `limit`: that word is data, and a part of its own. Answers
- * where the part ends. */
+/* Takes the next range of a run, from `at` on, with its slots, from number *slot on. The end of a
+ * pair whose begin lies behind `limit` is data, and a range by itself. Answers the range's end. */
 static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
                         haul__pattern *pattern)
 {
@@ -121,7 +120,7 @@ uintptr_t haul__end_of_runs(const haul__entry *entry, const haul__walk *walk)
     return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
 }
 
-/* Elements with holes. All bytes get a place, so that nothing in an element moves together. */
+/* Elements with holes. All bytes get a place, so that every distance within an element is kept. */
 static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              haul__marked *marked)
 {

@@ -1,4 +1,4 @@
-/* Marks of what a pointer leads to, the general way.
+/* Marking a pointer's target the general way.
  */
 #ifndef HAUL_WALK_MARK_ELEMENTS_H
 #define HAUL_WALK_MARK_ELEMENTS_H
@@ -6,7 +6,7 @@
 #include "map/mark.h"
 #include "walk/worklist.h"
 
-/* Marks [first, end); the pattern tells its slots. `slot` led there, and is named in errors. */
+/* Marks [first, end), with the slots of the pattern. `slot` led there, and is named in errors. */
 haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
                              uintptr_t end, haul__pattern *pattern, haul__marked *marked);
 /* Marks the runs of one element, up to its byte `limit`. */
@@ -16,7 +16,7 @@ haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const
  * gaps between them, and end at `end`. */
 haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, int dense,
                                 uintptr_t end, haul__marked *marked);
-/* One past the room of the entry's last element. */
+/* One past the span of the entry's last element. */
 uintptr_t haul__end_of_runs(const haul__entry *entry, const haul__walk *walk);
 
 #endif

@@ -5,14 +5,14 @@
 #include "walk/mark_inline.h"
 #include "map/mixed.h"
 
-/* The words of an object at the beginning of a cell. */
+/* The words of an object that begins with its cell, as a mask. */
 HAUL__INLINE uint64_t words_of(const haul__met_type *met)
 {
     return UINT64_MAX >> (64u - (met->simple.bytes >> HAUL__WORD_SHIFT));
 }
 
-/* Marks an object in one cell of a mixed block. It is new if its words are dead, and no bytes in
- * them live. */
+/* Marks an object in one cell of a mixed block. It is new if none of its words is live, in whole or
+ * in part. */
 HAUL__INLINE int mark_in_cell(haul__block *block, uintptr_t address, const haul__met_type *met)
 {
     const unsigned shift = haul__word_in_cell(address);
@@ -57,8 +57,8 @@ HAUL__INLINE int mark_words(haul__block *block, haul__block *next_block, uintptr
     return (int)(known + 1);
 }
 
-/* Marks an object in a mixed block, or, if it has no pointers, in any block where none of its
- * granules is marked. */
+/* Marks an object in a mixed block. An object without pointers is also marked in any block that is
+ * not ragged, if none of its granules is marked there. */
 HAUL__NOINLINE int haul__mark_near_apart(uintptr_t entry, uintptr_t address,
                                          const haul__met_type *met)
 {
@@ -85,9 +85,9 @@ HAUL__NOINLINE int haul__mark_over_apart(haul__block *block, haul__block *next_b
     return mark_words(block, next_block, address, met);
 }
 
-/* Marks an object that need not begin or end with a granule, in mixed blocks, near the ends of a
- * ragged block, or longer than a cell. If its type has no ragged form yet, it takes the general
- * way, which checks whether it may lie there. */
+/* Marks an object that need not begin or end with a granule: in mixed blocks, near the ends of a
+ * ragged block, or too long for one window of starts. If its type has no ragged form yet, it takes
+ * the general way, which checks its alignment. */
 HAUL__NOINLINE int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address,
                                            const haul__met_type *met)
 {

@@ -3,8 +3,9 @@
  * "Was it marked before" is one comparison of bits in the one cell that an object lies in. Neither
  * that, nor "does it reach into the next cell", nor "is the pointer null" is a branch: no predictor
  * could guess them, and each wrong guess would stop the processor from running ahead to the next
- * misses. So pointers are first collected as candidates, while their cells are fetched; later they
- * are settled, some at a time. Every store is made, and an end then advances by 0 or 1.
+ * cache misses. So pointers are first collected as candidates, while their cells are fetched; later
+ * they are settled, some at a time. Every candidate is stored, and the end of its array then
+ * advances by 0 or 1.
  */
 #ifndef HAUL_WALK_MARK_INLINE_H
 #define HAUL_WALK_MARK_INLINE_H
@@ -16,7 +17,7 @@
 /* Pointers that were read and whose cells are being fetched, as worklist entries: to objects in one
  * cell, and to objects across two cells, which take longer. */
 typedef struct haul__candidates {
-    uint64_t *near, *over; /* arrays of CANDIDATES */
+    uint64_t *near, *over; /* arrays of HAUL__CANDIDATES */
     size_t near_count, over_count;
     uint64_t tag; /* of all of them; HAUL__NOT_UNIFORM: they differ */
 } haul__candidates;
@@ -34,8 +35,8 @@ HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
     return in_cell >> HAUL__GRANULE_SHIFT | in_cell << (32 - HAUL__GRANULE_SHIFT);
 }
 
-/* The answers of in-line marking: the object is new; all of it was marked before, with the same
- * slots; or anything else: take the general way. No branch tells the first two apart. */
+/* The answers of in-line marking: take the general way; all of the object was marked before, with
+ * the same slots; the object is new. No branch decides between the last two. */
 enum { HAUL__APART = -1, HAUL__KNOWN_BEFORE = 0, HAUL__FRESH = 1 };
 
 /* mark_inline.c: the same in blocks that are not uniform blocks of the type, and for objects longer
@@ -46,7 +47,7 @@ int haul__mark_over_apart(haul__block *block, haul__block *next_block, uintptr_t
 int haul__mark_past_cell(const uintptr_t *flat, uintptr_t address, const haul__met_type *met);
 int haul__mark_ragged_apart(const uintptr_t *flat, uintptr_t address, const haul__met_type *met);
 
-/* Marks an object that lies in one cell. A uniform block needs its start and its granules. */
+/* Marks an object that lies in one cell. In a uniform block, its start and its granules are set. */
 HAUL__INLINE int haul__mark_near(const uintptr_t *flat, uintptr_t address,
                                  const haul__met_type *met)
 {
@@ -135,9 +136,9 @@ HAUL__INLINE int haul__has_room(haul__discovery *d)
            haul__queue_room(d);
 }
 
-/* Marks candidates in line, and appends the new ones to the queue or to their buckets. `only`: the
- * type of all of them, in memory that no other pointer can reach, so that its members stay in
- * registers; or NULL. */
+/* Marks candidates in line, and appends the new ones to the queue or to their buckets. `only`:
+ * NULL, or the type of all of them, in memory that no other pointer can reach, so that its members
+ * stay in registers. */
 HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate,
                                           size_t count, int to_buckets, const haul__met_type *only,
                                           int (*mark)(const uintptr_t *, uintptr_t,
@@ -207,8 +208,8 @@ HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
 }
 
 /* Fetches the cell of a pointer that was read, and adds the pointer to the candidates, unless it is
- * NULL. It is written to both arrays and kept in one: no branches here either. Prefetches never
- * fault, so neither the pointer nor the block need be valid. */
+ * NULL. It is written to both arrays and counted in one, so there is no branch here either.
+ * Prefetches never fault, so neither the pointer nor the block need be valid. */
 HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value,
                                 uint64_t tag, uint32_t near_starts)
 {

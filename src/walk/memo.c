@@ -1,11 +1,11 @@
-/* The memo: a hash of what was marked or noted before.
+/* The memo, as a hash with open addressing.
  */
 #include "walk/memo.h"
 
 typedef struct haul__memo {
     uintptr_t address; /* 0: a free place */
     const void *as;
-    uint64_t what; /* bytes << 8 | what: of a sum of ancestors the upper bits are lost */
+    uint64_t what; /* bytes << 8 | what: a sum of ancestors loses its upper bits */
 } haul__memo;
 
 /* The place of an equal entry, or a free one. */

@@ -1,19 +1,21 @@
-/* The memo: a set of what was marked or noted before, so that it is not gone through again.
+/* The memo: a set of addresses that were marked or noted before, so that they are not marked or
+ * noted again.
  */
 #ifndef HAUL_WALK_MEMO_H
 #define HAUL_WALK_MEMO_H
 
 #include "walk/discovery.h"
 
-#define HAUL__MEMO_BYTES ((size_t)4096) /* smaller extents are marked again */
+#define HAUL__MEMO_BYTES ((size_t)4096) /* smaller extents without parts are marked again */
 
-/* What an address is in the memo for, and what `bytes` and `as` then say; 0 and NULL: nothing. */
+/* Why an address is in the memo, and the meaning of `bytes` and `as` there; where none is given,
+ * they are 0 and NULL. */
 enum {
     HAUL__MEMO_EXTENT,     /* marked: its bytes, as a type or a shape; NULL: as plain bytes */
     HAUL__MEMO_STRING,     /* searched and marked: an element's bytes, a shape; NULL: ends with 0 */
     HAUL__MEMO_TERMINATOR, /* noted */
     HAUL__MEMO_LISTED,     /* a word that is in a list */
-    HAUL__MEMO_SIZED,      /* an object that told its size: a type */
+    HAUL__MEMO_SIZED,      /* an object whose size was worked out: its type */
     HAUL__MEMO_CONTENTS,   /* excluded and listed by its type: its bytes, a type's walk */
     HAUL__MEMO_ANCESTORS,  /* found with these ancestors: their sum, a shape or a type's walk */
     HAUL__MEMO_FOUND,      /* found with any ancestors: a shape or a type's walk */

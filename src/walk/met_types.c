@@ -1,5 +1,5 @@
-/* The types that one discovery meets, numbered as they turn up. Whatever marking and visiting need
- * of a type is worked out here, once.
+/* The types that one discovery meets, numbered in the order of meeting. All that marking and
+ * visiting need of a type is worked out here, once.
  */
 #include "walk/met_types.h"
 #include "map/forms.h"
@@ -42,9 +42,10 @@ static int make_room(haul__discovery *d)
     return 1;
 }
 
-/* Describes elements that can be marked in line: whole words, few slots and on the grid, no larger
- * placement. Elements that are no whole granules must have slots; those without are plain arrays.
- * `far`: zeros; gets the slots behind the first cell's length. */
+/* Fills met->simple if elements can be marked in line: they have whole words, few slots, all on the
+ * grid, and no placement above a granule. Elements that are no whole granules must have slots;
+ * those without slots are plain arrays. `far` must be zeros; it gets the slots behind the first
+ * cell's length. */
 static void prepare_marks(haul__met_type *met, haul__far *far)
 {
     const haul__walk *walk = met->walk;
@@ -76,7 +77,7 @@ static void prepare_marks(haul__met_type *met, haul__far *far)
     memcpy(&met->mark, &whole, sizeof met->mark);
 }
 
-/* How its objects are marked in ragged blocks of this form. */
+/* Works out how its objects are marked in ragged blocks of this form. */
 static void prepare_ragged(haul__met_type *met, uint32_t form)
 {
     const uint32_t words = met->simple.bytes >> HAUL__WORD_SHIFT;
@@ -245,7 +246,7 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     return HAUL_OK;
 }
 
-/* An edge to an array or a string. The first one makes room for all. */
+/* An edge to an array or a string. The first such edge allocates room for all. */
 static haul_status prepare_array(haul__discovery *d, haul__met_type *met, size_t i)
 {
     const haul__slot *slot = &met->walk->slots[i];
@@ -264,7 +265,7 @@ static haul_status prepare_array(haul__discovery *d, haul__met_type *met, size_t
     return HAUL_OK;
 }
 
-/* What all edges have in common. */
+/* Works out what all edges have in common. */
 static void prepare_visits(haul__met_type *met)
 {
     const haul__edge *edge = met->edges;

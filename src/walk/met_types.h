@@ -18,19 +18,19 @@ typedef struct haul__plain_array {
     unsigned field_count;
     int64_t multiply, add;
     int64_t unit;          /* bytes of an element */
-    uintptr_t misaligned;  /* bits of an aligned address that are 0 */
+    uintptr_t misaligned;  /* bits that are 0 in an aligned address */
     uint8_t level;         /* of the slot */
     uint8_t needs_pointer; /* a NULL pointer must have the count 0 */
     uint8_t is_string;
     uint8_t is_called; /* a callback counts; multiply, field and add are unused */
 } haul__plain_array;
 
-#define HAUL__PLAIN_BYTES ((size_t)4095) /* the longest; longer arrays are in the memo */
+#define HAUL__PLAIN_BYTES ((size_t)4095) /* the most bytes of such an array */
 /* The most that a field, a factor or a product may be, so that nothing overflows. One less than a
  * power of two. */
 #define HAUL__PLAIN_COUNT 0xffff
 
-/* A pointer of a type. */
+/* A pointer of a type's objects, prepared for the innermost loop. */
 typedef struct haul__edge {
     size_t offset;
     uint64_t tag;         /* number of the target's type << 48, as in the queue */
@@ -44,8 +44,8 @@ typedef struct haul__ragged {
     uint64_t window;
     uint32_t form;  /* of such blocks; HAUL__NO_FORM: there is none */
     uint32_t reach; /* words of an object, less one */
-    /* So many words of a block, behind the first `reach`, have their whole window in it; 0: the
-     * window is wider than 64 words. */
+    /* The number of words of a block, behind the first `reach`, whose whole window lies in the
+     * block; 0: the window is wider than 64 words. */
     uint32_t inside;
 } haul__ragged;
 
@@ -54,14 +54,14 @@ typedef struct haul__met_type {
     const haul_type *type;
     const haul__walk *walk;
     haul__edge *edges; /* one for each slot; NULL before its first visit */
-    haul__plain_array
-        *arrays;         /* as many, with slot NULL where there is none; or NULL: none at all */
+    /* one for each slot, with `slot` NULL if it leads to no such array; NULL: no slot does */
+    haul__plain_array *arrays;
     haul__simple simple; /* bytes 0: its elements are marked the general way */
     uint32_t form;       /* of its uniform blocks; HAUL__NO_FORM: there is none */
     haul__ragged ragged; /* objects that do not begin and end with granules */
     uint32_t edge_count;
     uint32_t plain; /* every edge is `one` */
-    uint32_t ahead; /* an object is fetched so many objects before its visit */
+    uint32_t ahead; /* a fetch comes this many objects before the visit */
     /* the tag of all edges, if all are `one` and have the same tag; else HAUL__NOT_UNIFORM */
     uint64_t uniform;
     uint64_t mark;                  /* a cell with the marks of an object at its beginning */
@@ -69,15 +69,15 @@ typedef struct haul__met_type {
 } haul__met_type;
 
 #define HAUL__NOT_UNIFORM UINT64_MAX
-#define HAUL__POINTERS_AHEAD 32u /* so many are collected before the first cell is read */
+#define HAUL__POINTERS_AHEAD 32u /* collected before the first cell is read */
 /* Objects are fetched so far ahead that their pointers make HAUL__POINTERS_AHEAD, within these
  * bounds. Nearer: they have not come yet; further: they are out of the cache again. */
 #define HAUL__AHEAD_LEAST 8u
 #define HAUL__AHEAD_MOST 16u
 #define HAUL__EDGES 64u /* the most pointers of an object in the innermost loop */
 
-/* So many granules of a cell, from the first on, can start an element that lies in that cell; 0 if
- * elements may end within a granule. */
+/* The number of granules of a cell, from the first on, that can start an element which lies in that
+ * cell; 0 if elements are longer than a cell, or may end within a granule. */
 HAUL__INLINE uint32_t haul__near_starts(const haul__met_type *met)
 {
     if (met->simple.bytes > HAUL__CELL_BYTES || met->simple.words)
@@ -85,14 +85,14 @@ HAUL__INLINE uint32_t haul__near_starts(const haul__met_type *met)
     return ((uint32_t)(HAUL__CELL_BYTES - met->simple.bytes) >> HAUL__GRANULE_SHIFT) + 1;
 }
 
-/* The type's number; a new type is added, which may move all of them. */
+/* *number: the type's. A new type is added, which may move d->met_types. */
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number);
-/* Works out its edges, once, if it is simple enough for the innermost loop. */
+/* Works out the type's edges, once, if it is simple enough for the innermost loop. */
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number);
 /* Gives a simple type of whole granules a form for objects that do not begin with a granule, once.
  * 0: out of memory. */
 int haul__met_type_ragged(haul__discovery *d, haul__met_type *met);
-/* Describes the pointers of a level of a slot. 0: they go the general way. */
+/* Describes the pointers of a level of a slot. 0: they take the general way. */
 int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
                               haul__plain_array *array);
 void haul__met_types_close(haul__discovery *d);

@@ -1,8 +1,9 @@
 /* Paths of errors: "root.atoms[3].next".
  *
- * A recording run keeps each array and object that it finds, with the one that it was found from. A
- * path is that chain read backwards. A step that is repeated in a row is written once, so that the
- * last node of a long list has a readable path: "root(.next)*999999.name".
+ * A recording run keeps an entry for each array and object that it finds, with a link to the entry
+ * that it was found from. A path is that chain, read backwards. A step that is repeated in a row is
+ * written once, so that the last node of a long list has a readable path:
+ * "root(.next)*999999.name".
  */
 #include <inttypes.h>
 #include <stdarg.h>
@@ -21,7 +22,7 @@ typedef struct text {
     size_t times;          /* its repetitions in a row */
 } text;
 
-/* Appends. A full buffer loses its middle: beginning and end stay. */
+/* Appends a step. A full buffer loses its middle: beginning and end stay. */
 static void append(text *to, const char *step)
 {
     size_t length = strlen(step), room = sizeof to->at - 1, head = HAUL_PATH_BYTES / 2;

@@ -13,7 +13,7 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     __attribute__((format(printf, 4, 5)))
 #endif
     ;
-/* The same for a pointer to an address that no process has. */
+/* The same for a pointer to an address outside any process's range. */
 haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uintptr_t address);
 /* Writes the path of an entry's element, or of its slot; `path` has HAUL_PATH_BYTES. 0: out of
  * memory. */

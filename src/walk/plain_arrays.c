@@ -1,26 +1,25 @@
 /* Short arrays and strings of plain bytes, followed in line: most rows of most types lead to them.
  *
- * The general way (follow.c) gives each of them an entry, a check of its extent and a pattern of
- * slots, block by block and cell by cell. But the terms of its count are known from the type
- * (haul__prepare_plain_array), so a count is a load, a product and a sum. And nearly always an
- * array lies in one block, and none of its bytes was marked before. A look at a cell or two tells
- * so, and its marks are two or three ORs and four bits of a side page.
+ * The slow obvious version is the general way (follow.c): each array gets an entry, a check of its
+ * extent and a pattern of slots, and is marked block by block and cell by cell. But the terms of
+ * its count are known from the type (haul__prepare_plain_array), so a count takes a load, a product
+ * and a sum. And nearly every array lies in one block, with no byte marked before. A look at a cell
+ * or two shows that, and its marks are then two or three ORs and four bits of a side page.
  *
  *   follow   The pointer is read. Its count is read and noted, its cell is fetched; it is pending.
  *   mark     The ends of pending strings are searched, side pages are fetched, all are marked.
  *
  * If a callback counts, it is called when the pointer is read, and its answer is noted.
  *
- * Everything else takes the general way, errors above all: a negative or large count, a null
- * pointer with a count, an address out of range, an array in two blocks, in a block that is not
- * there yet, or with some bytes marked before.
+ * Everything else takes the general way, and so do all errors: a negative or large count, a null
+ * pointer with a count, an address out of range, an array in two blocks, in a block that the map
+ * does not have yet, or with some bytes marked before.
  *
- * Why it is right: marks are ORs, so arrays may wait. Before one takes the general way, those
- * before it are marked. Nothing of an array is written before all of it has been looked at, so new
+ * Why it is right: marks are ORs, so arrays may wait. Before one takes the general way, all pending
+ * arrays are marked. No byte of an array is marked before all of it has been looked at, so new
  * bytes are counted as if each pointer had been followed at once. A value that is noted twice is
- * compared twice. A word that was a slot before is live, with all of its bytes. So an array without
- * a live byte cannot disagree with a slot, and one whose bytes are all live is compared with the
- * slots.
+ * compared twice, which does no harm. All bytes of a slot are live. So an array without a live byte
+ * cannot disagree with a slot, and one whose bytes are all live is compared with the slots.
  *
  * Why it is fast: HAUL__PENDING arrays are under way, so no load waits for memory. Whether a last
  * granule is whole, which no predictor could guess, is not a branch.
@@ -38,7 +37,7 @@
 
 /* ---- Following. */
 
-/* A field of so many bytes, taken as signed. */
+/* A field of `width` bytes, taken as signed. */
 HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
 {
     int64_t i64;
@@ -82,7 +81,7 @@ HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
     haul__prefetch((uintptr_t)haul__block_in(entry) + offsetof(haul__block, side));
 }
 
-/* There is room: a caller that fills it calls haul__mark_pending. */
+/* There must be room; a caller that fills it calls haul__mark_pending. */
 HAUL__INLINE void add_pending(haul__discovery *d, const haul__plain_array *array, uintptr_t first,
                               uintptr_t end)
 {
@@ -104,8 +103,8 @@ static int follow_string(haul__discovery *d, const haul__plain_array *array, uin
     return 1;
 }
 
-/* The bytes of an array, by its fields; UINT64_MAX: too many, or fewer than none: take the general
- * way. */
+/* The bytes of an array, from its count fields; UINT64_MAX: too many, or a negative number: take
+ * the general way. */
 HAUL__INLINE uint64_t count_bytes(const haul__plain_array *array, unsigned fields, uintptr_t self,
                                   int64_t *stored)
 {
@@ -192,7 +191,7 @@ haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_arra
 
 /* ---- Marking. */
 
-/* The granules that [at, stop), which lies in one cell, covers whole. */
+/* The granules that lie whole in [at, stop), a range within one cell. */
 HAUL__INLINE uint32_t whole_granules(uintptr_t at, uintptr_t stop)
 {
     const uintptr_t first = (at + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
@@ -224,7 +223,7 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
     return p;
 }
 
-/* Marks any array in a bare or mixed block, also if it does not begin with a granule, or was marked
+/* Marks any array in a bare or mixed block, even if it does not begin with a granule, or was marked
  * before. */
 static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first,
                                       uintptr_t end)
@@ -272,8 +271,8 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
 }
 
 /* Marks the first `bytes` bytes of an array's last granule; 0: all of them. None was marked before.
- * A page of four bits a granule is written for a whole granule too, with the 0 that is there.
- * Answers 0: out of memory. */
+ * A page with four bits a granule is written for a whole granule too: its bits are 0 already. 0:
+ * out of memory. */
 HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
 {
     const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
@@ -286,8 +285,8 @@ HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, u
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
 }
 
-/* Marks [first, end) in a mixed block. A mask tells the bytes of the last word only, if it is live
- * in part; the other word of its granule must not be live in part too. */
+/* Marks [first, end) in a mixed block. If the last word is live in part, a mask says which of its
+ * bytes; then the other word of its granule must not be live in part too. */
 HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
@@ -362,7 +361,7 @@ static HAUL__NOINLINE haul_status reach_array(haul__discovery *d, const haul__pe
     return haul__reach(d, &entry);
 }
 
-/* Finds the end of a string, unless it is long. A suffix of the string before needs no marks. */
+/* Finds the end of a string, unless it is long. A suffix of the last string needs no marks. */
 static void find_end(haul__discovery *d, haul__pending *pending)
 {
     const char *end;
@@ -391,7 +390,8 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
         haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
 }
 
-/* Marks a pending array. A string whose bytes were marked before must have its terminator noted. */
+/* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
+ * noted. */
 static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
 {
     const haul__plain_array *array = pending->array;

@@ -1,6 +1,5 @@
-/* The read set: the values and answers that discovery went by, noted so that a plan that is used
- * again can tell whether they are still the same. Values are counts, fields that rules read, and
- * terminators.
+/* The read set: the values and answers that discovery has used. A plan that is used again checks
+ * that they are still the same. Values are counts, fields that rules read, and terminators.
  *
  * A callback's call takes two words, or six if it does not fit:
  *
@@ -8,14 +7,14 @@
  *     others     self          | ELSEWHERE    target          | 0        site, answer, high bits
  *
  * Most calls have the same function, root, index, parent and holder: together these are a site,
- * which is kept once. Remembering a call takes longer than making it, so two words make callbacks
+ * which is stored once. Storing a call takes longer than making it, so short notes make callbacks
  * cheap.
  */
 #include "walk/read_set.h"
 #include "type/field.h"
 #include "walk/discovery.h"
 
-/* so many of the last sites: types have few callbacks; more: slower if all calls differ */
+/* The last sites that are searched: types have few callbacks. More: slower if all calls differ. */
 #define SITES_SEARCHED 8u
 #define ELSEWHERE UINT64_C(0xffff)
 #define LOW48 UINT64_C(0x0000ffffffffffff)
@@ -68,8 +67,8 @@ static uintptr_t offset_of_place(const haul_here *here)
     return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
 }
 
-/* Is the target the pointer word at `place`, as it is? A rule may make another value of the word,
- * and a tail has no word: it is its own target. */
+/* Is the target the value of the pointer word at `place`? A rule may work out another value, and a
+ * tail has no pointer word: it is its own target. */
 static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
 {
     return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
@@ -105,7 +104,7 @@ static haul_status add_site(haul__discovery *d, haul_function *function, const h
     return HAUL_OK;
 }
 
-/* The number of this site, among the last ones or added. */
+/* *number: that of this site, found among the last ones or added. */
 static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here,
                              int plain, size_t *number)
 {
@@ -180,8 +179,8 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
 
 /* ---- Repeated calls. */
 
-/* The address of a call's pointer word, if it has changed; else 0. No callback is given a changed
- * target: it may be anything, and the old one may be gone. */
+/* The address of a call's pointer word, if it has changed; else 0. No callback gets a changed
+ * target, which may lead anywhere, or the old one, which may be gone. */
 static uintptr_t moved_pointer(const haul__site *site, const haul__call *call)
 {
     const uintptr_t place = call->self + site->offset;

@@ -1,5 +1,5 @@
-/* What a discovery may read: bytes that the user's `readable` allows, and, of a graph that may have
- * changed, only bytes that a map describes.
+/* The bytes that a discovery may read: those that the user's `readable` allows and, in a graph that
+ * may have changed, only those that a map describes.
  */
 #include "walk/readable.h"
 #include "map/forms.h"
@@ -11,8 +11,8 @@ int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
            options->readable(options->readable_user, (const void *)address, bytes);
 }
 
-/* So many bytes from `address` to the end of its granule have a place in d->within, or, if
- * `described`, are live there. */
+/* The number of bytes, from `address` to the end of its granule at most, that have a place in
+ * d->within or, if `described`, are live there. */
 static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int described)
 {
     const haul__block *block = address >= HAUL__LOWEST && address <= HAUL__HIGHEST

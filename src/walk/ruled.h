@@ -1,4 +1,4 @@
-/* Objects of types with rules, or with sizes of their own: marked, visited, and fetched before.
+/* Objects of types with rules, or with sizes of their own: fetched, marked and visited.
  */
 #ifndef HAUL_WALK_RULED_H
 #define HAUL_WALK_RULED_H
@@ -7,7 +7,7 @@
 #include "walk/ruled_field.h"
 
 /* ruled_mark.c */
-/* Evaluates element `index` of the entry, of so many bytes, and marks it. *must_visit becomes 1 if
+/* Evaluates element `index` of the entry, of `bytes` bytes, and marks it. *must_visit becomes 1 if
  * it must be visited even if it was marked before. */
 haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                              size_t index, size_t bytes, haul__marked *marked, int *must_visit);

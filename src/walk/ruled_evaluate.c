@@ -1,8 +1,7 @@
-/* The evaluation of an object: what each of its ruled rows is now.
+/* The evaluation of an object: a value for each of its ruled rows.
  *
- * Rows are in order of their offsets. A row that holds claims its bytes, and claims must not
- * overlap, so only the claim that reaches furthest need be remembered. The result is a value for
- * each row, in the same order.
+ * Rows are taken in order of offset. A row that holds claims its bytes. Claims must not overlap, so
+ * a row need be compared only with the claim that reaches furthest.
  */
 #include "walk/ruled_field.h"
 #include "walk/callbacks.h"
@@ -68,7 +67,7 @@ static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, con
     return status;
 }
 
-/* Can the row be evaluated? A row that is cut off is refused later, if it holds. */
+/* Can the row be evaluated? A row that the object's end cuts off is refused later, if it holds. */
 static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict,
                        int *must_visit)
 {
@@ -108,8 +107,8 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     return HAUL_OK;
 }
 
-/* Is this a pair's end that travels as data, because the object ends before its begin? Then their
- * row counts as one that does not hold. */
+/* Is this a pair's end that travels as data, because the object ends before its begin? Then the
+ * pair's row counts as one that does not hold. */
 static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
 {
     const haul__rule *rule = ruled->rule;
@@ -170,7 +169,7 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     return o;
 }
 
-/* Counts a tail's elements; a rule of the tail may name the callers. */
+/* Counts a tail's elements. The tail's rule may ask for the parent or a holder. */
 static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail,
                               size_t *count)
 {

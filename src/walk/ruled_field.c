@@ -34,7 +34,7 @@ static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintpt
     return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
 
-/* Does a field of the struct at offset `self` reach behind so many bytes? */
+/* Does a field of the struct at offset `self` reach behind the object's first `bytes` bytes? */
 static int lies_beyond(size_t self, const haul_field_place *field, size_t bytes)
 {
     return self > bytes || field->bytes > bytes - self ||
@@ -90,7 +90,7 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
 
 /* ---- The type and the begin of a target. */
 
-/* A value above 2^63 becomes negative: cases are compared bit by bit. */
+/* A value of 2^63 or more becomes negative: cases are compared bit by bit. */
 static int64_t read_bits(uintptr_t base, const haul_field_place *field)
 {
     int64_t value = 0;
@@ -204,8 +204,8 @@ static uintptr_t translation(const haul__discovery *d, uintptr_t value)
     return value;
 }
 
-/* So many bytes from `start` on are the target's for certain: a pointer to one of them can be
- * translated as it is. */
+/* *bytes: the number of bytes from `start` on that certainly belong to the target. A pointer to one
+ * of them can be translated as it is. */
 static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__field_value *w,
                               size_t *bytes)
 {
@@ -241,8 +241,8 @@ static haul_status check_distance(haul__discovery *d, const haul__field_value *w
                         "it points more than %zu bytes outside of its target", HAUL_OUTSIDE_MAX);
 }
 
-/* A slot, if the word is the address of a byte of its target, tags within a granule included; else
- * an explicit relocation. */
+/* An aligned word becomes a slot if it is the address of a byte of its target, plus tags below the
+ * size of a granule; any other word becomes an explicit relocation. */
 static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__field_value *w)
 {
     uintptr_t tag = w->value - w->address;
@@ -294,7 +294,7 @@ static haul_status settle_tagged(haul__discovery *d, haul__field_value *w)
     return check_distance(d, w, distance(w->address, w->start));
 }
 
-/* The word of an owning or aliasing mode that is not null. */
+/* Reads a word of an owning or aliasing mode; it is not null. */
 static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                 haul__field_value *w)
 {

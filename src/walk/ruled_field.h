@@ -1,5 +1,5 @@
-/* What the ruled rows of one object are now: each is read (ruled_field.c), and all are put together
- * (ruled_evaluate.c).
+/* The values of the ruled rows of one object: each is read (ruled_field.c), and together they are
+ * an evaluation (ruled_evaluate.c).
  */
 #ifndef HAUL_WALK_RULED_FIELD_H
 #define HAUL_WALK_RULED_FIELD_H
@@ -9,8 +9,8 @@
 /* An object whose rows are evaluated. */
 typedef struct haul__object {
     uintptr_t address;
-    /* The struct whose fields its rows read: its own address; of an element of an array with a rule
-     * for each element, the struct that has the array's row. */
+    /* The struct whose fields its rows read: normally the object itself; for an element of an array
+     * whose row has an `each` rule, the struct with that row. */
     uintptr_t self;
     uintptr_t parent; /* of the struct that led here; 0: not asked for, or a root */
     size_t index;     /* of such an element, else 0 */
@@ -26,7 +26,7 @@ HAUL__INLINE void haul__set_callers(haul__discovery *d, const haul__object *o,
         d->callers = haul__callers_of(d, o, rule);
 }
 
-/* What a row of an object turns out to be. */
+/* The role of a row in one object. */
 typedef enum haul__outcome {
     HAUL__IS_ABSENT,   /* the row does not hold, or another one has its bytes */
     HAUL__IS_LEFT,     /* a hole in the object, zero in the copy */
@@ -35,7 +35,7 @@ typedef enum haul__outcome {
     HAUL__IS_POINTER,  /* an ordinary slot */
     HAUL__IS_EXPLICIT, /* a pointer that is no slot: an explicit relocation */
     HAUL__IS_TAGGED,   /* a pointer with high tag bits: the host works it out */
-    HAUL__IS_FIXED     /* a fixed word: the host knows what it becomes */
+    HAUL__IS_FIXED     /* a fixed word: the host knows its value in the copy */
 } haul__outcome;
 
 /* The value of a row. */
@@ -44,9 +44,9 @@ typedef struct haul__field_value {
     uint8_t fixed, bytes; /* kind and width of a fixed word */
     uint8_t is_alias, may_be_static;
     uint8_t is_rest;          /* absent, but bytes that no other row claims travel */
-    const haul__slot *slot;   /* its type is the chosen one */
-    uintptr_t at, value;      /* its address, and what was read there */
-    uintptr_t address, start; /* without tags; the target's begin; 0: there is none */
+    const haul__slot *slot;   /* with the type that the rule chose */
+    uintptr_t at, value;      /* the word's address, and the word */
+    uintptr_t address, start; /* without tags; the target's begin, or 0 */
     uint64_t becomes;
 } haul__field_value;
 
@@ -61,13 +61,13 @@ HAUL__INLINE size_t haul__ruled_end(const haul__ruled *ruled, size_t bytes)
 }
 
 /* ruled_field.c */
-/* Does the row hold? What its condition reads joins the read set. */
+/* *holds: does the row hold? The field that its condition reads joins the read set. */
 haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
                       const haul__ruled *ruled, int *holds);
 /* Reads the word of a pointer row that holds. */
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                             haul__field_value *w);
-/* Does a slot, or a row, read fields behind the end of an object of so many bytes? */
+/* Does a slot, or a row, read fields behind the end of an object of `bytes` bytes? */
 int haul__counts_beyond(const haul__slot *slot, size_t bytes);
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes);
 
@@ -80,8 +80,8 @@ haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul_
 
 /* The two evaluations of a discovery: an object can be reached while another is visited. */
 enum { HAUL__VISITED, HAUL__REACHED };
-/* Works out a value for each ruled row, in d->evaluation[number]. `strict`: errors are refused;
- * else they are left for the visit, and *must_visit becomes 1. */
+/* Works out a value for each ruled row, in d->evaluation[number]. `strict`: the first error ends
+ * it; else errors are left for the visit, and *must_visit becomes 1. */
 haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
                            int strict, int *must_visit);
 /* The strict form, in HAUL__VISITED, and a check that the object ends between fields. */

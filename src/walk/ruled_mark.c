@@ -1,7 +1,8 @@
 /* Marking objects with rules, by their evaluated rows.
  *
- * A short object takes one call for its bytes between two holes: two masks of 64 bits say which of
- * its words are covered, and which are slots. Commit has prepared them with what is always so.
+ * A short object takes one call for each range between two holes. One mask of 64 bits says which of
+ * its words travel, another which are slots. Commit has filled both with the words that have no
+ * rule.
  */
 #include "walk/ruled.h"
 #include "walk/exclude.h"
@@ -15,7 +16,7 @@ typedef struct marking {
     const haul__entry *entry;
     const haul__object *object;
     const haul__field_value *words;
-    size_t bytes, covered; /* of the object; of those, marked or an embedded element's */
+    size_t bytes, covered; /* of the object; those marked, or in embedded elements */
     size_t rest_end;       /* end of the rows that do not hold: so each byte counts once */
     haul__marked *marked;
     int *must_visit;
@@ -32,8 +33,8 @@ static haul_status mark_bytes(marking *m, size_t offset, size_t end, int is_slot
                                             m->object->address + end, &pattern, m->marked);
 }
 
-/* The next bytes, from *at on, of a row that does not hold, that no row that holds claims. *next:
- * the first row that may claim them. 0: none are left. */
+/* Finds the next bytes [*at, *end) of a row that does not hold, outside of all rows that hold.
+ * *next: the first row that may claim them. 0: there are no more. */
 static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, size_t *end)
 {
     const haul__walk *walk = m->object->walk;

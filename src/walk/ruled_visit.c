@@ -1,16 +1,16 @@
 /* Visiting objects with rules, tails, or sizes of their own.
  *
- * The object itself says what it is made of (ruled_evaluate.c). It is marked (ruled_mark.c), and if
- * any of it is new, its pointers are followed. The order differs:
+ * An evaluation works out the roles of its rows (ruled_evaluate.c). By these the object is marked
+ * (ruled_mark.c) and, if anything in it is new, its pointers are followed. The order differs:
  *
- *   plain runs      A pointer puts the object on the worklist as it is. At its turn, after a fetch,
- *                   it is evaluated, marked and followed, once. If it was marked before, the notes
- *                   of its evaluation are taken back. Errors end the run.
- *   recording runs, The object is evaluated and marked when a pointer reaches it, in a dry run;
- *   arrays and      errors are left for later. At its visit it is evaluated again, what it reads is
- *   parents         noted, its pointers are followed, and errors have their path.
+ *   plain runs       A pointer puts the object on the worklist, unmarked. At its turn it is
+ *                    fetched, evaluated, marked and followed, once. If it was marked before, its
+ *                    evaluation is taken out of the read set again. Errors end the run.
+ *   recording runs,  When a pointer reaches the object, it is evaluated in a dry run, and marked;
+ *   arrays, parents  errors are left for the visit. The visit evaluates it again, adds to the read
+ *   and ancestors    set, and follows its pointers; errors have their path.
  *
- * Between two evaluations an object changes only if its memory does; a later pack refuses that.
+ * Two evaluations differ only if the object was changed between them; a later pack refuses that.
  * Objects without rules never come here.
  */
 #include "walk/ruled.h"
@@ -30,7 +30,8 @@ static int is_sure(const haul__field_value *w, size_t tags)
            w->value - w->start < walk->extent && walk->alignment >= tags;
 }
 
-/* For the order log: the target of a tagged word must leave the tag bits free in the copy too. */
+/* Adds the word to the order log. The target of a tagged word must leave the tag bits free in the
+ * copy too. */
 static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
                              const haul__field_value *w)
 {
@@ -88,7 +89,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     return status;
 }
 
-/* The elements of an arm or a tail. */
+/* Reaches the elements of an arm or a tail. */
 static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                 size_t bytes)
 {

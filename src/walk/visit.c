@@ -38,8 +38,8 @@ HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address
     return haul__reach(d, &entry);
 }
 
-/* A pointer that the innermost loop leaves over: to an array or a string, in line or the general
- * way. */
+/* Follows a pointer that the innermost loop leaves over, to an array or a string: in line or the
+ * general way. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                                             const haul__edge *edge)
 {
@@ -60,7 +60,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     return haul__visit_slot(d, element, slot);
 }
 
-/* An object that the innermost loop leaves over: its edges are not worked out yet, or there are
+/* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
  * none. */
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
 {

@@ -1,4 +1,4 @@
-/* The worklist: what was found and waits to be visited.
+/* The worklist: objects and arrays that were found and wait to be visited.
  *
  * A single object takes 8 bytes in a queue of chunks, first in, first out. Entries ahead can be
  * seen, so objects are fetched some entries before they are visited (Cher et al. 2004). Arrays of
@@ -10,8 +10,8 @@
  *     queue      being visited            a new object goes to its bucket, by its address
  *     buckets    | 0 | 1 | ... | 63 |     the queue is empty: the next bucket becomes the queue
  *
- * In a large graph that is not in heap order, each visit goes to another page and another line. A
- * bucket costs one more store for each object. Visits in a row then stay in a mebibyte: its pages
+ * In a large graph that is not in heap order, each visit goes to another page and another line.
+ * Buckets cost one more store for each object. Visits in a row then stay in a mebibyte: its pages
  * are still in the translation buffer, and some of its lines in the cache. (Collectors keep gray
  * objects by region; hash joins use radix partitions.)
  *
@@ -23,7 +23,7 @@
 
 #define FIRST_CHUNK ((size_t)500)
 #define CHUNK ((size_t)1000)
-#define MANY_CHUNKS ((size_t)8) /* so many waiting chunks make buckets */
+#define MANY_CHUNKS ((size_t)8) /* waiting chunks from which on there are buckets */
 
 /* ---- Chunks. */
 

@@ -14,10 +14,10 @@ typedef struct haul__entry {
     size_t count, stride;
     const haul__slot *slot;  /* that led here; NULL for roots and parts */
     const char *part;        /* the part's name that led here, or NULL */
-    size_t parent;           /* entry, SIZE_MAX: a root */
-    size_t parent_element;   /* which element of the parent */
-    size_t index;            /* here->index; of a root its number */
-    haul__ancestor ancestor; /* where its type needs ancestors */
+    size_t parent;           /* the entry that led here; SIZE_MAX: none */
+    size_t parent_element;   /* the element of that entry */
+    size_t index;            /* here->index; of a root, its number */
+    haul__ancestor ancestor; /* if its type needs ancestors */
     haul__callers callers;   /* of pointers: for the callbacks of their row */
     uint32_t met_type;       /* number of the met type; of objects */
     uint8_t what, level;
@@ -30,7 +30,7 @@ typedef struct haul__chunk {
     uint64_t entry[];
 } haul__chunk;
 
-/* A queue of objects that lie near one another. */
+/* A queue of objects that lie in the same mebibytes. */
 typedef struct haul__bucket {
     /* where the next entry goes, and the end of its chunk; both NULL: there is no chunk */
     uint64_t *out, *end;
