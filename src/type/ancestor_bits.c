@@ -1,7 +1,7 @@
 /* Ancestors: which types do rules ask for, and which types must pass them on?
  *
- * A rule may name a type: its callbacks get the nearest object of that type that the present object
- * was found through, its ancestor. So each type between the ancestor's and the rule must pass the
+ * A rule may name a type. Its callbacks then get an ancestor: the nearest object of that type on
+ * the path to their own object. So each type between the ancestor's type and the rule must pass the
  * ancestor on. With a bit for each ancestor type:
  *
  *     asked(T)    the bits that T's own rules name
@@ -13,11 +13,11 @@
  * most of these were reached before it.
  *
  * Types of earlier commits take no part. They lead to committed types only, so no path from an
- * ancestor of this commit to a rule of this commit goes through them, and none of theirs through
- * this one's.
+ * ancestor to a rule of this commit goes through them, and no path of theirs goes through types of
+ * this commit.
  *
- * If there are more than 64 ancestor types, several share a bit. Then T's own bit is not taken
- * away: too many objects learn their ancestors, which costs time and is never wrong.
+ * If there are more than 64 ancestor types, several share a bit. Then needs(T) keeps T's own bit:
+ * more objects than necessary get ancestors, which costs time and is never wrong.
  */
 #include "type/ancestor_bits.h"
 #include "type/life.h"

@@ -5,7 +5,7 @@
 
 #include "type/record.h"
 
-/* With the flat forms made: fills `holds`, `needs` and `is_wide`. */
+/* Fills `holds`, `needs` and `is_wide` of flat forms that are made. */
 void haul__find_ancestors(haul_type *const *types, size_t count);
 
 #endif

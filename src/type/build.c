@@ -1,7 +1,8 @@
 /* Making open types and filling them with rows.
  *
  * A type begins open, alone in a group with one holder. The names of one call's rows are copied
- * into one block that never moves, so iteration may hand them out; so are their rules.
+ * into one block that never moves, so queries may hand them out. Their rules are copied in the same
+ * way.
  */
 #include <stdio.h>
 
@@ -32,7 +33,7 @@ static unsigned followers(unsigned char lead)
     return lead >= 0xf0 && lead <= 0xf4 ? 3 : 4;
 }
 
-/* The second byte tells overlong forms, surrogates, and codes above U+10FFFF. */
+/* The second byte shows overlong forms, surrogates, and codes above U+10FFFF. */
 static int second_is_good(unsigned char lead, unsigned char second)
 {
     if (lead == 0xe0)
@@ -218,7 +219,7 @@ static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count
     return HAUL_OK;
 }
 
-/* Makes all room first: a failure changes nothing but capacities. */
+/* Makes all room first: after a failure the type has only more spare memory. */
 static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
 {
     size_t name_bytes, shape_count, i;

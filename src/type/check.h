@@ -1,5 +1,5 @@
-/* Is a description right? All that a commit refuses about one type, in the order in which it can be
- * known.
+/* Checks of a description: the faults of one type that a commit refuses, in the order in which they
+ * can be found.
  */
 #ifndef HAUL_TYPE_CHECK_H
 #define HAUL_TYPE_CHECK_H
@@ -8,8 +8,8 @@
 
 /* check_places.c, from the description alone: size, alignment, where rows lie. Sorts the rows. */
 haul_status haul__check_places(haul_type *type, haul_error *error);
-/* check_arms.c: do the conditions of overlapping rows exclude each other, as far as they can tell?
- * Rows lie in order, within the type. */
+/* check_arms.c: do the conditions of overlapping rows exclude each other, as far as can be seen
+ * without an object? Rows lie in order, within the type. */
 haul_status haul__check_arms(const haul_type *type, haul_error *error);
 
 /* check_rows.c, with the row's target known (or NULL): element size and shapes. */

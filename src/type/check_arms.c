@@ -5,10 +5,10 @@
  * discovery.
  *
  * The slow obvious version compares each arm with all others. Here arms are taken in the order of
- * their offsets. Those before that overlap the present one have no value in common, or the search
- * would have ended. So their values lie one behind the other, and the present arm can collide only
- * with its neighbours in the order of values. A tree over that order finds them: each node knows
- * how far the arms below it reach.
+ * their offsets. The earlier arms that overlap the present one have no value in common, or the
+ * check would have ended. So their ranges of values lie one behind the other, and the present arm
+ * can collide only with its neighbours in the order of values. A tree over that order finds these
+ * neighbours: each node knows how far the arms below it reach.
  */
 #include <inttypes.h>
 

@@ -1,8 +1,8 @@
-/* What can be checked once flat forms are made: which numbers are read, and where pointers lead.
+/* Checks that need flat forms: the numbers that shapes and rules read, and the targets of pointers.
  *
- * Nobody reads bytes that are not sent, the host included. So they hold no pointer that must be
- * followed, and no number that a shape or a rule reads. Nor does such a number lie in a pointer.
- * What callbacks read is not checked: their authors know.
+ * Bytes that are not sent are not read, not even by the host. So they must hold no pointer that is
+ * followed, and no number that a shape or a rule reads. Nor may such a number lie in a pointer.
+ * Reads by callbacks are not checked.
  */
 #include "type/check.h"
 #include "type/refuse.h"
@@ -25,8 +25,8 @@ static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
     return low > 0 && offset < walk->slots[low - 1].offset + sizeof(void *);
 }
 
-/* The last part that begins before `limit`. Parts of a struct do not interleave, so no other one
- * reaches there. */
+/* The last part that begins before `limit`. Parts of a struct do not interleave, so no earlier part
+ * reaches as far. */
 static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
 {
     size_t low = 0, high = walk->part_count;
@@ -80,9 +80,9 @@ static int is_certain_pointer(const haul__ruled *ruled)
     return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS;
 }
 
-/* Is a number read from a ruled pointer that holds always? No other row overlaps such a one. Arms
- * of a union are allowed: they may give way to the count. Each place within the count at which arms
- * begin costs one search. */
+/* Does a count field lie in a ruled pointer that always holds? No other row overlaps such a
+ * pointer. Pointers in arms of a union are allowed: another arm may hold the count. Each offset
+ * within the count at which arms begin costs one search. */
 static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     const haul__ruled *ruled = last_ruled_before(walk, offset + bytes);
@@ -131,7 +131,8 @@ static int overlaps(size_t offset, size_t bytes, const haul_field_place *field)
     return field->offset < offset + bytes && offset < field->offset + field->bytes;
 }
 
-/* The name of a row of this struct, whatever its condition, by which the field is not sent. */
+/* The name of a row of this struct that keeps the field from being sent, whatever its condition;
+ * NULL: there is none. */
 static const char *unsent_row(const haul_type *type, const haul_field_place *field)
 {
     size_t i;
@@ -151,7 +152,7 @@ static const haul__part *part_at(const haul__walk *walk, size_t offset)
     return part && (offset - part->offset) / part->stride < part->count ? part : NULL;
 }
 
-/* The same of embedded types: the type's name. */
+/* The same for rows of embedded types; answers the type's name. */
 static const char *unsent_part(const haul__walk *walk, haul_field_place field)
 {
     const haul__part *part;

@@ -1,7 +1,7 @@
-/* Are a type's size, alignment and rows in their places? Known from the description alone.
+/* Checks of a type's size, its alignment, and the places of its rows, from the description alone.
  *
- * Rows are sorted by offset once; overlap is then a matter of how far those before reach. Sums of
- * user's numbers are written as differences that cannot wrap.
+ * Rows are sorted by offset once. Then a row overlaps an earlier one if it begins before the
+ * farthest end so far. Sums of the user's numbers are written as differences, which cannot wrap.
  */
 #include "type/check.h"
 #include "type/refuse.h"

@@ -1,4 +1,4 @@
-/* Are a row's element size and shapes right? Known with its target.
+/* Checks of a row's element size and shapes, which need its target.
  */
 #include <inttypes.h>
 
@@ -7,7 +7,7 @@
 #include "type/refuse.h"
 #include "type/row.h"
 
-/* A query may ask before the target exists. */
+/* Is its target known? A query may come before the target exists. */
 static int is_known(const haul__row *row)
 {
     return row->type || !row->target;
@@ -48,7 +48,7 @@ static haul_status check_count(const haul_type *type, const haul__row *row, cons
     return HAUL_OK;
 }
 
-/* An end pointer is a field without a row, or a pointer with one. */
+/* An end pointer's field has no row, or the row of a pointer. */
 static haul_status check_end_field(const haul_type *type, const haul__row *row, size_t end,
                                    haul_error *error)
 {
@@ -56,7 +56,7 @@ static haul_status check_end_field(const haul_type *type, const haul__row *row, 
     if (!other || other->offset + other->bytes <= end)
         return HAUL_OK;
     if (other != row && haul__row_when(other) && haul__row_when(row))
-        return HAUL_OK; /* it belongs to another arm, or else objects will be refused */
+        return HAUL_OK; /* they are different arms, or discovery refuses the object */
     if (other == row)
         return haul__wrong(error, type, row->name,
                            "The end pointer at offset %zu lies in the begin pointer.", end);
@@ -134,7 +134,7 @@ static int is_one(const haul_shape *shape)
            (shape->kind == HAUL_SHAPE_COUNT && shape->field_count == 0 && shape->add == 1);
 }
 
-/* An array needs elements of one size. */
+/* Objects with sizes of their own cannot be elements of an array. */
 static haul_status check_sized(const haul_type *type, const haul__row *row, const haul_type *target,
                                haul_error *error)
 {

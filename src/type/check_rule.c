@@ -1,7 +1,8 @@
-/* Is a row's rule right? Known with the types of its cases.
+/* Checks of a row's rule, which need the types of its cases.
  *
- * A rule is a struct of independent members. Most faults are a member that its row, or another
- * member, has no use for. Nothing is ignored in silence: such a rule is refused, with both named.
+ * A rule is a struct of independent members. Most faults are a member that means nothing in its
+ * row, or beside another member. Such a member is not ignored: the rule is refused, and the error
+ * names both.
  */
 #include <inttypes.h>
 
@@ -183,7 +184,7 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
                        member);
 }
 
-/* These bits tell the pages of a process apart on every machine, so no allocator keeps them
+/* Bits 12 to 23 differ between the pages of a process on every machine, so no allocator keeps them
  * free. */
 #define ALWAYS_ADDRESS ((uintptr_t)0xfff000)
 
@@ -271,7 +272,7 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
     return status == HAUL_OK ? check_members(type, &each, error) : status;
 }
 
-/* Has the row a callback, which would get the ancestor that its rule asks for? */
+/* Does the row have a callback, which can get the holder that its rule names? */
 static int has_callback(const haul_type *type, const haul__row *row)
 {
     const haul_rule *rule = &row->rule->said;

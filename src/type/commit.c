@@ -42,8 +42,7 @@ typedef struct commit {
     haul__scratch scratch;
 } commit;
 
-/* --- closure -------------------------------------------------------------------------------------
- */
+/* --- closure ---------------------------------------------------------------------------------- */
 
 static haul_status reach_foreign(commit *c, haul_type *type)
 {
@@ -76,8 +75,8 @@ static haul_status reach(commit *c, haul_type *type)
     return HAUL_OK;
 }
 
-/* The type that *found, behind a row of an instance, stands for. Only if it is wanted is an
- * instance made. */
+/* Replaces *found, the target of an instance's row, by the type that it stands for. A further
+ * instance is made only if `wanted`. */
 static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_type **found,
                             int wanted)
 {
@@ -87,7 +86,7 @@ static haul_status stand_in(commit *c, haul_type *type, const char *field, haul_
     return HAUL_OK;
 }
 
-/* A parameter that no instance has replaced. */
+/* Clears *found, a parameter that no instance has replaced; refuses it if `wanted`. */
 static haul_status meet_parameter(commit *c, const haul_type *type, const char *field,
                                   haul_type **found, int wanted)
 {
@@ -102,7 +101,7 @@ static haul_status meet_parameter(commit *c, const haul_type *type, const char *
                        parameter, type->name);
 }
 
-/* Finds the row's target: *row->target is read here and nowhere else. */
+/* Finds the row's target: row->type becomes *row->target, or the type that it stands for. */
 static haul_status resolve(commit *c, haul_type *type, haul__row *row)
 {
     haul_status status = HAUL_OK;
@@ -158,7 +157,8 @@ static void become_ancestor(commit *c, haul_type *type)
         type->holder = (uint64_t)1 << (c->ancestor_count++ % 64);
 }
 
-/* The ancestor type that a rule asks for. It must be open: committed types lead to no open ones. */
+/* Finds the type that a rule names as the holder. It must be open: committed types lead to no open
+ * ones. */
 static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row *row,
                                     haul__rule *rule)
 {
@@ -190,7 +190,7 @@ static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row 
     return status;
 }
 
-/* The same for the cases and ancestors of its rule, and of its rule for each pointer. */
+/* Finds the types that the row's rules name, as cases and as holders; `each` is a rule too. */
 static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *row)
 {
     haul__rule *rule;
@@ -239,8 +239,7 @@ static haul_status collect(commit *c)
     return status;
 }
 
-/* --- names ---------------------------------------------------------------------------------------
- */
+/* --- names ------------------------------------------------------------------------------------ */
 
 /* Constructors make their own names, which need not differ. */
 static int has_own_name(const haul_type *type)
@@ -309,8 +308,7 @@ static haul_status check_names(const commit *c)
     return status;
 }
 
-/* --- order ---------------------------------------------------------------------------------------
- */
+/* --- order ------------------------------------------------------------------------------------ */
 
 /* The next type that `type` contains by value, from its cursor on; NULL: no more. *field is the
  * row's name. */
@@ -387,8 +385,7 @@ static haul_status put_in_order(commit *c)
     return status;
 }
 
-/* --- flat forms ----------------------------------------------------------------------------------
- */
+/* --- flat forms ------------------------------------------------------------------------------- */
 
 static haul_status flatten_all(commit *c)
 {
@@ -422,8 +419,7 @@ static haul_status make_flat(commit *c)
     return status;
 }
 
-/* --- close ---------------------------------------------------------------------------------------
- */
+/* --- close ------------------------------------------------------------------------------------ */
 
 static int group_comes_before(const void *a, const void *b)
 {
@@ -447,8 +443,8 @@ static haul_status list_held(commit *c, haul__group ***held, size_t *count)
     return HAUL_OK;
 }
 
-/* Gives up the holds that a constructor took on its old types and an instance on its arguments.
- * Answers the number of those on members of the new group. */
+/* Drops the holds that a constructor took on its old types, and an instance on its parameters and
+ * arguments. Holds on members of the new group are not dropped here: the answer is their number. */
 static int drop_old(const haul_type *type)
 {
     size_t i;

@@ -1,6 +1,6 @@
 /* MPI's constructors: old elements at chosen places.
  *
- * They have two forms inside. A list (indexed, struct) has one block for each entry of the user's
+ * They are stored in two forms. A list (indexed, struct) has one block for each entry of the user's
  * arrays. A loop nest (contiguous, vector, subarray) has one block, and loops with counts and
  * strides, so its size does not depend on the counts. Lower bound, extent and reach (where the last
  * byte ends) are worked out at once from those of the old types. Every sum is checked, so an
@@ -135,7 +135,7 @@ static haul_status check_types(haul_type *oldtype, haul_type **newtype)
     return newtype ? HAUL_OK : refuse(oldtype, &no_result);
 }
 
-/* One block, repeated by one loop (count > 1) or not. */
+/* A type of one block and one loop. */
 static haul_status make_loop(haul_combiner combiner, const char *name, haul__loop loop,
                              size_t blocklength, haul_type *oldtype, haul_type **newtype)
 {
@@ -197,8 +197,8 @@ haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t st
     return make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype);
 }
 
-/* The differences between the lists: with `lengths` NULL all blocks have `blocklength`;
- * displacements are in units of `unit` bytes. */
+/* The arguments of a list constructor. `lengths` NULL: all blocks have `blocklength` elements.
+ * Displacements are in units of `unit` bytes. */
 typedef struct list {
     haul_combiner combiner;
     const char *name;
@@ -320,8 +320,8 @@ static size_t dimension(size_t ndims, haul_order order, size_t k)
     return order == HAUL_ORDER_C ? ndims - 1 - k : k;
 }
 
-/* Fills the loops, if there are any to fill, the whole array's bytes and the offset of the first
- * element. */
+/* *whole: the bytes of the whole array. *first: the offset of the first element. Fills the loops of
+ * `type`, which may be NULL. */
 static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
                                  const size_t *starts, haul_order order, haul_type *old,
                                  haul_type *type, size_t *whole, size_t *first)
@@ -350,8 +350,8 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
     return HAUL_OK;
 }
 
-/* The bounds of the elements alone, of which the first lies at `first`; fill_subarray has found no
- * fault. */
+/* Widens the bounds by the subarray's elements, which begin at `first`. fill_subarray has checked
+ * the arguments. */
 static int take_in_subarray(bounds *b, size_t ndims, const size_t *sizes, const size_t *subsizes,
                             haul_order order, size_t first, const haul_type *old)
 {
@@ -367,7 +367,7 @@ static int take_in_subarray(bounds *b, size_t ndims, const size_t *sizes, const 
     return take_in(b, first, span, count, old);
 }
 
-/* As in MPI, the lower bound is 0 and the extent that of the whole array, so that subarrays can
+/* As in MPI, the lower bound is 0 and the extent is that of the whole array, so that subarrays can
  * follow each other. */
 haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const size_t *subsizes,
                                       const size_t *starts, haul_order order, haul_type *oldtype,

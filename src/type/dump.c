@@ -1,8 +1,8 @@
 /* Printing a type as a table.
  *
- * The lines are made twice: first to measure the columns, then to print. Bytes without a row, plain
- * fields and padding, stand as "(bytes)": they travel. Each line is one write. For a committed type
- * nothing is allocated.
+ * The lines are made twice: first to measure the columns, then to print. Bytes without a row (plain
+ * fields and padding) are printed as "(bytes)": they travel. Each line is one write. For a
+ * committed type nothing is allocated.
  */
 #include <inttypes.h>
 #include <stdio.h>

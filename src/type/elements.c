@@ -3,8 +3,8 @@
  * Parts are the arrays that commit has not flattened. Each level of parts is one entry of a stack,
  * and commit lets types nest no deeper than the stack.
  *
- * Most ruled rows depend on the object. A few say the same of every object: bytes, a pointer, or
- * nothing. Here they count as that.
+ * Most ruled rows depend on the object. A few are the same in every object: bytes, a pointer, or
+ * nothing. Here they count as such.
  */
 #include "type/elements.h"
 
@@ -126,8 +126,8 @@ static size_t end_of_ruled(const haul__walk *walk, const haul__ruled *ruled)
     return ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
 }
 
-/* The end of the run, part or ruled row that covers a byte; 0: nothing does, and *next is lowered
- * to the next one's beginning. */
+/* The end of the run, part or ruled row that covers the byte at `at`; 0: none does, and *next is
+ * lowered to the beginning of the next one. */
 static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
 {
     size_t i, end;

@@ -40,8 +40,8 @@ typedef struct haul__scratch {
 void haul__scratch_clear(haul__scratch *s);
 void haul__scratch_release(haul__scratch *s);
 
-/* One more run, slot or part; 0: out of memory. haul__put_run joins runs that touch the last
- * one. */
+/* Each adds one entry to its list; 0: out of memory. haul__put_run joins a run to the last one if
+ * they touch. */
 int haul__put_new_run(haul__scratch *s, size_t offset, size_t bytes);
 int haul__put_run(haul__scratch *s, size_t offset, size_t bytes);
 int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name);
@@ -49,7 +49,8 @@ int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
                    const haul_type *type, size_t name);
 int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name);
 int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned exclusions);
-/* Writes "outer[index].inner" into the text, without what is empty; *name is its offset. */
+/* Writes "outer[index].inner" into the text; *name is its offset. Empty names are left out, and the
+ * index if `count` is 1. */
 int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t count,
                    const char *inner, size_t *name);
 

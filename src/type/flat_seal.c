@@ -112,7 +112,7 @@ static haul_status check_apart(const haul__scratch *s, const haul_type *type, ha
 
 /* An end that is another row's pointer, or another pair's end, needs no slot of its own. Of several
  * ends at one offset the one with the lowest begin stays: an object that ends before that begin has
- * none of the others either. */
+ * no other of these begins either. */
 static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, kept = 0;
@@ -146,8 +146,8 @@ static int mark_odd(const haul_type *type, haul__slot *slot)
     return odd;
 }
 
-/* The alignment of the type, and whether its size keeps it in an array. A constructed type, whose
- * extent is the user's, asks only what that extent keeps. */
+/* Finds the type's alignment, and checks that its size is a multiple. The extent of a constructed
+ * type is the user's: such a type is aligned only as far as its extent allows. */
 static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error *error)
 {
     size_t i,
@@ -293,8 +293,8 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
     }
 }
 
-/* One piece of memory: slots, parts, ruled rows, their cases, excluded fields, runs, names. All
- * sizes except the names' are multiples of size_t's alignment. */
+/* Copies the lists into one piece of memory: slots, parts, ruled rows, their cases, excluded
+ * fields, runs, names. All sizes except the names' are multiples of size_t's alignment. */
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;

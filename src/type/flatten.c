@@ -5,12 +5,14 @@
  *
  *     elements that are all bytes                one run, for any number of elements
  *     few entries (HAUL__INLINE_MAX)             copies of the entries, element by element
- *     more, or a type with rules, directions,    one part: offset, number, stride, type
- *     a rebuild function, or asked-for ancestors
+ *     more entries; or a type with rules,        one part: offset, number, stride, type
+ *     directions or a rebuild function, or
+ *     one that rules ask for as an ancestor
  *
  * So a type has at most a small multiple of its rows as entries, and ten million blocks are one
- * part. Loops of a constructor are worked from the inside out. A small turn is repeated in place. A
- * larger one is sealed as a nameless inner type, and the loop becomes a part of that type.
+ * part. Loops of a constructor are flattened from the inside out. A small turn is repeated in
+ * place. A larger one is sealed as a nameless inner type, and the loop becomes a part with elements
+ * of that type.
  */
 #include <stdio.h>
 
@@ -20,8 +22,7 @@
 #include "type/refuse.h"
 #include "type/row.h"
 
-/* --- elements of another type --------------------------------------------------------------------
- */
+/* --- elements of another type ----------------------------------------------------------------- */
 
 static size_t entries(const haul__walk *walk)
 {
@@ -83,8 +84,7 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     return 1;
 }
 
-/* --- structs -------------------------------------------------------------------------------------
- */
+/* --- structs ---------------------------------------------------------------------------------- */
 
 static const haul_type *slot_target(const haul__row *row)
 {
@@ -123,9 +123,9 @@ static int reads_struct(const haul_type *type, const haul__row *row)
     return 0;
 }
 
-/* If a pointer to pointers has a rule for each of them, these become elements of a nameless type,
- * one ruled pointer, whose rule reads fields of the struct that led there. The slot then has one
- * level and leads to that type. */
+/* A pointer to pointers may have a rule for each of them (`each`). These pointers become elements
+ * of a nameless type, which is one ruled pointer; its rule reads fields of the struct that led
+ * there. The slot then has one level and leads to that type. */
 static haul_status put_each(haul_type *type, const haul__row *row, const haul_allocator *allocator,
                             haul__slot *slot, haul_error *error)
 {
@@ -160,8 +160,9 @@ static haul_status put_each(haul_type *type, const haul__row *row, const haul_al
     return HAUL_OK;
 }
 
-/* A large array of pointers that read nothing of their struct: a part with elements of a nameless
- * type, one pointer. The lists so far must stay, so the inner type has lists of its own. */
+/* A large array of pointers whose shapes read nothing of their struct becomes a part. Its elements
+ * have a nameless type, which is one pointer. The lists so far must stay, so the inner type has
+ * lists of its own. */
 static haul_status put_pointer_part(haul__scratch *s, haul_type *type, const haul__row *row,
                                     haul_error *error)
 {
@@ -212,7 +213,7 @@ static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__
                : HAUL_ERROR_MEMORY;
 }
 
-/* *at is where the present run began; a part ends it. */
+/* *at: the beginning of the present run. A part ends the run. */
 static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
                                 haul_error *error)
 {
@@ -368,8 +369,8 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
     return put_ruled_one(s, type, row, &ruled, error);
 }
 
-/* A field of bytes or structs that is excluded from a direction. With a condition it is a ruled
- * row: then each object is asked. */
+/* Lists a field of bytes or structs that is excluded from a direction. A field with a condition is
+ * a ruled row instead: each object is asked. */
 static int put_exclusions(haul__scratch *s, const haul__row *row)
 {
     unsigned exclusions =
@@ -406,8 +407,7 @@ static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error 
     return status;
 }
 
-/* --- constructors --------------------------------------------------------------------------------
- */
+/* --- constructors ----------------------------------------------------------------------------- */
 
 static haul_status check_block(const haul_type *type, size_t offset, const haul_type *old,
                                haul_error *error)

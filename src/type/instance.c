@@ -2,13 +2,13 @@
  *
  * A container is an open struct whose rows lead to parameters, or to other containers. It is never
  * committed. An instance is an open type with copies of the container's rows and an argument, a
- * type, for each parameter. The target of each row follows when the instance's commit reads it:
+ * type, for each parameter. Its commit works out the target of each row:
  *
  *     a row of the container leads to     the row of the instance leads to
  *     a parameter                         its argument
  *     the container itself                the instance itself
- *     another type, from which one of     an instance of that type, with the arguments of those
- *     the parameters is reached           parameters
+ *     another type that leads to some     an instance of that type, with the arguments of those
+ *     of the parameters                   parameters
  *     any other type                      the same type
  *
  * A container holds all its instances, so one set of arguments has one instance, for the user, a
@@ -129,7 +129,7 @@ static int is_bound_so(const haul_type *instance, const haul__bound *bound, size
     return i == count && instance->bound_count == count;
 }
 
-/* The same for any order of the parameters. */
+/* A hash that does not depend on the order of the parameters. */
 static uint64_t hash_of(const haul__bound *bound, size_t count)
 {
     uint64_t hash = 0, one;
@@ -142,7 +142,7 @@ static uint64_t hash_of(const haul__bound *bound, size_t count)
     return hash;
 }
 
-/* The instance for these arguments, or the place for it, which holds NULL. */
+/* The link to the instance for these arguments; it is NULL if there is none. */
 static haul_type **place_of(haul_type *container, const haul__bound *bound, size_t count)
 {
     uint64_t hash = hash_of(bound, count);

@@ -1,8 +1,8 @@
 /* The life of types: made, held, freed.
  *
- * A group is what is held and freed as one (record.h). Freeing is a worklist of dead groups: a
- * group whose last holder goes lets go of those that it held, and those that die of it wait their
- * turn. So no chain of types is too long.
+ * A group of types is held and freed as one (record.h). Freeing works on a list of dead groups: a
+ * group that loses its last holder drops the groups that it held, and each of them that loses its
+ * last holder joins the list. So a chain of types of any length needs no recursion.
  */
 #include "type/life.h"
 
@@ -77,7 +77,7 @@ void haul__type_release(haul_type *type)
     haul__release(&allocator, type, type->object_bytes);
 }
 
-/* The blocks of other constructors than struct all have one type, held once. */
+/* All blocks of a constructor have one type, held once; only those of struct differ. */
 size_t haul__type_old_count(const haul_type *type)
 {
     return type->combiner == HAUL_COMBINER_STRUCT || type->block_count == 0 ? type->block_count : 1;

@@ -1,9 +1,9 @@
 /* Queries of a type: sizes, names, and its fields one by one.
  *
- * A committed type answers from its flat form. An open type makes that form, of embedded types
- * only, for each question and drops it: open types belong to one thread, and their answers may
- * change. The blocks of a loop nest are not stored: a block's index has one digit for each loop,
- * with the loop's count as base.
+ * A committed type answers from its flat form. An open type makes that form for each query, from
+ * embedded types alone, and drops it: open types belong to one thread, and their answers may
+ * change. The blocks of a loop nest are not stored: the digits of a block's index, with the loops'
+ * counts as bases, are the turns of the loops.
  */
 #include "type/commit.h"
 #include "type/instance.h"
@@ -129,7 +129,7 @@ static void get_block(const haul_type *type, size_t index, haul_field *field)
     field->bytes = block->count * block->type->bytes;
 }
 
-/* The handle of an open type's row is read at each question. */
+/* The handle of an open type's row is read at each query. */
 static const haul_type *target_of(const haul_type *type, const haul__row *row)
 {
     const haul_type *target = row->type;

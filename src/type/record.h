@@ -32,7 +32,7 @@ enum {
     /* entries that one embedded array may add to the lists of the type around it; larger arrays
      * become parts. More: longer lists. Less: more nested walks. */
     HAUL__INLINE_MAX = 64,
-    /* pointers of in-struct arrays whose shapes must be read from the struct */
+    /* the most pointers of an array in a struct whose shapes read that struct */
     HAUL__ARRAY_SLOTS_MAX = 65536,
     HAUL__PLACEMENT_MIN = 2 * (int)sizeof(void *) /* a granule: every copy keeps it */
 };
@@ -43,8 +43,8 @@ typedef struct haul__row {
     haul_type *const *target;
     haul_type *type;       /* *target, as commit found it */
     size_t shape;          /* its first in the type's array of shapes */
-    size_t serial;         /* its number in the order of giving */
-    unsigned kind, levels; /* as given, right or wrong */
+    size_t serial;         /* its number in the order of adding */
+    unsigned kind, levels; /* as given, not yet checked */
     int unaligned;
     haul__rule *rule; /* its own copy, or NULL */
     /* where the farthest pointer row up to this one ends, and the farthest unsent row; set by
@@ -52,8 +52,8 @@ typedef struct haul__row {
     size_t pointers_end, unsent_end;
 } haul__row;
 
-/* Of a constructor: `count` old elements, one after the other. With loops, blocks[0] is repeated by
- * all of them, the outermost first. */
+/* Of a constructor: `count` old elements, one after the other. With loops, all of them repeat
+ * blocks[0]; loops[0] is the outermost. */
 typedef struct haul__old_block {
     size_t offset, count;
     haul_type *type;
@@ -63,7 +63,7 @@ typedef struct haul__loop {
     size_t count, stride;
 } haul__loop;
 
-/* The names of one call's rows: the bytes follow. They never move. */
+/* The names of one call's rows. The bytes follow, and never move. */
 typedef struct haul__names {
     struct haul__names *next;
     size_t bytes;
@@ -101,7 +101,7 @@ struct haul_type {
     haul_type *sibling;
 
     /* The description. */
-    size_t bytes, lower; /* extent and lower bound: known from the first day */
+    size_t bytes, lower; /* extent and lower bound, known before commit */
     size_t reach;        /* where the last byte of an element ends */
     size_t alignment;    /* as declared */
     int is_aligned;      /* an alignment was declared */
@@ -114,7 +114,7 @@ struct haul_type {
     haul__rules *rules;
     haul_function *size;            /* answers an object's size; NULL: sizeof, or the tail's end */
     int depends;                    /* contents depend on addresses */
-    haul_rebuild_function *rebuild; /* then, or NULL */
+    haul_rebuild_function *rebuild; /* if `depends`; may be NULL */
     void *rebuild_user;
     int has_tail;
     haul__old_block *blocks;

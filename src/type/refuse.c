@@ -1,4 +1,4 @@
-/* What went wrong with a type: the error records that haul_type_error shows.
+/* Errors of types: the records that haul_type_error shows.
  *
  * An open type has a record of its own, made at its first failure. A committed type may be shared
  * between threads, so it shows constants only.

@@ -1,4 +1,4 @@
-/* What went wrong with a type: the error records that haul_type_error shows.
+/* Errors of types: the records that haul_type_error shows.
  */
 #ifndef HAUL_TYPE_REFUSE_H
 #define HAUL_TYPE_REFUSE_H
@@ -8,12 +8,12 @@
 #define HAUL__NO_NAME(what)                                                                        \
     what " has no name: one is UTF-8, not empty, and has less than %u bytes."
 
-/* The record to write a failure into; NULL: there is no memory for one. */
+/* The record of an open type, cleared for a failure; NULL: out of memory. */
 haul_error *haul__type_record(haul_type *type);
 haul_status haul__type_tell_success(haul_type *type);
 haul_status haul__type_out_of_memory(haul_type *type);
-/* Leaves words on a type and answers the constant's status: on an open type the words of `format`,
- * on a committed one the constant. */
+/* Sets the error of a type, and answers the constant's status. An open type shows the text of
+ * `format`, a committed one the constant. */
 haul_status haul__type_refuse(haul_type *type, const haul_error *constant, const char *format, ...)
 #if defined(__GNUC__)
     __attribute__((format(printf, 3, 4)))

@@ -5,7 +5,7 @@
 
 #include "type/record.h"
 
-/* Does it change nothing of a pointer, except its direction? */
+/* Does the rule change nothing of a pointer, except its direction? */
 int haul__rule_is_trivial(const haul_rule *rule);
 /* The kind of a row for every object: a pointer that is always opaque is data, one that is always
  * null is skipped. */
@@ -21,7 +21,7 @@ const char *haul__direction_name(const haul__row *row);
 /* Does it hold bytes that are not sent, whatever its condition? */
 int haul__row_is_unsent(const haul__row *row);
 size_t haul__row_unit(const haul__row *row);
-/* The row of each pointer that a pointer to pointers leads to, if its rule has one for them. */
+/* The row of the pointers that a pointer to pointers leads to, from its `each` rule. */
 haul__row haul__each_row(const haul__row *row);
 
 HAUL__INLINE int haul__row_is_distance(const haul__row *row)
@@ -29,12 +29,12 @@ HAUL__INLINE int haul__row_is_distance(const haul__row *row)
     return row->rule && row->rule->said.addressing == HAUL_RELATIVE;
 }
 
-/* Of a type whose rows are in order. The row that holds the byte at `offset`; NULL: none does. */
+/* For types whose rows are in order. The row that holds the byte at `offset`; NULL: none does. */
 const haul__row *haul__find_row(const haul_type *type, size_t offset);
 /* The last row that begins before `limit`; NULL: none does. */
 const haul__row *haul__last_row_before(const haul_type *type, size_t limit);
-/* Does a row of pointers, whatever its rule, lie in [offset, offset + bytes)? A row of bytes that
- * are not sent? */
+/* Does a row of pointers, whatever its rule, touch [offset, offset + bytes)? Does a row of bytes
+ * that are not sent? */
 int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes);
 int haul__touches_unsent_row(const haul_type *type, size_t offset, size_t bytes);
 /* Bytes that the type gives every object: those before a tail. */

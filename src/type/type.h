@@ -1,13 +1,13 @@
-/* What the rooms above read of a type: its committed form, made for the walk.
+/* The committed form of a type, made for the walk: all that the rooms above read of it.
  *
  * Commit flattens a description into five short lists, each sorted by offset within one element:
- *   runs    the bytes that travel; one run [0, extent) for an ordinary struct
- *   slots   the pointers, those of embedded structs included
- *   parts   embedded arrays too large to be flattened, and embedded types with rules: `count`
- *           elements of another committed type
- *   ruled   rows with rules, and the tail: each object is asked for their meaning
+ *   runs      the bytes that travel; one run [0, extent) for an ordinary struct
+ *   slots     the pointers, those of embedded structs included
+ *   parts     embedded arrays too large to be flattened, and embedded types with rules: `count`
+ *             elements of another committed type
+ *   ruled     rows with rules, and the tail: each object is asked for their meaning
  *   excluded  fields that are excluded from a direction; they stand in the other lists too
- * A run or slot of a part is in none of the other lists; nor is a byte of a ruled row.
+ * The runs and slots within a part, and the bytes of a ruled row, stand in no other list.
  */
 #ifndef HAUL_TYPE_ROOM_H
 #define HAUL_TYPE_ROOM_H
@@ -20,10 +20,10 @@ typedef struct haul__run {
     size_t offset, bytes;
 } haul__run;
 
-/* Flags of a slot. The last two are directions that bytes are excluded from: of a slot, the bytes
- * that it leads to; of a haul__excluded, the field's own. */
+/* Flags of a slot. The last ones are directions that bytes are excluded from: for a slot the bytes
+ * of its target, for a haul__excluded the field itself. */
 enum {
-    HAUL__SLOT_ODD = 1,    /* it may lie off the pointer grid: its row says so */
+    HAUL__SLOT_ODD = 1,    /* in some element it may lie off the grid of pointers */
     HAUL__SLOT_END = 2,    /* the end of a begin/end pair: it travels, and is not followed */
     HAUL__SLOT_PACKED = 4, /* its row is declared unaligned */
     HAUL__SLOT_EACH = 8,   /* of an array of pointers in the struct: null is fine at any count */
@@ -76,7 +76,7 @@ typedef enum haul__ruled_kind {
 typedef struct haul__ruled {
     haul__slot slot; /* self is 0 */
     haul__ruled_kind kind;
-    size_t bytes, count;     /* of the field; a tail has 0 */
+    size_t bytes, count;     /* of the field, 0 for a tail; elements of a part */
     const haul__rule *rule;  /* NULL: a tail without one */
     const haul__slot *cases; /* for each case the slot with that case's type */
 } haul__ruled;
@@ -86,7 +86,7 @@ typedef struct haul__walk {
     const char *name;
     size_t extent;    /* bytes from one element to the next */
     size_t span;      /* bytes of one element: to its upper bound or, if farther, its last byte */
-    size_t alignment; /* every element's address is a multiple; 1: nothing is asked */
+    size_t alignment; /* every element's address is a multiple of it */
     size_t placement; /* the copy keeps addresses modulo this: the alignment, or a granule */
     size_t payload;   /* bytes that travel: MPI's size */
     size_t true_lower, true_upper; /* first and one past the last byte that travels */
@@ -97,7 +97,7 @@ typedef struct haul__walk {
     const haul__excluded *excluded; /* by offset */
     size_t run_count, slot_count, part_count, ruled_count, excluded_count;
     haul_function *size;            /* answers the size of an object; NULL: the type knows it */
-    haul_rebuild_function *rebuild; /* if `depends` */
+    haul_rebuild_function *rebuild; /* if `depends`; may be NULL */
     void *rebuild_user;
     int depends;     /* contents depend on addresses */
     int dense;       /* one run, [0, extent), no parts and nothing ruled */
@@ -105,12 +105,12 @@ typedef struct haul__walk {
     int has_parts;   /* elements of other types lie in it, in ruled rows and tails too */
     int is_ruled;    /* rows are ruled, or objects have sizes of their own */
     int is_sized;    /* objects have sizes of their own: by a tail, or by a function */
-    int is_noted;    /* marking an element is not enough: fields are excluded, or it depends */
+    int is_noted;    /* marking is not enough: fields are excluded, or it depends */
     uint64_t holds;  /* its own bit as an ancestor, if types below ask for it; else 0 */
-    uint64_t needs;  /* bits of the ancestor types that it, or what it leads to, asks for */
-    int is_wide;     /* an entry of the worklist must say who led to it: with_parent, or a bit */
+    uint64_t needs;  /* bits of the ancestor types that rules ask for, here or in types behind */
+    int is_wide;     /* a worklist entry must carry its parent, or ancestors */
     int with_parent; /* callbacks of its rules ask for the struct that led here */
-    int is_slot;     /* it is one ruled pointer of an array, and its parent answers its rule */
+    int is_slot;     /* it is one ruled pointer of an array; its rule reads the parent */
     int is_short;    /* ruled, of at most 64 whole words, without parts; then: */
     uint64_t run_words, slot_words; /* its unruled words that travel, and its unruled slots */
 } haul__walk;
@@ -118,17 +118,18 @@ typedef struct haul__walk {
 /* The committed form; NULL when the type is NULL, freed or not committed. */
 const haul__walk *haul__type_walk(const haul_type *type);
 int haul__type_is_valid(const haul_type *type);
-/* Leaves a constant on a type, shared or not, for haul_type_error. Answers its status. */
+/* Sets the error that haul_type_error shows to a constant, and answers its status. Other threads
+ * may use the type. */
 haul_status haul__type_tell(const haul_type *type, const haul_error *constant);
 
-/* One more hold, one less. Committed types only; any thread. */
+/* Add and drop one hold of a committed type, in any thread. */
 void haul__type_hold(const haul_type *type);
 void haul__type_drop(const haul_type *type);
 
-/* HAUL__UNSENT and HAUL__UNRETURNED, as a direction says. */
+/* The exclusions of a direction: HAUL__UNSENT, HAUL__UNRETURNED, both or none. */
 unsigned haul__exclusions_of(haul_direction direction);
 
-/* Is it the end of a pair whose begin lies behind an object of so many bytes? Then it is plain
+/* Is it the end of a pair whose begin lies behind the object's last byte? Then it is plain
  * bytes. */
 HAUL__INLINE int haul__is_lone_end(const haul__slot *slot, size_t bytes)
 {
