@@ -1,4 +1,4 @@
-/* The ground: standard headers, arithmetic that tells of overflow, and words at any address.
+/* The base of all rooms: standard headers, arithmetic that reports overflow, unaligned words.
  */
 #ifndef HAUL_BASE_H
 #define HAUL_BASE_H

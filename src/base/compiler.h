@@ -1,5 +1,5 @@
-/* What C99 lacks and every compiler has: bit counting, prefetch, atomics. Except for stream.c, the
- * only file that names a compiler or a processor.
+/* Extensions of compilers that C99 lacks: bit counting, prefetch, atomics. No other file except
+ * stream.c names a compiler or a processor.
  */
 #ifndef HAUL_BASE_COMPILER_H
 #define HAUL_BASE_COMPILER_H
@@ -17,11 +17,12 @@
 #endif
 #endif
 
-/* For a function that counts or shifts bits in its innermost loop: it is compiled a second time,
- * for processors with the instructions for that, and the loader chooses. Static functions only: a
- * shared library would export others. Not under sanitizers, whose runtime is not up when the loader
- * asks. Only with glibc: the loader of musl cannot choose, and a call would jump to nowhere.
- * (string.h tells them apart; __gnu_linux__ does not, since musl-gcc defines it too.) */
+/* For a function that counts or shifts bits in its innermost loop. It is compiled a second time,
+ * for processors with instructions for that, and the loader chooses one of the two. Static
+ * functions only: a shared library would export others. Not under sanitizers, whose runtime has not
+ * started when the loader chooses. Only with glibc: the loader of musl cannot choose, and a call
+ * would jump to nowhere. (string.h of glibc defines __GLIBC__; musl-gcc defines __gnu_linux__
+ * too.) */
 #if defined(__x86_64__) && defined(__ELF__) && defined(__linux__) && defined(__GLIBC__) &&         \
     defined(__GNUC__) && !defined(__clang__) && !defined(HAUL__SANITIZED) &&                       \
     !defined(HAUL_NO_CLONES)
@@ -44,7 +45,7 @@
 #endif
 #define HAUL__NOINLINE __attribute__((noinline))
 #define haul__prefetch(p) __builtin_prefetch((const void *)(p), 0, 3)
-/* will not be needed again soon */
+/* for bytes that are not needed again soon */
 #define haul__prefetch_once(p) __builtin_prefetch((const void *)(p), 0, 0)
 #define haul__prefetch_write(p) __builtin_prefetch((const void *)(p), 1, 3)
 #define haul__bits32(x) ((unsigned)__builtin_popcount(x))
@@ -60,7 +61,7 @@
 #define haul__atomic_replace(p, was, v)                                                            \
     __atomic_compare_exchange_n(p, was, v, 0, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE)
 #if defined(__x86_64__) || defined(__i386__)
-/* in a loop that waits for another thread */
+/* for a loop that waits for another thread */
 #define haul__relax() __builtin_ia32_pause()
 #elif defined(__aarch64__)
 #define haul__relax() __asm__ volatile("yield")
@@ -83,8 +84,8 @@ typedef unsigned char haul__half __attribute__((vector_size(16)));
     } while (0)
 
 /* A copy of a few words or granules. A compiler that knows a size to be small may turn memcpy into
- * a string instruction, which starts slower than such a copy ends. The last move may overlap the
- * one before: that is cheaper than handling a rest. */
+ * a string instruction, which takes longer to start than such a copy takes in all. The last move
+ * may overlap the one before: that is cheaper than handling a rest. */
 HAUL__INLINE void haul__copy_few(unsigned char *to, const unsigned char *from, size_t bytes)
 {
     size_t at;
@@ -118,7 +119,7 @@ HAUL__INLINE int haul__differ_few(const unsigned char *a, const unsigned char *b
     return (words[0] | words[1] | words[2] | words[3]) != 0;
 }
 
-/* Memory that nobody may touch, told to AddressSanitizer. */
+/* Memory that nobody may touch, marked as such for AddressSanitizer. */
 #if defined(__SANITIZE_ADDRESS__)
 #define HAUL__POISONS 1
 #elif defined(__has_feature)

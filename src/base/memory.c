@@ -11,7 +11,7 @@
 
 #include "base/memory.h"
 
-/* at the start of a filled range: a small use takes no huge page */
+/* the first bytes of a filled range get no huge pages: a small use stays small */
 #define SMALL_PAGES_BYTES ((size_t)4 << 20)
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment)

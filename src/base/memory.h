@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "haul/memory.h"
 
-/* Nowhere else may an allocator be NULL: this gives the table that a NULL stands for. */
+/* The allocator, or the default one for NULL. Only these two functions take NULL. */
 haul_allocator haul__allocator_or_default(const haul_allocator *allocator);
 int haul__allocator_is_complete(const haul_allocator *allocator);
 
@@ -19,14 +19,14 @@ void haul__release(const haul_allocator *allocator, void *memory, size_t bytes);
  * changed. */
 int haul__grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
                size_t element_bytes);
-/* The same to exactly `wanted` elements, more than there are: for arrays whose spare room would add
- * up. */
+/* The same with room for exactly `wanted` elements, more than before: for arrays whose spare room
+ * would add up. */
 int haul__grow_to(const haul_allocator *allocator, void **data, size_t *capacity, size_t wanted,
                   size_t element_bytes);
 
 /* A range of zeros that costs memory only where it is touched, from the allocator's `reserve`.
- * NULL: it has none, or refuses. The range gets no huge pages; one that is filled from its
- * beginning on (`is_filled`) may get them behind its first 4 MiB. */
+ * NULL: the allocator has no `reserve`, or it refuses. The range gets no huge pages; one that is
+ * filled from its beginning on (`is_filled`) may get them behind its first 4 MiB. */
 void *haul__reserve(const haul_allocator *allocator, size_t bytes, int is_filled);
 void haul__unreserve(const haul_allocator *allocator, void *memory, size_t bytes);
 

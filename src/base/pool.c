@@ -4,15 +4,16 @@
  * Here threads live between loops. After a loop a thread spins for as long as a piece of a transfer
  * takes, and then sleeps.
  *
- * A thread begins with the chunks that are its own by number, and then takes what others have left.
- * A graph of some megabytes that goes back and forth is then gathered by the thread whose cache it
- * was scattered from. If any thread took any chunk, most lines would come from other caches.
+ * A thread begins at the chunk that belongs to its number, and then takes the chunks that other
+ * threads have left. A graph of some megabytes that goes back and forth is then gathered by the
+ * thread whose cache it was scattered from. If any thread took any chunk, most lines would come
+ * from other caches.
  *
  * The state of a loop is one word: an open bit, and the number of threads inside. A thread enters
  * by adding one, and learns in the same step whether the loop is open; if not, it leaves. The
  * caller takes chunks until none is left, closes the loop, and waits until the number is 0. Then
- * each chunk has been taken, and its thread has left: all are done, and the next loop can be set
- * up. The caller does not wait for threads that sleep through a loop.
+ * each chunk has been taken, and each thread has left: all chunks are done, and the next loop can
+ * be set up. The caller does not wait for threads that sleep through a loop.
  *
  * Waking a thread costs the waker 1 to 2 us. So each thread wakes two others: the last of 15 is
  * awake after three such steps, and the caller has paid for two.
@@ -30,8 +31,8 @@
 
 #define IS_OPEN ((unsigned)1 << 31)
 
-/* A thread spins for so long by default. Longer: it is ready for the next piece, and a core is busy
- * meanwhile. */
+/* The default time for which a thread spins. Longer: it is ready for the next piece, and a core is
+ * busy meanwhile. */
 #define AWAKE_SECONDS 100e-6
 #define SPINS_A_CLOCK 64u   /* between two looks at the clock */
 #define SPINS_A_YIELD 4096u /* between two calls of sched_yield */
@@ -41,8 +42,8 @@
 /* the smallest chunk of a copy. Smaller: its first and last lines count for more. */
 #define COPY_BYTES ((size_t)64 << 10)
 
-/* One thread is woken for so many bytes: copying them takes about as long as waking it. One that
- * stays awake for long is worth less. A build for tests wakes all. */
+/* The bytes of work for each thread that is woken: copying them takes about as long as waking it.
+ * If threads stay awake for long, fewer bytes are enough. A build for tests wakes all. */
 #ifdef HAUL_STRESS_THREADS
 #define WORTH_WAKING_BYTES ((size_t)1)
 #define WORTH_STAYING_BYTES ((size_t)1)
@@ -63,7 +64,7 @@ struct haul__pool {
     unsigned asleep, wanted;   /* under the mutex: threads that wait; how many of them to wake */
     int is_over;               /* atomic */
     unsigned calls;            /* atomic, written under the mutex */
-    unsigned char apart[LINE]; /* from the members that change while others are read */
+    unsigned char apart[LINE]; /* keeps the members below on other lines */
     unsigned inside;           /* atomic: the state of the loop */
     unsigned next_number;      /* atomic */
     size_t first, end, each, count;         /* of the loop */
@@ -184,8 +185,8 @@ static void *help(void *argument)
     return NULL;
 }
 
-/* Signals go to the user's threads, except those that an instruction raises: a handler may make the
- * memory accessible that could not be read or written. */
+/* Blocks all signals, so that they go to the user's threads, except those that an instruction
+ * raises: their handler may make the memory accessible. */
 static void block_signals(sigset_t *before)
 {
     static const int own[] = { SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGTRAP };
@@ -235,7 +236,7 @@ haul__pool *haul__pool_new(const haul_allocator *allocator, unsigned threads, do
     return pool;
 }
 
-/* Threads that are awake see it without the condition. */
+/* Threads that are awake see the call without the condition. */
 static void call(haul__pool *pool, size_t wanted)
 {
     pthread_mutex_lock(&pool->mutex);

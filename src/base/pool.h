@@ -1,9 +1,9 @@
 /* A thread pool: its threads share loops with the caller.
  *
  * A loop goes over a range that is cut into chunks. Each thread, the caller included, begins with
- * chunks of its own and then takes what is left. So the caller depends on nobody: without a pool,
- * or after a fork, the range is one chunk, and the caller's; if the threads are slow to wake, the
- * caller does most of them. The result is the same.
+ * chunks of its own and then takes what is left. So the caller depends on no other thread. Without
+ * a pool, or after a fork, the range is one chunk, and the caller works on it; if threads are slow
+ * to wake, the caller works on most chunks. The result is the same.
  */
 #ifndef HAUL_BASE_POOL_H
 #define HAUL_BASE_POOL_H
@@ -26,8 +26,8 @@ long haul__process(void);
 /* The number of processors that this process may run on; at least 1. */
 unsigned haul__processors(void);
 
-/* `threads` beside the caller's; fewer, if the system refuses more. After a loop they spin for
- * awake_seconds (0: a short time) before they sleep. NULL: out of memory. */
+/* `threads` threads in addition to the caller's; fewer, if the system refuses more. After a loop
+ * they spin for awake_seconds (0: a short time) before they sleep. NULL: out of memory. */
 haul__pool *haul__pool_new(const haul_allocator *allocator, unsigned threads, double awake_seconds);
 /* Waits for its threads to end. NULL is allowed. */
 void haul__pool_free(haul__pool *pool);

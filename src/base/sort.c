@@ -1,7 +1,7 @@
 /* Sorting in place, in O(n log n), with a stack that is an array.
  *
  * Quicksort does the work. The pivot is the median of three. The smaller side is sorted first and
- * the larger one remembered, so 64 remembered ranges are enough for any size_t. A range that was
+ * the larger one is remembered, so 64 remembered ranges are enough for any size_t. A range that was
  * split more than twice its logarithm (a hostile input) is finished by heapsort, whose worst case
  * is n log n too. Short ranges are left to insertion sort. An input in order, the usual one, costs
  * one pass.
@@ -86,8 +86,8 @@ static void heapsort(const sorter *s, size_t first, size_t end)
     }
 }
 
-/* Splits [first, end), of at least three records, and answers the place of the pivot: the records
- * below it need not come after it, those above need not come before. */
+/* Splits [first, end), of at least three records, and answers the place of the pivot: no record
+ * before it must come after it, and no record after it must come before it. */
 static size_t split(const sorter *s, size_t first, size_t end)
 {
     size_t middle = first + (end - first) / 2, last = end - 1, low = first, high = last;

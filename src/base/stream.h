@@ -5,7 +5,7 @@
 
 #include "base/base.h"
 
-/* A copy that gains nothing up to this size. */
+/* Copies up to this size gain nothing past the caches. */
 #define HAUL__STREAM_BYTES ((size_t)16 << 10)
 
 void haul__copy_streaming(void *to, const void *from, size_t bytes);
