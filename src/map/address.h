@@ -1,4 +1,4 @@
-/* Addresses, cut for the map:
+/* Addresses, and their parts in the map:
  *
  *   | block number | cell (7) | granule (5) | byte (4) |        on a 64-bit machine
  *
@@ -20,7 +20,7 @@
 #define HAUL__GRANULE_SHIFT (HAUL__WORD_SHIFT + 1u)
 #define HAUL__CELL_SHIFT (HAUL__GRANULE_SHIFT + 5u)
 #define HAUL__BLOCK_SHIFT (HAUL__CELL_SHIFT + 7u)
-#define HAUL__PAGE_SHIFT 12u /* byte masks and alignments are kept by pages */
+#define HAUL__PAGE_SHIFT 12u /* byte masks and alignments are stored by pages */
 
 #define HAUL__WORD ((size_t)1 << HAUL__WORD_SHIFT)
 #define HAUL__GRANULE ((size_t)1 << HAUL__GRANULE_SHIFT)
@@ -33,7 +33,7 @@
 #define HAUL__PAGE_GRANULES ((size_t)1 << (HAUL__PAGE_SHIFT - HAUL__GRANULE_SHIFT))
 #define HAUL__PAGE_CELLS (HAUL__CELLS / (unsigned)HAUL__PAGES)
 
-/* No object lies below; no process has addresses above. */
+/* No object lies below HAUL__LOWEST; no process has addresses above HAUL__HIGHEST. */
 #define HAUL__LOWEST ((uintptr_t)4096)
 #define HAUL__HIGHEST                                                                              \
     (HAUL__ADDRESS_BITS >= 8 * sizeof(void *)                                                      \

@@ -1,4 +1,4 @@
-/* Ranges of bits; bits of granules as bits of words, and back.
+/* Ranges of bits; conversions between a bit a granule and a bit a word.
  */
 #ifndef HAUL_MAP_BITS_H
 #define HAUL_MAP_BITS_H
@@ -16,7 +16,7 @@ HAUL__INLINE uint64_t haul__range64(unsigned low, unsigned high)
     return (UINT64_MAX >> (63u - high)) & (UINT64_MAX << low);
 }
 
-/* The first `count` bits, or all of them. */
+/* The first `count` bits; all 64 if `count` is larger. */
 HAUL__INLINE uint64_t haul__first_words(size_t count)
 {
     return count == 0 ? 0 : UINT64_MAX >> (64u - (count < 64 ? count : 64));
@@ -45,7 +45,7 @@ HAUL__INLINE uint32_t haul__granules_of(uint64_t even)
     return (uint32_t)(x | x >> 16);
 }
 
-/* The granules with one word set at least; with both. */
+/* The granules with at least one word set; those with both. */
 HAUL__INLINE uint32_t haul__any_word(uint64_t words)
 {
     return haul__granules_of(words | words >> 1);

@@ -1,7 +1,7 @@
 /* Blocks of the map: cells, forms, and the place of a byte.
  *
- * A block has a form, which says how its slots (the words that are described pointers) are known,
- * and so how large it is:
+ * A block's form says how its slots (the words that are described pointers) are stored, and so how
+ * large the block is:
  *
  *   full      plain bytes, all of them live: a head and nothing else
  *   bare      no slots: cells
@@ -9,8 +9,8 @@
  *   ragged    uniform, and the objects begin or end within a granule (ragged.h)
  *   mixed     anything: cells, and 64 slot bits for each (mixed.h)
  *
- * A block begins full or bare. It turns from bare to uniform (while it is empty, to ragged), and
- * from any of these to mixed, never back.
+ * A block begins full or bare. A full block stays full. A bare one may turn uniform, or ragged
+ * while it is empty. Each of these three may turn mixed. None turns back.
  *
  * While a block is marked, its form says what stands in a cell:
  *
@@ -30,12 +30,12 @@
 
 typedef struct haul__cell {
     uint32_t live; /* a bit a granule */
-    uint32_t aux;  /* after layout: the low 32 bits of the number of granules placed before */
+    uint32_t aux;  /* after layout: the low 32 bits of the cell's rank */
 } haul__cell;
 
-/* Forms with cells are odd: one bit of a table's entry tells them from full blocks and from no
- * block. HAUL__FIRST_KIND and every second number above it are uniform, one for each simple
- * type. */
+/* Forms with cells have odd numbers: the lowest bit of a table's entry tells them from full blocks
+ * and from no block. HAUL__FIRST_KIND and every second number above it are uniform, one for each
+ * simple type. */
 enum {
     HAUL__MIXED = 1,
     HAUL__FULL = 2,
@@ -47,24 +47,24 @@ enum {
 #define HAUL__FORM_MASK ((uintptr_t)31)
 #define HAUL__BLOCK_ALIGNMENT ((size_t)32)
 
-/* An object of a simple type is known by its start: it has whole words, and slots on the grid. */
+/* A simple type: its objects have whole words and slots on the grid, so a start tells all marks. */
 #define HAUL__SIMPLE_BYTES ((size_t)4096)
 #define HAUL__SIMPLE_SLOTS 64u /* gather and scatter list them */
 #define HAUL__SIMPLE_CELLS (HAUL__SIMPLE_BYTES / HAUL__CELL_BYTES)
 typedef uint64_t haul__far[HAUL__SIMPLE_CELLS - 1];
 typedef struct haul__simple {
-    uint64_t slots;    /* in the first cell of an object that starts a cell */
-    uint32_t granules; /* the object's whole granules in that cell */
+    uint64_t slots;    /* among an object's first 64 words, a bit a word */
+    uint32_t granules; /* the object's granules in those 64 words */
     uint32_t bytes;
     uint32_t words; /* of an object, if its blocks are ragged; else 0 */
-    haul__far *far; /* slots in the cells behind; NULL: there are none */
+    haul__far *far; /* slots among its further words, 64 at a time; NULL: there are none */
 } haul__simple;
 
 typedef struct haul__block {
     uint64_t base;  /* granules placed before this block */
     uint64_t guard; /* hash of its pointers at the first pack (haul__guard_add) */
-    /* uniform: granules (ragged: words) that the block before has of an object that ends here;
-     * full: the rank of its first cell */
+    /* uniform: for an object that reaches in from the block before, its number of granules there
+     * (ragged: of words), else 0; full: the rank of the first cell */
     uint64_t carry;
     struct haul__side *side; /* NULL: it needs none */
     uint32_t form;
@@ -89,7 +89,7 @@ HAUL__INLINE uintptr_t haul__cell_place(uintptr_t entry, uintptr_t address)
            haul__cell_number(address) * sizeof(haul__cell);
 }
 
-/* Of a block that is not full. */
+/* The cell of an address, in a block that is not full. */
 HAUL__INLINE haul__cell *haul__cell_of(haul__block *block, uintptr_t address)
 {
     return &block->cells[haul__cell_number(address)];
@@ -130,7 +130,7 @@ HAUL__INLINE int haul__is_uniform(const haul__block *block)
     return block->form >= HAUL__FIRST_KIND;
 }
 
-/* The slots of an object that starts cell 0, in one of its cells. */
+/* The slots among 64 words of an object: word 64 * cell and those behind it. */
 HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
 {
     if (cell == 0)
@@ -138,7 +138,7 @@ HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
     return kind->far && cell < HAUL__SIMPLE_CELLS ? (*kind->far)[cell - 1] : 0;
 }
 
-/* The slots of an object in the 64 words from one of its words on. */
+/* The slots among 64 words of an object, from any word on. */
 HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t word)
 {
     const unsigned shift = (unsigned)(word % 64);
@@ -146,8 +146,8 @@ HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t word)
     return shift ? slots | haul__simple_slots(kind, word / 64 + 1) << (64 - shift) : slots;
 }
 
-/* The hash of a block's pointers, read in order: a polynomial in an odd number. It always tells
- * that two pointers changed places; any other change it misses only by chance. */
+/* The hash of a block's pointers, in order: a polynomial at an odd number. An exchange of two
+ * pointers always changes it; any other change goes unseen only by chance. */
 HAUL__INLINE uint64_t haul__guard_add(uint64_t guard, uintptr_t value)
 {
     return guard * UINT64_C(0x9e3779b97f4a7c15) + value;

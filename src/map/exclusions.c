@@ -5,7 +5,7 @@
 #define ALL_PAGES ((uint16_t)((1u << HAUL__PAGES) - 1u))
 #define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
 
-/* Its index in haul__exclusions. */
+/* The index of a direction in haul__exclusions. */
 static unsigned way_of(unsigned direction)
 {
     return direction == HAUL__UNSENT ? 0u : 1u;
@@ -34,7 +34,7 @@ static uint16_t *mask_of(haul__map *map, haul__exclusions *exclusions, unsigned 
     return exclusions->masks[way][page];
 }
 
-/* Bytes [first, end) of a page. */
+/* Sets the bits of bytes [first, end) of a page. */
 static void set_bytes(uint16_t *mask, size_t first, size_t end)
 {
     while (first < end) {

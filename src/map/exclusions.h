@@ -11,8 +11,8 @@
 #include "map/side.h"
 #include "type/type.h"
 
-/* Excludes [first, end) from HAUL__UNSENT, HAUL__UNRETURNED or both, before or after it is marked.
- * 0: out of memory. */
+/* Marks [first, end) as HAUL__UNSENT, HAUL__UNRETURNED or both, before or after it becomes live. 0:
+ * out of memory. */
 int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclusions);
 
 HAUL__INLINE int haul__has_exclusions(const haul__block *block)
@@ -20,8 +20,8 @@ HAUL__INLINE int haul__has_exclusions(const haul__block *block)
     return block->side && block->side->exclusions;
 }
 
-/* `direction` is HAUL__UNSENT or HAUL__UNRETURNED. The excluded bytes of a granule, in any
- * block: */
+/* The excluded bytes of a granule, in a block of any form. Here and below, `direction` is
+ * HAUL__UNSENT or HAUL__UNRETURNED. */
 uint16_t haul__excluded_mask(const haul__block *block, unsigned granule, unsigned direction);
 /* Is all of a page excluded? All of a block? The byte at an address? */
 int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direction);

@@ -1,5 +1,5 @@
 /* Folding: the end of marking in a block. Partly live granules get a place like whole ones, so they
- * become live, and their masks say the rest.
+ * become live, and their masks say which of their bytes are.
  */
 #include "map/fold.h"
 #include "map/forms.h"
@@ -26,7 +26,7 @@ int haul__mark_masks(haul__map *map, haul__block *block, size_t page)
     return 1;
 }
 
-/* In a page of full masks, whole granules get a full mask: so far they have none. */
+/* Sets the masks of whole granules in a page of full masks: so far they are 0. */
 static void fill_masks(haul__block *block, unsigned cell)
 {
     uint32_t bits;

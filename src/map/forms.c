@@ -1,4 +1,4 @@
-/* Forms of blocks: turned into one another, and read alike.
+/* Forms of blocks: one turned into another, and slots and bytes read in any of them.
  *
  * In a uniform block a cell's slots follow from the starts in it and from the last start before it:
  * objects of one type do not overlap.
@@ -7,7 +7,7 @@
 #include "map/mixed.h"
 #include "map/ragged.h"
 
-/* The marks of a cell in a block that turns into a mixed one. */
+/* Copies a cell's marks to the mixed block that the block turns into. */
 static void turn_cell(const haul__map *map, const haul__block *block, haul__block *mixed,
                       unsigned number)
 {
@@ -41,7 +41,7 @@ HAUL__INLINE uint32_t starts_in(const haul__block *block, unsigned number, int i
 }
 
 /* The distance in granules from the last start before a cell, if that object may reach into the
- * cell; else 0. An object that ends before the cell has no slots in it. */
+ * cell; else 0. If it ends before the cell after all, it has no slots there. */
 HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsigned number,
                                  int is_placed)
 {

@@ -1,16 +1,16 @@
-/* Forms of blocks: turned into one another, and read alike.
+/* Forms of blocks: one turned into another, and slots and bytes read in any of them.
  */
 #ifndef HAUL_MAP_FORMS_H
 #define HAUL_MAP_FORMS_H
 
 #include "map/side.h"
 
-/* While marking: the same marks in another form. Bare blocks without partly live granules turn to
- * uniform, all but full ones to mixed. The old block is gone. NULL: out of memory, nothing has
- * changed. */
+/* While marking: turns a block into another form with the same marks. A bare block without partly
+ * live granules can turn uniform; any block except a full one can turn mixed. The old block is
+ * gone. NULL: out of memory, and nothing has changed. */
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form);
-/* The uniform form for objects like these, whose far slots stand in the map from then on;
- * HAUL__NO_FORM: there are too many types; 0: out of memory. */
+/* The uniform form of a simple type. *kind becomes the map's copy, with the map's memory for far
+ * slots. HAUL__NO_FORM: there are too many types; 0: out of memory. */
 uint32_t haul__map_form(haul__map *map, haul__simple *kind);
 
 /* The slots of one cell: while marking, and after layout. */
@@ -19,7 +19,7 @@ uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsi
 
 /* After layout: the live bytes of any placed granule. */
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
-/* After layout: is it a byte of a described object, live or one of its holes? */
+/* After layout: does the byte belong to a described object, be it live or skipped? */
 int haul__is_described(const haul__map *map, uintptr_t address);
 
 #endif

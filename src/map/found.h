@@ -1,11 +1,12 @@
-/* What discovery leaves: the map, and lists of what a bit in the map cannot tell.
+/* The result of discovery: the map, and lists of all that bits in the map cannot tell.
  *
- *   read set   values that discovery read, or callbacks answered, and which must not change while
- *              the plan is in use: `guards` and `calls`
- *   explicit relocations   pointers that no slot bit tells: `odd`, and `tagged` for tag bits that
- *              only the host can put in
- *   fixed words            words whose value in the copy is known on the host: `kept`
- *   dependents, empty      objects to rebuild, and pointers that led to no elements
+ *   guards, calls   the read set: values that discovery read, and answers of callbacks; they must
+ *                   not change while the plan is in use
+ *   explicit        explicit relocations: pointers that no slot bit tells
+ *   tagged          tagged pointers: the host writes their addresses, with their tags
+ *   fixed           fixed words: the host knows their values in the copy
+ *   dependents      objects to rebuild
+ *   empty           pointers that led to no elements
  *
  * Discovery appends to these lists. Layout sorts them by address.
  */
@@ -16,17 +17,17 @@
 #include "map/map.h"
 
 /* A guard is an entry of the read set: a number that a count was worked out from, or the terminator
- * that ended an array. It must be the same when the plan is used again. Most are small and take one
- * word:
+ * that ended an array. It must be the same when the plan is used again. Most values are small, and
+ * the guard takes one word:
  *
  *   | value, 14 bits, signed | log2 of its bytes, 2 bits | address, 48 bits |
  *
- * HAUL__GUARD_FAR as the value: the value is the word before. So guards are read from the last one
- * to the first. */
+ * A larger value stands in the word before its guard, which has HAUL__GUARD_FAR in its place. So
+ * guards are read from the last one to the first. */
 #define HAUL__GUARD_FAR 0x2000u
 #define HAUL__GUARD_VALUE (2 * HAUL__GUARD_FAR - 1)
 #define HAUL__GUARD_ADDRESS(guard) ((uintptr_t)((guard)&UINT64_C(0x0000ffffffffffff)))
-#define HAUL__GUARD_PLACE(guard) ((guard)&UINT64_C(0x0003ffffffffffff)) /* with its width */
+#define HAUL__GUARD_PLACE(guard) ((guard)&UINT64_C(0x0003ffffffffffff)) /* address and width */
 
 HAUL__INLINE int haul__guard_is_small(int64_t value)
 {
@@ -78,8 +79,8 @@ typedef struct haul__tagged {
 } haul__tagged;
 
 typedef enum haul__kept_kind {
-    HAUL__FIXED_WORD,    /* it becomes `becomes` */
-    HAUL__FIXED_DISTANCE /* it becomes the distance to the copy of the source address `becomes` */
+    HAUL__FIXED_WORD,    /* its value in the copy is `becomes` */
+    HAUL__FIXED_DISTANCE /* its value is its distance to the copy of the object at `becomes` */
 } haul__kept_kind;
 
 /* A fixed word: the host knows its value in the copy. No device patches it, and it never comes
@@ -94,14 +95,14 @@ typedef struct haul__fixed {
 typedef struct haul__dependent {
     uintptr_t address;
     const haul_type *type;
-    size_t order; /* of its type among those met */
+    size_t order; /* of its type among the types met */
 } haul__dependent;
 
 typedef struct haul__found {
     haul__map map;
     uint64_t *guards;
     size_t guard_count, guard_capacity;
-    uint64_t *calls; /* of haul__call, in the form of walk/callbacks.c */
+    uint64_t *calls; /* haul__call records, packed (walk/callbacks.c) */
     size_t call_words, call_capacity;
     haul__site *sites;
     size_t site_count, site_capacity;

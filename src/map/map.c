@@ -1,7 +1,8 @@
 /* The map's memory: the table, the list and the blocks. map.h says what they mean.
  *
- * A map is cleared by walking the list of its blocks, so clearing costs as much as marking touched.
- * Blocks are allocated one at a time: a plan holds what it needs, not what a pool rounds up to.
+ * A map is cleared block by block, so the cost of clearing grows with the blocks that were marked,
+ * not with the address space. Blocks are allocated one at a time, so a small plan takes little
+ * memory.
  */
 #include "map/side.h"
 
@@ -76,7 +77,8 @@ void haul__table_close(haul__table *table, const haul_allocator *allocator)
 
 enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
 
-/* `words`: of an object, if the block is ragged. Its starts need as much room as slots. */
+/* A block's size, as an index. `words`: of an object, if the block is ragged; its starts need as
+ * much room as slots. */
 static unsigned size_of(uint32_t form, uint32_t words)
 {
     if (form == HAUL__FULL || form == HAUL__BARE)

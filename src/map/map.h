@@ -18,14 +18,14 @@
  *                    + address mod granule bytes
  *
  * This is one look-up in the table (a few KiB, always in the first-level cache) and one in the
- * cell. All that a pointer needs, when it is followed and when it is translated, stands in 8 bytes:
- * the map of 80 MB of heap is 1.2 MB to them and stays in a second-level cache. Slot bits are read
- * only in order of address.
+ * cell. Pointers need cells alone, when they are followed and when they are translated: 1.2 MB of
+ * them for 80 MB of heap, which stay in a second-level cache. Slot bits are read only in order of
+ * address.
  *
  * While it is marked, a map has the context's table, or a hash if there is none. Layout makes the
- * list, which never changes after that: any thread may look blocks up in it. The map stays in the
- * table until another map needs it: then its entries are cleared, which takes no memory and cannot
- * fail. A pack enters it again.
+ * list, which never changes after that: any thread may look blocks up in it. The map's entries stay
+ * in the table until another map needs it. Then they are cleared, which takes no memory and cannot
+ * fail. A pack enters them again.
  */
 #ifndef HAUL_MAP_MAP_H
 #define HAUL_MAP_MAP_H
@@ -40,8 +40,8 @@ typedef struct haul__hashed {
 
 typedef struct haul__map haul__map;
 
-/* Blocks by their number, each with its form in the low bits. Each context has one, made when it is
- * first needed. It is used inside calls that have entered the context, and when a map of the
+/* The table: blocks by number, each with its form in the low bits. Each context has one, made when
+ * first needed. It is used only inside calls that have entered the context, and when a map of the
  * context is dropped. */
 typedef struct haul__table {
     uintptr_t *flat;   /* NULL: there is none */
@@ -59,9 +59,9 @@ struct haul__map {
     uintptr_t *entries;     /* after layout: the blocks in that order, forms in the low bits */
     size_t block_count, number_capacity, entry_capacity;
     int is_listed;         /* layout has put `numbers` in order and made `entries` */
-    haul__block *spare[4]; /* blocks kept for reuse, by size: chains through their first bytes */
+    haul__block *spare[4]; /* free lists by size, linked through the blocks' first bytes */
     haul__simple simple[HAUL__LAST_KIND / 2 + 1]; /* by form / 2 */
-    haul__far *far;     /* for each, its slots beyond one cell; NULL: none has any */
+    haul__far *far;     /* by form / 2: slots beyond the first 64 words; NULL: none has any */
     uint32_t next_form; /* for the next simple type */
     size_t block_bytes; /* of all blocks in use */
     int has_placements; /* some page asks for a placement above a granule */
@@ -83,20 +83,21 @@ void haul__table_lend(haul__table *table, haul__map *map);
 /* The table's array, with the blocks of a listed map in it; NULL: there is none. Valid until the
  * table is lent or shown again. */
 const uintptr_t *haul__table_show(haul__table *table, haul__map *map);
-/* Gives the range back, unless a map stands in it. */
+/* Gives the table's range back, unless a map stands in it. */
 void haul__table_close(haul__table *table, const haul_allocator *allocator);
 
 /* Makes the list, once the numbers are in order. 0: out of memory, nothing has changed. */
 int haul__map_list(haul__map *map);
+/* haul__map_find, by the list or the hash. */
 haul__block *haul__map_find_apart(const haul__map *map, uint32_t number);
 /* The block of an address, made if there is none, bare; NULL: out of memory. */
 haul__block *haul__map_touch(haul__map *map, uintptr_t address);
-/* Makes a full block where there is none. */
+/* Makes a full block where there is none. NULL: out of memory. */
 haul__block *haul__map_fill(haul__map *map, uintptr_t address);
-/* A block of a form with cells, with the head and the cells of `old`; in none of the lists yet.
- * NULL: out of memory. */
+/* A new block of a form with cells, with the head and the cells of `old`. It is not in the table
+ * yet. NULL: out of memory. */
 haul__block *haul__map_like(haul__map *map, const haul__block *old, uint32_t form);
-/* Puts it in the place of `old`, which is gone. */
+/* Enters `block` in place of `old`, which is gone then. */
 void haul__map_replace(haul__map *map, uintptr_t address, haul__block *old, haul__block *block);
 
 /* A block of a listed map, by its place in the order of addresses. */
@@ -115,7 +116,7 @@ HAUL__INLINE haul__block *haul__map_find_in(const haul__map *map, const uintptr_
     return haul__map_find_apart(map, haul__block_number(address));
 }
 
-/* The same; of a listed map, by any thread. */
+/* The same, by the table that the map is marked in. Any thread may call it on a listed map. */
 HAUL__INLINE haul__block *haul__map_find(const haul__map *map, uintptr_t address)
 {
     return haul__map_find_in(map, map->flat, address);

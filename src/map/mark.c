@@ -44,7 +44,7 @@ static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end
     return bits;
 }
 
-/* The address of the pattern's next slot, at most `end`. */
+/* The pattern has no slots below this address, which is at most `end`. 0: not known. */
 static uintptr_t plain_until(const haul__pattern *pattern, uintptr_t end)
 {
     uintptr_t at = end;
@@ -86,7 +86,7 @@ static uint64_t live_words(const haul__block *block, unsigned number, uint64_t w
     return live & words;
 }
 
-/* Granules of a bare block become live as a whole. */
+/* Makes granules of a bare block live as a whole. */
 static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
 {
     uint32_t partial = cell->aux & granules;
@@ -122,7 +122,7 @@ int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_
     return 1;
 }
 
-/* Granules of a cell become live; not in ragged blocks. 1: some of them are new. */
+/* Makes granules of a cell live; not in ragged blocks. 1: some of them are new. */
 static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
 {
     haul__cell *cell = &block->cells[number];
@@ -137,7 +137,7 @@ static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
     return (live & granules) != granules;
 }
 
-/* Bytes [first, end) of one cell become live; in a uniform block, whole granules only. 1: some are
+/* Makes bytes [first, end) of one cell live; in a uniform block, whole granules only. 1: some are
  * new; 0: none; -1: out of memory. */
 static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
@@ -318,8 +318,8 @@ static int is_empty(const haul__block *block)
     return number == HAUL__CELLS;
 }
 
-/* The block of an address, turned to the uniform form if it can be. A ragged block can hold nothing
- * else. */
+/* The block of an address, turned to the uniform form if it can be. A ragged block holds no other
+ * marks, so only an empty one turns ragged. */
 static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
 {
     haul__block *block = haul__map_touch(map, address);

@@ -12,8 +12,8 @@ typedef struct haul__pattern {
     enum {
         HAUL__NO_SLOTS,
         HAUL__ALL_SLOTS,
-        HAUL__TYPE_SLOTS, /* `slots` of each of `left` elements, `stride` bytes apart */
-        HAUL__WORD_SLOTS  /* the bits of `words`, from `element` on, which is on the grid */
+        HAUL__TYPE_SLOTS, /* `slots`, in each of `left` elements that lie `stride` bytes apart */
+        HAUL__WORD_SLOTS  /* the bits of `words`; bit 0 is the word at `element` */
     } kind;
     uint64_t words;
     const haul__slot *slots; /* of one element, by offset */
@@ -39,22 +39,23 @@ int haul__is_marked(const haul__map *map, uintptr_t address);
  * out of memory. */
 int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form);
 
-/* mark_long.c, for an object longer than a cell, whose last byte lies in `next`. 1: it is new; 0:
- * all of it was marked before, as this; -1: haul__mark must do it. This one for blocks of its own
- * uniform form: */
+/* mark_long.c: both mark an object longer than a cell, whose last byte lies in `next`. 1: it is
+ * new; 0: all of it was marked before, as this; -1: haul__mark must do it. This one is for blocks
+ * of the object's own uniform form. */
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
                     const haul__simple *kind);
-/* and this one for blocks of other forms, except full ones; any whole words, if both are mixed. */
+/* This one is for other blocks, except full ones. In mixed blocks the object may begin and end at
+ * any word. */
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
                           const haul__simple *kind);
 
 /* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes);
 
-/* The copy must keep addresses on the page of `address` modulo `placement`. 0: out of memory. */
+/* Notes that the copy must keep the addresses on this page modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
-/* mark_hole.c: gives every granule of [first, end) a place, though none of these bytes travels. 0:
- * out of memory. */
+/* mark_hole.c: gives every granule of [first, end) a place, without making its bytes live. 0: out
+ * of memory. */
 int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end);
 /* Notes where a string ends. 0: out of memory. */
 int haul__mark_end(haul__map *map, uintptr_t terminator);

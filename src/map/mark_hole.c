@@ -1,5 +1,5 @@
-/* Marking holes: the bytes of objects with skipped bytes. Each granule gets a place in the copy, so
- * that nothing within an object moves; its mask says which bytes travel.
+/* Marking holes: all bytes of an object that skips some. Each of its granules gets a place in the
+ * copy, so that nothing within the object moves; masks say which bytes travel.
  */
 #include "map/forms.h"
 #include "map/mark.h"

@@ -69,8 +69,8 @@ HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t add
     return p;
 }
 
-/* 0: nothing of it is live; 1: all of it is, with the same slots; -1: neither, or this block cannot
- * tell. */
+/* 0: no byte of the part is live; 1: all are, with the same slots; -1: neither, or this block
+ * cannot tell. */
 static int is_known(const part *p)
 {
     const haul__cell *cell = &p->block->cells[p->number];
@@ -87,7 +87,7 @@ static int is_known(const part *p)
     return live == p->words && slots == p->wanted ? 1 : -1;
 }
 
-/* Marks a part of which nothing was live. */
+/* Marks a part that has had no live byte. */
 static void mark_part(const part *p)
 {
     haul__cell *cell = &p->block->cells[p->number];

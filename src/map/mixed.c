@@ -31,8 +31,8 @@ static unsigned partial_words(uint16_t mask)
     return any & ~whole_words(mask);
 }
 
-/* If the high word alone is partial, the page's bytes of the low word mean nothing. They are set,
- * so that a prefix can tell the mask. */
+/* Stores the bytes of partial words. If the high word alone is partial, the bits of the low word
+ * mean nothing: they are set, so that a prefix can hold the mask. */
 static int keep_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
 {
     const unsigned partial = partial_words(mask);
@@ -122,7 +122,7 @@ static void renew_masks(const haul__block *block, uint16_t *masks, unsigned numb
     }
 }
 
-/* Each of the 16 lower bits as the lowest of four. */
+/* Spreads the 16 lower bits: bit i becomes bit 4 * i. */
 HAUL__INLINE uint64_t fours_of(uint32_t bits)
 {
     uint64_t x = bits & 0xffffu;
@@ -148,7 +148,7 @@ HAUL__INLINE void renew_prefix(uint8_t *prefix, uint32_t partial, uint32_t low)
     }
 }
 
-/* Has a granule of the page, halves aside, live bytes that are not its first ones? */
+/* Does a granule of the page, halves aside, have live bytes other than its first ones? */
 static int needs_full_masks(const haul__block *block, size_t page)
 {
     unsigned number = (unsigned)page * HAUL__PAGE_CELLS;

@@ -51,13 +51,14 @@ uint16_t haul__words_mask(const haul__block *block, unsigned granule);
 /* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
 int haul__words_part(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
 
-/* Sets a cell of a block that turns from bare to mixed and keeps the bare block's pages. */
+/* Sets a cell of the mixed block that a bare one turns into. The bare block's pages stay. */
 void haul__words_of_bare(const haul__block *bare, haul__block *block, unsigned number);
 
 /* Ends marking: cells get live granules. *bytes grows by the live bytes. 0: out of memory. */
 int haul__words_fold(haul__map *map, haul__block *block, size_t *bytes);
 
-/* After layout: of a granule in `halves`, by the slot bits of its cell. */
+/* After layout, for a granule in `halves`: is its live word the high one? Is it a slot? `coded`:
+ * the slot bits of its cell. */
 HAUL__INLINE unsigned haul__half_is_high(uint64_t coded, unsigned granule)
 {
     return (unsigned)(coded >> (2 * granule)) & 1u;
@@ -68,7 +69,7 @@ HAUL__INLINE unsigned haul__half_is_slot(uint64_t coded, unsigned granule)
     return (unsigned)(coded >> (2 * granule + 1)) & 1u;
 }
 
-/* After layout: the slots of a cell with these halves. */
+/* After layout: the slots of a cell, from its coded slot bits and its halves. */
 HAUL__INLINE uint64_t haul__slots_beside(uint64_t coded, uint32_t halves)
 {
     const uint64_t half = haul__words_of(halves), low = half & UINT64_C(0x5555555555555555);

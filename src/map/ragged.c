@@ -59,7 +59,8 @@ HAUL__INLINE size_t reach_before(const haul__block *block, unsigned number, int 
 }
 
 /* The live words of a cell: those of each object that starts in it, and the first `left`, which are
- * the rest of an object before. (starts << words) - starts sets them, as objects do not overlap. */
+ * the rest of an object before. Objects do not overlap, so (starts << words) - starts sets the
+ * former. */
 HAUL__INLINE uint64_t spread(uint64_t starts, unsigned words, size_t left)
 {
     return ((words < 64 ? starts << words : 0) - starts) | haul__first_words(left);

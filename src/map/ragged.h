@@ -1,10 +1,10 @@
 /* Ragged blocks: objects of one simple type that begin or end within a granule, and nothing else.
  *
  * A struct of 56 bytes ends within a granule. In an array at an address that is no multiple of 16
- * it shares its first and last granule with its neighbours. So live words are needed, and they
- * follow from the words where objects start: all objects have the same length, and no two overlap.
- * While marking, a cell is 64 bits of starts. An object is new if the starts around its own, from a
- * length before it to a length behind, are all 0; it is known if its own alone is 1.
+ * it shares its first and last granule with its neighbours. So live words are needed; they follow
+ * from the words where objects start: all objects have the same length, and no two overlap. While
+ * marking, a cell is 64 bits of starts. An object is new if the starts around its own, from a
+ * length before it to a length behind, are all 0. It is known if its own is 1.
  *
  *   starts    ..0000001000000100000000100..       of objects of 6 words
  *   is it new        |-----?-----|

@@ -1,4 +1,4 @@
-/* Sides: masks of bytes, by pages, beside the blocks that need them.
+/* Sides: their memory, and the byte masks in them.
  */
 #include "map/side.h"
 

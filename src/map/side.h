@@ -1,4 +1,5 @@
-/* Sides: masks of bytes, by pages, beside the blocks that need them.
+/* Sides: memory of the blocks that need it, for byte masks, alignments, ends of strings, holes and
+ * exclusions.
  */
 #ifndef HAUL_MAP_SIDE_H
 #define HAUL_MAP_SIDE_H
@@ -19,11 +20,11 @@ typedef struct haul__exclusions {
 
 /* The bytes of objects with skipped bytes: all of them, skipped or not. */
 typedef struct haul__holes {
-    uint64_t granules[HAUL__HOLE_WORDS]; /* a bit a granule: it has such bytes */
+    uint64_t granules[HAUL__HOLE_WORDS]; /* a bit a granule: some of its bytes are such */
     uint16_t *masks[16];                 /* a bit a byte; NULL: all bytes of these granules */
 } haul__holes;
 
-/* Byte masks, by pages, each in one of two forms. Strings and structs of odd sizes leave a granule
+/* Byte masks, by pages, each in one of two forms. The end of a string or struct leaves a granule
  * with its first bytes live: four bits a granule are enough for that. Anything else turns the page
  * into full masks. */
 typedef struct haul__byte_pages {
@@ -37,7 +38,7 @@ typedef struct haul__side {
      * there are none */
     uint32_t *halves;
     uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
-    uint16_t *ends;   /* where terminators of strings stand, in bytes from the block's start */
+    uint16_t *ends;   /* offsets of strings' terminators in the block */
     size_t end_count, end_capacity;
     int has_listed;               /* pointers off the grid stand in the block */
     haul__holes *holes;           /* NULL: there are none */
@@ -48,20 +49,20 @@ typedef struct haul__side {
 haul__side *haul__map_side(haul__map *map, haul__block *block);
 void haul__side_release(haul__map *map, haul__side *side);
 
-/* Stores which bytes of a granule are live; of a mixed block, which bytes of its partial words. The
- * granule's bit is the caller's. 0: out of memory. */
+/* Stores which bytes of a granule are live; in a mixed block, which bytes of its partial words. The
+ * caller sets the granule's bit. 0: out of memory. */
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
-/* A granule with an old mask is whole now. */
+/* Makes a granule that has a mask whole. */
 void haul__side_set_whole(const haul__byte_pages *pages, size_t granule);
 /* Turns the page into full masks. 0: out of memory. */
 int haul__make_masks(haul__map *map, haul__side *side, size_t page);
 
-/* While marking: the live bytes of a granule that its page tells; 0: it has no mask. */
+/* While marking: the mask of a granule in its page; 0: it has none. */
 uint16_t haul__page_mask(const haul__block *block, unsigned granule);
-/* Always: the bytes of a granule that belong to objects with skipped bytes. */
+/* At any time: the bytes of a granule that belong to objects with skipped bytes. */
 uint16_t haul__hole_mask(const haul__block *block, unsigned granule);
 
-/* The page's masks in one form and in the other; NULL: it has none in that form. */
+/* A page's masks, as prefixes and as full masks; NULL: it has none in that form. */
 HAUL__INLINE uint8_t *haul__prefix(const haul__block *block, size_t page)
 {
     return block->side && block->side->pages ? block->side->pages->prefix[page] : NULL;
@@ -72,7 +73,7 @@ HAUL__INLINE uint16_t *haul__masks(const haul__block *block, size_t page)
     return block->side && block->side->pages ? block->side->pages->masks[page] : NULL;
 }
 
-/* The number of first bytes of a granule of the page that are live. */
+/* The number of live bytes at the beginning of a granule of the page. */
 HAUL__INLINE unsigned haul__prefix_of(const uint8_t *prefix, size_t granule)
 {
     return (prefix[granule / 2] >> (granule % 2 * 4)) & 15u;
@@ -86,7 +87,7 @@ HAUL__INLINE int haul__has_masks(const haul__block *block)
     return block->side != NULL || block->words != 0;
 }
 
-/* Of eight bytes, a bit for each four bits that are not 0. */
+/* A bit for each group of four bits in eight bytes: the group is not 0. */
 HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
 {
     uint64_t bits = 0;
@@ -114,16 +115,16 @@ HAUL__INLINE uint32_t haul__masked_by_page(const haul__block *block, unsigned nu
                   : masked;
 }
 
-/* Of a mixed block: the granules with one live word that no page tells. */
+/* For a mixed block: the granules of a cell with one live word that no page tells. */
 HAUL__INLINE uint32_t haul__halves(const haul__block *block, unsigned number)
 {
     return block->side && block->side->halves ? block->side->halves[number] : 0;
 }
 
-/* ragged.c: the same of a ragged block. */
+/* ragged.c: the granules of a ragged block's cell with one live word. */
 uint32_t haul__halved(const haul__block *block, unsigned number);
 
-/* The granules of a cell that may be live in part; of a block that haul__has_masks. */
+/* The granules of a cell that may be live in part, in a block with haul__has_masks. */
 HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
 {
     if (HAUL__UNLIKELY(block->words) && !haul__masks(block, number / HAUL__PAGE_CELLS))
