@@ -1,24 +1,24 @@
-/* Clusters: the ordered arena is made of them, in the order in which they were reached.
+/* Clusters: the parts of the ordered arena, in the order in which the walk reached them.
  *
  * The slow obvious version copies one range after the other, as the walk finds them. But ranges
  * overlap. Those that overlap in bytes become one cluster; ranges that only touch, or share a
  * granule, do not, because that is chance. A cluster's turn is the turn of its first range. It goes
- * to the next place with these properties:
+ * to the next place that meets these demands:
  *
- *   - all alignments that were checked of its ranges' addresses hold again,
- *   - tags find their bits free,
- *   - elements of a constructed type have the alignment that they declare, as far as that agrees
- *     with the others (an extent that is no multiple of it keeps it from being checked),
- *   - elements lie at multiples of their sizes' lowest bits, as far as that agrees too,
+ *   - addresses of its ranges have the alignments that the walk has checked,
+ *   - bits that pointers use for tags are clear in its addresses,
+ *   - elements have the alignment that their type declares, unless that contradicts the demands
+ *     above (it is not checked if the extent is no multiple of it),
+ *   - elements lie at multiples of the lowest bit of their size, unless that contradicts too.
  *
- * and else to the next granule. No step asks where the heap has put the cluster: ranges are
- * compared only with each other. So another process with the same graph gets the same places. The
- * demands do not contradict each other, because all that was checked holds for the source.
+ * Without demands it goes to the next granule. The first two kinds never contradict each other,
+ * because the source meets them. No step uses the cluster's own address: ranges are compared only
+ * with each other. So another process with the same graph gets the same places.
  *
  * Compacted places rise with addresses, and a cluster's bytes lie side by side in both layouts. So
- * the compacted plan (marks, ranks, read set) stays as it is, and this is a permutation on top of
- * it. A compacted place finds its cluster by a guide, one number for every 256 bytes of the
- * compacted arena, and a search among the few clusters there.
+ * the compacted plan (marks, ranks, read set) stays as it is, and the ordered layout permutes it. A
+ * compacted place finds its cluster by a guide, one index for every 256 bytes of the compacted
+ * arena, and a search among the few clusters there.
  */
 #include "base/sort.h"
 
@@ -80,8 +80,8 @@ static void merge(making *m)
     }
 }
 
-/* The tag bits must be clear in the target's new address too; lower bits that are no tag's stay as
- * they are. */
+/* Demands that the tag bits are clear in the target's new address too. Bits below the tags keep
+ * their value. */
 static int free_tags_at(making *m, const haul__reference *reference, uintptr_t byte)
 {
     const haul__clusters *clusters = m->clusters;
@@ -93,7 +93,7 @@ static int free_tags_at(making *m, const haul__reference *reference, uintptr_t b
     return 1;
 }
 
-/* A target may be the end of a cluster. */
+/* A target may be one past the end of a cluster. */
 static void free_tags(making *m)
 {
     size_t i;
@@ -111,8 +111,8 @@ static void ask_for(making *m, const haul__reached *range, unsigned shift)
     ask(&m->demands[cluster], range->first - m->clusters->at[cluster].first, (size_t)1 << shift);
 }
 
-/* Alignments that were not checked, as far as they agree. Those up to a granule are left out:
- * objects lie anywhere in each other. */
+/* Alignments that were not checked, unless they contradict others. Declared ones up to a granule
+ * are left out: an object may lie anywhere in another. */
 static void hope(making *m)
 {
     const haul__order_log *log = m->log;

@@ -14,16 +14,16 @@ typedef struct haul__cluster {
     size_t bytes;
 } haul__cluster;
 
-/* log2 of the bytes of the compacted arena for each number of the guide. Less: more memory. More:
- * longer searches. */
+/* log2 of the bytes of the compacted arena that one entry of the guide covers. Smaller: more
+ * memory. Larger: longer searches. */
 #define HAUL__GUIDE_SHIFT 8u
 
 typedef struct haul__clusters {
     haul__cluster *at; /* by source address, and so by compacted place too */
     size_t count, capacity;
-    uint32_t *by_place; /* numbers of clusters */
-    /* for each 256 bytes of the compacted arena: the first cluster that ends behind their
-     * beginning */
+    uint32_t *by_place; /* indexes in `at`, by place */
+    /* for each 256 bytes of the compacted arena: the index in `at` of the first cluster that ends
+     * behind their beginning */
     uint32_t *guide;
     size_t guide_count;
     uint64_t bytes;   /* of the ordered arena */
@@ -39,10 +39,10 @@ size_t haul__clusters_memory(const haul__clusters *clusters);
 
 /* The first cluster that ends behind a source address; `count`: there is none. O(log count). */
 size_t haul__cluster_behind(const haul__clusters *clusters, uintptr_t address);
-/* The cluster with a byte of the ordered arena; NULL: there is none. O(log count). */
+/* The cluster that holds a byte of the ordered arena; NULL: none does. O(log count). */
 const haul__cluster *haul__cluster_at(const haul__clusters *clusters, uint64_t place);
 
-/* The cluster with a byte of the compacted arena; NULL: there is none. */
+/* The cluster that holds a byte of the compacted arena; NULL: none does. */
 HAUL__INLINE const haul__cluster *haul__cluster_holding(const haul__clusters *clusters,
                                                         uint64_t compact)
 {

@@ -6,9 +6,9 @@
  *
  * Objects that need an alignment above a granule mark their page with it (haul__mark_placement).
  * Such a page is placed in units of that size: the arena position is rounded up before the page,
- * and a unit with anything live goes whole, its dead granules as zeros. If the last granule of a
- * page and the first of the next are both live, an object may reach across, so both pages get one
- * unit: an object is never split.
+ * and a unit with a live granule gets a place as a whole, its dead granules as zeros. If the last
+ * granule of a page and the first of the next are both live, an object may reach across, so both
+ * pages get one unit: an object is never split.
  */
 #include "base/sort.h"
 #include "layout/layout.h"
@@ -18,7 +18,7 @@
 #include "map/ragged.h"
 #include "map/side.h"
 
-/* a radix sort of so few takes longer: it clears and adds up the counts of four passes */
+/* A radix sort of so few blocks takes longer: it clears and adds up the counts of four passes. */
 #define FEW_BLOCKS ((size_t)32)
 
 static int is_lower(const void *a, const void *b)
@@ -31,7 +31,7 @@ static int is_lower(const void *a, const void *b)
 static int sort_many(haul_context *context, haul__map *map)
 {
     size_t bytes = map->block_count * sizeof *map->numbers, i;
-    /* after four passes, the result is where it began */
+    /* after four passes, the result is in the array that the first one read */
     uint32_t *from = map->numbers, *to, *other;
     unsigned shift;
     for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
@@ -66,7 +66,7 @@ static int sort_numbers(haul_context *context, haul__map *map)
     return 1;
 }
 
-/* ---- larger alignments */
+/* ---- Larger alignments. */
 
 static int page_starts_live(const haul__block *block, size_t page)
 {
@@ -151,15 +151,15 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
     return 1;
 }
 
-/* ---- the sweep */
+/* ---- The sweep. */
 
-/* Must the marks of a block be made into live granules first? */
+/* Must a block's marks be folded into live granules first? */
 static int must_fold(const haul__map *map, const haul__block *block)
 {
     return haul__has_masks(block) || block->form == HAUL__MIXED || map->has_placements;
 }
 
-/* Starts move behind the cells: ranks take their room. Answers their number. */
+/* Moves starts behind the cells: ranks take their room. Answers the number of starts. */
 HAUL__HOT static size_t keep_starts(haul__block *block)
 {
     size_t cell, count = 0;
@@ -236,7 +236,7 @@ static size_t count_mixed(const haul__map *map, const haul__block *block)
     return count;
 }
 
-/* Ends the marking of a block's slots, and counts them. */
+/* Brings a block's slots into their final form, and counts them. */
 static size_t close_slots(const haul__map *map, haul__block *block)
 {
     if (block->words)
@@ -358,7 +358,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     return HAUL_OK;
 }
 
-/* ---- from a place to its address */
+/* ---- From a place to its address. */
 
 /* The block of an arena's granule: the last one whose base is at or below it. */
 static size_t block_at(const haul__map *map, uint64_t granule)

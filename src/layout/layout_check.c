@@ -1,10 +1,9 @@
 /* Invariants of a finished layout.
  *
- * A copy translates each pointer through ranks and live bits and asks nothing else, so a wrong rank
- * sends bytes to a wrong place without a sign. Here every block is read once more, in order of
- * address, and compared with what the sweep must have left: ranks that count the live granules
- * before them, slots on placed granules alone, lists in order. Places are translated back for the
- * first and the last granule of each block.
+ * A copy finds all places by ranks and live bits alone, so a wrong rank sends bytes to a wrong
+ * place unnoticed. These checks read each block once more, in order of address. A rank must count
+ * the live granules before it, slots must lie in placed granules, and lists must be in order. The
+ * places of the first and the last granule of each block must lead back to their addresses.
  */
 #include "layout/layout_check.h"
 
@@ -23,7 +22,7 @@ static const char *fault_of_place(const haul__map *map, const haul__block *block
                : "a place does not lead back to its granule";
 }
 
-/* *at: granules placed before the block; then, before the next one. */
+/* *at: the number of granules placed before the block; afterwards, before the next one. */
 static const char *fault_of_block(const haul__map *map, size_t i, uint64_t *at, size_t *slots)
 {
     const haul__block *block = haul__map_block(map, i);

@@ -1,8 +1,8 @@
-/* The order log: what an ordered layout must know of a walk beside the marks.
+/* The order log: the ranges and the unusual pointers of a walk, for the ordered layout.
  *
- * The recording walk appends each range that a pointer leads to, in the order of finding, and each
- * pointer (reference) that does not simply begin a range. haul__clusters_make puts ranges together
- * and gives them places in that order.
+ * The walk of an ordered plan appends each range that a pointer leads to, in the order of finding.
+ * It also appends each pointer (reference) that leads elsewhere than to the beginning of its range,
+ * or has tags. haul__clusters_make merges the ranges and gives them places in that order.
  */
 #ifndef HAUL_LAYOUT_ORDER_LOG_H
 #define HAUL_LAYOUT_ORDER_LOG_H
@@ -13,8 +13,8 @@
 typedef struct haul__reached {
     uintptr_t first, end;
     size_t turn; /* its number in the order in which ranges are first reached */
-    /* log2 of an alignment of `first`: checked; declared by types within its elements; suggested by
-     * the elements' size */
+    /* log2 of an alignment of `first`: `asked` was checked, `kept` is declared by types within the
+     * elements, `hoped` follows from the elements' size */
     uint8_t asked, kept, hoped;
 } haul__reached;
 
