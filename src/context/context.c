@@ -181,7 +181,7 @@ void haul__context_drop(haul_context *context)
     haul__pool_free(context->pool);
     context->magic = 0;
     allocator = context->allocator;
-    if (context->locks) /* a device's work had not ended when it closed */
+    if (context->locks) /* a device closed before its work had ended */
         haul__release(&allocator, context->locks, context->lock_capacity * sizeof *context->locks);
     haul__release(&allocator, context, sizeof *context);
 }
@@ -193,9 +193,8 @@ void haul__context_drop(haul_context *context)
  * callback. If it can take the guard, it finishes its object itself; else it leaves the object to
  * the guard's owner, who opens the guard only when no such object is left.
  *
- * An object holds its context, and ends inside the guard. So the context outlives the guard's
- * owner, except that the owner finishes such objects itself: it takes a hold of its own for that
- * time.
+ * Each object holds its context and is finished inside the guard. The last of these holds could end
+ * while the owner still has the guard, so the owner takes a hold itself while it finishes objects.
  */
 
 #define OPEN ((uintptr_t)0)
@@ -221,7 +220,7 @@ haul_status haul__context_refuse(haul_context *context, haul_status status, cons
     return status;
 }
 
-/* 1: takes the guard. 0: leaves the object to the guard's owner; it may be gone already. */
+/* 1: takes the guard. 0: leaves the object to the guard's owner, who may have freed it already. */
 static int take_or_leave(haul_context *context, haul__freed *freed)
 {
     uintptr_t was = OPEN;

@@ -9,8 +9,8 @@
 #include "map/map.h"
 #include "haul/context.h"
 
-/* Memory of a plan's read set, kept for the next plan: its pages are resident already (a count by a
- * function costs 13 ns with them and 16 without). */
+/* Memory of a plan's read set, saved for the next plan: its pages are resident already (a count by
+ * a function costs 13 ns with them and 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;
@@ -48,29 +48,30 @@ struct haul_context {
     haul_error error;
     haul__table table;
     int has_warm;
-    haul__map warm; /* an empty map kept for the next plan */
+    haul__map warm; /* an empty map saved for the next plan */
     haul__notes guards, calls;
     haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */
     size_t lock_count, lock_capacity;
 };
 
-/* Makes room for `needed` words; an array that is NULL takes the kept memory first. 0: out of
+/* Makes room for `needed` words; an array that is NULL takes the saved memory first. 0: out of
  * memory, and the words are unchanged. */
 int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity,
                      size_t needed);
-/* Keeps the words' memory for the next plan if it is larger than the kept one, else releases it. */
+/* Saves the words' memory for the next plan if it is larger than the saved one, else releases
+ * it. */
 void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity);
 
-/* The context's threads, for work on so many bytes. NULL: it has none, or the work is too little to
+/* The context's threads, for work on `bytes` bytes. NULL: it has none, or the work is too little to
  * share. */
 haul__pool *haul__context_pool(haul_context *context, size_t bytes);
 /* Wakes them shortly before that work. */
 void haul__context_wake_pool(haul_context *context, size_t bytes);
 
 int haul__context_is_valid(const haul_context *context);
-/* For a refused call that has not entered: leaves the words on the context, unless another call is
- * under way, which then owns the record. Answers `status`. */
+/* For a refused call that has not entered: writes `text` to the error record, unless another call
+ * is under way and so owns the record. Answers `status`. */
 haul_status haul__context_refuse(haul_context *context, haul_status status, const char *text);
 /* Enters a call: HAUL_OK with an empty error record, to be paired with a leave; HAUL_ERROR_ARGUMENT
  * for a dead or NULL context; HAUL_ERROR_BUSY, with the record unchanged, if another call is under
@@ -80,14 +81,14 @@ haul_status haul__context_enter(haul_context *context);
  * objects of the context afterwards. */
 void haul__context_leave(haul_context *context);
 /* Calls finish(object) outside of calls on the context: now, or at the end of the call under way,
- * in its thread. Not from inside a haul__finish. The context's error record keeps an earlier
- * failure. */
+ * in its thread. It must not be called inside a haul__finish. The context's error record keeps an
+ * earlier failure. */
 void haul__free(haul__freed *freed, haul_context *context, haul__finish *finish, void *object);
-/* The same, as an answer of a haul__finish. */
+/* The same for a haul__finish, which answers with the result. */
 haul__freed *haul__freed_later(haul__freed *freed, haul_context *context, haul__finish *finish,
                                void *object);
 void haul__context_hold(haul_context *context);
-/* Inside a call or a haul__finish it must not be the last hold. */
+/* Inside a call or a haul__finish, this must not drop the last hold. */
 void haul__context_drop(haul_context *context);
 
 #endif
