@@ -1,9 +1,9 @@
 /* The relocation bitmap: a bit for each word of the arena, set where the word is a slot.
  *
  * The slow obvious version: for each slot of the source, set the bit of its place. A cell has a
- * bitmap of its slots and one of its live granules. The arena's bits are the first without the bits
- * of dead granules, copied one run of live granules at a time. So the bitmap follows from the plan,
- * and no byte of the source is read. Null pointers have bits too: a patch leaves 0 alone.
+ * bitmap of its slots and one of its live granules. The arena's bits are the slot bits without
+ * those of dead granules, copied one run of live granules at a time. So the bitmap follows from the
+ * plan, and no byte of the source is read. Null pointers have bits too: a patch leaves 0 alone.
  *
  * A block of plain bytes costs one look at its form. In a uniform block an object costs one OR for
  * each 64 words of it.
@@ -16,7 +16,7 @@
 #include "pack/translate.h"
 
 #define GRANULES_A_WORD 32u /* each has two bits */
-#define SOME_WORDS 128u     /* what a block without gaps has */
+#define SOME_WORDS 128u     /* bitmap words of a block without gaps */
 
 #define MANY_BLOCKS ((size_t)256)
 #define SAMPLES ((size_t)32)
@@ -67,7 +67,7 @@ static void set_cells(const window *w, const haul__map *map, const haul__block *
     }
 }
 
-/* The first bit belongs to word `at` of the arena. */
+/* Sets bits of the arena: bit 0 of `slots` is word `at`. */
 HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
 {
     size_t word = (size_t)(at / 64);
@@ -77,14 +77,14 @@ HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-/* An object begins in the block before and reaches into this one: its slots from `word` on. */
+/* Sets the slots, from `word` on, of an object that reaches in from the block before. */
 static void set_carried(const window *w, uint64_t at, const haul__simple *simple, size_t word)
 {
     for (; word << HAUL__WORD_SHIFT < simple->bytes; word += 64, at += 64)
         set_words(w, at, haul__slots_from(simple, word));
 }
 
-/* The object's slots take so many bitmap words; words without slots at the end are left out. */
+/* The number of bitmap words for an object's slots, without empty words at the end. */
 static unsigned words_with_slots(const haul__simple *simple)
 {
     unsigned end = HAUL__SIMPLE_CELLS;
@@ -155,7 +155,8 @@ HAUL__HOT static void set_objects(const window *w, const haul__map *map, const h
         set_starts(w, block, simple, words);
 }
 
-/* If pages keep a larger alignment, an object may be cut between two of them: then cell by cell. */
+/* With larger alignments, gaps lie between pages and dead granules have places: then cell by
+ * cell. */
 static void set_block(const window *w, const haul__map *map, const haul__block *block)
 {
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
@@ -202,13 +203,13 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
     }
 }
 
-/* Offsets in the order of finding. If there are too many, the list ends early. */
+/* A list of offsets, in order. It ends early if there are more than `most`. */
 typedef struct offsets {
     uint64_t *to;
     size_t count, most;
 } offsets;
 
-/* Words [first, first + count) of the bitmap. */
+/* Adds the offsets of words [first, first + count) of the bitmap. 0: there are too many. */
 static int add_offsets(offsets *o, const uint64_t *words, size_t first, size_t count)
 {
     size_t i;
@@ -256,7 +257,8 @@ static int add_blocks(offsets *o, const haul_plan *plan)
     return 1;
 }
 
-/* About how many slots a block has. In a uniform block each object counts where it begins. */
+/* The approximate number of slots of a block. In a uniform block each object counts where it
+ * begins. */
 HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *block)
 {
     size_t count = 0, objects = 0;
@@ -276,7 +278,7 @@ HAUL__HOT static size_t count_slots(const haul__map *map, const haul__block *blo
     return objects * count;
 }
 
-/* Looks at a sample of the blocks, so that a list of offsets is not begun where it cannot fit. */
+/* Looks at a sample of the blocks, so that no list of offsets is begun that cannot fit. */
 static int is_dense(const haul_plan *plan, size_t most)
 {
     const size_t count = plan->found.map.block_count, step = count / SAMPLES;

@@ -12,7 +12,8 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
 /* The offsets of the same words in the arena, in order. SIZE_MAX: there are more than `most`, or a
  * sample of a large graph's blocks has many more; then `offsets` holds nothing of use. */
 size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *offsets);
-/* Explicit relocations: their number, and the offsets of some of them in the arena. */
+/* The number of explicit relocations; the offsets in the arena of `count` of them from number
+ * `first` on. */
 size_t haul__plan_explicit_count(const haul_plan *plan);
 void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *odd);
 

@@ -1,4 +1,4 @@
-/* The check of the read set: results may not change counts, tags, conditions and terminators.
+/* The check of the read set: results must not change counts, tags, conditions or terminators.
  *
  * A count that comes back without its pointer would send the host beyond the old array. Only the
  * host's own library knows what else must change with a count. So before results are written, each
@@ -11,9 +11,9 @@
 #include "pack/stale.h"
 #include "pack/translate.h"
 
-#define FEW_GUARDS ((size_t)1024) /* so few guards are compared without a sorted list */
-#define CELLS_AHEAD 24u           /* a guard's cell in the map is fetched so many guards ahead, */
-#define BYTES_AHEAD 12u           /* and the bytes that arrived for it, so many ahead */
+#define FEW_GUARDS ((size_t)1024) /* up to this number, guards are compared without a sorted list */
+#define CELLS_AHEAD 24u           /* the map's cell of a guard is fetched this many guards ahead, */
+#define BYTES_AHEAD 12u           /* and the bytes that arrived for it, this many ahead */
 
 /* A piece of an arena, in `memory`, and the source range that it will be written to. */
 typedef struct window {
@@ -21,7 +21,7 @@ typedef struct window {
     const unsigned char *memory;
     size_t at, bytes;
     uintptr_t first, end;
-    int is_final; /* places are ordered ones; else compacted ones */
+    int is_final; /* 1: places of the plan's own layout; 0: of the compacted one */
 } window;
 
 HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w, uintptr_t address)
@@ -50,7 +50,8 @@ static const unsigned char *find_byte(const haul_plan *plan, const window *w, ui
     return block ? byte_in(plan, w, block, address) : NULL;
 }
 
-/* A byte that was not sent may change: the device began with a zero in its place. */
+/* Must the byte keep its value? A byte that was not sent may change: the device began with a zero
+ * in its place. */
 static int may_not_change(const haul_plan *plan, uintptr_t address)
 {
     const haul__block *block = haul__map_find(&plan->found.map, address);

@@ -1,4 +1,4 @@
-/* The check of the read set: results may not change fields that shapes and rules read, nor
+/* The check of the read set: results must not change fields that shapes and rules read, nor
  * terminators.
  */
 #ifndef HAUL_PACK_CHECK_READS_H
@@ -6,9 +6,10 @@
 
 #include "pack/pieces.h"
 
-/* Has the plan a read set? The other two get memory for haul__check_piece and for
- * haul__check_range, which then need none: HAUL_ERROR_MEMORY. */
+/* Does the plan have a read set? */
 int haul__has_read_set(const haul_plan *plan);
+/* These get memory in advance: the first for haul__check_piece, the second for haul__check_range.
+ * HAUL_ERROR_MEMORY. */
 haul_status haul__prepare_read_set(haul_plan *plan);
 haul_status haul__prepare_update(haul_plan *plan);
 /* After haul__prepare_read_set: is a field of the read set in the piece? */

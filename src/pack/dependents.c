@@ -1,7 +1,7 @@
 /* Objects whose contents depend on addresses: their places, and the refusal to move them.
  *
  * The list is sorted by type and then by address, so the objects of one type are a run of it. A
- * range is compared with every entry: the caller is about to refuse.
+ * range is compared with every entry, which costs nothing in plans without such objects.
  */
 #include "pack/dependents.h"
 #include "pack/translate.h"

@@ -1,8 +1,9 @@
 /* Gather and scatter of blocks with bytes that are not sent, or do not come back.
  *
- * The slow obvious version goes granule by granule, each with its mask. Mixed pages are done so. A
- * page of which nothing is sent becomes zeros without a look at the source; a page of which nothing
- * comes back is skipped. Blocks of plain bytes go a page at a time: large arrays consist of them.
+ * The slow obvious version goes granule by granule, each with its mask. It is used for pages that
+ * are excluded in part. A page of which nothing is sent becomes zeros, and the source is not read;
+ * a page of which nothing comes back is skipped. Gather copies other pages of plain bytes by whole
+ * cells: large arrays consist of them.
  *
  * A byte that comes back is compared with the host's, and written only if it differs. But a byte
  * that was not sent may be uninitialised on the host, so it is written without a comparison.
@@ -42,8 +43,8 @@ static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from,
     }
 }
 
-/* The cells of a page. Gaps between their places become zeros. `*end`: where the last place
- * ended. */
+/* Copies the cells of a page. Gaps between their places become zeros. `*end`: the end of the last
+ * place. */
 static void gather_page(const haul__block *block, size_t page, uintptr_t address,
                         unsigned char *arena, uint64_t *end)
 {

@@ -9,7 +9,7 @@
 /* Copies the block's bytes to their places in `arena`, and zeros to the gaps before them. Pointers
  * are copied as they are. */
 void haul__gather_excluded(const haul__block *block, uintptr_t address, unsigned char *arena);
-/* The way back, for a block that has exclusions. */
+/* Copies the block's data back to the source, except bytes that do not come back. */
 void haul__scatter_excluded(const haul_plan *plan, const haul__block *block, uint32_t number,
                             const unsigned char *arena);
 

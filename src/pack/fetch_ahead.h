@@ -1,10 +1,10 @@
-/* Cache lines that gather and scatter come to soon are prefetched: their loops take some 100
- * instructions a line, which is further than the processor looks ahead by itself.
+/* Prefetches of the cache lines that gather and scatter need soon. Their loops take some 100
+ * instructions a line, more than a processor looks ahead by itself.
  *
  * If objects lie densely, whole cells are fetched. Else only the lines of the source that hold
  * something live: a graph may have a few objects in each of many cells, and a line fetched in vain
- * takes time and a place in the caches. The arena has no gaps: it is fetched as far as the current
- * cell is long.
+ * takes time and a place in the caches. The arena has no gaps, so as many bytes of it are fetched
+ * as the current cell has.
  */
 #ifndef HAUL_PACK_FETCH_AHEAD_H
 #define HAUL_PACK_FETCH_AHEAD_H

@@ -1,8 +1,8 @@
 /* Gather: from the source into an arena, in order of address.
  *
- * The slow obvious version: copy each live granule to its place; for each slot write, instead of
- * the source address, the place it leads to. Places rise with addresses. So source and arena are
- * both passed once from front to back, at the speed of a copy.
+ * The slow obvious version: copy each live granule to its place; then overwrite each slot with the
+ * place of its target. Places rise with addresses. So source and arena are both passed once from
+ * front to back, at the speed of a copy.
  *
  * Translating pointers would be slow, because the cells of their targets lie anywhere. So while the
  * slots of one cell are translated, the slots of the next are read and the cells of their targets
@@ -44,7 +44,7 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
     s->guard = guard;
 }
 
-/* The slots of any block, in a map whose cells alone do not tell places. */
+/* The slots of any block, if cells alone do not tell places. */
 static void gather_slots_by_lookup(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
     unsigned number;
@@ -63,7 +63,7 @@ static void copy_plain(const haul__sweep *s, size_t place, const unsigned char *
         memcpy(s->arena + place, from, bytes);
 }
 
-/* How many cells from `cell` on are wholly live. */
+/* The number of cells from `cell` on that are wholly live. */
 static unsigned full_cells(const haul__block *block, unsigned cell)
 {
     unsigned end = cell;
@@ -182,8 +182,8 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
     }
 }
 
-/* How many blocks from `i` on are plain bytes that follow one another, in the source and in the
- * arena. */
+/* The number of blocks from `i` on that are plain bytes and follow one another, in the source and
+ * in the arena. */
 static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;
@@ -242,7 +242,7 @@ static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
     return s->guard == block->guard;
 }
 
-/* The same through the scratch memory, if the block fits there. */
+/* Gathers a block through the scratch memory, if it fits there. */
 static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
 {
     const size_t at = haul__place_of_block(plan, i), bytes = haul__place_of_block(plan, i + 1) - at;
@@ -258,8 +258,8 @@ static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
     return holds;
 }
 
-/* A run of blocks of plain bytes, in one copy. Answers its end, or the first block with a string
- * that ends elsewhere now. */
+/* Gathers a run of blocks of plain bytes, in one copy. Answers its end, or the first block with a
+ * string that has lost its terminator. */
 static size_t gather_plain(haul_plan *plan, haul__sweep *s, size_t first, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;

@@ -1,4 +1,4 @@
-/* Pointers whose place one look at a cell does not tell.
+/* The slow path for pointers: the target's cell alone does not tell the place.
  */
 #include "pack/gather_cell.h"
 

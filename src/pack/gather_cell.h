@@ -11,8 +11,8 @@ typedef struct haul__sweep {
     const haul__found *found;
     const uintptr_t *flat; /* the table that shows the map; NULL: no table does */
     unsigned char *arena;
-    /* blocks are put together there, and go past the caches to the arena; NULL: put into the
-     * arena */
+    /* blocks are put together here, then copied past the caches to the arena; NULL: they are put
+     * together in the arena */
     unsigned char *scratch;
     uint64_t base;
     uint64_t guard; /* the hash of the pointers of this block */
@@ -24,8 +24,8 @@ typedef struct haul__sweep {
     uintptr_t lost;   /* the first slot whose pointer leads out of the graph; 0: none */
 } haul__sweep;
 
-/* The translation of pointers needs these. They are passed by value, because the compiler must
- * expect a store to the arena to change any struct in memory. */
+/* The members that translate pointers. They are passed by value, because a store to the arena might
+ * change any struct in memory, as far as the compiler knows. */
 typedef struct haul__guide {
     const uintptr_t *flat;
     uint64_t base;
@@ -39,12 +39,12 @@ HAUL__INLINE haul__guide haul__guide_of(const haul__sweep *s)
     return guide;
 }
 
-/* A pointer whose granule has no place: it leads past a range, or to no elements, or out of the
- * graph. */
+/* The word for a pointer that its target's cell alone does not tell: the pointer leads past a
+ * range, to no elements or out of the graph, or the map needs a look-up. */
 uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value);
 
-/* Translates one pointer of the source. `simply`: the table shows the map and each rank is a cell's
- * own, so a cell alone tells the place. */
+/* Translates one pointer of the source. `simply`: the table shows the map, and each cell holds
+ * its whole rank, so a cell alone tells the place. */
 HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint64_t guard,
                                         uintptr_t slot, unsigned char *to, int simply)
 {

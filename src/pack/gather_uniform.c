@@ -5,14 +5,13 @@
  * cell is read (object_starts.h). If there are other things between the objects, gather goes cell
  * by cell (object_cells.h).
  *
- * So much is done for each line that the processor does not look far enough ahead by itself. So
- * source and arena are prefetched some objects ahead, and also the cells of the next objects'
- * targets.
+ * The work for each line is more than a processor looks ahead by itself. So source and arena are
+ * prefetched some objects ahead, and the cells of the next objects' targets too.
  *
  * In a large tree with leaves anywhere, no predictor can guess whether a pointer is null. So there
- * is no branch on it: an address without a cell reads a cell of no block, and a wrong pointer is
- * noticed once for the whole object. In a small graph a branch is cheaper, and targets are near
- * anyway.
+ * is no branch on it: an address in no block reads a cell where nothing is live, and a wrong
+ * pointer is noticed once for the whole object. In a small graph a branch is cheaper, and targets
+ * are near anyway.
  */
 #include "pack/gather_uniform.h"
 #include "pack/object_cells.h"
@@ -79,7 +78,7 @@ HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t 
            is_not_null;
 }
 
-/* The slots of an object with a pointer that has no place. */
+/* Translates an object's slots one by one: the target of one has no place. */
 static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsigned char *to,
                                         const layout *l)
 {
@@ -149,7 +148,7 @@ HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__ce
     return guard;
 }
 
-/* A cell with other things than objects. */
+/* A cell that is not whole (object_cells.h). */
 static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
                                                  const haul__cells *c)
 {
@@ -201,8 +200,8 @@ static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const
 }
 
 /* Words [first, end) of a ragged block, from an object that is partly in another block. The words
- * beside it become zeros, over which an object behind it may be written. But `is_alone` is 0 if an
- * object before it has written the word before. */
+ * beside it in its granules become zeros; an object behind it may overwrite them later. `is_alone`:
+ * 0 if an object before it has written the word before, which then stays. */
 static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard,
                                                   const haul__block *block, uintptr_t address,
                                                   unsigned first, unsigned end, int is_alone)
@@ -224,9 +223,9 @@ static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard
     return guard;
 }
 
-/* The place of an object of a ragged block; `end` moves behind it. Two words beside the object may
- * belong to nobody, and become zeros: the one before it in its first granule, if no other object
- * has it, and the one behind it in its last. */
+/* The place of an object of a ragged block; `end` moves behind it. Words beside the object in its
+ * first and last granule become zeros: the one before it, unless another object has it; and the one
+ * behind it, which the next object may overwrite. */
 HAUL__INLINE unsigned char *place_ragged(unsigned char *first, haul__ragged_end *end,
                                          unsigned start, unsigned words)
 {
@@ -335,7 +334,7 @@ HAUL__INLINE void gather_either(haul__sweep *s, const haul__block *block, uintpt
         gather_objects(s, block, address, l, count, is_far);
 }
 
-/* Most objects have one to four pointers: for these the innermost loops are unrolled. `o`: NULL if
+/* Most objects have 1, 2 or 4 pointers: for these the innermost loops are unrolled. `o`: NULL if
  * there are other things between the objects. */
 HAUL__INLINE void gather_by_count(haul__sweep *s, const haul__block *block, uintptr_t address,
                                   const haul__objects *o, const layout *l, int is_far)

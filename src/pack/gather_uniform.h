@@ -5,7 +5,7 @@
 
 #include "pack/gather_cell.h"
 
-/* The block's bytes and slots, in one pass. */
+/* Gathers the block's bytes and slots, in one pass. */
 void haul__gather_uniform(haul__sweep *s, const haul__block *block, uintptr_t address);
 
 #endif

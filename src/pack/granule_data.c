@@ -1,4 +1,5 @@
-/* The bytes of one granule that are parts of listed words.
+/* The bytes of one granule that belong to special words: explicit relocations, fixed words and
+ * tagged pointers.
  */
 #include "pack/granule_data.h"
 

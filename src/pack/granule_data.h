@@ -19,8 +19,8 @@ HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from,
             to[byte] = from[byte];
 }
 
-/* The bytes of the granule at this address that are parts of words that no bit tells: explicit
- * relocations, fixed words and tagged pointers. */
+/* The bytes of the granule at this address that belong to special words: explicit relocations,
+ * fixed words and tagged pointers. */
 uint16_t haul__special_mask(const haul_plan *plan, uintptr_t granule);
 
 /* The bytes of a placed granule that are described and belong to no pointer. Layout must be
@@ -44,7 +44,7 @@ HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *
 }
 
 /* Copies the bytes that `mask` names. Equal bytes are not written, except `blind` ones, which are
- * written without a look at the old ones. */
+ * written without a comparison. */
 HAUL__INLINE void haul__write_bytes(unsigned char *to, const unsigned char *from, uint16_t mask,
                                     uint16_t blind)
 {

@@ -6,9 +6,8 @@
  * the host reads these words back and works them out again. They are a list by address, so only
  * plans that have them pay.
  *
- * An address that has a bit of the tag is refused, with its path: it could not be told from another
- * tag. But a pointer to no elements, which leads somewhere only by chance, then becomes the tag
- * alone.
+ * An address with bits of the tag's mask is refused, with its path: address and tag could not be
+ * told apart. A pointer to no elements leads somewhere only by chance, so it becomes the tag alone.
  */
 #include "pack/move_tagged.h"
 #include "pack/special_words.h"

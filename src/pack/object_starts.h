@@ -4,9 +4,9 @@
  * is the place before plus the object's length, and no cell is read. So a block costs as much as
  * its objects, near or far from one another.
  *
- * Numbers show that there is nothing else: all granules of an object are live, and no two objects
- * of the block share a granule. So if there are as many live granules as the objects have in all,
- * none belongs to another thing.
+ * A count shows that there is nothing else: all granules of an object are live, and no two objects
+ * of the block share a granule. So if the number of live granules is that of all objects together,
+ * no other granule is live.
  *
  *     the block before |  part |  start  |     start  |  ...  |  last one  -> the block behind
  *                         carried     ... count of these ...     out
@@ -22,19 +22,19 @@
 #include "map/bits.h"
 #include "pack/fetch_ahead.h"
 
-#define HAUL__OBJECTS_BYTES ((size_t)2048) /* bytes to prefetch; of larger objects one */
+#define HAUL__OBJECTS_BYTES ((size_t)2048) /* bytes to prefetch ahead; one object if it is larger */
 
 typedef struct haul__objects {
     size_t bytes; /* of each */
-    /* a start counts units of so many bytes: a granule, or a word in a ragged block */
+    /* bytes of the unit that starts count: a granule, or in a ragged block a word */
     size_t unit;
     unsigned limit; /* units of a block */
     /* units at the block's beginning that belong to an object of the block before */
     unsigned carried;
     unsigned out; /* start of the object that reaches over the block's end; `limit`: none does */
     size_t count; /* of the objects that lie wholly in the block */
-    size_t ahead; /* so many objects ahead are fetched */
-    /* `ahead` more are added, as if objects went on densely behind the block */
+    size_t ahead; /* the number of objects that are prefetched ahead */
+    /* starts of the objects; behind them `ahead` more, as if objects followed the block densely */
     uint16_t start[HAUL__BLOCK_GRANULES + HAUL__OBJECTS_BYTES / HAUL__GRANULE];
 } haul__objects;
 
@@ -45,7 +45,7 @@ typedef struct haul__ragged_end {
     unsigned place;   /* places used up to and with that granule */
 } haul__ragged_end;
 
-/* Before the first object that starts in the block. */
+/* The end before the first object that starts in the block. */
 HAUL__INLINE haul__ragged_end haul__ragged_begin(const haul__objects *o)
 {
     haul__ragged_end end;
@@ -60,7 +60,7 @@ HAUL__INLINE unsigned haul__ragged_place(const haul__ragged_end *end, unsigned s
     return end->place - (start / 2 == end->granule);
 }
 
-/* Moves `end` behind an object of so many words at `start`, whose first granule has place
+/* Moves `end` behind the object of `words` words at `start`, whose first granule has place
  * `place`. */
 HAUL__INLINE void haul__ragged_next(haul__ragged_end *end, unsigned start, unsigned words,
                                     unsigned place)
@@ -114,8 +114,8 @@ HAUL__INLINE void haul__find_ragged(const haul__block *block, haul__objects *o)
     haul__end_objects(o, count, count ? o->start[count - 1] + block->words : 0);
 }
 
-/* Finds the objects of another block. 0: there is something else in it, and `o` is not filled
- * in. */
+/* Finds the objects of a uniform block that is not ragged. 0: it holds something else too, and `o`
+ * means nothing. */
 HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul__objects *o)
 {
     const uint32_t *all = haul__starts(block);
@@ -144,8 +144,8 @@ HAUL__INLINE int haul__find_objects(const haul__block *block, size_t bytes, haul
     return 1;
 }
 
-/* Gather or scatter has come to object `i` of the block at `address`, whose place is `place`. In
- * the arena an object's last line is the next one's first. */
+/* Prefetches for gather or scatter at object `i` of the block at `address`; `place` is the object's
+ * place. In the arena an object's last line is the next one's first, so it is not fetched twice. */
 HAUL__INLINE void haul__fetch_objects(const haul__objects *o, size_t unit, size_t i,
                                       uintptr_t address, uintptr_t place, int is_gather)
 {

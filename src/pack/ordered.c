@@ -16,8 +16,8 @@
  * the source: an explicit relocation of the source may be a plain slot here. So the ordered plan
  * has its own bitmap and its own list of explicit relocations.
  *
- * It is fast enough because translations are independent: 64 words of the arena wait for their
- * guides together, and then for their clusters.
+ * It is fast enough because translations are independent: the entries of the guide for 64 words are
+ * fetched together, and then their clusters.
  */
 #include "pack/ordered.h"
 
@@ -26,8 +26,8 @@
 #include "pack/plan_struct.h"
 #include "pack/translate.h"
 
-#define CLUSTERS_AHEAD                                                                             \
-    8u /* fewer: a cluster's bytes have not come yet; more: they are gone again */
+/* With fewer, a cluster's bytes have not come yet; with more, they are gone again. */
+#define CLUSTERS_AHEAD 8u
 
 static haul_status out_of_memory(haul_plan *plan)
 {
@@ -94,7 +94,7 @@ static uint64_t place_of(const haul_plan *plan, uintptr_t address)
     return haul__final_place(plan, haul__translate(&plan->found.map, address));
 }
 
-/* Explicit relocations of the source. If one leads beside its block, it stays one wherever it
+/* Explicit relocations of the source. One that leads beside its target stays one, wherever it
  * lies. */
 static int note_explicit_words(const haul_plan *plan, haul__ordered *o)
 {
@@ -139,9 +139,9 @@ static int leads_into(const haul_plan *plan, const haul__reference *reference,
     return 0;
 }
 
-/* Where one cluster ends and the next begins, a word that nobody followed could mean either. It is
- * taken for the end if its object has another pointer into the first cluster, as pairs of begin and
- * end have; else for the beginning. */
+/* Does the pointer mean the end of a cluster? Where one cluster ends and the next begins, a word
+ * that was not followed could mean either. It is taken for the end if its object has another
+ * pointer into the first cluster, as pairs of begin and end have; else for the beginning. */
 static int is_end(const haul_plan *plan, const haul__clusters *clusters,
                   const haul__reference *reference)
 {
@@ -167,7 +167,7 @@ static haul__reference with_tags(const haul_plan *plan, const haul__reference *r
     return m;
 }
 
-/* 0: it leads nowhere. */
+/* The ordered place that a reference leads to; 0: none. */
 static uint64_t place_of_referenced(const haul_plan *plan, const haul__reference *reference,
                                     int ends)
 {
@@ -361,7 +361,7 @@ HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *are
     }
 }
 
-/* Words that the compacted arena does not have right. */
+/* Writes the words that are wrong in the compacted arena. */
 static void put_exceptions(const haul_plan *plan, unsigned char *arena, uint64_t base)
 {
     const haul__ordered *o = plan->ordered;

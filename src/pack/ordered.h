@@ -11,9 +11,9 @@
 typedef struct haul__resolved {
     uintptr_t word, value;
     uint64_t place;
-    int is_slot;     /* a bit of the map says so */
-    int is_followed; /* discovery followed it; a reference that was not followed counts more */
-    /* by one object that holds the word; another one may say that it is an end */
+    int is_slot;     /* the word is a slot of the map */
+    int is_followed; /* discovery followed it; if the word has two entries, the other one counts */
+    /* it leads to a beginning; if an object around the word makes it an end, that entry counts */
     int is_begin;
 } haul__resolved;
 
@@ -30,7 +30,7 @@ typedef struct haul__ordered {
 
 /* The bytes of memory that it takes. */
 size_t haul__ordered_memory(const haul__ordered *ordered);
-/* Makes the ordered layout from the log of the walk. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
+/* Makes the ordered layout from the order log. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
 haul_status haul__order(haul_plan *plan, haul__order_log *log);
 void haul__ordered_drop(haul_plan *plan);
 
@@ -48,7 +48,7 @@ HAUL__INLINE uintptr_t haul__ordered_source(const haul__ordered *ordered, uint64
     return cluster ? cluster->first + (uintptr_t)(place - cluster->place) : 0;
 }
 
-/* The whole arena of an ordered plan. */
+/* Gathers the whole arena of an ordered plan. */
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
                                  const haul__listener *listener);
 /* The plan's arena as a compacted one, with unchanged pointers. haul__prepare_scatter must have

@@ -1,4 +1,5 @@
-/* The pack room's door: a whole arena, gathered from the user's memory and scattered back.
+/* The interface of the pack room: a whole arena, gathered from the user's memory and scattered
+ * back.
  *
  * All of these run inside a call that has entered the plan's context. When they fail, they fill its
  * error record. Arenas given here are plain host memory (staging): no device is called.
@@ -32,8 +33,8 @@ haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
 
 /* Each pointer of `arena`, which lay at `base` on the device, must be null, or lead into the graph
- * or one past a range: HAUL_ERROR_GRAPH, with the path. Unless it `lets_change`, it also checks the
- * read set. Writes nothing. */
+ * or one past a range: HAUL_ERROR_GRAPH, with the path. Without `lets_change`, the read set is
+ * checked too. Writes nothing. */
 haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base,
                                  int lets_change);
 /* After the check: writes data, and pointers as host pointers. */

@@ -26,14 +26,14 @@
 #include "pack/special_words.h"
 #include "pack/stale.h"
 
-/* an arena this small, which no device has read, is in the nearest caches anyway, */
+/* An arena up to this size, which no device has read, is in the nearest caches anyway. */
 #define CLOSE_BYTES ((size_t)384 << 10)
-#define NEAR_BLOCKS ((size_t)64)       /* and so is the map of this few blocks */
-#define LARGE_BYTES ((size_t)64 << 20) /* an arena this large is in no cache when it is done */
+#define NEAR_BLOCKS ((size_t)64)       /* the map of so few blocks is there too */
+#define LARGE_BYTES ((size_t)64 << 20) /* an arena of this size is in no cache after a gather */
 #define PROGRESS_BYTES ((uint64_t)4 << 20)
 
-/* Blocks gathered between two reports of progress; and by a pool, if nobody listens. With more
- * blocks a pool waits less often for its last chunk. */
+/* Blocks gathered between two reports of progress; and blocks given to a pool at once, if there is
+ * no listener. With more blocks a pool waits less often for its last chunk. */
 #define STRIP_BLOCKS ((size_t)64)
 #define POOL_STRIP_BLOCKS ((size_t)512)
 
@@ -63,7 +63,7 @@ int haul__piece_returns(const haul_plan *plan, const haul__piece *piece)
     return 0;
 }
 
-/* The most bytes that so many blocks can have in the source. */
+/* The most bytes that this number of blocks can have in the source. */
 static size_t bytes_of(size_t blocks)
 {
     return blocks << HAUL__BLOCK_SHIFT;
@@ -73,8 +73,8 @@ static size_t bytes_of(size_t blocks)
 
 /* The findings of a chunk. */
 typedef struct finding {
-    size_t until; /* the first block that is not as the plan has it; or the chunk's end: */
-    int is_whole;
+    size_t until; /* the first block that is not as the plan has it, or the chunk's end */
+    int is_whole; /* `until` is the chunk's end */
     size_t nulls;
     uintptr_t lost;
 } finding;
@@ -99,7 +99,7 @@ static void gather_chunk(void *user, size_t number, size_t first, size_t end, vo
     own->lost = s.lost;
 }
 
-/* haul__gather_blocks, by the pool. Each chunk begins with a copy of `like`. */
+/* haul__gather_blocks by the pool. Each chunk begins with a copy of the sweep `like`. */
 static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep *like,
                          size_t first, size_t end, uintptr_t *lost)
 {
@@ -148,8 +148,8 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
     return haul__check_lost(g->plan, lost);
 }
 
-/* Zeros before the first block and behind the last one: the reserved granule, and room for pointers
- * that lead beside their blocks. */
+/* Writes zeros before the first block and behind the last one: the reserved granule, and room for
+ * explicit relocations that lead beside their targets. */
 static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned char *memory)
 {
     size_t first = haul__place_of_block(plan, 0);

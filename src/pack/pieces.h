@@ -30,7 +30,7 @@ typedef struct haul__gathering {
     uint64_t there;
     int for_device; /* a device will read the arena */
     const haul__listener *listener;
-    uint64_t reported; /* bytes that the listener knows of */
+    uint64_t reported; /* bytes reported to the listener */
     size_t nulls;      /* so far */
     /* the first entry of each list of the plan that is not wholly written */
     size_t explicit, fixed, tagged, empty;
@@ -44,8 +44,9 @@ haul_status haul__gather_end(haul__gathering *gathering);
 haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
                                    int for_device, const haul__listener *listener);
 
+/* Writes the data of a piece, in `memory`, to the source. */
 void haul__scatter_piece(const haul_plan *plan, const haul__piece *piece, const void *memory);
-/* The same, back: a piece of it, or all of it. */
+/* Writes the data of the whole compacted arena to the source. */
 void haul__scatter_compacted(const haul_plan *plan, const void *arena);
 
 #endif

@@ -77,7 +77,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     haul__order_log log;
     haul_plan *plan;
     const size_t bytes =
-        count * sizeof *roots; /* cannot overflow: the caller has as many roots in memory */
+        count * sizeof *roots; /* cannot overflow: the caller has the roots in memory */
     haul_status status = haul__check_roots(context, roots, count);
     if (status != HAUL_OK)
         return status;

@@ -1,4 +1,4 @@
-/* Plans as other rooms hold them.
+/* Plans, for other rooms: made, held, and read.
  */
 #ifndef HAUL_PACK_PLAN_H
 #define HAUL_PACK_PLAN_H

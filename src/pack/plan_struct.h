@@ -20,7 +20,7 @@ struct haul_plan {
     /* the ordered layout, on top of it; NULL: the arena is compacted */
     haul__ordered *ordered;
     haul__read_set reads; /* the read set, made when results first come back */
-    int packed;           /* has been packed, so the blocks' guards are known */
+    int packed;           /* it was packed once, so the blocks' hashes are known */
     size_t nulls;         /* null pointers at the last pack */
     /* number of the block with a changed pointer; SIZE_MAX: none */
     size_t stale_block;
@@ -42,8 +42,8 @@ HAUL__INLINE size_t haul__arena_bytes(const haul_plan *plan)
     return plan->ordered ? (size_t)plan->ordered->clusters.bytes : haul__compacted_bytes(plan);
 }
 
-/* The beginning of block `i` in the compacted arena, with the gap before it. Of the number behind
- * the last block: the end. */
+/* The beginning of block `i` in the compacted arena, or of the gap before it. If `i` is the number
+ * of blocks: the arena's end. */
 HAUL__INLINE size_t haul__place_of_block(const haul_plan *plan, size_t i)
 {
     uint64_t granules =

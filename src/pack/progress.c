@@ -1,4 +1,4 @@
-/* Progress: a listener hears how far a call is, and may stop it.
+/* Progress: a listener learns how far a call is, and may stop it.
  */
 #include "pack/progress.h"
 #include "pack/plan_struct.h"

@@ -1,4 +1,4 @@
-/* Progress: a listener hears how far a call is, and may stop it.
+/* Progress: a listener learns how far a call is, and may stop it.
  */
 #ifndef HAUL_PACK_PROGRESS_H
 #define HAUL_PACK_PROGRESS_H

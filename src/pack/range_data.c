@@ -69,8 +69,7 @@ static uintptr_t next_placed(const haul__map *map, uintptr_t at, uintptr_t end, 
     return 0;
 }
 
-/* The bytes from `at` on in cells of pure data that lie in the range; 0: the first cell is not such
- * a cell. */
+/* The number of bytes from `at` on that lie in the range and in whole cells of pure data. */
 static size_t plain_bytes(const haul__map *map, const haul__block *block, uintptr_t at,
                           uintptr_t end)
 {
@@ -87,8 +86,8 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
     return bytes;
 }
 
-/* The next run in the part. Begin with zeros; 0: there is none. Bytes with `direction` are not
- * data. */
+/* The next run in the part. Begin with zeros; 0: there is none. Bytes that are excluded from
+ * `direction` are not data. */
 static int next_stretch(const haul_plan *plan, unsigned direction, const part *p, stretch *s)
 {
     const haul__map *map = &plan->found.map;

@@ -7,16 +7,16 @@
 #include "base/base.h"
 #include "haul/plan.h"
 
-/* The smallest part of the arena, in granules, that holds all described bytes of a source range;
- * and within it the smallest that holds all its data. */
+/* The smallest part of the arena, in whole granules, that holds all described bytes of a source
+ * range; and within it the smallest part that holds all data of the range. */
 typedef struct haul__span {
     size_t offset, bytes;
     size_t data_offset, data_bytes; /* 0 bytes: there are pointers alone */
-    /* the latter is pure data, without pointers, skipped bytes and other ranges */
+    /* the smaller part holds the range's data alone: no pointers, skipped bytes or other ranges */
     int is_solid;
 } haul__span;
-/* 0: no byte of the range is described. Bytes with `direction` are not data: HAUL__UNSENT on the
- * way to the device, HAUL__UNRETURNED on the way back. */
+/* 0: no byte of the range is described. Bytes that are excluded from `direction` are not data:
+ * HAUL__UNSENT on the way to the device, HAUL__UNRETURNED on the way back. */
 int haul__find_span(const haul_plan *plan, unsigned direction, uintptr_t first, uintptr_t end,
                     haul__span *span);
 /* Copies the range's data, except bytes excluded from that direction, into or out of `piece`: a

@@ -51,8 +51,8 @@ static int explicit_word_back(const haul_plan *plan, const haul__explicit *odd, 
     return *value != 0;
 }
 
-/* Called for each pointer of the source: `value` is its new host pointer, if `is_good`. 0 stops.
- */
+/* Called for each pointer of the source. `value`: its new host pointer, if `is_good`. Answer 0 to
+ * stop. */
 typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
 
 /* Does the pointer lie in bytes that do not come back? */

@@ -17,10 +17,10 @@
 #include "pack/object_starts.h"
 #include "pack/scatter.h"
 
-#define FEW_BYTES ((size_t)32) /* so few are compared word by word, */
-/* so few by wide words: a call of memcmp would cost more */
+#define FEW_BYTES ((size_t)32) /* up to this number, bytes are compared word by word */
+/* up to this number, bytes are compared by wide words: a call of memcmp would cost more */
 #define SOME_BYTES ((size_t)512)
-/* lines to prefetch while the caller waits: as much as a second-level cache holds */
+/* bytes to prefetch while the caller waits: as many as a second-level cache holds */
 #define FETCHED_BYTES ((size_t)1 << 20)
 
 HAUL__INLINE int differ(const unsigned char *to, const unsigned char *from, size_t bytes)
@@ -41,7 +41,7 @@ HAUL__INLINE void scatter_bytes(unsigned char *to, const unsigned char *from, si
             memcpy(to + at, from + at, HAUL__WORD);
 }
 
-/* Copies words of the cell at `to`. `base` stands for the cell in the arena. */
+/* Copies words of the cell at `to`. In the arena, word i of the cell lies at `base` + i words. */
 HAUL__INLINE void scatter_these(uint64_t words, unsigned char *to, const unsigned char *base)
 {
     while (words) {
@@ -53,7 +53,7 @@ HAUL__INLINE void scatter_these(uint64_t words, unsigned char *to, const unsigne
     }
 }
 
-/* The words of a run of granules that are no slots. */
+/* Copies the words of a run of granules, except slots. */
 HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigned char *from,
                                 unsigned first, unsigned count)
 {
@@ -304,7 +304,7 @@ HAUL__HOT static void scatter_uniform(const haul__map *map, const haul__block *b
 
 /* ---- Blocks with masks. */
 
-/* A granule with one live word, in a block without explicit relocations. */
+/* A granule with one live word, in a block without special words. */
 HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uint64_t coded,
                                unsigned granule)
 {

@@ -17,8 +17,8 @@
 #include "pack/translate.h"
 
 /* The longest segment without pointers, if there are enough segments to keep a device busy. Its
- * threads wait for the bus segment by segment, so a few long ones take as long as their bytes.
- * (Nine of 8 KB take 53 us, a copy of everything 9 us.) */
+ * threads wait for the bus segment by segment, so a few long segments leave most threads idle: nine
+ * segments of 8 KB take 53 us, a copy of everything 9 us. */
 #define SEGMENT_BYTES ((size_t)32 << 10)
 #define SEGMENTS_LEAST 8192u
 #define WORDS_OF_BITS 64u
@@ -31,7 +31,7 @@ typedef struct writer {
     haul_segment *segments; /* both NULL: only count */
     haul_attachment *attachments;
     size_t segment_count, attachment_count;
-    haul_segment last; /* can still grow; 0 bytes: there is none */
+    haul_segment last; /* not written yet, because it may grow; 0 bytes: there is none */
 } writer;
 
 static void close_segment(writer *w)
@@ -72,7 +72,7 @@ static void attach_all(writer *w, uintptr_t from, uint64_t slots)
         attach(w, from + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
 }
 
-/* Can the last segment be so much longer? */
+/* Can the last segment grow by these bytes? */
 static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots)
 {
     const haul_segment *last = &w->last;
@@ -91,7 +91,7 @@ static void begin_segment(writer *w, uintptr_t from, uint64_t to, uint16_t mask)
     w->last.mask = mask;
 }
 
-/* Adds at most a cell. */
+/* Adds a run of at most a cell. */
 static void add(writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots, uint16_t mask)
 {
     if (mask != WHOLE || !can_grow(w, from, to, bytes, slots))
@@ -131,7 +131,7 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
     }
 }
 
-/* In whole cells. */
+/* The bytes of the longest segment without pointers, in whole cells. */
 static size_t most_bytes(const haul_plan *plan)
 {
     const size_t bytes = haul__compacted_bytes(plan) / SEGMENTS_LEAST & ~(HAUL__CELL_BYTES - 1);

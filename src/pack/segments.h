@@ -9,9 +9,9 @@
 
 /* The reason why a device cannot gather this plan by itself; NULL: it can. */
 const char *haul__why_no_segments(const haul_plan *plan);
-/* Counts segments, and the pointers in them. The second function writes them, for an arena at
- * `base`, with pointers as the plan has them. */
+/* Counts segments, and the pointers in them. */
 void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attachments);
+/* Writes them for an arena at `base`, with the pointers' present values. */
 void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments,
                           haul_attachment *attachments);
 /* The next run of pages of 4 KiB that hold placed bytes of the source. Begin with zeros; 0: there

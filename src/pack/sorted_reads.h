@@ -28,8 +28,8 @@ typedef struct haul__read_set {
     int is_made;
 } haul__read_set;
 
-/* The read set of a plan. `with_ends`: and terminators of strings, which the plan itself has in its
- * map. HAUL_ERROR_MEMORY. */
+/* The read set of a plan. `with_ends`: with terminators of strings too, which otherwise stand in
+ * the plan's map alone. HAUL_ERROR_MEMORY. */
 haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
                                 const haul_allocator *allocator, haul__read_set *reads);
 void haul__read_set_free(const haul_allocator *allocator, haul__read_set *reads);
@@ -44,7 +44,7 @@ HAUL__INLINE unsigned haul__read_bytes(uint64_t word)
 
 /* The value that discovery read. */
 int64_t haul__read_value(const haul__read_set *reads, uint64_t word);
-/* Writes a value to `bytes` as the field has it. */
+/* Writes a value to `bytes` in the field's own form. */
 void haul__read_to_bytes(uint64_t word, int64_t value, unsigned char *bytes);
 
 /* The field's value in a copy of it at `there`. */

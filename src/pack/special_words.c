@@ -1,8 +1,8 @@
 /* Words of an arena that no bit of a block tells, written over the bytes that gather has copied.
  *
  * They are lists by address: explicit relocations, fixed words, tagged pointers, and pointers to no
- * elements. Each piece of the arena takes those that lie in it. A word in two pieces gives each its
- * part, and is compared again with the second.
+ * elements. Each piece of the arena takes those that lie in it. A word that lies in two pieces is
+ * written to each in part, and is compared with the plan each time.
  */
 #include "pack/special_words.h"
 #include "pack/stale.h"

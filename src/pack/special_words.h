@@ -6,6 +6,7 @@
 #include "map/found.h"
 #include "pack/pieces.h"
 
+/* Writes the special words of a piece, in `memory`, that gather has copied. */
 haul_status haul__gather_exceptions(haul__gathering *gathering, const haul__piece *piece,
                                     unsigned char *memory);
 

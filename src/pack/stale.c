@@ -1,16 +1,16 @@
 /* Stale plans: the source is compared with what discovery has read.
  *
- * Each pointer word, count and terminator that discovery trusted must have its old value. For the
- * pointers of a block one hash tells it, which is taken when the graph is first packed. So gather
- * refuses a stale plan at hardly any cost. The changed pointer is found afterwards: it leads
- * elsewhere than in the arena as it was sent, or out of the graph.
+ * Each pointer word, count and terminator that discovery trusted must have its old value. One hash
+ * stands for all pointers of a block; it is taken when the graph is first packed. So gather refuses
+ * a stale plan at hardly any cost. The changed pointer is found afterwards: it leads elsewhere than
+ * in the arena as it was sent, or out of the graph.
  */
 #include "pack/stale.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
 #include "walk/read_set.h"
 
-#define GUARDS_AHEAD 16u /* the fields of so many guards ahead are prefetched */
+#define GUARDS_AHEAD 16u /* the field of the guard this far ahead is prefetched */
 
 static haul_status stale(haul_plan *plan, const char *text)
 {

@@ -5,7 +5,7 @@
 
 #include "pack/plan_struct.h"
 
-/* Counts, terminators and answers of callbacks. */
+/* Checks counts, terminators and answers of callbacks. */
 haul_status haul__check_guards(haul_plan *plan);
 int haul__ends_hold(const haul__block *block,
                     uintptr_t address); /* do the block's strings still end there? */
@@ -14,9 +14,10 @@ haul_status haul__check_fixed(haul_plan *plan, const haul__fixed *kept);
 haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged);
 /* `slot`: a pointer that now leads out of the graph; 0: there is none. */
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);
-/* The block is not as the plan has it: a string has lost its end, or else a pointer has changed. */
+/* Refuses a block that is not as the plan has it: a string has lost its terminator, or else a
+ * pointer has changed. */
 haul_status haul__block_changed(haul_plan *plan, size_t i);
-/* Every string of the block still has its terminator. */
+/* Checks that every string of the block still has its terminator. */
 haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address);
 /* Writes the path of the block's changed pointer to the record. `old`: the compacted arena as it
  * was sent, or NULL. */

@@ -22,7 +22,7 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
     return 0;
 }
 
-/* The same for a placed byte, sent or not. */
+/* haul__offset_of for any placed byte, be it sent or not; 0: none. */
 static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
 {
     const haul__map *map = &plan->found.map;
@@ -34,7 +34,7 @@ static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
     return place || haul__offset_of(plan, address, &place) ? place : 0;
 }
 
-/* The listed target of a pointer word of this value; NULL: the value itself tells it. */
+/* The resolved target of a pointer word with this value; NULL: the value alone tells it. */
 static const haul__resolved *find_resolved(const haul__ordered *ordered, uintptr_t word,
                                            uintptr_t value)
 {

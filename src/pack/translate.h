@@ -5,8 +5,8 @@
 
 #include "pack/plan_struct.h"
 
-/* Is the address a page's first granule, placed only because its cluster is sent whole? Then a
- * pointer to it is a pointer to the end of the bytes before the page. */
+/* Does a page begin at the address with a dead granule, which has a place only with its unit
+ * (layout/layout.c)? Then a pointer to it leads to the end of the bytes before the page. */
 HAUL__INLINE int haul__is_filling(const haul__map *map, const haul__block *block, uintptr_t address)
 {
     unsigned granule = haul__granule_in_block(address);
@@ -16,9 +16,9 @@ HAUL__INLINE int haul__is_filling(const haul__map *map, const haul__block *block
     return haul__byte_mask(block, granule) == 0 && haul__hole_mask(block, granule) == 0;
 }
 
-/* The place in the arena that a source pointer leads to: that of its byte, or else one past that of
- * the byte before, which is the end of a range. 0: it leads out of the graph. `flat`: the table, if
- * it shows the map; else NULL. */
+/* The place in the arena that a source pointer leads to: the place of its byte, or else one past
+ * the place of the byte before, which is the end of a range. 0: it leads out of the graph. `flat`:
+ * the table, if it shows the map; else NULL. */
 HAUL__INLINE uint64_t haul__translate_in(const haul__map *map, const uintptr_t *flat,
                                          uintptr_t address)
 {
@@ -51,14 +51,14 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset);
 /* The place of a described byte, or of one past a described byte. 0: the address is neither. */
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 
-/* The place that the pointer word at `word`, of this value, leads to; 0: none. */
+/* The place that the pointer word at `word` leads to, while it is `value`; 0: none. */
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);
 
 /* The word that an explicit relocation becomes in an arena at `base`. */
 uintptr_t haul__explicit_word(const haul_plan *plan, const haul__explicit *odd, uint64_t base);
 
 /* The word that a tagged pointer becomes in an arena at `there`. 0: its address there has bits of
- * its tag, and there are elements. */
+ * its tag, and it leads to elements. */
 int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_t there,
                       uintptr_t *word);
 /* The host value for such a word of an arena at `there`. 0: it leads out of the graph. */
