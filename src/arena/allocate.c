@@ -3,8 +3,8 @@
  * The slow obvious version of the bits: for each pointer of each element set the bit of its word.
  * The bits of an element of up to 64 words fit into one word, which is worked out once for a type.
  * Setting them takes a shift and one or two ORs, wherever the element begins; the header does it
- * inline. The worked-out words (stamps) stand in a small table that is indexed by the type's
- * address. A type in the table is held, so its address cannot come to mean another type.
+ * inline. These words (stamps) stand in a small table that is indexed by the type's address. A type
+ * in the table is held, so no other type can have its address.
  */
 #include "arena/allocate.h"
 #include "arena/free_lists.h"
@@ -19,7 +19,7 @@ static void *refuse(haul_arena *arena, haul_status status, const char *text)
 
 /* ---- Room. */
 
-/* `rounded` bytes from a free list, or else from above the top. */
+/* Takes `rounded` bytes from a free list, or else from above the top. */
 static unsigned char *take(haul_arena *arena, size_t rounded, size_t alignment)
 {
     size_t used = haul__arena_used(arena), at = (used + alignment - 1) & ~(alignment - 1), end;
@@ -85,7 +85,7 @@ void haul__set_slot(haul_arena *arena, size_t at)
     arena->room.slots[word / 64] |= (uint64_t)1 << (word % 64);
 }
 
-/* Pointers off the grid have no bits: they are found when the arena is shipped. */
+/* Pointers off the grid have no bits: they are listed when the arena is shipped. */
 static void set_all_slots(haul_arena *arena, const haul__walk *walk, size_t at, size_t count)
 {
     haul__flat flat;
@@ -110,7 +110,7 @@ void haul__stamps_drop(haul_arena *arena)
     }
 }
 
-/* What typed allocation must know of a type. */
+/* The properties of a type that typed allocation needs. */
 typedef struct looks {
     uint64_t slots; /* pointer bits of an object of up to 64 words */
     int has_gaps, has_listed;
@@ -136,7 +136,7 @@ static const haul_error no_stamp = { HAUL_ERROR_UNSUPPORTED, "", "",
 static const haul_error no_result = { HAUL_ERROR_ARGUMENT, "", "",
                                       "the address of the stamp is NULL" };
 
-/* NULL, or the reason why objects of the type cannot be allocated so. */
+/* NULL, or the reason why typed allocation refuses the type. */
 static const haul_error *look_through(const haul__walk *walk, looks *seen)
 {
     haul__flat flat;
@@ -214,7 +214,7 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     return &arena->room.stamps[i];
 }
 
-/* ---- Special objects: the bits do not tell everything of them. */
+/* ---- Special objects: pointer bits alone do not describe them. */
 
 /* Does an object of the type continue the run at the same distance? The second object sets the
  * distance. */
@@ -224,8 +224,8 @@ static int continues(const haul__special *run, size_t at, const haul_type *type,
            (run->count == 1 || at == run->at + run->count * run->stride);
 }
 
-/* Room to note one more: allocated before the object, because a released block that has been given
- * out again cannot be taken back unseen. 0: no memory. */
+/* Makes room for one more special object. This comes before its allocation, because a failure after
+ * the reuse of a released block would leave contents stale. 0: no memory. */
 static int room_for_special(haul_arena *arena)
 {
     return haul__grow(&arena->context->allocator, (void **)&arena->special,
@@ -251,7 +251,7 @@ static void note_special(haul_arena *arena, size_t at, const haul_type *type, si
     arena->special[arena->special_count++].type = type;
 }
 
-/* If blocks are used again, each allocation is a run of its own. */
+/* In arenas that reuse blocks, each allocation is a run by itself. */
 static void remove_special(haul_arena *arena, size_t at)
 {
     size_t i;

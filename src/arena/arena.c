@@ -1,7 +1,7 @@
 /* Arenas: made, cut back, freed.
  *
  * The address range is reserved as a whole and touched as it fills, so nothing ever moves. It is
- * opened in steps. Limits are looked at once a step, and not at each allocation.
+ * opened in steps. Limits are checked once a step, and not at each allocation.
  */
 #include "arena/allocate.h"
 #include "arena/arena.h"
@@ -257,7 +257,7 @@ haul_arena_mark haul_arena_checkpoint(haul_arena *arena)
     return mark;
 }
 
-/* A rollback to an earlier place has removed the marks of later checkpoints. */
+/* Does the checkpoint's mark stand? A rollback to an earlier place removes later marks. */
 static int is_marked(const haul_arena *arena, size_t used)
 {
     size_t granule = used / HAUL_ARENA_GRANULE;

@@ -1,4 +1,4 @@
-/* The arena room's door: arenas made, held and dropped.
+/* The interface of the arena room: arenas made, held and dropped.
  */
 #ifndef HAUL_ARENA_ARENA_H
 #define HAUL_ARENA_ARENA_H
@@ -6,11 +6,11 @@
 #include "arena/room.h"
 
 void haul__arena_hold(haul_arena *arena);
-/* Inside a haul__finish call the second, and answer its answer. */
 void haul__arena_drop(haul_arena *arena);
+/* haul__arena_drop for a haul__finish, which answers with the result. */
 haul__freed *haul__arena_let_go(haul_arena *arena);
-/* `region` NULL: memory comes from the context's allocator. On failure the region stays the
- * caller's. */
+/* Makes an arena in `region`; NULL: in memory from the context's allocator. On failure the caller
+ * still owns the region. */
 haul_status haul__arena_make(haul_context *context, const haul_arena_options *options,
                              const haul__region *region, haul_arena **arena);
 /* The error message for a failure of haul__arena_make. */

@@ -7,7 +7,7 @@
 
 #ifdef HAUL_CHECKS
 
-/* Bits at and above `first`, up to the end of its word of 64. */
+/* The bits from `first` on in its word of 64; 0 if `first` begins a word. */
 static uint64_t bits_above(const uint64_t *bits, size_t first)
 {
     return first % 64 ? bits[first / 64] >> (first % 64) : 0;

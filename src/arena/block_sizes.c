@@ -1,10 +1,9 @@
 /* The sizes of blocks of the drop-in forms.
  *
  * free and realloc get no size. So sizes are noted beside the arena, where no device writes. A
- * group of 64 granules has a bit for each granule where a block begins, and a bit for each granule
- * where a block ends that begins in the same group. At most one block ends in a later group: its
- * length is noted too. Blocks that are released, rolled back or reset are forgotten, so none is
- * freed twice.
+ * group of 64 granules has two bits for each: a block begins there; a block of this group ends
+ * there. At most one block of a group ends in a later one: its length is noted too. Blocks that are
+ * released, rolled back or reset are forgotten, so none is freed twice.
  */
 #include "arena/block_sizes.h"
 
@@ -25,7 +24,7 @@ static void clear(haul__blocks *group, size_t first, size_t end)
     const uint64_t below_end = end == HAUL__BLOCK_GROUP ? UINT64_MAX : ((uint64_t)1 << end) - 1;
     const uint64_t gone = below_end & UINT64_MAX << first;
     if (((group->begins | group->ends) & gone) == 0)
-        return; /* do not write: for gigabytes nothing may have been noted */
+        return; /* no write: the table has no memory yet where nothing was noted */
     group->begins &= ~gone;
     group->ends &= ~gone;
 }

@@ -6,7 +6,7 @@
 #include "arena/room.h"
 
 int haul__block_sizes_make(haul_arena *arena); /* 0: no memory; the record says so */
-/* Notes a block again that has another end now. */
+/* Notes the new end of a block. */
 void haul__block_note_again(haul_arena *arena, const void *memory, size_t rounded);
 /* Forgets the blocks that begin in [first, end). */
 void haul__blocks_forget(haul_arena *arena, size_t first, size_t end);

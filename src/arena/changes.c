@@ -3,8 +3,8 @@
  * Contents are stale if bytes below their end have been released since they were opened. Bytes
  * above their end, and earlier releases, do not matter. So each change is noted with the number of
  * contents opened before it. An earlier change needs no entry if a later one lies as low. So
- * entries rise in both numbers, and the first that is late enough is the lowest of those. Each
- * opening makes room for one entry: a release needs no memory.
+ * entries rise in both numbers, and the first entry after an opening is the lowest of all entries
+ * from it on. Each opening makes room for one entry, so a release needs no memory.
  */
 #include "arena/changes.h"
 
@@ -22,7 +22,7 @@ void haul__arena_changed(haul_arena *arena, size_t first)
 
 int haul__changes_note_opening(haul_arena *arena)
 {
-    if (haul__atomic_add(&arena->carriers, 0) == 1) /* nobody asks about earlier changes */
+    if (haul__atomic_add(&arena->carriers, 0) == 1) /* no contents ask about earlier changes */
         arena->change_count = 0;
     if (!haul__grow(&arena->context->allocator, (void **)&arena->changes, &arena->change_capacity,
                     arena->change_count + 1, sizeof *arena->changes))

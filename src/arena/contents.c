@@ -3,10 +3,10 @@
  * A typed arena has a bit for each pointer word. For an untyped one a plan tells the pointers: its
  * slots become the same bits. From then on the two are treated alike.
  *
- * Lists tell what bits cannot. They are made once, when the arena is shipped: ranges that do not
- * come back, ranges that are others on the device, explicit relocations and tagged pointers. Bytes
- * that types leave out are zeros on the device, as in any packed graph. Bytes excluded from a
- * direction go there as they are.
+ * Lists hold all that bits do not tell: ranges that do not come back, ranges that differ on the
+ * device, explicit relocations and tagged pointers. They are made once, when the arena is shipped.
+ * Bytes that types leave out are zeros on the device, as in any packed graph. Excluded bytes are
+ * sent as they are.
  */
 #include "arena/arena.h"
 #include "arena/arena_check.h"
@@ -117,7 +117,7 @@ static void take_slots(haul__contents *c, const haul__found *found, const haul__
     }
 }
 
-/* Adds a byte to the last range if it continues that range. */
+/* Lists one byte. It extends the last range if it lies just behind it. */
 static int note_byte(haul__contents *c, size_t at, int is_edited)
 {
     haul__staying *last = c->staying_count > 0 ? &c->staying[c->staying_count - 1] : NULL;
@@ -128,8 +128,8 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
     return is_edited ? haul__staying_add_edited(c, at, 1, NULL) : haul__staying_add_data(c, at, 1);
 }
 
-/* The bytes of a granule that do not come back, and the gaps of objects with skipped bytes. Bytes
- * beside such an object belong to nobody, and are sent and returned. */
+/* Lists the bytes of a granule that do not come back, and the gaps of objects with skipped bytes.
+ * Bytes beside such an object belong to no object; they are sent and returned. */
 static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
 {
     uint16_t gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
@@ -154,7 +154,7 @@ static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t addr
     return 1;
 }
 
-/* A fixed word, or a distance, which stays as it is. */
+/* Lists a fixed word. A distance stays as it is, because the arena's layout does. */
 static int take_fixed(haul__contents *c, const haul__fixed *kept)
 {
     size_t at = kept->address - (uintptr_t)c->base;
@@ -175,8 +175,8 @@ static int take_words(haul__contents *c, const haul__found *found)
     return haul__explicit_of_graph(c, found) && haul__tagged_of_graph(c, found);
 }
 
-/* Is a byte of the granule described? A granule can have a place without one, as a gap or because
- * its page is sent whole. */
+/* Is a byte of the granule described? A granule without one can have a place too, as a gap or as a
+ * part of a unit (layout/layout.c). */
 static int is_described(const haul__block *block, unsigned granule)
 {
     return (haul__live(block, granule / 32) >> (granule % 32) & 1) &&
@@ -318,7 +318,7 @@ void haul__contents_close(haul__contents *contents)
         haul__arena_drop(arena);
 }
 
-/* Copies a list of `count` entries. 0: no memory. */
+/* Copies a list of `count` entries and stores the copy's address in `to`. 0: no memory. */
 static int copy_list(const haul_allocator *allocator, const void *from, size_t count, size_t bytes,
                      void *to)
 {

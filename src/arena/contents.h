@@ -6,11 +6,11 @@
 #include "arena/room.h"
 #include "pack/sorted_reads.h"
 
-/* A range that stays on the host: it does not come back. It goes there as it is, or edited. */
+/* A range that stays: it does not come back. It is sent as it is, or edited. */
 typedef struct haul__staying {
     size_t at, bytes;
     int is_edited;
-    int is_data; /* it is data, excluded from the way back: an update sends it */
+    int is_data; /* data that is excluded from the way back; an update sends it */
     unsigned char becomes[sizeof(uint64_t)]; /* the edited bytes; a longer range becomes zeros */
 } haul__staying;
 
@@ -27,7 +27,7 @@ typedef struct haul__tagged_place {
     uintptr_t delta, mask;
 } haul__tagged_place;
 
-/* Another arena on the same device. */
+/* Another arena on the same device: its address on the host and on the device. */
 typedef struct haul__neighbour {
     uintptr_t host;
     size_t bytes;
@@ -50,13 +50,14 @@ typedef struct haul__contents {
     haul__tagged_place *tagged; /* in order */
     size_t tagged_count;
     uint64_t there; /* the contents' address on the device; 0: they have none yet */
-    /* explicit relocations lead so far out of the contents, into which their delta leads back */
+    /* the farthest that explicit relocations point out of the contents, in bytes; their deltas lead
+     * back into it */
     size_t before, behind;
     haul__neighbour *neighbours;
     size_t neighbour_count;
     haul_outside outside;
     int direct;
-    int is_edited; /* some bytes were others on the device when they were last sent */
+    int is_edited; /* some bytes were edited when the contents were last sent */
     /* the read set of a discovered graph */
     haul__read_set reads;
     int lets_change; /* the read set may change */
@@ -72,7 +73,7 @@ void haul__contents_release(haul__contents *contents);
 /* HAUL_ERROR_STALE: bytes that were shipped have been released. */
 haul_status haul__contents_check(const haul__contents *contents, haul_error *error);
 size_t haul__contents_bitmap_bytes(const haul__contents *contents);
-/* Copies contents, for another range. HAUL_ERROR_MEMORY, described in `error`. */
+/* Copies contents, for another range on a device. HAUL_ERROR_MEMORY, described in `error`. */
 haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents,
                                 haul_error *error);
 

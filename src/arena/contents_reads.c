@@ -21,8 +21,8 @@ static int comes_back(const haul__contents *c, size_t at)
     return !is_slot(c, at) && (i == c->staying_count || c->staying[i].at > at);
 }
 
-/* Compares the bytes of the field that lie in [first, end). `memory` stands for offset 0. *is: the
- * value that the field would get. */
+/* Compares the bytes of the field that lie in [first, end). `memory` is the address of offset 0.
+ * *is: the value that the field would get. */
 static int bytes_hold(const haul__contents *c, uint64_t word, const unsigned char *memory,
                       size_t first, size_t end, int64_t *is)
 {

@@ -5,9 +5,10 @@
 
 #include "arena/contents.h"
 
-/* Is a field of the read set in [at, at + bytes), and must it stay unchanged? The second function
- * compares those bytes from the device, in `memory`: HAUL_ERROR_GRAPH if a field has changed. */
+/* Does [at, at + bytes) hold a field that must stay unchanged? */
 int haul__contents_have_reads(const haul__contents *contents, size_t at, size_t bytes);
+/* Compares those bytes, which the device has sent to `memory`. HAUL_ERROR_GRAPH: a field has
+ * changed. */
 haul_status haul__contents_check_reads(const haul__contents *contents, const unsigned char *memory,
                                        size_t at, size_t bytes, haul_error *error);
 

@@ -1,8 +1,8 @@
 /* The way back: bytes from a device into an arena.
  *
  * An arena has the same layout on the device, so nothing is looked up. All words except pointers
- * are copied, 64 words at a time by one word of bits. With pointers, each is translated by a sum;
- * all are checked before the first is written.
+ * are copied, 64 words at a time by one word of bits. Pointers, if they come back, are translated
+ * by a sum; all are checked before the first is written.
  */
 #include "arena/copy_back.h"
 #include "arena/explicit_relocations.h"
@@ -36,7 +36,7 @@ static int is_slot(const haul__contents *c, size_t word)
     return (int)(c->slots[word / 64] >> (word % 64) & 1);
 }
 
-/* Copies bytes of one word. */
+/* Copies bytes [first, end), which lie in one word, unless it is a pointer. */
 static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
@@ -53,7 +53,7 @@ static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
     return count;
 }
 
-/* Bytes that a device has just written are in no cache, nor is a large arena. */
+/* Prefetches a group ahead: bytes from a device are in no cache, nor is a large arena. */
 HAUL__INLINE void prefetch_group(const unsigned char *to, const unsigned char *from)
 {
     size_t at;

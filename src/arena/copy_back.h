@@ -5,21 +5,23 @@
 
 #include "arena/contents.h"
 
-/* Copies bytes [first, end) of the contents for an update to the device: all except pointers and
- * ranges that stay, but with excluded data. `to` and `from` stand for offset 0. */
+/* Copies bytes [first, end) of the contents for an update to the device, except pointers and ranges
+ * that stay. Data excluded from the way back is copied. `to` and `from` are the addresses of
+ * offset 0. */
 void haul__copy_going(const haul__contents *contents, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end);
-/* Would it copy every byte of [first, end)? */
+/* Would haul__copy_going copy every byte of [first, end)? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
 /* Writes bytes [at, at + bytes) from the device, in `memory`: data only. */
 void haul__contents_scatter(const haul__contents *contents, haul_context *context,
                             const unsigned char *memory, size_t at, size_t bytes);
-/* All bytes, with pointers. The check comes first: HAUL_ERROR_GRAPH, and nothing is written.
+/* Checks all pointers from the device, in `memory`, before any is written: HAUL_ERROR_GRAPH.
  * `device`: the address of the contents there. */
 haul_status haul__contents_check_pointers(const haul__contents *contents,
                                           const unsigned char *memory, uint64_t device,
                                           haul_error *error);
+/* After the check: writes all bytes, with pointers. */
 void haul__contents_scatter_pointers(const haul__contents *contents, haul_context *context,
                                      const unsigned char *memory, uint64_t device);
 

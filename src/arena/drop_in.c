@@ -82,7 +82,7 @@ static void *move(haul_arena *arena, void *memory, size_t is, size_t bytes)
     return moved;
 }
 
-/* If a smaller block is not the last one, it keeps its size, which its release needs. */
+/* A block that shrinks keeps its noted size, which its release needs, unless it is the last one. */
 void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes)
 {
     const size_t wanted = payload(bytes);

@@ -1,4 +1,4 @@
-/* Edits: bytes of contents that are others on the device.
+/* Edits: bytes of contents that differ on the device.
  */
 #ifndef HAUL_ARENA_EDITS_H
 #define HAUL_ARENA_EDITS_H

@@ -4,7 +4,7 @@
  * grid (in a packed struct), or one that leads beside its target, is listed with its offset and
  * with the distance from its value to its target; the sum of value and distance must lie in the
  * arena. A device patches such words by a list of their offsets, and adds the same difference as
- * to all others. As data they do not come back.
+ * to all others. They do not come back with the data.
  *
  * Few graphs have any, so the list is made when the arena is shipped. Until then, typed allocation
  * notes runs of objects, not words.

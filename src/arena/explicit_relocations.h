@@ -8,9 +8,9 @@
 
 struct haul__found;
 
-/* The first from number *i on that leads out. 0: there is none. */
+/* The first explicit relocation, from number *i on, that leads out. 0: there is none. */
 int haul__next_explicit_outside(const haul__contents *contents, size_t *i);
-/* Lists those of an object that typed allocation has noted, or those of a discovered graph. 0: no
+/* Lists the explicit relocations of a special object, or those of a discovered graph. 0: no
  * memory. */
 int haul__explicit_of_object(haul__contents *contents, const haul__walk *walk, size_t at);
 int haul__explicit_of_graph(haul__contents *contents, const struct haul__found *found);

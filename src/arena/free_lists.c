@@ -2,8 +2,8 @@
  *
  * The lists stand beside the arena, so no block ever holds a link: no stray pointer is shipped, and
  * a released block is zeros, as fresh memory is. Each size of up to 64 granules has its own list.
- * Larger sizes are rounded, to four steps for each doubling, so that a growing buffer finds the
- * former steps of another.
+ * Larger sizes are rounded, to four steps for each doubling, so that a growing buffer can take
+ * blocks that another one has outgrown.
  */
 #include "arena/changes.h"
 #include "arena/free_lists.h"

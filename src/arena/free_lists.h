@@ -8,6 +8,7 @@
 /* The bytes that an allocation takes; 0: more than the arena can have. */
 size_t haul__arena_round(const haul_arena *arena, size_t bytes);
 void *haul__free_list_take(haul_arena *arena, size_t rounded); /* NULL: there is none */
+/* Adds a released block. 0: no memory. */
 int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded);
 /* Removes blocks at or above `first`. */
 void haul__free_lists_cut(haul_arena *arena, size_t first);

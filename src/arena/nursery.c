@@ -2,7 +2,7 @@
  *
  *     | struct | bits, 64 a word | memory: given out ... used | zeros ... capacity |
  *
- * Kernels move `used` and set bits. Both come back as bytes of the arena, and neither is believed.
+ * Kernels move `used` and set bits. Both come back as bytes of the arena, and neither is trusted.
  * The host itself knows the place and size of a nursery and how much of it is used. A device's
  * `used` counts only if it is larger, and is cut at the capacity. A word with a pointer bit is
  * checked as any returned pointer. So whatever the bits say, the arena knows all its pointers, and
@@ -33,7 +33,7 @@ static void write_head(const haul_arena *arena, const haul__nursery_place *place
     nursery->capacity = place->capacity;
 }
 
-/* In whole granules, whatever the head says. */
+/* The used bytes, in whole granules and at most the capacity, whatever the head says. */
 static size_t given_out(const haul__nursery_place *place, size_t used)
 {
     if (used >= place->capacity)
@@ -55,8 +55,8 @@ static size_t all_bytes(size_t capacity)
     return capacity + sizeof(haul_nursery) + table_bytes(capacity);
 }
 
-/* Room to note one more: allocated first, because a released block that has been given out again
- * cannot be taken back unseen. 0: no memory; the record says so. */
+/* Makes room for one more nursery. This comes before its allocation, because a failure after the
+ * reuse of a released block would leave contents stale. 0: no memory; the record says so. */
 static int make_room(haul_arena *arena)
 {
     if (haul__grow(&arena->context->allocator, (void **)&arena->nurseries, &arena->nursery_capacity,
@@ -145,7 +145,7 @@ void haul__nurseries_settle(haul__contents *c)
     }
 }
 
-/* The part of its memory that the contents had when they were sent. */
+/* The used bytes of the nursery's memory when the contents were last sent. */
 static size_t used_when_sent(const haul__contents *c, const haul__nursery_place *place)
 {
     const haul__staying *range = staying_end(c, place);

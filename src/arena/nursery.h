@@ -7,13 +7,16 @@
 
 void haul__nurseries_free(haul_arena *arena);
 int haul__nurseries_add_staying(haul__contents *contents); /* 0: no memory */
-/* The contents are sent as they are now, with the objects made in nurseries since they were
- * opened. */
+/* Shortens the ranges that stay by all objects that were made in nurseries so far: these objects
+ * come back too. */
 void haul__nurseries_settle(haul__contents *contents);
 /* Have objects been made in a nursery since the contents were sent? */
 int haul__nurseries_have_grown(const haul__contents *contents);
+/* Checks the nurseries as the device has left them, in `memory`, before they are written:
+ * HAUL_ERROR_STALE, HAUL_ERROR_GRAPH. */
 haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory,
                                   uint64_t device, haul_error *error);
+/* After the check: writes the new objects, with their pointers and bits. */
 void haul__nurseries_scatter(haul__contents *contents, const unsigned char *memory,
                              uint64_t device);
 

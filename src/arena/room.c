@@ -1,4 +1,4 @@
-/* The room of an arena: opened in steps, wiped when bytes are released.
+/* The memory of an arena: opened in steps, wiped when bytes are released.
  *
  * Released bytes are wiped at once, with their pointer bits and starts. So above room.top
  * everything is always zero, an allocation clears nothing, and a wipe is one run over memory that

@@ -1,7 +1,7 @@
-/* The arena itself: what it holds, how it grows and how it is wiped.
+/* The arena itself: its memory and its tables.
  *
  *     base                          room.top        end                  base + capacity
- *     | what has been allocated     | zeros         | never touched      |
+ *     | allocated                   | zeros         | never touched      |
  *
  * Everything above room.top is zero, so an allocation only moves room.top. A table beside the arena
  * has a bit for each word that is a pointer (`slots`), which typed allocation writes. A checked
@@ -43,7 +43,8 @@ typedef struct haul__free_list {
     size_t count, capacity;
 } haul__free_list;
 
-/* The lowest place released after opening number `opens` and before the next entry's. */
+/* The lowest offset released after opening number `opens` and before the opening of the next
+ * entry. */
 typedef struct haul__change {
     uint64_t opens;
     size_t first;
@@ -58,14 +59,14 @@ struct haul_arena {
     haul_arena_options options;
     haul_error error;
     haul__region region;
-    /* room.end is `end`; or room.top, if no allocation may be done inline */
+    /* end of the opened memory; room.end is this, or room.top if allocation may not be inline */
     unsigned char *end;
     size_t capacity;
     int is_plain;     /* room.end is `end` */
     size_t alignment; /* the largest alignment asked for */
     haul__region slots_region, starts_region, marks_region;
     uint64_t *starts, *marks; /* NULL: not checked */
-    /* is the type in room.stamps special? Those types are held */
+    /* for each of room.stamps, which hold their types: is the type special? */
     unsigned char is_special[1u << HAUL__STAMP_BITS];
     haul__special *special;
     size_t special_count, special_capacity;
@@ -80,10 +81,10 @@ struct haul_arena {
     int carriers;               /* atomic: open contents */
     uint64_t opens;             /* contents opened so far */
     int was_read_after_timeout; /* a copy of it timed out, so a device may still read it */
-    /* releases, reuse and cuts (changes.c) */
+    /* releases, reuses and rollbacks (changes.c) */
     haul__change *changes;
     size_t change_count, change_capacity;
-    /* counts the times that objects made by kernels came back, with new pointers */
+    /* the number of times that a nursery came back with new objects */
     uint64_t grown;
 };
 
@@ -103,11 +104,11 @@ HAUL__INLINE unsigned char *haul__arena_window(const haul_arena *arena, unsigned
     return region->window ? region->window + (memory - (unsigned char *)region->memory) : memory;
 }
 
-/* Opens the room up to offset `end`. 0: it cannot, and the record says why. */
+/* Opens the arena's memory up to offset `end`. 0: it cannot, and the record says why. */
 int haul__arena_grow(haul_arena *arena, size_t end);
 void haul__arena_set_top(haul_arena *arena, unsigned char *top);
 void haul__arena_note_peak(haul_arena *arena); /* call it before the top goes down */
-/* Makes [first, end) zeros that nobody may touch, and forgets its pointers, starts and blocks. */
+/* Fills [first, end) with zeros, poisons it, and forgets its pointers, starts and blocks. */
 void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
 /* Forgets nurseries that begin in [first, end). */
 void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end);

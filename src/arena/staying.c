@@ -46,15 +46,14 @@ static int comes_before(const void *a, const void *b)
 }
 
 /* Builds a list of ranges without overlaps. Edited ranges win over ranges that stay, and these over
- * data. So a range gives only its parts between the ranges that win, and is entered when those are
- * known.
+ * data. Of a range, only the parts between the ranges that win are entered, when those are known.
  */
 typedef struct separation {
     haul__staying *out;
     size_t count;
     size_t done;  /* everything below is entered */
-    size_t until; /* bytes from there up to here stay, */
-    size_t data;  /* and bytes from there up to here stay as data */
+    size_t until; /* bytes from `done` up to here stay, */
+    size_t data;  /* and bytes from `done` up to here stay as data */
 } separation;
 
 static void enter_until(separation *s, size_t end, int is_data)
@@ -77,7 +76,7 @@ static void enter_stays(separation *s, size_t end)
         s->done = end;
 }
 
-/* Must the known ranges be entered before this one? Not if this one only continues its kind. */
+/* Must the known ranges be entered before this one? Not if this one only extends one of them. */
 static int cuts(const separation *s, const haul__staying *next)
 {
     return next->is_edited || (next->at >= s->until && (!next->is_data || next->at >= s->data));

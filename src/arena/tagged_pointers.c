@@ -6,8 +6,8 @@
  * words goes through staging memory. When it moves to another device, the runs that hold them are
  * read back, worked out again and sent.
  *
- * An address that has a bit of the tag is refused, there and back: it could not be told from
- * another tag.
+ * An address with bits of the tag's mask is refused, there and back: address and tag could not be
+ * told apart.
  */
 #include <stdio.h>
 
@@ -107,8 +107,8 @@ void haul__tagged_edit(const haul__contents *c, unsigned char *memory, size_t fi
 
 /* ---- Back. */
 
-/* The host value for a word that came back. A word as it was sent has not changed. 0: it leads
- * nowhere. */
+/* The host value for a word that came back. A word that is as it was sent has not changed. 0: it
+ * leads nowhere. */
 static int word_back(const haul__contents *c, const haul__tagged_place *tagged, uintptr_t word,
                      uint64_t device, uintptr_t *value)
 {

@@ -7,10 +7,11 @@
 
 struct haul__found;
 
-/* Lists those of a discovered graph. 0: no memory. */
+/* Lists the tagged pointers of a discovered graph. 0: no memory. */
 int haul__tagged_of_graph(haul__contents *contents, const struct haul__found *found);
 /* HAUL_ERROR_LIMIT, with the place: a target's address on the device has bits of the tag. */
 haul_status haul__tagged_check(const haul__contents *contents, haul_error *error);
+/* Writes the device's words over a copy of bytes [first, first + bytes), in `memory`. */
 void haul__tagged_edit(const haul__contents *contents, unsigned char *memory, size_t first,
                        size_t bytes);
 haul_status haul__tagged_check_back(const haul__contents *contents, const unsigned char *memory,
