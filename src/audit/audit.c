@@ -1,8 +1,9 @@
 /* The audit: a recorded walk, its layout, and three searches over both.
  *
- * The recording form of discovery keeps each array and object that it found, with the one it was
- * found from: paths are made from that. Every described byte lies in one of them, since each was
- * new once. Layout makes a map of the marks, which answers for any address whether it is described.
+ * The recording form of discovery stores each array and object that it finds, with the entry that
+ * led to it; that gives the paths. Each described byte lies in one of them, because it was new
+ * once. Layout makes places of the marks; then the map tells for any address whether it is
+ * described.
  */
 #include "audit/searches.h"
 

@@ -40,7 +40,7 @@ static size_t collect(const haul__audit *a, range *ranges)
     for (i = 0; i < a->walk.entry_count; i++) {
         const haul__entry *entry = &a->walk.entries[i];
         if (entry->part)
-            continue; /* it lies in the range of its whole */
+            continue; /* a part lies in the range of the object around it */
         ranges[count].first = entry->address;
         ranges[count].end = entry->address + haul__audit_extent(a, entry);
         ranges[count].entry = i;
@@ -76,7 +76,7 @@ static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, ui
     return HAUL_OK;
 }
 
-/* Takes bytes beyond the block out of the entry: they must not be read. */
+/* Removes bytes beyond the block from the entry: they must not be read. */
 static void cut(haul__audit *a, size_t number, uintptr_t end)
 {
     haul__entry *entry = &a->walk.entries[number];
@@ -134,7 +134,7 @@ static void ask(haul__audit *a, block *b, const range *r)
 
 static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
 {
-    uintptr_t unknown = 0; /* ranges below lie in blocks that nobody knows */
+    uintptr_t unknown = 0; /* ranges below it lie in a block that the allocator does not know */
     block b = { 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
     size_t i;
@@ -153,7 +153,7 @@ static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
     return status == HAUL_OK ? close_block(a, &b) : status;
 }
 
-/* Parts of removed elements go with them. A part stands behind its whole. */
+/* Removes the parts of removed elements. A part stands behind the entry of its object. */
 static void cut_parts(haul__audit *a)
 {
     size_t i;

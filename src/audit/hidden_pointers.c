@@ -3,9 +3,9 @@
  * It goes through each entry in order of discovery, each element, each run of bytes that are sent,
  * and each word of the grid that lies wholly in the run and in no slot. A value outside the span of
  * the graph's addresses is no pointer into it: that one comparison leaves out nearly all data. The
- * others are looked up in the map. Only hits cost memory. Ranges may overlap, so a word is reported
- * once; hits at the same place of a type are put together, since a forgotten row shows in every
- * object.
+ * others are looked up in the map. Only hits cost memory. Ranges may overlap, so the search notes
+ * each word that it has reported. Hits at the same place of a type are one finding, because a
+ * forgotten row shows in every object.
  */
 #include <stdio.h>
 

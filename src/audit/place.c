@@ -1,19 +1,19 @@
 /* Places: the struct and row in which a byte lies, and the path to it.
  *
  * Discovery knows slots by name, but not the bytes between them. For those the description is
- * asked: the type's rows, then those of the embedded struct, and so on inwards.
+ * searched: the type's rows, then the rows of the embedded struct, and so on inwards.
  */
 #include <stdio.h>
 
 #include "audit/place.h"
 #include "walk/paths.h"
 
-/* of one type; of longer ones (lists of blocks) a byte is named by its offset alone */
+/* Rows of one type. In types with more (lists of blocks), a byte is named by its offset alone. */
 #define FIELDS_SEARCHED 4096u
 #define STEPS_BYTES 512u
 
-/* Does the field hold the byte? If it holds structs: in which of them, and where. The extent of a
- * constructor does not say where its bytes begin. */
+/* Does the field hold the byte? In a field of structs, *index is the number of the struct and *rest
+ * the byte's offset in it. True extents are used, because a type's bytes need not begin at 0. */
 static int is_in_field(const haul_field *field, size_t offset, size_t *index, size_t *rest)
 {
     size_t lower = 0, bytes = 0;
@@ -150,7 +150,7 @@ static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr
     return offset < entry->count ? offset : entry->count - 1;
 }
 
-/* Structs at the end of an object are an entry of their own. */
+/* Does the byte lie in structs at the object's end? They have their own entry. */
 static int is_in_tail(const haul__walk *walk, size_t offset)
 {
     const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
@@ -158,7 +158,7 @@ static int is_in_tail(const haul__walk *walk, size_t offset)
            offset >= tail->slot.offset;
 }
 
-/* Does the entry itself hold the byte? An embedded array that is a part is an entry of its own. */
+/* Does the entry itself hold the byte? An embedded array that is a part has its own entry. */
 static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t address)
 {
     const haul__walk *walk =

@@ -13,20 +13,20 @@ typedef struct haul__audit {
     haul_audit_options options; /* defaults are filled in */
     haul_audit_summary summary;
     haul__found found;
-    haul__discovery walk;      /* its entries: everything found, and from where */
+    haul__discovery walk;      /* its entries: all that was found, and the entry that led to it */
     uintptr_t lowest, highest; /* all described bytes, and ends of ranges, lie between them */
 } haul__audit;
 
 /* Is it the address of a described byte, or of one past it? */
 int haul__audit_leads_in(const haul__audit *a, uintptr_t value);
-/* Is a finding wanted, with `before` of its kind found so far? Then the search hands it over to the
- * user; the search itself counts. */
+/* Is a finding wanted, after `before` others of its kind? The search counts findings, and reports
+ * the wanted ones by haul__audit_tell. */
 int haul__audit_is_wanted(const haul__audit *a, size_t before);
 void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding);
 /* The bytes of an entry up to its last that is sent; 0: none may be read. */
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry);
-/* The end of objects whose size a field tells: it may come before the end of the type. SIZE_MAX:
- * the entry has no such objects. */
+/* The end of the entry's objects, if a field tells their size: it may come before the end of the
+ * type. SIZE_MAX: no field does. */
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry);
 
 #endif

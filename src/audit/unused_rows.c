@@ -1,7 +1,7 @@
 /* The search for rows whose pointers never led anywhere.
  *
  * A row is known by its shapes. They exist once, in the row's own type, however often that type is
- * embedded. Each level of a row counts for itself. A row is done with once one of its pointers
+ * embedded. Each level of a row counts for itself. A row is used as soon as one of its pointers
  * leads into the graph.
  *
  * Rows with rules are judged without the user's functions. A word is taken to lead somewhere unless
@@ -18,7 +18,7 @@
 
 typedef struct row {
     const haul__slot *slot; /* of the first pointer looked at */
-    size_t entry, element;  /* that pointer's */
+    size_t entry, element;  /* of that pointer */
     uintptr_t address;
     size_t looked_at, not_null;
     unsigned level;
