@@ -1,23 +1,23 @@
 /* A context: the working memory of discovery, its limits, and the record of its last failure.
  *
- * Make one, use it for as long as you like, from one thread at a time (a second thread, or a
- * callback that calls back in, gets HAUL_ERROR_BUSY). It keeps its tables between calls, so the
- * second plan is cheaper than the first. haul_device_open makes one for you, if you give it none.
+ * Make one, and use it as long as you like, from one thread at a time. A second thread, or a
+ * callback that calls back in, gets HAUL_ERROR_BUSY. The context keeps its tables between calls, so
+ * the second plan is cheaper than the first. haul_device_open makes a context if it is given none.
  *
- * From its first plan on it keeps a range of 32 GiB of addresses (2^48 / 2^16 pointers; 512 KiB
- * where addresses have 32 bits), of which a page is touched for each 32 MiB that hold something of
- * a graph. Any number of plans share it. Where it is not to be had (RLIMIT_AS, an allocator without
- * reserve), plans are made and packed without it, a little slower.
+ * From its first plan on it keeps a range of 32 GiB of addresses (2^48 / 2^16 pointers; 512 KiB if
+ * addresses have 32 bits). One page of it is touched for each 32 MiB that hold a part of a graph.
+ * Any number of plans share the range. If there is none (RLIMIT_AS, an allocator without reserve),
+ * plans are made and packed without it, a little slower.
  *
  * Frees. haul_shipment_free, haul_plan_free, haul_arena_free, haul_device_close and
- * haul_context_free never fail and never wait for a call: they may be made in any thread and inside
- * any callback, while calls and other frees are under way on the same context. The caller's pointer
- * is NULL at once. Where a call is under way on the object's context, the object goes at the end of
- * that call, in that call's thread; until then its memory stays, on the host and on the device, and
- * so do its locks on source pages (lock_source). So a callback may free what the very call works
- * with: the call goes on as if it had not, and what it makes is the caller's.
- * Not allowed: to begin a call on an object that another thread frees; to free it twice; inside a
- * function of an allocator, to free the type or the arena that has asked for memory.
+ * haul_context_free never fail and never wait for a call. Any thread may free, also inside a
+ * callback, while calls and other frees are under way on the same context. The caller's pointer is
+ * NULL at once. If a call is under way on the object's context, that call's thread releases the
+ * object at the end of the call. Until then its memory stays, on the host and on the device, and so
+ * do its locks on source pages (lock_source). So a callback may free an object that the call itself
+ * uses: the call goes on unchanged, and its result belongs to its caller. Three things are not
+ * allowed: to begin a call on an object that another thread frees; to free an object twice; inside
+ * a function of an allocator, to free the type or the arena that has asked for memory.
  */
 #ifndef HAUL_CONTEXT_H
 #define HAUL_CONTEXT_H
@@ -31,8 +31,7 @@ extern "C" {
 
 typedef struct haul_context haul_context;
 
-/* Bounds on one plan. 0 means the default, which stands behind each. They are one shared budget for
- * all the roots. */
+/* Bounds on one plan, for all its roots together. 0 means the default. */
 typedef struct haul_limits {
     size_t objects; /* objects and arrays found; default SIZE_MAX */
     /* Described bytes of the graph; default SIZE_MAX / 2. */
@@ -41,14 +40,14 @@ typedef struct haul_limits {
     size_t array_elements; /* elements of one array; default SIZE_MAX */
 } haul_limits;
 
-/* What the user may say of a range of source memory before it is read: 0 refuses it
+/* May this range of source memory be read? Asked before the range is read; 0 refuses it
  * (HAUL_ERROR_GRAPH with its path). It must not call back into the same context. */
-/* Discovery then takes a slower way, with an entry for each object. */
+/* With such a function, discovery is slower and has an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
-/* Memory that belongs to no graph: constant tables, sentinels, singletons. Rows of the modes
- * HAUL_MODE_OWN_OR_STATIC and HAUL_MODE_ALIAS_OR_STATIC look up here what they lead to; one past
- * the range counts as in it. */
+/* Memory that belongs to no graph: constant tables, sentinels, singletons. Pointers of the modes
+ * HAUL_MODE_OWN_OR_STATIC and HAUL_MODE_ALIAS_OR_STATIC are looked up in these ranges; the address
+ * one past a range counts as in it. */
 typedef enum haul_static_policy {
     /* The address travels as it is: for copies that stay in this process, and for comparing. */
     HAUL_STATIC_KEEP = 0,
@@ -63,14 +62,14 @@ typedef struct haul_static {
     haul_static_policy policy;
 } haul_static;
 
-/* What a word of the mode HAUL_MODE_EXTERNAL becomes in the copy: the address of a device function
- * for that of the host's function, say. Words that are not in the list stay as they are. */
+/* A word of the mode HAUL_MODE_EXTERNAL and its value in the copy: say, the addresses of a host
+ * function and of its device function. Words that are not in the list stay as they are. */
 typedef struct haul_translation {
     uintptr_t host, copy;
 } haul_translation;
 
 #define HAUL_THREADS_MAX 1024u
-/* as many as there are processors that the process may run on when the context is made */
+/* one for each processor that the process may run on when the context is made */
 #define HAUL_THREADS_ALL (~0u)
 
 typedef struct haul_context_options {
@@ -81,52 +80,53 @@ typedef struct haul_context_options {
     void *argument; /* handed to shape callbacks as here->argument */
     /* If not 0: one address reached as two types that disagree, or one pointer word with two
      * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry
-     * for each object and pointer: for tests and for the first run of a new description. Objects
-     * that several holders share (rule.h) are followed once for each of them. */
+     * for each object and pointer. Use it in tests and in the first run of a new description.
+     * Objects that several holders share (rule.h) are followed once for each holder. */
     int checked;
-    /* Both lists must outlive the context. They are searched from the front for each word. */
+    /* Both lists must outlive the context. Each lookup is a linear search. */
     const haul_static *statics;
     size_t static_count;
     const haul_translation *translations;
     size_t translation_count;
-    /* Threads that share copies of 512 KiB or more, the caller's among them: at most
-     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL; 0 and 1: the caller's alone. They belong to the
-     * context, sleep between calls, and call no function of yours. Signals go to your threads; a
-     * fault in your memory is handled in the thread that met it. Each takes 68 KiB from the
-     * allocator and a stack of 512 KiB. If the system gives fewer, there are fewer; after a fork
-     * the child has none. Results do not depend on their number. */
+    /* Threads that share copies of 512 KiB or more, the caller's thread included: at most
+     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
+     * belong to the context, sleep between calls, and call no function of yours. They block
+     * signals, except those of their own faults in your memory. Each takes 68 KiB from the
+     * allocator and a stack of 512 KiB. If the system gives fewer, the context works with fewer;
+     * after a fork the child has none. Results do not depend on their number. */
     unsigned threads;
-    /* Seconds that these threads stay awake after a call, each keeping a processor busy; 0: 0.0001.
+    /* Seconds that these threads stay awake after a call, each on a busy processor; 0 means 0.0001.
      * A program that ships some megabytes every few milliseconds gains by a longer time, because
      * waking a thread takes as long as such a copy. */
     double threads_awake_seconds;
-    /* If not NULL: receives the error if haul_context_create or haul_device_open makes no context
-     * that could hold it. */
+    /* If not NULL: receives the error if haul_context_create or haul_device_open fails before there
+     * is a context to hold it. */
     haul_error *error;
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
- * HAUL_ERROR_MEMORY; HAUL_ERROR_ARGUMENT for a NULL result pointer, or an allocator without its two
- * functions or with one of reserve and unreserve alone, or a list that is NULL or holds a policy
- * that does not exist, or too many threads, or seconds below 0 (or that are no number):
- * options->error says which. */
+ * HAUL_ERROR_MEMORY. HAUL_ERROR_ARGUMENT: a NULL result pointer; an allocator without allocate or
+ * release, or with only one of reserve and unreserve; a list that is NULL, or a policy that does
+ * not exist; too many threads; seconds that are negative or not a number. options->error says
+ * which. On failure *context is NULL. */
 HAUL_API haul_status haul_context_create(const haul_context_options *options,
                                          haul_context **context);
 
-/* Drops the caller's hold and sets *context to NULL; plans, devices and shipments made with it keep
- * it alive. NULL is allowed. Any thread, inside any callback: see above. */
+/* Drops the caller's hold and sets *context to NULL. Plans, devices, shipments and arenas made with
+ * it keep it alive. NULL is allowed. Any thread, inside any callback: see above. */
 HAUL_API void haul_context_free(haul_context **context);
 
-/* Gives back the working memory that is kept between calls (the range of addresses only when the
- * plan that was made or packed last has gone). Where the system had refused that range, the next
- * call asks again. HAUL_ERROR_BUSY while a call is under way. */
+/* Releases the working memory that is kept between calls. The range of addresses is released only
+ * if the plan that was made or packed last has been freed. If the system refused that range, the
+ * next call asks for it again. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_BUSY: a call is under way. */
 HAUL_API haul_status haul_context_trim(haul_context *context);
 
 /* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there
- * was none. Belongs to the context; valid until its next call. Never NULL: for a NULL context, a
- * record that says so. Frees leave it as it is. So does HAUL_ERROR_BUSY, for the record is then
- * being written by the call under way: do not read it, haul_status_text says all there is to say.
- * Where several threads use a context, the record is the last call's, whichever thread made it. */
+ * was none. The record belongs to the context and is valid until its next call. Never NULL: for a
+ * NULL context, a record that says so. Frees leave it as it is. A call that answers HAUL_ERROR_BUSY
+ * leaves it alone, too: the call under way may be writing it, so do not read it; haul_status_text
+ * says all there is to say. If several threads use a context, the record belongs to the last call,
+ * whichever thread made it. */
 HAUL_API const haul_error *haul_context_error(const haul_context *context);
 
 #ifdef __cplusplus

@@ -6,13 +6,13 @@
  *     kernel:  node *n = (node *)haul_nursery_new(tree->nursery, &tree->node);
  *     host:    haul_unmarshal_pointers(shipment);                        n is in the host's arena
  *
- * This page is for both sides: plain C99, and for compilers of CUDA functions of host and device.
- * Any number of threads may allocate at once. Nothing is given back; memory comes zeroed, at a
- * multiple of two pointers.
+ * This header is for both sides: plain C99, and CUDA functions of host and device. Any number of
+ * threads may allocate at once. Nothing can be released; memory comes zeroed, at a multiple of two
+ * pointers.
  *
- * The struct and the bits are for kernels to change, and the host does not believe them: it knows
- * by itself where a nursery lies and how large it is, takes of `used` what lies within and is no
- * less than before, and has each pointer checked. They never come back as bytes.
+ * Kernels change the struct and the bits, and the host does not trust them. It knows the place and
+ * size of a nursery by itself. It cuts `used` at the capacity, refuses a `used` smaller than
+ * before, and checks each pointer. The struct and the bits never come back as bytes.
  *
  *     | nursery | a bit a word: is it a pointer | memory ...                  |
  */
@@ -28,7 +28,7 @@
 #define HAUL__BOTH_SIDES static inline
 #endif
 
-/* OpenMP's offloading compiles for a GPU, too, and has none of CUDA's atomics. */
+/* OpenMP's offloading compiles for a GPU, too, but without CUDA's atomics. */
 #if defined(__CUDACC__) && defined(__CUDA_ARCH__)
 #define HAUL__CUDA_SIDE 1
 #else
@@ -47,10 +47,10 @@ typedef struct haul_nursery {
     unsigned char *memory;
     uint32_t *slots; /* halves of words */
     size_t capacity; /* bytes of memory */
-    size_t used;     /* of it; above capacity: somebody was refused */
+    size_t used;     /* of them; above capacity: an allocation failed */
 } haul_nursery;
 
-/* What a kernel must know of a type. */
+/* The layout of a type, for kernels. */
 typedef struct haul_stamp {
     uint64_t slots; /* bit w: word w of an object is a pointer */
     size_t bytes;   /* of an object */
@@ -75,7 +75,7 @@ HAUL__BOTH_SIDES void haul__nursery_or(uint32_t *slots, size_t half, uint32_t bi
 #endif
 }
 
-/* Plain bytes; NULL: 0 bytes, or the nursery is full. */
+/* Allocates plain bytes. NULL: 0 bytes, or the nursery is full. */
 HAUL__BOTH_SIDES void *haul_nursery_allocate(haul_nursery *nursery, size_t bytes)
 {
     const size_t granule = 2 * sizeof(void *), rounded = (bytes + granule - 1) & ~(granule - 1);
@@ -87,7 +87,8 @@ HAUL__BOTH_SIDES void *haul_nursery_allocate(haul_nursery *nursery, size_t bytes
                                                                         : NULL;
 }
 
-/* One object of a type. The host learns where its pointers are. */
+/* Allocates one object of a type, and sets the bits of its pointers for the host. NULL: the nursery
+ * is full. */
 HAUL__BOTH_SIDES void *haul_nursery_new(haul_nursery *nursery, const haul_stamp *stamp)
 {
     unsigned char *memory = (unsigned char *)haul_nursery_allocate(nursery, stamp->bytes);

@@ -1,7 +1,7 @@
-/* The third door: bytes in and out. (The second, devices, is haul/device.h.)
+/* Files: streams of bytes in and out.
  *
- * A haul_file is a stream of bytes that the user provides, or that haul_file_descriptor makes from
- * a POSIX descriptor. Type tables are printed through it.
+ * The user provides a haul_file, or haul_file_descriptor makes one from a POSIX descriptor. Type
+ * tables and audits are printed through it.
  */
 #ifndef HAUL_FILE_H
 #define HAUL_FILE_H

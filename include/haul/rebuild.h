@@ -1,9 +1,9 @@
 /* Rebuilding: structures whose contents depend on addresses.
  *
- * A hash table keyed by pointers, an array of pointers sorted by their values, a set that stores a
- * pointer xor another: patching its pointers makes each of them right and the whole wrong, since
- * keys that have moved no longer stand where a search looks for them. Such a type says so, and
- * gives a function that puts one right again:
+ * A hash table keyed by pointers, an array of pointers sorted by their values, a set that stores
+ * one pointer xor another: a patch makes each pointer right and the whole wrong, because keys with
+ * new addresses are not where a search looks for them. Such a type is declared, with a function
+ * that rebuilds its objects:
  *
  *     haul_type_create("table", sizeof(table), table_refs, 2, &table_type);
  *     haul_type_set_rebuild(table_type, rehash_tables, NULL);
@@ -15,10 +15,10 @@
  *     }
  *
  * It runs whenever contents have been sent and patched: in haul_ship and its other forms,
- * haul_refresh, haul_replan and haul_shipment_copy. On the way back, what was rebuilt must not be
- * written over the host's own, whose places hang on the host's addresses. Objects of such a type
- * are HAUL_IN of themselves (rule.h). Whatever else the function moves about, the table's slots and
- * entries, wants that direction in the row that leads there:
+ * haul_refresh, haul_replan and haul_shipment_copy. Rebuilt contents must not come back, because
+ * the host's contents depend on the host's addresses. Objects of such a type are HAUL_IN (rule.h)
+ * automatically. Other memory that the function changes, such as the table's slots and entries,
+ * needs that direction in the row that leads to it:
  *
  *     static const haul_rule stays = { .direction = HAUL_IN };
  *     HAUL_OBJECTS_BY(table, entries, &entry_type, &stays, HAUL_N(table, capacity))
@@ -33,43 +33,41 @@
 extern "C" {
 #endif
 
-/* All objects of one type in one shipment, for the time of the call. */
+/* All objects of one type in one shipment; valid during the call. */
 typedef struct haul_rebuild {
     const haul_type *type;
     haul_device *device; /* where they are */
-    /* that of an asynchronous call's haul_async; NULL: the device's own. For CUDA, NULL is in order
-     * with it, as cuda.h says */
+    /* the stream of an asynchronous call's haul_async; NULL: the device's own. In CUDA, the NULL
+     * stream is in order with the device's own (cuda.h) */
     void *stream;
-    /* where each of them lies on the device, rising; on the host, to be read */
+    /* the device addresses of the objects, in ascending order; an array on the host */
     const haul_address *objects;
     size_t count; /* at least 1 */
-    /* the same addresses, 8 bytes each, in the device's memory: it lives as long as the shipment */
+    /* the same array in device memory, 8 bytes an address; lives as long as the shipment */
     haul_address list;
     haul_address arena; /* all of the shipment's bytes */
     size_t arena_bytes;
     void *user;
 } haul_rebuild;
 
-/* Puts the objects right, or orders it. What the device was told before on `stream` (the copies,
- * the patch) is done before what the function puts there; what it puts there is done before the
- * call, or the wait for an asynchronous one, returns, and before the event is told. With work on
- * any other stream, both is the function's own affair. On the host device it calls
- * haul_host_launch, whatever the form of the call: the copy is there. It runs inside a call on the
- * device's context: other calls on that get HAUL_ERROR_BUSY, what it frees goes when the call ends,
- * haul_device_state and haul_host_launch work. Objects embedded in others, and each of an array,
- * are called by themselves. Types follow in the order in which discovery meets them; what a
- * function finds in objects of other such types may not be right yet. An answer other than HAUL_OK
- * fails the call with that status: a ship leaves nothing behind, after a refresh the contents are
- * undefined until one succeeds. */
+/* Rebuilds the objects, or orders that on `stream`. Its work on `stream` runs after the library's
+ * copies and patch. It is done before the call returns (an asynchronous call: before its wait
+ * returns), and before the event is signalled. The function must itself order work on any other
+ * stream. On the host device it calls haul_host_launch, also in asynchronous calls: the copy has
+ * been made. It runs inside a call on the device's context. Other calls on that context get
+ * HAUL_ERROR_BUSY; an object that it frees goes when the call ends; haul_device_state and
+ * haul_host_launch work. Embedded objects, and each object of an array, have entries of their own.
+ * Types are called in the order in which discovery meets them, so objects of other such types may
+ * not be rebuilt yet. An answer other than HAUL_OK fails the call with that status: a ship leaves
+ * nothing behind; after a refresh the contents are undefined until one succeeds. */
 typedef haul_status haul_rebuild_function(const haul_rebuild *what);
 
-/* Declares that the contents of this type's objects depend on addresses. `rebuild` NULL: there is
- * no way to put them right, and a graph that has one is refused with its path
- * (HAUL_ERROR_UNSUPPORTED), by haul_plan_create too. With a function, what would send or keep
- * contents that nobody can put right is refused in the same way: haul_plan_pack, arenas, and
- * haul_update_device of a range that reaches into such an object. HAUL_ERROR_ARGUMENT: no type.
- * HAUL_ERROR_STATE after commit, for a constructor's type, and for a container that has instances:
- * these have what it had. */
+/* Declares that the contents of this type's objects depend on addresses. If `rebuild` is NULL, they
+ * cannot be rebuilt: a graph with such an object is refused with its path (HAUL_ERROR_UNSUPPORTED),
+ * by haul_plan_create too. With a function, calls that cannot run it refuse such objects in the
+ * same way: haul_plan_pack, arenas, and haul_update_device of a range that reaches into one.
+ * HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE: the type is committed, comes from a constructor, or
+ * is a container that has instances. */
 HAUL_API haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild,
                                            void *user);
 

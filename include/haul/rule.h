@@ -1,18 +1,18 @@
-/* Rules: what is not plain about a row.
+/* Rules: conditions, modes, bases, chosen types, tags and directions of rows.
  *
- * A row may lead to a rule: a struct of which most members stay 0. It says when the row holds,
- * whose the target is, what the word's bits are, where the block begins, of which type it is, and
- * which way its bytes travel:
+ * A row may have a rule: a struct of which most members stay 0. It says when the row holds, who
+ * owns the target, which bits of the word are tags, where the target's block begins, of which type
+ * it is, and which way its bytes travel:
  *
  *     static const haul_rule is_branch = { .when = HAUL_EQUALS(node, kind, BRANCH) };
  *     HAUL_OBJECT_BY(node, child, &node_type, &is_branch)
  *     HAUL_OBJECT_BY(node, up, &node_type, HAUL_RULE(.tag_bits = 1))          the same in place
  *
- * HAUL_RULE is for C, and for tables at file scope or that are not static: elsewhere give the rule
- * a name.
+ * HAUL_RULE is for C. It makes a compound literal, so it cannot stand in a static table inside a
+ * function: there, give the rule a name.
  *
- * Rules are copied with their rows. Each object is asked by itself; types without rules pay nothing
- * for them. A rule of nothing but a direction asks nothing.
+ * Rules are copied with their rows. They are evaluated for each object; types without rules pay
+ * nothing for them, and neither do rules that hold only a direction.
  */
 #ifndef HAUL_RULE_H
 #define HAUL_RULE_H
@@ -77,21 +77,21 @@ typedef struct haul_when {
 
 /* What becomes of the field while its row does not hold. Null or zero is one thing: all bits 0. */
 typedef enum haul_else {
-    /* The copy has zeros; the host's bytes are not written, and are read for functions alone. */
+    /* The copy has zeros; the host's bytes are not written, and only callbacks read them. */
     HAUL_ELSE_NULL = 0,
-    HAUL_ELSE_RAW = 1 /* the bytes travel as they are, both ways: they are something else now */
+    HAUL_ELSE_RAW = 1 /* the bytes travel as they are, both ways: another arm's, say */
 } haul_else;
 
-/* Whose is what a pointer leads to? "Kept" below: the word travels as it is, no device patches it,
- * and what stands there on the device never comes back. */
+/* Who owns the target of a pointer? A fixed word, below, has a value in the copy that the host
+ * knows: no device patches it, and the device's value never comes back. */
 typedef enum haul_mode {
     HAUL_MODE_OWN = 0, /* it belongs to the graph: followed */
     /* It belongs to another object of the graph and is not followed. It must lead to a described
      * byte or, without tag bits in it, one past a described range; else HAUL_ERROR_GRAPH. Its shape
-     * is not looked at. */
+     * does not count. */
     HAUL_MODE_ALIAS = 1,
-    /* A target in a registered range (haul_static, context.h) is kept, null or followed as that
-     * range says; any other target is owned. */
+    /* If the target is in a registered range (haul_static, context.h), the range's policy decides:
+     * the pointer is a fixed word, null, or followed. Any other target is owned. */
     HAUL_MODE_OWN_OR_STATIC = 2,
     /* The target lies in a registered range or is an alias; else HAUL_ERROR_GRAPH. */
     HAUL_MODE_ALIAS_OR_STATIC = 3,
@@ -99,13 +99,14 @@ typedef enum haul_mode {
     HAUL_MODE_OPAQUE = 4,
     /* It is null in the copy; the host's is neither read nor written. */
     HAUL_MODE_NULL = 5,
-    /* A function, or a handle of something other than memory: kept, or translated by the context's
-     * translations (context.h). */
+    /* A function, or a handle of something other than memory: a fixed word, with its own value or
+     * that of the context's translations (context.h). */
     HAUL_MODE_EXTERNAL = 6
 } haul_mode;
 
-/* Of which type is the target? A value is asked for, and its case says the type; a value without a
- * case is HAUL_ERROR_GRAPH. The function's `target` is the start of the block. */
+/* Of which type is the target? A field or a function gives a value, and the case of that value
+ * names the type. A value without a case is HAUL_ERROR_GRAPH. The function's `target` is the start
+ * of the block. */
 typedef enum haul_choice_kind {
     HAUL_CHOICE_NONE = 0,
     HAUL_CHOICE_SELF = 1,   /* a field of the struct that holds the row */
@@ -122,7 +123,7 @@ typedef struct haul_case {
 typedef struct haul_choice {
     haul_choice_kind kind;
     haul_field_place field;
-    int64_t mask; /* bits that count, of the value and of those of the cases */
+    int64_t mask; /* bits of the value, and of the cases' values, that are compared */
     haul_function *function;
     const haul_case *cases;
     size_t case_count;
@@ -130,7 +131,7 @@ typedef struct haul_choice {
 
 #define HAUL__ALL_BITS(S, m)                                                                       \
     (sizeof HAUL__AT(S, m) < 8 ? ((int64_t)1 << (8 * sizeof HAUL__AT(S, m) % 64)) - 1 : -1)
-/* `cases` is an array of haul_case in sight of its size. */
+/* `cases` is an array of haul_case, not a pointer to one. */
 #define HAUL__CASES(cases) cases, sizeof(cases) / sizeof *(cases)
 #define HAUL_BY_FIELD(S, n, cases)                                                                 \
     {                                                                                              \
@@ -145,47 +146,47 @@ typedef struct haul_choice {
         HAUL_CHOICE_FUNCTION, HAUL__NO_PLACE, -1, function, HAUL__CASES(cases)                     \
     }
 
-/* Which way do bytes travel? Of a row of pointers: those of what its last pointers lead to,
- * embedded structs included and what these lead to in turn not; of HAUL_DATA_BY and HAUL_EMBED_BY
- * the field's own, of HAUL_TAIL_BY the tail's.
+/* Which way do bytes travel? In a row of pointers, the direction holds for the targets of its last
+ * pointers: for their embedded structs too, but not for the targets of their own pointers. In
+ * HAUL_DATA_BY and HAUL_EMBED_BY it holds for the field, in HAUL_TAIL_BY for the tail.
  *
  *     static const haul_rule input = { .direction = HAUL_IN };
  *     HAUL_ARRAY_BY(solver, matrix, &input, HAUL_N2(solver, n, n)),
  *     HAUL_ARRAY_BY(solver, result, HAUL_RULE(.direction = HAUL_OUT), HAUL_N(solver, n)),
  *     HAUL_DATA_BY(solver, iterations, HAUL_RULE(.direction = HAUL_OUT)),
  *
- * A direction is a promise, and every promise is kept: where two rows say different things of one
- * byte, it travels a way only if all of them let it. So nothing is ever written that some row calls
- * HAUL_IN, and nothing is read that some row calls HAUL_OUT, in whatever order things are found.
+ * If two rows give different directions to one byte, it travels a way only if both allow it. So a
+ * byte that any row calls HAUL_IN is never written, and a byte that any row calls HAUL_OUT is never
+ * read, in whatever order objects are found.
  *
- * HAUL_OUT and HAUL_NEITHER are never read on the host, not even to compare: they may be
- * uninitialised. So what has pointers, rules, tags or a size of its own cannot be of these, nor
- * what ends at a value, nor a field that a count or a condition is read from: refused at commit. A
- * refresh makes them zeros on the device again, as a ship does. What is HAUL_IN may have pointers;
- * haul_unmarshal_pointers leaves those alone, too, and those of the arrays of pointers that lead
- * there by a row of several levels.
+ * Bytes that are HAUL_OUT or HAUL_NEITHER are never read on the host, not even to compare: they may
+ * be uninitialised. So commit refuses these directions for targets with pointers, rules, tags or a
+ * size function, for arrays that end at a sentinel, and for fields that a count or a condition
+ * reads. A refresh makes such bytes zeros on the device again, as a ship does. Targets that are
+ * HAUL_IN may have pointers. haul_unmarshal_pointers leaves these pointers alone, too, and also the
+ * arrays of pointers that lead to such targets in a row of several levels.
  *
- * What a count or a condition is read from must come back as it went (haul_unmarshal, ship.h); a
- * field that is HAUL_IN does not come back, so that kernels may do with it as they like.
+ * A field that a count or a condition reads must come back unchanged (haul_unmarshal, ship.h). A
+ * field that is HAUL_IN does not come back, so kernels may change it.
  *
- * An arena (arena.h) is sent as it lies: bytes that are HAUL_OUT are sent, too. Those that are
- * HAUL_IN do not come back as fields; rows that lead elsewhere are looked at only where the graph
- * is discovered (haul_ship_arena_from). */
+ * An arena (arena.h) is sent as it lies, HAUL_OUT bytes included. HAUL_IN fields do not come back.
+ * The directions that pointers give to their targets count only if the graph is discovered
+ * (haul_ship_arena_from). */
 typedef enum haul_direction {
     HAUL_BOTH = 0,
     HAUL_IN = 1,  /* to the device; never written on the host */
     HAUL_OUT = 2, /* from the device, where they begin as zeros; never read on the host */
-    /* they have a place there, of zeros: room to work in, say. Unlike HAUL_SKIP, which leaves bytes
-     * to other rows' descriptions, this holds whatever they say */
+    /* zeros on the device that never come back: room to work in, say. HAUL_SKIP gives way to other
+     * rows that describe the same bytes; HAUL_NEITHER does not */
     HAUL_NEITHER = 3
 } haul_direction;
 
-/* How an address stands in the word. */
+/* How a word holds an address. */
 typedef enum haul_addressing {
     HAUL_ABSOLUTE = 0,
-    /* the distance from the word to its target, signed, of 4 or 8 bytes; 0: null. In the copy: the
-     * distance there. One that does not fit, or that is 0 there with a base, is HAUL_ERROR_LIMIT,
-     * told by the first pack; one to no elements may be 0 there. Such a word never comes back. */
+    /* the distance from the word to its target: signed, 4 or 8 bytes, 0 for null. The copy holds
+     * the distance in the copy. The first pack answers HAUL_ERROR_LIMIT if that distance does not
+     * fit, or is 0 with a base; a distance to no elements may be 0. Such a word never comes back */
     HAUL_RELATIVE = 1
 } haul_addressing;
 
@@ -194,41 +195,41 @@ struct haul_rule {
     haul_when when;
     haul_else otherwise;
     haul_mode mode;
-    /* bits of the word that are no part of the address; they are kept. Low ones (below 4096) that
-     * two pointers' alignment does not leave free need a target aligned above them. High ones (from
-     * 1 << 24) make it a word that the host works out and no device patches: see HAUL_HIGH_TAGS. A
-     * word of tag bits alone is kept. */
+    /* bits of the word that are no part of the address; the copy has them, too. Low bits (below
+     * 4096) need a target with an alignment above them; two pointers' alignment is always given.
+     * With high bits (from 1 << 24) the host works out the word, and no device patches it: see
+     * HAUL_HIGH_TAGS. A word of tag bits alone is a fixed word. */
     uintptr_t tag_bits;
-    uintptr_t integer_below; /* words from 1 up to (not with) this are integers: kept */
-    uintptr_t integer_from;  /* and these upwards ((uintptr_t)-2: -1 and -2). 0: none */
-    /* the block begins so many bytes behind the address (-offsetof(S, m): in front of it). The
-     * address may lie outside of the block, by up to HAUL_OUTSIDE_MAX: the copy's arena has spare
-     * room for that. */
+    uintptr_t integer_below; /* words from 1 to below this are integers: fixed words */
+    uintptr_t integer_from;  /* words from this up, too ((uintptr_t)-2: -1, -2); 0: none */
+    /* distance in bytes from the address to the begin of its block (-offsetof(S, m) if the pointer
+     * leads to the member m of S). The address may lie outside of the block, by up to
+     * HAUL_OUTSIDE_MAX: the copy's arena has spare room for that. */
     int64_t base;
-    haul_function *base_function; /* answers more of them; INT64_MIN refuses */
+    haul_function *base_function; /* answers bytes to add to base; INT64_MIN refuses */
     haul_choice choice;           /* instead of the row's target */
     haul_addressing addressing;
-    /* 1: its callbacks get here->parent (NULL for roots), those of the row's shape too. An object
-     * is looked at once, whoever comes first: its answers must not depend on which of several
-     * parents that was. Checked mode refuses an object that has two parents with two answers. Such
-     * objects take a longer way. */
+    /* 1: the rule's callbacks and those of the row's shape get here->parent (NULL for roots). An
+     * object is evaluated once, for the parent that comes first, so the answers must not depend on
+     * the parent. Checked mode refuses an object whose parents give different answers. Discovery of
+     * such objects is slower. */
     int with_parent;
-    /* its callbacks get here->holder, the nearest struct of this type: self, or one that self lies
+    /* the callbacks get here->holder, the nearest struct of this type: self, or one that self lies
      * in or was found through. See below. */
     haul_type *const *holder;
-    /* of a pointer to pointers: the rule of each of the pointers in the array that it leads to.
-     * Fields are those of the struct that holds the row, and so is self; index is the pointer's
-     * place in the array, which may be that of its count, kind or flag in others. The first shape
-     * counts them; further ones are behind each. */
+    /* for a pointer to pointers: the rule of each pointer in the array. The first shape counts the
+     * array; the further shapes belong to each of its pointers. Fields and self are those of the
+     * struct that holds the row. index is the pointer's place in the array, and may also index
+     * other arrays, of counts, kinds or flags. */
     const haul_rule *each;
     haul_direction direction; /* of modes that follow */
 };
 
 #define HAUL_OUTSIDE_MAX ((size_t)1 << 20)
 
-/* Holders: what a row is may stand in a struct far up, however long the way from there: the head of
- * a list is told from its nodes by the list object alone, and the sizes of an array of arrays of
- * arrays stand where its first pointer does.
+/* Holders. The meaning of a row may depend on a struct far above its object. Only the list object
+ * tells the head of a list from its nodes; the sizes of an array of arrays of arrays stand beside
+ * its first pointer.
  *
  *     HAUL_TEST_FUNCTION(is_head, node,
  *                        here->target == (const void *)&((const list *)here->holder)->head)
@@ -237,30 +238,30 @@ struct haul_rule {
  *     HAUL_CHOICE(node, next,
  *                 HAUL_RULE(.holder = &list_type, .choice = HAUL_BY_FUNCTION(is_head, cases)))
  *
- * A type is a holder because a rule names it; it needs no row and no call for that, only not to be
- * closed before the type that names it (it leads there, so it cannot be). Each of its objects is
- * the holder for itself, for what lies in it and for all that it leads to, by any number of
- * pointers, until another object of that type takes over; those of other types in between do not
- * matter. Where a callback asks, and the object was found through none, that is HAUL_ERROR_GRAPH. A
- * rule that names a holder needs a callback that gets it: a condition, a base, a choice or a count,
- * that of a tail too. The callback of haul_type_set_size gets none.
+ * A type becomes a holder when a rule names it; it needs no row and no call for that. It must not
+ * be committed before the type whose rule names it. Each of its objects is the holder for itself,
+ * for the structs in it and for everything that it leads to, by any number of pointers, up to the
+ * next object of that type; objects of other types in between do not matter. If a rule needs a
+ * holder, and the object was not found through one, that is HAUL_ERROR_GRAPH. A rule that names a
+ * holder needs a callback: a condition, a base, a choice, or a count (a tail's count, too). The
+ * callback of haul_type_set_size gets no holder.
  *
- * What was found through several holders is looked at once, for whichever came first, so its
- * answers must be the same for all of them. Checked mode follows it again for each, and refuses two
- * answers, with both paths.
+ * An object that several holders lead to is evaluated once, for the holder that comes first, so the
+ * answers must be the same for all of them. Checked mode follows it again for each holder, and
+ * refuses different answers, with both paths.
  *
- * Objects between a holder and those that ask take a longer way than others, and a wider entry of
- * the worklist, whose size does not depend on how far up the holder is. Types that lie on no such
- * way pay nothing. */
+ * Discovery of the objects between a holder and the rule is slower, and takes a wider entry of the
+ * worklist, whose size does not depend on the distance. Types that are on no such path pay
+ * nothing. */
 
-/* The bits that a process' addresses leave free, for tag_bits: the top 16 (where pointers have 4
- * bytes, the top one, of processes below 2 GiB). A pointer of which any high bit is a tag is worked
- * out by the host, whenever it packs (ship, refresh, replan) and when an arena is copied to another
- * device, for the address that the arena has there; haul_relocate leaves it alone. An address there
- * that has a bit of the tag's own is HAUL_ERROR_LIMIT, with the path; a pointer to no elements is
- * the tag alone then. haul_unmarshal_pointers brings such a word back with whatever tag and address
- * it has by then. Values that are no pointers are told by integer_below and integer_from, or by a
- * `when` with HAUL_ELSE_RAW: a NaN-boxed number, say, by a function that looks at here->place. */
+/* The bits that a process's addresses leave free, for tag_bits: the top 16 (the top one if pointers
+ * have 4 bytes, in processes below 2 GiB). The host works out pointers with high tag bits, from the
+ * arena's address on the device, whenever it packs (ship, refresh, replan) and when an arena is
+ * copied to another device; haul_relocate leaves them alone. If the device address has a bit of the
+ * tag, that is HAUL_ERROR_LIMIT, with the path; a pointer to no elements becomes the tag alone.
+ * haul_unmarshal_pointers brings back both the tag and the address that the device has. Values that
+ * are not pointers are told apart by integer_below and integer_from, or by a `when` with
+ * HAUL_ELSE_RAW: a NaN-boxed number, say, by a function that reads here->place. */
 #define HAUL_HIGH_TAGS (~(((uintptr_t)1 << (sizeof(void *) > 4 ? 48 : 31)) - 1))
 #if !defined(__cplusplus)
 #define HAUL_RULE(...) (&(const haul_rule){ __VA_ARGS__ })

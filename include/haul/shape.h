@@ -1,5 +1,6 @@
-/* Shapes: how many elements stand behind a pointer. A shape is a plain value; the macros below make
- * it, for use in a row of a type (type.h). One that is no plain count is a C function.
+/* Shapes: the number of elements that a pointer leads to. A shape is a plain value; the macros
+ * below make it, for a row of a type (type.h). A number that no macro expresses comes from a C
+ * function.
  */
 #ifndef HAUL_SHAPE_H
 #define HAUL_SHAPE_H
@@ -10,26 +11,24 @@
 extern "C" {
 #endif
 
-/* What a callback may look at. `self` is the struct that holds the row (for a row reached through
- * HAUL_EMBED, the embedded struct); `index` is the place of the pointer in its array (0 for a lone
- * pointer); `target` is what the pointer leads to, whose extent is not yet known; `root` is the
- * root it was reached from, `argument` the context's; `place` is where the pointer itself stands,
- * as it is in memory; `parent` is the struct whose pointer led to self, or in which self lies, for
- * rules that ask for it (with_parent), else NULL; `holder` is the nearest struct of the type that a
- * rule names for it (holder), else NULL. There is one signature for all callbacks. It reads and
- * answers; it must not change the graph and must not call into the same context (that call gets
- * HAUL_ERROR_BUSY; what it frees goes when the call under way ends). It is called more than once
- * for one pointer, and again by each pack, whose answers must be the same (HAUL_ERROR_STALE); not
- * of what a changed pointer leads to, which is HAUL_ERROR_STALE by itself. A count is the number of
- * elements, or a negative number to refuse (HAUL_ERROR_GRAPH). */
+/* The arguments of a callback. All callbacks have one signature. A callback reads and answers. It
+ * must not change the graph or call into the same context (such a call gets HAUL_ERROR_BUSY; an
+ * object that it frees goes when the call under way ends). It is called more than once for one
+ * pointer, and again by each pack; another answer then is HAUL_ERROR_STALE. (It is not called for a
+ * pointer that has changed, which is HAUL_ERROR_STALE by itself.) A count is the number of
+ * elements, or negative to refuse (HAUL_ERROR_GRAPH). */
 typedef struct haul_here {
+    /* The struct that holds the row; of a row reached through HAUL_EMBED, the embedded struct. */
     const void *self;
-    const void *target;
-    size_t index;
-    const void *root;
-    void *argument;
-    const void *place;
+    const void *target; /* the address that the pointer leads to; its extent is not yet known */
+    size_t index;       /* the pointer's place in its array; 0 for a lone pointer */
+    const void *root;   /* the root that the pointer was reached from */
+    void *argument;     /* the context's */
+    const void *place;  /* the address of the pointer itself */
+    /* For rules with_parent: the struct whose pointer led to self, or in which self lies. Else
+     * NULL. */
     const void *parent;
+    /* For rules that name a holder: the nearest struct of that type. Else NULL. */
     const void *holder;
 } haul_here;
 
@@ -42,7 +41,7 @@ typedef enum haul_shape_kind {
     HAUL_SHAPE_END = 2,   /* from the pointer up to the pointer in field[0] */
     /* up to and with the first element equal to `add` (0: NUL, or the null pointer) */
     HAUL_SHAPE_SENTINEL = 3,
-    HAUL_SHAPE_FUNCTION = 4 /* what `function` answers */
+    HAUL_SHAPE_FUNCTION = 4 /* the answer of `function` */
 } haul_shape_kind;
 
 /* A field of the same struct that a shape reads. is_signed: 1, or 0. */
@@ -60,8 +59,8 @@ typedef struct haul_shape {
     haul_count_function *function;
 } haul_shape;
 
-/* Compile-time checks in strict C99: each is an unsigned constant 0, or does not compile. sizeof
- * evaluates nothing. */
+/* Compile-time checks in strict C99: each is the constant 0u, or does not compile. sizeof evaluates
+ * nothing. */
 #define HAUL__AT(S, m) (((S *)0)->m)
 #define HAUL__CHECK(condition) (0u * sizeof(char[(condition) ? 1 : -1]))
 #define HAUL__POINTER(S, m)                                                                        \
@@ -70,9 +69,9 @@ typedef struct haul_shape {
 #define HAUL__INTEGER(S, m) (0u * sizeof(1 % HAUL__AT(S, m)))
 #define HAUL__SAME(S, a, b) (0u * sizeof(HAUL__AT(S, a) - HAUL__AT(S, b)))
 
-/* Is an integer field signed? C11 and C++ know. C99 cannot tell and takes fields as signed: a large
- * unsigned value is then refused as negative, with a message that names HAUL_NU; it is never read
- * as a huge count. */
+/* Is an integer field signed? C11 and C++ know. C99 cannot tell, and Haul takes fields for signed
+ * there: a large unsigned value is refused as negative, with a message that names HAUL_NU. It is
+ * never read as a huge count. */
 #if defined(__cplusplus)
 } /* extern "C" */
 template <class T> struct haul__is_signed {
@@ -133,9 +132,9 @@ extern "C" {
               HAUL__PLACE(S, l, HAUL__SIGNED(S, l)) },                                             \
             1, 0, NULL                                                                             \
     }
-/* From pointer field b up to (not with) pointer field e of the same pointer type; e travels as a
- * pointer too and needs no row of its own. For rows of one level. A third field, for a capacity,
- * wants HAUL_SKIP. */
+/* The elements from pointer field b to pointer field e, e excluded. Both have the same pointer
+ * type. e travels as a pointer, too, and needs no row. For rows of one level. A third pointer, to
+ * the end of the capacity, needs HAUL_SKIP. */
 #define HAUL_END(S, b, e)                                                                          \
     {                                                                                              \
         HAUL_SHAPE_END, 1,                                                                         \

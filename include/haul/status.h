@@ -1,12 +1,11 @@
-/* What a call of Haul answers, and the record that says where and why it failed.
+/* Statuses, which calls answer, and the record of an error: where and why a call failed.
  *
  * Every function that can fail returns a haul_status and writes its results through its last
  * pointer arguments, on success only; on failure a result pointer is set to NULL (or 0). The
- * library never prints, aborts or exits. What went wrong in words, with the path from the root to
- * the culprit, stands in a haul_error that belongs to the context, type, device or arena used in
- * the call; arguments that are refused are named there, too. No words are left where there is
- * nothing to hold them (a NULL handle), by HAUL_ERROR_BUSY, and by calls that only look something
- * up.
+ * library never prints, aborts or exits. A haul_error describes the failure in words, with the path
+ * from the root to the culprit, and names arguments that are refused. It belongs to the context,
+ * type, device or arena used in the call. Three kinds of failures leave no record: those of a call
+ * with a NULL handle, HAUL_ERROR_BUSY, and those of calls that only look something up.
  */
 #ifndef HAUL_STATUS_H
 #define HAUL_STATUS_H
@@ -29,9 +28,9 @@ extern "C" {
 #define HAUL_VERSION 100
 HAUL_API unsigned haul_version(void);
 
-/* One list makes the numbers, the names and the texts. Numbers are stable and leave room; they say
- * what is damaged: -1.. the call, -20.. the description, -40.. the user's data, -60.. resources,
- * -80.. the device and the outside. */
+/* One list makes the numbers, the names and the texts. Numbers never change, and leave room for
+ * more. Their range says what is at fault: -1.. the call, -20.. the description, -40.. the user's
+ * data, -60.. resources, -80.. the device and files. */
 #define HAUL_STATUS_LIST(X)                                                                        \
     X(HAUL_OK, 0, "success")                                                                       \
     X(HAUL_ERROR_ARGUMENT, -1, "an argument is not acceptable")                                    \
@@ -59,8 +58,8 @@ typedef enum haul_status {
 #undef HAUL_STATUS_ENUM
 } haul_status;
 
-/* The name ("HAUL_ERROR_GRAPH") and the sentence of a status. Never NULL; a number that is no
- * status gives "HAUL_ERROR_UNKNOWN". Any thread, any time. */
+/* The name of a status ("HAUL_ERROR_GRAPH"), and its sentence. Never NULL: a number that is no
+ * status has the name "HAUL_ERROR_UNKNOWN". Any thread. */
 HAUL_API const char *haul_status_name(haul_status status);
 HAUL_API const char *haul_status_text(haul_status status);
 
@@ -68,8 +67,8 @@ HAUL_API const char *haul_status_text(haul_status status);
 #define HAUL_TEXT_BYTES 512
 
 /* The record of the last failure. `path` leads from a root to the place ("root.atoms[3].next"), or
- * names a type and its field ("mesh.xyz"); it is empty where there is none. A step taken many times
- * in a row is written once: "root(.next)*999999.name". `other_path` is the second place where two
+ * names a type and its field ("mesh.xyz"); it is empty if there is none. A step taken many times in
+ * a row is written once: "root(.next)*999999.name". `other_path` is the second of two places that
  * disagree. `text` is one sentence with the values. All three are always terminated; a long path
  * loses its middle, not its end. */
 typedef struct haul_error {

@@ -11,16 +11,17 @@
  *     haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type);
  *     haul_type_commit(mesh_type);
  *
- * Bytes travel by default; only pointers, and what must not travel, need rows. A row names its
- * target by the address of the handle variable, so that tables can be static and recursion is
- * ordinary: declare all, then commit one; the commit takes in every type that it reaches.
+ * Bytes travel by default; only pointers, and bytes that must not travel, need rows. A row names
+ * its target by the address of the handle variable. So tables can be static, and recursive types
+ * need no special care: create all, then commit one; the commit includes every type that it
+ * reaches.
  *
- * A handle counts its holders as MPI's do: freeing a type that a plan, a shipment or another
+ * Types are reference-counted, as MPI's are: freeing a type that a plan, a shipment or another
  * committed type uses is safe. Types are used by one thread until they are committed; afterwards
  * any number of threads may share them.
  *
- * How many elements a pointer leads to is a shape (shape.h); what is not plain about a row is a
- * rule (rule.h).
+ * A shape (shape.h) is the number of elements that a pointer leads to. A rule (rule.h) holds the
+ * conditions, modes and directions of a row.
  *
  * The constructors and queries at the end bear MPI's names and argument order (MPI-5.0, chapter 5),
  * with size_t throughout.
@@ -42,8 +43,8 @@ extern "C" {
 typedef enum haul_ref_kind {
     HAUL_REF_POINTER = 1, /* one pointer, or an array of pointers in the struct itself */
     HAUL_REF_EMBED = 2,   /* a struct, or an array of structs, that has rows of its own */
-    HAUL_REF_SKIP = 3,    /* bytes that do not travel: zero on the device, left alone on the host */
-    /* bytes that travel as they are; for the reader and the dump, and with a rule for unions */
+    HAUL_REF_SKIP = 3,    /* bytes that do not travel: zero on the device, unchanged on the host */
+    /* bytes that travel as they are: for the dump, as documentation, and with a rule for unions */
     HAUL_REF_DATA = 4,
     HAUL_REF_TAIL = 5 /* the array that ends an object: see HAUL_TAIL */
 } haul_ref_kind;
@@ -55,12 +56,12 @@ typedef struct haul_ref {
     haul_ref_kind kind;
     size_t offset;      /* of the field in the struct, bytes */
     size_t field_bytes; /* of the whole field */
-    /* sizeof of what the last level points to; 0: that of the target type */
+    /* sizeof of the last level's target; 0: that of the target type */
     size_t element_bytes;
     haul_type *const *target; /* address of the handle; NULL: plain bytes */
     unsigned levels;          /* 1: T *, 2: T **, 3: T *** */
-    /* shape[0] of the first array, shape[levels - 1] of the last; each is worked out over the
-     * struct that holds the row, callbacks with the pointer's place as index */
+    /* shape[0] of the first array, shape[levels - 1] of the last. Each reads the fields of the
+     * struct that holds the row; callbacks get the pointer's place as index */
     haul_shape shape[HAUL_LEVELS];
     int unaligned;         /* 1: the field may lie off the pointer grid (packed structs) */
     const haul_rule *rule; /* NULL: none; copied */
@@ -77,7 +78,7 @@ typedef struct haul_ref {
 
 /* Rows. S is the struct's name, m the field, T the address of the target's handle (&node_type). */
 
-/* T *m: one object, or NULL. HAUL_OBJECT_AS for a field whose C type does not say it (void *m). */
+/* T *m: one object, or NULL. HAUL_OBJECT_AS for a field of another pointer type (void *m). */
 #define HAUL_OBJECT(S, m, T)                                                                       \
     HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), T, 1,          \
               HAUL_ONE, HAUL_ONE, HAUL_ONE)
@@ -95,11 +96,11 @@ typedef struct haul_ref {
 #define HAUL_ARRAY(S, m, ...)                                                                      \
     HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER(S, m), sizeof(*HAUL__AT(S, m)), NULL, 1,       \
               HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
-/* void *m: so many bytes. */
+/* void *m: an array of bytes; the last argument is its shape. */
 #define HAUL_BYTES(S, m, ...)                                                                      \
     HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *)), 1,     \
               NULL, 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE)
-/* char *m (or wchar_t *m): up to and with its terminator. */
+/* char *m (or wchar_t *m): a string, terminator included. */
 #define HAUL_STRING(S, m) HAUL_ARRAY(S, m, HAUL_NULL_TERMINATED)
 /* T **m: an array of pointers, each NULL or to one object. */
 #define HAUL_POINTERS(S, m, T, ...)                                                                \
@@ -109,9 +110,8 @@ typedef struct haul_ref {
 #define HAUL_STRINGS(S, m, ...)                                                                    \
     HAUL__ROW(S, m, HAUL_REF_POINTER, HAUL__POINTER2(S, m), sizeof(**HAUL__AT(S, m)), NULL, 2,     \
               HAUL__PASS(__VA_ARGS__), HAUL_NULL_TERMINATED, HAUL_ONE)
-/* Pointers to pointers in full: a row of 2 or 3 levels with a shape for each. Shapes that are
- * macros with commas go in as they are: HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n),
- * HAUL_N(matrix, m)) for double **a. */
+/* Pointers to pointers: a row of 2 or 3 levels with a shape for each level. For double **a:
+ * HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n), HAUL_N(matrix, m)). */
 #define HAUL_ROWS(S, m, T, ...)                                                                    \
     {                                                                                              \
 #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER2(S, m), sizeof HAUL__AT(S, m),        \
@@ -140,13 +140,13 @@ typedef struct haul_ref {
 #define HAUL_EMBED(S, m, T)                                                                        \
     HAUL__ROW(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
 /* A field that does not travel: zero on the device; the host's is neither read nor written. For
- * caches, locks and pointers that mean nothing there. */
+ * caches, locks and pointers that mean nothing on a device. */
 #define HAUL_SKIP(S, m) HAUL__ROW(S, m, HAUL_REF_SKIP, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
-/* A pointer or handle that travels as the bits it is, never followed, never patched. */
+/* A pointer or handle that travels as plain bytes, never followed, never patched. */
 #define HAUL_OPAQUE(S, m)                                                                          \
     HAUL__ROW(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, HAUL_ONE)
-/* The member of a struct that is packed by an extension: as HAUL_OBJECT, HAUL_ARRAY, but
- * anywhere. */
+/* A member of a packed struct (a compiler's extension): as HAUL_OBJECT and HAUL_ARRAY, but at any
+ * offset. */
 #define HAUL_OBJECT_PACKED(S, m, T)                                                                \
     {                                                                                              \
 #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__POINTER(S, m), sizeof HAUL__AT(S, m),         \
@@ -160,10 +160,10 @@ typedef struct haul_ref {
     }
 
 /* The same rows with a rule (the address of a haul_rule, or HAUL_RULE(...)). Rows with rules may
- * overlap, as the arms of a union do, if each has a `when`: those that hold count, and two that
- * hold at once and overlap are HAUL_ERROR_GRAPH. Bytes of an overlap that no row claims are zero in
- * the copy, unless one that does not hold says HAUL_ELSE_RAW. Every form takes a field of any C
- * type that has a pointer's size. */
+ * overlap, as the arms of a union do, if each has a `when`. Only rows that hold count; two that
+ * hold at once and overlap are HAUL_ERROR_GRAPH. If no row holds for a byte of such arms, it is
+ * zero in the copy, or plain data if one of the rows says HAUL_ELSE_RAW. Every form takes a field
+ * of any C type that has a pointer's size. */
 #define HAUL__RULED(S, m, kind, check, element, target, levels, s0, s1, rule)                      \
     {                                                                                              \
 #m, kind, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), element, target, levels,        \
@@ -197,8 +197,8 @@ typedef struct haul_ref {
             offsetof(S, m) + HAUL__POINTER2(S, m) + 0u * sizeof(***HAUL__AT(S, m)),                \
             sizeof HAUL__AT(S, m), sizeof(***HAUL__AT(S, m)), T, 3, { __VA_ARGS__ }, 0, rule       \
     }
-/* The same where the C type does not say the element (T NULL: of so many bytes; 0: the rule
- * chooses). */
+/* The same for a field whose C type does not name the element: `element` bytes each, for T NULL; 0
+ * if the rule chooses the type. */
 #define HAUL_ROWS_AS_BY(S, m, T, element, rule, ...)                                               \
     {                                                                                              \
 #m, HAUL_REF_POINTER, offsetof(S, m) + HAUL__WORD_FIELD(S, m), sizeof HAUL__AT(S, m),      \
@@ -209,27 +209,27 @@ typedef struct haul_ref {
 #define HAUL_ARRAY_EACH_BY(S, m, rule, ...)                                                        \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__EACH(S, m), sizeof(*HAUL__AT(S, m)[0]), NULL, 1,     \
                 HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-/* Whose target has no type here: the rule chooses one, or the pointer is not followed. */
+/* A pointer without a target type: the rule chooses one, or the pointer is not followed. */
 #define HAUL_CHOICE(S, m, rule) HAUL_OBJECT_BY(S, m, NULL, rule)
 #define HAUL_CHOICES(S, m, rule, ...) HAUL_OBJECTS_BY(S, m, NULL, rule, HAUL__PASS(__VA_ARGS__))
 #define HAUL_WORD_BY(S, m, rule)                                                                   \
     HAUL__RULED(S, m, HAUL_REF_POINTER, HAUL__WORD_FIELDS(S, m), 1, NULL, 1, HAUL_ONE, HAUL_ONE,   \
                 rule)
-/* A distance of 4 or 8 bytes that leads to objects; the rule says HAUL_RELATIVE. T NULL and
- * `element` bytes: plain ones. */
+/* A distance of 4 or 8 bytes that leads to objects; the rule says HAUL_RELATIVE. T NULL: plain
+ * elements of `element` bytes. */
 #define HAUL_DISTANCE(S, m, T, element, rule, ...)                                                 \
     HAUL__RULED(S, m, HAUL_REF_POINTER,                                                            \
                 HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8), element, T, \
                 1, HAUL__PASS(__VA_ARGS__), HAUL_ONE, rule)
-/* A struct, or bytes, in the struct: an arm of a union, or with a direction. Only `when`,
+/* An embedded struct, or bytes: an arm of a union, or a field with a direction. Only `when`,
  * `otherwise` and `direction` of the rule count. */
 #define HAUL_EMBED_BY(S, m, T, rule)                                                               \
     HAUL__RULED(S, m, HAUL_REF_EMBED, 0u, 0, T, 0, HAUL_ONE, HAUL_ONE, rule)
 #define HAUL_DATA_BY(S, m, rule)                                                                   \
     HAUL__RULED(S, m, HAUL_REF_DATA, 0u, 0, NULL, 0, HAUL_ONE, HAUL_ONE, rule)
-/* E m[], or E m[1] of which there are more: the array that ends an object. The object is then as
- * long as offsetof(S, m) and its elements, whatever its sizeof; see haul_type_set_size for what
- * follows from that. HAUL_TAIL_OF: elements with rows of their own. */
+/* E m[], or E m[1] with more elements than one: the array that ends an object. The object is then
+ * as long as offsetof(S, m) and its elements, whatever its sizeof; haul_type_set_size states the
+ * limits of such types. HAUL_TAIL_OF: elements with rows of their own. */
 #define HAUL_TAIL(S, m, ...)                                                                       \
     {                                                                                              \
 #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                  \
@@ -240,7 +240,7 @@ typedef struct haul_ref {
 #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), T, 1,                     \
             { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                               \
     }
-/* Only `direction` of the rule counts, and `with_parent` and `holder` for its count. */
+/* Only `direction` of the rule counts, and `with_parent` and `holder` for the tail's count. */
 #define HAUL_TAIL_BY(S, m, rule, ...)                                                              \
     {                                                                                              \
 #m, HAUL_REF_TAIL, offsetof(S, m), 0, sizeof(HAUL__AT(S, m)[0]), NULL, 1,                  \
@@ -262,13 +262,14 @@ typedef struct haul_ref {
 #define HAUL_EMBED_DEPTH_MAX 64u /* types within types */
 
 /* Makes a type of `bytes` bytes (sizeof, never less) with `count` rows, which are copied, names
- * too. It stays open for haul_type_add until it is committed. `refs` may be NULL when `count` is 0:
- * a struct without pointers. What is wrong with the description, names included, is found at
- * commit, and told there: a type that was not made could not hold the words. HAUL_ERROR_ARGUMENT: a
- * NULL result, an incomplete allocator, NULL rows. HAUL_ERROR_MEMORY. On failure *type is NULL. */
+ * too. It stays open for haul_type_add until it is committed. `refs` may be NULL if `count` is 0: a
+ * struct without pointers. The commit finds and reports mistakes in the description, names
+ * included, because only a type that exists can hold the record. HAUL_ERROR_ARGUMENT: a NULL
+ * result, an incomplete allocator, NULL rows. HAUL_ERROR_MEMORY. On failure *type is NULL. */
 HAUL_API haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs,
                                       size_t count, haul_type **type);
-/* The same with an allocator (NULL: malloc), which must outlive the type and all that uses it. */
+/* The same with an allocator (NULL: malloc), which must outlive the type and everything that uses
+ * it. */
 HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const char *name,
                                          size_t bytes, const haul_ref *refs, size_t count,
                                          haul_type **type);
@@ -278,58 +279,59 @@ HAUL_API haul_status haul_type_create_in(const haul_allocator *allocator, const 
 HAUL_API haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count);
 
 /* Declares that objects of this type stand at multiples of `alignment` (a power of two up to
- * HAUL_ALIGNMENT_MAX): a pointer to one that does not is an error, and the copy keeps it. Without
- * this, the copy keeps addresses modulo two pointers and pointers are asked for the alignment of
- * the type's own pointer fields only. Wrong values are reported at commit. HAUL_ERROR_STATE after
- * commit. */
+ * HAUL_ALIGNMENT_MAX). A pointer to an address that does not is an error, and the copy has the
+ * alignment, too. Without this call, the copy keeps addresses modulo two pointers, and a pointer's
+ * target needs only the alignment of the type's own pointer fields. HAUL_ERROR_ARGUMENT: NULL.
+ * HAUL_ERROR_STATE after commit. Commit reports an alignment that is no such power of two. */
 HAUL_API haul_status haul_type_set_alignment(haul_type *type, size_t alignment);
 
-/* Objects of this type are as long as `bytes` answers (here->self: the object; never below 1; a
- * negative answer refuses it): shorter than sizeof, as some allocators of variants make them, or
- * longer. Rows beyond the end are not there (where the begin of a pair is not, its end is no
- * pointer); bytes behind the sizeof travel as they are. Such an object, and one with a HAUL_TAIL,
- * has no size that an array could be stepped by: pointers lead to one of them, no struct and no
- * constructor can hold one, and a root is one. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE after
- * commit, and for a constructor's type. */
+/* Declares that the callback `bytes` gives each object's size (here->self is the object): shorter
+ * than sizeof, as some allocators of variants make it, or longer. An answer below 1 refuses the
+ * object. Rows beyond the end do not apply (the end pointer of a pair goes with its begin); bytes
+ * behind the sizeof travel as they are. Objects of such a type, and of one with a HAUL_TAIL, have
+ * no common size that an array could step by. So a pointer leads to one of them, a root is one of
+ * them, and no struct and no constructor can hold them. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE
+ * after commit, and for a constructor's type. */
 HAUL_API haul_status haul_type_set_size(haul_type *type, haul_function *bytes);
 
-/* Checks the type and every open type that it reaches, works out how they are walked, and closes
- * them. On failure nothing is closed, haul_type_error says which field of which type is wrong, and
- * the call can be repeated after a repair. A type that is closed already is left alone (HAUL_OK).
- * HAUL_ERROR_TYPE: a name (of a type or of a row) that is NULL or empty, is no UTF-8, or has no
- * terminator within HAUL_NAME_BYTES_MAX; size 0 or above HAUL_TYPE_BYTES_MAX; alignment; a field
- * outside its struct; fields that overlap; a pointer field off the pointer grid that is not
- * declared packed; a count field that is no integer of 1, 2, 4 or 8 bytes, lies outside the
- * struct, or in a pointer field; an end pointer that is not one; a target whose handle is NULL; an
- * element size that is not the target's; a struct that embeds itself; a NULL callback; two
+/* Checks the type and every open type that it reaches, works out how they are walked, and commits
+ * them all. On failure none is committed, haul_type_error says which field of which type is wrong,
+ * and the call can be repeated after a repair. A type that is already committed stays as it is
+ * (HAUL_OK). HAUL_ERROR_TYPE: a name (of a type or of a row) that is NULL or empty, is no UTF-8, or
+ * has no terminator within HAUL_NAME_BYTES_MAX; size 0 or above HAUL_TYPE_BYTES_MAX; alignment; a
+ * field outside its struct; fields that overlap; a pointer field off the pointer grid that is not
+ * declared packed; a count field that is not an integer of 1, 2, 4 or 8 bytes, lies outside the
+ * struct, or lies in a pointer field; an end that is not a pointer field; a target whose handle is
+ * NULL; an element size that is not the target's; a struct that embeds itself; a NULL callback; two
  * different open types of one name among those reached; a rule that contradicts itself, its row or
- * another rule; a holder whose handle is NULL, or which is closed already; a direction that keeps
- * from being read what must be. HAUL_ERROR_LIMIT: embedding deeper than HAUL_EMBED_DEPTH_MAX.
- * HAUL_ERROR_MEMORY. */
+ * another rule; a holder whose handle is NULL, or that is already committed; a direction that
+ * forbids reading bytes that must be read. HAUL_ERROR_LIMIT: embedding deeper than
+ * HAUL_EMBED_DEPTH_MAX. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
 /* The last failure of any call on this type; status HAUL_OK when there was none, and after a commit
  * that succeeded. Never NULL: for a NULL type, a record that says so. The record is valid until the
- * next call on this type, which may overwrite it, replace it or free it: ask again after each call.
+ * next call on this type, which may overwrite, replace or free it: ask again after each call.
  */
 HAUL_API const haul_error *haul_type_error(const haul_type *type);
 
-/* Drops the caller's hold and sets *type to NULL. What is in use lives on. NULL and a NULL handle
- * are allowed. Types belong to no context: this never waits and is done at once, for a committed
- * type in any thread and inside any callback, whatever calls with that type are under way. */
+/* Drops the caller's hold and sets *type to NULL. A type that is in use lives on. NULL and a NULL
+ * handle are allowed. Types belong to no context, so this never waits and is done at once. A
+ * committed type may be freed in any thread and inside any callback, even while calls with it are
+ * under way. */
 HAUL_API void haul_type_free(haul_type **type);
 
 /* -------------------------------------------------------------------------------------------------
  * MPI's constructors. Each makes a new open type over `oldtype`, open or committed, which it holds.
- * Strides and displacements named `stride` and `displacements` count extents of oldtype, those of
- * the h-forms bytes. Old types may hold refs. Bytes between the blocks are no part of the type:
- * they are neither read nor written, and travel as zeros, so that distances stay. An extent is not
- * rounded up to an alignment, as MPI's is for create_struct: give it by resized.
+ * `stride` and `displacements` count extents of oldtype; in the h-forms and in create_struct they
+ * count bytes. Old types may have rows. Bytes between the blocks are no part of the type: they are
+ * neither read nor written, and are zeros in the copy, so that distances stay. An extent is not
+ * rounded up to an alignment, as MPI's is for create_struct: set it with resized.
  * HAUL_ERROR_ARGUMENT for NULL pointers; HAUL_ERROR_TYPE at once when a size overflows;
- * HAUL_ERROR_MEMORY. The words of a constructor that fails stand on its old type (of create_struct:
- * on the one that is at fault, or the first), where haul_type_error finds them; of a committed one,
- * which may be shared, without numbers. Types whose size is 0 can be made and committed; a pointer
- * to one is refused.
+ * HAUL_ERROR_MEMORY. On failure *newtype is NULL, and haul_type_error of the old type has the
+ * record (create_struct: of the type at fault, or the first). A committed old type may be shared,
+ * so its record has no numbers. Types whose size is 0 can be made and committed; a pointer to one
+ * is refused.
  */
 HAUL_API haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **newtype);
 HAUL_API haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride,
@@ -359,8 +361,8 @@ HAUL_API haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_b
                                               haul_type **newtype);
 HAUL_API haul_status haul_type_dup(haul_type *oldtype, haul_type **newtype);
 /* Not MPI's: pointers to pointers to any depth. The new type is one pointer, to `shape` elements of
- * `target` (NULL: plain elements of `element_bytes` bytes). Shapes that read fields are refused at
- * commit: there are none. */
+ * `target` (NULL: plain elements of `element_bytes` bytes). Commit refuses a shape that reads
+ * fields, because there are none. */
 HAUL_API haul_status haul_type_pointer(const char *name, haul_type *const *target,
                                        size_t element_bytes, haul_shape shape, haul_type **newtype);
 /* A named element of `bytes` bytes without pointers, for the constructors above (MPI's basic
@@ -368,9 +370,9 @@ HAUL_API haul_status haul_type_pointer(const char *name, haul_type *const *targe
 HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type **newtype);
 
 /* -------------------------------------------------------------------------------------------------
- * Containers. A list, a table or a set does not know what it holds: who points to one does. It is
- * described once, with a parameter in the place of what it holds, and there is an instance of it
- * for each type that stands there:
+ * Containers. A list, a table or a set does not know the type of its elements; the struct that
+ * points to it does. A container is described once, with a parameter in place of the element type,
+ * and has an instance for each element type:
  *
  *     haul_type_parameter("element", &element);
  *     static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &element),
@@ -378,31 +380,31 @@ HAUL_API haul_status haul_type_bytes(const char *name, size_t bytes, haul_type *
  *     haul_type_create("list", sizeof(list), list_refs, 2, &list_type);
  *     haul_type_instance(list_type, 1, &element, &mesh_type, &list_of_meshes); named list<mesh>
  *
- * A row that leads to `list` from a list of meshes leads to a list of meshes; and a row that leads
- * to another container with the same parameter (a table and its entries) to that one's instance,
- * which comes into being by itself. For one container and one set of arguments there is one
- * instance. Elements of any type, some of them integers, are a choice by what tells them apart; a
- * container of such needs no parameter.
+ * In a list of meshes, a row that leads to `list` leads to a list of meshes. If a container leads
+ * to another one with the same parameter (a table to its entries), its instance leads to that
+ * container's instance, which is made automatically. One set of arguments has one instance. If the
+ * elements of one container differ in type, describe them by a choice (rule.h) without a parameter.
  */
 #define HAUL_PARAMETERS_MAX 8u
 
-/* A name in the place of a type, for rows, cases and elements that are embedded. It cannot be
- * committed, shipped or built upon. The arguments and results of haul_type_create. */
+/* Makes a parameter: a name in place of a type, for targets of rows, cases and embedded elements.
+ * It cannot be committed, shipped or given to a constructor. Errors are those of
+ * haul_type_create. */
 HAUL_API haul_status haul_type_parameter(const char *name, haul_type **parameter);
 
-/* The open type that `container` is when each of parameters[i] stands for arguments[i], i < count
- * <= HAUL_PARAMETERS_MAX: a new one, or the one that was made before, held once more. The container
- * has all its rows, alignment, size and function that rebuilds it by then (adding to it is
- * HAUL_ERROR_STATE from now on), is a struct or of haul_type_pointer, and lives until its instances
- * are committed. It is never committed itself: that is HAUL_ERROR_TYPE, and names the row that
- * leads to a parameter. Arguments are types that exist, open or committed, which the instance
- * holds; in a recursion create the argument first and add its rows after. Told by the commit of the
- * instance: a parameter that no row of the container reaches, and a type between them that depends
- * on a parameter and is no container, such as a contiguous one. HAUL_ERROR_ARGUMENT: NULL, count 0
- * or too large, a parameter given twice, one that is none, an argument that is one.
- * HAUL_ERROR_STATE: a container that is committed, an instance, or made by another constructor.
- * HAUL_ERROR_LIMIT: a name longer than HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. The words stand on
- * the container. */
+/* Makes an instance: `container` with arguments[i] in place of parameters[i], i < count <=
+ * HAUL_PARAMETERS_MAX. The result is a new open type, or the instance made before, held once more.
+ * The container must be complete: its rows, alignment, size and rebuild function are set, and
+ * adding to it is HAUL_ERROR_STATE from now on. It is a struct or comes from haul_type_pointer, and
+ * must live until its instances are committed. A container is never committed itself: that is
+ * HAUL_ERROR_TYPE, and names the row that leads to a parameter. Arguments are types that exist,
+ * open or committed; the instance holds them. In a recursion create the argument first and add its
+ * rows later. The instance's commit refuses a parameter that no row of the container reaches, and a
+ * type in between that depends on a parameter but is no container, such as a contiguous one.
+ * HAUL_ERROR_ARGUMENT: NULL; a count of 0 or too large; a parameter given twice, or that is not a
+ * parameter; an argument that is a parameter. HAUL_ERROR_STATE: the container is committed, is an
+ * instance, or comes from another constructor. HAUL_ERROR_LIMIT: a name longer than
+ * HAUL_NAME_BYTES_MAX. HAUL_ERROR_MEMORY. The container has the record. */
 HAUL_API haul_status haul_type_instance(haul_type *container, size_t count,
                                         haul_type *const *parameters, haul_type *const *arguments,
                                         haul_type **instance);
@@ -412,20 +414,21 @@ HAUL_API haul_status haul_type_instance(haul_type *container, size_t count,
  * when the type is open and embeds one whose handle is still NULL.
  */
 
-/* Bytes that travel for one element: its size less holes and skipped fields (what lies behind
- * pointers not counted, and whatever its rows say of directions). Of a type with rules, the most
- * that travel; of one with a tail, those before the tail. */
+/* The bytes of one element that travel: its size without holes and skipped fields. Targets of
+ * pointers are not counted, and directions do not matter. For a type with rules, the most that can
+ * travel; for a type with a tail, the bytes before the tail. */
 HAUL_API haul_status haul_type_size(const haul_type *type, size_t *bytes);
-/* Where an element begins and the distance to the next one. For a struct: 0 and its sizeof. */
+/* The offset at which an element begins, and the distance to the next element. For a struct: 0 and
+ * its sizeof. */
 HAUL_API haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound,
                                           size_t *extent);
-/* The span of the bytes that travel. */
+/* The offset of the first byte that travels, and the distance from it to behind the last one. */
 HAUL_API haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound,
                                                size_t *true_extent);
 HAUL_API const char *haul_type_name(const haul_type *type);
 HAUL_API int haul_type_committed(const haul_type *type);
 
-/* How a type was made (MPI's combiner) and what of. */
+/* The constructor that made a type (MPI's combiner). */
 typedef enum haul_combiner {
     HAUL_COMBINER_STRUCT_REFS = 1, /* haul_type_create */
     HAUL_COMBINER_BYTES,
@@ -450,7 +453,7 @@ typedef struct haul_field {
     const char *name;     /* of the row; "" for a block. Lives as long as the type. */
     haul_ref_kind kind;   /* HAUL_REF_EMBED for a block */
     size_t offset, bytes; /* in the element */
-    /* of what lies there: pointers, embedded structs or block elements; stride in bytes */
+    /* of the pointers, embedded structs or block elements; the stride in bytes */
     size_t count, stride;
     const haul_type *target; /* NULL: plain bytes, or not yet known */
     size_t element_bytes;
@@ -463,9 +466,9 @@ HAUL_API size_t haul_type_field_count(const haul_type *type);
 /* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */
 HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field);
 
-/* Prints the type as a table: offset, size, field, target and shape, "(bytes)" for what no row
- * describes, and the totals; of a constructor the first 32 blocks. HAUL_ERROR_FILE when the file
- * refuses. */
+/* Prints the type as a table: offset, size, field, target and shape of each row, "(bytes)" for
+ * bytes without a row, and totals; for a constructor, the first 32 blocks. HAUL_ERROR_FILE: the
+ * file refuses. */
 HAUL_API haul_status haul_type_dump(const haul_type *type, const haul_file *file);
 
 #ifdef __cplusplus
