@@ -1,20 +1,20 @@
-/* Marks: which words of a user's arena are pointers. (The marks of a plan's graph have the same
- * forms, see transfer.c.)
+/* Marks: the list or bitmap that says which words of a user's arena are pointers. (The marks of a
+ * plan's graph have the same forms, see transfer.c.)
  *
  * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever its contents.
  * For few pointers among much data a list of their offsets is smaller, and the device reads nothing
  * else. So a list that takes at most half of the bitmap's bytes, and at most one piece, is sent in
  * its place, at the end of the bitmap's room:
  *
- *     | arena | bitmap              | odd offsets |
+ *     | arena | bitmap              | explicit relocations |
  *     | arena |           | offsets |
  *
- * To a device the list looks like one of odd pointers. An order has one list, so an arena with odd
- * pointers keeps its bitmap.
+ * A device takes the list for one of explicit relocations. An order has one list, so an arena with
+ * explicit relocations keeps its bitmap.
  *
  * The host counts the bits and writes the list while the arena crosses; that takes no longer than a
- * copy of the bitmap. Marks stay on the device until the arena's number `grown` has changed:
- * objects that kernels made, in any shipment of the arena, have pointers that no marks contain yet.
+ * copy of the bitmap. Marks on the device stay valid until arena->grown changes: the pointers of
+ * objects that kernels have made, in any shipment of the arena, are in no marks yet.
  */
 #include "device/piece_sizes.h"
 #include "arena/contents.h"
@@ -123,7 +123,7 @@ haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write
     return status;
 }
 
-/* Sends large pieces: no packing waits for the first of them. */
+/* The pieces are large, because no packing has to overlap with them. */
 haul_status haul__arena_send_marks(haul_shipment *shipment)
 {
     haul__range *range = &shipment->range;

@@ -1,8 +1,8 @@
 /* Shipments of arenas: the contents of an arena cross unchanged.
  *
  * The slow obvious version is haul_ship: find every object, give it a place, copy it there,
- * translate its pointers. In an arena all objects lie side by side already, and a host pointer into
- * it tells an offset, its distance from the base. So the arena's memory is the source of the
+ * translate its pointers. In an arena all objects already lie side by side, and a host pointer into
+ * it gives its offset: its distance from the base. So the arena's memory is the source of the
  * transfer, and the device patches from the host's base instead of 0. Pointers into another arena
  * on the device are one more patch.
  */
@@ -183,7 +183,7 @@ static void let_go(haul_device *device, haul_shipment **shipments, size_t opened
     }
 }
 
-/* In rounds: the place of every arena is known before a pointer into it is sent. */
+/* In rounds: every arena gets its place on the device before a pointer into it is sent. */
 static haul_status ship_all(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
                             size_t count, const haul_ship_arena_options *options,
                             haul_shipment **shipments)
@@ -214,8 +214,8 @@ static haul_status ship_all(haul_device *device, haul_arena *const *arenas, cons
 
 /* ---- Untyped arenas. */
 
-/* haul_readable of an arena. The last page passes as a whole, because strings are checked page by
- * page. */
+/* The haul_readable for discovery in an arena. It accepts the whole last page, because strings are
+ * checked page by page. */
 static int lies_in(void *user, const void *address, size_t bytes)
 {
     const haul_arena *arena = user;
@@ -225,8 +225,8 @@ static int lies_in(void *user, const void *address, size_t bytes)
     return at <= used && bytes <= end - at;
 }
 
-/* Discovers once more to fill in the path by which the graph leaves the arena. If that finds none,
- * the record stays as it was. */
+/* Discovers once more, to fill in the path on which the graph leaves the arena. If that finds no
+ * such path, the record stays as it was. */
 static void name_way_out(haul_context *context, const haul_root *root, haul_arena *arena)
 {
     haul_error found = context->error;
@@ -373,7 +373,7 @@ haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *r
 
 /* ---- Replan: again, with the present contents. */
 
-/* Loads the fresh shipment with the neighbours of the old one. */
+/* Sends the fresh shipment, with the neighbours of the old one. */
 static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
 {
     haul_status status;

@@ -21,11 +21,12 @@
  * a verb an address of that arena means the device's bytes; the host's bytes are given by the
  * arena's window.
  *
- * External pointers, which lead out of all that is shipped, are refused by default. For the host to
- * check each pointer takes several times as long as the transfer. So the device, which reads them
- * to patch, sets a word of the host's if there is one, and only then the host searches, to name it.
- * The host checks while the bytes cross: in small arenas, which would need staging for that word
- * alone; for other arenas and odd pointers; and in asynchronous calls.
+ * External pointers lead out of everything that is shipped, and are refused by default. A check of
+ * each pointer by the host takes several times as long as the transfer. So the device, which reads
+ * all pointers to patch them, sets a word of the host's memory if one is external; only then does
+ * the host search for it, to name it. In three cases the host checks while the bytes cross: in
+ * small arenas, which would need staging for that word alone; if there are other arenas or explicit
+ * relocations; and in asynchronous calls.
  */
 #include <stdio.h>
 
@@ -43,17 +44,17 @@
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 
-/* The smallest arena whose pointers the device checks. Below, a first refresh would pin as much as
- * this for one word. */
+/* The smallest arena whose pointers the device checks. For a smaller one, the first refresh would
+ * pin a whole buffer of this size for one word. */
 #define ASK_BYTES HAUL__FIRST_BYTES
 
-/* About what crosses while the host checks one pointer outside of its caches (6 ns). */
+/* The bytes that cross while the host checks one pointer that is not in its caches (6 ns). */
 #define LOOK_BYTES ((size_t)512)
 
-/* The smallest arena that is cut: below, a patch takes no longer than its launch. The fraction of
- * it that is the rest, and the first and the last part of a return: behind a larger rest there is
- * more to patch (a quarter: 1.033 of a raw copy, an eighth 1.028, a sixteenth and a thirty-second
- * 1.026). */
+/* CUT_BYTES: the smallest arena that is cut; in a smaller one a patch takes no longer than its
+ * launch. REST_PART: the rest is this fraction of the arena, and so are the first and the last part
+ * of a return. A larger rest leaves more to patch at the end (a quarter: 1.033 of a raw copy, an
+ * eighth 1.028, a sixteenth and a thirty-second 1.026). */
 #define CUT_BYTES ((size_t)8 << 20)
 #define REST_PART 16u
 
@@ -153,8 +154,8 @@ static int device_can_tell(const haul_shipment *shipment, const haul_async *asyn
     return !async && is_for_device(&shipment->contents) && haul__is_patched(&shipment->range);
 }
 
-/* A mirrored arena needs no patch, and its few pointers the host checks as fast as the bytes cross.
- * In a large arena even counting them takes longer than an order to the device. */
+/* A mirrored arena needs no patch. If it has few pointers, the host checks them while the bytes
+ * cross. In a large arena even counting the pointers takes longer than an order to the device. */
 int haul__device_checks(const haul__contents *contents)
 {
     const size_t few = contents->bytes / LOOK_BYTES;
@@ -177,8 +178,8 @@ static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t
     return haul__patch(shipment->device, &own);
 }
 
-/* The bits of objects that kernels made, and that have not come back yet, stand in the nursery
- * alone. */
+/* Objects that kernels have made, and that have not come back yet, have bits in their nursery
+ * only. */
 static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place,
                                     uint64_t from)
 {
@@ -316,8 +317,8 @@ static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end
                          end - first);
 }
 
-/* The offset of the cut; the end of the arena: no cut. An odd pointer could lie across it, and an
- * edited arena goes through staging. */
+/* The offset of the cut; the end of the arena if there is no cut. An explicit relocation could lie
+ * across a cut, and an edited arena goes through staging. */
 static size_t cut_of(const haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
@@ -396,8 +397,8 @@ haul_status haul__arena_send(haul_shipment *shipment)
 
 /* ---- Refresh and direct return. */
 
-/* What is on its way back is of a nursery as it was when this shipment was last sent: it is written
- * before that is forgotten. */
+/* Results on their way come from a nursery as it was when this shipment was last sent. They are
+ * written before a new send changes that record. */
 static haul_status finish_returns(haul_shipment *shipment)
 {
     return shipment->returns && haul__nurseries_have_grown(&shipment->contents)
@@ -441,7 +442,7 @@ static int is_moved(const haul_shipment *shipment)
 }
 
 /* Is one patch enough, and the memory pinned, so that copies run beside other work? (An arena that
- * returns directly has no odd pointers.) */
+ * returns directly has no explicit relocations.) */
 static int has_one_patch(const haul_shipment *shipment)
 {
     return is_moved(shipment) && shipment->contents.arena->region.pinned &&
@@ -521,7 +522,7 @@ static haul_status order_return_as_one(haul_shipment *shipment)
     return status == HAUL_OK && is_moved(shipment) ? relocate(shipment) : status;
 }
 
-/* One fetch; or three steps: pointers for the host, copy, pointers for the device. */
+/* One fetch, or three orders: patch the pointers for the host, copy, patch them for the device. */
 static haul_status order_return(haul_shipment *shipment)
 {
     haul_status status = HAUL_OK;
@@ -540,7 +541,7 @@ static haul_status order_return(haul_shipment *shipment)
                                             : order_return_as_one(shipment);
     if (status != HAUL_OK) {
         haul__drain(shipment->device);
-        shipment->marks_are_there = 0; /* the cause may be marks that a kernel has overwritten */
+        shipment->marks_are_there = 0; /* a kernel may have overwritten the marks */
     }
     return status;
 }

@@ -19,22 +19,25 @@ haul_status haul__arena_send(haul_shipment *shipment);
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async);
 /* Orders the patch of contents that were copied from a device, where they lay at `from`. */
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from);
-/* Will a device with marks be asked whether pointers lead out? A mirrored arena has marks for
- * that. */
+/* Does the device, if it has marks, check for pointers that lead out? A mirrored arena has marks
+ * for that. */
 int haul__device_checks(const haul__contents *contents);
-/* Does it return without staging (options.direct_return)? Returns it so. */
+/* Does the arena return without staging (options.direct_return)? The second function returns it in
+ * this way. */
 int haul__arena_returns_directly(const haul_shipment *shipment);
 haul_status haul__arena_bring_back(haul_shipment *shipment);
 
 /* ---- arena_marks.c */
 
-/* Sends the marks: bitmap and odd offsets, or a list. */
+/* Sends the marks: bitmap and explicit relocations, or a list. */
 haul_status haul__arena_send_marks(haul_shipment *shipment);
-/* Writes bitmap and odd offsets to their places in `memory`, which has the layout of the range. */
+/* Writes bitmap and explicit relocations to their places in `memory`, which has the layout of the
+ * range. */
 void haul__write_marks(haul_shipment *shipment, unsigned char *memory);
 /* The number of pointers in the bitmap. The count ends beyond `most`. */
 size_t haul__count_marked(const haul__contents *contents, size_t most);
-/* From a patch of all by the bitmap: the patch of the words in bytes [from, end) of the arena. */
+/* A part of `all`, a patch by the bitmap: the patch of the words in bytes [from, end) of the
+ * arena. */
 haul_relocation haul__part_of(const haul_relocation *all, size_t from, size_t end);
 /* Splits a patch of all in two: the words before byte `cut`, and the others. Either may have
  * none. */

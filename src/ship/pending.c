@@ -18,8 +18,8 @@
 
 /* ---- Asynchronous work. */
 
-/* The result of work, in words. `failures`: the device's, when the work was ordered or timed
- * out. */
+/* Fills the record with the failure of work. `failures`: the device's count when the work was
+ * ordered or timed out. */
 static haul_status how_it_went(haul_device *device, const char *what, uint64_t failures,
                                haul_status status)
 {
@@ -192,8 +192,8 @@ haul_status haul__shipment_finish(haul_shipment *shipment)
     return status == HAUL_OK ? write_returns(shipment) : status;
 }
 
-/* Waits for a fence. If that times out, whatever is given back is kept until the later of the
- * fences. */
+/* Waits for a fence. If that times out, memory that is given back stays until this fence and the
+ * earlier timeout's have been reached. */
 static void give_up(haul_device *device, uint64_t fence)
 {
     if (haul__await(device, fence) != HAUL_ERROR_PENDING)

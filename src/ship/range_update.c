@@ -139,7 +139,7 @@ static haul_status send_piece(haul_shipment *shipment, const haul_async *async, 
     return status;
 }
 
-/* Nothing of the range crosses; the event is signalled all the same. */
+/* No byte of the range crosses; the event is signalled all the same. */
 static haul_status tell_alone(haul_shipment *shipment, const haul_async *async)
 {
     if (!async || !async->event)

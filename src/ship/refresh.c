@@ -23,7 +23,8 @@
 #define WHOLE_BYTES HAUL__SECOND_BYTES
 
 /* A pointer has changed, and gather has named a place near it. The arena on the device still has
- * the old pointers, and tells which one it was. If that fails, the first error record stays. */
+ * the old pointers: a comparison finds the changed one. If that fails, the first error record
+ * stays. */
 static void name_stale_pointer(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;

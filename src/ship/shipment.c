@@ -2,7 +2,7 @@
  *
  * A shipment is a plan and a range on a device. The plan knows the offset of each source byte in
  * the arena, and the range has the arena's address: a device address is their sum. Everything new
- * is complete before anything is handed out or replaced, so a failure only drops what is new.
+ * is complete before anything is handed out or replaced, so a failure only drops the new parts.
  */
 #include "device/deferred.h"
 #include "arena/arena.h"

@@ -38,7 +38,7 @@ struct haul_shipment {
     haul__range range;
     haul_ship_options options;
     haul_shipment_statistics statistics;
-    int marks_are_there; /* the bitmap, or list, and the odd offsets have arrived on the device */
+    int marks_are_there; /* all marks have arrived on the device */
     haul__work work;
     haul__return *returns; /* in the order of the calls */
     haul__memory spare;    /* memory of a written return, for the next one */

@@ -1,9 +1,9 @@
 /* Transfers: a whole graph to the device, as one or in pieces.
  *
- * The slow obvious version: gather arena, bitmap and odd offsets into one host buffer, laid out as
- * on the device, copy it, and let the device add the base to every marked word. Small graphs cross
- * in this way. Their cost is that of the orders, so copy and patch are one order if the device
- * offers that.
+ * The slow obvious version: gather arena, bitmap and explicit relocations into one host buffer,
+ * laid out as on the device, copy it, and let the device add the base to every marked word. Small
+ * graphs cross in this way. Their cost is that of the orders, so copy and patch are one order if
+ * the device offers that.
  *
  * A large graph is packed and sent at the same time: gather fills one buffer of the staging ring
  * while the device reads the others. The shorter of packing and transfer is hidden, and the pinned
@@ -11,8 +11,8 @@
  * of the pointers' offsets if that is shorter (arena_marks.c says when). They go last, and the
  * patch behind them.
  *
- * A device may report a failure late: a copy that "succeeded" fails at the next wait. So nothing
- * here counts as done before a wait has succeeded.
+ * A device may report a failure afterwards: a copy that "succeeded" fails at the next wait. So
+ * nothing here counts as done before a wait has succeeded.
  */
 #include "base/clock.h"
 #include "device/deferred.h"

@@ -5,8 +5,8 @@
 #include "pack/progress.h"
 #include "ship/shipment.h"
 
-/* Copies a piece of the shipment's arena to the host: orders it; waits for it and counts the
- * transfer; both. */
+/* Copy a piece of the shipment's arena to the host: the first orders the copy, the second waits for
+ * it and counts the transfer, the third does both. */
 haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes);
 haul_status haul__shipment_arrive(haul_shipment *shipment, size_t bytes);
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes);
@@ -15,7 +15,7 @@ haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at,
  * Adds the seconds of gathering to *packed. After a failure some pieces may be under way. */
 haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
                              const haul__listener *listener, double *packed);
-/* Sends the marks: bitmap and odd offsets, or a list of pointers. */
+/* Sends the marks: bitmap and explicit relocations, or a list of pointers. */
 haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__range *range);
 /* Lays out the parts of a plan's range; with a bitmap if the device patches. */
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched,

@@ -7,8 +7,8 @@
  * A larger arena comes back in pieces through the ring: while one piece is written to the objects,
  * the next ones cross. If the device fails halfway, the first pieces are written. Their bytes are
  * right, and the device still has all results, so the call can be repeated. options.whole_return
- * makes the return all or nothing, for memory of the arena's size. So does a return of pointers:
- * all are checked before any is written. The device itself writes a locked source (zero_copy.c).
+ * makes the return all or nothing, for memory of the arena's size. So is a return of pointers: all
+ * are checked before any is written. The device itself writes a locked source (zero_copy.c).
  *
  * Fields that shapes and rules read must come back unchanged. If an arena does not arrive whole,
  * the pieces with such fields cross twice: first all of them are checked, then everything is
@@ -200,7 +200,7 @@ static int next_piece(const return_queue *r, haul__piece *piece)
     return piece->bytes > 0;
 }
 
-/* Are there fields that must come back unchanged? */
+/* Does the graph have fields that must come back unchanged? */
 static int must_look(const haul_shipment *shipment)
 {
     if (haul__is_arena(shipment))
@@ -450,9 +450,10 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 
 /* ---- The calls. */
 
-/* Does the arena return in one buffer? An ordered arena does: its pieces are no pieces of the
- * source. An arena up to device->whole_bytes must arrive before any of it is written; it does, too,
- * if the device wants pieces so small that the ring cannot hold them all. */
+/* Does the arena return in one buffer? An ordered arena does: its pieces are not pieces of the
+ * source. An arena up to device->whole_bytes must arrive whole before any of it is written; it
+ * returns in one buffer if the device's pieces are so small that the ring cannot hold all of
+ * them. */
 static int returns_whole(haul_shipment *shipment)
 {
     const size_t bytes = shipment->range.arena_bytes;
