@@ -7,7 +7,7 @@
 #include "device/range.h"
 #include "device/streams.h"
 
-#define ODD_ROOM ((size_t)4096) /* for the offsets of a few odd pointers */
+#define ODD_ROOM ((size_t)4096) /* for the offsets of a few explicit relocations */
 
 /* If timed-out work still uses the memory, it is left to the system. */
 static void release_staged(const haul__region *region)

@@ -33,15 +33,15 @@ static int may_be_used(const haul__deferred *kept, haul_status status)
     return status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST;
 }
 
-/* The error may belong to other work and is reported only once; ask again to learn about this
- * fence. */
+/* Waits for a fence. An error may belong to other work, and is reported only once: a second wait
+ * tells about this fence. */
 static haul_status await_over(haul_device *device, uint64_t fence)
 {
     haul_status status = haul__await(device, fence);
     return status == HAUL_OK || status == HAUL_ERROR_PENDING ? status : haul__await(device, fence);
 }
 
-/* Never released: left to the system. An arena stays held. */
+/* Leaves a thing to the system: it is never released. An arena stays held. */
 static void leave(haul_device *device, haul__deferred *kept)
 {
     haul__leave_locked(device, &kept->locked);

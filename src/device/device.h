@@ -23,7 +23,8 @@ struct haul_device {
     size_t expected_bytes; /* of the next shipment: as the last one */
     uint64_t failures;     /* reported by the device; each may concern any work under way */
     haul_status failure;   /* the last one */
-    /* A wait of this call timed out, and the work has a fence: what the call gives back is kept. */
+    /* A wait of this call timed out, and the work has a fence: memory that the call gives back
+     * stays. */
     int timed_out;
     uint64_t timeout_fence;
     int is_unfenced; /* a wait of this call timed out, and the device could make no fence */

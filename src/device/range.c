@@ -4,7 +4,8 @@
 #include "device/range.h"
 #include "device/streams.h"
 
-/* A device that breaks its promises is noticed here, not by a kernel that reads the wrong bytes. */
+/* Checks the device's answer: a bad address is noticed here, not by a kernel that reads wrong
+ * bytes. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
 {
     haul_status status =

@@ -1,7 +1,7 @@
 /* Device memory for one graph:
  *
  *     address   + bitmap_at         + explicit_at           + list_at                + bytes
- *     | arena   | relocation bitmap | explicit relocations  | what is to be rebuilt  |
+ *     | arena   | relocation bitmap | explicit relocations  | objects to rebuild     |
  *
  * Bitmap and explicit relocations (offsets) are present if the device patches pointers itself;
  * a list of all pointers may stand in place of the bitmap. The last list is present if objects have

@@ -1,4 +1,4 @@
-/* The ring of staging buffers, HAUL__RING_BYTES in all, and what is sent through it. */
+/* The ring of staging buffers, HAUL__RING_BYTES in all, and sends through it. */
 #ifndef HAUL_DEVICE_RING_H
 #define HAUL_DEVICE_RING_H
 

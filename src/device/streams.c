@@ -114,8 +114,8 @@ static haul_status wait(haul_device *device)
     return status;
 }
 
-/* A wait timed out: makes a fence, which tells later when the work is done. If the device cannot
- * make one, later calls ask it again (haul__ask_for_fence). */
+/* A wait timed out: makes a fence, by which later calls learn that the work is done. If the device
+ * cannot make one, later calls ask it again (haul__ask_for_fence). */
 static void note_timeout(haul_device *device, haul_status status)
 {
     if (status != HAUL_ERROR_PENDING)
@@ -131,8 +131,8 @@ void haul__drain(haul_device *device)
     note_timeout(device, wait(device));
 }
 
-/* Signals the event, then makes the fence. If work was pending already, both are one: its count of
- * failures stays. */
+/* Signals the event, then makes the fence. If work was already pending, both become one, with the
+ * earlier count of failures. */
 static haul_status go_on(haul_device *device, const haul_async *async, haul__work *work)
 {
     uint64_t fence;

@@ -34,7 +34,7 @@ haul_status haul__await(haul_device *device, uint64_t fence);
 haul_status haul__poll(haul_device *device, uint64_t fence);
 /* The poll of work that has no fence: HAUL_ERROR_DEVICE_LOST or HAUL_ERROR_PENDING. */
 haul_status haul__ask_for_fence(haul_device *device, uint64_t unused);
-/* Waits for the selected stream after a failure that the record already tells. */
+/* Waits for the selected stream after a failure. The record, which already describes it, stays. */
 void haul__drain(haul_device *device);
 /* The end of a call's orders. Synchronous (`async` NULL): waits for them; `work` may be NULL.
  * Asynchronous: signals the event and notes a fence in *work. After a failure nothing is under way,
@@ -45,8 +45,7 @@ haul_status haul__conclude(haul_device *device, const haul_async *async, haul__w
 /* Order a copy. On failure the stream is drained. */
 haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes);
 haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes);
-/* Orders a patch; none if it has no words, or if delta is 0 and nobody asks for outside
- * pointers. */
+/* Orders a patch, unless it has no words, or delta is 0 and `outside` is NULL. */
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 
 #endif
