@@ -7,10 +7,10 @@
  * time, the host asks CUDA, which knows the reason.
  *
  * The order is a function of the driver, not of the runtime. The runtime gives its address, so
- * nothing is linked. There are no answers if the driver lacks it, or if the user has told CUDA not
- * to spin. The user's streams have none either: CUDA would not know that we waited for a user's
- * stream, and compute-sanitizer would report memory freed in another stream's order as still in
- * use.
+ * nothing is linked. There are no answers if the driver lacks the function, or if the user's flags
+ * forbid CUDA to spin. The user's streams have none either: CUDA would not know that we waited for
+ * a user's stream, and compute-sanitizer would report memory freed in another stream's order as
+ * still in use.
  *
  * An answer, like all work on the device's own stream, comes behind earlier work on the legacy
  * default stream: if another thread has put work there, the wait includes it.

@@ -1,7 +1,7 @@
 /* The inside of the CUDA device: the state of an open one, and the frame of every verb.
  *
  *     cuda.c         the table; open, close, capabilities
- *     gpus.c         how many GPUs there are
+ *     gpus.c         the number of GPUs
  *     verb.c         entering and leaving a verb; CUDA's errors in words; driver entries
  *     allocations.c  device memory, staging
  *     copy.c         copies to, from and across

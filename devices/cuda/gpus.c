@@ -1,4 +1,4 @@
-/* How many GPUs there are. */
+/* The number of GPUs. */
 #include <errno.h>
 
 #include <cuda_runtime_api.h>

@@ -7,9 +7,9 @@
  *     bitmap word   | bit 0 .. 31      | bit 32 .. 63     |
  *     arena         | lane 0 .. 31     | lane 0 .. 31     |      256 bytes each, for words of 8
  *
- * It is right because a word belongs to exactly one bit, a bit to one lane, and an odd pointer
- * overlaps neither a marked word nor another odd pointer: no byte is written by two threads, so no
- * order is needed.
+ * It is right because a word belongs to exactly one bit, a bit to one lane, and an explicit
+ * relocation (an entry of the list `odd`) overlaps neither a marked word nor another entry: no byte
+ * is written by two threads, so no order is needed.
  *
  * It is fast because memory latency bounds it, and each warp has many loads under way: four bitmap
  * words, which are 32 bytes, one sector, and up to eight arena words a lane, all loaded before the
@@ -19,10 +19,10 @@
  * `send` is for graphs so small that a second order costs more than their bytes. Each thread loads
  * 16 bytes over the bus from pinned memory. A warp's 512 bytes are the 64 words (of 8 bytes) of one
  * bitmap word, which is loaded at the same time. All loads of all threads are under way at once, so
- * the transfer costs one latency and its bytes. An odd pointer can lie across the pieces of two
- * blocks: each block patches the bytes in its own piece. For that every block reads the whole list,
- * so patch.c limits its length. `fetch` swaps the sides: the arena is on the host and all else on
- * the device.
+ * the transfer costs one latency and its bytes. An explicit relocation can lie across the pieces of
+ * two blocks: each block patches the bytes in its own piece. So every block reads the whole list,
+ * and patch.c limits its length. `fetch` swaps the sides: the arena is on the host, and everything
+ * else is on the device.
  *
  * Gathering and scattering follow lists: eight threads take a segment, 128 bytes of it at a time,
  * one read or write of the bus. No two segments share a byte, so again no order is needed; and
@@ -58,7 +58,7 @@ static __device__ __forceinline__ word patched(word value, const haul__gpu_patch
     return value != 0 && is_inside(value, patch) ? (word)(value + (word)patch.delta) : value;
 }
 
-/* Reports an external pointer; these are rare, so the bus is hardly ever used. */
+/* Reports an external pointer. These are rare, so the bus is rarely used. */
 static __device__ __forceinline__ void tell_outside(const haul__gpu_patch &patch, bool outside)
 {
     if (outside && patch.outside)
@@ -157,8 +157,8 @@ static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t fir
     return both.bytes;
 }
 
-/* Patches the bytes of odd pointers in [begin, begin + piece_bytes). Each pointer is loaded whole
- * from the source. */
+/* Patches the bytes of explicit relocations in [begin, begin + piece_bytes). Each pointer is loaded
+ * whole from the source. */
 template <typename word>
 static __device__ __forceinline__ void patch_odd_in_piece(unsigned char *piece, uint64_t begin,
                                                           const haul__gpu_patch &patch,

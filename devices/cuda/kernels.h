@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* haul_relocation, with addresses for the GPU. For `send`, bitmap and odd are in pinned host
+/* haul_relocation, with addresses for the GPU. For `send`, `bitmap` and `odd` are in pinned host
  * memory; for `fetch`, which is the same kernel, `arena` is. */
 typedef struct haul__gpu_patch {
     unsigned char *arena;
@@ -24,7 +24,8 @@ typedef struct haul__gpu_patch {
     uint32_t *outside; /* in pinned host memory; NULL: external pointers are not reported */
 } haul__gpu_patch;
 
-/* The number that a kernel's last block writes when all blocks have ended. `where` NULL: none. */
+/* The number that a kernel's last block writes when all blocks have ended. `where` NULL: no
+ * number. */
 typedef struct haul__gpu_answer {
     uint32_t *where; /* in pinned host memory */
     uint32_t number;
@@ -43,7 +44,7 @@ typedef struct haul__gpu_crossing {
 
 /* Loads the code for the current GPU. cudaErrorNoKernelImageForDevice: the library has none. */
 cudaError_t haul__gpu_kernels_load(void);
-/* Patches an arena in place. There is at least one word or one odd pointer. */
+/* Patches an arena in place. There is at least one word or one explicit relocation. */
 cudaError_t haul__gpu_kernels_relocate(const haul__gpu_patch *patch, unsigned word_bytes,
                                        int processors, cudaStream_t stream);
 /* Copies `bytes` bytes from `from` to the arena and patches them on the way. One of the two is

@@ -2,7 +2,7 @@
  *
  * CUDA registers memory that the user has allocated: kernels of all GPUs then reach it at its own
  * address. If a GPU would have another address for it, locking is refused. CUDA registers a page
- * once, so a page that anybody has registered is refused. A crossing is one kernel.
+ * once, so a page that is already registered, by anybody, is refused. A crossing is one kernel.
  */
 #include "allocations.h"
 #include "streams.h"

@@ -9,8 +9,8 @@
  *     memory      pages of the host     memory of the GPU
  *     window      the same pages        the same pages (registered)
  *
- * No manual promises this. So a test runs before a range is given out: a word is written on each
- * side, and both must be found. If system or driver behave otherwise, there is no mirror.
+ * No manual promises this. So a test runs before a range is given out: it writes a word on each
+ * side, and each side must find its own. If system or driver behave otherwise, there is no mirror.
  *
  * These functions are the driver's, not the runtime's; see answer.c.
  */
@@ -114,7 +114,7 @@ static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const 
     if (o->create(&memory, bytes, &all, 0) != CUDA_SUCCESS)
         return 0;
     mapped = o->map(there, bytes, 0, memory, 0);
-    (void)o->release(memory); /* it is freed when it is unmapped */
+    (void)o->release(memory); /* the driver frees it at the unmap */
     if (mapped != CUDA_SUCCESS)
         return 0;
     if (allow_all(gpu, visit, o, there, bytes))
@@ -242,7 +242,7 @@ haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror)
     return haul__gpu_leave(gpu, &visit, status);
 }
 
-/* Of a lost GPU the driver keeps its side; the host's pages are freed all the same. */
+/* If the GPU is lost, the driver keeps the GPU's side; the host's pages are freed all the same. */
 void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
 {
     const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;

@@ -8,12 +8,12 @@
 #include "streams.h"
 #include "verbs.h"
 
-/* The most odd pointers for the kernel of `send` and `fetch`. Each of its blocks reads the whole
- * list, for `send` over the bus. Larger: the list takes longer than the data. Smaller: more packed
- * structs need two orders. */
+/* The most explicit relocations for the kernel of `send` and `fetch`. Each of its blocks reads the
+ * whole list, for `send` over the bus. Larger: the list takes longer than the data. Smaller: more
+ * packed structs need two orders. */
 #define SEND_ODD 256u
 
-/* More words than any memory has. Below, no size in this file overflows. */
+/* More words than any memory has. With fewer words, no size in this file overflows. */
 #define WORDS_LIMIT (UINT64_MAX / 16)
 
 static uint64_t bitmap_bytes(const haul_relocation *relocation)
@@ -62,8 +62,8 @@ static haul__gpu_patch patch_of(const haul_relocation *relocation)
 
 /* ---- Relocate. */
 
-/* Arena, bitmap and odd offsets of a shipment are one range: the first check remembers it, and the
- * others find it there. */
+/* Arena, bitmap and explicit relocations of a shipment are one range: the first check remembers it,
+ * and the others find it there. */
 static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit,
                                 const haul_relocation *relocation)
 {

@@ -14,7 +14,7 @@ haul_status haul__gpu_join(haul__gpu *gpu, const haul__gpu_visit *visit);
 
 /* ---- answer.c */
 
-/* Without answers nothing fails. */
+/* Sets up answers. A failure is no error: the device then works without them. */
 void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
 void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit);
 /* Fills `answer` for the next kernel on the selected stream, which then writes the next number as

@@ -25,7 +25,7 @@ static const struct {
     { cudaSuccess, HAUL_OK },
     { cudaErrorNotReady, HAUL_ERROR_PENDING },
     { cudaErrorMemoryAllocation, HAUL_ERROR_DEVICE_MEMORY },
-    /* a handle or a pointer that is not what it should be */
+    /* a wrong handle or pointer */
     { cudaErrorInvalidValue, HAUL_ERROR_ARGUMENT },
     { cudaErrorInvalidResourceHandle, HAUL_ERROR_ARGUMENT },
     { cudaErrorInvalidHostPointer, HAUL_ERROR_ARGUMENT },

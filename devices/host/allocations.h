@@ -10,13 +10,13 @@ static inline size_t haul__host_region_bytes(unsigned count)
     return sizeof(haul__host_region) + count * sizeof(haul__host_slot);
 }
 
-/* Maps memory for an empty block. 0: the system refuses, and the block stays empty. And unmaps
- * it. */
+/* The first maps memory for an empty block; 0: the system refuses, and the block stays empty. The
+ * second unmaps it. */
 int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment,
                           haul__host_block *block);
 void haul__host_unmap(const haul__host *host, const haul__host_block *block);
-/* An empty block, not yet in the table; `bytes` are checked against the device's memory. NULL: the
- * message says why. */
+/* Makes an empty block, not yet in the table. Refuses `bytes` that exceed the device's memory.
+ * NULL: the message says why. */
 haul__host_block *haul__host_new_block(haul__host *host, const char *verb, uint64_t bytes,
                                        haul_status *status);
 void haul__host_add_block(haul__host *host);

@@ -21,7 +21,7 @@
 #define STAGE_ALIGNMENT 64u
 /* up to here the patch finds the copied bytes in the second-level cache */
 #define SEND_BYTES ((size_t)256 << 10)
-/* one patch is always faster than two; but larger arenas return in parts, as on a GPU */
+/* a single patch is always faster than two, but larger arenas return in parts, as on a GPU */
 #define FETCH_BYTES ((size_t)8 << 20)
 
 /* ---- The verbs. */

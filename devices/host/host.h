@@ -1,12 +1,12 @@
-/* The inside of the host device: what an open one holds.
+/* The inside of the host device: the state of an open one.
  *
  *     host.c          the table; copies, relocation, order, launches
- *     notes.c         the words of a failure, counters, growing tables
+ *     notes.c         the message of a failure, counters, growing tables
  *     pages.c         pages that can be mapped twice
  *     allocations.c   its memory, made of them
  *     small.c         small allocations, many to a map
- *     locked.c        host memory that is locked, read and written where it lies
- *     mirror.c        memory at addresses where the host has some too
+ *     locked.c        locked host memory, read and written in place
+ *     mirror.c        device memory and host memory at the same addresses
  */
 #ifndef HAUL_HOST_DEVICE_H
 #define HAUL_HOST_DEVICE_H
@@ -31,7 +31,7 @@ struct haul__host_region {
 };
 
 #define HAUL__HOST_KINDS 5u      /* slots of 1, 2, 4, 8 and 16 pages */
-#define HAUL__HOST_GUARDED 8192u /* up to so many slots, a launch opens them one by one */
+#define HAUL__HOST_GUARDED 8192u /* a launch opens up to this many slots one by one */
 
 typedef struct haul__host_block {
     unsigned char *public_map, *private_map; /* the public one begins with its guard page */
@@ -57,7 +57,7 @@ typedef struct haul__host {
     long process; /* that opened it */
     haul_allocator allocator;
     size_t page;
-    int is_file, file; /* whether its pages are those of a file; which file, -1: none yet */
+    int is_file, file; /* is_file: its pages are those of `file`; -1: not open yet */
     size_t memory_bytes;
     /* by falling address: the system mostly gives lower and lower ones */
     haul__host_block *blocks;

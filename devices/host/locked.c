@@ -42,7 +42,7 @@ static int is_locked(const haul__host *host, const unsigned char *memory, size_t
     return 0;
 }
 
-/* Is every page mapped? msync tells; for memory without a file it does nothing else. */
+/* Is every page mapped? msync answers that; for memory without a file it does nothing else. */
 static int is_mapped(const haul__host *host, void *memory, size_t bytes)
 {
     const size_t before = (uintptr_t)memory % host->page;

@@ -7,8 +7,8 @@
 /* Can mremap map shared pages once more? If not, the pages are those of a file. */
 int haul__host_can_remap(size_t page);
 void haul__host_close_file(haul__host *host);
-/* Makes pages of zeros; NULL: the system refuses. Maps some of them at `at` too, over the mapping
- * there; 0: the system refuses. Gives them back. */
+/* The first makes pages of zeros; NULL: the system refuses. The second maps some of them at `at`,
+ * too, over the mapping there; 0: the system refuses. The third gives them back. */
 unsigned char *haul__host_pages(haul__host *host, size_t bytes);
 int haul__host_show(const haul__host *host, unsigned char *pages, size_t bytes, unsigned char *at);
 void haul__host_forget(const haul__host *host, unsigned char *pages, size_t bytes);
