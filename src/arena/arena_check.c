@@ -30,7 +30,7 @@ static const char *fault_of_room(const haul_arena *arena)
     return NULL;
 }
 
-const char *haul__arena_fault(const haul_arena *arena)
+static const char *fault_of_arena(const haul_arena *arena)
 {
     const size_t used = haul__arena_used(arena);
     const char *fault = fault_of_room(arena);
@@ -77,6 +77,9 @@ static const char *fault_of_lists(const haul__contents *c)
 const char *haul__contents_fault(const haul__contents *contents)
 {
     const haul_arena *arena = contents->arena;
+    const char *fault = fault_of_arena(arena);
+    if (fault)
+        return fault;
     if (contents->base != arena->room.base || contents->bytes > arena->capacity)
         return "the contents lie outside of their arena";
     if (contents->own && bits_above(contents->own, contents->bytes / sizeof(void *)))

@@ -5,8 +5,8 @@
 
 #include "arena/contents.h"
 
-/* The first invariant that does not hold, as a sentence; NULL: all hold. */
-const char *haul__arena_fault(const haul_arena *arena);
+/* The first invariant of the contents or their arena that does not hold, as a sentence; NULL: all
+ * hold. */
 const char *haul__contents_fault(const haul__contents *contents);
 
 #endif

@@ -257,9 +257,7 @@ static void hold(haul__contents *contents, haul_arena *arena)
 #ifdef HAUL_CHECKS
 static haul_status check(const haul__contents *contents, haul_error *error)
 {
-    const char *fault = haul__arena_fault(contents->arena);
-    if (!fault)
-        fault = haul__contents_fault(contents);
+    const char *fault = haul__contents_fault(contents);
     return fault ? haul__fail(error, HAUL_ERROR_STATE, "broken invariant: %s", fault) : HAUL_OK;
 }
 #endif

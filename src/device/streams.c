@@ -165,30 +165,29 @@ haul_status haul__conclude(haul_device *device, const haul_async *async, haul__w
 
 /* ---- Orders. */
 
-haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes)
+/* After the order of a copy. */
+static haul_status end_copy(haul_device *device, haul_status status, size_t bytes, const char *way)
 {
-    haul_status status;
-    haul__phase_begin(device, "transfer");
-    status = device->table.copy_to(device->state, to, from, bytes);
     haul__phase_end(device);
     if (status == HAUL_OK)
         return HAUL_OK;
-    haul__device_failed(device, status, "copy of ", bytes, " bytes to the device");
+    haul__device_failed(device, status, "copy of ", bytes, way);
     haul__drain(device);
     return status;
 }
 
+haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes)
+{
+    haul__phase_begin(device, "transfer");
+    return end_copy(device, device->table.copy_to(device->state, to, from, bytes), bytes,
+                    " bytes to the device");
+}
+
 haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes)
 {
-    haul_status status;
     haul__phase_begin(device, "transfer");
-    status = device->table.copy_from(device->state, to, from, bytes);
-    haul__phase_end(device);
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    haul__device_failed(device, status, "copy of ", bytes, " bytes from the device");
-    haul__drain(device);
-    return status;
+    return end_copy(device, device->table.copy_from(device->state, to, from, bytes), bytes,
+                    " bytes from the device");
 }
 
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation)

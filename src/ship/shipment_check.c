@@ -36,11 +36,8 @@ static const char *fault_of(const haul_shipment *shipment)
     if (!shipment->plan == !haul__is_arena(shipment))
         return "a shipment has a plan and an arena, or neither";
     fault = fault_of_range(&shipment->range);
-    if (!fault && haul__is_arena(shipment)) {
+    if (!fault && haul__is_arena(shipment))
         fault = haul__contents_fault(&shipment->contents);
-        if (!fault)
-            fault = haul__arena_fault(shipment->contents.arena);
-    }
     for (back = shipment->returns; back && !fault; back = back->next)
         if (back->at > shipment->range.arena_bytes ||
             back->bytes > shipment->range.arena_bytes - back->at)
