@@ -22,9 +22,9 @@
 #include "allocations.h"
 #include "verbs.h"
 
-/* The pool's threshold unless the user sets one: a part of the GPU's memory, and at least so many
- * bytes. Memory that went back to the driver takes hundreds of microseconds to get again, whatever
- * its size. */
+/* The pool's default threshold: this part of the GPU's memory, but at least KEPT_LEAST bytes.
+ * Memory that went back to the driver takes hundreds of microseconds to get again, whatever its
+ * size. */
 #define KEPT_PART 64u
 #define KEPT_LEAST ((uint64_t)64 << 20)
 

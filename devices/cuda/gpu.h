@@ -24,8 +24,7 @@
 #include "haul/cuda.h"
 #include "kernels.h"
 
-/* Memory with an alignment above the allocator's: its address is not the one that the allocator
- * gave. */
+/* Memory with an alignment above the allocator's. Its address lies above the allocation's base. */
 typedef struct haul__gpu_shifted {
     haul_address address, base; /* ours; the allocator's */
     uint64_t bytes;             /* at base */

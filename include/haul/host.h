@@ -9,8 +9,8 @@
  * memory and, inside a launch, to the device's, in all threads.
  *
  * Each allocation takes whole pages. A hundred thousand allocations of up to 64 KiB can be alive;
- * of larger ones, as many as the system has mappings for: some 16,000. If the system cannot map
- * pages twice with mremap (qemu-user), they are pages of an unnamed file; under any limit of file
+ * the system's limit of mappings allows some 16,000 larger ones. If the system cannot map pages
+ * twice with mremap (qemu-user), they are pages of an unnamed file; under any limit of file
  * sizes (RLIMIT_FSIZE) an allocation is then HAUL_ERROR_DEVICE_MEMORY.
  *
  * Its work is done when a call returns, also in an asynchronous call. The stream of a haul_async is

@@ -68,8 +68,8 @@ HAUL_API haul_status haul_plan_create(haul_context *context, const haul_root *ro
  *
  * Ranges that overlap keep their distances and are placed as one cluster. Clusters are placed one
  * after the other, at multiples of two pointers or of their types' alignments. So, unlike above, an
- * address keeps only three alignments: the one that its type declares, that of the type's own
- * pointers, and, up to two pointers, the one that the size of an element suggests.
+ * address keeps only three alignments: its type's declared alignment; the alignment of the type's
+ * pointers; and the largest power of two, up to two pointers, that divides the size of an element.
  *
  * Three things may still differ from process to process. Bytes of padding, opaque and external
  * words are copied as they are. If one object ends and another begins at the same address, a

@@ -259,9 +259,9 @@ struct haul_rule {
  * arena's address on the device, whenever it packs (ship, refresh, replan) and when an arena is
  * copied to another device; haul_relocate leaves them alone. If the device address has a bit of the
  * tag, that is HAUL_ERROR_LIMIT, with the path; a pointer to no elements becomes the tag alone.
- * haul_unmarshal_pointers brings back both the tag and the address that the device has. Values that
- * are not pointers are told apart by integer_below and integer_from, or by a `when` with
- * HAUL_ELSE_RAW: a NaN-boxed number, say, by a function that reads here->place. */
+ * haul_unmarshal_pointers brings back both the tag and the address that the device has. Numbers in
+ * the same word are excluded by integer_below and integer_from, or by a `when` with HAUL_ELSE_RAW.
+ * For a NaN-boxed number, the condition is a function that reads here->place. */
 #define HAUL_HIGH_TAGS (~(((uintptr_t)1 << (sizeof(void *) > 4 ? 48 : 31)) - 1))
 #if !defined(__cplusplus)
 #define HAUL_RULE(...) (&(const haul_rule){ __VA_ARGS__ })

@@ -126,7 +126,7 @@ HAUL_API haul_status haul_replan(haul_shipment *shipment);
 HAUL_API haul_status haul_unmarshal(haul_shipment *shipment);
 /* The same, and pointers that the device has changed come back as host pointers. All are checked
  * before anything is written: a pointer out of the graph is HAUL_ERROR_GRAPH with its path. (A
- * changed count is refused here, too: nobody knows whether the new target has so many elements.)
+ * changed count is refused here, too: the new target may have fewer elements.)
  * The device's pointers overwrite those that only the host has changed. There is one exception: a
  * host pointer that leads out of the graph stays if the device holds null. It may have been sent as
  * null because it led to no elements, and that null looks like one that the device has written.

@@ -29,8 +29,8 @@ extern "C" {
 HAUL_API unsigned haul_version(void);
 
 /* One list makes the numbers, the names and the texts. Numbers never change, and leave room for
- * more. Their range says what is at fault: -1.. the call, -20.. the description, -40.. the user's
- * data, -60.. resources, -80.. the device and files. */
+ * more. Errors from -1 down concern the call, from -20 the description, from -40 the user's data,
+ * from -60 resources, and from -80 the device and files. */
 #define HAUL_STATUS_LIST(X)                                                                        \
     X(HAUL_OK, 0, "success")                                                                       \
     X(HAUL_ERROR_ARGUMENT, -1, "an argument is not acceptable")                                    \

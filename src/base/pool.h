@@ -1,7 +1,8 @@
 /* A thread pool: its threads share loops with the caller.
  *
  * A loop goes over a range that is cut into chunks. Each thread, the caller included, begins with
- * chunks of its own and then takes what is left. So the caller depends on no other thread. Without
+ * chunks of its own, then takes chunks that no thread has begun. So the caller waits for no thread
+ * to begin. Without
  * a pool, or after a fork, the range is one chunk, and the caller works on it; if threads are slow
  * to wake, the caller works on most chunks. The result is the same.
  */

@@ -22,7 +22,7 @@ typedef struct haul__lock {
     size_t holders;
     /* the locking verb: the lock serves all devices with the same one */
     haul_status (*by)(void *state, void *memory, size_t bytes);
-    struct haul_device *device; /* the one that locked; NULL: it has closed */
+    struct haul_device *device; /* it locked the pages; NULL: it has closed */
 } haul__lock;
 
 /* An object that has been freed and must still be finished. It stands in the object, so that a free
