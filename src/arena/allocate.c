@@ -303,7 +303,7 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (bytes == 0)
         return refuse(arena, HAUL_ERROR_LIMIT, "the size of so many objects overflows");
     if (is_special && !room_for_special(arena))
-        return refuse(arena, HAUL_ERROR_MEMORY, "no memory to note what is special about a type");
+        return refuse(arena, HAUL_ERROR_MEMORY, "out of memory for the list of special objects");
     memory = allocate(arena, bytes,
                       walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
     if (!memory)
