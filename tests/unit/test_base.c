@@ -12,6 +12,7 @@
 #include "haul/file.h"
 #include "base/clock.h"
 #include "base/memory.h"
+#include "base/sized.h"
 #include "base/status.h"
 #include "support/check.h"
 #include "support/doors.h"
@@ -39,6 +40,89 @@ TEST(status, a_number_that_is_no_status_has_a_name_too)
     CHECK_STR(haul_status_name((haul_status)-999), "HAUL_ERROR_UNKNOWN");
     CHECK_STR(haul_status_name((haul_status)7), "HAUL_ERROR_UNKNOWN");
     CHECK(haul_status_text((haul_status)-999) != NULL);
+}
+
+/* ---- Structs that grow. Each pair is one struct in an old header and in a new one. */
+
+typedef struct old_options {
+    int64_t threads;
+    void *user;
+} old_options;
+
+typedef struct new_options {
+    int64_t threads;
+    void *user;
+    int64_t added;
+} new_options;
+
+TEST(sized, a_new_library_reads_an_old_program_and_takes_zeros_for_the_rest)
+{
+    old_options theirs = { 3, &theirs };
+    new_options ours;
+    memset(&ours, 'x', sizeof ours);
+    CHECK_STATUS(haul__read_options(&ours, sizeof ours, &theirs, sizeof theirs), HAUL_OK);
+    CHECK_EQ(ours.threads, 3);
+    CHECK_PTR(ours.user, &theirs);
+    CHECK_EQ(ours.added, 0);
+}
+
+TEST(sized, an_old_library_reads_a_new_program_that_leaves_new_members_at_zero)
+{
+    new_options theirs = { 3, &theirs, 0 };
+    old_options ours;
+    CHECK_STATUS(haul__read_options(&ours, sizeof ours, &theirs, sizeof theirs), HAUL_OK);
+    CHECK_EQ(ours.threads, 3);
+    CHECK_PTR(ours.user, &theirs);
+}
+
+TEST(sized, an_old_library_refuses_a_new_member_that_is_set)
+{
+    new_options theirs = { 3, &theirs, 0 };
+    old_options ours;
+    size_t byte;
+    for (byte = 0; byte < sizeof theirs.added; byte++) {
+        theirs.added = 0;
+        ((unsigned char *)&theirs.added)[byte] = 1;
+        memset(&ours, 'x', sizeof ours);
+        CHECK_STATUS(haul__read_options(&ours, sizeof ours, &theirs, sizeof theirs),
+                     HAUL_ERROR_VERSION);
+        CHECK_EQ(ours.threads, 0);
+        CHECK_PTR(ours.user, NULL);
+    }
+}
+
+TEST(sized, no_options_are_zeros)
+{
+    old_options ours;
+    memset(&ours, 'x', sizeof ours);
+    CHECK_STATUS(haul__read_options(&ours, sizeof ours, NULL, sizeof ours), HAUL_OK);
+    CHECK_EQ(ours.threads, 0);
+    CHECK_PTR(ours.user, NULL);
+}
+
+TEST(sized, results_fill_the_callers_struct_and_no_byte_behind_it)
+{
+    const new_options ours = { 3, NULL, 5 };
+    struct {
+        old_options info;
+        int64_t behind;
+    } old_program;
+    memset(&old_program, 'x', sizeof old_program);
+    old_program.behind = 7;
+    haul__write_info(&old_program.info, sizeof old_program.info, &ours, sizeof ours);
+    CHECK_EQ(old_program.info.threads, 3);
+    CHECK_PTR(old_program.info.user, NULL);
+    CHECK_EQ(old_program.behind, 7);
+}
+
+TEST(sized, results_that_an_old_library_lacks_are_zeros)
+{
+    const old_options ours = { 3, NULL };
+    new_options theirs;
+    memset(&theirs, 'x', sizeof theirs);
+    haul__write_info(&theirs, sizeof theirs, &ours, sizeof ours);
+    CHECK_EQ(theirs.threads, 3);
+    CHECK_EQ(theirs.added, 0);
 }
 
 /* ---- Error records. */
