@@ -228,8 +228,8 @@ static int continues(const haul__special *run, size_t at, const haul_type *type,
  * the reuse of a released block would leave contents stale. 0: no memory. */
 static int room_for_special(haul_arena *arena)
 {
-    return haul__grow(&arena->context->allocator, (void **)&arena->special,
-                      &arena->special_capacity, arena->special_count + 1, sizeof *arena->special);
+    return haul__grow(&arena->context->allocator, &arena->special, &arena->special_capacity,
+                      arena->special_count + 1, sizeof *arena->special);
 }
 
 static void note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count,

@@ -7,6 +7,7 @@
  * from it on. Each opening makes room for one entry, so a release needs no memory.
  */
 #include "arena/changes.h"
+#include "base/list.h"
 
 void haul__arena_changed(haul_arena *arena, size_t first)
 {
@@ -24,22 +25,20 @@ int haul__changes_note_opening(haul_arena *arena)
 {
     if (haul__atomic_add(&arena->carriers, 0) == 1) /* no contents ask about earlier changes */
         arena->change_count = 0;
-    if (!haul__grow(&arena->context->allocator, (void **)&arena->changes, &arena->change_capacity,
+    if (!haul__grow(&arena->context->allocator, &arena->changes, &arena->change_capacity,
                     arena->change_count + 1, sizeof *arena->changes))
         return 0;
     arena->opens++;
     return 1;
 }
 
+static int is_earlier(const void *list, size_t i, uint64_t opens)
+{
+    return ((const haul__change *)list)[i].opens < opens;
+}
+
 int haul__changes_reach(const haul_arena *arena, uint64_t opens, size_t bytes)
 {
-    size_t low = 0, high = arena->change_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (arena->changes[middle].opens < opens)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < arena->change_count && arena->changes[low].first < bytes;
+    const size_t i = haul__search(arena->changes, 0, arena->change_count, opens, is_earlier);
+    return i < arena->change_count && arena->changes[i].first < bytes;
 }

@@ -20,7 +20,7 @@
 
 static int add_word(haul__contents *c, size_t at, uintptr_t delta)
 {
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->explicit, &c->explicit_capacity,
+    if (!haul__grow(&c->arena->context->allocator, &c->explicit, &c->explicit_capacity,
                     c->explicit_count + 1, sizeof *c->explicit))
         return 0;
     c->explicit[c->explicit_count].at = at;

@@ -63,7 +63,7 @@ int haul__free_list_put(haul_arena *arena, size_t at, size_t rounded)
     if (!arena->free_lists)
         return 1;
     free_list = list_of(arena, rounded);
-    if (!haul__grow(&arena->context->allocator, (void **)&free_list->blocks, &free_list->capacity,
+    if (!haul__grow(&arena->context->allocator, &free_list->blocks, &free_list->capacity,
                     free_list->count + 1, sizeof *free_list->blocks))
         return 0;
     free_list->blocks[free_list->count++] = at / HAUL_ARENA_GRANULE;

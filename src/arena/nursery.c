@@ -59,7 +59,7 @@ static size_t all_bytes(size_t capacity)
  * reuse of a released block would leave contents stale. 0: no memory; the record says so. */
 static int make_room(haul_arena *arena)
 {
-    if (haul__grow(&arena->context->allocator, (void **)&arena->nurseries, &arena->nursery_capacity,
+    if (haul__grow(&arena->context->allocator, &arena->nurseries, &arena->nursery_capacity,
                    arena->nursery_count + 1, sizeof *arena->nurseries))
         return 1;
     haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a nursery");

@@ -1,12 +1,13 @@
 /* Ranges of contents that stay on the host, or are edited: listed and sorted.
  */
 #include "arena/staying.h"
+#include "base/list.h"
 #include "base/sort.h"
 
 static haul__staying *add(haul__contents *c, size_t at, size_t bytes)
 {
     haul__staying *added;
-    if (!haul__grow(&c->arena->context->allocator, (void **)&c->staying, &c->staying_capacity,
+    if (!haul__grow(&c->arena->context->allocator, &c->staying, &c->staying_capacity,
                     c->staying_count + 1, sizeof *c->staying))
         return NULL;
     added = &c->staying[c->staying_count++];
@@ -143,15 +144,13 @@ int haul__staying_sort(haul__contents *c)
     return is_separate(c) || separate(c);
 }
 
+static int ends_before(const void *list, size_t i, uint64_t at)
+{
+    const haul__staying *range = (const haul__staying *)list + i;
+    return range->at + range->bytes <= at;
+}
+
 size_t haul__first_staying(const haul__contents *c, size_t at)
 {
-    size_t low = 0, high = c->staying_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->staying[middle].at + c->staying[middle].bytes <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return haul__search(c->staying, 0, c->staying_count, at, ends_before);
 }

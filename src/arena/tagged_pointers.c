@@ -14,6 +14,7 @@
 #include "arena/pointers.h"
 #include "arena/staying.h"
 #include "arena/tagged_pointers.h"
+#include "base/list.h"
 #include "map/found.h"
 
 #define WORD sizeof(void *)
@@ -77,18 +78,15 @@ haul_status haul__tagged_check(const haul__contents *c, haul_error *error)
     return HAUL_OK;
 }
 
+static int ends_before(const void *list, size_t i, uint64_t at)
+{
+    return ((const haul__tagged_place *)list)[i].at + WORD <= at;
+}
+
 /* The first word that ends behind `at`. */
 static size_t first_behind(const haul__contents *c, size_t at)
 {
-    size_t low = 0, high = c->tagged_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (c->tagged[middle].at + WORD <= at)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return haul__search(c->tagged, 0, c->tagged_count, at, ends_before);
 }
 
 void haul__tagged_edit(const haul__contents *c, unsigned char *memory, size_t first, size_t bytes)

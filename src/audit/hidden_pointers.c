@@ -36,11 +36,9 @@ typedef struct search {
 
 static haul_status add_suspect(search *s, const suspect *found, size_t *number)
 {
-    void *suspects = s->suspects;
-    if (!haul__grow(s->audit->allocator, &suspects, &s->capacity, s->count + 1,
+    if (!haul__grow(s->audit->allocator, &s->suspects, &s->capacity, s->count + 1,
                     sizeof *s->suspects))
         return HAUL_ERROR_MEMORY;
-    s->suspects = suspects;
     s->suspects[s->count++] = *found;
     *number = s->count;
     return HAUL_OK;

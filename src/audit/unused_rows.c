@@ -37,15 +37,13 @@ static row *row_of(search *s, const haul__slot *slot, unsigned level, size_t ele
                    uintptr_t address)
 {
     size_t *number = haul__tally_of(&s->tally, (uintptr_t)&slot->shape[level], 0);
-    void *rows = s->rows;
     row *made;
     if (!number)
         return NULL;
     if (*number)
         return &s->rows[*number - 1];
-    if (!haul__grow(s->audit->allocator, &rows, &s->capacity, s->count + 1, sizeof *s->rows))
+    if (!haul__grow(s->audit->allocator, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows))
         return NULL;
-    s->rows = rows;
     made = &s->rows[s->count++];
     *number = s->count;
     memset(made, 0, sizeof *made);

@@ -133,7 +133,7 @@ void haul__unreserve(const haul_allocator *allocator, void *memory, size_t bytes
     errno = saved;
 }
 
-int haul__grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
+int haul__grow(const haul_allocator *allocator, void *array, size_t *capacity, size_t needed,
                size_t element_bytes)
 {
     size_t wanted;
@@ -142,24 +142,25 @@ int haul__grow(const haul_allocator *allocator, void **data, size_t *capacity, s
     wanted = *capacity > SIZE_MAX / 2 ? needed : *capacity * 2;
     if (wanted < needed)
         wanted = needed;
-    return haul__grow_to(allocator, data, capacity, wanted < 8 ? 8 : wanted, element_bytes);
+    return haul__grow_to(allocator, array, capacity, wanted < 8 ? 8 : wanted, element_bytes);
 }
 
-int haul__grow_to(const haul_allocator *allocator, void **data, size_t *capacity, size_t wanted,
+int haul__grow_to(const haul_allocator *allocator, void *array, size_t *capacity, size_t wanted,
                   size_t element_bytes)
 {
     size_t bytes;
-    void *grown;
+    void *data, *grown;
     if (haul__multiply_overflows(wanted, element_bytes, &bytes))
         return 0;
     grown = haul__allocate(allocator, bytes, 2 * sizeof(void *));
     if (!grown)
         return 0;
-    if (*data) {
-        memcpy(grown, *data, *capacity * element_bytes);
-        haul__release(allocator, *data, *capacity * element_bytes);
+    memcpy(&data, array, sizeof data); /* a pointer of any type: all have one representation */
+    if (data) {
+        memcpy(grown, data, *capacity * element_bytes);
+        haul__release(allocator, data, *capacity * element_bytes);
     }
-    *data = grown;
+    memcpy(array, &grown, sizeof grown);
     *capacity = wanted;
     return 1;
 }

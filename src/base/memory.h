@@ -15,13 +15,13 @@ void *haul__allocate(const haul_allocator *allocator, size_t bytes, size_t align
 void *haul__allocate_zeroed(const haul_allocator *allocator, size_t bytes);
 void haul__release(const haul_allocator *allocator, void *memory, size_t bytes);
 
-/* Makes room for `needed` elements in an array that doubles. 0: there is no memory, and nothing has
- * changed. */
-int haul__grow(const haul_allocator *allocator, void **data, size_t *capacity, size_t needed,
+/* Makes room for `needed` elements in an array that doubles; `array` is the address of the pointer
+ * to it. 0: there is no memory, and nothing has changed. */
+int haul__grow(const haul_allocator *allocator, void *array, size_t *capacity, size_t needed,
                size_t element_bytes);
 /* The same with room for exactly `wanted` elements, more than before: for arrays whose spare room
  * would add up. */
-int haul__grow_to(const haul_allocator *allocator, void **data, size_t *capacity, size_t wanted,
+int haul__grow_to(const haul_allocator *allocator, void *array, size_t *capacity, size_t wanted,
                   size_t element_bytes);
 
 /* A range of zeros that costs memory only where it is touched, from the allocator's `reserve`.

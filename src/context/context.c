@@ -123,17 +123,12 @@ static void forget_notes(haul_context *context, haul__notes *kept)
 int haul__notes_grow(haul_context *context, haul__notes *kept, uint64_t **words, size_t *capacity,
                      size_t needed)
 {
-    void *grown;
-    int has_room;
     if (!*words) {
         *words = kept->words;
         *capacity = kept->capacity;
         memset(kept, 0, sizeof *kept);
     }
-    grown = *words;
-    has_room = haul__grow(&context->allocator, &grown, capacity, needed, sizeof **words);
-    *words = grown;
-    return has_room;
+    return haul__grow(&context->allocator, words, capacity, needed, sizeof **words);
 }
 
 void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words, size_t capacity)

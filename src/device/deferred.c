@@ -53,9 +53,8 @@ static void leave(haul_device *device, haul__deferred *kept)
  * fails. */
 static void keep(haul_device *device, haul__deferred *kept, uint64_t fence)
 {
-    if (!haul__grow(&device->context->allocator, (void **)&device->deferred,
-                    &device->deferred_capacity, device->deferred_count + 1,
-                    sizeof *device->deferred)) {
+    if (!haul__grow(&device->context->allocator, &device->deferred, &device->deferred_capacity,
+                    device->deferred_count + 1, sizeof *device->deferred)) {
         if (may_be_used(kept, await_over(device, fence)))
             leave(device, kept);
         else

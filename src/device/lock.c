@@ -29,7 +29,7 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
 {
     haul_context *context = device->context;
     haul_status status;
-    if (!haul__grow(&context->allocator, (void **)&context->locks, &context->lock_capacity,
+    if (!haul__grow(&context->allocator, &context->locks, &context->lock_capacity,
                     context->lock_count + 1, sizeof *context->locks))
         return HAUL_ERROR_MEMORY;
     status = device->table.lock(device->state, (void *)begin, end - begin);
@@ -138,8 +138,8 @@ static haul_status note_ranges(haul_device *device, const haul_plan *plan, haul_
     for (*count = 0; haul__next_pages(plan, &pages); ++*count) {
         if (*count == RANGES_MAX)
             return HAUL_ERROR_UNSUPPORTED;
-        if (!haul__grow(&device->context->allocator, (void **)&locked->ranges, &locked->capacity,
-                        *count + 1, sizeof *locked->ranges))
+        if (!haul__grow(&device->context->allocator, &locked->ranges, &locked->capacity, *count + 1,
+                        sizeof *locked->ranges))
             return HAUL_ERROR_MEMORY;
         locked->ranges[*count].begin = pages.begin;
         locked->ranges[*count].end = pages.end;

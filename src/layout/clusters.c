@@ -255,30 +255,26 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
 
 /* ---- Searches. */
 
+static int ends_by(const void *list, size_t i, uint64_t address)
+{
+    const haul__cluster *cluster = (const haul__cluster *)list + i;
+    return cluster->first + cluster->bytes <= address;
+}
+
 size_t haul__cluster_behind(const haul__clusters *clusters, uintptr_t address)
 {
-    size_t low = 0, high = clusters->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (clusters->at[middle].first + clusters->at[middle].bytes <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return haul__search(clusters->at, 0, clusters->count, address, ends_by);
+}
+
+static int is_placed_by(const void *list, size_t i, uint64_t place)
+{
+    const haul__clusters *clusters = list;
+    return clusters->at[clusters->by_place[i]].place <= place;
 }
 
 const haul__cluster *haul__cluster_at(const haul__clusters *clusters, uint64_t place)
 {
-    size_t low = 0, high = clusters->count;
-    const haul__cluster *cluster;
-    while (high > low + 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (clusters->at[clusters->by_place[middle]].place <= place)
-            low = middle;
-        else
-            high = middle;
-    }
-    cluster = clusters->count ? &clusters->at[clusters->by_place[low]] : NULL;
+    const size_t i = haul__search(clusters, 0, clusters->count, place, is_placed_by);
+    const haul__cluster *cluster = i ? &clusters->at[clusters->by_place[i - 1]] : NULL;
     return cluster && place - cluster->place < cluster->bytes ? cluster : NULL;
 }

@@ -4,6 +4,7 @@
 #define HAUL_LAYOUT_CLUSTERS_H
 
 #include "layout/layout.h"
+#include "base/list.h"
 #include "layout/order_log.h"
 
 /* Bytes that keep their distances: ranges of the log that overlap, directly or through others. */
@@ -42,6 +43,11 @@ size_t haul__cluster_behind(const haul__clusters *clusters, uintptr_t address);
 /* The cluster that holds a byte of the ordered arena; NULL: none does. O(log count). */
 const haul__cluster *haul__cluster_at(const haul__clusters *clusters, uint64_t place);
 
+HAUL__INLINE int haul__cluster_begins_by(const void *list, size_t i, uint64_t compact)
+{
+    return ((const haul__cluster *)list)[i].compact <= compact;
+}
+
 /* The cluster that holds a byte of the compacted arena; NULL: none does. */
 HAUL__INLINE const haul__cluster *haul__cluster_holding(const haul__clusters *clusters,
                                                         uint64_t compact)
@@ -53,13 +59,7 @@ HAUL__INLINE const haul__cluster *haul__cluster_holding(const haul__clusters *cl
     low = clusters->guide[step];
     high = step + 1 < clusters->guide_count ? clusters->guide[step + 1] + 1 : clusters->count;
     high = high < clusters->count ? high : clusters->count;
-    while (high > low + 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (clusters->at[middle].compact <= compact)
-            low = middle;
-        else
-            high = middle;
-    }
+    low = haul__search(clusters->at, low + 1, high, compact, haul__cluster_begins_by) - 1;
     return low < clusters->count && compact - clusters->at[low].compact < clusters->at[low].bytes
                ? &clusters->at[low]
                : NULL;

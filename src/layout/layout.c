@@ -11,6 +11,7 @@
  * pages get one unit: an object is never split.
  */
 #include "base/sort.h"
+#include "base/list.h"
 #include "layout/layout.h"
 #include "map/fold.h"
 #include "map/forms.h"
@@ -360,23 +361,25 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
 
 /* ---- From a place to its address. */
 
-/* The block of an arena's granule: the last one whose base is at or below it. */
-static size_t block_at(const haul__map *map, uint64_t granule)
+static int begins_by(const void *map, size_t i, uint64_t granule)
 {
-    size_t low = 0, high = map->block_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (haul__map_block(map, middle)->base <= granule)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return haul__map_block(map, i)->base <= granule;
+}
+
+static int cell_begins_by(const void *block, size_t i, uint64_t granule)
+{
+    return haul__cell_rank(block, (unsigned)i) <= granule;
+}
+
+size_t haul__block_of_granule(const haul__map *map, uint64_t granule)
+{
+    const size_t i = haul__search(map, 0, map->block_count, granule, begins_by);
+    return i ? i - 1 : 0;
 }
 
 uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
 {
-    size_t i = block_at(map, granule), low = 0, high = HAUL__CELLS;
+    size_t i = haul__block_of_granule(map, granule), cell;
     const haul__block *block;
     uint32_t live;
     uint64_t skip;
@@ -385,18 +388,12 @@ uintptr_t haul__source_of(const haul__map *map, uint64_t granule)
     block = haul__map_block(map, i);
     if (granule < block->base)
         return 0;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (haul__cell_rank(block, (unsigned)middle) <= granule)
-            low = middle;
-        else
-            high = middle;
-    }
-    skip = granule - haul__cell_rank(block, (unsigned)low);
-    for (live = haul__live(block, (unsigned)low); live && skip; skip--)
+    cell = haul__search(block, 1, HAUL__CELLS, granule, cell_begins_by) - 1;
+    skip = granule - haul__cell_rank(block, (unsigned)cell);
+    for (live = haul__live(block, (unsigned)cell); live && skip; skip--)
         live &= live - 1;
     if (!live)
         return 0;
-    return haul__block_address(map->numbers[i]) + low * HAUL__CELL_BYTES +
+    return haul__block_address(map->numbers[i]) + cell * HAUL__CELL_BYTES +
            ((uintptr_t)haul__lowest32(live) << HAUL__GRANULE_SHIFT);
 }

@@ -219,13 +219,11 @@ HAUL__NOINLINE haul__block *haul__map_find_apart(const haul__map *map, uint32_t 
 
 int haul__map_list(haul__map *map)
 {
-    void *entries = map->entries;
     size_t i;
     if (map->entry_capacity < map->block_count &&
-        !haul__grow_to(&map->allocator, &entries, &map->entry_capacity, map->number_capacity,
+        !haul__grow_to(&map->allocator, &map->entries, &map->entry_capacity, map->number_capacity,
                        sizeof *map->entries))
         return 0;
-    map->entries = entries;
     for (i = 0; i < map->block_count; i++)
         map->entries[i] = map->flat ? map->flat[map->numbers[i]]
                                     : entry_of(map->hashed[hash_place(map, map->numbers[i])].block);
@@ -282,14 +280,12 @@ static void enter_block(haul__map *map, uint32_t number, haul__block *block)
 static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
 {
     uint32_t number = haul__block_number(address);
-    void *numbers = map->numbers;
     haul__block *block;
     if (!make_room(map) ||
         (map->block_count == map->number_capacity &&
-         !haul__grow_to(&map->allocator, &numbers, &map->number_capacity,
+         !haul__grow_to(&map->allocator, &map->numbers, &map->number_capacity,
                         map->block_count + map->block_count / 8 + 8, sizeof *map->numbers)))
         return NULL;
-    map->numbers = numbers;
     block = new_block(map, form);
     if (!block)
         return NULL;

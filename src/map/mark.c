@@ -408,16 +408,14 @@ int haul__mark_end(haul__map *map, uintptr_t terminator)
 {
     haul__block *block = haul__map_touch(map, terminator);
     haul__side *side = block ? haul__map_side(map, block) : NULL;
-    void *ends;
     size_t before;
     if (!side)
         return 0;
-    ends = side->ends;
     before = side->end_capacity;
-    if (side->end_count == before && !haul__grow_to(&map->allocator, &ends, &side->end_capacity,
-                                                    before + before / 8 + 8, sizeof *side->ends))
+    if (side->end_count == before &&
+        !haul__grow_to(&map->allocator, &side->ends, &side->end_capacity, before + before / 8 + 8,
+                       sizeof *side->ends))
         return 0;
-    side->ends = ends;
     map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;
     side->ends[side->end_count++] = (uint16_t)(terminator & (HAUL__BLOCK_BYTES - 1));
     return 1;

@@ -12,6 +12,7 @@
  * made a few words at a time and only for blocks with slots.
  */
 #include "map/mark.h"
+#include "layout/layout.h"
 #include "pack/bitmap.h"
 #include "pack/translate.h"
 
@@ -167,20 +168,6 @@ static void set_block(const window *w, const haul__map *map, const haul__block *
         set_cells(w, map, block);
 }
 
-/* The last block that begins at or before the granule; else the first block. */
-static size_t block_before(const haul_plan *plan, uint64_t granule)
-{
-    size_t low = 0, high = plan->found.map.block_count;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (haul__plan_block(plan, middle)->base <= granule)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64_t *bitmap)
 {
     uint64_t granule = (uint64_t)first * GRANULES_A_WORD,
@@ -195,7 +182,8 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
     w.first = first;
     w.count = count;
     memset(bitmap, 0, count * sizeof *bitmap);
-    for (i = block_before(plan, granule); i < plan->found.map.block_count; i++) {
+    for (i = haul__block_of_granule(&plan->found.map, granule); i < plan->found.map.block_count;
+         i++) {
         const haul__block *block = haul__plan_block(plan, i);
         if (block->base >= end)
             break;

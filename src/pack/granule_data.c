@@ -2,19 +2,31 @@
  * tagged pointers.
  */
 #include "pack/granule_data.h"
+#include "base/list.h"
+
+/* Words are searched for the first that reaches into the granule. */
+
+static int explicit_ends_by(const void *list, size_t i, uint64_t granule)
+{
+    return ((const haul__explicit *)list)[i].address + HAUL__WORD <= granule;
+}
+
+static int fixed_ends_by(const void *list, size_t i, uint64_t granule)
+{
+    const haul__fixed *word = (const haul__fixed *)list + i;
+    return word->address + word->bytes <= granule;
+}
+
+static int tagged_ends_by(const void *list, size_t i, uint64_t granule)
+{
+    return ((const haul__tagged *)list)[i].address + HAUL__WORD <= granule;
+}
 
 static uint16_t explicit_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__explicit *odd = plan->found.explicit;
-    size_t low = 0, high = plan->found.explicit_count;
+    size_t low = haul__search(odd, 0, plan->found.explicit_count, granule, explicit_ends_by);
     uint16_t mask = 0;
-    while (low < high) { /* the first that reaches into the granule */
-        size_t middle = low + (high - low) / 2;
-        if (odd[middle].address + HAUL__WORD <= granule)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < plan->found.explicit_count && odd[low].address < granule + HAUL__GRANULE; low++) {
         size_t byte;
         for (byte = 0; byte < HAUL__WORD; byte++)
@@ -28,15 +40,8 @@ static uint16_t explicit_mask(const haul_plan *plan, uintptr_t granule)
 static uint16_t fixed_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__fixed *kept = plan->found.fixed;
-    size_t low = 0, high = plan->found.fixed_count;
+    size_t low = haul__search(kept, 0, plan->found.fixed_count, granule, fixed_ends_by);
     uint16_t mask = 0;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (kept[middle].address + kept[middle].bytes <= granule)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < plan->found.fixed_count && kept[low].address < granule + HAUL__GRANULE; low++) {
         size_t byte;
         for (byte = 0; byte < kept[low].bytes; byte++)
@@ -50,15 +55,8 @@ static uint16_t fixed_mask(const haul_plan *plan, uintptr_t granule)
 static uint16_t tagged_mask(const haul_plan *plan, uintptr_t granule)
 {
     const haul__tagged *tagged = plan->found.tagged;
-    size_t low = 0, high = plan->found.tagged_count, byte;
+    size_t low = haul__search(tagged, 0, plan->found.tagged_count, granule, tagged_ends_by), byte;
     uint16_t mask = 0;
-    while (low < high) { /* the first that reaches into the granule */
-        size_t middle = low + (high - low) / 2;
-        if (tagged[middle].address + HAUL__WORD <= granule)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low < plan->found.tagged_count && tagged[low].address < granule + HAUL__GRANULE; low++)
         for (byte = 0; byte < HAUL__WORD; byte++)
             if (tagged[low].address + byte - granule < HAUL__GRANULE)

@@ -45,11 +45,9 @@ static void set_bit(haul__ordered *o, uint64_t place)
 
 static int note_explicit(const haul_allocator *allocator, haul__ordered *o, uint64_t place)
 {
-    void *odd = o->explicit;
-    if (!haul__grow(allocator, &odd, &o->explicit_capacity, o->explicit_count + 1,
+    if (!haul__grow(allocator, &o->explicit, &o->explicit_capacity, o->explicit_count + 1,
                     sizeof *o->explicit))
         return 0;
-    o->explicit = odd;
     o->explicit[o->explicit_count++] = place;
     return 1;
 }

@@ -1,6 +1,7 @@
 /* The read set by address: made from the guards of a plan, and searched.
  */
 #include "base/sort.h"
+#include "base/list.h"
 #include "pack/plan_struct.h"
 #include "pack/sorted_reads.h"
 
@@ -158,33 +159,27 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
                       "no memory for a list of the fields that shapes and rules read");
 }
 
+static int ends_by(const void *words, size_t i, uint64_t address)
+{
+    return HAUL__GUARD_ADDRESS(((const uint64_t *)words)[i]) + HAUL__READ_MAX <= address;
+}
+
 size_t haul__first_read(const haul__read_set *reads, uintptr_t address)
 {
-    size_t low = 0, high = reads->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (HAUL__GUARD_ADDRESS(reads->words[middle]) + HAUL__READ_MAX <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return haul__search(reads->words, 0, reads->count, address, ends_by);
+}
+
+static int is_before_place(const void *far, size_t i, uint64_t place)
+{
+    return ((const haul__far_read *)far)[i].place < place;
 }
 
 int64_t haul__read_value(const haul__read_set *reads, uint64_t word)
 {
     const uint64_t place = HAUL__GUARD_PLACE(word), small = word >> 50;
-    size_t low = 0, high = reads->far_count;
     if (small != HAUL__GUARD_FAR)
         return haul__guard_value(word);
-    while (high - low > 1) {
-        const size_t middle = low + (high - low) / 2;
-        if (reads->far[middle].place <= place)
-            low = middle;
-        else
-            high = middle;
-    }
-    return reads->far[low].value;
+    return reads->far[haul__search(reads->far, 0, reads->far_count, place, is_before_place)].value;
 }
 
 void haul__read_to_bytes(uint64_t word, int64_t value, unsigned char *bytes)

@@ -1,6 +1,7 @@
 /* Translation between addresses of the source and places in the arena, and of pointer words.
  */
 #include "pack/translate.h"
+#include "base/list.h"
 
 static int is_described(const haul_plan *plan, uintptr_t address)
 {
@@ -34,21 +35,19 @@ static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
     return place || haul__offset_of(plan, address, &place) ? place : 0;
 }
 
+static int is_before_word(const void *resolved, size_t i, uint64_t word)
+{
+    return ((const haul__resolved *)resolved)[i].word < word;
+}
+
 /* The resolved target of a pointer word with this value; NULL: the value alone tells it. */
 static const haul__resolved *find_resolved(const haul__ordered *ordered, uintptr_t word,
                                            uintptr_t value)
 {
-    size_t low = 0, high = ordered->resolved_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (ordered->resolved[middle].word < word)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < ordered->resolved_count && ordered->resolved[low].word == word; low++)
-        if (ordered->resolved[low].value == value)
-            return &ordered->resolved[low];
+    size_t i = haul__search(ordered->resolved, 0, ordered->resolved_count, word, is_before_word);
+    for (; i < ordered->resolved_count && ordered->resolved[i].word == word; i++)
+        if (ordered->resolved[i].value == value)
+            return &ordered->resolved[i];
     return NULL;
 }
 
@@ -135,15 +134,13 @@ int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr
     return address != 0 && ((address - tagged->delta) & tagged->mask) == 0;
 }
 
+static int is_before_slot(const void *empty, size_t i, uint64_t slot)
+{
+    return ((const uintptr_t *)empty)[i] < slot;
+}
+
 int haul__was_empty(const haul__found *found, uintptr_t slot)
 {
-    size_t low = 0, high = found->empty_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (found->empty[middle] < slot)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < found->empty_count && found->empty[low] == slot;
+    const size_t i = haul__search(found->empty, 0, found->empty_count, slot, is_before_slot);
+    return i < found->empty_count && found->empty[i] == slot;
 }

@@ -5,39 +5,37 @@
  * Reads by callbacks are not checked.
  */
 #include "type/check.h"
+#include "base/list.h"
 #include "type/refuse.h"
 #include "type/row.h"
 
 /* --- numbers that are read -------------------------------------------------------------------- */
 
+static int slot_begins_before(const void *list, size_t i, uint64_t limit)
+{
+    return ((const haul__slot *)list)[i].offset < limit;
+}
+
 /* Does a slot of the element touch [offset, offset + bytes)? Slots are sorted and do not
  * overlap. */
 static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
 {
-    size_t low = 0, high = walk->slot_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->slots[middle].offset < offset + bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 && offset < walk->slots[low - 1].offset + sizeof(void *);
+    const size_t i =
+        haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
+    return i && offset < walk->slots[i - 1].offset + sizeof(void *);
+}
+
+static int part_begins_before(const void *list, size_t i, uint64_t limit)
+{
+    return ((const haul__part *)list)[i].offset < limit;
 }
 
 /* The last part that begins before `limit`. Parts of a struct do not interleave, so no earlier part
  * reaches as far. */
 static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
 {
-    size_t low = 0, high = walk->part_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->parts[middle].offset < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &walk->parts[low - 1] : NULL;
+    const size_t i = haul__search(walk->parts, 0, walk->part_count, limit, part_begins_before);
+    return i ? &walk->parts[i - 1] : NULL;
 }
 
 /* Is a number read from a pointer? It may lie in an embedded array: then the loop goes down to the
@@ -61,18 +59,16 @@ static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
     }
 }
 
+static int ruled_begins_before(const void *list, size_t i, uint64_t limit)
+{
+    return ((const haul__ruled *)list)[i].slot.offset < limit;
+}
+
 /* The last ruled row that begins before `limit`. */
 static const haul__ruled *last_ruled_before(const haul__walk *walk, size_t limit)
 {
-    size_t low = 0, high = walk->ruled_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (walk->ruled[middle].slot.offset < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &walk->ruled[low - 1] : NULL;
+    const size_t i = haul__search(walk->ruled, 0, walk->ruled_count, limit, ruled_begins_before);
+    return i ? &walk->ruled[i - 1] : NULL;
 }
 
 static int is_certain_pointer(const haul__ruled *ruled)

@@ -46,27 +46,23 @@ typedef struct commit {
 
 static haul_status reach_foreign(commit *c, haul_type *type)
 {
-    void *foreign = c->foreign;
     if (c->by_value || (c->foreign_count > 0 && c->foreign[c->foreign_count - 1] == type->group))
         return HAUL_OK;
-    if (!haul__grow(&c->allocator, &foreign, &c->foreign_capacity, c->foreign_count + 1,
+    if (!haul__grow(&c->allocator, &c->foreign, &c->foreign_capacity, c->foreign_count + 1,
                     sizeof *c->foreign))
         return HAUL_ERROR_MEMORY;
-    c->foreign = foreign;
     c->foreign[c->foreign_count++] = type->group;
     return HAUL_OK;
 }
 
 static haul_status reach(commit *c, haul_type *type)
 {
-    void *types = c->types;
     if (type->committed)
         return reach_foreign(c, type);
     if (type->reached)
         return HAUL_OK;
-    if (!haul__grow(&c->allocator, &types, &c->capacity, c->count + 1, sizeof *c->types))
+    if (!haul__grow(&c->allocator, &c->types, &c->capacity, c->count + 1, sizeof *c->types))
         return HAUL_ERROR_MEMORY;
-    c->types = types;
     c->types[c->count++] = type;
     type->reached = 1;
     type->holder = 0;

@@ -25,10 +25,8 @@ void haul__scratch_release(haul__scratch *s)
 
 int haul__put_new_run(haul__scratch *s, size_t offset, size_t bytes)
 {
-    void *runs = s->runs;
-    if (!haul__grow(&s->allocator, &runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs))
+    if (!haul__grow(&s->allocator, &s->runs, &s->run_capacity, s->run_count + 1, sizeof *s->runs))
         return 0;
-    s->runs = runs;
     s->runs[s->run_count].offset = offset;
     s->runs[s->run_count++].bytes = bytes;
     return 1;
@@ -47,10 +45,9 @@ int haul__put_run(haul__scratch *s, size_t offset, size_t bytes)
 
 int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name)
 {
-    void *slots = s->slots;
-    if (!haul__grow(&s->allocator, &slots, &s->slot_capacity, s->slot_count + 1, sizeof *s->slots))
+    if (!haul__grow(&s->allocator, &s->slots, &s->slot_capacity, s->slot_count + 1,
+                    sizeof *s->slots))
         return 0;
-    s->slots = slots;
     s->slots[s->slot_count].slot = *slot;
     s->slots[s->slot_count++].name = name;
     return 1;
@@ -59,11 +56,10 @@ int haul__put_slot(haul__scratch *s, const haul__slot *slot, size_t name)
 int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
                    const haul_type *type, size_t name)
 {
-    void *parts = s->parts;
     haul__made_part *made;
-    if (!haul__grow(&s->allocator, &parts, &s->part_capacity, s->part_count + 1, sizeof *s->parts))
+    if (!haul__grow(&s->allocator, &s->parts, &s->part_capacity, s->part_count + 1,
+                    sizeof *s->parts))
         return 0;
-    s->parts = parts;
     made = &s->parts[s->part_count++];
     made->part.offset = offset;
     made->part.count = count;
@@ -76,10 +72,9 @@ int haul__put_part(haul__scratch *s, size_t offset, size_t count, size_t stride,
 
 int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
 {
-    void *all = s->ruled;
-    if (!haul__grow(&s->allocator, &all, &s->ruled_capacity, s->ruled_count + 1, sizeof *s->ruled))
+    if (!haul__grow(&s->allocator, &s->ruled, &s->ruled_capacity, s->ruled_count + 1,
+                    sizeof *s->ruled))
         return 0;
-    s->ruled = all;
     s->ruled[s->ruled_count].ruled = *ruled;
     s->ruled[s->ruled_count++].name = name;
     return 1;
@@ -87,11 +82,9 @@ int haul__put_ruled(haul__scratch *s, const haul__ruled *ruled, size_t name)
 
 int haul__put_excluded(haul__scratch *s, size_t offset, size_t bytes, unsigned bars)
 {
-    void *excluded = s->excluded;
-    if (!haul__grow(&s->allocator, &excluded, &s->excluded_capacity, s->excluded_count + 1,
+    if (!haul__grow(&s->allocator, &s->excluded, &s->excluded_capacity, s->excluded_count + 1,
                     sizeof *s->excluded))
         return 0;
-    s->excluded = excluded;
     s->excluded[s->excluded_count].offset = offset;
     s->excluded[s->excluded_count].bytes = bytes;
     s->excluded[s->excluded_count++].bars = bars;
@@ -102,7 +95,6 @@ int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t cou
                    const char *inner, size_t *name)
 {
     char whole[2 * HAUL_NAME_BYTES_MAX + HAUL_PATH_BYTES], place[32] = "", path[HAUL_PATH_BYTES];
-    void *text = s->text;
     size_t bytes;
     int dot;
     if (count > 1)
@@ -111,9 +103,8 @@ int haul__put_name(haul__scratch *s, const char *outer, size_t index, size_t cou
     snprintf(whole, sizeof whole, "%s%s%s%s", outer, place, dot ? "." : "", inner);
     haul__set_path(path, whole);
     bytes = strlen(path) + 1;
-    if (!haul__grow(&s->allocator, &text, &s->text_capacity, s->text_bytes + bytes, 1))
+    if (!haul__grow(&s->allocator, &s->text, &s->text_capacity, s->text_bytes + bytes, 1))
         return 0;
-    s->text = text;
     memcpy(s->text + s->text_bytes, path, bytes);
     *name = s->text_bytes;
     s->text_bytes += bytes;

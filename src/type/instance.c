@@ -46,12 +46,10 @@ typedef struct reached {
 
 static int put(reached *r, haul_type *type)
 {
-    void *types = r->types;
     if (!haul__type_is_valid(type) || type->committed || type->looked_at)
         return 1;
-    if (!haul__grow(r->allocator, &types, &r->capacity, r->count + 1, sizeof *r->types))
+    if (!haul__grow(r->allocator, &r->types, &r->capacity, r->count + 1, sizeof *r->types))
         return 0;
-    r->types = types;
     r->types[r->count++] = type;
     type->looked_at = 1;
     return 1;

@@ -1,6 +1,7 @@
 /* Rows: found by offset, and read with their rules.
  */
 #include "base/sort.h"
+#include "base/list.h"
 #include "type/row.h"
 
 /* --- one row ---------------------------------------------------------------------------------- */
@@ -104,17 +105,15 @@ void haul__type_sort_rows(haul_type *type)
     type->in_order = 1;
 }
 
+static int begins_before(const void *list, size_t i, uint64_t limit)
+{
+    return ((const haul__row *)list)[i].offset < limit;
+}
+
 const haul__row *haul__last_row_before(const haul_type *type, size_t limit)
 {
-    size_t low = 0, high = type->row_count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (type->rows[middle].offset < limit)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > 0 ? &type->rows[low - 1] : NULL;
+    const size_t i = haul__search(type->rows, 0, type->row_count, limit, begins_before);
+    return i ? &type->rows[i - 1] : NULL;
 }
 
 const haul__row *haul__find_row(const haul_type *type, size_t offset)

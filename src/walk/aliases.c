@@ -15,12 +15,10 @@ typedef struct haul__alias {
 
 haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 {
-    void *aliases = d->aliases;
     haul__alias *alias;
-    if (!haul__grow(d->allocator, &aliases, &d->alias_capacity, d->alias_count + 1,
+    if (!haul__grow(d->allocator, &d->aliases, &d->alias_capacity, d->alias_count + 1,
                     sizeof *d->aliases))
         return HAUL_ERROR_MEMORY;
-    d->aliases = aliases;
     alias = &d->aliases[d->alias_count++];
     alias->value = w->address;
     alias->slot = w->slot;

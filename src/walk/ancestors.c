@@ -52,13 +52,11 @@ static int list_ancestor(haul__discovery *d, const haul__ancestor *one, size_t *
 {
     const haul__ancestor *last =
         d->ancestor_count ? &d->ancestor_list[d->ancestor_count - 1] : NULL;
-    void *list = d->ancestor_list;
     if (!last || last->object != one->object || last->type != one->type ||
         last->next != one->next) {
-        if (!haul__grow(d->allocator, &list, &d->ancestor_capacity, d->ancestor_count + 1,
-                        sizeof *d->ancestor_list))
+        if (!haul__grow(d->allocator, &d->ancestor_list, &d->ancestor_capacity,
+                        d->ancestor_count + 1, sizeof *d->ancestor_list))
             return 0;
-        d->ancestor_list = list;
         d->ancestor_list[d->ancestor_count++] = *one;
     }
     *place = d->ancestor_count;

@@ -178,12 +178,10 @@ static haul_status exclude_fields(haul__discovery *d, const haul__walk *walk, ui
 static haul_status note_dependent(haul__discovery *d, const haul__entry *entry, uintptr_t address)
 {
     haul__found *found = d->found;
-    void *dependents = found->dependents;
     haul__dependent *one;
-    if (!haul__grow(d->allocator, &dependents, &found->dependent_capacity,
+    if (!haul__grow(d->allocator, &found->dependents, &found->dependent_capacity,
                     found->dependent_count + 1, sizeof *found->dependents))
         return HAUL_ERROR_MEMORY;
-    found->dependents = dependents;
     one = &found->dependents[found->dependent_count++];
     one->address = address;
     one->type = d->met_types[entry->met_type].type;

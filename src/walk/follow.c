@@ -23,11 +23,9 @@
 static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t value)
 {
     haul__found *found = d->found;
-    void *empty = found->empty;
-    if (!haul__grow(d->allocator, &empty, &found->empty_capacity, found->empty_count + 1,
+    if (!haul__grow(d->allocator, &found->empty, &found->empty_capacity, found->empty_count + 1,
                     sizeof *found->empty))
         return HAUL_ERROR_MEMORY;
-    found->empty = empty;
     found->empty[found->empty_count++] = place;
     return d->order_log ? haul__log_pointer(d, HAUL__REFERENCE_PLACE, place, value) : HAUL_OK;
 }

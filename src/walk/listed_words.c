@@ -21,12 +21,10 @@ haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t
                                 uintptr_t delta)
 {
     haul__found *found = d->found;
-    void *odd = found->explicit;
     if (!flag_block(d->map, address) || !flag_block(d->map, address + HAUL__WORD - 1) ||
-        !haul__grow(d->allocator, &odd, &found->explicit_capacity, found->explicit_count + 1,
-                    sizeof *found->explicit))
+        !haul__grow(d->allocator, &found->explicit, &found->explicit_capacity,
+                    found->explicit_count + 1, sizeof *found->explicit))
         return HAUL_ERROR_MEMORY;
-    found->explicit = odd;
     found->explicit[found->explicit_count].address = address;
     found->explicit[found->explicit_count].value = value;
     found->explicit[found->explicit_count++].delta = delta;
@@ -36,13 +34,11 @@ haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t
 haul_status haul__note_fixed(haul__discovery *d, const haul__fixed *word)
 {
     haul__found *found = d->found;
-    void *kept = found->fixed;
     if (!flag_block(d->map, word->address) ||
         !flag_block(d->map, word->address + word->bytes - 1) ||
-        !haul__grow(d->allocator, &kept, &found->fixed_capacity, found->fixed_count + 1,
+        !haul__grow(d->allocator, &found->fixed, &found->fixed_capacity, found->fixed_count + 1,
                     sizeof *found->fixed))
         return HAUL_ERROR_MEMORY;
-    found->fixed = kept;
     found->fixed[found->fixed_count++] = *word;
     return HAUL_OK;
 }
@@ -50,12 +46,10 @@ haul_status haul__note_fixed(haul__discovery *d, const haul__fixed *word)
 haul_status haul__note_tagged(haul__discovery *d, const haul__tagged *word)
 {
     haul__found *found = d->found;
-    void *tagged = found->tagged;
     if (!flag_block(d->map, word->address) || !flag_block(d->map, word->address + HAUL__WORD - 1) ||
-        !haul__grow(d->allocator, &tagged, &found->tagged_capacity, found->tagged_count + 1,
+        !haul__grow(d->allocator, &found->tagged, &found->tagged_capacity, found->tagged_count + 1,
                     sizeof *found->tagged))
         return HAUL_ERROR_MEMORY;
-    found->tagged = tagged;
     found->tagged[found->tagged_count++] = *word;
     return HAUL_OK;
 }

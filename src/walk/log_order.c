@@ -58,7 +58,6 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
                             size_t alignment)
 {
     haul__order_log *order_log = d->order_log;
-    void *reached = order_log->reached;
     haul__reached range;
     size_t *known;
     range.first = entry->address;
@@ -74,10 +73,9 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
     known = place_of(order_log, &range);
     if (*known)
         return HAUL_OK;
-    if (!haul__grow(d->allocator, &reached, &order_log->reached_capacity,
+    if (!haul__grow(d->allocator, &order_log->reached, &order_log->reached_capacity,
                     order_log->reached_count + 1, sizeof *order_log->reached))
         return HAUL_ERROR_MEMORY;
-    order_log->reached = reached;
     order_log->reached[order_log->reached_count++] = range;
     *known = order_log->reached_count;
     return HAUL_OK;
@@ -86,16 +84,14 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
 {
     haul__order_log *order_log = d->order_log;
-    void *references = order_log->references;
     if (d->at_entry != SIZE_MAX) {
         const haul__entry *entry = &d->entries[d->at_entry];
         reference->object = entry->address + d->at_element * entry->stride;
         reference->object_end = reference->object + entry->stride;
     }
-    if (!haul__grow(d->allocator, &references, &order_log->reference_capacity,
+    if (!haul__grow(d->allocator, &order_log->references, &order_log->reference_capacity,
                     order_log->reference_count + 1, sizeof *order_log->references))
         return HAUL_ERROR_MEMORY;
-    order_log->references = references;
     order_log->references[order_log->reference_count++] = *reference;
     return HAUL_OK;
 }

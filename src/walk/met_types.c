@@ -19,13 +19,11 @@ static size_t hash_place(const haul__discovery *d, const haul_type *type)
 
 static int make_room(haul__discovery *d)
 {
-    void *kinds = d->met_types;
     uint32_t *old = d->met_type_hash;
     size_t old_capacity = d->met_type_hash_capacity, i;
-    if (!haul__grow(d->allocator, &kinds, &d->met_type_capacity, d->met_type_count + 1,
+    if (!haul__grow(d->allocator, &d->met_types, &d->met_type_capacity, d->met_type_count + 1,
                     sizeof *d->met_types))
         return 0;
-    d->met_types = kinds;
     if (d->met_type_count < old_capacity / 2)
         return 1;
     d->met_type_hash_capacity = old_capacity ? old_capacity * 2 : 32;

@@ -90,11 +90,10 @@ static haul_status add_site(haul__discovery *d, haul_function *function, const h
 {
     haul__found *found = d->found;
     haul__site *site;
-    void *sites = found->sites;
-    if (found->site_count >= UINT32_MAX || !haul__grow(d->allocator, &sites, &found->site_capacity,
-                                                       found->site_count + 1, sizeof *found->sites))
+    if (found->site_count >= UINT32_MAX ||
+        !haul__grow(d->allocator, &found->sites, &found->site_capacity, found->site_count + 1,
+                    sizeof *found->sites))
         return HAUL_ERROR_MEMORY;
-    found->sites = sites;
     site = &found->sites[found->site_count++];
     site->function = function;
     site->here = *here;

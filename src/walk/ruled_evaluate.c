@@ -143,13 +143,11 @@ static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t
 haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
                            int strict, int *must_visit)
 {
-    void *words = d->evaluation[number];
     haul_status status;
     if (d->evaluation_capacity[number] < o->walk->ruled_count &&
-        !haul__grow(d->allocator, &words, &d->evaluation_capacity[number], o->walk->ruled_count,
-                    sizeof **d->evaluation))
+        !haul__grow(d->allocator, &d->evaluation[number], &d->evaluation_capacity[number],
+                    o->walk->ruled_count, sizeof **d->evaluation))
         return HAUL_ERROR_MEMORY;
-    d->evaluation[number] = words;
     status = look_at_all(d, o, bytes, d->evaluation[number], strict, must_visit);
     haul__set_callers(d, o, NULL);
     return status;

@@ -171,12 +171,10 @@ void haul__queue_advance(haul__discovery *d)
 
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
 {
-    void *entries = d->entries;
     size_t bytes;
-    if (!haul__grow(d->allocator, &entries, &d->entry_capacity, d->entry_count + 1,
+    if (!haul__grow(d->allocator, &d->entries, &d->entry_capacity, d->entry_count + 1,
                     sizeof *d->entries))
         return HAUL_ERROR_MEMORY;
-    d->entries = entries;
     d->entries[d->entry_count++] = *entry;
     bytes = d->chunk_bytes + d->entry_count * sizeof *d->entries;
     if (d->found->worklist_bytes < bytes)

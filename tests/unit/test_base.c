@@ -11,6 +11,7 @@
 #include "base/base.h"
 #include "haul/file.h"
 #include "base/clock.h"
+#include "base/list.h"
 #include "base/memory.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -364,19 +365,63 @@ TEST(allocator, H1_an_array_that_cannot_grow_stays_as_it_was)
     size_t capacity = 0, i, filled = 0;
     void *before;
     for (i = 0; i < 1000; i++) {
-        CHECK(haul__grow(&door, (void **)&data, &capacity, i + 1, sizeof *data));
+        CHECK(haul__grow(&door, &data, &capacity, i + 1, sizeof *data));
         CHECK(capacity > i);
         data[filled++] = (uint32_t)i;
     }
     CHECK(plan.events < 12);
     before = data;
     fault_arm(&plan, FAULT_ONCE, 1);
-    CHECK(!haul__grow(&door, (void **)&data, &capacity, capacity + 1, sizeof *data));
+    CHECK(!haul__grow(&door, &data, &capacity, capacity + 1, sizeof *data));
     CHECK_PTR(data, before);
     for (i = 0; i < 1000; i++)
         CHECK_EQ(data[i], i);
     haul__release(&door, data, capacity * sizeof *data);
     fault_check_clean(&plan);
+}
+
+TEST(allocator, a_list_that_cannot_grow_stays_as_it_was)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    HAUL__LIST(uint16_t) list = { NULL, 0, 0 };
+    uint16_t *added = NULL;
+    size_t i;
+    for (i = 0; i < 1000; i++) {
+        added = HAUL__LIST_ADD(&door, &list);
+        CHECK(added);
+        *added = (uint16_t)i;
+    }
+    list.count = list.capacity;
+    fault_arm(&plan, FAULT_ONCE, 1);
+    added = HAUL__LIST_ADD(&door, &list);
+    CHECK_PTR(added, NULL);
+    CHECK_EQ(list.count, list.capacity);
+    for (i = 0; i < 1000; i++)
+        CHECK_EQ(list.at[i], i);
+    HAUL__LIST_RELEASE(&door, &list);
+    fault_check_clean(&plan);
+}
+
+static int is_below(const void *list, size_t i, uint64_t key)
+{
+    return ((const uint16_t *)list)[i] < key;
+}
+
+TEST(list, a_search_finds_the_first_that_is_not_before)
+{
+    static const uint16_t list[] = { 2, 4, 4, 4, 8 };
+    uint64_t key;
+    size_t first, end;
+    for (first = 0; first <= 5; first++)
+        for (end = first; end <= 5; end++)
+            for (key = 0; key < 10; key++) {
+                size_t expected = first;
+                while (expected < end && list[expected] < key)
+                    expected++;
+                CHECK_EQ(haul__search(list, first, end, key, is_below), expected);
+            }
+    CHECK_EQ(haul__search(NULL, 0, 0, 1, is_below), 0);
 }
 
 TEST(allocator, an_array_whose_bytes_overflow_cannot_grow)
