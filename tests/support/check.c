@@ -31,6 +31,7 @@ static int running;
 static volatile int test_failed;
 static jmp_buf runner;
 static pthread_t runner_thread;
+static void (*at_end)(void);
 
 int check_run(void (*test)(void))
 {
@@ -40,7 +41,15 @@ int check_run(void (*test)(void))
     if (setjmp(runner) == 0)
         test();
     running = 0;
+    if (at_end)
+        at_end();
+    at_end = NULL;
     return test_failed;
+}
+
+void check_at_end(void (*end)(void))
+{
+    at_end = end;
 }
 
 static void give_up(const char *message)

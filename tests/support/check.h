@@ -28,6 +28,8 @@ extern check_test *check_tests; /* the list */
 
 void check_register(check_test *test);
 int check_run(void (*test)(void)); /* 1: failed */
+/* Calls `end` after the test under way, even if it fails. One function at most. */
+void check_at_end(void (*end)(void));
 
 #define TEST(suite, name)                                                                          \
     static void suite##_##name##_run(void);                                                        \
