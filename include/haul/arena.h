@@ -154,8 +154,9 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * was discovered, writes the struct, its bits, or the memory behind `used` on the host. If the
  * program has overwritten the struct, the next ship repairs it. If two shipments of the arena have
  * made objects, both used the same places. When those of one have come, haul_unmarshal_pointers of
- * the other answers HAUL_ERROR_STALE until it is refreshed. If results are on their way,
- * haul_refresh_async of it first does what haul_shipment_wait does. NULL on failure, as above. */
+ * the other answers HAUL_ERROR_STALE until it is refreshed. haul_refresh_async of a shipment with
+ * nurseries first does what haul_shipment_wait does if results of it are on their way. NULL on
+ * failure, as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* Fills *stamp: the size and the pointers of a committed type, for kernels that make such objects.
  * HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: a

@@ -152,14 +152,12 @@ static size_t used_when_sent(const haul__contents *c, const haul__nursery_place 
     return range ? range->at - place->memory : place->capacity;
 }
 
-int haul__nurseries_have_grown(const haul__contents *c)
+int haul__has_nurseries(const haul__contents *c)
 {
     size_t i;
-    for (i = 0; i < c->arena->nursery_count && !c->own; i++) {
-        const haul__nursery_place *place = &c->arena->nurseries[i];
-        if (place->at < c->bytes && used_when_sent(c, place) != place->used)
+    for (i = 0; i < c->arena->nursery_count && !c->own; i++)
+        if (c->arena->nurseries[i].at < c->bytes)
             return 1;
-    }
     return 0;
 }
 

@@ -10,8 +10,8 @@ int haul__nurseries_add_staying(haul__contents *contents); /* 0: no memory */
 /* Shortens the ranges that stay by all objects that were made in nurseries so far: these objects
  * come back too. */
 void haul__nurseries_settle(haul__contents *contents);
-/* Have objects been made in a nursery since the contents were sent? */
-int haul__nurseries_have_grown(const haul__contents *contents);
+/* Do the contents hold a nursery whose objects can come back? */
+int haul__has_nurseries(const haul__contents *contents);
 /* Checks the nurseries as the device has left them, in `memory`, before they are written:
  * HAUL_ERROR_STALE, HAUL_ERROR_GRAPH. */
 haul_status haul__nurseries_check(const haul__contents *contents, const unsigned char *memory,

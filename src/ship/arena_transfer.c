@@ -397,11 +397,11 @@ haul_status haul__arena_send(haul_shipment *shipment)
 
 /* ---- Refresh and direct return. */
 
-/* Results on their way come from a nursery as it was when this shipment was last sent. They are
- * written before a new send changes that record. */
+/* Results on their way come from nurseries as they were when this shipment was last sent, and may
+ * bring objects that the device would lose. They are written before the next send. */
 static haul_status finish_returns(haul_shipment *shipment)
 {
-    return shipment->returns && haul__nurseries_have_grown(&shipment->contents)
+    return shipment->returns && haul__has_nurseries(&shipment->contents)
                ? haul__shipment_finish(shipment)
                : HAUL_OK;
 }
@@ -414,12 +414,12 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     if (status == HAUL_OK)
         status = finish_returns(shipment);
     if (status == HAUL_OK) {
-        haul__nurseries_settle(&shipment->contents);
         shipment->contents.is_edited = haul__is_edited(&shipment->contents);
         status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
     }
     if (status != HAUL_OK)
         return status;
+    haul__nurseries_settle(&shipment->contents);
     shipment->marks_are_there = haul__is_patched(&shipment->range);
     shipment->statistics.transfers_to++;
     shipment->statistics.bytes_to += shipment->range.arena_bytes;

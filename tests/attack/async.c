@@ -72,7 +72,11 @@ void step_refresh_async(world *w)
     cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 1);
-    int is_written = nurseries_have_grown(w, c); /* what is on its way back, first */
+    int is_written = nurseries_are_there(c); /* what is on its way back, first */
+    while (is_written && right != HAUL_OK && c->on_the_way) {
+        cargo_wait(w, c); /* it may write over a pointer that leads out */
+        right = right_answer(w, c, 1);
+    }
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right)) {
         c->known &= c->arena < 0; /* new data may have gone there */
@@ -81,6 +85,7 @@ void step_refresh_async(world *w)
     if (is_written) {
         results_apply(w, &c->coming);
         results_clear(&c->coming);
+        nurseries_land(w, c);
     }
     cargo_send(w, c);
     c->known = 1;
@@ -137,7 +142,6 @@ void step_unmarshal_async(world *w)
     if (!ordered(w, c, &on, name, status, right))
         return;
     results_add(w, &c->coming, &c->picture, with_pointers);
-    c->brings_made = with_pointers && nurseries_have_made(c);
-    while (c->brings_made)
-        cargo_wait(w, c); /* before more is made */
+    if (with_pointers && nurseries_have_made(c))
+        nurseries_set_out(w, c);
 }

@@ -158,6 +158,12 @@ int nurseries_have_grown(const world *w, const cargo *c);
 int nurseries_have_made(const cargo *c);
 /* Is there room in the table for all that the shipment would bring? */
 int nurseries_have_room(const world *w, const cargo *c);
+/* Does it carry one whose objects can come back? */
+int nurseries_are_there(const cargo *c);
+/* What kernels have made so far is on its way; it has arrived. */
+void nurseries_set_out(world *w, cargo *c);
+int nurseries_are_coming(const cargo *c);
+void nurseries_land(world *w, cargo *c);
 /* What kernels have made is here now; or is it, after a failure? */
 void nurseries_bring(world *w, cargo *c);
 void nurseries_bring_found(world *w, cargo *c);

@@ -46,8 +46,7 @@ static void landed(world *w, cargo *c)
     c->on_the_way = c->wants_event = c->doubtful = c->is_told = 0;
     results_apply(w, &c->coming);
     results_clear(&c->coming);
-    if (c->brings_made)
-        nurseries_bring(w, c);
+    nurseries_land(w, c);
 }
 
 /* Without faults, after a failure: what was on its way is over, written or not. */
@@ -78,8 +77,8 @@ void cargo_sets_out(const world *w, cargo *c)
  * any time; so it must be waited for. */
 int cargo_goes_on(world *w, cargo *c, haul_status status)
 {
-    if (status != HAUL_ERROR_PENDING || c->coming.count > 0 || c->locked || c->direct ||
-        random_one_in(&w->random, 2))
+    if (status != HAUL_ERROR_PENDING || c->coming.count > 0 || nurseries_are_coming(c) ||
+        c->locked || c->direct || random_one_in(&w->random, 2))
         return 0;
     attack_say("  and goes on");
     cargo_sets_out(w, c);

@@ -107,7 +107,7 @@ void step_refresh(world *w)
     cargo *c = cargo_some(w);
     if (!c)
         return;
-    while (c->coming.count)
+    while (c->coming.count || nurseries_are_coming(c))
         cargo_wait(w, c); /* what it writes may make the plan stale */
     if (!c->shipment)
         return;
@@ -292,10 +292,18 @@ haul_status right_answer_for_part(const world *w, const cargo *c, int i, const p
     return c->stale ? HAUL_ERROR_STALE : HAUL_ERROR_ARGUMENT;
 }
 
+/* What comes changes the objects that the call is about. */
+static void settle_nurseries(world *w, cargo *c)
+{
+    while (c && nurseries_are_coming(c))
+        cargo_wait(w, c);
+}
+
 void step_update_device(world *w)
 {
     cargo *c = cargo_some(w);
     part p;
+    settle_nurseries(w, c);
     int i = c && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0)
         return;
@@ -312,6 +320,7 @@ void step_update_host(world *w)
     cargo *c = cargo_some(w);
     results r = { NULL, 0, 0 };
     part p;
+    settle_nurseries(w, c);
     int i = c && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0)
         return;

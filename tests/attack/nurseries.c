@@ -18,14 +18,6 @@ static size_t in_granules(size_t bytes)
     return (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
 }
 
-static int free_places(const world *w)
-{
-    int count = 0;
-    for (int i = 0; i < OBJECTS_MAX; i++)
-        count += !w->objects[i].memory;
-    return count;
-}
-
 /* ---- On the host. */
 
 static void check_new(const haul_nursery *here, size_t bytes)
@@ -65,7 +57,7 @@ void step_nursery(world *w)
     haul_nursery *here;
     while (a && n < NURSERIES_MAX && a->nurseries[n].here)
         n++;
-    if (!a || n == NURSERIES_MAX || free_places(w) < 2)
+    if (!a || n == NURSERIES_MAX || objects_free(w) < 2)
         return;
     settle_arena(w, number, NULL);
     arena_call_begin(w);
@@ -160,6 +152,14 @@ void step_nursery_kernel(world *w)
 
 /* ---- Back. */
 
+int nurseries_are_there(const cargo *c)
+{
+    for (int n = 0; n < NURSERIES_MAX; n++)
+        if (c->nests[n].is_there)
+            return 1;
+    return 0;
+}
+
 int nurseries_have_made(const cargo *c)
 {
     for (int n = 0; n < NURSERIES_MAX; n++)
@@ -172,8 +172,8 @@ int nurseries_have_room(const world *w, const cargo *c)
 {
     int count = 0;
     for (int n = 0; n < NURSERIES_MAX; n++)
-        count += c->nests[n].count;
-    return count <= free_places(w);
+        count += c->nests[n].count; /* at most: some may be on their way already */
+    return count <= objects_free(w);
 }
 
 /* The room begins `skipped` bytes later, and `piece` (-1: none) is what it began with. */
@@ -210,42 +210,85 @@ static void bring_one(world *w, cargo *c, nursery_of_world *n, const made *m)
     attack_say("  object %d has come, kind %d, %zu bytes", i, (int)m->kind, m->bytes);
 }
 
-static size_t will_be_used(const nest *t, const nursery_of_world *n)
+/* Bits of the words from `from` on, up to `to`, are now those of the device. */
+static void bring_bits(world *w, const cargo *c, const nursery_of_world *n, size_t from, size_t to)
 {
-    return t->used < n->capacity ? t->used : n->capacity;
+    unsigned char *here = w->objects[n->head].expected + sizeof(haul_nursery);
+    const unsigned char *there = c->picture.of[n->head].image + sizeof(haul_nursery);
+    for (size_t word = from / sizeof(void *); word < to / sizeof(void *); word++) {
+        uint64_t bits, now, mask = (uint64_t)1 << (word % 64);
+        memcpy(&bits, there + word / 64 * sizeof bits, sizeof bits);
+        memcpy(&now, here + word / 64 * sizeof now, sizeof now);
+        now = (now & ~mask) | (bits & mask);
+        memcpy(here + word / 64 * sizeof now, &now, sizeof now);
+    }
 }
 
-static void bring(world *w, cargo *c, nest *t, nursery_of_world *n)
+/* What the device has made in the first `used` bytes of it is here. */
+static void bring(world *w, cargo *c, nest *t, nursery_of_world *n, size_t used)
 {
-    const size_t used = will_be_used(t, n);
-    for (int i = 0; i < t->count; i++)
-        bring_one(w, c, n, &t->made[i]);
+    const size_t was = n->used;
+    int count = 0;
+    t->coming = 0; /* its places are for what comes now */
+    while (count < t->count && t->made[count].at < used)
+        bring_one(w, c, n, &t->made[count++]);
     cut_room(w, n, -1, used - n->used); /* where an allocation did not fit */
-    t->count = 0;
+    t->count -= count;
+    memmove(t->made, t->made + count, (size_t)t->count * sizeof *t->made);
     t->host_used = used;
-    /* The bits are now those of the device. */
-    memcpy(w->objects[n->head].expected + sizeof(haul_nursery),
-           c->picture.of[n->head].image + sizeof(haul_nursery),
-           w->objects[n->head].bytes - sizeof(haul_nursery));
+    bring_bits(w, c, n, was, used);
     memcpy(w->objects[n->head].expected + offsetof(haul_nursery, used), &used, sizeof used);
+}
+
+/* What the nursery's `used` is on the host if all has come that was there when the device's was
+ * `used`. */
+static size_t in_capacity(size_t used, const nursery_of_world *n)
+{
+    return used < n->capacity ? used : n->capacity;
+}
+
+int nurseries_are_coming(const cargo *c)
+{
+    for (int n = 0; n < NURSERIES_MAX; n++)
+        if (c->nests[n].coming)
+            return 1;
+    return 0;
+}
+
+void nurseries_set_out(world *w, cargo *c)
+{
+    for (int n = 0; c->arena >= 0 && n < NURSERIES_MAX; n++)
+        if (c->nests[n].is_there)
+            c->nests[n].coming = in_capacity(c->nests[n].used, &w->arenas[c->arena].nurseries[n]);
+}
+
+void nurseries_land(world *w, cargo *c)
+{
+    for (int n = 0; n < NURSERIES_MAX; n++)
+        if (c->nests[n].coming)
+            bring(w, c, &c->nests[n], &w->arenas[c->arena].nurseries[n], c->nests[n].coming);
 }
 
 void nurseries_bring(world *w, cargo *c)
 {
-    c->brings_made = 0;
-    for (int n = 0; c->arena >= 0 && !c->stale && n < NURSERIES_MAX; n++)
-        if (c->nests[n].is_there && !has_grown(w, c, n))
-            bring(w, c, &c->nests[n], &w->arenas[c->arena].nurseries[n]);
+    if (c->stale)
+        return;
+    nurseries_set_out(w, c);
+    nurseries_land(w, c);
 }
 
 void nurseries_bring_found(world *w, cargo *c)
 {
-    c->brings_made = 0;
     for (int n = 0; c->arena >= 0 && !c->stale && n < NURSERIES_MAX; n++) {
         nest *t = &c->nests[n];
         nursery_of_world *nursery = &w->arenas[c->arena].nurseries[n];
-        if (t->is_there && !has_grown(w, c, n) && nursery->here->used != nursery->used &&
-            nursery->here->used == will_be_used(t, nursery))
-            bring(w, c, t, nursery);
+        const size_t coming = t->coming;
+        size_t used;
+        t->coming = 0;
+        if (!t->is_there || has_grown(w, c, n) || nursery->here->used == nursery->used)
+            continue;
+        used = nursery->here->used;
+        CHECK(used == coming || used == in_capacity(t->used, nursery));
+        bring(w, c, t, nursery, used);
     }
 }

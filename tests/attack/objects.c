@@ -12,13 +12,32 @@ static void *must(void *memory)
     return memory;
 }
 
+static int are_coming(const nest *t)
+{
+    int count = 0;
+    while (count < t->count && t->made[count].at < t->coming)
+        count++;
+    return count;
+}
+
+int objects_free(const world *w)
+{
+    int count = 0;
+    for (int i = 0; i < OBJECTS_MAX; i++)
+        count += !w->objects[i].memory;
+    for (int i = 0; i < CARGOES_MAX; i++)
+        for (int n = 0; w->cargoes[i].shipment && n < NURSERIES_MAX; n++)
+            count -= are_coming(&w->cargoes[i].nests[n]);
+    return count;
+}
+
 int object_add(world *w, object_kind kind, unsigned char *memory, size_t bytes, int arena)
 {
     int i = 0;
-    while (i < OBJECTS_MAX && w->objects[i].memory)
-        i++;
-    if (i == OBJECTS_MAX)
+    if (objects_free(w) <= 0)
         return -1;
+    while (w->objects[i].memory)
+        i++;
     object *o = &w->objects[i];
     o->memory = memory;
     o->expected = must(malloc(bytes));

@@ -137,6 +137,7 @@ typedef struct nest {
     int is_there;
     size_t host_used;    /* what the host's nursery held when the shipment was sent */
     size_t used;         /* what the device's says */
+    size_t coming;       /* of that, what a wait will bring; 0: nothing */
     made made[MADE_MAX]; /* that are not here yet */
     int count;
 } nest;
@@ -164,8 +165,7 @@ typedef struct cargo {
     int doubtful; /* a device has failed since they were ordered: they may be called failed, too */
     int is_told;  /* a poll has told that what is on the way has failed: so will a wait */
     nest nests[NURSERIES_MAX];
-    int brings_made; /* a wait will bring what kernels have made */
-    results coming;  /* that a wait will write */
+    results coming; /* that a wait will write */
     int event, wants_event;
 } cargo;
 
@@ -236,6 +236,8 @@ uint64_t item_pointers(const item_type *t);
 
 /* A new object of malloc's, with contents; -1: the table is full. */
 int object_new(world *w, object_kind kind, size_t bytes);
+/* Places that are free, and that nothing on its way from a nursery needs. */
+int objects_free(const world *w);
 /* `memory` becomes an object; -1: the table is full. */
 int object_add(world *w, object_kind kind, unsigned char *memory, size_t bytes, int arena);
 void object_drop(world *w, int i);

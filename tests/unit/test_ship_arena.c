@@ -1263,6 +1263,27 @@ TEST(ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
     family_end();
 }
 
+/* In the order of the calls: what kernels have made comes, and goes to the device again. */
+TEST(ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it)
+{
+    link *l;
+    family_start(100000, 10);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers_async(the_shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_refresh_async(the_shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    check_family(10);
+    run_on(add_to_all, the_family);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    check_family(10);
+    for (l = the_family->first; l; l = l->next)
+        CHECK_EQ(l->seen, 1);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_family(20);
+    family_end();
+}
+
 TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
 {
     family_start(64 * sizeof(link), 1000);

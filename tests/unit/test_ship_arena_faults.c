@@ -393,3 +393,52 @@ TEST(ship_arena_faults, an_allocation_that_fails_is_nothing_to_a_shipment)
     fail_in_released_bytes(new_nursery);
     fail_in_released_bytes(new_link);
 }
+
+typedef struct birth {
+    haul_nursery *nursery;
+    haul_stamp stamp;
+} birth;
+
+static void bear(void *argument)
+{
+    birth *b = argument;
+    link *l = haul_nursery_new(b->nursery, &b->stamp);
+    if (l)
+        l->value = 7;
+}
+
+static link *bear_by(haul_shipment *shipment, haul_nursery *nursery)
+{
+    birth b = { haul_device_pointer(shipment, nursery), { 0, 0 } };
+    CHECK_STATUS(haul_stamp_of(link_type, &b.stamp), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(the.device, bear, &b), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    return (link *)(void *)nursery->memory;
+}
+
+/* The refresh sends nothing: the device has no such object, only zeros in its place. */
+TEST(ship_arena_faults, a_failed_refresh_leaves_alone_what_another_shipment_has_brought)
+{
+    fault_plan plan = { 0 };
+    haul_shipment *other;
+    haul_nursery *nursery;
+    link *born;
+    memset(&the, 0, sizeof the);
+    prepare_device(NULL, &plan);
+    CHECK_STATUS(make_arena(NULL), HAUL_OK);
+    nursery = haul_arena_new_nursery(the.arena, 1000);
+    CHECK(nursery != NULL);
+    CHECK_STATUS(ship(NULL), HAUL_OK);
+    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &other), HAUL_OK);
+    born = bear_by(the.shipment, nursery);
+    CHECK_EQ(born->value, 7);
+    fault_arm(&plan, FAULT_ONCE, 1);
+    CHECK(haul_refresh(other) != HAUL_OK);
+    fault_disarm(&plan);
+    CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
+    CHECK_EQ(born->value, 7);
+    haul_shipment_free(&other);
+    finish(NULL);
+    fault_check_clean(&plan);
+}
