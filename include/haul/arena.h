@@ -106,7 +106,7 @@ HAUL_API void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size
 static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes);
 
 /* Releases the memory of one allocation. `bytes` is the size that was asked for (haul_arena_new:
- * count times the type's extent). The memory is zeroed, and its pointers are forgotten. The last
+ * count times the type's extent; a nursery: the bytes of its objects). The memory is zeroed, and its pointers are forgotten. The last
  * allocation returns to the free room, if no checkpoint has been taken since. Any other is used
  * again if options.reuse; else it lies idle until a rollback or reset. HAUL_ERROR_ARGUMENT: an
  * address that is not in the arena, is no multiple of a granule, or (checked) begins no allocation;
@@ -154,9 +154,10 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * was discovered, writes the struct, its bits, or the memory behind `used` on the host. If the
  * program has overwritten the struct, the next ship repairs it. If two shipments of the arena have
  * made objects, both used the same places. When those of one have come, haul_unmarshal_pointers of
- * the other answers HAUL_ERROR_STALE until it is refreshed. haul_refresh_async of a shipment with
- * nurseries first does what haul_shipment_wait does if results of it are on their way. NULL on
- * failure, as above. */
+ * the other answers HAUL_ERROR_STALE until it is refreshed. If results of a shipment with nurseries
+ * are on their way, haul_refresh_async of it first does what haul_shipment_wait does. To release a
+ * nursery with all objects in it, pass the same `bytes` to haul_arena_release. Its objects cannot
+ * be released one by one: HAUL_ERROR_ARGUMENT. NULL on failure, as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* Fills *stamp: the size and the pointers of a committed type, for kernels that make such objects.
  * HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: a

@@ -353,7 +353,7 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
     if (!memory)
         return HAUL_OK;
     at = (size_t)((uintptr_t)memory - (uintptr_t)arena->room.base);
-    rounded = haul__arena_round(arena, bytes);
+    rounded = haul__arena_round(arena, haul__bytes_with_nursery(arena, at, bytes));
     if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 ||
         !begins_here(arena, at))
         return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "this arena has not allocated %p",

@@ -82,6 +82,19 @@ void haul__arena_note_peak(haul_arena *arena)
     arena->peak = used > arena->peak ? used : arena->peak;
 }
 
+size_t haul__bytes_with_nursery(const haul_arena *arena, size_t at, size_t bytes)
+{
+    const size_t rounded = (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
+    size_t i;
+    for (i = 0; i < arena->nursery_count; i++) {
+        const haul__nursery_place *place = &arena->nurseries[i];
+        const size_t all = place->memory + place->capacity - place->at;
+        if (at - place->at < all)
+            return at == place->at && rounded == place->capacity ? all : 0;
+    }
+    return bytes;
+}
+
 void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end)
 {
     size_t i, left = 0;

@@ -110,6 +110,9 @@ void haul__arena_set_top(haul_arena *arena, unsigned char *top);
 void haul__arena_note_peak(haul_arena *arena); /* call it before the top goes down */
 /* Fills [first, end) with zeros, poisons it, and forgets its pointers, starts and blocks. */
 void haul__arena_wipe(haul_arena *arena, size_t first, size_t end);
+/* `at` is an offset for which `bytes` bytes were asked. If a nursery begins there: the bytes of all
+ * of its parts. 0: the nursery has another size, or the offset lies within it. */
+size_t haul__bytes_with_nursery(const haul_arena *arena, size_t at, size_t bytes);
 /* Forgets nurseries that begin in [first, end). */
 void haul__nurseries_remove(haul_arena *arena, size_t first, size_t end);
 /* Clears bits [first, end). */

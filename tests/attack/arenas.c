@@ -283,12 +283,11 @@ static void forget_root(world *w, int i)
             w->cargoes[k].root[0] = -1;
 }
 
-/* All objects of the arena from `offset` on. */
-static void drop_objects(world *w, int number, size_t offset)
+void arena_drop_objects(world *w, int number, size_t offset, size_t end)
 {
     size_t at;
     for (int i = 0; i < OBJECTS_MAX; i++)
-        if (offset_of(w, i, &at) && w->objects[i].arena == number && at >= offset) {
+        if (offset_of(w, i, &at) && w->objects[i].arena == number && at >= offset && at < end) {
             forget_root(w, i);
             object_unlink(w, i);
             object_drop(w, i);
@@ -304,8 +303,13 @@ void step_arena_release(world *w)
     size_t offset = 0, bytes;
     unsigned char *memory;
     int is_block;
-    if (i < 0 || w->objects[i].is_made)
-        return; /* what a kernel has made goes with its nursery */
+    if (i < 0)
+        return;
+    if (w->objects[i].is_made) { /* it goes with its nursery */
+        CHECK_STATUS(haul_arena_release(a->arena, w->objects[i].memory, w->objects[i].bytes),
+                     HAUL_ERROR_ARGUMENT);
+        return;
+    }
     settle_arenas(w);
     CHECK(offset_of(w, i, &offset));
     memory = w->objects[i].memory;
@@ -347,7 +351,7 @@ void step_arena_rollback(world *w)
     a->has_mark = 0;
     if (back > before)
         return; /* the last blocks have been released since */
-    drop_objects(w, number, back);
+    arena_drop_objects(w, number, back, SIZE_MAX);
     arena_gives_back(w, number, back, before);
     CHECK_STATUS(back ? haul_arena_rollback(a->arena, a->mark) : haul_arena_reset(a->arena),
                  HAUL_OK);
@@ -656,7 +660,7 @@ static int is_shipped(const world *w, int number, const cargo *but)
 void arena_is_left(world *w, const cargo *c)
 {
     if (!w->arenas[c->arena].arena && !is_shipped(w, c->arena, c))
-        drop_objects(w, c->arena, 0);
+        arena_drop_objects(w, c->arena, 0, SIZE_MAX);
 }
 
 void arena_free(world *w, int number)
@@ -664,7 +668,7 @@ void arena_free(world *w, int number)
     attack_say("  haul_arena_free of arena %d", number);
     settle_arenas(w);
     if (!is_shipped(w, number, NULL))
-        drop_objects(w, number, 0);
+        arena_drop_objects(w, number, 0, SIZE_MAX);
     haul_arena_free(&w->arenas[number].arena);
     w->lets_arenas_go = 1;
     CHECK_STR(w->plan.misuse, NULL);

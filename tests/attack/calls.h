@@ -122,6 +122,8 @@ void arena_call_end(world *w, haul_status status, haul_status right);
 void arena_refused(world *w, const haul_arena *arena);
 /* From `offset` up to `end` something is not what it was. */
 void arena_gives_back(world *w, int number, size_t offset, size_t end);
+/* All objects of the arena from `offset` on, up to `end`, are no more. */
+void arena_drop_objects(world *w, int number, size_t offset, size_t end);
 /* Waits for what is on its way to and from the arena, but for one shipment's (NULL: none): while an
  * arena is sent it must stay as it is. */
 void settle_arena(world *w, int number, const cargo *but);
@@ -149,6 +151,7 @@ void cargo_draw_arena(world *w, cargo *c);
 void step_nursery(world *w);
 void step_nursery_kernel(world *w);
 void step_nursery_return(world *w);
+void step_nursery_release(world *w);
 
 /* The shipment carries the nurseries as they are now. */
 void nurseries_sent(world *w, cargo *c);

@@ -33,13 +33,15 @@ static void check_new(const haul_nursery *here, size_t bytes)
         CHECK_EQ(slots[k], 0);
 }
 
-static void note_nursery(world *w, int number, nursery_of_world *n, haul_nursery *here)
+static void note_nursery(world *w, int number, nursery_of_world *n, haul_nursery *here,
+                         size_t bytes)
 {
     const arena_of_world *a = &w->arenas[number];
     n->here = here;
     n->memory = here->memory;
     n->capacity = here->capacity;
     n->used = 0;
+    n->bytes = bytes;
     n->head = object_add(w, NURSERY, (unsigned char *)here,
                          (size_t)(here->memory - (unsigned char *)here), number);
     n->room = object_add(w, ROOM, here->memory, here->capacity, number);
@@ -68,7 +70,31 @@ void step_nursery(world *w)
     }
     arena_call_end(w, HAUL_OK, HAUL_OK);
     check_new(here, bytes);
-    note_nursery(w, number, &a->nurseries[n], here);
+    note_nursery(w, number, &a->nurseries[n], here, bytes);
+}
+
+/* With all that is in it. */
+void step_nursery_release(world *w)
+{
+    int number, n = (int)random_below(&w->random, NURSERIES_MAX);
+    arena_of_world *a = some_free_arena(w, &number);
+    nursery_of_world *nursery = a ? &a->nurseries[n] : NULL;
+    haul_nursery *here;
+    size_t first, end, bytes;
+    if (!nursery || !nursery->here)
+        return;
+    here = nursery->here;
+    bytes = nursery->bytes;
+    settle_arenas(w);
+    first = (size_t)((unsigned char *)here - (unsigned char *)a->first.base);
+    end = (size_t)(nursery->memory - (unsigned char *)a->first.base) + nursery->capacity;
+    attack_say("  haul_arena_release of nursery %d of arena %d", n, number);
+    arena_drop_objects(w, number, first, end);
+    arena_gives_back(w, number, first, SIZE_MAX);
+    CHECK_STATUS(haul_arena_release(a->arena, here, bytes + HAUL_ARENA_GRANULE),
+                 HAUL_ERROR_ARGUMENT);
+    arena_call_begin(w);
+    arena_call_end(w, haul_arena_release(a->arena, here, bytes), HAUL_OK);
 }
 
 void nurseries_drop(world *w, int number)

@@ -53,6 +53,7 @@ static const step steps[] = {
     { step_nursery, { 3, 8 } },
     { step_nursery_kernel, { 5, 24 } },
     { step_nursery_return, { 3, 12 } },
+    { step_nursery_release, { 1, 2 } },
 };
 
 void step_any(world *w)

@@ -173,6 +173,7 @@ typedef struct nursery_of_world {
     haul_nursery *here; /* NULL: none */
     unsigned char *memory;
     int head, room; /* objects; room -1: all is used */
+    size_t bytes;   /* that were asked for */
     size_t capacity, used;
 } nursery_of_world;
 

@@ -428,6 +428,41 @@ TEST(arena, foreign_and_impossible_releases_are_refused)
     end();
 }
 
+/* With the size that was asked for, as anything else; `behind` bytes lie behind it. */
+static void release_a_nursery(int reuse, size_t behind)
+{
+    haul_arena_options options = { 0 };
+    haul_nursery *nursery;
+    unsigned char *memory;
+    size_t before;
+    options.reuse = reuse;
+    start(&options);
+    CHECK(haul_arena_new(the_arena, link_type, 1) != NULL);
+    before = numbers().used_bytes;
+    CHECK((nursery = haul_arena_new_nursery(the_arena, 5000)) != NULL);
+    memory = nursery->memory;
+    CHECK(behind == 0 || haul_arena_allocate(the_arena, behind) != NULL);
+    CHECK_STATUS(haul_arena_release(the_arena, nursery, 4000), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_arena_error(the_arena)->text, "as many as were asked for");
+    CHECK_STATUS(haul_arena_release(the_arena, nursery, 5200), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_arena_release(the_arena, nursery, SIZE_MAX), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_arena_release(the_arena, memory, 5000), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_arena_release(the_arena, memory + 2 * GRANULE, 16), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_arena_release(the_arena, nursery, 5000), HAUL_OK);
+    CHECK_EQ(numbers().used_bytes == before, behind == 0);
+    if (reuse || behind == 0)
+        CHECK_PTR(haul_arena_new_nursery(the_arena, 5000), nursery);
+    end();
+}
+
+TEST(arena, a_nursery_is_released_with_the_bytes_that_were_asked_for)
+{
+    release_a_nursery(0, 0);
+    release_a_nursery(0, 100);
+    release_a_nursery(1, 0);
+    release_a_nursery(1, 100);
+}
+
 TEST(arena, what_was_given_out_before_a_reset_is_foreign_after_it)
 {
     haul_arena_options options;
