@@ -174,6 +174,16 @@ void cargo_moved(world *w, const cargo *c)
         w->cargoes[i].leads_astray |= is_near(&w->cargoes[i], (int)(c - w->cargoes));
 }
 
+int cargo_meets_strays(const cargo *c)
+{
+    haul_shipment_statistics s;
+    haul_shipment_get_statistics(c->shipment, &s);
+    for (int i = 0; i < c->near_count && c->leads_astray; i++)
+        if (c->near[i].there <= s.base + c->used && s.base <= c->near[i].there + c->near[i].bytes)
+            return 1;
+    return 0;
+}
+
 void cargo_free(world *w, cargo *c)
 {
     for (int i = 0; i < CARGOES_MAX; i++)

@@ -135,7 +135,7 @@ void step_replan(world *w)
         return;
     while (c->on_the_way)
         cargo_wait(w, c); /* what it writes may change the graph */
-    if (!c->shipment || c->leads_astray)
+    if (!c->shipment)
         return;
     cargo_alone(w, c);
     objects_mend(w, c->arena);
@@ -162,6 +162,8 @@ void step_replan(world *w)
         cargo_draw_arena(w, c);
     }
     cargo_check(w, c, call.name);
+    if (cargo_meets_strays(c))
+        cargo_free(w, c);
 }
 
 static haul_status unmarshal(cargo *c, void *with_pointers)
@@ -339,7 +341,7 @@ void step_copy(world *w)
 {
     cargo *c = cargo_some(w), *to = cargo_place(w);
     haul_status status, right;
-    if (!c || !c->known || c->leads_astray || !to)
+    if (!c || !c->known || !to)
         return;
     while (c->on_the_way)
         cargo_wait(w, c);
@@ -349,6 +351,8 @@ void step_copy(world *w)
     to->device = (int)random_below(&w->random, DEVICES);
     if (to->device != c->device && call_may_free(w))
         return; /* what fails in a free could not be told from what fails in the copy */
+    if (c->leads_astray)
+        attack_say("  of a shipment whose neighbour has moved:");
     call_begin(w, CALL_ON(c->device) | CALL_ON(to->device));
     w->current = c;
     status = haul_shipment_copy(c->shipment, w->device[to->device], &to->shipment);
@@ -372,7 +376,10 @@ void step_copy(world *w)
     memcpy(to->nests, c->nests, sizeof to->nests);
     to->direct = c->direct;
     to->edited = c->edited;
+    to->leads_astray = c->leads_astray;
     to->known = 1;
     picture_copy(w, &to->picture, &c->picture);
     cargo_check(w, to, "haul_shipment_copy");
+    if (cargo_meets_strays(to))
+        cargo_free(w, to);
 }
