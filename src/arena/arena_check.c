@@ -4,6 +4,7 @@
  * the others to leave them in order and inside the arena. These checks read all of them once.
  */
 #include "arena/arena_check.h"
+#include "arena/arena_words.h"
 
 #ifdef HAUL_CHECKS
 
@@ -59,17 +60,11 @@ static const char *fault_of_lists(const haul__contents *c)
         if (i > 0 && c->staying[i - 1].at + c->staying[i - 1].bytes > range->at)
             return "ranges that stay overlap, or are not in order";
     }
-    for (i = 0; i < c->explicit_count; i++) {
-        if (c->explicit[i].at > c->bytes - sizeof(void *))
-            return "an explicit relocation lies outside of the contents";
-        if (i > 0 && c->explicit[i - 1].at >= c->explicit[i].at)
-            return "explicit relocations are not in order";
-    }
-    for (i = 0; i < c->tagged_count; i++) {
-        if (c->tagged[i].at > c->bytes - sizeof(void *))
-            return "a tagged pointer lies outside of the contents";
-        if (i > 0 && c->tagged[i - 1].at >= c->tagged[i].at)
-            return "tagged pointers are not in order";
+    for (i = 0; i < c->word_count; i++) {
+        if (haul__word_at(c, i) > c->bytes - sizeof(void *))
+            return "a special word lies outside of the contents";
+        if (i > 0 && c->words[i - 1].address > c->words[i].address)
+            return "special words are not in order";
     }
     return NULL;
 }

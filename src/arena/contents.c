@@ -4,18 +4,17 @@
  * slots become the same bits. From then on the two are treated alike.
  *
  * Lists hold all that bits do not tell: ranges that do not come back, ranges that differ on the
- * device, explicit relocations and tagged pointers. They are made once, when the arena is shipped.
+ * device, and special words. They are made once, when the arena is shipped.
  * Bytes that types leave out are zeros on the device, as in any packed graph. Excluded bytes are
  * sent as they are.
  */
 #include "arena/arena.h"
 #include "arena/arena_check.h"
+#include "arena/arena_words.h"
 #include "arena/changes.h"
 #include "arena/contents.h"
-#include "arena/explicit_relocations.h"
 #include "arena/nursery.h"
 #include "arena/staying.h"
-#include "arena/tagged_pointers.h"
 #include "map/exclusions.h"
 #include "map/found.h"
 #include "map/mark.h"
@@ -76,14 +75,14 @@ static int add_special(haul__contents *c, const haul__special *run)
     haul__flat_begin(&flat, haul__type_walk(run->type), run->at, run->count, run->stride);
     while (haul__flat_next(&flat, &walk, &at))
         if ((is_tidy && !add_gaps(c, walk, at)) || !add_excluded(c, walk, at) ||
-            !haul__explicit_of_object(c, walk, at))
+            !haul__words_of_object(c, walk, at))
             return 0;
     return add_tails(c, run);
 }
 
 static int sort_lists(haul__contents *c)
 {
-    haul__explicit_sort(c);
+    haul__words_sort(c);
     return haul__staying_sort(c);
 }
 
@@ -154,27 +153,6 @@ static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t addr
     return 1;
 }
 
-/* Lists a fixed word. A distance stays as it is, because the arena's layout does. */
-static int take_fixed(haul__contents *c, const haul__fixed *kept)
-{
-    size_t at = kept->address - (uintptr_t)c->base;
-    uint32_t narrow = (uint32_t)kept->becomes;
-    const void *becomes =
-        kept->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&kept->becomes;
-    if (kept->kind == HAUL__FIXED_DISTANCE || memcmp(c->base + at, becomes, kept->bytes) == 0)
-        return haul__staying_add(c, at, kept->bytes);
-    return haul__staying_add_edited(c, at, kept->bytes, becomes);
-}
-
-static int take_words(haul__contents *c, const haul__found *found)
-{
-    size_t i;
-    for (i = 0; i < found->fixed_count; i++)
-        if (!take_fixed(c, &found->fixed[i]))
-            return 0;
-    return haul__explicit_of_graph(c, found) && haul__tagged_of_graph(c, found);
-}
-
 /* Is a byte of the granule described? A granule without one can have a place too, as a gap or as a
  * part of a unit (layout/layout.c). */
 static int is_described(const haul__block *block, unsigned granule)
@@ -228,7 +206,7 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
         if (!take_gaps(c, block, address))
             return out_of_memory(error);
     }
-    if (!take_words(c, found) || !haul__nurseries_add_staying(c))
+    if (!haul__words_of_graph(c, found) || !haul__nurseries_add_staying(c))
         return out_of_memory(error);
     if (!sort_lists(c) ||
         haul__read_set_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
@@ -299,9 +277,7 @@ void haul__contents_release(haul__contents *contents)
     haul__release(allocator, contents->own, haul__contents_bitmap_bytes(contents));
     haul__release(allocator, contents->staying,
                   contents->staying_capacity * sizeof *contents->staying);
-    haul__release(allocator, contents->explicit,
-                  contents->explicit_capacity * sizeof *contents->explicit);
-    haul__release(allocator, contents->tagged, contents->tagged_count * sizeof *contents->tagged);
+    haul__release(allocator, contents->words, contents->word_capacity * sizeof *contents->words);
     haul__release(allocator, contents->neighbours,
                   contents->neighbour_count * sizeof *contents->neighbours);
     memset(contents, 0, sizeof *contents);
@@ -343,14 +319,11 @@ static int copy_lists(haul__contents *copy, const haul__contents *contents)
                    &copy->staying))
         return 0;
     copy->staying_count = copy->staying_capacity = contents->staying_count;
-    if (!copy_list(allocator, contents->explicit, contents->explicit_count, sizeof *copy->explicit,
-                   &copy->explicit))
+    if (!copy_list(allocator, contents->words, contents->word_count, sizeof *copy->words,
+                   &copy->words))
         return 0;
-    copy->explicit_count = copy->explicit_capacity = contents->explicit_count;
-    if (!copy_list(allocator, contents->tagged, contents->tagged_count, sizeof *copy->tagged,
-                   &copy->tagged))
-        return 0;
-    copy->tagged_count = contents->tagged_count;
+    copy->word_count = copy->word_capacity = contents->word_count;
+    copy->explicit_count = contents->explicit_count;
     if (!copy_list(allocator, contents->neighbours, contents->neighbour_count,
                    sizeof *copy->neighbours, &copy->neighbours))
         return 0;

@@ -14,19 +14,6 @@ typedef struct haul__staying {
     unsigned char becomes[sizeof(uint64_t)]; /* the edited bytes; a longer range becomes zeros */
 } haul__staying;
 
-/* A pointer that no bit tells: it is off the grid, or leads `delta` bytes beside its target. */
-typedef struct haul__explicit_place {
-    size_t at;
-    uintptr_t delta;
-} haul__explicit_place;
-
-/* A tagged pointer: without the bits of `mask`, and with `delta` added, it is its target's
- * address. */
-typedef struct haul__tagged_place {
-    size_t at;
-    uintptr_t delta, mask;
-} haul__tagged_place;
-
 /* Another arena on the same device: its address on the host and on the device. */
 typedef struct haul__neighbour {
     uintptr_t host;
@@ -42,14 +29,13 @@ typedef struct haul__contents {
     const uint64_t *slots;
     uint64_t *own;  /* slots of a discovered graph; NULL: the arena's are used */
     haul_root root; /* the graph was discovered from it; type NULL: none was */
-    /* in order; explicit relocations and tagged pointers lie in such ranges */
+    /* in order; special words lie in such ranges */
     haul__staying *staying;
     size_t staying_count, staying_capacity;
-    haul__explicit_place *explicit; /* in order */
-    size_t explicit_count, explicit_capacity;
-    haul__tagged_place *tagged; /* in order */
-    size_t tagged_count;
-    uint64_t there; /* the contents' address on the device; 0: they have none yet */
+    struct haul__special_word *words; /* pointers among the special words; by address */
+    size_t word_count, word_capacity;
+    size_t explicit_count; /* explicit relocations among them; the others are tagged pointers */
+    uint64_t there;        /* the contents' address on the device; 0: they have none yet */
     /* the farthest that explicit relocations point out of the contents, in bytes; their deltas lead
      * back into it */
     size_t before, behind;

@@ -5,10 +5,9 @@
  * by a sum; all are checked before the first is written.
  */
 #include "arena/copy_back.h"
-#include "arena/explicit_relocations.h"
+#include "arena/arena_words.h"
 #include "arena/pointers.h"
 #include "arena/staying.h"
-#include "arena/tagged_pointers.h"
 #include "base/stream.h"
 
 #define WORD sizeof(void *)
@@ -203,8 +202,7 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
                 word * WORD);
         }
     }
-    haul_status status = haul__explicit_check_back(c, memory, device, error);
-    return status == HAUL_OK ? haul__tagged_check_back(c, memory, device, error) : status;
+    return haul__words_check_back(c, memory, device, error);
 }
 
 void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context,
@@ -222,7 +220,6 @@ void haul__contents_scatter_pointers(const haul__contents *c, haul_context *cont
                 memcpy(c->base + word * WORD, &value, sizeof value);
         }
     }
-    haul__explicit_scatter(c, memory, device);
-    haul__tagged_scatter(c, memory, device);
+    haul__words_scatter(c, memory, device);
     haul__contents_scatter(c, context, memory, 0, c->bytes);
 }

@@ -6,10 +6,9 @@
  * that first.
  */
 #include "arena/edits.h"
-#include "arena/explicit_relocations.h"
+#include "arena/arena_words.h"
 #include "arena/pointers.h"
 #include "arena/staying.h"
-#include "arena/tagged_pointers.h"
 
 #define WORD sizeof(void *)
 
@@ -35,14 +34,14 @@ static int differs(const haul__contents *c, const haul__staying *range)
 
 int haul__is_edited(const haul__contents *c)
 {
-    size_t i, word = 0, odd = 0;
+    size_t i, at = 0, word = 0;
     for (i = 0; i < c->staying_count; i++)
         if (c->staying[i].is_edited && differs(c, &c->staying[i]))
             return 1;
-    if (c->tagged_count > 0)
+    if (c->word_count > c->explicit_count)
         return 1;
     return c->outside == HAUL_OUTSIDE_NULL &&
-           (haul__next_outside(c, &word) || haul__next_explicit_outside(c, &odd));
+           (haul__next_outside(c, &at) || haul__next_explicit_outside(c, &word));
 }
 
 /* ---- A piece of the contents, which may begin or end inside a word. */
@@ -73,8 +72,8 @@ static void null_outside(const haul__contents *c, const piece *p)
     size_t at = p->first / WORD * WORD, i = 0;
     for (; haul__next_outside(c, &at) && at < p->end; at += WORD)
         null_word(p, at);
-    for (; haul__next_explicit_outside(c, &i) && c->explicit[i].at < p->end; i++)
-        null_word(p, c->explicit[i].at);
+    for (; haul__next_explicit_outside(c, &i) && haul__word_at(c, i) < p->end; i++)
+        null_word(p, haul__word_at(c, i));
 }
 
 void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, size_t bytes)
@@ -90,5 +89,5 @@ void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, si
             put(&c->staying[i], from, memory + (from - first), count);
     if (c->outside == HAUL_OUTSIDE_NULL)
         null_outside(c, &p);
-    haul__tagged_edit(c, memory, first, bytes);
+    haul__words_edit(c, memory, first, bytes);
 }

@@ -26,18 +26,12 @@ HAUL__INLINE uintptr_t haul__as_sent(const haul__contents *c, uintptr_t value, u
     return c->outside == HAUL_OUTSIDE_NULL ? 0 : value;
 }
 
-/* The host pointer for a word that came back: `old` is the host's value, `word` the device's. 0: it
- * leads nowhere. */
-HAUL__INLINE int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word,
-                                 uint64_t device, uintptr_t *value)
+/* The host pointer for a word of the device. 0: it leads neither into the contents nor into a
+ * neighbour. */
+HAUL__INLINE int haul__as_on_host(const haul__contents *c, uintptr_t word, uint64_t device,
+                                  uintptr_t *value)
 {
     size_t i;
-    *value = old;
-    if (word == haul__as_sent(c, old, device))
-        return 1;
-    *value = 0;
-    if (!word)
-        return 1;
     *value = word - (uintptr_t)device + (uintptr_t)c->base;
     if (word - (uintptr_t)device <= c->bytes)
         return 1;
@@ -47,6 +41,18 @@ HAUL__INLINE int haul__word_back(const haul__contents *c, uintptr_t old, uintptr
             return 1;
     }
     return 0;
+}
+
+/* The same for a word that came back, where the host's value is `old`. A word that has not changed
+ * is good. */
+HAUL__INLINE int haul__word_back(const haul__contents *c, uintptr_t old, uintptr_t word,
+                                 uint64_t device, uintptr_t *value)
+{
+    *value = old;
+    if (word == haul__as_sent(c, old, device))
+        return 1;
+    *value = 0;
+    return !word || haul__as_on_host(c, word, device, value);
 }
 
 #endif

@@ -275,19 +275,10 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     return 1;
 }
 
-static int odd_before(const void *a, const void *b)
+static int special_before(const void *a, const void *b)
 {
-    return ((const haul__explicit *)a)->address < ((const haul__explicit *)b)->address;
-}
-
-static int kept_before(const void *a, const void *b)
-{
-    return ((const haul__fixed *)a)->address < ((const haul__fixed *)b)->address;
-}
-
-static int tagged_before(const void *a, const void *b)
-{
-    return ((const haul__tagged *)a)->address < ((const haul__tagged *)b)->address;
+    const haul__special_word *x = a, *y = b;
+    return x->address != y->address ? x->address < y->address : x->kind < y->kind;
 }
 
 static int address_before(const void *a, const void *b)
@@ -317,18 +308,30 @@ static void sort_dependents(haul__found *found)
     found->dependent_count = kept;
 }
 
-static void sort_exceptions(haul__found *found)
+static int is_before_pointer(const void *empty, size_t i, uint64_t pointer)
+{
+    return ((const uintptr_t *)empty)[i] < pointer;
+}
+
+int haul__was_empty(const haul__found *found, uintptr_t pointer)
+{
+    const size_t i = haul__search(found->empty, 0, found->empty_count, pointer, is_before_pointer);
+    return i < found->empty_count && found->empty[i] == pointer;
+}
+
+static void sort_special(haul__found *found)
 {
     size_t i, left = 0;
-    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
-    haul__sort(found->explicit, found->explicit_count, sizeof *found->explicit, odd_before);
-    for (i = 0; i < found->explicit_count; i++)
-        if (left == 0 || found->explicit[left - 1].address != found->explicit[i].address)
-            found->explicit[left++] = found->explicit[i];
-    found->explicit_count = left;
-    haul__sort(found->fixed, found->fixed_count, sizeof *found->fixed, kept_before);
-    haul__sort(found->tagged, found->tagged_count, sizeof *found->tagged, tagged_before);
-    sort_dependents(found);
+    haul__sort(found->special, found->special_count, sizeof *found->special, special_before);
+    found->explicit_count = 0;
+    for (i = 0; i < found->special_count; i++) {
+        if (left > 0 && !special_before(&found->special[left - 1], &found->special[i]))
+            continue;
+        found->special[left] = found->special[i];
+        found->special[left].is_empty = (uint8_t)haul__was_empty(found, found->special[i].address);
+        found->explicit_count += found->special[left++].kind == HAUL__EXPLICIT;
+    }
+    found->special_count = left;
 }
 
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
@@ -355,7 +358,9 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT,
                           "an arena larger than this machine's addresses");
-    sort_exceptions(found);
+    haul__sort(found->empty, found->empty_count, sizeof *found->empty, address_before);
+    sort_special(found);
+    sort_dependents(found);
     return HAUL_OK;
 }
 

@@ -77,15 +77,9 @@ static const char *fault_of_map(const haul__map *map, const haul__placed *placed
 static const char *fault_of_lists(const haul__found *found)
 {
     size_t i;
-    for (i = 1; i < found->explicit_count; i++)
-        if (found->explicit[i - 1].address >= found->explicit[i].address)
-            return "explicit relocations are not in order of address";
-    for (i = 1; i < found->tagged_count; i++)
-        if (found->tagged[i - 1].address >= found->tagged[i].address)
-            return "tagged pointers are not in order of address";
-    for (i = 1; i < found->fixed_count; i++)
-        if (found->fixed[i - 1].address > found->fixed[i].address)
-            return "fixed words are not in order of address";
+    for (i = 1; i < found->special_count; i++)
+        if (found->special[i - 1].address > found->special[i].address)
+            return "special words are not in order of address";
     for (i = 1; i < found->empty_count; i++)
         if (found->empty[i - 1] > found->empty[i])
             return "pointers to no elements are not in order of address";

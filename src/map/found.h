@@ -2,9 +2,7 @@
  *
  *   guards, calls   the read set: values that discovery read, and answers of callbacks; they must
  *                   not change while the plan is in use
- *   explicit        explicit relocations: pointers that no slot bit tells
- *   tagged          tagged pointers: the host writes their addresses, with their tags
- *   fixed           fixed words: the host knows their values in the copy
+ *   special         special words: pointers and other words that no slot bit tells
  *   dependents      objects to rebuild
  *   empty           pointers that led to no elements
  *
@@ -64,32 +62,32 @@ typedef struct haul__call {
     size_t site;
 } haul__call;
 
-/* An explicit relocation: a pointer off the grid of words, or one whose bits are not the address of
- * a described byte. The word reads `value`; its target is value + delta, and the copied word keeps
- * that distance to the copied target. */
-typedef struct haul__explicit {
-    uintptr_t address, value, delta;
-} haul__explicit;
+typedef enum haul__special_kind {
+    HAUL__EXPLICIT, /* explicit relocation: the device patches the word by a list of offsets */
+    HAUL__FIXED,    /* fixed word: it is `addend` in the copy */
+    HAUL__DISTANCE, /* fixed word: the distance from the word to its target */
+    HAUL__TAGGED    /* tagged pointer: no device can tell it, so the host writes the address */
+} haul__special_kind;
 
-/* A pointer with tag bits above those that an alignment leaves free. The word reads `value`; its
- * target is (value & ~mask) + delta. No device patches it: the host computes it from the arena's
- * address. */
-typedef struct haul__tagged {
-    uintptr_t address, value, delta, mask;
-} haul__tagged;
-
-typedef enum haul__kept_kind {
-    HAUL__FIXED_WORD,    /* its value in the copy is `becomes` */
-    HAUL__FIXED_DISTANCE /* its value is its distance to the copy of the object at `becomes` */
-} haul__kept_kind;
-
-/* A fixed word: the host knows its value in the copy. No device patches it, and it never comes
- * back. */
-typedef struct haul__fixed {
+/* A special word: one that no slot bit tells. In the words of ELF, slot bits are RELR, and this is
+ * an entry of RELA. The word leads to
+ *
+ *     (value without the bits of `mask`) + addend
+ *
+ * or, if it is a distance, to that behind its own address. The copied word leads to the copy of the
+ * same byte, with the same addend and the same bits of `mask`. */
+typedef struct haul__special_word {
     uintptr_t address;
-    uint64_t value, becomes; /* value: the `bytes` bytes that were read */
+    uint64_t value, addend; /* value: the `bytes` bytes that were read */
+    uintptr_t mask;         /* of a tagged pointer, else 0 */
     uint8_t bytes, kind;
-} haul__fixed;
+    uint8_t is_empty; /* it is a pointer to no elements */
+} haul__special_word;
+
+HAUL__INLINE int haul__is_pointer(const haul__special_word *word)
+{
+    return word->kind == HAUL__EXPLICIT || word->kind == HAUL__TAGGED;
+}
 
 /* An object whose contents depend on addresses. */
 typedef struct haul__dependent {
@@ -106,12 +104,9 @@ typedef struct haul__found {
     size_t call_words, call_capacity;
     haul__site *sites;
     size_t site_count, site_capacity;
-    haul__explicit *explicit; /* after layout: by address, each once */
-    size_t explicit_count, explicit_capacity;
-    haul__fixed *fixed;
-    size_t fixed_count, fixed_capacity;
-    haul__tagged *tagged;
-    size_t tagged_count, tagged_capacity;
+    haul__special_word *special; /* after layout: by address */
+    size_t special_count, special_capacity;
+    size_t explicit_count;           /* after layout: explicit relocations among them */
     size_t room_before, room_behind; /* bytes that explicit relocations need at the arena's ends */
     haul__dependent *dependents;     /* after layout: by type and address, each once */
     size_t dependent_count, dependent_capacity;

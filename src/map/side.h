@@ -40,7 +40,7 @@ typedef struct haul__side {
     uint8_t unit[16]; /* log2 of the largest placement asked for on the page; 0: a granule's */
     uint16_t *ends;   /* offsets of strings' terminators in the block */
     size_t end_count, end_capacity;
-    int has_listed;               /* special words (found.h) stand in the block */
+    int has_special;              /* special words (found.h) stand in the block */
     haul__holes *holes;           /* NULL: there are none */
     haul__exclusions *exclusions; /* NULL: everything travels both ways */
 } haul__side;

@@ -14,6 +14,7 @@
 #include "map/mark.h"
 #include "layout/layout.h"
 #include "pack/bitmap.h"
+#include "pack/plan_space.h"
 #include "pack/translate.h"
 
 #define GRANULES_A_WORD 32u /* each has two bits */
@@ -298,11 +299,11 @@ size_t haul__plan_explicit_count(const haul_plan *plan)
     return plan->ordered ? plan->ordered->explicit_count : plan->found.explicit_count;
 }
 
-void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *odd)
+void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *to)
 {
-    size_t i;
-    for (i = 0; i < count; i++)
-        odd[i] = plan->ordered
-                     ? plan->ordered->explicit[first + i]
-                     : haul__translate(&plan->found.map, plan->found.explicit[first + i].address);
+    const haul__space space = haul__plan_space(plan, 0, 0);
+    if (plan->ordered)
+        memcpy(to, plan->ordered->explicit + first, count * sizeof *to);
+    else
+        haul__write_explicit(&space, first, count, to);
 }

@@ -15,6 +15,6 @@ size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *offsets)
 /* The number of explicit relocations; the offsets in the arena of `count` of them from number
  * `first` on. */
 size_t haul__plan_explicit_count(const haul_plan *plan);
-void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *odd);
+void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *to);
 
 #endif

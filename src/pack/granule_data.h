@@ -4,6 +4,7 @@
 #define HAUL_PACK_GRANULE_DATA_H
 
 #include "pack/plan_struct.h"
+#include "pack/special_words.h"
 
 /* Copies the bytes that `mask` names. Equal bytes are not written. */
 HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
@@ -19,10 +20,6 @@ HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from,
             to[byte] = from[byte];
 }
 
-/* The bytes of the granule at this address that belong to special words: explicit relocations,
- * fixed words and tagged pointers. */
-uint16_t haul__special_mask(const haul_plan *plan, uintptr_t granule);
-
 /* The bytes of a placed granule that are described and belong to no pointer. Layout must be
  * done. */
 HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *block,
@@ -37,9 +34,9 @@ HAUL__INLINE uint16_t haul__data_mask(const haul_plan *plan, const haul__block *
         mask &= (uint16_t)~word;
     if (slots & 2u)
         mask &= (uint16_t) ~(word << HAUL__WORD);
-    if (block->side && block->side->has_listed)
-        mask &= (uint16_t)~haul__special_mask(plan, haul__block_address(number) +
-                                                        (uintptr_t)granule * HAUL__GRANULE);
+    if (block->side && block->side->has_special)
+        mask &= (uint16_t)~haul__special_mask(&plan->found, haul__block_address(number) +
+                                                                (uintptr_t)granule * HAUL__GRANULE);
     return mask;
 }
 

@@ -3,7 +3,7 @@
  * The code is the slow obvious version: gather the compacted arena into memory of its own, with all
  * the checks of a pack; copy each cluster to its ordered place; translate each pointer from a
  * compacted place to an ordered one. On the way back, clusters are copied to their compacted
- * places, and that arena is scattered. Special words (explicit relocations, tags, distances) ask
+ * places, and that arena is scattered. Special words ask
  * the plan for places one by one and get ordered ones (haul__offset_of): they only have to be
  * written last.
  *
@@ -23,6 +23,7 @@
 
 #include "base/sort.h"
 #include "pack/pieces.h"
+#include "pack/plan_space.h"
 #include "pack/plan_struct.h"
 #include "pack/translate.h"
 
@@ -96,12 +97,13 @@ static uint64_t place_of(const haul_plan *plan, uintptr_t address)
  * lies. */
 static int note_explicit_words(const haul_plan *plan, haul__ordered *o)
 {
+    const haul_allocator *allocator = &plan->context->allocator;
     size_t i;
-    for (i = 0; i < plan->found.explicit_count; i++) {
-        const haul__explicit *odd = &plan->found.explicit[i];
-        const uint64_t place = place_of(plan, odd->address);
-        const haul_allocator *allocator = &plan->context->allocator;
-        if (!(odd->delta ? note_explicit(allocator, o, place) : note_pointer(allocator, o, place)))
+    for (i = 0; i < plan->found.special_count; i++) {
+        const haul__special_word *word = &plan->found.special[i];
+        const uint64_t place = place_of(plan, word->address);
+        if (word->kind == HAUL__EXPLICIT && !(word->addend ? note_explicit(allocator, o, place)
+                                                           : note_pointer(allocator, o, place)))
             return 0;
     }
     return 1;
@@ -360,9 +362,11 @@ HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *are
 }
 
 /* Writes the words that are wrong in the compacted arena. */
-static void put_exceptions(const haul_plan *plan, unsigned char *arena, uint64_t base)
+static haul_status put_words(const haul_plan *plan, unsigned char *arena, uint64_t base)
 {
     const haul__ordered *o = plan->ordered;
+    const haul__space space = haul__plan_space(plan, base, base);
+    haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < o->explicit_count; i++)
         translate(o, arena, o->explicit[i], base);
@@ -370,9 +374,14 @@ static void put_exceptions(const haul_plan *plan, unsigned char *arena, uint64_t
         if (o->resolved[i].is_slot)
             put_word(arena, place_of(plan, o->resolved[i].word),
                      (uintptr_t)(base + o->resolved[i].place));
-    for (i = 0; i < plan->found.explicit_count; i++)
-        put_word(arena, place_of(plan, plan->found.explicit[i].address),
-                 haul__explicit_word(plan, &plan->found.explicit[i], base));
+    for (i = 0; i < space.count && status == HAUL_OK; i++) {
+        uint64_t word;
+        if (space.words[i].kind != HAUL__EXPLICIT)
+            continue;
+        status = haul__special_to_copy(&space, &space.words[i], space.words[i].value, &word);
+        put_word(arena, space.place(&space, &space.words[i]), (uintptr_t)word);
+    }
+    return status;
 }
 
 haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
@@ -387,7 +396,7 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
     if (status == HAUL_OK) {
         copy_clusters(&plan->ordered->clusters, compacted, arena);
         translate_words(plan->ordered, arena, base);
-        put_exceptions(plan, arena, base);
+        status = put_words(plan, arena, base);
     }
     haul__release(&plan->context->allocator, compacted, bytes);
     return status;

@@ -9,7 +9,7 @@
  * So a large piece is cut into chunks that a pool takes (base/pool.h). Each chunk notes its
  * findings for itself. When all are done, the notes are read in order of address, so errors and
  * counts are those of one thread. Work that calls the user's functions, and words that are written
- * one by one (special_words.c), stay with the calling thread.
+ * one by one (gather_special.c), stay with the calling thread.
  *
  * A device reads memory twice as fast as changed lines of a processor's caches, and several
  * processors write faster than it reads. So a pool that gathers for a device puts each block
@@ -21,9 +21,9 @@
 #include "context/context.h"
 #include "map/exclusions.h"
 #include "pack/gather.h"
+#include "pack/gather_special.h"
 #include "pack/pieces.h"
 #include "pack/scatter.h"
-#include "pack/special_words.h"
 #include "pack/stale.h"
 
 /* An arena up to this size, which no device has read, is in the nearest caches anyway. */
@@ -194,7 +194,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     if (status != HAUL_OK)
         return status;
     clear_room(g->plan, piece, memory);
-    return haul__gather_exceptions(g, piece, memory);
+    return haul__gather_special(g, piece, memory);
 }
 
 haul_status haul__gather_end(haul__gathering *g)

@@ -32,8 +32,8 @@ typedef struct haul__gathering {
     const haul__listener *listener;
     uint64_t reported; /* bytes reported to the listener */
     size_t nulls;      /* so far */
-    /* the first entry of each list of the plan that is not wholly written */
-    size_t explicit, fixed, tagged, empty;
+    /* the first word of each list of the plan that is not wholly written */
+    size_t special, empty;
 } haul__gathering;
 haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
                                uint64_t there, int for_device, const haul__listener *listener);

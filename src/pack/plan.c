@@ -193,6 +193,7 @@ size_t haul_plan_alignment(const haul_plan *plan)
 void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics)
 {
     const haul__found *found;
+    size_t i;
     if (!statistics)
         return;
     memset(statistics, 0, sizeof *statistics);
@@ -200,7 +201,9 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         return;
     found = &plan->found;
     statistics->objects = found->objects;
-    statistics->pointers = plan->placed.slots + found->explicit_count + found->tagged_count;
+    statistics->pointers = plan->placed.slots;
+    for (i = 0; i < found->special_count; i++)
+        statistics->pointers += (size_t)haul__is_pointer(&found->special[i]);
     statistics->null_pointers = plan->nulls;
     statistics->graph_bytes = plan->placed.bytes;
     statistics->arena_bytes = haul_plan_bytes(plan);
@@ -209,9 +212,7 @@ void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *stati
         sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
         found->guard_capacity * sizeof *found->guards +
         found->call_capacity * sizeof *found->calls + found->site_capacity * sizeof *found->sites +
-        found->explicit_capacity * sizeof *found->explicit +
-        found->fixed_capacity * sizeof *found->fixed +
-        found->tagged_capacity * sizeof *found->tagged +
+        found->special_capacity * sizeof *found->special +
         found->empty_capacity * sizeof *found->empty +
         found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
         (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);

@@ -5,6 +5,7 @@
  * up, from the arena to the source.
  */
 #include "map/exclusions.h"
+#include "pack/plan_space.h"
 #include "pack/returned_pointers.h"
 #include "pack/stale.h"
 #include "pack/translate.h"
@@ -31,26 +32,6 @@ static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slo
     return *value != 0;
 }
 
-/* The same for an explicit relocation. */
-static int explicit_word_back(const haul_plan *plan, const haul__explicit *odd, uintptr_t word,
-                              uint64_t base, uintptr_t *value)
-{
-    uint64_t place;
-    *value = odd->value;
-    if (word == haul__explicit_word(plan, odd, base) ||
-        (!word && !haul__offset_of(plan, odd->value + odd->delta, &place)))
-        return 1;
-    *value = 0;
-    if (!word)
-        return 1;
-    word += odd->delta;
-    if (word < base || word - base > haul__arena_bytes(plan))
-        return 0;
-    *value = haul__address_of(plan, word - base);
-    *value = *value ? *value - odd->delta : 0;
-    return *value != 0;
-}
-
 /* Called for each pointer of the source. `value`: its new host pointer, if `is_good`. Answer 0 to
  * stop. */
 typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
@@ -61,13 +42,14 @@ static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
     return haul__has_exclusions(block) && haul__is_excluded(map, slot, HAUL__UNRETURNED);
 }
 
-/* Calls `each` for each pointer that comes back: slots, explicit relocations, tagged pointers.
+/* Calls `each` for each pointer that comes back: slots, then special words.
  * Answers the address of the pointer where `each` answered 0; 0: nowhere. */
 static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
                                each_pointer *each)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t *const flat = haul__table_show(&plan->context->table, &plan->found.map);
+    const haul__space space = haul__plan_space(plan, base, base);
     uintptr_t value;
     size_t i;
     unsigned cell;
@@ -86,21 +68,16 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
             }
         }
     }
-    for (i = 0; i < plan->found.explicit_count; i++) {
-        const haul__explicit *odd = &plan->found.explicit[i];
-        uintptr_t word = haul__load_word(arena + haul__translate(map, odd->address));
-        int is_good = explicit_word_back(plan, odd, word, base, &value);
-        if (!stays(map, haul__map_find(map, odd->address), odd->address) &&
-            !each(odd->address, is_good, value))
-            return odd->address;
-    }
-    for (i = 0; i < plan->found.tagged_count; i++) {
-        const haul__tagged *tagged = &plan->found.tagged[i];
-        uintptr_t word = haul__load_word(arena + haul__translate(map, tagged->address));
-        int is_good = haul__tagged_back(plan, tagged, word, base, &value);
-        if (!stays(map, haul__map_find(map, tagged->address), tagged->address) &&
-            !each(tagged->address, is_good, value))
-            return tagged->address;
+    for (i = 0; i < space.count; i++) {
+        const haul__special_word *word = &space.words[i];
+        const uintptr_t at = word->address;
+        int is_good;
+        if (!haul__is_pointer(word))
+            continue;
+        is_good = haul__special_to_host(&space, word, (uintptr_t)word->value,
+                                        haul__load_word(arena + haul__translate(map, at)), &value);
+        if (!stays(map, haul__map_find(map, at), at) && !each(at, is_good, value))
+            return at;
     }
     return 0;
 }

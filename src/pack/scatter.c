@@ -316,14 +316,14 @@ HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uin
 HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block,
                                      uint32_t number, unsigned char *to, const unsigned char *arena)
 {
-    const int has_listed = block->side && block->side->has_listed;
+    const int has_special = block->side && block->side->has_special;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[cell].live;
-        const uint32_t halves = has_listed ? 0 : haul__halves(block, cell);
+        const uint32_t halves = has_special ? 0 : haul__halves(block, cell);
         const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
-        uint32_t masked = has_listed || !live ? live : live & haul__masked(block, cell);
+        uint32_t masked = has_special || !live ? live : live & haul__masked(block, cell);
         if (live & ~masked)
             scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from,
                          live & ~masked, live);

@@ -178,7 +178,7 @@ const char *haul__why_no_segments(const haul_plan *plan)
     const haul__found *found = &plan->found;
     if (plan->ordered)
         return "the plan: its arena is ordered";
-    if (found->explicit_count > 0 || found->fixed_count > 0 || found->tagged_count > 0)
+    if (found->special_count > 0)
         return "the plan: it has words that are worked out one by one "
                "(pointers off the grid or with high tags, "
                "translated words)";

@@ -1,214 +1,202 @@
-/* Words of an arena that no bit of a block tells, written over the bytes that gather has copied.
+/* Special words: what they become in a copy of the graph, and what they are back on the host.
  *
- * They are lists by address: explicit relocations, fixed words, tagged pointers, and pointers to no
- * elements. Each piece of the arena takes those that lie in it. A word that lies in two pieces is
- * written to each in part, and is compared with the plan each time.
+ * A special word keeps its addend and its tag (map/found.h). So in the copy, as on the host, the
+ * word without its tag is the address of the copied target, less the addend; and a distance is that
+ * address, less the word's own. Plans and arenas differ only in the way from an address on the host
+ * to one in the copy and back, which a space tells.
+ *
+ * A device patches a word if the whole word lies in a range of addresses. A tagged pointer lies in
+ * none, so the host writes the address on the device, which is known by then. When such a copy
+ * moves to another device, the host reads its tagged pointers back and works them out again. An
+ * address with bits of the mask is refused: address and tag could not be told apart. But a pointer
+ * to no elements leads somewhere only by chance, so it becomes the tag alone.
  */
 #include "pack/special_words.h"
-#include "pack/stale.h"
-#include "pack/translate.h"
 
-/* Writes the part of a word that lies in the piece. */
-static void put_bytes(const haul__piece *piece, unsigned char *memory, uint64_t at,
-                      const void *word, size_t bytes)
+#include "base/list.h"
+#include "base/status.h"
+
+static haul_status refuse(const haul__space *space, const haul__special_word *word, int64_t becomes)
 {
-    size_t i;
-    for (i = 0; i < bytes; i++)
-        if (at + i - piece->at < piece->bytes)
-            memory[(size_t)(at + i) - piece->at] = ((const unsigned char *)word)[i];
-}
-
-static void put_word(const haul__piece *piece, unsigned char *memory, uint64_t at, uintptr_t word)
-{
-    put_bytes(piece, memory, at, &word, sizeof word);
-}
-
-/* One word of a list; its place in the arena is `at`. */
-typedef struct exception {
-    haul__gathering *g;
-    const haul__piece *piece;
-    unsigned char *memory;
-    size_t i;
-    uint64_t at;
-} exception;
-
-static int begins_here(const exception *e)
-{
-    return e->at >= e->piece->at;
-}
-
-static haul_status put_explicit(const exception *e)
-{
-    const haul__explicit *odd = &e->g->plan->found.explicit[e->i];
-    haul_status status = haul__check_explicit(e->g->plan, odd);
-    if (status != HAUL_OK)
-        return status;
-    put_word(e->piece, e->memory, e->at, haul__explicit_word(e->g->plan, odd, e->g->base));
-    e->g->nulls += !odd->value && begins_here(e);
-    return HAUL_OK;
-}
-
-static int fits(int64_t value, size_t bytes)
-{
-    return bytes == 8 || (value >= INT32_MIN && value <= INT32_MAX);
-}
-
-/* The distance in the copy. In the source the word led `lead` bytes beside the target; it does so
- * in the copy too. */
-static haul_status find_distance(haul_plan *plan, const haul__fixed *kept, uint64_t at,
-                                 uint64_t *word)
-{
-    const uint64_t here = haul__final_place(plan, at);
-    haul_field_place field;
-    int64_t distance, lead;
-    uint64_t place;
-    haul_status status;
-    field.offset = 0;
-    field.bytes = kept->bytes;
-    distance = haul__read_stored((const void *)kept->address, &field);
-    if (!haul__offset_of(plan, (uintptr_t)kept->becomes, &place)) {
-        *word = 0; /* it leads to no elements */
-        return HAUL_OK;
-    }
-    lead = (intptr_t)((uintptr_t)distance - ((uintptr_t)kept->becomes - kept->address));
-    if (plan->ordered)
-        place = haul__target(plan, kept->address, (uintptr_t)kept->becomes);
-    distance = lead + (int64_t)(place - here);
-    *word = (uint64_t)distance;
-    if (distance != 0 && fits(distance, kept->bytes))
-        return HAUL_OK;
-    /* In the copy the word itself happens to follow its target, which is the end of a range. So it
-     * leads to no elements (else it would be 0 on the host too), and null is right. */
-    if (distance == 0 && lead == 0)
-        return HAUL_OK;
-    status =
-        haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
-                   distance ? "a distance of %lld bytes in the copy does not fit %u bytes"
-                            : "a distance is %lld in the copy, by chance; %u bytes of 0 mean null",
-                   (long long)distance, (unsigned)kept->bytes);
-    haul__name_changed(plan, kept->address, 0);
-    return status;
-}
-
-static haul_status put_fixed(const exception *e)
-{
-    const haul__fixed *kept = &e->g->plan->found.fixed[e->i];
-    uint64_t word = kept->becomes;
-    uint32_t narrow;
-    haul_status status = haul__check_fixed(e->g->plan, kept);
-    if (status == HAUL_OK && kept->kind == HAUL__FIXED_DISTANCE)
-        status = find_distance(e->g->plan, kept, e->at, &word);
-    if (status != HAUL_OK)
-        return status;
-    narrow = (uint32_t)word;
-    if (kept->bytes == sizeof narrow)
-        put_bytes(e->piece, e->memory, e->at, &narrow, sizeof narrow);
+    if (word->kind == HAUL__TAGGED)
+        haul__fail(space->error, HAUL_ERROR_LIMIT,
+                   "its address in the copy has bits of its tag, 0x%zx: no memory there keeps "
+                   "these bits free",
+                   (size_t)word->mask);
     else
-        put_bytes(e->piece, e->memory, e->at, &word, sizeof word);
-    return HAUL_OK;
+        haul__fail(space->error, HAUL_ERROR_LIMIT,
+                   becomes ? "a distance of %lld bytes in the copy does not fit %u bytes"
+                           : "a distance is %lld in the copy, by chance; %u bytes of 0 mean null",
+                   (long long)becomes, (unsigned)word->bytes);
+    space->name(space, word);
+    return HAUL_ERROR_LIMIT;
 }
 
-haul_status haul__refuse_tag(haul_plan *plan, const haul__tagged *tagged)
+static uintptr_t origin_of(const haul__special_word *word)
 {
-    haul_status status = haul__fail(
-        &plan->context->error, HAUL_ERROR_LIMIT,
-        "its address in the copy has bits of its tag, 0x%zx: no memory there keeps these bits free",
-        (size_t)tagged->mask);
-    haul__name_changed(plan, tagged->address, 0);
-    return status;
+    return word->kind == HAUL__DISTANCE ? word->address : 0;
 }
 
-static haul_status put_tagged(const exception *e)
+/* The value of a word as an address or a distance, with its sign. */
+static uintptr_t extend(const haul__special_word *word, uint64_t value)
 {
-    const haul__tagged *tagged = &e->g->plan->found.tagged[e->i];
-    uintptr_t word = 0;
-    haul_status status = haul__check_tagged(e->g->plan, tagged);
-    if (status == HAUL_OK && !haul__tagged_word(e->g->plan, tagged, e->g->there, &word))
-        status = haul__refuse_tag(e->g->plan, tagged);
-    if (status != HAUL_OK)
-        return status;
-    put_word(e->piece, e->memory, e->at, word);
-    e->g->nulls += !tagged->value && begins_here(e);
-    return HAUL_OK;
+    return word->bytes == sizeof(int32_t) ? (uintptr_t)(intptr_t)(int32_t)(uint32_t)value
+                                          : (uintptr_t)value;
 }
 
-/* A pointer to no elements becomes null, unless it leads to a described byte or to the end of a
- * range. */
-static haul_status put_empty(const exception *e)
+static uint64_t base_for(const haul__space *space, const haul__special_word *word)
 {
-    uint64_t place;
-    if (!haul__offset_of(e->g->plan, haul__load_word((const void *)e->g->plan->found.empty[e->i]),
-                         &place))
-        put_word(e->piece, e->memory, e->at, 0);
-    return HAUL_OK;
+    return word->kind == HAUL__EXPLICIT ? space->base : space->there;
+}
+
+/* A distance of 0 means null. If the word did not lead beside its target, it is null in the copy
+ * only because the word itself happens to follow its target there, which is the end of a range. So
+ * it leads to no elements (else it would be 0 on the host too), and null is right. */
+static int fits(const haul__special_word *word, int64_t distance)
+{
+    if (distance == 0)
+        return word->addend == 0;
+    return word->bytes == sizeof distance || (distance >= INT32_MIN && distance <= INT32_MAX);
+}
+
+/* 0: the result cannot be told there from another word. */
+static int translate(const haul__space *space, const haul__special_word *word, uint64_t value,
+                     uint64_t *becomes)
+{
+    const uintptr_t addend = (uintptr_t)word->addend, tag = (uintptr_t)value & word->mask;
+    const uintptr_t pointer = extend(word, value) & ~word->mask;
+    const uint64_t base = base_for(space, word);
+    uintptr_t copy, origin = origin_of(word);
+    if (word->kind == HAUL__FIXED) {
+        *becomes = word->addend;
+        return 1;
+    }
+    *becomes = tag;
+    if (!pointer || !space->to_copy(space, word, origin + pointer + addend, base, &copy))
+        return 1;
+    copy -= addend;
+    if (word->kind == HAUL__DISTANCE) {
+        *becomes =
+            (uint64_t)(int64_t)(intptr_t)(copy - (uintptr_t)base - space->place(space, word));
+        return fits(word, (int64_t)*becomes);
+    }
+    if (copy & word->mask)
+        return word->is_empty;
+    *becomes = copy | tag;
+    return 1;
+}
+
+haul_status haul__special_to_copy(const haul__space *space, const haul__special_word *word,
+                                  uint64_t value, uint64_t *becomes)
+{
+    return translate(space, word, value, becomes) ? HAUL_OK
+                                                  : refuse(space, word, (int64_t)*becomes);
+}
+
+int haul__special_to_host(const haul__space *space, const haul__special_word *word, uintptr_t value,
+                          uintptr_t came, uintptr_t *back)
+{
+    const uintptr_t addend = (uintptr_t)word->addend, mask = word->mask;
+    uintptr_t target;
+    uint64_t sent;
+    translate(space, word, value, &sent);
+    *back = value;
+    if (came == sent)
+        return 1;
+    *back = came & mask;
+    if (!(came & ~mask))
+        return 1;
+    if ((came & ~mask) == (sent & ~mask)) { /* the tag alone has changed */
+        *back |= value & ~mask;
+        return 1;
+    }
+    if (!space->to_host(space, (came & ~mask) + addend, base_for(space, word), &target))
+        return 0;
+    *back |= target - addend;
+    return ((target - addend) & mask) == 0;
 }
 
 /* ---- Lists. */
 
-typedef struct word {
-    uintptr_t address;
-    size_t bytes;
-} word;
-
-static word word_at(uintptr_t address, size_t bytes)
+static int ends_by(const void *words, size_t i, uint64_t address)
 {
-    word w;
-    w.address = address;
-    w.bytes = bytes;
-    return w;
+    const haul__special_word *word = (const haul__special_word *)words + i;
+    return word->address + word->bytes <= address;
 }
 
-static word explicit_at(const haul__found *found, size_t i)
+size_t haul__first_special(const haul__special_word *words, size_t count, uintptr_t address)
 {
-    return word_at(found->explicit[i].address, HAUL__WORD);
+    return haul__search(words, 0, count, address, ends_by);
 }
 
-static word fixed_at(const haul__found *found, size_t i)
+uint16_t haul__special_mask(const haul__found *found, uintptr_t granule)
 {
-    return word_at(found->fixed[i].address, found->fixed[i].bytes);
+    const haul__special_word *words = found->special;
+    size_t i = haul__first_special(words, found->special_count, granule), byte;
+    uint16_t mask = 0;
+    for (; i < found->special_count && words[i].address < granule + HAUL__GRANULE; i++)
+        for (byte = 0; byte < words[i].bytes; byte++)
+            if (words[i].address + byte - granule < HAUL__GRANULE)
+                mask |= (uint16_t)(1u << (words[i].address + byte - granule));
+    return mask;
 }
 
-static word tagged_at(const haul__found *found, size_t i)
+void haul__write_explicit(const haul__space *space, size_t first, size_t count, uint64_t *offsets)
 {
-    return word_at(found->tagged[i].address, HAUL__WORD);
-}
-
-static word empty_at(const haul__found *found, size_t i)
-{
-    return word_at(found->empty[i], HAUL__WORD);
-}
-
-/* Puts the words of a list that lie in the piece, from *next on. *next becomes the first that is
- * not wholly written. */
-HAUL__INLINE haul_status put_list(exception *e, size_t *next, size_t count,
-                                  word (*find)(const haul__found *found, size_t i),
-                                  haul_status (*put)(const exception *e))
-{
-    const haul__found *found = &e->g->plan->found;
-    const uint64_t end = e->piece->at + e->piece->bytes;
-    haul_status status = HAUL_OK;
-    for (e->i = *next; e->i < count && status == HAUL_OK; e->i++) {
-        const word w = find(found, e->i);
-        e->at = haul__translate(&found->map, w.address);
-        if (e->at >= end)
-            break;
-        status = put(e);
-        if (e->at + w.bytes <= end)
-            *next = e->i + 1;
+    const int has_others = space->count > space->explicit_count;
+    size_t i = has_others ? 0 : first, skip = has_others ? first : 0;
+    for (; count > 0; i++) {
+        if (space->words[i].kind != HAUL__EXPLICIT || (skip > 0 && skip--))
+            continue;
+        *offsets++ = space->place(space, &space->words[i]);
+        count--;
     }
-    return status;
 }
 
-haul_status haul__gather_exceptions(haul__gathering *g, const haul__piece *piece,
-                                    unsigned char *memory)
+/* ---- Tagged pointers of a copy that moves. */
+
+static size_t next_tagged(const haul__space *space, size_t i)
 {
-    const haul__found *found = &g->plan->found;
-    exception e = { g, piece, memory, 0, 0 };
-    haul_status status = put_list(&e, &g->empty, found->empty_count, empty_at, put_empty);
-    if (status == HAUL_OK)
-        status = put_list(&e, &g->explicit, found->explicit_count, explicit_at, put_explicit);
-    if (status == HAUL_OK)
-        status = put_list(&e, &g->fixed, found->fixed_count, fixed_at, put_fixed);
-    return status == HAUL_OK ? put_list(&e, &g->tagged, found->tagged_count, tagged_at, put_tagged)
-                             : status;
+    while (i < space->count && space->words[i].kind != HAUL__TAGGED)
+        i++;
+    return i;
+}
+
+int haul__next_tagged_run(const haul__space *space, size_t most, haul__tagged_run *run)
+{
+    size_t i = next_tagged(space, run->end), place;
+    if (i == space->count)
+        return 0;
+    run->first = i;
+    run->at = place = space->place(space, &space->words[i]);
+    do {
+        run->bytes = place + HAUL__WORD - run->at;
+        run->end = i + 1;
+        i = next_tagged(space, i + 1);
+        if (i == space->count)
+            break;
+        place = space->place(space, &space->words[i]);
+    } while (place >= run->at + run->bytes - HAUL__WORD && place + HAUL__WORD - run->at <= most);
+    return 1;
+}
+
+haul_status haul__move_tagged(const haul__space *space, const haul__tagged_run *run, void *memory,
+                              uint64_t from)
+{
+    size_t i;
+    for (i = run->first; i < run->end; i = next_tagged(space, i + 1)) {
+        const haul__special_word *word = &space->words[i];
+        unsigned char *at = (unsigned char *)memory + (space->place(space, word) - run->at);
+        const uintptr_t tag = haul__load_word(at) & word->mask;
+        uintptr_t pointer = haul__load_word(at) & ~word->mask;
+        if (!pointer ||
+            pointer + (uintptr_t)word->addend - (uintptr_t)from > (uintptr_t)space->bytes)
+            continue;
+        pointer += (uintptr_t)(space->there - from);
+        if ((pointer & word->mask) && !word->is_empty)
+            return refuse(space, word, 0);
+        pointer = (pointer & word->mask ? 0 : pointer) | tag;
+        memcpy(at, &pointer, sizeof pointer);
+    }
+    return HAUL_OK;
 }

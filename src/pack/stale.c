@@ -12,13 +12,13 @@
 
 #define GUARDS_AHEAD 16u /* the field of the guard this far ahead is prefetched */
 
-static haul_status stale(haul_plan *plan, const char *text)
+static haul_status stale(const haul_plan *plan, const char *text)
 {
     return haul__fail(&plan->context->error, HAUL_ERROR_STALE,
                       "%s since the plan was made; plan again", text);
 }
 
-void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count)
+void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t count)
 {
     haul__sought sought = { 0, 0, 0, 0, 0 };
     sought.pointer = pointer;
@@ -132,24 +132,16 @@ haul_status haul__block_changed(haul_plan *plan, size_t i)
     return status == HAUL_OK ? pointers_changed(plan, i) : status;
 }
 
-static haul_status check_word(haul_plan *plan, uintptr_t address, uintptr_t value)
+haul_status haul__check_special(const haul_plan *plan, const haul__special_word *word)
 {
     haul_status status;
-    if (haul__load_word((const void *)address) == value)
+    uint64_t value = 0;
+    memcpy(&value, (const void *)word->address, word->bytes);
+    if (value == word->value)
         return HAUL_OK;
     status = stale(plan, "a pointer has changed");
-    haul__name_changed(plan, address, 0);
+    haul__name_changed(plan, word->address, 0);
     return status;
-}
-
-haul_status haul__check_explicit(haul_plan *plan, const haul__explicit *odd)
-{
-    return check_word(plan, odd->address, odd->value);
-}
-
-haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged)
-{
-    return check_word(plan, tagged->address, tagged->value);
 }
 
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)
@@ -159,17 +151,5 @@ haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)
         return HAUL_OK;
     status = stale(plan, "a pointer has changed");
     haul__name_changed(plan, slot, 0);
-    return status;
-}
-
-haul_status haul__check_fixed(haul_plan *plan, const haul__fixed *kept)
-{
-    haul_status status;
-    uint64_t value = 0;
-    memcpy(&value, (const void *)kept->address, kept->bytes);
-    if (value == kept->value)
-        return HAUL_OK;
-    status = stale(plan, "a pointer has changed");
-    haul__name_changed(plan, kept->address, 0);
     return status;
 }

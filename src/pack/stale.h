@@ -9,9 +9,7 @@
 haul_status haul__check_guards(haul_plan *plan);
 int haul__ends_hold(const haul__block *block,
                     uintptr_t address); /* do the block's strings still end there? */
-haul_status haul__check_explicit(haul_plan *plan, const haul__explicit *odd);
-haul_status haul__check_fixed(haul_plan *plan, const haul__fixed *kept);
-haul_status haul__check_tagged(haul_plan *plan, const haul__tagged *tagged);
+haul_status haul__check_special(const haul_plan *plan, const haul__special_word *word);
 /* `slot`: a pointer that now leads out of the graph; 0: there is none. */
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot);
 /* Refuses a block that is not as the plan has it: a string has lost its terminator, or else a
@@ -24,6 +22,6 @@ haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_
 void haul__explain_block(haul_plan *plan, size_t i, const unsigned char *old, uint64_t base);
 /* Writes the path of a pointer word, or of a count or terminator, to the record. One of the two is
  * 0. */
-void haul__name_changed(haul_plan *plan, uintptr_t pointer, uintptr_t count);
+void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t count);
 
 #endif

@@ -54,18 +54,4 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 /* The place that the pointer word at `word` leads to, while it is `value`; 0: none. */
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);
 
-/* The word that an explicit relocation becomes in an arena at `base`. */
-uintptr_t haul__explicit_word(const haul_plan *plan, const haul__explicit *odd, uint64_t base);
-
-/* The word that a tagged pointer becomes in an arena at `there`. 0: its address there has bits of
- * its tag, and it leads to elements. */
-int haul__tagged_word(const haul_plan *plan, const haul__tagged *tagged, uint64_t there,
-                      uintptr_t *word);
-/* The host value for such a word of an arena at `there`. 0: it leads out of the graph. */
-int haul__tagged_back(const haul_plan *plan, const haul__tagged *tagged, uintptr_t word,
-                      uint64_t there, uintptr_t *value);
-
-/* Did the pointer lead to no elements at discovery? */
-int haul__was_empty(const haul__found *found, uintptr_t slot);
-
 #endif

@@ -92,11 +92,7 @@ haul_status haul__verify(haul_plan *plan)
         i = verify_all_blocks(plan);
         status = i < plan->found.map.block_count ? haul__block_changed(plan, i) : HAUL_OK;
     }
-    for (i = 0; i < plan->found.explicit_count && status == HAUL_OK; i++)
-        status = haul__check_explicit(plan, &plan->found.explicit[i]);
-    for (i = 0; i < plan->found.fixed_count && status == HAUL_OK; i++)
-        status = haul__check_fixed(plan, &plan->found.fixed[i]);
-    for (i = 0; i < plan->found.tagged_count && status == HAUL_OK; i++)
-        status = haul__check_tagged(plan, &plan->found.tagged[i]);
+    for (i = 0; i < plan->found.special_count && status == HAUL_OK; i++)
+        status = haul__check_special(plan, &plan->found.special[i]);
     return status;
 }

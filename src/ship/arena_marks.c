@@ -17,7 +17,7 @@
  * objects that kernels have made, in any shipment of the arena, are in no marks yet.
  */
 #include "device/piece_sizes.h"
-#include "arena/contents.h"
+#include "arena/arena_words.h"
 #include "ship/arena_transfer.h"
 
 /* ---- The contents' bitmap. */
@@ -72,14 +72,12 @@ static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes,
     memcpy(memory, (const unsigned char *)shipment->contents.slots + at, bytes);
 }
 
-static void write_odd(const haul_shipment *shipment, size_t at, size_t bytes, unsigned char *memory)
+static void write_explicit(const haul_shipment *shipment, size_t at, size_t bytes,
+                           unsigned char *memory)
 {
-    const haul__contents *contents = &shipment->contents;
-    size_t first = at / sizeof(uint64_t), i;
-    for (i = 0; i < bytes / sizeof(uint64_t); i++) {
-        uint64_t offset = contents->explicit[first + i].at;
-        memcpy(memory + i * sizeof offset, &offset, sizeof offset);
-    }
+    const haul__space space = haul__contents_space(&shipment->contents, 0, NULL);
+    haul__write_explicit(&space, at / sizeof(uint64_t), bytes / sizeof(uint64_t),
+                         (uint64_t *)(void *)memory);
 }
 
 /* Writes the whole list: it is one piece. */
@@ -136,8 +134,9 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
                                   haul__listed_at(range), SIZE_MAX);
     status = haul__send_written(shipment, write_slots, range->bitmap_bytes, range->bitmap_at, most);
     if (status == HAUL_OK)
-        status = haul__send_written(shipment, write_odd, range->explicit_count * sizeof(uint64_t),
-                                    range->explicit_at, most);
+        status =
+            haul__send_written(shipment, write_explicit, range->explicit_count * sizeof(uint64_t),
+                               range->explicit_at, most);
     return status;
 }
 
@@ -146,7 +145,8 @@ void haul__write_marks(haul_shipment *shipment, unsigned char *memory)
     haul__range *range = &shipment->range;
     range->grown = shipment->contents.arena->grown;
     write_slots(shipment, 0, range->bitmap_bytes, memory + range->bitmap_at);
-    write_odd(shipment, 0, range->explicit_count * sizeof(uint64_t), memory + range->explicit_at);
+    write_explicit(shipment, 0, range->explicit_count * sizeof(uint64_t),
+                   memory + range->explicit_at);
 }
 
 /* ---- Patching. */

@@ -31,13 +31,11 @@
 #include <stdio.h>
 
 #include "base/clock.h"
-#include "arena/contents.h"
+#include "arena/arena_words.h"
 #include "arena/edits.h"
-#include "arena/explicit_relocations.h"
 #include "arena/nursery.h"
 #include "arena/pointers.h"
 #include "arena/room.h"
-#include "arena/tagged_pointers.h"
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"
@@ -67,7 +65,7 @@ static int find_outside(const haul__contents *contents, size_t *at)
         return 1;
     if (!haul__next_explicit_outside(contents, &i))
         return 0;
-    *at = contents->explicit[i].at;
+    *at = haul__word_at(contents, i);
     return 1;
 }
 
@@ -373,7 +371,7 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
     haul_device *device = shipment->device;
     haul_error *error = &device->context->error;
     haul__staging word;
-    haul_status status = haul__tagged_check(&shipment->contents, error);
+    haul_status status = haul__words_check(&shipment->contents, error);
     memset(&word, 0, sizeof word);
     if (status == HAUL_OK && device_can_tell(shipment, async))
         status = haul__stage_word(device, &word);

@@ -8,14 +8,13 @@
  * host, moved there, and sent back.
  */
 #include "base/clock.h"
-#include "arena/contents.h"
-#include "arena/tagged_pointers.h"
+#include "arena/arena_words.h"
 #include "device/deferred.h"
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"
-#include "pack/move_tagged.h"
 #include "pack/plan.h"
+#include "pack/plan_space.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/rebuild.h"
@@ -95,59 +94,42 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
     return status == HAUL_OK ? relocate(copy, old->address) : status;
 }
 
-/* The next run with tagged pointers. `shipment` was copied. */
-static int next_stretch(const haul_shipment *copy, const haul_shipment *shipment,
-                        haul__tagged_run *stretch)
+static haul_status move_run(haul_device *device, const haul__space *space,
+                            const haul__tagged_run *run, uint64_t from)
 {
-    if (!haul__is_arena(copy))
-        return shipment->plan &&
-               haul__next_tagged_run(shipment->plan, haul__piece_most(copy->device), stretch);
-    stretch->at += stretch->bytes;
-    stretch->bytes =
-        haul__next_tagged_words(&copy->contents, haul__piece_most(copy->device), &stretch->at);
-    return stretch->bytes > 0;
-}
-
-static haul_status move_words(const haul_shipment *copy, const haul_shipment *shipment,
-                              const haul__tagged_run *stretch, unsigned char *memory)
-{
-    uint64_t from = shipment->range.address;
-    if (!haul__is_arena(copy))
-        return haul__move_tagged(shipment->plan, stretch, memory, from, copy->range.address);
-    return haul__tagged_move(&copy->contents, memory, stretch->at, stretch->bytes, from,
-                             &copy->device->context->error);
-}
-
-static haul_status move_stretch(const haul_shipment *copy, const haul_shipment *shipment,
-                                const haul__tagged_run *stretch)
-{
-    haul_device *device = copy->device;
-    haul_address at = copy->range.address + stretch->at;
+    const haul_address at = space->there + run->at;
     haul__staging staging;
-    haul_status status = haul__stage(device, stretch->bytes, 0, &staging);
+    haul_status status = haul__stage(device, run->bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
-    status = haul__copy_from(device, staging.data, at, stretch->bytes);
-    if (status == HAUL_OK)
-        status = haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes,
-                                " bytes from the device");
-    if (status == HAUL_OK)
-        status = move_words(copy, shipment, stretch, staging.data);
-    if (status == HAUL_OK)
-        status = haul__copy_to(device, at, staging.data, stretch->bytes);
+    status = haul__copy_from(device, staging.data, at, run->bytes);
     if (status == HAUL_OK)
         status =
-            haul__conclude(device, NULL, NULL, "copy of ", stretch->bytes, " bytes to the device");
+            haul__conclude(device, NULL, NULL, "copy of ", run->bytes, " bytes from the device");
+    if (status == HAUL_OK)
+        status = haul__move_tagged(space, run, staging.data, from);
+    if (status == HAUL_OK)
+        status = haul__copy_to(device, at, staging.data, run->bytes);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, NULL, NULL, "copy of ", run->bytes, " bytes to the device");
     haul__unstage(device, &staging);
     return status;
 }
 
 static haul_status move_tagged(const haul_shipment *copy, const haul_shipment *shipment)
 {
-    haul__tagged_run stretch = { 0, 0, 0, 0 };
+    haul_device *device = copy->device;
+    const uint64_t to = copy->range.address;
+    haul__tagged_run run = { 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
-    while (status == HAUL_OK && next_stretch(copy, shipment, &stretch))
-        status = move_stretch(copy, shipment, &stretch);
+    haul__space space;
+    if (!haul__is_arena(copy) && !shipment->plan)
+        return HAUL_OK;
+    space = haul__is_arena(copy)
+                ? haul__contents_space(&copy->contents, to, &device->context->error)
+                : haul__plan_space(shipment->plan, to, to);
+    while (status == HAUL_OK && haul__next_tagged_run(&space, haul__piece_most(device), &run))
+        status = move_run(device, &space, &run, shipment->range.address);
     return status;
 }
 

@@ -41,9 +41,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__notes_keep(context, &context->guards, found->guards, found->guard_capacity);
     haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
     haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
-    haul__release(allocator, found->explicit, found->explicit_capacity * sizeof *found->explicit);
-    haul__release(allocator, found->fixed, found->fixed_capacity * sizeof *found->fixed);
-    haul__release(allocator, found->tagged, found->tagged_capacity * sizeof *found->tagged);
+    haul__release(allocator, found->special, found->special_capacity * sizeof *found->special);
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
     haul__release(allocator, found->dependents,
                   found->dependent_capacity * sizeof *found->dependents);

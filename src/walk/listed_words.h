@@ -5,10 +5,9 @@
 
 #include "walk/discovery.h"
 
-/* An explicit relocation, a fixed word, a tagged pointer: see map/found.h. */
+haul_status haul__note_special(haul__discovery *d, const haul__special_word *word);
+/* The same for an explicit relocation. */
 haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t value,
-                                uintptr_t delta);
-haul_status haul__note_fixed(haul__discovery *d, const haul__fixed *word);
-haul_status haul__note_tagged(haul__discovery *d, const haul__tagged *word);
+                                uintptr_t addend);
 
 #endif

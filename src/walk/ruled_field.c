@@ -179,7 +179,7 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
 static void become_fixed(haul__field_value *w, uint64_t becomes)
 {
     w->what = HAUL__IS_FIXED;
-    w->fixed = HAUL__FIXED_WORD;
+    w->fixed = HAUL__FIXED;
     w->becomes = becomes;
     w->start = 0;
 }
@@ -275,7 +275,7 @@ static haul_status read_distance(haul__discovery *d, const haul__object *o,
     become_fixed(w, 0);
     if (distance == 0)
         return HAUL_OK;
-    w->fixed = HAUL__FIXED_DISTANCE;
+    w->fixed = HAUL__DISTANCE;
     w->address = w->at + (uintptr_t)distance;
     status = find_start(d, o, ruled, w);
     w->becomes = w->start;

@@ -193,24 +193,27 @@ static haul_status note_explicit(haul__discovery *d, const haul__field_value *w)
 static haul_status note_tagged(haul__discovery *d, const haul__field_value *w,
                                const haul_rule *rule)
 {
-    haul__tagged tagged;
+    haul__special_word tagged = { 0, 0, 0, 0, HAUL__WORD, HAUL__TAGGED, 0 };
     tagged.address = w->at;
     tagged.value = w->value;
-    tagged.delta = w->start ? w->start - w->address : 0;
+    tagged.addend = w->start ? w->start - w->address : 0;
     tagged.mask = rule->tag_bits;
-    return haul__note_tagged(d, &tagged);
+    return haul__note_special(d, &tagged);
 }
 
+/* The addend of a distance leads from the address that it tells to its target's begin. A distance
+ * to nothing is 0 in the copy. */
 static haul_status note_fixed(haul__discovery *d, const haul__field_value *w)
 {
-    haul__fixed kept;
-    memset(&kept, 0, sizeof kept);
-    kept.address = w->at;
-    memcpy(&kept.value, (const void *)w->at, w->bytes);
-    kept.becomes = w->becomes;
-    kept.bytes = w->bytes;
-    kept.kind = w->fixed;
-    return haul__note_fixed(d, &kept);
+    haul__special_word fixed = { 0, 0, 0, 0, 0, 0, 0 };
+    fixed.address = w->at;
+    memcpy(&fixed.value, (const void *)w->at, w->bytes);
+    fixed.addend = w->becomes;
+    fixed.bytes = w->bytes;
+    fixed.kind = w->becomes ? w->fixed : HAUL__FIXED;
+    if (fixed.kind == HAUL__DISTANCE)
+        fixed.addend -= w->address;
+    return haul__note_special(d, &fixed);
 }
 
 /* Each word is listed once, whatever marked its bytes before. */

@@ -1,0 +1,11 @@
+/* The space of a plan's arena (special_words.h).
+ */
+#ifndef HAUL_PACK_PLAN_SPACE_H
+#define HAUL_PACK_PLAN_SPACE_H
+
+#include "pack/special_words.h"
+
+/* `base`, `there`: addresses of the arena, as in haul__gathering. */
+haul__space haul__plan_space(const haul_plan *plan, uint64_t base, uint64_t there);
+
+#endif
