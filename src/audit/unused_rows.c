@@ -145,7 +145,7 @@ static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t ele
 static haul_status search_element(search *s, const haul__walk *walk, const haul__entry *entry,
                                   size_t element, size_t end)
 {
-    haul__object o = haul__object_of(entry, walk, element);
+    haul__object o = haul__object_of(entry, walk, element, HAUL__DRY);
     haul_status status = HAUL_OK;
     size_t k;
     for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)

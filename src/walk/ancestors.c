@@ -33,7 +33,7 @@ haul__callers haul__callers_of(const haul__discovery *d, const haul__object *o,
                                const haul__rule *rule)
 {
     haul__callers callers = { 0, 0, NULL };
-    if (!rule)
+    if (HAUL__LIKELY(!o->walk->is_wide) || !rule)
         return callers;
     callers.parent = rule->said.with_parent ? o->parent : 0;
     callers.type = rule->holder;
@@ -78,37 +78,25 @@ static int list_others(haul__discovery *d, haul__ancestor at, const haul_type *t
     }
 }
 
-static haul_status inherit_element(haul__discovery *d, uintptr_t element, const haul_type *type)
-{
-    haul__ancestor now = { 0, NULL, 0 };
-    int done = 1;
-    now.object = element;
-    now.type = type;
-    if (d->ancestor.type == type)
-        now.next = d->ancestor.next;
-    else if (nearest(d, &d->ancestor, type))
-        done = list_others(d, d->ancestor, type, &now.next);
-    else if (d->ancestor.object)
-        done = list_ancestor(d, &d->ancestor, &now.next);
-    d->ancestor = now;
-    return done ? HAUL_OK : HAUL_ERROR_MEMORY;
-}
-
-haul_status haul__enter_ancestors(haul__discovery *d, const haul__entry *entry, size_t element)
+haul_status haul__inherit(haul__discovery *d, const haul__entry *entry, size_t element,
+                          haul__ancestor *inherited)
 {
     const haul__met_type *met = &d->met_types[entry->met_type];
-    haul__leave_ancestors(d);
-    if (met->walk->needs)
-        d->ancestor = entry->ancestor;
-    return met->walk->holds
-               ? inherit_element(d, entry->address + element * entry->stride, met->type)
-               : HAUL_OK;
-}
-
-void haul__leave_ancestors(haul__discovery *d)
-{
-    memset(&d->ancestor, 0, sizeof d->ancestor);
-    memset(&d->callers, 0, sizeof d->callers);
+    const haul__ancestor none = { 0, NULL, 0 }, old = met->walk->needs ? entry->ancestor : none;
+    int done = 1;
+    *inherited = old;
+    if (!met->walk->holds)
+        return HAUL_OK;
+    inherited->object = entry->address + element * entry->stride;
+    inherited->type = met->type;
+    inherited->next = 0;
+    if (old.type == met->type)
+        inherited->next = old.next;
+    else if (nearest(d, &old, met->type))
+        done = list_others(d, old, met->type, &inherited->next);
+    else if (old.object)
+        done = list_ancestor(d, &old, &inherited->next);
+    return done ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 /* ---- Checked mode. */

@@ -11,10 +11,10 @@ struct haul__object;
 /* The parent and the holder that callbacks of a rule get, if the rule asks for them; else 0. */
 haul__callers haul__callers_of(const haul__discovery *d, const struct haul__object *o,
                                const haul__rule *rule);
-/* Sets d->ancestor to the ancestors that targets of the element inherit: the entry's, if its type
- * needs them, and the element itself, if rules ask for its type. */
-haul_status haul__enter_ancestors(haul__discovery *d, const haul__entry *entry, size_t element);
-void haul__leave_ancestors(haul__discovery *d); /* clears d->ancestor and d->callers */
+/* *inherited: the ancestors that targets of the element inherit: the entry's, if its type needs
+ * them, and the element itself, if rules ask for its type. */
+haul_status haul__inherit(haul__discovery *d, const haul__entry *entry, size_t element,
+                          haul__ancestor *inherited);
 /* Checked mode: *is_again becomes 1 if the entry was found before, but never with these
  * ancestors. */
 haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, int *is_again);

@@ -3,12 +3,20 @@
 #ifndef HAUL_WALK_CALLBACKS_H
 #define HAUL_WALK_CALLBACKS_H
 
-#include "walk/discovery.h"
+#include "walk/pointer.h"
 #include "walk/read_set.h"
 
-/* Fills in the root, argument, parent and holder of `here`, calls the function, and adds its answer
- * to the read set. */
-haul_status haul__call_back(haul__discovery *d, const haul__slot *slot, haul_function *function,
-                            haul_here *here, haul__question question, int64_t *answer);
+/* A question to a callback. */
+typedef struct haul__asked {
+    haul__question question;
+    haul_function *function;
+    const haul__slot *slot; /* named in errors */
+    haul_here here;         /* self, target, index and place */
+    haul__callers callers;
+    int by_rule; /* a rule has worked out the target */
+} haul__asked;
+
+/* Fills in the rest of asked->here, calls the function, and adds its answer to the read set. */
+haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mode, int64_t *answer);
 
 #endif

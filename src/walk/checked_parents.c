@@ -18,20 +18,17 @@ typedef struct answer {
 } answer;
 
 /* The value of one row for a parent. Errors are left for the visit. */
-static void evaluate_row(haul__discovery *d, const haul__object *o, size_t bytes,
-                         const haul__ruled *ruled, answer *a)
+static void evaluate_row(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                         answer *a)
 {
     memset(a, 0, sizeof *a);
-    haul__set_callers(d, o, ruled->rule);
-    d->dry_run++;
-    a->status = haul__ask(d, o, bytes, ruled, &a->holds);
+    a->status = haul__ask(d, o, ruled, &a->holds);
     if (a->status == HAUL_OK && a->holds && ruled->kind == HAUL__RULED_POINTER)
         a->status = haul__read_word(d, o, ruled, &a->word);
-    if (a->status == HAUL_OK && a->word.start && !a->word.is_alias && !haul__is_end(ruled))
-        a->status = haul__count_of(d, a->word.slot, 0, a->word.at, a->word.start, o->self,
-                                   o->index + ruled->slot.index, &a->count);
-    d->dry_run--;
-    haul__set_callers(d, o, NULL);
+    if (a->status == HAUL_OK && a->word.start && !a->word.is_alias && !haul__is_end(ruled)) {
+        const haul__pointer p = haul__ruled_pointer(d, o, ruled, &a->word);
+        a->status = haul__count_of(d, &p, HAUL__DRY, &a->count);
+    }
 }
 
 static int are_alike(const answer *a, const answer *b)
@@ -43,38 +40,31 @@ static int are_alike(const answer *a, const answer *b)
            a->count == b->count;
 }
 
-/* The size of an object; 0: there is an error, which the visit reports. */
-static size_t size_for(haul__discovery *d, const haul__object *o)
-{
-    size_t bytes = 0;
-    d->dry_run++;
-    if (haul__size_of(d, o, NULL, &bytes) != HAUL_OK)
-        bytes = 0;
-    d->dry_run--;
-    return bytes;
-}
-
 static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t index,
                            const haul__seen *seen)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
-    haul__object now = haul__object_of(entry, walk, index), then = now;
+    haul__object now = haul__object_of(entry, walk, index, HAUL__DRY), then = now;
     answer a, b;
-    const size_t bytes = size_for(d, &now);
     haul_status status;
     size_t i;
     then.parent = seen->parent;
     then.self = walk->is_slot ? seen->parent : then.self;
-    if (bytes != size_for(d, &then)) {
+    /* an error is left for the visit */
+    if (haul__find_size(d, &now, NULL) != HAUL_OK)
+        now.bytes = 0;
+    if (haul__find_size(d, &then, NULL) != HAUL_OK)
+        then.bytes = 0;
+    if (now.bytes != then.bytes) {
         status = haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
                               "two parents lead to one %s, and its size differs between them",
                               walk->name);
         haul__name_seen(d, seen);
         return status;
     }
-    for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++) {
-        evaluate_row(d, &now, bytes, &walk->ruled[i], &a);
-        evaluate_row(d, &then, bytes, &walk->ruled[i], &b);
+    for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < now.bytes; i++) {
+        evaluate_row(d, &now, &walk->ruled[i], &a);
+        evaluate_row(d, &then, &walk->ruled[i], &b);
         if (a.status == HAUL_ERROR_MEMORY || b.status == HAUL_ERROR_MEMORY)
             return HAUL_ERROR_MEMORY;
         if (are_alike(&a, &b))

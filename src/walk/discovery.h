@@ -40,7 +40,6 @@ typedef struct haul__discovery {
     const haul_root *roots;
     size_t root_count, root;     /* root: the one being followed */
     int recording;               /* keep all entries, ask `readable`, check meanings */
-    int dry_run;                 /* above 0: note nothing in the read set, and seek nothing */
     haul__sought sought;         /* stop there, with its path */
     const haul__map *within;     /* read only bytes that it describes; NULL: all */
     haul__order_log *order_log;  /* of a recording run; NULL: there is none */
@@ -69,7 +68,6 @@ typedef struct haul__discovery {
     uintptr_t string_first, string_end; /* the last string whose end was searched */
     size_t string_unit;                 /* bytes of its element; 0: there is no string yet */
     int64_t string_sentinel;
-    int exact; /* above 0: search the end of every string, known or not */
 
     /* follow.c: objects with rules that joined the queue lately, a hash */
     uint64_t queued[HAUL__QUEUED];
@@ -81,12 +79,8 @@ typedef struct haul__discovery {
     /* ruled_evaluate.c: values of the visited object's ruled rows, and of a reached one's */
     struct haul__field_value *evaluation[2];
     size_t evaluation_capacity[2];
-    int by_rule; /* a rule has worked out the followed value */
 
     /* ancestors.c */
-    uintptr_t from;                /* the struct whose pointer led to the visited array */
-    haul__ancestor ancestor;       /* inherited by the targets that are being followed */
-    haul__callers callers;         /* for callbacks */
     haul__ancestor *ancestor_list; /* the rest of each list; it only grows */
     size_t ancestor_count, ancestor_capacity;
 

@@ -58,16 +58,13 @@ static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
 static haul_status size_of(haul__discovery *d, const haul__walk *walk, const haul__entry *entry,
                            size_t *bytes)
 {
-    const haul__object o = haul__object_of(entry, walk, 0);
-    haul_status status = HAUL_OK;
+    haul__object o = haul__object_of(entry, walk, 0, HAUL__DRY);
+    haul_status status;
     *bytes = walk->extent;
     if (!walk->is_sized)
         return HAUL_OK;
-    d->dry_run++;
-    status = haul__size_of(d, &o, entry->slot, bytes);
-    d->dry_run--;
-    if (status != HAUL_OK)
-        *bytes = 0;
+    status = haul__find_size(d, &o, entry->slot);
+    *bytes = status == HAUL_OK ? o.bytes : 0;
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
 }
 
@@ -85,67 +82,39 @@ static haul_status exclude_range(haul__discovery *d, uintptr_t address, size_t b
                : status;
 }
 
-static haul_status exclude_objects(haul__discovery *d, const haul__slot *slot, uintptr_t address,
-                                   size_t count, uintptr_t self, unsigned ways)
+static haul_status exclude_objects(haul__discovery *d, const haul__pointer *p, size_t count,
+                                   unsigned ways)
 {
+    const haul__slot *slot = p->slot;
     const haul__walk *walk = haul__type_walk(slot->target);
     haul__entry entry;
     size_t bytes, whole = count * slot->unit;
     haul_status status;
     memset(&entry, 0, sizeof entry);
-    entry.address = address;
+    entry.address = p->value;
     entry.count = count;
     entry.stride = slot->unit;
     entry.slot = slot;
-    entry.self = self;
-    entry.ancestor = d->ancestor;
+    entry.self = p->self;
+    if (p->ancestor)
+        entry.ancestor = *p->ancestor;
     if (whole >= HAUL__MEMO_BYTES &&
-        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, address, whole, slot->target))
+        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, p->value, whole, slot->target))
         return HAUL_OK;
     status = size_of(d, walk, &entry, &bytes);
     if (status == HAUL_OK)
         status = exclude_elements(d, walk, &entry, bytes, ways);
     return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, address, whole, slot->target)
+               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, p->value, whole, slot->target)
                : status;
 }
 
-/* Counts the elements that were just followed. The end of the last string is not searched again. */
-static haul_status count_again(haul__discovery *d, const haul__slot *slot, unsigned level,
-                               uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
-                               size_t *count)
+haul_status haul__exclude_target(haul__discovery *d, const haul__pointer *p, size_t count,
+                                 unsigned ways)
 {
-    const haul_shape *shape = &slot->shape[level];
-    size_t unit = haul__unit_of(slot, level);
-    haul_status status;
-    if (shape->kind == HAUL_SHAPE_SENTINEL &&
-        haul__is_in_last_string(d, value, unit, haul__narrow(shape->add, unit))) {
-        *count = (size_t)(d->string_end - value) / unit;
-        return HAUL_OK;
-    }
-    d->dry_run++;
-    d->exact++;
-    status = haul__count_of(d, slot, level, place, value, self, index, count);
-    d->exact--;
-    d->dry_run--;
-    return status;
-}
-
-haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
-{
-    int is_last = level + 1u == slot->levels;
-    unsigned ways = slot->flags & (is_last ? HAUL__EXCLUDED : HAUL__UNRETURNED);
-    size_t count;
-    haul_status status;
-    if (!value || !ways || d->within)
-        return HAUL_OK;
-    status = count_again(d, slot, level, place, value, self, index, &count);
-    if (status != HAUL_OK || count == 0)
-        return status;
-    if (is_last && slot->target)
-        return exclude_objects(d, slot, value, count, self, ways);
-    return exclude_range(d, value, count * haul__unit_of(slot, level), ways);
+    if (haul__is_last_level(p) && p->slot->target)
+        return exclude_objects(d, p, count, ways);
+    return exclude_range(d, p->value, count * haul__unit_of(p->slot, p->level), ways);
 }
 
 /* ---- Fields of an object. */

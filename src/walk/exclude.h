@@ -3,12 +3,12 @@
 #ifndef HAUL_WALK_EXCLUDE_H
 #define HAUL_WALK_EXCLUDE_H
 
+#include "walk/pointer.h"
 #include "walk/worklist.h"
 
-/* Excludes a pointer's target as the direction of its slot says. haul__follow calls it at its end,
- * with its own arguments. */
-haul_status haul__exclude_target(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index);
+/* Excludes the elements that a pointer leads to from the directions `ways`. */
+haul_status haul__exclude_target(haul__discovery *d, const haul__pointer *p, size_t count,
+                                 unsigned ways);
 /* Excludes a ruled field, or the tail, of an object of `bytes` bytes. Pointer fields are left out:
  * their direction is for their targets. */
 haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const haul__ruled *ruled,

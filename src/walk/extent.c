@@ -11,10 +11,12 @@
 #include "walk/paths.h"
 #include "walk/readable.h"
 
-static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                uintptr_t self, size_t *count)
+static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsigned mode,
+                                size_t *count)
 {
-    const haul_shape *shape = &slot->shape[level];
+    const haul__slot *slot = p->slot;
+    const haul_shape *shape = &slot->shape[p->level];
+    const uintptr_t self = p->self;
     int64_t total = shape->multiply;
     unsigned i;
     if (shape->field_count == 0)
@@ -24,13 +26,14 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
         haul_field_place as_stored = *place;
         int64_t value, stored = 0;
         haul_status status;
-        if (d->sought.count == self + place->offset && !d->dry_run)
+        if (d->sought.count == self + place->offset && !(mode & HAUL__DRY))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
         if (!haul__read_field((const void *)self, place, &value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
         as_stored.is_signed = 1;
         haul__read_field((const void *)self, &as_stored, &stored);
-        status = haul__note_guard(d, self + place->offset, place->bytes, stored);
+        status = mode & HAUL__DRY ? HAUL_OK
+                                  : haul__note_guard(d, self + place->offset, place->bytes, stored);
         if (status != HAUL_OK)
             return status;
         if (value < 0)
@@ -54,12 +57,13 @@ static haul_status count_fields(haul__discovery *d, const haul__slot *slot, unsi
     return HAUL_OK;
 }
 
-static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                uintptr_t value, uintptr_t self, size_t *count)
+static haul_status count_to_end(haul__discovery *d, const haul__pointer *p, size_t *count)
 {
-    size_t unit = haul__unit_of(slot, level);
-    uintptr_t end;
-    memcpy(&end, (const void *)(self + slot->shape[level].field[0].offset), sizeof end);
+    const haul__slot *slot = p->slot;
+    const size_t unit = haul__unit_of(slot, p->level);
+    const uintptr_t value = p->value,
+                    end = haul__load_word(
+                        (const void *)(p->self + slot->shape[p->level].field[0].offset));
     if (!value && !end)
         return HAUL_OK;
     if (!value || end < value)
@@ -72,26 +76,29 @@ static haul_status count_to_end(haul__discovery *d, const haul__slot *slot, unsi
     return HAUL_OK;
 }
 
-haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                    uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, unsigned mode,
                                     size_t *count)
 {
-    haul_here here;
+    haul__asked asked;
     int64_t answer = 0;
     haul_status status;
-    here.self = (const void *)self;
-    here.target = (const void *)value;
-    here.index = index;
-    here.place = (const void *)place;
-    status =
-        haul__call_back(d, slot, slot->shape[level].function, &here, HAUL__ASKS_COUNT, &answer);
+    asked.question = HAUL__ASKS_COUNT;
+    asked.function = p->slot->shape[p->level].function;
+    asked.slot = p->slot;
+    asked.here.self = (const void *)p->self;
+    asked.here.target = (const void *)p->value;
+    asked.here.index = p->index;
+    asked.here.place = (const void *)p->place;
+    asked.callers = p->callers;
+    asked.by_rule = p->by_rule;
+    status = haul__call_back(d, &asked, mode, &answer);
     if (status != HAUL_OK)
         return status;
     if (answer < 0)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "its callback answered %lld",
+        return haul__refuse(d, HAUL_ERROR_GRAPH, p->slot, "its callback answered %lld",
                             (long long)answer);
     if ((uint64_t)answer > SIZE_MAX)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "count %lld", (long long)answer);
+        return haul__refuse(d, HAUL_ERROR_LIMIT, p->slot, "count %lld", (long long)answer);
     *count = (size_t)answer;
     return HAUL_OK;
 }
@@ -137,28 +144,37 @@ static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t
     return bytes;
 }
 
-static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                     uintptr_t value, size_t *count)
+/* Is the pointer's string known to be marked? A suffix of the last string is: to search each suffix
+ * would take n * n steps. */
+static int is_known_string(const haul__discovery *d, const haul__pointer *p, size_t unit,
+                           int64_t sentinel)
 {
-    size_t unit = haul__unit_of(slot, level), limit = d->context->options.limits.scan_bytes,
-           done = 0;
-    int64_t sentinel = haul__narrow(slot->shape[level].add, unit);
+    return (p->value != d->string_first && haul__is_in_last_string(d, p->value, unit, sentinel)) ||
+           (p->slot->target == NULL &&
+            haul__memo_has(d, HAUL__MEMO_STRING, p->value, unit, sentinel ? p->slot->shape : NULL));
+}
+
+static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p, unsigned mode,
+                                     size_t *count)
+{
+    const haul__slot *slot = p->slot;
+    const uintptr_t value = p->value;
+    const size_t unit = haul__unit_of(slot, p->level);
+    const int64_t sentinel = haul__narrow(slot->shape[p->level].add, unit);
+    size_t limit = d->context->options.limits.scan_bytes, done = 0;
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse_outside(d, slot, value);
-    if (!d->exact && value != d->string_first &&
-        haul__is_in_last_string(d, value, unit, sentinel)) {
-        /* a suffix of a string that is marked: searching each suffix would take n * n steps */
+    if (!(mode & HAUL__EXACT) && is_known_string(d, p, unit, sentinel)) {
         *count = HAUL__KNOWN;
+        return HAUL_OK;
+    }
+    if (!d->sought.count && haul__is_in_last_string(d, value, unit, sentinel)) {
+        *count = (size_t)(d->string_end - value) / unit;
         return HAUL_OK;
     }
     if (limit > HAUL__HIGHEST - value)
         limit = HAUL__HIGHEST - value;
     limit = haul__known_bytes(d, value, limit, 1);
-    if (!d->exact && slot->target == NULL &&
-        haul__memo_has(d, HAUL__MEMO_STRING, value, unit, sentinel ? slot->shape : NULL)) {
-        *count = HAUL__KNOWN;
-        return HAUL_OK;
-    }
     while (done < limit) {
         size_t piece = limit - done, found;
         if (d->context->options.readable) {
@@ -172,7 +188,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
                                     "the range it leads to is not readable");
         }
         found = find_element(value + done, piece, unit, sentinel);
-        if (!d->dry_run && d->sought.count >= value &&
+        if (!(mode & HAUL__DRY) && d->sought.count >= value &&
             d->sought.count - value < done + (found ? found : piece))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator is gone");
         if (found) {
@@ -190,11 +206,9 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__slot *slot,
                         "no terminator within %zu bytes (limit scan_bytes)", limit);
 }
 
-haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level,
-                           uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
-                           size_t *count)
+haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned mode, size_t *count)
 {
-    const haul_shape *shape = &slot->shape[level];
+    const haul_shape *shape = &p->slot->shape[p->level];
     haul_status status = HAUL_OK;
     *count = 0;
     switch (shape->kind) {
@@ -202,21 +216,22 @@ haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned 
         *count = 1;
         break;
     case HAUL_SHAPE_COUNT:
-        status = count_fields(d, slot, level, self, count);
-        if (status == HAUL_OK && !value && *count && shape->field_count && level == 0 &&
-            !(slot->flags & HAUL__SLOT_EACH))
-            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "a NULL pointer with count %zu", *count);
+        status = count_fields(d, p, mode, count);
+        if (status == HAUL_OK && !p->value && *count && shape->field_count && p->level == 0 &&
+            !(p->slot->flags & HAUL__SLOT_EACH))
+            return haul__refuse(d, HAUL_ERROR_GRAPH, p->slot, "a NULL pointer with count %zu",
+                                *count);
         break;
     case HAUL_SHAPE_END:
-        status = count_to_end(d, slot, level, value, self, count);
+        status = count_to_end(d, p, count);
         break;
     case HAUL_SHAPE_SENTINEL:
-        if (value)
-            status = count_to_sentinel(d, slot, level, value, count);
+        if (p->value)
+            status = count_to_sentinel(d, p, mode, count);
         break;
     case HAUL_SHAPE_FUNCTION:
-        if (value)
-            status = haul__count_by_function(d, slot, level, place, value, self, index, count);
+        if (p->value)
+            status = haul__count_by_function(d, p, mode, count);
         break;
     }
     return status;

@@ -3,23 +3,15 @@
 #ifndef HAUL_WALK_EXTENT_H
 #define HAUL_WALK_EXTENT_H
 
+#include "walk/pointer.h"
 #include "walk/worklist.h"
 
-/* The bytes of an element of a slot's level. */
-HAUL__INLINE size_t haul__unit_of(const haul__slot *slot, unsigned level)
-{
-    return level + 1u == slot->levels ? slot->unit : HAUL__WORD;
-}
-
 #define HAUL__KNOWN SIZE_MAX /* the count of a string whose bytes were marked before */
-/* *count: the number of elements that the pointer `value`, read at `place`, leads to; 0 for NULL.
- * `self`: the struct whose fields the shape reads. */
-haul_status haul__count_of(haul__discovery *d, const haul__slot *slot, unsigned level,
-                           uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+/* *count: the number of elements that the pointer leads to; 0 for NULL. */
+haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned mode,
                            size_t *count);
 /* The same if the shape is a callback. */
-haul_status haul__count_by_function(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                    uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
+haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, unsigned mode,
                                     size_t *count);
 /* The sentinel, cut to `unit` bytes and taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);

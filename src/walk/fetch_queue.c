@@ -35,7 +35,7 @@ static haul_status visit_first(haul__discovery *d, uint64_t what)
     const uint32_t number = (uint32_t)(what >> 48);
     const haul__walk *walk = d->met_types[number].walk;
     haul__entry entry;
-    size_t bytes = 0;
+    haul__object o;
     int is_new = 0;
     haul_status status;
     memset(&entry, 0, sizeof entry);
@@ -45,11 +45,12 @@ static haul_status visit_first(haul__discovery *d, uint64_t what)
     entry.stride = walk->extent;
     entry.parent = SIZE_MAX;
     entry.what = HAUL__OBJECTS;
-    status = haul__take_ruled(d, &entry, walk, &bytes, &is_new);
+    o = haul__object_of(&entry, walk, 0, HAUL__NOTED);
+    status = haul__take_ruled(d, &entry, &o, &is_new);
     if (status != HAUL_OK || !is_new)
         return status;
     d->found->objects++;
-    return haul__visit_rest(d, entry.address, walk, bytes);
+    return haul__visit_rest(d, &o);
 }
 
 haul_status haul__fetch_push(haul__discovery *d, uintptr_t element, uint32_t number)

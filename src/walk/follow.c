@@ -48,72 +48,64 @@ static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, 
            !d->met_types[number].walk->is_noted && number <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
-haul_status haul__follow_so_many(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                 uintptr_t place, uintptr_t value, uintptr_t self, size_t index,
-                                 size_t count)
+haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)
 {
+    const haul__slot *slot = p->slot;
+    const haul_shape *shape = &slot->shape[p->level];
     haul__entry entry;
     size_t bytes;
-    uint32_t number = 0;
     haul_status status;
     if (!count) {
-        status = note_empty(d, place, value);
-        if (status == HAUL_OK && slot->shape[level].kind == HAUL_SHAPE_END)
-            status = note_empty(d, self + slot->shape[level].field[0].offset, value);
+        status = note_empty(d, p->place, p->value);
+        if (status == HAUL_OK && shape->kind == HAUL_SHAPE_END)
+            status = note_empty(d, p->self + shape->field[0].offset, p->value);
         return status;
     }
-    if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, level), &bytes) ||
-                      haul__known_bytes(d, value, bytes, 0) < bytes))
+    if (d->within && (haul__multiply_overflows(count, haul__unit_of(slot, p->level), &bytes) ||
+                      haul__known_bytes(d, p->value, bytes, 0) < bytes))
         return HAUL_OK;
-    if (level + 1u == slot->levels && slot->target) {
-        status = haul__met_type_of(d, slot->target, &number);
-        if (status != HAUL_OK)
-            return status;
-        if (d->met_types[number].walk->is_ruled && can_queue(d, value, count, number))
-            return queue_ruled(d, value, number);
-    }
     memset(&entry, 0, sizeof entry);
-    entry.address = value;
-    entry.self = self;
-    entry.met_type = number;
-    entry.count = count;
-    entry.stride = haul__unit_of(slot, level);
-    entry.slot = slot;
-    entry.index = index;
-    entry.ancestor = d->ancestor;
-    entry.parent = d->at_entry;
-    entry.parent_element = d->at_element;
-    if (level + 1u < slot->levels) {
-        entry.callers = d->callers;
+    if (!haul__is_last_level(p)) {
+        entry.callers = p->callers;
         entry.what = HAUL__POINTERS;
-        entry.level = (uint8_t)(level + 1);
+        entry.level = (uint8_t)(p->level + 1);
     } else if (slot->target) {
         entry.what = HAUL__OBJECTS;
+        status = haul__met_type_of(d, slot->target, &entry.met_type);
+        if (status != HAUL_OK)
+            return status;
+        if (d->met_types[entry.met_type].walk->is_ruled &&
+            can_queue(d, p->value, count, entry.met_type))
+            return queue_ruled(d, p->value, entry.met_type);
     } else {
         entry.what = HAUL__PLAIN;
-        entry.level = (uint8_t)level;
+        entry.level = (uint8_t)p->level;
     }
+    entry.address = p->value;
+    entry.self = p->self;
+    entry.count = count;
+    entry.stride = haul__unit_of(slot, p->level);
+    entry.slot = slot;
+    entry.index = p->index;
+    if (p->ancestor)
+        entry.ancestor = *p->ancestor;
+    entry.parent = d->at_entry;
+    entry.parent_element = d->at_element;
     return haul__reach(d, &entry);
 }
 
-static haul_status follow(haul__discovery *d, const haul__slot *slot, unsigned level,
-                          uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
+haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
 {
+    const unsigned ways =
+        d->within ? 0
+                  : p->slot->flags & (haul__is_last_level(p) ? HAUL__EXCLUDED : HAUL__UNRETURNED);
     size_t count;
-    haul_status status = haul__count_of(d, slot, level, place, value, self, index, &count);
-    if (status != HAUL_OK || !value ||
-        (count == HAUL__KNOWN && slot->shape[level].kind == HAUL_SHAPE_SENTINEL))
+    haul_status status = haul__count_of(d, p, ways ? HAUL__EXACT : HAUL__NOTED, &count);
+    if (status != HAUL_OK || !p->value ||
+        (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_SHAPE_SENTINEL))
         return status;
-    return haul__follow_so_many(d, slot, level, place, value, self, index, count);
-}
-
-haul_status haul__follow(haul__discovery *d, const haul__slot *slot, unsigned level,
-                         uintptr_t place, uintptr_t value, uintptr_t self, size_t index)
-{
-    haul_status status = follow(d, slot, level, place, value, self, index);
-    if (HAUL__UNLIKELY(slot->flags & HAUL__EXCLUDED) && status == HAUL_OK)
-        status = haul__exclude_target(d, slot, level, place, value, self, index);
-    return status;
+    status = haul__follow_counted(d, p, count);
+    return status == HAUL_OK && ways && count ? haul__exclude_target(d, p, count, ways) : status;
 }
 
 /* Narrows an array to the elements between the first and the last new byte. */
@@ -130,7 +122,7 @@ static void keep_new(haul__entry *entry, const haul__marked *marked)
 static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
                                size_t *bytes, int *must_visit)
 {
-    const haul__object o = haul__object_of(entry, walk, 0);
+    haul__object o = haul__object_of(entry, walk, 0, HAUL__DRY);
     size_t head = haul__head_bytes(walk);
     uintptr_t end;
     haul_status status;
@@ -141,9 +133,8 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     status = haul__check_extent(d, entry, head, walk->alignment, &end);
     if (status != HAUL_OK)
         return status;
-    d->dry_run++;
-    status = haul__size_of(d, &o, entry->slot, bytes);
-    d->dry_run--;
+    status = haul__find_size(d, &o, entry->slot);
+    *bytes = o.bytes;
     if (status == HAUL_OK && *bytes > 0)
         return haul__check_extent(d, entry, *bytes, walk->alignment, &end);
     *must_visit |= status != HAUL_OK;
@@ -158,10 +149,11 @@ static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        status = haul__mark_ruled(d, entry, walk, i, bytes, marked, must_visit);
-        if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
-            !haul__mark_placement(d->map, entry->address + i * entry->stride, walk->placement))
-            status = HAUL_ERROR_MEMORY;
+        haul__object o = haul__object_of(entry, walk, i, HAUL__DRY);
+        o.bytes = bytes;
+        status = haul__evaluate(d, &o, must_visit);
+        if (status == HAUL_OK)
+            status = haul__mark_ruled(d, entry, &o, marked, must_visit);
     }
     return status;
 }

@@ -164,10 +164,9 @@ int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array,
 
 /* The callback is called once, whichever way the array takes. */
 haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_array *array,
-                                      uintptr_t place, uintptr_t self, size_t index)
+                                      haul__pointer *p)
 {
-    const haul__slot *slot = array->slot;
-    const uintptr_t value = haul__load_word((const void *)place);
+    const uintptr_t value = haul__load_word((const void *)p->place);
     const int is_near =
         value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & array->misaligned) == 0;
     size_t count;
@@ -176,7 +175,8 @@ haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_arra
         return HAUL_OK;
     if (is_near)
         fetch_cell(d->map->flat, value);
-    status = haul__count_by_function(d, slot, array->level, place, value, self, index, &count);
+    p->value = value;
+    status = haul__count_by_function(d, p, HAUL__NOTED, &count);
     if (status != HAUL_OK)
         return status;
     if (HAUL__LIKELY(is_near && count && count <= HAUL__PLAIN_BYTES / (size_t)array->unit)) {
@@ -184,9 +184,7 @@ haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_arra
         return d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
     }
     status = haul__mark_pending(d);
-    return status == HAUL_OK
-               ? haul__follow_so_many(d, slot, array->level, place, value, self, index, count)
-               : status;
+    return status == HAUL_OK ? haul__follow_counted(d, p, count) : status;
 }
 
 /* ---- Marking. */
@@ -390,6 +388,18 @@ HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
         haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
 }
 
+/* The general way, for a string whose end was not found. */
+static HAUL__NOINLINE haul_status follow_long_string(haul__discovery *d,
+                                                     const haul__pending *pending)
+{
+    haul__pointer p;
+    memset(&p, 0, sizeof p);
+    p.slot = pending->array->slot;
+    p.level = pending->array->level;
+    p.value = pending->first;
+    return haul__follow(d, &p);
+}
+
 /* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
  * noted. */
 static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
@@ -399,7 +409,7 @@ static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
     if (!array)
         return HAUL_OK;
     if (HAUL__UNLIKELY(!pending->end))
-        return haul__follow(d, array->slot, array->level, 0, pending->first, 0, 0);
+        return follow_long_string(d, pending);
     fresh = mark_array(d->map, pending->first, pending->end);
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);

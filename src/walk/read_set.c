@@ -12,6 +12,7 @@
  */
 #include "walk/read_set.h"
 #include "type/field.h"
+#include "walk/callbacks.h"
 #include "walk/discovery.h"
 
 /* The last sites that are searched: types have few callbacks. More: slower if all calls differ. */
@@ -29,8 +30,7 @@ haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned byt
     haul__found *found = d->found;
     const uint64_t guard = haul__guard_of(address, bytes, value);
     const size_t count = found->guard_count;
-    if (d->dry_run ||
-        (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard)))
+    if (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard))
         return HAUL_OK;
     if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity,
                           count + 2))
@@ -69,24 +69,25 @@ static uintptr_t offset_of_place(const haul_here *here)
 
 /* Is the target the value of the pointer word at `place`? A rule may work out another value, and a
  * tail has no pointer word: it is its own target. */
-static int is_plain(const haul__discovery *d, const haul_here *here, haul__question question)
+static int is_plain(const haul__asked *asked)
 {
-    return question == HAUL__ASKS_COUNT && !d->by_rule && here->place != here->target &&
+    const haul_here *here = &asked->here;
+    return asked->question == HAUL__ASKS_COUNT && !asked->by_rule && here->place != here->target &&
            (uintptr_t)here->place % HAUL__WORD == 0 &&
            haul__load_word(here->place) == (uintptr_t)here->target;
 }
 
-static int is_site(const haul__site *site, haul_function *function, const haul_here *here,
-                   uintptr_t offset, int plain)
+static int is_site(const haul__site *site, const haul__asked *asked, uintptr_t offset, int plain)
 {
-    return site->function == function && site->offset == offset &&
+    const haul_here *here = &asked->here;
+    return site->function == asked->function && site->offset == offset &&
            site->here.index == here->index && site->here.root == here->root &&
            site->here.parent == here->parent && site->here.holder == here->holder &&
            site->has_place == (here->place != NULL) && site->is_plain == plain;
 }
 
-static haul_status add_site(haul__discovery *d, haul_function *function, const haul_here *here,
-                            uintptr_t offset, int plain)
+static haul_status add_site(haul__discovery *d, const haul__asked *asked, uintptr_t offset,
+                            int plain)
 {
     haul__found *found = d->found;
     haul__site *site;
@@ -95,28 +96,28 @@ static haul_status add_site(haul__discovery *d, haul_function *function, const h
                     sizeof *found->sites))
         return HAUL_ERROR_MEMORY;
     site = &found->sites[found->site_count++];
-    site->function = function;
-    site->here = *here;
+    site->function = asked->function;
+    site->here = asked->here;
     site->offset = offset;
-    site->has_place = here->place != NULL;
+    site->has_place = asked->here.place != NULL;
     site->is_plain = plain;
     return HAUL_OK;
 }
 
 /* *number: that of this site, found among the last ones or added. */
-static haul_status find_site(haul__discovery *d, haul_function *function, const haul_here *here,
-                             int plain, size_t *number)
+static haul_status find_site(haul__discovery *d, const haul__asked *asked, size_t *number)
 {
     const haul__found *found = d->found;
-    const uintptr_t offset = offset_of_place(here);
+    const uintptr_t offset = offset_of_place(&asked->here);
+    const int plain = is_plain(asked);
     size_t i, end = found->site_count;
     for (i = end; i > 0 && i + SITES_SEARCHED > end; i--)
-        if (HAUL__LIKELY(is_site(&found->sites[i - 1], function, here, offset, plain))) {
+        if (HAUL__LIKELY(is_site(&found->sites[i - 1], asked, offset, plain))) {
             *number = i - 1;
             return HAUL_OK;
         }
     *number = end;
-    return add_site(d, function, here, offset, plain);
+    return add_site(d, asked, offset, plain);
 }
 
 /* ---- Calls. */
@@ -154,15 +155,11 @@ static size_t get_call(const uint64_t *words, haul__call *call)
     return 2;
 }
 
-haul_status haul__note_call(haul__discovery *d, haul_function *function, const haul_here *here,
-                            haul__question question, int64_t answer)
+haul_status haul__note_call(haul__discovery *d, const haul__asked *asked, int64_t answer)
 {
     haul__found *found = d->found;
-    haul_status status;
     size_t site = 0;
-    if (d->dry_run)
-        return HAUL_OK;
-    status = find_site(d, function, here, is_plain(d, here, question), &site);
+    haul_status status = find_site(d, asked, &site);
     if (status != HAUL_OK)
         return status;
     if (HAUL__UNLIKELY(found->call_capacity - found->call_words < MOST_WORDS) &&
@@ -171,8 +168,8 @@ haul_status haul__note_call(haul__discovery *d, haul_function *function, const h
         return HAUL_ERROR_MEMORY;
     haul__prefetch_write((uintptr_t)found->calls +
                          (found->call_words + AHEAD) * sizeof *found->calls);
-    found->call_words += put_call(found->calls + found->call_words, (uintptr_t)here->self,
-                                  (uintptr_t)here->target, site, answer);
+    found->call_words += put_call(found->calls + found->call_words, (uintptr_t)asked->here.self,
+                                  (uintptr_t)asked->here.target, site, answer);
     return HAUL_OK;
 }
 

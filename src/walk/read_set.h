@@ -6,6 +6,7 @@
 
 #include "map/found.h"
 
+struct haul__asked;
 struct haul__discovery;
 
 /* The question that a callback answers. */
@@ -17,11 +18,11 @@ typedef enum haul__question {
     HAUL__ASKS_SIZE
 } haul__question;
 
-/* Both add to the read set, except in a dry run. */
+/* Both add to the read set. */
 haul_status haul__note_guard(struct haul__discovery *d, uintptr_t address, unsigned bytes,
                              int64_t value);
-haul_status haul__note_call(struct haul__discovery *d, haul_function *function,
-                            const haul_here *here, haul__question question, int64_t answer);
+haul_status haul__note_call(struct haul__discovery *d, const struct haul__asked *asked,
+                            int64_t answer);
 
 /* Is the value of the guard that ends before word *i unchanged? Moves *i to the guard's first
  * word. */

@@ -7,21 +7,17 @@
 #include "walk/ruled_field.h"
 
 /* ruled_mark.c */
-/* Evaluates element `index` of the entry, of `bytes` bytes, and marks it. *must_visit becomes 1 if
- * it must be visited even if it was marked before. */
-haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             size_t index, size_t bytes, haul__marked *marked, int *must_visit);
-/* Marks an object that haul__evaluate_noted has evaluated. *is_new 0: it was marked before. */
-haul_status haul__mark_visited(haul__discovery *d, const haul__entry *entry, const haul__object *o,
-                               size_t bytes, int *is_new);
+/* Marks an element of the entry that has been evaluated. *must_visit becomes 1 if it must be visited
+ * even if it was marked before. */
+haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__object *o,
+                             haul__marked *marked, int *must_visit);
 
 /* ruled_visit.c */
-/* Evaluates an object and follows its ruled rows. *bytes: its size. */
-haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                              size_t *bytes);
+/* Evaluates an object, and follows its ruled rows. */
+haul_status haul__visit_ruled(haul__discovery *d, haul__object *o);
 /* Evaluates and marks an object from the fetch queue, and follows its ruled rows if it is new. */
-haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             size_t *bytes, int *is_new);
+haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul__object *o,
+                             int *is_new);
 
 /* fetch_queue.c: an object from the worklist is fetched, and marked and visited some objects
  * later. */

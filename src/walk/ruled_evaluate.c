@@ -21,7 +21,7 @@ static int is_described_end(const claim *last, const haul__ruled *ruled)
            last->end == ruled->slot.offset + ruled->bytes;
 }
 
-static haul_status cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
+static haul_status refuse_cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
     return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
                         "the object has %zu bytes, and ends within this field", bytes);
@@ -37,19 +37,21 @@ static haul_status refuse_reading(haul__discovery *d, const haul__slot *slot, si
 static haul_status check_end(haul__discovery *d, const haul__walk *walk, size_t bytes)
 {
     size_t i;
-    for (i = 0; walk->size && i < walk->slot_count && walk->slots[i].offset < bytes; i++) {
+    if (!walk->size)
+        return HAUL_OK;
+    for (i = 0; i < walk->slot_count && walk->slots[i].offset < bytes; i++) {
         if (haul__is_lone_end(&walk->slots[i], bytes))
             continue;
         if (bytes - walk->slots[i].offset < HAUL__WORD)
-            return cut(d, &walk->slots[i], bytes);
+            return refuse_cut(d, &walk->slots[i], bytes);
         if (haul__counts_beyond(&walk->slots[i], bytes))
             return refuse_reading(d, &walk->slots[i], bytes);
     }
-    for (i = 0; walk->size && i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++)
+    for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++)
         if (!haul__is_lone_end(&walk->ruled[i].slot, bytes) &&
             haul__reads_beyond(&walk->ruled[i], bytes))
             return refuse_reading(d, &walk->ruled[i].slot, bytes);
-    for (i = 0; walk->size && i < walk->part_count; i++)
+    for (i = 0; i < walk->part_count; i++)
         if (walk->parts[i].offset < bytes &&
             bytes - walk->parts[i].offset < walk->parts[i].count * walk->parts[i].stride)
             return haul__refuse(d, HAUL_ERROR_GRAPH, NULL,
@@ -68,37 +70,35 @@ static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, con
 }
 
 /* Can the row be evaluated? A row that the object's end cuts off is refused later, if it holds. */
-static int lies_inside(const haul__ruled *ruled, const haul__walk *walk, size_t bytes, int strict,
-                       int *must_visit)
+static int lies_inside(const haul__object *o, const haul__ruled *ruled, int *must_visit)
 {
-    if (ruled->slot.offset >= bytes || haul__is_lone_end(&ruled->slot, bytes))
+    if (ruled->slot.offset >= o->bytes || haul__is_lone_end(&ruled->slot, o->bytes))
         return 0;
-    if (strict || !walk->size || !haul__reads_beyond(ruled, bytes))
+    if (!(o->mode & HAUL__DRY) || !o->walk->size || !haul__reads_beyond(ruled, o->bytes))
         return 1;
     *must_visit = 1;
     return 0;
 }
 
 static haul_status look_at(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                           size_t bytes, claim *last, haul__field_value *w)
+                           claim *last, haul__field_value *w)
 {
-    size_t end = haul__ruled_end(ruled, bytes);
+    size_t end = haul__ruled_end(ruled, o->bytes);
     int holds;
-    haul_status status;
-    haul__set_callers(d, o, ruled->rule);
-    status = haul__ask(d, o, bytes, ruled, &holds);
+    haul_status status = haul__ask(d, o, ruled, &holds);
     if (status == HAUL_OK && !holds && ruled->rule->said.otherwise == HAUL_ELSE_RAW)
         w->is_rest = 1;
     if (status != HAUL_OK || !holds || is_described_end(last, ruled))
         return status;
-    if (end > bytes)
-        return cut(d, &ruled->slot, bytes);
+    if (end > o->bytes)
+        return refuse_cut(d, &ruled->slot, o->bytes);
     if (last->ruled && last->end > ruled->slot.offset && end > ruled->slot.offset)
         return refuse_both(d, ruled, last);
     last->ruled = ruled;
     last->end = end;
     if (ruled->kind == HAUL__RULED_POINTER) {
-        if (d->recording && !d->dry_run && d->sought.pointer == o->address + ruled->slot.offset)
+        if (d->recording && !(o->mode & HAUL__DRY) &&
+            d->sought.pointer == o->address + ruled->slot.offset)
             return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot, "this pointer has changed");
         return haul__read_word(d, o, ruled, w);
     }
@@ -117,45 +117,38 @@ static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
             rule->said.otherwise == HAUL_ELSE_RAW);
 }
 
-static haul_status look_at_all(haul__discovery *d, const haul__object *o, size_t bytes,
-                               haul__field_value *words, int strict, int *must_visit)
+haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_visit)
 {
     const haul__walk *walk = o->walk;
+    const unsigned number = o->mode & HAUL__DRY;
+    haul_status status = number ? HAUL_OK : check_end(d, walk, o->bytes);
     claim last = { NULL, 0 };
-    haul_status status;
     size_t i;
-    for (i = 0; i < walk->ruled_count; i++) {
-        words[i].what = HAUL__IS_ABSENT;
-        words[i].is_rest = (uint8_t)is_rest_without_begin(&walk->ruled[i], bytes);
-        if (!lies_inside(&walk->ruled[i], walk, bytes, strict, must_visit))
+    if (status == HAUL_OK &&
+        !haul__grow(d->allocator, &d->evaluation[number], &d->evaluation_capacity[number],
+                    walk->ruled_count, sizeof **d->evaluation))
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
+        const haul__ruled *ruled = &walk->ruled[i];
+        haul__field_value *w = &d->evaluation[number][i];
+        w->what = HAUL__IS_ABSENT;
+        w->is_rest = (uint8_t)is_rest_without_begin(ruled, o->bytes);
+        if (!lies_inside(o, ruled, must_visit))
             continue;
-        status = look_at(d, o, &walk->ruled[i], bytes, &last, &words[i]);
-        if (status == HAUL_OK)
+        status = look_at(d, o, ruled, &last, w);
+        if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || !number)
             continue;
-        if (strict || status == HAUL_ERROR_MEMORY)
-            return status;
-        words[i].what = HAUL__IS_ABSENT;
+        status = HAUL_OK;
+        w->what = HAUL__IS_ABSENT;
         *must_visit = 1;
     }
-    return HAUL_OK;
-}
-
-haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
-                           int strict, int *must_visit)
-{
-    haul_status status;
-    if (d->evaluation_capacity[number] < o->walk->ruled_count &&
-        !haul__grow(d->allocator, &d->evaluation[number], &d->evaluation_capacity[number],
-                    o->walk->ruled_count, sizeof **d->evaluation))
-        return HAUL_ERROR_MEMORY;
-    status = look_at_all(d, o, bytes, d->evaluation[number], strict, must_visit);
-    haul__set_callers(d, o, NULL);
     return status;
 }
 
 /* ---- Objects and their sizes. */
 
-haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index)
+haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index,
+                             unsigned mode)
 {
     haul__object o;
     o.address = entry->address + index * entry->stride;
@@ -164,63 +157,63 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     o.ancestor = &entry->ancestor;
     o.index = walk->is_slot ? index : 0;
     o.walk = walk;
+    o.bytes = walk->is_ruled ? walk->extent : SIZE_MAX;
+    o.mode = mode;
     return o;
 }
 
-/* Counts a tail's elements. The tail's rule may ask for the parent or a holder. */
-static haul_status count_tail(haul__discovery *d, const haul__object *o, const haul__ruled *tail,
-                              size_t *count)
+/* The type's function answers the size. */
+static haul_status call_size(haul__discovery *d, haul__object *o, const haul__slot *slot)
 {
-    const uintptr_t at = o->address + tail->slot.offset;
+    haul__asked asked;
+    int64_t answer = 0;
     haul_status status;
-    haul__set_callers(d, o, tail->rule);
-    d->exact++;
-    status = haul__count_of(d, &tail->slot, 0, at, at, o->address, 0, count);
-    d->exact--;
-    haul__set_callers(d, o, NULL);
-    return status;
+    memset(&asked, 0, sizeof asked);
+    asked.question = HAUL__ASKS_SIZE;
+    asked.function = o->walk->size;
+    asked.slot = slot;
+    asked.here.self = asked.here.target = (const void *)o->address;
+    status = haul__call_back(d, &asked, o->mode, &answer);
+    if (status != HAUL_OK)
+        return status;
+    if (answer < 1 || (uint64_t)answer > HAUL__HIGHEST)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the callback of its size answered %lld",
+                            (long long)answer);
+    o->bytes = (size_t)answer;
+    return HAUL_OK;
 }
 
-haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot,
-                          size_t *bytes)
+/* An object with a tail ends where the tail does. The tail's rule may ask for the parent or a
+ * holder. */
+static haul_status find_tail_end(haul__discovery *d, haul__object *o)
 {
-    const haul__walk *walk = o->walk;
-    const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
-    haul_here here;
-    haul_status status;
+    const haul__ruled *tail = &o->walk->ruled[o->walk->ruled_count - 1];
+    haul__pointer p;
     size_t count = 0;
-    *bytes = walk->extent;
-    if (walk->size) {
-        int64_t answer = 0;
-        memset(&here, 0, sizeof here);
-        here.self = here.target = (const void *)o->address;
-        status = haul__call_back(d, slot, walk->size, &here, HAUL__ASKS_SIZE, &answer);
-        if (status != HAUL_OK)
-            return status;
-        if (answer < 1 || (uint64_t)answer > HAUL__HIGHEST)
-            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the callback of its size answered %lld",
-                                (long long)answer);
-        *bytes = (size_t)answer;
-        return HAUL_OK;
-    }
-    if (!walk->is_sized)
-        return HAUL_OK;
-    *bytes = tail->slot.offset;
-    status = count_tail(d, o, tail, &count);
+    haul_status status;
+    p.slot = &tail->slot;
+    p.level = 0;
+    p.place = p.value = o->address + tail->slot.offset;
+    p.self = o->address;
+    p.index = 0;
+    p.by_rule = 0;
+    p.callers = haul__callers_of(d, o, tail->rule);
+    p.ancestor = o->ancestor;
+    status = haul__count_of(d, &p, o->mode | HAUL__EXACT, &count);
     if (status != HAUL_OK)
         return status;
     if (count == HAUL__KNOWN || haul__multiply_overflows(count, tail->slot.unit, &count) ||
         count > HAUL__HIGHEST - tail->slot.offset)
         return haul__refuse(d, HAUL_ERROR_LIMIT, &tail->slot, "its elements overflow");
-    *bytes += count;
+    o->bytes = tail->slot.offset + count;
     return HAUL_OK;
 }
 
-haul_status haul__evaluate_noted(haul__discovery *d, const haul__object *o, size_t bytes)
+haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slot *slot)
 {
-    int must_visit = 0;
-    haul_status status = o->walk->size ? check_end(d, o->walk, bytes) : HAUL_OK;
-    return status == HAUL_OK ? haul__evaluate(d, o, bytes, HAUL__VISITED, 1, &must_visit) : status;
+    if (o->walk->size)
+        return call_size(d, o, slot);
+    return o->walk->is_sized ? find_tail_end(d, o) : HAUL_OK;
 }
 
 void haul__evaluations_close(haul__discovery *d)

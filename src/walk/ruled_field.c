@@ -11,26 +11,37 @@
 #include "walk/paths.h"
 #include "walk/readable.h"
 
-/* The rest is filled in by haul__call_back. */
-static haul_here here_of(const haul__object *o, const haul__ruled *ruled, uintptr_t target)
+static haul_status call(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                        haul__question question, uintptr_t target, int64_t *answer)
 {
-    haul_here here;
-    here.self = (const void *)o->self;
-    here.target = (const void *)target;
-    here.index = o->index + (haul__is_end(ruled) ? 0 : ruled->slot.index);
-    here.place = (const void *)(o->address + ruled->slot.offset);
-    return here;
+    const haul_rule *rule = &ruled->rule->said;
+    haul__asked asked;
+    asked.question = question;
+    asked.function = question == HAUL__ASKS_CONDITION ? rule->when.function
+                     : question == HAUL__ASKS_CHOICE  ? rule->choice.function
+                                                      : rule->base_function;
+    asked.slot = &ruled->slot;
+    asked.here.self = (const void *)o->self;
+    asked.here.target = (const void *)target;
+    asked.here.index = o->index + (haul__is_end(ruled) ? 0 : ruled->slot.index);
+    asked.here.place = (const void *)(o->address + ruled->slot.offset);
+    asked.callers = haul__callers_of(d, o, ruled->rule);
+    asked.by_rule = 0;
+    return haul__call_back(d, &asked, o->mode, answer);
 }
 
 /* ---- Conditions. */
 
-/* Reads a field, and adds it to the read set. */
-static haul_status note_field(haul__discovery *d, const haul__slot *slot, uintptr_t base,
-                              const haul_field_place *field)
+/* Adds a field to the read set. */
+static haul_status note_field(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              uintptr_t base, const haul_field_place *field)
 {
     uintptr_t at = base + field->offset;
-    if (d->sought.count == at && !d->dry_run)
-        return haul__refuse(d, HAUL_ERROR_STALE, slot, "a field that its rule reads has changed");
+    if (o->mode & HAUL__DRY)
+        return HAUL_OK;
+    if (d->sought.count == at)
+        return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot,
+                            "a field that its rule reads has changed");
     return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
 
@@ -62,8 +73,8 @@ int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
     return haul__counts_beyond(&ruled->slot, bytes);
 }
 
-haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
-                      const haul__ruled *ruled, int *holds)
+haul_status haul__ask(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                      int *holds)
 {
     const haul_when *when = ruled->rule ? &ruled->rule->said.when : NULL;
     haul_status status = HAUL_OK;
@@ -72,20 +83,17 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
         return HAUL_OK;
     if (when->kind == HAUL_WHEN_FUNCTION) {
         uintptr_t target = 0;
-        haul_here here;
         int64_t answer = 0;
         if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD &&
-            ruled->slot.offset + HAUL__WORD <= bytes)
+            ruled->slot.offset + HAUL__WORD <= o->bytes)
             target = haul__load_word((const void *)(o->address + ruled->slot.offset)) &
                      ~ruled->rule->said.tag_bits;
-        here = here_of(o, ruled, target);
-        status =
-            haul__call_back(d, &ruled->slot, when->function, &here, HAUL__ASKS_CONDITION, &answer);
+        status = call(d, o, ruled, HAUL__ASKS_CONDITION, target, &answer);
         *holds = answer != 0;
         return status;
     }
     *holds = haul__when_holds(when, (const void *)o->self);
-    return note_field(d, &ruled->slot, o->self, &when->field);
+    return note_field(d, o, ruled, o->self, &when->field);
 }
 
 /* ---- The type and the begin of a target. */
@@ -99,8 +107,8 @@ static int64_t read_bits(uintptr_t base, const haul_field_place *field)
                : haul__read_stored((const void *)base, field);
 }
 
-static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintptr_t start,
-                            int64_t *value)
+static haul_status read_tag(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                            uintptr_t start, int64_t *value)
 {
     const haul_field_place *field = &ruled->rule->said.choice.field;
     size_t room = field->offset > HAUL__HIGHEST ? 0 : HAUL__HIGHEST - field->offset;
@@ -111,24 +119,22 @@ static haul_status read_tag(haul__discovery *d, const haul__ruled *ruled, uintpt
         return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
                             "the tag of what it leads to is not readable");
     *value = read_bits(start, field);
-    return note_field(d, &ruled->slot, start, field);
+    return note_field(d, o, ruled, start, field);
 }
 
 static haul_status read_choice(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                uintptr_t start, int64_t *value)
 {
     const haul_choice *choice = &ruled->rule->said.choice;
-    haul_here here;
     *value = 0;
     switch (choice->kind) {
     case HAUL_CHOICE_SELF:
         *value = read_bits(o->self, &choice->field);
-        return note_field(d, &ruled->slot, o->self, &choice->field);
+        return note_field(d, o, ruled, o->self, &choice->field);
     case HAUL_CHOICE_TARGET:
-        return read_tag(d, ruled, start, value);
+        return read_tag(d, o, ruled, start, value);
     default:
-        here = here_of(o, ruled, start);
-        return haul__call_back(d, &ruled->slot, choice->function, &here, HAUL__ASKS_CHOICE, value);
+        return call(d, o, ruled, HAUL__ASKS_CHOICE, start, value);
     }
 }
 
@@ -160,10 +166,8 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
     const haul_rule *rule = &ruled->rule->said;
     w->start = w->address + (uintptr_t)rule->base;
     if (rule->base_function) {
-        haul_here here = here_of(o, ruled, w->address);
         int64_t answer = 0;
-        haul_status status =
-            haul__call_back(d, &ruled->slot, rule->base_function, &here, HAUL__ASKS_BASE, &answer);
+        haul_status status = call(d, o, ruled, HAUL__ASKS_BASE, w->address, &answer);
         if (status != HAUL_OK)
             return status;
         if (answer == INT64_MIN)
@@ -204,12 +208,29 @@ static uintptr_t translation(const haul__discovery *d, uintptr_t value)
     return value;
 }
 
+haul__pointer haul__ruled_pointer(const haul__discovery *d, const haul__object *o,
+                                  const haul__ruled *ruled, const haul__field_value *w)
+{
+    haul__pointer p;
+    p.slot = w->slot;
+    p.level = 0;
+    p.place = w->at;
+    p.value = w->start;
+    p.self = o->self;
+    p.index = o->index + ruled->slot.index;
+    p.by_rule = 1;
+    p.callers = haul__callers_of(d, o, ruled->rule);
+    p.ancestor = o->ancestor;
+    return p;
+}
+
 /* *bytes: the number of bytes from `start` on that certainly belong to the target. A pointer to one
  * of them can be translated as it is. */
-static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__field_value *w,
-                              size_t *bytes)
+static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              const haul__field_value *w, size_t *bytes)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
+    haul__pointer p;
     size_t count = 0;
     haul_status status;
     *bytes = 0;
@@ -219,10 +240,8 @@ static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const h
         *bytes = w->slot->unit; /* the terminator */
         return HAUL_OK;
     }
-    d->dry_run++;
-    status =
-        haul__count_of(d, w->slot, 0, w->at, w->start, o->self, o->index + w->slot->index, &count);
-    d->dry_run--;
+    p = haul__ruled_pointer(d, o, ruled, w);
+    status = haul__count_of(d, &p, HAUL__DRY, &count);
     if (status != HAUL_OK || haul__multiply_overflows(count, w->slot->unit, bytes))
         *bytes = 0;
     return status;
@@ -243,14 +262,15 @@ static haul_status check_distance(haul__discovery *d, const haul__field_value *w
 
 /* An aligned word becomes a slot if it is the address of a byte of its target, plus tags below the
  * size of a granule; any other word becomes an explicit relocation. */
-static haul_status settle_pointer(haul__discovery *d, const haul__object *o, haul__field_value *w)
+static haul_status settle_pointer(haul__discovery *d, const haul__object *o,
+                                  const haul__ruled *ruled, haul__field_value *w)
 {
     uintptr_t tag = w->value - w->address;
     size_t bytes = 0;
     haul_status status = HAUL_OK;
     int inside = w->address == w->start;
     if (!inside && w->address > w->start) {
-        status = sure_bytes(d, o, w, &bytes);
+        status = sure_bytes(d, o, ruled, w, &bytes);
         inside = w->address - w->start < bytes;
     }
     w->what = inside && tag < HAUL__GRANULE && (w->at & (HAUL__WORD - 1)) == 0 ? HAUL__IS_POINTER
@@ -319,7 +339,7 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
         status = find_start(d, o, ruled, w);
     if (status != HAUL_OK)
         return status;
-    return is_high(rule) ? settle_tagged(d, w) : settle_pointer(d, o, w);
+    return is_high(rule) ? settle_tagged(d, w) : settle_pointer(d, o, ruled, w);
 }
 
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,

@@ -5,6 +5,7 @@
 #define HAUL_WALK_RULED_FIELD_H
 
 #include "walk/ancestors.h"
+#include "walk/pointer.h"
 
 /* An object whose rows are evaluated. */
 typedef struct haul__object {
@@ -16,15 +17,9 @@ typedef struct haul__object {
     size_t index;     /* of such an element, else 0 */
     const haul__ancestor *ancestor;
     const haul__walk *walk;
+    size_t bytes;  /* its size, once it is known; SIZE_MAX: that of its type */
+    unsigned mode; /* HAUL__NOTED, HAUL__DRY */
 } haul__object;
-
-/* Sets d->callers for the callbacks of a rule; NULL: of no rule. */
-HAUL__INLINE void haul__set_callers(haul__discovery *d, const haul__object *o,
-                                    const haul__rule *rule)
-{
-    if (HAUL__UNLIKELY(o->walk->is_wide))
-        d->callers = haul__callers_of(d, o, rule);
-}
 
 /* The role of a row in one object. */
 typedef enum haul__outcome {
@@ -62,30 +57,28 @@ HAUL__INLINE size_t haul__ruled_end(const haul__ruled *ruled, size_t bytes)
 
 /* ruled_field.c */
 /* *holds: does the row hold? The field that its condition reads joins the read set. */
-haul_status haul__ask(haul__discovery *d, const haul__object *o, size_t bytes,
-                      const haul__ruled *ruled, int *holds);
+haul_status haul__ask(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                      int *holds);
 /* Reads the word of a pointer row that holds. */
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                             haul__field_value *w);
+/* The pointer that a row has read. */
+haul__pointer haul__ruled_pointer(const haul__discovery *d, const haul__object *o,
+                                  const haul__ruled *ruled, const haul__field_value *w);
 /* Does a slot, or a row, read fields behind the end of an object of `bytes` bytes? */
 int haul__counts_beyond(const haul__slot *slot, size_t bytes);
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes);
 
 /* ruled_evaluate.c */
-/* Element `index` of an entry, as an object. */
-haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index);
-/* The size of an object. `slot` led there, and is named in errors. */
-haul_status haul__size_of(haul__discovery *d, const haul__object *o, const haul__slot *slot,
-                          size_t *bytes);
-
-/* The two evaluations of a discovery: an object can be reached while another is visited. */
-enum { HAUL__VISITED, HAUL__REACHED };
-/* Works out a value for each ruled row, in d->evaluation[number]. `strict`: the first error ends
- * it; else errors are left for the visit, and *must_visit becomes 1. */
-haul_status haul__evaluate(haul__discovery *d, const haul__object *o, size_t bytes, unsigned number,
-                           int strict, int *must_visit);
-/* The strict form, in HAUL__VISITED, and a check that the object ends between fields. */
-haul_status haul__evaluate_noted(haul__discovery *d, const haul__object *o, size_t bytes);
+/* Element `index` of an entry, as an object. Its size is not known yet. */
+haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index,
+                             unsigned mode);
+/* Works out o->bytes. `slot` led there, and is named in errors. */
+haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slot *slot);
+/* Works out a value for each ruled row, in d->evaluation[o->mode]: an object can be reached, in a
+ * dry run, while another is visited. In a dry run errors are left for the visit, and *must_visit
+ * becomes 1. Otherwise the first error ends it, and the object must end between fields. */
+haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_visit);
 void haul__evaluations_close(haul__discovery *d);
 
 #endif

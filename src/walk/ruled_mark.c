@@ -16,8 +16,8 @@ typedef struct marking {
     const haul__entry *entry;
     const haul__object *object;
     const haul__field_value *words;
-    size_t bytes, covered; /* of the object; those marked, or in embedded elements */
-    size_t rest_end;       /* end of the rows that do not hold: so each byte counts once */
+    size_t covered;  /* bytes that are marked, or in embedded elements */
+    size_t rest_end; /* end of the rows that do not hold: so each byte counts once */
     haul__marked *marked;
     int *must_visit;
 } marking;
@@ -39,11 +39,11 @@ static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, siz
 {
     const haul__walk *walk = m->object->walk;
     const size_t row_end = walk->ruled[row].slot.offset + walk->ruled[row].bytes;
-    const size_t last = row_end < m->bytes ? row_end : m->bytes;
+    const size_t last = row_end < m->object->bytes ? row_end : m->object->bytes;
     for (; *at < last && *next < walk->ruled_count && walk->ruled[*next].slot.offset < last;
          ++*next) {
         const haul__ruled *other = &walk->ruled[*next];
-        size_t other_end = haul__ruled_end(other, m->bytes);
+        size_t other_end = haul__ruled_end(other, m->object->bytes);
         if (m->words[*next].what == HAUL__IS_ABSENT || other_end <= *at)
             continue;
         if (other->slot.offset > *at) {
@@ -71,7 +71,7 @@ static haul_status mark_rest(marking *m, size_t row)
 static haul_status mark_row(marking *m, size_t i)
 {
     const haul__ruled *ruled = &m->object->walk->ruled[i];
-    size_t end = haul__ruled_end(ruled, m->bytes);
+    size_t end = haul__ruled_end(ruled, m->object->bytes);
     switch (m->words[i].what) {
     case HAUL__IS_ABSENT:
         return m->words[i].is_rest ? mark_rest(m, i) : HAUL_OK;
@@ -93,17 +93,17 @@ static haul_status mark_pieces(marking *m)
     const uintptr_t element = m->object->address;
     size_t i;
     haul_status status =
-        haul__mark_element(m->d, m->entry->slot, walk, element, m->bytes, m->marked);
-    for (i = 0; i < walk->run_count && walk->runs[i].offset < m->bytes; i++) {
-        size_t left = m->bytes - walk->runs[i].offset;
+        haul__mark_element(m->d, m->entry->slot, walk, element, m->object->bytes, m->marked);
+    for (i = 0; i < walk->run_count && walk->runs[i].offset < m->object->bytes; i++) {
+        size_t left = m->object->bytes - walk->runs[i].offset;
         m->covered += walk->runs[i].bytes < left ? walk->runs[i].bytes : left;
     }
-    if (status == HAUL_OK && walk->size && m->bytes > walk->extent)
-        status = mark_bytes(m, walk->extent, m->bytes, 0);
+    if (status == HAUL_OK && walk->size && m->object->bytes > walk->extent)
+        status = mark_bytes(m, walk->extent, m->object->bytes, 0);
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         status = mark_row(m, i);
-    if (status == HAUL_OK && m->covered != m->bytes &&
-        !haul__mark_hole(m->d->map, element, element + m->bytes))
+    if (status == HAUL_OK && m->covered != m->object->bytes &&
+        !haul__mark_hole(m->d->map, element, element + m->object->bytes))
         status = HAUL_ERROR_MEMORY;
     return status;
 }
@@ -124,7 +124,7 @@ static int take_words(size_t offset, size_t end, uint64_t *words)
 static int take_row(const marking *m, size_t i, uint64_t *covered, uint64_t *slots)
 {
     const haul__ruled *ruled = &m->object->walk->ruled[i];
-    size_t end = haul__ruled_end(ruled, m->bytes), at = ruled->slot.offset, next = 0;
+    size_t end = haul__ruled_end(ruled, m->object->bytes), at = ruled->slot.offset, next = 0;
     if (m->words[i].what == HAUL__IS_ABSENT) {
         for (; m->words[i].is_rest && next_rest(m, i, &next, &at, &end); at = end)
             if (!take_words(at, end, covered))
@@ -140,7 +140,7 @@ static int take_row(const marking *m, size_t i, uint64_t *covered, uint64_t *slo
 /* Marks each range between two holes. */
 static haul_status mark_words(marking *m, uint64_t covered, uint64_t slots)
 {
-    const unsigned count = (unsigned)(m->bytes >> HAUL__WORD_SHIFT);
+    const unsigned count = (unsigned)(m->object->bytes >> HAUL__WORD_SHIFT);
     const uintptr_t element = m->object->address;
     haul__pattern pattern;
     haul_status status = HAUL_OK;
@@ -251,69 +251,30 @@ static haul_status exclude_rows(marking *m)
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
         if (m->words[i].what != HAUL__IS_ABSENT)
-            status = haul__exclude_ruled(m->d, m->object->address, &walk->ruled[i], m->bytes);
+            status =
+                haul__exclude_ruled(m->d, m->object->address, &walk->ruled[i], m->object->bytes);
     return status;
 }
 
-static haul_status mark(haul__discovery *d, const haul__entry *entry, const haul__object *o,
-                        unsigned number, size_t bytes, haul__marked *marked, int *must_visit)
+haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__object *o,
+                             haul__marked *marked, int *must_visit)
 {
     marking m;
     haul_status status;
     m.d = d;
     m.entry = entry;
     m.object = o;
-    m.words = d->evaluation[number];
-    m.bytes = bytes;
+    m.words = d->evaluation[o->mode & HAUL__DRY];
     m.covered = m.rest_end = 0;
     m.marked = marked;
     m.must_visit = must_visit;
     status = mark_object(&m);
     if (status == HAUL_OK)
         status = exclude_rows(&m);
-    return status == HAUL_OK ? list_words(&m) : status;
-}
-
-/* ---- Objects. */
-
-haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             size_t index, size_t bytes, haul__marked *marked, int *must_visit)
-{
-    haul__object o = haul__object_of(entry, walk, index);
-    haul_status status;
-    d->dry_run++;
-    status = haul__evaluate(d, &o, bytes, HAUL__REACHED, 0, must_visit);
-    d->dry_run--;
-    return status == HAUL_OK ? mark(d, entry, &o, HAUL__REACHED, bytes, marked, must_visit)
-                             : status;
-}
-
-static haul_status mark_whole(haul__discovery *d, const haul__entry *entry, const haul__object *o,
-                              size_t bytes, int *is_new)
-{
-    haul__marked marked = { 0, 0, 0 };
-    int must_visit = 0;
-    haul_status status = mark(d, entry, o, HAUL__VISITED, bytes, &marked, &must_visit);
+    if (status == HAUL_OK)
+        status = list_words(&m);
     if (status == HAUL_OK && o->walk->placement > HAUL__GRANULE &&
         !haul__mark_placement(d->map, o->address, o->walk->placement))
         status = HAUL_ERROR_MEMORY;
-    *is_new = must_visit || marked.first != marked.end;
     return status;
-}
-
-/* Long objects, and objects with embedded elements, are known by the memo, not by their marks. */
-haul_status haul__mark_visited(haul__discovery *d, const haul__entry *entry, const haul__object *o,
-                               size_t bytes, int *is_new)
-{
-    const haul_type *type = d->met_types[entry->met_type].type;
-    haul_status status;
-    if (bytes < HAUL__MEMO_BYTES && !o->walk->has_parts)
-        return mark_whole(d, entry, o, bytes, is_new);
-    *is_new = 0;
-    if (haul__memo_has(d, HAUL__MEMO_EXTENT, o->address, bytes, type))
-        return HAUL_OK;
-    status = mark_whole(d, entry, o, bytes, is_new);
-    *is_new |= o->walk->has_parts;
-    return status == HAUL_OK ? haul__memo_add(d, HAUL__MEMO_EXTENT, o->address, bytes, type)
-                             : status;
 }

@@ -19,6 +19,7 @@
 #include "walk/extent.h"
 #include "walk/follow.h"
 #include "walk/log_order.h"
+#include "walk/memo.h"
 #include "walk/met_types.h"
 
 /* Does the word, tags included, point into its target, in every copy that keeps the type's
@@ -70,6 +71,7 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
                               const haul__field_value *w)
 {
     const size_t empty = d->found->empty_count;
+    haul__pointer p;
     haul_status status = HAUL_OK;
     if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
@@ -79,28 +81,25 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
         return status;
     if (w->is_alias)
         return haul__note_alias(d, w);
-    haul__set_callers(d, o, ruled->rule);
-    d->by_rule = 1;
-    status = haul__follow(d, w->slot, 0, w->at, w->start, o->self, o->index + ruled->slot.index);
-    d->by_rule = 0;
-    haul__set_callers(d, o, NULL);
+    p = haul__ruled_pointer(d, o, ruled, w);
+    status = haul__follow(d, &p);
     if (w->what == HAUL__IS_FIXED || (w->what == HAUL__IS_EXPLICIT && w->start != w->value))
         d->found->empty_count = empty; /* the word has a list of its own */
     return status;
 }
 
 /* Reaches the elements of an arm or a tail. */
-static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                                size_t bytes)
+static haul_status visit_inside(haul__discovery *d, const haul__object *o, const haul__ruled *ruled)
 {
     haul__entry entry;
     haul_status status = HAUL_OK;
     memset(&entry, 0, sizeof entry);
     entry.address = o->address + ruled->slot.offset;
-    entry.count = ruled->kind == HAUL__RULED_PART ? ruled->count
-                                                  : (bytes - ruled->slot.offset) / ruled->slot.unit;
+    entry.count = ruled->kind == HAUL__RULED_PART
+                      ? ruled->count
+                      : (o->bytes - ruled->slot.offset) / ruled->slot.unit;
     entry.self = o->address;
-    entry.ancestor = d->ancestor;
+    entry.ancestor = *o->ancestor;
     entry.stride = ruled->slot.unit;
     entry.slot = &ruled->slot;
     entry.parent = d->at_entry;
@@ -113,61 +112,72 @@ static haul_status visit_inside(haul__discovery *d, const haul__object *o, const
     return status == HAUL_OK ? haul__reach(d, &entry) : status;
 }
 
-static haul_status visit_rows(haul__discovery *d, const haul__object *o, size_t bytes)
+static haul_status visit_rows(haul__discovery *d, const haul__object *o)
 {
     const haul__walk *walk = o->walk;
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
-        const haul__field_value *w = &d->evaluation[HAUL__VISITED][i];
+        const haul__field_value *w = &d->evaluation[HAUL__NOTED][i];
         if (w->what == HAUL__IS_INSIDE)
-            status = visit_inside(d, o, &walk->ruled[i], bytes);
+            status = visit_inside(d, o, &walk->ruled[i]);
         else if (w->what >= HAUL__IS_POINTER)
             status = visit_word(d, o, &walk->ruled[i], w);
     }
     return status;
 }
 
-haul_status haul__visit_ruled(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                              size_t *bytes)
+haul_status haul__visit_ruled(haul__discovery *d, haul__object *o)
 {
-    haul__object o;
-    haul_status status;
-    o.address = element;
-    o.self = walk->is_slot ? d->from : element;
-    o.parent = d->from;
-    o.index = walk->is_slot ? d->at_element : 0;
-    o.ancestor = &d->ancestor;
-    o.walk = walk;
-    status = haul__size_of(d, &o, NULL, bytes);
+    int must_visit = 0;
+    haul_status status = haul__find_size(d, o, NULL);
     if (status == HAUL_OK)
-        status = haul__evaluate_noted(d, &o, *bytes);
-    return status == HAUL_OK ? visit_rows(d, &o, *bytes) : status;
+        status = haul__evaluate(d, o, &must_visit);
+    return status == HAUL_OK ? visit_rows(d, o) : status;
 }
 
 /* ---- Objects from the fetch queue. */
 
-haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             size_t *bytes, int *is_new)
+/* Long objects, and objects with embedded elements, are known by the memo, not by their marks. */
+static haul_status mark_taken(haul__discovery *d, const haul__entry *entry, const haul__object *o,
+                              int *is_new)
 {
+    const haul_type *type = d->met_types[entry->met_type].type;
+    const int is_memorable = o->bytes >= HAUL__MEMO_BYTES || o->walk->has_parts;
+    haul__marked marked = { 0, 0, 0 };
+    haul_status status;
+    *is_new = 0;
+    if (is_memorable && haul__memo_has(d, HAUL__MEMO_EXTENT, o->address, o->bytes, type))
+        return HAUL_OK;
+    status = haul__mark_ruled(d, entry, o, &marked, is_new);
+    *is_new |= marked.first != marked.end || o->walk->has_parts;
+    return status == HAUL_OK && is_memorable
+               ? haul__memo_add(d, HAUL__MEMO_EXTENT, o->address, o->bytes, type)
+               : status;
+}
+
+haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul__object *o,
+                             int *is_new)
+{
+    const haul__walk *walk = o->walk;
     haul__found *found = d->found;
     const size_t guards = found->guard_count, calls = found->call_words;
-    haul__object o = haul__object_of(entry, walk, 0);
     uintptr_t end;
+    int must_visit = 0;
     haul_status status = haul__check_extent(
         d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent, walk->alignment, &end);
     if (status == HAUL_OK)
-        status = haul__size_of(d, &o, NULL, bytes);
+        status = haul__find_size(d, o, NULL);
     if (status == HAUL_OK && walk->is_sized)
-        status = haul__check_extent(d, entry, *bytes, walk->alignment, &end);
+        status = haul__check_extent(d, entry, o->bytes, walk->alignment, &end);
     if (status == HAUL_OK)
-        status = haul__evaluate_noted(d, &o, *bytes);
+        status = haul__evaluate(d, o, &must_visit);
     if (status == HAUL_OK)
-        status = haul__mark_visited(d, entry, &o, *bytes, is_new);
+        status = mark_taken(d, entry, o, is_new);
     if (status != HAUL_OK)
         return status;
     if (*is_new)
-        return visit_rows(d, &o, *bytes);
+        return visit_rows(d, o);
     found->guard_count = guards;
     found->call_words = calls;
     return HAUL_OK;

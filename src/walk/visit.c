@@ -16,12 +16,19 @@
 #define ELEMENTS_AHEAD 4u /* in arrays of objects */
 #define SIMPLE_AHEAD 32u  /* in arrays of simple objects */
 
-static haul_status visit_element(haul__discovery *d, uintptr_t element, uint32_t number)
+/* An object without rules, from the queue. */
+static haul__object simple_object(uintptr_t address, const haul__walk *walk)
 {
-    const haul__walk *walk = d->met_types[number].walk;
-    size_t bytes = SIZE_MAX;
-    haul_status status = walk->is_ruled ? haul__visit_ruled(d, element, walk, &bytes) : HAUL_OK;
-    return status == HAUL_OK ? haul__visit_rest(d, element, walk, bytes) : status;
+    static const haul__ancestor none;
+    haul__object o;
+    o.address = o.self = address;
+    o.parent = 0;
+    o.index = 0;
+    o.ancestor = &none;
+    o.walk = walk;
+    o.bytes = SIZE_MAX;
+    o.mode = HAUL__NOTED;
+    return o;
 }
 
 /* Errors get their path in the second run. */
@@ -46,9 +53,16 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__met_type *met = &d->met_types[number];
     const haul__slot *slot = &met->walk->slots[edge - met->edges];
     const haul__plain_array *array = met->arrays ? &met->arrays[edge - met->edges] : NULL;
-    if (array && array->is_called)
-        return haul__follow_called_array(d, array, element + slot->offset, element + slot->self,
-                                         slot->index);
+    haul__object o;
+    if (array && array->is_called) {
+        haul__pointer p;
+        memset(&p, 0, sizeof p);
+        p.slot = slot;
+        p.place = element + slot->offset;
+        p.self = element + slot->self;
+        p.index = slot->index;
+        return haul__follow_called_array(d, array, &p);
+    }
     if (array && array->slot) {
         int met = haul__follow_plain_array(
             d, array, haul__load_word((const void *)(element + edge->offset)), element);
@@ -57,18 +71,23 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         if (met || status != HAUL_OK)
             return status;
     }
-    return haul__visit_slot(d, element, slot);
+    o = simple_object(element, met->walk);
+    return haul__visit_slot(d, &o, slot);
 }
 
 /* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
  * none. */
 HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
 {
+    const haul__walk *walk = d->met_types[number].walk;
     haul_status status = haul__met_type_edges(d, number);
+    haul__object o;
     if (status != HAUL_OK)
         return status;
-    return d->met_types[number].walk->is_ruled ? haul__fetch_push(d, element, number)
-                                               : visit_element(d, element, number);
+    if (walk->is_ruled)
+        return haul__fetch_push(d, element, number);
+    o = simple_object(element, walk);
+    return haul__visit_rest(d, &o);
 }
 
 /* An array of pointers, each to one simple object. */
@@ -93,20 +112,34 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
     return status == HAUL_OK ? haul__settle(d, &c) : status;
 }
 
+/* The first pointer of an array. */
+static haul__pointer first_pointer(const haul__entry *entry)
+{
+    haul__pointer p;
+    memset(&p, 0, sizeof p);
+    p.slot = entry->slot;
+    p.level = entry->level;
+    p.place = entry->address;
+    p.self = entry->self;
+    p.callers = entry->callers;
+    p.ancestor = &entry->ancestor;
+    return p;
+}
+
 /* An array of pointers to short arrays of plain bytes, or to strings. */
 static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *entry,
                                       const haul__plain_array *array)
 {
+    haul__pointer p = first_pointer(entry);
     haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t address = entry->address + i * HAUL__WORD,
-                  value = haul__load_word((const void *)address);
-        int met = haul__follow_plain_array(d, array, value, entry->self);
+    for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD) {
+        int met;
+        p.value = haul__load_word((const void *)p.place);
+        met = haul__follow_plain_array(d, array, p.value, p.self);
         if (!met || d->pending_count == HAUL__PENDING)
             status = haul__mark_pending(d);
         if (!met && status == HAUL_OK)
-            status = haul__follow(d, entry->slot, entry->level, address, value, entry->self, i);
+            status = haul__follow(d, &p);
     }
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
@@ -115,14 +148,10 @@ static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *ent
 static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *entry,
                                        const haul__plain_array *array)
 {
+    haul__pointer p = first_pointer(entry);
     haul_status status = HAUL_OK;
-    size_t i;
-    d->ancestor = entry->ancestor;
-    d->callers = entry->callers;
-    for (i = 0; i < entry->count && status == HAUL_OK; i++)
-        status =
-            haul__follow_called_array(d, array, entry->address + i * HAUL__WORD, entry->self, i);
-    haul__leave_ancestors(d);
+    for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD)
+        status = haul__follow_called_array(d, array, &p);
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
@@ -166,25 +195,21 @@ static void prefetch_targets(const haul__discovery *d, uintptr_t element, const 
 
 static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 {
+    haul__pointer p = first_pointer(entry);
     haul_status status = HAUL_OK;
-    size_t i;
-    d->ancestor = entry->ancestor;
-    d->callers = entry->callers;
-    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t address = entry->address + i * HAUL__WORD;
-        if (i + TARGETS_AHEAD < entry->count)
+    for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD) {
+        if (p.index + TARGETS_AHEAD < entry->count)
             prefetch_target(d,
-                            haul__load_word((const void *)(address + TARGETS_AHEAD * HAUL__WORD)));
-        d->at_element = i;
-        if (d->recording && d->sought.pointer == address)
+                            haul__load_word((const void *)(p.place + TARGETS_AHEAD * HAUL__WORD)));
+        d->at_element = p.index;
+        if (d->recording && d->sought.pointer == p.place)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
         if (d->recording)
-            status = haul__meet_pointer(d, address, entry->slot, entry->level);
+            status = haul__meet_pointer(d, p.place, p.slot, p.level);
+        p.value = haul__load_word((const void *)p.place);
         if (status == HAUL_OK)
-            status = haul__follow(d, entry->slot, entry->level, address,
-                                  haul__load_word((const void *)address), entry->self, i);
+            status = haul__follow(d, &p);
     }
-    haul__leave_ancestors(d);
     return status;
 }
 
@@ -215,6 +240,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status =
         d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->met_type);
+    haul__ancestor inherited;
+    haul__object o;
     size_t i;
     if (status == HAUL_OK && d->met_types[entry->met_type].edges && !d->recording && d->map->flat)
         return visit_simple(d, entry);
@@ -222,14 +249,16 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
         if (i + ELEMENTS_AHEAD < entry->count)
             prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, walk);
         d->at_element = i;
-        d->from = entry->self;
-        if (walk->is_wide)
-            status = haul__enter_ancestors(d, entry, i);
+        o = haul__object_of(entry, walk, i, HAUL__NOTED);
+        if (walk->is_wide) {
+            status = haul__inherit(d, entry, i, &inherited);
+            o.ancestor = &inherited;
+        }
+        if (status == HAUL_OK && walk->is_ruled)
+            status = haul__visit_ruled(d, &o);
         if (status == HAUL_OK)
-            status = visit_element(d, entry->address + i * entry->stride, entry->met_type);
+            status = haul__visit_rest(d, &o);
     }
-    if (walk->is_wide)
-        haul__leave_ancestors(d);
     return status;
 }
 

@@ -4,14 +4,12 @@
 #define HAUL_WALK_VISIT_H
 
 #include "walk/met_types.h"
-#include "walk/worklist.h"
+#include "walk/ruled_field.h"
 
 /* visit_slots.c */
-/* Follows the slots and parts of an element that lie in its first `bytes` bytes; ruled rows are
- * left out. */
-haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                             size_t bytes);
-haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot);
+/* Follows the slots and parts of an object that lie before its end; ruled rows are left out. */
+haul_status haul__visit_rest(haul__discovery *d, const haul__object *o);
+haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const haul__slot *slot);
 
 /* visit.c */
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);

@@ -7,9 +7,10 @@
 #include "walk/log_order.h"
 #include "walk/paths.h"
 
-haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__slot *slot)
+haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const haul__slot *slot)
 {
-    uintptr_t address = element + slot->offset, value = haul__load_word((const void *)address);
+    uintptr_t address = o->address + slot->offset, value = haul__load_word((const void *)address);
+    haul__pointer p;
     haul_status status = HAUL_OK;
     if ((address & (HAUL__WORD - 1)) != 0)
         status = haul__note_explicit(d, address, value, 0);
@@ -26,24 +27,31 @@ haul_status haul__visit_slot(haul__discovery *d, uintptr_t element, const haul__
     }
     if (slot->flags & HAUL__SLOT_END)
         return HAUL_OK;
-    return haul__follow(d, slot, 0, address, value, element + slot->self, slot->index);
+    memset(&p, 0, sizeof p);
+    p.slot = slot;
+    p.place = address;
+    p.value = value;
+    p.self = o->address + slot->self;
+    p.index = slot->index;
+    p.ancestor = o->ancestor;
+    return haul__follow(d, &p);
 }
 
-static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                               size_t bytes)
+static haul_status visit_parts(haul__discovery *d, const haul__object *o)
 {
+    const haul__walk *walk = o->walk;
     size_t i;
-    for (i = 0; i < walk->part_count && walk->parts[i].offset < bytes; i++) {
+    for (i = 0; i < walk->part_count && walk->parts[i].offset < o->bytes; i++) {
         const haul__part *part = &walk->parts[i];
         haul__entry entry;
         haul_status status;
         memset(&entry, 0, sizeof entry);
-        entry.address = element + part->offset;
+        entry.address = o->address + part->offset;
         entry.count = part->count;
         entry.stride = part->stride;
         entry.part = part->name ? part->name : "";
-        entry.self = element;
-        entry.ancestor = d->ancestor;
+        entry.self = o->address;
+        entry.ancestor = *o->ancestor;
         entry.parent = d->at_entry;
         entry.parent_element = d->at_element;
         entry.what = HAUL__OBJECTS;
@@ -56,15 +64,13 @@ static haul_status visit_parts(haul__discovery *d, uintptr_t element, const haul
     return HAUL_OK;
 }
 
-haul_status haul__visit_rest(haul__discovery *d, uintptr_t element, const haul__walk *walk,
-                             size_t bytes)
+haul_status haul__visit_rest(haul__discovery *d, const haul__object *o)
 {
+    const haul__walk *walk = o->walk;
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < bytes; i++)
-        if (!haul__is_lone_end(&walk->slots[i], bytes))
-            status = haul__visit_slot(d, element, &walk->slots[i]);
-    if (status == HAUL_OK && walk->part_count)
-        status = visit_parts(d, element, walk, bytes);
-    return status;
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < o->bytes; i++)
+        if (!haul__is_lone_end(&walk->slots[i], o->bytes))
+            status = haul__visit_slot(d, o, &walk->slots[i]);
+    return status == HAUL_OK ? visit_parts(d, o) : status;
 }
