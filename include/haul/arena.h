@@ -152,7 +152,7 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
  * the device's new objects: it writes their data and pointers, adds the pointers to the arena's for
  * later shipments, and sets nursery->used to the bytes in use. No other call, and no shipment that
  * was discovered, writes the struct, its bits, or the memory behind `used` on the host. If the
- * program has overwritten the struct, the next ship repairs it. If two shipments of the arena have
+ * program has overwritten the struct, the next ship or refresh repairs it. If two shipments of the arena have
  * made objects, both used the same places. When those of one have come, haul_unmarshal_pointers of
  * the other answers HAUL_ERROR_STALE until it is refreshed. If results of a shipment with nurseries
  * are on their way, haul_refresh_async of it first does what haul_shipment_wait does. To release a

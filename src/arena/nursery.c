@@ -3,10 +3,10 @@
  *     | struct | bits, 64 a word | memory: given out ... used | zeros ... capacity |
  *
  * Kernels move `used` and set bits. Both come back as bytes of the arena, and neither is trusted.
- * The host itself knows the place and size of a nursery and how much of it is used. A device's
- * `used` counts only if it is larger, and is cut at the capacity. A word with a pointer bit is
- * checked as any returned pointer. So whatever the bits say, the arena knows all its pointers, and
- * they lead into it.
+ * The host itself knows the place and size of a nursery and how much of it is used; of the host's
+ * struct it reads nothing. A device's `used` counts only if it is larger, and is cut at the
+ * capacity. A word with a pointer bit is checked as any returned pointer. So whatever the bits say,
+ * the arena knows all its pointers, and they lead into it.
  *
  * Head and bits never come back as bytes. Data comes back alone or with pointers. If it comes
  * alone, objects that the host has not seen would lack their pointers, so the memory behind the
@@ -24,13 +24,13 @@ static haul_nursery *nursery_at(const haul_arena *arena, const haul__nursery_pla
     return (haul_nursery *)(void *)(arena->room.base + place->at);
 }
 
-/* The head, except `used`, which the user reads. */
 static void write_head(const haul_arena *arena, const haul__nursery_place *place)
 {
     haul_nursery *nursery = nursery_at(arena, place);
     nursery->memory = arena->room.base + place->memory;
     nursery->slots = (uint32_t *)(nursery + 1);
     nursery->capacity = place->capacity;
+    nursery->used = place->used;
 }
 
 /* The used bytes, in whole granules and at most the capacity, whatever the head says. */
@@ -103,14 +103,20 @@ void haul__nurseries_free(haul_arena *arena)
 
 /* ---- Ranges that stay. */
 
-/* Writes each head again: the user may have overwritten it. */
+void haul__nurseries_repair(const haul__contents *c)
+{
+    size_t i;
+    for (i = 0; i < c->arena->nursery_count; i++)
+        if (c->arena->nurseries[i].at < c->bytes)
+            write_head(c->arena, &c->arena->nurseries[i]);
+}
+
 int haul__nurseries_add_staying(haul__contents *c)
 {
     size_t i;
+    haul__nurseries_repair(c);
     for (i = 0; i < c->arena->nursery_count; i++) {
-        haul__nursery_place *place = &c->arena->nurseries[i];
-        place->used = given_out(place, nursery_at(c->arena, place)->used);
-        write_head(c->arena, place);
+        const haul__nursery_place *place = &c->arena->nurseries[i];
         if (!haul__staying_add(c, place->at, place->memory - place->at) ||
             !haul__staying_add(c, place->memory + place->used, place->capacity - place->used))
             return 0;
@@ -132,16 +138,12 @@ void haul__nurseries_settle(haul__contents *c)
 {
     size_t i;
     for (i = 0; i < c->arena->nursery_count && !c->own; i++) {
-        haul__nursery_place *place = &c->arena->nurseries[i];
+        const haul__nursery_place *place = &c->arena->nurseries[i];
         haul__staying *range = place->at < c->bytes ? staying_end(c, place) : NULL;
-        size_t used =
-            place->at < c->bytes ? given_out(place, nursery_at(c->arena, place)->used) : 0;
-        if (place->used < used)
-            place->used = used;
-        if (!range)
-            continue;
-        range->at = place->memory + place->used;
-        range->bytes = place->capacity - place->used;
+        if (range) {
+            range->at = place->memory + place->used;
+            range->bytes = place->capacity - place->used;
+        }
     }
 }
 

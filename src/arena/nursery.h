@@ -6,6 +6,8 @@
 #include "arena/contents.h"
 
 void haul__nurseries_free(haul_arena *arena);
+/* Writes the structs again: the user may have overwritten them. */
+void haul__nurseries_repair(const haul__contents *contents);
 int haul__nurseries_add_staying(haul__contents *contents); /* 0: no memory */
 /* Shortens the ranges that stay by all objects that were made in nurseries so far: these objects
  * come back too. */

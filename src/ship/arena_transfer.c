@@ -412,6 +412,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     if (status == HAUL_OK)
         status = finish_returns(shipment);
     if (status == HAUL_OK) {
+        haul__nurseries_repair(&shipment->contents);
         shipment->contents.is_edited = haul__is_edited(&shipment->contents);
         status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
     }

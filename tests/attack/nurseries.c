@@ -118,6 +118,7 @@ void nurseries_spoil(world *w, int number)
         here->memory = (unsigned char *)here;
         here->slots = NULL;
         here->capacity += 1000;
+        here->used = random_below(&w->random, here->used + 100);
     }
 }
 

@@ -1284,6 +1284,41 @@ TEST(ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it
     family_end();
 }
 
+/* `used` as well: kernels would make new objects over the old ones. */
+TEST(ship_arena, a_nursery_that_the_host_has_overwritten_is_repaired)
+{
+    int again;
+    family_start(100000, 10);
+    for (again = 0; again < 3; again++) {
+        run_on(bear, the_family);
+        CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+        check_family(10 * (again + 1));
+        memset(the_family->nursery, again == 1 ? 0xA5 : 0, sizeof *the_family->nursery);
+        CHECK_STATUS(again == 2 ? haul_replan(the_shipment) : haul_refresh(the_shipment), HAUL_OK);
+    }
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    check_family(40);
+    family_end();
+}
+
+TEST(ship_arena, a_full_nursery_goes_and_comes_as_any_objects)
+{
+    link *l;
+    int born = 0;
+    family_start(64 * sizeof(link), 1000);
+    run_on(bear, the_family);
+    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    run_on(add_to_all, the_family);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    for (l = the_family->first; l != the_first; l = l->next, born++)
+        CHECK_EQ(l->seen, 1);
+    CHECK(born > 30);
+    family_end();
+}
+
 TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
 {
     family_start(64 * sizeof(link), 1000);
