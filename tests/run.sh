@@ -618,13 +618,11 @@ platform() { # PROCESSOR CMAKE-OPTION...
     return 1
 }
 
-# Each suite by itself. Left to the other stages: those that take minutes here even with few rounds.
+# Each suite by itself.
 stage_13() {
     local suite suites tests=build/aarch64/tests
-    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u |
-        grep -vxE 'lanes|promises')
-    # shellcheck disable=SC2086
-    platform aarch64 -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
+    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u)
+    platform aarch64 || return
     thin_faults
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
