@@ -548,6 +548,22 @@ TEST(arena, the_last_block_grows_and_shrinks_in_its_place)
 
 HAUL_ARENA_HOOKS(tests);
 
+TEST(arena, the_last_block_of_a_full_arena_does_not_grow_and_keeps_what_it_holds)
+{
+    haul_arena_options options = { 0 };
+    unsigned char *first, *last;
+    options.reserve_bytes = 1 << 16;
+    start(&options);
+    CHECK((first = haul_arena_malloc(the_arena, 40000)) != NULL);
+    CHECK((last = haul_arena_malloc(the_arena, 20000)) != NULL);
+    last[19999] = 7;
+    check_refused(haul_arena_realloc(the_arena, last, 30000), HAUL_ERROR_LIMIT, "full");
+    CHECK_EQ(last[19999], 7);
+    CHECK_PTR(haul_arena_realloc(the_arena, last, 25000), last);
+    CHECK_EQ(last[19999], 7);
+    end();
+}
+
 TEST(arena, hooks_work_on_the_threads_target)
 {
     haul_arena *other;

@@ -1111,6 +1111,38 @@ typedef struct lines {
     char *line[3];
 } lines;
 
+typedef struct twins {
+    int64_t n;
+    double *one, *other;
+} twins;
+
+static void spoil_twins(void *argument)
+{
+    twins *t = argument;
+    t->one[7] = t->other[t->n - 1] = -1;
+}
+
+TEST(directions, a_large_array_that_two_rows_send_is_the_same_one_and_stays)
+{
+    static const haul_rule in = { .direction = HAUL_IN };
+    static const haul_ref refs[] = { HAUL_ARRAY_BY(twins, one, &in, HAUL_NS(twins, n)),
+                                     HAUL_ARRAY_BY(twins, other, &in, HAUL_NS(twins, n)) };
+    static double values[3000];
+    twins t = { 3000, values, values };
+    haul_device *device = host_device();
+    haul_shipment *s;
+    haul_type *type;
+    CHECK_STATUS(haul_type_create("twins", sizeof t, refs, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &t, type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, spoil_twins, haul_device_pointer(s, &t)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK(values[7] == 0 && values[2999] == 0);
+    haul_shipment_free(&s);
+    haul_device_close(&device);
+    haul_type_free(&type);
+}
+
 TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
 {
     static const haul_rule in = { .direction = HAUL_IN };

@@ -814,6 +814,8 @@ TEST(graph_faults, a_string_without_an_end_is_a_limit_and_is_read_no_further_G19
     the.options.limits.scan_bytes = 100;
     a->next->name[99] = '\0';
     lab_pack(a, atom_type, 1);
+    the.options.limits.scan_bytes = SIZE_MAX;
+    lab_pack(a, atom_type, 1);
     atom_end();
 }
 

@@ -70,6 +70,37 @@ static void write_byte(void *address)
     *(volatile unsigned char *)address = 1;
 }
 
+static unsigned char unaligned[2048];
+static int given_back;
+
+static void *give_unaligned(void *user, size_t bytes, size_t alignment)
+{
+    (void)user;
+    return unaligned + alignment - (uintptr_t)unaligned % alignment + (bytes ? 16 : 0);
+}
+
+static void take_unaligned(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    given_back = memory > (void *)unaligned && bytes == 1000;
+}
+
+TEST(host_device, staging_memory_that_is_misaligned_is_given_back_H5)
+{
+    host h;
+    haul_allocator right;
+    void *staging = NULL;
+    open_host(&h);
+    right = inside(&h)->allocator;
+    inside(&h)->allocator.allocate = give_unaligned;
+    inside(&h)->allocator.release = take_unaligned;
+    CHECK_STATUS(h.table->stage(h.state, 1000, &staging), HAUL_ERROR_MEMORY);
+    CHECK_PTR(staging, NULL);
+    CHECK(given_back);
+    inside(&h)->allocator = right;
+    close_host(&h);
+}
+
 /* ---- Who may touch the memory. */
 
 TEST(host_device, the_host_cannot_touch_device_memory)

@@ -469,6 +469,25 @@ TEST(plan, is_stale_when_a_string_has_lost_its_end_with_its_path)
     item_end();
 }
 
+/* Whole blocks are copied at once: the terminator is the last byte of one. */
+TEST(plan, is_stale_when_a_string_that_fills_blocks_has_lost_its_end)
+{
+    const size_t bytes = 2 * BLOCK;
+    char *name;
+    item *a;
+    item_start();
+    a = item_make(NULL, NULL, 0, 0);
+    a->name = name = take(bytes, BLOCK);
+    memset(name, 'a', bytes - 1);
+    name[bytes - 1] = '\0';
+    lab_pack(a, item_type, 1);
+    name[bytes - 1] = '!';
+    check_stale("root.name", "terminator");
+    name[bytes - 1] = '\0';
+    CHECK_STATUS(pack_again(), HAUL_OK);
+    item_end();
+}
+
 TEST(plan, is_not_stale_when_a_string_has_become_shorter)
 {
     item *a;

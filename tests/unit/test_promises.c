@@ -1163,6 +1163,43 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
     link_end();
 }
 
+TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it_G16)
+{
+    typedef struct star {
+        int64_t n;
+        link **all;
+    } star;
+    enum { COUNT = 3000, STARS = 5 };
+    static const haul_ref refs[] = { HAUL_POINTERS(star, all, &link_type, HAUL_NS(star, n)) };
+    haul_type *type;
+    static link *all[COUNT];
+    link one = { NULL, 5 };
+    star stars[STARS];
+    haul_root root;
+    haul_plan_statistics statistics;
+    size_t i;
+    link_start();
+    type = TYPE_OPEN(star, refs);
+    type_commit(type);
+    for (i = 0; i < COUNT; i++)
+        all[i] = &one;
+    for (i = 0; i < STARS; i++) {
+        stars[i].n = COUNT;
+        stars[i].all = all;
+    }
+    root.address = stars;
+    root.type = type;
+    root.count = STARS;
+    lab_open_context(FLAT);
+    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+    haul_plan_get_statistics(the.plan, &statistics);
+    CHECK_EQ(statistics.pointers, COUNT + STARS + 1);
+    CHECK_EQ(statistics.graph_bytes, sizeof stars + sizeof all + sizeof one);
+    lab_drop();
+    haul_type_free(&type);
+    link_end();
+}
+
 /* ---- Addresses made to collide (G17). */
 
 #ifdef HAUL_EMULATED /* there are few addresses */

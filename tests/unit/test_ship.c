@@ -386,6 +386,11 @@ static void read_odd_pointer(void *argument)
     s->good = memcmp(text, "off the grid", 13) == 0;
 }
 
+static void null_odd_pointer(void *argument)
+{
+    memset((unsigned char *)argument + 3, 0, sizeof(void *));
+}
+
 TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
 {
     enum { BYTES = 3 + sizeof(void *) + 2 };
@@ -424,6 +429,13 @@ TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         CHECK_PTR(target, text);
         CHECK(memcmp(object + 3, &target, sizeof target) == 0);
+        CHECK_STATUS(haul_host_launch(device, null_odd_pointer, haul_device_pointer(s, object)),
+                     HAUL_OK);
+        CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+        target = NULL;
+        CHECK(memcmp(object + 3, &target, sizeof target) == 0);
+        target = text;
+        memcpy(object + 3, &target, sizeof target);
         haul_shipment_free(&s);
     }
     haul_device_close(&device);

@@ -207,6 +207,31 @@ TEST(async, an_update_with_pointers_in_it_keeps_those_of_the_device)
     end();
 }
 
+/* It is larger than any buffer of the ring: its own memory is kept until it has crossed. */
+TEST(async, an_update_of_a_large_array_may_change_as_soon_as_the_call_returns)
+{
+    const size_t bytes = (size_t)40 << 20;
+    const haul_async on = on_stream(1);
+    unsigned char *array, last = 0;
+    haul_type *type;
+    haul_shipment *s;
+    start();
+    CHECK((array = calloc(1, bytes)) != NULL);
+    CHECK_STATUS(haul_type_bytes("array", bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_ship(the.device, array, type, 1, NULL, &s), HAUL_OK);
+    memset(array, 7, bytes);
+    CHECK_STATUS(haul_update_device_async(s, array, bytes, &on), HAUL_OK);
+    memset(array, 9, bytes);
+    CHECK_STATUS(haul_shipment_wait(s), HAUL_OK);
+    device_read(the.device, &last, haul_device_address(s, array + bytes - 1), 1);
+    CHECK_EQ(last, 7);
+    haul_shipment_free(&s);
+    haul_type_free(&type);
+    free(array);
+    end();
+}
+
 TEST(async, a_stale_plan_is_refused_by_the_call_itself)
 {
     haul_async on = on_stream(0);

@@ -358,6 +358,27 @@ TEST(direct, graphs_that_share_pages_share_locks_until_the_last_goes)
     end();
 }
 
+/* The second begins below what is locked, and ends in it. */
+TEST(direct, a_graph_in_front_of_locked_pages_locks_up_to_them)
+{
+    room *others;
+    haul_shipment *second;
+    open_place(300);
+    others = museum_make(&here.w, 20, 0);
+    here.s = ship_locked(here.device, others);
+    second = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_EQ(counters_of(here.device).bytes_locked, (here.w.used + 4095) / 4096 * 4096);
+    haul_shipment_free(&here.s);
+    museum_change(here.first);
+    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_EQ(told(second).pulls, 1);
+    check_arena(second);
+    haul_shipment_free(&second);
+    end();
+}
+
 TEST(direct, two_devices_of_a_context_share_locks_whoever_goes_first)
 {
     haul_device *other;
@@ -502,6 +523,58 @@ TEST(direct, a_device_that_does_not_know_such_pointers_is_sent_to_and_keeps_no_l
     CHECK_STATUS(haul_device_open(&table, NULL, &here.device), HAUL_OK);
     check_packs(&options, "the device");
     end();
+}
+
+TEST(direct, one_that_will_not_scatter_is_fetched_from_and_keeps_no_lock)
+{
+    haul_device_table table = *haul_host_device();
+    table.push = will_not;
+    open_place(0);
+    haul_device_close(&here.device);
+    CHECK_STATUS(haul_device_open(&table, NULL, &here.device), HAUL_OK);
+    here.s = ship_locked(here.device, here.first);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pulls, 1);
+    CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
+    CHECK_EQ(told(here.s).pushes, 0);
+    CHECK_EQ(told(here.s).transfers_from, 1);
+    CHECK_HAS(told(here.s).packs_because, "the device");
+    CHECK_EQ(counters_of(here.device).bytes_locked, 0);
+    end();
+}
+
+typedef struct lone {
+    struct lone *next;
+} lone;
+
+/* One more than can be locked. */
+TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
+{
+    static haul_type *type;
+    static const haul_ref refs[] = { HAUL_OBJECT(lone, next, &type) };
+    enum { RUNS = 4097, APART = 8192 };
+    haul_ship_options options;
+    unsigned char *memory = malloc((size_t)(RUNS + 1) * APART);
+    lone *at;
+    size_t i;
+    CHECK(memory != NULL);
+    memset(&options, 0, sizeof options);
+    options.lock_source = 1;
+    open_place(0);
+    CHECK_STATUS(haul_type_create("lone", sizeof(lone), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < RUNS; i++) {
+        at = (lone *)(void *)(memory + i * APART);
+        at->next = i + 1 < RUNS ? (lone *)(void *)(memory + (i + 1) * APART) : NULL;
+    }
+    CHECK_STATUS(haul_ship(here.device, memory, type, 1, &options, &here.s), HAUL_OK);
+    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_HAS(told(here.s).packs_because, "too many runs");
+    CHECK_EQ(counters_of(here.device).bytes_locked, 0);
+    haul_type_free(&type);
+    end();
+    free(memory);
 }
 
 typedef struct barred {

@@ -412,6 +412,40 @@ TEST(ship_faults, a_launch_that_the_device_refuses_is_told_and_nothing_stays_the
     CHECK_EQ(counters.copies_from, 0);
 }
 
+static haul_status refuse_copy(void *state, haul_address to, const void *from, uint64_t bytes)
+{
+    (void)state;
+    (void)to;
+    (void)from;
+    (void)bytes;
+    return HAUL_ERROR_DEVICE;
+}
+
+static const char *no_words(void *state)
+{
+    (void)state;
+    return NULL;
+}
+
+TEST(ship_faults, a_device_without_words_for_its_failure_is_told_in_ours)
+{
+    haul_device_table table = *haul_host_device();
+    haul_device *device;
+    haul_shipment *s;
+    haul_type *type;
+    static char bytes[100];
+    table.capabilities = like_no_small_graphs;
+    table.copy_to = refuse_copy;
+    table.message = no_words;
+    CHECK_STATUS(haul_type_bytes("bytes", sizeof bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &s), HAUL_ERROR_DEVICE);
+    CHECK_HAS(haul_device_error(device)->text, "bytes to the device failed");
+    haul_device_close(&device);
+    haul_type_free(&type);
+}
+
 TEST(ship_faults, staging_memory_that_is_misaligned_is_given_back_H5)
 {
     haul_device_table table = *haul_host_device();
