@@ -21,7 +21,7 @@ void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
 
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
 {
-    if (entry->what != HAUL__OBJECTS || !a->walk.met_types[entry->met_type].walk->is_sized)
+    if (entry->what != HAUL__OBJECTS || !haul__is_sized(a->walk.met_types[entry->met_type].walk))
         return SIZE_MAX;
     return entry->stride;
 }

@@ -279,7 +279,7 @@ static haul_status check_target(const haul_type *type, const haul__row *row,
     if (status != HAUL_OK)
         return status;
     if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 ||
-        target->walk.is_sized)
+        haul__is_sized(&target->walk))
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
                        "The pointer leads to type %s, of which no byte travels.", target->name);

@@ -184,7 +184,7 @@ int haul__is_tidy(const haul__walk *walk)
 
 int haul__next_gap(const haul__walk *walk, size_t *at, size_t *bytes)
 {
-    if (walk->dense)
+    if (haul__is_dense(walk))
         return 0;
     while (*at < walk->extent) {
         size_t next = walk->extent, end = covered_to(walk, *at, &next);

@@ -226,14 +226,11 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
     type->pointers = s->slot_count;
     walk->ruled_count = s->ruled_count;
     walk->size = type->size;
-    walk->is_sized = haul__type_is_sized(type);
-    walk->is_ruled = s->ruled_count > 0 || walk->is_sized;
-    walk->has_slots = s->slot_count > 0 || walk->is_ruled;
+    walk->has_slots = s->slot_count > 0 || s->ruled_count > 0 || haul__type_is_sized(type);
     walk->has_parts = s->part_count > 0;
     walk->depends = type->depends;
     walk->rebuild = type->rebuild;
     walk->rebuild_user = type->rebuild_user;
-    walk->is_noted = type->depends || s->excluded_count > 0;
     measure_ruled(s, type);
     for (i = 0; i < s->part_count; i++) {
         const haul__part *part = &s->parts[i].part;
@@ -358,13 +355,10 @@ static uint64_t words_of(size_t offset, size_t bytes)
     return count ? UINT64_MAX >> (64 - count) << first : 0;
 }
 
-/* Short ruled elements are marked by masks of their words. */
-static void find_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
+/* The masks of words of an element. 0: it has other things than whole words. */
+static int find_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
 {
     size_t i, odd = type->bytes % sizeof(void *);
-    if (s->ruled_count == 0 || walk->is_sized || walk->has_parts ||
-        type->bytes > 64 * sizeof(void *))
-        return;
     for (i = 0; i < s->run_count; i++) {
         odd |= (s->runs[i].offset | s->runs[i].bytes) % sizeof(void *);
         walk->run_words |= words_of(s->runs[i].offset, s->runs[i].bytes);
@@ -373,7 +367,20 @@ static void find_words(const haul__scratch *s, const haul_type *type, haul__walk
         odd |= s->slots[i].slot.offset % sizeof(void *);
         walk->slot_words |= words_of(s->slots[i].slot.offset, sizeof(void *));
     }
-    walk->is_short = odd == 0;
+    return odd == 0;
+}
+
+static haul__walk_kind find_kind(const haul__scratch *s, const haul_type *type, haul__walk *walk)
+{
+    if (haul__type_is_sized(type))
+        return HAUL__WALK_SIZED;
+    if (s->ruled_count)
+        return !walk->has_parts && type->bytes <= 64 * sizeof(void *) && find_words(s, type, walk)
+                   ? HAUL__WALK_WORDS
+                   : HAUL__WALK_RULED;
+    if (s->run_count != 1 || s->part_count || s->runs[0].offset || s->runs[0].bytes != type->bytes)
+        return HAUL__WALK_LOOSE;
+    return s->slot_count ? HAUL__WALK_DENSE : HAUL__WALK_PLAIN;
 }
 
 static void find_parents(const haul__scratch *s, haul__walk *walk)
@@ -406,10 +413,8 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = measure(s, type, error);
     if (status == HAUL_OK)
         status = copy_out(s, type);
-    find_words(s, type, walk);
+    walk->kind = find_kind(s, type, walk);
     find_parents(s, walk);
-    walk->dense = !walk->is_ruled && s->run_count == 1 && s->part_count == 0 &&
-                  s->runs[0].offset == 0 && s->runs[0].bytes == type->bytes;
     return status;
 }
 

@@ -70,10 +70,10 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     if (count == 0)
         return 1;
     raise_alignment(s, walk);
-    if (walk->is_ruled || walk->is_noted || type->holder)
+    if (haul__is_ruled(walk) || haul__is_noted(walk) || type->holder)
         return haul__put_name(s, name, 0, 1, "", &text) &&
                haul__put_part(s, offset, count, stride, type, text);
-    if (walk->dense && !walk->has_slots && stride == walk->extent)
+    if (walk->kind == HAUL__WALK_PLAIN && stride == walk->extent)
         return haul__put_run(s, offset, count * stride);
     if (entries(walk) > 0 && count > HAUL__INLINE_MAX / entries(walk))
         return haul__put_name(s, name, 0, 1, "", &text) &&

@@ -81,9 +81,21 @@ typedef struct haul__ruled {
     const haul__slot *cases; /* for each case the slot with that case's type */
 } haul__ruled;
 
+/* How objects of a type are walked; a later kind takes longer. */
+typedef enum haul__walk_kind {
+    HAUL__WALK_PLAIN, /* one run of plain bytes: [0, extent) */
+    HAUL__WALK_DENSE, /* the same with pointers */
+    HAUL__WALK_LOOSE, /* any runs, pointers and embedded elements */
+    /* rows with rules, in at most 64 whole words, without embedded elements: masks of words */
+    HAUL__WALK_WORDS,
+    HAUL__WALK_RULED, /* any rows with rules */
+    HAUL__WALK_SIZED  /* the same; objects have sizes of their own, by a tail or a function */
+} haul__walk_kind;
+
 /* The committed form. */
 typedef struct haul__walk {
     const char *name;
+    haul__walk_kind kind;
     size_t extent;    /* bytes from one element to the next */
     size_t span;      /* bytes of one element: to its upper bound or, if farther, its last byte */
     size_t alignment; /* every element's address is a multiple of it */
@@ -100,20 +112,38 @@ typedef struct haul__walk {
     haul_rebuild_function *rebuild; /* if `depends`; may be NULL */
     void *rebuild_user;
     int depends;     /* contents depend on addresses */
-    int dense;       /* one run, [0, extent), no parts and nothing ruled */
     int has_slots;   /* here or in a part, or something is ruled */
     int has_parts;   /* elements of other types lie in it, in ruled rows and tails too */
-    int is_ruled;    /* rows are ruled, or objects have sizes of their own */
-    int is_sized;    /* objects have sizes of their own: by a tail, or by a function */
-    int is_noted;    /* marking is not enough: fields are excluded, or it depends */
     uint64_t holds;  /* its own bit as an ancestor, if types below ask for it; else 0 */
     uint64_t needs;  /* bits of the ancestor types that rules ask for, here or in types behind */
     int is_wide;     /* a worklist entry must carry its parent, or ancestors */
     int with_parent; /* callbacks of its rules ask for the struct that led here */
     int is_slot;     /* it is one ruled pointer of an array; its rule reads the parent */
-    int is_short;    /* ruled, of at most 64 whole words, without parts; then: */
-    uint64_t run_words, slot_words; /* its unruled words that travel, and its unruled slots */
+    /* of HAUL__WALK_WORDS: its unruled words that travel, and its unruled slots */
+    uint64_t run_words, slot_words;
 } haul__walk;
+
+HAUL__INLINE int haul__is_ruled(const haul__walk *walk)
+{
+    return walk->kind >= HAUL__WALK_WORDS;
+}
+
+HAUL__INLINE int haul__is_sized(const haul__walk *walk)
+{
+    return walk->kind == HAUL__WALK_SIZED;
+}
+
+/* Is each element one run, without rules? */
+HAUL__INLINE int haul__is_dense(const haul__walk *walk)
+{
+    return walk->kind <= HAUL__WALK_DENSE;
+}
+
+/* Is marking not enough, because fields are excluded, or contents depend on addresses? */
+HAUL__INLINE int haul__is_noted(const haul__walk *walk)
+{
+    return walk->depends || walk->excluded_count;
+}
 
 /* The committed form; NULL when the type is NULL, freed or not committed. */
 const haul__walk *haul__type_walk(const haul_type *type);

@@ -44,9 +44,9 @@ static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
     haul_status status = HAUL_OK;
     haul__flat flat;
     size_t at;
-    if (walk->is_sized)
+    if (haul__is_sized(walk))
         return exclude(d, entry->address, entry->address + bytes, ways);
-    if (walk->dense && entry->stride == walk->extent)
+    if (haul__is_dense(walk) && entry->stride == walk->extent)
         return exclude(d, entry->address, entry->address + entry->count * entry->stride, ways);
     haul__flat_begin(&flat, walk, entry->address, entry->count, entry->stride);
     while (status == HAUL_OK && haul__flat_next(&flat, &walk, &at))
@@ -61,7 +61,7 @@ static haul_status size_of(haul__discovery *d, const haul__walk *walk, const hau
     haul__object o = haul__object_of(entry, walk, 0, HAUL__DRY);
     haul_status status;
     *bytes = walk->extent;
-    if (!walk->is_sized)
+    if (!haul__is_sized(walk))
         return HAUL_OK;
     status = haul__find_size(d, &o, entry->slot);
     *bytes = status == HAUL_OK ? o.bytes : 0;

@@ -45,7 +45,8 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
 static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
 {
     return !d->recording && count == 1 && !d->met_types[number].walk->is_wide &&
-           !d->met_types[number].walk->is_noted && number <= UINT16_MAX && address <= HAUL__HIGHEST;
+           !haul__is_noted(d->met_types[number].walk) && number <= UINT16_MAX &&
+           address <= HAUL__HIGHEST;
 }
 
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)
@@ -74,7 +75,7 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         status = haul__met_type_of(d, slot->target, &entry.met_type);
         if (status != HAUL_OK)
             return status;
-        if (d->met_types[entry.met_type].walk->is_ruled &&
+        if (haul__is_ruled(d->met_types[entry.met_type].walk) &&
             can_queue(d, p->value, count, entry.met_type))
             return queue_ruled(d, p->value, entry.met_type);
     } else {
@@ -208,16 +209,16 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
     if (status == HAUL_OK)
         status = meet_again(d, entry);
     must_visit |= entry->is_again;
-    if (status != HAUL_OK || (walk->is_sized && !entry->is_again &&
+    if (status != HAUL_OK || (haul__is_sized(walk) && !entry->is_again &&
                               haul__memo_has(d, HAUL__MEMO_SIZED, entry->address, 0, type)))
         return status;
-    status = walk->is_sized ? check_sized(d, entry, walk, &bytes, &must_visit)
-                            : haul__check_extent(d, entry, bytes, walk->alignment, &end);
-    if (status == HAUL_OK && walk->is_sized && bytes >= HAUL__MEMO_BYTES)
+    status = haul__is_sized(walk) ? check_sized(d, entry, walk, &bytes, &must_visit)
+                                  : haul__check_extent(d, entry, bytes, walk->alignment, &end);
+    if (status == HAUL_OK && haul__is_sized(walk) && bytes >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, HAUL__MEMO_SIZED, entry->address, 0, type);
     if (status != HAUL_OK)
         return status;
-    if (walk->is_sized)
+    if (haul__is_sized(walk))
         entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
     if (d->order_log)
@@ -248,7 +249,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     const haul_type *type = d->met_types[entry->met_type].type;
     size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
-    int dense = walk->dense && entry->stride == walk->extent;
+    int dense = haul__is_dense(walk) && entry->stride == walk->extent;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
     haul_status status =
@@ -376,7 +377,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
 static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *entry)
 {
     haul__entry reached = *entry;
-    int is_ruled = d->met_types[entry->met_type].walk->is_ruled;
+    int is_ruled = haul__is_ruled(d->met_types[entry->met_type].walk);
     haul_status status = is_ruled ? reach_ruled(d, entry) : reach_objects(d, entry);
     return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
 }
@@ -385,10 +386,10 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     switch (entry->what) {
     case HAUL__OBJECTS:
-        if (HAUL__UNLIKELY(d->met_types[entry->met_type].walk->is_noted))
+        if (HAUL__UNLIKELY(haul__is_noted(d->met_types[entry->met_type].walk)))
             return reach_noted(d, entry);
-        return d->met_types[entry->met_type].walk->is_ruled ? reach_ruled(d, entry)
-                                                            : reach_objects(d, entry);
+        return haul__is_ruled(d->met_types[entry->met_type].walk) ? reach_ruled(d, entry)
+                                                                  : reach_objects(d, entry);
     case HAUL__POINTERS:
         return reach_pointers(d, entry);
     default:

@@ -137,7 +137,7 @@ static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const
 static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
                                    const haul__walk *walk)
 {
-    size_t element, last = walk->dense && entry->stride == walk->extent ? 1 : entry->count;
+    size_t element, last = haul__is_dense(walk) && entry->stride == walk->extent ? 1 : entry->count;
     for (element = 0; walk->placement > HAUL__GRANULE && element < last; element++)
         if (!haul__mark_placement(d->map, entry->address + element * entry->stride,
                                   walk->placement))

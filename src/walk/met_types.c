@@ -51,7 +51,7 @@ static void prepare_marks(haul__met_type *met, haul__far *far)
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
     haul__cell whole;
     size_t i;
-    if (!walk->dense || walk->is_noted || walk->is_wide || walk->extent == 0 ||
+    if (!haul__is_dense(walk) || haul__is_noted(walk) || walk->is_wide || walk->extent == 0 ||
         walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
         walk->alignment > HAUL__GRANULE || walk->slot_count > HAUL__SIMPLE_SLOTS)
         return;
@@ -173,8 +173,8 @@ static int is_plain(const haul__slot *slot, haul__plain_array *array)
         return 0;
     if (!slot->target)
         return 1;
-    if (!walk || !walk->dense || walk->has_slots || walk->is_noted || walk->is_ruled ||
-        walk->depends || walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
+    if (!walk || walk->kind != HAUL__WALK_PLAIN || haul__is_noted(walk) ||
+        walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
         return 0;
     array->misaligned = walk->alignment - 1;
     return 1;
@@ -287,7 +287,7 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
     haul__edge *edges;
     size_t i;
     if (d->met_types[number].edges || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
-        walk->part_count || walk->is_ruled || walk->is_wide)
+        walk->part_count || haul__is_ruled(walk) || walk->is_wide)
         return HAUL_OK;
     edges = haul__allocate_zeroed(d->allocator, walk->slot_count * sizeof *edges);
     if (!edges)

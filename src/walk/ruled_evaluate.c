@@ -157,7 +157,7 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     o.ancestor = &entry->ancestor;
     o.index = walk->is_slot ? index : 0;
     o.walk = walk;
-    o.bytes = walk->is_ruled ? walk->extent : SIZE_MAX;
+    o.bytes = haul__is_ruled(walk) ? walk->extent : SIZE_MAX;
     o.mode = mode;
     return o;
 }
@@ -213,7 +213,7 @@ haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slo
 {
     if (o->walk->size)
         return call_size(d, o, slot);
-    return o->walk->is_sized ? find_tail_end(d, o) : HAUL_OK;
+    return haul__is_sized(o->walk) ? find_tail_end(d, o) : HAUL_OK;
 }
 
 void haul__evaluations_close(haul__discovery *d)

@@ -234,7 +234,7 @@ static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const h
     size_t count = 0;
     haul_status status;
     *bytes = 0;
-    if (walk && walk->is_sized)
+    if (walk && haul__is_sized(walk))
         return HAUL_OK;
     if (w->slot->shape[0].kind == HAUL_SHAPE_SENTINEL) {
         *bytes = w->slot->unit; /* the terminator */

@@ -168,7 +168,7 @@ static haul_status mark_object(marking *m)
     const haul__walk *walk = m->object->walk;
     uint64_t covered = walk->run_words, slots = walk->slot_words;
     size_t i;
-    if (!walk->is_short || (m->object->address & (HAUL__WORD - 1)) != 0)
+    if (walk->kind != HAUL__WALK_WORDS || (m->object->address & (HAUL__WORD - 1)) != 0)
         return mark_pieces(m);
     for (i = 0; i < walk->ruled_count; i++)
         if (!take_row(m, i, &covered, &slots))

@@ -27,7 +27,7 @@
 static int is_sure(const haul__field_value *w, size_t tags)
 {
     const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
-    return walk && !walk->is_sized && w->address == w->start &&
+    return walk && !haul__is_sized(walk) && w->address == w->start &&
            w->value - w->start < walk->extent && walk->alignment >= tags;
 }
 
@@ -164,11 +164,12 @@ haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul_
     const size_t guards = found->guard_count, calls = found->call_words;
     uintptr_t end;
     int must_visit = 0;
-    haul_status status = haul__check_extent(
-        d, entry, walk->is_sized ? haul__head_bytes(walk) : walk->extent, walk->alignment, &end);
+    haul_status status =
+        haul__check_extent(d, entry, haul__is_sized(walk) ? haul__head_bytes(walk) : walk->extent,
+                           walk->alignment, &end);
     if (status == HAUL_OK)
         status = haul__find_size(d, o, NULL);
-    if (status == HAUL_OK && walk->is_sized)
+    if (status == HAUL_OK && haul__is_sized(walk))
         status = haul__check_extent(d, entry, o->bytes, walk->alignment, &end);
     if (status == HAUL_OK)
         status = haul__evaluate(d, o, &must_visit);

@@ -84,7 +84,7 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     haul__object o;
     if (status != HAUL_OK)
         return status;
-    if (walk->is_ruled)
+    if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
     o = simple_object(element, walk);
     return haul__visit_rest(d, &o);
@@ -254,7 +254,7 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
             status = haul__inherit(d, entry, i, &inherited);
             o.ancestor = &inherited;
         }
-        if (status == HAUL_OK && walk->is_ruled)
+        if (status == HAUL_OK && haul__is_ruled(walk))
             status = haul__visit_ruled(d, &o);
         if (status == HAUL_OK)
             status = haul__visit_rest(d, &o);

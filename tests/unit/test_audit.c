@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "ship_graphs.h"
+#include "type/type.h"
 
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -750,6 +751,7 @@ TEST(audit, an_object_that_ends_in_an_array_is_as_long_as_that)
     train_type = TYPE_OPEN(train, train_refs);
     type = TYPE_OPEN(station, station_refs);
     type_commit(type);
+    CHECK_EQ(haul__type_walk(train_type)->kind, HAUL__WALK_SIZED);
     s = take(sizeof *s, sizeof(uint64_t));
     s->leaves = take(bytes, sizeof(uint64_t));
     s->leaves->count = 30;

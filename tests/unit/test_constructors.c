@@ -404,7 +404,7 @@ TEST(constructors, ten_million_elements_stay_small)
     CHECK(walk->run_count == 0 && walk->slot_count == 0 && walk->part_count == 1);
     CHECK_EQ(walk->parts[0].count, n);
     CHECK_EQ(walk->payload, n * (sizeof(pair) - sizeof(int)));
-    CHECK(walk->has_slots && !walk->dense);
+    CHECK(walk->has_slots && walk->kind == HAUL__WALK_LOOSE);
     CHECK_STATUS(haul_type_vector(1000, 1000, 2000, element, &grid), HAUL_OK);
     CHECK_STATUS(haul_type_commit(grid), HAUL_OK);
     walk = haul__type_walk(grid);
@@ -420,7 +420,7 @@ TEST(constructors, ten_million_elements_stay_small)
     CHECK_STATUS(haul_type_bytes("double", 8, &dense), HAUL_OK);
     CHECK_STATUS(haul_type_contiguous(n, dense, &many), HAUL_OK);
     CHECK_STATUS(haul_type_commit(many), HAUL_OK);
-    CHECK(haul__type_walk(many)->dense);
+    CHECK_EQ(haul__type_walk(many)->kind, HAUL__WALK_PLAIN);
     CHECK_STATUS(haul_type_size(many, &size), HAUL_OK);
     CHECK_EQ(size, 8 * n);
     haul_type_free(&many);

@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
+#include "type/type.h"
 
 /* ---- Conditions and unions. */
 
@@ -63,6 +64,7 @@ TEST(rules, a_union_told_apart_by_the_sign_of_a_field_is_a_pointer_or_bytes)
     far = words_make("longer than eight");
     near->next = far;
     far->next = near;
+    CHECK_EQ(haul__type_walk(words_type)->kind, HAUL__WALK_WORDS);
     lab_pack(near, words_type, 1);
     CHECK_BYTES(the.arena + copied_word(&far->u.far), "longer than eight", 17);
     haul_type_free(&words_type);
@@ -267,6 +269,7 @@ TEST(rules, embedded_structs_can_be_arms_and_their_objects_stand_in_arrays)
     scalar_type = TYPE_OPEN(scalar, scalar_refs);
     type = TYPE_OPEN(yaml, refs);
     type_commit(type);
+    CHECK_EQ(haul__type_walk(type)->kind, HAUL__WALK_RULED);
     nodes = take(4 * sizeof *nodes, 8);
     nodes[0].type = 1;
     nodes[0].data.scalar.value = memcpy(take(3, 1), "abc", 3);

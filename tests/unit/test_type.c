@@ -68,7 +68,8 @@ TEST(type, an_ordinary_struct_is_one_run_and_its_pointers)
     CHECK_EQ(walk->run_count, 1);
     CHECK_EQ(walk->runs[0].offset, 0);
     CHECK_EQ(walk->runs[0].bytes, sizeof(mesh));
-    CHECK(walk->dense && walk->has_slots);
+    CHECK_EQ(walk->kind, HAUL__WALK_DENSE);
+    CHECK(walk->has_slots);
     CHECK_EQ(walk->part_count, 0);
     CHECK_EQ(walk->slot_count, 3);
     CHECK_EQ(walk->slots[0].offset, offsetof(mesh, xyz));
@@ -158,7 +159,7 @@ TEST(type, an_end_pointer_is_a_slot_that_is_not_followed)
     CHECK_EQ(walk->runs[0].bytes, 2 * WORD);
     CHECK_EQ(walk->runs[1].offset, 3 * WORD);
     CHECK_EQ(walk->payload, sizeof(vec) - WORD);
-    CHECK(!walk->dense);
+    CHECK_EQ(walk->kind, HAUL__WALK_LOOSE);
     haul_type_free(&type);
 }
 
@@ -205,7 +206,7 @@ TEST(type, an_array_of_pointers_in_the_struct_is_a_slot_for_each)
     CHECK_EQ(walk->slots[3].offset, 3 * WORD);
     CHECK_STR(walk->slots[9].name, "label[1]");
     CHECK_EQ(walk->slots[9].index, 1);
-    CHECK(walk->dense);
+    CHECK_EQ(walk->kind, HAUL__WALK_DENSE);
     haul_type_free(&oct_type);
 }
 
@@ -228,14 +229,14 @@ TEST(type, a_large_array_of_pointers_is_a_part_unless_its_shape_reads_the_struct
     CHECK_STR(walk->parts[0].name, "row");
     one = haul__type_walk(walk->parts[0].type);
     CHECK_EQ(one->slot_count, 1);
-    CHECK(one->dense);
+    CHECK_EQ(one->kind, HAUL__WALK_DENSE);
     CHECK_EQ(one->slots[0].unit, sizeof(int));
     CHECK_EQ(walk->slot_count, 70);
     CHECK_EQ(walk->slots[69].index, 69);
     CHECK_EQ(walk->run_count, 2);
     CHECK_EQ(walk->payload, sizeof(wide));
     CHECK_EQ(walk->true_upper, sizeof(wide));
-    CHECK(!walk->dense);
+    CHECK_EQ(walk->kind, HAUL__WALK_LOOSE);
     haul_type_free(&type);
 }
 
@@ -305,7 +306,8 @@ TEST(type, embedded_structs_without_pointers_add_nothing)
     refs[0].target = &point_type;
     type = made("cloud", sizeof(cloud), refs, 1);
     walk = committed(type);
-    CHECK(walk->dense && !walk->has_slots);
+    CHECK_EQ(walk->kind, HAUL__WALK_PLAIN);
+    CHECK(!walk->has_slots);
     CHECK_EQ(walk->run_count, 1);
     CHECK_EQ(walk->part_count, 0);
     haul_type_free(&type);
