@@ -16,6 +16,7 @@
 
 const char *trace_on_gpu(void *scene, long pixels); /* bvh_trace.cu */
 
+static haul_context *haul;
 static haul_type *node_type, *statue_type, *scene_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT_EACH(node, child, &node_type),
@@ -56,9 +57,9 @@ static int travel(scene *all, int samples)
     haul_device *device = NULL;
     haul_shipment *shipment = NULL;
     double start, shipped, traced;
-    haul_status status = open_device(&device);
+    haul_status status = open_device(&haul, &device);
     if (status)
-        return failed("opening the device", status, NULL);
+        return failed("opening the device", status, haul_context_error(haul));
     all->samples = samples ? samples : is_host(device) ? 8 : 256;
     printf("Picture: %d x %d, %d samples a pixel\n", all->width, all->height, all->samples);
     start = milliseconds();
@@ -73,9 +74,10 @@ static int travel(scene *all, int samples)
     if (!status)
         report(shipment, shipped - start, traced - shipped, milliseconds() - traced);
     else
-        failed("tracing on the device", status, haul_device_error(device));
+        failed("tracing on the device", status, haul_context_error(haul));
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    haul_context_free(&haul);
     return status ? 1 : 0;
 }
 

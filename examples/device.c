@@ -14,11 +14,13 @@ enum {
     SHARE = 64 /* indices taken at a time: many enough that taking them costs nothing */
 };
 
-haul_status open_device(haul_device **device)
+haul_status open_device(haul_context **context, haul_device **device)
 {
     const int gpu = haul_cuda_count() > 0;
-    haul_status status =
-        haul_device_open(gpu ? haul_cuda_device() : haul_host_device(), NULL, device);
+    haul_status status = haul_context_create(NULL, context);
+    if (!status)
+        status =
+            gpu ? haul_cuda_open(*context, NULL, device) : haul_host_open(*context, NULL, device);
     if (!status)
         printf("Device: %s\n", gpu ? "the first GPU" : "the host device (there is no GPU here)");
     return status;
@@ -26,7 +28,9 @@ haul_status open_device(haul_device **device)
 
 int is_host(const haul_device *device)
 {
-    return strcmp(haul_device_name(device), "host") == 0;
+    haul_device_info info;
+    haul_device_get_info(device, &info);
+    return strcmp(info.name, "host") == 0;
 }
 
 typedef struct job {

@@ -13,9 +13,9 @@
 #include <haul.h>
 #include <haul/cuda.h>
 
-/* Opens the first GPU, or the host device where there is none, and says which. Fails like
- * haul_device_open. */
-haul_status open_device(haul_device **device);
+/* Makes a context, opens the first GPU or, where there is none, the host device, and says which.
+ * Free both, also after a failure. */
+haul_status open_device(haul_context **context, haul_device **device);
 int is_host(const haul_device *device);
 
 /* The work of one thread of a kernel: of index `index`, on data at a device address. */

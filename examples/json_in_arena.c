@@ -19,6 +19,7 @@ const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
 
 HAUL_ARENA_HOOKS(json);
 
+static haul_context *haul;
 static haul_type *node_type, *survey_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT(cJSON, next, &node_type),
@@ -187,8 +188,7 @@ static int compare(way *heap, way *arena, haul_device *device)
         status = travel(arena, device);
     if (status || !expected) {
         cJSON_Delete(expected);
-        return failed("the journey", status ? status : HAUL_ERROR_MEMORY,
-                      haul_device_error(device));
+        return failed("the journey", status ? status : HAUL_ERROR_MEMORY, haul_context_error(haul));
     }
     report(heap, arena);
     json_add(expected, 1);
@@ -219,7 +219,7 @@ static int both_ways(haul_device *device, const char *const *paths, int count)
     options.reserve_bytes = (size_t)256 << 20;
     status = haul_arena_create_for(device, &options, &arena.arena);
     if (status)
-        return failed("making the arena", status, haul_device_error(device));
+        return failed("making the arena", status, haul_context_error(haul));
     printf("Documents\n");
     if (parse(&heap, paths, count) && parse(&arena, paths, count))
         result = compare(&heap, &arena, device);
@@ -236,13 +236,14 @@ int main(int argument_count, char **arguments)
     if (status)
         return failed("describing a cJSON node", status,
                       survey_type ? haul_type_error(survey_type) : NULL);
-    status = open_device(&device);
+    status = open_device(&haul, &device);
     if (status)
-        return failed("opening the device", status, NULL);
+        return failed("opening the device", status, haul_context_error(haul));
     result = argument_count > 1
                  ? both_ways(device, (const char *const *)arguments + 1, argument_count - 1)
                  : both_ways(device, default_document, 1);
     haul_device_close(&device);
+    haul_context_free(&haul);
     haul_type_free(&survey_type);
     haul_type_free(&node_type);
     return result;

@@ -16,6 +16,8 @@ const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
 
 HAUL_ARENA_HOOKS(json);
 
+static haul_context *haul;
+
 /* What the kernel is asked, in the arena too. */
 static survey *ask(haul_arena *arena, cJSON *root)
 {
@@ -56,7 +58,7 @@ static int check(haul_device *device, haul_arena *arena, cJSON *root, cJSON *exp
     int right;
     if (status)
         return failed("the journey", status,
-                      all ? haul_device_error(device) : haul_arena_error(arena));
+                      all ? haul_context_error(haul) : haul_arena_error(arena));
     haul_shipment_get_statistics(shipment, &told);
     printf("%ld objects and arrays of cJSON's in %lu bytes: %.3f ms there, %.3f ms back\n",
            all->count, (unsigned long)told.bytes_to, 1e3 * told.transfer_seconds,
@@ -80,9 +82,9 @@ int main(int argument_count, char **arguments)
     cJSON *root, *expected;
     size_t bytes;
     int result = 1;
-    haul_status status = open_device(&device);
+    haul_status status = open_device(&haul, &device);
     if (status || (status = haul_arena_create_for(device, &options, &arena)))
-        return failed("making the arena", status, device ? haul_device_error(device) : NULL);
+        return failed("making the arena", status, haul_context_error(haul));
     json_use(arena);
     cJSON_InitHooks(&hooks);
     root = json_read(paths, argument_count > 1 ? argument_count - 1 : 1, &bytes);
@@ -94,5 +96,6 @@ int main(int argument_count, char **arguments)
     cJSON_Delete(expected);
     haul_arena_free(&arena); /* and the tree with it */
     haul_device_close(&device);
+    haul_context_free(&haul);
     return result;
 }

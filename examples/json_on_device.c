@@ -24,6 +24,7 @@ const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
 
 /* The description: what a cJSON node points to, and what the request does. Types, lengths, values
  * and counts are bytes and travel by themselves. */
+static haul_context *haul;
 static haul_type *node_type, *survey_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT(cJSON, next, &node_type),
@@ -118,16 +119,17 @@ static int travel(survey *all)
     int result = 0;
     haul_status status;
     printf("\n");
-    status = open_device(&device);
+    status = open_device(&haul, &device);
     if (status)
-        return failed("opening the device", status, NULL);
+        return failed("opening the device", status, haul_context_error(haul));
     status = haul_ship(device, all, survey_type, 1, NULL, &shipment);
     if (!status)
         status = there_and_back(device, shipment, all);
     if (status)
-        result = failed("the journey", status, haul_device_error(device));
+        result = failed("the journey", status, haul_context_error(haul));
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    haul_context_free(&haul);
     return result;
 }
 

@@ -13,6 +13,7 @@ typedef struct node {
     struct node *next;
 } node;
 
+static haul_context *haul;
 static haul_type *node_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT(node, next, &node_type),
@@ -55,13 +56,13 @@ static int run(haul_device *device, node *head)
     haul_status status = haul_ship(device, head, node_type, 1, NULL, &shipment);
     int right;
     if (status)
-        return failed("shipping the list", status, haul_device_error(device));
+        return failed("shipping the list", status, haul_context_error(haul));
     status = haul_host_launch(device, square_all, haul_device_pointer(shipment, head));
     if (!status)
         status = haul_unmarshal(shipment);
     if (status) {
         haul_shipment_free(&shipment);
-        return failed("working on the device", status, haul_device_error(device));
+        return failed("working on the device", status, haul_context_error(haul));
     }
     haul_shipment_get_statistics(shipment, &numbers);
     printf("list: %lu nodes in one arena of %lu bytes\n", (unsigned long)numbers.plan.objects,
@@ -83,9 +84,13 @@ int main(void)
         status = haul_type_commit(node_type);
     if (status)
         return failed("describing a node", status, node_type ? haul_type_error(node_type) : NULL);
-    status = haul_device_open(haul_host_device(), NULL, &device);
-    result = status ? failed("opening the device", status, NULL) : run(device, head);
+    status = haul_context_create(NULL, &haul);
+    if (!status)
+        status = haul_host_open(haul, NULL, &device);
+    result =
+        status ? failed("opening the device", status, haul_context_error(haul)) : run(device, head);
     haul_device_close(&device);
+    haul_context_free(&haul);
     haul_type_free(&node_type);
     while (head) {
         node *next = head->next;

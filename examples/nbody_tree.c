@@ -22,6 +22,7 @@ const char *pull_on_gpu(void *cluster, long bodies); /* nbody_forces.cu */
 enum { REMAKE = 8 };
 static const double STEP = 0.01, FORCE_ERROR_MAX = 0.05, ENERGY_DRIFT_MAX = 1e-3;
 
+static haul_context *haul;
 static haul_type *cell_type, *cluster_type;
 static const haul_ref cell_refs[] = {
     HAUL_OBJECT_EACH(cell, child, &cell_type),
@@ -121,7 +122,7 @@ static int run(haul_device *device, cluster *all, int steps)
     before = energy(all);
     for (int i = 1; i <= steps && !status; i++)
         status = step(device, shipment, all, i % REMAKE == 0, &spent);
-    result = status ? failed("working on the device", status, haul_device_error(device))
+    result = status ? failed("working on the device", status, haul_context_error(haul))
                     : report(all, steps, before, &spent);
     haul_shipment_free(&shipment);
     return result;
@@ -146,10 +147,12 @@ int main(int argument_count, char **arguments)
                       cluster_type ? haul_type_error(cluster_type) : NULL);
     make_cluster(&all, count);
     all.tree = make_cells(all.bodies, count);
-    status = open_device(&device);
+    status = open_device(&haul, &device);
     printf("Cluster: %ld bodies, %d steps\n", count, steps);
-    result = status ? failed("opening the device", status, NULL) : run(device, &all, steps);
+    result = status ? failed("opening the device", status, haul_context_error(haul))
+                    : run(device, &all, steps);
     haul_device_close(&device);
+    haul_context_free(&haul);
     free_cells(all.tree);
     free(all.bodies);
     haul_type_free(&cluster_type);

@@ -21,6 +21,7 @@ typedef struct city {
     int road_count;
 } city;
 
+static haul_context *haul;
 static haul_type *station_type, *city_type, *temperature_type;
 static const haul_ref city_refs[] = {
     HAUL_STRING(city, name),
@@ -74,16 +75,18 @@ int main(void)
     if (status)
         return failed("describing a city", status, city_type ? haul_type_error(city_type) : NULL);
     roots[0].type = city_type, roots[1].type = temperature_type;
-    status = haul_device_open(haul_host_device(), NULL, &device);
+    status = haul_context_create(NULL, &haul);
+    if (!status)
+        status = haul_host_open(haul, NULL, &device);
     if (status)
-        return failed("opening the device", status, NULL);
+        return failed("opening the device", status, haul_context_error(haul));
     status = haul_ship_roots(device, roots, 2, NULL, &shipment);
     if (!status)
         status = haul_host_launch(device, one_day, haul_device_pointer(shipment, c));
     if (!status)
         status = haul_unmarshal(shipment);
     if (status)
-        return failed("working on the device", status, haul_device_error(device));
+        return failed("working on the device", status, haul_context_error(haul));
     printf("graph: %d cities, cyclic roads, two shared stations, pointers into one table\n",
            CITIES);
     right &= claim("both users of each station met the same object",
@@ -96,6 +99,7 @@ int main(void)
                                                               c[1].temperature == &table[1]);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    haul_context_free(&haul);
     haul_type_free(&city_type), haul_type_free(&station_type), haul_type_free(&temperature_type);
     return right ? 0 : 1;
 }

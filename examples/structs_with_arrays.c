@@ -15,6 +15,7 @@ typedef struct sample {
     double mean;    /* the result */
 } sample;
 
+static haul_context *haul;
 static haul_type *sample_type;
 static const haul_ref sample_refs[] = {
     HAUL_STRING(sample, label),
@@ -66,7 +67,7 @@ static int run(haul_device *device, sample *samples)
         status = haul_unmarshal(shipment);
     haul_shipment_free(&shipment);
     if (status)
-        return failed("working on the device", status, haul_device_error(device));
+        return failed("working on the device", status, haul_context_error(haul));
     for (int i = 0; i < SAMPLES; i++)
         right &= is_right(&samples[i], i);
     return claim("means and histograms of all samples came back into their structs", right) ? 0 : 1;
@@ -90,9 +91,13 @@ int main(void)
     printf("structs: %d of them, each with a matrix, a histogram and a label\n", SAMPLES);
     fflush(stdout);
     haul_type_dump(sample_type, &output);
-    status = haul_device_open(haul_host_device(), NULL, &device);
-    result = status ? failed("opening the device", status, NULL) : run(device, samples);
+    status = haul_context_create(NULL, &haul);
+    if (!status)
+        status = haul_host_open(haul, NULL, &device);
+    result = status ? failed("opening the device", status, haul_context_error(haul))
+                    : run(device, samples);
     haul_device_close(&device);
+    haul_context_free(&haul);
     haul_type_free(&sample_type);
     for (int i = 0; i < SAMPLES; i++)
         free(samples[i].label), free(samples[i].matrix), free(samples[i].histogram);

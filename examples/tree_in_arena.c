@@ -13,6 +13,7 @@ const char *grow_on_gpu(void *forest, long trees); /* tree_balance.cu */
 
 enum { TREES = 256, NODES = 200 /* of each, before */ };
 
+static haul_context *haul;
 static haul_type *node_type, *tree_type, *nursery_type, *forest_type;
 static const haul_ref node_refs[] = {
     HAUL_OBJECT(node, left, &node_type),
@@ -147,7 +148,7 @@ static int grow(haul_device *device, haul_arena *arena)
         return failed("building the trees", haul_arena_error(arena)->status,
                       haul_arena_error(arena));
     status = travel(device, arena, all);
-    return status ? failed("the journey", status, haul_device_error(device)) : check(arena, all);
+    return status ? failed("the journey", status, haul_context_error(haul)) : check(arena, all);
 }
 
 int main(void)
@@ -159,12 +160,14 @@ int main(void)
     if (status)
         return failed("describing the trees", status,
                       forest_type ? haul_type_error(forest_type) : NULL);
-    status = open_device(&device);
+    status = open_device(&haul, &device);
     if (!status)
         status = haul_arena_create_for(device, NULL, &arena);
-    result = status ? failed("opening the device", status, NULL) : grow(device, arena);
+    result = status ? failed("opening the device", status, haul_context_error(haul))
+                    : grow(device, arena);
     haul_arena_free(&arena);
     haul_device_close(&device);
+    haul_context_free(&haul);
     haul_type_free(&forest_type);
     haul_type_free(&tree_type);
     haul_type_free(&nursery_type);

@@ -14,6 +14,7 @@ typedef struct tree {
     struct tree *left, *right, *parent;
 } tree;
 
+static haul_context *haul;
 static haul_type *tree_type;
 static const haul_ref tree_refs[] = {
     HAUL_OBJECT(tree, left, &tree_type),
@@ -67,7 +68,7 @@ static int run(haul_device *device, tree *root, const tree *nodes)
         status = haul_unmarshal(shipment);
     haul_shipment_free(&shipment);
     if (status)
-        return failed("working on the device", status, haul_device_error(device));
+        return failed("working on the device", status, haul_context_error(haul));
     for (i = 0; i < NODES; i++)
         right &= nodes[i].rank == nodes[i].key;
     return claim("every node was ranked by a walk along its parent links", right) ? 0 : 1;
@@ -91,9 +92,13 @@ int main(void)
         status = haul_type_commit(tree_type);
     if (status)
         return failed("describing a tree", status, tree_type ? haul_type_error(tree_type) : NULL);
-    status = haul_device_open(haul_host_device(), NULL, &device);
-    result = status ? failed("opening the device", status, NULL) : run(device, root, nodes);
+    status = haul_context_create(NULL, &haul);
+    if (!status)
+        status = haul_host_open(haul, NULL, &device);
+    result = status ? failed("opening the device", status, haul_context_error(haul))
+                    : run(device, root, nodes);
     haul_device_close(&device);
+    haul_context_free(&haul);
     haul_type_free(&tree_type);
     free(nodes);
     return result;

@@ -83,6 +83,7 @@ static bool travel(const haul::device &device, const haul::arena &arena, words *
 
 static bool run()
 {
+    haul::context context;
     haul::device device;
     haul::arena arena;
     haul::type word_type, words_type;
@@ -92,7 +93,8 @@ static bool run()
     haul::check(word_type.create<word>("word", word_refs));
     haul::check(words_type.create<words>("words", words_refs));
     haul::check(words_type.commit());
-    haul::check(device.open(haul_host_device()));
+    haul::check(context.create());
+    haul::check(device.open_host(context), context.error());
     haul::check(arena.create(device), device.error());
 
     haul::arena_resource memory(arena);

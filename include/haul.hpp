@@ -121,6 +121,11 @@ class context : public handle<haul_context, haul_context_free>
     {
         return haul_context_error(get());
     }
+    haul_status add_static(const void *address, std::size_t bytes,
+                           haul_static_policy policy = HAUL_STATIC_KEEP)
+    {
+        return haul_context_add_static(get(), address, bytes, policy);
+    }
 };
 
 class type : public handle<haul_type, haul_type_free>
@@ -158,14 +163,23 @@ class device : public handle<haul_device, haul_device_close>
 {
   public:
     using handle::handle;
-    haul_status open(const haul_device_table *table, const haul_device_options *options = nullptr)
+    haul_status open_host(const haul::context &context)
     {
-        return haul_device_open(table, options, put());
+        return haul_host_open(context.get(), nullptr, put());
+    }
+    haul_status open_cuda(const haul::context &context, const haul_cuda_options *options = nullptr)
+    {
+        return haul_cuda_open(context.get(), options, put());
+    }
+    haul_status open(const haul::context &context, const haul_device_table *table,
+                     const void *settings = nullptr)
+    {
+        return haul_device_open(context.get(), table, settings, put());
     }
     /* The last failure of any call on this device, its plans and shipments. */
     const haul_error *error() const
     {
-        return haul_device_error(get());
+        return haul_context_error(haul_device_context(get()));
     }
 };
 

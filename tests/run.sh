@@ -421,6 +421,7 @@ stage_1() {
         skip "Criterion is not installed; the plain runner runs the same tests in stage 5"
     fi
     program release haul_contract host
+    program release haul_contract bare
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
     program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
     program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
@@ -485,6 +486,7 @@ stage_5() {
         program release haul_unit_plain "$suite"
     done
     program release haul_contract host
+    program release haul_contract bare
     finish
     stack_kib=""
 }

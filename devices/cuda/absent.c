@@ -21,10 +21,11 @@ static void no_close(void *state)
     (void)state;
 }
 
-static void no_capabilities(void *state, haul_device_capabilities *capabilities)
+static void no_capabilities(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
     (void)state;
     (void)capabilities;
+    (void)bytes;
 }
 
 static haul_status no_allocate(void *state, uint64_t bytes, size_t alignment, haul_address *address)
@@ -83,36 +84,6 @@ static haul_status no_relocate(void *state, const haul_relocation *relocation)
     return HAUL_ERROR_UNSUPPORTED;
 }
 
-static haul_status no_send(void *state, const haul_relocation *relocation, const void *from,
-                           size_t bytes)
-{
-    (void)state;
-    (void)relocation;
-    (void)from;
-    (void)bytes;
-    return HAUL_ERROR_UNSUPPORTED;
-}
-
-static haul_status no_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes)
-{
-    (void)state;
-    (void)to;
-    (void)relocation;
-    (void)bytes;
-    return HAUL_ERROR_UNSUPPORTED;
-}
-
-static haul_status no_across(void *state, haul_address to, void *from_state, haul_address from,
-                             size_t bytes)
-{
-    (void)state;
-    (void)to;
-    (void)from_state;
-    (void)from;
-    (void)bytes;
-    return HAUL_ERROR_UNSUPPORTED;
-}
-
 static haul_status no_select(void *state, void *stream)
 {
     (void)state;
@@ -146,37 +117,27 @@ static const char *no_message(void *state)
     return "Haul was built without CUDA";
 }
 
-static const haul_device_table absent_table = { HAUL_DEVICE_VERSION,
-                                                (uint32_t)sizeof(haul_device_table),
-                                                "cuda",
-                                                no_open,
-                                                no_close,
-                                                no_capabilities,
-                                                no_allocate,
-                                                no_release,
-                                                no_stage,
-                                                no_unstage,
-                                                NULL,
-                                                NULL,
-                                                no_copy_to,
-                                                no_copy_from,
-                                                no_relocate,
-                                                no_send,
-                                                no_fetch,
-                                                NULL,
-                                                NULL,
-                                                NULL,
-                                                NULL,
-                                                no_across,
-                                                no_select,
-                                                no_fence,
-                                                no_poll,
-                                                no_poll,
-                                                no_wait,
-                                                no_select,
-                                                NULL,
-                                                NULL,
-                                                no_message };
+static const haul_device_table absent_table = {
+    .table_bytes = sizeof(haul_device_table),
+    .settings_bytes = sizeof(haul_cuda_options),
+    .name = "cuda",
+    .open = no_open,
+    .close = no_close,
+    .capabilities = no_capabilities,
+    .allocate = no_allocate,
+    .release = no_release,
+    .stage = no_stage,
+    .unstage = no_unstage,
+    .copy_to = no_copy_to,
+    .copy_from = no_copy_from,
+    .relocate = no_relocate,
+    .select = no_select,
+    .fence = no_fence,
+    .poll = no_poll,
+    .await = no_poll,
+    .wait = no_wait,
+    .message = no_message,
+};
 
 const haul_device_table *haul_cuda_device(void)
 {

@@ -30,14 +30,14 @@
 
 static int has_callbacks(const haul__gpu *gpu)
 {
-    return gpu->settings.allocate != NULL;
+    return gpu->options.allocate != NULL;
 }
 
 static uint64_t kept_bytes(const haul__gpu *gpu)
 {
     uint64_t part = gpu->memory_bytes / KEPT_PART;
-    if (gpu->settings.pool_bytes)
-        return gpu->settings.pool_bytes;
+    if (gpu->options.pool_bytes)
+        return gpu->options.pool_bytes;
     return part > KEPT_LEAST ? part : KEPT_LEAST;
 }
 
@@ -47,16 +47,16 @@ cudaError_t haul__gpu_make_pool(haul__gpu *gpu)
     uint64_t kept = kept_bytes(gpu);
     int supported = 0;
     cudaError_t error;
-    if (has_callbacks(gpu) || gpu->settings.allocator != HAUL_CUDA_ALLOCATE_POOL)
+    if (has_callbacks(gpu) || gpu->options.plain_malloc)
         return cudaSuccess;
     error =
-        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, gpu->settings.ordinal);
+        cudaDeviceGetAttribute(&supported, cudaDevAttrMemoryPoolsSupported, gpu->options.ordinal);
     if (error != cudaSuccess || !supported)
         return error;
     memset(&properties, 0, sizeof properties);
     properties.allocType = cudaMemAllocationTypePinned;
     properties.location.type = cudaMemLocationTypeDevice;
-    properties.location.id = gpu->settings.ordinal;
+    properties.location.id = gpu->options.ordinal;
     error = cudaMemPoolCreate(&gpu->pool, &properties);
     if (error == cudaSuccess)
         error = cudaMemPoolSetAttribute(gpu->pool, cudaMemPoolAttrReleaseThreshold, &kept);
@@ -78,7 +78,7 @@ static int is_ours(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address ad
     struct cudaPointerAttributes owner;
     return haul__gpu_ask_owner(visit, (const void *)(uintptr_t)address, &owner) &&
            (owner.type == cudaMemoryTypeManaged ||
-            (owner.type == cudaMemoryTypeDevice && owner.device == gpu->settings.ordinal));
+            (owner.type == cudaMemoryTypeDevice && owner.device == gpu->options.ordinal));
 }
 
 /* ---- Checked ranges. Most calls use the same ranges again, or the one just allocated. */
@@ -117,7 +117,7 @@ haul_status haul__gpu_check_memory(haul__gpu *gpu, const haul__gpu_visit *visit,
         return HAUL_OK;
     }
     snprintf(words, sizeof words, "0x%llx + %llu bytes is no memory of GPU %d",
-             (unsigned long long)address, (unsigned long long)bytes, gpu->settings.ordinal);
+             (unsigned long long)address, (unsigned long long)bytes, gpu->options.ordinal);
     return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, words);
 }
 
@@ -208,14 +208,14 @@ static haul_status no_memory(haul__gpu *gpu, const haul__gpu_visit *visit, uint6
     snprintf(gpu->message, sizeof gpu->message,
              "%s: %llu bytes wanted, %llu of %llu free on GPU %d%s", visit->verb,
              (unsigned long long)bytes, (unsigned long long)left, (unsigned long long)all,
-             gpu->settings.ordinal, has_callbacks(gpu) ? "; the given allocator has none" : "");
+             gpu->options.ordinal, has_callbacks(gpu) ? "; the given allocator has none" : "");
     return HAUL_ERROR_DEVICE_MEMORY;
 }
 
 static void give_back(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory, uint64_t bytes)
 {
     if (has_callbacks(gpu)) {
-        gpu->settings.release(gpu->settings.user, memory, (size_t)bytes, gpu->stream);
+        gpu->options.release(gpu->options.user, memory, (size_t)bytes, gpu->stream);
         if (!gpu->lost)
             haul__gpu_forgive(visit, cudaPeekAtLastError());
     } else if (gpu->lost) {
@@ -233,7 +233,7 @@ static haul_status take_from_callbacks(haul__gpu *gpu, const haul__gpu_visit *vi
                                        void **memory)
 {
     haul_status status;
-    *memory = gpu->settings.allocate(gpu->settings.user, (size_t)bytes, gpu->stream);
+    *memory = gpu->options.allocate(gpu->options.user, (size_t)bytes, gpu->stream);
     haul__gpu_forgive(visit, cudaPeekAtLastError());
     if (!*memory)
         return no_memory(gpu, visit, bytes);
@@ -265,7 +265,7 @@ static haul_status take(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t b
     if (error == cudaErrorMemoryAllocation && gpu->spare_count > 0) {
         haul__gpu_forgive(visit, error);
         haul__gpu_drop_spares(gpu, visit);
-        if (gpu->settings.patience_seconds <= 0)
+        if (gpu->options.timeout_seconds <= 0)
             haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->own));
         error = ask_cuda(gpu, bytes, memory);
     }

@@ -44,7 +44,7 @@ static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *f
 {
     struct cudaMemAccessDesc access = { { cudaMemLocationTypeDevice, 0 },
                                         cudaMemAccessFlagsProtReadWrite };
-    int here = gpu->settings.ordinal, there = from->settings.ordinal, possible = 0;
+    int here = gpu->options.ordinal, there = from->options.ordinal, possible = 0;
     uint64_t bit = here < 64 ? (uint64_t)1 << here : 0;
     if (here == there || (from->peers & bit))
         return;
@@ -65,7 +65,7 @@ static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *f
 static haul_status on_the_other(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *from,
                                 int mark)
 {
-    cudaError_t error = cudaSetDevice(from->settings.ordinal);
+    cudaError_t error = cudaSetDevice(from->options.ordinal);
     haul_status status;
     if (error == cudaSuccess)
         error = mark ? cudaEventRecord(from->crossing, from->stream)
@@ -73,7 +73,7 @@ static haul_status on_the_other(haul__gpu *gpu, const haul__gpu_visit *visit, ha
     status = haul__gpu_check(from, visit, error, "ordering the other device's stream", 0);
     if (status != HAUL_OK)
         haul__gpu_fail(gpu, visit, status, from->message);
-    error = cudaSetDevice(gpu->settings.ordinal);
+    error = cudaSetDevice(gpu->options.ordinal);
     return status != HAUL_OK ? status : haul__gpu_check(gpu, visit, error, "cudaSetDevice", 0);
 }
 
@@ -82,7 +82,7 @@ static cudaError_t copy_across(haul__gpu *gpu, haul_address to, const haul__gpu 
 {
     void *target = (void *)(uintptr_t)to;
     const void *source = (const void *)(uintptr_t)at;
-    int here = gpu->settings.ordinal, there = from->settings.ordinal;
+    int here = gpu->options.ordinal, there = from->options.ordinal;
     if (here == there)
         return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, gpu->stream);
     return cudaMemcpyPeerAsync(target, here, source, there, bytes, gpu->stream);

@@ -10,16 +10,12 @@
 #include "streams.h"
 #include "verbs.h"
 
-static haul_status check_settings(const haul_cuda_settings *settings)
+static haul_status check_options(const haul_cuda_options *options)
 {
-    if (!settings->allocate != !settings->release || !(settings->patience_seconds >= 0))
+    if (!options->allocate != !options->release || !(options->timeout_seconds >= 0) ||
+        options->ordinal < 0)
         return HAUL_ERROR_ARGUMENT;
-    if (settings->allocator != HAUL_CUDA_ALLOCATE_POOL &&
-        settings->allocator != HAUL_CUDA_ALLOCATE_PLAIN)
-        return HAUL_ERROR_ARGUMENT;
-    if (settings->ordinal < 0)
-        return HAUL_ERROR_ARGUMENT;
-    return settings->ordinal < haul_cuda_count() ? HAUL_OK : HAUL_ERROR_UNSUPPORTED;
+    return options->ordinal < haul_cuda_count() ? HAUL_OK : HAUL_ERROR_UNSUPPORTED;
 }
 
 /* Makes all CUDA objects of an open device. Its own stream is a blocking one: it keeps the order of
@@ -32,11 +28,10 @@ static cudaError_t make_things(haul__gpu *gpu)
         error = cudaMemGetInfo(&left, &gpu->memory_bytes);
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(&gpu->processors, cudaDevAttrMultiProcessorCount,
-                                       gpu->settings.ordinal);
+                                       gpu->options.ordinal);
     if (error == cudaSuccess)
-        error =
-            cudaDeviceGetAttribute(&gpu->reaches_host, cudaDevAttrCanUseHostPointerForRegisteredMem,
-                                   gpu->settings.ordinal);
+        error = cudaDeviceGetAttribute(
+            &gpu->reaches_host, cudaDevAttrCanUseHostPointerForRegisteredMem, gpu->options.ordinal);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&gpu->own, cudaStreamDefault);
     if (error == cudaSuccess)
@@ -86,10 +81,9 @@ static haul_status set_up(haul__gpu *gpu)
 
 static haul_status cuda_open(const void *settings, const haul_allocator *allocator, void **state)
 {
-    static const haul_cuda_settings defaults = { 0, 0, NULL, NULL, NULL, 0, 0 };
-    const haul_cuda_settings *chosen = settings ? settings : &defaults;
+    const haul_cuda_options *options = settings;
     haul__gpu *gpu;
-    haul_status status = check_settings(chosen);
+    haul_status status = check_options(options);
     if (status != HAUL_OK || !allocator || !allocator->allocate || !allocator->release)
         return status != HAUL_OK ? status : HAUL_ERROR_ARGUMENT;
     gpu = allocator->allocate(allocator->user, sizeof *gpu, sizeof(uint64_t));
@@ -98,7 +92,7 @@ static haul_status cuda_open(const void *settings, const haul_allocator *allocat
     memset(gpu, 0, sizeof *gpu);
     gpu->magic = HAUL__GPU_MAGIC;
     gpu->allocator = *allocator;
-    gpu->settings = *chosen;
+    gpu->options = *options;
     gpu->fences.first = gpu->fences.next = 1;
     haul__gpu_range_open(gpu);
     status = set_up(gpu);
@@ -128,9 +122,10 @@ static void cuda_close(void *state)
 }
 
 /* chunk_bytes is 0: the copy engine takes any size, and the library cuts copies to overlap them. */
-static void cuda_capabilities(void *state, haul_device_capabilities *capabilities)
+static void cuda_capabilities(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
     const haul__gpu *gpu = state;
+    (void)bytes; /* the library has all these members: they were there when the table was made */
     capabilities->memory_bytes = gpu->memory_bytes;
     capabilities->allocate_alignment = HAUL__GPU_ALIGNMENT;
     capabilities->chunk_bytes = 0;
@@ -145,37 +140,39 @@ static const char *cuda_message(void *state)
     return gpu->message;
 }
 
-static const haul_device_table cuda_table = { HAUL_DEVICE_VERSION,
-                                              (uint32_t)sizeof(haul_device_table),
-                                              "cuda",
-                                              cuda_open,
-                                              cuda_close,
-                                              cuda_capabilities,
-                                              haul__gpu_allocate,
-                                              haul__gpu_release,
-                                              haul__gpu_stage,
-                                              haul__gpu_unstage,
-                                              haul__gpu_mirror,
-                                              haul__gpu_unmirror,
-                                              haul__gpu_copy_to,
-                                              haul__gpu_copy_from,
-                                              haul__gpu_relocate,
-                                              haul__gpu_send,
-                                              haul__gpu_fetch,
-                                              haul__gpu_lock,
-                                              haul__gpu_unlock,
-                                              haul__gpu_pull,
-                                              haul__gpu_push,
-                                              haul__gpu_across,
-                                              haul__gpu_select,
-                                              haul__gpu_fence,
-                                              haul__gpu_poll,
-                                              haul__gpu_await,
-                                              haul__gpu_wait,
-                                              haul__gpu_signal,
-                                              haul__gpu_phase_begin,
-                                              haul__gpu_phase_end,
-                                              cuda_message };
+static const haul_device_table cuda_table = {
+    .table_bytes = sizeof(haul_device_table),
+    .settings_bytes = sizeof(haul_cuda_options),
+    .name = "cuda",
+    .open = cuda_open,
+    .close = cuda_close,
+    .capabilities = cuda_capabilities,
+    .allocate = haul__gpu_allocate,
+    .release = haul__gpu_release,
+    .stage = haul__gpu_stage,
+    .unstage = haul__gpu_unstage,
+    .copy_to = haul__gpu_copy_to,
+    .copy_from = haul__gpu_copy_from,
+    .relocate = haul__gpu_relocate,
+    .select = haul__gpu_select,
+    .fence = haul__gpu_fence,
+    .poll = haul__gpu_poll,
+    .await = haul__gpu_await,
+    .wait = haul__gpu_wait,
+    .message = cuda_message,
+    .send = haul__gpu_send,
+    .fetch = haul__gpu_fetch,
+    .mirror = haul__gpu_mirror,
+    .unmirror = haul__gpu_unmirror,
+    .lock = haul__gpu_lock,
+    .unlock = haul__gpu_unlock,
+    .pull = haul__gpu_pull,
+    .push = haul__gpu_push,
+    .across = haul__gpu_across,
+    .signal = haul__gpu_signal,
+    .phase_begin = haul__gpu_phase_begin,
+    .phase_end = haul__gpu_phase_end,
+};
 
 const haul_device_table *haul_cuda_device(void)
 {

@@ -60,7 +60,7 @@ typedef struct haul__gpu {
     uint32_t magic;
     int lost; /* CUDA refuses all further work of this process */
     haul_allocator allocator;
-    haul_cuda_settings settings;
+    haul_cuda_options options;
     int processors;   /* multiprocessors */
     int reaches_host; /* kernels reach registered memory at the host's own address */
     size_t memory_bytes;

@@ -66,7 +66,7 @@ static CUmemAllocationProp properties(const haul__gpu *gpu)
     memset(&all, 0, sizeof all);
     all.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     all.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
-    all.location.id = gpu->settings.ordinal;
+    all.location.id = gpu->options.ordinal;
     return all;
 }
 
@@ -95,9 +95,9 @@ static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const o
         return 0;
     for (other = 0; other < count; other++) {
         reaches = 0;
-        if (other != gpu->settings.ordinal)
+        if (other != gpu->options.ordinal)
             haul__gpu_forgive(visit,
-                              cudaDeviceCanAccessPeer(&reaches, other, gpu->settings.ordinal));
+                              cudaDeviceCanAccessPeer(&reaches, other, gpu->options.ordinal));
         one.location.id = other;
         if (reaches)
             (void)o->allow(there, bytes, &one, 1);

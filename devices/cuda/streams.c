@@ -39,7 +39,7 @@ static int means_a_default(cudaStream_t stream)
 static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cudaStream_t stream)
 {
     enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-    int ordinal = gpu->settings.ordinal;
+    int ordinal = gpu->options.ordinal;
     cudaError_t error = cudaStreamIsCapturing(stream, &capture);
     if (error == cudaErrorStreamCaptureImplicit) {
         haul__gpu_forgive(visit, error);
@@ -53,7 +53,7 @@ static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cu
         error = cudaStreamGetDevice(stream, &ordinal);
     if (error != cudaSuccess)
         return haul__gpu_check(gpu, visit, error, "looking at the stream", 0);
-    if (ordinal != gpu->settings.ordinal)
+    if (ordinal != gpu->options.ordinal)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the stream is another GPU's");
     return HAUL_OK;
 }
@@ -241,12 +241,12 @@ static cudaError_t wait_for(haul__gpu *gpu, const haul__gpu_visit *visit, int an
     static const struct timespec rest = { 0, REST_NANOSECONDS };
     double begin, passed;
     cudaError_t error;
-    if (gpu->settings.patience_seconds <= 0)
+    if (gpu->options.timeout_seconds <= 0)
         return wait_without_limit(gpu, answers, event);
     begin = haul__gpu_seconds();
     while ((error = ask(gpu, visit, event)) == cudaErrorNotReady) {
         passed = haul__gpu_seconds() - begin;
-        if (passed > gpu->settings.patience_seconds)
+        if (passed > gpu->options.timeout_seconds)
             break;
         if (passed > EAGER_SECONDS)
             nanosleep(&rest, NULL);
@@ -261,7 +261,7 @@ static haul_status wait_in_visit(haul__gpu *gpu, const haul__gpu_visit *visit, h
 {
     haul_status status;
     if (entered != HAUL_OK &&
-        (visit->pending == cudaSuccess || gpu->lost || gpu->settings.patience_seconds > 0))
+        (visit->pending == cudaSuccess || gpu->lost || gpu->options.timeout_seconds > 0))
         return entered;
     status = haul__gpu_check(gpu, visit, wait_for(gpu, visit, answers, event), "waiting", 0);
     return entered != HAUL_OK ? entered : status;

@@ -165,8 +165,8 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     error = cudaGetDevice(&visit->current);
     if (error != cudaSuccess)
         visit->current = -1;
-    if (visit->current != gpu->settings.ordinal)
-        error = cudaSetDevice(gpu->settings.ordinal);
+    if (visit->current != gpu->options.ordinal)
+        error = cudaSetDevice(gpu->options.ordinal);
     visit->mode = cudaStreamCaptureModeRelaxed;
     if (error == cudaSuccess)
         error = cudaThreadExchangeStreamCaptureMode(&visit->mode);
@@ -179,8 +179,8 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
 /* Only the user's callbacks can have changed the current GPU meanwhile. */
 static void restore_current(const haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    int now = gpu->settings.ordinal;
-    if (gpu->settings.allocate)
+    int now = gpu->options.ordinal;
+    if (gpu->options.allocate)
         haul__gpu_forgive(visit, cudaGetDevice(&now));
     if (visit->current >= 0 && now != visit->current)
         haul__gpu_forgive(visit, cudaSetDevice(visit->current));

@@ -75,9 +75,11 @@ static void host_close(void *state)
     errno = saved;
 }
 
-static void host_capabilities(void *state, haul_device_capabilities *capabilities)
+/* The library has all these members: they were there when the table was made. */
+static void host_capabilities(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
     const haul__host *host = state;
+    (void)bytes;
     capabilities->memory_bytes = host->memory_bytes;
     capabilities->allocate_alignment = ALIGNMENT_MIN;
     capabilities->chunk_bytes = 0;
@@ -424,37 +426,36 @@ static const char *host_message(void *state)
     return host->message;
 }
 
-static const haul_device_table host_table = { HAUL_DEVICE_VERSION,
-                                              (uint32_t)sizeof(haul_device_table),
-                                              "host",
-                                              host_open,
-                                              host_close,
-                                              host_capabilities,
-                                              host_allocate,
-                                              host_release,
-                                              host_stage,
-                                              host_unstage,
-                                              haul__host_mirror,
-                                              haul__host_unmirror,
-                                              host_copy_to,
-                                              host_copy_from,
-                                              host_relocate,
-                                              host_send,
-                                              host_fetch,
-                                              haul__host_lock,
-                                              haul__host_unlock,
-                                              haul__host_pull,
-                                              haul__host_push,
-                                              host_across,
-                                              host_select,
-                                              host_fence,
-                                              host_reached,
-                                              host_reached,
-                                              host_wait,
-                                              host_signal,
-                                              NULL,
-                                              NULL,
-                                              host_message };
+static const haul_device_table host_table = {
+    .table_bytes = sizeof(haul_device_table),
+    .name = "host",
+    .open = host_open,
+    .close = host_close,
+    .capabilities = host_capabilities,
+    .allocate = host_allocate,
+    .release = host_release,
+    .stage = host_stage,
+    .unstage = host_unstage,
+    .copy_to = host_copy_to,
+    .copy_from = host_copy_from,
+    .relocate = host_relocate,
+    .select = host_select,
+    .fence = host_fence,
+    .poll = host_reached,
+    .await = host_reached,
+    .wait = host_wait,
+    .message = host_message,
+    .send = host_send,
+    .fetch = host_fetch,
+    .mirror = haul__host_mirror,
+    .unmirror = haul__host_unmirror,
+    .lock = haul__host_lock,
+    .unlock = haul__host_unlock,
+    .pull = haul__host_pull,
+    .push = haul__host_push,
+    .across = host_across,
+    .signal = host_signal,
+};
 
 const haul_device_table *haul_host_device(void)
 {
@@ -467,8 +468,10 @@ const haul_device_table *haul_host_device(void)
  * wrapper of this table (to count, or to fail), which keeps name and state, passes too. */
 static haul__host *state_of(haul_device *device)
 {
+    haul_device_info info;
     haul__host *host;
-    if (!device || haul_device_name(device) != host_table.name)
+    haul_device_get_info(device, &info);
+    if (info.name != host_table.name)
         return NULL;
     host = haul_device_state(device);
     return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
@@ -530,12 +533,15 @@ haul_status haul_host_launch(haul_device *device, void (*function)(void *argumen
     return why_not ? haul_device_fail(device, HAUL_ERROR_DEVICE, why_not) : HAUL_OK;
 }
 
-haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters)
+haul_status haul_host_get_counters_sized(haul_device *device, haul_host_counters *counters,
+                                         size_t counters_bytes)
 {
     const haul__host *host = state_of(device);
+    const size_t common = counters_bytes < sizeof *counters ? counters_bytes : sizeof *counters;
     if (!host || !counters)
         return haul_device_fail(device, HAUL_ERROR_ARGUMENT,
                                 host ? "the address of the counters is NULL" : no_host);
-    *counters = host->counters;
+    memcpy(counters, &host->counters, common);
+    memset((unsigned char *)counters + common, 0, counters_bytes - common);
     return HAUL_OK;
 }

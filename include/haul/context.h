@@ -2,7 +2,8 @@
  *
  * Make one, and use it as long as you like, from one thread at a time. A second thread, or a
  * callback that calls back in, gets HAUL_ERROR_BUSY. The context keeps its tables between calls, so
- * the second plan is cheaper than the first. haul_device_open makes a context if it is given none.
+ * the second plan is cheaper than the first. Devices, arenas and plans are made from a context, and
+ * hold it: it may be freed before them.
  *
  * From its first plan on it keeps a range of 32 GiB of addresses (2^48 / 2^16 pointers; 512 KiB if
  * addresses have 32 bits). One page of it is touched for each 32 MiB that hold a part of a graph.
@@ -31,63 +32,17 @@ extern "C" {
 
 typedef struct haul_context haul_context;
 
-/* Bounds on one plan, for all its roots together. 0 means the default. */
-typedef struct haul_limits {
-    size_t objects; /* objects and arrays found; default SIZE_MAX */
-    /* Described bytes of the graph; default SIZE_MAX / 2. */
-    size_t bytes;
-    size_t scan_bytes;     /* bytes read in search of one terminator; default 1 GiB */
-    size_t array_elements; /* elements of one array; default SIZE_MAX */
-} haul_limits;
-
 /* May this range of source memory be read? Asked before the range is read; 0 refuses it
- * (HAUL_ERROR_GRAPH with its path). It must not call back into the same context. */
-/* With such a function, discovery is slower and has an entry for each object. */
+ * (HAUL_ERROR_GRAPH with its path). It must not call back into the same context. With such a
+ * function, discovery is slower and has an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
-
-/* Memory that belongs to no graph: constant tables, sentinels, singletons. Pointers of the modes
- * HAUL_MODE_OWN_OR_STATIC and HAUL_MODE_ALIAS_OR_STATIC are looked up in these ranges; the address
- * one past a range counts as in it. */
-typedef enum haul_static_policy {
-    /* The address travels as it is: for copies that stay in this process, and for comparing. */
-    HAUL_STATIC_KEEP = 0,
-    HAUL_STATIC_NULL = 1, /* null in the copy */
-    /* It is followed as a part of the graph, and copied once. */
-    HAUL_STATIC_COPY = 2
-} haul_static_policy;
-
-typedef struct haul_static {
-    const void *address;
-    size_t bytes;
-    haul_static_policy policy;
-} haul_static;
-
-/* A word of the mode HAUL_MODE_EXTERNAL and its value in the copy: say, the addresses of a host
- * function and of its device function. Words that are not in the list stay as they are. */
-typedef struct haul_translation {
-    uintptr_t host, copy;
-} haul_translation;
 
 #define HAUL_THREADS_MAX 1024u
 /* one for each processor that the process may run on when the context is made */
 #define HAUL_THREADS_ALL (~0u)
 
+/* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
-    const haul_allocator *allocator; /* NULL: malloc */
-    haul_limits limits;
-    haul_readable *readable; /* NULL: every described pointer is trusted */
-    void *readable_user;
-    void *argument; /* handed to shape callbacks as here->argument */
-    /* If not 0: one address reached as two types that disagree, or one pointer word with two
-     * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry
-     * for each object and pointer. Use it in tests and in the first run of a new description.
-     * Objects that several holders share (rule.h) are followed once for each holder. */
-    int checked;
-    /* Both lists must outlive the context. Each lookup is a linear search. */
-    const haul_static *statics;
-    size_t static_count;
-    const haul_translation *translations;
-    size_t translation_count;
     /* Threads that share copies of 512 KiB or more, the caller's thread included: at most
      * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
      * belong to the context, sleep between calls, and call no function of yours. They block
@@ -95,22 +50,43 @@ typedef struct haul_context_options {
      * allocator and a stack of 512 KiB. If the system gives fewer, the context works with fewer;
      * after a fork the child has none. Results do not depend on their number. */
     unsigned threads;
+    /* If not 0: one address reached as two types that disagree, or one pointer word with two
+     * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry
+     * for each object and pointer. Use it in tests and in the first run of a new description.
+     * Objects that several holders share (rule.h) are followed once for each holder. */
+    int checked;
     /* Seconds that these threads stay awake after a call, each on a busy processor; 0 means 0.0001.
      * A program that ships some megabytes every few milliseconds gains by a longer time, because
      * waking a thread takes as long as such a copy. */
-    double threads_awake_seconds;
-    /* If not NULL: receives the error if haul_context_create or haul_device_open fails before there
-     * is a context to hold it. */
-    haul_error *error;
+    double spin_seconds;
+    void *argument; /* handed to your functions as here->argument */
+    /* Bounds on one plan, for all its roots together. 0 means the default. */
+    size_t max_objects;        /* objects and arrays found; default SIZE_MAX */
+    size_t max_bytes;          /* described bytes of the graph; default SIZE_MAX / 2 */
+    size_t max_scan_bytes;     /* bytes read in search of one terminator; default 1 GiB */
+    size_t max_array_elements; /* elements of one array; default SIZE_MAX */
+    haul_readable *readable;   /* NULL: every described pointer is trusted */
+    void *readable_user;
+    /* The functions of a haul_allocator (memory.h), for all memory of the context and of all that
+     * is made from it. All NULL: malloc. */
+    void *(*allocate)(void *user, size_t bytes, size_t alignment);
+    void (*release)(void *user, void *memory, size_t bytes);
+    void *(*reserve)(void *user, size_t bytes);
+    void (*unreserve)(void *user, void *memory, size_t bytes);
+    void *allocator_user;
 } haul_context_options;
 
-/* Makes a context. `options` may be NULL, and a zeroed struct means the defaults.
- * HAUL_ERROR_MEMORY. HAUL_ERROR_ARGUMENT: a NULL result pointer; an allocator without allocate or
- * release, or with only one of reserve and unreserve; a list that is NULL, or a policy that does
- * not exist; too many threads; seconds that are negative or not a number. options->error says
- * which. On failure *context is NULL. */
-HAUL_API haul_status haul_context_create(const haul_context_options *options,
-                                         haul_context **context);
+/* Makes a context. `options` may be NULL. HAUL_ERROR_MEMORY. HAUL_ERROR_ARGUMENT: a NULL result;
+ * allocate or release alone, reserve or unreserve alone, or these two without the first two; more
+ * than HAUL_THREADS_MAX threads; seconds that are negative or not a number. HAUL_ERROR_VERSION: an
+ * option that the library lacks. On failure *context is NULL. */
+HAUL_API haul_status haul_context_create_sized(const haul_context_options *options,
+                                               size_t options_bytes, haul_context **context);
+static inline haul_status haul_context_create(const haul_context_options *options,
+                                              haul_context **context)
+{
+    return haul_context_create_sized(options, sizeof *options, context);
+}
 
 /* Drops the caller's hold and sets *context to NULL. Plans, devices, shipments and arenas made with
  * it keep it alive. NULL is allowed. Any thread, inside any callback: see above. */
@@ -128,6 +104,30 @@ HAUL_API haul_status haul_context_trim(haul_context *context);
  * says all there is to say. If several threads use a context, the record belongs to the last call,
  * whichever thread made it. */
 HAUL_API const haul_error *haul_context_error(const haul_context *context);
+
+/* A range of memory that belongs to no graph: a constant table, a sentinel, a singleton. */
+typedef enum haul_static_policy {
+    /* The address travels as it is: for copies that stay in this process, and for comparing. */
+    HAUL_STATIC_KEEP = 0,
+    HAUL_STATIC_NULL = 1, /* null in the copy */
+    /* It is followed as a part of the graph, and copied once. */
+    HAUL_STATIC_COPY = 2
+} haul_static_policy;
+
+/* Registers such a range. Pointers of the modes HAUL_MODE_OWN_OR_STATIC and
+ * HAUL_MODE_ALIAS_OR_STATIC are looked up in the ranges; the address one past a range counts as in
+ * it. Of ranges that overlap, the first one counts. A look-up is a linear search. It
+ * counts for plans made from then on. HAUL_ERROR_ARGUMENT: NULL, a range that wraps around the
+ * address space, or a policy that does not exist. HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY: nothing has
+ * changed. */
+HAUL_API haul_status haul_context_add_static(haul_context *context, const void *address,
+                                             size_t bytes, haul_static_policy policy);
+
+/* Registers the value in the copy of a word of the mode HAUL_MODE_EXTERNAL: say, the addresses of a
+ * host function and of its device function. Words that are not registered stay as they are. Of two
+ * registrations of one word, the first one counts. Otherwise as haul_context_add_static. */
+HAUL_API haul_status haul_context_add_translation(haul_context *context, uintptr_t host,
+                                                  uintptr_t copy);
 
 #ifdef __cplusplus
 }

@@ -1,13 +1,11 @@
 /* The CUDA device: an NVIDIA GPU's memory.
  *
- *     haul_device_options options = { 0 };
- *     haul_cuda_settings settings = { 0 };
- *     settings.ordinal = 1;                                   the second GPU
- *     options.settings = &settings;
- *     haul_device_open(haul_cuda_device(), &options, &device);
+ *     haul_cuda_options options = { 0 };
+ *     options.ordinal = 1;                                    the second GPU
+ *     haul_cuda_open(context, &options, &device);
  *
  * This header needs no CUDA header: a stream is a cudaStream_t and an event a cudaEvent_t, passed
- * as void *. Handles of the runtime and of the driver are the same and serve alike. Both functions
+ * as void *. Handles of the runtime and of the driver are the same and serve alike. The functions
  * below exist in every build of Haul; a build without CUDA has no GPU.
  *
  * Streams. Each open device has a stream of its own, which is in order with the legacy default
@@ -37,11 +35,6 @@
 extern "C" {
 #endif
 
-/* The source of device memory, if there are no callbacks. */
-/* a stream-ordered pool of the device's own; PLAIN if the GPU has no pools */
-#define HAUL_CUDA_ALLOCATE_POOL 0
-#define HAUL_CUDA_ALLOCATE_PLAIN 1 /* cudaMalloc and cudaFree */
-
 /* Device memory from an allocator of yours: RMM, Umpire, your own pool.
  *
  * `allocate` answers `bytes` bytes of memory that the GPU can read and write, at a multiple of 256,
@@ -54,31 +47,41 @@ extern "C" {
 typedef void *haul_cuda_allocate(void *user, size_t bytes, void *stream);
 typedef void haul_cuda_release(void *user, void *memory, size_t bytes, void *stream);
 
-/* Settings of one device; zeroed, or NULL in its place, they mean the first GPU with a pool of its
- * own. */
-typedef struct haul_cuda_settings {
-    int ordinal;   /* which GPU, as cudaSetDevice counts them */
-    int allocator; /* HAUL_CUDA_ALLOCATE_POOL or _PLAIN; ignored if there are callbacks */
-    haul_cuda_allocate *allocate; /* both or neither */
-    haul_cuda_release *release;
-    void *user;
+/* Zeros, or NULL in their place: the first GPU, with a pool of its own. */
+typedef struct haul_cuda_options {
+    int ordinal; /* which GPU, as cudaSetDevice counts them */
+    /* If not 0: device memory comes from cudaMalloc and goes with cudaFree, as on a GPU without
+     * pools. 0: it comes from a stream-ordered pool of the device's own. Ignored if there are
+     * callbacks. */
+    int plain_malloc;
     /* The timeout of a wait. A wait that times out answers HAUL_ERROR_PENDING; the work goes on,
      * and can be waited for again. 0: no timeout. A wait without a timeout on the device's own
      * stream may keep a core busy for 200 us before it waits as cudaSetDeviceFlags says, unless
      * that was given cudaDeviceScheduleBlockingSync or -Yield before the device was opened. To CUDA
      * such a wait is no synchronization: a kernel's printf may come later. */
-    double patience_seconds;
+    double timeout_seconds;
     /* The most bytes of released memory that the pool keeps for later shipments, until the device
      * is closed. 0: a 64th of the GPU's memory. A shipment that does not fit waits for the driver,
      * some 0.2 ms for 128 MB. */
     size_t pool_bytes;
-} haul_cuda_settings;
+    haul_cuda_allocate *allocate; /* both or neither */
+    haul_cuda_release *release;
+    void *user;
+} haul_cuda_options;
 
-/* The table of the CUDA device, for haul_device_open. Its settings are a haul_cuda_settings.
- * haul_device_open answers HAUL_ERROR_UNSUPPORTED if there is no such GPU, no driver, or no code
- * for this GPU in the library, and HAUL_ERROR_ARGUMENT for settings that make no sense. Static,
- * never NULL; any thread. */
+/* The table of the CUDA device, for haul_device_open and for devices that wrap it. Static, never
+ * NULL; any thread. */
 HAUL_API const haul_device_table *haul_cuda_device(void);
+
+/* Opens a GPU in `context`. `options` may be NULL. HAUL_ERROR_UNSUPPORTED: there is no such GPU, no
+ * driver, or no code for this GPU in the library. HAUL_ERROR_ARGUMENT: a negative ordinal, one of
+ * the callbacks alone, a timeout that is negative or not a number. Other errors as of
+ * haul_device_open. */
+static inline haul_status haul_cuda_open(haul_context *context, const haul_cuda_options *options,
+                                         haul_device **device)
+{
+    return haul_device_open_sized(context, haul_cuda_device(), options, sizeof *options, device);
+}
 
 /* The number of GPUs; 0 if there is no driver, or on any other failure. Any thread. */
 HAUL_API int haul_cuda_count(void);

@@ -1,9 +1,10 @@
 /* Devices. A device is a memory with its own addresses, and a table of functions: its verbs.
  *
- * A back end fills one haul_device_table and exports one function that returns it
- * (haul_host_device, haul_cuda_device). The library calls the back end through the table alone. The
- * user gets the status that a verb answers, with the text of `message` in the error record. No verb
- * prints, ends the process, or changes the caller's current device or pending errors.
+ * Programs open devices with haul_host_open (host.h) and haul_cuda_open (cuda.h). The rest of this
+ * header is for those who write a device: docs/writing-a-device.md. A back end fills one
+ * haul_device_table. The library calls the back end through the table alone. The user gets the
+ * status that a verb answers, with the text of `message` in the error record. No verb prints, ends
+ * the process, or changes the caller's current device or pending errors.
  */
 #ifndef HAUL_DEVICE_H
 #define HAUL_DEVICE_H
@@ -16,6 +17,24 @@ extern "C" {
 
 /* An address in a device's memory. On the host it is a number, not to be followed. */
 typedef uint64_t haul_address;
+
+/* After a fork. A device belongs to the process that opened it. In a child, each call that needs
+ * the device answers HAUL_ERROR_STATE, with a record: calls on the device, on its shipments, and on
+ * its pinned or mirrored arenas. The child's frees release the library's own memory and call no
+ * verb: the back end's memory stays with the child until it ends, and the parent notices nothing.
+ * The child may open another device in the same context, if the back end works after a fork: the
+ * host device does, CUDA does not once the parent has used it. Types, contexts, plans, packing and
+ * plain arenas work in the child. Parent and child share the memory of mirrored arenas. If another
+ * thread was in a call on a context at the fork, the context stays busy in the child, and objects
+ * freed there are kept. */
+typedef struct haul_device haul_device;
+
+/* Drops the caller's hold and sets *device to NULL; shipments and arenas keep it open. NULL is
+ * allowed. Any thread, inside any callback: see context.h. */
+HAUL_API void haul_device_close(haul_device **device);
+
+/* The context that the device was opened with; NULL for NULL. */
+HAUL_API haul_context *haul_device_context(const haul_device *device);
 
 typedef struct haul_device_capabilities {
     size_t memory_bytes;       /* all of it; 0: unknown */
@@ -30,6 +49,22 @@ typedef struct haul_device_capabilities {
     /* Up to this size `fetch` is faster than relocate, copy_from and relocate; 0: never. */
     size_t fetch_bytes;
 } haul_device_capabilities;
+
+typedef struct haul_device_info {
+    const char *name; /* "host", "cuda"; "" for no device */
+    /* Valid as long as the device. NULL for no device. */
+    const haul_device_capabilities *capabilities;
+} haul_device_info;
+
+/* Fills *info; NULL is allowed. Any thread. */
+HAUL_API void haul_device_get_info_sized(const haul_device *device, haul_device_info *info,
+                                         size_t info_bytes);
+static inline void haul_device_get_info(const haul_device *device, haul_device_info *info)
+{
+    haul_device_get_info_sized(device, info, sizeof *info);
+}
+
+/* ---- For those who write a device. */
 
 /* One patch. It applies to each word of [arena, arena + 8 * words) (4 * words if pointers have 4
  * bytes) whose bit is set in `bitmap` (in device memory, 64-bit words, lowest bit first), and to
@@ -57,7 +92,8 @@ typedef struct haul_relocation {
     uint64_t delta;
     haul_address odd;
     uint64_t odd_count;
-    unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
+    uint32_t word_bytes; /* sizeof(void *) of the host: 8 or 4 */
+    uint32_t reserved;   /* 0 */
     uint32_t *outside;
     uint64_t after;
 } haul_relocation;
@@ -102,7 +138,8 @@ typedef struct haul_crossing {
     const haul_stretch *locked;
     uint64_t locked_count;
     uint32_t *changed;   /* in memory of `stage`; for `pull` */
-    unsigned word_bytes; /* sizeof(void *) of the host: 8 or 4 */
+    uint32_t word_bytes; /* sizeof(void *) of the host: 8 or 4 */
+    uint32_t reserved;   /* 0 */
 } haul_crossing;
 
 /* Mirrored memory: host memory and device memory at the same addresses. A pointer into it means the
@@ -114,23 +151,27 @@ typedef struct haul_mirror {
     size_t bytes; /* of either */
 } haul_mirror;
 
-#define HAUL_DEVICE_VERSION 9u
-
 /* Preconditions of all verbs: `state` comes from open; sizes are above 0; ranges lie in memory from
  * allocate. Copies, send, fetch, across, relocate, pull and push may return before they are done.
  * They take effect in the order of the calls on the selected stream; `await` and `wait` report any
  * failure since the last report. Until then the caller leaves the memory of copies untouched. One
- * thread at a time. */
+ * thread at a time.
+ *
+ * The last part of the table lists the verbs that may be NULL. Later versions of this header append
+ * such verbs, so the library takes a shorter table. */
 typedef struct haul_device_table {
-    uint32_t version;     /* HAUL_DEVICE_VERSION */
-    uint32_t table_bytes; /* sizeof(haul_device_table) */
-    const char *name;     /* "host", "cuda" */
+    size_t table_bytes;    /* sizeof(haul_device_table) */
+    size_t settings_bytes; /* of the struct that `open` reads; 0: it reads none */
+    const char *name;      /* "host", "cuda" */
 
-    /* Opens the device that `settings` names (the back end's own struct; NULL: its defaults).
-     * HAUL_ERROR_UNSUPPORTED: there is no such device. *state is set on success only. */
+    /* Opens the device that `settings` names: settings_bytes bytes, zeros for the defaults. The
+     * allocator may be copied, and lives as long as the device. HAUL_ERROR_UNSUPPORTED: there is no
+     * such device. *state is set on success only. */
     haul_status (*open)(const void *settings, const haul_allocator *allocator, void **state);
     void (*close)(void *state);
-    void (*capabilities)(void *state, haul_device_capabilities *capabilities);
+    /* Sets members of *capabilities, which are zeros. `bytes` is its size in the library: members
+     * that lie behind do not exist. */
+    void (*capabilities)(void *state, haul_device_capabilities *capabilities, size_t bytes);
 
     /* Device memory. HAUL_ERROR_DEVICE_MEMORY: not enough. It can be used on the stream that is
      * selected at `allocate`, and on other streams if the caller orders them. `release` may be
@@ -145,44 +186,9 @@ typedef struct haul_device_table {
     haul_status (*stage)(void *state, size_t bytes, void **memory);
     void (*unstage)(void *state, void *memory, size_t bytes);
 
-    /* Both may be NULL. Mirrored memory: at least `bytes` bytes of host memory, zeros, at a
-     * multiple of 4096, and device memory at the same addresses. To all verbs the device memory is
-     * as if from `allocate`, except that `unmirror` releases it; the window is as if from `stage`.
-     * The host memory that verbs are given never lies in `memory`. HAUL_ERROR_UNSUPPORTED: the
-     * device has no mirrors; HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY. `unmirror` releases both
-     * sides; no ordered work uses them then. */
-    haul_status (*mirror)(void *state, size_t bytes, haul_mirror *mirror);
-    void (*unmirror)(void *state, const haul_mirror *mirror);
-
     haul_status (*copy_to)(void *state, haul_address to, const void *from, size_t bytes);
     haul_status (*copy_from)(void *state, void *to, haul_address from, size_t bytes);
     haul_status (*relocate)(void *state, const haul_relocation *relocation);
-    /* copy_to(relocation->arena, from, bytes) and relocate in one, for graphs so small that two
-     * orders cost more than the bytes. `from` is memory of `stage`; bitmap and `odd` lie within the
-     * bytes. */
-    haul_status (*send)(void *state, const haul_relocation *relocation, const void *from,
-                        size_t bytes);
-    /* The reverse: copy_from(to, relocation->arena, bytes), and relocate of the words in `to`; the
-     * arena stays as it is. `to` is memory of `stage`, of this device or another; the words lie
-     * within the bytes, relocation->outside is NULL. HAUL_ERROR_UNSUPPORTED, and nothing is done:
-     * the device cannot write to that memory, or odd_count is too large for it. */
-    haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
-    /* All four may be NULL: the device cannot reach host memory where it lies. `lock` lets all
-     * devices of the table read and write it there, at its own address, until `unlock`; both are
-     * given whole pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: the memory cannot
-     * be locked, some of it is locked already, by anybody, or it lies in a mirror of the device.
-     * The device that has locked the memory unlocks it or, if that device is closed or lost,
-     * another one of the table; no device has work with the memory under way then. `pull` and
-     * `push` answer HAUL_ERROR_UNSUPPORTED for a word_bytes that the device does not know. */
-    haul_status (*lock)(void *state, void *memory, size_t bytes);
-    void (*unlock)(void *state, void *memory, size_t bytes);
-    haul_status (*pull)(void *state, const haul_crossing *crossing);
-    haul_status (*push)(void *state, const haul_crossing *crossing);
-    /* Copies to this device from another one of the same table, or from this one itself. The copy
-     * comes after all orders of the source's selected stream, and is in the order of this
-     * device's. */
-    haul_status (*across)(void *state, haul_address to, void *from_state, haul_address from,
-                          size_t bytes);
 
     /* Selects the stream that the verbs above use from now on; NULL: the device's own, which is
      * selected after open. HAUL_ERROR_ARGUMENT: the stream is none of this device, or is being
@@ -198,56 +204,80 @@ typedef struct haul_device_table {
     haul_status (*await)(void *state, uint64_t fence);
     /* fence and await */
     haul_status (*wait)(void *state);
-    /* Orders the signal of the user's `event` (a handle of the back end's kind) at this place of
-     * the selected stream. */
-    haul_status (*signal)(void *state, void *event);
-
-    /* Either may be NULL. The library's phases, for a profiler's time line: "pack", "transfer",
-     * "relocate" or "scatter" begins and ends on this thread. The name is static; phases may nest.
-     * They change nothing, and cannot fail. */
-    void (*phase_begin)(void *state, const char *name);
-    void (*phase_end)(void *state);
 
     /* The device's own text for its last failure; "" if it has none. Never NULL. */
     const char *(*message)(void *state);
+
+    /* ---- Optional verbs. The library does without those that are NULL. */
+
+    /* copy_to(relocation->arena, from, bytes) and relocate in one, for graphs so small that two
+     * orders cost more than the bytes. `from` is memory of `stage`; bitmap and `odd` lie within the
+     * bytes. */
+    haul_status (*send)(void *state, const haul_relocation *relocation, const void *from,
+                        size_t bytes);
+
+    /* The reverse: copy_from(to, relocation->arena, bytes), and relocate of the words in `to`; the
+     * arena stays as it is. `to` is memory of `stage`, of this device or another; the words lie
+     * within the bytes, relocation->outside is NULL. HAUL_ERROR_UNSUPPORTED, and nothing is done:
+     * the device cannot write to that memory, or odd_count is too large for it. */
+    haul_status (*fetch)(void *state, void *to, const haul_relocation *relocation, size_t bytes);
+
+    /* Both or neither. Mirrored memory: at least `bytes` bytes of host memory, zeros, at a
+     * multiple of 4096, and device memory at the same addresses. To all verbs the device memory is
+     * as if from `allocate`, except that `unmirror` releases it; the window is as if from `stage`.
+     * The host memory that verbs are given never lies in `memory`. HAUL_ERROR_UNSUPPORTED: the
+     * device has no mirrors; HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY. `unmirror` releases both
+     * sides; no ordered work uses them then. */
+    haul_status (*mirror)(void *state, size_t bytes, haul_mirror *mirror);
+    void (*unmirror)(void *state, const haul_mirror *mirror);
+
+    /* All four or none: without them the device cannot reach host memory where it lies. `lock` lets
+     * all devices of the table read and write it there, at its own address, until `unlock`; both
+     * are given whole pages of 4 KiB. HAUL_ERROR_UNSUPPORTED, and nothing is locked: the memory
+     * cannot be locked, some of it is locked already, by anybody, or it lies in a mirror of the
+     * device. The device that has locked the memory unlocks it or, if that device is closed or
+     * lost, another one of the table; no device has work with the memory under way then. `pull` and
+     * `push` answer HAUL_ERROR_UNSUPPORTED for a word_bytes that the device does not know. */
+    haul_status (*lock)(void *state, void *memory, size_t bytes);
+    void (*unlock)(void *state, void *memory, size_t bytes);
+    haul_status (*pull)(void *state, const haul_crossing *crossing);
+    haul_status (*push)(void *state, const haul_crossing *crossing);
+
+    /* Copies to this device from another one of the same table, or from this one itself. The copy
+     * comes after all orders of the source's selected stream, and is in the order of this
+     * device's. Without it, haul_shipment_copy answers HAUL_ERROR_UNSUPPORTED. */
+    haul_status (*across)(void *state, haul_address to, void *from_state, haul_address from,
+                          size_t bytes);
+
+    /* Orders the signal of the user's `event` (a handle of the back end's kind) at this place of
+     * the selected stream. Without it, a haul_async with an event is HAUL_ERROR_UNSUPPORTED. */
+    haul_status (*signal)(void *state, void *event);
+
+    /* The library's phases, for a profiler's time line: "pack", "transfer", "relocate" or "scatter"
+     * begins and ends on this thread. The name is static; phases may nest. They change nothing, and
+     * cannot fail. */
+    void (*phase_begin)(void *state, const char *name);
+    void (*phase_end)(void *state);
 } haul_device_table;
 
-/* After a fork. A device belongs to the process that opened it. In a child, each call that needs
- * the device answers HAUL_ERROR_STATE, with a record: calls on the device, on its shipments, and on
- * its pinned or mirrored arenas. The child's frees release the library's own memory and call no
- * verb: the back end's memory stays with the child until it ends, and the parent notices nothing.
- * The child may open another device in the same context, if the back end works after a fork: the
- * host device does, CUDA does not once the parent has used it. Types, contexts, plans, packing and
- * plain arenas work in the child. Parent and child share the memory of mirrored arenas. If another
- * thread was in a call on a context at the fork, the context stays busy in the child, and objects
- * freed there are kept. */
-typedef struct haul_device haul_device;
+/* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.
+ * HAUL_ERROR_ARGUMENT: a NULL result, table or context, or a table without a verb that every device
+ * has, or with one of a pair alone. HAUL_ERROR_VERSION: a table or a setting that is newer than the
+ * library or the back end. HAUL_ERROR_UNSUPPORTED: no such device. HAUL_ERROR_BUSY: a call is under
+ * way on the context. HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE. On failure *device is NULL, and the
+ * context has the record. */
+HAUL_API haul_status haul_device_open_sized(haul_context *context, const haul_device_table *table,
+                                            const void *settings, size_t settings_bytes,
+                                            haul_device **device);
+/* The same with settings of the size that the table says: for a caller that was compiled with the
+ * back end's own header. */
+static inline haul_status haul_device_open(haul_context *context, const haul_device_table *table,
+                                           const void *settings, haul_device **device)
+{
+    return haul_device_open_sized(context, table, settings, table ? table->settings_bytes : 0,
+                                  device);
+}
 
-typedef struct haul_device_options {
-    haul_context *context;            /* shared with other devices; NULL: a new one */
-    haul_context_options new_context; /* for the new one */
-    const void *settings;             /* the back end's */
-} haul_device_options;
-
-/* Opens a device. `table` comes from a back end's function (haul_host_device()); `options` may be
- * NULL. HAUL_ERROR_ARGUMENT: a NULL table or result, or a table with a missing verb.
- * HAUL_ERROR_VERSION: a table of another version. HAUL_ERROR_UNSUPPORTED: no such device.
- * HAUL_ERROR_BUSY: a call is under way on the shared context. HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE.
- * On failure *device is NULL; options->context has the record, or options->new_context.error
- * receives it. */
-HAUL_API haul_status haul_device_open(const haul_device_table *table,
-                                      const haul_device_options *options, haul_device **device);
-/* Drops the caller's hold and sets *device to NULL; shipments and arenas keep it open. NULL is
- * allowed. Any thread, inside any callback: see context.h. */
-HAUL_API void haul_device_close(haul_device **device);
-
-HAUL_API haul_context *haul_device_context(haul_device *device);
-/* The record of the last failure on the device's context; never NULL. If haul_device_open fails
- * there is no device to ask: its options say where the record is. */
-HAUL_API const haul_error *haul_device_error(const haul_device *device);
-HAUL_API void haul_device_get_capabilities(const haul_device *device,
-                                           haul_device_capabilities *capabilities);
-HAUL_API const char *haul_device_name(const haul_device *device);
 /* For a back end's own functions (haul_host_launch). haul_device_state gives its state.
  * haul_device_fail writes `status` and `text` into the record, unless a call is under way on the
  * context, and answers `status`. */

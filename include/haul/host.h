@@ -25,17 +25,20 @@
 extern "C" {
 #endif
 
-/* The table of the host device, for haul_device_open. No settings. Static; any thread. */
+typedef struct haul_host_options {
+    size_t reserved; /* 0 */
+} haul_host_options;
+
+/* The table of the host device, for haul_device_open and for devices that wrap it. Static; any
+ * thread. */
 HAUL_API const haul_device_table *haul_host_device(void);
 
-/* Counts of the device's verbs. A send counts as a copy and a relocation. */
-typedef struct haul_host_counters {
-    uint64_t copies_to, copies_from, relocations, allocations;
-    uint64_t bytes_to, bytes_from, bytes_allocated, bytes_live;
-    uint64_t copies_across, bytes_across; /* from other devices */
-    uint64_t pulls, pushes;               /* from locked host memory, and to it */
-    uint64_t bytes_locked;                /* host memory that is locked now */
-} haul_host_counters;
+/* Opens a host device in `context`. `options` may be NULL. Errors as of haul_device_open. */
+static inline haul_status haul_host_open(haul_context *context, const haul_host_options *options,
+                                         haul_device **device)
+{
+    return haul_device_open_sized(context, haul_host_device(), options, sizeof *options, device);
+}
 
 /* Runs function(argument) with the device's memory accessible, as a kernel launch would, and
  * returns when it is done. Device addresses come from haul_device_pointer. HAUL_ERROR_ARGUMENT: the
@@ -47,9 +50,23 @@ typedef struct haul_host_counters {
 HAUL_API haul_status haul_host_launch(haul_device *device, void (*function)(void *argument),
                                       void *argument);
 
-/* The counts since the device was opened. No other thread may be in a call on the device.
- * HAUL_ERROR_ARGUMENT: the device is no host device. */
-HAUL_API haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters);
+/* Counts of the device's verbs, since it was opened. A send counts as a copy and a relocation. */
+typedef struct haul_host_counters {
+    uint64_t copies_to, copies_from, relocations, allocations;
+    uint64_t bytes_to, bytes_from, bytes_allocated, bytes_live;
+    uint64_t copies_across, bytes_across; /* from other devices */
+    uint64_t pulls, pushes;               /* from locked host memory, and to it */
+    uint64_t bytes_locked;                /* host memory that is locked now */
+} haul_host_counters;
+
+/* Fills *counters. No other thread may be in a call on the device. HAUL_ERROR_ARGUMENT: the device
+ * is no host device, or NULL counters. */
+HAUL_API haul_status haul_host_get_counters_sized(haul_device *device, haul_host_counters *counters,
+                                                  size_t counters_bytes);
+static inline haul_status haul_host_get_counters(haul_device *device, haul_host_counters *counters)
+{
+    return haul_host_get_counters_sized(device, counters, sizeof *counters);
+}
 
 #ifdef __cplusplus
 }

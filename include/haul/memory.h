@@ -1,10 +1,9 @@
 /* The allocator: the functions that give the library its host memory.
  *
- * All host memory that Haul takes comes from one such table, given when a context or a type is
- * made. NULL in its place means malloc and free, and mmap for address ranges. The table is copied;
- * `user` must outlive every object that was made with the table. Its functions are called in the
- * threads that call Haul. Several threads may call them at once, if they use objects that share the
- * table (arenas of one context, say).
+ * All host memory that Haul takes comes from such functions, given when a context or a type is
+ * made. NULL in their place means malloc and free, and mmap for address ranges. `user` must outlive
+ * every object that was made with them. They are called in the threads that call Haul. Several
+ * threads may call them at once, if they use objects that share them (arenas of one context, say).
  *
  * The functions may change errno: a call of the library that succeeds restores it.
  *

@@ -90,7 +90,7 @@ typedef enum haul_mode {
      * byte or, without tag bits in it, one past a described range; else HAUL_ERROR_GRAPH. Its shape
      * does not count. */
     HAUL_MODE_ALIAS = 1,
-    /* If the target is in a registered range (haul_static, context.h), the range's policy decides:
+    /* If the target is in a registered range (haul_context_add_static), the range's policy decides:
      * the pointer is a fixed word, null, or followed. Any other target is owned. */
     HAUL_MODE_OWN_OR_STATIC = 2,
     /* The target lies in a registered range or is an alias; else HAUL_ERROR_GRAPH. */

@@ -10,7 +10,7 @@
  * never writes a host pointer.
  *
  * All calls here use the device's context (one thread at a time, else HAUL_ERROR_BUSY) and describe
- * a failure in haul_device_error. Those that move data wait for the device unless their names end
+ * a failure in haul_context_error. Those that move data wait for the device unless their names end
  * in _async; they work on the device's own stream, and first do what haul_shipment_wait does. Each
  * can answer HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY, HAUL_ERROR_DEVICE, HAUL_ERROR_DEVICE_LOST
  * or HAUL_ERROR_PENDING; they are not repeated below. HAUL_ERROR_PENDING means that a wait timed
@@ -153,7 +153,7 @@ HAUL_API haul_status haul_update_host(haul_shipment *shipment, void *host, size_
  * other, of the same plan, host objects and options. The host works out pointers with high tags
  * (HAUL_HIGH_TAGS) again: it fetches the ranges that hold them and sends them back, which the
  * statistics do not count as transfers. HAUL_ERROR_LIMIT: a new address has bits of its pointer's
- * tag. HAUL_ERROR_ARGUMENT: the devices have different contexts (haul_device_options).
+ * tag. HAUL_ERROR_ARGUMENT: the devices have different contexts.
  * HAUL_ERROR_UNSUPPORTED: they have different tables. On failure *copy is NULL and the device holds
  * nothing. After HAUL_ERROR_PENDING, haul_shipment_wait and haul_shipment_free of `shipment` wait
  * for `device`; if the free's wait times out, the range that is read is left to the system. */

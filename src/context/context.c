@@ -1,5 +1,6 @@
 /* Contexts: made, entered, left, dropped.
  */
+#include "base/sized.h"
 #include "context/context.h"
 
 #define MAGIC 0x6861756cu
@@ -19,51 +20,31 @@ int haul__context_is_valid(const haul_context *context)
     return context && context->magic == MAGIC;
 }
 
-static void fill_defaults(haul_limits *limits)
+static void fill_defaults(haul_context_options *options)
 {
-    if (!limits->objects)
-        limits->objects = SIZE_MAX;
-    if (!limits->bytes)
-        limits->bytes = SIZE_MAX / 2;
-    if (!limits->scan_bytes)
-        limits->scan_bytes = SCAN_BYTES;
-    if (!limits->array_elements)
-        limits->array_elements = SIZE_MAX;
+    if (!options->max_objects)
+        options->max_objects = SIZE_MAX;
+    if (!options->max_bytes)
+        options->max_bytes = SIZE_MAX / 2;
+    if (!options->max_scan_bytes)
+        options->max_scan_bytes = SCAN_BYTES;
+    if (!options->max_array_elements)
+        options->max_array_elements = SIZE_MAX;
 }
 
-static haul_status refuse(const haul_context_options *options, const char *text)
+/* The options' allocator. 0: it lacks a function. */
+static int take_allocator(const haul_context_options *options, haul_allocator *allocator)
 {
-    return haul__fail(options->error, HAUL_ERROR_ARGUMENT, "%s", text);
-}
-
-static haul_status check_lists(const haul_context_options *options)
-{
-    size_t i;
-    if (!options->statics && options->static_count)
-        return refuse(options, "statics is NULL, and static_count is not 0");
-    if (!options->translations && options->translation_count)
-        return refuse(options, "translations is NULL, and translation_count is not 0");
-    for (i = 0; i < options->static_count; i++)
-        if (options->statics[i].policy < HAUL_STATIC_KEEP ||
-            options->statics[i].policy > HAUL_STATIC_COPY)
-            return haul__fail(options->error, HAUL_ERROR_ARGUMENT,
-                              "statics[%zu] has the policy %d, which does not exist", i,
-                              (int)options->statics[i].policy);
-    return HAUL_OK;
-}
-
-static haul_status check_options(const haul_context_options *options)
-{
-    if (!haul__allocator_is_complete(options->allocator))
-        return refuse(
-            options,
-            "the allocator lacks allocate or release, or has one of reserve and unreserve alone");
-    if (options->threads > HAUL_THREADS_MAX && options->threads != HAUL_THREADS_ALL)
-        return haul__fail(options->error, HAUL_ERROR_ARGUMENT, "%u threads are more than %u",
-                          options->threads, HAUL_THREADS_MAX);
-    if (!(options->threads_awake_seconds >= 0))
-        return refuse(options, "threads_awake_seconds is negative, or no number");
-    return check_lists(options);
+    allocator->user = options->allocator_user;
+    allocator->allocate = options->allocate;
+    allocator->release = options->release;
+    allocator->reserve = options->reserve;
+    allocator->unreserve = options->unreserve;
+    if (!options->allocate && !options->release && !options->reserve && !options->unreserve) {
+        *allocator = haul__allocator_or_default(NULL);
+        return 1;
+    }
+    return haul__allocator_is_complete(allocator);
 }
 
 static unsigned threads_for(const haul_context_options *options)
@@ -75,39 +56,41 @@ static unsigned threads_for(const haul_context_options *options)
     return all < HAUL_THREADS_MAX ? all : HAUL_THREADS_MAX;
 }
 
-haul_status haul_context_create(const haul_context_options *options, haul_context **context)
+static int is_acceptable(const haul_context_options *options)
 {
-    static const haul_context_options defaults;
+    return (options->threads <= HAUL_THREADS_MAX || options->threads == HAUL_THREADS_ALL) &&
+           options->spin_seconds >= 0;
+}
+
+haul_status haul_context_create_sized(const haul_context_options *options, size_t options_bytes,
+                                      haul_context **context)
+{
+    haul_context_options chosen;
     haul_allocator allocator;
     haul_context *made;
     haul_status status;
-    if (context)
-        *context = NULL;
-    if (!options)
-        options = &defaults;
-    status = context ? check_options(options)
-                     : refuse(options, "the address of the new context is NULL");
+    if (!context)
+        return HAUL_ERROR_ARGUMENT;
+    *context = NULL;
+    status = haul__read_options(&chosen, sizeof chosen, options, options_bytes);
     if (status != HAUL_OK)
         return status;
-    allocator = haul__allocator_or_default(options->allocator);
+    if (!is_acceptable(&chosen) || !take_allocator(&chosen, &allocator))
+        return HAUL_ERROR_ARGUMENT;
     made = haul__allocate_zeroed(&allocator, sizeof *made);
     if (!made)
-        return haul__fail(options->error, HAUL_ERROR_MEMORY, "no memory for a context");
+        return HAUL_ERROR_MEMORY;
     made->magic = MAGIC;
     made->holders = 1;
     made->allocator = allocator;
-    made->options = *options;
-    made->options.allocator = NULL;
-    made->options.error = NULL;
-    made->options.threads = threads_for(options);
-    fill_defaults(&made->options.limits);
+    made->options = chosen;
+    made->options.threads = threads_for(&chosen);
+    fill_defaults(&made->options);
     if (made->options.threads > 1) {
-        made->pool = haul__pool_new(&allocator, made->options.threads - 1,
-                                    made->options.threads_awake_seconds);
+        made->pool = haul__pool_new(&allocator, made->options.threads - 1, chosen.spin_seconds);
         if (!made->pool) {
             haul__release(&allocator, made, sizeof *made);
-            return haul__fail(options->error, HAUL_ERROR_MEMORY,
-                              "no memory for the threads of a context");
+            return HAUL_ERROR_MEMORY;
         }
     }
     *context = made;
@@ -176,8 +159,12 @@ void haul__context_drop(haul_context *context)
     haul__pool_free(context->pool);
     context->magic = 0;
     allocator = context->allocator;
-    if (context->locks) /* a device closed before its work had ended */
-        haul__release(&allocator, context->locks, context->lock_capacity * sizeof *context->locks);
+    /* locks are left if a device closed before its work had ended */
+    haul__release(&allocator, context->locks, context->lock_capacity * sizeof *context->locks);
+    haul__release(&allocator, context->statics,
+                  context->static_capacity * sizeof *context->statics);
+    haul__release(&allocator, context->translations,
+                  context->translation_capacity * sizeof *context->translations);
     haul__release(&allocator, context, sizeof *context);
 }
 
@@ -331,6 +318,54 @@ void haul_context_free(haul_context **context)
         haul__free(&freed->freed, freed, drop_callers, freed);
 }
 
+static haul_status add_static(haul_context *context, const haul__static *added)
+{
+    if (!added->address || added->bytes > UINTPTR_MAX - added->address)
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                          "the static range is NULL, or wraps around the address space");
+    if (added->policy < HAUL_STATIC_KEEP || added->policy > HAUL_STATIC_COPY)
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                          "the static range has the policy %d, which does not exist",
+                          (int)added->policy);
+    if (!haul__grow(&context->allocator, (void **)&context->statics, &context->static_capacity,
+                    context->static_count + 1, sizeof *context->statics))
+        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a static range");
+    context->statics[context->static_count++] = *added;
+    return HAUL_OK;
+}
+
+haul_status haul_context_add_static(haul_context *context, const void *address, size_t bytes,
+                                    haul_static_policy policy)
+{
+    haul__static added;
+    haul_status status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    added.address = (uintptr_t)address;
+    added.bytes = bytes;
+    added.policy = policy;
+    status = add_static(context, &added);
+    haul__context_leave(context);
+    return status;
+}
+
+haul_status haul_context_add_translation(haul_context *context, uintptr_t host, uintptr_t copy)
+{
+    haul_status status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    if (haul__grow(&context->allocator, (void **)&context->translations,
+                   &context->translation_capacity, context->translation_count + 1,
+                   sizeof *context->translations)) {
+        context->translations[context->translation_count].host = host;
+        context->translations[context->translation_count++].copy = copy;
+    } else {
+        status = haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a translation");
+    }
+    haul__context_leave(context);
+    return status;
+}
+
 haul_status haul_context_trim(haul_context *context)
 {
     haul_status status = haul__context_enter(context);
@@ -345,8 +380,7 @@ const haul_error *haul_context_error(const haul_context *context)
 {
     static const haul_error none = {
         HAUL_ERROR_ARGUMENT, "", "",
-        "there is no context: it is NULL or freed, or the call that was to make it, or a "
-        "device with it, has failed"
+        "there is no context: it is NULL or freed, or the call that was to make it has failed"
     };
     return haul__context_is_valid(context) ? &context->error : &none;
 }

@@ -25,6 +25,16 @@ typedef struct haul__lock {
     struct haul_device *device; /* it locked the pages; NULL: it has closed */
 } haul__lock;
 
+typedef struct haul__static {
+    uintptr_t address;
+    size_t bytes;
+    haul_static_policy policy;
+} haul__static;
+
+typedef struct haul__translation {
+    uintptr_t host, copy;
+} haul__translation;
+
 /* An object that has been freed and must still be finished. It stands in the object, so that a free
  * needs no memory. */
 typedef struct haul__freed haul__freed;
@@ -45,6 +55,10 @@ struct haul_context {
     haul__freed freed; /* for haul_context_free */
     haul_allocator allocator;
     haul_context_options options; /* limits with their defaults filled in */
+    haul__static *statics;
+    size_t static_count, static_capacity;
+    haul__translation *translations;
+    size_t translation_count, translation_capacity;
     haul_error error;
     haul__table table;
     int has_warm;

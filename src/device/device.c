@@ -2,8 +2,9 @@
  *
  * A handle counts its holders: the caller and each shipment. A device that is closed while it has
  * shipments lives until the last of them is freed. The table is copied and checked once, so that no
- * call needs to check whether a verb is present.
+ * call needs to check whether a required verb is present.
  */
+#include "base/sized.h"
 #include "device/deferred.h"
 #include "device/device.h"
 #include "device/lock.h"
@@ -50,92 +51,102 @@ haul_status haul__device_enter(haul_device *device)
     return HAUL_OK;
 }
 
-static haul_status check_table(haul_error *error, const haul_device_table *table)
+/* A size that no table has: the struct is not one of this version. */
+#define TABLE_BYTES_MAX ((size_t)4096)
+
+static haul_status read_table(haul_error *error, const haul_device_table *theirs,
+                              haul_device_table *table)
 {
-    if (!table)
+    if (!theirs)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the device's table is NULL");
-    if (table->version != HAUL_DEVICE_VERSION || table->table_bytes != sizeof *table)
+    if (theirs->table_bytes > TABLE_BYTES_MAX ||
+        haul__read_options(table, sizeof *table, theirs, theirs->table_bytes) != HAUL_OK)
         return haul__fail(error, HAUL_ERROR_VERSION,
-                          "the device's table is of version %u and has %zu bytes, not %u and %zu: "
-                          "build the device with "
-                          "this version's headers",
-                          (unsigned)table->version, (size_t)table->table_bytes,
-                          (unsigned)HAUL_DEVICE_VERSION, sizeof *table);
+                          "the device's table has %zu bytes, and verbs that this version of the "
+                          "library lacks",
+                          theirs->table_bytes);
     if (!table->name || !table->open || !table->close || !table->capabilities || !table->allocate ||
         !table->release || !table->stage || !table->unstage || !table->copy_to ||
-        !table->copy_from || !table->relocate || !table->send || !table->fetch || !table->across ||
-        !table->select || !table->fence || !table->poll || !table->await || !table->wait ||
-        !table->signal || !table->message || !table->lock != !table->pull ||
+        !table->copy_from || !table->relocate || !table->select || !table->fence || !table->poll ||
+        !table->await || !table->wait || !table->message || !table->lock != !table->pull ||
         !table->unlock != !table->pull || !table->push != !table->pull ||
         !table->mirror != !table->unmirror)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "the device's table lacks its name, a function that every device has, or "
-                          "one of a pair");
+                          "the device's table lacks its name, a verb that every device has, or one "
+                          "of a pair");
     return HAUL_OK;
 }
 
-/* The context to use, held. */
-static haul_status take_context(const haul_device_options *options, haul_context **context)
+/* Settings of the back end's size: what the caller's header and the back end both know. */
+static haul_status open_with(haul_device *device, const void *settings, size_t settings_bytes)
 {
-    if (!options || !options->context)
-        return haul_context_create(options ? &options->new_context : NULL, context);
-    if (!haul__context_is_valid(options->context))
-        return haul__fail(options->new_context.error, HAUL_ERROR_ARGUMENT,
-                          "options->context is no living context");
-    haul__context_hold(options->context);
-    *context = options->context;
-    return HAUL_OK;
+    const haul_allocator *allocator = &device->context->allocator;
+    const size_t bytes = device->table.settings_bytes;
+    void *read = haul__allocate(allocator, bytes ? bytes : 1, 2 * sizeof(void *));
+    haul_status status;
+    if (!read)
+        return HAUL_ERROR_MEMORY;
+    status = haul__read_options(read, bytes, settings, settings_bytes);
+    if (status == HAUL_OK)
+        status = device->table.open(read, allocator, &device->state);
+    haul__release(allocator, read, bytes ? bytes : 1);
+    return status;
 }
 
-/* On success the handle takes over the hold on `context`. */
+static void read_capabilities(haul_device *device)
+{
+    haul_device_capabilities *capabilities = &device->capabilities;
+    device->table.capabilities(device->state, capabilities, sizeof *capabilities);
+    if (!device->table.send)
+        capabilities->send_bytes = 0;
+    if (!device->table.fetch)
+        capabilities->fetch_bytes = 0;
+}
+
+/* On success the handle takes a hold on `context`. */
 static haul_status open_in(haul_context *context, const haul_device_table *table,
-                           const void *settings, haul_device **result)
+                           const void *settings, size_t settings_bytes, haul_device **result)
 {
-    haul_status status = check_table(&context->error, table);
-    haul_device *device;
-    if (status != HAUL_OK)
-        return status;
-    device = haul__allocate_zeroed(&context->allocator, sizeof *device);
+    haul_device *device = haul__allocate_zeroed(&context->allocator, sizeof *device);
+    haul_status status;
     if (!device)
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a device handle");
-    status = table->open(settings, &context->allocator, &device->state);
+    device->context = context;
+    status = read_table(&context->error, table, &device->table);
+    if (status == HAUL_OK) {
+        status = open_with(device, settings, settings_bytes);
+        if (status != HAUL_OK)
+            haul__fail(&context->error, status, "the device \"%s\" could not be opened",
+                       device->table.name);
+    }
     if (status != HAUL_OK) {
         haul__release(&context->allocator, device, sizeof *device);
-        return haul__fail(&context->error, status, "the device \"%s\" could not be opened",
-                          table->name);
+        return status;
     }
-    device->table = *table;
-    device->context = context;
     device->process = haul__process();
     device->holders = 1;
     device->whole_bytes = HAUL__RING_BYTES;
     device->magic = MAGIC;
-    table->capabilities(device->state, &device->capabilities);
+    read_capabilities(device);
+    haul__context_hold(context);
     *result = device;
     return HAUL_OK;
 }
 
-haul_status haul_device_open(const haul_device_table *table, const haul_device_options *options,
-                             haul_device **result)
+haul_status haul_device_open_sized(haul_context *context, const haul_device_table *table,
+                                   const void *settings, size_t settings_bytes,
+                                   haul_device **device)
 {
-    haul_context *context;
     haul_status status;
-    if (!result)
-        return haul__fail(options ? options->new_context.error : NULL, HAUL_ERROR_ARGUMENT,
-                          "the address of the new device is NULL");
-    *result = NULL;
-    status = take_context(options, &context);
+    if (!device)
+        return haul__context_refuse(context, HAUL_ERROR_ARGUMENT,
+                                    "the address of the new device is NULL");
+    *device = NULL;
+    status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    status = haul__context_enter(context);
-    if (status == HAUL_OK) {
-        status = open_in(context, table, options ? options->settings : NULL, result);
-        haul__context_leave(context);
-    }
-    if (status != HAUL_OK && options && !options->context && options->new_context.error)
-        *options->new_context.error = context->error;
-    if (status != HAUL_OK)
-        haul__context_drop(context);
+    status = open_in(context, table, settings, settings_bytes, device);
+    haul__context_leave(context);
     return status;
 }
 
@@ -155,28 +166,22 @@ void haul_device_close(haul_device **device)
         haul__free(&closed->freed, closed->context, drop_callers, closed);
 }
 
-haul_context *haul_device_context(haul_device *device)
+haul_context *haul_device_context(const haul_device *device)
 {
     return haul__device_is_valid(device) ? device->context : NULL;
 }
 
-const haul_error *haul_device_error(const haul_device *device)
+void haul_device_get_info_sized(const haul_device *device, haul_device_info *info,
+                                size_t info_bytes)
 {
-    return haul_context_error(haul__device_is_valid(device) ? device->context : NULL);
-}
-
-void haul_device_get_capabilities(const haul_device *device, haul_device_capabilities *capabilities)
-{
-    if (!capabilities)
+    haul_device_info ours = { "", NULL };
+    if (!info)
         return;
-    memset(capabilities, 0, sizeof *capabilities);
-    if (haul__device_is_valid(device))
-        *capabilities = device->capabilities;
-}
-
-const char *haul_device_name(const haul_device *device)
-{
-    return haul__device_is_valid(device) ? device->table.name : "";
+    if (haul__device_is_valid(device)) {
+        ours.name = device->table.name;
+        ours.capabilities = &device->capabilities;
+    }
+    haul__write_info(info, info_bytes, &ours, sizeof ours);
 }
 
 void *haul_device_state(const haul_device *device)

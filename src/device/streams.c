@@ -55,6 +55,15 @@ haul_status haul__select(haul_device *device, void *stream)
     return HAUL_OK;
 }
 
+haul_status haul__select_for(haul_device *device, const haul_async *async)
+{
+    if (async && async->event && !device->table.signal)
+        return haul__fail(&device->context->error, HAUL_ERROR_UNSUPPORTED,
+                          "the device \"%s\" signals no events: let haul_async.event be NULL",
+                          device->table.name);
+    return haul__select(device, async ? async->stream : NULL);
+}
+
 /* Counts a failure. Every answer of the device about its work passes here. */
 static haul_status heard(haul_device *device, haul_status status)
 {

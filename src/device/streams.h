@@ -25,6 +25,9 @@ haul_status haul__device_failed(haul_device *device, haul_status status, const c
 /* Selects the stream of all orders up to the next select. NULL: the device's own. Every call
  * selects first. */
 haul_status haul__select(haul_device *device, void *stream);
+/* Selects the stream of a call; NULL: a synchronous one. HAUL_ERROR_UNSUPPORTED: it names an event,
+ * and the device signals none. */
+haul_status haul__select_for(haul_device *device, const haul_async *async);
 haul_status haul__fence(haul_device *device, uint64_t *fence);
 /* The same; a failure fills the record. */
 haul_status haul__fence_behind(haul_device *device, size_t bytes, uint64_t *fence);

@@ -52,10 +52,10 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log)
         return status;
     between = haul__seconds();
     status = haul__layout(plan->context, &plan->found, &plan->placed);
-    if (status == HAUL_OK && plan->placed.bytes > plan->context->options.limits.bytes)
+    if (status == HAUL_OK && plan->placed.bytes > plan->context->options.max_bytes)
         status = haul__fail(&plan->context->error, HAUL_ERROR_LIMIT,
                             "%zu bytes, more than the limit of %zu", plan->placed.bytes,
-                            plan->context->options.limits.bytes);
+                            plan->context->options.max_bytes);
 #ifdef HAUL_CHECKS
     if (status == HAUL_OK)
         status = haul__layout_check(plan->context, &plan->found, &plan->placed);

@@ -233,8 +233,7 @@ static haul_status order_after(haul_shipment *shipment, const haul_async *async)
     if (status == HAUL_OK && async && shipment->work.is_pending &&
         shipment->work.stream != async->stream)
         status = await_work(shipment);
-    return status == HAUL_OK ? haul__select(shipment->device, async ? async->stream : NULL)
-                             : status;
+    return status == HAUL_OK ? haul__select_for(shipment->device, async) : status;
 }
 
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async)

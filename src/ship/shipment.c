@@ -68,7 +68,7 @@ static haul_status begin(haul_device *device, const haul_async *async, haul_ship
     status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = result ? haul__select(device, async ? async->stream : NULL)
+    status = result ? haul__select_for(device, async)
                     : haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
                                  "the address of the new shipment is NULL");
     if (status != HAUL_OK)
@@ -96,8 +96,7 @@ static haul_status call_ship_plan(haul_device *device, haul_plan *plan, const ma
     if (!haul__plan_is_valid(plan) || haul__plan_context(plan) != device->context) {
         status = haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
                             haul__plan_is_valid(plan)
-                                ? "the plan belongs to another context than the device: make it "
-                                  "with haul_device_context"
+                                ? "the plan belongs to another context than the device"
                                 : "the plan is NULL or freed");
     } else {
         status = ship_plan(device, plan, how, result);

@@ -29,7 +29,8 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     if (device->context != source->context)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "the two devices have different contexts: open both with one");
-    if (device->table.across != source->table.across || device->table.open != source->table.open)
+    if (!source->table.across || device->table.across != source->table.across ||
+        device->table.open != source->table.open)
         return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                           "no copies from a device \"%s\" to a device \"%s\"", source->table.name,
                           device->table.name);

@@ -105,7 +105,7 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
  * before the cell of this one has come. */
 HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
-    const size_t limit = d->context->options.limits.objects, written = d->tail->written;
+    const size_t limit = d->context->options.max_objects, written = d->tail->written;
     entry = chase_list(d, entry, limit);
     while (d->found->objects < limit) {
         uint64_t next = 0;
@@ -217,13 +217,13 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
 
 static haul_status check_limits(haul__discovery *d)
 {
-    const haul_limits *limits = &d->context->options.limits;
-    if (d->found->objects > limits->objects)
+    const haul_context_options *limits = &d->context->options;
+    if (d->found->objects > limits->max_objects)
         return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects",
-                            limits->objects);
-    if (d->found->bytes > limits->bytes)
+                            limits->max_objects);
+    if (d->found->bytes > limits->max_bytes)
         return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes",
-                            limits->bytes);
+                            limits->max_bytes);
     return HAUL_OK;
 }
 

@@ -161,7 +161,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
     const uintptr_t value = p->value;
     const size_t unit = haul__unit_of(slot, p->level);
     const int64_t sentinel = haul__narrow(slot->shape[p->level].add, unit);
-    size_t limit = d->context->options.limits.scan_bytes, done = 0;
+    size_t limit = d->context->options.max_scan_bytes, done = 0;
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse_outside(d, slot, value);
     if (!(mode & HAUL__EXACT) && is_known_string(d, p, unit, sentinel)) {
@@ -240,19 +240,19 @@ haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned 
 haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
                                size_t alignment, uintptr_t *end)
 {
-    const haul_limits *limits = &d->context->options.limits;
+    const haul_context_options *limits = &d->context->options;
     size_t bytes;
     if (haul__multiply_overflows(entry->count - 1, entry->stride, &bytes) ||
         haul__add_overflows(bytes, element_bytes, &bytes))
         return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu elements of %zu bytes overflow",
                             entry->count, entry->stride);
-    if (entry->count > limits->array_elements)
+    if (entry->count > limits->max_array_elements)
         return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
                             "%zu elements, more than the limit array_elements of %zu", entry->count,
-                            limits->array_elements);
-    if (bytes > limits->bytes)
+                            limits->max_array_elements);
+    if (bytes > limits->max_bytes)
         return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
-                            "%zu bytes, more than the limit of %zu", bytes, limits->bytes);
+                            "%zu bytes, more than the limit of %zu", bytes, limits->max_bytes);
     if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST ||
         bytes > HAUL__HIGHEST - entry->address)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,

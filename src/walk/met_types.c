@@ -207,18 +207,19 @@ static int is_countable(const haul_shape *shape, unsigned level, haul__plain_arr
 int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
                               haul__plain_array *array)
 {
-    const haul_limits *limits = &d->context->options.limits;
+    const haul_context_options *limits = &d->context->options;
     const haul_shape *shape;
     memset(array, 0, sizeof *array);
     array->slot = slot;
     array->level = (uint8_t)level;
     if (d->recording || !d->map->flat || level + 1u != slot->levels ||
-        (slot->flags & ~HAUL__SLOT_EACH) || limits->array_elements < HAUL__PLAIN_BYTES ||
-        limits->bytes < HAUL__PLAIN_BYTES || !is_plain(slot, array))
+        (slot->flags & ~HAUL__SLOT_EACH) || limits->max_array_elements < HAUL__PLAIN_BYTES ||
+        limits->max_bytes < HAUL__PLAIN_BYTES || !is_plain(slot, array))
         return 0;
     shape = &slot->shape[level];
     array->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
-                       haul__narrow(shape->add, 1) == 0 && limits->scan_bytes >= HAUL__PLAIN_BYTES;
+                       haul__narrow(shape->add, 1) == 0 &&
+                       limits->max_scan_bytes >= HAUL__PLAIN_BYTES;
     array->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
     return array->is_string || array->is_called || is_countable(shape, level, array);
 }

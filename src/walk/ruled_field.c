@@ -188,23 +188,23 @@ static void become_fixed(haul__field_value *w, uint64_t becomes)
     w->start = 0;
 }
 
-static const haul_static *find_static(const haul__discovery *d, uintptr_t address)
+static const haul__static *find_static(const haul__discovery *d, uintptr_t address)
 {
-    const haul_context_options *options = &d->context->options;
+    const haul_context *context = d->context;
     size_t i;
-    for (i = 0; i < options->static_count; i++)
-        if (address - (uintptr_t)options->statics[i].address <= options->statics[i].bytes)
-            return &options->statics[i];
+    for (i = 0; i < context->static_count; i++)
+        if (address - context->statics[i].address <= context->statics[i].bytes)
+            return &context->statics[i];
     return NULL;
 }
 
 static uintptr_t translation(const haul__discovery *d, uintptr_t value)
 {
-    const haul_context_options *options = &d->context->options;
+    const haul_context *context = d->context;
     size_t i;
-    for (i = 0; i < options->translation_count; i++)
-        if (options->translations[i].host == value)
-            return options->translations[i].copy;
+    for (i = 0; i < context->translation_count; i++)
+        if (context->translations[i].host == value)
+            return context->translations[i].copy;
     return value;
 }
 
@@ -319,7 +319,7 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
                                 haul__field_value *w)
 {
     const haul_rule *rule = &ruled->rule->said;
-    const haul_static *range = NULL;
+    const haul__static *range = NULL;
     haul_status status = HAUL_OK;
     w->address = w->start = w->value & ~rule->tag_bits;
     w->may_be_static =

@@ -99,15 +99,18 @@ char *accept_read(const char *path, size_t *bytes)
     return text;
 }
 
-haul_device *accept_device(const haul_context_options *context)
+haul_device *accept_device(int checked)
 {
-    haul_device_options options;
-    haul_device *device;
+    haul_context_options options;
+    haul_context *context;
+    haul_device *device = NULL;
     haul_status status;
     memset(&options, 0, sizeof options);
-    if (context)
-        options.new_context = *context;
-    status = haul_device_open(haul_host_device(), &options, &device);
+    options.checked = checked;
+    status = haul_context_create(&options, &context);
+    if (!status)
+        status = haul_host_open(context, NULL, &device);
+    haul_context_free(&context);
     if (status) {
         fprintf(stderr, "no host device: %s\n", haul_status_text(status));
         exit(1);
@@ -122,13 +125,11 @@ static void print_finding(void *user, const haul_audit_finding *finding)
         accept_note("%s -> %s: %s", finding->path, finding->other_path, finding->text);
 }
 
-static haul_context *checked_context(const haul_context_options *options)
+static haul_context *checked_context(void)
 {
     haul_context_options checked;
     haul_context *context;
     memset(&checked, 0, sizeof checked);
-    if (options)
-        checked = *options;
     checked.checked = 1;
     if (haul_context_create(&checked, &context) != HAUL_OK) {
         fprintf(stderr, "out of memory\n");
@@ -150,13 +151,16 @@ static haul_status audit(haul_context *context, void *root, const haul_type *typ
     return haul_audit(context, &from, 1, &options, found);
 }
 
-int accept_audit(const haul_context_options *options, void *root, const haul_type *type,
+int accept_audit(haul_status (*tell)(haul_context *context), void *root, const haul_type *type,
                  size_t count)
 {
-    haul_context *context = checked_context(options);
+    haul_context *context = checked_context();
     haul_audit_summary found;
-    haul_status status = audit(context, root, type, count, &found);
-    int right = status == HAUL_OK && found.hidden_pointers == 0 && found.beyond_block == 0;
+    haul_status status = tell ? tell(context) : HAUL_OK;
+    int right;
+    if (!status)
+        status = audit(context, root, type, count, &found);
+    right = status == HAUL_OK && found.hidden_pointers == 0 && found.beyond_block == 0;
     if (found.little_of_block > 0)
         accept_note("blocks with room to grow, which the description leaves out: %zu",
                     found.little_of_block);
@@ -179,7 +183,7 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
     options.let_counts_change = 1;
     status = haul_ship(device, root, type, count, &options, &shipment);
     if (status) {
-        accept_ok(status, haul_device_error(device), "it is shipped");
+        accept_ok(status, haul_context_error(haul_device_context(device)), "it is shipped");
         return NULL;
     }
     haul_shipment_get_statistics(shipment, &s);

@@ -33,13 +33,13 @@ int accept_done(void);
 /* The whole file with a 0 behind it, in the C library's memory; NULL: it cannot be read. */
 char *accept_read(const char *path, size_t *bytes);
 
-/* A host device whose context has these options (NULL: none); ends the program when there is
- * none. */
-haul_device *accept_device(const haul_context_options *options);
+/* A host device with a context of its own; ends the program when there is none. */
+haul_device *accept_device(int checked);
 
-/* Audits in a context with these options that checks as well; says in one sentence that nothing was
- * found, hints aside, and prints what was. Blocks are those of open heaps. */
-int accept_audit(const haul_context_options *options, void *root, const haul_type *type,
+/* Audits in a checked context of its own, to which `tell` (NULL: none) adds statics; says in one
+ * sentence that nothing was found, hints aside, and prints what was. Blocks are those of open
+ * heaps. */
+int accept_audit(haul_status (*tell)(haul_context *context), void *root, const haul_type *type,
                  size_t count);
 
 /* Ships, and notes how much that was. NULL: it failed, and a sentence said so. */

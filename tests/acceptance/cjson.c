@@ -18,7 +18,6 @@
 /* What stays through all stories: `originals` holds what is shipped; what cJSON allocates besides,
  * on either side, comes from `visible`. */
 static struct {
-    haul_context_options options;
     haul_device *device;
     heap *originals, *visible;
 } the;
@@ -113,7 +112,7 @@ static void check_values(pair *p)
     changing c = { haul_device_pointer(p->a, p->first), 0, NULL, NULL };
     if (!accept_there(the.device, the.originals, p->first, change_values_there, &c))
         return;
-    accept_ok(haul_unmarshal(p->a), haul_device_error(the.device),
+    accept_ok(haul_unmarshal(p->a), haul_context_error(haul_device_context(the.device)),
               "values that cJSON has changed there come back");
     tree_change_values(p->second);
     accept(prints_as(p->first, c.text),
@@ -145,7 +144,8 @@ static void check_replan(pair *p, cJSON *replaced, char *text)
     changing c = { NULL, 0, NULL, text };
     accept(haul_refresh(p->a) == HAUL_ERROR_STALE, "the old plan is stale, and says so");
     cJSON_Delete(replaced);
-    if (!accept_ok(haul_replan(p->a), haul_device_error(the.device), "a new one is made"))
+    if (!accept_ok(haul_replan(p->a), haul_context_error(haul_device_context(the.device)),
+                   "a new one is made"))
         return;
     c.root = haul_device_pointer(p->a, p->first);
     if (accept_there(the.device, the.originals, p->first, read_again_there, &c))
@@ -163,8 +163,8 @@ static void check_links(pair *p)
         replaced = haul_host_pointer(p->a, (haul_address)(uintptr_t)c.replaced);
         accept(replaced && heap_freed(copy) > 0,
                "items are detached, moved, inserted and replaced there");
-        accept_ok(haul_unmarshal_pointers(p->a), haul_device_error(the.device),
-                  "the new links come back");
+        accept_ok(haul_unmarshal_pointers(p->a),
+                  haul_context_error(haul_device_context(the.device)), "the new links come back");
         tree_change_links(p->second);
         accept(prints_as(p->first, c.text), "the original prints as the copy did");
         accept(trees_agree(p->first, p->second),
@@ -183,7 +183,7 @@ static int open_pair(pair *p)
     p->text = cJSON_PrintUnformatted(p->first);
     p->formatted = cJSON_Print(p->first);
     p->nodes = tree_count(p->first);
-    accept_audit(&the.options, p->first, node_type, 1);
+    accept_audit(node_tell, p->first, node_type, 1);
     p->a = accept_ship(the.device, p->first, node_type, 1);
     p->b = accept_ship(the.device, p->second, node_type, 1);
     return p->a && p->b;
@@ -303,11 +303,12 @@ static void check_growth(pair *p)
         accept(prints_as(p->second, c.text),
                "nodes of cJSON's allocator are added, inserted and replaced there");
         accept_refused(haul_unmarshal_pointers(p->a), HAUL_ERROR_GRAPH,
-                       haul_device_error(the.device), "root", "",
+                       haul_context_error(haul_device_context(the.device)), "root", "",
                        "to bring back links to nodes that only the device has");
         accept(prints_as(p->first, before), "after which the original is as it was");
         c.text = before;
-        accept_ok(haul_refresh(p->a), haul_device_error(the.device), "it is sent again");
+        accept_ok(haul_refresh(p->a), haul_context_error(haul_device_context(the.device)),
+                  "it is sent again");
         if (accept_there(the.device, the.originals, p->first, read_again_there, &c))
             accept(c.changed == 1, "and prints there as before");
     }
@@ -398,7 +399,8 @@ static void check_insertion(desk *first, desk *second, haul_shipment *shipment)
     if (!accept_there(the.device, the.originals, first, insert_there,
                       haul_device_pointer(shipment, first)))
         return;
-    accept_ok(haul_unmarshal_pointers(shipment), haul_device_error(the.device),
+    accept_ok(haul_unmarshal_pointers(shipment),
+              haul_context_error(haul_device_context(the.device)),
               "nodes that travelled along are inserted there, and all links come back");
     desk_insert(second);
     accept(trees_agree(first->document, second->document) &&
@@ -407,9 +409,9 @@ static void check_insertion(desk *first, desk *second, haul_shipment *shipment)
     accept(cJSON_GetObjectItemCaseSensitive(first->document, "inner")->child->next->string ==
                first->name,
            "the new member's constant name is the host's");
-    if (accept_ok(haul_replan(shipment), haul_device_error(the.device),
+    if (accept_ok(haul_replan(shipment), haul_context_error(haul_device_context(the.device)),
                   "what has become of it is shipped anew"))
-        accept_audit(&the.options, first, desk_type, 1);
+        accept_audit(node_tell, first, desk_type, 1);
 }
 
 static void insertion(void)
@@ -465,13 +467,13 @@ static int open_all(void)
 {
     cJSON_Hooks hooks = { heap_malloc, heap_free };
     haul_status status;
-    the.options.statics = node_statics;
-    the.options.static_count = STATICS;
     cJSON_InitHooks(&hooks);
     the.originals = heap_open();
     the.visible = heap_open();
-    the.device = accept_device(&the.options);
-    status = haul_type_create("cJSON", sizeof(cJSON), node_refs, NODE_ROWS, &node_type);
+    the.device = accept_device(0);
+    status = node_tell(haul_device_context(the.device));
+    if (!status)
+        status = haul_type_create("cJSON", sizeof(cJSON), node_refs, NODE_ROWS, &node_type);
     if (!status)
         status = haul_type_create("desk", sizeof(desk), desk_refs, 3, &desk_type);
     if (!status)

@@ -39,10 +39,13 @@ const haul_ref node_refs[NODE_ROWS] = {
  * in the same process. */
 const char interned[8] = "unit";
 const char literal[16] = "a literal";
-const haul_static node_statics[STATICS] = {
-    { interned, sizeof interned, HAUL_STATIC_COPY },
-    { literal, sizeof literal, HAUL_STATIC_KEEP },
-};
+haul_status node_tell(haul_context *context)
+{
+    haul_status status =
+        haul_context_add_static(context, interned, sizeof interned, HAUL_STATIC_COPY);
+    return status ? status
+                  : haul_context_add_static(context, literal, sizeof literal, HAUL_STATIC_KEEP);
+}
 
 /* -------------------------------------------------------------------------------------------------
  * Making trees

@@ -28,10 +28,9 @@ extern haul_type *node_type;
 extern const haul_ref node_refs[NODE_ROWS];
 
 /* Constant texts of the program's, handed to cJSON as names and values that are not its own.
- * `node_statics` registers both: `interned` is copied, `literal` is kept. */
-enum { STATICS = 2 };
+ * node_tell registers both: `interned` is copied, `literal` is kept. */
 extern const char interned[8], literal[16];
-extern const haul_static node_statics[STATICS];
+haul_status node_tell(haul_context *context);
 
 /* One of each: every type, every flag, empty and nested, names and values of all owners. */
 cJSON *tree_of_every_kind(void);

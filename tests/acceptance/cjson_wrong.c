@@ -15,12 +15,8 @@ typedef struct trial {
 
 static void begin(trial *t)
 {
-    haul_context_options options;
-    memset(&options, 0, sizeof options);
-    options.statics = node_statics;
-    options.static_count = STATICS;
-    options.checked = 1;
-    t->device = accept_device(&options);
+    t->device = accept_device(1);
+    accept_ok(node_tell(haul_device_context(t->device)), NULL, "constant names are registered");
     memcpy(t->rows, node_refs, sizeof node_refs);
     t->right = node_type;
     node_type = NULL;
@@ -80,8 +76,8 @@ static void refuse_row(int row, const haul_ref *wrong, cJSON *root, const char *
     trial t;
     begin(&t);
     t.rows[row] = *wrong;
-    accept_refused(send(&t, root), HAUL_ERROR_GRAPH, haul_device_error(t.device), place, "",
-                   sentence);
+    accept_refused(send(&t, root), HAUL_ERROR_GRAPH,
+                   haul_context_error(haul_device_context(t.device)), place, "", sentence);
     end(&t);
 }
 
@@ -89,10 +85,10 @@ static void refuse_row(int row, const haul_ref *wrong, cJSON *root, const char *
  * names. */
 static void refuse_unknown_name(cJSON *root)
 {
-    haul_device *device = accept_device(NULL);
+    haul_device *device = accept_device(0);
     haul_shipment *shipment;
     accept_refused(haul_ship(device, root, node_type, 1, NULL, &shipment), HAUL_ERROR_GRAPH,
-                   haul_device_error(device), "string", "registered",
+                   haul_context_error(haul_device_context(device)), "string", "registered",
                    "constant names and texts in memory that nobody has registered");
     haul_device_close(&device);
 }
@@ -109,8 +105,8 @@ static void refuse_foreign_child(heap *originals)
     cJSON_AddItemReferenceToArray(root, other);
     heap_use(before);
     begin(&t);
-    accept_refused(send(&t, root), HAUL_ERROR_GRAPH, haul_device_error(t.device),
-                   "root.child.child", "",
+    accept_refused(send(&t, root), HAUL_ERROR_GRAPH,
+                   haul_context_error(haul_device_context(t.device)), "root.child.child", "",
                    "a reference to a child of another tree, which is not shipped");
     end(&t);
     cJSON_Delete(root);

@@ -254,15 +254,17 @@ static haul_context_options checked_with(void *argument)
 
 int passage_open(passage *p, const haul_root *roots, size_t count, void *argument)
 {
-    haul_device_options options;
+    const haul_context_options options = checked_with(argument);
+    haul_context *context;
     haul_shipment_statistics statistics;
     haul_status status;
-    memset(&options, 0, sizeof options);
     memset(p, 0, sizeof *p);
-    options.new_context = checked_with(argument);
     pool_shut();
-    if (!check(haul_device_open(haul_host_device(), &options, &p->device) == HAUL_OK,
-               "the host device opens"))
+    status = haul_context_create(&options, &context);
+    if (status == HAUL_OK)
+        status = haul_host_open(context, NULL, &p->device);
+    haul_context_free(&context);
+    if (!check(status == HAUL_OK, "the host device opens"))
         return 0;
     pool_protect(PROT_READ);
     status = haul_ship_roots(p->device, roots, count, NULL, &p->shipment);

@@ -125,7 +125,7 @@ static void check_emission(subject *s)
     free(e.text);
     free(expected);
     heap_close(copy);
-    accept_ok(haul_refresh(s->shipment), haul_device_error(the.device),
+    accept_ok(haul_refresh(s->shipment), haul_context_error(haul_device_context(the.device)),
               "the copy, emptied by that, is filled again from the original");
 }
 
@@ -172,7 +172,7 @@ static int changed_there(const subject *s, int (*change)(yaml_document_t *docume
 static void check_values(const subject *s)
 {
     const int changed = changed_there(s, yaml_change_values);
-    accept_ok(haul_unmarshal(s->shipment), haul_device_error(the.device),
+    accept_ok(haul_unmarshal(s->shipment), haul_context_error(haul_device_context(the.device)),
               "values that are changed there come back");
     accept(looks_changed(s, yaml_change_values),
            "the original now is a document of which %d values were changed here", changed);
@@ -182,7 +182,8 @@ static void check_values(const subject *s)
 static void check_links(const subject *s)
 {
     const int changed = changed_there(s, yaml_change_links);
-    accept_ok(haul_unmarshal_pointers(s->shipment), haul_device_error(the.device),
+    accept_ok(haul_unmarshal_pointers(s->shipment),
+              haul_context_error(haul_device_context(the.device)),
               "exchanged values and pushed items come back, with their pointers");
     accept(looks_changed(s, change_both),
            "the original now is a document that was changed so here, in %d ways of 3", changed);
@@ -288,7 +289,7 @@ int main(int count, char **arguments)
     }
     printf("libyaml %s on a host device\n", yaml_get_version_string());
     the.originals = heap_open();
-    the.device = accept_device(NULL);
+    the.device = accept_device(0);
     status = yaml_describe(yaml_refs, DOCUMENT_ROWS, yaml_node_refs);
     if (accept_ok(status, haul_type_error(yaml_type),
                   "libyaml's document is described in fourteen rows")) {

@@ -11,10 +11,7 @@ typedef struct trial {
 
 static void begin(trial *t)
 {
-    haul_context_options options;
-    memset(&options, 0, sizeof options);
-    options.checked = 1;
-    t->device = accept_device(&options);
+    t->device = accept_device(1);
     memcpy(t->document, yaml_refs, sizeof yaml_refs);
     memcpy(t->node, yaml_node_refs, sizeof yaml_node_refs);
 }
@@ -74,8 +71,8 @@ static void refuse_nodes(const haul_ref *nodes, const haul_ref *nodes_end,
     begin(&t);
     t.document[ROW_NODES] = *nodes;
     t.document[ROW_NODES_END] = *nodes_end;
-    accept_refused(send(&t, document), HAUL_ERROR_GRAPH, haul_device_error(t.device), place, words,
-                   sentence);
+    accept_refused(send(&t, document), HAUL_ERROR_GRAPH,
+                   haul_context_error(haul_device_context(t.device)), place, words, sentence);
     end(&t);
 }
 
@@ -84,8 +81,9 @@ static void refuse_pairs_of_another_size(yaml_document_t *document)
     trial t;
     begin(&t);
     t.node[ROW_PAIRS].element_bytes = 3 * sizeof(int);
-    accept_refused(send(&t, document), HAUL_ERROR_GRAPH, haul_device_error(t.device), "pairs.start",
-                   "element", "a mapping's pairs said to be of three numbers");
+    accept_refused(send(&t, document), HAUL_ERROR_GRAPH,
+                   haul_context_error(haul_device_context(t.device)), "pairs.start", "element",
+                   "a mapping's pairs said to be of three numbers");
     end(&t);
 }
 

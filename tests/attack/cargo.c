@@ -5,6 +5,7 @@
 #include "attack.h"
 #include "calls.h"
 #include "support/check.h"
+#include "support/open.h"
 
 cargo *cargo_some(world *w)
 {

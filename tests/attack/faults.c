@@ -48,7 +48,7 @@ void call_begin(world *w, unsigned what)
 
 static void check_error(const world *w, const char *name, haul_status status)
 {
-    const haul_error *error = haul_device_error(w->device[0]);
+    const haul_error *error = haul_context_error(haul_device_context(w->device[0]));
     check_note("the error of %s", name);
     CHECK_STATUS(error->status, status);
     CHECK(error->text[0] != '\0');

@@ -9,6 +9,7 @@
 #include "haul.h"
 #include "random/graph.h"
 #include "support/check.h"
+#include "support/open.h"
 
 typedef struct heap {
     graph g;
@@ -24,16 +25,16 @@ static int is_readable(void *user, const void *address, size_t bytes)
 
 static void open_device(heap *h, random_source *random)
 {
-    haul_device_options options;
+    test_device options;
     memset(&options, 0, sizeof options);
     options.new_context.argument = &h->g.oracle;
     options.new_context.checked = random_one_in(random, 2);
     options.new_context.readable = is_readable;
     options.new_context.readable_user = &h->g;
-    options.new_context.limits.bytes = (size_t)1 << 24;
-    options.new_context.limits.objects = 100000;
-    surroundings_tell(&h->around, &options.new_context);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &h->device), HAUL_OK);
+    options.new_context.max_bytes = (size_t)1 << 24;
+    options.new_context.max_objects = 100000;
+    options.known = surroundings_known(&h->around);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &h->device), HAUL_OK);
 }
 
 /* 0: types that the library refuses, rightly; random graphs check that. */
@@ -119,7 +120,7 @@ static void check_picture(const graph *g, const void *all, const char *after)
 
 static void check_refused(const heap *h, haul_status status)
 {
-    const haul_error *error = haul_device_error(h->device);
+    const haul_error *error = haul_context_error(haul_device_context(h->device));
     attack_say("  %s: %s: %s", haul_status_name(status), error->path, error->text);
     CHECK(status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT);
     CHECK_EQ(error->status, status);

@@ -11,6 +11,7 @@
 #include "attack.h"
 #include "haul.h"
 #include "support/check.h"
+#include "support/open.h"
 
 enum { THREADS = 3, NODES = 12, NUMBERS = 40, KEPT = 4, BOXES = 4 };
 
@@ -256,15 +257,15 @@ static void run(const sequence *s)
 {
     common *all = calloc(1, sizeof *all);
     worker *workers = calloc(THREADS, sizeof *workers);
-    haul_device_options options;
+    test_device options;
     CHECK(all && workers);
     memset(&options, 0, sizeof options);
     all->s = s;
     all->type = make_type();
     pthread_mutex_init(&all->lock, NULL);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &all->device[0]), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &all->device[0]), HAUL_OK);
     options.context = haul_device_context(all->device[0]);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &all->device[1]), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &all->device[1]), HAUL_OK);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i].all = all;
         workers[i].number = i;

@@ -6,10 +6,11 @@
 #include "calls.h"
 #include "host.h"
 #include "support/check.h"
+#include "support/open.h"
 
 void world_open(world *w, const item_type *items, random_source *random)
 {
-    haul_device_options options;
+    test_device options;
     memset(w, 0, sizeof *w);
     memset(&options, 0, sizeof options);
     w->items = items;

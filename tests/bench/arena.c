@@ -113,7 +113,8 @@ static void time_ship(allocating *a, haul_outside outside, const char *technique
     haul_ship_arena_options options = { outside, NULL, 0, 0, 0 };
     haul_shipment *shipment;
     double started = bench_milliseconds();
-    must(haul_ship_arena(a->device, a->arena, &options, &shipment), haul_device_error(a->device));
+    must(haul_ship_arena(a->device, a->arena, &options, &shipment),
+         haul_context_error(haul_device_context(a->device)));
     report_sample(technique, "total", bench_milliseconds() - started);
     haul_shipment_free(&shipment);
 }
@@ -123,7 +124,7 @@ static void time_packed_ship(allocating *a)
     haul_shipment *shipment;
     double started = bench_milliseconds();
     must(haul_ship(a->device, a->object[0], a->type, 1, NULL, &shipment),
-         haul_device_error(a->device));
+         haul_context_error(haul_device_context(a->device)));
     report_sample("ship_packed", "total", bench_milliseconds() - started);
     haul_shipment_free(&shipment);
 }
@@ -169,8 +170,8 @@ void measure_arena(int runs, double scale)
     refs[1] = (haul_ref)HAUL_OBJECT(tree_node, right, &a.type);
     must(haul_type_create("tree_node", sizeof(tree_node), refs, 2, &a.type), NULL);
     must(haul_type_commit(a.type), haul_type_error(a.type));
-    must(haul_device_open(haul_host_device(), NULL, &a.device), NULL);
-    a.context = haul_device_context(a.device);
+    must(haul_context_create(NULL, &a.context), NULL);
+    must(haul_host_open(a.context, NULL, &a.device), haul_context_error(a.context));
     must(haul_arena_create(a.context, NULL, &a.arena), NULL);
     a.object = bench_map(a.count * sizeof *a.object);
     to = bench_map(a.count * sizeof(tree_node));

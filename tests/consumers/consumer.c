@@ -20,6 +20,7 @@ static void double_all(void *argument)
 int main(void)
 {
     node last = { NULL, 2.5 }, first = { NULL, 1.5 };
+    haul_context *context = NULL;
     haul_device *device = NULL;
     haul_shipment *shipment = NULL;
     haul_status status;
@@ -29,7 +30,9 @@ int main(void)
     if (status == HAUL_OK)
         status = haul_type_commit(node_type);
     if (status == HAUL_OK)
-        status = haul_device_open(haul_host_device(), NULL, &device);
+        status = haul_context_create(NULL, &context);
+    if (status == HAUL_OK)
+        status = haul_host_open(context, NULL, &device);
     if (status == HAUL_OK)
         status = haul_ship(device, &first, node_type, 1, NULL, &shipment);
     if (status == HAUL_OK)
@@ -38,6 +41,7 @@ int main(void)
         status = haul_unmarshal(shipment);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    haul_context_free(&context);
     haul_type_free(&node_type);
 
     printf("C: %s, %g %g, %d GPUs\n", haul_status_name(status), first.value, last.value,

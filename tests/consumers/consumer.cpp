@@ -33,6 +33,7 @@ static bool handles_move(haul::device &device)
 
 static haul_status run(node *root, haul::device &device)
 {
+    haul::context context;
     haul::type node_type;
     const haul_ref refs[] = {
         HAUL_OBJECT(node, next, node_type.address()),
@@ -42,7 +43,9 @@ static haul_status run(node *root, haul::device &device)
     if (status == HAUL_OK)
         status = node_type.commit();
     if (status == HAUL_OK)
-        status = device.open(haul_host_device());
+        status = context.create();
+    if (status == HAUL_OK)
+        status = device.open_host(context);
     if (status != HAUL_OK)
         return status;
     if (!handles_move(device))

@@ -8,8 +8,9 @@
 
 #include "haul/device.h"
 
-/* Runs all cases on the device that `table` and `settings` name. Prints a line for each and, last,
- * "N passed, N failed". Answers the number that failed. */
+/* Runs all cases on the device that `table` and `settings` (table->settings_bytes bytes) name,
+ * except those of verbs that it lacks. Prints a line for each and, last, "N passed, N failed".
+ * Answers the number that failed. */
 unsigned contract_run(const haul_device_table *table, const void *settings);
 
 /* How to make streams and events of the back end's kind: the case that needs them runs only with

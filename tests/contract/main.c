@@ -23,6 +23,17 @@ static int run_host(int number)
     return contract_run_with(haul_host_device(), NULL, contract_host_streams()) != 0;
 }
 
+/* The host device without its optional verbs. */
+static int run_bare(int number)
+{
+    haul_device_table table;
+    (void)number;
+    memset(&table, 0, sizeof table);
+    memcpy(&table, haul_host_device(), offsetof(haul_device_table, send));
+    table.table_bytes = sizeof table;
+    return contract_run_with(&table, NULL, contract_host_streams()) != 0;
+}
+
 static int run_deferred(int number)
 {
     fault_plan plan;
@@ -37,39 +48,40 @@ static int run_deferred(int number)
                              contract_host_streams()) != 0;
 }
 
-static int run_gpu(int number, int allocator, double patience_seconds)
+static int run_gpu(int number, int plain_malloc, double timeout_seconds)
 {
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     if (number >= haul_cuda_count()) {
         printf("skipped: no GPU %d\n", number);
         return SKIPPED;
     }
     memset(&settings, 0, sizeof settings);
     settings.ordinal = number;
-    settings.allocator = allocator;
-    settings.patience_seconds = patience_seconds;
+    settings.plain_malloc = plain_malloc;
+    settings.timeout_seconds = timeout_seconds;
     return contract_run_with(haul_cuda_device(), &settings, contract_cuda_streams(number)) != 0;
 }
 
 static int run_cuda(int number)
 {
-    return run_gpu(number, HAUL_CUDA_ALLOCATE_POOL, 0);
+    return run_gpu(number, 0, 0);
 }
 
 static int run_cuda_plain(int number)
 {
-    return run_gpu(number, HAUL_CUDA_ALLOCATE_PLAIN, 0);
+    return run_gpu(number, 1, 0);
 }
 
 static int run_cuda_patient(int number)
 {
-    return run_gpu(number, HAUL_CUDA_ALLOCATE_POOL, 60);
+    return run_gpu(number, 0, 60);
 }
 
 static const struct {
     const char *name;
     int (*run)(int number);
 } back_ends[] = { { "host", run_host },
+                  { "bare", run_bare },
                   { "deferred", run_deferred },
                   { "cuda", run_cuda },
                   { "cuda_plain", run_cuda_plain },

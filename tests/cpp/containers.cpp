@@ -474,8 +474,10 @@ static void types_are_made_once()
 
 int main()
 {
+    haul::context context;
     haul::device device;
-    check(device.open(haul_host_device()) == HAUL_OK, "the host device opens");
+    check(context.create() == HAUL_OK && device.open_host(context) == HAUL_OK,
+          "the host device opens");
     containers_travel(device);
     a_container_can_be_the_root(device);
     errors_have_paths(device);

@@ -100,10 +100,12 @@ int main()
 #else
     is_refused<std::string>("pointer, a length", "strings that share their characters");
 #endif
+    haul::context context;
     haul::device device;
     haul::shipment shipment;
     outer o;
-    check(device.open(haul_host_device()) == HAUL_OK, "the host device opens");
+    check(context.create() == HAUL_OK && device.open_host(context) == HAUL_OK,
+          "the host device opens");
     check(shipment.ship(device, &o) == HAUL_ERROR_UNSUPPORTED && !shipment,
           "shipping says the same");
     std::printf("%d passed, %d failed\n", passed, failed);

@@ -7,6 +7,7 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>
+#include <string.h>
 
 #include "cuda/gpu.h"
 #include "haul/host.h"
@@ -15,15 +16,20 @@
 static void check_there_is_no_gpu_but_a_host(cudaError_t pending)
 {
     haul_allocator allocator = gpu_allocator();
+    haul_cuda_options settings;
+    haul_context *context;
     haul_device *device = NULL;
     void *state = NULL;
-    CHECK_STATUS(gpu->open(NULL, &allocator, &state), HAUL_ERROR_UNSUPPORTED);
+    memset(&settings, 0, sizeof settings);
+    CHECK_STATUS(gpu->open(&settings, &allocator, &state), HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(state, NULL);
-    CHECK_STATUS(haul_device_open(gpu, NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_cuda_open(context, NULL, &device), HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(device, NULL);
     CHECK_EQ(cudaPeekAtLastError(), pending);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
     haul_device_close(&device);
+    haul_context_free(&context);
 }
 
 static void without_a_gpu_in_sight_there_is_no_device_D10(void)

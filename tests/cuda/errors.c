@@ -155,9 +155,11 @@ static void a_query_that_was_not_ready_is_no_error(void)
 static void an_error_of_the_callers_keeps_a_device_from_opening(void)
 {
     haul_allocator allocator = gpu_allocator();
+    haul_cuda_options settings;
     void *state = NULL;
     cudaError_t error = make_an_error();
-    CHECK_STATUS(gpu->open(NULL, &allocator, &state), HAUL_ERROR_DEVICE);
+    memset(&settings, 0, sizeof settings);
+    CHECK_STATUS(gpu->open(&settings, &allocator, &state), HAUL_ERROR_DEVICE);
     CHECK_PTR(state, NULL);
     CHECK_EQ(cudaGetLastError(), error);
     gpu_close(gpu_open(0));
@@ -173,13 +175,13 @@ static size_t free_memory(void)
 static void what_is_given_back_goes_in_spite_of_an_error_of_the_callers(void)
 {
     const uint64_t much = (uint64_t)256 << 20;
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     haul_address address;
     cudaError_t error;
     void *state, *staged;
     size_t before;
     memset(&settings, 0, sizeof settings);
-    settings.allocator = HAUL_CUDA_ALLOCATE_PLAIN;
+    settings.plain_malloc = 1;
     state = gpu_open_with(&settings);
     staged = gpu_stage(state, BYTES);
     before = free_memory();

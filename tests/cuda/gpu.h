@@ -39,7 +39,7 @@ extern const gpu_test memory_tests[], error_tests[], order_tests[], patch_tests[
 /* Opens GPU `ordinal`, or what the settings say, behind an allocator that counts. gpu_close of the
  * last one checks that all host memory has come back. */
 void *gpu_open(int ordinal);
-void *gpu_open_with(const haul_cuda_settings *settings);
+void *gpu_open_with(const haul_cuda_options *settings);
 void gpu_close(void *state);
 haul_allocator gpu_allocator(void);
 

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "cuda/gpu.h"
+#include "support/open.h"
 #include "cuda/list.h"
 
 enum { BYTES = 4096 };
@@ -97,14 +98,14 @@ static void what_was_on_a_lost_device_can_be_shipped_to_another(void)
     haul_device *lost = NULL, *host = NULL;
     test_list list = list_make(3000), expected = list_make(3000);
     haul_shipment *shipment = NULL, *again = NULL;
-    CHECK_STATUS(haul_device_open(haul_cuda_device(), NULL, &lost), HAUL_OK);
+    CHECK_STATUS(test_open(haul_cuda_device(), NULL, &lost), HAUL_OK);
     CHECK_STATUS(haul_ship(lost, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
     user_walk(haul_device_pointer(shipment, list.head), list.walked, cudaStreamLegacy);
     user_fault(cudaStreamLegacy);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_ERROR_DEVICE_LOST);
     list_check(&list, &expected);
     CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_DEVICE_LOST);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &host), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &host), HAUL_OK);
     CHECK_STATUS(haul_ship(host, list.head, list.type, 1, NULL, &again), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(again), HAUL_OK);
     list_check(&list, &expected);

@@ -25,7 +25,7 @@ static void demand_too_much(void *state)
     uint64_t sizes[3];
     char number[32];
     int i;
-    gpu->capabilities(state, &capabilities);
+    gpu->capabilities(state, &capabilities, sizeof capabilities);
     sizes[0] = free_memory() + 64 * MEGABYTE; /* less than there is in all, more than is free */
     sizes[1] = capabilities.memory_bytes;
     sizes[2] = (uint64_t)1 << 62;
@@ -42,10 +42,9 @@ static void demand_too_much(void *state)
 
 static void out_of_memory_is_said_with_sizes_and_leaves_no_error_D1_D2(void)
 {
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     memset(&settings, 0, sizeof settings);
-    for (settings.allocator = HAUL_CUDA_ALLOCATE_POOL;
-         settings.allocator <= HAUL_CUDA_ALLOCATE_PLAIN; settings.allocator++) {
+    for (settings.plain_malloc = 0; settings.plain_malloc <= 1; settings.plain_malloc++) {
         void *state = gpu_open_with(&settings);
         demand_too_much(state);
         gpu_close(state);
@@ -105,7 +104,7 @@ static void released_memory_stays_in_the_pool_as_far_as_the_settings_say(void)
 {
     int keeps;
     for (keeps = 0; keeps < 2; keeps++) {
-        haul_cuda_settings settings;
+        haul_cuda_options settings;
         haul_address address;
         size_t before;
         void *state;
@@ -164,7 +163,7 @@ static void memory_that_was_released_is_given_to_another_stream_behind_its_last_
 static void what_is_kept_is_let_go_when_memory_runs_out_D1(void)
 {
     size_t before = free_memory(), most = before / 10 * 6;
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     haul_address address;
     void *state;
     memset(&settings, 0, sizeof settings);
@@ -252,7 +251,7 @@ static void take_back(void *user, void *memory, size_t bytes, void *stream)
 
 static void *open_with_mine(user_memory *mine, int gives)
 {
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     memset(&settings, 0, sizeof settings);
     memset(mine, 0, sizeof *mine);
     mine->gives = gives;
@@ -319,18 +318,16 @@ static void memory_of_a_wrong_kind_is_refused_and_given_back(void)
 static void settings_that_make_no_sense_are_refused(void)
 {
     haul_allocator allocator = gpu_allocator();
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     void *state = NULL;
     memset(&settings, 0, sizeof settings);
     settings.allocate = give;
     CHECK_STATUS(gpu->open(&settings, &allocator, &state), HAUL_ERROR_ARGUMENT);
     settings.allocate = NULL;
-    settings.allocator = 17;
+    settings.plain_malloc = 1;
+    settings.timeout_seconds = -1;
     CHECK_STATUS(gpu->open(&settings, &allocator, &state), HAUL_ERROR_ARGUMENT);
-    settings.allocator = HAUL_CUDA_ALLOCATE_PLAIN;
-    settings.patience_seconds = -1;
-    CHECK_STATUS(gpu->open(&settings, &allocator, &state), HAUL_ERROR_ARGUMENT);
-    settings.patience_seconds = 0;
+    settings.timeout_seconds = 0;
     settings.ordinal = -1;
     CHECK_STATUS(gpu->open(&settings, &allocator, &state), HAUL_ERROR_ARGUMENT);
     settings.ordinal = haul_cuda_count();

@@ -296,14 +296,14 @@ static void a_wait_ends_too_where_cuda_was_told_to_let_other_threads_run(void)
 /* D13. */
 static void a_wait_that_takes_too_long_is_pending_and_can_be_waited_for_again(void)
 {
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     void *state;
     cudaStream_t stream = gpu_make_stream();
     uint64_t fence;
     gpu_hold hold;
     double begin;
     memset(&settings, 0, sizeof settings);
-    settings.patience_seconds = 0.05;
+    settings.timeout_seconds = 0.05;
     state = gpu_open_with(&settings);
     CHECK_STATUS(gpu->select(state, stream), HAUL_OK);
     hold = gpu_hold_stream(stream);

@@ -5,26 +5,27 @@
 #include <string.h>
 
 #include "cuda/gpu.h"
+#include "support/open.h"
 #include "cuda/list.h"
 
-static haul_device *open_device_from(int allocator, int ordinal, haul_context *context)
+static haul_device *open_device_from(int plain_malloc, int ordinal, haul_context *context)
 {
-    haul_device_options options;
-    haul_cuda_settings settings;
+    test_device options;
+    haul_cuda_options settings;
     haul_device *device = NULL;
     memset(&options, 0, sizeof options);
     memset(&settings, 0, sizeof settings);
     settings.ordinal = ordinal;
-    settings.allocator = allocator;
+    settings.plain_malloc = plain_malloc;
     options.context = context;
     options.settings = &settings;
-    CHECK_STATUS(haul_device_open(haul_cuda_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_cuda_device(), &options, &device), HAUL_OK);
     return device;
 }
 
 static haul_device *open_device(int ordinal, haul_context *context)
 {
-    return open_device_from(HAUL_CUDA_ALLOCATE_POOL, ordinal, context);
+    return open_device_from(0, ordinal, context);
 }
 
 static user_node *on_device(const haul_shipment *shipment, const test_list *list)
@@ -183,7 +184,7 @@ static void a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back(void)
         walk_in_a_mirror(device, 600, 2000, outside, way % 2);
     }
     haul_device_close(&device);
-    device = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 0, NULL);
+    device = open_device_from(1, 0, NULL);
     walk_in_a_mirror(device, 1000, 10, HAUL_OUTSIDE_REFUSE, 1);
     haul_device_close(&device);
 }
@@ -430,7 +431,7 @@ static void an_error_of_the_callers_is_told_by_the_library(void)
     cudaError_t error = user_launch_wrongly();
     CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_ERROR_DEVICE);
     CHECK_PTR(shipment, NULL);
-    CHECK_HAS(haul_device_error(device)->text, "not Haul's");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, "not Haul's");
     CHECK_EQ(cudaGetLastError(), error);
     CHECK_STATUS(haul_ship(device, list.head, list.type, 1, NULL, &shipment), HAUL_OK);
     haul_shipment_free(&shipment);
@@ -476,8 +477,8 @@ static void a_shipment_is_copied_between_two_gpus(void)
  * copy goes by way of the host. */
 static void gpus_that_cannot_reach_each_other_copy_all_the_same_D16(void)
 {
-    haul_device *from = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 0, NULL);
-    haul_device *to = open_device_from(HAUL_CUDA_ALLOCATE_PLAIN, 1, haul_device_context(from));
+    haul_device *from = open_device_from(1, 0, NULL);
+    haul_device *to = open_device_from(1, 1, haul_device_context(from));
     cudaError_t error;
     copy_and_walk(from, to, 1);
     CHECK_CUDA(cudaSetDevice(1));
@@ -594,7 +595,7 @@ static void a_changed_pointer_of_a_locked_source_is_named(void)
     user_node *third = list.head->next->next;
     list.head->next->next = list.head;
     CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
-    CHECK_STR(haul_device_error(device)->path, "root.next.next");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.next.next");
     list.head->next->next = third;
     CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
     CHECK_EQ(told(shipment).pulls, 1);
@@ -666,8 +667,8 @@ typedef struct worker {
 
 static int ship_again_and_again(worker *w)
 {
-    haul_device_options options;
-    haul_cuda_settings settings;
+    test_device options;
+    haul_cuda_options settings;
     haul_device *device = NULL;
     cudaStream_t stream;
     int round, right;
@@ -676,7 +677,7 @@ static int ship_again_and_again(worker *w)
     settings.ordinal = w->ordinal;
     options.settings = &settings;
     if (cudaSetDevice(w->ordinal) != cudaSuccess || cudaStreamCreate(&stream) != cudaSuccess ||
-        haul_device_open(haul_cuda_device(), &options, &device) != HAUL_OK)
+        test_open(haul_cuda_device(), &options, &device) != HAUL_OK)
         return 0;
     right = 1;
     for (round = 0; round < 30 && right; round++) {

@@ -43,7 +43,7 @@ haul_allocator gpu_allocator(void)
 
 /* ---- Devices. */
 
-void *gpu_open_with(const haul_cuda_settings *settings)
+void *gpu_open_with(const haul_cuda_options *settings)
 {
     haul_allocator allocator = gpu_allocator();
     void *state = NULL;
@@ -55,7 +55,7 @@ void *gpu_open_with(const haul_cuda_settings *settings)
 
 void *gpu_open(int ordinal)
 {
-    haul_cuda_settings settings;
+    haul_cuda_options settings;
     memset(&settings, 0, sizeof settings);
     settings.ordinal = ordinal;
     return gpu_open_with(&settings);

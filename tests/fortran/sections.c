@@ -58,6 +58,7 @@ void there_and_back(void *address, size_t bytes, void (*function)(void *address)
 void there_and_back(void *address, size_t bytes, void (*function)(void *address))
 {
     const holder *h = address;
+    haul_context *context;
     haul_device *device;
     haul_shipment *shipment;
     if (bytes != sizeof(holder)) {
@@ -69,14 +70,16 @@ void there_and_back(void *address, size_t bytes, void (*function)(void *address)
            (long)h->component.span, h->component.dtype.elem_len, (long)h->numbers.span,
            h->numbers.dtype.elem_len);
     describe();
-    check(haul_device_open(haul_host_device(), NULL, &device), haul_device_error(NULL), "open");
-    check(haul_ship(device, address, holder_type, 1, NULL, &shipment), haul_device_error(device),
+    check(haul_context_create(NULL, &context), haul_context_error(NULL), "haul_context_create");
+    check(haul_host_open(context, NULL, &device), haul_context_error(context), "haul_host_open");
+    check(haul_ship(device, address, holder_type, 1, NULL, &shipment), haul_context_error(context),
           "haul_ship");
     check(haul_host_launch(device, function, haul_device_pointer(shipment, address)),
-          haul_device_error(device), "haul_host_launch");
-    check(haul_unmarshal(shipment), haul_device_error(device), "haul_unmarshal");
+          haul_context_error(context), "haul_host_launch");
+    check(haul_unmarshal(shipment), haul_context_error(context), "haul_unmarshal");
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    haul_context_free(&context);
     haul_type_free(&holder_type);
     haul_type_free(&reals_1);
     haul_type_free(&reals_2);

@@ -17,7 +17,7 @@
 
 int building_fail(building *b, const char *format, ...)
 {
-    const haul_error *error = haul_device_error(b->device);
+    const haul_error *error = haul_context_error(haul_device_context(b->device));
     size_t n;
     va_list arguments;
     if (b->message[0] != '\0')

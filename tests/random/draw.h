@@ -5,6 +5,7 @@
 #define RANDOM_DRAW_H
 
 #include "model.h"
+#include "support/open.h"
 
 /* A field of count 1 at the end of the type's list, without a place yet. */
 model_field *draw_new_field(model_type *t, model_kind kind, size_t bytes);

@@ -6,6 +6,7 @@
 
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 /* ---- Types ---- */
 
@@ -107,10 +108,10 @@ static haul_status travel(void *user)
 static void open_device(void *user, fault_plan *plan)
 {
     journey *j = user;
-    haul_device_options options;
+    test_device options;
     memset(&options, 0, sizeof options);
     options.new_context.argument = j->argument;
-    surroundings_tell(j->g->around, &options.new_context);
+    options.known = surroundings_known(j->g->around);
     CHECK_STATUS(fault_open(plan, &options, &j->device), HAUL_OK);
     CHECK_STATUS(travel(j), HAUL_OK);
 }

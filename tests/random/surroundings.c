@@ -1,13 +1,14 @@
 /* One block for all statics, with margins between them.
  */
 #include "surroundings.h"
+#include "support/open.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-static haul_static range(const void *address, size_t bytes, haul_static_policy policy)
+static test_static range(const void *address, size_t bytes, haul_static_policy policy)
 {
-    haul_static s;
+    test_static s;
     s.address = address;
     s.bytes = bytes;
     s.policy = policy;
@@ -53,10 +54,12 @@ int surroundings_have(const surroundings *s, const void *address, size_t bytes)
     return is_in(address, bytes, s->kept) || is_in(address, bytes, s->nulls);
 }
 
-void surroundings_tell(const surroundings *s, haul_context_options *options)
+test_known surroundings_known(const surroundings *s)
 {
-    options->statics = s->statics;
-    options->static_count = 3;
-    options->translations = s->functions;
-    options->translation_count = 3;
+    test_known known;
+    known.statics = s->statics;
+    known.static_count = 3;
+    known.translations = s->functions;
+    known.translation_count = 3;
+    return known;
 }

@@ -5,6 +5,7 @@
 #define RANDOM_SURROUNDINGS_H
 
 #include "haul.h"
+#include "support/open.h"
 
 enum {
     STATIC_BYTES = 512,   /* of what is kept, of what becomes null, and of the stranger */
@@ -15,8 +16,8 @@ enum {
 typedef struct surroundings {
     unsigned char *memory;
     unsigned char *kept, *nulls, *copied, *stranger;
-    haul_static statics[3];
-    haul_translation functions[3];
+    test_static statics[3];
+    test_translation functions[3];
 } surroundings;
 
 /* 1: there was memory. */
@@ -24,7 +25,7 @@ int surroundings_open(surroundings *s);
 void surroundings_close(surroundings *s);
 /* 1: all of it lies in one of the statics that are not copied. */
 int surroundings_have(const surroundings *s, const void *address, size_t bytes);
-/* The options name lists of `s`, which must outlive the context. */
-void surroundings_tell(const surroundings *s, haul_context_options *options);
+/* For contexts; names lists of `s`. */
+test_known surroundings_known(const surroundings *s);
 
 #endif

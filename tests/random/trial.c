@@ -13,6 +13,7 @@
 #include "haul/host.h"
 #include "must.h"
 #include "support/check.h"
+#include "support/open.h"
 #include "wrongs.h"
 
 int trial_fail(trial *t, const char *format, ...)
@@ -208,12 +209,12 @@ int trial_open(trial_world *w)
         return 0;
     w->model = must(malloc(sizeof *w->model));
     for (int checked = 0; checked < 2; checked++) {
-        haul_device_options options;
+        test_device options;
         memset(&options, 0, sizeof options);
         options.new_context.argument = &w->oracle;
         options.new_context.checked = checked;
-        surroundings_tell(&w->around, &options.new_context);
-        if (haul_device_open(haul_host_device(), &options, &w->device[checked]) != HAUL_OK) {
+        options.known = surroundings_known(&w->around);
+        if (test_open(haul_host_device(), &options, &w->device[checked]) != HAUL_OK) {
             trial_close(w);
             return 0;
         }

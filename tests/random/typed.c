@@ -329,7 +329,7 @@ static int add_stray(building *b)
 
 static int refuses_the_stray(building *b)
 {
-    const haul_error *error = haul_device_error(b->device);
+    const haul_error *error = haul_context_error(haul_device_context(b->device));
     haul_status status = haul_ship_arena(b->device, b->arena, NULL, &b->shipment);
     char path[64];
     snprintf(path, sizeof path, "arena+%zu", (size_t)((unsigned char *)b->stray - b->base));

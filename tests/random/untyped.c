@@ -126,7 +126,7 @@ static void restore_statics(const building *b)
 
 static int is_refused(building *b)
 {
-    const haul_error *error = haul_device_error(b->device);
+    const haul_error *error = haul_context_error(haul_device_context(b->device));
     haul_status status = building_discover(b);
     return (status == HAUL_ERROR_GRAPH && b->shipment == NULL && error->path[0] != '\0' &&
             strstr(error->text, "leads out of the arena") != NULL) ||

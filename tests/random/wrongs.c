@@ -215,14 +215,15 @@ static haul_context *open_context(graph *g, model_oracle *argument, int checked)
 {
     haul_context_options options;
     haul_context *context = NULL;
+    test_known known;
     memset(&options, 0, sizeof options);
     options.argument = argument;
     options.checked = checked;
     options.readable = is_readable;
     options.readable_user = g;
-    options.limits.bytes = (size_t)1 << 26;
-    surroundings_tell(g->around, &options);
-    if (haul_context_create(&options, &context) != HAUL_OK)
+    options.max_bytes = (size_t)1 << 26;
+    known = surroundings_known(g->around);
+    if (haul_context_create(&options, &context) != HAUL_OK || test_tell(context, &known) != HAUL_OK)
         exit(2);
     return context;
 }

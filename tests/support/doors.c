@@ -17,6 +17,7 @@
 #include "support/builds.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 #ifdef BUILD_MSAN
 #include <sanitizer/msan_interface.h>
@@ -398,10 +399,10 @@ static void front_close(void *state)
     let_go(f);
 }
 
-static void front_capabilities(void *state, haul_device_capabilities *capabilities)
+static void front_capabilities(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
     const front *f = front_of(state);
-    f->inner->capabilities(state, capabilities);
+    f->inner->capabilities(state, capabilities, bytes);
     if (f->plan->chunk_bytes)
         capabilities->chunk_bytes = f->plan->chunk_bytes;
     if (f->plan->no_send)
@@ -702,7 +703,8 @@ static int is_let_pass(front *f, const char *verb, const haul_relocation *reloca
     haul_device_capabilities capabilities;
     int half;
     *status = late_event(f, verb, &half);
-    front_capabilities(f->state, &capabilities);
+    memset(&capabilities, 0, sizeof capabilities);
+    front_capabilities(f->state, &capabilities, sizeof capabilities);
     if (bytes > (strcmp(verb, "send") == 0 ? capabilities.send_bytes : capabilities.fetch_bytes))
         misused(f->plan, "send or fetch of more than the device's send_bytes or fetch_bytes");
     check_copy(f->plan, memory, bytes);
@@ -1040,37 +1042,36 @@ static const char *front_message(void *state)
 const haul_device_table *fault_device(const haul_device_table *inner)
 {
     static haul_device_table tables[TABLES_MAX];
-    static const haul_device_table front_table = { HAUL_DEVICE_VERSION,
-                                                   (uint32_t)sizeof(haul_device_table),
-                                                   NULL,
-                                                   front_open,
-                                                   front_close,
-                                                   front_capabilities,
-                                                   front_allocate,
-                                                   front_release,
-                                                   front_stage,
-                                                   front_unstage,
-                                                   front_mirror,
-                                                   front_unmirror,
-                                                   front_copy_to,
-                                                   front_copy_from,
-                                                   front_relocate,
-                                                   front_send,
-                                                   front_fetch,
-                                                   front_lock,
-                                                   front_unlock,
-                                                   front_pull,
-                                                   front_push,
-                                                   front_across,
-                                                   front_select,
-                                                   front_fence,
-                                                   front_poll,
-                                                   front_await,
-                                                   front_wait,
-                                                   front_signal,
-                                                   NULL,
-                                                   NULL,
-                                                   front_message };
+    static const haul_device_table front_table = {
+        .table_bytes = sizeof(haul_device_table),
+        .settings_bytes = sizeof(fault_device_settings),
+        .open = front_open,
+        .close = front_close,
+        .capabilities = front_capabilities,
+        .allocate = front_allocate,
+        .release = front_release,
+        .stage = front_stage,
+        .unstage = front_unstage,
+        .copy_to = front_copy_to,
+        .copy_from = front_copy_from,
+        .relocate = front_relocate,
+        .select = front_select,
+        .fence = front_fence,
+        .poll = front_poll,
+        .await = front_await,
+        .wait = front_wait,
+        .message = front_message,
+        .send = front_send,
+        .fetch = front_fetch,
+        .mirror = front_mirror,
+        .unmirror = front_unmirror,
+        .lock = front_lock,
+        .unlock = front_unlock,
+        .pull = front_pull,
+        .push = front_push,
+        .across = front_across,
+        .signal = front_signal,
+    };
     size_t i = 0;
     pthread_mutex_lock(&fronts_lock);
     while (i < TABLES_MAX - 1 && tables[i].name && tables[i].name != inner->name)
@@ -1083,18 +1084,18 @@ const haul_device_table *fault_device(const haul_device_table *inner)
     return &tables[i];
 }
 
-haul_status fault_open(fault_plan *plan, const haul_device_options *options, haul_device **device)
+haul_status fault_open(fault_plan *plan, const test_device *options, haul_device **device)
 {
     fault_device_settings settings = { plan, haul_host_device(), NULL };
     haul_allocator allocator = fault_allocator(plan);
-    haul_device_options behind;
+    test_device behind;
     haul_status status;
     memset(&behind, 0, sizeof behind);
     if (options)
         behind = *options;
-    behind.new_context.allocator = &allocator;
+    test_allocator(&behind.new_context, &allocator);
     behind.settings = &settings;
-    status = haul_device_open(fault_device(haul_host_device()), &behind, device);
+    status = test_open(fault_device(haul_host_device()), &behind, device);
     plan->context = status == HAUL_OK ? haul_device_context(*device) : NULL;
     return status;
 }
@@ -1108,7 +1109,7 @@ haul_status fault_open_context(fault_plan *plan, const haul_context_options *opt
     memset(&behind, 0, sizeof behind);
     if (options)
         behind = *options;
-    behind.allocator = &allocator;
+    test_allocator(&behind, &allocator);
     status = haul_context_create(&behind, context);
     plan->context = *context;
     return status;

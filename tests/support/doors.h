@@ -16,7 +16,8 @@
 #ifndef HAUL_TESTS_DOORS_H
 #define HAUL_TESTS_DOORS_H
 
-#include "haul/device.h"
+#include "support/open.h"
+#include "support/open.h"
 
 /* What happens at event `at`. */
 typedef enum fault_mode {
@@ -92,10 +93,10 @@ typedef struct fault_device_settings {
 /* A table in front of `inner`, which the settings name again. */
 const haul_device_table *fault_device(const haul_device_table *inner);
 
-/* haul_device_open of the host device, and haul_context_create, with the plan's doors in place of
+/* test_open of the host device, and haul_context_create, with the plan's doors in place of
  * those in `options`. NULL: no options. A device's context, if it is a new one, gets the plan's
  * allocator. */
-haul_status fault_open(fault_plan *plan, const haul_device_options *options, haul_device **device);
+haul_status fault_open(fault_plan *plan, const test_device *options, haul_device **device);
 haul_status fault_open_context(fault_plan *plan, const haul_context_options *options,
                                haul_context **context);
 

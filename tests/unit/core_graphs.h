@@ -39,6 +39,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "support/open.h"
 
 #ifdef BUILD_ASAN
 #include <sanitizer/asan_interface.h>
@@ -78,6 +79,7 @@ typedef struct lab {
     size_t undescribed; /* pointers into the graph that a test leaves without a row */
     /* what contexts are made with; allocator and checked are the lab's */
     haul_context_options options;
+    test_known known;
     fault_plan doors;
 
     /* What lab_pack leaves: of the checked run with the flat table. */
@@ -261,6 +263,7 @@ static inline void lab_open_context(int variant)
     the.doors.no_reserve = !(variant & FLAT);
     the.options.checked = (variant & CHECKED) != 0;
     CHECK_STATUS(fault_open_context(&the.doors, &the.options, &the.context), HAUL_OK);
+    CHECK_STATUS(test_tell(the.context, &the.known), HAUL_OK);
 }
 
 static inline void *lab_arena(size_t bytes, size_t alignment, int prefill)

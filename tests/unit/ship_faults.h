@@ -168,7 +168,7 @@ static inline void free_copy(void *user)
 
 static inline void check_report(haul_status status)
 {
-    const haul_error *error = haul_device_error(the.device);
+    const haul_error *error = haul_context_error(haul_device_context(the.device));
     CHECK_EQ(error->status, status);
     if (status == HAUL_OK)
         return;

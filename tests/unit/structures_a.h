@@ -26,6 +26,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/open.h"
 
 #define YARD_STALE ((uintptr_t)17)
 enum { YARD_ALIGNMENT = 16, YARD_BLOCKS = 1 << 16, YARD_ROOTS = 16 };
@@ -42,6 +43,7 @@ static struct {
     size_t block_count;
     random_source random;
     haul_context_options options;
+    test_known known;
     int64_t told;         /* the sum that a walk must find */
     int returns_pointers; /* 1: the walk changes pointers, too */
     int lets_change;      /* 1: and fields that the description reads */
@@ -192,6 +194,7 @@ static inline void yard_audit(const haul_root *roots, size_t count, yard_listene
     options.usable = yard_usable;
     options.roots_are_blocks = 1;
     CHECK_STATUS(haul_context_create(&yard.options, &context), HAUL_OK);
+    CHECK_STATUS(test_tell(context, &yard.known), HAUL_OK);
     status = haul_audit(context, roots, count, &options, &summary);
     if (status != HAUL_OK)
         check_note("%s: %s", haul_context_error(context)->path, haul_context_error(context)->text);
@@ -221,11 +224,12 @@ static inline void yard_tell(void *root, const haul_type *type, size_t count, ha
 
 static inline haul_device *yard_device(void)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     memset(&options, 0, sizeof options);
     options.new_context = yard.options;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    options.known = yard.known;
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     return device;
 }
 
@@ -236,11 +240,12 @@ static inline void yard_refuse_roots(const haul_root *roots, size_t count, haul_
     haul_host_counters counters;
     haul_shipment *s;
     haul_status got = haul_ship_roots(device, roots, count, NULL, &s);
-    check_note("%s: %s", haul_device_error(device)->path, haul_device_error(device)->text);
-    yard.refused = *haul_device_error(device);
+    check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
+               haul_context_error(haul_device_context(device))->text);
+    yard.refused = *haul_context_error(haul_device_context(device));
     CHECK_STATUS(got, status);
-    CHECK_STR(haul_device_error(device)->path, path);
-    CHECK_HAS(haul_device_error(device)->text, words);
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, path);
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, words);
     check_note(NULL);
     CHECK_PTR(s, NULL);
     CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_OK);
@@ -332,7 +337,8 @@ static inline void yard_go(const haul_root *roots, size_t count, yard_walk *walk
     CHECK(mprotect(yard.memory, yard.bytes, PROT_READ) == 0);
     status = haul_ship_roots(device, roots, count, &options, &s);
     if (status != HAUL_OK)
-        check_note("%s: %s", haul_device_error(device)->path, haul_device_error(device)->text);
+        check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
+                   haul_context_error(haul_device_context(device))->text);
     CHECK_STATUS(status, HAUL_OK);
     CHECK_EQ(yard_walk_there(device, s, roots, count, walk), yard.told);
     CHECK_BYTES(yard.memory, before, yard.used);

@@ -29,6 +29,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/open.h"
 
 enum { SITE_BYTES = 8 << 20, SITE_BLOCKS = 1 << 17, SITE_GAP = 24 };
 
@@ -43,7 +44,8 @@ typedef struct site {
     site_block *blocks; /* in order of address */
     size_t count;
     random_source random;
-    haul_context_options options; /* statics, translations, argument: the test's */
+    haul_context_options options; /* argument: the test's */
+    test_known known;             /* the test's */
     int lets_change;              /* fields that the description reads come back changed */
 } site;
 
@@ -119,9 +121,9 @@ static inline int book_readable(void *user, const void *address, size_t bytes)
     const site_block *found = block_before((uintptr_t)address);
     size_t i;
     (void)user;
-    for (i = 0; i < the.options.static_count; i++)
-        if (lies_within((uintptr_t)address, bytes, (uintptr_t)the.options.statics[i].address,
-                        the.options.statics[i].bytes))
+    for (i = 0; i < the.known.static_count; i++)
+        if (lies_within((uintptr_t)address, bytes, (uintptr_t)the.known.statics[i].address,
+                        the.known.statics[i].bytes))
             return 1;
     return found && lies_within((uintptr_t)address, bytes, found->at, found->bytes);
 }
@@ -177,6 +179,7 @@ static inline haul_context *site_context(void)
     haul_context_options options = site_options(1);
     haul_context *context;
     CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(test_tell(context, &the.known), HAUL_OK);
     return context;
 }
 
@@ -338,7 +341,7 @@ static inline void check_as_changed_here(const journey *j, const unsigned char *
 
 static inline void travel_once(const journey *j, int checked, int patched_here)
 {
-    haul_device_options options;
+    test_device options;
     haul_ship_options how;
     haul_device *device;
     haul_shipment *s;
@@ -347,12 +350,14 @@ static inline void travel_once(const journey *j, int checked, int patched_here)
     memset(&options, 0, sizeof options);
     memset(&how, 0, sizeof how);
     options.new_context = site_options(checked);
+    options.known = the.known;
     how.relocate_on_host = patched_here;
     how.let_counts_change = the.lets_change;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     site_protect(PROT_READ);
     status = haul_ship(device, j->root, j->type, 1, &how, &s);
-    check_note("%s: %s", haul_device_error(device)->path, haul_device_error(device)->text);
+    check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
+               haul_context_error(haul_device_context(device))->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
     v.root = haul_device_pointer(s, j->root);
@@ -361,7 +366,8 @@ static inline void travel_once(const journey *j, int checked, int patched_here)
     site_protect(PROT_READ | PROT_WRITE);
     CHECK_EQ(v.seen, j->seen);
     status = j->with_pointers ? haul_unmarshal_pointers(s) : haul_unmarshal(s);
-    check_note("%s: %s", haul_device_error(device)->path, haul_device_error(device)->text);
+    check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
+               haul_context_error(haul_device_context(device))->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
     haul_shipment_free(&s);

@@ -9,6 +9,7 @@
 #include "support/builds.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/open.h"
 
 #define GRANULE HAUL_ARENA_GRANULE
 
@@ -208,7 +209,7 @@ TEST(blocks, without_memory_for_their_sizes_none_is_given_and_the_reason_is_told
     memset(&allocator, 0, sizeof allocator);
     allocator.allocate = gate;
     allocator.release = open_gate;
-    options.allocator = &allocator;
+    test_allocator(&options, &allocator);
     CHECK_STATUS(haul_context_create(&options, &the_context), HAUL_OK);
     CHECK_STATUS(haul_arena_create(the_context, &small, &the_arena), HAUL_OK);
     is_closed = 1;

@@ -393,9 +393,9 @@ TEST(counted,
                "pointer for one description and data for another");
     one->bytes = take(21, 1);
     one->byte_count = 21;
-    the.options.limits.array_elements = 20;
+    the.options.max_array_elements = 20;
     lab_refuse(first, row_type, HAUL_ERROR_LIMIT, LAST ".bytes", "limit array_elements");
-    the.options.limits.array_elements = 0;
+    the.options.max_array_elements = 0;
     lab_pack(first, row_type, 1);
     rows_end();
     by_functions = 0;
@@ -516,13 +516,13 @@ TEST(counted, limits_of_elements_and_of_strings_bind_short_ones_G19_G21)
     one = take_last(&first);
     one->byte_count = 21;
     one->bytes = take(21, 1);
-    the.options.limits.array_elements = 20;
+    the.options.max_array_elements = 20;
     lab_refuse(first, row_type, HAUL_ERROR_LIMIT, LAST ".bytes", "limit array_elements");
-    the.options.limits.array_elements = 0;
+    the.options.max_array_elements = 0;
     one->name = text("twenty characters, no");
-    the.options.limits.scan_bytes = 20;
+    the.options.max_scan_bytes = 20;
     lab_refuse(first, row_type, HAUL_ERROR_LIMIT, LAST ".name", "no terminator within 20 bytes");
-    the.options.limits.scan_bytes = 0;
+    the.options.max_scan_bytes = 0;
     lab_pack(first, row_type, 1);
     rows_end();
 }

@@ -10,6 +10,7 @@
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
 #include "support/random.h"
+#include "support/open.h"
 
 #define PAGE ((size_t)4096)
 
@@ -151,7 +152,7 @@ static int is_checked; /* the context of the next device */
 static void there_and_back(int32_t n, size_t chunk, const haul_ship_options *options, int async)
 {
     static const haul_async own = { NULL, NULL };
-    haul_device_options how;
+    test_device how;
     fault_plan plan;
     world w;
     job *first, *last;
@@ -686,7 +687,7 @@ TEST(directions, what_is_in_is_still_watched_for_changes)
     CHECK_STATUS(haul_ship(device, j, job_type, 1, NULL, &s), HAUL_OK);
     j->like->input = j->input;
     CHECK_STATUS(haul_refresh(s), HAUL_ERROR_STALE);
-    CHECK_STR(haul_device_error(device)->path, "root.like.input");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.like.input");
     haul_shipment_free(&s);
     haul_device_close(&device);
     haul_type_free(&job_type);
@@ -1414,14 +1415,14 @@ static void check_panels(const panel *p, int translated)
 
 TEST(directions, fields_of_an_arena_that_are_in_keep_what_others_are_there)
 {
-    static const haul_translation translation = { HANDLER, HANDLER_THERE };
-    haul_device_options options;
+    static const test_translation translation = { HANDLER, HANDLER_THERE };
+    test_device options;
     haul_device *device;
     int way; /* typed, typed and direct, discovered */
     memset(&options, 0, sizeof options);
-    options.new_context.translations = &translation;
-    options.new_context.translation_count = 1;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    options.known.translations = &translation;
+    options.known.translation_count = 1;
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     for (way = 0; way < 3; way++) {
         haul_ship_arena_options ship;
         haul_arena *arena;

@@ -9,6 +9,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/open.h"
 
 typedef struct pair {
     struct pair *left, *right;
@@ -125,9 +126,9 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
     for (i = 0; i + 1 < 1000; i++)
         nodes[i].left = nodes[i].right = &nodes[i + 1];
     memset(&options, 0, sizeof options);
-    options.limits.bytes = 500 * sizeof(pair);
+    options.max_bytes = 500 * sizeof(pair);
     CHECK_STATUS(plan_desk(&options, &d, &error), HAUL_ERROR_LIMIT);
-    options.limits.bytes = 1000 * sizeof(pair) + sizeof d;
+    options.max_bytes = 1000 * sizeof(pair) + sizeof d;
     CHECK_STATUS(plan_desk(&options, &d, &error), HAUL_OK);
     types_end();
     free(nodes);
@@ -218,7 +219,7 @@ TEST(discover, bringing_back_does_not_write_what_is_equal)
     types_start();
     memset(&d, 0, sizeof d);
     d.text = (char *)(uintptr_t) "a literal that nobody may write to";
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, &d, desk_type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);

@@ -13,6 +13,7 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/open.h"
 
 typedef struct node {
     struct node *next;
@@ -55,7 +56,7 @@ static void family_start(family *f)
 {
     static haul_type *type;
     static const haul_ref refs[] = { HAUL_OBJECT(node, next, &type) };
-    haul_device_options options;
+    test_device options;
     haul_ship_options lock;
     haul_root root;
     int i;
@@ -71,7 +72,7 @@ static void family_start(family *f)
     CHECK(f->nodes != NULL);
     for (i = 0; i + 1 < NODES; i++)
         f->nodes[i].next = &f->nodes[i + 1];
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &f->device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &f->device), HAUL_OK);
     f->context = haul_device_context(f->device);
     root.address = f->nodes;
     root.type = type;
@@ -106,7 +107,8 @@ static void family_free(family *f)
 static int refuses_in_words(const family *f, haul_status status)
 {
     return status == HAUL_ERROR_STATE &&
-           strstr(haul_device_error(f->device)->text, "another process") != NULL;
+           strstr(haul_context_error(haul_device_context(f->device))->text, "another process") !=
+               NULL;
 }
 
 static int is_refused(family *f)
@@ -131,7 +133,7 @@ static int is_refused(family *f)
         return 8;
     if (haul_host_launch(f->device, raise_all, haul_device_pointer(f->shipment, f->nodes)) !=
             HAUL_ERROR_STATE ||
-        !strstr(haul_device_error(f->device)->text, "another process"))
+        !strstr(haul_context_error(haul_device_context(f->device))->text, "another process"))
         return 9;
     if (!refuses_in_words(f, haul_shipment_poll(f->shipment)))
         return 10;
@@ -148,7 +150,7 @@ static int is_refused(family *f)
 static int goes_on(family *f)
 {
     const size_t bytes = haul_plan_bytes(f->plan);
-    haul_device_options options;
+    test_device options;
     haul_device *own;
     haul_shipment *s, *copied;
     void *copy = malloc(bytes);
@@ -161,7 +163,7 @@ static int goes_on(family *f)
     fresh = haul_arena_new(f->plain, f->type, 1);
     if (!fresh)
         return 22;
-    if (haul_device_open(haul_host_device(), &options, &own) != HAUL_OK)
+    if (test_open(haul_host_device(), &options, &own) != HAUL_OK)
         return 23;
     if (haul_ship(own, f->nodes, f->type, 1, NULL, &s) != HAUL_OK)
         return 24;

@@ -13,6 +13,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 enum { VALUES = 4000, NODES = 300 };
 
@@ -213,7 +214,7 @@ static haul_arena *arena_make(house *h, int pinned, int mirrored)
 
 static void devices_open(house *h, int careful)
 {
-    haul_device_options options;
+    test_device options;
     haul_context_options context;
     memset(&options, 0, sizeof options);
     memset(&context, 0, sizeof context);
@@ -563,7 +564,7 @@ TEST(frees, what_has_failed_before_can_still_be_read_after_any_free)
     h.device = NULL;
     CHECK_STATUS(haul_ship(device, NULL, h.type, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
     tear_down(&h);
-    error = haul_device_error(device);
+    error = haul_context_error(haul_device_context(device));
     CHECK_EQ(error->status, HAUL_ERROR_ARGUMENT);
     CHECK_STR(error->text, "root 0 is NULL");
     haul_device_close(&device);
@@ -590,7 +591,7 @@ TEST(frees, a_call_that_fails_after_a_free_inside_it_leaves_its_own_words)
     memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_type_bytes("bytes", sizeof bytes, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     options.progress = refuse;
     s = NULL;
     options.progress_user = &s;
@@ -600,8 +601,8 @@ TEST(frees, a_call_that_fails_after_a_free_inside_it_leaves_its_own_words)
     options.progress = refuse;
     CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_CANCELLED);
     CHECK_PTR(s, NULL);
-    CHECK_EQ(haul_device_error(device)->status, HAUL_ERROR_CANCELLED);
-    CHECK(haul_device_error(device)->text[0] != 0);
+    CHECK_EQ(haul_context_error(haul_device_context(device))->status, HAUL_ERROR_CANCELLED);
+    CHECK(haul_context_error(haul_device_context(device))->text[0] != 0);
     haul_device_close(&device);
     haul_type_free(&type);
 }
@@ -648,14 +649,14 @@ static void share(shared *s)
 {
     haul_allocator allocator = counting(s);
     haul_context_options context;
-    haul_device_options options;
+    test_device options;
     memset(s, 0, sizeof *s);
     memset(&context, 0, sizeof context);
     memset(&options, 0, sizeof options);
-    context.allocator = &allocator;
+    test_allocator(&context, &allocator);
     CHECK_STATUS(haul_context_create(&context, &s->context), HAUL_OK);
     options.context = s->context;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &s->device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &s->device), HAUL_OK);
     types_make(&allocator, &s->type, &s->bead_type);
 }
 
@@ -735,13 +736,13 @@ static void *plan_and_free(void *user)
 static void *open_and_close(void *user)
 {
     shared *s = user;
-    haul_device_options options;
+    test_device options;
     int i;
     memset(&options, 0, sizeof options);
     options.context = s->context;
     for (i = 0; i < ROUNDS; i++) {
         haul_device *device;
-        while (is_busy(haul_device_open(haul_host_device(), &options, &device)))
+        while (is_busy(test_open(haul_host_device(), &options, &device)))
             ;
         haul_device_close(&device);
         CHECK_PTR(device, NULL);
@@ -843,7 +844,7 @@ static void *free_one(void *user)
 static void last_make(last *l, shared *s, node *n)
 {
     haul_root root = root_of(n, s->type);
-    haul_device_options options;
+    test_device options;
     haul_arena_options small;
     memset(&options, 0, sizeof options);
     memset(&small, 0, sizeof small);
@@ -851,7 +852,7 @@ static void last_make(last *l, shared *s, node *n)
     memset(l, 0, sizeof *l);
     options.context = s->context;
     l->of = s;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &l->device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &l->device), HAUL_OK);
     CHECK_STATUS(haul_ship(s->device, n, s->type, 1, NULL, &l->shipment), HAUL_OK);
     CHECK_STATUS(haul_plan_create(s->context, &root, 1, &l->plan), HAUL_OK);
     CHECK_STATUS(haul_arena_create(s->context, &small, &l->arena), HAUL_OK);
@@ -921,7 +922,7 @@ TEST(frees, an_arena_goes_with_the_last_of_its_shipments_whose_contexts_are_othe
     sender senders[2];
     int round, i;
     for (i = 0; i < 2; i++)
-        CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &devices[i]), HAUL_OK);
+        CHECK_STATUS(test_open(haul_host_device(), NULL, &devices[i]), HAUL_OK);
     share(&home);
     CHECK_EQ(pthread_barrier_init(&home.barrier, NULL, 3), 0);
     for (round = 0; round < LAST_ROUNDS; round++) {
@@ -975,7 +976,7 @@ TEST(frees, an_arena_of_another_context_may_go_while_it_is_discovered)
     CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &home), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_arena_create(home, NULL, &arena), HAUL_OK);
     first = haul_arena_allocate(arena, sizeof *first);
     CHECK(first != NULL);

@@ -9,6 +9,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
+#include "support/open.h"
 
 typedef struct atom {
     char *name;
@@ -312,10 +313,10 @@ TEST(graph_faults, a_huge_count_over_little_memory_is_a_limit_where_one_is_set_G
 {
     grid *g = grid_start();
     g->u = (uint64_t)1 << 26;
-    the.options.limits.array_elements = 1000;
+    the.options.max_array_elements = 1000;
     lab_refuse(g, grid_type, HAUL_ERROR_LIMIT, "root.all", "array_elements");
-    the.options.limits.array_elements = 0;
-    the.options.limits.bytes = 4096;
+    the.options.max_array_elements = 0;
+    the.options.max_bytes = 4096;
     lab_refuse(g, grid_type, HAUL_ERROR_LIMIT, "root.all", "limit of 4096");
     g->u = 5;
     lab_pack(g, grid_type, 1);
@@ -806,15 +807,15 @@ TEST(graph_faults, a_string_without_an_end_is_a_limit_and_is_read_no_further_G19
     a->next = atom_make();
     a->next->name = take_at_page_end(100);
     memset(a->next->name, 'x', 100);
-    the.options.limits.scan_bytes = 100;
+    the.options.max_scan_bytes = 100;
     lab_refuse(a, atom_type, HAUL_ERROR_LIMIT, "root.next.name",
                "no terminator within 100 bytes (limit scan_bytes)");
-    the.options.limits.scan_bytes = 60;
+    the.options.max_scan_bytes = 60;
     lab_refuse(a, atom_type, HAUL_ERROR_LIMIT, "root.next.name", "60");
-    the.options.limits.scan_bytes = 100;
+    the.options.max_scan_bytes = 100;
     a->next->name[99] = '\0';
     lab_pack(a, atom_type, 1);
-    the.options.limits.scan_bytes = SIZE_MAX;
+    the.options.max_scan_bytes = SIZE_MAX;
     lab_pack(a, atom_type, 1);
     atom_end();
 }
@@ -839,10 +840,10 @@ TEST(graph_faults, arrays_without_their_sentinel_are_limits_too_G19)
     points(&s->numbers);
     points(&s->atoms);
     s->numbers = take_at_page_end(10 * sizeof(int32_t));
-    the.options.limits.scan_bytes = 10 * sizeof(int32_t);
+    the.options.max_scan_bytes = 10 * sizeof(int32_t);
     lab_refuse(s, type, HAUL_ERROR_LIMIT, "root.numbers", "no terminator");
     s->numbers[9] = -1;
-    the.options.limits.scan_bytes = 10 * sizeof(void *) + 3;
+    the.options.max_scan_bytes = 10 * sizeof(void *) + 3;
     s->atoms = take_at_page_end(10 * sizeof(void *));
     for (i = 0; i < 10; i++) {
         points(&s->atoms[i]);
@@ -894,13 +895,13 @@ TEST(graph_faults, the_limit_of_objects_holds_for_lists_and_arrays_G21)
     root.count = 1;
     for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
-        the.options.limits.objects = 39; /* 20 atoms and 20 names */
+        the.options.max_objects = 39; /* 20 atoms and 20 names */
         lab_open_context(variant);
         CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_ERROR_LIMIT);
         CHECK_HAS(haul_context_error(the.context)->text, "limit of 39 objects");
         CHECK_HAS(haul_context_error(the.context)->path, "root");
         lab_drop();
-        the.options.limits.objects = 40;
+        the.options.max_objects = 40;
         lab_open_context(variant);
         CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
         haul_plan_free(&plan);
@@ -920,13 +921,13 @@ TEST(graph_faults, the_limit_of_bytes_is_one_budget_for_all_roots_G21)
     roots[0].count = roots[1].count = 1;
     for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
-        the.options.limits.bytes = 2 * sizeof(atom) - 1;
+        the.options.max_bytes = 2 * sizeof(atom) - 1;
         lab_open_context(variant);
         CHECK_STATUS(haul_plan_create(the.context, roots, 1, &plan), HAUL_OK);
         haul_plan_free(&plan);
         CHECK_STATUS(haul_plan_create(the.context, roots, 2, &plan), HAUL_ERROR_LIMIT);
         lab_drop();
-        the.options.limits.bytes = 2 * sizeof(atom);
+        the.options.max_bytes = 2 * sizeof(atom);
         lab_open_context(variant);
         CHECK_STATUS(haul_plan_create(the.context, roots, 2, &plan), HAUL_OK);
         haul_plan_free(&plan);
@@ -972,8 +973,8 @@ TEST(graph_faults, what_is_too_large_is_refused_before_memory_is_taken_for_it_G2
     allocator.user = &m;
     allocator.allocate = meter_allocate;
     allocator.release = meter_release;
-    options.allocator = &allocator;
-    options.limits.bytes = (size_t)1 << 20;
+    test_allocator(&options, &allocator);
+    options.max_bytes = (size_t)1 << 20;
     CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
     g->u = (uint64_t)1 << 27; /* a GiB of doubles */
     root.address = g;

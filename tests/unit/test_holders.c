@@ -7,6 +7,7 @@
 #include "structures_b.h"
 #include "support/builds.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 #define HEAD_OF(at, S, m) ((S *)(void *)((char *)(at)-offsetof(S, m)))
 
@@ -907,17 +908,17 @@ TEST(holders, arrays_of_three_levels_are_as_long_as_the_solver_says_that_owns_th
 
 static void change_after_shipping(simulation *s, int checked)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     haul_shipment *shipment;
     memset(&options, 0, sizeof options);
     options.new_context = site_options(checked);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, s, simulation_type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
     s->fine->nxhi--;
     CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
-    check_words(haul_device_error(device),
+    check_words(haul_context_error(haul_device_context(device)),
                 checked ? "root.fine.first.density[0].y[0].x" : "root.fine.first.each[0][6].y[0].x",
                 NULL, "what a callback answers has changed");
     s->fine->nxhi++;
@@ -1657,14 +1658,14 @@ static void arena_once(haul_device *device, int is_typed)
 
 TEST(holders, arenas_may_hold_them_allocated_by_type_or_by_size)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     site_start(19);
     town_open();
     memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_type_instance(node_type, 1, &value_type, &person_type, &person_nodes),
                  HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     arena_once(device, 1);
     arena_once(device, 0);
     haul_device_close(&device);

@@ -13,6 +13,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "support/open.h"
 
 /* A device and its table's verbs with the state filled in. */
 typedef struct host {
@@ -25,13 +26,13 @@ typedef struct host {
 
 static void open_host(host *h)
 {
-    haul_device_options options;
+    test_device options;
     memset(h, 0, sizeof *h);
     memset(&options, 0, sizeof options);
     h->allocator = fault_allocator(&h->plan);
-    options.new_context.allocator = &h->allocator;
+    test_allocator(&options.new_context, &h->allocator);
     h->table = haul_host_device();
-    CHECK_STATUS(haul_device_open(h->table, &options, &h->device), HAUL_OK);
+    CHECK_STATUS(test_open(h->table, &options, &h->device), HAUL_OK);
     h->state = haul_device_state(h->device);
 }
 
@@ -271,10 +272,10 @@ static void close_nothing(void *state)
     (void)state;
 }
 
-static void no_capabilities(void *state, haul_device_capabilities *capabilities)
+static void no_capabilities(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
     (void)state;
-    memset(capabilities, 0, sizeof *capabilities);
+    memset(capabilities, 0, bytes);
 }
 
 static void nothing(void *argument)
@@ -291,7 +292,7 @@ TEST(host_device, D9_a_launch_on_another_device_is_refused)
     other.open = open_nothing;
     other.close = close_nothing;
     other.capabilities = no_capabilities;
-    CHECK_STATUS(haul_device_open(&other, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&other, NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, nothing, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_ERROR_ARGUMENT);
     haul_device_close(&device);

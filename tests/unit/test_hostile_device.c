@@ -8,6 +8,7 @@
 
 #include "arena_graphs.h"
 #include "support/random.h"
+#include "support/open.h"
 
 enum {
     RANGES = 64,
@@ -213,7 +214,7 @@ static void types_open(void)
 
 static void open_devices(void)
 {
-    haul_device_options options;
+    test_device options;
     haul_context *context;
     hostile = *haul_host_device();
     hostile.allocate = note_allocate;
@@ -225,8 +226,8 @@ static void open_devices(void)
     types_open();
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     options.context = context;
-    CHECK_STATUS(haul_device_open(&hostile, &options, &the_device), HAUL_OK);
-    CHECK_STATUS(haul_device_open(&hostile, &options, &the_other), HAUL_OK);
+    CHECK_STATUS(test_open(&hostile, &options, &the_device), HAUL_OK);
+    CHECK_STATUS(test_open(&hostile, &options, &the_other), HAUL_OK);
     haul_context_free(&context);
 }
 
@@ -260,7 +261,7 @@ typedef struct scene {
 static void answers(haul_device *device, haul_status status)
 {
     if (status != HAUL_OK)
-        CHECK(haul_device_error(device)->text[0] != 0);
+        CHECK(haul_context_error(haul_device_context(device))->text[0] != 0);
     CHECK(status != HAUL_ERROR_MEMORY && status != HAUL_ERROR_BUSY);
 }
 
@@ -727,7 +728,8 @@ TEST(hostile_device, a_segment_that_leads_out_of_locked_memory_is_refused)
     CHECK_EQ(range_count, 2);
     spoil_one(1, ranges[1].bytes - offsetof(haul_segment, from), (uintptr_t)pages);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_ERROR_DEVICE);
-    CHECK(strstr(haul_device_error(the_device)->text, "locked memory") != NULL);
+    CHECK(strstr(haul_context_error(haul_device_context(the_device))->text, "locked memory") !=
+          NULL);
     check_beside(pages);
     spoil_one(1, ranges[1].bytes - offsetof(haul_segment, from), (uintptr_t)pages + 3 * 4096 - 16);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_ERROR_DEVICE);

@@ -9,6 +9,7 @@
 #include "pack/plan_struct.h"
 #include "ship/shipment_check.h"
 #include "support/check.h"
+#include "support/open.h"
 
 #ifdef HAUL_CHECKS
 
@@ -92,7 +93,7 @@ TEST(invariants, of_an_arena_and_its_shipment_are_named_when_they_break)
     haul_shipment *shipment;
     node *n;
     open_type();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_arena_create(haul_device_context(device), NULL, &arena), HAUL_OK);
     n = haul_arena_new(arena, node_type, 3);
     CHECK(n != NULL && haul_arena_new_nursery(arena, 4096) != NULL);
@@ -108,7 +109,7 @@ TEST(invariants, of_an_arena_and_its_shipment_are_named_when_they_break)
     BREAK(shipment->range.listed, (size_t)1 << 30, fault_in(shipment), "longer than its room");
     arena->nurseries[0].used += 5000;
     CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STATE);
-    CHECK_HAS(haul_device_error(device)->text, "broken invariant");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, "broken invariant");
     arena->nurseries[0].used -= 5000;
     CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
     haul_shipment_free(&shipment);

@@ -12,6 +12,7 @@
 #include "haul/host.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 typedef struct link {
     struct link *next;
@@ -35,7 +36,7 @@ static pair the;
 
 static void open_pair(void)
 {
-    haul_device_options options;
+    test_device options;
     memset(&the, 0, sizeof the);
     memset(&options, 0, sizeof options);
     the.plan.deferred = 1;
@@ -222,13 +223,13 @@ static void open_failing(void)
     haul_device_table table = *fault_device(haul_host_device());
     fault_device_settings settings = { &the.plan, haul_host_device(), NULL };
     haul_allocator allocator = fault_allocator(&the.plan);
-    haul_device_options options;
+    test_device options;
     memset(&options, 0, sizeof options);
     options.settings = &settings;
-    options.new_context.allocator = &allocator;
+    test_allocator(&options.new_context, &allocator);
     await_inside = table.await;
     table.await = await_once;
-    CHECK_STATUS(haul_device_open(&table, &options, &the.device[0]), HAUL_OK);
+    CHECK_STATUS(test_open(&table, &options, &the.device[0]), HAUL_OK);
 }
 
 /* Staging that a late device reads is waited for when there is no memory to note it: that wait may

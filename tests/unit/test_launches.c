@@ -7,6 +7,7 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/open.h"
 
 enum { LAUNCHES = 2000, LARGE = 300000, KEPT = 24 };
 
@@ -22,7 +23,7 @@ typedef struct pair {
 static void pair_open(pair *p)
 {
     memset(p, 0, sizeof *p);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &p->device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &p->device), HAUL_OK);
     CHECK_STATUS(haul_type_bytes("byte", 1, &p->type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(p->type), HAUL_OK);
     CHECK((p->bytes = calloc(1, LARGE)) != NULL);

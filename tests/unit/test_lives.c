@@ -10,6 +10,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/open.h"
 
 typedef struct node {
     struct node *next;
@@ -55,18 +56,18 @@ static void begin(life *l)
     static haul_type *type;
     static const haul_ref refs[] = { HAUL_OBJECT(node, next, &type) };
     haul_context_options context;
-    haul_device_options device;
+    test_device device;
     haul_arena_options arena;
     haul_root root;
     memset(l, 0, sizeof *l);
     memset(&context, 0, sizeof context);
     memset(&device, 0, sizeof device);
     memset(&arena, 0, sizeof arena);
-    context.allocator = &counting;
+    test_allocator(&context, &counting);
     arena.reserve_bytes = 1 << 12;
     CHECK_STATUS(haul_context_create(&context, &l->context), HAUL_OK);
     device.context = l->context;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &device, &l->device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &device, &l->device), HAUL_OK);
     CHECK_STATUS(haul_type_create_in(&counting, "node", sizeof(node), refs, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     l->type = type;

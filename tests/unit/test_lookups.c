@@ -8,6 +8,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/open.h"
 
 typedef struct link {
     struct link *next;
@@ -178,7 +179,7 @@ TEST(lookups, a_pointer_to_no_elements_stays_where_the_device_holds_null_and_oth
     b[0].next = &b[1];
     CHECK_STATUS(haul_type_create("bag", sizeof(bag), rows, 2, &bag_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bag_type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, b, bag_type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, forget_both, haul_device_pointer(shipment, b)), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);

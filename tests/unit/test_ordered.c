@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core_graphs.h"
+#include "support/open.h"
 
 /* ---- A graph of pieces that can lie anywhere. */
 

@@ -5,6 +5,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/open.h"
 
 typedef struct visitor {
     haul_device *device;
@@ -24,7 +25,7 @@ static void ship_in_order(int rooms, const haul_device_table *table)
     world_start(&v.w, 1 << 16);
     museum_open();
     v.first = museum_make(&v.w, rooms, 1);
-    CHECK_STATUS(haul_device_open(table, NULL, &v.device), HAUL_OK);
+    CHECK_STATUS(test_open(table, NULL, &v.device), HAUL_OK);
     world_protect(&v.w, PROT_READ);
     CHECK_STATUS(haul_ship(v.device, v.first, room_type, 1, &options, &v.s), HAUL_OK);
     world_protect(&v.w, PROT_READ | PROT_WRITE);
@@ -99,7 +100,7 @@ TEST(ordered_ship, a_refresh_sends_contents_and_refuses_a_changed_pointer_by_nam
     third = v.first->next->next->next;
     v.first->next->next->next = v.first;
     CHECK_STATUS(haul_refresh(v.s), HAUL_ERROR_STALE);
-    CHECK_STR(haul_device_error(v.device)->path, "root(.next)*3");
+    CHECK_STR(haul_context_error(haul_device_context(v.device))->path, "root(.next)*3");
     v.first->next->next->next = third;
     CHECK_STATUS(haul_refresh(v.s), HAUL_OK);
     v.first->samples = NULL;
@@ -133,7 +134,7 @@ TEST(ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_
         fault_arm(&plan, FAULT_ONCE, at);
         status = haul_refresh(v.s);
         CHECK(status == HAUL_ERROR_STALE || status == plan.first);
-        CHECK_EQ(haul_device_error(v.device)->status, status);
+        CHECK_EQ(haul_context_error(haul_device_context(v.device))->status, status);
         stale += plan.fired > 0 && status == HAUL_ERROR_STALE;
     }
     CHECK(stale >= 2);
@@ -221,7 +222,7 @@ TEST(ordered_ship, pointers_that_the_device_changes_come_back_or_are_refused_D14
     address = v.first->next;
     device_write(v.device, haul_device_address(v.s, &last->next), &nowhere, sizeof last->next);
     CHECK_STATUS(haul_unmarshal_pointers(v.s), HAUL_ERROR_GRAPH);
-    CHECK_STR(haul_device_error(v.device)->path, "root.next.next");
+    CHECK_STR(haul_context_error(haul_device_context(v.device))->path, "root.next.next");
     CHECK_PTR(v.first->next, address);
     drop();
 }

@@ -4,6 +4,7 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/open.h"
 
 typedef struct node {
     struct node *next;
@@ -33,9 +34,9 @@ static void end(void *state)
 }
 
 /* Of a device that gets copies and patches apart. */
-static void capabilities(void *state, haul_device_capabilities *result)
+static void capabilities(void *state, haul_device_capabilities *result, size_t bytes)
 {
-    haul_host_device()->capabilities(state, result);
+    haul_host_device()->capabilities(state, result, bytes);
     result->send_bytes = result->fetch_bytes = 0;
 }
 
@@ -49,7 +50,7 @@ static haul_device *open_device(void (*phase_begin)(void *state, const char *nam
     table.phase_end = phase_end;
     told[0] = 0;
     depth = 0;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     return device;
 }
 

@@ -9,6 +9,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/open.h"
 
 typedef struct item {
     int64_t value, seen;
@@ -358,7 +359,7 @@ TEST(rebuild, without_it_the_tables_would_be_wrong)
 
 TEST(rebuild, a_copy_of_a_shipment_is_rebuilt_where_it_is)
 {
-    static haul_device_options options;
+    static test_device options;
     world w;
     store *first;
     haul_device *device = host_device(), *other;
@@ -366,7 +367,7 @@ TEST(rebuild, a_copy_of_a_shipment_is_rebuilt_where_it_is)
     int host;
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
     for (host = 0; host < 2; host++) {
         haul_ship_options how;
         memset(&how, 0, sizeof how);
@@ -570,15 +571,16 @@ TEST(rebuild, a_type_that_nothing_rebuilds_is_refused_with_its_path)
     s = stores_make(&w, 2);
     CHECK_STATUS(haul_ship(device, s, store_type, 1, NULL, &shipment), HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(shipment, NULL);
-    CHECK_STR(haul_device_error(device)->path, "root.others[0]");
-    CHECK_HAS(haul_device_error(device)->text, "type table depend on addresses");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.others[0]");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text,
+              "type table depend on addresses");
     s->other_count = 0;
     root.address = s;
     root.type = store_type;
     root.count = 1;
     CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan),
                  HAUL_ERROR_UNSUPPORTED);
-    CHECK_STR(haul_device_error(device)->path, "root.first");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.first");
     CHECK_STATUS(haul_audit(haul_device_context(device), &root, 1, NULL, &summary),
                  HAUL_ERROR_UNSUPPORTED);
     root.address = &s->others[1];
@@ -586,7 +588,7 @@ TEST(rebuild, a_type_that_nothing_rebuilds_is_refused_with_its_path)
     root.count = 2;
     CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan),
                  HAUL_ERROR_UNSUPPORTED);
-    CHECK_STR(haul_device_error(device)->path, "root[0]");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root[0]");
     CHECK_EQ(counters_of(device).bytes_live, 0);
     haul_device_close(&device);
     types_close();
@@ -635,8 +637,9 @@ TEST(rebuild, an_update_of_such_an_object_is_refused_and_one_beside_it_is_not)
     s->id = 77;
     CHECK_STATUS(haul_update_device(shipment, s, offsetof(store, first)), HAUL_OK);
     CHECK_STATUS(haul_update_device(shipment, &s->others[2].rebuilt, 8), HAUL_ERROR_UNSUPPORTED);
-    CHECK_STR(haul_device_error(device)->path, "root.others[2]");
-    CHECK_HAS(haul_device_error(device)->text, "refresh the shipment instead");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.others[2]");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text,
+              "refresh the shipment instead");
     CHECK_STATUS(haul_update_device_async(shipment, s, sizeof *s, NULL), HAUL_ERROR_UNSUPPORTED);
     CHECK_STATUS(haul_update_host(shipment, &s->first, sizeof s->first), HAUL_OK);
     CHECK_EQ(s->first.rebuilt, 0);
@@ -662,7 +665,7 @@ TEST(rebuild, arenas_refuse_such_types)
     memset(s, 0, sizeof *s);
     CHECK_STATUS(haul_ship_arena_from(device, arena, s, store_type, 1, NULL, &shipment),
                  HAUL_ERROR_UNSUPPORTED);
-    CHECK_HAS(haul_device_error(device)->text, "depend on addresses");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, "depend on addresses");
     haul_arena_free(&arena);
     haul_device_close(&device);
     types_close();
@@ -695,8 +698,9 @@ TEST(rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
     the_calls.answer = HAUL_ERROR_GRAPH;
     CHECK_STATUS(haul_ship(device, first, store_type, 1, NULL, &shipment), HAUL_ERROR_GRAPH);
     CHECK_PTR(shipment, NULL);
-    CHECK_STATUS(haul_device_error(device)->status, HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(device)->text, "rebuilds objects of type table failed");
+    CHECK_STATUS(haul_context_error(haul_device_context(device))->status, HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text,
+              "rebuilds objects of type table failed");
     CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, NULL, &shipment),
                  HAUL_ERROR_GRAPH);
     CHECK_PTR(shipment, NULL);

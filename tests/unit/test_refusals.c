@@ -7,6 +7,7 @@
 #include "haul.h"
 #include "haul/host.h"
 #include "support/check.h"
+#include "support/open.h"
 
 typedef struct node {
     struct node *next;
@@ -98,15 +99,14 @@ static haul_status audit_no_write(void)
 }
 CALL(audit_null_file, haul_audit_write(NULL, NULL, 1, NULL, NULL, NULL))
 
-CALL(open_no_result, haul_device_open(haul_host_device(), NULL, NULL))
-CALL(open_no_table, haul_device_open(NULL, NULL, &a_device))
-static haul_status open_in_context(void)
-{
-    haul_device_options options;
-    memset(&options, 0, sizeof options);
-    options.context = the.context;
-    return haul_device_open(NULL, &options, &a_device);
-}
+CALL(open_no_context, haul_host_open(NULL, NULL, &a_device))
+CALL(open_no_result, haul_host_open(the.context, NULL, NULL))
+CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device))
+CALL(static_no_context, haul_context_add_static(NULL, &the, sizeof the, HAUL_STATIC_KEEP))
+CALL(static_nowhere, haul_context_add_static(the.context, NULL, 1, HAUL_STATIC_KEEP))
+CALL(static_wraps, haul_context_add_static(the.context, &the, SIZE_MAX, HAUL_STATIC_KEEP))
+CALL(static_policy, haul_context_add_static(the.context, &the, 1, (haul_static_policy)7))
+CALL(translation_no_context, haul_context_add_translation(NULL, 1, 2))
 
 CALL(launch_null, haul_host_launch(NULL, NULL, NULL))
 CALL(launch_nothing, haul_host_launch(the.device, NULL, NULL))
@@ -396,9 +396,14 @@ static const refusal refusals[] = {
     { audit_no_write, ON_CONTEXT, ARGUMENT, "file to print to" },
     { audit_null_file, NO_CONTEXT, ARGUMENT, "no context" },
     { audit_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "file did not take" },
-    { open_no_result, NO_DEVICE, ARGUMENT, "no context" },
-    { open_no_table, NO_DEVICE, ARGUMENT, "no context" },
-    { open_in_context, ON_CONTEXT, ARGUMENT, "table is NULL" },
+    { open_no_context, NO_CONTEXT, ARGUMENT, "no context" },
+    { open_no_result, ON_CONTEXT, ARGUMENT, "address of the new device" },
+    { open_no_table, ON_CONTEXT, ARGUMENT, "table is NULL" },
+    { static_no_context, NO_CONTEXT, ARGUMENT, "no context" },
+    { static_nowhere, ON_CONTEXT, ARGUMENT, "NULL, or wraps" },
+    { static_wraps, ON_CONTEXT, ARGUMENT, "NULL, or wraps" },
+    { static_policy, ON_CONTEXT, ARGUMENT, "the policy 7, which does not exist" },
+    { translation_no_context, NO_CONTEXT, ARGUMENT, "no context" },
     { launch_null, NO_DEVICE, ARGUMENT, "no context" },
     { launch_nothing, ON_DEVICE, ARGUMENT, "function to launch is NULL" },
     { counters_null, NO_DEVICE, ARGUMENT, "no context" },
@@ -414,7 +419,7 @@ static const refusal refusals[] = {
     { ship_plan_null, NO_DEVICE, ARGUMENT, "no context" },
     { ship_plan_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
     { ship_no_plan, ON_DEVICE, ARGUMENT, "plan is NULL" },
-    { ship_far_plan, ON_DEVICE, ARGUMENT, "haul_device_context" },
+    { ship_far_plan, ON_DEVICE, ARGUMENT, "belongs to another context" },
     { async_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
     { async_no_root, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
     { plan_async_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
@@ -546,7 +551,7 @@ static const haul_error *words_of(holder where)
     case ON_CONTEXT:
         return haul_context_error(the.context);
     case ON_DEVICE:
-        return haul_device_error(the.device);
+        return haul_context_error(haul_device_context(the.device));
     case ON_ARENA:
         return haul_arena_error(the.arena);
     case ON_TYPE:
@@ -558,7 +563,7 @@ static const haul_error *words_of(holder where)
     case NO_CONTEXT:
         return haul_context_error(NULL);
     case NO_DEVICE:
-        return haul_device_error(NULL);
+        return haul_context_error(haul_device_context(NULL));
     case NO_ARENA:
         return haul_arena_error(NULL);
     case NO_TYPE:
@@ -581,7 +586,7 @@ static void start(void)
 {
     static const haul_ref rows[] = { HAUL_OBJECT(node, next, &the.type) };
     static const haul_ref in_box[] = { HAUL_OBJECT_AS(node, next, &the.parameter) };
-    haul_device_options options;
+    test_device options;
     haul_root one;
     memset(&the, 0, sizeof the);
     memset(&options, 0, sizeof options);
@@ -593,9 +598,9 @@ static void start(void)
     CHECK_STATUS(haul_context_create(NULL, &the.context), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &the.other_context), HAUL_OK);
     options.context = the.context;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &the.device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &the.device), HAUL_OK);
     options.context = the.other_context;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &the.far_device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &the.far_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the.device, NULL, &the.arena), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the.device, NULL, &the.empty), HAUL_OK);
     CHECK((the.in_arena = haul_arena_new(the.arena, the.type, 1)) != NULL);
@@ -651,13 +656,9 @@ TEST(refusals, name_the_argument_that_is_refused)
 
 /* ---- Inside another call. */
 
-static haul_status busy_device(void)
-{
-    haul_device_options options;
-    memset(&options, 0, sizeof options);
-    options.context = the.context;
-    return haul_device_open(haul_host_device(), &options, &a_device);
-}
+CALL(busy_device, haul_host_open(the.context, NULL, &a_device))
+CALL(busy_static, haul_context_add_static(the.context, &the, sizeof the, HAUL_STATIC_KEEP))
+CALL(busy_translation, haul_context_add_translation(the.context, 1, 2))
 static haul_status busy_audit(void)
 {
     haul_root one = { the.data, the.type, 1 };
@@ -684,9 +685,10 @@ CALL(busy_ship_from,
      haul_ship_arena_from(the.device, the.arena, the.in_arena, the.type, 1, NULL, &a_shipment))
 
 static haul_status (*const busy[])(void) = {
-    busy_device, busy_audit, busy_trim, busy_plan, busy_pack, busy_unpack, busy_ship,
-    busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal, busy_pointers, busy_copy, busy_wait,
-    busy_poll, busy_arena, busy_ship_arena, busy_ship_from, busy_update_device, busy_update_host,
+    busy_device, busy_static, busy_translation, busy_audit, busy_trim, busy_plan, busy_pack,
+    busy_unpack, busy_ship, busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal,
+    busy_pointers, busy_copy, busy_wait, busy_poll, busy_arena, busy_ship_arena, busy_ship_from,
+    busy_update_device, busy_update_host,
     /* Refused before they enter, or inside: busy says more. */
     plan_no_result, ship_no_result, arenas_none, update_device_wraps
 };

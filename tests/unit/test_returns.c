@@ -5,6 +5,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/open.h"
 
 typedef struct part part;
 struct part {
@@ -308,10 +309,11 @@ static void refuse_then_take(const way *w, const poke *p)
     write_results();
     write_there(p, p->value);
     CHECK_STATUS(w->back(), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the_lab.device)->text, p->text);
-    CHECK_HAS(haul_device_error(the_lab.device)->text, "let_counts_change");
+    CHECK_HAS(haul_context_error(haul_device_context(the_lab.device))->text, p->text);
+    CHECK_HAS(haul_context_error(haul_device_context(the_lab.device))->text, "let_counts_change");
     CHECK_BYTES(the_lab.at, &the_lab.before, sizeof the_lab.before);
-    CHECK_STR(haul_device_error(the_lab.device)->path, w->in_arena ? path : p->path);
+    CHECK_STR(haul_context_error(haul_device_context(the_lab.device))->path,
+              w->in_arena ? path : p->path);
     write_there(p, was);
     CHECK_STATUS(w->back(), HAUL_OK);
     check_results_are_here(was, p);
@@ -436,7 +438,7 @@ TEST(returns, unpacking_refuses_changed_counts_too)
     CHECK_STATUS(haul_plan_offset(made, &the_lab.at->first.count, &at), HAUL_OK);
     memcpy(packed + at, &two, sizeof two);
     CHECK_STATUS(haul_plan_unpack(made, packed, haul_plan_bytes(made), 0), HAUL_ERROR_GRAPH);
-    CHECK_STR(haul_device_error(the_lab.device)->path, "root.numbers");
+    CHECK_STR(haul_context_error(haul_device_context(the_lab.device))->path, "root.numbers");
     CHECK_BYTES(the_lab.at, &the_lab.before, sizeof the_lab.before);
     CHECK_STATUS(haul_plan_unpack(made, packed, haul_plan_bytes(made), 1), HAUL_OK);
     CHECK_EQ(the_lab.at->first.count, 2);
@@ -508,7 +510,7 @@ static void widths(const haul_ref *refs, int is_wide_first)
     narrow_first *b;
     CHECK_STATUS(haul_type_create("widths", sizeof(wide_first), refs, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_arena_create(haul_device_context(device), NULL, &arena), HAUL_OK);
     a = haul_arena_allocate(arena, sizeof *a);
     b = (narrow_first *)(void *)a;

@@ -9,6 +9,7 @@
 #include "haul.h"
 #include "haul/host.h"
 #include "support/check.h"
+#include "support/open.h"
 
 static struct {
     haul_context_options options;
@@ -220,7 +221,7 @@ TEST(rule_corners, a_biased_pointer_to_no_elements_comes_back_as_it_was)
     bench_start();
     was = a->values = (char *)a + 100;
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, a, type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
     CHECK(a->values == was);
@@ -263,7 +264,7 @@ TEST(rule_corners,
     arena = packed();
     memcpy(&there, arena + place_of(r), sizeof there);
     CHECK_EQ(there, HAUL_HIGH_TAGS | 5);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, r, type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
     CHECK_EQ((uintptr_t)r->wide, word);

@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "type/type.h"
+#include "support/open.h"
 
 /* ---- Conditions and unions. */
 
@@ -313,8 +314,8 @@ typedef struct place {
 static haul_type *place_type;
 static const char constant[] = "a constant table";
 static const char unknown[] = "another one";
-static const haul_static statics[] = { { constant, sizeof constant, HAUL_STATIC_KEEP } };
-static const haul_translation translations[] = { { 0x1111, 0x7777 } };
+static const test_static statics[] = { { constant, sizeof constant, HAUL_STATIC_KEEP } };
+static const test_translation translations[] = { { 0x1111, 0x7777 } };
 
 static void place_start(void)
 {
@@ -331,10 +332,10 @@ static void place_start(void)
         HAUL_STRING_BY(place, fixed, HAUL_RULE(.mode = HAUL_MODE_ALIAS_OR_STATIC)),
     };
     lab_start();
-    the.options.statics = statics;
-    the.options.static_count = 1;
-    the.options.translations = translations;
-    the.options.translation_count = 1;
+    the.known.statics = statics;
+    the.known.static_count = 1;
+    the.known.translations = translations;
+    the.known.translation_count = 1;
     place_type = TYPE_OPEN(place, refs);
     type_commit(place_type);
 }
@@ -436,13 +437,13 @@ typedef struct json {
 
 static haul_type *json_type;
 
-static void json_start(const haul_static *range)
+static void json_start(const test_static *range)
 {
     static const haul_rule mine_or_static = { .mode = HAUL_MODE_OWN_OR_STATIC };
     static const haul_ref refs[] = { HAUL_OBJECT_BY(json, first, &json_type, &mine_or_static),
                                      HAUL_OBJECT_BY(json, second, &json_type, &mine_or_static) };
-    the.options.statics = range;
-    the.options.static_count = 1;
+    the.known.statics = range;
+    the.known.static_count = 1;
     json_type = TYPE_OPEN(json, refs);
     type_commit(json_type);
 }
@@ -456,7 +457,7 @@ static json *json_make(void)
 
 TEST(rules, a_singleton_is_kept_or_null_or_copied_once_as_its_range_says)
 {
-    haul_static range;
+    test_static range;
     json *root, *single;
     lab_start();
     root = json_make();
@@ -1633,11 +1634,11 @@ TEST(rules, an_object_that_many_pointers_lead_to_counts_once_against_the_limit)
     root.address = first;
     root.type = rb_type;
     root.count = 1;
-    the.options.limits.objects = 31;
+    the.options.max_objects = 31;
     lab_open_context(FLAT);
     CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
     lab_drop();
-    the.options.limits.objects = 30;
+    the.options.max_objects = 30;
     lab_open_context(FLAT);
     CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_LIMIT);
     haul_type_free(&rb_type);

@@ -6,6 +6,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
+#include "support/open.h"
 
 /* ---- Walks. */
 
@@ -544,7 +545,7 @@ TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
     static world w;
     haul_context *context;
     haul_device *device, *peer;
-    haul_device_options options;
+    test_device options;
     haul_shipment *s;
     haul_plan *plan;
     haul_root root;
@@ -555,8 +556,8 @@ TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
     memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     options.context = context;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &peer), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &peer), HAUL_OK);
     CHECK_PTR(haul_device_context(device), context);
     root.address = museum_make(&w, 8, 1);
     root.type = room_type;
@@ -643,7 +644,7 @@ TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
     REFUSED(haul_ship_plan(device, NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
     REFUSED(haul_ship_plan(device, plan, NULL, &s), HAUL_ERROR_ARGUMENT);
 #undef REFUSED
-    CHECK_EQ(haul_device_error(device)->status, HAUL_ERROR_ARGUMENT);
+    CHECK_EQ(haul_context_error(haul_device_context(device))->status, HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_unmarshal(NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_unmarshal_pointers(NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_refresh(NULL), HAUL_ERROR_ARGUMENT);
@@ -679,12 +680,12 @@ TEST(ship, a_graph_that_is_wrong_reaches_no_device)
     first->next->door_count = -3;
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_ERROR_GRAPH);
     CHECK_PTR(s, NULL);
-    CHECK_HAS(haul_device_error(device)->path, "next");
-    CHECK_HAS(haul_device_error(device)->path, "doors");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->path, "next");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->path, "doors");
     CHECK_EQ(counters_of(device).allocations, 0);
     first->next->door_count = 3;
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
-    CHECK_EQ(haul_device_error(device)->status, HAUL_OK);
+    CHECK_EQ(haul_context_error(haul_device_context(device))->status, HAUL_OK);
     haul_shipment_free(&s);
     haul_device_close(&device);
     museum_close();
@@ -732,7 +733,7 @@ TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
     static const haul_ref refs[] = { HAUL_ARRAY(reentry, numbers, HAUL_FN(count_and_call)) };
     int32_t numbers[3] = { 1, 2, 3 };
     reentry object;
-    haul_device_options options;
+    test_device options;
     caller c;
     memset(&options, 0, sizeof options);
     memset(&c, 0, sizeof c);
@@ -742,7 +743,7 @@ TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
     c.object = &object;
     CHECK_STATUS(haul_type_create("reentry", sizeof object, refs, 1, &reentry_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(reentry_type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &c.device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &c.device), HAUL_OK);
     CHECK_STATUS(haul_ship(c.device, &object, reentry_type, 1, NULL, &c.shipment), HAUL_OK);
     CHECK(c.calls > 0);
     CHECK_STATUS(haul_refresh(c.shipment), HAUL_OK);
@@ -816,24 +817,91 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
 TEST(device, a_table_that_cannot_be_used_is_refused)
 {
     haul_device_table table = *haul_host_device();
-    haul_device_options options;
+    haul_context *context;
     haul_device *device = (haul_device *)(void *)&table;
-    CHECK_STATUS(haul_device_open(NULL, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_device_open(context, NULL, NULL, &device), HAUL_ERROR_ARGUMENT);
     CHECK_PTR(device, NULL);
-    CHECK_STATUS(haul_device_open(&table, NULL, NULL), HAUL_ERROR_ARGUMENT);
-    table.version++;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_VERSION);
-    table.version--;
-    table.table_bytes--;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_VERSION);
-    table.table_bytes++;
+    CHECK_STATUS(haul_device_open(context, &table, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_device_open((haul_context *)(void *)&table, &table, NULL, &device),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(device, NULL);
     table.wait = NULL;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "a verb that every device has");
     CHECK_PTR(device, NULL);
-    memset(&options, 0, sizeof options);
-    options.context = (haul_context *)(void *)&table;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_ERROR_ARGUMENT);
+    haul_context_free(&context);
+}
+
+/* A table of a later version, and one of an earlier version. */
+TEST(device, a_table_may_be_longer_or_shorter_as_long_as_no_verb_is_unknown)
+{
+    struct {
+        haul_device_table table;
+        void (*verb)(void);
+    } later;
+    struct {
+        char room[sizeof(haul_device_table)];
+    } earlier;
+    haul_device_table table = *haul_host_device();
+    haul_context *context;
+    haul_device *device;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    memset(&later, 0, sizeof later);
+    later.table = table;
+    later.table.table_bytes = sizeof later;
+    CHECK_STATUS(haul_device_open(context, &later.table, NULL, &device), HAUL_OK);
+    haul_device_close(&device);
+    memset(&later.verb, 1, sizeof later.verb);
+    CHECK_STATUS(haul_device_open(context, &later.table, NULL, &device), HAUL_ERROR_VERSION);
+    CHECK_HAS(haul_context_error(context)->text, "verbs that this version of the library lacks");
+    table.table_bytes = offsetof(haul_device_table, send);
+    memset(&earlier, 1, sizeof earlier);
+    memcpy(&earlier, &table, table.table_bytes);
+    CHECK_STATUS(haul_device_open(context, (haul_device_table *)(void *)&earlier, NULL, &device),
+                 HAUL_OK);
+    haul_device_close(&device);
+    table.table_bytes = offsetof(haul_device_table, wait);
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    table.table_bytes = SIZE_MAX;
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_ERROR_VERSION);
+    haul_context_free(&context);
+}
+
+static int64_t settings_read;
+
+static haul_status read_settings(const void *settings, const haul_allocator *allocator,
+                                 void **state)
+{
+    memcpy(&settings_read, settings, sizeof settings_read);
+    return haul_host_device()->open(NULL, allocator, state);
+}
+
+TEST(device, a_back_end_reads_settings_of_its_own_size)
+{
+    const int64_t settings[2] = { 5, 0 }, later[2] = { 5, 1 };
+    haul_device_table table = *haul_host_device();
+    haul_context *context;
+    haul_device *device;
+    table.open = read_settings;
+    table.settings_bytes = sizeof *settings;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_device_open(context, &table, settings, &device), HAUL_OK);
+    haul_device_close(&device);
+    CHECK_EQ(settings_read, 5);
+    CHECK_STATUS(haul_device_open_sized(context, &table, settings, sizeof settings, &device),
+                 HAUL_OK);
+    haul_device_close(&device);
+    CHECK_EQ(settings_read, 5);
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_OK);
+    haul_device_close(&device);
+    CHECK_EQ(settings_read, 0);
+    settings_read = 7;
+    CHECK_STATUS(haul_device_open_sized(context, &table, later, sizeof later, &device),
+                 HAUL_ERROR_VERSION);
     CHECK_PTR(device, NULL);
+    CHECK_EQ(settings_read, 7);
+    haul_context_free(&context);
 }
 
 static haul_status open_nothing(const void *settings, const haul_allocator *allocator, void **state)
@@ -847,17 +915,17 @@ static haul_status open_nothing(const void *settings, const haul_allocator *allo
 TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so_D10_D11)
 {
     haul_device_table table = *haul_host_device();
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_context_create(NULL, &options.context), HAUL_OK);
     table.open = open_nothing;
     table.name = "nothing";
-    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(test_open(&table, &options, &device), HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(device, NULL);
     CHECK_EQ(haul_context_error(options.context)->status, HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_context_error(options.context)->text, "nothing");
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     haul_device_close(&device);
     haul_context_free(&options.context);
 }
@@ -868,7 +936,7 @@ TEST(device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
     haul_device *device;
     if (haul_cuda_count() > 0)
         return;
-    CHECK_STATUS(haul_device_open(haul_cuda_device(), NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(test_open(haul_cuda_device(), NULL, &device), HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(device, NULL);
     device = host_device();
     haul_device_close(&device);
@@ -877,20 +945,18 @@ TEST(device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
 TEST(device, a_handle_answers_questions_and_a_null_one_does_too)
 {
     haul_device *device = host_device();
-    haul_device_capabilities capabilities;
+    haul_device_info info;
     haul_shipment_statistics statistics;
-    CHECK_STR(haul_device_name(device), "host");
+    haul_device_get_info(device, &info);
+    CHECK_STR(info.name, "host");
+    CHECK(info.capabilities->allocate_alignment > 0);
+    haul_device_get_info(NULL, &info);
+    CHECK_STR(info.name, "");
+    CHECK_PTR(info.capabilities, NULL);
+    haul_device_get_info(device, NULL);
     CHECK(haul_device_context(device) != NULL);
-    CHECK_EQ(haul_device_error(device)->status, HAUL_OK);
-    memset(&capabilities, 0, sizeof capabilities);
-    haul_device_get_capabilities(device, &capabilities);
-    CHECK(capabilities.allocate_alignment > 0);
-    haul_device_get_capabilities(NULL, &capabilities);
-    CHECK_EQ(capabilities.allocate_alignment, 0);
-    haul_device_get_capabilities(device, NULL);
-    CHECK_STR(haul_device_name(NULL), "");
+    CHECK_EQ(haul_context_error(haul_device_context(device))->status, HAUL_OK);
     CHECK_PTR(haul_device_context(NULL), NULL);
-    CHECK_EQ(haul_device_error(NULL)->status, HAUL_ERROR_ARGUMENT);
     CHECK_PTR(haul_device_state(NULL), NULL);
     memset(&statistics, 1, sizeof statistics);
     haul_shipment_get_statistics(NULL, &statistics);

@@ -6,6 +6,7 @@
 
 #include "arena_graphs.h"
 #include "support/random.h"
+#include "support/open.h"
 
 /* small enough to cross as one; not; to be patched on the way */
 enum { FEW = 20, MANY = 60000, LARGE = 170000 };
@@ -19,7 +20,7 @@ static link *the_first;
 static void open_device(void)
 {
     links_open();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
 }
 
 static void start(int count, const haul_arena_options *options)
@@ -136,7 +137,7 @@ TEST(
         link *at = at_number(the_first, numbers[i]), *other = at->other;
         at->other = &outside;
         CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
-        CHECK_HAS(haul_device_error(the_device)->text, "leads out");
+        CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "leads out");
         at->other = other;
     }
     CHECK_STATUS(haul_host_get_counters(the_device, &before), HAUL_OK);
@@ -410,7 +411,7 @@ static void check_gone_nowhere(haul_status status, haul_status expected, const c
     haul_host_counters now;
     CHECK_STATUS(status, expected);
     CHECK_PTR(the_shipment, NULL);
-    CHECK_HAS(haul_device_error(the_device)->text, words);
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, words);
     CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
     CHECK_EQ(now.bytes_live, 0);
 }
@@ -426,7 +427,7 @@ static void refuse_one(int count)
     check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
                        HAUL_ERROR_GRAPH, "leads out");
     snprintf(path, sizeof path, "arena+%zu", (size_t)((char *)&last->next - (char *)the_first));
-    CHECK_STR(haul_device_error(the_device)->path, path);
+    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, path);
     last->next = NULL;
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
     last->next = &outside;
@@ -960,7 +961,7 @@ TEST(ship_arena, a_pointer_that_leads_out_later_is_null_there_and_a_replan_refus
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
     CHECK_PTR(the_first->other, &outside);
     CHECK_STATUS(haul_replan(the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_STR(haul_device_error(the_device)->path, "root.other");
+    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "root.other");
     the_first->other = NULL;
     CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
     end();
@@ -974,11 +975,11 @@ TEST(ship_arena, a_graph_that_leaves_the_arena_is_refused_with_the_way_it_took)
     start_untyped(FEW);
     the_first->next->next->other = &outside;
     check_gone_nowhere(ship_untyped(), HAUL_ERROR_GRAPH, "leads out of the arena");
-    CHECK_STR(haul_device_error(the_device)->path, "root.next.next.other");
+    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "root.next.next.other");
     the_first->next->next->other = NULL;
     the_first->next->name = "a literal";
     check_gone_nowhere(ship_untyped(), HAUL_ERROR_GRAPH, "leads out of the arena");
-    CHECK_STR(haul_device_error(the_device)->path, "root.next.name");
+    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "root.next.name");
     the_first->next->name = the_first->name;
     CHECK_STATUS(ship_untyped(), HAUL_OK);
     end();
@@ -1223,7 +1224,7 @@ static void bring_by_one_of_two(int first, int second)
     check_family(first);
     before = picture();
     CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(the_device)->text, "refresh");
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "refresh");
     CHECK_BYTES(the_family, before, used_by(the_arena));
     free(before);
     CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
@@ -1350,10 +1351,10 @@ TEST(ship_arena, what_the_device_has_made_badly_is_refused_and_nothing_is_writte
     before = picture();
     run_on(bear_badly, the_family);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the_device)->text, "has made an object");
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "has made an object");
     run_on(shrink, the_family);
     CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the_device)->text, "of the arena smaller");
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "of the arena smaller");
     CHECK_BYTES(the_family, before, used_by(the_arena));
     free(before);
     family_end();

@@ -113,7 +113,7 @@ static void finish(void *user)
 
 static void check_report(haul_status status)
 {
-    const haul_error *error = haul_device_error(the.device);
+    const haul_error *error = haul_context_error(haul_device_context(the.device));
     CHECK_EQ(error->status, status);
     CHECK(status == HAUL_OK || error->text[0] != '\0');
 }

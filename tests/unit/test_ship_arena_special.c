@@ -7,6 +7,7 @@
 
 #include "arena_graphs.h"
 #include "support/random.h"
+#include "support/open.h"
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -15,7 +16,7 @@ static haul_shipment *the_shipment;
 static void start(const haul_arena_options *options)
 {
     links_open();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, options, &the_arena), HAUL_OK);
 }
 
@@ -246,7 +247,7 @@ static void ship_with_one_outside(int count, haul_outside rule, haul_status expe
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), expected);
     if (expected != HAUL_OK) {
         snprintf(path, sizeof path, "arena+%zu", (size_t)(last + NEXT - all[0].at));
-        CHECK_STR(haul_device_error(the_device)->path, path);
+        CHECK_STR(haul_context_error(haul_device_context(the_device))->path, path);
     } else {
         check_boxes(the_shipment, all, count);
         CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
@@ -759,11 +760,11 @@ static void check_links(haul_device *device, haul_shipment *shipment, const link
 
 static haul_device *second_device(void)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(the_device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     return device;
 }
 

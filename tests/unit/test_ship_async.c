@@ -240,7 +240,7 @@ TEST(async, a_stale_plan_is_refused_by_the_call_itself)
     second = the.first->next;
     the.first->next = the.first;
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(the.device)->path, "next");
+    CHECK_HAS(haul_context_error(haul_device_context(the.device))->path, "next");
     the.first->next = second;
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
@@ -446,7 +446,7 @@ TEST(async, a_pointer_out_of_the_graph_is_found_by_the_wait_and_nothing_is_writt
     device_write(the.device, haul_device_address(the.s, &the.first->next), &wild, sizeof wild);
     CHECK_STATUS(haul_unmarshal_pointers_async(the.s, &on), HAUL_OK);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the.device)->path, "next");
+    CHECK_HAS(haul_context_error(haul_device_context(the.device))->path, "next");
     CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
     end();
@@ -476,7 +476,7 @@ TEST(async, a_stream_that_is_none_is_refused_and_the_own_one_goes_on_D12)
     CHECK_STATUS(haul_ship_async(the.device, the.first, room_type, 1, NULL, &on, &s),
                  HAUL_ERROR_ARGUMENT);
     CHECK_PTR(s, NULL);
-    CHECK_HAS(haul_device_error(the.device)->text, "stream");
+    CHECK_HAS(haul_context_error(haul_device_context(the.device))->text, "stream");
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_update_host_async(the.s, the.first, 4, &on), HAUL_ERROR_ARGUMENT);
@@ -524,7 +524,7 @@ TEST(async, a_failure_is_told_by_the_wait_D5)
     CHECK_STATUS(haul_refresh_async(the.s, &on), HAUL_OK);
     CHECK_EQ(plan.fired, 1);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE);
-    CHECK_HAS(haul_device_error(the.device)->text, "injected fault");
+    CHECK_HAS(haul_context_error(haul_device_context(the.device))->text, "injected fault");
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
     check_graph_there(the.s);
@@ -543,7 +543,8 @@ TEST(async, a_failure_that_another_call_heard_of_is_told_to_both_D5)
     CHECK_EQ(plan.fired, 1);
     CHECK_STATUS(haul_refresh(other), HAUL_ERROR_DEVICE);
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE);
-    CHECK_HAS(haul_device_error(the.device)->text, "after this work was submitted");
+    CHECK_HAS(haul_context_error(haul_device_context(the.device))->text,
+              "after this work was submitted");
     CHECK_STATUS(haul_refresh(other), HAUL_OK);
     CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
     check_graph_there(the.s);

@@ -5,6 +5,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/open.h"
 
 /* Two host devices with one context, and a museum on the first. */
 typedef struct pair {
@@ -18,11 +19,11 @@ static pair the_pair;
 
 static haul_device *second_device(haul_device *first, const haul_device_table *table)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(first);
-    CHECK_STATUS(haul_device_open(table, &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(table, &options, &device), HAUL_OK);
     return device;
 }
 
@@ -165,10 +166,10 @@ TEST(copy, wrong_devices_are_refused_and_hold_nothing)
     table.across = other_across;
     different = second_device(p->device, &table);
     CHECK_STATUS(haul_shipment_copy(p->s, stranger, &p->copy), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_device_error(p->device)->text, "context");
+    CHECK_HAS(haul_context_error(haul_device_context(p->device))->text, "context");
     CHECK_PTR(p->copy, NULL);
     CHECK_STATUS(haul_shipment_copy(p->s, different, &p->copy), HAUL_ERROR_UNSUPPORTED);
-    CHECK_HAS(haul_device_error(p->device)->text, "no copies from");
+    CHECK_HAS(haul_context_error(haul_device_context(p->device))->text, "no copies from");
     CHECK_STATUS(haul_shipment_copy(p->s, NULL, &p->copy), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_shipment_copy(NULL, p->other, &p->copy), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_shipment_copy(p->s, p->other, NULL), HAUL_ERROR_ARGUMENT);
@@ -183,7 +184,7 @@ TEST(copy, wrong_devices_are_refused_and_hold_nothing)
 
 static void open_other(void *user, fault_plan *plan)
 {
-    haul_device_options options;
+    test_device options;
     prepare(user, plan);
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(the.device);
@@ -194,7 +195,7 @@ static void check_copy(void *user, haul_status status)
 {
     visit there;
     (void)user;
-    CHECK_EQ(haul_device_error(the.device)->status, status);
+    CHECK_EQ(haul_context_error(haul_device_context(the.device))->status, status);
     check_world_is_untouched();
     the.cargo->look();
     if (status != HAUL_OK) {
@@ -280,7 +281,7 @@ static fleet the_fleet;
 static fleet *fleet_start(void)
 {
     fleet *f = &the_fleet;
-    haul_device_options options;
+    test_device options;
     haul_root root;
     int i;
     memset(f, 0, sizeof *f);
@@ -364,7 +365,8 @@ TEST(copy_faults,
     f->doors[0].lost = 1;
     CHECK_STATUS(haul_shipment_copy(f->s[0], f->device[1], &f->s[1]), HAUL_ERROR_DEVICE_LOST);
     CHECK_PTR(f->s[1], NULL);
-    CHECK_HAS(haul_device_error(f->device[1])->text, "the other device is lost");
+    CHECK_HAS(haul_context_error(haul_device_context(f->device[1]))->text,
+              "the other device is lost");
     CHECK_EQ(f->doors[1].device_blocks, 0);
     CHECK_STATUS(haul_refresh(f->s[0]), HAUL_ERROR_DEVICE_LOST);
     CHECK_STATUS(haul_ship_plan(f->device[1], f->plan, NULL, &f->s[1]), HAUL_OK);

@@ -10,6 +10,7 @@
 #include "pack/segments.h"
 #include "ship_faults.h"
 #include "support/builds.h"
+#include "support/open.h"
 
 static haul_shipment_statistics told(haul_shipment *s)
 {
@@ -90,11 +91,11 @@ static void start_with_a_page_of_somebody_elses(void)
 /* Another device of the same context. */
 static haul_device *open_beside(void)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *other;
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(here.device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
     return other;
 }
 
@@ -244,7 +245,7 @@ TEST(direct, a_changed_pointer_is_named_and_the_graph_crosses_again_when_it_is_p
     here.first->next->next = here.first;
     here.first->area = 4711;
     CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(here.device)->path, "root.next.next");
+    CHECK_HAS(haul_context_error(haul_device_context(here.device))->path, "root.next.next");
     CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
     here.first->next->next = next;
     check_arena(here.s);
@@ -263,7 +264,7 @@ TEST(direct, a_changed_count_or_a_lost_terminator_is_found_before_anything_cross
     before = counters_of(here.device);
     here.first->next->door_count--;
     CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(here.device)->path, "doors");
+    CHECK_HAS(haul_context_error(haul_device_context(here.device))->path, "doors");
     here.first->next->door_count++;
     end_of_name = strlen(here.first->name);
     here.first->name[end_of_name] = '!';
@@ -442,7 +443,7 @@ TEST(direct, a_copy_locks_for_itself)
 TEST(direct, pages_that_somebody_else_has_locked_are_packed)
 {
     start_with_a_page_of_somebody_elses();
-    CHECK_EQ(haul_device_error(here.device)->status, HAUL_OK);
+    CHECK_EQ(haul_context_error(haul_device_context(here.device))->status, HAUL_OK);
     CHECK_HAS(told(here.s).packs_because, "locked");
     CHECK_EQ(counters_of(here.device).bytes_locked, 4096);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
@@ -485,10 +486,10 @@ static haul_device *device_without_direct(void)
     haul_device *device;
     table = *haul_host_device();
     table.lock = NULL;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
     table.unlock = NULL;
     table.pull = table.push = NULL;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     return device;
 }
 
@@ -520,7 +521,7 @@ TEST(direct, a_device_that_does_not_know_such_pointers_is_sent_to_and_keeps_no_l
     table.pull = will_not;
     open_place(0);
     haul_device_close(&here.device);
-    CHECK_STATUS(haul_device_open(&table, NULL, &here.device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &here.device), HAUL_OK);
     check_packs(&options, "the device");
     end();
 }
@@ -531,7 +532,7 @@ TEST(direct, one_that_will_not_scatter_is_fetched_from_and_keeps_no_lock)
     table.push = will_not;
     open_place(0);
     haul_device_close(&here.device);
-    CHECK_STATUS(haul_device_open(&table, NULL, &here.device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &here.device), HAUL_OK);
     here.s = ship_locked(here.device, here.first);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
     CHECK_STATUS(haul_refresh(here.s), HAUL_OK);

@@ -8,6 +8,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/open.h"
 
 TEST(ship_faults, shipping_survives_every_fault_H1_H2_D1_D4_D5_D6)
 {
@@ -189,10 +190,10 @@ TEST(ship_faults, a_stale_plan_is_reported_even_if_the_device_fails_then)
         fault_arm(&plan, FAULT_FROM, at);
         status = haul_refresh(the.s);
         stale += plan.fired > 0 && status == HAUL_ERROR_STALE;
-        CHECK_EQ(haul_device_error(the.device)->status, status);
+        CHECK_EQ(haul_context_error(haul_device_context(the.device))->status, status);
         CHECK(status == HAUL_ERROR_STALE || status == plan.first);
         if (status == HAUL_ERROR_STALE)
-            CHECK_HAS(haul_device_error(the.device)->text, "changed");
+            CHECK_HAS(haul_context_error(haul_device_context(the.device))->text, "changed");
     }
     CHECK(stale >= 2);
     fault_disarm(&plan);
@@ -342,7 +343,7 @@ static haul_status there_and_back(const haul_device_table *table, haul_host_coun
     museum_open();
     first = museum_make(&w, 12, 1);
     before = world_picture(&w);
-    CHECK_STATUS(haul_device_open(table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(table, NULL, &device), HAUL_OK);
     status = haul_ship(device, first, room_type, 1, NULL, &s);
     if (status == HAUL_OK) {
         CHECK_STATUS(haul_refresh(s), HAUL_OK);
@@ -389,9 +390,9 @@ TEST(ship_faults, a_device_that_is_lost_while_staging_is_not_tried_further_D6)
     CHECK_EQ(counters.copies_to, 0);
 }
 
-static void like_no_small_graphs(void *state, haul_device_capabilities *capabilities)
+static void like_no_small_graphs(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
-    haul_host_device()->capabilities(state, capabilities);
+    haul_host_device()->capabilities(state, capabilities, bytes);
     capabilities->patch_bytes = capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
@@ -439,9 +440,9 @@ TEST(ship_faults, a_device_without_words_for_its_failure_is_told_in_ours)
     table.message = no_words;
     CHECK_STATUS(haul_type_bytes("bytes", sizeof bytes, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &s), HAUL_ERROR_DEVICE);
-    CHECK_HAS(haul_device_error(device)->text, "bytes to the device failed");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, "bytes to the device failed");
     haul_device_close(&device);
     haul_type_free(&type);
 }

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #include "arena_graphs.h"
+#include "support/open.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 /* too many to cross as one, whoever packs, with the bitmap behind them */
@@ -59,7 +60,7 @@ static void start_on(haul_device *device, int count, size_t before, size_t betwe
 static void start_with(int count, size_t before, size_t between, size_t behind)
 {
     haul_device *device;
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     start_on(device, count, before, between, behind);
 }
 
@@ -215,14 +216,14 @@ static void refuse_way_out(haul_device *device, size_t behind, int listed)
     sprintf(path, "arena+%lu",
             (unsigned long)((char *)&the_first->next->other - (char *)the_first));
     CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the_device)->path, path);
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->path, path);
     the_first->next->other = was;
     ship(NULL);
     CHECK_EQ(has_list(the_shipment, COUNT), listed);
     check_seen(the_device, the_shipment, COUNT);
     the_first->next->other = &outside;
     CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(the_device)->path, path);
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->path, path);
     the_first->next->other = was;
     CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
     check_seen(the_device, the_shipment, COUNT);
@@ -259,7 +260,7 @@ TEST(ship_marks, where_the_device_has_no_memory_to_tell_it_in_the_host_looks)
     haul_device_table table = *haul_host_device();
     haul_device *device;
     table.stage = refuse_stage;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     refuse_way_out(device, APART_BYTES, 1);
 }
 
@@ -348,7 +349,7 @@ TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
     options.reserve_bytes = (size_t)32 << 20;
     options.pinned = how.direct_return = 1;
     pairs_open();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &other), HAUL_OK);
     first = pairs_make(the_arena, 620001, 0);

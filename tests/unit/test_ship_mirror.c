@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "arena_graphs.h"
+#include "support/open.h"
 
 enum { FEW = 20, SOME = 60000, LARGE = 170000 }; /* links: a few KB; under and over 8 MB */
 /* pairs: over 8 MB; that would return in parts if they were patched */
@@ -36,7 +37,7 @@ static void start(int count)
 {
     links_open();
     pairs_open();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &the_device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
     the_arena = made(the_device, 0);
     the_first = links_make(the_arena, count);
     links_set_homes(the_first, 0);
@@ -258,7 +259,7 @@ static void is_refused_with(int count, int number)
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_ERROR_GRAPH);
     CHECK_PTR(the_shipment, NULL);
     snprintf(path, sizeof path, "arena+%zu", (size_t)((char *)&at->other - (char *)the_first));
-    CHECK_STR(haul_device_error(the_device)->path, path);
+    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, path);
     at->other = other;
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     look_on(the_device, the_shipment, the_first, count);
@@ -424,13 +425,13 @@ TEST(ship_mirror, a_direct_return_from_elsewhere_is_patched)
 
 TEST(ship_mirror, another_device_has_it_elsewhere)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *other;
     haul_shipment *shipment;
     memset(&options, 0, sizeof options);
     start(SOME);
     options.context = haul_device_context(the_device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
     CHECK_STATUS(haul_ship_arena(other, the_arena, NULL, &shipment), HAUL_OK);
     is_right_elsewhere(other, shipment, SOME);
     haul_shipment_free(&shipment);
@@ -440,13 +441,13 @@ TEST(ship_mirror, another_device_has_it_elsewhere)
 
 static void copy_one(int count, haul_outside rule)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *other;
     haul_shipment *here, *there;
     memset(&options, 0, sizeof options);
     start(count);
     options.context = haul_device_context(the_device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
     CHECK_STATUS(ship(rule, 0), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &here), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, other, &there), HAUL_OK);
@@ -471,13 +472,13 @@ TEST(ship_mirror, a_copy_of_a_shipment_lies_elsewhere_too)
  * comes from elsewhere. */
 TEST(ship_mirror, a_copy_does_not_take_the_arenas_own_addresses)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *other;
     haul_shipment *back;
     memset(&options, 0, sizeof options);
     start(FEW);
     options.context = haul_device_context(the_device);
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &other), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
     CHECK_STATUS(haul_ship_arena(other, the_arena, NULL, &the_shipment), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &back), HAUL_OK);
     is_right_elsewhere(the_device, back, FEW);
@@ -800,9 +801,9 @@ TEST(ship_mirror, a_device_that_has_no_such_memory_gives_pinned_memory_instead)
     fault_plan plan;
     links_open();
     table.mirror = NULL;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_ERROR_ARGUMENT);
     table.unmirror = NULL;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     is_pinned_instead(device);
     haul_device_close(&device);
     memset(&plan, 0, sizeof plan);
@@ -889,7 +890,7 @@ static void undo_ship(void *user)
 static void check_pairs(void *user, haul_status status)
 {
     (void)user;
-    CHECK_EQ(haul_device_error(the.device)->status, status);
+    CHECK_EQ(haul_context_error(haul_device_context(the.device))->status, status);
     if (the.first)
         check_swapped(the.first, the.count, 0);
 }

@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE
 #include "pack/bitmap.h"
 #include "ship_faults.h"
+#include "support/open.h"
 
 enum { GAP = 25000 };
 
@@ -23,9 +24,9 @@ static verbs used;
 static size_t chunk_bytes, patch_bytes, fetch_bytes; /* the last: 0: the host device's */
 static int no_send, no_fetch;
 
-static void told_capabilities(void *state, haul_device_capabilities *capabilities)
+static void told_capabilities(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
-    haul_host_device()->capabilities(state, capabilities);
+    haul_host_device()->capabilities(state, capabilities, bytes);
     capabilities->chunk_bytes = chunk_bytes;
     capabilities->patch_bytes = patch_bytes;
     if (fetch_bytes)
@@ -130,7 +131,7 @@ static haul_device *counting_device(size_t chunk)
     table.poll = count_poll;
     table.await = count_await;
     table.wait = count_wait;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     memset(&used, 0, sizeof used);
     return device;
 }
@@ -423,11 +424,11 @@ TEST(pieces, a_large_refresh_refuses_a_stale_plan_before_anything_is_sent_C3)
     memset(&used, 0, sizeof used);
     r->next = t->first;
     CHECK_STATUS(haul_refresh(t->s), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(t->device)->path, "next");
+    CHECK_HAS(haul_context_error(haul_device_context(t->device))->path, "next");
     r->next = was;
     was->door_count--;
     CHECK_STATUS(haul_refresh(t->s), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(t->device)->path, "door");
+    CHECK_HAS(haul_context_error(haul_device_context(t->device))->path, "door");
     was->door_count++;
     CHECK_EQ(used.copy_to, 0);
     CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
@@ -545,7 +546,7 @@ TEST(pieces, no_more_than_the_ring_is_pinned_whatever_pieces_the_device_likes)
         table.poll = never_yet;
         chunk_bytes = chunks[i];
         staged_bytes = 0;
-        CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+        CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
         CHECK_STATUS(haul_ship(device, all, bulk_type, 1, NULL, &s), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         CHECK(staged_bytes > 0 && staged_bytes <= (size_t)32 << 20);
@@ -581,11 +582,11 @@ static size_t fail_unmarshal(bulk *all, unsigned works, int whole_return, char *
     options.whole_return = whole_return;
     table.copy_from = fail_a_late_copy;
     copies_that_work = works;
-    CHECK_STATUS(haul_device_open(&table, NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, all, bulk_type, 1, &options, &s), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, bulks_double, haul_device_pointer(s, all)), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_DEVICE);
-    snprintf(text, HAUL_TEXT_BYTES, "%s", haul_device_error(device)->text);
+    snprintf(text, HAUL_TEXT_BYTES, "%s", haul_context_error(haul_device_context(device))->text);
     changed = bulks_changed(all, BULKS);
     copies_that_work = 1000;
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
@@ -814,7 +815,7 @@ TEST(piece_faults, a_refresh_in_pieces_survives_every_fault)
  * or none. */
 static void check_results(void *user, haul_status status)
 {
-    const haul_error *error = haul_device_error(the.device);
+    const haul_error *error = haul_context_error(haul_device_context(the.device));
     unsigned char *after = world_picture(&the.w), *due;
     size_t i;
     (void)user;
@@ -974,7 +975,7 @@ TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
     plan.impatient = 1;
     CHECK_STATUS(haul_ship(the.device, the.first, room_type, 1, NULL, &s), HAUL_ERROR_PENDING);
     CHECK_PTR(s, NULL);
-    CHECK_HAS(haul_device_error(the.device)->text, "takes its time");
+    CHECK_HAS(haul_context_error(haul_device_context(the.device))->text, "takes its time");
     CHECK_EQ(plan.device_blocks, 2);
     CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
     CHECK_STATUS(haul_unmarshal(the.s), HAUL_ERROR_PENDING);

@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
+#include "support/open.h"
 
 enum { INNER = 1, LEAF = 2 };
 
@@ -134,14 +135,14 @@ static void tour(void *argument)
 
 static haul_device *device_open(void)
 {
-    static const haul_translation visit = { 0x1000, 0x2000 };
-    haul_device_options options;
+    static const test_translation visit = { 0x1000, 0x2000 };
+    test_device options;
     haul_device *device;
     memset(&options, 0, sizeof options);
     options.new_context.checked = 1;
-    options.new_context.translations = &visit;
-    options.new_context.translation_count = 1;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    options.known.translations = &visit;
+    options.known.translation_count = 1;
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     return device;
 }
 

@@ -20,6 +20,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "support/open.h"
 
 #define MANY (BUILD_SANITIZED ? (size_t)5000 : (size_t)100000)
 #define CELLS 400u
@@ -488,7 +489,7 @@ TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
     f.all = pairs_make(f.count);
     f.wrong = 0;
     types_open();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     measure(&addresses, &resident);
     for (i = 0; i < f.count; i++)
         CHECK_STATUS(haul_ship(device, &f.all[2 * i], cell_type, 1, NULL, &f.shipments[i]),
@@ -656,7 +657,7 @@ TEST(space, a_small_plan_and_a_small_arena_take_no_huge_page)
     types_open();
     graph_make(&g, 2, &random);
     memset(&options, 0, sizeof options);
-    options.allocator = &door;
+    test_allocator(&options, &door);
     CHECK(taken_by_little(&options, NULL, &g) < (size_t)1 << 20);
     graph_free(&g);
     types_close();
@@ -748,7 +749,7 @@ static void spoiling_unreserve(void *user, void *range, size_t bytes)
 static void live_with(const haul_allocator *door, graph *g, unsigned threads)
 {
     haul_context_options options;
-    haul_device_options settings;
+    test_device settings;
     haul_root root = root_of(g->at[0]);
     haul_arena_options reuse;
     haul_context *context;
@@ -760,12 +761,12 @@ static void live_with(const haul_allocator *door, graph *g, unsigned threads)
     memset(&options, 0, sizeof options);
     memset(&settings, 0, sizeof settings);
     memset(&reuse, 0, sizeof reuse);
-    options.allocator = door;
+    test_allocator(&options, door);
     options.threads = threads;
     reuse.reuse = 1;
     SUCCEEDS(haul_context_create(&options, &context));
     settings.context = context;
-    SUCCEEDS(haul_device_open(haul_host_device(), &settings, &device));
+    SUCCEEDS(test_open(haul_host_device(), &settings, &device));
     SUCCEEDS(haul_plan_create(context, &root, 1, &plan));
     KEEPS(check_pack(plan, g));
     SUCCEEDS(haul_audit(context, &root, 1, NULL, NULL));

@@ -6,6 +6,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 /* ---- mst. Each vertex keeps the distances to its neighbours in a table of chains, whose keys are
  * the neighbours' addresses, as integers. To put it in order moves entries from chain to chain:
@@ -435,7 +436,7 @@ TEST(structures_addresses, AHASH_a_table_that_is_not_put_in_order_is_another_one
     site_start(28);
     registry_open(nothing_is_rebuilt);
     r = registry_make(&seen);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, r, registry_type, 1, NULL, &s), HAUL_OK);
     v.root = haul_device_pointer(s, r);
     CHECK_STATUS(haul_host_launch(device, registry_walk, &v), HAUL_OK);

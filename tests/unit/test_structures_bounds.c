@@ -3,6 +3,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
+#include "support/open.h"
 
 /* ---- EXPR: Lua's Table. 1 << lsizenode nodes; an array of alimit values, or of the next power of
  * two where bit 7 of flags says that alimit is not the real size. A table without nodes has the one
@@ -41,7 +42,7 @@ struct Table {
 };
 
 static Node dummynode;
-static const haul_static lua_statics[] = { { &dummynode, sizeof dummynode, HAUL_STATIC_KEEP } };
+static const test_static lua_statics[] = { { &dummynode, sizeof dummynode, HAUL_STATIC_KEEP } };
 static haul_type *tvalue_type, *node_type, *table_type;
 
 static int64_t next_power(int64_t n)
@@ -72,8 +73,8 @@ static void lua_open(haul_count_function *nodes)
         HAUL_OBJECT(Table, metatable, &table_type),
         HAUL_SKIP(Table, gclist),
     };
-    yard.options.statics = lua_statics;
-    yard.options.static_count = 1;
+    yard.known.statics = lua_statics;
+    yard.known.static_count = 1;
     tvalue_type = YARD_TYPE(TValue, tvalue_refs);
     node_type = YARD_TYPE(Node, node_refs);
     table_type = YARD_TYPE(Table, table_refs);

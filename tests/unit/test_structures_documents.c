@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
+#include "support/open.h"
 
 static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
                        alias = { .mode = HAUL_MODE_ALIAS };
@@ -92,7 +93,7 @@ struct xmlDoc {
 };
 
 static const char xmlStringText[] = "text";
-static const haul_static xml_statics[] = { { xmlStringText, sizeof xmlStringText,
+static const test_static xml_statics[] = { { xmlStringText, sizeof xmlStringText,
                                              HAUL_STATIC_KEEP } };
 
 static haul_type *pool_type, *entry_type, *dict_type, *ns_type, *node_type, *attr_type, *doc_type;
@@ -152,8 +153,8 @@ static void xml_open(const haul_rule *of_properties)
         HAUL_OBJECT_BY(xmlNode, nsDef, &ns_type, &not_compact),
         HAUL_OPAQUE(xmlNode, psvi),
     };
-    yard.options.statics = xml_statics;
-    yard.options.static_count = 1;
+    yard.known.statics = xml_statics;
+    yard.known.static_count = 1;
     pool_type = YARD_TYPE(xmlDictStrings, pool_refs);
     entry_type = YARD_TYPE(xmlDictEntry, entry_refs);
     dict_type = YARD_TYPE(xmlDict, dict_refs);
@@ -478,7 +479,7 @@ typedef struct json_string {
 } json_string;
 
 static const char json_keys[] = "constant";
-static const haul_static json_statics[] = { { json_keys, sizeof json_keys, HAUL_STATIC_KEEP } };
+static const test_static json_statics[] = { { json_keys, sizeof json_keys, HAUL_STATIC_KEEP } };
 static haul_type *base_type, *number_type, *container_type, *string_type, *table_type, *list_type,
     *place_type, *printbuf_type;
 
@@ -537,8 +538,8 @@ static void json_open(const haul_rule *of_key)
                                     HAUL_CHOICE(lh_entry, v, &value),
                                     HAUL_WORD_BY(lh_entry, next, &neighbour),
                                     HAUL_WORD_BY(lh_entry, prev, &neighbour) };
-    yard.options.statics = json_statics;
-    yard.options.static_count = 1;
+    yard.known.statics = json_statics;
+    yard.known.static_count = 1;
     printbuf_type = YARD_TYPE(printbuf, printbuf_refs);
     base_type = YARD_TYPE(json_object, base_refs);
     number_type = YARD_TYPE(json_number, number_refs);

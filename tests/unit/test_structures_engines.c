@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
+#include "support/open.h"
 
 static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
                        alias = { .mode = HAUL_MODE_ALIAS };
@@ -70,7 +71,7 @@ static const struct {
     code distances[FIXED_DISTANCES];
 } fixed = { { { 96, 7, 0 }, { 0, 8, 80 } }, { { 0, 0, 0 } }, { { 16, 5, 1 }, { 23, 5, 257 } } };
 static const char message[] = "invalid distance too far back";
-static const haul_static inflate_statics[] = {
+static const test_static inflate_statics[] = {
     { fixed.lengths, sizeof fixed.lengths, HAUL_STATIC_KEEP },
     { fixed.distances, sizeof fixed.distances, HAUL_STATIC_KEEP },
     { message, sizeof message, HAUL_STATIC_KEEP }
@@ -99,8 +100,8 @@ static void inflate_open(size_t statics)
         HAUL_WORD_BY(inflate_state, distcode, &own_or_constant),
         HAUL_WORD_BY(inflate_state, next, &alias),
     };
-    yard.options.statics = inflate_statics;
-    yard.options.static_count = statics;
+    yard.known.statics = inflate_statics;
+    yard.known.static_count = statics;
     stream_type = YARD_TYPE(z_stream, stream_refs);
     state_type = YARD_TYPE(inflate_state, state_refs);
     yard_commit(stream_type);
@@ -277,7 +278,7 @@ static int subtract(int a, int b)
 
 static FuncDef built_in[] = { { 1, 0x10000, NULL, add, "sum" },
                               { 1, 0x10000, NULL, subtract, "lag" } };
-static const haul_static query_statics[] = { { built_in, sizeof built_in, HAUL_STATIC_KEEP } };
+static const test_static query_statics[] = { { built_in, sizeof built_in, HAUL_STATIC_KEEP } };
 
 static void query_open(const haul_ref *of_this)
 {
@@ -308,8 +309,8 @@ static void query_open(const haul_ref *of_this)
                                            HAUL_POINTERS(query, calls, &call_type,
                                                          HAUL_NS(query, nCall)),
                                            HAUL_OBJECT(query, defined, &function_type) };
-    yard.options.statics = query_statics;
-    yard.options.static_count = 1;
+    yard.known.statics = query_statics;
+    yard.known.static_count = 1;
     function_type = YARD_TYPE(FuncDef, function_refs);
     call_type = YARD_TYPE(Expr, call_refs);
     select_type = YARD_TYPE(Select, select_refs);

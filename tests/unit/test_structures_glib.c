@@ -3,6 +3,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 typedef void *gpointer;
 
@@ -403,11 +404,11 @@ static void document_walk(void *argument)
 
 TEST(structures_glib, CTX_containers_of_anything_hold_what_the_types_of_their_holders_say)
 {
-    const haul_translation translation = { (uintptr_t)hash_here, (uintptr_t)hash_there };
+    const test_translation translation = { (uintptr_t)hash_here, (uintptr_t)hash_there };
     journey j = { NULL, NULL, 0, document_walk, NULL, 0 };
     site_start(22);
-    the.options.translations = &translation;
-    the.options.translation_count = 1;
+    the.known.translations = &translation;
+    the.known.translation_count = 1;
     document_open(&figure_list, &numbers_type, &figure_table);
     type_close(document_type);
     CHECK_STR(haul_type_name(para_queue), "GQueue<para>");
@@ -645,15 +646,15 @@ TEST(structures_glib,
      FUNC_a_tree_compares_its_keys_there_by_the_function_that_the_translation_gives)
 {
     const haul_ref compare = HAUL_WORD_BY(GTree, key_compare, &function);
-    const haul_translation translations[] = {
+    const test_translation translations[] = {
         { (uintptr_t)destroy, 0 }, { (uintptr_t)compare_here, (uintptr_t)compare_there }
     };
     journey j = { NULL, NULL, 0, tree_walk, NULL, 0 };
     site_start(26);
     tree_types(&compare);
     type_close(tree_type);
-    the.options.translations = translations;
-    the.options.translation_count = COUNT_OF(translations);
+    the.known.translations = translations;
+    the.known.translation_count = COUNT_OF(translations);
     j.root = tree_make(&j.seen);
     j.type = tree_type;
     travel(&j);

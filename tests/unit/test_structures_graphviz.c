@@ -12,6 +12,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 enum { DT_SET = 1, DT_OSET = 4, AGRAPH = 0, AGNODE = 1, AGOUTEDGE = 2, AGINEDGE = 3 };
 enum {
@@ -247,7 +248,7 @@ static void *dict_search(void *dict, void *object, int type)
 }
 
 static const Dtmethod methods[] = { { dict_search, DT_SET }, { dict_search, DT_OSET } };
-static const haul_static constants[] = { { discipline, sizeof discipline, HAUL_STATIC_KEEP },
+static const test_static constants[] = { { discipline, sizeof discipline, HAUL_STATIC_KEEP },
                                          { methods, sizeof methods, HAUL_STATIC_KEEP } };
 
 /* ---- Types. */
@@ -489,8 +490,8 @@ static void graph_open(size_t id_row)
     syms_type = dict_of(Agsym_type);
     strings_type = dict_of(refstr_type);
     type_close(Agraph_type);
-    the.options.statics = constants;
-    the.options.static_count = COUNT_OF(constants);
+    the.known.statics = constants;
+    the.known.static_count = COUNT_OF(constants);
 }
 
 static void graph_close(void)

@@ -5,6 +5,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 /* ---- Splines. A state has no sizes: the interpolation that leads to it has. A linear one has no
  * state. */
@@ -69,7 +70,7 @@ static double akima_eval(const void *state, const double *x, const double *y, si
 static const gsl_interp_type linear = { "linear", 2, linear_eval },
                              cspline = { "cspline", 3, cspline_eval },
                              akima = { "akima", 5, akima_eval };
-static const haul_static known_types[] = { { &linear, sizeof linear, HAUL_STATIC_KEEP },
+static const test_static known_types[] = { { &linear, sizeof linear, HAUL_STATIC_KEEP },
                                            { &cspline, sizeof cspline, HAUL_STATIC_KEEP },
                                            { &akima, sizeof akima, HAUL_STATIC_KEEP } };
 
@@ -121,8 +122,8 @@ static void splines_open(haul_function *akima_margin)
     spline_type = OPEN(gsl_spline, spline_refs);
     splines_type = OPEN(splines, splines_refs);
     type_close(splines_type);
-    the.options.statics = known_types;
-    the.options.static_count = COUNT_OF(known_types);
+    the.known.statics = known_types;
+    the.known.static_count = COUNT_OF(known_types);
 }
 
 static void splines_close(void)
@@ -478,7 +479,7 @@ static void no_free(void *block, void *params)
 }
 
 static const bst_allocator allocator = { no_alloc, no_free };
-static const haul_static known_allocator = { &allocator, sizeof allocator, HAUL_STATIC_KEEP };
+static const test_static known_allocator = { &allocator, sizeof allocator, HAUL_STATIC_KEEP };
 
 static void sparse_open(void)
 {
@@ -514,8 +515,8 @@ static void sparse_open(void)
     spmatrix_type = OPEN(gsl_spmatrix, refs);
     sparse_type = OPEN(sparse, sparse_refs);
     type_close(sparse_type);
-    the.options.statics = &known_allocator;
-    the.options.static_count = 1;
+    the.known.statics = &known_allocator;
+    the.known.static_count = 1;
 }
 
 static void sparse_close(void)

@@ -3,6 +3,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
+#include "support/open.h"
 
 /* ---- ROWS: LAMMPS. Each array is a table of rows and one block that they lie in: so much of each
  * row, as many as another array says, or a brick whose indices do not begin at 0, so that the
@@ -286,7 +287,7 @@ TEST(structures, SELF_text_read_as_a_capacity_is_refused_and_a_forgotten_pointer
     string *s;
     char words[80];
     yard_open(1 << 20, 34);
-    yard.options.limits.array_elements = 1 << 24;
+    yard.options.max_array_elements = 1 << 24;
     yard_commit(type);
     s = strings_make();
     memcpy(s->u._M_local_buf, "short and so", 13);
@@ -350,7 +351,7 @@ struct deflate_state {
 static const struct {
     static_tree_desc l_desc, between, d_desc;
 } tables = { { 257, 286, 15 }, { 0, 0, 0 }, { 0, 30, 15 } };
-static const haul_static zlib_statics[] = {
+static const test_static zlib_statics[] = {
     { &tables.l_desc, sizeof tables.l_desc, HAUL_STATIC_KEEP },
     { &tables.d_desc, sizeof tables.d_desc, HAUL_STATIC_KEEP }
 };
@@ -385,8 +386,8 @@ static void deflate_open(const haul_ref *refs, size_t statics)
     };
     static const haul_ref desc_refs[] = { HAUL_WORD_BY(tree_desc, dyn_tree, &zlib_alias),
                                           HAUL_WORD_BY(tree_desc, stat_desc, &table) };
-    yard.options.statics = zlib_statics;
-    yard.options.static_count = statics;
+    yard.known.statics = zlib_statics;
+    yard.known.static_count = statics;
     stream_type = YARD_TYPE(z_stream, stream_refs);
     state_type = yard_type("deflate_state", sizeof(deflate_state), refs,
                            sizeof state_refs / sizeof *state_refs);

@@ -3,6 +3,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 enum { VNIL = 0, VNUMINT = 3, VNUMFLT = 19, COLLECTABLE = 64 };
 enum { VSHRSTR = 4, VTABLE = 5, VLCL = 6, VUSERDATA = 7, VUPVAL = 9, VPROTO = 10, VLNGSTR = 20 };
@@ -97,7 +98,7 @@ static const Node dummynode = { { { NULL }, VNIL }, VNIL, 0, { NULL } };
 
 static haul_type *TValue_type, *TString_type, *Node_type, *Table_type, *Udata_type, *UpVal_type,
     *Proto_type, *LClosure_type, *upvalue_type, *state_type;
-static haul_static dummy_range;
+static test_static dummy_range;
 
 HAUL_COUNT_FUNCTION(string_bytes, TString,
                     (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
@@ -215,8 +216,8 @@ static void lua_open(haul_static_policy policy, haul_mode node_mode, haul_type *
     dummy_range.address = &dummynode;
     dummy_range.bytes = sizeof dummynode;
     dummy_range.policy = policy;
-    the.options.statics = &dummy_range;
-    the.options.static_count = 1;
+    the.known.statics = &dummy_range;
+    the.known.static_count = 1;
 }
 
 static void lua_close(void)
@@ -571,12 +572,12 @@ TEST(structures_lua,
     t->node = (Node *)(uintptr_t)&dummynode;
     g->allgc = (GCObject *)(void *)t;
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN, &UpVal_type);
-    the.options.static_count = 0;
+    the.known.static_count = 0;
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "",
                  "the range it leads to is not readable");
     lua_close();
     lua_open(HAUL_STATIC_KEEP, HAUL_MODE_ALIAS_OR_STATIC, &UpVal_type);
-    the.options.static_count = 0;
+    the.known.static_count = 0;
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "",
                  "nor into a registered static range");
     lua_close();

@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 typedef struct gsl_rng_type {
     const char *name;
@@ -72,7 +73,7 @@ static const gsl_rng_type types[] = {
     { "shifts", 3 * sizeof(uint32_t), shifts_set, shifts_get },
     { "lagged", STATE_MAX, lagged_set, lagged_get },
 };
-static const haul_static known_types = { types, sizeof types, HAUL_STATIC_KEEP };
+static const test_static known_types = { types, sizeof types, HAUL_STATIC_KEEP };
 
 static haul_type *rng_type, *pool_type;
 
@@ -89,8 +90,8 @@ static void pool_open(haul_function *bytes)
     rng_type = OPEN(gsl_rng, rng_refs);
     pool_type = OPEN(pool, pool_refs);
     type_close(pool_type);
-    the.options.statics = &known_types;
-    the.options.static_count = 1;
+    the.known.statics = &known_types;
+    the.known.static_count = 1;
 }
 
 static void pool_close(void)
@@ -162,7 +163,7 @@ TEST(structures_statics,
     pool_open(first_bytes);
     audit_tells(p, pool_type, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.rng[0].state[0]",
                 "only the first 4 bytes of its block of 2432 are described");
-    the.options.static_count = 0;
+    the.known.static_count = 0;
     refuse_graph(p, pool_type, HAUL_ERROR_GRAPH, "root.rng[0].type", "",
                  "nor into a registered static range");
     pool_close();

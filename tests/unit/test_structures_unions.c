@@ -3,6 +3,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 /* ---- UNI: the instructions of a prepared statement. */
 
@@ -98,7 +99,7 @@ static haul_type *VdbeOp_type, *SubProgram_type, *CollSeq_type, *KeyInfo_type, *
     *Table_type, *context_type, *Vdbe_type, *collation_type;
 
 static const char constants[] = "unique\0integer\0main.sqlite_schema";
-static const haul_static constant_range = { constants, sizeof constants, HAUL_STATIC_KEEP };
+static const test_static constant_range = { constants, sizeof constants, HAUL_STATIC_KEEP };
 
 static int64_t numbers_of(const haul_here *here)
 {
@@ -172,8 +173,8 @@ static void vdbe_open(int array)
     SubProgram_type = OPEN(SubProgram, sub_refs);
     Vdbe_type = OPEN(Vdbe, vdbe_refs);
     vdbe_types(array);
-    the.options.statics = &constant_range;
-    the.options.static_count = 1;
+    the.known.statics = &constant_range;
+    the.known.static_count = 1;
 }
 
 static void vdbe_close(void)

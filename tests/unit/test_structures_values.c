@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "support/open.h"
 
 /* ---- COND: a value of SQLite's virtual machine. Its text or blob is there if a flag says so, and
  * is then its own buffer's, a constant, or a part of another value's; its buffer is there if it has
@@ -51,7 +52,7 @@ typedef struct value_store {
 } value_store;
 
 static const char constants[] = "unique\0integer\0main";
-static const haul_static constant_range = { constants, sizeof constants, HAUL_STATIC_KEEP };
+static const test_static constant_range = { constants, sizeof constants, HAUL_STATIC_KEEP };
 
 static haul_type *Mem_type, *value_store_type;
 
@@ -78,8 +79,8 @@ static void values_open(const haul_rule *text)
     Mem_type = OPEN(Mem, refs);
     value_store_type = OPEN(value_store, store_refs);
     type_close(value_store_type);
-    the.options.statics = &constant_range;
-    the.options.static_count = 1;
+    the.known.statics = &constant_range;
+    the.known.static_count = 1;
 }
 
 static void values_close(void)

@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
+#include "support/open.h"
 
 typedef void *gpointer;
 
@@ -647,7 +648,7 @@ typedef struct GVariant {
 } GVariant;
 
 static const GVariantTypeInfo basic_infos[] = { { 1, 0, BASIC }, { 4, 3, BASIC } };
-static const haul_static variant_statics[] = { { basic_infos, sizeof basic_infos,
+static const test_static variant_statics[] = { { basic_infos, sizeof basic_infos,
                                                  HAUL_STATIC_KEEP } };
 static haul_type *bytes_type, *info_type, *container_info_type, *array_info_type, *tuple_info_type,
     *member_type, *variant_type;
@@ -684,8 +685,8 @@ static void variant_open(void)
                          HAUL_NU(GVariant, contents.tree.n_children)),
         HAUL_DATA_BY(GVariant, contents.tree.n_children, &is_tree),
     };
-    yard.options.statics = variant_statics;
-    yard.options.static_count = 1;
+    yard.known.statics = variant_statics;
+    yard.known.static_count = 1;
     bytes_type = YARD_TYPE(GBytes, bytes_refs);
     info_type = yard_type("GVariantTypeInfo", sizeof(GVariantTypeInfo), NULL, 0);
     container_info_type = YARD_TYPE(ContainerInfo, container_refs);

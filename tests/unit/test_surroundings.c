@@ -17,6 +17,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 enum { NODES = 300, TRANSCRIPT_BYTES = 1 << 16, MARK = 77 };
 
@@ -169,7 +170,7 @@ static void fail_in_words(haul_context *context, transcript *t)
 
 static void go_around(transcript *t, unsigned threads)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     haul_shipment *shipment;
     haul_audit_options audit;
@@ -184,7 +185,7 @@ static void go_around(transcript *t, unsigned threads)
     root.address = first;
     root.type = node_type;
     root.count = 1;
-    WITHIN(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    WITHIN(test_open(haul_host_device(), &options, &device), HAUL_OK);
     WITHIN(haul_type_dump(node_type, &file), HAUL_OK);
     WITHIN(haul_audit_write(haul_device_context(device), &root, 1, &audit, &file, NULL), HAUL_OK);
     fail_in_words(haul_device_context(device), t);
@@ -297,7 +298,7 @@ TEST(surroundings, a_bool_that_holds_two_travels_as_its_byte_there_and_back_G26)
     unsigned char byte;
     int i;
     types_open();
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, first, node_type, 1, NULL, &shipment), HAUL_OK);
     for (i = 0; i < NODES; i++)
         memset(&nodes[i].flag, 0, 1);
@@ -412,7 +413,7 @@ static haul_status plan_within(size_t bytes)
     allocator.allocate = purse_take;
     allocator.release = purse_give;
     memset(&options, 0, sizeof options);
-    options.allocator = &allocator;
+    test_allocator(&options, &allocator);
     root.address = nodes;
     root.type = node_type;
     root.count = 1;
@@ -473,7 +474,7 @@ static haul_status journey(haul_device *device)
     if (status == HAUL_OK)
         status = haul_unmarshal(of_arena);
     if (status == HAUL_ERROR_MEMORY && (!arena || lone))
-        CHECK(haul_device_error(device)->text[0] != '\0');
+        CHECK(haul_context_error(haul_device_context(device))->text[0] != '\0');
     haul_shipment_free(&of_arena);
     haul_arena_free(&arena);
     haul_shipment_free(&shipment);
@@ -484,7 +485,7 @@ static haul_status journey_within(size_t bytes)
 {
     purse p = { 0, 0 };
     haul_allocator allocator;
-    haul_device_options options;
+    test_device options;
     haul_device *device = NULL;
     haul_status status;
     p.left = bytes;
@@ -493,8 +494,8 @@ static haul_status journey_within(size_t bytes)
     allocator.allocate = purse_take;
     allocator.release = purse_give;
     memset(&options, 0, sizeof options);
-    options.new_context.allocator = &allocator;
-    status = haul_device_open(haul_host_device(), &options, &device);
+    test_allocator(&options.new_context, &allocator);
+    status = test_open(haul_host_device(), &options, &device);
     if (status == HAUL_OK)
         status = journey(device);
     CHECK(status == HAUL_OK || status == HAUL_ERROR_MEMORY);
@@ -661,7 +662,7 @@ TEST(surroundings, a_cancelled_call_and_the_one_that_waits_for_it_both_return_an
     CHECK_EQ(pthread_cond_init(&r.changed, NULL), 0);
     CHECK_STATUS(haul_type_bytes("byte", 1, &large_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(large_type), HAUL_OK);
-    CHECK_STATUS(haul_device_open(haul_host_device(), NULL, &r.device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &r.device), HAUL_OK);
     CHECK_EQ(pthread_create(&thread, NULL, ship_and_be_cancelled, &r), 0);
     await(&r, &r.ships);
     CHECK_STATUS(haul_ship(r.device, large, large_type, LARGE, NULL, &shipment), HAUL_ERROR_BUSY);

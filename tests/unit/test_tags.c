@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "ship_graphs.h"
+#include "support/open.h"
 
 #define TAGS HAUL_HIGH_TAGS
 #define TAG(n) ((uintptr_t)(n) << (sizeof(void *) > 4 ? 48 : 0))
@@ -278,9 +279,9 @@ static void check_chain(haul_device *device, haul_shipment *s, stamped *first, s
 
 static size_t chunk_bytes;
 
-static void small_pieces(void *state, haul_device_capabilities *capabilities)
+static void small_pieces(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
-    haul_host_device()->capabilities(state, capabilities);
+    haul_host_device()->capabilities(state, capabilities, bytes);
     capabilities->chunk_bytes = chunk_bytes;
     if (chunk_bytes)
         capabilities->send_bytes = capabilities->fetch_bytes = 0;
@@ -289,13 +290,13 @@ static void small_pieces(void *state, haul_device_capabilities *capabilities)
 static haul_device *open_like(haul_device *first)
 {
     static haul_device_table table;
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     table = *haul_host_device();
     table.capabilities = small_pieces;
     memset(&options, 0, sizeof options);
     options.context = first ? haul_device_context(first) : NULL;
-    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(&table, &options, &device), HAUL_OK);
     return device;
 }
 
@@ -420,7 +421,7 @@ TEST(tags, a_tagged_pointer_that_leads_out_of_the_graph_is_refused_before_anythi
     l.first = haul_device_pointer(s, first);
     CHECK_STATUS(haul_host_launch(device, lead_out, &l), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_ERROR_GRAPH);
-    CHECK_STR(haul_device_error(device)->path, "root.next");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.next");
     haul_shipment_free(&s);
     world_end(&w);
     haul_type_free(&stamped_type);
@@ -438,7 +439,7 @@ typedef struct tag_work {
 static void work_prepare(void *user, fault_plan *plan)
 {
     tag_work *work = user;
-    haul_device_options options;
+    test_device options;
     CHECK_STATUS(fault_open(plan, NULL, &work->device), HAUL_OK);
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(work->device);

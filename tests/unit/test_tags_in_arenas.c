@@ -11,6 +11,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/open.h"
 
 #define TAG(n) ((uintptr_t)(n) << (sizeof(void *) > 4 ? 48 : 0))
 #define HAS_ROOM (sizeof(void *) > 4)
@@ -74,9 +75,9 @@ static haul_address low(haul_address address)
     return address & ~(haul_address)HIGH;
 }
 
-static void pieces(void *state, haul_device_capabilities *capabilities)
+static void pieces(void *state, haul_device_capabilities *capabilities, size_t bytes)
 {
-    haul_host_device()->capabilities(state, capabilities);
+    haul_host_device()->capabilities(state, capabilities, bytes);
     capabilities->chunk_bytes = chunk_bytes;
     capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
@@ -114,7 +115,7 @@ static haul_status across_high(void *state, haul_address to, void *from_state, h
 static haul_device *open_like(haul_device *first)
 {
     static haul_device_table table;
-    haul_device_options options;
+    test_device options;
     haul_device *opened;
     table = *haul_host_device();
     table.capabilities = pieces;
@@ -125,7 +126,7 @@ static haul_device *open_like(haul_device *first)
     table.across = across_high;
     memset(&options, 0, sizeof options);
     options.context = first ? haul_device_context(first) : NULL;
-    CHECK_STATUS(haul_device_open(&table, &options, &opened), HAUL_OK);
+    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
     return opened;
 }
 
@@ -300,7 +301,8 @@ TEST(tags_in_arenas, one_that_leads_out_is_refused_before_anything_is_written_D1
     CHECK_STATUS(ship(all), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all)), HAUL_OK);
     CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(device)->text, "a tagged pointer at byte 4 of the arena");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text,
+              "a tagged pointer at byte 4 of the arena");
     CHECK_EQ(all[0].number, 0);
     CHECK_EQ(all[0].next, (uintptr_t)&all[1] | TAG(1));
     end();
@@ -318,8 +320,8 @@ TEST(tags_in_arenas, an_address_with_bits_of_the_tag_is_refused_with_its_place)
     is_high = 1;
     CHECK_STATUS(ship(all), HAUL_ERROR_LIMIT);
     CHECK_PTR(shipment, NULL);
-    CHECK_STR(haul_device_error(device)->path, "arena+4");
-    CHECK_HAS(haul_device_error(device)->text, "has bits of its tag");
+    CHECK_STR(haul_context_error(haul_device_context(device))->path, "arena+4");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, "has bits of its tag");
     CHECK_EQ(all[0].next, (uintptr_t)&all[1] | TAG(1));
     is_high = 0;
     CHECK_STATUS(ship(all), HAUL_OK);
@@ -339,7 +341,7 @@ TEST(tags_in_arenas, a_copy_to_such_an_address_is_refused_and_leaves_the_first_a
     is_high = 1;
     CHECK_STATUS(haul_shipment_copy(shipment, other, &copy), HAUL_ERROR_LIMIT);
     CHECK_PTR(copy, NULL);
-    CHECK_STR(haul_device_error(other)->path, "arena+4");
+    CHECK_STR(haul_context_error(haul_device_context(other))->path, "arena+4");
     check_chain(device, shipment, all, 3);
     is_high = 0;
     end();
@@ -352,7 +354,7 @@ static haul_shipment *the_copy;
 
 static void work_prepare(void *user, fault_plan *plan)
 {
-    haul_device_options options;
+    test_device options;
     (void)user;
     CHECK_STATUS(fault_open(plan, NULL, &device), HAUL_OK);
     memset(&options, 0, sizeof options);

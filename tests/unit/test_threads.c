@@ -18,6 +18,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "support/open.h"
 
 enum { SHEETS = 12000, LARGE_VALUES = 40000, LARGE_EACH = 400, THREADS = 4 };
 
@@ -112,11 +113,11 @@ static haul_context *context_of(unsigned threads)
 
 static haul_device *device_of(unsigned threads)
 {
-    haul_device_options options;
+    test_device options;
     haul_device *device;
     memset(&options, 0, sizeof options);
     options.new_context.threads = threads;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     return device;
 }
 
@@ -317,8 +318,9 @@ TEST(threads, of_several_strays_the_first_is_named_however_it_is_cut_into_pieces
         w->at[i]->other = &stranger;
     CHECK_STATUS(haul_ship_plan(one, plan[0], NULL, &shipment), HAUL_ERROR_STALE);
     CHECK_STATUS(haul_ship_plan(several, plan[1], NULL, &shipment), HAUL_ERROR_STALE);
-    CHECK(haul_device_error(one)->path[0] != 0);
-    CHECK_STR(haul_device_error(one)->path, haul_device_error(several)->path);
+    CHECK(haul_context_error(haul_device_context(one))->path[0] != 0);
+    CHECK_STR(haul_context_error(haul_device_context(one))->path,
+              haul_context_error(haul_device_context(several))->path);
     haul_plan_free(&plan[0]);
     haul_plan_free(&plan[1]);
     haul_device_close(&one);
@@ -406,7 +408,7 @@ TEST(threads, they_wait_awake_for_a_time_that_is_one)
     memset(&options, 0, sizeof options);
     options.threads = THREADS;
     for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
-        options.threads_awake_seconds = wrong[i];
+        options.spin_seconds = wrong[i];
         CHECK_STATUS(haul_context_create(&options, &context), HAUL_ERROR_ARGUMENT);
         CHECK_PTR(context, NULL);
     }
@@ -511,7 +513,7 @@ static void go_there_and_back(haul_device *device, const haul_ship_options *opti
     next = w->at[SHEETS / 3]->next;
     w->at[SHEETS / 3]->next = w->at[1];
     CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(device)->path, "next");
+    CHECK_HAS(haul_context_error(haul_device_context(device))->path, "next");
     w->at[SHEETS / 3]->next = next;
     raise_on(device, shipment, w); /* it was left as it was */
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
@@ -540,7 +542,7 @@ TEST(threads, pieces_of_any_size_are_shared_alike)
     static const size_t chunk[] = { 600 << 10, 1 << 20, 3 << 20 };
     size_t i;
     for (i = 0; i < sizeof chunk / sizeof chunk[0]; i++) {
-        haul_device_options options;
+        test_device options;
         fault_plan plan;
         haul_device *device;
         memset(&plan, 0, sizeof plan);
@@ -737,7 +739,7 @@ TEST(threads, every_allocation_for_them_can_fail_H1_H2)
             memset(&plan, 0, sizeof plan);
             memset(&options, 0, sizeof options);
             allocator = fault_allocator(&plan);
-            options.allocator = &allocator;
+            test_allocator(&options, &allocator);
             options.threads = THREADS;
             fault_arm(&plan, modes[i], at);
             status = haul_context_create(&options, &context);

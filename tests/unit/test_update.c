@@ -107,8 +107,8 @@ static void check_stale(scene *e, const char *path)
     unsigned char *before = arena_of(e), *after;
     uint64_t sent = counters_of(e->device).copies_to;
     CHECK_STATUS(haul_refresh(e->s), HAUL_ERROR_STALE);
-    CHECK_EQ(haul_device_error(e->device)->status, HAUL_ERROR_STALE);
-    CHECK_HAS(haul_device_error(e->device)->path, path);
+    CHECK_EQ(haul_context_error(haul_device_context(e->device))->status, HAUL_ERROR_STALE);
+    CHECK_HAS(haul_context_error(haul_device_context(e->device))->path, path);
     CHECK_EQ(counters_of(e->device).copies_to, sent);
     after = arena_of(e);
     CHECK_BYTES(after, before, e->told.plan.arena_bytes);
@@ -220,7 +220,7 @@ TEST(update, a_replan_that_fails_leaves_the_old_shipment_as_it_was)
     haul_shipment_statistics now;
     e->first->next->door_count = -1;
     CHECK_STATUS(haul_replan(e->s), HAUL_ERROR_GRAPH);
-    CHECK_HAS(haul_device_error(e->device)->path, "doors");
+    CHECK_HAS(haul_context_error(haul_device_context(e->device))->path, "doors");
     haul_shipment_get_statistics(e->s, &now);
     CHECK_EQ(now.base, e->told.base);
     CHECK_EQ(now.transfers_to, 1);
@@ -416,7 +416,7 @@ TEST(update, a_range_outside_the_graph_empty_or_wrapping_is_refused)
 #define REFUSED(host, bytes)                                                                       \
     (CHECK_STATUS(haul_update_host(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                       \
      CHECK_STATUS(haul_update_device(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                     \
-     CHECK_EQ(haul_device_error(e->device)->status, HAUL_ERROR_ARGUMENT))
+     CHECK_EQ(haul_context_error(haul_device_context(e->device))->status, HAUL_ERROR_ARGUMENT))
     REFUSED(e->first, 0);
     REFUSED(e->first, SIZE_MAX);
     REFUSED(e->first, SIZE_MAX - (uintptr_t)e->first + 1);
@@ -502,7 +502,7 @@ TEST(update, a_pointer_that_leads_out_of_the_graph_is_refused_before_anything_is
         wild = (void *)(uintptr_t)bad[i];
         device_write(e->device, (uintptr_t)&third->next, &wild, sizeof wild);
         CHECK_STATUS(haul_unmarshal_pointers(e->s), HAUL_ERROR_GRAPH);
-        CHECK_HAS(haul_device_error(e->device)->path, "next");
+        CHECK_HAS(haul_context_error(haul_device_context(e->device))->path, "next");
         CHECK_BYTES(e->w.memory, before, e->w.bytes);
     }
     device_write(e->device, (uintptr_t)third, &copy, sizeof copy);

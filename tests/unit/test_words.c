@@ -7,6 +7,7 @@
 #include "haul/host.h"
 #include "haul/ship.h"
 #include "support/check.h"
+#include "support/open.h"
 
 #define MOST (SIZE_MAX / 4)
 
@@ -256,82 +257,60 @@ static void no_release(void *user, void *memory, size_t bytes)
     (void)user, (void)memory, (void)bytes;
 }
 
-/* Options that are refused, and those of the context that a device would make. */
-static void refuse_context(haul_context_options options, haul_status status, const char *words)
+static void *no_range(void *user, size_t bytes)
 {
-    haul_error error;
-    haul_context *context;
-    haul_device *device;
-    haul_device_options around;
-    memset(&error, 0, sizeof error);
-    options.error = &error;
-    CHECK_STATUS(haul_context_create(&options, &context), status);
-    CHECK(context == NULL);
-    check_words(&error, status, "", words);
-    memset(&error, 0, sizeof error);
-    memset(&around, 0, sizeof around);
-    around.new_context = options;
-    CHECK_STATUS(haul_device_open(haul_host_device(), &around, &device), status);
-    CHECK(device == NULL);
-    check_words(&error, status, "", words);
+    (void)user, (void)bytes;
+    return NULL;
 }
 
-TEST(words, of_a_context_that_was_not_made_go_where_its_options_say)
+static void refuse_context(const haul_context_options *options, haul_status status)
 {
-    static const haul_static wrong[] = { { &wrong, 1, HAUL_STATIC_KEEP },
-                                         { &wrong, 1, (haul_static_policy)7 } };
+    haul_context *context = (haul_context *)(void *)&context;
+    CHECK_STATUS(haul_context_create(options, &context), status);
+    CHECK_PTR(context, NULL);
+}
+
+/* There is no context to hold a record. */
+TEST(words, of_a_context_that_was_not_made_are_its_status)
+{
     haul_context_options options;
     haul_allocator allocator;
-    haul_error error = { HAUL_OK, "", "", "" };
     memset(&allocator, 0, sizeof allocator);
     allocator.allocate = no_memory;
     memset(&options, 0, sizeof options);
-    options.allocator = &allocator;
-    refuse_context(options, HAUL_ERROR_ARGUMENT, "the allocator lacks allocate or release");
-    allocator.release = no_release;
-    refuse_context(options, HAUL_ERROR_MEMORY, "no memory for a context");
-    options.allocator = NULL;
-    options.static_count = 2;
-    refuse_context(options, HAUL_ERROR_ARGUMENT, "statics is NULL");
-    options.statics = wrong;
-    refuse_context(options, HAUL_ERROR_ARGUMENT, "statics[1] has the policy 7");
-    options.static_count = 1;
-    options.translation_count = 1;
-    refuse_context(options, HAUL_ERROR_ARGUMENT, "translations is NULL");
-    options.translation_count = 0;
+    test_allocator(&options, &allocator);
+    refuse_context(&options, HAUL_ERROR_ARGUMENT);
+    options.release = no_release;
+    refuse_context(&options, HAUL_ERROR_MEMORY);
+    options.reserve = no_range;
+    refuse_context(&options, HAUL_ERROR_ARGUMENT);
+    test_allocator(&options, NULL);
+    options.reserve = no_range;
+    refuse_context(&options, HAUL_ERROR_ARGUMENT);
+    options.reserve = NULL;
     options.threads = HAUL_THREADS_MAX + 1;
-    refuse_context(options, HAUL_ERROR_ARGUMENT, "1025 threads are more than 1024");
+    refuse_context(&options, HAUL_ERROR_ARGUMENT);
     options.threads = 0;
-    options.threads_awake_seconds = -1;
-    refuse_context(options, HAUL_ERROR_ARGUMENT, "threads_awake_seconds is negative");
-    options.threads_awake_seconds = 0;
-    options.error = &error;
+    options.spin_seconds = -1;
+    refuse_context(&options, HAUL_ERROR_ARGUMENT);
+    options.spin_seconds = 0;
     CHECK_STATUS(haul_context_create(&options, NULL), HAUL_ERROR_ARGUMENT);
-    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the address of the new context is NULL");
+    CHECK_HAS(haul_context_error(NULL)->text, "the call that was to make it has failed");
 }
 
-TEST(words, of_a_device_that_was_not_opened_go_where_its_options_say)
+TEST(words, of_a_device_that_was_not_opened_are_in_its_context)
 {
     haul_device_table table = *haul_host_device();
-    haul_device_options options;
+    haul_context *context;
     haul_device *device;
-    haul_error error = { HAUL_OK, "", "", "" };
-    memset(&options, 0, sizeof options);
-    options.new_context.error = &error;
-    CHECK_STATUS(haul_device_open(NULL, &options, &device), HAUL_ERROR_ARGUMENT);
-    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the device's table is NULL");
-    CHECK_STATUS(haul_device_open(&table, &options, NULL), HAUL_ERROR_ARGUMENT);
-    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the address of the new device is NULL");
-    table.version++;
-    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_VERSION);
-    check_words(&error, HAUL_ERROR_VERSION, "", "the device's table is of version ");
-    table = *haul_host_device();
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_device_open(context, NULL, NULL, &device), HAUL_ERROR_ARGUMENT);
+    check_words(haul_context_error(context), HAUL_ERROR_ARGUMENT, "", "the device's table is NULL");
+    CHECK_STATUS(haul_device_open(context, &table, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    check_words(haul_context_error(context), HAUL_ERROR_ARGUMENT, "",
+                "the address of the new device is NULL");
     table.wait = NULL;
-    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_ARGUMENT);
-    check_words(&error, HAUL_ERROR_ARGUMENT, "", "the device's table lacks");
-    CHECK_STATUS(haul_context_create(NULL, &options.context), HAUL_OK);
-    CHECK_STATUS(haul_device_open(&table, &options, &device), HAUL_ERROR_ARGUMENT);
-    check_words(haul_context_error(options.context), HAUL_ERROR_ARGUMENT, "",
-                "the device's table lacks");
-    haul_context_free(&options.context);
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_ERROR_ARGUMENT);
+    check_words(haul_context_error(context), HAUL_ERROR_ARGUMENT, "", "the device's table lacks");
+    haul_context_free(&context);
 }

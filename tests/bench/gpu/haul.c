@@ -202,7 +202,8 @@ static haul_device_table counting_table(void)
 static void must_on(const haul_device *on, haul_status status, const char *what)
 {
     if (status != HAUL_OK)
-        gpu_die(what, on ? haul_device_error(on)->text : haul_status_text(status));
+        gpu_die(what,
+                on ? haul_context_error(haul_device_context(on))->text : haul_status_text(status));
 }
 
 static void must(haul_status status, const char *what)
@@ -219,15 +220,20 @@ static unsigned threads_here(void)
 void gpu_haul_open(void)
 {
     static haul_device_table counting;
-    haul_device_options options;
+    haul_context_options options;
+    haul_context *context;
     memset(&options, 0, sizeof(options));
-    options.new_context.argument = &chosen;
+    options.argument = &chosen;
     real = haul_cuda_device();
     counting = counting_table();
-    must(haul_device_open(&counting, &options, &device), "haul_device_open");
-    options.new_context.threads = threads_here();
-    options.new_context.threads_awake_seconds = AWAKE_SECONDS;
-    must_on(NULL, haul_device_open(&counting, &options, &threaded), "haul_device_open");
+    must(haul_context_create(&options, &context), "haul_context_create");
+    must(haul_device_open(context, &counting, NULL, &device), "haul_device_open");
+    haul_context_free(&context);
+    options.threads = threads_here();
+    options.spin_seconds = AWAKE_SECONDS;
+    must(haul_context_create(&options, &context), "haul_context_create");
+    must_on(NULL, haul_device_open(context, &counting, NULL, &threaded), "haul_device_open");
+    haul_context_free(&context);
 }
 
 void gpu_haul_close(void)
@@ -467,17 +473,17 @@ static void arena_open(gpu_bench *b)
     static struct gpu_arena the_arena;
     struct gpu_arena *arena = b->arena = &the_arena;
     haul_relocation *relocation = &arena->relocation;
-    haul_device_capabilities able;
+    haul_device_info info;
     void *state = haul_device_state(device), *staged;
     memset(arena, 0, sizeof(*arena));
-    haul_device_get_capabilities(device, &able);
+    haul_device_get_info(device, &info);
     arena->plan = new_plan(b->it);
     relocation->bytes = haul_plan_bytes(arena->plan);
     arena->bit_words = haul_plan_bitmap_bytes(arena->plan) / sizeof(uint64_t);
     arena->bits = bench_allocate((arena->bit_words + 1) * sizeof(uint64_t));
     arena->marks_at = (relocation->bytes + 15) & ~(size_t)15;
     arena->whole = arena->marks_at + arena->bit_words * sizeof(uint64_t);
-    arena->is_small = arena->whole <= able.send_bytes;
+    arena->is_small = arena->whole <= info.capabilities->send_bytes;
     must(real->stage(state, arena->whole, &staged), "stage");
     must(real->allocate(state, arena->whole, haul_plan_alignment(arena->plan), &relocation->arena),
          "allocate");
