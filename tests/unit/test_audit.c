@@ -320,6 +320,47 @@ TEST(audit, a_word_of_an_embedded_struct_has_the_path_through_it)
     lab_end();
 }
 
+typedef struct seat {
+    char *name;
+    void *hidden;
+} seat;
+
+typedef struct hall {
+    void *forgotten[2];
+    char *names[200];
+    int64_t count;
+    seat seats[];
+} hall;
+
+TEST(audit, a_word_that_leads_into_an_embedded_array_or_a_tail_has_the_path_of_its_element)
+{
+    static haul_type *seat_type;
+    static const haul_ref seat_refs[] = { HAUL_STRING(seat, name) };
+    static const haul_ref hall_refs[] = {
+        HAUL_STRING_EACH(hall, names), HAUL_TAIL_OF(hall, seats, &seat_type, HAUL_NS(hall, count))
+    };
+    haul_type *type;
+    hall *h;
+    audit_start();
+    seat_type = TYPE_OPEN(seat, seat_refs);
+    type = TYPE_OPEN(hall, hall_refs);
+    type_commit(type);
+    h = take(sizeof *h + 5 * sizeof(seat), sizeof(uint64_t));
+    memset(h, 0, sizeof *h + 5 * sizeof(seat));
+    h->count = 5;
+    h->names[3] = h->seats[1].name = text("a name");
+    h->forgotten[0] = &h->names[150];
+    h->forgotten[1] = &h->seats[4].hidden;
+    audit.options.every_word = 1;
+    audit_one(h, type, 1);
+    CHECK_EQ(audit.count, 2);
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, "root", "root.names[150]");
+    check_found(1, HAUL_AUDIT_HIDDEN_POINTER, "root+8", "root.seats[4]+8");
+    haul_type_free(&type);
+    haul_type_free(&seat_type);
+    lab_end();
+}
+
 typedef struct table {
     uint32_t count;
     uintptr_t *numbers;

@@ -985,6 +985,39 @@ TEST(ship_arena, a_graph_that_leaves_the_arena_is_refused_with_the_way_it_took)
     end();
 }
 
+typedef struct fickle {
+    char *bytes;
+} fickle;
+
+static int looks;
+
+static int64_t ten_at_first(const haul_here *here)
+{
+    (void)here;
+    return looks++ == 0 ? 10 : 0;
+}
+
+/* The second look, for the path, finds nothing wrong. */
+TEST(ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refused_without_a_path)
+{
+    static const haul_ref refs[] = { HAUL_ARRAY(fickle, bytes, HAUL_FN(ten_at_first)) };
+    static char outside[10];
+    haul_type *type;
+    fickle *f;
+    start_untyped(FEW);
+    CHECK_STATUS(haul_type_create("fickle", sizeof(fickle), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    f = library_malloc(sizeof *f);
+    f->bytes = outside;
+    looks = 0;
+    check_gone_nowhere(haul_ship_arena_from(the_device, the_arena, f, type, 1, NULL, &the_shipment),
+                       HAUL_ERROR_GRAPH, "leads out of the arena");
+    CHECK_EQ(looks, 2);
+    CHECK_STR(haul_device_error(the_device)->path, "");
+    haul_type_free(&type);
+    end();
+}
+
 /* ---- Several. */
 
 static haul_arena *the_other;
