@@ -7,6 +7,9 @@
  * crossings.
  */
 #define _DEFAULT_SOURCE
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "pack/segments.h"
 #include "ship_faults.h"
 #include "support/builds.h"
@@ -872,6 +875,22 @@ TEST(direct, locks_go_though_the_device_tells_of_another_failure_while_it_is_wai
     }
 }
 
+/* It neither makes a fence nor waits for one: the device is its parent's. */
+static void check_a_child_frees(void)
+{
+    int status = -1;
+    pid_t child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        haul_shipment_free(&the.s);
+        check_leave(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
 TEST(direct, where_no_fence_is_to_be_had_behind_a_late_crossing_one_is_made_later_D13)
 {
     fault_plan plan;
@@ -885,6 +904,7 @@ TEST(direct, where_no_fence_is_to_be_had_behind_a_late_crossing_one_is_made_late
     CHECK_STATUS(haul_unmarshal(the.s), HAUL_ERROR_PENDING);
     CHECK_STR(plan.last, "fence");
     fault_disarm(&plan);
+    check_a_child_frees();
     CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
     haul_shipment_free(&the.s);
     CHECK_STR(plan.misuse, NULL);
