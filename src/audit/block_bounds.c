@@ -37,8 +37,8 @@ static int comes_before(const void *one, const void *other)
 static size_t collect(const haul__audit *a, range *ranges)
 {
     size_t count = 0, i;
-    for (i = 0; i < a->walk.entry_count; i++) {
-        const haul__entry *entry = &a->walk.entries[i];
+    for (i = 0; i < a->walk.entries.count; i++) {
+        const haul__entry *entry = &a->walk.entries.at[i];
         if (entry->part)
             continue; /* a part lies in the range of the object around it */
         ranges[count].first = entry->address;
@@ -79,7 +79,7 @@ static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, ui
 /* Removes bytes beyond the block from the entry: they must not be read. */
 static void cut(haul__audit *a, size_t number, uintptr_t end)
 {
-    haul__entry *entry = &a->walk.entries[number];
+    haul__entry *entry = &a->walk.entries.at[number];
     size_t whole = entry->stride ? (size_t)(end - entry->address) / entry->stride : 0;
     if (whole < entry->count)
         entry->count = whole + 1;
@@ -157,16 +157,16 @@ static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
 static void cut_parts(haul__audit *a)
 {
     size_t i;
-    for (i = 0; i < a->walk.entry_count; i++) {
-        haul__entry *entry = &a->walk.entries[i];
-        if (entry->part && entry->parent_element >= a->walk.entries[entry->parent].count)
+    for (i = 0; i < a->walk.entries.count; i++) {
+        haul__entry *entry = &a->walk.entries.at[i];
+        if (entry->part && entry->parent_element >= a->walk.entries.at[entry->parent].count)
             entry->count = 0;
     }
 }
 
 haul_status haul__audit_blocks(haul__audit *a)
 {
-    size_t count = a->walk.entry_count, bytes = count * sizeof(range);
+    size_t count = a->walk.entries.count, bytes = count * sizeof(range);
     range *ranges;
     haul_status status;
     if (!a->options.usable || count == 0)

@@ -202,8 +202,8 @@ haul_status haul__audit_words(haul__audit *a)
     memset(&s, 0, sizeof s);
     s.audit = a;
     s.tally.allocator = a->allocator;
-    for (; s.entry < a->walk.entry_count && status == HAUL_OK; s.entry++)
-        status = search_entry(&s, &a->walk.entries[s.entry]);
+    for (; s.entry < a->walk.entries.count && status == HAUL_OK; s.entry++)
+        status = search_entry(&s, &a->walk.entries.at[s.entry]);
     haul__tally_close(&s.tally);
     for (i = 0; i < s.count && haul__audit_is_wanted(a, i) && status == HAUL_OK; i++)
         status = tell(a, &s.suspects[i]);

@@ -84,7 +84,7 @@ typedef struct spot {
  * made up: then the element that holds the part is taken. */
 static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr_t address)
 {
-    const haul__entry *entry = &a->walk.entries[number];
+    const haul__entry *entry = &a->walk.entries.at[number];
     spot at;
     at.entry = number;
     at.element = element;
@@ -92,7 +92,7 @@ static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr
     while (entry->part && haul_type_field_count(at.type) == 0) {
         at.entry = entry->parent;
         at.element = entry->parent_element;
-        entry = &a->walk.entries[at.entry];
+        entry = &a->walk.entries.at[at.entry];
         at.type = a->walk.met_types[entry->met_type].type;
     }
     at.offset = (size_t)(address - entry->address) - at.element * entry->stride;
@@ -123,7 +123,7 @@ static void steps_in(const haul_type *type, size_t offset, char *steps, size_t r
 haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uintptr_t address,
                              char *path)
 {
-    const haul__entry *entry = &a->walk.entries[number];
+    const haul__entry *entry = &a->walk.entries.at[number];
     char steps[STEPS_BYTES] = "", all[HAUL_PATH_BYTES + STEPS_BYTES];
     if (entry->what == HAUL__OBJECTS) {
         spot at = spot_of(a, number, element, address);
@@ -188,9 +188,9 @@ haul_status haul__audit_path_of(haul__audit *a, uintptr_t address, char *path)
 {
     size_t past, i;
     for (past = 0; past < 2; past++)
-        for (i = 0; i < a->walk.entry_count; i++)
-            if (holds(a, &a->walk.entries[i], address - past)) {
-                size_t element = element_at(a, &a->walk.entries[i], address - past);
+        for (i = 0; i < a->walk.entries.count; i++)
+            if (holds(a, &a->walk.entries.at[i], address - past)) {
+                size_t element = element_at(a, &a->walk.entries.at[i], address - past);
                 haul_status status = haul__audit_path(a, i, element, address - past, path);
                 if (status == HAUL_OK && past)
                     add_end(path);

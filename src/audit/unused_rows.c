@@ -203,8 +203,8 @@ haul_status haul__audit_rows(haul__audit *a)
     memset(&s, 0, sizeof s);
     s.audit = a;
     s.tally.allocator = a->allocator;
-    for (; s.entry < a->walk.entry_count && status == HAUL_OK; s.entry++)
-        status = search_entry(&s, &a->walk.entries[s.entry]);
+    for (; s.entry < a->walk.entries.count && status == HAUL_OK; s.entry++)
+        status = search_entry(&s, &a->walk.entries.at[s.entry]);
     haul__tally_close(&s.tally);
     a->summary.rows = s.count;
     for (i = 0; i < s.count && status == HAUL_OK; i++)

@@ -15,11 +15,9 @@ typedef struct haul__alias {
 
 haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 {
-    haul__alias *alias;
-    if (!haul__grow(d->allocator, &d->aliases, &d->alias_capacity, d->alias_count + 1,
-                    sizeof *d->aliases))
+    haul__alias *alias = HAUL__LIST_ADD(d->allocator, &d->aliases);
+    if (!alias)
         return HAUL_ERROR_MEMORY;
-    alias = &d->aliases[d->alias_count++];
     alias->value = w->address;
     alias->slot = w->slot;
     alias->root = d->root;
@@ -48,8 +46,8 @@ static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
 haul_status haul__check_aliases(haul__discovery *d)
 {
     size_t i;
-    for (i = 0; i < d->alias_count; i++) {
-        const haul__alias *alias = &d->aliases[i];
+    for (i = 0; i < d->aliases.count; i++) {
+        const haul__alias *alias = &d->aliases.at[i];
         if (!haul__is_marked(d->map, alias->value) &&
             (alias->has_tags || !haul__is_marked(d->map, alias->value - 1)))
             return refuse_alias(d, alias);
@@ -59,5 +57,5 @@ haul_status haul__check_aliases(haul__discovery *d)
 
 void haul__aliases_close(haul__discovery *d)
 {
-    haul__release(d->allocator, d->aliases, d->alias_capacity * sizeof *d->aliases);
+    HAUL__LIST_RELEASE(d->allocator, &d->aliases);
 }

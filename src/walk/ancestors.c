@@ -25,7 +25,7 @@ static uintptr_t nearest(const haul__discovery *d, const haul__ancestor *ancesto
                          const haul_type *type)
 {
     while (ancestor->type != type && ancestor->next)
-        ancestor = &d->ancestor_list[ancestor->next - 1];
+        ancestor = &d->ancestors.at[ancestor->next - 1];
     return ancestor->type == type ? ancestor->object : 0;
 }
 
@@ -50,16 +50,15 @@ haul__callers haul__callers_of(const haul__discovery *d, const haul__object *o,
  * reused if it is equal. *place: 1 + its place. */
 static int list_ancestor(haul__discovery *d, const haul__ancestor *one, size_t *place)
 {
-    const haul__ancestor *last =
-        d->ancestor_count ? &d->ancestor_list[d->ancestor_count - 1] : NULL;
+    haul__ancestor *last = d->ancestors.count ? &d->ancestors.at[d->ancestors.count - 1] : NULL;
     if (!last || last->object != one->object || last->type != one->type ||
         last->next != one->next) {
-        if (!haul__grow(d->allocator, &d->ancestor_list, &d->ancestor_capacity,
-                        d->ancestor_count + 1, sizeof *d->ancestor_list))
+        last = HAUL__LIST_ADD(d->allocator, &d->ancestors);
+        if (!last)
             return 0;
-        d->ancestor_list[d->ancestor_count++] = *one;
+        *last = *one;
     }
-    *place = d->ancestor_count;
+    *place = d->ancestors.count;
     return 1;
 }
 
@@ -68,7 +67,7 @@ static int list_others(haul__discovery *d, haul__ancestor at, const haul_type *t
 {
     size_t next;
     *place = 0;
-    for (;; at = d->ancestor_list[next - 1]) {
+    for (;; at = d->ancestors.at[next - 1]) {
         next = at.next;
         at.next = *place;
         if (at.type != type && !list_ancestor(d, &at, place))
@@ -110,7 +109,7 @@ static uint64_t bit_of(const haul_type *type)
 static size_t sum_of(const haul__discovery *d, const haul__ancestor *ancestor, uint64_t needs)
 {
     uint64_t sum = 0;
-    for (;; ancestor = &d->ancestor_list[ancestor->next - 1]) {
+    for (;; ancestor = &d->ancestors.at[ancestor->next - 1]) {
         if (bit_of(ancestor->type) & needs)
             sum += ((uint64_t)ancestor->object ^ (uint64_t)(uintptr_t)ancestor->type << 20) *
                    UINT64_C(0x9e3779b97f4a7c15);
@@ -159,5 +158,5 @@ haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, i
 
 void haul__ancestors_close(haul__discovery *d)
 {
-    haul__release(d->allocator, d->ancestor_list, d->ancestor_capacity * sizeof *d->ancestor_list);
+    HAUL__LIST_RELEASE(d->allocator, &d->ancestors);
 }

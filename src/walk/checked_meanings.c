@@ -3,18 +3,14 @@
 #include "walk/checked.h"
 #include "walk/paths.h"
 
-static int is_seen(const haul__seen *seen, uintptr_t address, int what, const void *as)
-{
-    return seen->address == address && seen->what == what &&
-           (what < HAUL__AS_CHILD || seen->as == as);
-}
-
 static size_t seen_place(const haul__discovery *d, uintptr_t address, int what, const void *as)
 {
     size_t mask = d->seen_capacity - 1;
     size_t at = (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->seen[at].as && !is_seen(&d->seen[at], address, what, as))
-        at = (at + 1) & mask;
+    for (; d->seen[at].as; at = (at + 1) & mask)
+        if (d->seen[at].address == address && d->seen[at].what == what &&
+            (what < HAUL__AS_CHILD || d->seen[at].as == as))
+            break;
     return at;
 }
 

@@ -31,15 +31,6 @@ static void evaluate_row(haul__discovery *d, const haul__object *o, const haul__
     }
 }
 
-static int are_alike(const answer *a, const answer *b)
-{
-    if (a->status != b->status || a->holds != b->holds)
-        return 0;
-    return a->word.what == b->word.what && a->word.slot == b->word.slot &&
-           a->word.start == b->word.start && a->word.becomes == b->word.becomes &&
-           a->count == b->count;
-}
-
 static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t index,
                            const haul__seen *seen)
 {
@@ -67,7 +58,9 @@ static haul_status compare(haul__discovery *d, const haul__entry *entry, size_t 
         evaluate_row(d, &then, &walk->ruled[i], &b);
         if (a.status == HAUL_ERROR_MEMORY || b.status == HAUL_ERROR_MEMORY)
             return HAUL_ERROR_MEMORY;
-        if (are_alike(&a, &b))
+        if (a.status == b.status && a.holds == b.holds && a.word.what == b.word.what &&
+            a.word.slot == b.word.slot && a.word.start == b.word.start &&
+            a.word.becomes == b.word.becomes && a.count == b.count)
             continue;
         status = haul__refuse(
             d, HAUL_ERROR_GRAPH, entry->slot,

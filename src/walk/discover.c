@@ -23,18 +23,6 @@ static void close_discovery(haul__discovery *d)
     haul__evaluations_close(d);
 }
 
-/* Takes the context's empty map, or opens one. */
-static void take_map(haul_context *context, haul__found *found)
-{
-    memset(found, 0, sizeof *found);
-    if (context->has_warm)
-        found->map = context->warm;
-    else
-        haul__map_open(&found->map, &context->allocator);
-    context->has_warm = 0;
-    haul__table_lend(&context->table, &found->map);
-}
-
 void haul__found_drop(haul_context *context, haul__found *found)
 {
     const haul_allocator *allocator = &context->allocator;
@@ -65,7 +53,13 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
     d->roots = roots;
     d->root_count = count;
     d->at_entry = SIZE_MAX;
-    take_map(context, found);
+    memset(found, 0, sizeof *found);
+    if (context->has_warm)
+        found->map = context->warm; /* empty */
+    else
+        haul__map_open(&found->map, &context->allocator);
+    context->has_warm = 0;
+    haul__table_lend(&context->table, &found->map);
     d->map = &found->map;
 }
 

@@ -4,6 +4,7 @@
 #ifndef HAUL_WALK_DISCOVERY_H
 #define HAUL_WALK_DISCOVERY_H
 
+#include "base/list.h"
 #include "walk/discover.h"
 
 /* One ancestor, the nearest of its type, and a link to the next one: a list without order, of one
@@ -11,7 +12,7 @@
 typedef struct haul__ancestor {
     uintptr_t object;
     const haul_type *type;
-    size_t next; /* 1 + a place in the discovery's ancestor_list; 0: the end */
+    size_t next; /* 1 + a place in the discovery's list of ancestors; 0: the end */
 } haul__ancestor;
 
 /* The parent and the holder that callbacks of a rule get, if the rule asks for them. */
@@ -57,8 +58,8 @@ typedef struct haul__discovery {
     struct haul__bucket *buckets; /* HAUL__BUCKETS; NULL until they are needed */
     unsigned at_bucket;           /* the one that the queue was taken from */
     int is_spread;                /* objects that are marked in line go to the buckets */
-    struct haul__entry *entries;
-    size_t entry_count, entry_capacity, entry_read; /* entry_read: of a recording run */
+    HAUL__LIST(struct haul__entry) entries;
+    size_t entry_read; /* of a recording run */
 
     /* plain_arrays.c */
     haul__pending pending[HAUL__PENDING];
@@ -81,12 +82,10 @@ typedef struct haul__discovery {
     size_t evaluation_capacity[2];
 
     /* ancestors.c */
-    haul__ancestor *ancestor_list; /* the rest of each list; it only grows */
-    size_t ancestor_count, ancestor_capacity;
+    HAUL__LIST(haul__ancestor) ancestors; /* the rest of each list; it only grows */
 
     /* aliases.c */
-    struct haul__alias *aliases;
-    size_t alias_count, alias_capacity;
+    HAUL__LIST(struct haul__alias) aliases;
 
     /* memo.c */
     struct haul__memo *memo;

@@ -292,17 +292,17 @@ static haul_status drain_queue(haul__discovery *d)
 static int next_entry(haul__discovery *d, haul__entry *entry)
 {
     if (d->recording) {
-        if (d->entry_read == d->entry_count)
+        if (d->entry_read == d->entries.count)
             return 0;
-        if (d->entry_count - d->entry_read > HAUL__AHEAD_LEAST)
-            haul__prefetch(d->entries[d->entry_read + HAUL__AHEAD_LEAST].address);
+        if (d->entries.count - d->entry_read > HAUL__AHEAD_LEAST)
+            haul__prefetch(d->entries.at[d->entry_read + HAUL__AHEAD_LEAST].address);
         d->at_entry = d->entry_read;
-        *entry = d->entries[d->entry_read++];
+        *entry = d->entries.at[d->entry_read++];
         return 1;
     }
-    if (d->entry_count == 0)
+    if (d->entries.count == 0)
         return 0;
-    *entry = d->entries[--d->entry_count];
+    *entry = d->entries.at[--d->entries.count];
     return 1;
 }
 

@@ -70,51 +70,36 @@ static haul_status size_of(haul__discovery *d, const haul__walk *walk, const hau
 
 /* ---- Targets of pointers with a direction. */
 
-static haul_status exclude_range(haul__discovery *d, uintptr_t address, size_t bytes, unsigned ways)
-{
-    haul_status status;
-    if (bytes >= HAUL__MEMO_BYTES &&
-        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, address, bytes, NULL))
-        return HAUL_OK;
-    status = exclude(d, address, address + bytes, ways);
-    return status == HAUL_OK && bytes >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, address, bytes, NULL)
-               : status;
-}
-
-static haul_status exclude_objects(haul__discovery *d, const haul__pointer *p, size_t count,
-                                   unsigned ways)
-{
-    const haul__slot *slot = p->slot;
-    const haul__walk *walk = haul__type_walk(slot->target);
-    haul__entry entry;
-    size_t bytes, whole = count * slot->unit;
-    haul_status status;
-    memset(&entry, 0, sizeof entry);
-    entry.address = p->value;
-    entry.count = count;
-    entry.stride = slot->unit;
-    entry.slot = slot;
-    entry.self = p->self;
-    if (p->ancestor)
-        entry.ancestor = *p->ancestor;
-    if (whole >= HAUL__MEMO_BYTES &&
-        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, p->value, whole, slot->target))
-        return HAUL_OK;
-    status = size_of(d, walk, &entry, &bytes);
-    if (status == HAUL_OK)
-        status = exclude_elements(d, walk, &entry, bytes, ways);
-    return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
-               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, p->value, whole, slot->target)
-               : status;
-}
-
 haul_status haul__exclude_target(haul__discovery *d, const haul__pointer *p, size_t count,
                                  unsigned ways)
 {
-    if (haul__is_last_level(p) && p->slot->target)
-        return exclude_objects(d, p, count, ways);
-    return exclude_range(d, p->value, count * haul__unit_of(p->slot, p->level), ways);
+    const haul_type *target = haul__is_last_level(p) ? p->slot->target : NULL;
+    const size_t unit = haul__unit_of(p->slot, p->level), whole = count * unit;
+    haul_status status;
+    if (whole >= HAUL__MEMO_BYTES &&
+        haul__memo_has(d, HAUL__MEMO_EXCLUDED + ways, p->value, whole, target))
+        return HAUL_OK;
+    if (target) {
+        const haul__walk *walk = haul__type_walk(target);
+        haul__entry entry;
+        size_t bytes;
+        memset(&entry, 0, sizeof entry);
+        entry.address = p->value;
+        entry.count = count;
+        entry.stride = unit;
+        entry.slot = p->slot;
+        entry.self = p->self;
+        if (p->ancestor)
+            entry.ancestor = *p->ancestor;
+        status = size_of(d, walk, &entry, &bytes);
+        if (status == HAUL_OK)
+            status = exclude_elements(d, walk, &entry, bytes, ways);
+    } else {
+        status = exclude(d, p->value, p->value + whole, ways);
+    }
+    return status == HAUL_OK && whole >= HAUL__MEMO_BYTES
+               ? haul__memo_add(d, HAUL__MEMO_EXCLUDED + ways, p->value, whole, target)
+               : status;
 }
 
 /* ---- Fields of an object. */
@@ -180,18 +165,12 @@ static haul_status refuse(haul__discovery *d, const haul__entry *entry, size_t e
     if (d->recording && haul__push_entry(d, entry) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     if (d->recording)
-        d->at_entry = d->entry_count - 1;
+        d->at_entry = d->entries.count - 1;
     d->at_element = element;
     return haul__refuse(
         d, HAUL_ERROR_UNSUPPORTED, NULL,
         "the contents of type %s depend on addresses, and it has no function that rebuilds them",
         walk->name);
-}
-
-/* Does the entry have the object whose path is wanted? */
-static int is_sought(const haul__discovery *d, const haul__entry *entry, size_t whole)
-{
-    return d->sought.object >= entry->address && d->sought.object - entry->address < whole;
 }
 
 haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
@@ -200,7 +179,8 @@ haul_status haul__note_elements(haul__discovery *d, const haul__entry *entry)
     size_t whole = entry->count * entry->stride, bytes;
     int is_memorable = walk->depends || whole >= HAUL__MEMO_BYTES;
     haul_status status;
-    if (walk->depends && is_sought(d, entry, whole))
+    if (walk->depends && d->sought.object >= entry->address &&
+        d->sought.object - entry->address < whole)
         return refuse(d, entry, (size_t)(d->sought.object - entry->address) / entry->stride, walk);
     if (d->within)
         return HAUL_OK;

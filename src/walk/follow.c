@@ -109,15 +109,6 @@ haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
     return status == HAUL_OK && ways && count ? haul__exclude_target(d, p, count, ways) : status;
 }
 
-/* Narrows an array to the elements between the first and the last new byte. */
-static void keep_new(haul__entry *entry, const haul__marked *marked)
-{
-    size_t first = (size_t)(marked->first - entry->address) / entry->stride;
-    size_t end = (size_t)(marked->end - entry->address + entry->stride - 1) / entry->stride;
-    entry->address += first * entry->stride;
-    entry->count = end - first;
-}
-
 /* Checks the extent of an object with a size of its own: first of the head that the size is read
  * from, then of the whole. A wrong size is left for the visit; *bytes is then the head. */
 static haul_status check_sized(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
@@ -141,31 +132,6 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     *must_visit |= status != HAUL_OK;
     *bytes = head;
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
-}
-
-/* Marks each object by its own rows. */
-static haul_status mark_each(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             size_t bytes, haul__marked *marked, int *must_visit)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        haul__object o = haul__object_of(entry, walk, i, HAUL__DRY);
-        o.bytes = bytes;
-        status = haul__evaluate(d, &o, must_visit);
-        if (status == HAUL_OK)
-            status = haul__mark_ruled(d, entry, &o, marked, must_visit);
-    }
-    return status;
-}
-
-static haul_status push_objects(haul__discovery *d, const haul__entry *entry)
-{
-    if (!d->recording && entry->count == 1 && entry->met_type <= UINT16_MAX &&
-        !d->met_types[entry->met_type].walk->is_wide)
-        return haul__queue_push(d, entry->address, entry->met_type, 1) ? HAUL_OK
-                                                                       : HAUL_ERROR_MEMORY;
-    return haul__push_entry(d, entry);
 }
 
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
@@ -201,7 +167,7 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     const haul_type *type = d->met_types[entry->met_type].type;
-    size_t bytes = walk->extent, whole;
+    size_t bytes = walk->extent, whole, i;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
     int must_visit = walk->has_parts, is_noted;
@@ -229,7 +195,13 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
     if (is_noted && !entry->is_again &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, type))
         return HAUL_OK;
-    status = mark_each(d, entry, walk, bytes, &marked, &must_visit);
+    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
+        haul__object o = haul__object_of(entry, walk, i, HAUL__DRY);
+        o.bytes = bytes;
+        status = haul__evaluate(d, &o, &must_visit);
+        if (status == HAUL_OK)
+            status = haul__mark_ruled(d, entry, &o, &marked, &must_visit);
+    }
     if (status == HAUL_OK && is_noted)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
@@ -279,9 +251,16 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         d->found->objects++;
         return HAUL_OK;
     }
-    if (dense)
-        keep_new(entry, &marked);
-    return push_objects(d, entry);
+    if (dense) { /* visited from the first new byte to the last one */
+        const size_t first = (size_t)(marked.first - entry->address) / entry->stride;
+        const size_t last = (size_t)(marked.end - 1 - entry->address) / entry->stride;
+        entry->address += first * entry->stride;
+        entry->count = last + 1 - first;
+    }
+    if (entry->count == 1 && entry->met_type <= UINT16_MAX && !walk->is_wide)
+        return haul__queue_push(d, entry->address, entry->met_type, 1) ? HAUL_OK
+                                                                       : HAUL_ERROR_MEMORY;
+    return haul__push_entry(d, entry);
 }
 
 static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)

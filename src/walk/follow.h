@@ -6,8 +6,8 @@
 #include "walk/pointer.h"
 #include "walk/worklist.h"
 
-/* Counts the elements that a pointer leads to, marks them, and excludes them as the direction of its
- * slot says. */
+/* Counts the elements that a pointer leads to, marks them, and excludes them as the direction of
+ * its slot says. */
 haul_status haul__follow(haul__discovery *d, const haul__pointer *p);
 /* The same for a pointer that is not NULL, whose elements are counted and whose slot has no
  * direction. */

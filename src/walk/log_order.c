@@ -85,7 +85,7 @@ haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
 {
     haul__order_log *order_log = d->order_log;
     if (d->at_entry != SIZE_MAX) {
-        const haul__entry *entry = &d->entries[d->at_entry];
+        const haul__entry *entry = &d->entries.at[d->at_entry];
         reference->object = entry->address + d->at_element * entry->stride;
         reference->object_end = reference->object + entry->stride;
     }

@@ -124,20 +124,10 @@ static void prepare_slot(haul__met_type *met, size_t offset, int is_first)
         met->last_slot = at;
 }
 
-static void prepare_slots(haul__met_type *met)
-{
-    const haul__walk *walk = met->walk;
-    size_t i;
-    for (i = 0; i < walk->slot_count; i++)
-        prepare_slot(met, walk->slots[i].offset, i == 0);
-    for (i = 0; i < walk->ruled_count; i++)
-        prepare_slot(met, walk->ruled[i].slot.offset, walk->slot_count + i == 0);
-}
-
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number)
 {
     haul__met_type fresh;
-    size_t at;
+    size_t at, i;
     if (d->met_type_hash_capacity) {
         at = hash_place(d, type);
         if (d->met_type_hash[at]) {
@@ -153,7 +143,10 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     fresh.form = fresh.ragged.form = HAUL__NO_FORM;
     fresh.uniform = HAUL__NOT_UNIFORM;
     fresh.ahead = HAUL__AHEAD_LEAST;
-    prepare_slots(&fresh);
+    for (i = 0; i < fresh.walk->slot_count; i++)
+        prepare_slot(&fresh, fresh.walk->slots[i].offset, i == 0);
+    for (i = 0; i < fresh.walk->ruled_count; i++)
+        prepare_slot(&fresh, fresh.walk->ruled[i].slot.offset, fresh.walk->slot_count + i == 0);
     if (prepare_form(d, &fresh) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     d->met_types[d->met_type_count] = fresh;

@@ -62,11 +62,6 @@ static void take_step(text *to, const char *step)
     to->times++;
 }
 
-static const haul__entry *parent_of(const haul__discovery *d, const haul__entry *entry)
-{
-    return entry->parent == SIZE_MAX ? NULL : &d->entries[entry->parent];
-}
-
 static void root_name(const haul__discovery *d, size_t root, char *step)
 {
     if (d->root_count == 1)
@@ -84,7 +79,7 @@ static void named_step(const char *name, char *step, size_t room)
 /* The step to an element of this entry. */
 static void step_of(const haul__discovery *d, const haul__entry *entry, size_t element, char *step)
 {
-    const haul__entry *parent = parent_of(d, entry);
+    const haul__entry *parent = entry->parent == SIZE_MAX ? NULL : &d->entries.at[entry->parent];
     size_t length;
     step[0] = '\0';
     if (!parent)
@@ -109,7 +104,7 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
     void *chain = NULL;
     size_t capacity = 0, count = 0;
     while (entry != SIZE_MAX) {
-        const haul__entry *at = &d->entries[entry];
+        const haul__entry *at = &d->entries.at[entry];
         if (!haul__grow(d->allocator, &chain, &capacity, count + 1, sizeof(link))) {
             haul__release(d->allocator, chain, capacity * sizeof(link));
             return;
@@ -121,7 +116,7 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
     }
     while (count-- > 0) {
         const link *at = &((const link *)chain)[count];
-        step_of(d, &d->entries[at->entry], at->element, step);
+        step_of(d, &d->entries.at[at->entry], at->element, step);
         take_step(path, step);
     }
     haul__release(d->allocator, chain, capacity * sizeof(link));
@@ -138,7 +133,7 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
         take_step(&path, step);
     } else {
         path_to(d, entry, element, &path);
-        if (slot && d->entries[entry].what == HAUL__OBJECTS) {
+        if (slot && d->entries.at[entry].what == HAUL__OBJECTS) {
             named_step(slot->name, step, sizeof step);
             take_step(&path, step);
         }
@@ -199,8 +194,8 @@ static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 void haul__name_other(haul__discovery *d, uintptr_t address)
 {
     size_t i;
-    for (i = 0; d->recording && i < d->entry_count; i++) {
-        const haul__entry *entry = &d->entries[i];
+    for (i = 0; d->recording && i < d->entries.count; i++) {
+        const haul__entry *entry = &d->entries.at[i];
         /* an entry may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
         size_t element;

@@ -62,11 +62,6 @@ int haul__guard_holds(const haul__found *found, size_t *i)
 
 /* ---- Sites. */
 
-static uintptr_t offset_of_place(const haul_here *here)
-{
-    return here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
-}
-
 /* Is the target the value of the pointer word at `place`? A rule may work out another value, and a
  * tail has no pointer word: it is its own target. */
 static int is_plain(const haul__asked *asked)
@@ -86,38 +81,29 @@ static int is_site(const haul__site *site, const haul__asked *asked, uintptr_t o
            site->has_place == (here->place != NULL) && site->is_plain == plain;
 }
 
-static haul_status add_site(haul__discovery *d, const haul__asked *asked, uintptr_t offset,
-                            int plain)
+/* *number: that of the call's site, found among the last ones or added. */
+static haul_status find_site(haul__discovery *d, const haul__asked *asked, size_t *number)
 {
     haul__found *found = d->found;
+    const haul_here *here = &asked->here;
+    const uintptr_t offset = here->place ? (uintptr_t)here->place - (uintptr_t)here->self : 0;
+    const int plain = is_plain(asked);
+    const size_t end = found->site_count;
     haul__site *site;
-    if (found->site_count >= UINT32_MAX ||
-        !haul__grow(d->allocator, &found->sites, &found->site_capacity, found->site_count + 1,
-                    sizeof *found->sites))
+    for (*number = end; *number > 0 && *number + SITES_SEARCHED > end;)
+        if (HAUL__LIKELY(is_site(&found->sites[--*number], asked, offset, plain)))
+            return HAUL_OK;
+    *number = end;
+    if (end >= UINT32_MAX || !haul__grow(d->allocator, &found->sites, &found->site_capacity,
+                                         end + 1, sizeof *found->sites))
         return HAUL_ERROR_MEMORY;
     site = &found->sites[found->site_count++];
     site->function = asked->function;
-    site->here = asked->here;
+    site->here = *here;
     site->offset = offset;
-    site->has_place = asked->here.place != NULL;
+    site->has_place = here->place != NULL;
     site->is_plain = plain;
     return HAUL_OK;
-}
-
-/* *number: that of this site, found among the last ones or added. */
-static haul_status find_site(haul__discovery *d, const haul__asked *asked, size_t *number)
-{
-    const haul__found *found = d->found;
-    const uintptr_t offset = offset_of_place(&asked->here);
-    const int plain = is_plain(asked);
-    size_t i, end = found->site_count;
-    for (i = end; i > 0 && i + SITES_SEARCHED > end; i--)
-        if (HAUL__LIKELY(is_site(&found->sites[i - 1], asked, offset, plain))) {
-            *number = i - 1;
-            return HAUL_OK;
-        }
-    *number = end;
-    return add_site(d, asked, offset, plain);
 }
 
 /* ---- Calls. */
@@ -175,36 +161,28 @@ haul_status haul__note_call(haul__discovery *d, const haul__asked *asked, int64_
 
 /* ---- Repeated calls. */
 
-/* The address of a call's pointer word, if it has changed; else 0. No callback gets a changed
- * target, which may lead anywhere, or the old one, which may be gone. */
-static uintptr_t moved_pointer(const haul__site *site, const haul__call *call)
-{
-    const uintptr_t place = call->self + site->offset;
-    return HAUL__UNLIKELY(site->is_plain && haul__load_word((const void *)place) != call->target)
-               ? place
-               : 0;
-}
-
-static int holds(const haul__site *site, const haul__call *call)
-{
-    haul_here here = site->here;
-    here.self = (const void *)call->self;
-    here.target = (const void *)call->target;
-    here.place = site->has_place ? (const void *)(call->self + site->offset) : NULL;
-    return site->function(&here) == call->answer;
-}
-
 int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved)
 {
     size_t at = 0;
     while (at < found->call_words) {
         const haul__site *site;
+        uintptr_t place;
+        haul_here here;
         if (found->call_words - at > AHEAD)
             haul__prefetch((uintptr_t)(found->calls[at + AHEAD] & LOW48));
         at += get_call(found->calls + at, call);
         site = &found->sites[call->site];
-        *moved = moved_pointer(site, call);
-        if (HAUL__UNLIKELY(*moved || !holds(site, call)))
+        place = call->self + site->offset;
+        /* No callback gets a changed target, which may lead anywhere, or the old one, which may be
+         * gone. */
+        *moved = site->is_plain && haul__load_word((const void *)place) != call->target ? place : 0;
+        if (HAUL__UNLIKELY(*moved))
+            return 1;
+        here = site->here;
+        here.self = (const void *)call->self;
+        here.target = (const void *)call->target;
+        here.place = site->has_place ? (const void *)place : NULL;
+        if (HAUL__UNLIKELY(site->function(&here) != call->answer))
             return 1;
     }
     return 0;

@@ -7,8 +7,8 @@
 #include "walk/ruled_field.h"
 
 /* ruled_mark.c */
-/* Marks an element of the entry that has been evaluated. *must_visit becomes 1 if it must be visited
- * even if it was marked before. */
+/* Marks an element of the entry that has been evaluated. *must_visit becomes 1 if it must be
+ * visited even if it was marked before. */
 haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__object *o,
                              haul__marked *marked, int *must_visit);
 

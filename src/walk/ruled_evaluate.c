@@ -14,13 +14,6 @@ typedef struct claim {
     size_t end;
 } claim;
 
-/* Is this a pair's end that another row describes as a pointer? */
-static int is_described_end(const claim *last, const haul__ruled *ruled)
-{
-    return last->ruled && haul__is_end(ruled) && last->ruled->slot.offset == ruled->slot.offset &&
-           last->end == ruled->slot.offset + ruled->bytes;
-}
-
 static haul_status refuse_cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
     return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
@@ -60,26 +53,6 @@ static haul_status check_end(haul__discovery *d, const haul__walk *walk, size_t 
     return HAUL_OK;
 }
 
-static haul_status refuse_both(haul__discovery *d, const haul__ruled *ruled, const claim *last)
-{
-    haul_status status = haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
-                                      "its row and the row of %s both hold, and they overlap",
-                                      last->ruled->slot.name);
-    haul__name_row(d, &last->ruled->slot);
-    return status;
-}
-
-/* Can the row be evaluated? A row that the object's end cuts off is refused later, if it holds. */
-static int lies_inside(const haul__object *o, const haul__ruled *ruled, int *must_visit)
-{
-    if (ruled->slot.offset >= o->bytes || haul__is_lone_end(&ruled->slot, o->bytes))
-        return 0;
-    if (!(o->mode & HAUL__DRY) || !o->walk->size || !haul__reads_beyond(ruled, o->bytes))
-        return 1;
-    *must_visit = 1;
-    return 0;
-}
-
 static haul_status look_at(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                            claim *last, haul__field_value *w)
 {
@@ -88,12 +61,20 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     haul_status status = haul__ask(d, o, ruled, &holds);
     if (status == HAUL_OK && !holds && ruled->rule->said.otherwise == HAUL_ELSE_RAW)
         w->is_rest = 1;
-    if (status != HAUL_OK || !holds || is_described_end(last, ruled))
+    if (status != HAUL_OK || !holds)
         return status;
+    if (last->ruled && haul__is_end(ruled) && last->ruled->slot.offset == ruled->slot.offset &&
+        last->end == ruled->slot.offset + ruled->bytes)
+        return HAUL_OK; /* a pair's end that another row describes as a pointer */
     if (end > o->bytes)
         return refuse_cut(d, &ruled->slot, o->bytes);
-    if (last->ruled && last->end > ruled->slot.offset && end > ruled->slot.offset)
-        return refuse_both(d, ruled, last);
+    if (last->ruled && last->end > ruled->slot.offset && end > ruled->slot.offset) {
+        status = haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                              "its row and the row of %s both hold, and they overlap",
+                              last->ruled->slot.name);
+        haul__name_row(d, &last->ruled->slot);
+        return status;
+    }
     last->ruled = ruled;
     last->end = end;
     if (ruled->kind == HAUL__RULED_POINTER) {
@@ -123,6 +104,7 @@ haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_
     const unsigned number = o->mode & HAUL__DRY;
     haul_status status = number ? HAUL_OK : check_end(d, walk, o->bytes);
     claim last = { NULL, 0 };
+    int is_left;
     size_t i;
     if (status == HAUL_OK &&
         !haul__grow(d->allocator, &d->evaluation[number], &d->evaluation_capacity[number],
@@ -133,14 +115,19 @@ haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_
         haul__field_value *w = &d->evaluation[number][i];
         w->what = HAUL__IS_ABSENT;
         w->is_rest = (uint8_t)is_rest_without_begin(ruled, o->bytes);
-        if (!lies_inside(o, ruled, must_visit))
+        if (ruled->slot.offset >= o->bytes || haul__is_lone_end(&ruled->slot, o->bytes))
             continue;
-        status = look_at(d, o, ruled, &last, w);
-        if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || !number)
-            continue;
-        status = HAUL_OK;
-        w->what = HAUL__IS_ABSENT;
-        *must_visit = 1;
+        /* the visit refuses a row that the object's end cuts off, if the row holds */
+        is_left = number && walk->size && haul__reads_beyond(ruled, o->bytes);
+        if (!is_left) {
+            status = look_at(d, o, ruled, &last, w);
+            is_left = status != HAUL_OK && status != HAUL_ERROR_MEMORY && number;
+        }
+        if (is_left) {
+            status = HAUL_OK;
+            w->what = HAUL__IS_ABSENT;
+            *must_visit = 1;
+        }
     }
     return status;
 }

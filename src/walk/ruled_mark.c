@@ -178,48 +178,22 @@ static haul_status mark_object(marking *m)
 
 /* ---- Listed words. */
 
-static haul_status note_explicit(haul__discovery *d, const haul__field_value *w)
+/* Widens the room at the arena's ends, so that the word lies in the arena's range. */
+static void make_room(haul__found *found, const haul__field_value *w)
 {
-    haul__found *found = d->found;
-    size_t before = w->start > w->value ? w->start - w->value : 0;
-    size_t behind = w->value > w->start ? w->value - w->start : 0;
-    if (w->start && before > found->room_before)
+    const size_t before = w->start > w->value ? w->start - w->value : 0;
+    const size_t behind = w->value > w->start ? w->value - w->start : 0;
+    if (before > found->room_before)
         found->room_before = before;
-    if (w->start && behind > found->room_behind)
+    if (behind > found->room_behind)
         found->room_behind = behind;
-    return haul__note_explicit(d, w->at, w->value, w->start ? w->start - w->value : 0);
-}
-
-static haul_status note_tagged(haul__discovery *d, const haul__field_value *w,
-                               const haul_rule *rule)
-{
-    haul__special_word tagged = { 0, 0, 0, 0, HAUL__WORD, HAUL__TAGGED, 0 };
-    tagged.address = w->at;
-    tagged.value = w->value;
-    tagged.addend = w->start ? w->start - w->address : 0;
-    tagged.mask = rule->tag_bits;
-    return haul__note_special(d, &tagged);
-}
-
-/* The addend of a distance leads from the address that it tells to its target's begin. A distance
- * to nothing is 0 in the copy. */
-static haul_status note_fixed(haul__discovery *d, const haul__field_value *w)
-{
-    haul__special_word fixed = { 0, 0, 0, 0, 0, 0, 0 };
-    fixed.address = w->at;
-    memcpy(&fixed.value, (const void *)w->at, w->bytes);
-    fixed.addend = w->becomes;
-    fixed.bytes = w->bytes;
-    fixed.kind = w->becomes ? w->fixed : HAUL__FIXED;
-    if (fixed.kind == HAUL__DISTANCE)
-        fixed.addend -= w->address;
-    return haul__note_special(d, &fixed);
 }
 
 /* Each word is listed once, whatever marked its bytes before. */
 static haul_status list_word(marking *m, const haul__field_value *w, const haul__ruled *ruled)
 {
     haul__discovery *d = m->d;
+    haul__special_word word = { 0, 0, 0, 0, HAUL__WORD, HAUL__EXPLICIT, 0 };
     haul_status status;
     if (haul__memo_has(d, HAUL__MEMO_LISTED, w->at, 0, NULL))
         return HAUL_OK;
@@ -227,40 +201,33 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
     status = haul__memo_add(d, HAUL__MEMO_LISTED, w->at, 0, NULL);
     if (status != HAUL_OK)
         return status;
-    if (w->what == HAUL__IS_EXPLICIT)
-        return note_explicit(d, w);
-    return w->what == HAUL__IS_TAGGED ? note_tagged(d, w, &ruled->rule->said) : note_fixed(d, w);
-}
-
-static haul_status list_words(marking *m)
-{
-    const haul__walk *walk = m->object->walk;
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
-        if (m->words[i].what >= HAUL__IS_EXPLICIT)
-            status = list_word(m, &m->words[i], &walk->ruled[i]);
-    return status;
-}
-
-/* Excludes rows that hold and have a direction. */
-static haul_status exclude_rows(marking *m)
-{
-    const haul__walk *walk = m->object->walk;
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
-        if (m->words[i].what != HAUL__IS_ABSENT)
-            status =
-                haul__exclude_ruled(m->d, m->object->address, &walk->ruled[i], m->object->bytes);
-    return status;
+    word.address = w->at;
+    word.value = w->value;
+    if (w->what == HAUL__IS_EXPLICIT && w->start) {
+        word.addend = w->start - w->value;
+        make_room(d->found, w);
+    } else if (w->what == HAUL__IS_TAGGED) {
+        word.kind = HAUL__TAGGED;
+        word.addend = w->start ? w->start - w->address : 0;
+        word.mask = ruled->rule->said.tag_bits;
+    } else if (w->what == HAUL__IS_FIXED) {
+        word.value = 0;
+        memcpy(&word.value, (const void *)w->at, w->bytes);
+        word.bytes = w->bytes;
+        word.kind = w->becomes ? w->fixed : HAUL__FIXED; /* a distance to nothing is 0 there too */
+        /* of a distance: from the address that it tells to its target's begin */
+        word.addend = w->becomes - (word.kind == HAUL__DISTANCE ? w->address : 0);
+    }
+    return haul__note_special(d, &word);
 }
 
 haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const haul__object *o,
                              haul__marked *marked, int *must_visit)
 {
+    const haul__walk *walk = o->walk;
     marking m;
     haul_status status;
+    size_t i;
     m.d = d;
     m.entry = entry;
     m.object = o;
@@ -269,12 +236,14 @@ haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const
     m.marked = marked;
     m.must_visit = must_visit;
     status = mark_object(&m);
-    if (status == HAUL_OK)
-        status = exclude_rows(&m);
-    if (status == HAUL_OK)
-        status = list_words(&m);
-    if (status == HAUL_OK && o->walk->placement > HAUL__GRANULE &&
-        !haul__mark_placement(d->map, o->address, o->walk->placement))
+    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
+        if (m.words[i].what != HAUL__IS_ABSENT)
+            status = haul__exclude_ruled(d, o->address, &walk->ruled[i], o->bytes);
+    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
+        if (m.words[i].what >= HAUL__IS_EXPLICIT)
+            status = list_word(&m, &m.words[i], &walk->ruled[i]);
+    if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
+        !haul__mark_placement(d->map, o->address, walk->placement))
         status = HAUL_ERROR_MEMORY;
     return status;
 }

@@ -185,14 +185,6 @@ HAUL__INLINE void prefetch_target(const haul__discovery *d, uintptr_t value)
         haul__prefetch(haul__cell_place(d->map->flat[value >> HAUL__BLOCK_SHIFT], value));
 }
 
-/* The same for the first few pointers of an element. */
-static void prefetch_targets(const haul__discovery *d, uintptr_t element, const haul__walk *walk)
-{
-    size_t i, count = walk->slot_count < 8 ? walk->slot_count : 8;
-    for (i = 0; i < count; i++)
-        prefetch_target(d, haul__load_word((const void *)(element + walk->slots[i].offset)));
-}
-
 static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 {
     haul__pointer p = first_pointer(entry);
@@ -240,14 +232,16 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status =
         d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->met_type);
+    const size_t fetched = walk->slot_count < 8 ? walk->slot_count : 8;
     haul__ancestor inherited;
     haul__object o;
-    size_t i;
+    size_t i, slot;
     if (status == HAUL_OK && d->met_types[entry->met_type].edges && !d->recording && d->map->flat)
         return visit_simple(d, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        if (i + ELEMENTS_AHEAD < entry->count)
-            prefetch_targets(d, entry->address + (i + ELEMENTS_AHEAD) * entry->stride, walk);
+        const uintptr_t ahead = entry->address + (i + ELEMENTS_AHEAD) * entry->stride;
+        for (slot = 0; slot < fetched && i + ELEMENTS_AHEAD < entry->count; slot++)
+            prefetch_target(d, haul__load_word((const void *)(ahead + walk->slots[slot].offset)));
         d->at_element = i;
         o = haul__object_of(entry, walk, i, HAUL__NOTED);
         if (walk->is_wide) {

@@ -77,25 +77,6 @@ static void chunk_put(haul__discovery *d, haul__chunk *chunk)
 
 /* ---- Buckets. */
 
-static int buckets_open(haul__discovery *d)
-{
-    if (!d->buckets)
-        d->buckets = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->buckets);
-    d->is_spread = d->buckets != NULL;
-    return d->is_spread;
-}
-
-static void buckets_close(haul__discovery *d)
-{
-    unsigned i;
-    if (!d->buckets)
-        return;
-    for (i = 0; i < HAUL__BUCKETS; i++)
-        chunk_put(d, d->buckets[i].first);
-    haul__release(d->allocator, d->buckets, HAUL__BUCKETS * sizeof *d->buckets);
-    d->buckets = NULL;
-}
-
 HAUL__NOINLINE int haul__bucket_room(haul__discovery *d, haul__bucket *bucket)
 {
     haul__chunk *chunk = chunk_take(d);
@@ -114,16 +95,6 @@ HAUL__NOINLINE int haul__bucket_room(haul__discovery *d, haul__bucket *bucket)
     return 1;
 }
 
-/* The bucket's chunks become the queue, whose only chunk has been read. */
-static void become_queue(haul__discovery *d, haul__bucket *bucket)
-{
-    bucket->last->written = (size_t)(bucket->out - bucket->last->entry);
-    chunk_put(d, d->head);
-    d->head = bucket->first;
-    d->tail = bucket->last;
-    memset(bucket, 0, sizeof *bucket);
-}
-
 int haul__buckets_next(haul__discovery *d)
 {
     unsigned i;
@@ -132,7 +103,11 @@ int haul__buckets_next(haul__discovery *d)
         haul__bucket *bucket = &d->buckets[++d->at_bucket % HAUL__BUCKETS];
         if (bucket->out == NULL || bucket->out == bucket->first->entry)
             continue;
-        become_queue(d, bucket);
+        bucket->last->written = (size_t)(bucket->out - bucket->last->entry);
+        chunk_put(d, d->head); /* the queue's only chunk, which has been read */
+        d->head = bucket->first;
+        d->tail = bucket->last;
+        memset(bucket, 0, sizeof *bucket);
         return 1;
     }
     d->is_spread = 0;
@@ -154,8 +129,12 @@ HAUL__NOINLINE int haul__queue_room(haul__discovery *d)
         return 0;
     d->tail->next = chunk;
     d->tail = chunk;
-    d->waiting_chunks++;
-    return d->waiting_chunks < MANY_CHUNKS || d->is_spread || buckets_open(d);
+    if (++d->waiting_chunks < MANY_CHUNKS || d->is_spread)
+        return 1;
+    if (!d->buckets)
+        d->buckets = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->buckets);
+    d->is_spread = d->buckets != NULL;
+    return d->is_spread;
 }
 
 void haul__queue_advance(haul__discovery *d)
@@ -171,12 +150,12 @@ void haul__queue_advance(haul__discovery *d)
 
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
 {
+    haul__entry *pushed = HAUL__LIST_ADD(d->allocator, &d->entries);
     size_t bytes;
-    if (!haul__grow(d->allocator, &d->entries, &d->entry_capacity, d->entry_count + 1,
-                    sizeof *d->entries))
+    if (!pushed)
         return HAUL_ERROR_MEMORY;
-    d->entries[d->entry_count++] = *entry;
-    bytes = d->chunk_bytes + d->entry_count * sizeof *d->entries;
+    *pushed = *entry;
+    bytes = d->chunk_bytes + d->entries.count * sizeof *d->entries.at;
     if (d->found->worklist_bytes < bytes)
         d->found->worklist_bytes = bytes;
     return HAUL_OK;
@@ -184,8 +163,11 @@ haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
 
 void haul__worklist_close(haul__discovery *d)
 {
-    buckets_close(d);
+    unsigned i;
+    for (i = 0; d->buckets && i < HAUL__BUCKETS; i++)
+        chunk_put(d, d->buckets[i].first);
+    haul__release(d->allocator, d->buckets, HAUL__BUCKETS * sizeof *d->buckets);
     release_chunks(d, d->head);
     release_chunks(d, d->spare);
-    haul__release(d->allocator, d->entries, d->entry_capacity * sizeof *d->entries);
+    HAUL__LIST_RELEASE(d->allocator, &d->entries);
 }
