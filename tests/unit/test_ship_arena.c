@@ -1013,7 +1013,7 @@ TEST(ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refuse
     check_gone_nowhere(haul_ship_arena_from(the_device, the_arena, f, type, 1, NULL, &the_shipment),
                        HAUL_ERROR_GRAPH, "leads out of the arena");
     CHECK_EQ(looks, 2);
-    CHECK_STR(haul_device_error(the_device)->path, "");
+    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "");
     haul_type_free(&type);
     end();
 }
