@@ -302,8 +302,8 @@ size_t haul__plan_explicit_count(const haul_plan *plan)
 void haul__plan_explicit(const haul_plan *plan, size_t first, size_t count, uint64_t *to)
 {
     const haul__space space = haul__plan_space(plan, 0, 0);
-    if (plan->ordered)
-        memcpy(to, plan->ordered->explicit + first, count * sizeof *to);
-    else
+    if (!plan->ordered)
         haul__write_explicit(&space, first, count, to);
+    else if (count > 0) /* the list is NULL if it is empty */
+        memcpy(to, plan->ordered->explicit + first, count * sizeof *to);
 }
