@@ -37,19 +37,18 @@ static void make_people(person *people, double *scores)
 }
 
 /* Audits with the first `rows` rows, and prints what was found. */
-static int audit(haul_context *context, person *first, size_t rows, haul_audit_summary *summary)
+static int audit(haul_context *context, person *first, size_t rows, haul_audit_info *info)
 {
     haul_file output = haul_file_descriptor(1);
-    haul_root root = { first, NULL, 1 };
+    haul_audit_options options = { .file = &output };
     haul_status status =
         haul_type_create("person", sizeof(person), person_refs, rows, &person_type);
     if (!status)
         status = haul_type_commit(person_type);
-    root.type = person_type;
     printf("with %zu of %d rows\n", rows, ROWS);
     fflush(stdout);
     if (!status)
-        status = haul_audit_write(context, &root, 1, NULL, &output, summary);
+        status = haul_audit(context, haul_from_object(first, person_type), &options, info);
     haul_type_free(&person_type);
     return status ? failed("auditing", status, haul_context_error(context)) : 0;
 }
@@ -58,7 +57,7 @@ int main(void)
 {
     person people[PEOPLE];
     double scores[PEOPLE] = { 1, 2, 3, 4 };
-    haul_audit_summary before, after;
+    haul_audit_info before, after;
     haul_context *context = NULL;
     int result = haul_context_create(NULL, &context) != HAUL_OK;
     make_people(people, scores);

@@ -43,11 +43,11 @@ static haul_status describe(void)
 
 static void report(haul_shipment *shipment, double ship, double trace, double unmarshal)
 {
-    haul_shipment_statistics numbers;
-    haul_shipment_get_statistics(shipment, &numbers);
+    haul_shipment_info numbers;
+    haul_shipment_get_info(shipment, &numbers);
     printf("Shipped: %lu objects with %lu pointers, one transfer of %.1f MB\n",
-           (unsigned long)numbers.plan.objects, (unsigned long)numbers.plan.pointers,
-           1e-6 * (double)numbers.plan.arena_bytes);
+           (unsigned long)numbers.objects, (unsigned long)numbers.pointers,
+           1e-6 * (double)numbers.arena_bytes);
     printf("Milliseconds: ship %.1f, trace %.1f, unmarshal %.1f\n", ship, trace, unmarshal);
 }
 

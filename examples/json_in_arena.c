@@ -4,7 +4,7 @@
  *     json_in_arena [document.json ...]       default: Debian's table of the world's languages
  *
  * cJSON can be told its malloc and free. Bound to an arena (HAUL_ARENA_HOOKS), it puts every node
- * and string there, and haul_ship_arena_from ships the arena's bytes as they lie: it finds the
+ * and string there, and haul_from_arena_root ships the arena's bytes as they lie: it finds the
  * pointers, in place, and packs nothing. On the other side nothing is different: the same function
  * follows the same pointers. The first column is haul_ship on a tree from malloc. Both must find
  * the same, and bring the same back.
@@ -50,7 +50,7 @@ typedef struct way {
     cJSON *root;
     survey *all;
     double parse_ms, ship_ms, function_ms, back_ms;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
 } way;
 
 /* While an arena is used, cJSON allocates there and nowhere else. */
@@ -107,7 +107,8 @@ static int parse(way *w, const char *const *paths, int count)
 static haul_status ship(way *w, haul_device *device, haul_shipment **shipment)
 {
     if (w->arena)
-        return haul_ship_arena_from(device, w->arena, w->all, survey_type, 1, NULL, shipment);
+        return haul_ship_from(device, haul_from_arena_root(w->arena, w->all, survey_type), NULL,
+                              NULL, shipment);
     return haul_ship(device, w->all, survey_type, 1, NULL, shipment);
 }
 
@@ -126,7 +127,7 @@ static haul_status travel(way *w, haul_device *device)
     w->ship_ms = shipped - started;
     w->function_ms = done - shipped;
     w->back_ms = milliseconds() - done;
-    haul_shipment_get_statistics(shipment, &w->statistics);
+    haul_shipment_get_info(shipment, &w->statistics);
     haul_shipment_free(&shipment);
     return status;
 }
@@ -150,12 +151,11 @@ static void drop(way *w)
  */
 static void report(const way *heap, const way *arena)
 {
-    const haul_shipment_statistics *a = &heap->statistics, *b = &arena->statistics;
+    const haul_shipment_info *a = &heap->statistics, *b = &arena->statistics;
     printf("\n%-34s %14s %14s\n", "", heap->name, arena->name);
-    printf("%-34s %14lu %14lu\n", "objects", (unsigned long)a->plan.objects,
-           (unsigned long)b->plan.objects);
-    printf("%-34s %14lu %14lu\n", "pointers", (unsigned long)a->plan.pointers,
-           (unsigned long)b->plan.pointers);
+    printf("%-34s %14lu %14lu\n", "objects", (unsigned long)a->objects, (unsigned long)b->objects);
+    printf("%-34s %14lu %14lu\n", "pointers", (unsigned long)a->pointers,
+           (unsigned long)b->pointers);
     printf("%-34s %14lu %14lu\n", "bytes that crossed", (unsigned long)a->bytes_to,
            (unsigned long)b->bytes_to);
     printf("%-34s %14lu %14lu\n", "transfers there", (unsigned long)a->transfers_to,
@@ -163,8 +163,8 @@ static void report(const way *heap, const way *arena)
     printf("milliseconds\n");
     printf("%-34s %14.2f %14.2f\n", "  parse", heap->parse_ms, arena->parse_ms);
     printf("%-34s %14.2f %14.2f\n", "  ship", heap->ship_ms, arena->ship_ms);
-    printf("%-34s %14.2f %14.2f\n", "    discover", 1e3 * a->plan.discover_seconds,
-           1e3 * b->plan.discover_seconds);
+    printf("%-34s %14.2f %14.2f\n", "    discover", 1e3 * a->discover_seconds,
+           1e3 * b->discover_seconds);
     printf("%-34s %14.2f %14.2f\n", "    pack", 1e3 * a->pack_seconds, 1e3 * b->pack_seconds);
     printf("%-34s %14.2f %14.2f\n", "    transfer and patch",
            1e3 * (a->transfer_seconds + a->relocate_seconds),

@@ -18,8 +18,7 @@ HAUL_ARENA_HOOKS(json);
 
 static haul_context *haul;
 
-/* What the kernel is asked, in the arena too. */
-static survey *ask(haul_arena *arena, cJSON *root)
+/* What the kernel is asked, in the arena too. */ static survey *ask(haul_arena *arena, cJSON *root)
 {
     long count = 0;
     cJSON **containers = json_containers(root, &count);
@@ -41,8 +40,9 @@ static survey *ask(haul_arena *arena, cJSON *root)
 static haul_status travel(haul_device *device, haul_arena *arena, survey *all,
                           haul_shipment **shipment)
 {
-    haul_ship_arena_options options = { .direct_return = 1 };
-    haul_status status = haul_ship_arena(device, arena, &options, shipment);
+    haul_status status = haul_ship_from(device, haul_from_arena(arena), NULL, NULL, shipment);
+    if (!status)
+        status = haul_return_directly(*shipment);
     if (!status)
         status = launch(device, survey_container, ON_GPU(survey_on_gpu),
                         haul_device_pointer(*shipment, all), all->count);
@@ -53,13 +53,13 @@ static int check(haul_device *device, haul_arena *arena, cJSON *root, cJSON *exp
 {
     survey *all = ask(arena, root);
     haul_shipment *shipment = NULL;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     haul_status status = all ? travel(device, arena, all, &shipment) : HAUL_ERROR_MEMORY;
     int right;
     if (status)
         return failed("the journey", status,
                       all ? haul_context_error(haul) : haul_arena_error(arena));
-    haul_shipment_get_statistics(shipment, &told);
+    haul_shipment_get_info(shipment, &told);
     printf("%ld objects and arrays of cJSON's in %lu bytes: %.3f ms there, %.3f ms back\n",
            all->count, (unsigned long)told.bytes_to, 1e3 * told.transfer_seconds,
            1e3 * told.return_seconds);

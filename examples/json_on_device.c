@@ -77,18 +77,18 @@ static void report_survey(const survey *all)
            found.text_bytes, found.sum);
 }
 
-static void report_journey(const haul_shipment_statistics *s, double function_ms)
+static void report_journey(const haul_shipment_info *s, double function_ms)
 {
     printf("\nShipped\n");
     printf("  %10lu objects (nodes, strings, arrays) with %lu pointers\n",
-           (unsigned long)s->plan.objects, (unsigned long)s->plan.pointers);
-    printf("  %10lu bytes in them, in one arena of %lu bytes\n", (unsigned long)s->plan.graph_bytes,
-           (unsigned long)s->plan.arena_bytes);
+           (unsigned long)s->objects, (unsigned long)s->pointers);
+    printf("  %10lu bytes in them, in one arena of %lu bytes\n", (unsigned long)s->graph_bytes,
+           (unsigned long)s->arena_bytes);
     printf("  %10lu transfer to the device, %lu back\n", (unsigned long)s->transfers_to,
            (unsigned long)s->transfers_from);
     printf("\nMilliseconds\n");
     printf("  there:    discover %.2f, layout %.2f, pack %.2f, transfer %.2f, relocate %.2f\n",
-           1e3 * s->plan.discover_seconds, 1e3 * s->plan.layout_seconds, 1e3 * s->pack_seconds,
+           1e3 * s->discover_seconds, 1e3 * s->layout_seconds, 1e3 * s->pack_seconds,
            1e3 * s->transfer_seconds, 1e3 * s->relocate_seconds);
     printf("  function: %.2f\n", function_ms);
     printf("  back:     transfer %.2f, scatter %.2f\n", 1e3 * s->return_seconds,
@@ -97,14 +97,14 @@ static void report_journey(const haul_shipment_statistics *s, double function_ms
 
 static haul_status there_and_back(haul_device *device, haul_shipment *shipment, survey *all)
 {
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     double started = milliseconds(), function_ms;
     haul_status status = launch(device, survey_container, ON_GPU(survey_on_gpu),
                                 haul_device_pointer(shipment, all), all->count);
     function_ms = milliseconds() - started;
     if (!status)
         status = haul_unmarshal(shipment);
-    haul_shipment_get_statistics(shipment, &statistics);
+    haul_shipment_get_info(shipment, &statistics);
     if (!status) {
         report_survey(all);
         report_journey(&statistics, function_ms);

@@ -52,7 +52,7 @@ static int is_squared(const node *at)
 static int run(haul_device *device, node *head)
 {
     haul_shipment *shipment = NULL;
-    haul_shipment_statistics numbers;
+    haul_shipment_info numbers;
     haul_status status = haul_ship(device, head, node_type, 1, NULL, &shipment);
     int right;
     if (status)
@@ -64,9 +64,9 @@ static int run(haul_device *device, node *head)
         haul_shipment_free(&shipment);
         return failed("working on the device", status, haul_context_error(haul));
     }
-    haul_shipment_get_statistics(shipment, &numbers);
-    printf("list: %lu nodes in one arena of %lu bytes\n", (unsigned long)numbers.plan.objects,
-           (unsigned long)numbers.plan.arena_bytes);
+    haul_shipment_get_info(shipment, &numbers);
+    printf("list: %lu nodes in one arena of %lu bytes\n", (unsigned long)numbers.objects,
+           (unsigned long)numbers.arena_bytes);
     right = claim("every value is its own square, in the original nodes", is_squared(head)) &
             claim("one transfer went there, one came back",
                   numbers.transfers_to == 1 && numbers.transfers_from == 1);

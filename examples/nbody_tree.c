@@ -6,9 +6,9 @@
  * The host puts the bodies into an octree, each cell by a malloc of its own, and ships cluster,
  * tree and bodies. On the device one call for each body walks the tree by its pointers
  * (nbody_forces.h: in a CUDA kernel on a GPU). haul_unmarshal brings the forces into the bodies,
- * and the host moves them on. Then the numbers in the tree are worked out anew and haul_refresh
- * sends them into the same pointers; each REMAKE steps the tree itself is made anew, and
- * haul_replan ships that one.
+ * and the host moves them on. Then the numbers in the tree are worked out anew and
+ * haul_update_device sends them into the same pointers; each REMAKE steps the tree itself is made
+ * anew, and haul_reship ships that one.
  *
  * Two proofs: the forces agree with the sum over all pairs, and the cluster's energy stays what it
  * was.
@@ -83,7 +83,7 @@ static haul_status step(haul_device *device, haul_shipment *shipment, cluster *a
         sum_up(all->tree);
     }
     spent->tree += lap(&since);
-    status = remake ? haul_replan(shipment) : haul_refresh(shipment);
+    status = remake ? haul_reship(shipment, NULL) : haul_update_device(shipment, NULL, NULL);
     *(remake ? &spent->replan : &spent->refresh) += lap(&since);
     if (!status)
         status = pull(device, shipment, all, spent);

@@ -80,7 +80,7 @@ int main(void)
         status = haul_host_open(haul, NULL, &device);
     if (status)
         return failed("opening the device", status, haul_context_error(haul));
-    status = haul_ship_roots(device, roots, 2, NULL, &shipment);
+    status = haul_ship_from(device, haul_from_roots(roots, 2), NULL, NULL, &shipment);
     if (!status)
         status = haul_host_launch(device, one_day, haul_device_pointer(shipment, c));
     if (!status)

@@ -3,7 +3,7 @@
  * The host builds each tree by putting keys in as they come, in order: as deep as a list. The arena
  * has room left in it for the device (haul_arena_new_nursery), and crosses as it lies. On the
  * device one thread for each tree makes as many new nodes again, of the keys between, hangs them
- * in, and balances the tree by rotations: it changes nearly every pointer. haul_unmarshal_pointers
+ * in, and balances the tree by rotations: it changes nearly every pointer. haul_update_host
  * brings all of it into the arena, where the trees are then walked as any others.
  */
 #include "common.h"
@@ -126,14 +126,14 @@ static int check(const haul_arena *arena, const forest *all)
 static haul_status travel(haul_device *device, haul_arena *arena, forest *all)
 {
     haul_shipment *shipment = NULL;
-    haul_shipment_statistics statistics;
-    haul_status status = haul_ship_arena(device, arena, NULL, &shipment);
+    haul_shipment_info statistics;
+    haul_status status = haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
     if (!status)
         status = launch(device, grow_tree, ON_GPU(grow_on_gpu), haul_device_pointer(shipment, all),
                         all->count);
     if (!status)
-        status = haul_unmarshal_pointers(shipment);
-    haul_shipment_get_statistics(shipment, &statistics);
+        status = haul_update_host(shipment, &(const haul_update_options){ .pointers = 1 }, NULL);
+    haul_shipment_get_info(shipment, &statistics);
     printf("%lu bytes in %lu transfer there, and %lu back\n", (unsigned long)statistics.bytes_to,
            (unsigned long)statistics.transfers_to, (unsigned long)statistics.transfers_from);
     haul_shipment_free(&shipment);

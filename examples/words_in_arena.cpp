@@ -70,11 +70,11 @@ static words *make_views(const haul::arena &arena, const haul::type &words_type,
 static bool travel(const haul::device &device, const haul::arena &arena, words *w)
 {
     haul::shipment shipment;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     haul::check(arena.ship(device, shipment), device.error());
     haul::check(haul_host_launch(device.get(), capitals, shipment.device_pointer(w)));
     haul::check(shipment.unmarshal(), device.error());
-    haul_shipment_get_statistics(shipment.get(), &statistics);
+    haul_shipment_get_info(shipment.get(), &statistics);
     std::printf("%lu words, %ld letters, in one transfer of %lu bytes\n",
                 static_cast<unsigned long>(w->count), w->letters,
                 static_cast<unsigned long>(statistics.bytes_to));

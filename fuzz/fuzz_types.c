@@ -311,14 +311,13 @@ static int is_in_object(void *user, const void *address, size_t bytes)
 
 static void plan_object(universe *u, const haul_type *type, size_t bytes)
 {
-    haul_root root;
+    const haul_source object = haul_from_object((void *)(uintptr_t)u->object, type);
     haul_plan *plan = NULL;
+    haul_plan_info info;
     size_t spare = 65536 + 2 * HAUL_OUTSIDE_MAX;
-    root.address = (void *)(uintptr_t)u->object;
-    root.type = type;
-    root.count = 1;
-    if (haul_plan_create(u->context, &root, 1, &plan) == HAUL_OK) {
-        require(haul_plan_bytes(plan) >= 16 && haul_plan_bytes(plan) <= bytes + spare,
+    if (haul_plan_create(u->context, object, NULL, &plan) == HAUL_OK) {
+        haul_plan_get_info(plan, &info);
+        require(info.arena_bytes >= 16 && info.arena_bytes <= bytes + spare,
                 "the size of an arena");
         haul_plan_free(&plan);
     } else {

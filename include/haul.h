@@ -12,6 +12,7 @@
 #include "haul/file.h"
 #include "haul/context.h"
 #include "haul/type.h"
+#include "haul/source.h"
 #include "haul/plan.h"
 #include "haul/audit.h"
 #include "haul/device.h"

@@ -187,14 +187,10 @@ class plan : public handle<haul_plan, haul_plan_free>
 {
   public:
     using handle::handle;
-    haul_status create(const haul::context &context, const haul_root *roots, std::size_t count)
+    haul_status create(const haul::context &context, haul_source source,
+                       const haul_plan_options *options = nullptr)
     {
-        return haul_plan_create(context.get(), roots, count, put());
-    }
-    haul_status create_ordered(const haul::context &context, const haul_root *roots,
-                               std::size_t count)
-    {
-        return haul_plan_create_ordered(context.get(), roots, count, put());
+        return haul_plan_create(context.get(), source, options, put());
     }
 };
 
@@ -222,26 +218,12 @@ class shipment : public handle<haul_shipment, haul_shipment_free>
         return d.type ? haul_ship(device.get(), root, d.type, count, options, put()) : d.status;
     }
 #endif
-    haul_status ship(const haul::device &device, const haul::plan &plan,
-                     const haul_ship_options *options = nullptr)
+    /* Any source, such as haul_from_plan(plan.get()). */
+    haul_status ship_from(const haul::device &device, haul_source source,
+                          const haul_ship_options *options = nullptr,
+                          const haul_async *async = nullptr)
     {
-        return haul_ship_plan(device.get(), plan.get(), options, put());
-    }
-
-    /* The source may change when these return; wait() or poll() tell how it went. */
-    template <class S>
-    haul_status ship_async(const haul::device &device, S *root, const haul::type &type,
-                           std::size_t count = 1, const haul_ship_options *options = nullptr,
-                           const haul_async *async = nullptr)
-    {
-        static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
-        return haul_ship_async(device.get(), root, type.get(), count, options, async, put());
-    }
-    haul_status ship_async(const haul::device &device, const haul::plan &plan,
-                           const haul_ship_options *options = nullptr,
-                           const haul_async *async = nullptr)
-    {
-        return haul_ship_plan_async(device.get(), plan.get(), options, async, put());
+        return haul_ship_from(device.get(), source, options, async, put());
     }
     /* A shipment of its own, on another device of the same context. */
     haul_status copy_of(const shipment &other, const haul::device &device)
@@ -253,58 +235,31 @@ class shipment : public handle<haul_shipment, haul_shipment_free>
     {
         return static_cast<S *>(haul_device_pointer(get(), host));
     }
-    haul_status refresh()
+    haul_status update_device(const haul_update_options *options = nullptr,
+                              const haul_async *async = nullptr)
     {
-        return haul_refresh(get());
+        return haul_update_device(get(), options, async);
     }
-    haul_status replan()
+    haul_status update_host(const haul_update_options *options = nullptr,
+                            const haul_async *async = nullptr)
     {
-        return haul_replan(get());
+        return haul_update_host(get(), options, async);
     }
     haul_status unmarshal()
     {
         return haul_unmarshal(get());
     }
-    haul_status unmarshal_pointers()
+    haul_status reship(const haul_async *async = nullptr)
     {
-        return haul_unmarshal_pointers(get());
-    }
-    haul_status update_device(const void *host, std::size_t bytes)
-    {
-        return haul_update_device(get(), host, bytes);
-    }
-    haul_status update_host(void *host, std::size_t bytes)
-    {
-        return haul_update_host(get(), host, bytes);
-    }
-    haul_status refresh_async(const haul_async *async = nullptr)
-    {
-        return haul_refresh_async(get(), async);
-    }
-    haul_status unmarshal_async(const haul_async *async = nullptr)
-    {
-        return haul_unmarshal_async(get(), async);
-    }
-    haul_status unmarshal_pointers_async(const haul_async *async = nullptr)
-    {
-        return haul_unmarshal_pointers_async(get(), async);
-    }
-    haul_status update_device_async(const void *host, std::size_t bytes,
-                                    const haul_async *async = nullptr)
-    {
-        return haul_update_device_async(get(), host, bytes, async);
-    }
-    haul_status update_host_async(void *host, std::size_t bytes, const haul_async *async = nullptr)
-    {
-        return haul_update_host_async(get(), host, bytes, async);
+        return haul_reship(get(), async);
     }
     haul_status wait()
     {
-        return haul_shipment_wait(get());
+        return haul_wait(get());
     }
     haul_status poll()
     {
-        return haul_shipment_poll(get());
+        return haul_poll(get());
     }
 };
 
@@ -345,9 +300,10 @@ class arena : public handle<haul_arena, haul_arena_free>
         return haul_arena_create_for(device.get(), options, put());
     }
     haul_status ship(const haul::device &device, haul::shipment &shipment,
-                     const haul_ship_arena_options *options = nullptr) const
+                     const haul_ship_options *options = nullptr) const
     {
-        return haul_ship_arena(device.get(), get(), options, shipment.put());
+        return haul_ship_from(device.get(), haul_from_arena(get()), options, nullptr,
+                              shipment.put());
     }
     const haul_error *error() const
     {

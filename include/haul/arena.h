@@ -4,7 +4,7 @@
  *     node *n = haul_arena_new(arena, node_type, 1);     typed, zeroed: its pointers are known
  *     n->name = haul_arena_allocate(arena, 12);          plain bytes
  *     ...
- *     haul_ship_arena(device, arena, NULL, &shipment);   one transfer as it lies, one patch
+ *     haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
  *     kernel(haul_device_pointer(shipment, n));
  *     haul_unmarshal(shipment);
  *
@@ -31,8 +31,6 @@
 extern "C" {
 #endif
 
-typedef struct haul_arena haul_arena;
-
 /* all sizes are rounded up to it, all addresses are multiples of it */
 #define HAUL_ARENA_GRANULE (2 * sizeof(void *))
 
@@ -55,7 +53,7 @@ typedef struct haul_arena_options {
      * bytes. */
     int checked;
     /* If not 0: pinned memory, and device memory at the same addresses, so that a pointer means the
-     * same place on both sides (haul_ship_arena). Both sides take all of reserve_bytes at once. If
+     * same place on both sides (docs/arenas.md). Both sides take all of reserve_bytes at once. If
      * the device has no such memory, the arena is `pinned`; the statistics say which. For
      * haul_arena_create_for. */
     int mirrored;
@@ -94,24 +92,24 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on
  * addresses (rebuild.h), or it has rows whose meaning differs from object to object (a `when`, tag
  * bits, integers, fixed words, HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed
- * elements). Allocate such objects by their size, and ship with haul_ship_arena_from. Pointers off
+ * elements). Allocate such objects by their size, and ship with haul_from_arena_root. Pointers off
  * the grid (packed structs), and objects with fields or a tail that do not travel both ways, are
  * listed. An entry has 40 bytes, and holds one of them or a series at equal distances. */
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
 /* One object with `tail_bytes` plain bytes behind its sizeof (a flexible array member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);
 /* Plain bytes. The device takes none of their words for a pointer, unless the arena is discovered
- * (haul_ship_arena_from). */
+ * (haul_from_arena_root). */
 HAUL_API void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignment);
 static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes);
 
 /* Releases the memory of one allocation. `bytes` is the size that was asked for (haul_arena_new:
- * count times the type's extent; a nursery: the bytes of its objects). The memory is zeroed, and its pointers are forgotten. The last
- * allocation returns to the free room, if no checkpoint has been taken since. Any other is used
- * again if options.reuse; else it lies idle until a rollback or reset. HAUL_ERROR_ARGUMENT: an
- * address that is not in the arena, is no multiple of a granule, or (checked) begins no allocation;
- * 0 bytes or too many. HAUL_ERROR_MEMORY: no memory to note the block, which then lies idle. NULL
- * is allowed. */
+ * count times the type's extent; a nursery: the bytes of its objects). The memory is zeroed, and
+ * its pointers are forgotten. The last allocation returns to the free room, if no checkpoint has
+ * been taken since. Any other is used again if options.reuse; else it lies idle until a rollback or
+ * reset. HAUL_ERROR_ARGUMENT: an address that is not in the arena, is no multiple of a granule, or
+ * (checked) begins no allocation; 0 bytes or too many. HAUL_ERROR_MEMORY: no memory to note the
+ * block, which then lies idle. NULL is allowed. */
 HAUL_API haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes);
 
 /* A place in the arena's growth. */
@@ -148,16 +146,17 @@ HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_stat
 
 /* A nursery: a part of the arena in which kernels make objects of up to `bytes` bytes together
  * (haul/device_arena.h), and a bit for each of its words. Nurseries are for typed arenas; a
- * shipment patches the nursery's own pointers as any others. haul_unmarshal_pointers alone brings
- * the device's new objects: it writes their data and pointers, adds the pointers to the arena's for
- * later shipments, and sets nursery->used to the bytes in use. No other call, and no shipment that
- * was discovered, writes the struct, its bits, or the memory behind `used` on the host. If the
- * program has overwritten the struct, the next ship or refresh repairs it. If two shipments of the arena have
- * made objects, both used the same places. When those of one have come, haul_unmarshal_pointers of
- * the other answers HAUL_ERROR_STALE until it is refreshed. If results of a shipment with nurseries
- * are on their way, haul_refresh_async of it first does what haul_shipment_wait does. To release a
- * nursery with all objects in it, pass the same `bytes` to haul_arena_release. Its objects cannot
- * be released one by one: HAUL_ERROR_ARGUMENT. NULL on failure, as above. */
+ * shipment patches the nursery's own pointers as any others. haul_update_host with options.pointers
+ * alone brings the device's new objects: it writes their data and pointers, adds the pointers to
+ * the arena's for later shipments, and sets nursery->used to the bytes in use. No other call, and
+ * no shipment that was discovered, writes the struct, its bits, or the memory behind `used` on the
+ * host. If the program has overwritten the struct, the next ship or update repairs it. If two
+ * shipments of the arena have made objects, both used the same places. When those of one have come,
+ * haul_update_host with options.pointers of the other answers HAUL_ERROR_STALE until it is
+ * refreshed. If results of a shipment with nurseries are on their way, haul_update_device of it
+ * first does what haul_wait does. To release a nursery with all objects in it, pass the same
+ * `bytes` to haul_arena_release. Its objects cannot be released one by one: HAUL_ERROR_ARGUMENT.
+ * NULL on failure, as above. */
 HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* Fills *stamp: the size and the pointers of a committed type, for kernels that make such objects.
  * HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: a
@@ -223,104 +222,16 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
     }                                                                                              \
     typedef int name##_hooks_are_defined /* takes the semicolon */
 
-/* ---- Shipping. */
+/* ---- Shipping is haul_ship_from with haul_from_arena or haul_from_arena_root (ship.h). */
 
-/* The treatment of a pointer that leads neither into the shipped arena nor into an arena of
- * options.into. */
-typedef enum haul_outside {
-    /* HAUL_ERROR_GRAPH, with the pointer's place as path: "arena+4096". Every pointer is checked:
-     * in large arenas by the device while it relocates, else by the host while the bytes cross. */
-    HAUL_OUTSIDE_REFUSE = 0,
-    /* It is null on the device; the host's stays. Every pointer is checked; if one leads out, the
-     * arena crosses through staging memory. */
-    HAUL_OUTSIDE_NULL = 1,
-    /* It keeps its bits. No pointer is checked, so this is the fastest. Use it if no pointer leads
-     * out, or if such addresses are valid on the device. */
-    HAUL_OUTSIDE_KEEP = 2
-} haul_outside;
-
-/* A zeroed struct means the defaults. */
-typedef struct haul_ship_arena_options {
-    haul_outside outside;
-    /* Shipments of other arenas to the same device. Pointers into these arenas are translated to
-     * their copies, and back. These shipments must outlive this one. */
-    const haul_shipment *const *into;
-    size_t into_count;
-    /* If not 0: for haul_unmarshal the device turns its pointers back into the host's, and one copy
-     * at full speed goes straight into the arena. Kernels must be trusted: pointers and counts come
-     * as the device has them, without a check. If the call fails halfway, the arena's contents are
-     * undefined on both sides until it succeeds, or until a refresh from good contents does.
-     * Ignored for arenas with HAUL_SKIP fields, pointers off the grid or with high tags, nurseries,
-     * or pointers that lead out and are null on the device. */
-    int direct_return;
-    /* If not 0: fields of a discovered graph that shapes and rules read may come back changed, see
-     * haul_unmarshal. */
-    int let_counts_change;
-} haul_ship_arena_options;
-
-/* Ships everything that has been allocated so far, without discovery: the pointers are those of
- * haul_arena_new. One transfer reads the arena's own memory, and one pass on the device patches the
- * pointers. `options` may be NULL. On failure *shipment is NULL and the device holds nothing.
- *
- * HAUL_ERROR_ARGUMENT: nothing has been allocated, or `into` holds a shipment that is not of an
- * arena on this device. HAUL_ERROR_GRAPH: a pointer leads out, see haul_outside. HAUL_ERROR_STALE,
- * from later calls on the shipment: memory of the shipped range has been released, given out again,
- * rolled back or reset since.
- *
- * The shipment differs from others in these points:
- *
- * - Look-ups in both directions take any shipped byte of the arena, and cost a subtraction.
- * - HAUL_SKIP and HAUL_MODE_NULL fields are zeros on the device, and stay as they are on the host.
- *   If they do not hold zeros on the host, the arena crosses through staging memory, which costs a
- *   copy. Bytes between objects travel, and come back. So do HAUL_SKIP fields of types whose
- *   elements overlap, which MPI's constructors can make.
- * - haul_refresh sends the same range with its present pointers; after HAUL_ERROR_GRAPH, or a
- *   failure of the device, a part of it may have been sent. haul_replan ships everything that is
- *   allocated by then.
- * - haul_unmarshal overwrites all data in the shipped range. haul_unmarshal_pointers checks each
- *   pointer against the arena and those of options.into. Pointers that lead out (options.outside)
- *   stay as they are on the host, unless the device has changed them.
- * - After an asynchronous call to the device the arena must not change until haul_shipment_wait.
- *   After HAUL_ERROR_PENDING nothing may be allocated in it or released until haul_shipment_wait
- *   has succeeded; if haul_ship_arena itself timed out, until the device is closed.
- * - haul_shipment_copy copies the device's arena as it is; pointers into arenas of options.into
- *   still lead into these.
- *
- * A mirrored arena, on the device that it was made for, is shipped to its own addresses:
- * haul_device_pointer(shipment, p) is p, and pointers that no type describes are right as well.
- * Only one shipment at a time lies at these addresses; haul_replan moves a shipment there if they
- * are free. Any other shipment of the arena, a shipment on another device, and copies of shipments
- * lie elsewhere, and only their described pointers are patched. With options->direct_return
- * pointers come back too, and a return is one raw copy. After a failed haul_replan refresh the
- * shipment. To the driver an address of a mirrored arena means the device's memory, so pass none to
- * cudaMemcpy or to an MPI that knows of GPUs. A forked process shares the arena's host memory.
- * docs/arenas.md says when to choose which arena. */
-HAUL_API haul_status haul_ship_arena(haul_device *device, haul_arena *arena,
-                                     const haul_ship_arena_options *options,
-                                     haul_shipment **shipment);
-/* The same for an arena whose objects were allocated without types, by a library for example.
- * Discovers the graph from `count` objects of `type` at `root`, and patches the pointers found. The
- * whole graph must lie in the arena. options->outside must be HAUL_OUTSIDE_REFUSE, and
- * options->into_count 0.
- *
- * The bytes are sent as they lie; the host copies them only if words or fields differ on the
- * device, as above. Rules are evaluated once, as by haul_ship, and again by haul_replan. A refresh
- * neither evaluates rules nor checks pointers: a pointer that has come to lead out of the arena is
- * null on the device, and haul_replan refuses it. The host works out pointers with high tags
- * (HAUL_HIGH_TAGS), so an arena with such pointers crosses through staging memory each time.
- *
- * Errors of the graph are those of haul_plan_create. HAUL_ERROR_GRAPH, with the path: the graph
- * leaves the arena. HAUL_ERROR_LIMIT, with the word's place as path ("arena+4096"): the device
- * address of a tagged pointer's target has bits of the tag. */
-HAUL_API haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root,
-                                          const haul_type *type, size_t count,
-                                          const haul_ship_arena_options *options,
-                                          haul_shipment **shipment);
-/* Ships several typed arenas, which may point into one another. shipments[i] is the shipment of
- * arenas[i]. On failure none is shipped, and all results are NULL. */
-HAUL_API haul_status haul_ship_arenas(haul_device *device, haul_arena *const *arenas, size_t count,
-                                      const haul_ship_arena_options *options,
-                                      haul_shipment **shipments);
+/* Experimental. From now on, when all data of this shipment comes back, the device turns its
+ * pointers into the host's, and one copy at full speed goes straight into the arena. Kernels must
+ * be trusted: pointers and counts come as the device has them, without a check. If such a call
+ * fails halfway, the arena's contents are undefined on both sides until it succeeds, or until an
+ * update of the device from good contents does. Without effect for arenas with HAUL_SKIP fields,
+ * pointers off the grid or with high tags, nurseries, or pointers that lead out and are null on the
+ * device. HAUL_ERROR_ARGUMENT: the shipment is of no arena. */
+HAUL_API haul_status haul_return_directly(haul_shipment *shipment);
 
 /* ---- Internal: the data of inline allocation. */
 

@@ -7,7 +7,7 @@
  *
  *     haul_audit_options options = { 0 };
  *     options.finding = tell;
- *     haul_audit(context, &root, 1, &options, &summary);
+ *     haul_audit(context, haul_from_object(mesh, mesh_type), &options, &info);
  *
  * A description that forgets a pointer is wrong in silence: the pointer's bytes travel as data, and
  * a device follows them to the host's memory. No library can know that a word is a pointer, but it
@@ -77,7 +77,7 @@ typedef struct haul_audit_finding {
     char text[HAUL_TEXT_BYTES];       /* one sentence */
 } haul_audit_finding;
 
-typedef struct haul_audit_summary {
+typedef struct haul_audit_info {
     size_t objects;         /* objects and arrays that were looked at */
     size_t words;           /* words of data that were looked at */
     size_t rows;            /* rows that were looked at, each once */
@@ -87,10 +87,17 @@ typedef struct haul_audit_summary {
     size_t beyond_block;
     size_t little_of_block;
     size_t reported; /* findings that were handed over */
-} haul_audit_summary;
+} haul_audit_info;
 
 typedef struct haul_audit_options {
-    /* Called with each finding; NULL: only the summary is wanted. The finding is valid until it
+    /* Each finding is printed to this file as it comes, and one line of totals at the end; NULL:
+     * nothing is. HAUL_ERROR_FILE: the file refuses; the audit still runs to its end.
+     *
+     *     FOUND  root.next+16 -> root: ...sentence
+     *     hint   root.name: ...sentence
+     */
+    const haul_file *file;
+    /* Called with each finding; NULL: no call. The finding is valid until it
      * returns. It must not call into the same context (such a call gets HAUL_ERROR_BUSY; an object
      * that it frees goes when the audit ends). */
     void (*finding)(void *user, const haul_audit_finding *finding);
@@ -102,35 +109,39 @@ typedef struct haul_audit_options {
      * pointers come from malloc; else check first that you allocated the block. */
     size_t (*usable)(void *user, const void *block);
     void *usable_user;
+    size_t findings;      /* the most that are reported of each kind; the info counts all. 0: 64 */
     int roots_are_blocks; /* 1: `usable` is called for roots too; 0: roots may lie on a stack */
     /* 1: `usable` answers the size that was asked of the allocator, not the size that it rounded up
      * to: then a count that is too small by one is found, too */
     int exact_blocks;
-    size_t findings; /* the most that are reported of each kind; the summary counts all. 0: 64 */
     /* 0: hidden pointers at one place of a type are one finding: the first of them, with `times`.
      * 1: every word is a finding */
     int every_word;
+    int reserved;
 } haul_audit_options;
 
-/* Audits what the roots reach. `options` may be NULL, and a zeroed struct means the defaults; so
- * may `summary`, which is all zeros after a failure. HAUL_OK means that the audit was done,
+/* Audits everything that objects reach (haul_from_object, _array or _roots). `options` may be NULL;
+ * so may `info`, which is all zeros after a failure. HAUL_OK means that the audit was done,
  * whatever it found. A graph that haul_plan_create refuses is refused here, with the same status
- * and path: a graph that cannot be walked cannot be audited. HAUL_ERROR_MEMORY: findings may have
- * been reported already. Findings come in the order of the graph from its roots on, those of blocks
- * in the order of addresses. Does not recurse. */
-HAUL_API haul_status haul_audit(haul_context *context, const haul_root *roots, size_t count,
-                                const haul_audit_options *options, haul_audit_summary *summary);
+ * and path: a graph that cannot be walked cannot be audited. HAUL_ERROR_ARGUMENT: another source; a
+ * file that cannot be written. HAUL_ERROR_MEMORY: findings may have been reported already. Findings
+ * come in the order of the graph from its roots on, those of blocks in the order of addresses. Does
+ * not recurse. */
+static inline haul_status haul_audit(haul_context *context, haul_source source,
+                                     const haul_audit_options *options, haul_audit_info *info);
 
-/* The same, with each finding printed as it comes, and one line of totals at the end:
- *
- *     FOUND  root.next+16 -> root: ...sentence
- *     hint   root.name: ...sentence
- *
- * options->finding and options->user are not used. HAUL_ERROR_FILE: the file refuses; the audit
- * still runs to its end. */
-HAUL_API haul_status haul_audit_write(haul_context *context, const haul_root *roots, size_t count,
-                                      const haul_audit_options *options, const haul_file *file,
-                                      haul_audit_summary *summary);
+/* The function behind the inline form, which passes the sizes of structs. */
+HAUL_API haul_status haul_audit_sized(haul_context *context, const haul_source *source,
+                                      size_t source_bytes, const haul_audit_options *options,
+                                      size_t options_bytes, haul_audit_info *info,
+                                      size_t info_bytes);
+
+static inline haul_status haul_audit(haul_context *context, haul_source source,
+                                     const haul_audit_options *options, haul_audit_info *info)
+{
+    return haul_audit_sized(context, &source, sizeof source, options, sizeof *options, info,
+                            sizeof *info);
+}
 
 #ifdef __cplusplus
 }

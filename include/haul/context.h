@@ -37,6 +37,13 @@ typedef struct haul_context haul_context;
  * function, discovery is slower and has an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
+/* Called about every 4 MiB while a call on a shipment packs, and at its end: `done` bytes of
+ * `total`. Called once before results are written, with `done` 0. An answer other than 0 cancels:
+ * the call fails with HAUL_ERROR_CANCELLED and leaves nothing behind. (An update of a large graph
+ * has then sent a part of it; the next one sends all.) It must not call back into the same
+ * context. */
+typedef int haul_progress(void *user, uint64_t done, uint64_t total);
+
 #define HAUL_THREADS_MAX 1024u
 /* one for each processor that the process may run on when the context is made */
 #define HAUL_THREADS_ALL (~0u)
@@ -67,6 +74,8 @@ typedef struct haul_context_options {
     size_t max_array_elements; /* elements of one array; default SIZE_MAX */
     haul_readable *readable;   /* NULL: every described pointer is trusted */
     void *readable_user;
+    haul_progress *progress; /* NULL: nobody listens */
+    void *progress_user;
     /* The functions of a haul_allocator (memory.h), for all memory of the context and of all that
      * is made from it. All NULL: malloc. */
     void *(*allocate)(void *user, size_t bytes, size_t alignment);

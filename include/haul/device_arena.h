@@ -2,9 +2,9 @@
  *
  *     host:    tree->nursery = haul_arena_new_nursery(arena, 1 << 20);   ships as any object does
  *              haul_stamp_of(node_type, &tree->node);
- *              haul_ship_arena(device, arena, NULL, &shipment);
+ *              haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
  *     kernel:  node *n = (node *)haul_nursery_new(tree->nursery, &tree->node);
- *     host:    haul_unmarshal_pointers(shipment);                        n is in the host's arena
+ *     host:    haul_update_host(shipment, &with_pointers, NULL);          n is in the host's arena
  *
  * This header is for both sides: plain C99, and CUDA functions of host and device. Any number of
  * threads may allocate at once. Nothing can be released; memory comes zeroed, at a multiple of two

@@ -15,10 +15,10 @@
  *     }
  *
  * It runs whenever contents have been sent and patched: in haul_ship and its other forms,
- * haul_refresh, haul_replan and haul_shipment_copy. Rebuilt contents must not come back, because
- * the host's contents depend on the host's addresses. Objects of such a type are HAUL_IN (rule.h)
- * automatically. Other memory that the function changes, such as the table's slots and entries,
- * needs that direction in the row that leads to it:
+ * haul_update_device of everything, haul_reship and haul_shipment_copy. Rebuilt contents must not
+ * come back, because the host's contents depend on the host's addresses. Objects of such a type are
+ * HAUL_IN (rule.h) automatically. Other memory that the function changes, such as the table's slots
+ * and entries, needs that direction in the row that leads to it:
  *
  *     static const haul_rule stays = { .direction = HAUL_IN };
  *     HAUL_OBJECTS_BY(table, entries, &entry_type, &stays, HAUL_N(table, capacity))
@@ -59,7 +59,7 @@ typedef struct haul_rebuild {
  * haul_host_launch work. Embedded objects, and each object of an array, have entries of their own.
  * Types are called in the order in which discovery meets them, so objects of other such types may
  * not be rebuilt yet. An answer other than HAUL_OK fails the call with that status: a ship leaves
- * nothing behind; after a refresh the contents are undefined until one succeeds. */
+ * nothing behind; after an update the contents are undefined until one succeeds. */
 typedef haul_status haul_rebuild_function(const haul_rebuild *what);
 
 /* Declares that the contents of this type's objects depend on addresses. If `rebuild` is NULL, they

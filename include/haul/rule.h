@@ -163,15 +163,15 @@ typedef struct haul_choice {
  * be uninitialised. So commit refuses these directions for targets with pointers, rules, tags or a
  * size function, for arrays that end at a sentinel, and for fields that a count or a condition
  * reads. A refresh makes such bytes zeros on the device again, as a ship does. Targets that are
- * HAUL_IN may have pointers. haul_unmarshal_pointers leaves these pointers alone, too, and also the
- * arrays of pointers that lead to such targets in a row of several levels.
+ * HAUL_IN may have pointers. haul_update_host with options.pointers leaves these pointers alone,
+ * too, and also the arrays of pointers that lead to such targets in a row of several levels.
  *
  * A field that a count or a condition reads must come back unchanged (haul_unmarshal, ship.h). A
  * field that is HAUL_IN does not come back, so kernels may change it.
  *
  * An arena (arena.h) is sent as it lies, HAUL_OUT bytes included. HAUL_IN fields do not come back.
  * The directions that pointers give to their targets count only if the graph is discovered
- * (haul_ship_arena_from). */
+ * (haul_from_arena_root). */
 typedef enum haul_direction {
     HAUL_BOTH = 0,
     HAUL_IN = 1,  /* to the device; never written on the host */
@@ -257,11 +257,12 @@ struct haul_rule {
 /* The bits that a process's addresses leave free, for tag_bits: the top 16 (the top one if pointers
  * have 4 bytes, in processes below 2 GiB). The host works out pointers with high tag bits, from the
  * arena's address on the device, whenever it packs (ship, refresh, replan) and when an arena is
- * copied to another device; haul_relocate leaves them alone. If the device address has a bit of the
- * tag, that is HAUL_ERROR_LIMIT, with the path; a pointer to no elements becomes the tag alone.
- * haul_unmarshal_pointers brings back both the tag and the address that the device has. Numbers in
- * the same word are excluded by integer_below and integer_from, or by a `when` with HAUL_ELSE_RAW.
- * For a NaN-boxed number, the condition is a function that reads here->place. */
+ * copied to another device; haul_plan_relocate leaves them alone. If the device address has a bit
+ * of the tag, that is HAUL_ERROR_LIMIT, with the path; a pointer to no elements becomes the tag
+ * alone. haul_update_host with options.pointers brings back both the tag and the address that the
+ * device has. Numbers in the same word are excluded by integer_below and integer_from, or by a
+ * `when` with HAUL_ELSE_RAW. For a NaN-boxed number, the condition is a function that reads
+ * here->place. */
 #define HAUL_HIGH_TAGS (~(((uintptr_t)1 << (sizeof(void *) > 4 ? 48 : 31)) - 1))
 #if !defined(__cplusplus)
 #define HAUL_RULE(...) (&(const haul_rule){ __VA_ARGS__ })

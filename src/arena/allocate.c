@@ -123,7 +123,7 @@ static const haul_error depends = {
 static const haul_error looks_at_objects = {
     HAUL_ERROR_UNSUPPORTED, "", "",
     "the type has rows whose rules look at the object: allocate it by its size, and ship with "
-    "haul_ship_arena_from"
+    "haul_from_arena_root"
 };
 static const haul_error not_committed = {
     HAUL_ERROR_STATE, "", "",

@@ -5,10 +5,13 @@
  * once. Layout makes places of the marks; then the map tells for any address whether it is
  * described.
  */
+#include "audit/report.h"
 #include "audit/searches.h"
 
+#include "base/sized.h"
 #include "layout/layout.h"
 #include "map/forms.h"
+#include "pack/source.h"
 #include "walk/discover.h"
 #include "walk/roots.h"
 
@@ -53,31 +56,58 @@ static haul_status audit(haul__audit *a, const haul_root *roots, size_t count)
     return status;
 }
 
-haul_status haul_audit(haul_context *context, const haul_root *roots, size_t count,
-                       const haul_audit_options *options, haul_audit_summary *summary)
+static haul_status audit_objects(haul__audit *a, const haul_root *roots, size_t count)
+{
+    haul_status status = haul__check_roots(a->context, roots, count);
+    if (status != HAUL_OK)
+        return status;
+    haul__hold_types(roots, count);
+    status = audit(a, roots, count);
+    haul__drop_types(roots, count);
+    return status;
+}
+
+static haul_status read_options(haul__audit *a, const haul_audit_options *options, size_t bytes)
+{
+    const haul_file *file;
+    if (haul__read_options(&a->options, sizeof a->options, options, bytes) != HAUL_OK)
+        return haul__fail(&a->context->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    if (!a->options.findings)
+        a->options.findings = FINDINGS;
+    file = a->options.file;
+    return file && !file->write ? haul__fail(&a->context->error, HAUL_ERROR_ARGUMENT,
+                                             "the file to print to has no function that writes")
+                                : HAUL_OK;
+}
+
+haul_status haul_audit_sized(haul_context *context, const haul_source *source, size_t source_bytes,
+                             const haul_audit_options *options, size_t options_bytes,
+                             haul_audit_info *info, size_t info_bytes)
 {
     haul__audit a;
+    haul_source from;
+    const haul_root *roots;
+    size_t count;
     haul_status status;
-    if (summary)
-        memset(summary, 0, sizeof *summary);
+    memset(&a, 0, sizeof a);
+    if (info)
+        haul__write_info(info, info_bytes, &a.info, sizeof a.info);
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    memset(&a, 0, sizeof a);
     a.context = context;
     a.allocator = &context->allocator;
-    if (options)
-        a.options = *options;
-    if (!a.options.findings)
-        a.options.findings = FINDINGS;
-    status = haul__check_roots(context, roots, count);
-    if (status == HAUL_OK) {
-        haul__hold_types(roots, count);
-        status = audit(&a, roots, count);
-        haul__drop_types(roots, count);
-    }
-    if (status == HAUL_OK && summary)
-        *summary = a.summary;
+    status = read_options(&a, options, options_bytes);
+    if (status == HAUL_OK)
+        status = haul__source_read(source, source_bytes, &from, &context->error);
+    if (status == HAUL_OK)
+        status = haul__source_roots(&from, &roots, &count, &context->error);
+    if (status == HAUL_OK)
+        status = audit_objects(&a, roots, count);
+    if (status == HAUL_OK)
+        status = haul__audit_print_totals(&a);
+    if (info && (status == HAUL_OK || status == HAUL_ERROR_FILE))
+        haul__write_info(info, info_bytes, &a.info, sizeof a.info);
     haul__context_leave(context);
     return status;
 }

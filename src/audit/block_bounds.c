@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "audit/place.h"
+#include "audit/report.h"
 #include "audit/searches.h"
 #include "base/sort.h"
 
@@ -94,7 +95,7 @@ static haul_status check_range(haul__audit *a, block *b, const range *r)
         b->described = r->end;
     if (r->end <= b->end)
         return HAUL_OK;
-    if (haul__audit_is_wanted(a, a->summary.beyond_block++))
+    if (haul__audit_is_wanted(a, a->info.beyond_block++))
         status = tell(a, HAUL_AUDIT_BEYOND_BLOCK, b, r->first, r->end, r->entry);
     cut(a, r->entry, b->end);
     return status;
@@ -111,8 +112,7 @@ static haul_status close_block(haul__audit *a, block *b)
 {
     size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
     haul_status status = HAUL_OK;
-    if (b->end && is_little(a, used, usable) &&
-        haul__audit_is_wanted(a, a->summary.little_of_block++))
+    if (b->end && is_little(a, used, usable) && haul__audit_is_wanted(a, a->info.little_of_block++))
         status = tell(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
     b->end = 0;
     return status;
@@ -126,7 +126,7 @@ static void ask(haul__audit *a, block *b, const range *r)
         usable = a->options.usable(a->options.usable_user, (const void *)r->first);
     if (usable == 0 || usable > HAUL__HIGHEST - r->first)
         return;
-    a->summary.blocks++;
+    a->info.blocks++;
     b->first = b->described = r->first;
     b->end = r->first + usable;
     b->entry = r->entry;

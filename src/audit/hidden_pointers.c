@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "audit/place.h"
+#include "audit/report.h"
 #include "audit/searches.h"
 #include "audit/tally.h"
 #include "map/exclusions.h"
@@ -66,7 +67,7 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     } else {
         element = (size_t)(address - entry->address) / entry->stride;
     }
-    s->audit->summary.hidden_pointers++;
+    s->audit->info.hidden_pointers++;
     found.entry = s->entry;
     found.element = element;
     found.address = address;
@@ -123,7 +124,7 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
         if (!is_data(a, at))
             continue;
         value = haul__load_word((const void *)at);
-        s->audit->summary.words++;
+        s->audit->info.words++;
         if (value - a->lowest <= a->highest - a->lowest && haul__audit_leads_in(a, value))
             status = suspicious(s, entry, element, at, value);
     }
@@ -159,7 +160,7 @@ static haul_status search_entry(search *s, const haul__entry *entry)
 {
     if (entry->is_again)
         return HAUL_OK;
-    s->audit->summary.objects++;
+    s->audit->info.objects++;
     if (entry->what == HAUL__OBJECTS)
         return search_objects(s, entry);
     return entry->what == HAUL__PLAIN ? search_plain(s, entry) : HAUL_OK;

@@ -10,13 +10,7 @@ int haul__audit_leads_in(const haul__audit *a, uintptr_t value)
 
 int haul__audit_is_wanted(const haul__audit *a, size_t before)
 {
-    return a->options.finding && before < a->options.findings;
-}
-
-void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
-{
-    a->summary.reported++;
-    a->options.finding(a->options.user, finding);
+    return (a->options.finding || a->options.file) && before < a->options.findings;
 }
 
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)

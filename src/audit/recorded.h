@@ -11,7 +11,8 @@ typedef struct haul__audit {
     haul_context *context;
     haul_allocator *allocator;
     haul_audit_options options; /* defaults are filled in */
-    haul_audit_summary summary;
+    haul_audit_info info;
+    haul_status printed; /* HAUL_ERROR_FILE: the file has refused a line */
     haul__found found;
     haul__discovery walk;      /* its entries: all that was found, and the entry that led to it */
     uintptr_t lowest, highest; /* all described bytes, and ends of ranges, lie between them */
@@ -22,7 +23,6 @@ int haul__audit_leads_in(const haul__audit *a, uintptr_t value);
 /* Is a finding wanted, after `before` others of its kind? The search counts findings, and reports
  * the wanted ones by haul__audit_tell. */
 int haul__audit_is_wanted(const haul__audit *a, size_t before);
-void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding);
 /* The bytes of an entry up to its last that is sent; 0: none may be read. */
 size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry);
 /* The end of the entry's objects, if a field tells their size: it may come before the end of the

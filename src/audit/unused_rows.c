@@ -10,6 +10,7 @@
  */
 #include <stdio.h>
 
+#include "audit/report.h"
 #include "audit/searches.h"
 #include "audit/tally.h"
 #include "walk/paths.h"
@@ -177,7 +178,7 @@ static haul_status tell(haul__audit *a, const row *r)
     static const char *const empty[] = { "NULL", "NULL or led to no elements",
                                          "NULL, an integer or something else" };
     haul_audit_finding finding;
-    if (!haul__audit_is_wanted(a, a->summary.unused_rows++))
+    if (!haul__audit_is_wanted(a, a->info.unused_rows++))
         return HAUL_OK;
     memset(&finding, 0, sizeof finding);
     finding.kind = HAUL_AUDIT_UNUSED_ROW;
@@ -206,7 +207,7 @@ haul_status haul__audit_rows(haul__audit *a)
     for (; s.entry < a->walk.entries.count && status == HAUL_OK; s.entry++)
         status = search_entry(&s, &a->walk.entries.at[s.entry]);
     haul__tally_close(&s.tally);
-    a->summary.rows = s.count;
+    a->info.rows = s.count;
     for (i = 0; i < s.count && status == HAUL_OK; i++)
         if (!s.rows[i].leads)
             status = tell(a, &s.rows[i]);

@@ -16,6 +16,12 @@ typedef struct haul__notes {
     size_t capacity;
 } haul__notes;
 
+/* Learns how far a call is, and may stop it. */
+typedef struct haul__listener {
+    haul_progress *progress;
+    void *user;
+} haul__listener;
+
 /* Locked pages: devices read and write this part of a source in place (device/lock.c). */
 typedef struct haul__lock {
     uintptr_t begin, end;
@@ -64,6 +70,7 @@ struct haul_context {
     int has_warm;
     haul__map warm; /* an empty map saved for the next plan */
     haul__notes guards, calls;
+    haul__listener listener;
     haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */
     size_t lock_count, lock_capacity;
@@ -82,6 +89,12 @@ void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words,
 haul__pool *haul__context_pool(haul_context *context, size_t bytes);
 /* Wakes them shortly before that work. */
 void haul__context_wake_pool(haul_context *context, size_t bytes);
+
+/* The options' listener; NULL: there is none. */
+HAUL__INLINE const haul__listener *haul__context_listener(const haul_context *context)
+{
+    return context->listener.progress ? &context->listener : NULL;
+}
 
 int haul__context_is_valid(const haul_context *context);
 /* For a refused call that has not entered: writes `text` to the error record, unless another call

@@ -14,6 +14,7 @@
 #include "map/mark.h"
 #include "layout/layout.h"
 #include "pack/bitmap.h"
+#include "pack/plan.h"
 #include "pack/plan_space.h"
 #include "pack/translate.h"
 
@@ -288,7 +289,7 @@ size_t haul__plan_offsets(const haul_plan *plan, size_t most, uint64_t *to)
     o.most = most;
     if (plan->ordered)
         is_all = add_offsets(&o, plan->ordered->bitmap, 0,
-                             haul_plan_bitmap_bytes(plan) / sizeof(uint64_t));
+                             haul__plan_bitmap_bytes(plan) / sizeof(uint64_t));
     else
         is_all = !is_dense(plan, most) && add_blocks(&o, plan);
     return is_all ? o.count : SIZE_MAX;

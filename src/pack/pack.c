@@ -113,12 +113,12 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
             &context->error, HAUL_ERROR_ARGUMENT,
             "the bitmap is NULL, and with base 0 the arena gets offsets, which only a bitmap tells "
             "from data");
-    else if (capacity < haul_plan_bytes(plan))
+    else if (capacity < haul__plan_bytes(plan))
         status =
             haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                       "the arena has %zu bytes, %zu are needed", capacity, haul_plan_bytes(plan));
-    else if (overlaps_source(plan, arena, haul_plan_bytes(plan)) ||
-             (bitmap && overlaps_source(plan, bitmap, haul_plan_bitmap_bytes(plan))))
+                       "the arena has %zu bytes, %zu are needed", capacity, haul__plan_bytes(plan));
+    else if (overlaps_source(plan, arena, haul__plan_bytes(plan)) ||
+             (bitmap && overlaps_source(plan, bitmap, haul__plan_bitmap_bytes(plan))))
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
                             "the arena, or the bitmap, overlaps the source");
     else
@@ -127,7 +127,7 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
     if (status == HAUL_OK)
         status = haul__gather(plan, arena, base, base, 0, NULL);
     if (status == HAUL_OK && bitmap)
-        haul__plan_bitmap(plan, 0, haul_plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
+        haul__plan_bitmap(plan, 0, haul__plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
     haul__context_leave(context);
     return status;
 }
@@ -155,17 +155,17 @@ haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
         return status;
     if (!arena)
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
-    else if (bytes < haul_plan_bytes(plan))
+    else if (bytes < haul__plan_bytes(plan))
         status =
             haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                       "the arena has %zu bytes, %zu are needed", bytes, haul_plan_bytes(plan));
+                       "the arena has %zu bytes, %zu are needed", bytes, haul__plan_bytes(plan));
     else
         status = unpack(plan, arena, let_counts_change);
     haul__context_leave(context);
     return status;
 }
 
-haul_status haul_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base)
+haul_status haul_plan_relocate(void *arena, size_t bytes, const uint64_t *bitmap, uint64_t base)
 {
     size_t words = bytes >> HAUL__WORD_SHIFT, group;
     unsigned char *at = arena;

@@ -10,7 +10,7 @@
 #include "pack/plan.h"
 #include "pack/progress.h"
 
-/* Copies the graph into `arena`, of haul_plan_bytes. Slots become base + offset (see
+/* Copies the graph into `arena`, of haul__plan_bytes. Slots become base + offset (see
  * haul__gathering). */
 haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
                          int for_device, const haul__listener *listener);

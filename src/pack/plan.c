@@ -1,8 +1,10 @@
 /* Plans: made from discovery and layout, and asked for places.
  */
 #include "base/clock.h"
+#include "base/sized.h"
 #include "layout/layout_check.h"
 #include "pack/plan.h"
+#include "pack/source.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
 #include "walk/roots.h"
@@ -130,31 +132,37 @@ void haul__plan_drop(haul_plan *plan)
     haul__context_drop(context);
 }
 
-static haul_status create(haul_context *context, const haul_root *roots, size_t count,
-                          int is_ordered, haul_plan **plan)
+static haul_status create(haul_context *context, const haul_source *source, size_t source_bytes,
+                          const haul_plan_options *options, size_t options_bytes, haul_plan **plan)
+{
+    haul_error *error = &context->error;
+    haul_plan_options ours;
+    haul_source from;
+    const haul_root *roots;
+    size_t count;
+    haul_status status;
+    if (!plan)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the address of the new plan is NULL");
+    if (haul__read_options(&ours, sizeof ours, options, options_bytes) != HAUL_OK)
+        return haul__fail(error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    status = haul__source_read(source, source_bytes, &from, error);
+    if (status == HAUL_OK)
+        status = haul__source_roots(&from, &roots, &count, error);
+    return status == HAUL_OK ? haul__plan_make(context, roots, count, ours.ordered, plan) : status;
+}
+
+haul_status haul_plan_create_sized(haul_context *context, const haul_source *source,
+                                   size_t source_bytes, const haul_plan_options *options,
+                                   size_t options_bytes, haul_plan **plan)
 {
     haul_status status = haul__context_enter(context);
     if (plan)
         *plan = NULL;
     if (status != HAUL_OK)
         return status;
-    status = plan ? haul__plan_make(context, roots, count, is_ordered, plan)
-                  : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                               "the address of the new plan is NULL");
+    status = create(context, source, source_bytes, options, options_bytes, plan);
     haul__context_leave(context);
     return status;
-}
-
-haul_status haul_plan_create(haul_context *context, const haul_root *roots, size_t count,
-                             haul_plan **plan)
-{
-    return create(context, roots, count, 0, plan);
-}
-
-haul_status haul_plan_create_ordered(haul_context *context, const haul_root *roots, size_t count,
-                                     haul_plan **plan)
-{
-    return create(context, roots, count, 1, plan);
 }
 
 static haul__freed *drop_callers(void *object)
@@ -173,52 +181,68 @@ void haul_plan_free(haul_plan **plan)
         haul__free(&freed->freed, freed->context, drop_callers, freed);
 }
 
-size_t haul_plan_bytes(const haul_plan *plan)
+size_t haul__plan_bytes(const haul_plan *plan)
 {
-    return haul__plan_is_valid(plan) ? haul__arena_bytes(plan) : 0;
+    return haul__arena_bytes(plan);
 }
 
-size_t haul_plan_bitmap_bytes(const haul_plan *plan)
+size_t haul__plan_bitmap_bytes(const haul_plan *plan)
 {
-    return (((haul_plan_bytes(plan) >> HAUL__WORD_SHIFT) + 63) / 64) * 8;
+    return (((haul__plan_bytes(plan) >> HAUL__WORD_SHIFT) + 63) / 64) * 8;
 }
 
-size_t haul_plan_alignment(const haul_plan *plan)
+size_t haul__plan_alignment(const haul_plan *plan)
 {
-    if (!haul__plan_is_valid(plan))
-        return 0;
     return plan->ordered ? plan->ordered->clusters.alignment : plan->placed.alignment;
 }
 
-void haul_plan_get_statistics(const haul_plan *plan, haul_plan_statistics *statistics)
+size_t haul__plan_pointers(const haul_plan *plan)
 {
-    const haul__found *found;
-    size_t i;
-    if (!statistics)
-        return;
-    memset(statistics, 0, sizeof *statistics);
-    if (!haul__plan_is_valid(plan))
-        return;
-    found = &plan->found;
-    statistics->objects = found->objects;
-    statistics->pointers = plan->placed.slots;
+    const haul__found *found = &plan->found;
+    size_t i, count = plan->placed.slots;
     for (i = 0; i < found->special_count; i++)
-        statistics->pointers += (size_t)haul__is_pointer(&found->special[i]);
-    statistics->null_pointers = plan->nulls;
-    statistics->graph_bytes = plan->placed.bytes;
-    statistics->arena_bytes = haul_plan_bytes(plan);
-    statistics->bitmap_bytes = haul_plan_bitmap_bytes(plan);
-    statistics->bookkeeping_bytes =
-        sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
-        found->guard_capacity * sizeof *found->guards +
-        found->call_capacity * sizeof *found->calls + found->site_capacity * sizeof *found->sites +
-        found->special_capacity * sizeof *found->special +
-        found->empty_capacity * sizeof *found->empty +
-        found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
-        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
-    statistics->worklist_bytes = found->worklist_bytes;
-    statistics->discover_seconds = plan->discover_seconds;
-    statistics->layout_seconds = plan->layout_seconds;
+        count += (size_t)haul__is_pointer(&found->special[i]);
+    return count;
+}
+
+static size_t bookkeeping_of(const haul_plan *plan)
+{
+    const haul__found *found = &plan->found;
+    return sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
+           found->guard_capacity * sizeof *found->guards +
+           found->call_capacity * sizeof *found->calls +
+           found->site_capacity * sizeof *found->sites +
+           found->special_capacity * sizeof *found->special +
+           found->empty_capacity * sizeof *found->empty +
+           found->dependent_capacity * sizeof *found->dependents +
+           haul__read_set_bytes(&plan->reads) +
+           (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
+}
+
+void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
+{
+    const haul__found *found = &plan->found;
+    info->arena_bytes = haul__plan_bytes(plan);
+    info->bitmap_bytes = haul__plan_bitmap_bytes(plan);
+    info->alignment = haul__plan_alignment(plan);
+    info->objects = found->objects;
+    info->pointers = haul__plan_pointers(plan);
+    info->null_pointers = plan->nulls;
+    info->graph_bytes = plan->placed.bytes;
+    info->bookkeeping_bytes = bookkeeping_of(plan);
+    info->worklist_bytes = found->worklist_bytes;
+    info->discover_seconds = plan->discover_seconds;
+    info->layout_seconds = plan->layout_seconds;
+}
+
+void haul_plan_get_info_sized(const haul_plan *plan, haul_plan_info *info, size_t info_bytes)
+{
+    haul_plan_info ours;
+    memset(&ours, 0, sizeof ours);
+    if (haul__plan_is_valid(plan))
+        haul__plan_info(plan, &ours);
+    if (info)
+        haul__write_info(info, info_bytes, &ours, sizeof ours);
 }
 
 haul_status haul_plan_offset(const haul_plan *plan, const void *address, size_t *offset)

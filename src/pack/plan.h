@@ -12,10 +12,16 @@ void haul__plan_hold(haul_plan *plan);
 void haul__plan_drop(haul_plan *plan);
 /* The roots of the plan, as the caller gave them. */
 const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
-/* haul_plan_create or haul_plan_create_ordered, for a call that has entered the context already. */
+/* haul_plan_create, for a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **plan);
 int haul__plan_is_ordered(const haul_plan *plan);
+/* Figures of the plan, as in haul_plan_info. */
+size_t haul__plan_bytes(const haul_plan *plan);
+size_t haul__plan_bitmap_bytes(const haul_plan *plan);
+size_t haul__plan_alignment(const haul_plan *plan);
+size_t haul__plan_pointers(const haul_plan *plan);
+void haul__plan_info(const haul_plan *plan, haul_plan_info *info);
 
 /* The result of discovery: the map, after layout, and the lists beside it. */
 const struct haul__found *haul__plan_found(const haul_plan *plan);

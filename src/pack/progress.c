@@ -6,7 +6,7 @@
 haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done,
                        uint64_t total)
 {
-    if (!listener || !listener->progress || !listener->progress(listener->user, done, total))
+    if (!listener || !listener->progress(listener->user, done, total))
         return HAUL_OK;
     return haul__fail(&plan->context->error, HAUL_ERROR_CANCELLED,
                       "the progress callback cancelled the call");

@@ -67,24 +67,25 @@ static void lay_out(haul_shipment *shipment, int with_others)
         shipment->range.mirror = contents->arena;
 }
 
-static void take_statistics(haul_shipment *shipment, double seconds)
+static void take_info(haul_shipment *shipment, double seconds)
 {
-    haul_shipment_statistics *statistics = &shipment->statistics;
-    statistics->plan.objects = shipment->contents.arena->room.allocations;
-    statistics->plan.graph_bytes = statistics->plan.arena_bytes = shipment->range.arena_bytes;
-    statistics->plan.bitmap_bytes = shipment->range.bitmap_bytes;
-    statistics->base = shipment->range.address;
-    statistics->transfers_to++;
-    statistics->bytes_to += haul__sent_bytes(&shipment->range);
-    statistics->pack_seconds = statistics->relocate_seconds = 0;
-    statistics->transfer_seconds = seconds;
+    haul_shipment_info *info = &shipment->info;
+    haul_plan_info *found = &shipment->found;
+    found->objects = shipment->contents.arena->room.allocations;
+    found->graph_bytes = found->arena_bytes = shipment->range.arena_bytes;
+    found->bitmap_bytes = shipment->range.bitmap_bytes;
+    info->base = shipment->range.address;
+    info->transfers_to++;
+    info->bytes_to += haul__sent_bytes(&shipment->range);
+    info->pack_seconds = info->relocate_seconds = 0;
+    info->transfer_seconds = seconds;
 }
 
 /* An open shipment of the arena's present contents, without a range. With a plan, the graph was
  * discovered and lies wholly in the arena; pointers to no elements become null, as in any
  * shipment. */
 static haul_status open_shipment(haul_device *device, haul_arena *arena, const haul_plan *plan,
-                                 const haul_ship_arena_options *options, haul_shipment **result)
+                                 const haul_ship_options *options, haul_shipment **result)
 {
     haul_error *error = &device->context->error;
     haul_shipment *shipment;
@@ -93,7 +94,7 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the arena is NULL or freed");
     if (haul__arena_used(arena) == 0)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "nothing has been allocated in the arena");
-    shipment = haul__shipment_new(device, NULL);
+    shipment = haul__shipment_new(device, options);
     if (!shipment)
         return HAUL_ERROR_MEMORY;
     status = haul__contents_open(&shipment->contents, arena, plan, error);
@@ -101,11 +102,8 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
         haul__shipment_discard(device, shipment);
         return status;
     }
-    shipment->contents.outside = plan      ? HAUL_OUTSIDE_NULL
-                                 : options ? options->outside
-                                           : HAUL_OUTSIDE_REFUSE;
-    shipment->contents.direct = options && options->direct_return;
-    shipment->contents.lets_change = options && options->let_counts_change;
+    shipment->contents.outside = plan ? HAUL_OUTSIDE_NULL : options->outside;
+    shipment->contents.lets_change = options->let_counts_change;
     shipment->device = device;
     *result = shipment;
     return HAUL_OK;
@@ -142,12 +140,13 @@ static haul__neighbour neighbour_of(const haul_shipment *other)
     return neighbour;
 }
 
-/* Notes the neighbours: the arenas of options.into and those that are shipped together. */
-static haul_status meet_neighbours(haul_shipment *shipment, const haul_ship_arena_options *options,
-                                   haul_shipment *const *together, size_t count)
+/* Notes the neighbours: the arenas of options.beside and those that are shipped together. */
+static haul_status meet_neighbours(haul_shipment *shipment, haul_shipment *const *together,
+                                   size_t count)
 {
     haul__contents *contents = &shipment->contents;
-    size_t i, into = options ? options->into_count : 0, all = into + count - 1;
+    const haul_ship_options *options = &shipment->options;
+    size_t i, beside = options->beside_count, all = beside + count - 1;
     if (all == 0)
         return HAUL_OK;
     contents->neighbours = haul__allocate(&contents->arena->context->allocator,
@@ -156,25 +155,29 @@ static haul_status meet_neighbours(haul_shipment *shipment, const haul_ship_aren
         return haul__fail(&shipment->device->context->error, HAUL_ERROR_MEMORY,
                           "no memory to note other arenas");
     contents->neighbour_count = all;
-    for (i = 0, all = 0; i < into; i++)
-        contents->neighbours[all++] = neighbour_of(options->into[i]);
+    for (i = 0, all = 0; i < beside; i++)
+        contents->neighbours[all++] = neighbour_of(options->beside[i]);
     for (i = 0; i < count; i++)
         if (together[i] != shipment)
             contents->neighbours[all++] = neighbour_of(together[i]);
     return HAUL_OK;
 }
 
-static haul_status send_and_time(haul_shipment *shipment)
+static haul_status send_and_time(haul_shipment *shipment, const haul_async *async)
 {
     double start = haul__seconds();
-    haul_status status = haul__arena_send(shipment);
+    haul_status status = haul__arena_send(shipment, async);
     if (status == HAUL_OK)
-        take_statistics(shipment, haul__seconds() - start);
+        take_info(shipment, haul__seconds() - start);
     return status;
 }
 
-static void let_go(haul_device *device, haul_shipment **shipments, size_t opened, size_t allocated)
+/* Shipments before a failed one may be under way. */
+static void let_go(haul_device *device, haul_shipment **shipments, size_t opened, size_t allocated,
+                   const haul_async *async)
 {
+    if (async && allocated > 1)
+        haul__drain(device);
     while (allocated > 0)
         haul__unload(device, &shipments[--allocated]->range);
     while (opened > 0) {
@@ -184,9 +187,9 @@ static void let_go(haul_device *device, haul_shipment **shipments, size_t opened
 }
 
 /* In rounds: every arena gets its place on the device before a pointer into it is sent. */
-static haul_status ship_all(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
-                            size_t count, const haul_ship_arena_options *options,
-                            haul_shipment **shipments)
+haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
+                              size_t count, const haul_ship_options *options,
+                              const haul_async *async, haul_shipment **shipments)
 {
     size_t opened = 0, allocated = 0, i;
     haul_status status = HAUL_OK;
@@ -195,16 +198,16 @@ static haul_status ship_all(haul_device *device, haul_arena *const *arenas, cons
         opened += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        lay_out(shipments[i], count > 1 || (options && options->into_count > 0));
+        lay_out(shipments[i], count > 1 || options->beside_count > 0);
         status = haul__arena_allocate(shipments[i]);
         allocated += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++)
-        status = meet_neighbours(shipments[i], options, shipments, count);
+        status = meet_neighbours(shipments[i], shipments, count);
     for (i = 0; i < count && status == HAUL_OK; i++)
-        status = send_and_time(shipments[i]);
+        status = send_and_time(shipments[i], async);
     if (status != HAUL_OK) {
-        let_go(device, shipments, opened, allocated);
+        let_go(device, shipments, opened, allocated, async);
         return status;
     }
     for (i = 0; i < count; i++)
@@ -247,17 +250,18 @@ static void name_way_out(haul_context *context, const haul_root *root, haul_aren
     context->error = found;
 }
 
-static haul_status ship_discovered(haul_device *device, haul_arena *arena, const haul_root *root,
-                                   const haul_ship_arena_options *options, haul_shipment **result)
+haul_status haul__arena_ship_root(haul_device *device, haul_arena *arena, const haul_root *root,
+                                  const haul_ship_options *options, const haul_async *async,
+                                  haul_shipment **result)
 {
     haul_plan *plan;
-    haul_plan_statistics found;
+    haul_plan_info found;
     haul_status status = haul__plan_make(device->context, root, 1, 0, &plan);
     if (status != HAUL_OK)
         return status;
     haul__type_hold(root->type); /* while the plan still does */
-    haul_plan_get_statistics(plan, &found);
-    status = ship_all(device, &arena, plan, 1, options, result);
+    haul__plan_info(plan, &found);
+    status = haul__arenas_ship(device, &arena, plan, 1, options, async, result);
     haul__plan_drop(plan);
     if (status == HAUL_ERROR_GRAPH)
         name_way_out(device->context, root, arena);
@@ -266,115 +270,17 @@ static haul_status ship_discovered(haul_device *device, haul_arena *arena, const
         return status;
     }
     (*result)->contents.root = *root;
-    (*result)->statistics.plan.objects = found.objects;
-    (*result)->statistics.plan.pointers = found.pointers;
-    (*result)->statistics.plan.discover_seconds = found.discover_seconds;
-    (*result)->statistics.plan.layout_seconds = found.layout_seconds;
+    (*result)->found.objects = found.objects;
+    (*result)->found.pointers = found.pointers;
+    (*result)->found.discover_seconds = found.discover_seconds;
+    (*result)->found.layout_seconds = found.layout_seconds;
     return HAUL_OK;
 }
 
-/* ---- The calls. */
-
-static haul_status check_options(haul_device *device, const haul_ship_arena_options *options)
-{
-    haul_error *error = &device->context->error;
-    size_t i;
-    if (!options)
-        return HAUL_OK;
-    if (options->outside != HAUL_OUTSIDE_REFUSE && options->outside != HAUL_OUTSIDE_NULL &&
-        options->outside != HAUL_OUTSIDE_KEEP)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "options->outside is %d, which is no rule for pointers that lead out",
-                          (int)options->outside);
-    if (!options->into && options->into_count > 0)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "options->into is NULL, and into_count is not 0");
-    for (i = 0; i < options->into_count; i++)
-        if (!haul__shipment_is_valid(options->into[i]) || !haul__is_arena(options->into[i]) ||
-            options->into[i]->device != device)
-            return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                              "into[%zu] is no shipment of an arena to this device", i);
-    return HAUL_OK;
-}
-
-/* `missing` names an argument that is NULL or 0; NULL: none is. */
-static haul_status begin(haul_device *device, const haul_ship_arena_options *options,
-                         const char *missing)
-{
-    haul_status status;
-    if (!haul__device_is_valid(device))
-        return HAUL_ERROR_ARGUMENT;
-    status = haul__device_enter(device);
-    if (status != HAUL_OK)
-        return status;
-    status = missing ? haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT, "%s", missing)
-                     : haul__select(device, NULL);
-    if (status == HAUL_OK)
-        status = check_options(device, options);
-    if (status != HAUL_OK)
-        haul__context_leave(device->context);
-    return status;
-}
-
-haul_status haul_ship_arenas(haul_device *device, haul_arena *const *arenas, size_t count,
-                             const haul_ship_arena_options *options, haul_shipment **shipments)
-{
-    haul_status status;
-    size_t i;
-    for (i = 0; shipments && i < count; i++)
-        shipments[i] = NULL;
-    status = begin(device, options,
-                   !shipments   ? "the address of the new shipments is NULL"
-                   : !arenas    ? "the list of arenas is NULL"
-                   : count == 0 ? "the number of arenas is 0"
-                                : NULL);
-    if (status != HAUL_OK)
-        return status;
-    status = ship_all(device, arenas, NULL, count, options, shipments);
-    haul__context_leave(device->context);
-    return status;
-}
-
-haul_status haul_ship_arena(haul_device *device, haul_arena *arena,
-                            const haul_ship_arena_options *options, haul_shipment **shipment)
-{
-    return haul_ship_arenas(device, &arena, 1, options, shipment);
-}
-
-haul_status haul_ship_arena_from(haul_device *device, haul_arena *arena, void *root,
-                                 const haul_type *type, size_t count,
-                                 const haul_ship_arena_options *options, haul_shipment **shipment)
-{
-    const int is_held = haul__arena_is_valid(arena);
-    haul_root one;
-    haul_status status;
-    if (shipment)
-        *shipment = NULL;
-    status = begin(device, options, shipment ? NULL : "the address of the new shipment is NULL");
-    if (status != HAUL_OK)
-        return status;
-    if (is_held) /* a callback may free it, in a context of its own */
-        haul__arena_hold(arena);
-    one.address = root;
-    one.type = type;
-    one.count = count;
-    if (options && (options->outside != HAUL_OUTSIDE_REFUSE || options->into_count > 0))
-        status = haul__fail(
-            &device->context->error, HAUL_ERROR_ARGUMENT,
-            "a graph that is discovered must lie in the one arena: options->outside and into_count "
-            "must be 0");
-    else
-        status = ship_discovered(device, arena, &one, options, shipment);
-    haul__context_leave(device->context);
-    if (is_held)
-        haul__arena_drop(arena);
-    return status;
-}
-
-/* ---- Replan: again, with the present contents. */
+/* ---- Again, with the present contents. */
 
 /* Sends the fresh shipment, with the neighbours of the old one. */
-static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
+static haul_status load_again(haul_shipment *old, haul_shipment *fresh, const haul_async *async)
 {
     haul_status status;
     lay_out(fresh, old->contents.neighbour_count > 0);
@@ -383,7 +289,7 @@ static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
         return status;
     fresh->contents.neighbours = old->contents.neighbours;
     fresh->contents.neighbour_count = old->contents.neighbour_count;
-    status = send_and_time(fresh);
+    status = send_and_time(fresh, async);
     if (status == HAUL_OK)
         return HAUL_OK;
     fresh->contents.neighbours = NULL;
@@ -394,14 +300,14 @@ static haul_status load_again(haul_shipment *old, haul_shipment *fresh)
 
 /* Lends the old shipment's mirror to the fresh one. On failure the old one has it again, and its
  * marks may be overwritten. */
-static haul_status load_in_place(haul_shipment *old, haul_shipment *fresh)
+static haul_status load_in_place(haul_shipment *old, haul_shipment *fresh, const haul_async *async)
 {
     haul_arena *mirror = old->range.mirror;
     haul_status status;
     if (!mirror)
-        return load_again(old, fresh);
+        return load_again(old, fresh, async);
     mirror->region.lent--;
-    status = load_again(old, fresh);
+    status = load_again(old, fresh, async);
     if (status == HAUL_OK && fresh->range.mirror)
         return HAUL_OK;
     mirror->region.lent++;
@@ -420,21 +326,20 @@ static void replace(haul_shipment *old, haul_shipment *fresh)
     haul__contents_close(&old->contents);
     old->contents = fresh->contents;
     old->range = fresh->range;
-    old->statistics.plan = fresh->statistics.plan;
-    old->statistics.base = fresh->statistics.base;
-    old->statistics.transfers_to++;
-    old->statistics.bytes_to += fresh->statistics.bytes_to;
-    old->statistics.transfer_seconds = fresh->statistics.transfer_seconds;
+    old->found = fresh->found;
+    old->work = fresh->work;
+    old->info.base = fresh->info.base;
+    old->info.transfers_to++;
+    old->info.bytes_to += fresh->info.bytes_to;
+    old->info.transfer_seconds = fresh->info.transfer_seconds;
     old->marks_are_there = haul__is_patched(&old->range);
     haul__shipment_discard(old->device, fresh);
 }
 
-haul_status haul__arena_replan(haul_shipment *shipment)
+haul_status haul__arena_reship(haul_shipment *shipment, const haul_async *async)
 {
     haul_device *device = shipment->device;
     const haul__contents *contents = &shipment->contents;
-    haul_ship_arena_options options = { contents->outside, NULL, 0, contents->direct,
-                                        contents->lets_change };
     haul_plan *plan = NULL;
     haul_shipment *fresh;
     haul_status status = contents->root.type
@@ -442,17 +347,35 @@ haul_status haul__arena_replan(haul_shipment *shipment)
                              : HAUL_OK;
     if (status != HAUL_OK)
         return status;
-    status = open_shipment(device, contents->arena, plan, &options, &fresh);
+    status = open_shipment(device, contents->arena, plan, &shipment->options, &fresh);
     if (plan)
         haul__plan_drop(plan);
     if (status == HAUL_ERROR_GRAPH && contents->root.type)
         name_way_out(device->context, &contents->root, contents->arena);
     if (status != HAUL_OK)
         return status;
-    status = load_in_place(shipment, fresh);
+    fresh->contents.direct = contents->direct;
+    status = load_in_place(shipment, fresh, async);
     if (status == HAUL_OK)
         replace(shipment, fresh);
     else
         close_shipment(device, fresh);
+    return status;
+}
+
+haul_status haul_return_directly(haul_shipment *shipment)
+{
+    haul_status status;
+    if (!haul__shipment_is_valid(shipment))
+        return HAUL_ERROR_ARGUMENT;
+    status = haul__device_enter(shipment->device);
+    if (status != HAUL_OK)
+        return status;
+    if (haul__is_arena(shipment))
+        shipment->contents.direct = 1;
+    else
+        status = haul__fail(&shipment->device->context->error, HAUL_ERROR_ARGUMENT,
+                            "the shipment is of no arena");
+    haul__context_leave(shipment->device->context);
     return status;
 }

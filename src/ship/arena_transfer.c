@@ -280,7 +280,7 @@ static void poison_again(const haul_arena *arena, unsigned char *memory, size_t 
     haul__poison(memory, bytes < grown ? bytes : grown);
 }
 
-/* The marks stand behind the arena's bytes for the time of the copy. */
+/* The marks stand behind the arena's bytes for the time of the copy, so the call waits for it. */
 static haul_status send_as_one(haul_shipment *shipment)
 {
     const haul__range *range = &shipment->range;
@@ -385,12 +385,12 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
                : status;
 }
 
-haul_status haul__arena_send(haul_shipment *shipment)
+haul_status haul__arena_send(haul_shipment *shipment, const haul_async *async)
 {
     shipment->contents.is_edited = haul__is_edited(&shipment->contents);
-    if (has_room(shipment) && !shipment->contents.is_edited)
+    if (!async && has_room(shipment) && !shipment->contents.is_edited)
         return send_as_one(shipment);
-    return send_in_parts(shipment, 1, NULL);
+    return send_in_parts(shipment, 1, async);
 }
 
 /* ---- Refresh and direct return. */
@@ -420,9 +420,9 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
         return status;
     haul__nurseries_settle(&shipment->contents);
     shipment->marks_are_there = haul__is_patched(&shipment->range);
-    shipment->statistics.transfers_to++;
-    shipment->statistics.bytes_to += shipment->range.arena_bytes;
-    shipment->statistics.transfer_seconds = haul__seconds() - start;
+    shipment->info.transfers_to++;
+    shipment->info.bytes_to += shipment->range.arena_bytes;
+    shipment->info.transfer_seconds = haul__seconds() - start;
     return HAUL_OK;
 }
 
@@ -547,7 +547,7 @@ static haul_status order_return(haul_shipment *shipment)
 
 haul_status haul__arena_bring_back(haul_shipment *shipment)
 {
-    haul_shipment_statistics *statistics = &shipment->statistics;
+    haul_shipment_info *info = &shipment->info;
     double start = haul__seconds();
     haul_status status =
         haul__contents_check(&shipment->contents, &shipment->device->context->error);
@@ -558,9 +558,9 @@ haul_status haul__arena_bring_back(haul_shipment *shipment)
                                 shipment->range.arena_bytes, " bytes from the device");
     if (status != HAUL_OK)
         return status;
-    statistics->return_seconds = haul__seconds() - start;
-    statistics->scatter_seconds = 0;
-    statistics->transfers_from++;
-    statistics->bytes_from += shipment->range.arena_bytes;
+    info->return_seconds = haul__seconds() - start;
+    info->scatter_seconds = 0;
+    info->transfers_from++;
+    info->bytes_from += shipment->range.arena_bytes;
     return HAUL_OK;
 }

@@ -7,22 +7,30 @@
 
 /* ---- arena_shipment.c */
 
+/* Ships arenas, which may point into one another: by the plan's pointers, or (NULL) their own. */
+haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
+                              size_t count, const haul_ship_options *options,
+                              const haul_async *async, haul_shipment **shipments);
+/* Discovers the graph of an arena's root, and ships the arena. */
+haul_status haul__arena_ship_root(haul_device *device, haul_arena *arena, const haul_root *root,
+                                  const haul_ship_options *options, const haul_async *async,
+                                  haul_shipment **result);
 /* Lays out the range by the contents; allocates it, or borrows the arena's mirror. */
 void haul__arena_lay_out(haul_shipment *shipment);
 haul_status haul__arena_allocate(haul_shipment *shipment);
-haul_status haul__arena_replan(haul_shipment *shipment);
+haul_status haul__arena_reship(haul_shipment *shipment, const haul_async *async);
 
 /* ---- arena_transfer.c */
 
 /* Sends the contents of an open shipment to its range, and orders the patch. */
-haul_status haul__arena_send(haul_shipment *shipment);
+haul_status haul__arena_send(haul_shipment *shipment, const haul_async *async);
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async);
 /* Orders the patch of contents that were copied from a device, where they lay at `from`. */
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from);
 /* Does the device, if it has marks, check for pointers that lead out? A mirrored arena has marks
  * for that. */
 int haul__device_checks(const haul__contents *contents);
-/* Does the arena return without staging (options.direct_return)? The second function returns it in
+/* Does the arena return without staging (haul_return_directly)? The second function returns it in
  * this way. */
 int haul__arena_returns_directly(const haul_shipment *shipment);
 haul_status haul__arena_bring_back(haul_shipment *shipment);

@@ -1,6 +1,5 @@
 /* A shipment's handle: made without a range, completed once its graph is on the device. */
 #include "ship/shipment.h"
-#include "pack/progress.h"
 
 #define MAGIC 0x48537631u
 
@@ -9,20 +8,12 @@ int haul__shipment_is_valid(const haul_shipment *shipment)
     return shipment && shipment->magic == MAGIC;
 }
 
-haul__listener haul__shipment_listener(const haul_ship_options *options)
-{
-    haul__listener listener;
-    listener.progress = options->progress;
-    listener.user = options->progress_user;
-    return listener;
-}
-
 haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options)
 {
     haul_shipment *shipment = haul__allocate_zeroed(&device->context->allocator, sizeof *shipment);
     if (!shipment)
         haul__fail(&device->context->error, HAUL_ERROR_MEMORY, "no memory for a shipment handle");
-    else if (options)
+    else
         shipment->options = *options;
     return shipment;
 }

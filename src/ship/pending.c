@@ -69,8 +69,8 @@ static haul_status await_work(haul_shipment *shipment)
 
 static haul_status write_return(haul_shipment *shipment, const haul__return *back)
 {
-    shipment->statistics.transfers_from++;
-    shipment->statistics.bytes_from += back->bytes;
+    shipment->info.transfers_from++;
+    shipment->info.bytes_from += back->bytes;
     return back->write(shipment, back);
 }
 
@@ -308,7 +308,7 @@ haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
     return status;
 }
 
-haul_status haul_shipment_wait(haul_shipment *shipment)
+haul_status haul_wait(haul_shipment *shipment)
 {
     haul_status status;
     if (!haul__shipment_is_valid(shipment))
@@ -321,7 +321,7 @@ haul_status haul_shipment_wait(haul_shipment *shipment)
     return status;
 }
 
-haul_status haul_shipment_poll(haul_shipment *shipment)
+haul_status haul_poll(haul_shipment *shipment)
 {
     haul_device *device;
     haul_status status;

@@ -16,8 +16,7 @@
 #include "pack/range_data.h"
 #include "ship/pending.h"
 #include "ship/transfer.h"
-
-static const haul_async own_stream = { NULL, NULL };
+#include "ship/update.h"
 
 typedef struct update {
     uintptr_t first, end; /* of the host range */
@@ -27,8 +26,8 @@ typedef struct update {
 
 static void count_to(haul_shipment *shipment, size_t bytes)
 {
-    shipment->statistics.transfers_to++;
-    shipment->statistics.bytes_to += bytes;
+    shipment->info.transfers_to++;
+    shipment->info.bytes_to += bytes;
 }
 
 /* The part of the range that lies in the arena. 0: none. */
@@ -150,15 +149,15 @@ static haul_status tell_alone(haul_shipment *shipment, const haul_async *async)
 
 /* The staging needs room for the data only: put_data writes nothing behind it in the last
  * granule. */
-static haul_status update_device(haul_shipment *shipment, const void *host, size_t bytes,
-                                 const haul_async *async)
+haul_status haul__send_range(haul_shipment *shipment, const void *host, size_t bytes,
+                             const haul_async *async)
 {
     haul__staging staging;
     update one;
     haul_status status = find(shipment, HAUL__UNSENT, host, bytes, &one);
     if (status == HAUL_OK && !haul__is_arena(shipment))
         status = haul__refuse_dependents(shipment->plan, one.first, one.end,
-                                         "refresh the shipment instead");
+                                         "update everything instead");
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status == HAUL_OK ? tell_alone(shipment, async) : status;
     status = haul__stage(shipment->device, one.span.data_bytes, one.skew, &staging);
@@ -170,7 +169,7 @@ static haul_status update_device(haul_shipment *shipment, const void *host, size
     return status;
 }
 
-static haul_status update_host(haul_shipment *shipment, void *host, size_t bytes)
+haul_status haul__return_range(haul_shipment *shipment, const void *host, size_t bytes)
 {
     haul__staging staging;
     haul__return back;
@@ -195,7 +194,7 @@ static haul_status update_host(haul_shipment *shipment, void *host, size_t bytes
     return status;
 }
 
-static haul_status update_host_later(haul_shipment *shipment, void *host, size_t bytes,
+haul_status haul__return_range_later(haul_shipment *shipment, const void *host, size_t bytes,
                                      const haul_async *async)
 {
     haul__return what;
@@ -218,50 +217,4 @@ static haul_status update_host_later(haul_shipment *shipment, void *host, size_t
         return status;
     what.data = (unsigned char *)what.memory.memory + one.skew;
     return haul__return_later(shipment, async, &what);
-}
-
-static haul_status call_update_device(haul_shipment *shipment, const void *host, size_t bytes,
-                                      const haul_async *async)
-{
-    haul_status status = haul__shipment_enter(shipment, async);
-    if (status != HAUL_OK)
-        return status;
-    status = update_device(shipment, host, bytes, async);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-haul_status haul_update_device(haul_shipment *shipment, const void *host, size_t bytes)
-{
-    return call_update_device(shipment, host, bytes, NULL);
-}
-
-haul_status haul_update_device_async(haul_shipment *shipment, const void *host, size_t bytes,
-                                     const haul_async *async)
-{
-    return call_update_device(shipment, host, bytes, async ? async : &own_stream);
-}
-
-haul_status haul_update_host(haul_shipment *shipment, void *host, size_t bytes)
-{
-    haul_status status = haul__shipment_enter(shipment, NULL);
-    if (status != HAUL_OK)
-        return status;
-    status = update_host(shipment, host, bytes);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-haul_status haul_update_host_async(haul_shipment *shipment, void *host, size_t bytes,
-                                   const haul_async *async)
-{
-    haul_status status;
-    if (!async)
-        async = &own_stream;
-    status = haul__shipment_enter(shipment, async);
-    if (status != HAUL_OK)
-        return status;
-    status = update_host_later(shipment, host, bytes, async);
-    haul__shipment_leave(shipment);
-    return status;
 }

@@ -1,4 +1,4 @@
-/* Refresh: sends the present contents by the existing plan.
+/* Refresh, an update of everything: sends the present contents by the existing plan.
  *
  * A refresh knows the device's base: gather writes device addresses, and the device has nothing to
  * patch. Gather also compares every pointer and count with the plan, so a changed one is found
@@ -16,6 +16,7 @@
 #include "ship/pending.h"
 #include "ship/rebuild.h"
 #include "ship/transfer.h"
+#include "ship/update.h"
 #include "ship/zero_copy.h"
 
 /* The largest refresh that crosses whole. Larger: less of the transfer is hidden behind packing.
@@ -115,69 +116,42 @@ static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listen
 
 static void tell_times(haul_shipment *shipment, double start, double packed)
 {
-    haul_shipment_statistics *statistics = &shipment->statistics;
-    statistics->transfers_to++;
-    statistics->bytes_to += shipment->range.arena_bytes;
-    statistics->pack_seconds = packed;
-    statistics->transfer_seconds = haul__seconds() - start - packed;
-    statistics->relocate_seconds = 0;
+    haul_shipment_info *info = &shipment->info;
+    info->transfers_to++;
+    info->bytes_to += shipment->range.arena_bytes;
+    info->pack_seconds = packed;
+    info->transfer_seconds = haul__seconds() - start - packed;
+    info->relocate_seconds = 0;
 }
 
-static haul_status pack_again(haul_shipment *shipment, const haul__listener *heard,
-                              const haul_async *async)
+static haul_status pack_again(haul_shipment *shipment, const haul_async *async)
 {
+    const haul__listener *listener = haul__context_listener(shipment->device->context);
     double start = haul__seconds(), packed = 0;
     haul_status status;
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
-    status = refreshes_whole(shipment) ? refresh_whole(shipment, heard, async, &packed)
-                                       : refresh_in_pieces(shipment, heard, async, &packed);
+    status = refreshes_whole(shipment) ? refresh_whole(shipment, listener, async, &packed)
+                                       : refresh_in_pieces(shipment, listener, async, &packed);
     if (status == HAUL_ERROR_STALE)
         name_stale_pointer(shipment);
-    if (status != HAUL_OK)
-        return status;
-    tell_times(shipment, start, packed);
-    haul_plan_get_statistics(shipment->plan, &shipment->statistics.plan);
-    return HAUL_OK;
+    if (status == HAUL_OK)
+        tell_times(shipment, start, packed);
+    return status;
 }
 
-static haul_status refresh(haul_shipment *shipment, const haul_async *async)
+haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
 {
-    const haul__listener listener = haul__shipment_listener(&shipment->options);
-    const haul__listener *heard = listener.progress ? &listener : NULL;
     const int may_pull = shipment->options.lock_source && !async;
     const double start = haul__seconds();
     haul_status status;
     int done = 0;
-    status = may_pull ? haul__pull(shipment, heard, &done) : HAUL_OK;
+    status = may_pull ? haul__pull(shipment, &done) : HAUL_OK;
     if (status == HAUL_OK && done)
         tell_times(shipment, start, 0);
     if (status != HAUL_OK || done)
         return status;
-    status = pack_again(shipment, heard, async);
+    status = pack_again(shipment, async);
     if (status == HAUL_OK && may_pull && shipment->zero_copy.state == HAUL__UNTRIED)
         status = haul__prepare_zero_copy(shipment);
     return status;
-}
-
-static haul_status call_refresh(haul_shipment *shipment, const haul_async *async)
-{
-    haul_status status = haul__shipment_enter(shipment, async);
-    if (status != HAUL_OK)
-        return status;
-    status =
-        haul__is_arena(shipment) ? haul__arena_refresh(shipment, async) : refresh(shipment, async);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-haul_status haul_refresh(haul_shipment *shipment)
-{
-    return call_refresh(shipment, NULL);
-}
-
-static const haul_async own_stream = { NULL, NULL };
-
-haul_status haul_refresh_async(haul_shipment *shipment, const haul_async *async)
-{
-    return call_refresh(shipment, async ? async : &own_stream);
 }

@@ -37,8 +37,9 @@ struct haul_shipment {
     haul__contents contents;
     haul__range range;
     haul_ship_options options;
-    haul_shipment_statistics statistics;
-    int marks_are_there; /* all marks have arrived on the device */
+    haul_shipment_info info; /* without the figures of the plan */
+    haul_plan_info found;    /* of an arena: the figures that a plan would have */
+    int marks_are_there;     /* all marks have arrived on the device */
     haul__work work;
     haul__return *returns; /* in the order of the calls */
     haul__memory spare;    /* memory of a written return, for the next one */
@@ -62,7 +63,6 @@ HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
 
 /* handle.c */
 int haul__shipment_is_valid(const haul_shipment *shipment);
-haul__listener haul__shipment_listener(const haul_ship_options *options);
 /* A handle without a range. NULL: out of memory. */
 haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options);
 void haul__shipment_discard(haul_device *device, haul_shipment *shipment);

@@ -134,17 +134,14 @@ static haul_status move_tagged(const haul_shipment *copy, const haul_shipment *s
     return status;
 }
 
-static void take_statistics(haul_shipment *copy, const haul_shipment *shipment, double seconds)
+static void take_info(haul_shipment *copy, const haul_shipment *shipment, double seconds)
 {
-    haul_shipment_statistics *statistics = &copy->statistics;
-    if (haul__is_arena(copy))
-        statistics->plan = shipment->statistics.plan;
-    else
-        haul_plan_get_statistics(copy->plan, &statistics->plan);
-    statistics->base = copy->range.address;
-    statistics->transfers_to = 1;
-    statistics->bytes_to = haul__sent_bytes(&copy->range);
-    statistics->transfer_seconds = seconds;
+    haul_shipment_info *info = &copy->info;
+    copy->found = shipment->found;
+    info->base = copy->range.address;
+    info->transfers_to = 1;
+    info->bytes_to = haul__sent_bytes(&copy->range);
+    info->transfer_seconds = seconds;
 }
 
 static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
@@ -163,7 +160,7 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
         haul__drain(device);
     if (status != HAUL_OK)
         return status;
-    take_statistics(copy, shipment, haul__seconds() - start);
+    take_info(copy, shipment, haul__seconds() - start);
     return HAUL_OK;
 }
 

@@ -42,8 +42,8 @@ haul_status haul__shipment_arrive(haul_shipment *shipment, size_t bytes)
         haul__conclude(shipment->device, NULL, NULL, "copy of ", bytes, " bytes from the device");
     if (status != HAUL_OK)
         return status;
-    shipment->statistics.transfers_from++;
-    shipment->statistics.bytes_from += bytes;
+    shipment->info.transfers_from++;
+    shipment->info.bytes_from += bytes;
     return HAUL_OK;
 }
 
@@ -69,11 +69,11 @@ static int lay_out_words(size_t count, size_t *at, haul__range *range)
 static int lay_out(const haul_plan *plan, int patched, haul__range *range)
 {
     memset(range, 0, sizeof *range);
-    range->arena_bytes = range->bytes = haul_plan_bytes(plan);
+    range->arena_bytes = range->bytes = haul__plan_bytes(plan);
     range->list_count = haul__plan_dependent_count(plan);
     if (!patched)
         return range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range);
-    range->bitmap_bytes = haul_plan_bitmap_bytes(plan);
+    range->bitmap_bytes = haul__plan_bitmap_bytes(plan);
     range->explicit_count = haul__plan_explicit_count(plan);
     return lay_out_words(range->bitmap_bytes / sizeof(uint64_t), &range->bitmap_at, range) ||
            lay_out_words(range->explicit_count, &range->explicit_at, range) ||
@@ -83,9 +83,7 @@ static int lay_out(const haul_plan *plan, int patched, haul__range *range)
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched,
                           haul__range *range)
 {
-    haul_plan_statistics planned;
-    haul_plan_get_statistics(plan, &planned);
-    if (lay_out(plan, patched && planned.pointers > 0, range))
+    if (lay_out(plan, patched && haul__plan_pointers(plan) > 0, range))
         return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
                           "a graph larger than the address space");
     return HAUL_OK;
@@ -93,7 +91,7 @@ haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patche
 
 haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
 {
-    size_t alignment = haul_plan_alignment(plan);
+    size_t alignment = haul__plan_alignment(plan);
     return haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
 }
 
@@ -123,7 +121,7 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
                                 haul_address to, const haul__listener *listener, double *packed)
 {
     const haul_allocator *allocator = &device->context->allocator;
-    const size_t bytes = haul_plan_bytes(plan);
+    const size_t bytes = haul__plan_bytes(plan);
     unsigned char *arena = haul__allocate(allocator, bytes, HAUL__STAGE_ALIGNMENT);
     const double start = haul__seconds();
     haul_status status;
@@ -143,7 +141,7 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
 static haul_status send_compacted(haul_device *device, haul_plan *plan, uint64_t base,
                                   haul_address to, const haul__listener *listener, double *packed)
 {
-    size_t most = haul__piece_bytes(device, haul_plan_bytes(plan));
+    size_t most = haul__piece_bytes(device, haul__plan_bytes(plan));
     haul__piece piece = { 0, 0, 0, 0 };
     haul__gathering gathering;
     haul_status status = haul__gather_begin(&gathering, plan, base, to, 1, listener);
@@ -163,7 +161,7 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
  * WORDS_MIN. */
 static size_t words_of_piece(const haul_device *device, const haul_plan *plan)
 {
-    const size_t most = haul__piece_bytes(device, haul_plan_bytes(plan)) / sizeof(uint64_t);
+    const size_t most = haul__piece_bytes(device, haul__plan_bytes(plan)) / sizeof(uint64_t);
     return most < WORDS_MIN ? WORDS_MIN : most;
 }
 
@@ -357,7 +355,7 @@ static haul_status fill_whole(load *l)
     return status;
 }
 
-static haul_status fill(load *l, haul_shipment_statistics *statistics)
+static haul_status fill(load *l, haul_shipment_info *info)
 {
     double start = haul__seconds(), all;
     haul_status status =
@@ -365,22 +363,19 @@ static haul_status fill(load *l, haul_shipment_statistics *statistics)
     if (status != HAUL_OK)
         return status;
     all = haul__seconds();
-    statistics->pack_seconds = l->packed;
-    statistics->relocate_seconds = l->relocated > 0 ? all - l->relocated : 0;
-    statistics->transfer_seconds = all - start - l->packed - statistics->relocate_seconds;
-    statistics->transfers_to++;
-    statistics->bytes_to += haul__sent_bytes(l->range);
-    statistics->base = l->range->address;
+    info->pack_seconds = l->packed;
+    info->relocate_seconds = l->relocated > 0 ? all - l->relocated : 0;
+    info->transfer_seconds = all - start - l->packed - info->relocate_seconds;
+    info->transfers_to++;
+    info->bytes_to += haul__sent_bytes(l->range);
+    info->base = l->range->address;
     return HAUL_OK;
 }
 
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                       const haul_async *async, haul__range *range, haul__work *work,
-                       haul_shipment_statistics *statistics)
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_async *async,
+                       haul__range *range, haul__work *work, haul_shipment_info *info)
 {
-    haul__listener listener = haul__shipment_listener(options);
-    int patched =
-        !options->relocate_on_host && haul_plan_bytes(plan) > device->capabilities.patch_bytes;
+    const int patched = haul__plan_bytes(plan) > device->capabilities.patch_bytes;
     haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
     if (status == HAUL_OK)
@@ -392,13 +387,11 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
     l.device = device;
     l.plan = plan;
     l.range = range;
-    l.listener = listener.progress ? &listener : NULL;
+    l.listener = haul__context_listener(device->context);
     l.async = async;
     l.work = work;
-    status = fill(&l, statistics);
+    status = fill(&l, info);
     if (status != HAUL_OK)
         haul__unload(device, range);
-    else
-        haul_plan_get_statistics(plan, &statistics->plan);
     return status;
 }

@@ -23,9 +23,8 @@ haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patche
 haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range);
 
 /* Puts a plan's graph on the device: allocates a range, packs, sends and patches. On success the
- * caller owns *range, and *statistics has the times and counts. */
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
-                       const haul_async *async, haul__range *range, haul__work *work,
-                       haul_shipment_statistics *statistics);
+ * caller owns *range, and *info has the times and counts. */
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_async *async,
+                       haul__range *range, haul__work *work, haul_shipment_info *info);
 
 #endif

@@ -6,9 +6,9 @@
  *
  * A larger arena comes back in pieces through the ring: while one piece is written to the objects,
  * the next ones cross. If the device fails halfway, the first pieces are written. Their bytes are
- * right, and the device still has all results, so the call can be repeated. options.whole_return
- * makes the return all or nothing, for memory of the arena's size. So is a return of pointers: all
- * are checked before any is written. The device itself writes a locked source (zero_copy.c).
+ * right, and the device still has all results, so the call can be repeated. options.all_or_nothing
+ * stages the whole arena, for memory of its size. So does a return of pointers: all are checked
+ * before any is written. The device itself writes a locked source (zero_copy.c).
  *
  * Fields that shapes and rules read must come back unchanged. If an arena does not arrive whole,
  * the pieces with such fields cross twice: first all of them are checked, then everything is
@@ -31,6 +31,7 @@
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/transfer.h"
+#include "ship/update.h"
 #include "ship/zero_copy.h"
 
 static haul_error *error_of(const haul_shipment *shipment)
@@ -71,14 +72,13 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
 
 static haul_status write_data(haul_shipment *shipment, const unsigned char *arena)
 {
-    haul__listener listener = haul__shipment_listener(&shipment->options);
     haul_status status;
     haul__phase_begin(shipment->device, "scatter");
     if (haul__is_arena(shipment))
         status = write_arena_data(shipment, arena);
     else
         status = haul__scatter(shipment->plan, arena, shipment->options.let_counts_change,
-                               listener.progress ? &listener : NULL);
+                               haul__context_listener(shipment->device->context));
     haul__phase_end(shipment->device);
     return status;
 }
@@ -115,7 +115,7 @@ static void fetch_ahead(const haul_shipment *shipment)
 static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *staging,
                                  write_arena *write)
 {
-    haul_shipment_statistics *statistics = &shipment->statistics;
+    haul_shipment_info *info = &shipment->info;
     const size_t bytes = shipment->range.arena_bytes;
     const double start = haul__seconds();
     double arrived;
@@ -129,8 +129,8 @@ static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *s
     if (status == HAUL_OK) {
         arrived = haul__seconds();
         status = write(shipment, staging->data);
-        statistics->return_seconds = arrived - start;
-        statistics->scatter_seconds = haul__seconds() - arrived;
+        info->return_seconds = arrived - start;
+        info->scatter_seconds = haul__seconds() - arrived;
     }
     return status;
 }
@@ -300,10 +300,10 @@ static haul_status take_first(return_queue *r, int checks, int writes)
 
 static haul_status ask(const return_queue *r)
 {
-    haul__listener listener = haul__shipment_listener(&r->shipment->options);
     if (haul__is_arena(r->shipment))
         return haul__contents_check(&r->shipment->contents, error_of(r->shipment));
-    return haul__ask_to_scatter(r->shipment->plan, listener.progress ? &listener : NULL);
+    return haul__ask_to_scatter(r->shipment->plan,
+                                haul__context_listener(r->shipment->device->context));
 }
 
 /* All pieces are in the queue: writes them after the last has arrived. */
@@ -396,7 +396,7 @@ static int fits_the_ring(haul_shipment *shipment)
 
 static haul_status bring_back_in_pieces(haul_shipment *shipment)
 {
-    haul_shipment_statistics *statistics = &shipment->statistics;
+    haul_shipment_info *info = &shipment->info;
     const int fits = fits_the_ring(shipment);
     double start = haul__seconds();
     size_t looked_at = 0;
@@ -413,10 +413,10 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
         give_up(&r);
         return status;
     }
-    statistics->scatter_seconds = r.scattered;
-    statistics->return_seconds = haul__seconds() - start - r.scattered;
-    statistics->transfers_from++;
-    statistics->bytes_from += r.ordered + looked_at;
+    info->scatter_seconds = r.scattered;
+    info->return_seconds = haul__seconds() - start - r.scattered;
+    info->transfers_from++;
+    info->bytes_from += r.ordered + looked_at;
     return HAUL_OK;
 }
 
@@ -448,7 +448,7 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
     return haul__return_later(shipment, async, &what);
 }
 
-/* ---- The calls. */
+/* ---- All. */
 
 /* Does the arena return in one buffer? An ordered arena does: its pieces are not pieces of the
  * source. An arena up to device->whole_bytes must arrive whole before any of it is written; it
@@ -457,7 +457,7 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 static int returns_whole(haul_shipment *shipment)
 {
     const size_t bytes = shipment->range.arena_bytes;
-    return shipment->options.whole_return || bytes <= haul__piece_limit(shipment->device) ||
+    return bytes <= haul__piece_limit(shipment->device) ||
            (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan)) ||
            (bytes <= shipment->device->whole_bytes && !fits_the_ring(shipment));
 }
@@ -465,69 +465,34 @@ static int returns_whole(haul_shipment *shipment)
 /* The device writes the source; fields that must not change are checked before. */
 static haul_status push(haul_shipment *shipment, int *done)
 {
-    const haul__listener listener = haul__shipment_listener(&shipment->options);
     size_t looked_at = 0;
-    haul_status status = HAUL_OK;
-    *done = 0;
-    if (haul__is_ready_to_push(shipment))
-        status = look_at_all(shipment, &looked_at);
+    haul_status status = look_at_all(shipment, &looked_at);
     if (status == HAUL_OK)
-        status = haul__push(shipment, listener.progress ? &listener : NULL, done);
+        status = haul__push(shipment, done);
     if (status == HAUL_OK && *done)
-        shipment->statistics.bytes_from += looked_at;
+        shipment->info.bytes_from += looked_at;
     return status;
 }
 
-static haul_status bring_back(haul_shipment *shipment)
+haul_status haul__return_all(haul_shipment *shipment, const haul_update_options *how)
 {
-    int done;
-    haul_status status = push(shipment, &done);
+    int done = 0;
+    haul_status status = HAUL_OK;
+    if (how->pointers)
+        return bring_back_whole(shipment, write_pointers);
+    if (haul__is_ready_to_push(shipment) && !how->all_or_nothing)
+        status = push(shipment, &done);
     if (status != HAUL_OK || done)
         return status;
-    if (haul__arena_returns_directly(shipment))
+    if (!how->all_or_nothing && haul__arena_returns_directly(shipment))
         return haul__arena_bring_back(shipment);
-    return returns_whole(shipment) ? bring_back_whole(shipment, write_data)
-                                   : bring_back_in_pieces(shipment);
+    return how->all_or_nothing || returns_whole(shipment) ? bring_back_whole(shipment, write_data)
+                                                          : bring_back_in_pieces(shipment);
 }
 
-haul_status haul_unmarshal(haul_shipment *shipment)
+haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_options *how,
+                                   const haul_async *async)
 {
-    haul_status status = haul__shipment_enter(shipment, NULL);
-    if (status != HAUL_OK)
-        return status;
-    status = bring_back(shipment);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-haul_status haul_unmarshal_pointers(haul_shipment *shipment)
-{
-    haul_status status = haul__shipment_enter(shipment, NULL);
-    if (status != HAUL_OK)
-        return status;
-    status = bring_back_whole(shipment, write_pointers);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-static haul_status unmarshal_async(haul_shipment *shipment, const haul_async *async,
-                                   haul__write *write)
-{
-    static const haul_async own = { NULL, NULL };
-    haul_status status = haul__shipment_enter(shipment, async ? async : &own);
-    if (status != HAUL_OK)
-        return status;
-    status = bring_back_later(shipment, async ? async : &own, write);
-    haul__shipment_leave(shipment);
-    return status;
-}
-
-haul_status haul_unmarshal_async(haul_shipment *shipment, const haul_async *async)
-{
-    return unmarshal_async(shipment, async, write_data_later);
-}
-
-haul_status haul_unmarshal_pointers_async(haul_shipment *shipment, const haul_async *async)
-{
-    return unmarshal_async(shipment, async, write_pointers_later);
+    return bring_back_later(shipment, async,
+                            how->pointers ? write_pointers_later : write_data_later);
 }

@@ -32,7 +32,7 @@ static void refuse(haul_shipment *shipment, const char *why)
     haul__drop_zero_copy(shipment);
     haul__clear_error(&shipment->device->context->error);
     shipment->zero_copy.state = HAUL__REFUSED;
-    shipment->statistics.packs_because = why;
+    shipment->info.packs_because = why;
 }
 
 void haul__drop_zero_copy(haul_shipment *shipment)
@@ -127,7 +127,7 @@ haul_status haul__prepare_zero_copy(haul_shipment *shipment)
         shipment->device->table.pull ? make(shipment, &what) : HAUL_ERROR_UNSUPPORTED;
     if (status == HAUL_OK) {
         shipment->zero_copy.state = HAUL__READY;
-        shipment->statistics.packs_because = NULL;
+        shipment->info.packs_because = NULL;
     } else if (is_only_too_much(status)) {
         refuse(shipment, what);
     } else {
@@ -196,8 +196,9 @@ static haul_status gather_on_device(haul_shipment *shipment, int *done)
     return status;
 }
 
-haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, int *done)
+haul_status haul__pull(haul_shipment *shipment, int *done)
 {
+    const haul__listener *listener = haul__context_listener(shipment->device->context);
     const size_t bytes = shipment->range.arena_bytes;
     haul_status status;
     *done = 0;
@@ -213,24 +214,25 @@ haul_status haul__pull(haul_shipment *shipment, const haul__listener *listener, 
     if (status == HAUL_OK && *done)
         status = haul__tell(shipment->plan, listener, bytes, bytes);
     if (status == HAUL_OK && *done)
-        shipment->statistics.pulls++;
+        shipment->info.pulls++;
     return status;
 }
 
 int haul__is_ready_to_push(const haul_shipment *shipment)
 {
-    return shipment->zero_copy.state == HAUL__READY && !shipment->options.whole_return;
+    return shipment->zero_copy.state == HAUL__READY;
 }
 
-haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, int *done)
+haul_status haul__push(haul_shipment *shipment, int *done)
 {
-    haul_shipment_statistics *statistics = &shipment->statistics;
+    haul_shipment_info *info = &shipment->info;
     const double start = haul__seconds();
     haul_status status;
     *done = 0;
     if (!haul__is_ready_to_push(shipment))
         return HAUL_OK;
-    status = haul__ask_to_scatter(shipment->plan, listener);
+    status =
+        haul__ask_to_scatter(shipment->plan, haul__context_listener(shipment->device->context));
     if (status == HAUL_OK)
         status = order(shipment, shipment->device->table.push, NULL, "scattering of ");
     if (status == HAUL_ERROR_UNSUPPORTED)
@@ -238,10 +240,10 @@ haul_status haul__push(haul_shipment *shipment, const haul__listener *listener, 
     if (status != HAUL_OK)
         return status;
     *done = 1;
-    statistics->pushes++;
-    statistics->transfers_from++;
-    statistics->bytes_from += shipment->range.arena_bytes;
-    statistics->return_seconds = haul__seconds() - start;
-    statistics->scatter_seconds = 0;
+    info->pushes++;
+    info->transfers_from++;
+    info->bytes_from += shipment->range.arena_bytes;
+    info->return_seconds = haul__seconds() - start;
+    info->scatter_seconds = 0;
     return HAUL_OK;
 }

@@ -139,7 +139,7 @@ static haul_context *checked_context(void)
 }
 
 static haul_status audit(haul_context *context, void *root, const haul_type *type, size_t count,
-                         haul_audit_summary *found)
+                         haul_audit_info *found)
 {
     haul_root from = { root, type, count };
     haul_audit_options options;
@@ -148,14 +148,14 @@ static haul_status audit(haul_context *context, void *root, const haul_type *typ
     options.findings = 4;
     options.usable = heap_usable;
     options.roots_are_blocks = 1;
-    return haul_audit(context, &from, 1, &options, found);
+    return haul_audit(context, haul_from_roots(&from, 1), &options, found);
 }
 
 int accept_audit(haul_status (*tell)(haul_context *context), void *root, const haul_type *type,
                  size_t count)
 {
     haul_context *context = checked_context();
-    haul_audit_summary found;
+    haul_audit_info found;
     haul_status status = tell ? tell(context) : HAUL_OK;
     int right;
     if (!status)
@@ -177,7 +177,7 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
 {
     haul_ship_options options;
     haul_shipment *shipment;
-    haul_shipment_statistics s;
+    haul_shipment_info s;
     haul_status status;
     memset(&options, 0, sizeof options);
     options.let_counts_change = 1;
@@ -186,14 +186,14 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
         accept_ok(status, haul_context_error(haul_device_context(device)), "it is shipped");
         return NULL;
     }
-    haul_shipment_get_statistics(shipment, &s);
-    accept_note("shipped: %zu objects with %zu pointers, %zu bytes in an arena of %zu",
-                s.plan.objects, s.plan.pointers, s.plan.graph_bytes, s.plan.arena_bytes);
+    haul_shipment_get_info(shipment, &s);
+    accept_note("shipped: %zu objects with %zu pointers, %zu bytes in an arena of %zu", s.objects,
+                s.pointers, s.graph_bytes, s.arena_bytes);
     return shipment;
 }
 
-/* The system reads it for us, and answers instead of faulting. */
-static int is_out_of_reach(const void *address)
+/* The system reads it for us, and answers instead of faulting. */ static int
+is_out_of_reach(const void *address)
 {
     int ends[2], out_of_reach;
     if (pipe(ends) != 0)
@@ -221,7 +221,7 @@ int accept_there(haul_device *device, heap *originals, const void *witness, void
 
 heap *accept_heap_over(const haul_shipment *shipment)
 {
-    haul_shipment_statistics s;
-    haul_shipment_get_statistics(shipment, &s);
-    return heap_over((void *)(uintptr_t)s.base, s.plan.arena_bytes);
+    haul_shipment_info s;
+    haul_shipment_get_info(shipment, &s);
+    return heap_over((void *)(uintptr_t)s.base, s.arena_bytes);
 }

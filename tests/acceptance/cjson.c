@@ -36,8 +36,7 @@ static int same_text(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Is `root`, printed, this text? */
-static int prints_as(const cJSON *root, const char *text)
+/* Is `root`, printed, this text? */ static int prints_as(const cJSON *root, const char *text)
 {
     char *printed = cJSON_PrintUnformatted(root);
     int same = same_text(printed, text);
@@ -138,13 +137,14 @@ static void read_again_there(void *data)
     c->changed = (size_t)prints_as(c->root, c->text);
 }
 
-/* Until then the plan needs all that it knew, the replaced item too. */
-static void check_replan(pair *p, cJSON *replaced, char *text)
+/* Until then the plan needs all that it knew, the replaced item too. */ static void
+check_replan(pair *p, cJSON *replaced, char *text)
 {
     changing c = { NULL, 0, NULL, text };
-    accept(haul_refresh(p->a) == HAUL_ERROR_STALE, "the old plan is stale, and says so");
+    accept(haul_update_device(p->a, NULL, NULL) == HAUL_ERROR_STALE,
+           "the old plan is stale, and says so");
     cJSON_Delete(replaced);
-    if (!accept_ok(haul_replan(p->a), haul_context_error(haul_device_context(the.device)),
+    if (!accept_ok(haul_reship(p->a, NULL), haul_context_error(haul_device_context(the.device)),
                    "a new one is made"))
         return;
     c.root = haul_device_pointer(p->a, p->first);
@@ -160,10 +160,10 @@ static void check_links(pair *p)
     heap *copy = accept_heap_over(p->a);
     cJSON *replaced;
     if (accept_there(the.device, the.originals, p->first, change_links_there, &c)) {
-        replaced = haul_host_pointer(p->a, (haul_address)(uintptr_t)c.replaced);
+        replaced = haul_host_pointer(p->a, c.replaced);
         accept(replaced && heap_freed(copy) > 0,
                "items are detached, moved, inserted and replaced there");
-        accept_ok(haul_unmarshal_pointers(p->a),
+        accept_ok(haul_update_host(p->a, &(const haul_update_options){ .pointers = 1 }, NULL),
                   haul_context_error(haul_device_context(the.device)), "the new links come back");
         tree_change_links(p->second);
         accept(prints_as(p->first, c.text), "the original prints as the copy did");
@@ -302,13 +302,13 @@ static void check_growth(pair *p)
     if (grown) {
         accept(prints_as(p->second, c.text),
                "nodes of cJSON's allocator are added, inserted and replaced there");
-        accept_refused(haul_unmarshal_pointers(p->a), HAUL_ERROR_GRAPH,
-                       haul_context_error(haul_device_context(the.device)), "root", "",
-                       "to bring back links to nodes that only the device has");
+        accept_refused(haul_update_host(p->a, &(const haul_update_options){ .pointers = 1 }, NULL),
+                       HAUL_ERROR_GRAPH, haul_context_error(haul_device_context(the.device)),
+                       "root", "", "to bring back links to nodes that only the device has");
         accept(prints_as(p->first, before), "after which the original is as it was");
         c.text = before;
-        accept_ok(haul_refresh(p->a), haul_context_error(haul_device_context(the.device)),
-                  "it is sent again");
+        accept_ok(haul_update_device(p->a, NULL, NULL),
+                  haul_context_error(haul_device_context(the.device)), "it is sent again");
         if (accept_there(the.device, the.originals, p->first, read_again_there, &c))
             accept(c.changed == 1, "and prints there as before");
     }
@@ -399,7 +399,7 @@ static void check_insertion(desk *first, desk *second, haul_shipment *shipment)
     if (!accept_there(the.device, the.originals, first, insert_there,
                       haul_device_pointer(shipment, first)))
         return;
-    accept_ok(haul_unmarshal_pointers(shipment),
+    accept_ok(haul_update_host(shipment, &(const haul_update_options){ .pointers = 1 }, NULL),
               haul_context_error(haul_device_context(the.device)),
               "nodes that travelled along are inserted there, and all links come back");
     desk_insert(second);
@@ -409,7 +409,7 @@ static void check_insertion(desk *first, desk *second, haul_shipment *shipment)
     accept(cJSON_GetObjectItemCaseSensitive(first->document, "inner")->child->next->string ==
                first->name,
            "the new member's constant name is the host's");
-    if (accept_ok(haul_replan(shipment), haul_context_error(haul_device_context(the.device)),
+    if (accept_ok(haul_reship(shipment, NULL), haul_context_error(haul_device_context(the.device)),
                   "what has become of it is shipped anew"))
         accept_audit(node_tell, first, desk_type, 1);
 }

@@ -128,7 +128,7 @@ static void find_forgotten_row(cJSON *root)
     haul_root from = { root, NULL, 1 };
     haul_audit_finding found;
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     memset(&found, 0, sizeof found);
     memset(&options, 0, sizeof options);
     options.finding = keep_finding;
@@ -138,7 +138,7 @@ static void find_forgotten_row(cJSON *root)
     haul_type_create("cJSON", sizeof(cJSON), t.rows, NODE_ROWS - 1, &node_type);
     haul_type_commit(node_type);
     from.type = node_type;
-    haul_audit(haul_device_context(t.device), &from, 1, &options, &summary);
+    haul_audit(haul_device_context(t.device), haul_from_roots(&from, 1), &options, &summary);
     accept(summary.hidden_pointers == tree_count(root) - 1 && strstr(found.path, "+8"),
            "found: `prev` has no row; the audit names it in each of %zu nodes",
            summary.hidden_pointers);

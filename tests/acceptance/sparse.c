@@ -256,7 +256,7 @@ int passage_open(passage *p, const haul_root *roots, size_t count, void *argumen
 {
     const haul_context_options options = checked_with(argument);
     haul_context *context;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     haul_status status;
     memset(p, 0, sizeof *p);
     pool_shut();
@@ -267,20 +267,20 @@ int passage_open(passage *p, const haul_root *roots, size_t count, void *argumen
     if (!check(status == HAUL_OK, "the host device opens"))
         return 0;
     pool_protect(PROT_READ);
-    status = haul_ship_roots(p->device, roots, count, NULL, &p->shipment);
+    status = haul_ship_from(p->device, haul_from_roots(roots, count), NULL, NULL, &p->shipment);
     pool_protect(PROT_READ | PROT_WRITE);
     if (!check_status(status, haul_device_context(p->device), "shipping")) {
         haul_device_close(&p->device);
         return 0;
     }
-    haul_shipment_get_statistics(p->shipment, &statistics);
-    case_note(", %zu objects, %zu pointers, %.2f MB", statistics.plan.objects,
-              statistics.plan.pointers, (double)statistics.plan.graph_bytes / 1e6);
+    haul_shipment_get_info(p->shipment, &statistics);
+    case_note(", %zu objects, %zu pointers, %.2f MB", statistics.objects, statistics.pointers,
+              (double)statistics.graph_bytes / 1e6);
     return 1;
 }
 
-/* The system refuses to read for us what we may not read. */
-static int can_be_read(const void *byte)
+/* The system refuses to read for us what we may not read. */ static int
+can_be_read(const void *byte)
 {
     int ends[2], can;
     if (pipe(ends) != 0)
@@ -359,7 +359,7 @@ int audit(const haul_root *roots, size_t count, void *argument, int exact, findi
     if (!check(haul_context_create(&with, &context) == HAUL_OK, "a context"))
         return 0;
     pool_protect(PROT_READ);
-    status = haul_audit(context, roots, count, &options, &f->summary);
+    status = haul_audit(context, haul_from_roots(roots, count), &options, &f->summary);
     pool_protect(PROT_READ | PROT_WRITE);
     done = check_status(status, context, "the audit");
     haul_context_free(&context);
@@ -405,7 +405,7 @@ void check_refused(const haul_root *roots, size_t count, const char *path, const
     pool_shut();
     if (!check(haul_context_create(&with, &context) == HAUL_OK, "a context"))
         return;
-    check(haul_plan_create(context, roots, count, &plan) == HAUL_ERROR_GRAPH,
+    check(haul_plan_create(context, haul_from_roots(roots, count), NULL, &plan) == HAUL_ERROR_GRAPH,
           "the description is refused");
     error = haul_context_error(context);
     check(strcmp(error->path, path) == 0, "the path is %s; it is %s", path, error->path);

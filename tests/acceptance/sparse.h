@@ -78,7 +78,7 @@ void passage_close(passage *p);
 
 #define FINDINGS 32
 typedef struct findings {
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_audit_finding found[FINDINGS];
     size_t count;
 } findings;

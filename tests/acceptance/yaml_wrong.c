@@ -103,7 +103,7 @@ static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, cons
     haul_root from = { document, NULL, 1 };
     haul_audit_finding first;
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     memset(&first, 0, sizeof first);
     memset(&options, 0, sizeof options);
     options.finding = keep_first;
@@ -113,7 +113,7 @@ static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, cons
     accept_ok(yaml_describe(t->document, DOCUMENT_ROWS, t->node), haul_type_error(yaml_type),
               "a description that looks good by itself");
     from.type = yaml_type;
-    haul_audit(haul_device_context(t->device), &from, 1, &options, &summary);
+    haul_audit(haul_device_context(t->device), haul_from_roots(&from, 1), &options, &summary);
     accept(first.kind == kind && strstr(first.path, place), "found by the audit: %s", sentence);
     accept_note("%s -> %s", first.path, first.other_path);
     accept_note("%s", first.text);

@@ -482,9 +482,9 @@ static void show_neighbours(cargo *c)
 
 static void add_neighbour(const world *w, cargo *c, const cargo *near)
 {
-    haul_shipment_statistics s;
+    haul_shipment_info s;
     neighbour *n = &c->near[c->near_count++];
-    haul_shipment_get_statistics(near->shipment, &s);
+    haul_shipment_get_info(near->shipment, &s);
     n->base = near->base;
     n->bytes = near->used;
     n->there = s.base;
@@ -532,15 +532,15 @@ static cargo *some_neighbour(world *w, const cargo *c)
     return NULL;
 }
 
-static haul_ship_arena_options draw_options(world *w, cargo *c)
+static haul_ship_options draw_options(world *w, cargo *c)
 {
-    haul_ship_arena_options o;
+    haul_ship_options o;
     memset(&o, 0, sizeof o);
     if (!c->discovered && random_one_in(&w->random, 2))
         o.outside = random_one_in(&w->random, 2) ? HAUL_OUTSIDE_NULL : HAUL_OUTSIDE_KEEP;
     c->outside = o.outside;
-    o.let_counts_change = c->lets_counts_change = random_one_in(&w->random, 4);
-    o.direct_return = c->direct = random_one_in(&w->random, 2);
+    o.let_counts_change = c->lets_counts_change = c->discovered && random_one_in(&w->random, 4);
+    c->direct = random_one_in(&w->random, 2);
     return o;
 }
 
@@ -561,13 +561,13 @@ void step_arena_ship(world *w)
     c->root_count = c->discovered;
     if (c->discovered)
         objects_cut(w, number);
-    haul_ship_arena_options o = draw_options(w, c);
+    haul_ship_options o = draw_options(w, c);
     c->device = random_one_in(&w->random, 2) ? a->device : (int)random_below(&w->random, DEVICES);
     near = c->discovered ? NULL : some_neighbour(w, c);
     if (near) {
         into = near->shipment;
-        o.into = &into;
-        o.into_count = 1;
+        o.beside = &into;
+        o.beside_count = 1;
         add_neighbour(w, c, near);
         attack_say("  into shipment %d:", c->near[0].cargo);
     }
@@ -575,16 +575,22 @@ void step_arena_ship(world *w)
     nurseries_spoil(w, number);
     call_begin(w, CALL_ON(c->device));
     if (c->discovered)
-        status = haul_ship_arena_from(w->device[c->device], a->arena, w->objects[c->root[0]].memory,
-                                      w->items->type, 1, &o, &c->shipment);
+        status = haul_ship_from(
+            w->device[c->device],
+            haul_from_arena_root(a->arena, w->objects[c->root[0]].memory, w->items->type), &o, NULL,
+            &c->shipment);
     else
-        status = haul_ship_arena(w->device[c->device], a->arena, &o, &c->shipment);
-    if (!call_end(w, c->discovered ? "haul_ship_arena_from" : "haul_ship_arena", status, right)) {
+        status =
+            haul_ship_from(w->device[c->device], haul_from_arena(a->arena), &o, NULL, &c->shipment);
+    if (!call_end(w, c->discovered ? "haul_ship_from, a root" : "haul_ship_from, an arena", status,
+                  right)) {
         nurseries_mend(w, number);
         CHECK(c->shipment == NULL);
         a->is_frozen |= w->left_late || status == HAUL_ERROR_PENDING;
         return;
     }
+    if (c->direct)
+        CHECK_STATUS(haul_return_directly(c->shipment), HAUL_OK);
     cargo_draw_arena(w, c);
     cargo_check(w, c, "the ship of an arena");
 }
@@ -625,18 +631,21 @@ void step_arenas_ship(world *w)
     if (count < 2)
         return;
     settle_arenas(w);
-    haul_ship_arena_options o = draw_options(w, both[0]);
+    haul_ship_options o = draw_options(w, both[0]);
     both[1]->outside = o.outside;
     both[1]->lets_counts_change = o.let_counts_change;
-    both[1]->direct = o.direct_return;
+    both[1]->direct = both[0]->direct;
     both[0]->device = both[1]->device = (int)random_below(&w->random, DEVICES);
     haul_status right = right_answer_for_both(w, both);
     call_begin(w, CALL_ON(both[0]->device));
-    haul_status status = haul_ship_arenas(w->device[both[0]->device], arenas, 2, &o, shipments);
+    haul_status status =
+        haul_ship_arenas(w->device[both[0]->device], arenas, 2, &o, NULL, shipments);
     int is_there = call_end(w, "haul_ship_arenas", status, right);
     for (int i = 0; i < 2; i++) {
         CHECK(!shipments[i] == !is_there);
         both[i]->shipment = shipments[i];
+        if (is_there && both[i]->direct)
+            CHECK_STATUS(haul_return_directly(shipments[i]), HAUL_OK);
         both[i]->used = used(arenas[i]);
         both[i]->base = w->arenas[both[i]->arena].first.base;
         w->arenas[both[i]->arena].is_frozen |=

@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "graphs.h"
 #include "support/check.h"
+#include "support/short_forms.h"
 
 haul_async draw_async(world *w, cargo *c)
 {
@@ -56,9 +57,9 @@ void step_ship_async(world *w)
     make_roots(w, c->root, 1, &root);
     haul_async on = draw_async(w, c);
     call_begin(w, CALL_IS_ASYNC | CALL_ON(c->device));
-    haul_status status =
-        haul_ship_async(w->device[c->device], root.address, root.type, 1, &o, &on, &c->shipment);
-    if (!ordered(w, c, &on, "haul_ship_async", status, HAUL_OK))
+    haul_status status = haul_ship_from(
+        w->device[c->device], haul_from_object(root.address, root.type), &o, &on, &c->shipment);
+    if (!ordered(w, c, &on, "haul_ship_from, asynchronous", status, HAUL_OK))
         return;
     picture_draw(w, &c->picture, c->root, 1);
     cargo_begin(w, c, &o);
@@ -78,7 +79,8 @@ void step_refresh_async(world *w)
         right = right_answer(w, c, 1);
     }
     cargo_call_begin(w, c, CALL_IS_ASYNC);
-    if (!ordered(w, c, &on, "haul_refresh_async", haul_refresh_async(c->shipment, &on), right)) {
+    if (!ordered(w, c, &on, "haul_update_device, asynchronous",
+                 haul_update_device(c->shipment, NULL, &on), right)) {
         c->known &= c->arena < 0; /* new data may have gone there */
         return;
     }
@@ -102,8 +104,8 @@ void step_update_device_async(world *w)
     haul_async on = draw_async(w, c);
     haul_status right = right_answer_for_part(w, c, i, &p);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
-    haul_status status = haul_update_device_async(c->shipment, p.at, p.bytes, &on);
-    if (ordered(w, c, &on, "haul_update_device_async", status, right))
+    haul_status status = haul_update_device(c->shipment, RANGE(p.at, p.bytes), &on);
+    if (ordered(w, c, &on, "haul_update_device, asynchronous", status, right))
         picture_send_part(w, &c->picture, i, p.first, p.bytes);
 }
 
@@ -118,8 +120,8 @@ void step_update_host_async(world *w)
     haul_async on = draw_async(w, c);
     haul_status right = right_answer_for_part(w, c, i, &p);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
-    haul_status status = haul_update_host_async(c->shipment, p.at, p.bytes, &on);
-    if (ordered(w, c, &on, "haul_update_host_async", status, right))
+    haul_status status = haul_update_host(c->shipment, RANGE(p.at, p.bytes), &on);
+    if (ordered(w, c, &on, "haul_update_host, asynchronous", status, right))
         results_add_part(&c->coming, &c->picture, i, p.first, p.bytes);
 }
 
@@ -136,10 +138,8 @@ void step_unmarshal_async(world *w)
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 0);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
-    haul_status status =
-        (with_pointers ? haul_unmarshal_pointers_async : haul_unmarshal_async)(c->shipment, &on);
-    const char *name = with_pointers ? "haul_unmarshal_pointers_async" : "haul_unmarshal_async";
-    if (!ordered(w, c, &on, name, status, right))
+    haul_status status = haul_update_host(c->shipment, with_pointers ? WITH_POINTERS : NULL, &on);
+    if (!ordered(w, c, &on, "haul_update_host", status, right))
         return;
     results_add(w, &c->coming, &c->picture, with_pointers);
     if (with_pointers && nurseries_have_made(c))

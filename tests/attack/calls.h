@@ -21,7 +21,7 @@ int call_may_free(const world *w);
 /* ---- The progress callback (progress.c). */
 
 void progress_begin(world *w);
-void progress_choose(world *w, haul_ship_options *o);
+void progress_choose(world *w, haul_context_options *o);
 
 /* ---- Shipments (cargo.c). */
 
@@ -50,7 +50,8 @@ int cargo_is_near(const world *w, const cargo *c);
 /* It has another place on its device: what leads into it leads to where it was, and what is made
  * there next might lie in that place. */
 void cargo_moved(world *w, const cargo *c);
-/* Does it lie where a neighbour was that has moved? Pointers to there cannot be told from its own. */
+/* Does it lie where a neighbour was that has moved? Pointers to there cannot be told from its own.
+ * */
 int cargo_meets_strays(const cargo *c);
 /* The device holds what the host does, pointers that lead out of an arena as its rule says. */
 void cargo_send(world *w, cargo *c);

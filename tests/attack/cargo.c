@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 cargo *cargo_some(world *w)
 {
@@ -50,12 +51,12 @@ static void landed(world *w, cargo *c)
     nurseries_land(w, c);
 }
 
-/* Without faults, after a failure: what was on its way is over, written or not. */
-void cargo_give_up(world *w, cargo *c, const results *writes)
+/* Without faults, after a failure: what was on its way is over, written or not. */ void
+cargo_give_up(world *w, cargo *c, const results *writes)
 {
     haul_status status;
     do
-        status = haul_shipment_wait(c->shipment);
+        status = haul_wait(c->shipment);
     while (status == HAUL_ERROR_PENDING);
     c->on_the_way = c->wants_event = c->doubtful = c->is_told = 0;
     results_apply_found(w, &c->coming);
@@ -66,8 +67,8 @@ void cargo_give_up(world *w, cargo *c, const results *writes)
     c->known = 0;
 }
 
-/* What a device reports at the end of the call may be taken for this work's. */
-void cargo_sets_out(const world *w, cargo *c)
+/* What a device reports at the end of the call may be taken for this work's. */ void
+cargo_sets_out(const world *w, cargo *c)
 {
     c->on_the_way = 1;
     c->doubtful |= w->has_reported;
@@ -117,9 +118,9 @@ void cargo_wait(world *w, cargo *c)
 {
     int was_on_the_way = c->on_the_way;
     cargo_call_begin(w, c, 0);
-    haul_status status = haul_shipment_wait(c->shipment);
+    haul_status status = haul_wait(c->shipment);
     CHECK(!c->is_told || status != HAUL_OK);
-    int is_ok = call_end(w, "haul_shipment_wait", status, HAUL_OK);
+    int is_ok = call_end(w, "haul_wait", status, HAUL_OK);
     if (cargo_is_gone(w, c, 1, status, NULL))
         return;
     if (is_ok)
@@ -177,8 +178,8 @@ void cargo_moved(world *w, const cargo *c)
 
 int cargo_meets_strays(const cargo *c)
 {
-    haul_shipment_statistics s;
-    haul_shipment_get_statistics(c->shipment, &s);
+    haul_shipment_info s;
+    haul_shipment_get_info(c->shipment, &s);
     for (int i = 0; i < c->near_count && c->leads_astray; i++)
         if (c->near[i].there <= s.base + c->used && s.base <= c->near[i].there + c->near[i].bytes)
             return 1;
@@ -218,11 +219,11 @@ void step_poll(world *w)
     if (!c)
         return;
     cargo_call_begin(w, c, 0);
-    status = haul_shipment_poll(c->shipment);
+    status = haul_poll(c->shipment);
     if (c->on_the_way && status == HAUL_ERROR_PENDING)
         w->also = HAUL_ERROR_PENDING;
     CHECK(!c->is_told || status != HAUL_OK);
-    if (call_end(w, "haul_shipment_poll", status, HAUL_OK) || status == HAUL_ERROR_PENDING)
+    if (call_end(w, "haul_poll", status, HAUL_OK) || status == HAUL_ERROR_PENDING)
         return;
     c->is_told = c->doubtful = c->on_the_way;
 }
@@ -240,13 +241,12 @@ int cargo_has_settled(world *w, const cargo *c)
 {
     haul_status status = HAUL_ERROR_PENDING;
     for (int i = 0; i < 10000 && status == HAUL_ERROR_PENDING; i++)
-        status = haul_shipment_poll(c->shipment);
+        status = haul_poll(c->shipment);
     CHECK(status == HAUL_OK || w->lost || c->doubtful);
     return status == HAUL_OK;
 }
 
-/* Looks at what is there, and mostly changes it. */
-void step_kernel(world *w)
+/* Looks at what is there, and mostly changes it. */ void step_kernel(world *w)
 {
     cargo *c = cargo_some(w);
     if (!c || !c->known || c->stale || !cargo_has_settled(w, c))
@@ -279,17 +279,17 @@ void step_look_up(world *w)
     const object *o = &w->objects[i];
     if (!c || !o->memory)
         return;
-    haul_address there = haul_device_address(c->shipment, o->memory);
-    attack_say("  haul_device_address of object %d", i);
+    haul_address there = device_address(c->shipment, o->memory);
+    attack_say("  haul_device_pointer of object %d", i);
     if (c->picture.of[i].marks && c->picture.of[i].marks[0]) {
         CHECK(there != 0);
-        CHECK_PTR(haul_host_pointer(c->shipment, there), o->memory);
+        CHECK_PTR(host_of(c->shipment, there), o->memory);
         if (o->alignment)
             CHECK_EQ(there % o->alignment, 0);
         CHECK_PTR(haul_device_pointer(c->shipment, o->memory), (void *)(uintptr_t)there);
     } else if (c->arena < 0 && !shares_a_granule(w, c, i)) {
         CHECK_EQ(there, 0);
     }
-    CHECK_EQ(haul_device_address(c->shipment, NULL), 0);
-    CHECK_PTR(haul_host_pointer(c->shipment, 0), NULL);
+    CHECK_EQ(device_address(c->shipment, NULL), 0);
+    CHECK_PTR(host_of(c->shipment, 0), NULL);
 }

@@ -10,6 +10,7 @@
 #include "random/graph.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct heap {
     graph g;
@@ -37,8 +38,8 @@ static void open_device(heap *h, random_source *random)
     CHECK_STATUS(test_open(haul_host_device(), &options, &h->device), HAUL_OK);
 }
 
-/* 0: types that the library refuses, rightly; random graphs check that. */
-static int heap_open(heap *h, random_source *random)
+/* 0: types that the library refuses, rightly; random graphs check that. */ static int
+heap_open(heap *h, random_source *random)
 {
     choices c = choices_from_seed(random_next(random));
     const char *where;
@@ -79,8 +80,8 @@ static uintptr_t draw_word(const graph *g, random_source *random)
     }
 }
 
-/* `of` words that stay to each that does not. */
-static void spoil(graph *g, random_source *random, size_t of)
+/* `of` words that stay to each that does not. */ static void spoil(graph *g, random_source *random,
+                                                                    size_t of)
 {
     for (size_t i = 0; i < g->block_count; i++) {
         const graph_block *b = &g->blocks[i];
@@ -131,12 +132,13 @@ static void check_refused(const heap *h, haul_status status)
 static void travel(heap *h, const void *before)
 {
     haul_shipment *s;
-    haul_status status = haul_ship_roots(h->device, h->g.roots, h->g.root_count, NULL, &s);
+    haul_status status =
+        haul_ship_from(h->device, haul_from_roots(h->g.roots, h->g.root_count), NULL, NULL, &s);
     if (status != HAUL_OK) { /* a distance that does not fit is found by packing alone */
         check_refused(h, status);
         return;
     }
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     check_picture(&h->g, before, "a refresh");
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     if (!h->m.has_directions)
@@ -149,14 +151,18 @@ static void ask(heap *h)
     haul_context *context = haul_device_context(h->device);
     haul_plan *plan, *again;
     void *before = picture_of(&h->g);
-    haul_status status = haul_plan_create(context, h->g.roots, h->g.root_count, &plan);
+    haul_status status =
+        haul_plan_create(context, haul_from_roots(h->g.roots, h->g.root_count), NULL, &plan);
     if (status != HAUL_OK)
         check_refused(h, status);
-    CHECK_STATUS(haul_plan_create(context, h->g.roots, h->g.root_count, &again), status);
-    CHECK_STATUS(haul_audit(context, h->g.roots, h->g.root_count, NULL, NULL), status);
+    CHECK_STATUS(
+        haul_plan_create(context, haul_from_roots(h->g.roots, h->g.root_count), NULL, &again),
+        status);
+    CHECK_STATUS(haul_audit(context, haul_from_roots(h->g.roots, h->g.root_count), NULL, NULL),
+                 status);
     if (status == HAUL_OK) {
-        attack_say("  a plan of %zu bytes", haul_plan_bytes(plan));
-        CHECK_EQ(haul_plan_bytes(plan), haul_plan_bytes(again));
+        attack_say("  a plan of %zu bytes", plan_bytes(plan));
+        CHECK_EQ(plan_bytes(plan), plan_bytes(again));
         travel(h, before);
     }
     haul_plan_free(&plan);

@@ -6,6 +6,7 @@
 #include "calls.h"
 #include "graphs.h"
 #include "support/check.h"
+#include "support/short_forms.h"
 
 int draw_roots(world *w, int *root)
 {
@@ -22,12 +23,9 @@ haul_ship_options draw_ship_options(world *w)
 {
     haul_ship_options o;
     memset(&o, 0, sizeof o);
-    o.relocate_on_host = random_one_in(&w->random, 4);
-    o.whole_return = random_one_in(&w->random, 4);
     o.ordered = random_one_in(&w->random, 4);
     o.lock_source = random_one_in(&w->random, 4);
     o.let_counts_change = random_one_in(&w->random, 4);
-    progress_choose(w, &o);
     return o;
 }
 
@@ -68,8 +66,8 @@ void step_ship(world *w)
         status =
             haul_ship(w->device[c->device], roots[0].address, roots[0].type, 1, &o, &c->shipment);
     else
-        status =
-            haul_ship_roots(w->device[c->device], roots, (size_t)c->root_count, &o, &c->shipment);
+        status = haul_ship_from(w->device[c->device], haul_from_roots(roots, (size_t)c->root_count),
+                                &o, NULL, &c->shipment);
     if (!call_end(w, "haul_ship", status, HAUL_OK)) {
         CHECK(c->shipment == NULL);
         return;
@@ -99,7 +97,7 @@ haul_status right_answer(const world *w, const cargo *c, int looks_at_pointers)
 static haul_status refresh(cargo *c, void *unused)
 {
     (void)unused;
-    return haul_refresh(c->shipment);
+    return haul_update_device(c->shipment, NULL, NULL);
 }
 
 void step_refresh(world *w)
@@ -111,7 +109,7 @@ void step_refresh(world *w)
         cargo_wait(w, c); /* what it writes may make the plan stale */
     if (!c->shipment)
         return;
-    cargo_call call = { "haul_refresh", refresh, NULL, right_answer(w, c, 1), NULL };
+    cargo_call call = { "haul_update_device", refresh, NULL, right_answer(w, c, 1), NULL };
     if (cargo_do(w, c, &call)) {
         cargo_send(w, c);
         c->known = 1;
@@ -124,7 +122,7 @@ void step_refresh(world *w)
 static haul_status replan(cargo *c, void *unused)
 {
     (void)unused;
-    return haul_replan(c->shipment);
+    return haul_reship(c->shipment, NULL);
 }
 
 void step_replan(world *w)
@@ -142,14 +140,14 @@ void step_replan(world *w)
     if (c->discovered)
         objects_cut(w, c->arena);
     was_known = c->known;
-    cargo_call call = { "haul_replan", replan, NULL, HAUL_OK, NULL };
+    cargo_call call = { "haul_reship", replan, NULL, HAUL_OK, NULL };
     if (c->arena >= 0)
         call.right = arena_right_answer(w, c);
     if (!cargo_do(w, c, &call)) {
         c->known = was_known && !w->lost &&
                    c->arena < 0; /* as it was; where a mirror was written, nobody knows */
         if (c->known && !c->stale)
-            cargo_check(w, c, "haul_replan, which failed");
+            cargo_check(w, c, "haul_reship, which failed");
         return;
     }
     cargo_moved(w, c);
@@ -166,10 +164,9 @@ void step_replan(world *w)
         cargo_free(w, c);
 }
 
-static haul_status unmarshal(cargo *c, void *with_pointers)
+static haul_status unmarshal(cargo *c, void *how)
 {
-    return *(int *)with_pointers ? haul_unmarshal_pointers(c->shipment)
-                                 : haul_unmarshal(c->shipment);
+    return haul_update_host(c->shipment, (const haul_update_options *)how, NULL);
 }
 
 /* Counts do not come back changed, unless the shipment lets them. */
@@ -197,15 +194,17 @@ static void return_again(world *w, cargo *c, const results *r)
 
 static void bring_back(world *w, cargo *c, int with_pointers)
 {
+    haul_update_options how = { .pointers = with_pointers,
+                                .all_or_nothing = random_one_in(&w->random, 4) };
     results r = { NULL, 0, 0 };
     if (!c->known || (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     if (with_pointers && !nurseries_have_room(w, c))
         return;
     cargo_alone(w, c);
-    int is_direct = !with_pointers && arena_returns_directly(c);
-    cargo_call call = { with_pointers ? "haul_unmarshal_pointers" : "haul_unmarshal", unmarshal,
-                        &with_pointers,
+    int is_direct = !with_pointers && !how.all_or_nothing && arena_returns_directly(c);
+    cargo_call call = { with_pointers ? "haul_update_host, with pointers" : "haul_unmarshal",
+                        unmarshal, &how,
                         is_direct ? right_answer(w, c, 0) : right_answer_for_return(w, c), &r };
     if (with_pointers && call.right == HAUL_OK && nurseries_have_grown(w, c))
         call.right = HAUL_ERROR_STALE;
@@ -274,13 +273,13 @@ int draw_part(world *w, const cargo *c, part *p)
 static haul_status update_device(cargo *c, void *argument)
 {
     const part *p = argument;
-    return haul_update_device(c->shipment, p->at, p->bytes);
+    return haul_update_device(c->shipment, RANGE(p->at, p->bytes), NULL);
 }
 
 static haul_status update_host(cargo *c, void *argument)
 {
     const part *p = argument;
-    return haul_update_host(c->shipment, p->at, p->bytes);
+    return haul_update_host(c->shipment, RANGE(p->at, p->bytes), NULL);
 }
 
 haul_status right_answer_for_part(const world *w, const cargo *c, int i, const part *p)

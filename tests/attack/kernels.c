@@ -4,6 +4,7 @@
 
 #include "haul/host.h"
 #include "support/check.h"
+#include "support/short_forms.h"
 #include "world.h"
 
 typedef struct launch {
@@ -18,7 +19,7 @@ static uintptr_t there(const cargo *c, const unsigned char *image)
 {
     const void *host;
     memcpy(&host, image, sizeof host);
-    uintptr_t device = host ? (uintptr_t)haul_device_address(c->shipment, host) : 0;
+    uintptr_t device = host ? (uintptr_t)device_address(c->shipment, host) : 0;
     const neighbour *near = device || !host ? NULL : picture_neighbour(&c->picture, host);
     if (near)
         return (uintptr_t)near->there + ((uintptr_t)host - (uintptr_t)near->base);
@@ -31,9 +32,9 @@ static uintptr_t there(const cargo *c, const unsigned char *image)
 static int stretch_agrees(const cargo *c, const object *o, const view *v, size_t at, size_t end,
                           size_t *wrong)
 {
-    uintptr_t device = (uintptr_t)haul_device_address(c->shipment, o->memory + at), word = 0;
+    uintptr_t device = (uintptr_t)device_address(c->shipment, o->memory + at), word = 0;
     *wrong = at;
-    if (device == 0 || haul_host_pointer(c->shipment, device) != o->memory + at)
+    if (device == 0 || host_of(c->shipment, device) != o->memory + at)
         return 0;
     for (size_t k = at; k < end; k++) {
         *wrong = k;

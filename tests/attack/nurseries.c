@@ -1,8 +1,8 @@
 /* Nurseries: parts of typed arenas in which kernels make objects.
  *
- * The rule: what a kernel has made comes with haul_unmarshal_pointers alone, from a typed shipment
- * that has the nursery as the host has it, except for that. Nothing else ever comes back into its
- * struct, its bits and what lies behind `used`.
+ * The rule: what a kernel has made comes with haul_update_host with pointers alone, from a typed
+ * shipment that has the nursery as the host has it, except for that. Nothing else ever comes back
+ * into its struct, its bits and what lies behind `used`.
  *
  * On the host a nursery is two objects, its struct with the bits and the room that is left in it.
  * What has come is cut off the room's beginning: an object like any other.

@@ -9,6 +9,7 @@
 #include "graphs.h"
 #include "host.h"
 #include "support/check.h"
+#include "support/short_forms.h"
 
 typedef struct journey {
     world w;
@@ -22,18 +23,20 @@ typedef struct journey {
 static haul_status plan_graph(journey *j)
 {
     haul_context *context = haul_device_context(j->w.device[0]);
-    return (j->options.ordered ? haul_plan_create_ordered : haul_plan_create)(context, &j->root, 1,
-                                                                              &j->plan);
+    return haul_plan_create(context, haul_from_roots(&j->root, 1),
+                            j->options.ordered ? ORDERED : NULL, &j->plan);
 }
 
 static haul_status ship_plan(journey *j)
 {
-    return haul_ship_plan(j->w.device[0], j->plan, &j->options, &j->s);
+    haul_ship_options options = j->options;
+    options.ordered = 0; /* the plan has its own order */
+    return haul_ship_from(j->w.device[0], haul_from_plan(j->plan), &options, NULL, &j->s);
 }
 
 static haul_status refresh(journey *j)
 {
-    return haul_refresh(j->s);
+    return haul_update_device(j->s, NULL, NULL);
 }
 
 static haul_status unmarshal(journey *j)
@@ -43,17 +46,17 @@ static haul_status unmarshal(journey *j)
 
 static haul_status unmarshal_pointers_async(journey *j)
 {
-    return haul_unmarshal_pointers_async(j->s, NULL);
+    return haul_update_host(j->s, WITH_POINTERS, OWN_STREAM);
 }
 
 static haul_status wait_for_it(journey *j)
 {
-    return haul_shipment_wait(j->s);
+    return haul_wait(j->s);
 }
 
 static haul_status replan(journey *j)
 {
-    return haul_replan(j->s);
+    return haul_reship(j->s, NULL);
 }
 
 static haul_status copy(journey *j)
@@ -63,7 +66,7 @@ static haul_status copy(journey *j)
 
 static haul_status update(journey *j)
 {
-    return haul_update_device(j->s, j->root.address, j->w.items->bytes);
+    return haul_update_device(j->s, RANGE(j->root.address, j->w.items->bytes), NULL);
 }
 
 static haul_status make_arena(journey *j)
@@ -86,17 +89,18 @@ static haul_status use_arena(journey *j)
 
 static haul_status ship_arena(journey *j)
 {
-    return haul_ship_arena(j->w.device[1], j->arena, NULL, &j->of_arena);
+    return haul_ship_from(j->w.device[1], haul_from_arena(j->arena), NULL, NULL, &j->of_arena);
 }
 
 static haul_status bring_arena_back(journey *j)
 {
-    return haul_unmarshal_pointers(j->of_arena);
+    return haul_update_host(j->of_arena, WITH_POINTERS, NULL);
 }
 
 static haul_status audit(journey *j)
 {
-    return haul_audit(haul_device_context(j->w.device[0]), &j->root, 1, NULL, NULL);
+    return haul_audit(haul_device_context(j->w.device[0]), haul_from_roots(&j->root, 1), NULL,
+                      NULL);
 }
 
 static haul_status (*const calls[])(journey *) = {

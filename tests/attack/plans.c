@@ -7,6 +7,7 @@
 #include "calls.h"
 #include "graphs.h"
 #include "support/check.h"
+#include "support/short_forms.h"
 
 static draft *some_draft(world *w, int is_made)
 {
@@ -35,8 +36,8 @@ void step_plan(world *w)
     make_roots(w, d->root, d->root_count, roots);
     d->ordered = random_one_in(&w->random, 3);
     call_begin(w, 0);
-    status = (d->ordered ? haul_plan_create_ordered
-                         : haul_plan_create)(context, roots, (size_t)d->root_count, &d->plan);
+    status = haul_plan_create(context, haul_from_roots(roots, (size_t)d->root_count),
+                              d->ordered ? ORDERED : NULL, &d->plan);
     if (!call_end(w, "haul_plan_create", status, HAUL_OK)) {
         CHECK(d->plan == NULL);
         return;
@@ -73,7 +74,7 @@ static size_t place_of(const draft *d, const void *address)
     size_t offset = 0;
     void *back;
     CHECK_STATUS(haul_plan_offset(d->plan, address, &offset), HAUL_OK);
-    CHECK(offset <= haul_plan_bytes(d->plan));
+    CHECK(offset <= plan_bytes(d->plan));
     CHECK_STATUS(haul_plan_address(d->plan, offset, &back), HAUL_OK);
     return offset;
 }
@@ -121,8 +122,8 @@ static void *memory_of(size_t bytes)
 static void relocate(const world *w, const draft *d, unsigned char *arena, const uint64_t *bitmap)
 {
     const uint64_t base = (uintptr_t)arena;
-    size_t bytes = haul_plan_bytes(d->plan);
-    CHECK_STATUS(haul_relocate(arena, bytes, bitmap, base), HAUL_OK);
+    size_t bytes = plan_bytes(d->plan);
+    CHECK_STATUS(haul_plan_relocate(arena, bytes, bitmap, base), HAUL_OK);
     check_arena(w, d, arena, base);
 }
 
@@ -132,9 +133,9 @@ void step_plan_pack(world *w)
     draft *d = some_known_draft(w, &right);
     if (!d)
         return;
-    size_t bytes = haul_plan_bytes(d->plan);
+    size_t bytes = plan_bytes(d->plan);
     unsigned char *arena = memory_of(bytes);
-    uint64_t *bitmap = memory_of(haul_plan_bitmap_bytes(d->plan));
+    uint64_t *bitmap = memory_of(plan_bitmap_bytes(d->plan));
     uint64_t base = random_one_in(&w->random, 2) ? 0 : 1 << 20;
     call_begin(w, 0);
     status = haul_plan_pack(d->plan, arena, bytes, base, bitmap);
@@ -175,7 +176,7 @@ void step_plan_unpack(world *w)
     int lets = random_one_in(&w->random, 4);
     if (!d || right != HAUL_OK)
         return;
-    size_t bytes = haul_plan_bytes(d->plan);
+    size_t bytes = plan_bytes(d->plan);
     unsigned char *arena = memory_of(bytes);
     results r = { NULL, 0, 0 };
     CHECK_STATUS(haul_plan_pack(d->plan, arena, bytes, 1 << 20, NULL), HAUL_OK);
@@ -200,6 +201,7 @@ void step_ship_plan(world *w)
     if (!c)
         return;
     haul_ship_options o = draw_ship_options(w);
+    o.ordered = 0; /* a plan has its own order */
     int is_async = random_one_in(&w->random, 2);
     haul_async on = draw_async(w, c);
     c->device = (int)random_below(&w->random, DEVICES);
@@ -207,10 +209,13 @@ void step_ship_plan(world *w)
     memcpy(c->root, d->root, sizeof c->root);
     call_begin(w, (is_async ? CALL_IS_ASYNC : 0) | CALL_ON(c->device));
     if (is_async)
-        status = haul_ship_plan_async(w->device[c->device], d->plan, &o, &on, &c->shipment);
+        status =
+            haul_ship_from(w->device[c->device], haul_from_plan(d->plan), &o, &on, &c->shipment);
     else
-        status = haul_ship_plan(w->device[c->device], d->plan, &o, &c->shipment);
-    if (!call_end(w, is_async ? "haul_ship_plan_async" : "haul_ship_plan", status, right)) {
+        status =
+            haul_ship_from(w->device[c->device], haul_from_plan(d->plan), &o, NULL, &c->shipment);
+    if (!call_end(w, is_async ? "haul_ship_from, a plan, asynchronous" : "haul_ship_from, a plan",
+                  status, right)) {
         CHECK(c->shipment == NULL);
         return;
     }
@@ -221,7 +226,7 @@ void step_ship_plan(world *w)
     picture_copy(w, &c->picture, &d->picture);
     cargo_begin(w, c, &o);
     if (!is_async)
-        cargo_check(w, c, "haul_ship_plan");
+        cargo_check(w, c, "haul_ship_from, a plan");
 }
 
 void step_trim(world *w)

@@ -1,4 +1,4 @@
-/* The progress callback of all shipments: now and then it cancels, frees a shipment, the
+/* The progress callback of the context: now and then it cancels, frees a shipment, the
  * call's own or another, or calls back in.
  */
 #include "attack.h"
@@ -38,9 +38,9 @@ static void call_back_in(world *w)
     CHECK_STATUS(haul_context_trim(haul_device_context(w->device[1])), HAUL_ERROR_BUSY);
     if (!c)
         return;
-    CHECK_STATUS(haul_refresh(c->shipment), HAUL_ERROR_BUSY);
-    CHECK_STATUS(haul_shipment_wait(c->shipment), HAUL_ERROR_BUSY);
-    CHECK_STATUS(haul_shipment_poll(c->shipment), HAUL_ERROR_BUSY);
+    CHECK_STATUS(haul_update_device(c->shipment, NULL, NULL), HAUL_ERROR_BUSY);
+    CHECK_STATUS(haul_wait(c->shipment), HAUL_ERROR_BUSY);
+    CHECK_STATUS(haul_poll(c->shipment), HAUL_ERROR_BUSY);
 }
 
 static int progress(void *user, uint64_t done, uint64_t total)
@@ -69,9 +69,9 @@ void progress_begin(world *w)
     w->current = w->own = NULL;
 }
 
-void progress_choose(world *w, haul_ship_options *o)
+void progress_choose(world *w, haul_context_options *o)
 {
-    if (!w->has_progress || random_one_in(&w->random, 3))
+    if (random_one_in(&w->random, 2))
         return;
     o->progress = progress;
     o->progress_user = w;

@@ -12,6 +12,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { THREADS = 3, NODES = 12, NUMBERS = 40, KEPT = 4, BOXES = 4 };
 
@@ -21,8 +22,7 @@ typedef struct node {
     int32_t count, value;
 } node;
 
-/* What all threads use. A shipment in a box is whoever's takes it. */
-typedef struct common {
+/* What all threads use. A shipment in a box is whoever's takes it. */ typedef struct common {
     const sequence *s;
     haul_type *type;
     haul_device *device[2];
@@ -119,13 +119,12 @@ static void ship_plan(worker *me)
     haul_plan *plan;
     if (!place)
         return;
-    UNTIL_OK(haul_plan_create(haul_device_context(device), &root, 1, &plan));
-    UNTIL_OK(haul_ship_plan(device, plan, NULL, place));
+    UNTIL_OK(haul_plan_create(haul_device_context(device), haul_from_roots(&root, 1), NULL, &plan));
+    UNTIL_OK(haul_ship_from(device, haul_from_plan(plan), NULL, NULL, place));
     haul_plan_free(&plan);
 }
 
-/* What was sent comes back, over whatever is here. */
-static void go_and_come(worker *me)
+/* What was sent comes back, over whatever is here. */ static void go_and_come(worker *me)
 {
     haul_shipment **place = some_place(me, 1);
     int is_async = random_one_in(&me->random, 2);
@@ -134,15 +133,15 @@ static void go_and_come(worker *me)
     redraw_contents(me);
     note_contents(me);
     if (is_async)
-        UNTIL_OK(haul_refresh_async(*place, NULL));
+        UNTIL_OK(haul_update_device(*place, NULL, OWN_STREAM));
     else
-        UNTIL_OK(haul_refresh(*place));
+        UNTIL_OK(haul_update_device(*place, NULL, NULL));
     redraw_contents(me);
     if (is_async)
-        UNTIL_OK(haul_unmarshal_async(*place, NULL));
+        UNTIL_OK(haul_update_host(*place, NULL, OWN_STREAM));
     else
         UNTIL_OK(haul_unmarshal(*place));
-    UNTIL_OK(haul_shipment_wait(*place));
+    UNTIL_OK(haul_wait(*place));
     check_contents(me);
 }
 
@@ -158,7 +157,7 @@ static void replan(worker *me)
 {
     haul_shipment **place = some_place(me, 1);
     if (place)
-        UNTIL_OK(haul_replan(*place));
+        UNTIL_OK(haul_reship(*place, NULL));
 }
 
 static void free_own(worker *me)
@@ -168,14 +167,14 @@ static void free_own(worker *me)
         haul_shipment_free(place);
 }
 
-/* Gives one away, perhaps with work under way, and frees what was given. */
-static void swap(worker *me)
+/* Gives one away, perhaps with work under way, and frees what was given. */ static void
+swap(worker *me)
 {
     haul_shipment **place = some_place(me, 1), **box, *given;
     if (!place)
         return;
     if (random_one_in(&me->random, 2))
-        UNTIL_OK(haul_refresh_async(*place, NULL));
+        UNTIL_OK(haul_update_device(*place, NULL, OWN_STREAM));
     box = &me->all->box[random_below(&me->random, BOXES)];
     pthread_mutex_lock(&me->all->lock);
     given = *box;
@@ -202,7 +201,7 @@ static void use_arena(worker *me)
     CHECK(first && second);
     first->next = second;
     second->value = (int32_t)me->number;
-    UNTIL_OK(haul_ship_arena(device, arena, NULL, &s));
+    UNTIL_OK(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s));
     second->value = -1;
     UNTIL_OK(haul_unmarshal(s));
     CHECK_EQ(second->value, (int)me->number);
@@ -252,8 +251,7 @@ static haul_type *make_type(void)
     return type;
 }
 
-/* Sources stay until the last shipment has gone. */
-static void run(const sequence *s)
+/* Sources stay until the last shipment has gone. */ static void run(const sequence *s)
 {
     common *all = calloc(1, sizeof *all);
     worker *workers = calloc(THREADS, sizeof *workers);

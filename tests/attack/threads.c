@@ -9,6 +9,7 @@
 #include "calls.h"
 #include "graphs.h"
 #include "support/check.h"
+#include "support/short_forms.h"
 
 enum { THREADS = 3 };
 
@@ -40,10 +41,10 @@ static void pack(const haul_root *root, haul_context *context, unsigned char **a
                  uint64_t **bitmap, size_t *bytes)
 {
     haul_plan *plan;
-    CHECK_STATUS(haul_plan_create(context, root, 1, &plan), HAUL_OK);
-    *bytes = haul_plan_bytes(plan);
-    *arena = memory_of(*bytes + haul_plan_alignment(plan));
-    *bitmap = memory_of(haul_plan_bitmap_bytes(plan) + 8);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(root, 1), NULL, &plan), HAUL_OK);
+    *bytes = plan_bytes(plan);
+    *arena = memory_of(*bytes + plan_alignment(plan));
+    *bitmap = memory_of(plan_bitmap_bytes(plan) + 8);
     CHECK_STATUS(haul_plan_pack(plan, *arena, *bytes, 0, *bitmap), HAUL_OK);
     haul_plan_free(&plan);
 }
@@ -61,9 +62,10 @@ static void read_source(const common *all, world *w)
     CHECK_BYTES(arena, all->packed, bytes);
     free(arena);
     free(bitmap);
-    CHECK_STATUS(haul_ship_roots(w->device[0], &all->root, 1, NULL, &s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
-    CHECK_PTR(haul_host_pointer(s, haul_device_address(s, all->root.address)), all->root.address);
+    CHECK_STATUS(haul_ship_from(w->device[0], haul_from_roots(&all->root, 1), NULL, NULL, &s),
+                 HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+    CHECK_PTR(host_of(s, device_address(s, all->root.address)), all->root.address);
     haul_shipment_free(&s);
 }
 

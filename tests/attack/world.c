@@ -16,12 +16,12 @@ void world_open(world *w, const item_type *items, random_source *random)
     w->items = items;
     w->random = *random;
     w->faults = !random_one_in(random, 3);
-    w->has_progress = random_one_in(random, 2);
     w->async_works = random_one_in(random, 2);
     w->plan.deferred = w->async_works;
     w->plan.no_send = random_one_in(random, 4);
     w->plan.no_reserve = random_one_in(random, 8);
     options.new_context.checked = random_one_in(random, 8);
+    progress_choose(w, &options.new_context);
     CHECK_STATUS(fault_open(&w->plan, &options, &w->device[0]), HAUL_OK);
     options.context = haul_device_context(w->device[0]);
     CHECK_STATUS(fault_open(&w->plan, &options, &w->device[1]), HAUL_OK);

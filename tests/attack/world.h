@@ -148,7 +148,7 @@ typedef struct cargo {
     picture picture;
     int root[ROOTS_MAX], root_count; /* of a graph */
     int device, arena;               /* arena -1: a graph */
-    int discovered;                  /* of an arena: by haul_ship_arena_from */
+    int discovered;                  /* of an arena: from a root */
     int known;                       /* the device holds what the picture says */
     haul_outside outside;            /* of an arena that was not discovered */
     size_t used;                     /* bytes of the arena that it carries */
@@ -157,7 +157,7 @@ typedef struct cargo {
     neighbour near[ARENAS_MAX];
     int near_count;
     int leads_astray; /* a neighbour has been planned again, and lies elsewhere */
-    int direct;       /* options.direct_return */
+    int direct;       /* haul_return_directly */
     int edited;       /* pointers that lead out went as null */
     int lets_counts_change;
     int locked;     /* lock_source */
@@ -205,7 +205,6 @@ typedef struct world {
     int lets_arenas_go; /* an arena has been freed */
     int in_arenas;      /* that is where most happens */
     int crosses;        /* arenas point into one another */
-    int has_progress;   /* shipments have a callback */
     listener_act act;
     int is_cancelled;     /* the callback has cancelled the call */
     int has_freed;        /* the callback has freed another shipment */

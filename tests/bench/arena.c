@@ -100,8 +100,7 @@ static void time_fresh(allocating *a, double of_malloc)
     haul_arena_free(&arena);
 }
 
-/* One list, shipped by discovery and as it lies. */
-static void link_all(allocating *a)
+/* One list, shipped by discovery and as it lies. */ static void link_all(allocating *a)
 {
     size_t i;
     for (i = 0; i + 1 < a->count; i++)
@@ -110,10 +109,10 @@ static void link_all(allocating *a)
 
 static void time_ship(allocating *a, haul_outside outside, const char *technique)
 {
-    haul_ship_arena_options options = { outside, NULL, 0, 0, 0 };
+    const haul_ship_options options = { .outside = outside };
     haul_shipment *shipment;
     double started = bench_milliseconds();
-    must(haul_ship_arena(a->device, a->arena, &options, &shipment),
+    must(haul_ship_from(a->device, haul_from_arena(a->arena), &options, NULL, &shipment),
          haul_context_error(haul_device_context(a->device)));
     report_sample(technique, "total", bench_milliseconds() - started);
     haul_shipment_free(&shipment);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "support/short_forms.h"
 
 typedef struct bench {
     workload *it;
@@ -70,15 +71,15 @@ static void time_hash_cold(bench *b)
 
 static double time_plan_and_pack(bench *b, const char *technique, haul_type *type)
 {
-    haul_plan_statistics numbers;
+    haul_plan_info numbers;
     haul_root root = b->root;
     double started = bench_milliseconds(), planned, packed;
     root.type = type;
-    must(b, b->context, haul_plan_create(b->context, &root, 1, &b->plan));
+    must(b, b->context, haul_plan_create(b->context, haul_from_roots(&root, 1), NULL, &b->plan));
     planned = bench_milliseconds();
     must(b, b->context, haul_plan_pack(b->plan, b->haul_arena, b->haul_arena_bytes, 0, b->bitmap));
     packed = bench_milliseconds();
-    haul_plan_get_statistics(b->plan, &numbers);
+    haul_plan_get_info(b->plan, &numbers);
     report_sample(technique, "discover", 1e3 * numbers.discover_seconds);
     report_sample(technique, "layout", 1e3 * numbers.layout_seconds);
     report_sample(technique, "pack", packed - planned);
@@ -125,7 +126,7 @@ static void time_haul_cold(bench *b)
     haul_plan *plan = NULL;
     double started = bench_milliseconds();
     must(b, NULL, haul_context_create(NULL, &context));
-    must(b, context, haul_plan_create(context, &b->root, 1, &plan));
+    must(b, context, haul_plan_create(context, haul_from_roots(&b->root, 1), NULL, &plan));
     must(b, context, haul_plan_pack(plan, b->haul_arena, b->haul_arena_bytes, 0, b->bitmap));
     haul_plan_free(&plan);
     haul_context_free(&context);
@@ -165,12 +166,12 @@ static void open_bench(bench *b, workload *it)
     b->root.type = it->type;
     b->root.count = it->root_count;
     must(b, NULL, haul_context_create(NULL, &b->context));
-    must(b, b->context, haul_plan_create(b->context, &b->root, 1, &b->plan));
+    must(b, b->context, haul_plan_create(b->context, haul_from_roots(&b->root, 1), NULL, &b->plan));
     b->hash_arena_bytes = 64 + b->it->described_bytes + 16 * b->it->root_count;
-    b->packed_bytes = haul_plan_bytes(b->plan);
+    b->packed_bytes = plan_bytes(b->plan);
     b->haul_arena_bytes =
         b->packed_bytes > b->hash_arena_bytes ? b->packed_bytes : b->hash_arena_bytes;
-    b->bitmap_bytes = haul_plan_bitmap_bytes(b->plan);
+    b->bitmap_bytes = plan_bitmap_bytes(b->plan);
     b->hash_arena = bench_map(b->hash_arena_bytes);
     b->haul_arena = bench_map(b->haul_arena_bytes);
     b->bitmap = bench_map(b->bitmap_bytes ? b->bitmap_bytes : 8);
@@ -180,8 +181,8 @@ static void open_bench(bench *b, workload *it)
 
 static void report_plan(bench *b)
 {
-    haul_plan_statistics numbers;
-    haul_plan_get_statistics(b->plan, &numbers);
+    haul_plan_info numbers;
+    haul_plan_get_info(b->plan, &numbers);
     report_value("haul", "arena_bytes", (double)numbers.arena_bytes);
     report_value("haul", "bookkeeping_percent",
                  100.0 * (double)numbers.bookkeeping_bytes / (double)numbers.graph_bytes);
@@ -216,7 +217,7 @@ static void check_pack(bench *b, prefetching how)
 static void check_unpack(bench *b)
 {
     size_t root;
-    must(b, b->context, haul_plan_create(b->context, &b->root, 1, &b->plan));
+    must(b, b->context, haul_plan_create(b->context, haul_from_roots(&b->root, 1), NULL, &b->plan));
     check_pack(b, PLAIN);
     workload_scramble(b->it);
     must(b, b->context, haul_plan_unpack(b->plan, b->haul_arena, b->packed_bytes, 0));

@@ -224,22 +224,22 @@ static size_t walk(const mixes *all, const mix *m)
     return count + names;
 }
 
-static haul_plan *make_plan(mixes *all, mix *m, haul_plan_statistics *numbers)
+static haul_plan *make_plan(mixes *all, mix *m, haul_plan_info *numbers)
 {
     haul_root root;
     haul_plan *plan;
     root.address = m->large[0];
     root.type = m->large_type;
     root.count = 1;
-    if (haul_plan_create(all->context, &root, 1, &plan) != HAUL_OK)
+    if (haul_plan_create(all->context, haul_from_roots(&root, 1), NULL, &plan) != HAUL_OK)
         bench_die(m->technique, haul_context_error(all->context));
-    haul_plan_get_statistics(plan, numbers);
+    haul_plan_get_info(plan, numbers);
     return plan;
 }
 
 static void time_mix(mixes *all, mix *m)
 {
-    haul_plan_statistics numbers;
+    haul_plan_info numbers;
     haul_plan *plan;
     size_t count;
     double started, planned;

@@ -58,22 +58,22 @@ static size_t walk(const workload *it, const void **queue, unsigned char *seen)
 /* -------------------------------------------------------------------------------------------------
  * A round
  */
-static haul_plan *make_plan(sizes *all, int i, haul_plan_statistics *numbers)
+static haul_plan *make_plan(sizes *all, int i, haul_plan_info *numbers)
 {
     haul_root root;
     haul_plan *plan;
     root.address = all->it[i].root;
     root.type = all->it[i].type;
     root.count = 1;
-    if (haul_plan_create(all->context, &root, 1, &plan) != HAUL_OK)
+    if (haul_plan_create(all->context, haul_from_roots(&root, 1), NULL, &plan) != HAUL_OK)
         bench_die(all->name[i], haul_context_error(all->context));
-    haul_plan_get_statistics(plan, numbers);
+    haul_plan_get_info(plan, numbers);
     return plan;
 }
 
 static void time_size(sizes *all, int i)
 {
-    haul_plan_statistics numbers;
+    haul_plan_info numbers;
     haul_plan *plan;
     double started, spent;
     size_t count;
@@ -122,7 +122,7 @@ static void open_sizes(sizes *all, int shape, int order)
  * one. */
 static void check_sizes(sizes *all)
 {
-    haul_plan_statistics numbers;
+    haul_plan_info numbers;
     haul_plan *plan;
     int i;
     for (i = 0; i < SIZES; i++) {

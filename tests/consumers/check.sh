@@ -126,7 +126,7 @@ reference_is_made() {
         -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF &&
         cmake --build "$scratch/reference" --target docs &&
         [ -s "$scratch/reference/reference/html/index.html" ] &&
-        [ -s "$scratch/reference/reference/man/man3/haul_refresh.3" ] && ! grep -q 'warning:' "$scratch/log"
+        [ -s "$scratch/reference/reference/man/man3/haul_update_device.3" ] && ! grep -q 'warning:' "$scratch/log"
 }
 
 # The numbers of faults in the tests' names, and the columns of the table of structures.
@@ -196,7 +196,7 @@ headers_compile_for_a_gpu() {
 only_haul_names_are_exported() {
     nm -D --defined-only "$(find "$scratch/moved shared" -name 'libhaul.so')" |
         awk '$2 != "A" { sub(/@.*/, "", $NF); print $NF }' >"$scratch/names" &&
-        grep -q '^haul_ship$' "$scratch/names" && ! grep -vE '^haul_[a-z]' "$scratch/names"
+        grep -q '^haul_ship_from_sized$' "$scratch/names" && ! grep -vE '^haul_[a-z]' "$scratch/names"
 }
 
 # tests/consumers/abi.txt is for 64 bits.

@@ -322,11 +322,11 @@ static visit see(everything *at, haul::device *device, const haul::shipment *shi
     visit v = visit();
     v.at = at;
     if (device) {
-        haul_shipment_statistics statistics;
-        haul_shipment_get_statistics(shipment->get(), &statistics);
+        haul_shipment_info statistics;
+        haul_shipment_get_info(shipment->get(), &statistics);
         v.at = shipment->device_pointer(at);
         v.first = static_cast<std::uintptr_t>(statistics.base);
-        v.last = v.first + statistics.plan.arena_bytes;
+        v.last = v.first + statistics.arena_bytes;
         check(haul_host_launch(device->get(), look, &v) == HAUL_OK, "the device can be walked");
     } else {
         look(&v);
@@ -367,8 +367,8 @@ static void containers_travel(haul::device &device)
     e->cells[2].push_back("and its containers are alive");
     e->reserved.resize(100);
     e->title += " grows";
-    check(shipment.refresh() == HAUL_ERROR_STALE, "growing one is noticed by refresh");
-    check_status(shipment.replan(), device.error(), "and taken in by replan");
+    check(shipment.update_device() == HAUL_ERROR_STALE, "growing one is noticed by refresh");
+    check_status(shipment.reship(), device.error(), "and taken in by reship");
     check(agree(see(e.get(), nullptr, nullptr), see(e.get(), &device, &shipment)),
           "then both agree again");
 }
@@ -410,13 +410,13 @@ static void the_audit_agrees(haul::device &device)
 {
     std::unique_ptr<everything> e = make_everything();
     haul_audit_options options = haul_audit_options();
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_root root = { e.get(), haul::describe<everything>().type, 1 };
     bool clean = true;
     options.finding = tell;
     options.user = &clean;
-    const haul_status status =
-        haul_audit(haul_device_context(device.get()), &root, 1, &options, &summary);
+    const haul_status status = haul_audit(haul_device_context(device.get()),
+                                          haul_from_roots(&root, 1), &options, &summary);
     check_status(status, device.error(), "an audit can be made");
     check(clean && summary.hidden_pointers == 0, "and finds no pointer that is not described");
 }

@@ -37,9 +37,9 @@ static user_node *on_device(const haul_shipment *shipment, const test_list *list
 
 static size_t sent_beside_the_arena(const haul_shipment *shipment)
 {
-    haul_shipment_statistics told;
-    haul_shipment_get_statistics(shipment, &told);
-    return (size_t)told.bytes_to - told.plan.arena_bytes;
+    haul_shipment_info told;
+    haul_shipment_get_info(shipment, &told);
+    return (size_t)told.bytes_to - told.arena_bytes;
 }
 
 static void walk_and_return(haul_shipment *shipment, test_list list, test_list expected)
@@ -50,7 +50,7 @@ static void walk_and_return(haul_shipment *shipment, test_list list, test_list e
     CHECK(*list.walked == sum);
     list_walk(&expected);
     list_check(&list, &expected);
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     CHECK(*list.walked == list_sum(&expected));
@@ -71,8 +71,8 @@ static void ship_walk_and_return(size_t length)
     list_free(&expected);
 }
 
-/* By one kernel, by a copy and a kernel, and in pieces. */
-static void lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
+/* By one kernel, by a copy and a kernel, and in pieces. */ static void
+lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
 {
     ship_walk_and_return(1);
     ship_walk_and_return(1000);
@@ -80,8 +80,8 @@ static void lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
     ship_walk_and_return(200000);
 }
 
-/* Two pointers a node go as a list of their offsets. */
-static void few_pointers_among_much_data_are_patched_by_a_list(void)
+/* Two pointers a node go as a list of their offsets. */ static void
+few_pointers_among_much_data_are_patched_by_a_list(void)
 {
     haul_device *device = open_device(0, NULL);
     test_list list = list_make_wide(500, 2000), expected = list_make_wide(500, 2000);
@@ -110,18 +110,19 @@ static haul_arena *make_arena(haul_device *device, int mirrored)
     return arena;
 }
 
-/* `beside`: the bytes of marks that must have been sent; 0: any. */
-static void ship_arena_and_return(size_t length, size_t width, int directly, size_t beside)
+/* `beside`: the bytes of marks that must have been sent; 0: any. */ static void
+ship_arena_and_return(size_t length, size_t width, int is_direct, size_t beside)
 {
     haul_device *device = open_device(0, NULL);
     test_list list, expected = list_make_wide(length, width);
     haul_arena *arena = make_arena(device, 0);
-    haul_ship_arena_options how;
+    haul_ship_options how;
     haul_shipment *shipment = NULL;
     memset(&how, 0, sizeof how);
-    how.direct_return = directly;
     list = list_make_in(arena, length, width);
-    CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &how, NULL, &shipment), HAUL_OK);
+    if (is_direct)
+        CHECK_STATUS(haul_return_directly(shipment), HAUL_OK);
     if (beside)
         CHECK_EQ(sent_beside_the_arena(shipment), beside);
     walk_and_return(shipment, list, expected);
@@ -136,31 +137,32 @@ static void ship_arena_and_return(size_t length, size_t width, int directly, siz
  * returns in parts where they are many. Smaller ones are patched on their way back. */
 static void an_arenas_marks_are_patched_and_looked_at_and_patched_back(void)
 {
-    int directly;
-    for (directly = 0; directly < 2; directly++) {
-        ship_arena_and_return(600, 2000, directly, 600 * 2 * 8);
-        ship_arena_and_return(100, 2000, directly, 100 * 2 * 8);
-        ship_arena_and_return(200, 2000, directly, 200 * 2 * 8);
-        ship_arena_and_return(40000, 10, directly, 0);
-        ship_arena_and_return(120000, 10, directly, 0);
-        ship_arena_and_return(1000, 10, directly, 0);
+    int is_direct;
+    for (is_direct = 0; is_direct < 2; is_direct++) {
+        ship_arena_and_return(600, 2000, is_direct, 600 * 2 * 8);
+        ship_arena_and_return(100, 2000, is_direct, 100 * 2 * 8);
+        ship_arena_and_return(200, 2000, is_direct, 200 * 2 * 8);
+        ship_arena_and_return(40000, 10, is_direct, 0);
+        ship_arena_and_return(120000, 10, is_direct, 0);
+        ship_arena_and_return(1000, 10, is_direct, 0);
     }
 }
 
 /* ---- Mirrored arenas. */
 
 static void walk_in_a_mirror(haul_device *device, size_t length, size_t width, haul_outside outside,
-                             int directly)
+                             int is_direct)
 {
     test_list list, expected = list_make_wide(length, width);
     haul_arena *arena = make_arena(device, 1);
-    haul_ship_arena_options how;
+    haul_ship_options how;
     haul_shipment *shipment = NULL;
     memset(&how, 0, sizeof how);
     how.outside = outside;
-    how.direct_return = directly;
     list = list_make_in(arena, length, width);
-    CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &how, NULL, &shipment), HAUL_OK);
+    if (is_direct)
+        CHECK_STATUS(haul_return_directly(shipment), HAUL_OK);
     CHECK_PTR(on_device(shipment, &list), list.head);
     if (outside == HAUL_OUTSIDE_KEEP)
         CHECK_EQ(sent_beside_the_arena(shipment), 0);
@@ -201,7 +203,7 @@ static void the_host_writes_to_its_bytes_while_a_kernel_reads_its_own(void)
     haul_shipment *shipment = NULL;
     user_node *node;
     gpu_hold hold;
-    CHECK_STATUS(haul_ship_arena(device, arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
     hold = gpu_hold_stream(stream);
     user_walk(on_device(shipment, &list), list.walked, stream);
     for (node = list.head; node; node = node->next)
@@ -218,18 +220,17 @@ static void the_host_writes_to_its_bytes_while_a_kernel_reads_its_own(void)
     haul_device_close(&device);
 }
 
-/* On this GPU or another, from its window. */
-static void ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal,
-                                    size_t length)
+/* On this GPU or another, from its window. */ static void
+ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal, size_t length)
 {
     haul_arena *arena = make_arena(home, 1);
     test_list list = list_make_in(arena, length, 10), expected = list_make_wide(length, 10);
-    haul_ship_arena_options how;
+    haul_ship_options how;
     haul_shipment *first = NULL, *shipment = NULL;
     memset(&how, 0, sizeof how);
-    how.direct_return = 1;
-    CHECK_STATUS(haul_ship_arena(home, arena, &how, &first), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(device, arena, &how, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(home, haul_from_arena(arena), &how, NULL, &first), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &how, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_return_directly(shipment), HAUL_OK);
     CHECK(on_device(shipment, &list) != list.head);
     CHECK_CUDA(cudaSetDevice(ordinal));
     walk_and_return(shipment, list, expected);
@@ -288,7 +289,7 @@ static void copy_a_mirror(haul_device *from, haul_device *to, int ordinal)
     haul_arena *arena = make_arena(from, 1);
     test_list list = list_make_in(arena, 20000, 10);
     haul_shipment *shipment = NULL;
-    CHECK_STATUS(haul_ship_arena(from, arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(from, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
     copy_shipment_and_walk(shipment, to, ordinal, list, list_make_wide(20000, 10));
     haul_arena_free(&arena);
 }
@@ -308,13 +309,13 @@ static void a_graph_in_a_mirrored_arena_is_packed_where_its_source_is_to_be_lock
     haul_arena *arena = make_arena(device, 1);
     test_list list = list_make_in(arena, 1000, 10), expected = list_make_wide(1000, 10);
     haul_ship_options options;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     haul_shipment *shipment = NULL;
     memset(&options, 0, sizeof options);
     options.lock_source = 1;
     CHECK_STATUS(haul_ship(device, list.head, list.type, 1, &options, &shipment), HAUL_OK);
     walk_and_return(shipment, list, expected);
-    haul_shipment_get_statistics(shipment, &told);
+    haul_shipment_get_info(shipment, &told);
     CHECK(told.packs_because != NULL);
     haul_shipment_free(&shipment);
     list_free(&list);
@@ -337,18 +338,18 @@ static void mirrored_arenas_leave_no_memory_behind(void)
     haul_device_close(&device);
 }
 
-/* Of a lost GPU's arena the host's bytes are still the host's. */
-static void a_mirrored_arena_outlives_its_gpu_D6(void)
+/* Of a lost GPU's arena the host's bytes are still the host's. */ static void
+a_mirrored_arena_outlives_its_gpu_D6(void)
 {
     haul_device *device = open_device(0, NULL);
     haul_arena *arena = make_arena(device, 1);
     test_list list = list_make_in(arena, 1000, 10);
     const double sum = list_sum(&list);
     haul_shipment *shipment = NULL;
-    CHECK_STATUS(haul_ship_arena(device, arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
     user_trap(cudaStreamLegacy);
-    CHECK(haul_refresh(shipment) != HAUL_OK);
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_DEVICE_LOST);
+    CHECK(haul_update_device(shipment, NULL, NULL) != HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_DEVICE_LOST);
     CHECK(list_sum(&list) == sum);
     list.head->value = 7;
     CHECK_EQ(list.head->value, 7);
@@ -376,15 +377,15 @@ static void asynchronous_calls_are_in_order_with_kernels_on_their_stream(void)
     hold = gpu_hold_stream(stream);
     list_walk(&list);
     list_walk(&expected);
-    CHECK_STATUS(haul_refresh_async(shipment, &on), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, &on), HAUL_OK);
     sum = list_sum(&list);
     list_walk(&list); /* nobody sees this one: what comes back overwrites it */
     user_walk(on_device(shipment, &list), list.walked, stream);
-    CHECK_STATUS(haul_unmarshal_async(shipment, &on), HAUL_OK);
-    CHECK_STATUS(haul_shipment_poll(shipment), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_update_host(shipment, NULL, &on), HAUL_OK);
+    CHECK_STATUS(haul_poll(shipment), HAUL_ERROR_PENDING);
     gpu_let_go(&hold);
-    CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
-    CHECK_STATUS(haul_shipment_poll(shipment), HAUL_OK);
+    CHECK_STATUS(haul_wait(shipment), HAUL_OK);
+    CHECK_STATUS(haul_poll(shipment), HAUL_OK);
     CHECK(*list.walked == sum);
     list_walk(&expected);
     list_check(&list, &expected);
@@ -407,13 +408,15 @@ static void an_asynchronous_ship_tells_the_users_event(void)
     CHECK_CUDA(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     on.stream = ours;
     on.event = event;
-    CHECK_STATUS(haul_ship_async(device, list.head, list.type, 1, NULL, &on, &shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_from(device, haul_from_object(list.head, list.type), NULL, &on, &shipment),
+        HAUL_OK);
     list_walk(&list);
     CHECK_CUDA(cudaStreamWaitEvent(theirs, event, 0));
     user_walk(on_device(shipment, &list), list.walked, theirs);
     CHECK_CUDA(cudaStreamSynchronize(theirs));
     CHECK(*list.walked == sum);
-    CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
+    CHECK_STATUS(haul_wait(shipment), HAUL_OK);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     CHECK_CUDA(cudaEventDestroy(event));
@@ -422,8 +425,8 @@ static void an_asynchronous_ship_tells_the_users_event(void)
     list_free(&list);
 }
 
-/* D7: the caller's own error, as the library tells it. */
-static void an_error_of_the_callers_is_told_by_the_library(void)
+/* D7: the caller's own error, as the library tells it. */ static void
+an_error_of_the_callers_is_told_by_the_library(void)
 {
     haul_device *device = open_device(0, NULL);
     test_list list = list_make(100);
@@ -449,8 +452,8 @@ static void copy_and_walk_lists(haul_device *from, haul_device *to, int ordinal,
     copy_shipment_and_walk(shipment, to, ordinal, list, expected);
 }
 
-/* With a bitmap, and with a list of pointers. */
-static void copy_and_walk(haul_device *from, haul_device *to, int ordinal)
+/* With a bitmap, and with a list of pointers. */ static void
+copy_and_walk(haul_device *from, haul_device *to, int ordinal)
 {
     copy_and_walk_lists(from, to, ordinal, list_make(3000), list_make(3000));
     copy_and_walk_lists(from, to, ordinal, list_make_wide(300, 1000), list_make_wide(300, 1000));
@@ -506,9 +509,12 @@ static void one_plan_is_shipped_to_each_of_two_gpus(void)
     root.address = list.head;
     root.type = list.type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(devices[0]), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(devices[0]), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_OK);
     for (i = 0; i < 2; i++)
-        CHECK_STATUS(haul_ship_plan(devices[i], plan, NULL, &shipments[i]), HAUL_OK);
+        CHECK_STATUS(haul_ship_from(devices[i], haul_from_plan(plan), NULL, NULL, &shipments[i]),
+                     HAUL_OK);
     for (i = 0; i < 2; i++) {
         CHECK_CUDA(cudaSetDevice(i));
         *list.walked = 0;
@@ -536,14 +542,14 @@ static haul_shipment *ship_locked(haul_device *device, const test_list *list)
     memset(&options, 0, sizeof options);
     options.lock_source = 1;
     CHECK_STATUS(haul_ship(device, list->head, list->type, 1, &options, &shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     return shipment;
 }
 
-static haul_shipment_statistics told(const haul_shipment *shipment)
+static haul_shipment_info told(const haul_shipment *shipment)
 {
-    haul_shipment_statistics statistics;
-    haul_shipment_get_statistics(shipment, &statistics);
+    haul_shipment_info statistics;
+    haul_shipment_get_info(shipment, &statistics);
     return statistics;
 }
 
@@ -560,7 +566,7 @@ static void refresh_walk_and_return(size_t length, int rounds)
     CHECK_STR(told(shipment).packs_because, NULL);
     for (round = 0; round < rounds; round++) {
         double sum = list_sum(&expected);
-        CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
         user_walk(on_device(shipment, &list), list.walked, stream);
         CHECK_CUDA(cudaStreamSynchronize(stream));
         CHECK(*list.walked == sum);
@@ -594,10 +600,10 @@ static void a_changed_pointer_of_a_locked_source_is_named(void)
     haul_shipment *shipment = ship_locked(device, &list);
     user_node *third = list.head->next->next;
     list.head->next->next = list.head;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.next.next");
     list.head->next->next = third;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(shipment).pulls, 1);
     user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
@@ -615,7 +621,7 @@ static void memory_that_the_user_has_registered_is_packed(void)
     shipment = ship_locked(device, &list);
     CHECK_HAS(told(shipment).packs_because, "locked");
     CHECK_EQ(cudaGetLastError(), cudaSuccess);
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(shipment).pulls, 0);
     haul_shipment_free(&shipment);
     CHECK_CUDA(cudaHostUnregister(list.head));
@@ -635,7 +641,7 @@ static void two_gpus_gather_from_one_locked_source(void)
         shipments[i] = ship_locked(devices[i], &list);
     for (i = 0; i < 6; i++) {
         double sum = list_sum(&expected);
-        CHECK_STATUS(haul_refresh(shipments[i % 2]), HAUL_OK);
+        CHECK_STATUS(haul_update_device(shipments[i % 2], NULL, NULL), HAUL_OK);
         CHECK_CUDA(cudaSetDevice(i % 2));
         user_walk(on_device(shipments[i % 2], &list), list.walked, cudaStreamLegacy);
         CHECK_CUDA(cudaDeviceSynchronize());
@@ -684,14 +690,13 @@ static int ship_again_and_again(worker *w)
         haul_async on = { NULL, NULL };
         haul_shipment *shipment = NULL;
         on.stream = stream;
-        right =
-            haul_ship_async(device, w->list.head, w->list.type, 1, NULL, &on, &shipment) == HAUL_OK;
+        right = haul_ship_from(device, haul_from_object(w->list.head, w->list.type), NULL, &on,
+                               &shipment) == HAUL_OK;
         if (!right)
             break;
         user_walk(on_device(shipment, &w->list), w->list.walked, stream);
-        right = haul_unmarshal_async(shipment, &on) == HAUL_OK &&
-                haul_shipment_wait(shipment) == HAUL_OK &&
-                *w->list.walked == list_sum(&w->expected);
+        right = haul_update_host(shipment, NULL, &on) == HAUL_OK &&
+                haul_wait(shipment) == HAUL_OK && *w->list.walked == list_sum(&w->expected);
         list_walk(&w->expected);
         haul_shipment_free(&shipment);
     }

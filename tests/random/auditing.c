@@ -29,7 +29,7 @@ static void take_finding(void *user, const haul_audit_finding *finding)
 int trial_audit(trial *t)
 {
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_status status;
     memset(&options, 0, sizeof options);
     options.finding = take_finding;
@@ -37,7 +37,8 @@ int trial_audit(trial *t)
     options.usable = usable;
     options.usable_user = &t->g;
     options.roots_are_blocks = 1;
-    status = haul_audit(t->context, t->g.roots, t->g.root_count, &options, &summary);
+    status =
+        haul_audit(t->context, haul_from_roots(t->g.roots, t->g.root_count), &options, &summary);
     if (status != HAUL_OK)
         return trial_fail(t, "audit: %s", haul_status_name(status));
     return t->message[0] == '\0';

@@ -86,18 +86,19 @@ static haul_status travel(void *user)
     haul_plan *plan = NULL;
     haul_shipment *s = NULL;
     haul_status status =
-        haul_plan_create(haul_device_context(j->device), j->g->roots, j->g->root_count, &plan);
+        haul_plan_create(haul_device_context(j->device),
+                         haul_from_roots(j->g->roots, j->g->root_count), NULL, &plan);
     CHECK((status == HAUL_OK) == (plan != NULL));
     if (status == HAUL_OK)
-        status = haul_ship_plan(j->device, plan, NULL, &s);
+        status = haul_ship_from(j->device, haul_from_plan(plan), NULL, NULL, &s);
     CHECK((status == HAUL_OK) == (s != NULL));
     if (status == HAUL_OK)
-        status = haul_refresh(s);
+        status = haul_update_device(s, NULL, NULL);
     if (status == HAUL_OK)
         status = haul_unmarshal(s);
     restore_unsent(j);
     if (status == HAUL_OK)
-        status = haul_replan(s);
+        status = haul_reship(s, NULL);
     haul_plan_free(&plan);
     haul_shipment_free(&s);
     return status;

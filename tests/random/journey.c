@@ -10,6 +10,7 @@
 #include "haul/host.h"
 #include "kernels.h"
 #include "must.h"
+#include "support/short_forms.h"
 
 /* The first shipment makes all bytes readable, those between allocations too. */
 static void take_images(building *b)
@@ -72,10 +73,10 @@ static void walk_device(void *argument)
 {
     building *b = argument;
     reference_place place;
-    haul_shipment_statistics s;
-    haul_shipment_get_statistics(b->shipment, &s);
+    haul_shipment_info s;
+    haul_shipment_get_info(b->shipment, &s);
     place.first = (uintptr_t)s.base;
-    place.bytes = s.plan.arena_bytes;
+    place.bytes = s.arena_bytes;
     place.is_ordered = 0;
     place.bars = b->is_discovered ? BARS_BACK : BARS_OF_FIELDS;
     for (size_t i = 0; i < b->view.root_count; i++)
@@ -153,7 +154,7 @@ static int brings_back(building *b, haul_status (*call)(haul_shipment *), const 
         if (b->base[i] != b->expected[i])
             return building_fail(b, "%s: byte %zu of the arena is not what came back", name, i);
     memcpy(b->base, b->image, b->used);
-    status = haul_refresh(b->shipment);
+    status = haul_update_device(b->shipment, NULL, NULL);
     if (status != HAUL_OK)
         return building_fail(b, "refresh of an arena after %s: %s", name, haul_status_name(status));
     return device_agrees(b, "refresh of an arena");
@@ -192,7 +193,7 @@ static int brings_back_a_pointer(building *b)
     s.from_slot = 1;
     if (haul_host_launch(b->device, kernel_write, &s) != HAUL_OK)
         return building_fail(b, "launch");
-    status = haul_unmarshal_pointers(b->shipment);
+    status = haul_update_host(b->shipment, WITH_POINTERS, NULL);
     if (status != HAUL_OK)
         return building_fail(b, "pointers of an arena: %s", haul_status_name(status));
     if (graph_read_pointer(a->at) != from->value)
@@ -201,7 +202,8 @@ static int brings_back_a_pointer(building *b)
     graph_write_pointer(a->at, a->value);
     if (!is_as_it_was(b, "pointers of an arena"))
         return 0;
-    return haul_refresh(b->shipment) == HAUL_OK || building_fail(b, "refresh of an arena");
+    return haul_update_device(b->shipment, NULL, NULL) == HAUL_OK ||
+           building_fail(b, "refresh of an arena");
 }
 
 static const reference_slot *some_tagged(building *b)
@@ -223,7 +225,7 @@ static int brings_back_a_tag(building *b)
     if (r.slot == NULL)
         return 1;
     if (haul_host_launch(b->device, kernel_turn_bit, &r) != HAUL_OK ||
-        haul_unmarshal_pointers(b->shipment) != HAUL_OK)
+        haul_update_host(b->shipment, WITH_POINTERS, NULL) != HAUL_OK)
         return building_fail(b, "pointers of an arena, with a tag of the device's");
     if ((uintptr_t)graph_read_pointer(r.slot->at) != ((uintptr_t)r.slot->value ^ r.bit))
         return building_fail(b, "pointers of an arena: a tagged %p came back as %p", r.slot->value,
@@ -231,7 +233,8 @@ static int brings_back_a_tag(building *b)
     graph_write_pointer(r.slot->at, r.slot->value);
     if (!is_as_it_was(b, "pointers of an arena, with a tag of the device's"))
         return 0;
-    return haul_refresh(b->shipment) == HAUL_OK || building_fail(b, "refresh of an arena");
+    return haul_update_device(b->shipment, NULL, NULL) == HAUL_OK ||
+           building_fail(b, "refresh of an arena");
 }
 
 /* ---- Parts ---- */
@@ -244,7 +247,7 @@ static int updates_the_host(building *b, const reference_range *r)
     size_t at = r->host + first - (uintptr_t)b->base;
     haul_status status = haul_host_launch(b->device, change_device, b);
     if (status == HAUL_OK)
-        status = haul_update_host(b->shipment, b->base + at, bytes);
+        status = haul_update_host(b->shipment, RANGE(b->base + at, bytes), NULL);
     if (status != HAUL_OK)
         return building_fail(b, "update of %zu bytes of an arena: %s", bytes,
                              haul_status_name(status));
@@ -265,8 +268,8 @@ static int updates(building *b)
     if (!updates_the_host(b, &b->there.data[(size_t)random_word(&b->c->filler) % n]))
         return 0;
     for (size_t i = 0; i < n && status == HAUL_OK; i++)
-        status =
-            haul_update_device(b->shipment, (void *)b->there.data[i].host, b->there.data[i].bytes);
+        status = haul_update_device(
+            b->shipment, RANGE((void *)b->there.data[i].host, b->there.data[i].bytes), NULL);
     if (status != HAUL_OK)
         return building_fail(b, "update of the device's arena: %s", haul_status_name(status));
     return device_agrees(b, "update of the device's arena");
@@ -287,7 +290,7 @@ static int moves_on(building *b)
 
 static int replans(building *b)
 {
-    haul_status status = haul_replan(b->shipment);
+    haul_status status = haul_reship(b->shipment, NULL);
     if (status != HAUL_OK)
         return building_fail(b, "replan of an arena: %s", haul_status_name(status));
     return device_agrees(b, "replan of an arena");
@@ -298,7 +301,7 @@ int building_travels(building *b)
     take_images(b);
     if (!building_holds_the_graph(b) || !device_agrees(b, "ship of an arena") ||
         (chance(b->c, 1, 2) && !moves_on(b)) || !brings_back(b, haul_unmarshal, "unmarshal") ||
-        !brings_back(b, haul_unmarshal_pointers, "unmarshal with pointers") ||
+        !brings_back(b, unmarshal_pointers_now, "unmarshal with pointers") ||
         !brings_back_a_pointer(b) || !brings_back_a_tag(b) || !updates(b))
         return 0;
     if (chance(b->c, 1, 2) &&

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "must.h"
+#include "support/short_forms.h"
 
 int trial_is_pointer(const reference_slot *s)
 {
@@ -15,9 +16,9 @@ int trial_is_pointer(const reference_slot *s)
 
 static int check_statistics(trial *t)
 {
-    haul_plan_statistics s;
+    haul_plan_info s;
     size_t nulls = 0, pointers = 0;
-    haul_plan_get_statistics(t->plan, &s);
+    haul_plan_get_info(t->plan, &s);
     for (size_t i = 0; i < t->host.slot_count; i++) {
         nulls += t->host.slots[i].kind == SLOT_NULL;
         pointers += trial_is_pointer(&t->host.slots[i]) ? 1 : 0;
@@ -28,8 +29,7 @@ static int check_statistics(trial *t)
         return trial_fail(t, "statistics: %zu null pointers, not %zu", s.null_pointers, nulls);
     if (s.graph_bytes != t->host.bytes)
         return trial_fail(t, "statistics: %zu graph bytes, not %zu", s.graph_bytes, t->host.bytes);
-    if (s.arena_bytes != haul_plan_bytes(t->plan) ||
-        s.bitmap_bytes != haul_plan_bitmap_bytes(t->plan))
+    if (s.arena_bytes != plan_bytes(t->plan) || s.bitmap_bytes != plan_bitmap_bytes(t->plan))
         return trial_fail(t, "statistics: other sizes than the plan's");
     return 1;
 }
@@ -40,8 +40,10 @@ int trial_plan(trial *t)
     t->is_ordered = chance(t->c, 1, 3);
     t->lets_change = chance(t->c, 1, 2);
     status = t->is_ordered
-                 ? haul_plan_create_ordered(t->context, t->g.roots, t->g.root_count, &t->plan)
-                 : haul_plan_create(t->context, t->g.roots, t->g.root_count, &t->plan);
+                 ? haul_plan_create(t->context, haul_from_roots(t->g.roots, t->g.root_count),
+                                    ORDERED, &t->plan)
+                 : haul_plan_create(t->context, haul_from_roots(t->g.roots, t->g.root_count), NULL,
+                                    &t->plan);
     if (status != HAUL_OK)
         return trial_fail(t, "plan: %s", haul_status_name(status));
     if (t->world->oracle.wrong_roots != 0)
@@ -59,7 +61,7 @@ static unsigned char *aligned_memory(size_t bytes, size_t alignment, unsigned ch
  * in all bits that an alignment can leave free. */
 static size_t base_alignment(const trial *t)
 {
-    return t->model->has_high_tags ? HAUL_ALIGNMENT_MAX : haul_plan_alignment(t->plan);
+    return t->model->has_high_tags ? HAUL_ALIGNMENT_MAX : plan_alignment(t->plan);
 }
 
 int trial_has_zero_distance(const trial *t)
@@ -77,9 +79,8 @@ int trial_has_zero_distance(const trial *t)
 
 int trial_refuses_zero_distance(trial *t)
 {
-    size_t bytes = haul_plan_bytes(t->plan);
-    unsigned char *memory,
-        *arena = aligned_memory(bytes + 1, haul_plan_alignment(t->plan), &memory);
+    size_t bytes = plan_bytes(t->plan);
+    unsigned char *memory, *arena = aligned_memory(bytes + 1, plan_alignment(t->plan), &memory);
     haul_status status = haul_plan_pack(t->plan, arena, bytes, 0, NULL);
     free(memory);
     if (status != HAUL_ERROR_LIMIT || haul_context_error(t->context)->path[0] == '\0')
@@ -116,10 +117,10 @@ static int place_of_arena(trial *t, reference_place *place)
 int trial_pack(trial *t)
 {
     reference_place place = { { 0 }, 0, 0, BARS_ALL, 0 };
-    size_t words = haul_plan_bitmap_bytes(t->plan) / 8;
+    size_t words = plan_bitmap_bytes(t->plan) / 8;
     uint64_t *bitmap = must(malloc(words * 8 + 8));
     haul_status status;
-    t->bytes = haul_plan_bytes(t->plan);
+    t->bytes = plan_bytes(t->plan);
     t->arena = aligned_memory(t->bytes, base_alignment(t), &t->arena_memory);
     memset(t->arena, 0xA5, t->bytes);
     status = haul_plan_pack(t->plan, t->arena, t->bytes, (uint64_t)(uintptr_t)t->arena,
@@ -135,7 +136,7 @@ int trial_pack(trial *t)
     return check_statistics(t);
 }
 
-/* What haul_relocate leaves to the plan: pointers without a bit, off the grid or for their tags and
+/* What haul_plan_relocate leaves to the plan: pointers without a bit, off the grid or for their tags and
  * biases. */
 static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap,
                                   uintptr_t by)
@@ -153,7 +154,7 @@ static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t
 
 int trial_pack_again(trial *t)
 {
-    size_t bitmap_bytes = haul_plan_bitmap_bytes(t->plan);
+    size_t bitmap_bytes = plan_bitmap_bytes(t->plan);
     unsigned char *memory, *again = aligned_memory(t->bytes, base_alignment(t), &memory);
     uint64_t *bitmap = must(malloc(bitmap_bytes + 8));
     uint64_t low = t->model->has_high_tags ? HAUL_OUTSIDE_MAX : 0; /* tags leave no room below 0 */
@@ -172,7 +173,7 @@ int trial_pack_again(trial *t)
         good = trial_fail(t, "pack: with a low base");
     else if (bitmap[bitmap_bytes / 8] != UINT64_C(0x5A5A5A5A5A5A5A5A))
         good = trial_fail(t, "pack: writes behind the bitmap");
-    else if (haul_relocate(again, t->bytes, bitmap, rest) != HAUL_OK)
+    else if (haul_plan_relocate(again, t->bytes, bitmap, rest) != HAUL_OK)
         good = trial_fail(t, "relocate");
     relocate_odd_pointers(t, again, bitmap, (uintptr_t)rest);
     if (good && memcmp(again, t->arena, t->bytes) != 0)

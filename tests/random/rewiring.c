@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "haul/host.h"
+#include "support/short_forms.h"
 
 /* One past an object is, on the device, where another one may begin; and an odd address in a word
  * with tags is another address with tags. */
@@ -55,7 +56,7 @@ int trial_retags(trial *t)
     if (r.slot == NULL)
         return 1;
     if (haul_host_launch(t->device, kernel_turn_bit, &r) != HAUL_OK ||
-        haul_unmarshal_pointers(t->shipment) != HAUL_OK)
+        haul_update_host(t->shipment, WITH_POINTERS, NULL) != HAUL_OK)
         return trial_fail(t, "unmarshal with a tag of the device's");
     now = (uintptr_t)graph_read_pointer(r.slot->at);
     if (r.bit != 0 && now != ((uintptr_t)r.slot->value ^ r.bit))
@@ -71,12 +72,12 @@ int trial_unmarshal_pointers(trial *t)
 {
     const reference_slot *a = some_followed(t, 1), *b = some_followed(t, 1),
                          *stays = some_followed(t, 0);
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     kernel_store s;
     haul_status status;
     if (a == NULL)
         return 1;
-    haul_shipment_get_statistics(t->shipment, &statistics);
+    haul_shipment_get_info(t->shipment, &statistics);
     s.at = a->copy;
     s.value = b->copy;
     s.from_slot = 1;
@@ -86,7 +87,7 @@ int trial_unmarshal_pointers(trial *t)
     if (haul_host_launch(t->device, kernel_write, &s) != HAUL_OK)
         return trial_fail(t, "launch");
     s.at = a->copy;
-    status = haul_unmarshal_pointers(t->shipment);
+    status = haul_update_host(t->shipment, WITH_POINTERS, NULL);
     if (status != HAUL_OK)
         return trial_fail(t, "unmarshal with pointers: %s", haul_status_name(status));
     if (graph_read_pointer(a->at) != b->value)
@@ -95,11 +96,11 @@ int trial_unmarshal_pointers(trial *t)
     graph_write_pointer(a->at, a->value);
     if (!trial_restore_unsent(t) || !trial_source_is_unchanged(t, "unmarshal with pointers"))
         return 0;
-    s.value = (uintptr_t)statistics.base + statistics.plan.arena_bytes + 65536;
+    s.value = (uintptr_t)statistics.base + statistics.arena_bytes + 65536;
     s.from_slot = 0;
     if (haul_host_launch(t->device, kernel_write, &s) != HAUL_OK)
         return trial_fail(t, "launch");
-    status = haul_unmarshal_pointers(t->shipment);
+    status = haul_update_host(t->shipment, WITH_POINTERS, NULL);
     if (status != HAUL_ERROR_GRAPH)
         return trial_fail(t, "unmarshal with a pointer out of the graph: %s",
                           haul_status_name(status));

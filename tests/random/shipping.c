@@ -8,6 +8,15 @@
 
 #include "haul/host.h"
 #include "must.h"
+#include "support/short_forms.h"
+#include "support/inside.h"
+
+static haul_source source_of(trial *t, uint32_t way)
+{
+    if (way == 0 && t->g.root_count == 1)
+        return haul_from_array(t->g.roots[0].address, t->g.roots[0].type, t->g.roots[0].count);
+    return way == 1 ? haul_from_plan(t->plan) : haul_from_roots(t->g.roots, t->g.root_count);
+}
 
 int trial_ship(trial *t)
 {
@@ -15,17 +24,11 @@ int trial_ship(trial *t)
     haul_status status;
     uint32_t way = choose(t->c, 3);
     memset(&options, 0, sizeof options);
-    options.relocate_on_host = chance(t->c, 1, 3);
-    options.ordered = t->is_ordered;
+    host_patches(t->device, (int)chance(t->c, 1, 3));
+    options.ordered = way != 1 && t->is_ordered; /* a plan has its own order */
     options.lock_source = chance(t->c, 1, 2);
     options.let_counts_change = t->lets_change;
-    if (way == 0 && t->g.root_count == 1)
-        status = haul_ship(t->device, t->g.roots[0].address, t->g.roots[0].type,
-                           t->g.roots[0].count, &options, &t->shipment);
-    else if (way == 1)
-        status = haul_ship_plan(t->device, t->plan, &options, &t->shipment);
-    else
-        status = haul_ship_roots(t->device, t->g.roots, t->g.root_count, &options, &t->shipment);
+    status = haul_ship_from(t->device, source_of(t, way), &options, NULL, &t->shipment);
     if (status != HAUL_OK)
         return trial_fail(t, "ship: %s", haul_status_name(status));
     haul_plan_free(&t->plan); /* the shipment has its own, or holds this one */
@@ -36,10 +39,10 @@ static void walk_device(void *argument)
 {
     trial *t = argument;
     reference_place place = { { 0 }, 0, 0, BARS_ALL, 0 };
-    haul_shipment_statistics s;
-    haul_shipment_get_statistics(t->shipment, &s);
+    haul_shipment_info s;
+    haul_shipment_get_info(t->shipment, &s);
     place.first = (uintptr_t)s.base;
-    place.bytes = s.plan.arena_bytes;
+    place.bytes = s.arena_bytes;
     place.is_ordered = t->is_ordered;
     for (size_t i = 0; i < t->g.root_count; i++) {
         const void *first = trial_first_described(t, t->g.roots[i].address);
@@ -48,8 +51,7 @@ static void walk_device(void *argument)
     }
     reference_free(&t->device_side);
     if (reference_walk(&t->g, &place, &t->device_side))
-        reference_rest_is_zero(&t->device_side, (const void *)(uintptr_t)s.base,
-                               s.plan.arena_bytes);
+        reference_rest_is_zero(&t->device_side, (const void *)(uintptr_t)s.base, s.arena_bytes);
 }
 
 int trial_device_agrees(trial *t, const char *after)
@@ -68,12 +70,12 @@ int trial_addresses_agree(trial *t)
 {
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
         const reference_slot *s = &t->device_side.slots[i];
-        if ((uintptr_t)haul_device_address(t->shipment, s->at) != s->copy)
-            return trial_fail(t, "haul_device_address: of the pointer at %p", (void *)s->at);
-        if (haul_host_pointer(t->shipment, s->copy) != s->at)
+        if ((uintptr_t)device_address(t->shipment, s->at) != s->copy)
+            return trial_fail(t, "haul_device_pointer: of the pointer at %p", (void *)s->at);
+        if (host_of(t->shipment, s->copy) != s->at)
             return trial_fail(t, "haul_host_pointer: of the pointer at %p", (void *)s->at);
     }
-    if (haul_device_address(t->shipment, NULL) != 0 || haul_host_pointer(t->shipment, 0) != NULL)
+    if (device_address(t->shipment, NULL) != 0 || host_of(t->shipment, 0) != NULL)
         return trial_fail(t, "look-up of NULL");
     return 1;
 }
@@ -89,9 +91,8 @@ static void check_pointers(void *argument)
     trial *t = check->t;
     for (size_t i = 0; i < t->device_side.slot_count; i++) {
         const reference_slot *s = &t->device_side.slots[i];
-        uintptr_t there = (uintptr_t)haul_device_address(t->shipment, s->value);
-        if (t->is_ordered && s->kind != SLOT_FOLLOWED &&
-            haul_host_pointer(t->shipment, there) == s->value)
+        uintptr_t there = (uintptr_t)device_address(t->shipment, s->value);
+        if (t->is_ordered && s->kind != SLOT_FOLLOWED && host_of(t->shipment, there) == s->value)
             continue; /* the end of something, where something else begins */
         if (there != 0 && trial_is_pointer(s) && s->kind != SLOT_RULED &&
             (s->kind == SLOT_END || s->value == s->target) &&
@@ -109,7 +110,7 @@ int trial_pointers_agree(trial *t)
         return trial_fail(t, "launch");
     if (check.wrong != NULL)
         return trial_fail(t,
-                          "the pointer at %p is not what haul_device_address says of its target %p",
+                          "the pointer at %p is not what haul_device_pointer says of its target %p",
                           (void *)check.wrong->at, check.wrong->value);
     return 1;
 }
@@ -171,8 +172,8 @@ int trial_unmarshal_a_count(trial *t)
     status = haul_host_launch(t->device, make_smaller, &s);
     if (status == HAUL_OK)
         status = way == 0   ? haul_unmarshal(t->shipment)
-                 : way == 1 ? haul_unmarshal_pointers(t->shipment)
-                            : haul_update_host(t->shipment, k->at, k->bytes);
+                 : way == 1 ? haul_update_host(t->shipment, WITH_POINTERS, NULL)
+                            : haul_update_host(t->shipment, RANGE(k->at, k->bytes), NULL);
     if (status != (t->lets_change ? HAUL_OK : HAUL_ERROR_GRAPH))
         return trial_fail(t, "unmarshal of a count that the device has changed, way %d: %s", way,
                           haul_status_name(status));
@@ -210,18 +211,19 @@ static void compare_arenas(void *argument)
 /* What the device has gathered is what the host packs, to the byte. */
 static int pulled_is_packed(trial *t, const char *why)
 {
-    haul_shipment_statistics s;
+    haul_shipment_info s;
     arena_check check;
     haul_plan *plan = NULL;
     unsigned char *packed;
     haul_status status;
-    haul_shipment_get_statistics(t->shipment, &s);
+    haul_shipment_get_info(t->shipment, &s);
     if (s.pulls == 0)
         return 1;
     check.base = (uintptr_t)s.base;
-    check.bytes = s.plan.arena_bytes;
+    check.bytes = s.arena_bytes;
     check.packed = packed = must(malloc(check.bytes));
-    status = haul_plan_create(t->context, t->g.roots, t->g.root_count, &plan);
+    status =
+        haul_plan_create(t->context, haul_from_roots(t->g.roots, t->g.root_count), NULL, &plan);
     if (status == HAUL_OK)
         status = haul_plan_pack(plan, packed, check.bytes, s.base, NULL);
     if (status == HAUL_OK)
@@ -238,7 +240,7 @@ static int pulled_is_packed(trial *t, const char *why)
 
 int trial_refresh(trial *t, const char *why)
 {
-    haul_status status = haul_refresh(t->shipment);
+    haul_status status = haul_update_device(t->shipment, NULL, NULL);
     if (status != HAUL_OK)
         return trial_fail(t, "refresh, %s: %s", why, haul_status_name(status));
     return trial_device_agrees(t, why) && pulled_is_packed(t, why);
@@ -256,10 +258,10 @@ int trial_refresh_after_change(trial *t)
 /* Back once more: where the source has been locked, the device writes it. */
 int trial_unmarshal_again(trial *t)
 {
-    haul_shipment_statistics s;
+    haul_shipment_info s;
     if (!trial_unmarshal(t))
         return 0;
-    haul_shipment_get_statistics(t->shipment, &s);
+    haul_shipment_get_info(t->shipment, &s);
     t->world->crossed_directly += s.pulls > 0 && s.pushes > 0;
     return trial_refresh(t, "after a second return");
 }
@@ -278,7 +280,7 @@ static int updates_the_host(trial *t, const reference_range *r)
     void *host = (void *)(r->host + first);
     haul_status status = haul_host_launch(t->device, change_sent, t);
     if (status == HAUL_OK)
-        status = haul_update_host(t->shipment, host, bytes);
+        status = haul_update_host(t->shipment, RANGE(host, bytes), NULL);
     if (status != HAUL_OK)
         return trial_fail(t, "update of the host, %zu bytes at %p: %s", bytes, host,
                           haul_status_name(status));
@@ -295,7 +297,8 @@ int trial_update(trial *t)
         return 0;
     /* piece by piece: all of it */
     for (size_t i = 0; i < t->host.all_count && status == HAUL_OK; i++)
-        status = haul_update_device(t->shipment, (void *)t->host.all[i].host, t->host.all[i].bytes);
+        status = haul_update_device(t->shipment,
+                                    RANGE((void *)t->host.all[i].host, t->host.all[i].bytes), NULL);
     if (status != HAUL_OK)
         return trial_fail(t, "update of the device: %s", haul_status_name(status));
     return trial_source_is_unchanged(t, "update of the device") &&
@@ -306,7 +309,7 @@ int trial_replan(trial *t)
 {
     haul_status status;
     trial_change_source(t);
-    status = haul_replan(t->shipment);
+    status = haul_reship(t->shipment, NULL);
     if (status != HAUL_OK)
         return trial_fail(t, "replan: %s", haul_status_name(status));
     if (!trial_device_agrees(t, "replan"))

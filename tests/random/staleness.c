@@ -7,7 +7,7 @@
 
 static int refuses_as_stale(trial *t, const char *what, const void *at)
 {
-    haul_status status = haul_refresh(t->shipment);
+    haul_status status = haul_update_device(t->shipment, NULL, NULL);
     const haul_error *error = haul_context_error(t->context);
     if (status != HAUL_ERROR_STALE)
         return trial_fail(t, "refresh after a change of the %s at %p: %s", what, at,

@@ -52,12 +52,12 @@ int building_root(building *b)
 
 haul_status building_discover(building *b)
 {
-    haul_ship_arena_options options;
+    haul_ship_options options;
     memset(&options, 0, sizeof options);
     options.let_counts_change = b->lets_change = chance(b->c, 1, 2);
     building_show(b);
-    return haul_ship_arena_from(b->device, b->arena, b->root, b->root_type, 1, &options,
-                                &b->shipment);
+    return haul_ship_from(b->device, haul_from_arena_root(b->arena, b->root, b->root_type),
+                          &options, NULL, &b->shipment);
 }
 
 int building_ship_discovered(building *b)

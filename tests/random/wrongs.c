@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include "support/short_forms.h"
 
 typedef struct spoiled {
     const char *what;
@@ -137,7 +138,7 @@ static int is_readable(void *user, const void *address, size_t bytes)
 
 static haul_status pack(haul_plan *plan)
 {
-    size_t bytes = haul_plan_bytes(plan), alignment = haul_plan_alignment(plan);
+    size_t bytes = plan_bytes(plan), alignment = plan_alignment(plan);
     unsigned char *memory = malloc(bytes + alignment);
     haul_status status = HAUL_ERROR_MEMORY;
     if (memory != NULL)
@@ -152,7 +153,8 @@ static answer ask(attempt *a)
 {
     haul_plan *plan = NULL;
     answer given;
-    given.status = haul_plan_create(a->context, a->g->roots, a->g->root_count, &plan);
+    given.status =
+        haul_plan_create(a->context, haul_from_roots(a->g->roots, a->g->root_count), NULL, &plan);
     if (given.status == HAUL_OK)
         given.status = pack(plan);
     given.error = *haul_context_error(a->context);
@@ -170,7 +172,8 @@ static int is_same(const answer *x, const answer *y)
 /* An audit refuses what a plan refuses; a distance that is too long is told by the pack alone. */
 static int audits_alike(attempt *a, const spoiled *s, const answer *given)
 {
-    haul_status status = haul_audit(a->context, a->g->roots, a->g->root_count, NULL, NULL);
+    haul_status status =
+        haul_audit(a->context, haul_from_roots(a->g->roots, a->g->root_count), NULL, NULL);
     if (given->status == HAUL_ERROR_LIMIT || status == given->status)
         return 1;
     return fail(a, s, "the audit answers %s, the plan %s", haul_status_name(status),

@@ -14,7 +14,7 @@
  *     object have no place;
  *   - each pointer is the offset of what it leads to, or null; it has a bit, and nothing else has;
  *   - whatever was in arena and bitmap before, the result is the same; a base given before equals
- *     haul_relocate;
+ *     haul_plan_relocate;
  *   - unpack writes data bytes and nothing else;
  *   - an ordered plan does the same, but for addresses modulo two pointers;
  *   - an audit finds no pointer that is not described, or those that the test hid;
@@ -40,6 +40,7 @@
 #include "support/doors.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #ifdef BUILD_ASAN
 #include <sanitizer/asan_interface.h>
@@ -77,18 +78,17 @@ typedef struct lab {
     int has_holes, has_odd;
     int is_ordered;     /* the plan that is being looked at */
     size_t undescribed; /* pointers into the graph that a test leaves without a row */
-    /* what contexts are made with; allocator and checked are the lab's */
+                        /* what contexts are made with; allocator and checked are the lab's */
     haul_context_options options;
     test_known known;
     fault_plan doors;
 
-    /* What lab_pack leaves: of the checked run with the flat table. */
-    haul_context *context;
+    /* What lab_pack leaves: of the checked run with the flat table. */ haul_context *context;
     haul_plan *plan;
     unsigned char *arena;
     uint64_t *bitmap;
     size_t bytes, bitmap_bytes;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
 } lab;
 
 static lab the;
@@ -130,8 +130,7 @@ static inline void lab_end(void)
 
 /* ---- Objects. */
 
-/* Zeros at an exact place. */
-static inline void *take_at(size_t at, size_t bytes)
+/* Zeros at an exact place. */ static inline void *take_at(size_t at, size_t bytes)
 {
     CHECK(at + bytes <= LAB_BYTES);
     memset(the.what + at, OF_DATA, bytes);
@@ -145,8 +144,8 @@ static inline void *take(size_t bytes, size_t alignment)
     return take_at((the.used + alignment - 1) / alignment * alignment, bytes);
 }
 
-/* On the last bytes before a page boundary, with nothing behind it. */
-static inline void *take_at_page_end(size_t bytes)
+/* On the last bytes before a page boundary, with nothing behind it. */ static inline void *
+take_at_page_end(size_t bytes)
 {
     size_t pages = (the.used + bytes + 2 * PAGE - 1) / PAGE;
     void *taken = take_at(pages * PAGE - bytes, bytes);
@@ -170,14 +169,13 @@ static inline void hole(void *place, size_t bytes)
     the.has_holes = 1;
 }
 
-/* A word that travels as it is and never comes back. */
-static inline void kept(void *place)
+/* A word that travels as it is and never comes back. */ static inline void kept(void *place)
 {
     memset(the.what + lab_offset(place), OF_KEPT, WORD);
 }
 
-/* So many bytes whose copy is neither: the test itself looks at it. */
-static inline void odd(void *place, size_t bytes)
+/* So many bytes whose copy is neither: the test itself looks at it. */ static inline void
+odd(void *place, size_t bytes)
 {
     memset(the.what + lab_offset(place), OF_ODD, bytes);
     the.has_odd = 1;
@@ -189,8 +187,8 @@ static inline char *text(const char *words)
     return memcpy(take(bytes, 1), words, bytes);
 }
 
-/* Bytes that are all different from their neighbours and none of them 0. */
-static inline void fill(void *place, size_t bytes)
+/* Bytes that are all different from their neighbours and none of them 0. */ static inline void
+fill(void *place, size_t bytes)
 {
     unsigned char *at = place;
     size_t i;
@@ -217,8 +215,7 @@ static inline int page_is_bare(size_t page)
     return memcmp(the.what + page * PAGE, nobody, PAGE) == 0;
 }
 
-/* What is nobody's is out of reach until lab_unlock. */
-static inline void lab_lock(int protection)
+/* What is nobody's is out of reach until lab_unlock. */ static inline void lab_lock(int protection)
 {
     size_t page;
 #if defined(BUILD_ASAN) || defined(BUILD_MSAN)
@@ -323,14 +320,13 @@ static inline void check_byte(size_t at, unsigned char *covered)
         CHECK_EQ(the.arena[offset], 0);
 }
 
-/* The word that the copy of `place` holds. */
-static inline uintptr_t copied_word(const void *place)
+/* The word that the copy of `place` holds. */ static inline uintptr_t
+copied_word(const void *place)
 {
     return word_at(the.arena + offset_of(place));
 }
 
-/* The pointer word that begins at memory[at]. */
-static inline void check_pointer(size_t at)
+/* The pointer word that begins at memory[at]. */ static inline void check_pointer(size_t at)
 {
     uintptr_t value = word_at(the.memory + at), word;
     size_t offset = offset_of(the.memory + at), target = 0, before = 0;
@@ -400,7 +396,7 @@ static inline void check_unpack(void)
 
 static inline void pack_once(unsigned char **arena, uint64_t **bitmap, int prefill, uint64_t base)
 {
-    *arena = lab_arena(the.bytes, haul_plan_alignment(the.plan), prefill);
+    *arena = lab_arena(the.bytes, plan_alignment(the.plan), prefill);
     *bitmap = lab_arena(the.bitmap_bytes, 8, prefill);
 #ifdef BUILD_MSAN
     __msan_poison(*arena, the.bytes);
@@ -424,7 +420,7 @@ static inline void check_base(void)
     if (!the.has_odd) {
         unsigned char *patched = lab_arena(the.bytes, GRANULE, 0);
         memcpy(patched, the.arena, the.bytes);
-        CHECK_STATUS(haul_relocate(patched, the.bytes, the.bitmap, LAB_BASE), HAUL_OK);
+        CHECK_STATUS(haul_plan_relocate(patched, the.bytes, the.bitmap, LAB_BASE), HAUL_OK);
         CHECK(memcmp(patched, based, the.bytes) == 0);
         free(patched);
     }
@@ -434,8 +430,8 @@ static inline void check_base(void)
 
 static inline void audit_once(const haul_root *roots, size_t count)
 {
-    haul_audit_summary summary;
-    CHECK_STATUS(haul_audit(the.context, roots, count, NULL, &summary), HAUL_OK);
+    haul_audit_info summary;
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(roots, count), NULL, &summary), HAUL_OK);
     CHECK(summary.objects > 0);
     if (sizeof(void *) > 4) /* where pointers are short, data of chance is one now and then */
         CHECK_EQ(summary.hidden_pointers, the.undescribed);
@@ -443,8 +439,8 @@ static inline void audit_once(const haul_root *roots, size_t count)
         CHECK(summary.hidden_pointers >= the.undescribed);
 }
 
-/* By the context that is open, in place of the compacted plan. */
-static inline void pack_ordered(const haul_root *roots, size_t count)
+/* By the context that is open, in place of the compacted plan. */ static inline void
+pack_ordered(const haul_root *roots, size_t count)
 {
     unsigned char *before = lab_picture();
     haul_plan_free(&the.plan);
@@ -452,10 +448,11 @@ static inline void pack_ordered(const haul_root *roots, size_t count)
     free(the.bitmap);
     check_note("ordered");
     lab_lock(PROT_READ);
-    CHECK_STATUS(haul_plan_create_ordered(the.context, roots, count, &the.plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, count), ORDERED, &the.plan),
+                 HAUL_OK);
     the.is_ordered = 1;
-    the.bytes = haul_plan_bytes(the.plan);
-    the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+    the.bytes = plan_bytes(the.plan);
+    the.bitmap_bytes = plan_bitmap_bytes(the.plan);
     pack_once(&the.arena, &the.bitmap, 0xFF, 0);
     check_base();
     lab_unlock();
@@ -474,14 +471,14 @@ static inline void pack_variant(const haul_root *roots, size_t count, int varian
                variant & FLAT ? "flat" : "hashed");
     lab_open_context(variant);
     lab_lock(PROT_READ);
-    status = haul_plan_create(the.context, roots, count, &the.plan);
+    status = haul_plan_create(the.context, haul_from_roots(roots, count), NULL, &the.plan);
     if (status != HAUL_OK)
         printf("%s: %s\n", haul_context_error(the.context)->path,
                haul_context_error(the.context)->text);
     CHECK_STATUS(status, HAUL_OK);
     CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
-    the.bytes = haul_plan_bytes(the.plan);
-    the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+    the.bytes = plan_bytes(the.plan);
+    the.bitmap_bytes = plan_bitmap_bytes(the.plan);
     pack_once(&the.arena, &the.bitmap, 0x00, 0);
     pack_once(&again, &again_bitmap, 0xFF, 0);
     CHECK(memcmp(again, the.arena, the.bytes) == 0);
@@ -490,7 +487,7 @@ static inline void pack_variant(const haul_root *roots, size_t count, int varian
     audit_once(roots, count);
     lab_unlock();
     lab_check_untouched(before);
-    haul_plan_get_statistics(the.plan, &the.statistics);
+    haul_plan_get_info(the.plan, &the.statistics);
     free(again);
     free(again_bitmap);
 }
@@ -551,7 +548,7 @@ static inline void refuse_variant(const haul_root *roots, size_t count, int vari
     blocks = the.doors.host_blocks;
     bytes = the.doors.host_bytes;
     lab_lock(PROT_READ);
-    status = haul_plan_create(the.context, roots, count, &none);
+    status = haul_plan_create(the.context, haul_from_roots(roots, count), NULL, &none);
     lab_unlock();
     CHECK_STATUS(status, expected);
     CHECK_PTR(none, NULL);
@@ -580,9 +577,8 @@ static inline void lab_refuse(void *root, const haul_type *type, haul_status exp
     check_note(NULL);
 }
 
-/* Refused by checked contexts only, with both paths. */
-static inline void lab_refuse_checked(void *root, const haul_type *type, const char *path,
-                                      const char *other)
+/* Refused by checked contexts only, with both paths. */ static inline void
+lab_refuse_checked(void *root, const haul_type *type, const char *path, const char *other)
 {
     haul_root one;
     int variant;
@@ -593,7 +589,8 @@ static inline void lab_refuse_checked(void *root, const haul_type *type, const c
         haul_plan *none;
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &one, 1, &none), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&one, 1), NULL, &none),
+                     HAUL_ERROR_GRAPH);
         CHECK_STR(haul_context_error(the.context)->path, path);
         CHECK_STR(haul_context_error(the.context)->other_path, other);
     }

@@ -9,6 +9,8 @@
 #include "ship/shipment.h"
 #include "ship_graphs.h"
 #include "support/doors.h"
+#include "support/short_forms.h"
+#include "support/inside.h"
 
 typedef struct cargo {
     haul_type **type;
@@ -26,7 +28,7 @@ typedef struct setting {
     haul_device *other; /* of the suites that open it */
     haul_shipment *s, *copy;
     void *root;
-    int relocate_on_host, whole_return, ordered, lock_source, lets_change;
+    int patched_here, all_or_nothing, ordered, lock_source, lets_change;
     int in_pieces;           /* results are written as they come, however few they are */
     int keep;                /* prepare ships */
     size_t gap;              /* between the world's objects: not 0, and they lie in many blocks */
@@ -70,33 +72,32 @@ static inline haul_status ship(void *user)
     haul_ship_options options;
     (void)user;
     memset(&options, 0, sizeof options);
-    options.relocate_on_host = the.relocate_on_host;
+    host_patches(the.device, the.patched_here);
     options.ordered = the.ordered;
-    options.whole_return = the.whole_return;
     options.lock_source = the.lock_source;
     options.let_counts_change = the.lets_change;
     if (the.async)
-        return haul_ship_async(the.device, the.root, *the.cargo->type, 1, &options, the.async,
-                               &the.s);
+        return haul_ship_from(the.device, haul_from_object(the.root, *the.cargo->type), &options,
+                              the.async, &the.s);
     return haul_ship(the.device, the.root, *the.cargo->type, 1, &options, &the.s);
 }
 
 static inline haul_status refresh(void *user)
 {
     (void)user;
-    return haul_refresh(the.s);
+    return haul_update_device(the.s, NULL, NULL);
 }
 
 static inline haul_status unmarshal(void *user)
 {
     (void)user;
-    return haul_unmarshal(the.s);
+    return haul_update_host(the.s, the.all_or_nothing ? ALL_OR_NOTHING : NULL, NULL);
 }
 
 static inline haul_status unmarshal_pointers(void *user)
 {
     (void)user;
-    return haul_unmarshal_pointers(the.s);
+    return haul_update_host(the.s, WITH_POINTERS, NULL);
 }
 
 /* To the other device, if there is one. */
@@ -125,7 +126,7 @@ static inline void prepare(void *user, fault_plan *plan)
 {
     prepare_cold(user, plan);
     CHECK_STATUS(ship(user), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    CHECK_STATUS(haul_wait(the.s), HAUL_OK);
     if (!the.keep)
         haul_shipment_free(&the.s);
     haul_context_trim(plan->context);

@@ -26,7 +26,9 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #define YARD_STALE ((uintptr_t)17)
 enum { YARD_ALIGNMENT = 16, YARD_BLOCKS = 1 << 16, YARD_ROOTS = 16 };
@@ -79,8 +81,7 @@ static inline void yard_close(void)
     free(yard.block);
 }
 
-/* A block that nobody has written to. */
-static inline void *yard_raw(size_t bytes)
+/* A block that nobody has written to. */ static inline void *yard_raw(size_t bytes)
 {
     size_t gap = YARD_ALIGNMENT * random_between(&yard.random, 1, 4);
     yard_block *b = &yard.block[yard.block_count++];
@@ -185,7 +186,7 @@ static inline void yard_listen(void *user, const haul_audit_finding *finding)
 static inline void yard_audit(const haul_root *roots, size_t count, yard_listener *listener)
 {
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_context *context;
     haul_status status;
     memset(&options, 0, sizeof options);
@@ -195,7 +196,7 @@ static inline void yard_audit(const haul_root *roots, size_t count, yard_listene
     options.roots_are_blocks = 1;
     CHECK_STATUS(haul_context_create(&yard.options, &context), HAUL_OK);
     CHECK_STATUS(test_tell(context, &yard.known), HAUL_OK);
-    status = haul_audit(context, roots, count, &options, &summary);
+    status = haul_audit(context, haul_from_roots(roots, count), &options, &summary);
     if (status != HAUL_OK)
         check_note("%s: %s", haul_context_error(context)->path, haul_context_error(context)->text);
     CHECK_STATUS(status, HAUL_OK);
@@ -203,9 +204,9 @@ static inline void yard_audit(const haul_root *roots, size_t count, yard_listene
     haul_context_free(&context);
 }
 
-/* A wrong description that a plan cannot refuse: the audit tells. */
-static inline void yard_tell(void *root, const haul_type *type, size_t count, haul_audit_kind kind,
-                             const char *path, const char *words)
+/* A wrong description that a plan cannot refuse: the audit tells. */ static inline void
+yard_tell(void *root, const haul_type *type, size_t count, haul_audit_kind kind, const char *path,
+          const char *words)
 {
     yard_listener listener = { NULL, NULL, HAUL_AUDIT_HIDDEN_POINTER, 0, 0 };
     haul_root one;
@@ -239,7 +240,7 @@ static inline void yard_refuse_roots(const haul_root *roots, size_t count, haul_
     haul_device *device = yard_device();
     haul_host_counters counters;
     haul_shipment *s;
-    haul_status got = haul_ship_roots(device, roots, count, NULL, &s);
+    haul_status got = haul_ship_from(device, haul_from_roots(roots, count), NULL, NULL, &s);
     check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
                haul_context_error(haul_device_context(device))->text);
     yard.refused = *haul_context_error(haul_device_context(device));
@@ -332,17 +333,19 @@ static inline void yard_go(const haul_root *roots, size_t count, yard_walk *walk
     haul_status status;
     unsigned char *before = yard_picture();
     memset(&options, 0, sizeof options);
-    options.relocate_on_host = on_host;
+    host_patches(device, on_host);
     options.let_counts_change = yard.lets_change;
     CHECK(mprotect(yard.memory, yard.bytes, PROT_READ) == 0);
-    status = haul_ship_roots(device, roots, count, &options, &s);
+    status = haul_ship_from(device, haul_from_roots(roots, count), &options, NULL, &s);
     if (status != HAUL_OK)
         check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
                    haul_context_error(haul_device_context(device))->text);
     CHECK_STATUS(status, HAUL_OK);
     CHECK_EQ(yard_walk_there(device, s, roots, count, walk), yard.told);
     CHECK_BYTES(yard.memory, before, yard.used);
-    CHECK_STATUS(yard.returns_pointers ? haul_unmarshal_pointers(s) : haul_unmarshal(s), HAUL_OK);
+    CHECK_STATUS(yard.returns_pointers ? haul_update_host(s, WITH_POINTERS, NULL)
+                                       : haul_unmarshal(s),
+                 HAUL_OK);
     yard_check_return(before, roots, count, walk);
     haul_shipment_free(&s);
     haul_device_close(&device);

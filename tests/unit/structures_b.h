@@ -29,7 +29,9 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { SITE_BYTES = 8 << 20, SITE_BLOCKS = 1 << 17, SITE_GAP = 24 };
 
@@ -67,8 +69,7 @@ static inline void site_end(void)
     free(the.blocks);
 }
 
-/* A block of zeros. */
-static inline void *put(size_t bytes, size_t alignment)
+/* A block of zeros. */ static inline void *put(size_t bytes, size_t alignment)
 {
     size_t at = (the.used + SITE_GAP + alignment - 1) / alignment * alignment;
     CHECK(bytes > 0 && at + bytes <= SITE_BYTES && the.count < SITE_BLOCKS);
@@ -90,8 +91,8 @@ static inline char *put_text(const char *text)
 
 /* ---- The books. */
 
-/* The last block that begins at the address or before it. */
-static inline const site_block *block_before(uintptr_t address)
+/* The last block that begins at the address or before it. */ static inline const site_block *
+block_before(uintptr_t address)
 {
     size_t low = 0, high = the.count;
     while (low < high) {
@@ -183,9 +184,8 @@ static inline haul_context *site_context(void)
     return context;
 }
 
-/* "": any. */
-static inline void check_words(const haul_error *error, const char *path, const char *other_path,
-                               const char *words)
+/* "": any. */ static inline void check_words(const haul_error *error, const char *path,
+                                              const char *other_path, const char *words)
 {
     check_note("%s (%s): %s", error->path, error->other_path, error->text);
     if (path[0])
@@ -196,9 +196,9 @@ static inline void check_words(const haul_error *error, const char *path, const 
     check_note(NULL);
 }
 
-/* other_path NULL: none is asked for. */
-static inline void refuse_graph(void *address, const haul_type *type, haul_status expected,
-                                const char *path, const char *other_path, const char *words)
+/* other_path NULL: none is asked for. */ static inline void
+refuse_graph(void *address, const haul_type *type, haul_status expected, const char *path,
+             const char *other_path, const char *words)
 {
     haul_context *context = site_context();
     haul_plan *plan;
@@ -207,7 +207,7 @@ static inline void refuse_graph(void *address, const haul_type *type, haul_statu
     root.address = address;
     root.type = type;
     root.count = 1;
-    status = haul_plan_create(context, &root, 1, &plan);
+    status = haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan);
     check_note("%s: %s", haul_context_error(context)->path, haul_context_error(context)->text);
     CHECK_STATUS(status, expected);
     CHECK(plan == NULL);
@@ -215,8 +215,7 @@ static inline void refuse_graph(void *address, const haul_type *type, haul_statu
     haul_context_free(&context);
 }
 
-/* The first finding of a kind. */
-typedef struct told {
+/* The first finding of a kind. */ typedef struct told {
     haul_audit_kind wanted;
     size_t count;
     haul_audit_finding first;
@@ -231,11 +230,11 @@ static inline void tell(void *user, const haul_audit_finding *finding)
         t->first = *finding;
 }
 
-static inline haul_audit_summary audit(void *address, const haul_type *type, told *t)
+static inline haul_audit_info audit(void *address, const haul_type *type, told *t)
 {
     haul_context *context = site_context();
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_status status;
     haul_root root;
     root.address = address;
@@ -246,7 +245,7 @@ static inline haul_audit_summary audit(void *address, const haul_type *type, tol
     options.user = t;
     options.usable = book_usable;
     options.roots_are_blocks = 1;
-    status = haul_audit(context, &root, 1, &options, &summary);
+    status = haul_audit(context, haul_from_roots(&root, 1), &options, &summary);
     check_note("%s: %s", haul_context_error(context)->path, haul_context_error(context)->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
@@ -270,7 +269,7 @@ static inline void audit_tells(void *address, const haul_type *type, haul_audit_
 
 static inline void audit_finds_nothing(void *address, const haul_type *type)
 {
-    haul_audit_summary summary;
+    haul_audit_info summary;
     told t;
     memset(&t, 0, sizeof t);
     summary = audit(address, type, &t);
@@ -300,8 +299,7 @@ typedef struct journey {
     int with_pointers;           /* these come back, too */
 } journey;
 
-/* The order counts. */
-static inline void see(uint64_t *seen, uint64_t value)
+/* The order counts. */ static inline void see(uint64_t *seen, uint64_t value)
 {
     *seen = (*seen ^ value) * UINT64_C(0x9E3779B97F4A7C15);
     *seen ^= *seen >> 29;
@@ -313,8 +311,8 @@ static inline void see_text(uint64_t *seen, const char *text)
         see(seen, (unsigned char)*text);
 }
 
-/* The bits of a number that is no integer. */
-static inline void see_real(uint64_t *seen, double value)
+/* The bits of a number that is no integer. */ static inline void see_real(uint64_t *seen,
+                                                                           double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -351,9 +349,9 @@ static inline void travel_once(const journey *j, int checked, int patched_here)
     memset(&how, 0, sizeof how);
     options.new_context = site_options(checked);
     options.known = the.known;
-    how.relocate_on_host = patched_here;
     how.let_counts_change = the.lets_change;
     CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
+    host_patches(device, patched_here);
     site_protect(PROT_READ);
     status = haul_ship(device, j->root, j->type, 1, &how, &s);
     check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
@@ -365,7 +363,7 @@ static inline void travel_once(const journey *j, int checked, int patched_here)
     CHECK_STATUS(haul_host_launch(device, j->walk, &v), HAUL_OK);
     site_protect(PROT_READ | PROT_WRITE);
     CHECK_EQ(v.seen, j->seen);
-    status = j->with_pointers ? haul_unmarshal_pointers(s) : haul_unmarshal(s);
+    status = j->with_pointers ? haul_update_host(s, WITH_POINTERS, NULL) : haul_unmarshal(s);
     check_note("%s: %s", haul_context_error(haul_device_context(device))->path,
                haul_context_error(haul_device_context(device))->text);
     CHECK_STATUS(status, HAUL_OK);
@@ -390,9 +388,8 @@ static inline void travel(const journey *j)
     free(before);
 }
 
-/* The same of a walk that changes what it reads. */
-static inline void travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit),
-                                 uint64_t seen)
+/* The same of a walk that changes what it reads. */ static inline void
+travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit), uint64_t seen)
 {
     journey j;
     memset(&j, 0, sizeof j);

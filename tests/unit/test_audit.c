@@ -20,7 +20,7 @@ enum { KEPT = 16, BOOK = 16 };
 static struct {
     haul_audit_finding kept[KEPT];
     size_t count;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_audit_options options;
     struct {
         const void *block;
@@ -70,14 +70,16 @@ static void audit_start(void)
 static void audit_roots(const haul_root *roots, size_t count)
 {
     int variant;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     for (variant = 0; variant < VARIANTS; variant++) {
         unsigned char *before = lab_picture();
         lab_drop();
         lab_open_context(variant);
         audit.count = audit.asked = 0;
         lab_lock(PROT_READ);
-        CHECK_STATUS(haul_audit(the.context, roots, count, &audit.options, &summary), HAUL_OK);
+        CHECK_STATUS(
+            haul_audit(the.context, haul_from_roots(roots, count), &audit.options, &summary),
+            HAUL_OK);
         lab_unlock();
         lab_check_untouched(before);
         CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
@@ -908,14 +910,17 @@ TEST(audit, malloc_tells_the_sizes_of_its_blocks)
     roots[0].count = 1;
     audit.options.usable = usable_by_malloc;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_audit(context, roots, 1, &audit.options, &audit.summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(context, haul_from_roots(roots, 1), &audit.options, &audit.summary),
+                 HAUL_OK);
     CHECK_EQ(audit.summary.blocks, 1);
     CHECK_EQ(audit.count, 0);
     t.count = 104;
-    CHECK_STATUS(haul_audit(context, roots, 1, &audit.options, &audit.summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(context, haul_from_roots(roots, 1), &audit.options, &audit.summary),
+                 HAUL_OK);
     CHECK_EQ(audit.summary.beyond_block, 1);
     t.count = 10;
-    CHECK_STATUS(haul_audit(context, roots, 1, &audit.options, &audit.summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(context, haul_from_roots(roots, 1), &audit.options, &audit.summary),
+                 HAUL_OK);
     CHECK_EQ(audit.summary.little_of_block, 1);
     free(t.numbers);
     haul_context_free(&context);
@@ -962,29 +967,35 @@ TEST(audit, what_a_plan_refuses_is_refused_with_the_same_words)
     haul_plan *plan;
     haul_error said_before;
     haul_file file;
+    haul_audit_options printing;
     table *t = table_start();
     memset(&audit.summary, 0xFF, sizeof audit.summary);
-    CHECK_STATUS(haul_audit(NULL, &root, 1, NULL, &audit.summary), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_audit(NULL, haul_from_roots(&root, 1), NULL, &audit.summary),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_EQ(audit.summary.objects, 0);
     lab_open_context(0);
-    CHECK_STATUS(haul_audit(the.context, NULL, 0, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(NULL, 0), NULL, NULL),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(the.context)->text, "list of roots");
     root.address = t;
     root.type = table_type;
     root.count = 1;
     t->numbers = NULL;
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                 HAUL_ERROR_GRAPH);
     said_before = *haul_context_error(the.context);
-    CHECK_STATUS(haul_audit(the.context, &root, 1, NULL, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(the.context)->path, said_before.path);
     CHECK_STR(haul_context_error(the.context)->text, said_before.text);
     memset(&file, 0, sizeof file);
     file.write = write_nothing;
-    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, &file, &audit.summary),
+    memset(&printing, 0, sizeof printing);
+    printing.file = &file;
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
                  HAUL_ERROR_GRAPH);
     CHECK_EQ(audit.summary.objects, 0);
     t->count = 0;
-    CHECK_STATUS(haul_audit(the.context, &root, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), NULL, NULL), HAUL_OK);
     table_end();
 }
 
@@ -993,7 +1004,7 @@ static haul_status answer;
 static void audit_again(void *user, const haul_audit_finding *finding)
 {
     (void)finding;
-    answer = haul_audit(the.context, user, 1, NULL, NULL);
+    answer = haul_audit(the.context, haul_from_roots(user, 1), NULL, NULL);
 }
 
 TEST(audit, a_finding_that_calls_back_in_hears_that_the_context_is_busy_C3)
@@ -1007,7 +1018,7 @@ TEST(audit, a_finding_that_calls_back_in_hears_that_the_context_is_busy_C3)
     audit.options.user = &root;
     answer = HAUL_OK;
     lab_open_context(CHECKED);
-    CHECK_STATUS(haul_audit(the.context, &root, 1, &audit.options, NULL), HAUL_OK);
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &audit.options, NULL), HAUL_OK);
     CHECK_STATUS(answer, HAUL_ERROR_BUSY);
     cells_end();
 }
@@ -1043,7 +1054,8 @@ TEST(audit, a_long_list_takes_no_deep_stack_and_has_a_short_path)
     root.type = cell_type;
     root.count = 1;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_audit(the.context, &root, 1, &audit.options, &audit.summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &audit.options, &audit.summary),
+                 HAUL_OK);
     CHECK_EQ(audit.count, 1);
     CHECK_HAS(audit.kept[0].path, "root(.next)*99999+");
     free(cells);
@@ -1074,8 +1086,11 @@ TEST(audit, findings_are_written_one_a_line_with_a_line_of_totals)
 {
     haul_root root;
     haul_file file;
+    haul_audit_options printing;
     paper p;
     memset(&p, 0, sizeof p);
+    memset(&printing, 0, sizeof printing);
+    printing.file = &file;
     cells_start();
     root.address = cells_make(3);
     ((cell *)root.address)->name = ((cell *)root.address)->next->name = NULL;
@@ -1087,7 +1102,8 @@ TEST(audit, findings_are_written_one_a_line_with_a_line_of_totals)
     file.read = NULL;
     p.room = sizeof p.text - 1;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, &file, &audit.summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
+                 HAUL_OK);
     CHECK_HAS(p.text, "FOUND  root.next+");
     CHECK_HAS(p.text, " -> root: the word at offset ");
     CHECK_HAS(p.text, "\nhint   root.name: ");
@@ -1095,11 +1111,12 @@ TEST(audit, findings_are_written_one_a_line_with_a_line_of_totals)
     CHECK_EQ(audit.summary.reported, 2);
     p.length = p.calls = 0;
     p.room = 20;
-    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, &file, &audit.summary),
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
                  HAUL_ERROR_FILE);
     CHECK_EQ(p.calls, 1); /* nothing is written after what was refused */
     CHECK_EQ(audit.summary.reported, 2);
-    CHECK_STATUS(haul_audit_write(the.context, &root, 1, NULL, NULL, &audit.summary),
+    file.write = NULL;
+    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
                  HAUL_ERROR_ARGUMENT);
     CHECK_EQ(audit.summary.reported, 0);
     cells_end();
@@ -1130,7 +1147,7 @@ static haul_status fault_run(void *user)
 {
     (void)user;
     audit.count = 0;
-    return haul_audit(the.context, &fault_root, 1, &audit.options, &audit.summary);
+    return haul_audit(the.context, haul_from_roots(&fault_root, 1), &audit.options, &audit.summary);
 }
 
 static void fault_check(void *user, haul_status status)

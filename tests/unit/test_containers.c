@@ -124,7 +124,8 @@ TEST(containers, a_list_of_one_thing_that_is_met_as_a_list_of_another_is_refused
     root.type = mesh_type;
     root.count = 1;
     lab_open_context(CHECKED | FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(the.context)->text, "list<label> and as a list<mesh>");
     types_close();
     lab_end();
@@ -427,7 +428,8 @@ TEST(containers, a_container_itself_is_never_committed_or_shipped)
     root.address = &one;
     root.type = list_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan),
+                 HAUL_ERROR_STATE);
     CHECK_HAS(haul_context_error(context)->text, "type list of root 0 is not committed");
     haul_context_free(&context);
     haul_type_free(&user);
@@ -500,7 +502,8 @@ TEST(containers, instances_of_a_container_whose_contents_depend_on_addresses_dep
     root.address = &one;
     root.type = instance;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan),
+                 HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_context_error(context)->text, "depend on addresses");
     haul_context_free(&context);
     haul_type_free(&instance);

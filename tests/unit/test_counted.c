@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
+#include "support/short_forms.h"
 
 typedef struct point {
     int32_t x, y, z;
@@ -154,13 +155,14 @@ static row *make_rows(random_source *random, size_t count)
 /* Objects and bytes as the two ways count them. */
 static void check_counts(const haul_root *root)
 {
-    haul_plan_statistics in_line, general;
+    haul_plan_info in_line, general;
     int variant;
     for (variant = 0; variant <= FLAT; variant += FLAT) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, root, 1, &the.plan), HAUL_OK);
-        haul_plan_get_statistics(the.plan, variant ? &in_line : &general);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(root, 1), NULL, &the.plan),
+                     HAUL_OK);
+        haul_plan_get_info(the.plan, variant ? &in_line : &general);
     }
     CHECK_EQ(in_line.objects, general.objects);
     CHECK_EQ(in_line.graph_bytes, general.graph_bytes);
@@ -320,8 +322,8 @@ static void check_guards(counts *both)
     root.type = counts_type;
     root.count = 2;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    CHECK(haul_plan_bytes(plan) <= room && haul_plan_bitmap_bytes(plan) <= sizeof bitmap);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    CHECK(plan_bytes(plan) <= room && plan_bitmap_bytes(plan) <= sizeof bitmap);
     CHECK_STATUS(haul_plan_pack(plan, arena, room, 0, bitmap), HAUL_OK);
     for (field = 0; field < 4; field++) {
         static const char *const path[] = { "root[1].a", "root[1].b", "root[1].c", "root[1].d" };
@@ -425,7 +427,7 @@ TEST(counted, lines_of_any_length_are_asked_for_once_each)
     static const haul_ref refs[] = { HAUL_ROWS(ragged, lines, NULL, HAUL_N(ragged, count),
                                                HAUL_FN(line_length)) };
     haul_type *type = TYPE_OPEN(ragged, refs);
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     haul_root root;
     ragged r;
     double *lines[LINES] = { NULL };
@@ -443,9 +445,10 @@ TEST(counted, lines_of_any_length_are_asked_for_once_each)
         lab_drop();
         lab_open_context(variant);
         asked = 0;
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
         CHECK_EQ(asked, LINES);
-        haul_plan_get_statistics(the.plan, &statistics);
+        haul_plan_get_info(the.plan, &statistics);
         CHECK_EQ(statistics.objects, 2 + LINES - 1); /* and no line of none */
         CHECK_EQ(statistics.graph_bytes, sizeof r + sizeof lines + 1111 * sizeof(double));
     }
@@ -490,7 +493,7 @@ TEST(counted, a_callback_is_not_asked_of_what_a_changed_pointer_leads_to_D13)
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     root.address = &s;
     root.type = shelf_type;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     CHECK_STATUS(haul_plan_pack(plan, arena, 256, 4096, NULL), HAUL_OK);
     parcels_asked = 0;
     s.first = (int64_t *)(uintptr_t)64;

@@ -10,7 +10,9 @@
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
 #include "support/random.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #define PAGE ((size_t)4096)
 
@@ -78,8 +80,8 @@ static job *job_make(world *w, int32_t n)
     return j;
 }
 
-/* What a kernel may find, and what it leaves behind: everything is another. */
-static int job_is_as_sent(const job *j)
+/* What a kernel may find, and what it leaves behind: everything is another. */ static int
+job_is_as_sent(const job *j)
 {
     int good =
         j->rounds == 0 && j->residual == 0 && j->tolerance == 3 && j->scratch == 0 && j->total == 5;
@@ -147,7 +149,9 @@ static void work_on(haul_device *device, const haul_shipment *s, world *w, job *
     CHECK(here.good);
 }
 
-static int is_checked; /* the context of the next device */
+static int is_checked;      /* the context of the next device */
+static int is_host_patched; /* its graphs */
+static int is_all_or_nothing;
 
 static void there_and_back(int32_t n, size_t chunk, const haul_ship_options *options, int async)
 {
@@ -170,15 +174,20 @@ static void there_and_back(int32_t n, size_t chunk, const haul_ship_options *opt
     for (last = first, i = 1; i < count; i++, last = last->next)
         last->next = job_make(&w, n);
     CHECK_STATUS(fault_open(&plan, &how, &device), HAUL_OK);
+    host_patches(device, is_host_patched);
     if (async)
-        CHECK_STATUS(haul_ship_async(device, first, job_type, 1, options, &own, &s), HAUL_OK);
+        CHECK_STATUS(haul_ship_from(device, haul_from_object(first, job_type), options, &own, &s),
+                     HAUL_OK);
     else
         CHECK_STATUS(haul_ship(device, first, job_type, 1, options, &s), HAUL_OK);
     work_on(device, s, &w, first);
-    CHECK_STATUS(async ? haul_refresh_async(s, &own) : haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(async ? haul_update_device(s, NULL, &own) : haul_update_device(s, NULL, NULL),
+                 HAUL_OK);
     work_on(device, s, &w, first); /* what is out was zeros again */
-    CHECK_STATUS(async ? haul_unmarshal_async(s, &own) : haul_unmarshal(s), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(s), HAUL_OK);
+    CHECK_STATUS(
+        haul_update_host(s, is_all_or_nothing ? ALL_OR_NOTHING : NULL, async ? &own : NULL),
+        HAUL_OK);
+    CHECK_STATUS(haul_wait(s), HAUL_OK);
     for (last = first; last; last = last->next)
         check_job_is_back(last);
     haul_shipment_free(&s);
@@ -194,10 +203,11 @@ TEST(directions, each_byte_travels_as_its_row_says)
     int32_t n;
     memset(&options, 0, sizeof options);
     for (n = 0; n < 40; n++) {
-        options.relocate_on_host = n % 2;
-        options.whole_return = n % 3 == 0;
+        is_host_patched = n % 2;
+        is_all_or_nothing = n % 3 == 0;
         there_and_back(n, 0, &options, n % 4 == 3);
     }
+    is_host_patched = is_all_or_nothing = 0;
 }
 
 TEST(directions, checked_contexts_know_them_too)
@@ -217,12 +227,12 @@ TEST(directions, large_arrays_travel_as_their_rows_say_whole_and_in_pieces)
     there_and_back(30001, 0, &options, 0);
     there_and_back(30001, 1, &options, 0);
     there_and_back(30001, 1, &options, 1);
-    options.relocate_on_host = 1;
-    options.whole_return = 1;
+    is_host_patched = is_all_or_nothing = 1;
     there_and_back(30001, 1, &options, 0);
     there_and_back(700001, 0, &options, 0);
-    options.whole_return = 0;
+    is_all_or_nothing = 0;
     there_and_back(700001, 0, &options, 0);
+    is_host_patched = 0;
 }
 
 TEST(directions, pointers_come_back_as_their_rows_say_too)
@@ -242,14 +252,14 @@ TEST(directions, pointers_come_back_as_their_rows_say_too)
     here.first = haul_device_pointer(s, first);
     {
         haul_address null = 0, wild = 12345;
-        device_write(device, haul_device_address(s, &first->next), &null, sizeof(void *));
-        device_write(device, haul_device_address(s, &spare->next), &wild, sizeof(void *));
-        device_write(device, haul_device_address(s, &spare->total), &wild, sizeof(int64_t));
-        device_write(device, haul_device_address(s, &spare->residual), &wild, sizeof(int64_t));
-        device_write(device, haul_device_address(s, spare->result), &wild, sizeof(int64_t));
+        device_write(device, device_address(s, &first->next), &null, sizeof(void *));
+        device_write(device, device_address(s, &spare->next), &wild, sizeof(void *));
+        device_write(device, device_address(s, &spare->total), &wild, sizeof(int64_t));
+        device_write(device, device_address(s, &spare->residual), &wild, sizeof(int64_t));
+        device_write(device, device_address(s, spare->result), &wild, sizeof(int64_t));
     }
     CHECK_STATUS(haul_host_launch(device, work, &here), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(first->next, NULL);
     check_job_is_back(first);
     CHECK_PTR(first->like, spare);
@@ -299,18 +309,18 @@ static void touch_nothing(size_t bytes, haul_direction direction)
     if (direction != HAUL_IN)
         world_protect(&w, PROT_NONE);
     CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
-    CHECK_STATUS(haul_update_device(s, v.bytes, bytes), HAUL_OK);
-    device_read(device, &found, haul_device_address(s, v.bytes + bytes - 1), 1);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, RANGE(v.bytes, bytes), NULL), HAUL_OK);
+    device_read(device, &found, device_address(s, v.bytes + bytes - 1), 1);
     CHECK_EQ(found, direction == HAUL_IN ? 0xC5 : 0);
     for (i = 0; i < bytes; i += 1 + bytes / 7)
-        device_write(device, haul_device_address(s, v.bytes + i), &device_byte, 1);
+        device_write(device, device_address(s, v.bytes + i), &device_byte, 1);
     world_protect(&w, direction == HAUL_OUT  ? PROT_READ | PROT_WRITE
                       : direction == HAUL_IN ? PROT_READ
                                              : PROT_NONE);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
-    CHECK_STATUS(haul_update_host(s, v.bytes, bytes), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, RANGE(v.bytes, bytes), NULL), HAUL_OK);
     world_protect(&w, PROT_READ | PROT_WRITE);
     for (i = 0; i < bytes; i++)
         CHECK_EQ(v.bytes[i], direction != HAUL_OUT ? 0xC5 : i % (1 + bytes / 7) == 0 ? 0xEE : 0);
@@ -381,13 +391,13 @@ TEST(directions, out_is_not_read_and_in_is_not_written)
     }
 }
 
-/* MemorySanitizer looks on: what malloc gave is not set until it has come back. */
-TEST(directions, out_may_be_uninitialised_G22)
+/* MemorySanitizer looks on: what malloc gave is not set until it has come back. */ TEST(
+    directions, out_may_be_uninitialised_G22)
 {
     fault_plan plan;
     haul_device *device;
     haul_shipment *s;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_root root;
     vault v;
     size_t i;
@@ -401,10 +411,11 @@ TEST(directions, out_may_be_uninitialised_G22)
     root.address = &v;
     root.type = vault_type;
     root.count = 1;
-    CHECK_STATUS(haul_audit(haul_device_context(device), &root, 1, NULL, &summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(haul_device_context(device), haul_from_roots(&root, 1), NULL, &summary),
+                 HAUL_OK);
     CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
-    CHECK_STATUS(haul_update_host(s, v.bytes + 3, 70000), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, RANGE(v.bytes + 3, 70000), NULL), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     for (i = 0; i < v.n; i++)
         CHECK_EQ(v.bytes[i], 0);
@@ -417,7 +428,7 @@ TEST(directions, out_may_be_uninitialised_G22)
 
 TEST(directions, a_large_array_with_one_costs_hardly_any_bookkeeping)
 {
-    haul_plan_statistics with, without;
+    haul_plan_info with, without;
     haul_context *context;
     haul_plan *plan;
     haul_root root;
@@ -431,8 +442,8 @@ TEST(directions, a_large_array_with_one_costs_hardly_any_bookkeeping)
     for (i = 0; i < 2; i++) {
         vault_open(i == 0 ? HAUL_BOTH : HAUL_IN);
         root.type = vault_type;
-        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-        haul_plan_get_statistics(plan, i == 0 ? &without : &with);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+        haul_plan_get_info(plan, i == 0 ? &without : &with);
         haul_plan_free(&plan);
         haul_type_free(&vault_type);
     }
@@ -450,7 +461,7 @@ TEST(directions, pieces_of_which_nothing_comes_back_are_not_fetched)
     memset(&options, 0, sizeof options);
     for (direction = HAUL_BOTH; direction <= HAUL_NEITHER; direction++) {
         haul_shipment *s;
-        haul_shipment_statistics statistics;
+        haul_shipment_info statistics;
         vault v;
         vault_open((haul_direction)direction);
         v.n = (size_t)24 << 20;
@@ -458,12 +469,12 @@ TEST(directions, pieces_of_which_nothing_comes_back_are_not_fetched)
         CHECK(v.bytes != NULL);
         CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-        haul_shipment_get_statistics(s, &statistics);
+        haul_shipment_get_info(s, &statistics);
         CHECK_EQ(statistics.transfers_from, 1);
         if (direction == HAUL_IN || direction == HAUL_NEITHER)
             CHECK(statistics.bytes_from < (size_t)9 << 20);
         else
-            CHECK_EQ(statistics.bytes_from, statistics.plan.arena_bytes);
+            CHECK_EQ(statistics.bytes_from, statistics.arena_bytes);
         haul_shipment_free(&s);
         haul_type_free(&vault_type);
         free(v.bytes);
@@ -489,8 +500,8 @@ typedef struct model {
     haul_direction direction[RANGES];
 } model;
 
-/* One row of pairs (count, pointer) each, in random order. */
-static haul_type *ranges_type(const model *m)
+/* One row of pairs (count, pointer) each, in random order. */ static haul_type *
+ranges_type(const model *m)
 {
     haul_type *type;
     haul_rule rule[RANGES];
@@ -530,8 +541,8 @@ static void choose(random_source *random, model *m, ranges *r)
     }
 }
 
-/* What lies on the device, described stretch by described stretch. */
-static void check_on_device(haul_device *device, const haul_shipment *s, const model *m)
+/* What lies on the device, described stretch by described stretch. */ static void
+check_on_device(haul_device *device, const haul_shipment *s, const model *m)
 {
     size_t i;
     for (i = 0; i < m->bytes; i++)
@@ -539,7 +550,7 @@ static void check_on_device(haul_device *device, const haul_shipment *s, const m
             size_t end = i;
             while (end < m->bytes && m->known[end])
                 end++;
-            device_read(device, m->sent + i, haul_device_address(s, m->memory + i), end - i);
+            device_read(device, m->sent + i, device_address(s, m->memory + i), end - i);
             i = end;
         }
     for (i = 0; i < m->bytes; i++)
@@ -556,42 +567,40 @@ static void change_on_device(haul_device *device, const haul_shipment *s, const 
                 end++;
             for (k = i; k < end; k++)
                 m->sent[k] = (unsigned char)(m->sent[k] ^ 0x5A ^ k);
-            device_write(device, haul_device_address(s, m->memory + i), m->sent + i, end - i);
+            device_write(device, device_address(s, m->memory + i), m->sent + i, end - i);
             i = end;
         }
 }
 
 static void try_random(random_source *random, model *m, haul_device *device)
 {
-    haul_ship_options options;
     haul_shipment *s;
     haul_type *type;
     ranges r;
     size_t i, first, end;
+    int is_whole = random_one_in(random, 2);
     memset(&r, 0, sizeof r);
-    memset(&options, 0, sizeof options);
-    options.whole_return = random_one_in(random, 2);
-    options.relocate_on_host = random_one_in(random, 2);
+    host_patches(device, random_one_in(random, 2));
     choose(random, m, &r);
     type = ranges_type(m);
     random_fill(random, m->memory, m->bytes);
     memcpy(m->host, m->memory, m->bytes);
-    CHECK_STATUS(haul_ship(device, &r, type, 1, &options, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &r, type, 1, NULL, &s), HAUL_OK);
     check_on_device(device, s, m);
     change_on_device(device, s, m);
     first = random_below(random, m->bytes);
     end = first + random_below(random, m->bytes - first) + 1;
-    if (haul_update_host(s, m->memory + first, end - first) == HAUL_OK)
+    if (haul_update_host(s, RANGE(m->memory + first, end - first), NULL) == HAUL_OK)
         for (i = first; i < end; i++)
             if (m->known[i] && !m->unreturned[i])
                 m->host[i] = m->sent[i];
     CHECK_BYTES(m->memory, m->host, m->bytes);
-    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, is_whole ? ALL_OR_NOTHING : NULL, NULL), HAUL_OK);
     for (i = 0; i < m->bytes; i++)
         if (m->known[i] && !m->unreturned[i])
             m->host[i] = m->sent[i];
     CHECK_BYTES(m->memory, m->host, m->bytes);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     check_on_device(device, s, m);
     haul_shipment_free(&s);
     haul_type_free(&type);
@@ -635,13 +644,13 @@ TEST(directions, an_update_moves_what_goes_its_way_and_nothing_beside_it)
     CHECK_STATUS(haul_ship(device, j, job_type, 1, NULL, &s), HAUL_OK);
     work_on(device, s, &w, j);
     j->input[0] = j->result[0] = j->room[0] = j->state[0] = 7;
-    CHECK_STATUS(haul_update_device(s, j->input, 4 * sizeof(double)), HAUL_OK);
-    device_read(device, seen, haul_device_address(s, j->input), sizeof seen);
+    CHECK_STATUS(haul_update_device(s, RANGE(j->input, 4 * sizeof(double)), NULL), HAUL_OK);
+    device_read(device, seen, device_address(s, j->input), sizeof seen);
     CHECK(seen[0] == 7 && seen[1] == 1000 && seen[2] == -1 && seen[3] == 7);
-    CHECK_STATUS(haul_update_host(s, j->input, 4 * sizeof(double)), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, RANGE(j->input, 4 * sizeof(double)), NULL), HAUL_OK);
     CHECK(j->input[0] == 7 && j->result[0] == 1000 && j->room[0] == 7 && j->state[0] == 7);
-    CHECK_STATUS(haul_update_host_async(s, j, sizeof *j, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, RANGE(j, sizeof *j), OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(s), HAUL_OK);
     CHECK_EQ(j->rounds, 11);
     CHECK_EQ(j->residual, 12);
     CHECK_EQ(j->tolerance, 3);
@@ -686,7 +695,7 @@ TEST(directions, what_is_in_is_still_watched_for_changes)
     j->like = job_make(&w, 5);
     CHECK_STATUS(haul_ship(device, j, job_type, 1, NULL, &s), HAUL_OK);
     j->like->input = j->input;
-    CHECK_STATUS(haul_refresh(s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.like.input");
     haul_shipment_free(&s);
     haul_device_close(&device);
@@ -716,8 +725,7 @@ typedef struct outer {
 
 static haul_type *inner_type, *outer_type, *column_type;
 
-/* 3 elements, each the first 4 of 12 bytes. */
-static void outer_open(void)
+/* 3 elements, each the first 4 of 12 bytes. */ static void outer_open(void)
 {
     static const haul_rule arm = { .when = HAUL_EQUALS(outer, kind, 1), .direction = HAUL_IN };
     static const haul_rule other = { .when = HAUL_EQUALS(outer, kind, 2), .direction = HAUL_OUT };
@@ -814,21 +822,20 @@ static void check_outer(const outer *o, int32_t kind)
         CHECK_EQ(o->last[i], 7);
 }
 
-/* What lies where on the device before any kernel. */
-static void check_outer_there(haul_device *device, const haul_shipment *s, const outer *o,
-                              int32_t kind)
+/* What lies where on the device before any kernel. */ static void
+check_outer_there(haul_device *device, const haul_shipment *s, const outer *o, int32_t kind)
 {
     int32_t four[4];
     inner plain;
-    device_read(device, four, haul_device_address(s, &o->u), sizeof four);
+    device_read(device, four, device_address(s, &o->u), sizeof four);
     CHECK_EQ(four[0], kind == 2 ? 0 : 0x01010101);
-    device_read(device, &plain, haul_device_address(s, &o->plain), sizeof plain);
+    device_read(device, &plain, device_address(s, &o->plain), sizeof plain);
     CHECK_EQ(plain.a, 0);
     CHECK_EQ(plain.b, 0);
     CHECK_EQ(plain.c, 0);
-    device_read(device, four, haul_device_address(s, o->last), sizeof four);
+    device_read(device, four, device_address(s, o->last), sizeof four);
     CHECK_EQ(four[0] | four[1] | four[2] | four[3], 0);
-    device_read(device, &plain, haul_device_address(s, &o->kept[99]), sizeof plain);
+    device_read(device, &plain, device_address(s, &o->kept[99]), sizeof plain);
     CHECK_EQ(plain.b, 0x01010101);
 }
 
@@ -869,8 +876,8 @@ TEST(directions, arrays_of_pointers_to_what_is_in_stay_too)
     o = outer_make(&w, 1);
     first = o->rows[0];
     CHECK_STATUS(haul_ship(device, o, outer_type, 1, NULL, &s), HAUL_OK);
-    device_write(device, haul_device_address(s, o->rows), &null, sizeof(void *));
-    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    device_write(device, device_address(s, o->rows), &null, sizeof(void *));
+    CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(o->rows[0], first);
     haul_shipment_free(&s);
     haul_device_close(&device);
@@ -905,8 +912,8 @@ TEST(directions, tagged_pointers_in_what_is_in_stay_too)
     all = world_take(&w, 2 * sizeof *all, sizeof *all);
     all[0].next = all[1].next = (uintptr_t)&all[1];
     CHECK_STATUS(haul_ship(device, all, holder_type, 1, NULL, &s), HAUL_OK);
-    device_write(device, haul_device_address(s, &all[1]), &null, sizeof(void *));
-    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    device_write(device, device_address(s, &all[1]), &null, sizeof(void *));
+    CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(all[1].next, (uintptr_t)&all[1]);
     haul_shipment_free(&s);
     haul_device_close(&device);
@@ -915,8 +922,7 @@ TEST(directions, tagged_pointers_in_what_is_in_stay_too)
     world_end(&w);
 }
 
-/* Places with gaps before them, in pages of larger units. */
-typedef struct slab {
+/* Places with gaps before them, in pages of larger units. */ typedef struct slab {
     struct slab *next;
     char *text;
     int64_t in[3], out[7];
@@ -966,7 +972,7 @@ TEST(directions, objects_with_large_alignments_have_them)
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     for (one = first; one; one = one->next) {
         i--;
-        CHECK_EQ(haul_device_address(s, one) % 256, 0);
+        CHECK_EQ(device_address(s, one) % 256, 0);
         CHECK_STR(one->text, "A text");
         for (k = 0; k < 7; k++)
             CHECK_EQ(one->out[k], 7);
@@ -1010,10 +1016,10 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
         t.a = numbers_of;
         t.b = numbers_of + 1;
         CHECK_STATUS(haul_ship(device, &t, type, 1, NULL, &s), HAUL_OK);
-        device_read(device, seen, haul_device_address(s, numbers_of), sizeof seen);
+        device_read(device, seen, device_address(s, numbers_of), sizeof seen);
         CHECK(seen[1] == (sent ? 2 : 0) && seen[2] == (sent ? 3 : 0));
         CHECK((seen[0] == 1) == (x == HAUL_BOTH || x == HAUL_IN));
-        device_write(device, haul_device_address(s, numbers_of), news, sizeof news);
+        device_write(device, device_address(s, numbers_of), news, sizeof news);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         CHECK(numbers_of[1] == (back ? 6 : 2) && numbers_of[2] == (back ? 7 : 3));
         CHECK((numbers_of[3] == 8) == (x == HAUL_BOTH || x == HAUL_OUT));
@@ -1038,8 +1044,8 @@ TEST(directions, what_was_reached_before_without_a_direction_gets_it_all_the_sam
     second = first->next = job_make(&w, 2);
     second->like = second;
     CHECK_STATUS(haul_ship(device, first, job_type, 1, NULL, &s), HAUL_OK);
-    device_write(device, haul_device_address(s, &second->total), &news, sizeof news);
-    device_write(device, haul_device_address(s, &first->total), &news, sizeof news);
+    device_write(device, device_address(s, &second->total), &news, sizeof news);
+    device_write(device, device_address(s, &first->total), &news, sizeof news);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_EQ(first->total, 77);
     CHECK_EQ(second->total, 5);
@@ -1058,8 +1064,8 @@ typedef struct shape {
     struct shape *next;
 } shape;
 
-/* Objects that discovery would mark in line if the row had no direction. */
-TEST(directions, small_objects_behind_any_kind_of_row_have_them)
+/* Objects that discovery would mark in line if the row had no direction. */ TEST(
+    directions, small_objects_behind_any_kind_of_row_have_them)
 {
     static haul_type *point_type, *shape_type;
     static const haul_rule in = { .direction = HAUL_IN };
@@ -1095,7 +1101,7 @@ TEST(directions, small_objects_behind_any_kind_of_row_have_them)
     CHECK_STATUS(haul_type_commit(shape_type), HAUL_OK);
     CHECK_STATUS(haul_ship(device, all, shape_type, 1, NULL, &s), HAUL_OK);
     for (i = 0; i < 36; i++)
-        device_write(device, haul_device_address(s, &points[i]), &news, sizeof news);
+        device_write(device, device_address(s, &points[i]), &news, sizeof news);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     for (i = 0; i < 36; i++)
         CHECK(points[i].x == i && points[i].y == i);
@@ -1166,8 +1172,8 @@ TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
         CHECK_STATUS(haul_type_create("lines", sizeof(lines), refs, 3, &type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(type), HAUL_OK);
         CHECK_STATUS(haul_ship(device, &l, type, 1, NULL, &s), HAUL_OK);
-        device_write(device, haul_device_address(s, text), "xyz", 3);
-        device_write(device, haul_device_address(s, text + 8998), "xyz", 2);
+        device_write(device, device_address(s, text), "xyz", 3);
+        device_write(device, device_address(s, text + 8998), "xyz", 2);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         CHECK_EQ(text[0], 'a');
         CHECK_EQ(text[8999], 'a');
@@ -1197,8 +1203,8 @@ TEST(directions, a_packed_plan_has_them_both_ways)
     root.type = vault_type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    CHECK(haul_plan_bytes(plan) <= sizeof arena);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    CHECK(plan_bytes(plan) <= sizeof arena);
     CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 1 << 20, NULL), HAUL_OK);
     CHECK_STATUS(haul_plan_offset(plan, bytes, &offset), HAUL_OK);
     CHECK_EQ(arena[offset], 0);
@@ -1260,13 +1266,12 @@ TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
     int discovered, direct;
     for (discovered = 0; discovered < 2; discovered++)
         for (direct = 0; direct < 2; direct++) {
-            haul_ship_arena_options options;
+            haul_ship_options options;
             haul_arena *arena;
             haul_shipment *s;
             cell *first = NULL, *c;
             int i;
             memset(&options, 0, sizeof options);
-            options.direct_return = direct;
             cells_open();
             CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
             for (i = 0; i < 50; i++) {
@@ -1281,14 +1286,18 @@ TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
                 first = c;
             }
             if (discovered)
-                CHECK_STATUS(haul_ship_arena_from(device, arena, first, cell_type, 1, &options, &s),
+                CHECK_STATUS(haul_ship_from(device, haul_from_arena_root(arena, first, cell_type),
+                                            &options, NULL, &s),
                              HAUL_OK);
             else
-                CHECK_STATUS(haul_ship_arena(device, arena, &options, &s), HAUL_OK);
+                CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &s),
+                             HAUL_OK);
+            if (direct)
+                CHECK_STATUS(haul_return_directly(s), HAUL_OK);
             CHECK_STATUS(haul_host_launch(device, turn_cells, haul_device_pointer(s, first)),
                          HAUL_OK);
             CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-            CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+            CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
             for (c = first; c; c = c->next) {
                 CHECK_PTR(c->end.to, c->next);
                 CHECK_PTR(c->end.cache, c);
@@ -1397,8 +1406,8 @@ static void turn_panels(void *argument)
     }
 }
 
-/* Of what both ways travel, those bytes come back that are the same on both sides. */
-static void check_panels(const panel *p, int translated)
+/* Of what both ways travel, those bytes come back that are the same on both sides. */ static void
+check_panels(const panel *p, int translated)
 {
     const int64_t sevens = 0x0707070707070707;
     int i = PANELS;
@@ -1424,21 +1433,23 @@ TEST(directions, fields_of_an_arena_that_are_in_keep_what_others_are_there)
     options.known.translation_count = 1;
     CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     for (way = 0; way < 3; way++) {
-        haul_ship_arena_options ship;
+        haul_ship_options ship;
         haul_arena *arena;
         haul_shipment *s;
         panel *first;
         panel_tour tour;
         memset(&ship, 0, sizeof ship);
-        ship.direct_return = way == 1;
         panels_open(way == 2);
         CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
         first = panels_make(arena, way < 2);
         if (way == 2)
-            CHECK_STATUS(haul_ship_arena_from(device, arena, first, panel_type, 1, &ship, &s),
+            CHECK_STATUS(haul_ship_from(device, haul_from_arena_root(arena, first, panel_type),
+                                        &ship, NULL, &s),
                          HAUL_OK);
         else
-            CHECK_STATUS(haul_ship_arena(device, arena, &ship, &s), HAUL_OK);
+            CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &ship, NULL, &s), HAUL_OK);
+        if (way == 1)
+            CHECK_STATUS(haul_return_directly(s), HAUL_OK);
         tour.first = haul_device_pointer(s, first);
         tour.handler = way == 2 ? HANDLER_THERE : HANDLER;
         tour.seen = 0;
@@ -1446,7 +1457,7 @@ TEST(directions, fields_of_an_arena_that_are_in_keep_what_others_are_there)
         CHECK_EQ(tour.seen, PANELS);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         check_panels(first, way == 2);
-        CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+        CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
         check_panels(first, way == 2);
         haul_shipment_free(&s);
         haul_arena_free(&arena);
@@ -1617,8 +1628,7 @@ static void unload_jobs(void)
     haul_type_free(&job_type);
 }
 
-/* A kernel finds all as it was sent, and changes it. */
-static void work_on_the_jobs(void)
+/* A kernel finds all as it was sent, and changes it. */ static void work_on_the_jobs(void)
 {
     work_on(the.device, the.s, &the.w, the.root);
 }
@@ -1634,7 +1644,7 @@ static void prepare_worked(void *user, fault_plan *plan)
 static haul_status update(void *user)
 {
     (void)user;
-    return haul_update_host(the.s, the.w.memory, the.w.bytes);
+    return haul_update_host(the.s, RANGE(the.w.memory, the.w.bytes), NULL);
 }
 
 static void check_jobs_are_back(void *user, haul_status status)

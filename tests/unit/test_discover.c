@@ -10,6 +10,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct pair {
     struct pair *left, *right;
@@ -55,15 +56,15 @@ static haul_status plan_desk(const haul_context_options *options, desk *d, haul_
     root.type = desk_type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(options, &context), HAUL_OK);
-    status = haul_plan_create(context, &root, 1, &plan);
+    status = haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan);
     *error = *haul_context_error(context);
     haul_plan_free(&plan);
     haul_context_free(&context);
     return status;
 }
 
-/* A cell is 64 words: an object that begins two words before its end lies in two. */
-static void bytes_and_object_at(size_t offset)
+/* A cell is 64 words: an object that begins two words before its end lies in two. */ static void
+bytes_and_object_at(size_t offset)
 {
     size_t cell = 64 * sizeof(void *);
     unsigned char *memory = NULL;
@@ -134,8 +135,8 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
     free(nodes);
 }
 
-/* The string lies in bytes that were marked before it. */
-TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
+/* The string lies in bytes that were marked before it. */ TEST(
+    discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
 {
     char text[32] = "a string";
     uint64_t bitmap[8];
@@ -157,8 +158,8 @@ TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
     root.type = desk_type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    CHECK(haul_plan_bytes(plan) <= sizeof arena && haul_plan_bitmap_bytes(plan) <= sizeof bitmap);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    CHECK(plan_bytes(plan) <= sizeof arena && plan_bitmap_bytes(plan) <= sizeof bitmap);
     CHECK_STATUS(haul_plan_pack(plan, &arena, sizeof arena, 0, bitmap), HAUL_OK);
     text[8] = '!';
     CHECK_STATUS(haul_plan_pack(plan, &arena, sizeof arena, 0, bitmap), HAUL_ERROR_STALE);
@@ -170,8 +171,8 @@ TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
     types_end();
 }
 
-/* Each tail gone through on its own would be 2^39 bytes. */
-TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
+/* Each tail gone through on its own would be 2^39 bytes. */ TEST(
+    discover, all_tails_of_one_long_string_are_gone_through_once)
 {
     static haul_type *shelf_type;
     typedef struct shelf {
@@ -183,7 +184,7 @@ TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
     char *text = malloc(n), **tails = malloc(n * sizeof *tails);
     haul_context *context;
     haul_plan *plan;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     haul_root root;
     shelf s;
     size_t i;
@@ -200,8 +201,8 @@ TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
     root.type = shelf_type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    haul_plan_get_statistics(plan, &statistics);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &statistics);
     CHECK_EQ(statistics.graph_bytes, n + n * sizeof *tails + sizeof s);
     haul_plan_free(&plan);
     haul_context_free(&context);
@@ -210,8 +211,8 @@ TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
     free(text);
 }
 
-/* String literals lie in memory that cannot be written. */
-TEST(discover, bringing_back_does_not_write_what_is_equal)
+/* String literals lie in memory that cannot be written. */ TEST(
+    discover, bringing_back_does_not_write_what_is_equal)
 {
     haul_device *device;
     haul_shipment *shipment;
@@ -222,8 +223,8 @@ TEST(discover, bringing_back_does_not_write_what_is_equal)
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, &d, desk_type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
-    CHECK_STATUS(haul_update_host(shipment, d.text, 10), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, RANGE(d.text, 10), NULL), HAUL_OK);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     types_end();
@@ -274,7 +275,7 @@ static void many_close(many *m)
 
 static haul_status plan_fan(const many *m, void **fan, size_t *objects, haul_error *error)
 {
-    haul_plan_statistics told;
+    haul_plan_info told;
     haul_context *context;
     haul_plan *plan = NULL;
     haul_root root;
@@ -283,9 +284,9 @@ static haul_status plan_fan(const many *m, void **fan, size_t *objects, haul_err
     root.type = m->fan;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    status = haul_plan_create(context, &root, 1, &plan);
+    status = haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan);
     *error = *haul_context_error(context);
-    haul_plan_get_statistics(plan, &told);
+    haul_plan_get_info(plan, &told);
     *objects = told.objects;
     haul_plan_free(&plan);
     haul_context_free(&context);
@@ -326,8 +327,8 @@ TEST(discover, an_address_above_all_others_is_refused_whoever_leads_there_G5)
         }
 }
 
-/* Each object once, by a walk of its own with a list of what it has seen. */
-TEST(discover, random_objects_of_one_kind_are_each_found_once_whatever_their_pointers_G13)
+/* Each object once, by a walk of its own with a list of what it has seen. */ TEST(
+    discover, random_objects_of_one_kind_are_each_found_once_whatever_their_pointers_G13)
 {
     enum { OBJECTS = 3000 };
     random_source random = random_start("objects of one kind");

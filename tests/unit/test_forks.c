@@ -13,7 +13,9 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct node {
     struct node *next;
@@ -77,16 +79,20 @@ static void family_start(family *f)
     root.address = f->nodes;
     root.type = type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(f->context, &root, 1, &f->plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(f->context, haul_from_roots(&root, 1), NULL, &f->plan), HAUL_OK);
     CHECK_STATUS(haul_ship(f->device, f->nodes, type, 1, NULL, &f->shipment), HAUL_OK);
     CHECK_STATUS(haul_ship(f->device, f->nodes, type, 1, &lock, &f->locked), HAUL_OK);
-    CHECK_STATUS(haul_refresh(f->locked), HAUL_OK);
+    CHECK_STATUS(haul_update_device(f->locked, NULL, NULL), HAUL_OK);
     f->plain = arena_of(f, 0, 0);
     f->pinned = arena_of(f, 1, 0);
     f->mirrored = arena_of(f, 0, 1);
-    CHECK_STATUS(haul_ship_arena(f->device, f->plain, NULL, &f->of_plain), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(f->device, f->pinned, NULL, &f->of_pinned), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(f->device, f->mirrored, NULL, &f->of_mirrored), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(f->device, haul_from_arena(f->plain), NULL, NULL, &f->of_plain),
+                 HAUL_OK);
+    CHECK_STATUS(haul_ship_from(f->device, haul_from_arena(f->pinned), NULL, NULL, &f->of_pinned),
+                 HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_from(f->device, haul_from_arena(f->mirrored), NULL, NULL, &f->of_mirrored),
+        HAUL_OK);
 }
 
 static void family_free(family *f)
@@ -115,17 +121,19 @@ static int is_refused(family *f)
 {
     haul_shipment *s;
     haul_arena *a;
-    if (!refuses_in_words(f, haul_refresh(f->shipment)))
+    if (!refuses_in_words(f, haul_update_device(f->shipment, NULL, NULL)))
         return 1;
     if (!refuses_in_words(f, haul_unmarshal(f->of_mirrored)))
         return 2;
-    if (!refuses_in_words(f, haul_replan(f->locked)))
+    if (!refuses_in_words(f, haul_reship(f->locked, NULL)))
         return 3;
-    if (!refuses_in_words(f, haul_shipment_wait(f->shipment)))
+    if (!refuses_in_words(f, haul_wait(f->shipment)))
         return 4;
     if (!refuses_in_words(f, haul_ship(f->device, f->nodes, f->type, 1, NULL, &s)) || s)
         return 5;
-    if (!refuses_in_words(f, haul_ship_arena(f->device, f->plain, NULL, &s)) || s)
+    if (!refuses_in_words(f,
+                          haul_ship_from(f->device, haul_from_arena(f->plain), NULL, NULL, &s)) ||
+        s)
         return 6;
     if (!refuses_in_words(f, haul_arena_create_for(f->device, NULL, &a)) || a)
         return 7;
@@ -135,21 +143,23 @@ static int is_refused(family *f)
             HAUL_ERROR_STATE ||
         !strstr(haul_context_error(haul_device_context(f->device))->text, "another process"))
         return 9;
-    if (!refuses_in_words(f, haul_shipment_poll(f->shipment)))
+    if (!refuses_in_words(f, haul_poll(f->shipment)))
         return 10;
-    if (!refuses_in_words(f, haul_ship_plan(f->device, f->plan, NULL, &s)) || s)
+    if (!refuses_in_words(f, haul_ship_from(f->device, haul_from_plan(f->plan), NULL, NULL, &s)) ||
+        s)
         return 11;
-    if (!refuses_in_words(
-            f, haul_ship_arena_from(f->device, f->plain, f->nodes, f->type, 1, NULL, &s)) ||
+    if (!refuses_in_words(f, haul_ship_from(f->device,
+                                            haul_from_arena_root(f->plain, f->nodes, f->type), NULL,
+                                            NULL, &s)) ||
         s)
         return 12;
     return 0;
 }
 
-/* Discovery, packing, plain arenas, and a device of its own in the parent's context. */
-static int goes_on(family *f)
+/* Discovery, packing, plain arenas, and a device of its own in the parent's context. */ static int
+goes_on(family *f)
 {
-    const size_t bytes = haul_plan_bytes(f->plan);
+    const size_t bytes = plan_bytes(f->plan);
     test_device options;
     haul_device *own;
     haul_shipment *s, *copied;
@@ -177,8 +187,8 @@ static int goes_on(family *f)
     return 0;
 }
 
-/* What the child answers: 0, if all was right. */
-static int in_child(family *f, int (*act)(family *f))
+/* What the child answers: 0, if all was right. */ static int in_child(family *f,
+                                                                       int (*act)(family *f))
 {
     pid_t child = fork();
     int status = -1;
@@ -210,7 +220,7 @@ static void check_parent(family *f)
     CHECK_STATUS(haul_unmarshal(f->shipment), HAUL_OK);
     CHECK_EQ(f->nodes[0].seen, 0);
     for (i = 0; i < 5; i++) {
-        CHECK_STATUS(haul_refresh(all[i]), HAUL_OK);
+        CHECK_STATUS(haul_update_device(all[i], NULL, NULL), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(all[i]), HAUL_OK);
     }
     CHECK_STATUS(haul_host_launch(f->device, raise_all, haul_device_pointer(f->shipment, f->nodes)),
@@ -259,17 +269,17 @@ typedef struct many {
 
 static unsigned char *pack_many(haul_plan *plan)
 {
-    unsigned char *arena = malloc(haul_plan_bytes(plan));
-    if (arena && haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL) == HAUL_OK)
+    unsigned char *arena = malloc(plan_bytes(plan));
+    if (arena && haul_plan_pack(plan, arena, plan_bytes(plan), 4096, NULL) == HAUL_OK)
         return arena;
     free(arena);
     return NULL;
 }
 
-/* By the parent's plan, and by one of its own in the parent's context. */
-static int packs_alone(many *m)
+/* By the parent's plan, and by one of its own in the parent's context. */ static int
+packs_alone(many *m)
 {
-    const size_t bytes = haul_plan_bytes(m->plan);
+    const size_t bytes = plan_bytes(m->plan);
     unsigned char *packed = pack_many(m->plan);
     haul_root root;
     haul_plan *own;
@@ -279,7 +289,7 @@ static int packs_alone(many *m)
     root.address = m->nodes;
     root.type = m->type;
     root.count = 1;
-    if (haul_plan_create(m->context, &root, 1, &own) != HAUL_OK)
+    if (haul_plan_create(m->context, haul_from_roots(&root, 1), NULL, &own) != HAUL_OK)
         return 2;
     packed = pack_many(own);
     if (!packed || memcmp(packed, m->packed, bytes) != 0)
@@ -314,7 +324,7 @@ TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
     root.address = m.nodes;
     root.type = type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(m.context, &root, 1, &m.plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(m.context, haul_from_roots(&root, 1), NULL, &m.plan), HAUL_OK);
     CHECK((m.packed = pack_many(m.plan)) != NULL);
     child = fork();
     CHECK(child >= 0);
@@ -326,7 +336,7 @@ TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
     CHECK(WIFEXITED(status));
     CHECK_EQ(WEXITSTATUS(status), 0);
     CHECK((again = pack_many(m.plan)) != NULL);
-    CHECK(memcmp(again, m.packed, haul_plan_bytes(m.plan)) == 0);
+    CHECK(memcmp(again, m.packed, plan_bytes(m.plan)) == 0);
     free(again);
     haul_plan_free(&m.plan);
     haul_context_free(&m.context);
@@ -339,8 +349,8 @@ TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
 
 static int frees_what_is_outstanding(family *f)
 {
-    if (!refuses_in_words(f, haul_shipment_wait(f->shipment)) ||
-        !refuses_in_words(f, haul_shipment_poll(f->shipment)))
+    if (!refuses_in_words(f, haul_wait(f->shipment)) ||
+        !refuses_in_words(f, haul_poll(f->shipment)))
         return 1;
     return free_all(f) ? 2 : 0;
 }
@@ -351,10 +361,10 @@ TEST(forks, results_that_are_outstanding_are_the_parents_C7)
     family_start(&f);
     CHECK_STATUS(haul_host_launch(f.device, raise_all, haul_device_pointer(f.shipment, f.nodes)),
                  HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_async(f.shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(f.shipment, NULL, OWN_STREAM), HAUL_OK);
     CHECK_EQ(in_child(&f, frees_what_is_outstanding), 0);
     CHECK_EQ(f.nodes[1].seen, 0);
-    CHECK_STATUS(haul_shipment_wait(f.shipment), HAUL_OK);
+    CHECK_STATUS(haul_wait(f.shipment), HAUL_OK);
     CHECK_EQ(f.nodes[NODES - 1].seen, 1000);
     family_free(&f);
     haul_type_free(&f.type);
@@ -386,12 +396,10 @@ static int stay_inside(void *user, uint64_t done, uint64_t total)
 static void *ship_slowly(void *user)
 {
     stop *s = user;
-    haul_ship_options options;
     haul_shipment *shipment = NULL;
-    memset(&options, 0, sizeof options);
-    options.progress = stay_inside;
-    options.progress_user = s;
-    s->status = haul_ship(s->f->device, s->f->nodes, s->f->type, 1, &options, &shipment);
+    listen_on(s->f->device, stay_inside, s);
+    s->status = haul_ship(s->f->device, s->f->nodes, s->f->type, 1, NULL, &shipment);
+    listen_on(s->f->device, NULL, NULL);
     haul_shipment_free(&shipment);
     return NULL;
 }
@@ -399,7 +407,7 @@ static void *ship_slowly(void *user)
 static int is_busy_for_ever(family *f)
 {
     haul_context *fresh;
-    if (haul_refresh(f->shipment) != HAUL_ERROR_BUSY)
+    if (haul_update_device(f->shipment, NULL, NULL) != HAUL_ERROR_BUSY)
         return 1;
     if (haul_plan_pack(f->plan, f, 0, 1, NULL) != HAUL_ERROR_BUSY)
         return 2;

@@ -13,19 +13,19 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { VALUES = 4000, NODES = 300 };
 
-/* Its rows ask functions whatever there is to ask. */
-typedef struct node {
+/* Its rows ask functions whatever there is to ask. */ typedef struct node {
     struct node *next;
     int32_t *values;
     int32_t count, seen;
 } node;
 
-/* The same without rules, for typed arenas. */
-typedef struct bead {
+/* The same without rules, for typed arenas. */ typedef struct bead {
     struct bead *next;
     int32_t seen;
 } bead;
@@ -82,8 +82,7 @@ static void *tear_down_too(void *user)
     return NULL;
 }
 
-/* A free that waited for the call would wait for ever. */
-static void meet(moment now)
+/* A free that waited for the call would wait for ever. */ static void meet(moment now)
 {
     house *h = doomed;
     pthread_t thread;
@@ -218,6 +217,7 @@ static void devices_open(house *h, int careful)
     haul_context_options context;
     memset(&options, 0, sizeof options);
     memset(&context, 0, sizeof context);
+    context.progress = hear;
     if (careful)
         context.readable = is_readable;
     CHECK_STATUS(fault_open_context(&h->doors, &context, &h->context), HAUL_OK);
@@ -228,38 +228,39 @@ static void devices_open(house *h, int careful)
 
 static void build(house *h, node *first, int careful)
 {
-    haul_ship_options options;
     haul_allocator from_doors;
     haul_root root;
     memset(h, 0, sizeof *h);
-    memset(&options, 0, sizeof options);
-    options.progress = hear;
     from_doors = fault_allocator(&h->doors);
     h->first = first;
     types_make(&from_doors, &h->type, &h->bead_type);
     devices_open(h, careful);
     root = root_of(first, h->type);
-    CHECK_STATUS(haul_plan_create(h->context, &root, 1, &h->plan), HAUL_OK);
-    CHECK_STATUS(haul_ship(h->device, first, h->type, 1, &options, &h->shipment), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(h->context, haul_from_roots(&root, 1), NULL, &h->plan), HAUL_OK);
+    CHECK_STATUS(haul_ship(h->device, first, h->type, 1, NULL, &h->shipment), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(h->shipment, h->other_device, &h->copy), HAUL_OK);
     h->plain = arena_make(h, 0, 0);
     h->pinned = arena_make(h, 1, 0);
     h->mirrored = arena_make(h, 0, 1);
-    CHECK_STATUS(haul_ship_arena(h->device, h->plain, NULL, &h->of_plain), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(h->device, h->pinned, NULL, &h->of_pinned), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(h->device, h->mirrored, NULL, &h->of_mirrored), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(h->device, haul_from_arena(h->plain), NULL, NULL, &h->of_plain),
+                 HAUL_OK);
+    CHECK_STATUS(haul_ship_from(h->device, haul_from_arena(h->pinned), NULL, NULL, &h->of_pinned),
+                 HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_from(h->device, haul_from_arena(h->mirrored), NULL, NULL, &h->of_mirrored),
+        HAUL_OK);
 }
 
 /* ---- Calls, each with the house as it was when it began. */
 
 static haul_status call_refresh(const house *h)
 {
-    return haul_refresh(h->shipment);
+    return haul_update_device(h->shipment, NULL, NULL);
 }
 
 static haul_status call_replan(const house *h)
 {
-    return haul_replan(h->shipment);
+    return haul_reship(h->shipment, NULL);
 }
 
 static haul_status call_unmarshal(const house *h)
@@ -269,32 +270,32 @@ static haul_status call_unmarshal(const house *h)
 
 static haul_status call_unmarshal_pointers(const house *h)
 {
-    return haul_unmarshal_pointers(h->shipment);
+    return haul_update_host(h->shipment, WITH_POINTERS, NULL);
 }
 
 static haul_status call_update_device(const house *h)
 {
-    return haul_update_device(h->shipment, h->first, sizeof(node));
+    return haul_update_device(h->shipment, RANGE(h->first, sizeof(node)), NULL);
 }
 
 static haul_status call_update_host(const house *h)
 {
-    return haul_update_host(h->shipment, h->first, sizeof(node));
+    return haul_update_host(h->shipment, RANGE(h->first, sizeof(node)), NULL);
 }
 
 static haul_status call_refresh_arena(const house *h)
 {
-    return haul_refresh(h->of_plain);
+    return haul_update_device(h->of_plain, NULL, NULL);
 }
 
 static haul_status call_replan_mirrored(const house *h)
 {
-    return haul_replan(h->of_mirrored);
+    return haul_reship(h->of_mirrored, NULL);
 }
 
 static haul_status call_unmarshal_pinned(const house *h)
 {
-    return haul_unmarshal_pointers(h->of_pinned);
+    return haul_update_host(h->of_pinned, WITH_POINTERS, NULL);
 }
 
 static haul_status call_trim(const house *h)
@@ -304,8 +305,8 @@ static haul_status call_trim(const house *h)
 
 static haul_status call_later(const house *h)
 {
-    haul_status status = haul_refresh_async(h->shipment, NULL);
-    return status == HAUL_OK && doomed ? haul_unmarshal_async(h->shipment, NULL) : status;
+    haul_status status = haul_update_device(h->shipment, NULL, OWN_STREAM);
+    return status == HAUL_OK && doomed ? haul_update_host(h->shipment, NULL, OWN_STREAM) : status;
 }
 
 static haul_status let_go_of(haul_status status, haul_shipment *s)
@@ -318,22 +319,14 @@ static haul_status let_go_of(haul_status status, haul_shipment *s)
 static haul_status call_ship(const house *h)
 {
     haul_shipment *s;
-    haul_ship_options options;
-    haul_status status;
-    memset(&options, 0, sizeof options);
-    options.progress = hear;
-    status = haul_ship(h->device, h->first, h->type, 1, &options, &s);
+    haul_status status = haul_ship(h->device, h->first, h->type, 1, NULL, &s);
     return let_go_of(status, s);
 }
 
 static haul_status call_ship_plan(const house *h)
 {
     haul_shipment *s;
-    haul_ship_options options;
-    haul_status status;
-    memset(&options, 0, sizeof options);
-    options.progress = hear;
-    status = haul_ship_plan(h->device, h->plan, &options, &s);
+    haul_status status = haul_ship_from(h->device, haul_from_plan(h->plan), NULL, NULL, &s);
     return let_go_of(status, s);
 }
 
@@ -347,7 +340,7 @@ static haul_status call_copy(const house *h)
 static haul_status call_ship_arena(const house *h)
 {
     haul_shipment *s;
-    haul_status status = haul_ship_arena(h->other_device, h->plain, NULL, &s);
+    haul_status status = haul_ship_from(h->other_device, haul_from_arena(h->plain), NULL, NULL, &s);
     return let_go_of(status, s);
 }
 
@@ -355,7 +348,7 @@ static haul_status call_plan(const house *h)
 {
     haul_root root = root_of(h->first, h->type);
     haul_plan *plan;
-    haul_status status = haul_plan_create(h->context, &root, 1, &plan);
+    haul_status status = haul_plan_create(h->context, haul_from_roots(&root, 1), NULL, &plan);
     CHECK((plan != NULL) == (status == HAUL_OK));
     haul_plan_free(&plan);
     return status;
@@ -365,7 +358,7 @@ static haul_status call_plan_in_order(const house *h)
 {
     haul_root root = root_of(h->first, h->type);
     haul_plan *plan;
-    haul_status status = haul_plan_create_ordered(h->context, &root, 1, &plan);
+    haul_status status = haul_plan_create(h->context, haul_from_roots(&root, 1), ORDERED, &plan);
     CHECK((plan != NULL) == (status == HAUL_OK));
     haul_plan_free(&plan);
     return status;
@@ -373,7 +366,7 @@ static haul_status call_plan_in_order(const house *h)
 
 static haul_status call_pack(const house *h)
 {
-    const size_t bytes = haul_plan_bytes(h->plan);
+    const size_t bytes = plan_bytes(h->plan);
     void *arena = malloc(bytes);
     haul_status status;
     CHECK(arena != NULL);
@@ -405,7 +398,7 @@ static haul_status call_audit(const house *h)
     options.finding = find;
     options.usable = measure;
     options.exact_blocks = 1;
-    return haul_audit(h->context, &root, 1, &options, NULL);
+    return haul_audit(h->context, haul_from_roots(&root, 1), &options, NULL);
 }
 
 static haul_status write_nothing(void *user, const void *data, size_t bytes)
@@ -417,7 +410,7 @@ static haul_status write_nothing(void *user, const void *data, size_t bytes)
     return HAUL_OK;
 }
 
-static haul_status call_audit_write(const house *h)
+static haul_status call_printing_audit(const house *h)
 {
     haul_root root = root_of(h->first, h->type);
     haul_audit_options options;
@@ -426,7 +419,8 @@ static haul_status call_audit_write(const house *h)
     memset(&file, 0, sizeof file);
     options.usable = measure;
     file.write = write_nothing;
-    return haul_audit_write(h->context, &root, 1, &options, &file, NULL);
+    options.file = &file;
+    return haul_audit(h->context, haul_from_roots(&root, 1), &options, NULL);
 }
 
 typedef haul_status call(const house *h);
@@ -451,7 +445,7 @@ static call *const calls[] = {
     call_plan_in_order,
     call_pack,
     call_audit,
-    call_audit_write,
+    call_printing_audit,
 };
 enum { CALLS = sizeof calls / sizeof calls[0] };
 
@@ -586,20 +580,17 @@ TEST(frees, a_call_that_fails_after_a_free_inside_it_leaves_its_own_words)
     haul_type *type;
     haul_device *device;
     haul_shipment *s, *same;
-    haul_ship_options options;
     static char bytes[64];
-    memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_type_bytes("bytes", sizeof bytes, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
-    options.progress = refuse;
     s = NULL;
-    options.progress_user = &s;
-    CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_CANCELLED);
-    options.progress = NULL;
+    listen_on(device, refuse, &s);
+    CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &same), HAUL_ERROR_CANCELLED);
+    listen_on(device, NULL, NULL);
     CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &s), HAUL_OK);
-    options.progress = refuse;
-    CHECK_STATUS(haul_ship(device, bytes, type, 1, &options, &same), HAUL_ERROR_CANCELLED);
+    listen_on(device, refuse, &s);
+    CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &same), HAUL_ERROR_CANCELLED);
     CHECK_PTR(s, NULL);
     CHECK_EQ(haul_context_error(haul_device_context(device))->status, HAUL_ERROR_CANCELLED);
     CHECK(haul_context_error(haul_device_context(device))->text[0] != 0);
@@ -705,7 +696,7 @@ static void *ship_and_free(void *user)
         haul_shipment *shipment;
         while (is_busy(haul_ship(s->device, &n, s->type, 1, NULL, &shipment)))
             ;
-        while (is_busy(haul_refresh(shipment)))
+        while (is_busy(haul_update_device(shipment, NULL, NULL)))
             ;
         while (is_busy(haul_unmarshal(shipment)))
             ;
@@ -724,8 +715,9 @@ static void *plan_and_free(void *user)
     int i;
     for (i = 0; i < ROUNDS; i++) {
         haul_plan *plan;
-        while (is_busy(i % 2 ? haul_plan_create(s->context, &root, 1, &plan)
-                             : haul_plan_create_ordered(s->context, &root, 1, &plan)))
+        while (is_busy(
+            i % 2 ? haul_plan_create(s->context, haul_from_roots(&root, 1), NULL, &plan)
+                  : haul_plan_create(s->context, haul_from_roots(&root, 1), ORDERED, &plan)))
             ;
         haul_plan_free(&plan);
         CHECK_PTR(plan, NULL);
@@ -750,8 +742,8 @@ static void *open_and_close(void *user)
     return NULL;
 }
 
-/* Arenas of all kinds, each freed before its shipment or after it. */
-static void *allocate_and_free(void *user)
+/* Arenas of all kinds, each freed before its shipment or after it. */ static void *
+allocate_and_free(void *user)
 {
     shared *s = user;
     haul_arena_options options;
@@ -766,7 +758,7 @@ static void *allocate_and_free(void *user)
         while (is_busy(haul_arena_create_for(s->device, &options, &arena)))
             ;
         CHECK(haul_arena_new(arena, s->bead_type, 1) != NULL);
-        while (is_busy(haul_ship_arena(s->device, arena, NULL, &shipment)))
+        while (is_busy(haul_ship_from(s->device, haul_from_arena(arena), NULL, NULL, &shipment)))
             ;
         if (i % 2)
             haul_arena_free(&arena);
@@ -854,7 +846,7 @@ static void last_make(last *l, shared *s, node *n)
     l->of = s;
     CHECK_STATUS(test_open(haul_host_device(), &options, &l->device), HAUL_OK);
     CHECK_STATUS(haul_ship(s->device, n, s->type, 1, NULL, &l->shipment), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(s->context, &root, 1, &l->plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(s->context, haul_from_roots(&root, 1), NULL, &l->plan), HAUL_OK);
     CHECK_STATUS(haul_arena_create(s->context, &small, &l->arena), HAUL_OK);
 }
 
@@ -908,7 +900,7 @@ static void *plan_meanwhile(void *user)
     int i;
     pthread_barrier_wait(&s->barrier);
     for (i = 0; i < 20; i++) {
-        while (is_busy(haul_plan_create(s->context, &root, 1, &plan)))
+        while (is_busy(haul_plan_create(s->context, haul_from_roots(&root, 1), NULL, &plan)))
             ;
         haul_plan_free(&plan);
     }
@@ -937,7 +929,9 @@ TEST(frees, an_arena_goes_with_the_last_of_its_shipments_whose_contexts_are_othe
         CHECK(haul_arena_new(arena, home.bead_type, 1) != NULL);
         for (i = 0; i < 2; i++) {
             senders[i].barrier = &home.barrier;
-            CHECK_STATUS(haul_ship_arena(devices[i], arena, NULL, &senders[i].shipment), HAUL_OK);
+            CHECK_STATUS(haul_ship_from(devices[i], haul_from_arena(arena), NULL, NULL,
+                                        &senders[i].shipment),
+                         HAUL_OK);
         }
         haul_arena_free(&arena);
         for (i = 0; i < 2; i++)
@@ -982,7 +976,9 @@ TEST(frees, an_arena_of_another_context_may_go_while_it_is_discovered)
     CHECK(first != NULL);
     first->next = haul_arena_allocate(arena, sizeof *first);
     foreign = arena;
-    CHECK_STATUS(haul_ship_arena_from(device, arena, first, type, 1, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_from(device, haul_from_arena_root(arena, first, type), NULL, NULL, &shipment),
+        HAUL_OK);
     CHECK_PTR(foreign, NULL);
     CHECK(first->next != NULL); /* its shipment keeps it */
     haul_shipment_free(&shipment);

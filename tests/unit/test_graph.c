@@ -7,6 +7,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
+#include "support/short_forms.h"
 
 typedef struct node {
     struct node *left, *right;
@@ -942,7 +943,7 @@ static int64_t call_back_in(const haul_here *here)
     root.address = (void *)(uintptr_t)here->self;
     root.type = views_type;
     root.count = 1;
-    heard.inside = haul_plan_create(heard.context, &root, 1, &plan);
+    heard.inside = haul_plan_create(heard.context, haul_from_roots(&root, 1), NULL, &plan);
     heard.wrong += plan != NULL;
     heard.wrong += haul_context_trim(heard.context) != HAUL_ERROR_BUSY;
     if (heard.plan) {
@@ -968,11 +969,13 @@ TEST(graph, a_callback_that_calls_back_in_is_told_busy_and_the_plan_goes_on_G27_
         lab_open_context(variant);
         memset(&heard, 0, sizeof heard);
         heard.context = the.context;
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_OK);
         CHECK_STATUS(heard.inside, HAUL_ERROR_BUSY);
         CHECK_EQ(heard.wrong, 0);
         heard.plan = plan;
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_OK);
         CHECK_EQ(heard.wrong, 0);
         haul_plan_free(&heard.plan);
         haul_plan_free(&plan);
@@ -1013,10 +1016,11 @@ TEST(graph, a_callback_that_moves_a_pointer_meanwhile_harms_nobody_but_its_value
         lab_open_context(variant);
         v->b = NULL;
         v->nb = 0;
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
-        arena = lab_arena(haul_plan_bytes(plan), haul_plan_alignment(plan), 0);
-        bitmap = lab_arena(haul_plan_bitmap_bytes(plan), 8, 0);
-        status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 0, bitmap);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_OK);
+        arena = lab_arena(plan_bytes(plan), plan_alignment(plan), 0);
+        bitmap = lab_arena(plan_bitmap_bytes(plan), 8, 0);
+        status = haul_plan_pack(plan, arena, plan_bytes(plan), 0, bitmap);
         CHECK(status == HAUL_OK || status == HAUL_ERROR_STALE);
         free(arena);
         free(bitmap);

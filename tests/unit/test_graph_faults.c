@@ -131,10 +131,12 @@ TEST(graph_faults, no_context_or_no_place_for_the_plan_is_a_wrong_argument)
     root.type = atom_type;
     root.count = 1;
     plan = (haul_plan *)(void *)&mark;
-    CHECK_STATUS(haul_plan_create(NULL, &root, 1, &plan), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_create(NULL, haul_from_roots(&root, 1), NULL, &plan),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_PTR(plan, NULL);
     lab_open_context(CHECKED);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, NULL),
+                 HAUL_ERROR_ARGUMENT);
     haul_plan_free(NULL);
     haul_plan_free(&plan);
     atom_end();
@@ -578,7 +580,8 @@ static void lab_refuse_both(void *root, const haul_type *type, const char *path,
         lab_open_context(variant);
         {
             haul_plan *none;
-            CHECK_STATUS(haul_plan_create(the.context, &one, 1, &none), HAUL_ERROR_GRAPH);
+            CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&one, 1), NULL, &none),
+                         HAUL_ERROR_GRAPH);
             CHECK_STR(haul_context_error(the.context)->path, path);
             CHECK_STR(haul_context_error(the.context)->other_path, other_path);
         }
@@ -716,7 +719,8 @@ TEST(graph_faults, one_object_as_two_roots_of_two_types_is_refused_with_the_name
     for (variant = CHECKED; variant < VARIANTS; variant += 2) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, roots, 2, &none), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, 2), NULL, &none),
+                     HAUL_ERROR_GRAPH);
         CHECK_STR(haul_context_error(the.context)->path, "roots[1]");
         CHECK_STR(haul_context_error(the.context)->other_path, "roots[0]");
         CHECK_HAS(haul_context_error(the.context)->text,
@@ -756,7 +760,8 @@ TEST(graph_faults, one_pointer_word_with_two_targets_is_refused_in_checked_conte
         lab_drop();
         lab_open_context(variant);
         s->atoms[0] = atom_make();
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &none), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &none),
+                     HAUL_ERROR_GRAPH);
         CHECK_PTR(none, NULL);
         s->atoms[0] = NULL;
     }
@@ -897,13 +902,15 @@ TEST(graph_faults, the_limit_of_objects_holds_for_lists_and_arrays_G21)
         lab_drop();
         the.options.max_objects = 39; /* 20 atoms and 20 names */
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_ERROR_LIMIT);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_ERROR_LIMIT);
         CHECK_HAS(haul_context_error(the.context)->text, "limit of 39 objects");
         CHECK_HAS(haul_context_error(the.context)->path, "root");
         lab_drop();
         the.options.max_objects = 40;
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_OK);
         haul_plan_free(&plan);
     }
     atom_end();
@@ -923,13 +930,16 @@ TEST(graph_faults, the_limit_of_bytes_is_one_budget_for_all_roots_G21)
         lab_drop();
         the.options.max_bytes = 2 * sizeof(atom) - 1;
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, roots, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, 1), NULL, &plan),
+                     HAUL_OK);
         haul_plan_free(&plan);
-        CHECK_STATUS(haul_plan_create(the.context, roots, 2, &plan), HAUL_ERROR_LIMIT);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, 2), NULL, &plan),
+                     HAUL_ERROR_LIMIT);
         lab_drop();
         the.options.max_bytes = 2 * sizeof(atom);
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, roots, 2, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, 2), NULL, &plan),
+                     HAUL_OK);
         haul_plan_free(&plan);
     }
     atom_end();
@@ -980,7 +990,8 @@ TEST(graph_faults, what_is_too_large_is_refused_before_memory_is_taken_for_it_G2
     root.address = g;
     root.type = grid_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_ERROR_LIMIT);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan),
+                 HAUL_ERROR_LIMIT);
     CHECK(m.peak < 100000 + TEAM_BYTES);
     haul_context_free(&context);
     CHECK_EQ(m.bytes, 0);
@@ -1181,7 +1192,8 @@ TEST(graph_faults, the_path_to_the_end_of_a_million_nodes_can_be_read)
     for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_ERROR_GRAPH);
         CHECK_STR(haul_context_error(the.context)->path, path);
     }
     free(all);
@@ -1220,7 +1232,8 @@ TEST(graph_faults, a_long_path_loses_its_middle_and_keeps_its_end)
     for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                     HAUL_ERROR_GRAPH);
         path = haul_context_error(the.context)->path;
         CHECK(strlen(path) < HAUL_PATH_BYTES);
         CHECK(strncmp(path, "root.another_field", 18) == 0);

@@ -211,7 +211,7 @@ TEST(holders, a_list_whose_head_only_the_list_object_knows)
 TEST(holders, an_empty_list_leads_to_itself)
 {
     haul_context *context;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     haul_plan *plan;
     haul_root root;
     town *t;
@@ -222,8 +222,8 @@ TEST(holders, an_empty_list_leads_to_itself)
     root.type = town_type;
     root.count = 1;
     context = site_context();
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    haul_plan_get_statistics(plan, &statistics);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &statistics);
     CHECK_EQ(statistics.graph_bytes, sizeof(town) + sizeof(list));
     haul_plan_free(&plan);
     haul_context_free(&context);
@@ -273,7 +273,7 @@ TEST(holders, a_million_nodes_in_a_row_know_their_list_and_the_worklist_stays_sm
     list_node *nodes = mmap(NULL, (LONG_LIST + 1) * sizeof *nodes, PROT_READ | PROT_WRITE,
                             MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     list *l = (list *)(void *)&nodes[LONG_LIST];
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     haul_context_options options;
     haul_context *context;
     haul_plan *plan;
@@ -293,8 +293,8 @@ TEST(holders, a_million_nodes_in_a_row_know_their_list_and_the_worklist_stays_sm
     root.type = persons;
     root.count = 1;
     CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    haul_plan_get_statistics(plan, &statistics);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &statistics);
     CHECK_EQ(statistics.objects, LONG_LIST + 1);
     CHECK_EQ(statistics.graph_bytes, LONG_LIST * sizeof(list_node) + sizeof(list));
     CHECK(statistics.worklist_bytes < 16384);
@@ -443,8 +443,8 @@ static void put_before(list_t *link, list_t *at)
     at->prev = link;
 }
 
-/* A bucket's pairs stand in a row in the list of all. */
-static void object_set(json_object_t *o, const char *key, void *value)
+/* A bucket's pairs stand in a row in the list of all. */ static void
+object_set(json_object_t *o, const char *key, void *value)
 {
     hashtable_t *t = &o->hashtable;
     const size_t length = strlen(key);
@@ -523,8 +523,7 @@ static void see_object(visit *v, json_object_t *o)
     see(&v->seen, count == t->size);
 }
 
-/* The object `level` objects deep. */
-static json_object_t *object_at(json_object_t *o, int level)
+/* The object `level` objects deep. */ static json_object_t *object_at(json_object_t *o, int level)
 {
     for (; level > 0; level--)
         o = (json_object_t *)(void *)((json_array_t *)(void *)object_get(&o->hashtable, "more")
@@ -740,8 +739,8 @@ TEST(holders, heads_of_two_lists_in_structs_of_two_kinds_hold_what_is_in_them)
     site_end();
 }
 
-/* A direct way to a ship in a list that it does not go through. */
-TEST(holders, a_ship_that_a_wrong_head_leads_to_is_refused_with_both_paths_G18)
+/* A direct way to a ship in a list that it does not go through. */ TEST(
+    holders, a_ship_that_a_wrong_head_leads_to_is_refused_with_both_paths_G18)
 {
     fleet *f;
     ship *s;
@@ -829,8 +828,8 @@ static void simulation_close(void)
         haul_type_free(all[i]);
 }
 
-/* As create3d_offset does: one block, and rows and planes into it. */
-static double ***brick_make(const solver *s)
+/* As create3d_offset does: one block, and rows and planes into it. */ static double ***
+brick_make(const solver *s)
 {
     const size_t nx = (size_t)(s->nxhi - s->nxlo + 1), ny = (size_t)(s->nyhi - s->nylo + 1);
     const size_t nz = (size_t)(s->nzhi - s->nzlo + 1);
@@ -915,9 +914,9 @@ static void change_after_shipping(simulation *s, int checked)
     options.new_context = site_options(checked);
     CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, s, simulation_type, 1, NULL, &shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     s->fine->nxhi--;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_STALE);
     check_words(haul_context_error(haul_device_context(device)),
                 checked ? "root.fine.first.density[0].y[0].x" : "root.fine.first.each[0][6].y[0].x",
                 NULL, "what a callback answers has changed");
@@ -1142,7 +1141,7 @@ TEST(holders, counts_rows_choices_conditions_slots_and_tails_ask_through_what_do
 static size_t objects_of(void *address, const haul_type *type, int checked)
 {
     haul_context_options options = site_options(checked);
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     haul_context *context;
     haul_plan *plan;
     haul_root root;
@@ -1150,8 +1149,8 @@ static size_t objects_of(void *address, const haul_type *type, int checked)
     root.type = type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    haul_plan_get_statistics(plan, &statistics);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &statistics);
     haul_plan_free(&plan);
     haul_context_free(&context);
     return statistics.objects;
@@ -1348,8 +1347,7 @@ static house *house_make(int64_t legs, int64_t number)
     return h;
 }
 
-/* Annexes of annexes, `depth` deep. */
-static street *street_make(int64_t count, int depth)
+/* Annexes of annexes, `depth` deep. */ static street *street_make(int64_t count, int depth)
 {
     street *s = PUT(street);
     int64_t i;
@@ -1466,7 +1464,7 @@ static haul_status street_run(void *user)
     root.address = w->root;
     root.type = street_type;
     root.count = 1;
-    return haul_plan_create(w->context, &root, 1, &w->plan);
+    return haul_plan_create(w->context, haul_from_roots(&root, 1), NULL, &w->plan);
 }
 
 static void street_finish(void *user)
@@ -1542,7 +1540,7 @@ TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
     root.type = types[0];
     root.count = 1;
     context = site_context();
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     haul_plan_free(&plan);
     haul_context_free(&context);
     for (i = 0; i < MANY; i++)
@@ -1645,8 +1643,9 @@ static void arena_once(haul_device *device, int is_typed)
         l->head.prev = nodes[i].base.prev->next = &nodes[i].base;
         l->size++;
     }
-    CHECK_STATUS(is_typed ? haul_ship_arena(device, arena, NULL, &shipment)
-                          : haul_ship_arena_from(device, arena, l, persons, 1, NULL, &shipment),
+    CHECK_STATUS(is_typed ? haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment)
+                          : haul_ship_from(device, haul_from_arena_root(arena, l, persons), NULL,
+                                           NULL, &shipment),
                  HAUL_OK);
     v.root = haul_device_pointer(shipment, l);
     CHECK_STATUS(haul_host_launch(device, arena_walk, &v), HAUL_OK);
@@ -1769,7 +1768,7 @@ TEST(holders, what_lies_in_a_constructed_type_asks_for_them_too)
     club one;
     haul_context *context;
     haul_plan *plan;
-    haul_plan_statistics told;
+    haul_plan_info told;
     haul_root root;
     size_t count;
     both[0].laps = first;
@@ -1785,8 +1784,8 @@ TEST(holders, what_lies_in_a_constructed_type_asks_for_them_too)
     root.count = 1;
     for (count = 0; count < 6; count++) {
         one.laps = (int64_t)count;
-        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-        haul_plan_get_statistics(plan, &told);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+        haul_plan_get_info(plan, &told);
         CHECK_EQ(told.graph_bytes, sizeof one + sizeof both + 2 * count * sizeof(double));
         haul_plan_free(&plan);
     }

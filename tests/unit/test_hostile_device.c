@@ -8,7 +8,9 @@
 
 #include "arena_graphs.h"
 #include "support/random.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum {
     RANGES = 64,
@@ -103,8 +105,8 @@ static size_t any_size(void)
     }
 }
 
-/* What could hurt most: sizes, addresses there and here, and beside them. */
-static uintptr_t any_word(void)
+/* What could hurt most: sizes, addresses there and here, and beside them. */ static uintptr_t
+any_word(void)
 {
     const size_t i = random_below(&the_random, range_count);
     switch (random_below(&the_random, 4)) {
@@ -170,13 +172,11 @@ typedef struct box {
     unsigned char text[8];
 } box;
 
-/* Off the grid. */
-typedef struct packed {
+/* Off the grid. */ typedef struct packed {
     unsigned char at[sizeof(void *) + 4];
 } packed;
 
-/* Pointers on the grid, and nothing that stays. */
-typedef struct cell {
+/* Pointers on the grid, and nothing that stays. */ typedef struct cell {
     struct cell *next;
     int32_t *data;
     int64_t count;
@@ -257,8 +257,7 @@ typedef struct scene {
     box *boxes[BOXES];
 } scene;
 
-/* A failure has words. */
-static void answers(haul_device *device, haul_status status)
+/* A failure has words. */ static void answers(haul_device *device, haul_status status)
 {
     if (status != HAUL_OK)
         CHECK(haul_context_error(haul_device_context(device))->text[0] != 0);
@@ -270,9 +269,9 @@ static haul_status update_some(const scene *s, int to_device, int later)
     const size_t first = random_below(&the_random, s->bytes);
     const size_t bytes = random_between(&the_random, 1, s->bytes - first);
     if (to_device)
-        return haul_update_device(s->shipment, s->host + first, bytes);
-    return later ? haul_update_host_async(s->shipment, s->host + first, bytes, NULL)
-                 : haul_update_host(s->shipment, s->host + first, bytes);
+        return haul_update_device(s->shipment, RANGE(s->host + first, bytes), NULL);
+    return later ? haul_update_host(s->shipment, RANGE(s->host + first, bytes), OWN_STREAM)
+                 : haul_update_host(s->shipment, RANGE(s->host + first, bytes), NULL);
 }
 
 static void copy_on(scene *s)
@@ -284,8 +283,8 @@ static void copy_on(scene *s)
     if (status != HAUL_OK)
         return;
     spoil_all(device);
-    answers(device,
-            random_one_in(&the_random, 2) ? haul_unmarshal(copy) : haul_unmarshal_pointers(copy));
+    answers(device, random_one_in(&the_random, 2) ? haul_unmarshal(copy)
+                                                  : haul_update_host(copy, WITH_POINTERS, NULL));
     haul_shipment_free(&copy);
 }
 
@@ -297,21 +296,22 @@ static haul_status some_way(scene *s)
         return haul_unmarshal(s->shipment);
     case 2:
     case 3:
-        return haul_unmarshal_pointers(s->shipment);
+        return haul_update_host(s->shipment, WITH_POINTERS, NULL);
     case 4:
         return update_some(s, 0, random_one_in(&the_random, 2));
     case 5:
         return update_some(s, 1, 0);
     case 6:
-        return random_one_in(&the_random, 2) ? haul_unmarshal_async(s->shipment, NULL)
-                                             : haul_unmarshal_pointers_async(s->shipment, NULL);
+        return random_one_in(&the_random, 2)
+                   ? haul_update_host(s->shipment, NULL, OWN_STREAM)
+                   : haul_update_host(s->shipment, WITH_POINTERS, OWN_STREAM);
     case 7:
         copy_on(s);
         return HAUL_OK;
     case 8:
-        return s->has_plan ? HAUL_OK : haul_replan(s->shipment);
+        return s->has_plan ? HAUL_OK : haul_reship(s->shipment, NULL);
     default:
-        return haul_refresh(s->shipment);
+        return haul_update_device(s->shipment, NULL, NULL);
     }
 }
 
@@ -323,7 +323,7 @@ static void play(scene *s)
     for (round = 0; round < ROUNDS; round++) {
         spoil_all(the_device);
         answers(the_device, some_way(s));
-        answers(the_device, haul_shipment_wait(s->shipment));
+        answers(the_device, haul_wait(s->shipment));
         if (s->check)
             s->check(s);
     }
@@ -352,8 +352,7 @@ static void check_nursery(const scene *s)
     CHECK(s->nursery->used <= NURSERY && s->nursery->used % HAUL_ARENA_GRANULE == 0);
 }
 
-/* Nothing has been written behind what is allocated. */
-static void check_arena(const scene *s)
+/* Nothing has been written behind what is allocated. */ static void check_arena(const scene *s)
 {
     haul_arena_statistics now;
     void *fresh;
@@ -419,7 +418,7 @@ static void play_arena(scene *s)
 
 static void play_typed(int with_near)
 {
-    haul_ship_arena_options options;
+    haul_ship_options options;
     haul_shipment *shipments[2];
     haul_arena *arenas[2];
     scene s;
@@ -436,26 +435,25 @@ static void play_typed(int with_near)
     l = links_make(s.near_arena, 3);
     s.links[3]->other = with_near ? l : NULL;
     options.outside = (haul_outside)random_below(&the_random, 3);
-    options.direct_return = random_one_in(&the_random, 2);
     s.check = check_typed;
     arenas[0] = s.arena;
     arenas[1] = s.near_arena;
     shipments[1] = NULL;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, with_near ? 2 : 1, &options, shipments),
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, with_near ? 2 : 1, &options, NULL, shipments),
                  HAUL_OK);
     s.shipment = shipments[0];
+    if (random_one_in(&the_random, 2))
+        CHECK_STATUS(haul_return_directly(s.shipment), HAUL_OK);
     play_arena(&s);
     haul_shipment_free(&shipments[1]);
 }
 
-/* No bytes that stay: pointers come directly, as the device has them. */
-static void play_direct(void)
+/* No bytes that stay: pointers come directly, as the device has them. */ static void
+play_direct(void)
 {
-    haul_ship_arena_options options;
     scene s;
     int i;
     memset(&s, 0, sizeof s);
-    memset(&options, 0, sizeof options);
     open_arena(&s, 1);
     for (i = 0; i < LINKS; i++) {
         cell *c = haul_arena_new(s.arena, cell_type, 1);
@@ -469,8 +467,9 @@ static void play_direct(void)
         while (haul_arena_allocate(s.arena, 1))
             ;
     }
-    options.direct_return = 1;
-    CHECK_STATUS(haul_ship_arena(the_device, s.arena, &options, &s.shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(s.arena), NULL, NULL, &s.shipment),
+                 HAUL_OK);
+    CHECK_STATUS(haul_return_directly(s.shipment), HAUL_OK);
     play_arena(&s);
 }
 
@@ -492,14 +491,13 @@ static void play_discovered(void)
             CHECK((s.nursery = haul_arena_new_nursery(s.arena, NURSERY)) != NULL);
     }
     s.check = check_discovered;
-    CHECK_STATUS(
-        haul_ship_arena_from(the_device, s.arena, s.boxes[0], box_type, 1, NULL, &s.shipment),
-        HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(s.arena, s.boxes[0], box_type),
+                                NULL, NULL, &s.shipment),
+                 HAUL_OK);
     play_arena(&s);
 }
 
-/* A graph in the heap: one allocation each. */
-static void check_graph(scene *s)
+/* A graph in the heap: one allocation each. */ static void check_graph(scene *s)
 {
     int i;
     for (i = 0; i < LINKS; i++)
@@ -524,8 +522,7 @@ static void play_graph(void)
         if (i > 0)
             s.links[i - 1]->next = s.links[i];
     }
-    options.relocate_on_host = random_one_in(&the_random, 2);
-    options.whole_return = random_one_in(&the_random, 3);
+    host_patches(the_device, random_one_in(&the_random, 2));
     options.ordered = random_one_in(&the_random, 3);
     s.host = (unsigned char *)s.links[2];
     s.bytes = sizeof(link);
@@ -540,8 +537,8 @@ static void play_graph(void)
     }
 }
 
-/* Chains through the middle two of four pages. */
-static unsigned char *cells_make(haul_arena *arena)
+/* Chains through the middle two of four pages. */ static unsigned char *
+cells_make(haul_arena *arena)
 {
     unsigned char *pages = haul_arena_allocate_aligned(arena, 4 * 4096, 4096);
     cell *last = NULL;
@@ -583,7 +580,7 @@ static void play_locked(void)
     s.bytes = 2 * 4096;
     s.has_plan = 1;
     CHECK_STATUS(haul_ship(the_device, pages + 4096, cell_type, 1, &options, &s.shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(s.shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s.shipment, NULL, NULL), HAUL_OK);
     play(&s);
     check_beside(pages);
     haul_shipment_free(&s.shipment);
@@ -644,8 +641,8 @@ TEST(hostile_device, a_locked_source_is_written_and_nothing_beside_it)
 
 /* ---- Blocks of the drop-in forms. */
 
-/* Everywhere a size with the check that once stood in front of a block. */
-static void forge(void *unused)
+/* Everywhere a size with the check that once stood in front of a block. */ static void
+forge(void *unused)
 {
     size_t at;
     (void)unused;
@@ -671,7 +668,8 @@ TEST(hostile_device, blocks_have_the_sizes_that_the_host_gave_them)
     for (i = 0; i < BLOCKS; i++)
         CHECK((blocks[i] = haul_arena_malloc(arena, BYTES)) != NULL);
     CHECK(haul_arena_allocate(arena, RESERVE / 2) != NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(arena), NULL, NULL, &shipment),
+                 HAUL_OK);
     CHECK_EQ(range_count, 1);
     CHECK_STATUS(haul_host_launch(the_device, forge, NULL), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
@@ -691,8 +689,7 @@ TEST(hostile_device, blocks_have_the_sizes_that_the_host_gave_them)
 
 /* ---- Lists that lead out, one by one. */
 
-/* A word of a range of the device's, from its end. */
-typedef struct one_word {
+/* A word of a range of the device's, from its end. */ typedef struct one_word {
     size_t range, before_end;
     uint64_t word;
 } one_word;
@@ -724,7 +721,7 @@ TEST(hostile_device, a_segment_that_leads_out_of_locked_memory_is_refused)
     pages = cells_make(arena);
     options.lock_source = 1;
     CHECK_STATUS(haul_ship(the_device, pages + 4096, cell_type, 1, &options, &shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     CHECK_EQ(range_count, 2);
     spoil_one(1, ranges[1].bytes - offsetof(haul_segment, from), (uintptr_t)pages);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_ERROR_DEVICE);
@@ -743,7 +740,6 @@ TEST(hostile_device, a_segment_that_leads_out_of_locked_memory_is_refused)
  * bytes and beyond. */
 TEST(hostile_device, an_offset_that_leads_out_of_an_arena_is_refused)
 {
-    haul_ship_arena_options how;
     haul_arena_options options;
     haul_arena *arena, *other;
     haul_shipment *shipment, *beside;
@@ -751,10 +747,9 @@ TEST(hostile_device, an_offset_that_leads_out_of_an_arena_is_refused)
     cell *one;
     size_t i;
     memset(&options, 0, sizeof options);
-    memset(&how, 0, sizeof how);
     open_devices();
     options.reserve_bytes = RESERVE;
-    options.pinned = how.direct_return = 1;
+    options.pinned = 1;
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &arena), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &other), HAUL_OK);
     CHECK((one = haul_arena_new(arena, cell_type, 1)) != NULL);
@@ -762,8 +757,11 @@ TEST(hostile_device, an_offset_that_leads_out_of_an_arena_is_refused)
     CHECK(haul_arena_new(other, cell_type, 1) != NULL);
     while (haul_arena_allocate(arena, 16))
         ;
-    CHECK_STATUS(haul_ship_arena(the_device, arena, &how, &shipment), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the_device, other, &how, &beside), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(arena), NULL, NULL, &shipment),
+                 HAUL_OK);
+    CHECK_STATUS(haul_return_directly(shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(other), NULL, NULL, &beside), HAUL_OK);
+    CHECK_STATUS(haul_return_directly(beside), HAUL_OK);
     CHECK_EQ(range_count, 2);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     offsets[0] = (uint64_t)((uintptr_t)ranges[1].at - (uintptr_t)ranges[0].at);

@@ -64,7 +64,7 @@ TEST(invariants, of_a_layout_are_named_when_they_break)
     root.type = node_type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     CHECK_STR(fault_of(plan), NULL);
     middle = plan->found.map.block_count / 2;
     haul__block *block = haul__map_block(&plan->found.map, middle);
@@ -98,7 +98,7 @@ TEST(invariants, of_an_arena_and_its_shipment_are_named_when_they_break)
     n = haul_arena_new(arena, node_type, 3);
     CHECK(n != NULL && haul_arena_new_nursery(arena, 4096) != NULL);
     n[0].next = &n[2];
-    CHECK_STATUS(haul_ship_arena(device, arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
     CHECK_STR(fault_in(shipment), NULL);
     BREAK(arena->nurseries[0].used, 5000u, fault_in(shipment), "more of a nursery is used");
     BREAK(arena->nurseries[0].memory, (size_t)1 << 20, fault_in(shipment), "outside of its arena");
@@ -108,10 +108,10 @@ TEST(invariants, of_an_arena_and_its_shipment_are_named_when_they_break)
     BREAK(shipment->range.arena_bytes, (size_t)1 << 20, fault_in(shipment), "over its arena");
     BREAK(shipment->range.listed, (size_t)1 << 30, fault_in(shipment), "longer than its room");
     arena->nurseries[0].used += 5000;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_STATE);
     CHECK_HAS(haul_context_error(haul_device_context(device))->text, "broken invariant");
     arena->nurseries[0].used -= 5000;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     haul_shipment_free(&shipment);
     haul_arena_free(&arena);
     haul_device_close(&device);

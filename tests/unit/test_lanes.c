@@ -7,6 +7,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/short_forms.h"
 
 #define NODES ((size_t)24000)
 
@@ -166,18 +167,17 @@ static void same_object(const forest *f, const haul_plan *plan, const char *aren
 static void check_copy(forest *f, haul_context *context)
 {
     haul_root root = { NULL, NULL, 1 };
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     haul_plan *plan;
     char *arena;
     size_t i, described = 0;
     root.address = &f->reds[0];
     root.type = red_type;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    arena = malloc(haul_plan_bytes(plan) + 16);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    arena = malloc(plan_bytes(plan) + 16);
     CHECK(arena != NULL);
-    CHECK_STATUS(
-        haul_plan_pack(plan, arena, haul_plan_bytes(plan), (uint64_t)(uintptr_t)arena, NULL),
-        HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), (uint64_t)(uintptr_t)arena, NULL),
+                 HAUL_OK);
     for (i = 0; i < f->found; i++)
         same_object(f, plan, arena, f->queue[i]);
     for (i = 0; i < NODES; i++) {
@@ -186,7 +186,7 @@ static void check_copy(forest *f, haul_context *context)
         described += haul_plan_offset(plan, &f->blues[i].number, &offset) == HAUL_OK;
     }
     CHECK_EQ(described, f->found);
-    haul_plan_get_statistics(plan, &statistics);
+    haul_plan_get_info(plan, &statistics);
     CHECK(statistics.worklist_bytes > 8 * 1000 * 8); /* so many did wait */
     free(arena);
     haul_plan_free(&plan);
@@ -231,7 +231,7 @@ static haul_status starving_run(void *user)
     haul_root root = { NULL, NULL, 1 };
     root.address = &s->f.reds[0];
     root.type = red_type;
-    return haul_plan_create(s->context, &root, 1, &s->plan);
+    return haul_plan_create(s->context, haul_from_roots(&root, 1), NULL, &s->plan);
 }
 
 static void starving_undo(void *user)

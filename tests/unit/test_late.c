@@ -13,6 +13,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct link {
     struct link *next;
@@ -62,18 +63,17 @@ typedef enum kind { PLAIN, PINNED, MIRRORED, KINDS } kind;
 static void ship_arena(kind what, int to)
 {
     haul_arena_options options;
-    haul_ship_arena_options direct;
     memset(&options, 0, sizeof options);
-    memset(&direct, 0, sizeof direct);
     options.reserve_bytes = (size_t)1 << 20;
     options.pinned = what == PINNED;
     options.mirrored = what == MIRRORED;
-    direct.direct_return = 1;
     CHECK_STATUS(haul_arena_create_for(the.device[0], &options, &the.arena), HAUL_OK);
     the.first = haul_arena_new(the.arena, link_type, 1);
     CHECK(the.first != NULL);
     the.first->value = 1;
-    CHECK_STATUS(haul_ship_arena(the.device[to], the.arena, &direct, &the.s), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the.device[to], haul_from_arena(the.arena), NULL, NULL, &the.s),
+                 HAUL_OK);
+    CHECK_STATUS(haul_return_directly(the.s), HAUL_OK);
 }
 
 static void give_up(haul_status (*call)(haul_shipment *))
@@ -90,7 +90,7 @@ static void free_arena(void)
     CHECK_STR(the.plan.misuse, NULL);
 }
 
-static haul_status (*const calls[])(haul_shipment *) = { haul_unmarshal, haul_refresh };
+static haul_status (*const calls[])(haul_shipment *) = { haul_unmarshal, refresh_now };
 
 TEST(late, an_arena_stays_while_any_device_reads_or_writes_it_D13)
 {
@@ -119,12 +119,12 @@ TEST(late, a_wait_is_over_when_the_late_work_is_D13)
             open_pair();
             ship_arena((kind)what, 1);
             give_up(calls[call]);
-            CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_PENDING);
-            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
-            CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
+            CHECK_STATUS(haul_poll(the.s), HAUL_ERROR_PENDING);
+            CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_PENDING);
+            CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_ERROR_PENDING);
             the.plan.impatient = 0;
-            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
-            CHECK_STATUS(haul_shipment_poll(the.s), HAUL_OK);
+            CHECK_STATUS(haul_wait(the.s), HAUL_OK);
+            CHECK_STATUS(haul_poll(the.s), HAUL_OK);
             CHECK_STATUS(haul_unmarshal(the.s), HAUL_OK);
             free_arena();
             close_pair();
@@ -139,9 +139,9 @@ TEST(late, a_wait_for_a_graph_is_over_when_the_late_work_is_D13)
         open_pair();
         CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
         give_up(calls[call]);
-        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+        CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_PENDING);
         the.plan.impatient = 0;
-        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+        CHECK_STATUS(haul_wait(the.s), HAUL_OK);
         haul_shipment_free(&the.s);
         close_pair();
     }
@@ -157,17 +157,17 @@ TEST(late, a_poll_tells_that_late_work_has_failed_and_so_does_the_wait_D13)
         haul_status status;
         open_pair();
         CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
-        give_up(haul_refresh);
+        give_up(refresh_now);
         the.plan.impatient = 0;
         fault_arm(&the.plan, FAULT_ONCE, at);
-        status = haul_shipment_poll(the.s);
+        status = haul_poll(the.s);
         fired = the.plan.fired;
         fault_disarm(&the.plan);
         check_note("event %llu", (unsigned long long)at);
         CHECK_STATUS(status, fired ? HAUL_ERROR_DEVICE : HAUL_ERROR_PENDING);
-        CHECK_STATUS(haul_shipment_wait(the.s), fired ? HAUL_ERROR_DEVICE : HAUL_OK);
-        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
-        CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+        CHECK_STATUS(haul_wait(the.s), fired ? HAUL_ERROR_DEVICE : HAUL_OK);
+        CHECK_STATUS(haul_wait(the.s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK);
         haul_shipment_free(&the.s);
         close_pair();
     }
@@ -185,19 +185,19 @@ TEST(late, a_wait_that_has_told_a_failure_is_over_D13)
             haul_status status;
             open_pair();
             CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
-            CHECK_STATUS(haul_unmarshal_async(the.s, &on), HAUL_OK);
+            CHECK_STATUS(haul_update_host(the.s, NULL, &on), HAUL_OK);
             fault_arm(&the.plan, FAULT_ONCE, given_up);
             the.plan.impatient = 1;
-            both += haul_refresh_async(the.s, &on) != HAUL_OK;
+            both += haul_update_device(the.s, NULL, &on) != HAUL_OK;
             the.plan.impatient = 0;
             fault_arm(&the.plan, FAULT_ONCE, at);
-            status = haul_shipment_wait(the.s);
+            status = haul_wait(the.s);
             fired = the.plan.fired;
             fault_disarm(&the.plan);
             check_note("given up at %llu, event %llu", (unsigned long long)given_up,
                        (unsigned long long)at);
             CHECK_STATUS(status, fired ? HAUL_ERROR_DEVICE : HAUL_OK);
-            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+            CHECK_STATUS(haul_wait(the.s), HAUL_OK);
             haul_shipment_free(&the.s);
             close_pair();
         }
@@ -253,18 +253,18 @@ TEST(late, a_failure_before_the_call_returns_is_told_by_the_wait_D1_D13)
             fault_arm(&the.plan, FAULT_SLOW, at);
             the.plan.also_at = at + also;
             await_fails = 1;
-            status = haul_refresh(the.s);
+            status = haul_update_device(the.s, NULL, NULL);
             fired = the.plan.fired;
             the.plan.also_at = 0;
             fault_disarm(&the.plan);
             check_note("events %llu and %llu", (unsigned long long)at,
                        (unsigned long long)(at + also));
             if (status == HAUL_ERROR_PENDING && !await_fails) {
-                CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE);
+                CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_DEVICE);
                 told++;
             }
             await_fails = 0;
-            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+            CHECK_STATUS(haul_wait(the.s), HAUL_OK);
             haul_shipment_free(&the.s);
             haul_device_close(&the.device[0]);
             fault_check_clean(&the.plan);
@@ -275,8 +275,8 @@ TEST(late, a_failure_before_the_call_returns_is_told_by_the_wait_D1_D13)
     free(bytes);
 }
 
-/* Also one that is lost before it could be asked for a fence. */
-TEST(late, a_lost_device_is_not_waited_for_D13_D17)
+/* Also one that is lost before it could be asked for a fence. */ TEST(
+    late, a_lost_device_is_not_waited_for_D13_D17)
 {
     link one = { NULL, 1 };
     uint64_t at;
@@ -287,17 +287,17 @@ TEST(late, a_lost_device_is_not_waited_for_D13_D17)
         CHECK_STATUS(haul_ship(the.device[0], &one, link_type, 1, NULL, &the.s), HAUL_OK);
         fault_arm(&the.plan, FAULT_LOST, at);
         the.plan.impatient = 1;
-        status = haul_refresh(the.s);
+        status = haul_update_device(the.s, NULL, NULL);
         the.plan.impatient = 0;
         the.plan.at = 0;
         lost = the.plan.lost;
         check_note("event %llu, %s", (unsigned long long)at, the.plan.last);
         if (lost && status == HAUL_ERROR_PENDING) {
             untold++;
-            CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_DEVICE_LOST);
-            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_DEVICE_LOST);
+            CHECK_STATUS(haul_poll(the.s), HAUL_ERROR_DEVICE_LOST);
+            CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_DEVICE_LOST);
         }
-        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+        CHECK_STATUS(haul_wait(the.s), HAUL_OK);
         haul_shipment_free(&the.s);
         close_pair();
     }
@@ -313,8 +313,9 @@ TEST(late, an_arena_whose_first_ship_is_late_stays_too_D13)
             open_pair();
             ship_arena((kind)what, to);
             the.plan.impatient = 1;
-            CHECK_STATUS(haul_ship_arena(the.device[1 - to], the.arena, NULL, &none),
-                         HAUL_ERROR_PENDING);
+            CHECK_STATUS(
+                haul_ship_from(the.device[1 - to], haul_from_arena(the.arena), NULL, NULL, &none),
+                HAUL_ERROR_PENDING);
             CHECK_PTR(none, NULL);
             the.plan.impatient = 0;
             free_arena();
@@ -334,7 +335,8 @@ static void free_late_arena(void)
     CHECK_STATUS(haul_arena_create_for(the.device[0], &options, &the.arena), HAUL_OK);
     CHECK(haul_arena_new(the.arena, link_type, 1) != NULL);
     the.plan.impatient = 1;
-    CHECK_STATUS(haul_ship_arena(the.device[1], the.arena, NULL, &none), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_ship_from(the.device[1], haul_from_arena(the.arena), NULL, NULL, &none),
+                 HAUL_ERROR_PENDING);
     the.plan.impatient = 0;
     haul_arena_free(&the.arena);
 }
@@ -350,12 +352,13 @@ TEST(late, what_fails_in_a_free_is_told_to_work_under_way_and_not_by_the_call_th
         open_pair();
         CHECK_STATUS(haul_ship(the.device[1], &one, link_type, 1, NULL, &the.s), HAUL_OK);
         free_late_arena();
-        CHECK_STATUS(haul_ship_async(the.device[0], &one, link_type, 1, NULL, &on, &under_way),
-                     HAUL_OK);
+        CHECK_STATUS(
+            haul_ship_from(the.device[0], haul_from_object(&one, link_type), NULL, &on, &under_way),
+            HAUL_OK);
         fault_arm(&the.plan, FAULT_ONCE, at);
-        status = haul_refresh(the.s);
+        status = haul_update_device(the.s, NULL, NULL);
         if (status == HAUL_OK) /* the device is done now, if it was not before */
-            status = haul_refresh(the.s);
+            status = haul_update_device(the.s, NULL, NULL);
         fired = the.plan.fired;
         fault_disarm(&the.plan);
         check_note("event %llu, %s", (unsigned long long)at, the.plan.last);
@@ -365,8 +368,8 @@ TEST(late, what_fails_in_a_free_is_told_to_work_under_way_and_not_by_the_call_th
                 other = HAUL_ERROR_DEVICE;
             in_free += other != HAUL_OK;
         }
-        CHECK_STATUS(haul_shipment_wait(under_way), other);
-        CHECK_STATUS(haul_shipment_wait(under_way), HAUL_OK);
+        CHECK_STATUS(haul_wait(under_way), other);
+        CHECK_STATUS(haul_wait(under_way), HAUL_OK);
         haul_shipment_free(&under_way);
         haul_shipment_free(&the.s);
         close_pair();
@@ -374,8 +377,8 @@ TEST(late, what_fails_in_a_free_is_told_to_work_under_way_and_not_by_the_call_th
     CHECK(in_free > 0);
 }
 
-/* The device that copies reads memory of the one that is copied from. */
-TEST(late, what_another_device_still_copies_from_stays_D13)
+/* The device that copies reads memory of the one that is copied from. */ TEST(
+    late, what_another_device_still_copies_from_stays_D13)
 {
     link one = { NULL, 1 };
     int waits;
@@ -386,10 +389,10 @@ TEST(late, what_another_device_still_copies_from_stays_D13)
         the.plan.impatient = 1;
         CHECK_STATUS(haul_shipment_copy(the.s, the.device[1], &copy), HAUL_ERROR_PENDING);
         CHECK_PTR(copy, NULL);
-        CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+        CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_PENDING);
         the.plan.impatient = 0;
         if (waits)
-            CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+            CHECK_STATUS(haul_wait(the.s), HAUL_OK);
         haul_shipment_free(&the.s);
         CHECK_STR(the.plan.misuse, NULL);
         CHECK_EQ(the.plan.device_blocks, 1); /* the copy's range, which is given back later */

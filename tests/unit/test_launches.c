@@ -113,7 +113,7 @@ TEST(launches, a_second_launch_is_busy_and_all_other_calls_go_on)
     CHECK_STATUS(haul_host_launch(p.device, nothing, NULL), HAUL_ERROR_BUSY);
     CHECK_STATUS(haul_ship(p.device, p.bytes, p.type, LARGE, NULL, &more), HAUL_OK);
     p.bytes[5] = 9;
-    CHECK_STATUS(haul_refresh(more), HAUL_OK);
+    CHECK_STATUS(haul_update_device(more, NULL, NULL), HAUL_OK);
     p.bytes[5] = 0;
     CHECK_STATUS(haul_unmarshal(more), HAUL_OK);
     CHECK_EQ(p.bytes[5], 9);

@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct node {
     struct node *next;
@@ -76,12 +77,14 @@ static void begin(life *l)
     root.address = l->nodes;
     root.type = l->type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(l->context, &root, 1, &l->plan), HAUL_OK);
-    CHECK_STATUS(haul_ship_plan(l->device, l->plan, NULL, &l->shipment), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(l->context, haul_from_roots(&root, 1), NULL, &l->plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(l->device, haul_from_plan(l->plan), NULL, NULL, &l->shipment),
+                 HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(l->shipment, l->device, &l->copy), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(l->device, &arena, &l->arena), HAUL_OK);
     CHECK((l->in_arena = haul_arena_new(l->arena, l->type, 1)) != NULL);
-    CHECK_STATUS(haul_ship_arena(l->device, l->arena, NULL, &l->of_arena), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(l->device, haul_from_arena(l->arena), NULL, NULL, &l->of_arena),
+                 HAUL_OK);
 }
 
 static void drop(life *l, int which)
@@ -117,15 +120,14 @@ static void there_and_back(life *l, haul_shipment *shipment)
 {
     const int32_t sent = ++l->seen;
     l->nodes[2].seen = sent;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     l->nodes[2].seen = 0;
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(l->nodes[2].seen, sent);
     CHECK_PTR(l->nodes[1].next, &l->nodes[2]);
 }
 
-/* All that is left, and together what belongs together. */
-static void use(life *l)
+/* All that is left, and together what belongs together. */ static void use(life *l)
 {
     unsigned char packed[256];
     haul_shipment *shipment;
@@ -141,18 +143,20 @@ static void use(life *l)
     if (l->copy)
         there_and_back(l, l->copy);
     if (l->of_arena) {
-        CHECK_STATUS(haul_refresh(l->of_arena), HAUL_OK);
-        CHECK_STATUS(haul_unmarshal_pointers(l->of_arena), HAUL_OK);
-        CHECK_STATUS(haul_replan(l->of_arena), HAUL_OK);
+        CHECK_STATUS(haul_update_device(l->of_arena, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_update_host(l->of_arena, WITH_POINTERS, NULL), HAUL_OK);
+        CHECK_STATUS(haul_reship(l->of_arena, NULL), HAUL_OK);
     }
     if (l->arena)
         CHECK(haul_arena_allocate(l->arena, 16) != NULL);
     if (l->device && l->plan) {
-        CHECK_STATUS(haul_ship_plan(l->device, l->plan, NULL, &shipment), HAUL_OK);
+        CHECK_STATUS(haul_ship_from(l->device, haul_from_plan(l->plan), NULL, NULL, &shipment),
+                     HAUL_OK);
         haul_shipment_free(&shipment);
     }
     if (l->device && l->arena && !l->of_arena) {
-        CHECK_STATUS(haul_ship_arena(l->device, l->arena, NULL, &shipment), HAUL_OK);
+        CHECK_STATUS(haul_ship_from(l->device, haul_from_arena(l->arena), NULL, NULL, &shipment),
+                     HAUL_OK);
         haul_shipment_free(&shipment);
     }
 }

@@ -696,7 +696,7 @@ static haul_status plan_ladder(void *user)
     haul_root root = { NULL, NULL, 1 };
     root.address = a->first;
     root.type = ladder[0];
-    return haul_plan_create(a->context, &root, 1, &a->plan);
+    return haul_plan_create(a->context, haul_from_roots(&root, 1), NULL, &a->plan);
 }
 
 static void free_plan(void *user)

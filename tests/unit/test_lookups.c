@@ -9,6 +9,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct link {
     struct link *next;
@@ -56,15 +57,14 @@ static void types_close(void)
     haul_type_free(&wide_type);
 }
 
-/* The reference: a mark for each byte of the memory that is an object's. */
-typedef struct scene {
+/* The reference: a mark for each byte of the memory that is an object's. */ typedef struct scene {
     unsigned char *memory, is_object[BYTES + 1];
     haul_root roots[ROOTS];
     size_t count;
 } scene;
 
-/* Objects at random places, one behind the other, often close together. */
-static void scatter(random_source *random, scene *s)
+/* Objects at random places, one behind the other, often close together. */ static void
+scatter(random_source *random, scene *s)
 {
     size_t at = random_below(random, 64);
     memset(s->is_object, 0, sizeof s->is_object);
@@ -139,8 +139,8 @@ TEST(lookups, tell_an_objects_bytes_from_its_neighbours_to_the_byte)
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     for (round = 0; round < ROUNDS; round++) {
         scatter(&random, &s);
-        CHECK_STATUS((round % 2 ? haul_plan_create_ordered : haul_plan_create)(context, s.roots,
-                                                                               s.count, &plan),
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(s.roots, s.count),
+                                      round % 2 ? ORDERED : NULL, &plan),
                      HAUL_OK);
         check_each_byte(&s, plan);
         haul_plan_free(&plan);
@@ -182,7 +182,7 @@ TEST(lookups, a_pointer_to_no_elements_stays_where_the_device_holds_null_and_oth
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, b, bag_type, 1, NULL, &shipment), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, forget_both, haul_device_pointer(shipment, b)), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(b[0].numbers, &none);
     CHECK_PTR(b[0].next, NULL);
     haul_shipment_free(&shipment);

@@ -68,7 +68,7 @@ static void ship_a_graph(const haul_ship_options *options)
     haul_shipment *s;
     CHECK_STATUS(haul_ship(device, links, link_type, 1, options, &s), HAUL_OK);
     run_and_return(device, s, links);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     run_and_return(device, s, links);
     haul_shipment_free(&s);
 }
@@ -89,20 +89,19 @@ static link *links_in(haul_arena *arena)
 
 static void ship_an_arena(const haul_arena_options *options, int is_direct, int is_mirrored)
 {
-    haul_ship_arena_options how;
     haul_arena_statistics statistics;
     haul_arena *arena;
     haul_shipment *s;
     link *first;
-    memset(&how, 0, sizeof how);
-    how.direct_return = is_direct;
     CHECK_STATUS(haul_arena_create_for(device, options, &arena), HAUL_OK);
     haul_arena_get_statistics(arena, &statistics);
     CHECK_EQ(statistics.mirrored, is_mirrored);
     first = links_in(arena);
-    CHECK_STATUS(haul_ship_arena(device, arena, &how, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s), HAUL_OK);
+    if (is_direct)
+        CHECK_STATUS(haul_return_directly(s), HAUL_OK);
     run_and_return(device, s, first);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     run_and_return(device, s, first);
     haul_shipment_free(&s);
     haul_arena_free(&arena);
@@ -168,14 +167,15 @@ TEST(optional_verbs, without_signal_a_call_with_an_event_is_refused_and_others_a
     table.signal = NULL;
     start(&table);
     ship_all_ways();
-    CHECK_STATUS(haul_ship_async(device, links, link_type, 1, NULL, &with_event, &s),
+    CHECK_STATUS(haul_ship_from(device, haul_from_object(links, link_type), NULL, &with_event, &s),
                  HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(s, NULL);
     CHECK_HAS(haul_context_error(haul_device_context(device))->text, "signals no events");
-    CHECK_STATUS(haul_ship_async(device, links, link_type, 1, NULL, &without, &s), HAUL_OK);
-    CHECK_STATUS(haul_refresh_async(s, &with_event), HAUL_ERROR_UNSUPPORTED);
-    CHECK_STATUS(haul_refresh_async(s, &without), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(s), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_object(links, link_type), NULL, &without, &s),
+                 HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, &with_event), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_update_device(s, NULL, &without), HAUL_OK);
+    CHECK_STATUS(haul_wait(s), HAUL_OK);
     run_and_return(device, s, links);
     CHECK_EQ(told, 0);
     haul_shipment_free(&s);
@@ -186,7 +186,7 @@ TEST(optional_verbs, without_lock_the_host_packs_and_the_statistics_say_so)
 {
     haul_device_table table = *haul_host_device();
     haul_ship_options locked;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     haul_shipment *s;
     memset(&locked, 0, sizeof locked);
     locked.lock_source = 1;
@@ -196,8 +196,8 @@ TEST(optional_verbs, without_lock_the_host_packs_and_the_statistics_say_so)
     start(&table);
     ship_all_ways();
     CHECK_STATUS(haul_ship(device, links, link_type, 1, &locked, &s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
-    haul_shipment_get_statistics(s, &statistics);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+    haul_shipment_get_info(s, &statistics);
     CHECK(statistics.packs_because != NULL);
     CHECK_EQ(statistics.pulls, 0);
     haul_shipment_free(&s);

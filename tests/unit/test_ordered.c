@@ -10,6 +10,7 @@
 
 #include "core_graphs.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 /* ---- A graph of pieces that can lie anywhere. */
 
@@ -109,8 +110,8 @@ static int length_of_name(int i)
     return i * 5 % 23;
 }
 
-/* Every piece of the graph, in the order in which build takes them. */
-static void want_all(heap *h)
+/* Every piece of the graph, in the order in which build takes them. */ static void
+want_all(heap *h)
 {
     int i;
     h->count = h->next = 0;
@@ -125,8 +126,8 @@ static void want_all(heap *h)
     }
 }
 
-/* Puts them somewhere: in any order, with or without room between them. */
-static void scatter(heap *h, random_source *random)
+/* Puts them somewhere: in any order, with or without room between them. */ static void
+scatter(heap *h, random_source *random)
 {
     size_t order[PIECES_MAX], i, at = random_below(random, 300);
     const size_t gap = random_one_in(random, 3) ? 0 : random_between(random, 1, 40);
@@ -217,10 +218,11 @@ static void pack_in_order(packing *p, haul_context *context, const haul_root *ro
 {
     memset(p, 0, sizeof *p);
     p->context = context;
-    CHECK_STATUS(haul_plan_create_ordered(context, roots, count, &p->plan), HAUL_OK);
-    p->bytes = haul_plan_bytes(p->plan);
-    p->bitmap_bytes = haul_plan_bitmap_bytes(p->plan);
-    p->alignment = haul_plan_alignment(p->plan);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(roots, count), ORDERED, &p->plan),
+                 HAUL_OK);
+    p->bytes = plan_bytes(p->plan);
+    p->bitmap_bytes = plan_bitmap_bytes(p->plan);
+    p->alignment = plan_alignment(p->plan);
     p->arena = lab_arena(p->bytes, p->alignment, 0x99);
     p->bitmap = lab_arena(p->bitmap_bytes, 8, 0x99);
     CHECK_STATUS(haul_plan_pack(p->plan, p->arena, p->bytes, base, p->bitmap), HAUL_OK);
@@ -260,8 +262,8 @@ static void check_same_packing(const packing *a, const packing *b)
     CHECK_BYTES(a->bitmap, b->bitmap, a->bitmap_bytes);
 }
 
-/* What base 0 leaves out (off-grid pointers with tags, say) is seen at a base. */
-TEST(ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
+/* What base 0 leaves out (off-grid pointers with tags, say) is seen at a base. */ TEST(
+    ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
 {
     random_source random = random_start("ordered graphs");
     haul_context *context = new_context(0);
@@ -282,7 +284,7 @@ TEST(ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
         if (base) {
             packing based;
             pack_in_order(&based, context, &root, 1, base);
-            CHECK_STATUS(haul_relocate(again.arena, again.bytes, again.bitmap, base), HAUL_OK);
+            CHECK_STATUS(haul_plan_relocate(again.arena, again.bytes, again.bitmap, base), HAUL_OK);
             CHECK_BYTES(again.bitmap, based.bitmap, based.bitmap_bytes);
             pack_drop(&based);
         }
@@ -300,8 +302,8 @@ TEST(ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
     free(h);
 }
 
-/* The copy, packed for where it lies, is walked as the source is. */
-TEST(ordered, the_copy_is_the_graph)
+/* The copy, packed for where it lies, is walked as the source is. */ TEST(ordered,
+                                                                           the_copy_is_the_graph)
 {
     random_source random = random_start("ordered copies");
     haul_context *context = new_context(1);
@@ -435,8 +437,8 @@ typedef struct slices {
     int32_t *b, *a, *whole; /* the latter 2, the former 2, and the 4 that these are */
 } slices;
 
-/* When the whole is found, all its bytes are known. */
-TEST(ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
+/* When the whole is found, all its bytes are known. */ TEST(
+    ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
 {
     static const haul_ref refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
                                      HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
@@ -713,11 +715,14 @@ TEST(ordered, wrong_graphs_are_refused_with_their_path_G1)
     memset(n, 0, sizeof n);
     n[0].right = (node *)(void *)((unsigned char *)&n[1] + 1);
     root.type = node_type;
-    CHECK_STATUS(haul_plan_create_ordered(context, &root, 1, &plan), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), ORDERED, &plan),
+                 HAUL_ERROR_GRAPH);
     CHECK_PTR(plan, NULL);
     CHECK_STR(haul_context_error(context)->path, "root.right");
-    CHECK_STATUS(haul_plan_create_ordered(context, &root, 1, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_plan_create_ordered(context, NULL, 0, &plan), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), ORDERED, NULL),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(NULL, 0), ORDERED, &plan),
+                 HAUL_ERROR_ARGUMENT);
     haul_type_free(&node_type);
     haul_context_free(&context);
 }
@@ -743,17 +748,17 @@ static haul_status plan_pack_unpack(void *user)
 {
     haul_root root = root_of(faulty_root, shelf_type);
     haul_plan *plan;
-    haul_status status = haul_plan_create_ordered(faulty, &root, 1, &plan);
+    haul_status status = haul_plan_create(faulty, haul_from_roots(&root, 1), ORDERED, &plan);
     unsigned char *arena;
     (void)user;
     if (status != HAUL_OK) {
         CHECK_PTR(plan, NULL);
         return status;
     }
-    arena = lab_arena(haul_plan_bytes(plan), haul_plan_alignment(plan), 0);
-    status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL);
+    arena = lab_arena(plan_bytes(plan), plan_alignment(plan), 0);
+    status = haul_plan_pack(plan, arena, plan_bytes(plan), 4096, NULL);
     if (status == HAUL_OK)
-        status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan), 0);
+        status = haul_plan_unpack(plan, arena, plan_bytes(plan), 0);
     CHECK_EQ(haul_context_error(faulty)->status, status);
     haul_plan_free(&plan);
     free(arena);
@@ -797,12 +802,12 @@ static void *pack_long(void *argument)
     haul_plan *plan;
     void *arena;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start);
-    run->status = haul_plan_create_ordered(context, &root, 1, &plan);
+    run->status = haul_plan_create(context, haul_from_roots(&root, 1), ORDERED, &plan);
     if (run->status == HAUL_OK) {
-        arena = lab_arena(haul_plan_bytes(plan), GRANULE, 0);
-        run->status = haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL);
+        arena = lab_arena(plan_bytes(plan), GRANULE, 0);
+        run->status = haul_plan_pack(plan, arena, plan_bytes(plan), 4096, NULL);
         if (run->status == HAUL_OK)
-            run->status = haul_plan_unpack(plan, arena, haul_plan_bytes(plan), 0);
+            run->status = haul_plan_unpack(plan, arena, plan_bytes(plan), 0);
         free(arena);
         haul_plan_free(&plan);
     }

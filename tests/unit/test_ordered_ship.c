@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct visitor {
     haul_device *device;
@@ -47,10 +48,10 @@ static void drop(void)
 
 static unsigned char *arena_of(const haul_shipment *s, size_t *bytes)
 {
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     unsigned char *arena;
-    haul_shipment_get_statistics(s, &told);
-    *bytes = told.plan.arena_bytes;
+    haul_shipment_get_info(s, &told);
+    *bytes = told.arena_bytes;
     arena = malloc(*bytes);
     CHECK(arena != NULL);
     device_read(v.device, arena, told.base, *bytes);
@@ -70,21 +71,21 @@ TEST(ordered_ship, a_graph_is_walked_changed_and_brought_back)
     before = world_picture(&v.w);
     CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
                  HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_async(v.s, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(v.s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(v.s, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(v.s), HAUL_OK);
     check_changed_by(&v.w, before, museum_change, v.first);
     drop();
 }
 
-/* The rooms lie in the museum's order, whatever the heap's is. */
-TEST(ordered_ship, addresses_rise_in_the_order_of_discovery_and_lead_back)
+/* The rooms lie in the museum's order, whatever the heap's is. */ TEST(
+    ordered_ship, addresses_rise_in_the_order_of_discovery_and_lead_back)
 {
     room *r, *last;
     ship_in_order(40, haul_host_device());
     for (last = v.first, r = v.first->next; r != v.first; last = r, r = r->next) {
-        CHECK(haul_device_address(v.s, r->name) > haul_device_address(v.s, last->name));
-        CHECK_PTR(haul_host_pointer(v.s, haul_device_address(v.s, r)), r);
-        CHECK_PTR(haul_host_pointer(v.s, haul_device_address(v.s, &r->color[5])), &r->color[5]);
+        CHECK(device_address(v.s, r->name) > device_address(v.s, last->name));
+        CHECK_PTR(host_of(v.s, device_address(v.s, r)), r);
+        CHECK_PTR(host_of(v.s, device_address(v.s, &r->color[5])), &r->color[5]);
     }
     CHECK_PTR(haul_device_pointer(v.s, v.w.memory + v.w.bytes - 1), NULL);
     drop();
@@ -95,25 +96,25 @@ TEST(ordered_ship, a_refresh_sends_contents_and_refuses_a_changed_pointer_by_nam
     room *third;
     ship_in_order(20, haul_host_device());
     museum_change(v.first);
-    CHECK_STATUS(haul_refresh(v.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(v.s, NULL, NULL), HAUL_OK);
     check_there();
     third = v.first->next->next->next;
     v.first->next->next->next = v.first;
-    CHECK_STATUS(haul_refresh(v.s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(v.s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_STR(haul_context_error(haul_device_context(v.device))->path, "root(.next)*3");
     v.first->next->next->next = third;
-    CHECK_STATUS(haul_refresh(v.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(v.s, NULL, NULL), HAUL_OK);
     v.first->samples = NULL;
     v.first->sample_count = 0;
     v.first->next = third;
-    CHECK_STATUS(haul_replan(v.s), HAUL_OK);
+    CHECK_STATUS(haul_reship(v.s, NULL), HAUL_OK);
     check_there();
-    CHECK(haul_device_address(v.s, third->name) > haul_device_address(v.s, v.first->name));
+    CHECK(device_address(v.s, third->name) > device_address(v.s, v.first->name));
     drop();
 }
 
-/* To name the pointer, the arena is fetched and put in another order: that takes memory. */
-TEST(ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_pointer_H1)
+/* To name the pointer, the arena is fetched and put in another order: that takes memory. */ TEST(
+    ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_pointer_H1)
 {
     fault_plan plan;
     haul_ship_options options;
@@ -132,7 +133,7 @@ TEST(ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_
     for (at = 1; at < 20; at++) {
         haul_status status;
         fault_arm(&plan, FAULT_ONCE, at);
-        status = haul_refresh(v.s);
+        status = haul_update_device(v.s, NULL, NULL);
         CHECK(status == HAUL_ERROR_STALE || status == plan.first);
         CHECK_EQ(haul_context_error(haul_device_context(v.device))->status, status);
         stale += plan.fired > 0 && status == HAUL_ERROR_STALE;
@@ -150,28 +151,29 @@ TEST(ordered_ship, updates_move_an_object_or_a_range_over_many_objects)
     ship_in_order(20, haul_host_device());
     second = v.first->next;
     second->area = 777;
-    CHECK_STATUS(haul_update_device(v.s, second, sizeof *second), HAUL_OK);
+    CHECK_STATUS(haul_update_device(v.s, RANGE(second, sizeof *second), NULL), HAUL_OK);
     check_there();
     museum_change(v.first);
-    CHECK_STATUS(haul_update_device(v.s, v.w.memory, v.w.used), HAUL_OK);
+    CHECK_STATUS(haul_update_device(v.s, RANGE(v.w.memory, v.w.used), NULL), HAUL_OK);
     check_there();
     before = world_picture(&v.w);
     CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
                  HAUL_OK);
-    CHECK_STATUS(haul_update_host(v.s, v.first, sizeof *v.first), HAUL_OK);
+    CHECK_STATUS(haul_update_host(v.s, RANGE(v.first, sizeof *v.first), NULL), HAUL_OK);
     CHECK_EQ(v.first->area, 2100);
     CHECK_EQ(second->area, 1777);
-    CHECK_STATUS(haul_update_host_async(v.s, second, sizeof *second, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(v.s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(v.s, RANGE(second, sizeof *second), OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(v.s), HAUL_OK);
     CHECK_EQ(second->area, 2777);
-    CHECK_STATUS(haul_update_host(v.s, v.w.memory, v.w.used), HAUL_OK);
+    CHECK_STATUS(haul_update_host(v.s, RANGE(v.w.memory, v.w.used), NULL), HAUL_OK);
     check_changed_by(&v.w, before, museum_change, v.first);
-    CHECK_STATUS(haul_update_host(v.s, v.w.memory + v.w.bytes - 8, 8), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_host(v.s, RANGE(v.w.memory + v.w.bytes - 8, 8), NULL),
+                 HAUL_ERROR_ARGUMENT);
     drop();
 }
 
-/* Parts of two objects that lie side by side here and not there. */
-TEST(ordered_ship, an_update_of_parts_of_two_neighbours_touches_nothing_else)
+/* Parts of two objects that lie side by side here and not there. */ TEST(
+    ordered_ship, an_update_of_parts_of_two_neighbours_touches_nothing_else)
 {
     unsigned char *before, *after;
     size_t bytes, i, changed = 0;
@@ -180,11 +182,11 @@ TEST(ordered_ship, an_update_of_parts_of_two_neighbours_touches_nothing_else)
     before = arena_of(v.s, &bytes);
     name = v.first->name;
     for (i = 0; i < 24; i++)
-        if (haul_device_address(v.s, name + i) &&
-            haul_host_pointer(v.s, haul_device_address(v.s, name + i)) == name + i)
+        if (device_address(v.s, name + i) &&
+            host_of(v.s, device_address(v.s, name + i)) == name + i)
             changed++;
     museum_change(v.first);
-    CHECK_STATUS(haul_update_device(v.s, name, strlen(name) + 1), HAUL_OK);
+    CHECK_STATUS(haul_update_device(v.s, RANGE(name, strlen(name) + 1), NULL), HAUL_OK);
     after = arena_of(v.s, &bytes);
     for (i = changed = 0; i < bytes; i++)
         changed += before[i] != after[i];
@@ -215,13 +217,13 @@ TEST(ordered_ship, pointers_that_the_device_changes_come_back_or_are_refused_D14
     for (last = v.first; last->next != v.first; last = last->next)
         ;
     CHECK_STATUS(haul_host_launch(v.device, reverse, haul_device_pointer(v.s, v.first)), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(v.s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(v.s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(v.first->next, last);
-    CHECK_STATUS(haul_replan(v.s), HAUL_OK);
+    CHECK_STATUS(haul_reship(v.s, NULL), HAUL_OK);
     check_there();
     address = v.first->next;
-    device_write(v.device, haul_device_address(v.s, &last->next), &nowhere, sizeof last->next);
-    CHECK_STATUS(haul_unmarshal_pointers(v.s), HAUL_ERROR_GRAPH);
+    device_write(v.device, device_address(v.s, &last->next), &nowhere, sizeof last->next);
+    CHECK_STATUS(haul_update_host(v.s, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(haul_device_context(v.device))->path, "root.next.next");
     CHECK_PTR(v.first->next, address);
     drop();
@@ -241,7 +243,7 @@ TEST(ordered_ship, a_copy_is_a_shipment_too)
                  HAUL_OK);
     CHECK_STATUS(haul_unmarshal(v.s), HAUL_OK);
     check_changed_by(&v.w, before, museum_change, v.first);
-    CHECK_STATUS(haul_refresh(v.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(v.s, NULL, NULL), HAUL_OK);
     check_there();
     drop();
 }
@@ -264,9 +266,10 @@ TEST(ordered_ship, a_plan_keeps_its_order_and_gives_the_same_bytes_for_the_same_
         root.address = museum_make(&w, 30, 1);
         root.type = room_type;
         root.count = 1;
-        CHECK_STATUS(haul_plan_create_ordered(haul_device_context(device), &root, 1, &plan),
+        CHECK_STATUS(haul_plan_create(haul_device_context(device), haul_from_roots(&root, 1),
+                                      ORDERED, &plan),
                      HAUL_OK);
-        CHECK_STATUS(haul_ship_plan(device, plan, NULL, &s), HAUL_OK);
+        CHECK_STATUS(haul_ship_from(device, haul_from_plan(plan), NULL, NULL, &s), HAUL_OK);
         haul_plan_free(&plan);
         v.device = device;
         arena[i] = arena_of(s, &bytes[i]);
@@ -297,8 +300,8 @@ static fault_operation ordered_operation(haul_status (*run)(void *),
     return operation;
 }
 
-/* Whole, in pieces, and by a device that works late. */
-static void fail_everywhere(fault_operation *operation, unsigned least)
+/* Whole, in pieces, and by a device that works late. */ static void
+fail_everywhere(fault_operation *operation, unsigned least)
 {
     CHECK(fault_everywhere(operation) >= least);
     operation->keeps = 1; /* the ring grows */
@@ -339,7 +342,7 @@ TEST(ordered_faults, unmarshal_of_pointers_survives_every_fault)
 static haul_status update_device(void *user)
 {
     (void)user;
-    return haul_update_device(the.s, the.w.memory, the.w.used);
+    return haul_update_device(the.s, RANGE(the.w.memory, the.w.used), NULL);
 }
 
 TEST(ordered_faults, an_update_survives_every_fault)

@@ -116,7 +116,8 @@ TEST(parents, two_parents_with_two_answers_are_refused_in_checked_mode_with_both
     root.type = layout_type;
     root.count = 1;
     lab_open_context(CHECKED | FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(the.context)->path, "root.other.block");
     CHECK_STR(haul_context_error(the.context)->other_path, "root.block");
     CHECK_HAS(haul_context_error(the.context)->text, "two parents lead to one block");
@@ -402,11 +403,13 @@ TEST(parents, two_bags_that_share_their_slots_and_disagree_about_them_are_refuse
     root.type = bag_type;
     root.count = 1;
     lab_open_context(CHECKED | FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_OK);
     lab_drop();
     second->kinds[0] = EMPTY;
     lab_open_context(CHECKED | FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(the.context)->path, "root.next.items");
     CHECK_STR(haul_context_error(the.context)->other_path, "root.items");
     bag_close();
@@ -515,7 +518,7 @@ static haul_status bag_run(void *user)
     root.address = w->root;
     root.type = bag_type;
     root.count = 1;
-    status = haul_plan_create(w->context, &root, 1, &w->plan);
+    status = haul_plan_create(w->context, haul_from_roots(&root, 1), NULL, &w->plan);
     if (status == HAUL_OK)
         status = haul_plan_pack(w->plan, w->arena, 4 * PAGE, LAB_BASE, NULL);
     if (status != HAUL_OK)

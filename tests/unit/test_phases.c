@@ -83,7 +83,7 @@ TEST(phases, each_call_tells_what_it_does_in_order)
     haul_device *device = open_device(begin, end);
     haul_shipment *shipment = ship_list(device, &first);
     check_told("pack transfer relocate ");
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     check_told("pack transfer ");
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     check_told("transfer scatter ");
@@ -97,7 +97,7 @@ TEST(phases, a_call_that_fails_ends_the_phase_it_was_in)
     haul_shipment *shipment = ship_list(device, &first);
     first.next = &other;
     told[0] = 0;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_STALE);
     CHECK(strncmp(told, "pack ", 5) == 0);
     CHECK_EQ(depth, 0);
     drop(shipment, device);

@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct item {
     struct item *next;
@@ -131,24 +132,24 @@ TEST(plan, addresses_that_are_of_no_object_have_no_place)
 
 TEST(plan, of_nothing_answers_nothing)
 {
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     unsigned char byte[64];
     uint64_t bits[1];
     void *address = byte;
-    CHECK_EQ(haul_plan_bytes(NULL), 0);
-    CHECK_EQ(haul_plan_bitmap_bytes(NULL), 0);
-    CHECK_EQ(haul_plan_alignment(NULL), 0);
+    CHECK_EQ(plan_bytes(NULL), 0);
+    CHECK_EQ(plan_bitmap_bytes(NULL), 0);
+    CHECK_EQ(plan_alignment(NULL), 0);
     memset(&statistics, 1, sizeof statistics);
-    haul_plan_get_statistics(NULL, &statistics);
+    haul_plan_get_info(NULL, &statistics);
     CHECK_EQ(statistics.objects, 0);
-    haul_plan_get_statistics(NULL, NULL);
+    haul_plan_get_info(NULL, NULL);
     CHECK_STATUS(haul_plan_address(NULL, 16, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_plan_address(NULL, 16, &address), HAUL_ERROR_ARGUMENT);
     CHECK_PTR(address, NULL);
     CHECK_STATUS(haul_plan_pack(NULL, byte, 64, 0, bits), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_plan_unpack(NULL, byte, 64, 0), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_relocate(NULL, 64, bits, 1), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_relocate(byte, 64, NULL, 1), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_relocate(NULL, 64, bits, 1), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_plan_relocate(byte, 64, NULL, 1), HAUL_ERROR_ARGUMENT);
 }
 
 /* ---- Statistics. */
@@ -181,13 +182,13 @@ TEST(plan, null_pointers_are_counted_anew_at_each_pack)
     lab_pack(a, item_type, 1);
     CHECK_EQ(the.statistics.null_pointers, 3 + 3);
     CHECK_STATUS(pack_again(), HAUL_OK);
-    haul_plan_get_statistics(the.plan, &the.statistics);
+    haul_plan_get_info(the.plan, &the.statistics);
     CHECK_EQ(the.statistics.null_pointers, 3 + 3);
     item_end();
 }
 
-/* 7 per cent where pointers have 4 bytes: a cell there stands for half as much. */
-TEST(plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
+/* 7 per cent where pointers have 4 bytes: a cell there stands for half as much. */ TEST(
+    plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
 {
     typedef struct node {
         struct node *next;
@@ -214,8 +215,9 @@ TEST(plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
     for (variant = 0; variant < VARIANTS; variant += FLAT) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-        haul_plan_get_statistics(the.plan, &the.statistics);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
+        haul_plan_get_info(the.plan, &the.statistics);
         CHECK_EQ(the.statistics.objects, NODES);
         CHECK_EQ(the.statistics.graph_bytes, NODES * sizeof(node));
         CHECK_EQ(the.statistics.arena_bytes, NODES * sizeof(node) + GRANULE);
@@ -310,10 +312,10 @@ TEST(plan, pointers_hold_where_the_arena_stands_when_it_is_packed_with_its_own_b
     item_start();
     a = items_make(40);
     lab_pack(a, item_type, 1);
-    arena = lab_arena(the.bytes, haul_plan_alignment(the.plan), 0);
+    arena = lab_arena(the.bytes, plan_alignment(the.plan), 0);
     CHECK_STATUS(haul_plan_pack(the.plan, arena, the.bytes, (uint64_t)(uintptr_t)arena, NULL),
                  HAUL_OK);
-    CHECK_STATUS(haul_relocate(the.arena, the.bytes, the.bitmap, (uint64_t)(uintptr_t)arena),
+    CHECK_STATUS(haul_plan_relocate(the.arena, the.bytes, the.bitmap, (uint64_t)(uintptr_t)arena),
                  HAUL_OK);
     CHECK_BYTES(arena, the.arena, the.bytes);
     there = (item *)(void *)(arena + offset_of(a));
@@ -341,7 +343,7 @@ TEST(plan, relocate_patches_marked_words_only_and_ignores_bits_beyond_the_end)
         words[i] = i;
     bitmap[0] = (uint64_t)1 << 3 | (uint64_t)1 << 63;
     bitmap[1] = (uint64_t)1 << 1 | (uint64_t)1 << 5;
-    CHECK_STATUS(haul_relocate(words, 68 * sizeof *words, bitmap, 1000), HAUL_OK);
+    CHECK_STATUS(haul_plan_relocate(words, 68 * sizeof *words, bitmap, 1000), HAUL_OK);
     for (i = 0; i < 70; i++)
         CHECK_EQ(words[i], i == 3 || i == 63 || i == 65 ? i + 1000 : i);
 }
@@ -392,8 +394,8 @@ static void pack_stale(void *user)
     answered = pack_again();
 }
 
-/* Finding the path reads no more than packing does. */
-static void check_stale(const char *path, const char *part)
+/* Finding the path reads no more than packing does. */ static void check_stale(const char *path,
+                                                                                const char *part)
 {
     unsigned char *before = lab_picture();
     const haul_error *error = haul_context_error(the.context);
@@ -442,9 +444,10 @@ TEST(plan, is_stale_when_a_count_has_changed_before_the_first_pack)
     for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-        the.bytes = haul_plan_bytes(the.plan);
-        the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
+        the.bytes = plan_bytes(the.plan);
+        the.bitmap_bytes = plan_bitmap_bytes(the.plan);
         the.arena = lab_arena(the.bytes, 64, 0);
         the.bitmap = lab_arena(the.bitmap_bytes, 8, 0);
         a->next->value_count = 3;
@@ -470,8 +473,8 @@ TEST(plan, is_stale_when_a_string_has_lost_its_end_with_its_path)
     item_end();
 }
 
-/* Whole blocks are copied at once: the terminator is the last byte of one. */
-TEST(plan, is_stale_when_a_string_that_fills_blocks_has_lost_its_end)
+/* Whole blocks are copied at once: the terminator is the last byte of one. */ TEST(
+    plan, is_stale_when_a_string_that_fills_blocks_has_lost_its_end)
 {
     const size_t bytes = 2 * BLOCK;
     char *name;
@@ -608,9 +611,10 @@ TEST(plan, is_stale_when_a_pointer_leads_out_of_the_graph_before_the_first_pack_
         item *good = a->next->links[2];
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-        the.bytes = haul_plan_bytes(the.plan);
-        the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
+        the.bytes = plan_bytes(the.plan);
+        the.bitmap_bytes = plan_bitmap_bytes(the.plan);
         the.arena = lab_arena(the.bytes, 64, 0);
         the.bitmap = lab_arena(the.bitmap_bytes, 8, 0);
         a->next->links[2] = outside;
@@ -724,11 +728,13 @@ TEST(plan, several_plans_live_on_one_context_and_outlive_it_C6)
         haul_context_free(&the.context);
         lab_open_context(variant);
         for (i = 0; i < 4; i++)
-            CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plans[i]), HAUL_OK);
+            CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plans[i]),
+                         HAUL_OK);
         CHECK_STATUS(haul_context_trim(the.context), HAUL_OK);
         haul_plan_free(&plans[1]);
         CHECK_PTR(plans[1], NULL);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plans[1]), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plans[1]),
+                     HAUL_OK);
         haul_context_free(&the.context);
         haul_type_free(&item_type);
         for (i = 0; i < 4; i++) {
@@ -769,15 +775,18 @@ TEST(plan, a_context_is_as_good_after_trim_and_after_a_failure)
         lab_drop();
         lab_open_context(variant);
         blocks = the.doors.host_blocks;
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
         haul_plan_free(&the.plan);
         a->value_count = -1;
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_ERROR_GRAPH);
         a->value_count = 11 % 3;
         CHECK_STATUS(haul_context_trim(the.context), HAUL_OK);
         CHECK_EQ(the.doors.host_blocks, blocks);
         CHECK_EQ(the.doors.reserved_blocks, 0);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
         CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
     }
     CHECK_STATUS(haul_context_trim(NULL), HAUL_ERROR_ARGUMENT);
@@ -805,9 +814,10 @@ TEST(plan, a_warm_context_plans_another_graph_as_a_fresh_one_does)
         lab_open_context(variant);
         for (round = 0; round < 5; round++) {
             root.address = round % 2 ? a : b;
-            CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-            the.bytes = haul_plan_bytes(the.plan);
-            the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+            CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                         HAUL_OK);
+            the.bytes = plan_bytes(the.plan);
+            the.bitmap_bytes = plan_bitmap_bytes(the.plan);
             pack_once(&the.arena, &the.bitmap, 0x3C, 0);
             if (round == 0) {
                 bytes = the.bytes;
@@ -969,7 +979,7 @@ static haul_status kitchen_run(void *user)
     root.address = sink;
     root.type = kitchen_type;
     root.count = 1;
-    return haul_plan_create(the.context, &root, 1, &the.plan);
+    return haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan);
 }
 
 static void kitchen_check(void *user, haul_status status)
@@ -1066,9 +1076,9 @@ TEST(plan, packing_and_unpacking_take_no_memory)
     kitchen_variant = FLAT;
     kitchen_prepare(NULL, &plan);
     CHECK_STATUS(kitchen_run(NULL), HAUL_OK);
-    the.bytes = haul_plan_bytes(the.plan);
-    the.arena = lab_arena(the.bytes, haul_plan_alignment(the.plan), 0);
-    the.bitmap = lab_arena(haul_plan_bitmap_bytes(the.plan), 8, 0);
+    the.bytes = plan_bytes(the.plan);
+    the.arena = lab_arena(the.bytes, plan_alignment(the.plan), 0);
+    the.bitmap = lab_arena(plan_bitmap_bytes(the.plan), 8, 0);
     events = plan.events;
     CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_OK);
     CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes, 0), HAUL_OK);

@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core_graphs.h"
+#include "support/short_forms.h"
 
 static double now(void)
 {
@@ -314,7 +315,7 @@ TEST(promises, every_alignment_up_to_4096_is_kept_and_asked_of_the_arena)
         fill(d->at[i], 3 * alignment);
         lab_pack(d, desk_type, 1);
         CHECK_EQ(copied(&d->at[i]) % alignment, 0);
-        CHECK_EQ(haul_plan_alignment(the.plan), alignment);
+        CHECK_EQ(plan_alignment(the.plan), alignment);
         CHECK_EQ((uintptr_t)the.arena % alignment, 0);
         desk_end();
         aligned_end();
@@ -327,7 +328,7 @@ TEST(promises, without_a_wish_the_arena_needs_two_pointers_alignment_only)
     thin_start();
     t = thin_make(NULL, "small");
     lab_pack(t, thin_type, 1);
-    CHECK_EQ(haul_plan_alignment(the.plan), GRANULE);
+    CHECK_EQ(plan_alignment(the.plan), GRANULE);
     thin_end();
 }
 
@@ -506,7 +507,7 @@ static double crowd_time(char *at, size_t n, const haul_ref *refs, size_t bytes)
     crowd c;
     haul_root root;
     haul_plan *plan;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     double start;
     size_t i;
     type_commit(type);
@@ -521,9 +522,9 @@ static double crowd_time(char *at, size_t n, const haul_ref *refs, size_t bytes)
     lab_drop();
     lab_open_context(FLAT);
     start = now();
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     start = now() - start;
-    haul_plan_get_statistics(plan, &statistics);
+    haul_plan_get_info(plan, &statistics);
     CHECK_EQ(statistics.graph_bytes, sizeof c + n * sizeof *c.all + bytes);
     CHECK(statistics.bookkeeping_bytes <= statistics.graph_bytes / BOOKKEEPING + 40000);
     haul_plan_free(&plan);
@@ -904,14 +905,14 @@ static haul_status mood_run(void *user)
     root.address = my->nodes;
     root.type = moody_type;
     root.count = 1;
-    status = haul_plan_create(my->context, &root, 1, &my->plan);
+    status = haul_plan_create(my->context, haul_from_roots(&root, 1), NULL, &my->plan);
     if (status != HAUL_OK)
         return status;
-    my->arena = lab_arena(haul_plan_bytes(my->plan), haul_plan_alignment(my->plan), 0);
-    my->bitmap = lab_arena(haul_plan_bitmap_bytes(my->plan), 8, 0);
-    status = haul_plan_pack(my->plan, my->arena, haul_plan_bytes(my->plan), 0, my->bitmap);
+    my->arena = lab_arena(plan_bytes(my->plan), plan_alignment(my->plan), 0);
+    my->bitmap = lab_arena(plan_bitmap_bytes(my->plan), 8, 0);
+    status = haul_plan_pack(my->plan, my->arena, plan_bytes(my->plan), 0, my->bitmap);
     if (status == HAUL_OK)
-        status = haul_plan_unpack(my->plan, my->arena, haul_plan_bytes(my->plan), 0);
+        status = haul_plan_unpack(my->plan, my->arena, plan_bytes(my->plan), 0);
     return HAUL_OK; /* there is something to undo */
 }
 
@@ -1004,7 +1005,7 @@ typedef struct long_list {
     size_t count;
     haul_context *context;
     haul_status plan_status, pack_status, unpack_status;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     size_t wrong;
     double seconds;
 } long_list;
@@ -1020,17 +1021,17 @@ static void long_list_pack(long_list *l)
     root.address = l->first;
     root.type = link_type;
     root.count = 1;
-    l->plan_status = haul_plan_create(l->context, &root, 1, &plan);
+    l->plan_status = haul_plan_create(l->context, haul_from_roots(&root, 1), NULL, &plan);
     if (l->plan_status != HAUL_OK)
         return;
-    bytes = haul_plan_bytes(plan);
+    bytes = plan_bytes(plan);
     arena = malloc(bytes);
-    bitmap = malloc(haul_plan_bitmap_bytes(plan));
+    bitmap = malloc(plan_bitmap_bytes(plan));
     if (arena && bitmap) {
         l->pack_status = haul_plan_pack(plan, arena, bytes, 0, bitmap);
         l->unpack_status = haul_plan_unpack(plan, arena, bytes, 0);
     }
-    haul_plan_get_statistics(plan, &l->statistics);
+    haul_plan_get_info(plan, &l->statistics);
     free(arena);
     free(bitmap);
     haul_plan_free(&plan);
@@ -1134,7 +1135,7 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
     star s;
     link one = { NULL, 5 };
     haul_root root;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     size_t i, count = (size_t)MILLIONS * 1000000;
     double start;
     link_start();
@@ -1150,9 +1151,10 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
     root.count = 1;
     lab_open_context(FLAT);
     start = now();
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_OK);
     CHECK(now() - start < 3 * PATIENCE);
-    haul_plan_get_statistics(the.plan, &statistics);
+    haul_plan_get_info(the.plan, &statistics);
     CHECK_EQ(statistics.pointers, count + 2);
     CHECK_EQ(statistics.graph_bytes, sizeof s + count * sizeof *s.all + sizeof one);
     CHECK(statistics.worklist_bytes < 100000);
@@ -1176,7 +1178,7 @@ TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it
     link one = { NULL, 5 };
     star stars[STARS];
     haul_root root;
-    haul_plan_statistics statistics;
+    haul_plan_info statistics;
     size_t i;
     link_start();
     type = TYPE_OPEN(star, refs);
@@ -1191,8 +1193,9 @@ TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it
     root.type = type;
     root.count = STARS;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-    haul_plan_get_statistics(the.plan, &statistics);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_OK);
+    haul_plan_get_info(the.plan, &statistics);
     CHECK_EQ(statistics.pointers, COUNT + STARS + 1);
     CHECK_EQ(statistics.graph_bytes, sizeof stars + sizeof all + sizeof one);
     lab_drop();
@@ -1237,13 +1240,14 @@ TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17
         double start = now();
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-        haul_plan_get_statistics(the.plan, &the.statistics);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
+        haul_plan_get_info(the.plan, &the.statistics);
         CHECK_EQ(the.statistics.objects, count);
-        CHECK_EQ(haul_plan_bytes(the.plan),
+        CHECK_EQ(plan_bytes(the.plan),
                  GRANULE + count * ((sizeof(link) + GRANULE - 1) / GRANULE * GRANULE));
-        the.bytes = haul_plan_bytes(the.plan);
-        the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+        the.bytes = plan_bytes(the.plan);
+        the.bitmap_bytes = plan_bitmap_bytes(the.plan);
         pack_once(&the.arena, &the.bitmap, 0xAA, 0);
         for (i = 0; i < count; i++) {
             const link *l = (const link *)(const void *)(first + i * stride);
@@ -1274,9 +1278,10 @@ TEST(promises, a_source_on_read_only_pages_packs_G23)
     for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
         lab_open_context(variant);
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
-        the.bytes = haul_plan_bytes(the.plan);
-        the.bitmap_bytes = haul_plan_bitmap_bytes(the.plan);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_OK);
+        the.bytes = plan_bytes(the.plan);
+        the.bitmap_bytes = plan_bitmap_bytes(the.plan);
         pack_once(&the.arena, &the.bitmap, 0, 0);
         /* What has not changed is not written back either. */
         CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes, 0), HAUL_OK);

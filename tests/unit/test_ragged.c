@@ -14,6 +14,7 @@
 #include "node_kinds.h"
 #include "pack/plan_struct.h"
 #include "pack/verify.h"
+#include "support/short_forms.h"
 
 enum { CELL = 32 * GRANULE, MAP_BLOCK = 128 * CELL };
 
@@ -339,7 +340,8 @@ TEST(ragged, bytes_over_the_pointers_of_a_node_are_refused_and_over_its_data_all
         for (variant = 0; variant < VARIANTS; variant++) {
             lab_drop();
             lab_open_context(variant);
-            CHECK_STATUS(haul_plan_create(the.context, roots, 2, &plan), HAUL_ERROR_GRAPH);
+            CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, 2), NULL, &plan),
+                         HAUL_ERROR_GRAPH);
             CHECK_HAS(haul_context_error(the.context)->text, "pointer");
         }
         if (behind < bytes_of(kind)) {
@@ -534,11 +536,12 @@ TEST(ragged, a_node_that_does_not_come_back_stays_and_its_neighbour_in_the_same_
         roots[0] = root_of(root, type, 1);
         roots[1] = root_of(node[3], kind->type, 1);
         lab_open_context(FLAT);
-        CHECK_STATUS(haul_plan_create(the.context, roots, 2, &the.plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(roots, 2), NULL, &the.plan),
+                     HAUL_OK);
         CHECK(kind->words % 2 == 0 || has_ragged_blocks());
-        the.bytes = haul_plan_bytes(the.plan);
+        the.bytes = plan_bytes(the.plan);
         the.arena = lab_arena(the.bytes, GRANULE, 0xA5);
-        the.bitmap = malloc(haul_plan_bitmap_bytes(the.plan));
+        the.bitmap = malloc(plan_bitmap_bytes(the.plan));
         CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_OK);
         for (i = 2; i < 6; i += i == 3 ? 2 : 1) {
             size_t byte;
@@ -638,7 +641,7 @@ static void check_bookkeeping(size_t bytes)
     haul_type *type = NULL;
     haul_context *context = NULL;
     haul_plan *plan = NULL;
-    haul_plan_statistics told;
+    haul_plan_info told;
     haul_root root;
     unsigned char *all = malloc(count * apart), *node = all;
     size_t i;
@@ -651,8 +654,8 @@ static void check_bookkeeping(size_t bytes)
         ((link *)(void *)node)->to = i ? node - apart : NULL;
     root = root_of(node - apart, type, 1);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    haul_plan_get_statistics(plan, &told);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &told);
     CHECK_EQ(told.objects, count);
     CHECK_EQ(told.graph_bytes, count * bytes);
     if (sizeof(void *) == 8) {

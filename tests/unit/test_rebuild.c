@@ -9,7 +9,9 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct item {
     int64_t value, seen;
@@ -161,8 +163,8 @@ static void types_close(void)
     haul_type_free(&item_type);
 }
 
-/* From a world whose ranges nobody asks for. */
-static void *take(world *w, size_t bytes, size_t alignment)
+/* From a world whose ranges nobody asks for. */ static void *take(world *w, size_t bytes,
+                                                                   size_t alignment)
 {
     w->count = 0;
     return world_take(w, bytes, alignment);
@@ -256,8 +258,8 @@ static void visit_stores(void *argument)
     }
 }
 
-/* Each table has been rebuilt so often since its contents were sent. */
-static void check_stores(haul_device *device, const haul_shipment *shipment, world *w, store *first)
+/* Each table has been rebuilt so often since its contents were sent. */ static void
+check_stores(haul_device *device, const haul_shipment *shipment, world *w, store *first)
 {
     visitor v;
     v.first = haul_device_pointer(shipment, first);
@@ -268,10 +270,9 @@ static void check_stores(haul_device *device, const haul_shipment *shipment, wor
     CHECK(v.good);
 }
 
-static void there_and_back(int count, size_t chunk, int relocate_on_host, int async)
+static void there_and_back(int count, size_t chunk, int patched_here, int async)
 {
     static const haul_async own = { NULL, NULL };
-    haul_ship_options options;
     fault_plan plan;
     world w;
     store *first, *s;
@@ -280,32 +281,35 @@ static void there_and_back(int count, size_t chunk, int relocate_on_host, int as
     int64_t i;
     memset(&plan, 0, sizeof plan);
     plan.chunk_bytes = chunk;
-    memset(&options, 0, sizeof options);
-    options.relocate_on_host = relocate_on_host;
     world_start(&w, (size_t)count * 8192);
     types_open(rebuild);
     first = stores_make(&w, count);
     CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
-    CHECK_STATUS(async ? haul_ship_async(device, first, store_type, 1, &options, &own, &shipment)
-                       : haul_ship(device, first, store_type, 1, &options, &shipment),
-                 HAUL_OK);
+    host_patches(device, patched_here);
+    CHECK_STATUS(
+        async ? haul_ship_from(device, haul_from_object(first, store_type), NULL, &own, &shipment)
+              : haul_ship(device, first, store_type, 1, NULL, &shipment),
+        HAUL_OK);
     CHECK_EQ(the_calls.count, 1);
     CHECK_EQ(the_calls.what[0].count, 4 * count);
     CHECK_STATUS(the_calls.inner, HAUL_ERROR_BUSY);
     check_stores(device, shipment, &w, first);
-    CHECK_STATUS(async ? haul_refresh_async(shipment, &own) : haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(async ? haul_update_device(shipment, NULL, &own)
+                       : haul_update_device(shipment, NULL, NULL),
+                 HAUL_OK);
     CHECK_EQ(the_calls.count, 2);
     check_stores(device, shipment, &w, first);
-    CHECK_STATUS(async ? haul_unmarshal_async(shipment, &own) : haul_unmarshal(shipment), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(async ? haul_update_host(shipment, NULL, &own) : haul_unmarshal(shipment),
+                 HAUL_OK);
+    CHECK_STATUS(haul_wait(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     for (s = first; s; s = s->next) {
         CHECK(store_is_good(s));
         CHECK_EQ(s->first.rebuilt, 0);
         for (i = 0; i < s->item_count; i++)
             CHECK_EQ(s->items[i]->seen, 1);
     }
-    CHECK_STATUS(haul_replan(shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
     CHECK_EQ(the_calls.count, 3);
     check_stores(device, shipment, &w, first);
     haul_shipment_free(&shipment);
@@ -330,8 +334,8 @@ TEST(rebuild, a_large_graph_in_pieces_has_its_tables_rebuilt_once_all_is_there)
     there_and_back(40, 0, 0, 0);
 }
 
-/* Without the function the test would show it: nothing is found any more. */
-static haul_status do_nothing(const haul_rebuild *what)
+/* Without the function the test would show it: nothing is found any more. */ static haul_status
+do_nothing(const haul_rebuild *what)
 {
     note_call(what);
     return HAUL_OK;
@@ -369,19 +373,17 @@ TEST(rebuild, a_copy_of_a_shipment_is_rebuilt_where_it_is)
     options.context = haul_device_context(device);
     CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
     for (host = 0; host < 2; host++) {
-        haul_ship_options how;
-        memset(&how, 0, sizeof how);
-        how.relocate_on_host = host;
+        host_patches(device, host);
         world_start(&w, 40 * 8192);
         types_open(rebuild);
         first = stores_make(&w, host ? 40 : 2);
-        CHECK_STATUS(haul_ship(device, first, store_type, 1, &how, &shipment), HAUL_OK);
-        CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+        CHECK_STATUS(haul_ship(device, first, store_type, 1, NULL, &shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
         CHECK_STATUS(haul_shipment_copy(shipment, other, &copy), HAUL_OK);
         CHECK_EQ(the_calls.count, 3);
         CHECK_PTR(the_calls.what[2].device, other);
         CHECK_EQ(the_calls.objects[2][0],
-                 haul_device_address(copy, haul_host_pointer(shipment, the_calls.objects[1][0])));
+                 device_address(copy, host_of(shipment, the_calls.objects[1][0])));
         haul_shipment_free(&shipment);
         {
             visitor v;
@@ -420,15 +422,15 @@ TEST(rebuild, each_object_is_listed_once_rising_however_often_it_is_reached)
     roots[2].address = s;
     roots[2].type = store_type;
     roots[2].count = 1;
-    CHECK_STATUS(haul_ship_roots(device, roots, 3, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_roots(roots, 3), NULL, NULL, &shipment), HAUL_OK);
     CHECK_EQ(the_calls.count, 1);
     CHECK_EQ(the_calls.what[0].count, 4);
     CHECK_PTR(the_calls.what[0].type, table_type);
     device_read(device, list, the_calls.what[0].list, sizeof list);
     CHECK_BYTES(list, the_calls.objects[0], sizeof list);
-    CHECK_EQ(list[0], haul_device_address(shipment, &s->first));
+    CHECK_EQ(list[0], device_address(shipment, &s->first));
     for (i = 0; i < 3; i++)
-        CHECK_EQ(list[1 + i], haul_device_address(shipment, &s->others[i]));
+        CHECK_EQ(list[1 + i], device_address(shipment, &s->others[i]));
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     types_close();
@@ -482,8 +484,8 @@ TEST(rebuild, types_follow_one_another_and_objects_may_have_sizes_of_their_own)
     CHECK_PTR(the_calls.what[0].type, sorted_type);
     CHECK_PTR(the_calls.what[1].type, table_type);
     CHECK_EQ(the_calls.what[1].list, the_calls.what[0].list + 8);
-    device_write(device, haul_device_address(shipment, &all->by_address[3]), &wild, sizeof(void *));
-    device_write(device, haul_device_address(shipment, &all->pad), &wild, 4);
+    device_write(device, device_address(shipment, &all->by_address[3]), &wild, sizeof(void *));
+    device_write(device, device_address(shipment, &all->pad), &wild, 4);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
     CHECK_PTR(all->by_address[3], NULL);
     CHECK_EQ(all->pad, 0);
@@ -535,17 +537,18 @@ TEST(rebuild, it_is_ordered_on_the_stream_of_an_asynchronous_call)
         first = stores_make(&w, 30);
         CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
         ordering_table = fault_device(haul_host_device());
-        CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, &on, &shipment), HAUL_OK);
+        CHECK_STATUS(
+            haul_ship_from(device, haul_from_object(first, store_type), NULL, &on, &shipment),
+            HAUL_OK);
         CHECK_PTR(the_calls.what[0].stream, on.stream);
-        CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
-        device_read(device, &found, haul_device_address(shipment, &first->others[2].rebuilt),
+        CHECK_STATUS(haul_wait(shipment), HAUL_OK);
+        device_read(device, &found, device_address(shipment, &first->others[2].rebuilt),
                     sizeof found);
         CHECK_EQ(found, 4711);
-        CHECK_STATUS(haul_refresh_async(shipment, &on), HAUL_OK);
-        CHECK_STATUS(haul_shipment_wait(shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(shipment, NULL, &on), HAUL_OK);
+        CHECK_STATUS(haul_wait(shipment), HAUL_OK);
         CHECK_EQ(the_calls.count, 2);
-        device_read(device, &found, haul_device_address(shipment, &first->first.rebuilt),
-                    sizeof found);
+        device_read(device, &found, device_address(shipment, &first->first.rebuilt), sizeof found);
         CHECK_EQ(found, 4711);
         haul_shipment_free(&shipment);
         haul_device_close(&device);
@@ -564,7 +567,7 @@ TEST(rebuild, a_type_that_nothing_rebuilds_is_refused_with_its_path)
     haul_device *device = host_device();
     haul_shipment *shipment;
     haul_plan *plan;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_root root;
     world_start(&w, 16384);
     types_open(NULL);
@@ -578,16 +581,18 @@ TEST(rebuild, a_type_that_nothing_rebuilds_is_refused_with_its_path)
     root.address = s;
     root.type = store_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan),
-                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(device), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.first");
-    CHECK_STATUS(haul_audit(haul_device_context(device), &root, 1, NULL, &summary),
+    CHECK_STATUS(haul_audit(haul_device_context(device), haul_from_roots(&root, 1), NULL, &summary),
                  HAUL_ERROR_UNSUPPORTED);
     root.address = &s->others[1];
     root.type = table_type;
     root.count = 2;
-    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan),
-                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(device), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_context_error(haul_device_context(device))->path, "root[0]");
     CHECK_EQ(counters_of(device).bytes_live, 0);
     haul_device_close(&device);
@@ -610,11 +615,10 @@ TEST(rebuild, a_packed_plan_is_refused_with_the_path_of_the_first)
     root.type = store_type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    arena = malloc(haul_plan_bytes(plan));
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    arena = malloc(plan_bytes(plan));
     CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), 4096, NULL),
-                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), 4096, NULL), HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_context_error(context)->path, "root.first");
     CHECK_HAS(haul_context_error(context)->text, "a packed copy of it would be wrong");
     haul_plan_free(&plan);
@@ -635,13 +639,14 @@ TEST(rebuild, an_update_of_such_an_object_is_refused_and_one_beside_it_is_not)
     s = store_make(&w, 1);
     CHECK_STATUS(haul_ship(device, s, store_type, 1, NULL, &shipment), HAUL_OK);
     s->id = 77;
-    CHECK_STATUS(haul_update_device(shipment, s, offsetof(store, first)), HAUL_OK);
-    CHECK_STATUS(haul_update_device(shipment, &s->others[2].rebuilt, 8), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_update_device(shipment, RANGE(s, offsetof(store, first)), NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, RANGE(&s->others[2].rebuilt, 8), NULL),
+                 HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.others[2]");
-    CHECK_HAS(haul_context_error(haul_device_context(device))->text,
-              "refresh the shipment instead");
-    CHECK_STATUS(haul_update_device_async(shipment, s, sizeof *s, NULL), HAUL_ERROR_UNSUPPORTED);
-    CHECK_STATUS(haul_update_host(shipment, &s->first, sizeof s->first), HAUL_OK);
+    CHECK_HAS(haul_context_error(haul_device_context(device))->text, "update everything instead");
+    CHECK_STATUS(haul_update_device(shipment, RANGE(s, sizeof *s), OWN_STREAM),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_update_host(shipment, RANGE(&s->first, sizeof s->first), NULL), HAUL_OK);
     CHECK_EQ(s->first.rebuilt, 0);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
@@ -663,8 +668,9 @@ TEST(rebuild, arenas_refuse_such_types)
     s = haul_arena_allocate(arena, sizeof *s);
     CHECK(s != NULL);
     memset(s, 0, sizeof *s);
-    CHECK_STATUS(haul_ship_arena_from(device, arena, s, store_type, 1, NULL, &shipment),
-                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(
+        haul_ship_from(device, haul_from_arena_root(arena, s, store_type), NULL, NULL, &shipment),
+        HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_context_error(haul_device_context(device))->text, "depend on addresses");
     haul_arena_free(&arena);
     haul_device_close(&device);
@@ -683,8 +689,8 @@ TEST(rebuild, only_an_open_struct_can_be_declared)
     types_close();
 }
 
-/* C3: the function fails. */
-TEST(rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
+/* C3: the function fails. */ TEST(
+    rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
 {
     world w;
     store *first;
@@ -701,20 +707,21 @@ TEST(rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
     CHECK_STATUS(haul_context_error(haul_device_context(device))->status, HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(device))->text,
               "rebuilds objects of type table failed");
-    CHECK_STATUS(haul_ship_async(device, first, store_type, 1, NULL, NULL, &shipment),
-                 HAUL_ERROR_GRAPH);
+    CHECK_STATUS(
+        haul_ship_from(device, haul_from_object(first, store_type), NULL, OWN_STREAM, &shipment),
+        HAUL_ERROR_GRAPH);
     CHECK_PTR(shipment, NULL);
     CHECK_EQ(counters_of(device).bytes_live, 0);
     the_calls.answer = HAUL_OK;
     CHECK_STATUS(haul_ship(device, first, store_type, 1, NULL, &shipment), HAUL_OK);
     the_calls.answer = HAUL_ERROR_DEVICE;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_DEVICE);
-    CHECK_STATUS(haul_refresh_async(shipment, NULL), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, OWN_STREAM), HAUL_ERROR_DEVICE);
     CHECK_STATUS(haul_shipment_copy(shipment, device, &copy), HAUL_ERROR_DEVICE);
     CHECK_PTR(copy, NULL);
-    CHECK_STATUS(haul_replan(shipment), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_ERROR_DEVICE);
     the_calls.answer = HAUL_OK;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     check_stores(device, shipment, &w, first);
     CHECK_BYTES(w.memory, before, w.bytes);
     haul_shipment_free(&shipment);
@@ -729,13 +736,13 @@ TEST(rebuild, a_graph_without_such_objects_has_no_list)
 {
     haul_device *device = host_device();
     haul_shipment *shipment;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     item one;
     types_open(rebuild);
     memset(&one, 0, sizeof one);
     CHECK_STATUS(haul_ship(device, &one, item_type, 1, NULL, &shipment), HAUL_OK);
-    haul_shipment_get_statistics(shipment, &statistics);
-    CHECK_EQ(statistics.bytes_to, statistics.plan.arena_bytes);
+    haul_shipment_get_info(shipment, &statistics);
+    CHECK_EQ(statistics.bytes_to, statistics.arena_bytes);
     CHECK_EQ(the_calls.count, 0);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
@@ -774,8 +781,7 @@ static void check_copy(void *user, haul_status status)
         CHECK_PTR(the.copy, NULL);
 }
 
-/* Whole, and in pieces. */
-static void fail_everywhere(fault_operation *operation)
+/* Whole, and in pieces. */ static void fail_everywhere(fault_operation *operation)
 {
     the.cargo = &stores;
     for (in_pieces = 0; in_pieces < 2; in_pieces++)

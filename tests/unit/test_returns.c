@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 typedef struct part part;
 struct part {
@@ -46,8 +47,7 @@ static const haul_ref part_refs[] = {
 
 enum { MANY = 20000 };
 
-/* In several blocks, and with counts in the first and the last of them. */
-typedef struct site {
+/* In several blocks, and with counts in the first and the last of them. */ typedef struct site {
     part first;
     int32_t numbers[4];
     char name[8];
@@ -90,8 +90,7 @@ static void site_fill(site *at)
     at->second.u.number = 70;
 }
 
-/* One way back, and how the graph is shipped for it. */
-typedef struct way {
+/* One way back, and how the graph is shipped for it. */ typedef struct way {
     const char *name;
     haul_status (*back)(void);
     haul_ship_options options;
@@ -105,36 +104,42 @@ static haul_status plain(void)
 
 static haul_status with_pointers(void)
 {
-    return haul_unmarshal_pointers(the_lab.s);
+    return haul_update_host(the_lab.s, WITH_POINTERS, NULL);
 }
 
 static haul_status later(void)
 {
-    haul_status status = haul_unmarshal_async(the_lab.s, NULL);
-    return status == HAUL_OK ? haul_shipment_wait(the_lab.s) : status;
+    haul_status status = haul_update_host(the_lab.s, NULL, OWN_STREAM);
+    return status == HAUL_OK ? haul_wait(the_lab.s) : status;
 }
 
 static haul_status pointers_later(void)
 {
-    haul_status status = haul_unmarshal_pointers_async(the_lab.s, NULL);
-    return status == HAUL_OK ? haul_shipment_wait(the_lab.s) : status;
+    haul_status status = haul_update_host(the_lab.s, WITH_POINTERS, OWN_STREAM);
+    return status == HAUL_OK ? haul_wait(the_lab.s) : status;
+}
+
+static haul_status whole(void)
+{
+    return haul_update_host(the_lab.s, ALL_OR_NOTHING, NULL);
 }
 
 static haul_status by_update(void)
 {
-    return haul_update_host(the_lab.s, the_lab.at, sizeof *the_lab.at);
+    return haul_update_host(the_lab.s, RANGE(the_lab.at, sizeof *the_lab.at), NULL);
 }
 
 static haul_status by_update_later(void)
 {
-    haul_status status = haul_update_host_async(the_lab.s, the_lab.at, sizeof *the_lab.at, NULL);
-    return status == HAUL_OK ? haul_shipment_wait(the_lab.s) : status;
+    haul_status status =
+        haul_update_host(the_lab.s, RANGE(the_lab.at, sizeof *the_lab.at), OWN_STREAM);
+    return status == HAUL_OK ? haul_wait(the_lab.s) : status;
 }
 
 static const way ways[] = {
     { "plain", plain, { .ordered = 0 }, 0, 0, 0 },
     { "with pointers", with_pointers, { .ordered = 0 }, 0, 0, 0 },
-    { "whole", plain, { .whole_return = 1 }, 1, 0, 0 },
+    { "whole", whole, { .ordered = 0 }, 1, 0, 0 },
     { "in pieces", plain, { .ordered = 0 }, 1, 0, 0 },
     { "ordered", plain, { .ordered = 1 }, 0, 0, 0 },
     { "ordered, with pointers", with_pointers, { .ordered = 1 }, 0, 0, 0 },
@@ -156,20 +161,22 @@ enum { WAYS = sizeof ways / sizeof ways[0] };
 static void ship_site(const way *w, int lets_change)
 {
     haul_ship_options options = w->options;
-    haul_ship_arena_options in_arena;
+    haul_ship_options in_arena;
     memset(&in_arena, 0, sizeof in_arena);
     options.let_counts_change = in_arena.let_counts_change = lets_change;
     if (w->in_arena)
-        CHECK_STATUS(haul_ship_arena_from(the_lab.device, the_lab.arena, &the_lab.at->first,
-                                          part_type, 1, &in_arena, &the_lab.s),
-                     HAUL_OK);
+        CHECK_STATUS(
+            haul_ship_from(the_lab.device,
+                           haul_from_arena_root(the_lab.arena, &the_lab.at->first, part_type),
+                           &in_arena, NULL, &the_lab.s),
+            HAUL_OK);
     else
         CHECK_STATUS(
             haul_ship(the_lab.device, &the_lab.at->first, part_type, 1, &options, &the_lab.s),
             HAUL_OK);
     if (w->direct) {
-        CHECK_STATUS(haul_refresh(the_lab.s), HAUL_OK);
-        CHECK_STATUS(haul_refresh(the_lab.s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(the_lab.s, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_update_device(the_lab.s, NULL, NULL), HAUL_OK);
     }
 }
 
@@ -211,8 +218,7 @@ static void lab_close(const fault_plan *plan)
     check_note(NULL);
 }
 
-/* What the device writes over a field. */
-typedef struct poke {
+/* What the device writes over a field. */ typedef struct poke {
     size_t at, bytes;
     int64_t value;
     const char *path, *text;
@@ -249,9 +255,8 @@ static void write_there(const poke *p, int64_t value)
            : p->bytes == 4 ? (const void *)&u32
                            : (const void *)&value,
            p->bytes);
-    device_write(the_lab.device,
-                 haul_device_address(the_lab.s, (unsigned char *)the_lab.at + p->at), bytes,
-                 p->bytes);
+    device_write(the_lab.device, device_address(the_lab.s, (unsigned char *)the_lab.at + p->at),
+                 bytes, p->bytes);
 }
 
 static int64_t read_here(const site *at, const poke *p)
@@ -277,16 +282,15 @@ static int64_t read_here(const site *at, const poke *p)
     }
 }
 
-/* A result, in front of the field or behind it. */
-static void write_results(void)
+/* A result, in front of the field or behind it. */ static void write_results(void)
 {
     double result = 0.5;
     int32_t number = 77;
-    device_write(the_lab.device, haul_device_address(the_lab.s, &the_lab.at->many[0]), &result,
+    device_write(the_lab.device, device_address(the_lab.s, &the_lab.at->many[0]), &result,
                  sizeof result);
-    device_write(the_lab.device, haul_device_address(the_lab.s, &the_lab.at->many[MANY - 1]),
-                 &result, sizeof result);
-    device_write(the_lab.device, haul_device_address(the_lab.s, &the_lab.at->numbers[1]), &number,
+    device_write(the_lab.device, device_address(the_lab.s, &the_lab.at->many[MANY - 1]), &result,
+                 sizeof result);
+    device_write(the_lab.device, device_address(the_lab.s, &the_lab.at->numbers[1]), &number,
                  sizeof number);
 }
 
@@ -370,8 +374,8 @@ TEST(returns, what_does_not_come_back_or_is_read_by_nothing_may_change)
         }
 }
 
-/* Beside the range of an update anything may stand. */
-TEST(returns, an_update_looks_at_its_own_range_alone)
+/* Beside the range of an update anything may stand. */ TEST(returns,
+                                                             an_update_looks_at_its_own_range_alone)
 {
     fault_plan plan;
     size_t i;
@@ -379,15 +383,19 @@ TEST(returns, an_update_looks_at_its_own_range_alone)
         lab_open(&plan, &ways[8 + i], 0);
         write_results();
         write_there(&pokes[2], 2);
-        CHECK_STATUS(haul_update_host(the_lab.s, the_lab.at->many, sizeof the_lab.at->many),
-                     HAUL_OK);
+        CHECK_STATUS(
+            haul_update_host(the_lab.s, RANGE(the_lab.at->many, sizeof the_lab.at->many), NULL),
+            HAUL_OK);
         CHECK_EQ(the_lab.at->many[0] == 0.5, 1);
         CHECK_EQ(the_lab.at->first.count, 3);
-        CHECK_STATUS(haul_update_host(the_lab.s, &the_lab.at->first.kind, sizeof(int32_t)),
+        CHECK_STATUS(
+            haul_update_host(the_lab.s, RANGE(&the_lab.at->first.kind, sizeof(int32_t)), NULL),
+            HAUL_OK);
+        CHECK_STATUS(haul_update_host(
+                         the_lab.s, RANGE((unsigned char *)&the_lab.at->first.count + 1, 1), NULL),
                      HAUL_OK);
-        CHECK_STATUS(haul_update_host(the_lab.s, (unsigned char *)&the_lab.at->first.count + 1, 1),
-                     HAUL_OK);
-        CHECK_STATUS(haul_update_host(the_lab.s, &the_lab.at->first.count, 1), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_update_host(the_lab.s, RANGE(&the_lab.at->first.count, 1), NULL),
+                     HAUL_ERROR_GRAPH);
         lab_close(&plan);
     }
 }
@@ -413,7 +421,7 @@ TEST(returns, an_arena_planned_again_still_refuses)
 {
     fault_plan plan;
     lab_open(&plan, &ways[12], 0);
-    CHECK_STATUS(haul_replan(the_lab.s), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_lab.s, NULL), HAUL_OK);
     write_there(&pokes[2], 2);
     CHECK_STATUS(haul_unmarshal(the_lab.s), HAUL_ERROR_GRAPH);
     lab_close(&plan);
@@ -431,16 +439,18 @@ TEST(returns, unpacking_refuses_changed_counts_too)
     root.address = &the_lab.at->first;
     root.type = part_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(the_lab.device), &root, 1, &made), HAUL_OK);
-    packed = malloc(haul_plan_bytes(made));
+    CHECK_STATUS(haul_plan_create(haul_device_context(the_lab.device), haul_from_roots(&root, 1),
+                                  NULL, &made),
+                 HAUL_OK);
+    packed = malloc(plan_bytes(made));
     CHECK(packed != NULL);
-    CHECK_STATUS(haul_plan_pack(made, packed, haul_plan_bytes(made), 4096, NULL), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(made, packed, plan_bytes(made), 4096, NULL), HAUL_OK);
     CHECK_STATUS(haul_plan_offset(made, &the_lab.at->first.count, &at), HAUL_OK);
     memcpy(packed + at, &two, sizeof two);
-    CHECK_STATUS(haul_plan_unpack(made, packed, haul_plan_bytes(made), 0), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_plan_unpack(made, packed, plan_bytes(made), 0), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(haul_device_context(the_lab.device))->path, "root.numbers");
     CHECK_BYTES(the_lab.at, &the_lab.before, sizeof the_lab.before);
-    CHECK_STATUS(haul_plan_unpack(made, packed, haul_plan_bytes(made), 1), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(made, packed, plan_bytes(made), 1), HAUL_OK);
     CHECK_EQ(the_lab.at->first.count, 2);
     free(packed);
     haul_plan_free(&made);
@@ -486,8 +496,8 @@ static void poke_one(void *argument)
     memset((char *)p->at + 1, 0, p->bytes - 1);
 }
 
-/* Changes `bytes` at `field` on the device, and asks for them back. */
-static void check_that_it_stays(haul_device *device, haul_shipment *s, void *field, size_t bytes)
+/* Changes `bytes` at `field` on the device, and asks for them back. */ static void
+check_that_it_stays(haul_device *device, haul_shipment *s, void *field, size_t bytes)
 {
     poked p;
     unsigned char before[8];
@@ -495,9 +505,9 @@ static void check_that_it_stays(haul_device *device, haul_shipment *s, void *fie
     p.at = haul_device_pointer(s, field);
     p.bytes = bytes;
     CHECK_STATUS(haul_host_launch(device, poke_one, &p), HAUL_OK);
-    CHECK_STATUS(haul_update_host(s, field, bytes), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(s, RANGE(field, bytes), NULL), HAUL_ERROR_GRAPH);
     CHECK_BYTES(field, before, bytes);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
 }
 
 static void widths(const haul_ref *refs, int is_wide_first)
@@ -520,7 +530,8 @@ static void widths(const haul_ref *refs, int is_wide_first)
         b->wide = b->narrow = 3;
     a->of_wide = haul_arena_allocate(arena, 3 * sizeof(int32_t));
     a->of_narrow = haul_arena_allocate(arena, 3 * sizeof(int32_t));
-    CHECK_STATUS(haul_ship_arena_from(device, arena, a, type, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena_root(arena, a, type), NULL, NULL, &s),
+                 HAUL_OK);
     check_that_it_stays(device, s, is_wide_first ? &a->wide : &b->wide, sizeof(int64_t));
     check_that_it_stays(device, s, is_wide_first ? &a->narrow : &b->narrow, sizeof(int16_t));
     haul_shipment_free(&s);

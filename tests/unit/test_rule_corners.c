@@ -10,6 +10,7 @@
 #include "haul/host.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 static struct {
     haul_context_options options;
@@ -18,8 +19,7 @@ static struct {
     unsigned char memory[4096];
 } bench;
 
-/* Two pointers' alignment; zeros. */
-static unsigned char *memory_at(size_t offset)
+/* Two pointers' alignment; zeros. */ static unsigned char *memory_at(size_t offset)
 {
     unsigned char *first = bench.memory + 64 - (uintptr_t)bench.memory % 64;
     return first + offset;
@@ -44,7 +44,7 @@ static haul_status plan_of(void *root, const haul_type *type)
     one.type = type;
     one.count = 1;
     CHECK_STATUS(haul_context_create(&bench.options, &bench.context), HAUL_OK);
-    return haul_plan_create(bench.context, &one, 1, &bench.plan);
+    return haul_plan_create(bench.context, haul_from_roots(&one, 1), NULL, &bench.plan);
 }
 
 static size_t place_of(const void *address)
@@ -54,10 +54,9 @@ static size_t place_of(const void *address)
     return offset;
 }
 
-/* The arena, to be freed. */
-static unsigned char *packed(void)
+/* The arena, to be freed. */ static unsigned char *packed(void)
 {
-    size_t bytes = haul_plan_bytes(bench.plan);
+    size_t bytes = plan_bytes(bench.plan);
     unsigned char *arena = malloc(bytes);
     CHECK(arena != NULL);
     CHECK_STATUS(haul_plan_pack(bench.plan, arena, bytes, 1u << 20, NULL), HAUL_OK);
@@ -122,9 +121,9 @@ TEST(rule_corners, a_distance_with_a_base_leads_behind_the_copy_as_far_as_it_did
 
 static void is_not_packed(const char *path)
 {
-    unsigned char *arena = malloc(haul_plan_bytes(bench.plan));
+    unsigned char *arena = malloc(plan_bytes(bench.plan));
     CHECK(arena != NULL);
-    CHECK_STATUS(haul_plan_pack(bench.plan, arena, haul_plan_bytes(bench.plan), 1u << 20, NULL),
+    CHECK_STATUS(haul_plan_pack(bench.plan, arena, plan_bytes(bench.plan), 1u << 20, NULL),
                  HAUL_ERROR_LIMIT);
     CHECK_STR(haul_context_error(bench.context)->path, path);
     free(arena);
@@ -151,8 +150,8 @@ typedef struct late {
     int32_t nothing, plain;
 } late;
 
-/* The same, of an object that begins with bytes that do not travel. */
-TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_target_begins_with)
+/* The same, of an object that begins with bytes that do not travel. */ TEST(
+    rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_target_begins_with)
 {
     static const haul_rule before = { .base = 12, .addressing = HAUL_RELATIVE };
     static const haul_ref late_refs[] = { HAUL_SKIP(late, nothing) };
@@ -180,8 +179,8 @@ typedef struct stub {
 
 static haul_type *stub_type;
 
-/* To the end of the first, where in the copy the second begins, with the distance itself. */
-TEST(rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
+/* To the end of the first, where in the copy the second begins, with the distance itself. */ TEST(
+    rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
 {
     static const haul_rule distance = { .addressing = HAUL_RELATIVE };
     const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance,
@@ -223,7 +222,7 @@ TEST(rule_corners, a_biased_pointer_to_no_elements_comes_back_as_it_was)
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, a, type, 1, NULL, &shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK(a->values == was);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
@@ -239,9 +238,9 @@ typedef struct roll {
     intptr_t count, more[2];
 } roll;
 
-/* The heap has put what it is to lead to right behind its own object. */
-TEST(rule_corners,
-     a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
+/* The heap has put what it is to lead to right behind its own object. */ TEST(
+    rule_corners,
+    a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
 {
     static haul_type *wide_type;
     static const haul_rule tagged = { .tag_bits = HAUL_HIGH_TAGS | 63 };
@@ -266,7 +265,7 @@ TEST(rule_corners,
     CHECK_EQ(there, HAUL_HIGH_TAGS | 5);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, r, type, 1, NULL, &shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ((uintptr_t)r->wide, word);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
@@ -413,7 +412,7 @@ TEST(rule_corners, an_audit_takes_no_word_for_one_of_an_object_that_has_ended)
                                      HAUL_OBJECT(brief, other, &type) };
     brief *first = (brief *)(void *)memory_at(0);
     brief *second = (brief *)(void *)((char *)first + offsetof(brief, far));
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_root root;
     bench_start();
     type = made("brief", sizeof(brief), refs, 3);
@@ -428,7 +427,7 @@ TEST(rule_corners, an_audit_takes_no_word_for_one_of_an_object_that_has_ended)
     root.type = type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &bench.context), HAUL_OK);
-    CHECK_STATUS(haul_audit(bench.context, &root, 1, NULL, &summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(bench.context, haul_from_roots(&root, 1), NULL, &summary), HAUL_OK);
     CHECK_EQ(summary.hidden_pointers, 0);
     bench_end(type);
     type = NULL;
@@ -439,15 +438,15 @@ static size_t usable_of_brief(void *user, const void *block)
     return block == user ? offsetof(brief, far) : 0;
 }
 
-/* Of one alone the block is as long as the object says, and no more of it is read. */
-TEST(rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
+/* Of one alone the block is as long as the object says, and no more of it is read. */ TEST(
+    rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
 {
     static haul_type *type;
     static const haul_ref refs[] = { HAUL_OBJECT(brief, next, &type),
                                      HAUL_OBJECT(brief, other, &type) };
     intptr_t *alone = calloc(1, offsetof(brief, far));
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_root root;
     bench_start();
     CHECK(alone != NULL);
@@ -463,7 +462,7 @@ TEST(rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
     root.type = type;
     root.count = 1;
     CHECK_STATUS(haul_context_create(NULL, &bench.context), HAUL_OK);
-    CHECK_STATUS(haul_audit(bench.context, &root, 1, &options, &summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(bench.context, haul_from_roots(&root, 1), &options, &summary), HAUL_OK);
     CHECK_EQ(summary.beyond_block, 0);
     CHECK_EQ(summary.blocks, 1);
     free(alone);

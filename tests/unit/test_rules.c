@@ -223,7 +223,8 @@ TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
     lab_open_context(0);
     {
         haul_root root = { left, variant_type, 1 };
-        CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                     HAUL_ERROR_GRAPH);
         CHECK_STR(haul_context_error(the.context)->other_path, "root.shared.u.child");
     }
     variant_end();
@@ -1602,7 +1603,7 @@ static haul_status sink_run(void *user)
     root.type = w->type;
     root.count = 1;
     if (status == HAUL_OK)
-        status = haul_plan_create(w->context, &root, 1, &w->plan);
+        status = haul_plan_create(w->context, haul_from_roots(&root, 1), NULL, &w->plan);
     if (status == HAUL_OK)
         status = haul_plan_pack(w->plan, w->arena, 4 * PAGE, LAB_BASE, NULL);
     if (status != HAUL_OK)
@@ -1636,11 +1637,13 @@ TEST(rules, an_object_that_many_pointers_lead_to_counts_once_against_the_limit)
     root.count = 1;
     the.options.max_objects = 31;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_OK);
     lab_drop();
     the.options.max_objects = 30;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_plan_create(the.context, &root, 1, &the.plan), HAUL_ERROR_LIMIT);
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &the.plan),
+                 HAUL_ERROR_LIMIT);
     haul_type_free(&rb_type);
     lab_end();
 }

@@ -6,11 +6,13 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 /* ---- Walks. */
 
-static void ship_walk_and_return(int32_t rooms, int ring, const haul_ship_options *options)
+static void ship_walk_and_return(int32_t rooms, int ring, int patched_here)
 {
     static world w;
     haul_device *device = host_device();
@@ -23,7 +25,8 @@ static void ship_walk_and_return(int32_t rooms, int ring, const haul_ship_option
     first = museum_make(&w, rooms, ring);
     before = world_picture(&w);
     world_protect(&w, PROT_READ);
-    CHECK_STATUS(haul_ship(device, first, room_type, 1, options, &s), HAUL_OK);
+    host_patches(device, patched_here);
+    CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
     world_protect(&w, PROT_READ | PROT_WRITE);
     here = museum_seen_from(first);
     there = museum_seen_on(device, s, &w, first);
@@ -44,21 +47,18 @@ static void ship_walk_and_return(int32_t rooms, int ring, const haul_ship_option
 
 TEST(ship, a_list_is_walked_on_the_device_changed_and_brought_back)
 {
-    ship_walk_and_return(40, 0, NULL);
+    ship_walk_and_return(40, 0, 0);
 }
 
 TEST(ship, a_cyclic_graph_with_shared_objects_keeps_its_shape_G13)
 {
-    ship_walk_and_return(40, 1, NULL);
-    ship_walk_and_return(1, 1, NULL);
+    ship_walk_and_return(40, 1, 0);
+    ship_walk_and_return(1, 1, 0);
 }
 
 TEST(ship, patching_on_the_host_serves_as_well)
 {
-    haul_ship_options options;
-    memset(&options, 0, sizeof options);
-    options.relocate_on_host = 1;
-    ship_walk_and_return(40, 1, &options);
+    ship_walk_and_return(40, 1, 1);
 }
 
 typedef struct branch {
@@ -243,7 +243,7 @@ TEST(ship, several_roots_of_different_types_share_one_shipment)
     roots[2].type = room_type;
     roots[0].count = roots[2].count = 1;
     roots[1].count = CELLS;
-    CHECK_STATUS(haul_ship_roots(device, roots, 3, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_roots(roots, 3), NULL, NULL, &s), HAUL_OK);
     counters = counters_of(device);
     CHECK_EQ(counters.copies_to, 1);
     CHECK_EQ(counters.allocations, 1);
@@ -270,7 +270,7 @@ TEST(ship, one_copy_goes_each_way_and_the_statistics_say_so)
     static world w;
     haul_device *device = host_device();
     haul_shipment *s;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     haul_host_counters counted;
     room *first;
     world_start(&w, 1 << 16);
@@ -283,18 +283,18 @@ TEST(ship, one_copy_goes_each_way_and_the_statistics_say_so)
     CHECK_EQ(counted.copies_from, 1);
     CHECK_EQ(counted.relocations, 1);
     CHECK_EQ(counted.allocations, 1);
-    haul_shipment_get_statistics(s, &told);
+    haul_shipment_get_info(s, &told);
     CHECK_EQ(told.transfers_to, 1);
     CHECK_EQ(told.transfers_from, 1);
     CHECK_EQ(told.bytes_to, counted.bytes_to);
     CHECK_EQ(told.bytes_from, counted.bytes_from);
-    CHECK_EQ(told.bytes_from, told.plan.arena_bytes);
-    CHECK(told.plan.objects >= 30 && told.plan.pointers > 30);
-    CHECK(haul_device_address(s, first) > told.base);
-    CHECK(haul_device_address(s, first) < told.base + told.plan.arena_bytes);
+    CHECK_EQ(told.bytes_from, told.arena_bytes);
+    CHECK(told.objects >= 30 && told.pointers > 30);
+    CHECK(device_address(s, first) > told.base);
+    CHECK(device_address(s, first) < told.base + told.arena_bytes);
     CHECK_EQ(told.base % 256, 0);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
-    haul_shipment_get_statistics(s, &told);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+    haul_shipment_get_info(s, &told);
     CHECK_EQ(told.transfers_to, 2);
     CHECK_EQ(counters_of(device).copies_to, 2);
     CHECK_EQ(counters_of(device).relocations, 1);
@@ -309,30 +309,30 @@ TEST(ship, a_graph_without_pointers_needs_no_relocation)
     haul_type *plain;
     haul_device *device = host_device();
     haul_shipment *s;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     unsigned char data[100], back[100];
     memset(data, 7, sizeof data);
     CHECK_STATUS(haul_type_create("plain", sizeof data, NULL, 0, &plain), HAUL_OK);
     CHECK_STATUS(haul_type_commit(plain), HAUL_OK);
     CHECK_STATUS(haul_ship(device, data, plain, 1, NULL, &s), HAUL_OK);
     CHECK_EQ(counters_of(device).relocations, 0);
-    haul_shipment_get_statistics(s, &told);
-    CHECK_EQ(told.bytes_to, told.plan.arena_bytes);
-    device_read(device, back, haul_device_address(s, data), sizeof back);
+    haul_shipment_get_info(s, &told);
+    CHECK_EQ(told.bytes_to, told.arena_bytes);
+    device_read(device, back, device_address(s, data), sizeof back);
     CHECK_BYTES(back, data, sizeof back);
     haul_shipment_free(&s);
     haul_device_close(&device);
     haul_type_free(&plain);
 }
 
-/* What the plan says must lie on the device, against what lies there. */
-static void check_device_bytes(haul_device *device, const haul_shipment *s, haul_plan *plan)
+/* What the plan says must lie on the device, against what lies there. */ static void
+check_device_bytes(haul_device *device, const haul_shipment *s, haul_plan *plan)
 {
-    size_t bytes = haul_plan_bytes(plan), alignment = haul_plan_alignment(plan);
-    haul_shipment_statistics told;
+    size_t bytes = plan_bytes(plan), alignment = plan_alignment(plan);
+    haul_shipment_info told;
     void *expected = NULL, *found = malloc(bytes);
     CHECK(found && posix_memalign(&expected, alignment > 64 ? alignment : 64, bytes) == 0);
-    haul_shipment_get_statistics(s, &told);
+    haul_shipment_get_info(s, &told);
     CHECK_STATUS(haul_plan_pack(plan, expected, bytes, told.base, NULL), HAUL_OK);
     device_read(device, found, told.base, bytes);
     CHECK_BYTES(found, expected, bytes);
@@ -345,7 +345,6 @@ TEST(ship, patching_on_the_device_and_on_the_host_give_the_same_bytes)
     static world w;
     haul_device *device = host_device();
     haul_shipment *by_device, *by_host, *by_plan;
-    haul_ship_options options;
     haul_plan *plan;
     haul_root root;
     world_start(&w, 1 << 16);
@@ -353,17 +352,20 @@ TEST(ship, patching_on_the_device_and_on_the_host_give_the_same_bytes)
     root.address = museum_make(&w, 50, 1);
     root.type = room_type;
     root.count = 1;
-    memset(&options, 0, sizeof options);
-    options.relocate_on_host = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(device), &root, 1, &plan), HAUL_OK);
-    CHECK_STATUS(haul_ship_roots(device, &root, 1, NULL, &by_device), HAUL_OK);
-    CHECK_STATUS(haul_ship_roots(device, &root, 1, &options, &by_host), HAUL_OK);
-    CHECK_STATUS(haul_ship_plan(device, plan, NULL, &by_plan), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(device), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_roots(&root, 1), NULL, NULL, &by_device),
+                 HAUL_OK);
+    host_patches(device, 1);
+    CHECK_STATUS(haul_ship_from(device, haul_from_roots(&root, 1), NULL, NULL, &by_host), HAUL_OK);
+    host_patches(device, 0);
+    CHECK_STATUS(haul_ship_from(device, haul_from_plan(plan), NULL, NULL, &by_plan), HAUL_OK);
     CHECK_EQ(counters_of(device).relocations, 2);
     check_device_bytes(device, by_device, plan);
     check_device_bytes(device, by_host, plan);
     check_device_bytes(device, by_plan, plan);
-    CHECK_STATUS(haul_refresh(by_device), HAUL_OK);
+    CHECK_STATUS(haul_update_device(by_device, NULL, NULL), HAUL_OK);
     check_device_bytes(device, by_device, plan);
     haul_shipment_free(&by_device);
     haul_shipment_free(&by_host);
@@ -421,8 +423,8 @@ TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
     CHECK_STATUS(haul_type_create("odd", sizeof object, &ref, 1, &odd), HAUL_OK);
     CHECK_STATUS(haul_type_commit(odd), HAUL_OK);
     for (on_host = 0; on_host < 2; on_host++) {
-        options.relocate_on_host = on_host;
-        CHECK_STATUS(haul_ship(device, object, odd, 1, &options, &s), HAUL_OK);
+        host_patches(device, on_host);
+        CHECK_STATUS(haul_ship(device, object, odd, 1, NULL, &s), HAUL_OK);
         spot.object = haul_device_pointer(s, object);
         spot.good = 0;
         CHECK_STATUS(haul_host_launch(device, read_odd_pointer, &spot), HAUL_OK);
@@ -432,7 +434,7 @@ TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
         CHECK(memcmp(object + 3, &target, sizeof target) == 0);
         CHECK_STATUS(haul_host_launch(device, null_odd_pointer, haul_device_pointer(s, object)),
                      HAUL_OK);
-        CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+        CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
         target = NULL;
         CHECK(memcmp(object + 3, &target, sizeof target) == 0);
         target = text;
@@ -481,7 +483,7 @@ TEST(ship, every_byte_is_found_in_both_directions)
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
     for (i = 1; i < w.bytes; i++) {
         at = w.memory + i;
-        address = haul_device_address(s, at);
+        address = device_address(s, at);
         if (address == 0) {
             CHECK(!is_described(&w, at) && !is_described(&w, at - 1));
             continue;
@@ -491,15 +493,15 @@ TEST(ship, every_byte_is_found_in_both_directions)
         if (!is_described(&w, at))
             continue;
         found++;
-        CHECK_PTR(haul_host_pointer(s, address), at);
+        CHECK_PTR(host_of(s, address), at);
         CHECK_PTR(haul_device_pointer(s, at), (void *)(uintptr_t)address);
     }
     CHECK(found > 12 * (sizeof(room) - sizeof(void *)) &&
           !is_described(&w, w.memory + w.bytes - 1));
     for (r = first; r->next != first; r = r->next) {
-        device_read(device, text, haul_device_address(s, r->name), strlen(r->name) + 1);
+        device_read(device, text, device_address(s, r->name), strlen(r->name) + 1);
         CHECK_STR(text, r->name);
-        CHECK_EQ(haul_device_address(s, r + 1), haul_device_address(s, r) + sizeof *r);
+        CHECK_EQ(device_address(s, r + 1), device_address(s, r) + sizeof *r);
     }
     haul_shipment_free(&s);
     haul_device_close(&device);
@@ -512,26 +514,26 @@ TEST(ship, a_look_up_outside_the_graph_answers_nothing)
     static world w;
     haul_device *device = host_device();
     haul_shipment *s;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     room *first;
     int elsewhere;
     world_start(&w, 1 << 14);
     museum_open();
     first = museum_make(&w, 5, 0);
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &s), HAUL_OK);
-    haul_shipment_get_statistics(s, &told);
-    CHECK_EQ(haul_device_address(s, NULL), 0);
-    CHECK_EQ(haul_device_address(s, &elsewhere), 0);
-    CHECK_EQ(haul_device_address(s, w.memory + w.bytes - 1), 0);
-    CHECK_EQ(haul_device_address(s, (void *)UINTPTR_MAX), 0);
-    CHECK_EQ(haul_device_address(NULL, first), 0);
+    haul_shipment_get_info(s, &told);
+    CHECK_EQ(device_address(s, NULL), 0);
+    CHECK_EQ(device_address(s, &elsewhere), 0);
+    CHECK_EQ(device_address(s, w.memory + w.bytes - 1), 0);
+    CHECK_EQ(device_address(s, (void *)UINTPTR_MAX), 0);
+    CHECK_EQ(device_address(NULL, first), 0);
     CHECK_PTR(haul_device_pointer(s, &elsewhere), NULL);
-    CHECK_PTR(haul_host_pointer(s, 0), NULL);
-    CHECK_PTR(haul_host_pointer(s, told.base), NULL);
-    CHECK_PTR(haul_host_pointer(s, told.base - 1), NULL);
-    CHECK_PTR(haul_host_pointer(s, told.base + told.plan.arena_bytes + 1), NULL);
-    CHECK_PTR(haul_host_pointer(s, UINT64_MAX), NULL);
-    CHECK_PTR(haul_host_pointer(NULL, told.base + 16), NULL);
+    CHECK_PTR(host_of(s, 0), NULL);
+    CHECK_PTR(host_of(s, told.base), NULL);
+    CHECK_PTR(host_of(s, told.base - 1), NULL);
+    CHECK_PTR(host_of(s, told.base + told.arena_bytes + 1), NULL);
+    CHECK_PTR(host_of(s, UINT64_MAX), NULL);
+    CHECK_PTR(host_of(NULL, told.base + 16), NULL);
     haul_shipment_free(&s);
     haul_device_close(&device);
     museum_close();
@@ -562,8 +564,8 @@ TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
     root.address = museum_make(&w, 8, 1);
     root.type = room_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    CHECK_STATUS(haul_ship_plan(device, plan, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_plan(plan), NULL, NULL, &s), HAUL_OK);
     before = world_picture(&w);
     CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, root.address)),
                  HAUL_OK);
@@ -574,10 +576,10 @@ TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
     museum_close();
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     check_changed_by(&w, before, museum_change, root.address);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
-    CHECK_STATUS(haul_replan(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_reship(s, NULL), HAUL_OK);
     area = ((room *)root.address)->area;
-    CHECK_STATUS(haul_update_host(s, root.address, sizeof(room)), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, RANGE(root.address, sizeof(room)), NULL), HAUL_OK);
     CHECK_EQ(((room *)root.address)->area, area);
     haul_shipment_free(&s);
     haul_shipment_free(&s);
@@ -599,7 +601,7 @@ TEST(ship, two_shipments_of_one_graph_live_side_by_side)
     first = museum_make(&w, 9, 1);
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &a), HAUL_OK);
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, &b), HAUL_OK);
-    CHECK(haul_device_address(a, first) != haul_device_address(b, first));
+    CHECK(device_address(a, first) != device_address(b, first));
     haul_shipment_free(&a);
     here = museum_seen_from(first);
     there = museum_seen_on(device, b, &w, first);
@@ -630,7 +632,9 @@ TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
     root.address = first;
     root.type = room_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(other), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(other), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_OK);
     CHECK_STATUS(haul_ship(device, first, room_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
 #define REFUSED(call, status)                                                                      \
     (s = (haul_shipment *)(void *)&w, CHECK_STATUS(call, status), CHECK_PTR(s, NULL))
@@ -639,24 +643,24 @@ TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
     REFUSED(haul_ship(device, first, NULL, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
     REFUSED(haul_ship(device, first, room_type, 0, NULL, &s), HAUL_ERROR_ARGUMENT);
     REFUSED(haul_ship(device, first, open_type, 1, NULL, &s), HAUL_ERROR_STATE);
-    REFUSED(haul_ship_roots(device, NULL, 1, NULL, &s), HAUL_ERROR_ARGUMENT);
-    REFUSED(haul_ship_roots(device, &root, 0, NULL, &s), HAUL_ERROR_ARGUMENT);
-    REFUSED(haul_ship_plan(device, NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
-    REFUSED(haul_ship_plan(device, plan, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_from(device, haul_from_roots(NULL, 1), NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_from(device, haul_from_roots(&root, 0), NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_from(device, haul_from_plan(NULL), NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
+    REFUSED(haul_ship_from(device, haul_from_plan(plan), NULL, NULL, &s), HAUL_ERROR_ARGUMENT);
 #undef REFUSED
     CHECK_EQ(haul_context_error(haul_device_context(device))->status, HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_unmarshal(NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_unmarshal_pointers(NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_refresh(NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_replan(NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_update_host(NULL, first, 1), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_update_device(NULL, first, 1), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_shipment_wait(NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_shipment_poll(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_host(NULL, WITH_POINTERS, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_device(NULL, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_reship(NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_host(NULL, RANGE(first, 1), NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_device(NULL, RANGE(first, 1), NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_wait(NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_poll(NULL), HAUL_ERROR_ARGUMENT);
     haul_shipment_free(NULL);
     haul_shipment_free(&none);
     s = (haul_shipment *)(void *)zeros; /* no living shipment */
-    CHECK_STATUS(haul_shipment_wait(s), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_wait(s), HAUL_ERROR_ARGUMENT);
     haul_shipment_free(&s);
     CHECK_PTR(s, NULL);
     CHECK_EQ(counters_of(device).allocations, 0);
@@ -716,10 +720,10 @@ static void call_back_in(caller *c)
         return;
     c->calls += 5;
     c->busy += haul_unmarshal(c->shipment) == HAUL_ERROR_BUSY;
-    c->busy += haul_refresh(c->shipment) == HAUL_ERROR_BUSY;
-    c->busy += haul_replan(c->shipment) == HAUL_ERROR_BUSY;
-    c->busy += haul_update_host(c->shipment, c->object, 4) == HAUL_ERROR_BUSY;
-    c->busy += haul_update_device(c->shipment, c->object, 4) == HAUL_ERROR_BUSY;
+    c->busy += haul_update_device(c->shipment, NULL, NULL) == HAUL_ERROR_BUSY;
+    c->busy += haul_reship(c->shipment, NULL) == HAUL_ERROR_BUSY;
+    c->busy += haul_update_host(c->shipment, RANGE(c->object, 4), NULL) == HAUL_ERROR_BUSY;
+    c->busy += haul_update_device(c->shipment, RANGE(c->object, 4), NULL) == HAUL_ERROR_BUSY;
 }
 
 static int64_t count_and_call(const haul_here *here)
@@ -746,8 +750,8 @@ TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
     CHECK_STATUS(test_open(haul_host_device(), &options, &c.device), HAUL_OK);
     CHECK_STATUS(haul_ship(c.device, &object, reentry_type, 1, NULL, &c.shipment), HAUL_OK);
     CHECK(c.calls > 0);
-    CHECK_STATUS(haul_refresh(c.shipment), HAUL_OK);
-    CHECK_STATUS(haul_replan(c.shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(c.shipment, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_reship(c.shipment, NULL), HAUL_OK);
     CHECK_EQ(c.busy, c.calls);
     haul_shipment_free(&c.shipment);
     haul_device_close(&c.device);
@@ -773,26 +777,27 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
 {
     enum { BYTES = 24 << 20 };
     haul_type *bulk;
-    haul_device *device = host_device();
+    haul_device *device;
     haul_shipment *s;
-    haul_ship_options options;
+    test_device options;
     hearing h;
     unsigned char *data = malloc(BYTES);
     CHECK(data != NULL);
     memset(data, 3, BYTES);
     memset(&h, 0, sizeof h);
     memset(&options, 0, sizeof options);
-    options.progress = hear;
-    options.progress_user = &h;
+    options.new_context.progress = hear;
+    options.new_context.progress_user = &h;
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     CHECK_STATUS(haul_type_create("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
     h.refuse = 1;
-    CHECK_STATUS(haul_ship(device, data, bulk, 24, &options, &s), HAUL_ERROR_CANCELLED);
+    CHECK_STATUS(haul_ship(device, data, bulk, 24, NULL, &s), HAUL_ERROR_CANCELLED);
     CHECK_PTR(s, NULL);
     CHECK_EQ(h.calls, 1);
     CHECK_EQ(counters_of(device).bytes_live, 0);
     memset(&h, 0, sizeof h);
-    CHECK_STATUS(haul_ship(device, data, bulk, 24, &options, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, data, bulk, 24, NULL, &s), HAUL_OK);
     CHECK(h.calls > 0);
     CHECK_EQ(h.backwards, 0);
     memset(data, 4, BYTES);
@@ -800,9 +805,9 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
     h.refuse = 1;
     CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_CANCELLED);
     CHECK(data[0] == 4 && data[BYTES - 1] == 4 && data[BYTES / 2] == 4);
-    CHECK_STATUS(haul_refresh(s), HAUL_ERROR_CANCELLED);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_ERROR_CANCELLED);
     memset(&h, 0, sizeof h);
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     memset(data, 5, BYTES);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK(data[0] == 4 && data[BYTES - 1] == 4 && data[BYTES / 2] == 4);
@@ -833,8 +838,8 @@ TEST(device, a_table_that_cannot_be_used_is_refused)
     haul_context_free(&context);
 }
 
-/* A table of a later version, and one of an earlier version. */
-TEST(device, a_table_may_be_longer_or_shorter_as_long_as_no_verb_is_unknown)
+/* A table of a later version, and one of an earlier version. */ TEST(
+    device, a_table_may_be_longer_or_shorter_as_long_as_no_verb_is_unknown)
 {
     struct {
         haul_device_table table;
@@ -930,8 +935,8 @@ TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so
     haul_context_free(&options.context);
 }
 
-/* On a machine with a GPU, tests/cuda hides it and asks the same. */
-TEST(device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
+/* On a machine with a GPU, tests/cuda hides it and asks the same. */ TEST(
+    device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
 {
     haul_device *device;
     if (haul_cuda_count() > 0)
@@ -946,7 +951,7 @@ TEST(device, a_handle_answers_questions_and_a_null_one_does_too)
 {
     haul_device *device = host_device();
     haul_device_info info;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     haul_device_get_info(device, &info);
     CHECK_STR(info.name, "host");
     CHECK(info.capabilities->allocate_alignment > 0);
@@ -959,8 +964,8 @@ TEST(device, a_handle_answers_questions_and_a_null_one_does_too)
     CHECK_PTR(haul_device_context(NULL), NULL);
     CHECK_PTR(haul_device_state(NULL), NULL);
     memset(&statistics, 1, sizeof statistics);
-    haul_shipment_get_statistics(NULL, &statistics);
+    haul_shipment_get_info(NULL, &statistics);
     CHECK_EQ(statistics.transfers_to, 0);
-    haul_shipment_get_statistics(NULL, NULL);
+    haul_shipment_get_info(NULL, NULL);
     haul_device_close(&device);
 }

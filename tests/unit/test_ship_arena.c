@@ -7,6 +7,7 @@
 #include "arena_graphs.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 /* small enough to cross as one; not; to be patched on the way */
 enum { FEW = 20, MANY = 60000, LARGE = 170000 };
@@ -52,7 +53,7 @@ static size_t used_by(const haul_arena *arena)
 static sight seen_on(haul_device *device, const haul_shipment *shipment, const link *first)
 {
     sight seen;
-    haul_address at = haul_device_address(shipment, first);
+    haul_address at = device_address(shipment, first);
     memset(&seen, 0, sizeof seen);
     seen.from = (const link *)(uintptr_t)at;
     CHECK(at != 0);
@@ -72,8 +73,7 @@ static void check_seen(int count)
     check_sight(&seen, count);
 }
 
-/* What the host holds now, to be compared later. */
-static unsigned char *picture(void)
+/* What the host holds now, to be compared later. */ static unsigned char *picture(void)
 {
     haul_arena_statistics now;
     unsigned char *copy;
@@ -86,28 +86,29 @@ static unsigned char *picture(void)
 /* ---- There and back. */
 
 static void there_and_back(int count, const haul_arena_options *options,
-                           const haul_ship_arena_options *how)
+                           const haul_ship_options *how)
 {
     haul_host_counters before, after;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     start(count, options);
     links_set_homes(the_first, 0);
     CHECK_STATUS(haul_host_get_counters(the_device, &before), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), how, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_STATUS(haul_host_get_counters(the_device, &after), HAUL_OK);
     CHECK_EQ(after.allocations, before.allocations + 1);
     CHECK_EQ(after.relocations, before.relocations + 1);
     CHECK(after.copies_to <= before.copies_to + (count == FEW ? 1 : 2));
     links_set_homes(the_first, 1);
-    haul_shipment_get_statistics(the_shipment, &statistics);
-    CHECK_EQ(statistics.plan.arena_bytes, used_by(the_arena));
+    haul_shipment_get_info(the_shipment, &statistics);
+    CHECK_EQ(statistics.arena_bytes, used_by(the_arena));
     CHECK_EQ(statistics.transfers_to, 1);
     check_seen(count);
     run_on(links_double, the_first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     check_doubled(the_first);
     the_first->value = 7;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     run_on(links_double, the_first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_EQ(the_first->value, 14);
@@ -122,8 +123,7 @@ static link *at_number(link *first, int number)
     return first;
 }
 
-/* Whichever part they lie in, and wherever they lead. */
-TEST(
+/* Whichever part they lie in, and wherever they lead. */ TEST(
     ship_arena,
     an_arena_that_is_patched_while_it_crosses_is_walked_there_and_a_pointer_that_leads_out_is_found)
 {
@@ -136,16 +136,19 @@ TEST(
     for (i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         link *at = at_number(the_first, numbers[i]), *other = at->other;
         at->other = &outside;
-        CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(
+            haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+            HAUL_ERROR_GRAPH);
         CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "leads out");
         at->other = other;
     }
     CHECK_STATUS(haul_host_get_counters(the_device, &before), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_STATUS(haul_host_get_counters(the_device, &after), HAUL_OK);
     CHECK_EQ(after.relocations, before.relocations + 2);
     check_seen(LARGE);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(LARGE);
     links_set_homes(the_first, 1);
     run_on(links_double, the_first);
@@ -161,8 +164,8 @@ static uint64_t relocations(void)
     return now.relocations;
 }
 
-/* A chain that goes on from the end of one in the other. */
-TEST(ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_cross)
+/* A chain that goes on from the end of one in the other. */ TEST(
+    ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_cross)
 {
     haul_shipment *shipments[2];
     haul_arena *arenas[2];
@@ -178,7 +181,7 @@ TEST(ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_
     last = the_first->other;
     last->next = more;
     more->other = last;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, NULL, shipments), HAUL_OK);
     memset(&seen, 0, sizeof seen);
     seen.from = haul_device_pointer(shipments[0], the_first);
     CHECK_STATUS(haul_host_launch(the_device, links_look, &seen), HAUL_OK);
@@ -191,13 +194,14 @@ TEST(ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_
     end();
 }
 
-/* What is edited crosses by way of staging, and is not there before all is. */
-TEST(ship_arena, a_large_arena_that_is_edited_on_the_way_is_patched_when_all_of_it_is_there)
+/* What is edited crosses by way of staging, and is not there before all is. */ TEST(
+    ship_arena, a_large_arena_that_is_edited_on_the_way_is_patched_when_all_of_it_is_there)
 {
     uint64_t before;
     start(LARGE, NULL);
     before = relocations();
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_EQ(relocations(), before + 1);
     check_seen(LARGE);
     end();
@@ -212,7 +216,8 @@ TEST(ship_arena, a_large_arena_with_an_odd_pointer_is_patched_when_all_of_it_is_
     links_set_homes(the_first, 0);
     l = leaning_make(the_arena, the_first);
     before = relocations();
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_EQ(relocations(), before + 1);
     memset(&seen, 0, sizeof seen);
     seen.from = haul_device_pointer(the_shipment, l);
@@ -240,7 +245,7 @@ TEST(ship_arena, one_in_the_devices_own_memory_too)
 
 TEST(ship_arena, each_rule_for_pointers_that_lead_out_ships_one_that_has_none)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
     memset(&how, 0, sizeof how);
     how.outside = HAUL_OUTSIDE_NULL;
     there_and_back(FEW, NULL, &how);
@@ -262,7 +267,8 @@ static void leave_homes_behind(int count)
 {
     sight seen;
     start(count, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     memset(&seen, 0, sizeof seen);
     seen.from = haul_device_pointer(the_shipment, the_first);
     CHECK_STATUS(haul_host_launch(the_device, count_homeless, &seen), HAUL_OK);
@@ -283,7 +289,8 @@ TEST(ship_arena, nothing_is_left_behind_what_was_allocated)
     unsigned char *after;
     int i;
     start(FEW, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     after = haul_arena_allocate(the_arena, 1000);
     for (i = 0; i < 1000; i++)
         CHECK_EQ(after[i], 0);
@@ -297,11 +304,12 @@ TEST(ship_arena, plain_arenas_have_no_pointers_to_patch)
     CHECK_STATUS(haul_arena_create(haul_device_context(the_device), NULL, &the_arena), HAUL_OK);
     the_first = haul_arena_allocate(the_arena, sizeof(link));
     the_first->next = the_first;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
     CHECK_EQ(now.relocations, 0);
     CHECK_EQ(now.bytes_to, used_by(the_arena));
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(the_first->next, the_first);
     end();
 }
@@ -311,17 +319,18 @@ TEST(ship_arena, look_ups_are_a_subtraction_for_any_byte)
     haul_address first;
     size_t i;
     start(FEW, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
-    first = haul_device_address(the_shipment, the_first);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    first = device_address(the_shipment, the_first);
     for (i = 0; i <= used_by(the_arena); i++) {
         char *host = (char *)the_first + i;
-        CHECK_EQ(haul_device_address(the_shipment, host), first + i);
-        CHECK_PTR(haul_host_pointer(the_shipment, first + i), host);
+        CHECK_EQ(device_address(the_shipment, host), first + i);
+        CHECK_PTR(host_of(the_shipment, first + i), host);
     }
-    CHECK_EQ(haul_device_address(the_shipment, (char *)the_first - 1), 0);
-    CHECK_EQ(haul_device_address(the_shipment, (char *)the_first + i), 0);
-    CHECK_PTR(haul_host_pointer(the_shipment, first + i), NULL);
-    CHECK_PTR(haul_host_pointer(the_shipment, first - 1), NULL);
+    CHECK_EQ(device_address(the_shipment, (char *)the_first - 1), 0);
+    CHECK_EQ(device_address(the_shipment, (char *)the_first + i), 0);
+    CHECK_PTR(host_of(the_shipment, first + i), NULL);
+    CHECK_PTR(host_of(the_shipment, first - 1), NULL);
     end();
 }
 
@@ -330,8 +339,9 @@ TEST(ship_arena, alignments_asked_for_hold_on_the_device)
     void *page;
     start(FEW, NULL);
     page = haul_arena_allocate_aligned(the_arena, 64, 4096);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
-    CHECK_EQ(haul_device_address(the_shipment, page) % 4096, 0);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    CHECK_EQ(device_address(the_shipment, page) % 4096, 0);
     end();
 }
 
@@ -370,7 +380,8 @@ TEST(ship_arena, arrays_of_types_with_many_words_and_embedded_ones_are_patched)
         w[i].last.next = the_first->next;
         w[i].last.home = &i;
     }
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(touch_wide, w);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_EQ(the_first->value, 300);
@@ -394,7 +405,8 @@ TEST(ship_arena, large_embedded_arrays_are_looked_into)
     l[4999].name = l[0].name = the_first->name;
     l[0].home = l[4999].home = l;
     l[0].other = the_first->other;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(links_double, l + 4999);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_EQ(the_first->next->value, 2);
@@ -424,14 +436,16 @@ static void refuse_one(int count)
     start(count, NULL);
     last = the_first->other;
     last->next = &outside;
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
-                       HAUL_ERROR_GRAPH, "leads out");
+    check_gone_nowhere(
+        haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+        HAUL_ERROR_GRAPH, "leads out");
     snprintf(path, sizeof path, "arena+%zu", (size_t)((char *)&last->next - (char *)the_first));
     CHECK_STR(haul_context_error(haul_device_context(the_device))->path, path);
     last->next = NULL;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     last->next = &outside;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_ERROR_GRAPH);
     end();
 }
 
@@ -456,7 +470,7 @@ static link *next_on_device(const link *host)
 
 static void ship_with_one_outside(int count, haul_outside rule)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
     static link outside;
     link *last;
     memset(&how, 0, sizeof how);
@@ -464,12 +478,13 @@ static void ship_with_one_outside(int count, haul_outside rule)
     start(count, NULL);
     last = the_first->other;
     last->next = &outside;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_PTR(next_on_device(last), rule == HAUL_OUTSIDE_NULL ? NULL : &outside);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(last->next, &outside);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     CHECK_PTR(next_on_device(last), rule == HAUL_OUTSIDE_NULL ? NULL : &outside);
     end();
 }
@@ -501,11 +516,12 @@ static void pointers_come_back(int count)
     int i = count;
     start(count, NULL);
     last = the_first->other;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(reverse, the_first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_PTR(last->next, NULL);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     for (l = last; l; l = l->next) {
         CHECK_EQ(l->value, --i);
         CHECK_PTR(l->other, NULL);
@@ -531,10 +547,11 @@ TEST(ship_arena, one_that_leads_nowhere_is_refused_and_nothing_is_written)
 {
     unsigned char *before;
     start(FEW, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     before = picture();
     run_on(spoil, the_first);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_BYTES(the_first, before, used_by(the_arena));
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_EQ(the_first->value, 99);
@@ -545,20 +562,19 @@ TEST(ship_arena, one_that_leads_nowhere_is_refused_and_nothing_is_written)
 static void return_directly(int count, int pinned)
 {
     haul_arena_options options;
-    haul_ship_arena_options how;
     pair *first;
     int round;
     open_device();
     pairs_open();
-    memset(&how, 0, sizeof how);
     memset(&options, 0, sizeof options);
     options.pinned = pinned;
     options.reserve_bytes = 1 << 25;
-    how.direct_return = 1;
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     first = pairs_make(the_arena, count, 0);
     CHECK(first != NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    CHECK_STATUS(haul_return_directly(the_shipment), HAUL_OK);
     for (round = 1; round <= 3; round++) {
         run_on(pairs_swap, first);
         CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
@@ -582,37 +598,44 @@ TEST(ship_arena, updates_move_one_range_either_way)
 {
     sight seen;
     start(FEW, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     the_first->value = 1000;
     the_first->next->value = 2000;
-    CHECK_STATUS(haul_update_device(the_shipment, the_first, sizeof *the_first), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, RANGE(the_first, sizeof *the_first), NULL),
+                 HAUL_OK);
     seen = seen_on(the_device, the_shipment, the_first);
     CHECK_EQ(seen.values, 1000 + FEW * (FEW - 1) / 2);
     CHECK_EQ(seen.others, FEW);
-    CHECK_STATUS(haul_update_device(the_shipment, &the_first->next->value, sizeof(int32_t)),
-                 HAUL_OK);
+    CHECK_STATUS(
+        haul_update_device(the_shipment, RANGE(&the_first->next->value, sizeof(int32_t)), NULL),
+        HAUL_OK);
     seen = seen_on(the_device, the_shipment, the_first);
     CHECK_EQ(seen.values, 3000 - 1 + FEW * (FEW - 1) / 2);
     run_on(links_double, the_first);
-    CHECK_STATUS(haul_update_host(the_shipment, (char *)the_first + 1, sizeof *the_first), HAUL_OK);
+    CHECK_STATUS(
+        haul_update_host(the_shipment, RANGE((char *)the_first + 1, sizeof *the_first), NULL),
+        HAUL_OK);
     CHECK_EQ(the_first->value, 2000);
     CHECK_PTR(the_first->home, the_first);
     CHECK_EQ(the_first->next->value, 2000);
-    CHECK_STATUS(haul_update_host(the_shipment, &seen, sizeof seen), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_update_host(the_shipment, RANGE(&seen, sizeof seen), NULL),
+                 HAUL_ERROR_ARGUMENT);
     end();
 }
 
 TEST(ship_arena, asynchronous_calls_work_on_it_too)
 {
     start(MANY, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(links_double, the_first);
-    CHECK_STATUS(haul_unmarshal_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(the_shipment), HAUL_OK);
     check_doubled(the_first);
-    CHECK_STATUS(haul_refresh_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(the_shipment), HAUL_OK);
     check_doubled(the_first);
     end();
 }
@@ -624,10 +647,11 @@ TEST(ship_arena, replan_ships_what_has_been_added)
     link *more;
     sight seen;
     start(FEW, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     more = links_make(the_arena, MANY);
-    CHECK_EQ(haul_device_address(the_shipment, more->next), 0);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_EQ(device_address(the_shipment, more->next), 0);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     seen = seen_on(the_device, the_shipment, more);
     check_sight(&seen, MANY);
     check_seen(FEW);
@@ -638,10 +662,12 @@ TEST(ship_arena, replan_ships_what_has_been_added)
 static void all_is_stale(void)
 {
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_update_host(the_shipment, the_first, sizeof(link)), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_update_device(the_shipment, the_first, sizeof(link)), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_host(the_shipment, RANGE(the_first, sizeof(link)), NULL),
+                 HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(the_shipment, RANGE(the_first, sizeof(link)), NULL),
+                 HAUL_ERROR_STALE);
 }
 
 TEST(ship_arena, use_after_reset_rollback_and_release_is_stale)
@@ -654,7 +680,8 @@ TEST(ship_arena, use_after_reset_rollback_and_release_is_stale)
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     mark = haul_arena_checkpoint(the_arena);
     the_first = links_make(the_arena, FEW);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     later = haul_arena_checkpoint(the_arena);
     CHECK(links_make(the_arena, 3) != NULL);
     CHECK_STATUS(haul_arena_rollback(the_arena, later), HAUL_OK);
@@ -664,7 +691,7 @@ TEST(ship_arena, use_after_reset_rollback_and_release_is_stale)
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
     the_first = links_make(the_arena, FEW);
     all_is_stale();
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     check_seen(FEW);
     CHECK_STATUS(haul_arena_reset(the_arena), HAUL_OK);
     the_first = links_make(the_arena, FEW);
@@ -680,18 +707,20 @@ TEST(ship_arena, what_goes_behind_a_shipment_is_nothing_to_it_whatever_was_shipp
     start(FEW, NULL);
     mark = haul_arena_checkpoint(the_arena);
     CHECK(links_make(the_arena, 3) != NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &longer), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &longer),
+                 HAUL_OK);
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     behind = haul_arena_allocate(the_arena, 64);
     CHECK_STATUS(haul_arena_release(the_arena, behind, 64), HAUL_OK);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(FEW);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(longer), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(longer, NULL, NULL), HAUL_ERROR_STALE);
     haul_shipment_free(&longer);
     CHECK(links_make(the_arena, 3) != NULL);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     end();
 }
 
@@ -749,8 +778,7 @@ static void model_release(stale_model *m)
     m->block[i] = m->block[--m->blocks];
 }
 
-/* Cuts the arena back to the mark, or to nothing. */
-static void model_cut(stale_model *m, int all)
+/* Cuts the arena back to the mark, or to nothing. */ static void model_cut(stale_model *m, int all)
 {
     size_t used = all ? 0 : m->mark.used, i, left = 0;
     if (used > used_by(the_arena))
@@ -772,7 +800,9 @@ static void model_ship(stale_model *m)
     haul_shipment_free(&m->carried[i].shipment);
     if (used_by(the_arena) == 0 || random_one_in(&m->random, 3))
         return;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &m->carried[i].shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &m->carried[i].shipment),
+        HAUL_OK);
     m->carried[i].bytes = used_by(the_arena);
     m->carried[i].is_stale = 0;
 }
@@ -784,7 +814,7 @@ static void model_check(const stale_model *m)
     haul_arena_get_statistics(the_arena, &statistics);
     for (i = 0; i < 8; i++)
         if (m->carried[i].shipment)
-            CHECK_STATUS(haul_update_host(m->carried[i].shipment, statistics.base, 1),
+            CHECK_STATUS(haul_update_host(m->carried[i].shipment, RANGE(statistics.base, 1), NULL),
                          m->carried[i].is_stale ? HAUL_ERROR_STALE : HAUL_OK);
 }
 
@@ -822,7 +852,8 @@ TEST(ship_arena, a_shipment_is_stale_if_something_of_it_has_gone_and_only_then)
 TEST(ship_arena, a_shipment_keeps_arena_and_device)
 {
     start(FEW, NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     haul_arena_free(&the_arena);
     run_on(links_double, the_first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
@@ -832,7 +863,7 @@ TEST(ship_arena, a_shipment_keeps_arena_and_device)
 
 TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
     haul_shipment *plain;
     const haul_shipment *into[1];
     link alone;
@@ -841,32 +872,41 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
     alone.name = "x";
     open_device();
     CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
-                       HAUL_ERROR_ARGUMENT, "nothing");
-    check_gone_nowhere(haul_ship_arena(the_device, NULL, NULL, &the_shipment), HAUL_ERROR_ARGUMENT,
-                       "arena is NULL");
-    CHECK_STATUS(haul_ship_arena(NULL, the_arena, NULL, &the_shipment), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, NULL, link_type, 1, NULL, NULL),
+    check_gone_nowhere(
+        haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+        HAUL_ERROR_ARGUMENT, "nothing");
+    check_gone_nowhere(haul_ship_from(the_device, haul_from_arena(NULL), NULL, NULL, &the_shipment),
+                       HAUL_ERROR_ARGUMENT, "arena is NULL");
+    CHECK_STATUS(haul_ship_from(NULL, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, NULL),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, NULL, link_type), NULL,
+                                NULL, NULL),
                  HAUL_ERROR_ARGUMENT);
     the_first = links_make(the_arena, 2);
     how.outside = (haul_outside)7;
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
-                       HAUL_ERROR_ARGUMENT, "no rule for pointers");
-    how.outside = HAUL_OUTSIDE_KEEP;
     check_gone_nowhere(
-        haul_ship_arena_from(the_device, the_arena, the_first, link_type, 1, &how, &the_shipment),
-        HAUL_ERROR_ARGUMENT, "must lie in the one arena");
+        haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+        HAUL_ERROR_ARGUMENT, "no rule for pointers");
+    how.outside = HAUL_OUTSIDE_KEEP;
+    check_gone_nowhere(haul_ship_from(the_device,
+                                      haul_from_arena_root(the_arena, the_first, link_type), &how,
+                                      NULL, &the_shipment),
+                       HAUL_ERROR_ARGUMENT, "options->outside");
     how.outside = HAUL_OUTSIDE_REFUSE;
-    how.into_count = 1;
-    check_gone_nowhere(haul_ship_arena(the_device, the_arena, &how, &the_shipment),
-                       HAUL_ERROR_ARGUMENT, "into is NULL");
+    how.beside_count = 1;
+    check_gone_nowhere(
+        haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+        HAUL_ERROR_ARGUMENT, "beside is NULL");
     CHECK_STATUS(haul_ship(the_device, &alone, link_type, 1, NULL, &plain), HAUL_OK);
     into[0] = plain;
-    how.into = into;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_ERROR_ARGUMENT);
+    how.beside = into;
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+                 HAUL_ERROR_ARGUMENT);
     haul_shipment_free(&plain);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     end();
 }
 
@@ -874,8 +914,7 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
 
 HAUL_ARENA_HOOKS(library);
 
-/* As a library would that knows no types. */
-static link *library_links(int count)
+/* As a library would that knows no types. */ static link *library_links(int count)
 {
     link *first = NULL, *last = NULL, *l;
     int i;
@@ -910,8 +949,8 @@ static void start_untyped(int count)
 
 static haul_status ship_untyped(void)
 {
-    return haul_ship_arena_from(the_device, the_arena, the_first, link_type, 1, NULL,
-                                &the_shipment);
+    return haul_ship_from(the_device, haul_from_arena_root(the_arena, the_first, link_type), NULL,
+                          NULL, &the_shipment);
 }
 
 static void untyped_there_and_back(int count)
@@ -923,14 +962,14 @@ static void untyped_there_and_back(int count)
     run_on(links_double, the_first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     check_doubled(the_first);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_doubled(the_first);
     more = library_links(3);
     more->other->next = the_first;
     the_first->other = NULL;
     the_first = more;
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
-    CHECK_EQ(haul_device_address(the_shipment, more) != 0, 1);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
+    CHECK_EQ(device_address(the_shipment, more) != 0, 1);
     end();
 }
 
@@ -955,15 +994,15 @@ TEST(ship_arena, a_pointer_that_leads_out_later_is_null_there_and_a_replan_refus
     start_untyped(FEW);
     CHECK_STATUS(ship_untyped(), HAUL_OK);
     the_first->other = &outside;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     run_on(look_at_other, the_first);
     CHECK_EQ(is_null_there, 1);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(the_first->other, &outside);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "root.other");
     the_first->other = NULL;
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     end();
 }
 
@@ -997,8 +1036,8 @@ static int64_t ten_at_first(const haul_here *here)
     return looks++ == 0 ? 10 : 0;
 }
 
-/* The second look, for the path, finds nothing wrong. */
-TEST(ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refused_without_a_path)
+/* The second look, for the path, finds nothing wrong. */ TEST(
+    ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refused_without_a_path)
 {
     static const haul_ref refs[] = { HAUL_ARRAY(fickle, bytes, HAUL_FN(ten_at_first)) };
     static char outside[10];
@@ -1010,7 +1049,8 @@ TEST(ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refuse
     f = library_malloc(sizeof *f);
     f->bytes = outside;
     looks = 0;
-    check_gone_nowhere(haul_ship_arena_from(the_device, the_arena, f, type, 1, NULL, &the_shipment),
+    check_gone_nowhere(haul_ship_from(the_device, haul_from_arena_root(the_arena, f, type), NULL,
+                                      NULL, &the_shipment),
                        HAUL_ERROR_GRAPH, "leads out of the arena");
     CHECK_EQ(looks, 2);
     CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "");
@@ -1041,22 +1081,25 @@ static void end_two(void)
 
 TEST(ship_arena, pointers_into_one_that_is_there_already_lead_to_its_copy_both_ways)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
     const haul_shipment *into[1];
     link *last;
     memset(&how, 0, sizeof how);
     start_two(FEW);
     last = the_first->other;
-    CHECK_STATUS(haul_ship_arena(the_device, the_other, NULL, &other_shipment), HAUL_OK);
+    CHECK_STATUS(
+        haul_ship_from(the_device, haul_from_arena(the_other), NULL, NULL, &other_shipment),
+        HAUL_OK);
     into[0] = other_shipment;
-    how.into = into;
-    how.into_count = 1;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    how.beside = into;
+    how.beside_count = 1;
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_PTR(next_on_device(last), haul_device_pointer(other_shipment, other_first));
     run_on(reverse, the_first);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(the_first->next, NULL);
-    CHECK_STATUS(haul_unmarshal_pointers(other_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(other_shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     end_two();
 }
 
@@ -1068,12 +1111,12 @@ TEST(ship_arena, several_that_point_into_one_another_ship_together)
     arenas[0] = the_arena;
     arenas[1] = the_other;
     other_first->other = the_first;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, NULL, shipments), HAUL_OK);
     the_shipment = shipments[0];
     other_shipment = shipments[1];
     run_on(reverse, the_first);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(other_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(other_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(the_first->next, NULL);
     CHECK_PTR(other_first->other, NULL);
     CHECK(haul_arena_contains(the_arena, other_first->next));
@@ -1092,12 +1135,13 @@ TEST(ship_arena, of_several_all_are_shipped_or_none)
     arenas[0] = the_arena;
     arenas[1] = the_other;
     other_first->other = &outside;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, NULL, shipments), HAUL_ERROR_GRAPH);
     CHECK_PTR(shipments[0], NULL);
     CHECK_PTR(shipments[1], NULL);
     CHECK_STATUS(haul_host_get_counters(the_device, &now), HAUL_OK);
     CHECK_EQ(now.bytes_live, 0);
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 0, NULL, shipments), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 0, NULL, NULL, shipments),
+                 HAUL_ERROR_ARGUMENT);
     end_two();
 }
 
@@ -1113,8 +1157,7 @@ typedef struct family {
 static haul_type *family_type, *nursery_type;
 static family *the_family;
 
-/* New links, each in front of the others. */
-static void bear(void *argument)
+/* New links, each in front of the others. */ static void bear(void *argument)
 {
     family *f = argument;
     int i;
@@ -1151,7 +1194,8 @@ static void family_start(size_t nursery_bytes, int wanted)
     the_family->wanted = wanted;
     CHECK_STATUS(haul_stamp_of(link_type, &the_family->stamp), HAUL_OK);
     CHECK(links_make(the_arena, FEW) != NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
 }
 
 static void family_end(void)
@@ -1179,7 +1223,7 @@ TEST(ship_arena, objects_that_the_device_has_made_come_back_with_pointers)
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     check_family(0);
     CHECK_EQ(the_family->nursery->used, 0);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(10);
     CHECK_EQ(the_family->nursery->used >= 10 * sizeof(link), 1);
     family_end();
@@ -1204,13 +1248,13 @@ TEST(ship_arena, and_move_along_when_the_shipment_is_copied)
         the_shipment = copy;
     }
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(20);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
     haul_shipment_free(&the_shipment);
     the_shipment = copy;
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(30);
     family_end();
 }
@@ -1220,19 +1264,19 @@ TEST(ship_arena, and_are_objects_like_any_others_from_then_on)
     link *l;
     family_start(100000, 10);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     run_on(add_to_all, the_family);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     for (l = the_family->first; l; l = l->next)
         CHECK_EQ(l->seen, 1);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(20);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     run_on(add_to_all, the_family);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(30);
     family_end();
 }
@@ -1243,29 +1287,30 @@ static void bear_on(haul_shipment *shipment)
                  HAUL_OK);
 }
 
-/* Both make objects in the same places, more by way of the second or less. */
-static void bring_by_one_of_two(int first, int second)
+/* Both make objects in the same places, more by way of the second or less. */ static void
+bring_by_one_of_two(int first, int second)
 {
     haul_shipment *other;
     unsigned char *before;
     family_start(100000, first);
     the_family->wanted = second;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &other), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &other),
+                 HAUL_OK);
     bear_on(the_shipment);
     bear_on(other);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(first);
     before = picture();
-    CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_host(other, WITH_POINTERS, NULL), HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "refresh");
     CHECK_BYTES(the_family, before, used_by(the_arena));
     free(before);
     CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
     check_family(first);
     the_family->wanted = second;
-    CHECK_STATUS(haul_refresh(other), HAUL_OK);
+    CHECK_STATUS(haul_update_device(other, NULL, NULL), HAUL_OK);
     bear_on(other);
-    CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_OK);
+    CHECK_STATUS(haul_update_host(other, WITH_POINTERS, NULL), HAUL_OK);
     check_family(first + second);
     haul_shipment_free(&other);
     family_end();
@@ -1279,17 +1324,18 @@ TEST(ship_arena, of_two_shipments_that_have_made_objects_one_brings_them)
     bring_by_one_of_two(3, 0);
 }
 
-/* Its bytes go behind the refresh, in the order of the calls. */
-TEST(ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
+/* Its bytes go behind the refresh, in the order of the calls. */ TEST(
+    ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
 {
     haul_shipment *other;
     family_start(100000, 10);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &other), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &other),
+                 HAUL_OK);
     bear_on(the_shipment);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_async(other, NULL), HAUL_OK);
-    CHECK_STATUS(haul_refresh_async(other, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(other), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(other, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_update_device(other, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(other), HAUL_OK);
     check_family(10);
     CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
     check_family(10);
@@ -1297,15 +1343,15 @@ TEST(ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
     family_end();
 }
 
-/* In the order of the calls: what kernels have made comes, and goes to the device again. */
-TEST(ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it)
+/* In the order of the calls: what kernels have made comes, and goes to the device again. */ TEST(
+    ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it)
 {
     link *l;
     family_start(100000, 10);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_refresh_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(the_shipment), HAUL_OK);
     check_family(10);
     run_on(add_to_all, the_family);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
@@ -1313,25 +1359,27 @@ TEST(ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it
     for (l = the_family->first; l; l = l->next)
         CHECK_EQ(l->seen, 1);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(20);
     family_end();
 }
 
-/* `used` as well: kernels would make new objects over the old ones. */
-TEST(ship_arena, a_nursery_that_the_host_has_overwritten_is_repaired)
+/* `used` as well: kernels would make new objects over the old ones. */ TEST(
+    ship_arena, a_nursery_that_the_host_has_overwritten_is_repaired)
 {
     int again;
     family_start(100000, 10);
     for (again = 0; again < 3; again++) {
         run_on(bear, the_family);
-        CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
         check_family(10 * (again + 1));
         memset(the_family->nursery, again == 1 ? 0xA5 : 0, sizeof *the_family->nursery);
-        CHECK_STATUS(again == 2 ? haul_replan(the_shipment) : haul_refresh(the_shipment), HAUL_OK);
+        CHECK_STATUS(again == 2 ? haul_reship(the_shipment, NULL)
+                                : haul_update_device(the_shipment, NULL, NULL),
+                     HAUL_OK);
     }
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_family(40);
     family_end();
 }
@@ -1342,9 +1390,9 @@ TEST(ship_arena, a_full_nursery_goes_and_comes_as_any_objects)
     int born = 0;
     family_start(64 * sizeof(link), 1000);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     run_on(add_to_all, the_family);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     for (l = the_family->first; l != the_first; l = l->next, born++)
@@ -1357,7 +1405,7 @@ TEST(ship_arena, a_full_nursery_refuses_and_brings_what_it_has)
 {
     family_start(64 * sizeof(link), 1000);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK(the_family->refused > 900);
     CHECK_EQ(the_family->nursery->used <= the_family->nursery->capacity, 1);
     family_end();
@@ -1380,13 +1428,13 @@ TEST(ship_arena, what_the_device_has_made_badly_is_refused_and_nothing_is_writte
     unsigned char *before;
     family_start(100000, 3);
     run_on(bear, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     before = picture();
     run_on(bear_badly, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "has made an object");
     run_on(shrink, the_family);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "of the arena smaller");
     CHECK_BYTES(the_family, before, used_by(the_arena));
     free(before);

@@ -7,6 +7,7 @@
  * Faults by number (docs/testing.md): D1, D3-D6, D13, H1, H2 of arenas.
  */
 #include "arena_graphs.h"
+#include "support/short_forms.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 
@@ -39,15 +40,16 @@ static haul_status make_arena(void *user)
 
 static haul_status ship(void *user)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
+    haul_status status;
     (void)user;
     memset(&how, 0, sizeof how);
     how.outside = the.outside;
-    how.direct_return = the.direct;
     if (the.untyped)
-        return haul_ship_arena_from(the.device, the.arena, the.first, link_type, 1, &how,
-                                    &the.shipment);
-    return haul_ship_arena(the.device, the.arena, &how, &the.shipment);
+        return haul_ship_from(the.device, haul_from_arena_root(the.arena, the.first, link_type),
+                              &how, NULL, &the.shipment);
+    status = haul_ship_from(the.device, haul_from_arena(the.arena), &how, NULL, &the.shipment);
+    return the.direct ? directly(status, &the.shipment) : status;
 }
 
 static void take_picture(void)
@@ -94,7 +96,7 @@ static void prepare(void *user, fault_plan *plan)
     CHECK_STATUS(ship(user), HAUL_OK);
     take_picture();   /* now, because a shipment ends the poisoning of what it carries */
     if (!the.between) /* every word of it is looked at: slow where each access is watched */
-        CHECK_STATUS(haul_unmarshal_pointers(the.shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_host(the.shipment, WITH_POINTERS, NULL), HAUL_OK);
     if (!the.ships)
         haul_shipment_free(&the.shipment);
 }
@@ -239,7 +241,7 @@ static void large_survives(haul_status (*run)(void *), void (*check)(void *, hau
 static haul_status refresh(void *user)
 {
     (void)user;
-    return haul_refresh(the.shipment);
+    return haul_update_device(the.shipment, NULL, NULL);
 }
 
 TEST(ship_arena_faults, an_arena_that_is_patched_while_it_crosses_survives_every_fault_D4_D6)
@@ -276,20 +278,21 @@ static haul_status unmarshal(void *user)
 static haul_status unmarshal_pointers(void *user)
 {
     (void)user;
-    return haul_unmarshal_pointers(the.shipment);
+    return haul_update_host(the.shipment, WITH_POINTERS, NULL);
 }
 
 static haul_status replan(void *user)
 {
     (void)user;
-    return haul_replan(the.shipment);
+    return haul_reship(the.shipment, NULL);
 }
 
 static haul_status update(void *user)
 {
-    haul_status status = haul_update_device(the.shipment, the.first, sizeof(link));
+    haul_status status = haul_update_device(the.shipment, RANGE(the.first, sizeof(link)), NULL);
     (void)user;
-    return status == HAUL_OK ? haul_update_host(the.shipment, the.first, sizeof(link)) : status;
+    return status == HAUL_OK ? haul_update_host(the.shipment, RANGE(the.first, sizeof(link)), NULL)
+                             : status;
 }
 
 /* The device's ring may grow: leaks are looked for at the end. */
@@ -315,10 +318,10 @@ TEST(ship_arena_faults, calls_on_a_shipment_survive_every_fault_and_leave_the_ho
  * is told all the same. */
 static void check_told(void *user, haul_status status)
 {
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     (void)user;
     check_report(status);
-    haul_shipment_get_statistics(the.shipment, &told);
+    haul_shipment_get_info(the.shipment, &told);
     if (status != HAUL_OK)
         return;
     CHECK(told.scatter_seconds == 0); /* it was direct */
@@ -371,14 +374,15 @@ static void fail_in_released_bytes(void *(*make)(void))
     CHECK((released = haul_arena_allocate(the.arena, now.used_bytes)) != NULL);
     CHECK(haul_arena_allocate(the.arena, 16) != NULL);
     CHECK_STATUS(haul_arena_release(the.arena, released, now.used_bytes), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &the.shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &the.shipment),
+                 HAUL_OK);
     fault_arm(&plan, FAULT_ONCE, 1);
     CHECK_PTR(make(), NULL);
     CHECK_STATUS(haul_arena_error(the.arena)->status, HAUL_ERROR_MEMORY);
     fault_disarm(&plan);
-    CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
     CHECK_PTR(make(), released);
-    CHECK_STATUS(haul_refresh(the.shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_ERROR_STALE);
     haul_shipment_free(&the.shipment);
     haul_arena_free(&the.arena);
     haul_device_close(&the.device);
@@ -412,7 +416,7 @@ static link *bear_by(haul_shipment *shipment, haul_nursery *nursery)
     birth b = { haul_device_pointer(shipment, nursery), { 0, 0 } };
     CHECK_STATUS(haul_stamp_of(link_type, &b.stamp), HAUL_OK);
     CHECK_STATUS(haul_host_launch(the.device, bear, &b), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     return (link *)(void *)nursery->memory;
 }
 
@@ -429,13 +433,14 @@ TEST(ship_arena_faults, a_failed_refresh_leaves_alone_what_another_shipment_has_
     nursery = haul_arena_new_nursery(the.arena, 1000);
     CHECK(nursery != NULL);
     CHECK_STATUS(ship(NULL), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &other), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &other),
+                 HAUL_OK);
     born = bear_by(the.shipment, nursery);
     CHECK_EQ(born->value, 7);
     fault_arm(&plan, FAULT_ONCE, 1);
-    CHECK(haul_refresh(other) != HAUL_OK);
+    CHECK(haul_update_device(other, NULL, NULL) != HAUL_OK);
     fault_disarm(&plan);
-    CHECK_STATUS(haul_unmarshal_pointers(other), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_host(other, WITH_POINTERS, NULL), HAUL_ERROR_STALE);
     CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
     CHECK_EQ(born->value, 7);
     haul_shipment_free(&other);

@@ -8,6 +8,7 @@
 #include "arena_graphs.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -102,8 +103,8 @@ static int32_t number_of(const unsigned char *b)
     return number;
 }
 
-/* A chain through an array, whose elements lie at any address modulo a word. */
-static box *fill_boxes(box *all, int count)
+/* A chain through an array, whose elements lie at any address modulo a word. */ static box *
+fill_boxes(box *all, int count)
 {
     int i;
     for (i = 0; i < count; i++) {
@@ -143,8 +144,7 @@ static void check_boxes(haul_shipment *shipment, const box *first, int count)
     CHECK_EQ(t.named, count);
 }
 
-/* Numbers doubled, and every other box left out. */
-static void thin_out(void *argument)
+/* Numbers doubled, and every other box left out. */ static void thin_out(void *argument)
 {
     unsigned char *b, *next;
     for (b = argument; b; b = get(b + NEXT)) {
@@ -182,20 +182,23 @@ static void end_boxes(void)
     end();
 }
 
-static void boxes_there_and_back(int count, const haul_ship_arena_options *how)
+static void boxes_there_and_back(int count, int is_direct)
 {
     box *all = start_boxes(count);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    if (is_direct)
+        CHECK_STATUS(haul_return_directly(the_shipment), HAUL_OK);
     check_boxes(the_shipment, all, count);
     run_on(thin_out, all);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     check_thinned(all, count, 0);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_thinned(all, count, 1);
     put_number(all[0].at, 7);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     run_on(thin_out, all);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(number_of(all[0].at), 14);
     CHECK_PTR(get(all[0].at + NEXT), all[4].at);
     end_boxes();
@@ -205,12 +208,9 @@ enum { FEW = 20, MANY = 60000 }; /* small enough to cross as one, and not */
 
 TEST(ship_arena_special, pointers_off_the_grid_are_patched_and_come_back_T6)
 {
-    haul_ship_arena_options direct;
-    memset(&direct, 0, sizeof direct);
-    direct.direct_return = 1;
-    boxes_there_and_back(FEW, NULL);
-    boxes_there_and_back(FEW, &direct);
-    boxes_there_and_back(MANY, NULL);
+    boxes_there_and_back(FEW, 0);
+    boxes_there_and_back(FEW, 1);
+    boxes_there_and_back(MANY, 0);
 }
 
 TEST(ship_arena_special, allocated_one_by_one_too)
@@ -227,7 +227,8 @@ TEST(ship_arena_special, allocated_one_by_one_too)
         else
             first = b;
     }
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     check_boxes(the_shipment, first, FEW);
     end_boxes();
 }
@@ -236,7 +237,7 @@ static void ship_with_one_outside(int count, haul_outside rule, haul_status expe
 {
     static char outside[BOX];
     char path[40];
-    haul_ship_arena_options how;
+    haul_ship_options how;
     tour t;
     box *all = start_boxes(count);
     unsigned char *last = all[count - 1].at;
@@ -244,13 +245,14 @@ static void ship_with_one_outside(int count, haul_outside rule, haul_status expe
     memset(&t, 0, sizeof t);
     how.outside = rule;
     put(last + NEXT, outside);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), expected);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+                 expected);
     if (expected != HAUL_OK) {
         snprintf(path, sizeof path, "arena+%zu", (size_t)(last + NEXT - all[0].at));
         CHECK_STR(haul_context_error(haul_device_context(the_device))->path, path);
     } else {
         check_boxes(the_shipment, all, count);
-        CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
         CHECK_PTR(get(last + NEXT), outside);
     }
     end_boxes();
@@ -274,9 +276,10 @@ static void spoil_box(void *argument)
 TEST(ship_arena_special, one_that_the_device_has_spoilt_is_refused_and_nothing_is_written)
 {
     box *all = start_boxes(FEW);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(spoil_box, all);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_EQ(number_of(all[0].at), 0);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_EQ(number_of(all[0].at), 99);
@@ -287,11 +290,12 @@ TEST(ship_arena_special, one_that_the_device_has_spoilt_is_refused_and_nothing_i
 TEST(ship_arena_special, updates_leave_pointers_off_the_grid_alone)
 {
     box *all = start_boxes(FEW);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_update_device(the_shipment, all, FEW * sizeof(box)), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, RANGE(all, FEW * sizeof(box)), NULL), HAUL_OK);
     check_boxes(the_shipment, all, FEW);
     run_on(thin_out, all);
-    CHECK_STATUS(haul_update_host(the_shipment, all, FEW * sizeof(box)), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, RANGE(all, FEW * sizeof(box)), NULL), HAUL_OK);
     check_thinned(all, FEW, 0);
     end_boxes();
 }
@@ -305,13 +309,14 @@ TEST(ship_arena_special, what_is_released_leaves_no_pointer_behind)
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
     bytes = haul_arena_allocate(the_arena, 9 * sizeof(box));
     memset(bytes, 0xee, 9 * sizeof(box));
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     check_boxes(the_shipment, all, FEW);
     end_boxes();
 }
 
-/* An untyped arena, shipped from its root. */
-TEST(ship_arena_special, discovered_ones_are_patched_as_well)
+/* An untyped arena, shipped from its root. */ TEST(ship_arena_special,
+                                                    discovered_ones_are_patched_as_well)
 {
     unsigned char *memory;
     box *all;
@@ -319,11 +324,12 @@ TEST(ship_arena_special, discovered_ones_are_patched_as_well)
     boxes_open();
     memory = haul_arena_allocate(the_arena, FEW * sizeof(box) + 3);
     all = fill_boxes((box *)(memory + 3), FEW);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment),
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, all, box_type), NULL,
+                                NULL, &the_shipment),
                  HAUL_OK);
     check_boxes(the_shipment, all, FEW);
     run_on(thin_out, all);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_thinned(all, FEW, 1);
     end_boxes();
 }
@@ -405,7 +411,7 @@ static void check_leaves(leaf *l, int with_union)
     CHECK_PTR(l[0].cache, (void *)(uintptr_t)0x1230);
     CHECK_PTR(l[0].up, &l[1]);
     l[1].kind = NUMBERED;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_host_launch(the_device, look_at_leaves, &t), HAUL_OK);
 }
 
@@ -415,7 +421,8 @@ TEST(ship_arena_special, rows_whose_rules_say_the_same_of_every_object_are_typed
     start(NULL);
     leaves_open(0);
     l = leaves_make(haul_arena_new(the_arena, leaf_type, 2));
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     check_leaves(l, 0);
     haul_type_free(&leaf_type);
     end();
@@ -423,21 +430,21 @@ TEST(ship_arena_special, rows_whose_rules_say_the_same_of_every_object_are_typed
 
 TEST(ship_arena_special, others_are_refused_at_allocation_with_advice_and_discovered)
 {
-    haul_ship_arena_options options;
+    haul_ship_options options;
     haul_stamp stamp;
     leaf *l;
     start(NULL);
     leaves_open(1);
     CHECK_PTR(haul_arena_new(the_arena, leaf_type, 2), NULL);
     CHECK_EQ(haul_arena_error(the_arena)->status, HAUL_ERROR_UNSUPPORTED);
-    CHECK_HAS(haul_arena_error(the_arena)->text, "haul_ship_arena_from");
+    CHECK_HAS(haul_arena_error(the_arena)->text, "haul_from_arena_root");
     CHECK_STATUS(haul_stamp_of(leaf_type, &stamp), HAUL_ERROR_UNSUPPORTED);
     l = leaves_make(haul_arena_allocate(the_arena, 2 * sizeof(leaf)));
     memset(&options, 0, sizeof options);
     options.let_counts_change = 1; /* a kind becomes another one */
-    CHECK_STATUS(
-        haul_ship_arena_from(the_device, the_arena, l, leaf_type, 1, &options, &the_shipment),
-        HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, l, leaf_type), &options,
+                                NULL, &the_shipment),
+                 HAUL_OK);
     check_leaves(l, 1);
     haul_type_free(&leaf_type);
     end();
@@ -458,8 +465,8 @@ static void shout(void *argument)
             t->letters[i] = (char)(t->letters[i] - 'a' + 'A');
 }
 
-/* Two texts whose letters are made capitals on the device. */
-static void shout_tails(const haul_ref *refs, haul_type **type, text **first, text **second)
+/* Two texts whose letters are made capitals on the device. */ static void
+shout_tails(const haul_ref *refs, haul_type **type, text **first, text **second)
 {
     start(NULL);
     CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, type), HAUL_OK);
@@ -472,7 +479,8 @@ static void shout_tails(const haul_ref *refs, haul_type **type, text **first, te
     (*second)->length = 3;
     memset((*first)->letters, 'a', 40);
     memset((*second)->letters, 'b', 3);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(shout, *first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
 }
@@ -500,7 +508,7 @@ TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_t
                               HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN),
                                            HAUL_N(text, length)) };
     shout_tails(refs, &type, &first, &second);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(first->letters[0], 'a');
     CHECK_EQ(first->letters[39], 'a');
     CHECK_BYTES(second->letters, "bbb", 3);
@@ -509,8 +517,7 @@ TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_t
     end();
 }
 
-/* Input in the object, and behind it. */
-typedef struct task {
+/* Input in the object, and behind it. */ typedef struct task {
     double factor;
     double *values;
     int count, done;
@@ -550,15 +557,18 @@ static void update_input(int discovered)
     t->factor = 3;
     t->count = 2;
     t->values[0] = 5, t->values[1] = 7;
-    CHECK_STATUS(discovered ? haul_ship_arena_from(the_device, the_arena, t, task_type, 1, NULL,
-                                                   &the_shipment)
-                            : haul_ship_arena(the_device, the_arena, NULL, &the_shipment),
-                 HAUL_OK);
+    CHECK_STATUS(
+        discovered
+            ? haul_ship_from(the_device, haul_from_arena_root(the_arena, t, task_type), NULL, NULL,
+                             &the_shipment)
+            : haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+        HAUL_OK);
     run_on(work_on, t);
-    CHECK_STATUS(haul_update_device(the_shipment, t, sizeof *t), HAUL_OK);
-    CHECK_STATUS(haul_update_device(the_shipment, t->values, 2 * sizeof *t->values), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, RANGE(t, sizeof *t), NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, RANGE(t->values, 2 * sizeof *t->values), NULL),
+                 HAUL_OK);
     run_on(see_task, t);
-    CHECK_STATUS(haul_update_host(the_shipment, t, sizeof *t), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, RANGE(t, sizeof *t), NULL), HAUL_OK);
     CHECK_EQ(t->done, 100);
     CHECK_EQ(t->factor == 3, 1);
     haul_type_free(&task_type);
@@ -579,7 +589,7 @@ typedef struct hop {
 TEST(ship_arena_special, a_pointer_that_is_null_there_stays_through_a_direct_return)
 {
     static hop outside;
-    haul_ship_arena_options how;
+    haul_ship_options how;
     haul_type *hop_type;
     hop *first;
     start(NULL);
@@ -593,14 +603,15 @@ TEST(ship_arena_special, a_pointer_that_is_null_there_stays_through_a_direct_ret
     first->next = &outside;
     memset(&how, 0, sizeof how);
     how.outside = HAUL_OUTSIDE_NULL;
-    how.direct_return = 1;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
+                 HAUL_OK);
+    CHECK_STATUS(haul_return_directly(the_shipment), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_PTR(first->next, &outside);
     first->next = first;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     first->next = &outside;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     CHECK_PTR(first->next, &outside);
     haul_type_free(&hop_type);
@@ -658,13 +669,13 @@ TEST(ship_arena_special, pointers_beside_their_blocks_and_tagged_ones_are_discov
     two[0].colour = (uintptr_t)&two[1] | 3;
     two[1].colour = 17;
     two[0].link.next = (hook *)((uintptr_t)&two[1] + 5000);
-    CHECK_STATUS(
-        haul_ship_arena_from(the_device, the_arena, two, hooked_type, 1, NULL, &the_shipment),
-        HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, two, hooked_type), NULL,
+                                NULL, &the_shipment),
+                 HAUL_OK);
     seen[0] = haul_device_pointer(the_shipment, two);
     CHECK_STATUS(haul_host_launch(the_device, look_at_hooked, seen), HAUL_OK);
     CHECK_PTR(seen[1], haul_device_pointer(the_shipment, &two[1]));
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(two[1].value, 20);
     CHECK_PTR(next_hooked(&two[0]), &two[0]);
     CHECK_EQ(two[1].colour, 17);
@@ -689,7 +700,8 @@ TEST(ship_arena_special, data_of_elements_that_lie_between_one_another_comes_bac
     matrix = haul_arena_new(the_arena, narrow, 4); /* the columns of a matrix of 3 x 4 */
     for (i = 0; i < 12; i++)
         matrix[i] = i;
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     for (i = 0; i < 12; i++)
         matrix[i] = 0;
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
@@ -729,7 +741,8 @@ TEST(ship_arena_special, bytes_behind_a_subarray_belong_to_nobody_and_travel)
     array = haul_arena_allocate(the_arena, (ENTRIES + 1) * ENTRY);
     rest = array + ENTRIES * ENTRY;
     memset(array, 5, (ENTRIES + 1) * ENTRY);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, array, part, 1, NULL, &the_shipment),
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, array, part), NULL,
+                                NULL, &the_shipment),
                  HAUL_OK);
     b.at = haul_device_pointer(the_shipment, rest);
     CHECK_STATUS(haul_host_launch(the_device, look_behind, &b), HAUL_OK);
@@ -778,20 +791,21 @@ static void wander(int count)
     start(NULL);
     other = second_device();
     first = links_make(the_arena, count);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     for (step = 0; step < 5; step++) {
         haul_device *to = step % 2 ? the_device : other;
         CHECK_STATUS(haul_shipment_copy(the_shipment, to, &next), HAUL_OK);
-        CHECK(haul_device_address(next, first) != haul_device_address(the_shipment, first));
+        CHECK(device_address(next, first) != device_address(the_shipment, first));
         haul_shipment_free(&the_shipment);
         the_shipment = next;
         check_links(to, the_shipment, first, count);
     }
     CHECK_STATUS(haul_host_launch(other, links_double, haul_device_pointer(the_shipment, first)),
                  HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_doubled(first);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     haul_shipment_free(&the_shipment);
     haul_device_close(&other);
     end();
@@ -809,7 +823,8 @@ TEST(ship_arena_special, a_copy_has_what_kernels_have_written_and_goes_its_own_w
     link *first;
     start(NULL);
     first = links_make(the_arena, FEW);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     run_on(links_double, first);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
     run_on(links_double, first);
@@ -826,13 +841,14 @@ TEST(ship_arena_special, pointers_off_the_grid_and_discovered_ones_are_copied)
 {
     haul_shipment *copy;
     box *all = start_boxes(FEW);
-    CHECK_STATUS(haul_ship_arena_from(the_device, the_arena, all, box_type, 1, NULL, &the_shipment),
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, all, box_type), NULL,
+                                NULL, &the_shipment),
                  HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
     haul_shipment_free(&the_shipment);
     the_shipment = copy;
     check_boxes(the_shipment, all, FEW);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     check_boxes(the_shipment, all, FEW);
     end_boxes();
 }
@@ -846,20 +862,19 @@ static int is_discovered;
 static haul_status ship_boxes(void)
 {
     if (is_discovered)
-        return haul_ship_arena_from(the_device, the_arena, the_boxes, box_type, 1, NULL,
-                                    &the_shipment);
-    return haul_ship_arena(the_device, the_arena, NULL, &the_shipment);
+        return haul_ship_from(the_device, haul_from_arena_root(the_arena, the_boxes, box_type),
+                              NULL, NULL, &the_shipment);
+    return haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment);
 }
 
-/* Ships, copies, and brings pointers back from the copy. */
-static haul_status journey(void *user)
+/* Ships, copies, and brings pointers back from the copy. */ static haul_status journey(void *user)
 {
     haul_status status = ship_boxes();
     (void)user;
     if (status == HAUL_OK)
         status = haul_shipment_copy(the_shipment, the_device, &the_copy);
     if (status == HAUL_OK)
-        status = haul_unmarshal_pointers(the_copy);
+        status = haul_update_host(the_copy, WITH_POINTERS, NULL);
     return status;
 }
 
@@ -1027,9 +1042,9 @@ static void cross_to_the_byte(to_the_byte *b)
     CHECK(b->chunk != NULL);
     first = place_items(b);
     memcpy(b->before, b->chunk, CHUNK);
-    CHECK_STATUS(
-        haul_ship_arena_from(the_device, the_arena, first, item_type, 1, NULL, &the_shipment),
-        HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, first, item_type), NULL,
+                                NULL, &the_shipment),
+                 HAUL_OK);
     b->there = haul_device_pointer(the_shipment, b->chunk);
     CHECK_STATUS(haul_host_launch(the_device, look_and_change, b), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);

@@ -5,7 +5,9 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 /* Two host devices with one context, and a museum on the first. */
 typedef struct pair {
@@ -27,7 +29,7 @@ static haul_device *second_device(haul_device *first, const haul_device_table *t
     return device;
 }
 
-static pair *pair_start(size_t gap, const haul_ship_options *options)
+static pair *pair_start(size_t gap, int patched_here)
 {
     pair *p = &the_pair;
     memset(p, 0, sizeof *p);
@@ -37,7 +39,8 @@ static pair *pair_start(size_t gap, const haul_ship_options *options)
     p->first = museum_make(&p->w, 12, 1);
     p->device = host_device();
     p->other = second_device(p->device, haul_host_device());
-    CHECK_STATUS(haul_ship(p->device, p->first, room_type, 1, options, &p->s), HAUL_OK);
+    host_patches(p->device, patched_here);
+    CHECK_STATUS(haul_ship(p->device, p->first, room_type, 1, NULL, &p->s), HAUL_OK);
     return p;
 }
 
@@ -59,9 +62,9 @@ static void check_seen(haul_device *device, haul_shipment *s, pair *p)
     check_visits_agree(&there, &here);
 }
 
-static void copy_and_walk(size_t gap, const haul_ship_options *options)
+static void copy_and_walk(size_t gap, int patched_here)
 {
-    pair *p = pair_start(gap, options);
+    pair *p = pair_start(gap, patched_here);
     unsigned char *before;
     world_protect(&p->w, PROT_NONE);
     CHECK_STATUS(haul_shipment_copy(p->s, p->other, &p->copy), HAUL_OK);
@@ -77,33 +80,30 @@ static void copy_and_walk(size_t gap, const haul_ship_options *options)
     before = world_picture(&p->w);
     CHECK_STATUS(haul_unmarshal(p->copy), HAUL_OK);
     check_changed_by(&p->w, before, museum_change, p->first);
-    CHECK_STATUS(haul_refresh(p->copy), HAUL_OK);
+    CHECK_STATUS(haul_update_device(p->copy, NULL, NULL), HAUL_OK);
     check_seen(p->other, p->copy, p);
     pair_end(p);
 }
 
 TEST(copy, a_shipment_is_walked_on_another_device_and_comes_back_from_there)
 {
-    copy_and_walk(0, NULL);
-    copy_and_walk(25000, NULL);
+    copy_and_walk(0, 0);
+    copy_and_walk(25000, 0);
 }
 
 TEST(copy, one_that_was_patched_on_the_host_is_copied_as_well)
 {
-    haul_ship_options options;
-    memset(&options, 0, sizeof options);
-    options.relocate_on_host = 1;
-    copy_and_walk(0, &options);
-    copy_and_walk(25000, &options);
+    copy_and_walk(0, 1);
+    copy_and_walk(25000, 1);
 }
 
 TEST(copy, a_copy_can_be_copied_and_stay_on_its_device)
 {
-    pair *p = pair_start(0, NULL);
+    pair *p = pair_start(0, 0);
     haul_shipment *third;
     CHECK_STATUS(haul_shipment_copy(p->s, p->device, &p->copy), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(p->copy, p->other, &third), HAUL_OK);
-    CHECK(haul_device_address(p->s, p->first) != haul_device_address(p->copy, p->first));
+    CHECK(device_address(p->s, p->first) != device_address(p->copy, p->first));
     haul_shipment_free(&p->s);
     check_seen(p->device, p->copy, p);
     haul_shipment_free(&p->copy);
@@ -123,11 +123,11 @@ static void rewire(void *argument)
 
 TEST(copy, what_kernels_have_made_of_the_arena_goes_along)
 {
-    pair *p = pair_start(0, NULL);
+    pair *p = pair_start(0, 0);
     room there;
     CHECK_STATUS(haul_host_launch(p->device, rewire, haul_device_pointer(p->s, p->first)), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(p->s, p->other, &p->copy), HAUL_OK);
-    device_read(p->other, &there, haul_device_address(p->copy, p->first), sizeof there);
+    device_read(p->other, &there, device_address(p->copy, p->first), sizeof there);
     CHECK_PTR(there.cache, haul_device_pointer(p->s, p->first));
     CHECK_EQ((uintptr_t)there.doors, 0x1234);
     CHECK_PTR(there.next, haul_device_pointer(p->copy, p->first->next->next));
@@ -137,18 +137,18 @@ TEST(copy, what_kernels_have_made_of_the_arena_goes_along)
 
 TEST(copy, its_statistics_are_its_own)
 {
-    pair *p = pair_start(0, NULL);
-    haul_shipment_statistics old, new;
-    CHECK_STATUS(haul_refresh(p->s), HAUL_OK);
+    pair *p = pair_start(0, 0);
+    haul_shipment_info old, new;
+    CHECK_STATUS(haul_update_device(p->s, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(p->s, p->other, &p->copy), HAUL_OK);
-    haul_shipment_get_statistics(p->s, &old);
-    haul_shipment_get_statistics(p->copy, &new);
+    haul_shipment_get_info(p->s, &old);
+    haul_shipment_get_info(p->copy, &new);
     CHECK_EQ(new.transfers_to, 1);
     CHECK_EQ(new.transfers_from, 0);
-    CHECK_EQ(new.base, haul_device_address(p->copy, p->first) -
-                           (haul_device_address(p->s, p->first) - old.base));
-    CHECK_EQ(new.plan.arena_bytes, old.plan.arena_bytes);
-    CHECK_EQ(new.bytes_to, old.plan.arena_bytes + old.plan.bitmap_bytes);
+    CHECK_EQ(new.base,
+             device_address(p->copy, p->first) - (device_address(p->s, p->first) - old.base));
+    CHECK_EQ(new.arena_bytes, old.arena_bytes);
+    CHECK_EQ(new.bytes_to, old.arena_bytes + old.bitmap_bytes);
     pair_end(p);
 }
 
@@ -160,7 +160,7 @@ static haul_status other_across(void *state, haul_address to, void *from_state, 
 
 TEST(copy, wrong_devices_are_refused_and_hold_nothing)
 {
-    pair *p = pair_start(0, NULL);
+    pair *p = pair_start(0, 0);
     haul_device_table table = *haul_host_device();
     haul_device *stranger = host_device(), *different;
     table.across = other_across;
@@ -206,14 +206,14 @@ static void check_copy(void *user, haul_status status)
     check_visits_agree(&there, &the.seen);
 }
 
-static unsigned copy_everywhere(int relocate_on_host, int deferred)
+static unsigned copy_everywhere(int patched_here, int deferred)
 {
     fault_operation operation = operation_on_shipment(copy, check_copy);
     operation.prepare = open_other;
     operation.undo = free_copy;
     operation.keeps = 1; /* each device grows its ring */
     operation.settings.deferred = deferred;
-    the.relocate_on_host = relocate_on_host;
+    the.patched_here = patched_here;
     return fault_everywhere(&operation);
 }
 
@@ -236,15 +236,15 @@ static void ship_and_fail_late(fault_plan *plan)
     for (at = 1; status != HAUL_ERROR_DEVICE; at++) {
         CHECK(at < 1000);
         fault_arm(plan, FAULT_LATE, at);
-        status = ship(NULL) == HAUL_OK ? haul_shipment_wait(the.s) : HAUL_OK;
+        status = ship(NULL) == HAUL_OK ? haul_wait(the.s) : HAUL_OK;
         if (status == HAUL_OK)
             haul_shipment_free(&the.s);
     }
     fault_disarm(plan);
 }
 
-/* Then anything may stand in the bitmap on the device: the copy takes none of it. */
-TEST(copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
+/* Then anything may stand in the bitmap on the device: the copy takes none of it. */ TEST(
+    copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
 {
     fault_plan plan;
     haul_async on;
@@ -256,7 +256,7 @@ TEST(copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
     the.async = &on;
     open_other(NULL, &plan);
     ship_and_fail_late(&plan);
-    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK);
     CHECK_STATUS(copy(NULL), HAUL_OK);
     check_copy(NULL, HAUL_OK);
     finish(NULL);
@@ -296,7 +296,8 @@ static fleet *fleet_start(void)
     root.address = f->first;
     root.type = room_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(options.context, &root, 1, &f->plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(options.context, haul_from_roots(&root, 1), NULL, &f->plan),
+                 HAUL_OK);
     return f;
 }
 
@@ -321,8 +322,8 @@ static void check_seen_in(fleet *f, int i)
     check_visits_agree(&there, &here);
 }
 
-/* Ships one plan to all, one of which fails at event `at`. 0: it has no such event. */
-static int ship_to_the_fleet(fault_mode mode, uint64_t at)
+/* Ships one plan to all, one of which fails at event `at`. 0: it has no such event. */ static int
+ship_to_the_fleet(fault_mode mode, uint64_t at)
 {
     fleet *f = fleet_start();
     int i, happened;
@@ -330,7 +331,7 @@ static int ship_to_the_fleet(fault_mode mode, uint64_t at)
         fault_plan *doors = &f->doors[i];
         haul_status status;
         fault_arm(doors, mode, i == BROKEN ? at : 0);
-        status = haul_ship_plan(f->device[i], f->plan, NULL, &f->s[i]);
+        status = haul_ship_from(f->device[i], haul_from_plan(f->plan), NULL, NULL, &f->s[i]);
         CHECK_STATUS(status, doors->first);
         CHECK((f->s[i] == NULL) == (doors->first != HAUL_OK));
         CHECK_EQ(doors->device_blocks, f->s[i] ? 1 : 0);
@@ -340,7 +341,9 @@ static int ship_to_the_fleet(fault_mode mode, uint64_t at)
     check_seen_in(f, FLEET - 1);
     fault_disarm(&f->doors[BROKEN]);
     if (!f->s[BROKEN])
-        CHECK_STATUS(haul_ship_plan(f->device[BROKEN], f->plan, NULL, &f->s[BROKEN]), HAUL_OK);
+        CHECK_STATUS(
+            haul_ship_from(f->device[BROKEN], haul_from_plan(f->plan), NULL, NULL, &f->s[BROKEN]),
+            HAUL_OK);
     check_seen_in(f, BROKEN);
     fleet_end(f);
     return happened;
@@ -361,15 +364,17 @@ TEST(copy_faults,
      a_copy_from_a_lost_device_is_told_and_the_target_takes_the_graph_from_the_host_D16_D17)
 {
     fleet *f = fleet_start();
-    CHECK_STATUS(haul_ship_plan(f->device[0], f->plan, NULL, &f->s[0]), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(f->device[0], haul_from_plan(f->plan), NULL, NULL, &f->s[0]),
+                 HAUL_OK);
     f->doors[0].lost = 1;
     CHECK_STATUS(haul_shipment_copy(f->s[0], f->device[1], &f->s[1]), HAUL_ERROR_DEVICE_LOST);
     CHECK_PTR(f->s[1], NULL);
     CHECK_HAS(haul_context_error(haul_device_context(f->device[1]))->text,
               "the other device is lost");
     CHECK_EQ(f->doors[1].device_blocks, 0);
-    CHECK_STATUS(haul_refresh(f->s[0]), HAUL_ERROR_DEVICE_LOST);
-    CHECK_STATUS(haul_ship_plan(f->device[1], f->plan, NULL, &f->s[1]), HAUL_OK);
+    CHECK_STATUS(haul_update_device(f->s[0], NULL, NULL), HAUL_ERROR_DEVICE_LOST);
+    CHECK_STATUS(haul_ship_from(f->device[1], haul_from_plan(f->plan), NULL, NULL, &f->s[1]),
+                 HAUL_OK);
     check_seen_in(f, 1);
     fleet_end(f);
 }

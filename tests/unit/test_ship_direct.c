@@ -13,12 +13,14 @@
 #include "pack/segments.h"
 #include "ship_faults.h"
 #include "support/builds.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
-static haul_shipment_statistics told(haul_shipment *s)
+static haul_shipment_info told(haul_shipment *s)
 {
-    haul_shipment_statistics statistics;
-    haul_shipment_get_statistics(s, &statistics);
+    haul_shipment_info statistics;
+    haul_shipment_get_info(s, &statistics);
     return statistics;
 }
 
@@ -32,8 +34,7 @@ static haul_shipment *ship_locked(haul_device *device, room *first)
     return s;
 }
 
-/* A museum on a device that has locked it. */
-typedef struct place {
+/* A museum on a device that has locked it. */ typedef struct place {
     world w;
     room *first;
     haul_device *device;
@@ -56,7 +57,7 @@ static void start(void)
 {
     open_place(0);
     here.s = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_STR(told(here.s).packs_because, NULL);
     CHECK(counters_of(here.device).bytes_locked > 0);
 }
@@ -71,8 +72,7 @@ static void end(void)
     world_end(&here.w);
 }
 
-/* The same where somebody else has locked the first page. */
-static void *first_page(void)
+/* The same where somebody else has locked the first page. */ static void *first_page(void)
 {
     return (void *)((uintptr_t)here.first / 4096 * 4096);
 }
@@ -88,11 +88,10 @@ static void start_with_a_page_of_somebody_elses(void)
     CHECK_STATUS(haul_host_device()->lock(haul_device_state(here.device), first_page(), 4096),
                  HAUL_OK);
     here.s = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
 }
 
-/* Another device of the same context. */
-static haul_device *open_beside(void)
+/* Another device of the same context. */ static haul_device *open_beside(void)
 {
     test_device options;
     haul_device *other;
@@ -102,16 +101,17 @@ static haul_device *open_beside(void)
     return other;
 }
 
-/* The arena is what packing would send. */
-static void check_arena(haul_shipment *s)
+/* The arena is what packing would send. */ static void check_arena(haul_shipment *s)
 {
-    const size_t bytes = told(s).plan.arena_bytes;
+    const size_t bytes = told(s).arena_bytes;
     unsigned char *there = malloc(bytes), *packed = malloc(bytes);
     haul_plan *plan;
     haul_root root = { here.first, room_type, 1 };
     CHECK(there && packed);
     device_read(here.device, there, told(s).base, bytes);
-    CHECK_STATUS(haul_plan_create(haul_device_context(here.device), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(here.device), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_OK);
     CHECK_STATUS(haul_plan_pack(plan, packed, bytes, told(s).base, NULL), HAUL_OK);
     CHECK_BYTES(there, packed, bytes);
     haul_plan_free(&plan);
@@ -130,7 +130,7 @@ TEST(direct, the_first_refresh_packs_and_each_later_one_is_gathered_by_the_devic
     before = counters_of(here.device);
     for (i = 1; i <= 3; i++) {
         museum_change(here.first);
-        CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
         check_arena(here.s);
         CHECK_EQ(told(here.s).pulls, i);
         CHECK_EQ(told(here.s).transfers_to, 2 + i);
@@ -183,7 +183,7 @@ TEST(direct,
     start();
     CHECK_STATUS(haul_host_launch(here.device, scribble, haul_device_pointer(here.s, here.first)),
                  HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     check_arena(here.s);
     end();
@@ -194,18 +194,18 @@ TEST(direct, objects_far_from_each_other_are_locked_stretch_by_stretch)
     uint64_t locked;
     open_place(25000);
     here.s = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     locked = counters_of(here.device).bytes_locked;
     CHECK(locked > 0 && locked < here.w.used / 2);
     museum_change(here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     check_arena(here.s);
     end();
 }
 
-/* Those of a device work side by side, each on a segment of its own. */
-static size_t segments_of_array(size_t bytes)
+/* Those of a device work side by side, each on a segment of its own. */ static size_t
+segments_of_array(size_t bytes)
 {
     haul_context *context;
     haul_plan *plan;
@@ -220,7 +220,7 @@ static size_t segments_of_array(size_t bytes)
     root.count = 1;
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     haul__count_segments(plan, &segments, &attachments);
     CHECK_EQ(attachments, 0);
     haul_plan_free(&plan);
@@ -247,13 +247,13 @@ TEST(direct, a_changed_pointer_is_named_and_the_graph_crosses_again_when_it_is_p
     next = here.first->next->next;
     here.first->next->next = here.first;
     here.first->area = 4711;
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(here.device))->path, "root.next.next");
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_ERROR_STALE);
     here.first->next->next = next;
     check_arena(here.s);
     CHECK_EQ(told(here.s).pulls, 0);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     check_arena(here.s);
     end();
@@ -266,15 +266,15 @@ TEST(direct, a_changed_count_or_a_lost_terminator_is_found_before_anything_cross
     start();
     before = counters_of(here.device);
     here.first->next->door_count--;
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(here.device))->path, "doors");
     here.first->next->door_count++;
     end_of_name = strlen(here.first->name);
     here.first->name[end_of_name] = '!';
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_ERROR_STALE);
     here.first->name[end_of_name] = 0;
     CHECK_EQ(counters_of(here.device).pulls, before.pulls);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     end();
 }
@@ -283,12 +283,12 @@ TEST(direct, a_new_plan_is_locked_anew)
 {
     start();
     here.first->next = here.first;
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_replan(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_reship(here.s, NULL), HAUL_OK);
     CHECK_EQ(counters_of(here.device).bytes_locked, 0);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     here.first->area = 5;
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     check_arena(here.s);
     end();
@@ -299,8 +299,8 @@ typedef struct item {
     double *values;
 } item;
 
-/* As malloc gives them: where the pointer leads stands nothing that is described. */
-TEST(direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as_it_is_packed)
+/* As malloc gives them: where the pointer leads stands nothing that is described. */ TEST(
+    direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as_it_is_packed)
 {
     static haul_type *type;
     static const haul_ref refs[] = { HAUL_ARRAY(item, values, HAUL_N(item, count)) };
@@ -315,10 +315,10 @@ TEST(direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as
     CHECK_STATUS(haul_type_create("item", sizeof(item), refs, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_ship(here.device, one, type, 1, &options, &here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
-    device_read(here.device, &there, haul_device_address(here.s, one), sizeof there);
+    device_read(here.device, &there, device_address(here.s, one), sizeof there);
     CHECK_PTR(there.values, NULL);
     haul_type_free(&type);
     end();
@@ -329,10 +329,10 @@ TEST(direct, why_a_plan_is_packed_is_forgotten_with_the_plan)
     start_with_a_page_of_somebody_elses();
     CHECK_HAS(told(here.s).packs_because, "locked");
     unlock_page();
-    CHECK_STATUS(haul_replan(here.s), HAUL_OK);
+    CHECK_STATUS(haul_reship(here.s, NULL), HAUL_OK);
     CHECK_STR(told(here.s).packs_because, NULL);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     end();
 }
@@ -348,22 +348,22 @@ TEST(direct, graphs_that_share_pages_share_locks_until_the_last_goes)
     others = museum_make(&here.w, 20, 0);
     here.s = ship_locked(here.device, here.first);
     second = ship_locked(here.device, others);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     locked = counters_of(here.device).bytes_locked;
-    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_STATUS(haul_update_device(second, NULL, NULL), HAUL_OK);
     CHECK(counters_of(here.device).bytes_locked > locked);
     CHECK_EQ(counters_of(here.device).bytes_locked, (here.w.used + 4095) / 4096 * 4096);
     haul_shipment_free(&here.s);
     CHECK(counters_of(here.device).bytes_locked > 0);
     others->area = 3;
-    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_STATUS(haul_update_device(second, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(second).pulls, 1);
     haul_shipment_free(&second);
     end();
 }
 
-/* The second begins below what is locked, and ends in it. */
-TEST(direct, a_graph_in_front_of_locked_pages_locks_up_to_them)
+/* The second begins below what is locked, and ends in it. */ TEST(
+    direct, a_graph_in_front_of_locked_pages_locks_up_to_them)
 {
     room *others;
     haul_shipment *second;
@@ -371,12 +371,12 @@ TEST(direct, a_graph_in_front_of_locked_pages_locks_up_to_them)
     others = museum_make(&here.w, 20, 0);
     here.s = ship_locked(here.device, others);
     second = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(second, NULL, NULL), HAUL_OK);
     CHECK_EQ(counters_of(here.device).bytes_locked, (here.w.used + 4095) / 4096 * 4096);
     haul_shipment_free(&here.s);
     museum_change(here.first);
-    CHECK_STATUS(haul_refresh(second), HAUL_OK);
+    CHECK_STATUS(haul_update_device(second, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(second).pulls, 1);
     check_arena(second);
     haul_shipment_free(&second);
@@ -390,11 +390,11 @@ TEST(direct, two_devices_of_a_context_share_locks_whoever_goes_first)
     start();
     other = open_beside();
     there = ship_locked(other, here.first);
-    CHECK_STATUS(haul_refresh(there), HAUL_OK);
-    CHECK_STATUS(haul_refresh(there), HAUL_OK);
+    CHECK_STATUS(haul_update_device(there, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(there, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(there).pulls, 1);
     CHECK_EQ(counters_of(other).bytes_locked, 0);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     haul_shipment_free(&there);
     haul_device_close(&other);
@@ -410,7 +410,7 @@ TEST(direct, a_lock_goes_with_its_last_holder_though_another_device_has_made_it)
         start();
         other = open_beside();
         there = ship_locked(other, here.first);
-        CHECK_STATUS(haul_refresh(there), HAUL_OK);
+        CHECK_STATUS(haul_update_device(there, NULL, NULL), HAUL_OK);
         haul_shipment_free(&here.s);
         CHECK(counters_of(here.device).bytes_locked > 0);
         if (closes) {
@@ -420,7 +420,7 @@ TEST(direct, a_lock_goes_with_its_last_holder_though_another_device_has_made_it)
         haul_shipment_free(&there);
         CHECK_EQ(counters_of(other).bytes_locked, 0);
         here.s = ship_locked(here.device, here.first);
-        CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
         CHECK_STR(told(here.s).packs_because, NULL);
         if (!closes)
             haul_device_close(&other);
@@ -435,8 +435,8 @@ TEST(direct, a_copy_locks_for_itself)
     CHECK_STATUS(haul_shipment_copy(here.s, here.device, &copy), HAUL_OK);
     haul_shipment_free(&here.s);
     CHECK_EQ(counters_of(here.device).bytes_locked, 0);
-    CHECK_STATUS(haul_refresh(copy), HAUL_OK);
-    CHECK_STATUS(haul_refresh(copy), HAUL_OK);
+    CHECK_STATUS(haul_update_device(copy, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(copy, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(copy).pulls, 1);
     check_arena(copy);
     haul_shipment_free(&copy);
@@ -449,7 +449,7 @@ TEST(direct, pages_that_somebody_else_has_locked_are_packed)
     CHECK_EQ(haul_context_error(haul_device_context(here.device))->status, HAUL_OK);
     CHECK_HAS(told(here.s).packs_because, "locked");
     CHECK_EQ(counters_of(here.device).bytes_locked, 4096);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 0);
     check_arena(here.s);
     unlock_page();
@@ -461,8 +461,8 @@ TEST(direct, pages_that_somebody_else_has_locked_are_packed)
 static void check_packs(const haul_ship_options *options, const char *why)
 {
     CHECK_STATUS(haul_ship(here.device, here.first, room_type, 1, options, &here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 0);
     if (why)
         CHECK_HAS(told(here.s).packs_because, why);
@@ -537,8 +537,8 @@ TEST(direct, one_that_will_not_scatter_is_fetched_from_and_keeps_no_lock)
     haul_device_close(&here.device);
     CHECK_STATUS(test_open(&table, NULL, &here.device), HAUL_OK);
     here.s = ship_locked(here.device, here.first);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
     CHECK_EQ(told(here.s).pushes, 0);
@@ -552,8 +552,7 @@ typedef struct lone {
     struct lone *next;
 } lone;
 
-/* One more than can be locked. */
-TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
+/* One more than can be locked. */ TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
 {
     static haul_type *type;
     static const haul_ref refs[] = { HAUL_OBJECT(lone, next, &type) };
@@ -573,7 +572,7 @@ TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
         at->next = i + 1 < RUNS ? (lone *)(void *)(memory + (i + 1) * APART) : NULL;
     }
     CHECK_STATUS(haul_ship(here.device, memory, type, 1, &options, &here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_HAS(told(here.s).packs_because, "too many runs");
     CHECK_EQ(counters_of(here.device).bytes_locked, 0);
     haul_type_free(&type);
@@ -601,8 +600,8 @@ TEST(direct, what_does_not_travel_both_ways_is_packed)
     CHECK_STATUS(haul_type_create("barred", sizeof(barred), refs, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_ship(here.device, &one, type, 1, &options, &here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_HAS(told(here.s).packs_because, "not sent");
     haul_type_free(&type);
     end();
@@ -612,17 +611,17 @@ TEST(direct, asynchronous_calls_and_whole_returns_go_by_staging)
 {
     haul_ship_options options;
     start();
-    CHECK_STATUS(haul_refresh_async(here.s, NULL), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_async(here.s, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_update_host(here.s, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(here.s), HAUL_OK);
     CHECK_EQ(told(here.s).pulls + told(here.s).pushes, 0);
     haul_shipment_free(&here.s);
     memset(&options, 0, sizeof options);
-    options.lock_source = options.whole_return = 1;
+    options.lock_source = 1;
     CHECK_STATUS(haul_ship(here.device, here.first, room_type, 1, &options, &here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_host(here.s, ALL_OR_NOTHING, NULL), HAUL_OK);
     CHECK_EQ(told(here.s).pulls, 1);
     CHECK_EQ(told(here.s).pushes, 0);
     end();
@@ -651,17 +650,16 @@ TEST(direct, progress_is_told_and_can_cancel_before_anything_crosses)
     memset(&options, 0, sizeof options);
     memset(&heard, 0, sizeof heard);
     options.lock_source = 1;
-    options.progress = listen;
-    options.progress_user = &heard;
     open_place(0);
+    listen_on(here.device, listen, &heard);
     CHECK_STATUS(haul_ship(here.device, here.first, room_type, 1, &options, &here.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     memset(&heard, 0, sizeof heard);
-    CHECK_STATUS(haul_refresh(here.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(heard.calls, 2);
     CHECK_EQ(heard.last, heard.total);
     heard.cancels = 1;
-    CHECK_STATUS(haul_refresh(here.s), HAUL_ERROR_CANCELLED);
+    CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_ERROR_CANCELLED);
     CHECK_STATUS(haul_unmarshal(here.s), HAUL_ERROR_CANCELLED);
     CHECK_EQ(counters_of(here.device).pulls, 1);
     CHECK_EQ(counters_of(here.device).pushes, 0);
@@ -696,13 +694,13 @@ static void check_locked(void *user, haul_status status)
 static void give_up_locks(void *user)
 {
     (void)user;
-    CHECK_STATUS(haul_replan(the.s), HAUL_OK);
+    CHECK_STATUS(haul_reship(the.s, NULL), HAUL_OK);
 }
 
-/* The first time its refusal is remembered until it is planned again. */
-static haul_status replan_refresh_and_lock(void *user)
+/* The first time its refusal is remembered until it is planned again. */ static haul_status
+replan_refresh_and_lock(void *user)
 {
-    haul_status status = haul_replan(the.s);
+    haul_status status = haul_reship(the.s, NULL);
     return status == HAUL_OK ? refresh_and_lock(user) : status;
 }
 
@@ -720,8 +718,8 @@ static void prepare_locked(void *user, fault_plan *plan)
 {
     the.lets_change = 1; /* nothing but the one order */
     prepare(user, plan);
-    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told(the.s).pulls, 1);
 }
 
@@ -742,8 +740,8 @@ static void prepare_locked_and_changed(void *user, fault_plan *plan)
                  HAUL_OK);
 }
 
-/* Where it has failed, each byte is a result in its place, or as it was. */
-static void check_scattered(void *user, haul_status status)
+/* Where it has failed, each byte is a result in its place, or as it was. */ static void
+check_scattered(void *user, haul_status status)
 {
     unsigned char *after = malloc(the.w.bytes), *now = world_picture(&the.w);
     size_t i;
@@ -768,8 +766,8 @@ TEST(direct, any_failure_of_a_scattering_leaves_results_or_what_was_there_D4_D5_
     CHECK(fault_everywhere(&operation) > 3);
 }
 
-/* A device that has been told something and has not done it yet. */
-static void be_late(fault_plan *plan, haul_status (*call)(haul_shipment *))
+/* A device that has been told something and has not done it yet. */ static void
+be_late(fault_plan *plan, haul_status (*call)(haul_shipment *))
 {
     memset(plan, 0, sizeof *plan);
     start_over();
@@ -794,7 +792,7 @@ static void check_locks_are_kept(haul_status (*call)(haul_shipment *))
 
 TEST(direct, a_device_that_is_late_keeps_the_locks_until_it_is_done_D13)
 {
-    check_locks_are_kept(haul_refresh);
+    check_locks_are_kept(refresh_now);
     check_locks_are_kept(haul_unmarshal);
 }
 
@@ -816,32 +814,32 @@ TEST(direct, a_wait_waits_for_what_the_device_still_writes_D13)
 {
     fault_plan plan;
     be_late(&plan, haul_unmarshal);
-    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_PENDING);
     CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
-    CHECK_STATUS(haul_shipment_poll(the.s), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_poll(the.s), HAUL_ERROR_PENDING);
     plan.impatient = 0;
-    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_OK);
+    CHECK_STATUS(haul_wait(the.s), HAUL_OK);
     check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change,
                      the.first);
-    CHECK_STATUS(haul_shipment_poll(the.s), HAUL_OK);
+    CHECK_STATUS(haul_poll(the.s), HAUL_OK);
     finish(NULL);
     fault_check_clean(&plan);
 }
 
 static haul_status refresh_and_wait(haul_shipment *s)
 {
-    haul_status status = haul_refresh_async(s, NULL);
-    return status == HAUL_OK ? haul_shipment_wait(s) : status;
+    haul_status status = haul_update_device(s, NULL, OWN_STREAM);
+    return status == HAUL_OK ? haul_wait(s) : status;
 }
 
 static haul_status update_all(haul_shipment *s)
 {
-    return haul_update_device(s, the.w.memory, the.w.bytes);
+    return haul_update_device(s, RANGE(the.w.memory, the.w.bytes), NULL);
 }
 
 TEST(direct, whatever_reads_the_source_comes_behind_what_the_device_still_writes_D13)
 {
-    static haul_status (*const calls[])(haul_shipment *) = { haul_refresh, haul_replan,
+    static haul_status (*const calls[])(haul_shipment *) = { refresh_now, reship_now,
                                                              refresh_and_wait, update_all };
     size_t i;
     for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
@@ -875,8 +873,8 @@ TEST(direct, locks_go_though_the_device_tells_of_another_failure_while_it_is_wai
     }
 }
 
-/* It neither makes a fence nor waits for one: the device is its parent's. */
-static void check_a_child_frees(void)
+/* It neither makes a fence nor waits for one: the device is its parent's. */ static void
+check_a_child_frees(void)
 {
     int status = -1;
     pid_t child = fork();
@@ -905,7 +903,7 @@ TEST(direct, where_no_fence_is_to_be_had_behind_a_late_crossing_one_is_made_late
     CHECK_STR(plan.last, "fence");
     fault_disarm(&plan);
     check_a_child_frees();
-    CHECK_STATUS(haul_shipment_wait(the.s), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_wait(the.s), HAUL_ERROR_PENDING);
     haul_shipment_free(&the.s);
     CHECK_STR(plan.misuse, NULL);
     CHECK(plan.locked_bytes > 0);
@@ -926,7 +924,7 @@ TEST(direct, of_a_device_that_is_late_to_the_end_only_what_it_uses_is_left_D13)
 {
     fault_plan plan;
     LEAVE_TO_THE_SYSTEM(1);
-    be_late(&plan, haul_refresh);
+    be_late(&plan, refresh_now);
     LEAVE_TO_THE_SYSTEM(0);
     haul_shipment_free(&the.s);
     haul_device_close(&the.device);

@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 TEST(ship_faults, shipping_survives_every_fault_H1_H2_D1_D4_D5_D6)
 {
@@ -21,7 +22,7 @@ TEST(ship_faults, shipping_patched_on_the_host_survives_every_fault)
 {
     fault_operation operation = operation_on(ship, check_ship);
     operation.undo = free_shipment;
-    the.relocate_on_host = 1;
+    the.patched_here = 1;
     CHECK(fault_everywhere(&operation) > 25);
 }
 
@@ -34,8 +35,8 @@ TEST(ship_faults, shipping_to_a_device_that_works_as_late_as_it_may_survives_eve
     CHECK(fault_everywhere(&operation) > 30);
 }
 
-/* What the device and the context allocate first fails, too. */
-TEST(ship_faults, the_first_shipment_of_a_device_survives_every_fault)
+/* What the device and the context allocate first fails, too. */ TEST(
+    ship_faults, the_first_shipment_of_a_device_survives_every_fault)
 {
     fault_operation operation = operation_on(ship, check_ship);
     operation.prepare = prepare_cold;
@@ -44,8 +45,8 @@ TEST(ship_faults, the_first_shipment_of_a_device_survives_every_fault)
     CHECK(fault_everywhere(&operation) > 30);
 }
 
-/* From nothing to nothing: opening, shipping, bringing back. */
-static haul_status whole_life(void *user)
+/* From nothing to nothing: opening, shipping, bringing back. */ static haul_status
+whole_life(void *user)
 {
     haul_status status = fault_open(the.plan, NULL, &the.device);
     (void)user;
@@ -89,7 +90,7 @@ TEST(ship_faults, opening_a_device_survives_every_fault_and_nothing_outlives_it)
 static haul_status update_host(void *user)
 {
     (void)user;
-    return haul_update_host(the.s, the.first, sizeof *the.first);
+    return haul_update_host(the.s, RANGE(the.first, sizeof *the.first), NULL);
 }
 
 static void check_return_of_one(void *user, haul_status status)
@@ -131,13 +132,13 @@ TEST(ship_faults, an_update_of_the_host_survives_every_fault)
 static haul_status replan(void *user)
 {
     (void)user;
-    return haul_replan(the.s);
+    return haul_reship(the.s, NULL);
 }
 
 static haul_status update_device(void *user)
 {
     (void)user;
-    return haul_update_device(the.s, the.first, sizeof *the.first);
+    return haul_update_device(the.s, RANGE(the.first, sizeof *the.first), NULL);
 }
 
 TEST(ship_faults, refresh_survives_every_fault)
@@ -154,8 +155,8 @@ TEST(ship_faults, an_update_of_the_device_survives_every_fault)
     CHECK(fault_everywhere(&operation) >= 20);
 }
 
-/* The old shipment serves on when the new one fails. */
-static void check_replanned(void *user, haul_status status)
+/* The old shipment serves on when the new one fails. */ static void
+check_replanned(void *user, haul_status status)
 {
     (void)user;
     check_report(status);
@@ -188,7 +189,7 @@ TEST(ship_faults, a_stale_plan_is_reported_even_if_the_device_fails_then)
     for (at = 1; at < 8; at++) {
         haul_status status;
         fault_arm(&plan, FAULT_FROM, at);
-        status = haul_refresh(the.s);
+        status = haul_update_device(the.s, NULL, NULL);
         stale += plan.fired > 0 && status == HAUL_ERROR_STALE;
         CHECK_EQ(haul_context_error(haul_device_context(the.device))->status, status);
         CHECK(status == HAUL_ERROR_STALE || status == plan.first);
@@ -198,7 +199,7 @@ TEST(ship_faults, a_stale_plan_is_reported_even_if_the_device_fails_then)
     CHECK(stale >= 2);
     fault_disarm(&plan);
     the.first->next = second;
-    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK);
     finish(NULL);
     fault_check_clean(&plan);
 }
@@ -222,9 +223,9 @@ static haul_status ship_then_refresh_then_replan(void *user)
     haul_status status = ship(user);
     if (status != HAUL_OK)
         return status;
-    status = haul_refresh(the.s);
+    status = haul_update_device(the.s, NULL, NULL);
     CHECK(status == HAUL_OK || status == HAUL_ERROR_STALE);
-    haul_replan(the.s);
+    haul_reship(the.s, NULL);
     return haul_unmarshal(the.s);
 }
 
@@ -234,20 +235,19 @@ TEST(ship_faults, a_source_that_changes_meanwhile_gives_some_answer_and_no_leak_
     CHECK(fault_call_everywhere(&operation, change_source) > 30);
 }
 
-/* Turns bits of the arena over: each time others. */
-static void change_device(void *user)
+/* Turns bits of the arena over: each time others. */ static void change_device(void *user)
 {
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     unsigned char *arena;
     size_t i;
     (void)user;
-    haul_shipment_get_statistics(the.s, &told);
-    arena = malloc(told.plan.arena_bytes);
+    haul_shipment_get_info(the.s, &told);
+    arena = malloc(told.arena_bytes);
     CHECK(arena != NULL);
-    device_read(the.device, arena, told.base, told.plan.arena_bytes);
-    for (i = (size_t)(the.plan->events % 5); i < told.plan.arena_bytes; i += 5)
+    device_read(the.device, arena, told.base, told.arena_bytes);
+    for (i = (size_t)(the.plan->events % 5); i < told.arena_bytes; i += 5)
         arena[i] ^= (unsigned char)(1u << i % 8);
-    device_write(the.device, told.base, arena, told.plan.arena_bytes);
+    device_write(the.device, told.base, arena, told.arena_bytes);
     free(arena);
 }
 
@@ -329,13 +329,13 @@ static void shifted_unstage(void *state, void *memory, size_t bytes)
     shifted = NULL;
 }
 
-/* Ships to, changes on and brings back from a device with this table. */
-static haul_status there_and_back(const haul_device_table *table, haul_host_counters *counters)
+/* Ships to, changes on and brings back from a device with this table. */ static haul_status
+there_and_back(const haul_device_table *table, haul_host_counters *counters)
 {
     static world w;
     haul_device *device;
     haul_shipment *s;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     haul_status status;
     room *first;
     unsigned char *before;
@@ -346,14 +346,14 @@ static haul_status there_and_back(const haul_device_table *table, haul_host_coun
     CHECK_STATUS(test_open(table, NULL, &device), HAUL_OK);
     status = haul_ship(device, first, room_type, 1, NULL, &s);
     if (status == HAUL_OK) {
-        CHECK_STATUS(haul_refresh(s), HAUL_OK);
-        CHECK_STATUS(haul_update_device(s, first, sizeof *first), HAUL_OK);
+        CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_update_device(s, RANGE(first, sizeof *first), NULL), HAUL_OK);
         CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, first)),
                      HAUL_OK);
-        CHECK_STATUS(haul_update_host(s, first, 4), HAUL_OK);
+        CHECK_STATUS(haul_update_host(s, RANGE(first, 4), NULL), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         check_changed_by(&w, before, museum_change, first);
-        haul_shipment_get_statistics(s, &told);
+        haul_shipment_get_info(s, &told);
         CHECK_EQ(told.transfers_to, 3);
         CHECK_EQ(told.transfers_from, 3);
         haul_shipment_free(&s);

@@ -8,6 +8,7 @@
 
 #include "arena_graphs.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 /* too many to cross as one, whoever packs, with the bitmap behind them */
@@ -31,8 +32,8 @@ static void fill_up(size_t bytes)
     CHECK(bytes == 0 || haul_arena_allocate(the_arena, bytes) != NULL);
 }
 
-/* `count` links more, with so much data before, between and behind them. */
-static void add(int from, int end, size_t before, size_t between, size_t behind)
+/* `count` links more, with so much data before, between and behind them. */ static void
+add(int from, int end, size_t before, size_t between, size_t behind)
 {
     int i;
     fill_up(before);
@@ -69,9 +70,16 @@ static void start(size_t before, size_t between, size_t behind)
     start_with(COUNT, before, between, behind);
 }
 
-static void ship(const haul_ship_arena_options *how)
+static void ship(const haul_ship_options *how)
 {
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, how, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), how, NULL, &the_shipment),
+                 HAUL_OK);
+}
+
+static void ship_directly(const haul_ship_options *how)
+{
+    ship(how);
+    CHECK_STATUS(haul_return_directly(the_shipment), HAUL_OK);
 }
 
 static void finish(void)
@@ -109,12 +117,11 @@ static uint64_t relocations(void)
     return now.relocations;
 }
 
-/* What was sent beside the arena. */
-static size_t marks_of(const haul_shipment *shipment)
+/* What was sent beside the arena. */ static size_t marks_of(const haul_shipment *shipment)
 {
-    haul_shipment_statistics told;
-    haul_shipment_get_statistics(shipment, &told);
-    return (size_t)told.bytes_to - told.plan.arena_bytes;
+    haul_shipment_info told;
+    haul_shipment_get_info(shipment, &told);
+    return (size_t)told.bytes_to - told.arena_bytes;
 }
 
 static size_t bitmap_bytes(void)
@@ -154,13 +161,13 @@ static void there_again_and_back(int count, size_t between, int listed)
     start_with(count, 0, between, APART_BYTES);
     ship(NULL);
     CHECK_EQ(has_list(the_shipment, count), listed);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(the_device, the_shipment, count);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
     CHECK_EQ(has_list(copy, count), listed);
     haul_shipment_free(&the_shipment);
     check_seen(the_device, copy, count);
-    CHECK_STATUS(haul_refresh(copy), HAUL_OK);
+    CHECK_STATUS(haul_update_device(copy, NULL, NULL), HAUL_OK);
     check_seen(the_device, copy, count);
     haul_shipment_free(&copy);
     ship(NULL);
@@ -197,15 +204,15 @@ TEST(ship_marks, pointers_that_the_device_has_changed_come_back_from_one_with_a_
     CHECK_STATUS(
         haul_host_launch(the_device, cut_last, haul_device_pointer(the_shipment, the_first)),
         HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     for (l = the_first; l; l = l->next)
         count++;
     CHECK_EQ(count, COUNT - 1);
     end();
 }
 
-/* Told by the device, or looked for by the host. */
-static void refuse_way_out(haul_device *device, size_t behind, int listed)
+/* Told by the device, or looked for by the host. */ static void
+refuse_way_out(haul_device *device, size_t behind, int listed)
 {
     static link outside;
     link *was;
@@ -215,17 +222,18 @@ static void refuse_way_out(haul_device *device, size_t behind, int listed)
     the_first->next->other = &outside;
     sprintf(path, "arena+%lu",
             (unsigned long)((char *)&the_first->next->other - (char *)the_first));
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(the_device))->path, path);
     the_first->next->other = was;
     ship(NULL);
     CHECK_EQ(has_list(the_shipment, COUNT), listed);
     check_seen(the_device, the_shipment, COUNT);
     the_first->next->other = &outside;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(the_device))->path, path);
     the_first->next->other = was;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(the_device, the_shipment, COUNT);
     finish();
 }
@@ -281,7 +289,7 @@ TEST(ship_marks,
         CHECK(has_list(the_shipment, COUNT));
         CHECK_EQ(relocations(), before + parts[i].patches);
         check_seen(the_device, the_shipment, COUNT);
-        CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
         check_seen(the_device, the_shipment, COUNT);
         end();
     }
@@ -293,7 +301,7 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
 {
     static fault_plan plan;
     haul_arena_options options;
-    haul_ship_arena_options how;
+    haul_ship_options how;
     pair *first;
     int swaps;
     memset(&plan, 0, sizeof plan);
@@ -301,13 +309,13 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     memset(&how, 0, sizeof how);
     plan.deferred = early;
     options.reserve_bytes = (size_t)32 << 20;
-    options.pinned = how.direct_return = 1;
+    options.pinned = 1;
     pairs_open();
     CHECK_STATUS(fault_open(&plan, NULL, &the_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
     first = pairs_make(the_arena, count, apart);
     CHECK(first != NULL && used() >= LARGE_BYTES);
-    ship(&how);
+    ship_directly(&how);
     for (swaps = 1; swaps < 4; swaps++) {
         const uint64_t before = relocations();
         CHECK_STATUS(
@@ -324,8 +332,8 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     fault_check_clean(&plan);
 }
 
-/* Patches of a part may come as soon as their fences, or where they are ordered. */
-TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_one_with_few_as_one)
+/* Patches of a part may come as soon as their fences, or where they are ordered. */ TEST(
+    ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_one_with_few_as_one)
 {
     int early;
     for (early = 0; early < 2; early++) {
@@ -334,11 +342,11 @@ TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_
     }
 }
 
-/* The pairs' left ones are others, and come back as such. */
-TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
+/* The pairs' left ones are others, and come back as such. */ TEST(
+    ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
 {
     haul_arena_options options;
-    haul_ship_arena_options how;
+    haul_ship_options how;
     haul_arena *other;
     haul_shipment *into;
     const haul_shipment *all[1];
@@ -347,7 +355,7 @@ TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
     memset(&options, 0, sizeof options);
     memset(&how, 0, sizeof how);
     options.reserve_bytes = (size_t)32 << 20;
-    options.pinned = how.direct_return = 1;
+    options.pinned = 1;
     pairs_open();
     CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
@@ -357,11 +365,11 @@ TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
     CHECK(first && there && used() >= LARGE_BYTES);
     for (p = first; p; p = p->right)
         p->left = there;
-    CHECK_STATUS(haul_ship_arena(the_device, other, NULL, &into), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(other), NULL, NULL, &into), HAUL_OK);
     all[0] = into;
-    how.into = all;
-    how.into_count = 1;
-    ship(&how);
+    how.beside = all;
+    how.beside_count = 1;
+    ship_directly(&how);
     for (i = 0; i < 2; i++) {
         const uint64_t before = relocations();
         first->weight = 7;
@@ -379,8 +387,8 @@ TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
     pairs_close();
 }
 
-/* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */
-TEST(ship_marks, pointers_that_are_added_later_are_not_patched_before_they_are_shipped)
+/* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */ TEST(
+    ship_marks, pointers_that_are_added_later_are_not_patched_before_they_are_shipped)
 {
     start(0, 4000, APART_BYTES + 8);
     ship(NULL);
@@ -388,10 +396,10 @@ TEST(ship_marks, pointers_that_are_added_later_are_not_patched_before_they_are_s
     add(COUNT, COUNT + 1, 0, 0, 0);
     the_first->other->other->next = NULL; /* not yet a link of the chain */
     the_first->other = the_first->other->other;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(the_device, the_shipment, COUNT);
     add(COUNT, 3000, 0, 0, 0);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     check_seen(the_device, the_shipment, 3000);
     end();
 }
@@ -412,7 +420,7 @@ TEST(ship_marks, a_list_serves_arenas_that_lead_into_one_another)
     last->next = more;
     more->other = last;
     links_set_homes(own, 0);
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, shipments), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, NULL, shipments), HAUL_OK);
     CHECK(has_list(shipments[0], COUNT));
     memset(&seen, 0, sizeof seen);
     seen.from = haul_device_pointer(shipments[0], own);
@@ -425,8 +433,8 @@ TEST(ship_marks, a_list_serves_arenas_that_lead_into_one_another)
     end();
 }
 
-/* Such a pointer stands in a list of its own, and there is one list. */
-TEST(ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
+/* Such a pointer stands in a list of its own, and there is one list. */ TEST(
+    ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
 {
     leaning *l;
     sight seen;
@@ -457,9 +465,9 @@ TEST(ship_marks, after_a_failure_a_list_is_made_again_of_the_shipments_pointers_
     CHECK(has_list(the_shipment, COUNT));
     CHECK(haul_arena_new(the_arena, link_type, 1) != NULL);
     fault_arm(&plan, FAULT_LATE, 2); /* select, copy_to */
-    CHECK_STATUS(haul_refresh_async(the_shipment, &on), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_ERROR_DEVICE);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, &on), HAUL_OK);
+    CHECK_STATUS(haul_wait(the_shipment), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(the_device, the_shipment, COUNT);
     CHECK_EQ(plan.offsets, COUNT * 3);
     finish();
@@ -547,12 +555,12 @@ static void check_rows_there(haul_device *device, const haul_shipment *shipment,
 /* Is what was sent beside the arena a list of two pointers a row? If not it is the bitmap. */
 static int rows_are_listed(const haul_shipment *shipment, int count)
 {
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     size_t list = (size_t)count * 2 * 8;
-    haul_shipment_get_statistics(shipment, &told);
-    CHECK(marks_of(shipment) == list || (marks_of(shipment) >= told.plan.bitmap_bytes &&
-                                         marks_of(shipment) <= told.plan.bitmap_bytes + 8));
-    CHECK_EQ(marks_of(shipment) == list, list <= told.plan.bitmap_bytes / 2);
+    haul_shipment_get_info(shipment, &told);
+    CHECK(marks_of(shipment) == list ||
+          (marks_of(shipment) >= told.bitmap_bytes && marks_of(shipment) <= told.bitmap_bytes + 8));
+    CHECK_EQ(marks_of(shipment) == list, list <= told.bitmap_bytes / 2);
     return marks_of(shipment) == list;
 }
 
@@ -570,7 +578,7 @@ static int ship_rows(haul_device *device, int count, int64_t elements, int is_or
     for (r = first; r; r = r->next)
         if (r->count)
             r->data[r->count - 1] += r->next ? 7 : 8;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     check_rows_there(device, shipment, first);
     CHECK_STATUS(haul_shipment_copy(shipment, device, &copy), HAUL_OK);
     CHECK_EQ(rows_are_listed(copy, count), listed);
@@ -608,8 +616,7 @@ TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
     fault_check_clean(&plan);
 }
 
-/* One pointer in each, and so much between them that a block has no other. */
-typedef struct page {
+/* One pointer in each, and so much between them that a block has no other. */ typedef struct page {
     struct page *next;
     double data[511];
 } page;
@@ -679,8 +686,7 @@ static void bear(void *argument)
     }
 }
 
-/* `seen->from` is the birth. */
-static void look_at_born(void *argument)
+/* `seen->from` is the birth. */ static void look_at_born(void *argument)
 {
     sight *seen = argument;
     const birth *b = (const birth *)(const void *)seen->from;
@@ -720,16 +726,17 @@ static void bear_by_one_of_two(size_t between)
     CHECK(b->nursery != NULL);
     CHECK_STATUS(haul_stamp_of(link_type, &b->stamp), HAUL_OK);
     ship(NULL);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &other), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &other),
+                 HAUL_OK);
     CHECK_STATUS(haul_host_launch(the_device, bear, haul_device_pointer(the_shipment, b)), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
-    CHECK_STATUS(haul_refresh(other), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(other, NULL, NULL), HAUL_OK);
     check_born(other, b, BORN);
     CHECK_STATUS(haul_shipment_copy(other, the_device, &copy), HAUL_OK);
     check_born(copy, b, BORN);
     haul_shipment_free(&copy);
     haul_shipment_free(&other);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_born(the_shipment, b, BORN);
     end();
     haul_type_free(&nursery_type);

@@ -7,6 +7,7 @@
 
 #include "arena_graphs.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { FEW = 20, SOME = 60000, LARGE = 170000 }; /* links: a few KB; under and over 8 MB */
 /* pairs: over 8 MB; that would return in parts if they were patched */
@@ -32,8 +33,7 @@ static haul_arena *made(haul_device *device, size_t bytes)
     return arena;
 }
 
-/* Links whose home is not edited on the way. */
-static void start(int count)
+/* Links whose home is not edited on the way. */ static void start(int count)
 {
     links_open();
     pairs_open();
@@ -86,11 +86,12 @@ static void run_on(void (*kernel)(void *), void *at)
 
 static haul_status ship(haul_outside outside, int direct)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
+    haul_status status;
     memset(&how, 0, sizeof how);
     how.outside = outside;
-    how.direct_return = direct;
-    return haul_ship_arena(the_device, the_arena, &how, &the_shipment);
+    status = haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment);
+    return direct ? directly(status, &the_shipment) : status;
 }
 
 /* ---- At its own addresses. */
@@ -98,7 +99,7 @@ static haul_status ship(haul_outside outside, int direct)
 TEST(ship_mirror, it_lies_there_where_it_lies_here_and_nothing_is_patched)
 {
     haul_host_counters before, after;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     start(FEW);
     before = counters();
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
@@ -107,10 +108,10 @@ TEST(ship_mirror, it_lies_there_where_it_lies_here_and_nothing_is_patched)
     CHECK_EQ(after.allocations, before.allocations);
     CHECK_EQ(after.copies_to, before.copies_to + 1);
     CHECK_EQ(after.bytes_to, before.bytes_to + used_by(the_arena));
-    haul_shipment_get_statistics(the_shipment, &told);
+    haul_shipment_get_info(the_shipment, &told);
     CHECK_EQ(told.bytes_to, used_by(the_arena));
     CHECK_PTR(haul_device_pointer(the_shipment, the_first), the_first);
-    CHECK_PTR(haul_host_pointer(the_shipment, (uintptr_t)the_first->next), the_first->next);
+    CHECK_PTR(host_of(the_shipment, (uintptr_t)the_first->next), the_first->next);
     look_on(the_device, the_shipment, the_first, FEW);
     end();
 }
@@ -126,7 +127,7 @@ TEST(ship_mirror, each_side_has_bytes_of_its_own_until_they_are_copied)
     CHECK_EQ(the_first->next->value, 2);
     the_first->next->value = 100;
     the_first->next->next->next = NULL;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     the_first->next->value = 0;
     run_on(links_double, the_first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
@@ -202,7 +203,7 @@ TEST(ship_mirror, pointers_that_the_device_has_changed_come_back_when_asked_for)
     first = pairs_make(the_arena, FEW, 0);
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     run_on(pairs_swap, first);
-    CHECK_STATUS(haul_unmarshal_pointers(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_swapped(first, FEW, 1);
     end();
 }
@@ -212,17 +213,19 @@ TEST(ship_mirror, asynchronous_calls_and_updates_work_on_it_too)
     start(SOME);
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     the_first->next->value = 0;
-    CHECK_STATUS(haul_refresh_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(the_shipment), HAUL_OK);
     the_first->next->value = 1;
-    CHECK_STATUS(haul_update_device(the_shipment, the_first->next, sizeof(link)), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, RANGE(the_first->next, sizeof(link)), NULL),
+                 HAUL_OK);
     look_on(the_device, the_shipment, the_first, SOME);
     run_on(links_double, the_first);
-    CHECK_STATUS(haul_update_host(the_shipment, the_first->next, sizeof(link)), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, RANGE(the_first->next, sizeof(link)), NULL),
+                 HAUL_OK);
     CHECK_EQ(the_first->next->value, 2);
     CHECK_EQ(the_first->next->next->value, 2);
-    CHECK_STATUS(haul_unmarshal_async(the_shipment, NULL), HAUL_OK);
-    CHECK_STATUS(haul_shipment_wait(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, NULL, OWN_STREAM), HAUL_OK);
+    CHECK_STATUS(haul_wait(the_shipment), HAUL_OK);
     links_set_homes(the_first, 1);
     check_doubled(the_first);
     end();
@@ -249,8 +252,7 @@ static link *at_number(link *first, int number)
     return first;
 }
 
-/* Whoever looks. */
-static void is_refused_with(int count, int number)
+/* Whoever looks. */ static void is_refused_with(int count, int number)
 {
     static link outside;
     char path[32];
@@ -279,9 +281,8 @@ TEST(ship_mirror, pointers_that_lead_out_are_refused_with_their_place)
     }
 }
 
-/* Marks go where the device looks: behind many pointers in much. */
-TEST(ship_mirror,
-     the_device_looks_where_there_is_much_to_look_at_and_the_host_where_there_is_little)
+/* Marks go where the device looks: behind many pointers in much. */ TEST(
+    ship_mirror, the_device_looks_where_there_is_much_to_look_at_and_the_host_where_there_is_little)
 {
     haul_host_counters before;
     start(FEW);
@@ -336,8 +337,8 @@ TEST(ship_mirror, or_they_are_null_there_or_what_they_were)
 
 /* ---- Elsewhere. */
 
-/* At other addresses, with what kernels there make of it. */
-static void is_right_elsewhere(haul_device *device, haul_shipment *shipment, int count)
+/* At other addresses, with what kernels there make of it. */ static void
+is_right_elsewhere(haul_device *device, haul_shipment *shipment, int count)
 {
     CHECK(haul_device_pointer(shipment, the_first) != the_first);
     look_on(device, shipment, the_first, count);
@@ -389,7 +390,8 @@ TEST(ship_mirror, who_is_elsewhere_does_not_make_room_there)
     second = the_shipment;
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     haul_shipment_free(&the_shipment);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &third), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &third),
+                 HAUL_OK);
     CHECK(haul_device_pointer(third, the_first) != the_first);
     haul_shipment_free(&third);
     the_shipment = second;
@@ -432,7 +434,7 @@ TEST(ship_mirror, another_device_has_it_elsewhere)
     start(SOME);
     options.context = haul_device_context(the_device);
     CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(other, the_arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(other, haul_from_arena(the_arena), NULL, NULL, &shipment), HAUL_OK);
     is_right_elsewhere(other, shipment, SOME);
     haul_shipment_free(&shipment);
     haul_device_close(&other);
@@ -479,7 +481,8 @@ TEST(ship_mirror, a_copy_does_not_take_the_arenas_own_addresses)
     start(FEW);
     options.context = haul_device_context(the_device);
     CHECK_STATUS(test_open(haul_host_device(), &options, &other), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(other, the_arena, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(other, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &back), HAUL_OK);
     is_right_elsewhere(the_device, back, FEW);
     haul_shipment_free(&back);
@@ -526,8 +529,8 @@ static void look_left(void *argument)
     at[1] = at[0]->left;
 }
 
-/* Both lead to the other on the device, and on the host. */
-static void check_joined(const joined *j)
+/* Both lead to the other on the device, and on the host. */ static void
+check_joined(const joined *j)
 {
     pair *at[2];
     at[0] = haul_device_pointer(j->both[0], j->here);
@@ -544,11 +547,12 @@ static void lead_into(int mirrored)
 {
     joined j = join(mirrored);
     haul_arena *const arenas[2] = { the_arena, j.second };
-    haul_ship_arena_options how;
+    haul_ship_options how;
     int round;
     memset(&how, 0, sizeof how);
-    how.direct_return = 1;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, &how, j.both), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, &how, NULL, j.both), HAUL_OK);
+    CHECK_STATUS(haul_return_directly(j.both[0]), HAUL_OK);
+    CHECK_STATUS(haul_return_directly(j.both[1]), HAUL_OK);
     CHECK_PTR(haul_device_pointer(j.both[0], j.here), j.here);
     CHECK((haul_device_pointer(j.both[1], j.there) == (void *)j.there) == mirrored);
     for (round = 0; round < 3; round++) {
@@ -556,7 +560,9 @@ static void lead_into(int mirrored)
         CHECK_STATUS(haul_unmarshal(j.both[0]), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(j.both[1]), HAUL_OK);
         check_joined(&j);
-        CHECK_STATUS(round ? haul_refresh(j.both[0]) : haul_replan(j.both[0]), HAUL_OK);
+        CHECK_STATUS(round ? haul_update_device(j.both[0], NULL, NULL)
+                           : haul_reship(j.both[0], NULL),
+                     HAUL_OK);
         check_joined(&j);
     }
     part(&j);
@@ -566,17 +572,19 @@ TEST(ship_mirror, pointers_into_one_that_is_there_already_lead_to_its_copy_both_
 {
     joined j = join(0);
     const haul_shipment *into[1];
-    haul_ship_arena_options how;
+    haul_ship_options how;
     pair *at[2];
     memset(&how, 0, sizeof how);
     how.outside = HAUL_OUTSIDE_KEEP;
-    CHECK_STATUS(haul_ship_arena(the_device, j.second, &how, &j.both[1]), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(j.second), &how, NULL, &j.both[1]),
+                 HAUL_OK);
     how.outside = HAUL_OUTSIDE_REFUSE;
-    how.direct_return = 1;
-    how.into = into;
-    how.into_count = 1;
+    how.beside = into;
+    how.beside_count = 1;
     into[0] = j.both[1];
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, &how, &j.both[0]), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &j.both[0]),
+                 HAUL_OK);
+    CHECK_STATUS(haul_return_directly(j.both[0]), HAUL_OK);
     CHECK_PTR(haul_device_pointer(j.both[0], j.here), j.here);
     at[0] = j.here;
     run_on(look_left, at);
@@ -593,7 +601,7 @@ TEST(ship_mirror, an_arena_that_is_shipped_twice_at_once_leads_into_itself)
     int i;
     start(FEW);
     twice[0] = twice[1] = the_arena;
-    CHECK_STATUS(haul_ship_arenas(the_device, twice, 2, NULL, both), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, twice, 2, NULL, NULL, both), HAUL_OK);
     for (i = 0; i < 2; i++) {
         run_on(links_double, haul_device_pointer(both[i], the_first));
         CHECK_STATUS(haul_unmarshal(both[i]), HAUL_OK);
@@ -623,18 +631,19 @@ TEST(ship_mirror, replan_ships_what_has_been_added_to_the_same_place)
     before = counters();
     CHECK(links_add(the_arena, the_first, FEW, SOME) == the_first);
     links_set_homes(the_first, 0);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     CHECK_EQ(counters().allocations, before.allocations);
     CHECK_PTR(haul_device_pointer(the_shipment, the_first), the_first);
     look_on(the_device, the_shipment, the_first, SOME);
     the_first->next->other = &outside;
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_ERROR_GRAPH);
     the_first->next->other = the_first;
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     look_on(the_device, the_shipment, the_first, SOME);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     CHECK_EQ(counters().allocations, before.allocations);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &second), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &second),
+                 HAUL_OK);
     CHECK(haul_device_pointer(second, the_first) != the_first);
     haul_shipment_free(&second);
     haul_shipment_free(&the_shipment);
@@ -643,18 +652,18 @@ TEST(ship_mirror, replan_ships_what_has_been_added_to_the_same_place)
     end();
 }
 
-/* Marks that a replan has overwritten before it failed are sent again. */
-static void fail_to_replan_joined(void)
+/* Marks that a replan has overwritten before it failed are sent again. */ static void
+fail_to_replan_joined(void)
 {
     joined j = join(0);
     haul_arena *const arenas[2] = { the_arena, j.second };
     static pair outside;
     pair *more;
-    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, j.both), HAUL_OK);
+    CHECK_STATUS(haul_ship_arenas(the_device, arenas, 2, NULL, NULL, j.both), HAUL_OK);
     more = pairs_make(the_arena, 400, 0);
     more->left = &outside;
-    CHECK_STATUS(haul_replan(j.both[0]), HAUL_ERROR_GRAPH);
-    CHECK_STATUS(haul_refresh(j.both[0]), HAUL_OK);
+    CHECK_STATUS(haul_reship(j.both[0], NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_device(j.both[0], NULL, NULL), HAUL_OK);
     check_joined(&j);
     part(&j);
 }
@@ -669,11 +678,11 @@ static void fail_to_replan_and_copy(void)
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     more = pairs_make(the_arena, MANY, 0);
     more->left = &outside;
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_ERROR_GRAPH);
-    CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(the_shipment, the_device, &copy), HAUL_OK);
     run_on(pairs_swap, haul_device_pointer(copy, first));
-    CHECK_STATUS(haul_unmarshal_pointers(copy), HAUL_OK);
+    CHECK_STATUS(haul_update_host(copy, WITH_POINTERS, NULL), HAUL_OK);
     check_swapped(first, MANY, 1);
     haul_shipment_free(&copy);
     end();
@@ -693,17 +702,18 @@ TEST(ship_mirror, replan_moves_there_from_elsewhere_when_it_can)
     second = the_shipment;
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     haul_shipment_free(&second);
-    CHECK_STATUS(haul_replan(the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_OK);
     CHECK_PTR(haul_device_pointer(the_shipment, the_first), the_first);
     look_on(the_device, the_shipment, the_first, FEW);
-    CHECK_STATUS(haul_ship_arena(the_device, the_arena, NULL, &second), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &second),
+                 HAUL_OK);
     CHECK(haul_device_pointer(second, the_first) != the_first);
     haul_shipment_free(&second);
     end();
 }
 
-/* Marks lie behind the arena, which has no room left for them. */
-TEST(ship_mirror, a_full_arena_is_looked_at_there)
+/* Marks lie behind the arena, which has no room left for them. */ TEST(
+    ship_mirror, a_full_arena_is_looked_at_there)
 {
     static const size_t bytes = (size_t)10 << 20;
     haul_host_counters before;
@@ -734,7 +744,7 @@ TEST(ship_mirror, a_full_arena_is_looked_at_there)
 TEST(ship_mirror, a_graph_that_stands_in_it_is_shipped_as_any_other_graph)
 {
     haul_ship_options options;
-    haul_shipment_statistics told;
+    haul_shipment_info told;
     int round;
     memset(&options, 0, sizeof options);
     options.lock_source = 1;
@@ -742,12 +752,12 @@ TEST(ship_mirror, a_graph_that_stands_in_it_is_shipped_as_any_other_graph)
     CHECK_STATUS(haul_ship(the_device, the_first, link_type, 1, &options, &the_shipment), HAUL_OK);
     for (round = 0; round < 3; round++) {
         the_first->next->value = round;
-        CHECK_STATUS(haul_refresh(the_shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
         run_on(links_double, haul_device_pointer(the_shipment, the_first));
         CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
         CHECK_EQ(the_first->next->value, 2 * round);
     }
-    haul_shipment_get_statistics(the_shipment, &told);
+    haul_shipment_get_info(the_shipment, &told);
     CHECK(told.packs_because != NULL);
     end();
 }
@@ -764,9 +774,9 @@ TEST(ship_mirror, an_untyped_one_is_discovered_in_its_place)
         l->value = (int32_t)(l - first);
         l->other = l == first ? first + FEW - 1 : l - 1;
     }
-    CHECK_STATUS(
-        haul_ship_arena_from(the_device, the_arena, first, link_type, 1, NULL, &the_shipment),
-        HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, first, link_type), NULL,
+                                NULL, &the_shipment),
+                 HAUL_OK);
     CHECK_PTR(haul_device_pointer(the_shipment, first), first);
     look_on(the_device, the_shipment, first, FEW);
     end();
@@ -788,7 +798,7 @@ static void is_pinned_instead(haul_device *device)
     haul_arena_get_statistics(arena, &now);
     CHECK(!now.mirrored && now.pinned);
     first = links_make(arena, FEW);
-    CHECK_STATUS(haul_ship_arena(device, arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
     look_on(device, shipment, first, FEW);
     haul_shipment_free(&shipment);
     haul_arena_free(&arena);
@@ -839,12 +849,13 @@ static haul_status scene_arena(void *user)
 
 static haul_status scene_ship(void *user)
 {
-    haul_ship_arena_options how;
+    haul_ship_options how;
     (void)user;
     memset(&how, 0, sizeof how);
     how.outside = the.outside;
-    how.direct_return = 1;
-    return haul_ship_arena(the.device, the.arena, &how, &the.shipment);
+    return directly(
+        haul_ship_from(the.device, haul_from_arena(the.arena), &how, NULL, &the.shipment),
+        &the.shipment);
 }
 
 static void prepare_device(void *user, fault_plan *plan)
@@ -854,8 +865,8 @@ static void prepare_device(void *user, fault_plan *plan)
     CHECK_STATUS(fault_open(plan, NULL, &the.device), HAUL_OK);
 }
 
-/* A device that has worked before: its ring is there. */
-static void prepare(void *user, fault_plan *plan)
+/* A device that has worked before: its ring is there. */ static void prepare(void *user,
+                                                                              fault_plan *plan)
 {
     prepare_device(user, plan);
     CHECK_STATUS(scene_arena(user), HAUL_OK);
@@ -908,7 +919,7 @@ static void check_shipped(void *user, haul_status status)
 static haul_status refresh(void *user)
 {
     (void)user;
-    return haul_refresh(the.shipment);
+    return haul_update_device(the.shipment, NULL, NULL);
 }
 
 static haul_status unmarshal(void *user)
@@ -920,7 +931,7 @@ static haul_status unmarshal(void *user)
 static haul_status replan(void *user)
 {
     (void)user;
-    return haul_replan(the.shipment);
+    return haul_reship(the.shipment, NULL);
 }
 
 static void survives(haul_status (*run)(void *), void (*check)(void *, haul_status), unsigned modes)
@@ -938,23 +949,23 @@ static void survives(haul_status (*run)(void *), void (*check)(void *, haul_stat
     CHECK(fault_everywhere(&operation) > 1);
 }
 
-/* The shipment is freed while the device is still at it. */
-static void free_late(fault_plan *plan, void *stream)
+/* The shipment is freed while the device is still at it. */ static void free_late(fault_plan *plan,
+                                                                                   void *stream)
 {
     haul_async async;
     memset(&async, 0, sizeof async);
     async.stream = stream;
-    CHECK_STATUS(haul_refresh_async(the.shipment, &async), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, &async), HAUL_OK);
     plan->impatient = 1;
     haul_shipment_free(&the.shipment);
     plan->impatient = 0;
 }
 
-/* The same on the device's own stream, where no call orders anything before it. */
-static void give_up_waiting(fault_plan *plan)
+/* The same on the device's own stream, where no call orders anything before it. */ static void
+give_up_waiting(fault_plan *plan)
 {
     plan->impatient = 1;
-    CHECK_STATUS(haul_refresh(the.shipment), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_ERROR_PENDING);
     haul_shipment_free(&the.shipment);
     plan->impatient = 0;
 }
@@ -970,11 +981,13 @@ TEST(ship_mirror, what_a_late_device_may_still_write_is_not_given_to_the_next_sh
     the.ships = plan.deferred = 1;
     prepare(NULL, &plan);
     free_late(&plan, fault_stream(1));
-    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &shipment),
+                 HAUL_OK);
     CHECK(haul_device_pointer(shipment, the.first) != the.first);
     for (calls = 0; haul_device_pointer(shipment, the.first) != the.first && calls < 100; calls++) {
         haul_shipment_free(&shipment); /* each call asks, and the device gets on */
-        CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &shipment), HAUL_OK);
+        CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &shipment),
+                     HAUL_OK);
     }
     CHECK_PTR(haul_device_pointer(shipment, the.first), the.first);
     haul_shipment_free(&shipment);
@@ -992,10 +1005,11 @@ TEST(ship_mirror, a_replan_that_is_late_lends_nothing_twice)
     the.ships = 1;
     prepare(NULL, &plan);
     plan.impatient = 1;
-    CHECK_STATUS(haul_replan(the.shipment), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_reship(the.shipment, NULL), HAUL_ERROR_PENDING);
     plan.impatient = 0;
-    CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
-    CHECK_STATUS(haul_ship_arena(the.device, the.arena, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &shipment),
+                 HAUL_OK);
     CHECK_PTR(haul_device_pointer(the.shipment, the.first), the.first);
     CHECK(haul_device_pointer(shipment, the.first) != the.first);
     haul_shipment_free(&the.shipment);
@@ -1006,8 +1020,8 @@ TEST(ship_mirror, a_replan_that_is_late_lends_nothing_twice)
     fault_check_clean(&plan);
 }
 
-/* The device in front minds an address that is a device's too. */
-static void is_elsewhere_by_its_window(int count, int no_send)
+/* The device in front minds an address that is a device's too. */ static void
+is_elsewhere_by_its_window(int count, int no_send)
 {
     fault_plan plan;
     haul_shipment *first;
@@ -1026,7 +1040,7 @@ static void is_elsewhere_by_its_window(int count, int no_send)
             HAUL_OK);
         CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
         check_swapped(the.first, count, round);
-        CHECK_STATUS(haul_refresh(the.shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
     }
     haul_shipment_free(&first);
     finish(NULL);

@@ -10,6 +10,7 @@
 #include "pack/bitmap.h"
 #include "ship_faults.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { GAP = 25000 };
 
@@ -176,10 +177,10 @@ static void tour_end(tour *t)
     world_end(&t->w);
 }
 
-static haul_shipment_statistics told_by(const tour *t)
+static haul_shipment_info told_by(const tour *t)
 {
-    haul_shipment_statistics told;
-    haul_shipment_get_statistics(t->s, &told);
+    haul_shipment_info told;
+    haul_shipment_get_info(t->s, &told);
     return told;
 }
 
@@ -199,14 +200,14 @@ static void there_and_back_in_pieces(const haul_ship_options *options)
     CHECK_EQ(told_by(t).transfers_to, 1);
     check_tour(t);
     museum_change(t->first);
-    CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(t->s, NULL, NULL), HAUL_OK);
     CHECK_EQ(told_by(t).transfers_to, 2);
     check_tour(t);
     memcpy(t->w.memory, before, t->w.bytes);
     CHECK_STATUS(haul_unmarshal(t->s), HAUL_OK);
     CHECK(used.copy_from > 12);
     CHECK_EQ(told_by(t).transfers_from, 1);
-    CHECK_EQ(told_by(t).bytes_from, told_by(t).plan.arena_bytes);
+    CHECK_EQ(told_by(t).bytes_from, told_by(t).arena_bytes);
     check_changed_by(&t->w, before, museum_change, t->first);
     tour_end(t);
 }
@@ -217,27 +218,30 @@ TEST(pieces, a_graph_in_more_pieces_than_there_are_buffers_is_walked_refreshed_a
     memset(&options, 0, sizeof options);
     options.let_counts_change = 1; /* so nothing comes twice */
     there_and_back_in_pieces(&options);
-    options.relocate_on_host = 1;
+    patch_bytes = SIZE_MAX;
     there_and_back_in_pieces(&options);
+    patch_bytes = 0;
 }
 
 TEST(pieces, the_device_holds_the_bytes_that_packing_as_one_gives)
 {
     tour *t = tour_start(GAP, 1, NULL);
-    haul_shipment_statistics told = told_by(t);
+    haul_shipment_info told = told_by(t);
     haul_root root;
     haul_plan *plan;
-    size_t bytes = told.plan.arena_bytes;
+    size_t bytes = told.arena_bytes;
     unsigned char *arena = malloc(bytes), *packed = malloc(bytes);
     CHECK(arena && packed);
     root.address = t->first;
     root.type = room_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(t->device), &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(t->device), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_OK);
     CHECK_STATUS(haul_plan_pack(plan, packed, bytes, told.base, NULL), HAUL_OK);
     device_read(t->device, arena, told.base, bytes);
     CHECK_BYTES(arena, packed, bytes);
-    CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(t->s, NULL, NULL), HAUL_OK);
     device_read(t->device, arena, told.base, bytes);
     CHECK_BYTES(arena, packed, bytes);
     haul_plan_free(&plan);
@@ -260,7 +264,7 @@ TEST(pieces, a_small_ship_is_one_allocation_one_send_and_one_wait)
     CHECK_EQ(used.wait, 1);
     CHECK_EQ(sum(&used), 3);
     memset(&used, 0, sizeof used);
-    CHECK_STATUS(haul_refresh(again), HAUL_OK);
+    CHECK_STATUS(haul_update_device(again, NULL, NULL), HAUL_OK);
     CHECK_EQ(used.copy_to, 1);
     CHECK_EQ(used.wait, 1);
     CHECK_EQ(sum(&used), 2);
@@ -280,8 +284,8 @@ typedef struct ring {
 
 static haul_type *ring_type;
 
-/* Rings, the first of which leads to all others, with so much data behind each. */
-static ring *make_rings(haul_arena *arena, unsigned count, size_t apart)
+/* Rings, the first of which leads to all others, with so much data behind each. */ static ring *
+make_rings(haul_arena *arena, unsigned count, size_t apart)
 {
     ring *first = NULL, **next = &first;
     unsigned i;
@@ -303,13 +307,12 @@ static void double_weights(void *root)
     while ((r = r->next) != first);
 }
 
-/* A direct return, twice, of so many rings; what it uses is counted once. */
-static void return_rings(size_t most, unsigned count, size_t apart)
+/* A direct return, twice, of so many rings; what it uses is counted once. */ static void
+return_rings(size_t most, unsigned count, size_t apart)
 {
     const haul_ref refs[] = { HAUL_OBJECT(ring, next, &ring_type) };
     haul_device *device;
     haul_arena_options options;
-    haul_ship_arena_options how;
     haul_shipment *s;
     haul_arena *arena;
     ring *first, *r;
@@ -317,14 +320,14 @@ static void return_rings(size_t most, unsigned count, size_t apart)
     fetch_bytes = most;
     device = counting_device(0);
     memset(&options, 0, sizeof options);
-    memset(&how, 0, sizeof how);
-    options.pinned = how.direct_return = 1;
+    options.pinned = 1;
     options.reserve_bytes = 1 << 22;
     CHECK_STATUS(haul_type_create("ring", sizeof(ring), refs, 1, &ring_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(ring_type), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
     first = make_rings(arena, count, apart);
-    CHECK_STATUS(haul_ship_arena(device, arena, &how, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_return_directly(s), HAUL_OK);
     for (i = 0; i < 2; i++) {
         CHECK_STATUS(haul_host_launch(device, double_weights, haul_device_pointer(s, first)),
                      HAUL_OK);
@@ -385,7 +388,7 @@ TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy
     t = tour_start(0, 0, NULL);
     CHECK_EQ(used.copy_to, 1);
     CHECK_EQ(used.relocate + used.send, 0);
-    CHECK_EQ(told_by(t).bytes_to, told_by(t).plan.arena_bytes);
+    CHECK_EQ(told_by(t).bytes_to, told_by(t).arena_bytes);
     check_tour(t);
     /* which needs the bitmap that was not sent */
     CHECK_STATUS(haul_shipment_copy(t->s, t->device, &copy), HAUL_OK);
@@ -404,11 +407,11 @@ TEST(pieces, staging_memory_is_made_once_and_serves_all_that_follows)
     CHECK_STATUS(haul_unmarshal(t->s), HAUL_OK);
     CHECK_EQ(used.stage, 8);
     for (i = 0; i < 5; i++) {
-        CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
-        CHECK_STATUS(haul_update_device(t->s, t->first, sizeof *t->first), HAUL_OK);
-        CHECK_STATUS(haul_replan(t->s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(t->s, NULL, NULL), HAUL_OK);
+        CHECK_STATUS(haul_update_device(t->s, RANGE(t->first, sizeof *t->first), NULL), HAUL_OK);
+        CHECK_STATUS(haul_reship(t->s, NULL), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(t->s), HAUL_OK);
-        CHECK_STATUS(haul_unmarshal_pointers(t->s), HAUL_OK);
+        CHECK_STATUS(haul_update_host(t->s, WITH_POINTERS, NULL), HAUL_OK);
     }
     CHECK_EQ(used.stage, 8);
     tour_end(t);
@@ -423,15 +426,15 @@ TEST(pieces, a_large_refresh_refuses_a_stale_plan_before_anything_is_sent_C3)
     was = r->next;
     memset(&used, 0, sizeof used);
     r->next = t->first;
-    CHECK_STATUS(haul_refresh(t->s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(t->s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(t->device))->path, "next");
     r->next = was;
     was->door_count--;
-    CHECK_STATUS(haul_refresh(t->s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(t->s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(t->device))->path, "door");
     was->door_count++;
     CHECK_EQ(used.copy_to, 0);
-    CHECK_STATUS(haul_refresh(t->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(t->s, NULL, NULL), HAUL_OK);
     tour_end(t);
 }
 
@@ -570,26 +573,24 @@ static haul_status fail_a_late_copy(void *state, void *to, haul_address from, si
 
 /* Unmarshals with the copy after the first `works` failing; answers how many marks had been
  * written. */
-static size_t fail_unmarshal(bulk *all, unsigned works, int whole_return, char *text)
+static size_t fail_unmarshal(bulk *all, unsigned works, int all_or_nothing, char *text)
 {
     haul_device_table table = *haul_host_device();
-    haul_ship_options options;
+    const haul_update_options *how = all_or_nothing ? ALL_OR_NOTHING : NULL;
     haul_device *device;
     haul_shipment *s;
     size_t changed;
-    memset(&options, 0, sizeof options);
     memset(&used, 0, sizeof used);
-    options.whole_return = whole_return;
     table.copy_from = fail_a_late_copy;
     copies_that_work = works;
     CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
-    CHECK_STATUS(haul_ship(device, all, bulk_type, 1, &options, &s), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, all, bulk_type, 1, NULL, &s), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, bulks_double, haul_device_pointer(s, all)), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_DEVICE);
+    CHECK_STATUS(haul_update_host(s, how, NULL), HAUL_ERROR_DEVICE);
     snprintf(text, HAUL_TEXT_BYTES, "%s", haul_context_error(haul_device_context(device))->text);
     changed = bulks_changed(all, BULKS);
     copies_that_work = 1000;
-    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, how, NULL), HAUL_OK);
     CHECK_EQ(bulks_changed(all, BULKS), BULKS * MARKS);
     haul_shipment_free(&s);
     haul_device_close(&device);
@@ -627,19 +628,19 @@ TEST(pieces, a_large_range_without_pointers_is_updated_by_one_copy)
     bulk *all = bulks_make();
     haul_device *device = counting_device(0);
     haul_shipment *s;
-    haul_shipment_statistics before, told;
+    haul_shipment_info before, told;
     double got = 0;
     CHECK_STATUS(haul_ship(device, all, bulk_type, 1, NULL, &s), HAUL_OK);
-    haul_shipment_get_statistics(s, &before);
+    haul_shipment_get_info(s, &before);
     memset(&used, 0, sizeof used);
     all[3].data[131070] = 77;
-    CHECK_STATUS(haul_update_device(s, all[3].data, sizeof all[3].data), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, RANGE(all[3].data, sizeof all[3].data), NULL), HAUL_OK);
     CHECK_EQ(used.copy_from, 0);
     CHECK_EQ(used.copy_to, 1);
-    haul_shipment_get_statistics(s, &told);
+    haul_shipment_get_info(s, &told);
     CHECK_EQ(told.transfers_from, 0);
     CHECK_EQ(told.bytes_to - before.bytes_to, sizeof all[3].data);
-    device_read(device, &got, haul_device_address(s, &all[3].data[131070]), sizeof got);
+    device_read(device, &got, device_address(s, &all[3].data[131070]), sizeof got);
     CHECK(got > 76 && got < 78);
     haul_shipment_free(&s);
     haul_device_close(&device);
@@ -659,8 +660,10 @@ TEST(pieces, any_range_of_the_bitmap_is_the_same_range_of_all_of_it)
     root.address = t->first;
     root.type = room_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(haul_device_context(t->device), &root, 1, &plan), HAUL_OK);
-    words = haul_plan_bitmap_bytes(plan) / 8;
+    CHECK_STATUS(
+        haul_plan_create(haul_device_context(t->device), haul_from_roots(&root, 1), NULL, &plan),
+        HAUL_OK);
+    words = plan_bitmap_bytes(plan) / 8;
     all = malloc(words * 8);
     part = malloc(words * 8 + 8);
     CHECK(all && part && words > 1);
@@ -678,10 +681,10 @@ TEST(pieces, any_range_of_the_bitmap_is_the_same_range_of_all_of_it)
     tour_end(t);
 }
 
-/* Read bit by bit, and all of them at once; and as many as there is room for. */
-static void check_offsets(const haul_plan *plan)
+/* Read bit by bit, and all of them at once; and as many as there is room for. */ static void
+check_offsets(const haul_plan *plan)
 {
-    const size_t words = haul_plan_bitmap_bytes(plan) / 8;
+    const size_t words = plan_bitmap_bytes(plan) / 8;
     uint64_t *all = malloc(words * 8), *offsets = malloc(words * 64 * 8);
     size_t bit, count = 0;
     CHECK(all && offsets);
@@ -708,10 +711,10 @@ TEST(pieces, the_offsets_of_pointers_are_those_of_the_bits_in_the_bitmap)
         root.address = t->first;
         root.type = room_type;
         root.count = 1;
-        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
         check_offsets(plan);
         haul_plan_free(&plan);
-        CHECK_STATUS(haul_plan_create_ordered(context, &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), ORDERED, &plan), HAUL_OK);
         check_offsets(plan);
         haul_plan_free(&plan);
         tour_end(t);
@@ -737,8 +740,8 @@ static void follow_crooked(void *argument)
     *at = c->other;
 }
 
-/* Every place of a pair of them around the edge of a block. */
-TEST(pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
+/* Every place of a pair of them around the edge of a block. */ TEST(
+    pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
 {
     haul_ref refs[] = { HAUL_OBJECT(crooked, other, &crooked_type) };
     haul_device *device = counting_device(1);
@@ -762,7 +765,7 @@ TEST(pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
         there = haul_device_pointer(s, a);
         CHECK_STATUS(haul_host_launch(device, follow_crooked, &there), HAUL_OK);
         CHECK_PTR(there, haul_device_pointer(s, a));
-        CHECK_STATUS(haul_refresh(s), HAUL_OK);
+        CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
         CHECK_STATUS(haul_host_launch(device, follow_crooked, &there), HAUL_OK);
         CHECK_PTR(there, haul_device_pointer(s, a));
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
@@ -843,8 +846,7 @@ TEST(piece_faults, an_unmarshal_in_pieces_survives_every_fault_and_what_it_wrote
     CHECK(fault_everywhere(&operation) > 150);
 }
 
-/* Whole, all or nothing. */
-static void check_all_or_nothing(void *user, haul_status status)
+/* Whole, all or nothing. */ static void check_all_or_nothing(void *user, haul_status status)
 {
     if (status != HAUL_OK)
         check_world_is_untouched();
@@ -857,7 +859,7 @@ TEST(piece_faults, a_whole_return_that_fails_has_written_nothing)
     operation.prepare = prepare_changed;
     operation.keeps = 1;
     the.keep = 1;
-    the.whole_return = 1;
+    the.all_or_nothing = 1;
     operation.settings.deferred = 1;
     CHECK(fault_everywhere(&operation) >= 10);
 }
@@ -909,8 +911,8 @@ static void wides_clear(wide *all, size_t count)
         memset(all[i].values, 0, sizeof all[i].values);
 }
 
-/* Each event of an unmarshal fails; answers how many did without another way. */
-static uint64_t fail_return_of(size_t count, size_t chunk, int deferred)
+/* Each event of an unmarshal fails; answers how many did without another way. */ static uint64_t
+fail_return_of(size_t count, size_t chunk, int deferred)
 {
     fault_plan plan;
     haul_device *device;
@@ -960,8 +962,8 @@ TEST(piece_faults,
 
 /* ---- A device that is late (D13). */
 
-/* Every call that waits says so, and gives back no memory that the device works with. */
-TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
+/* Every call that waits says so, and gives back no memory that the device works with. */ TEST(
+    piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
 {
     fault_plan plan;
     haul_shipment *s = NULL;
@@ -977,12 +979,12 @@ TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
     CHECK_PTR(s, NULL);
     CHECK_HAS(haul_context_error(haul_device_context(the.device))->text, "takes its time");
     CHECK_EQ(plan.device_blocks, 2);
-    CHECK_STATUS(haul_refresh(the.s), HAUL_ERROR_PENDING);
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_ERROR_PENDING);
     CHECK_STATUS(haul_unmarshal(the.s), HAUL_ERROR_PENDING);
     check_world_is_untouched();
     plan.impatient = 0;
-    CHECK_STATUS(haul_refresh(the.s), HAUL_OK);
-    CHECK_STATUS(haul_refresh(the.s), HAUL_OK); /* finds it free */
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_update_device(the.s, NULL, NULL), HAUL_OK); /* finds it free */
     CHECK_EQ(plan.device_blocks, 1);
     the.cargo->look();
     finish(NULL);

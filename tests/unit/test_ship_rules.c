@@ -4,7 +4,9 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { INNER = 1, LEAF = 2 };
 
@@ -149,7 +151,6 @@ static haul_device *device_open(void)
 static void go_there_and_back(int on_host)
 {
     haul_device *device = device_open();
-    haul_ship_options options;
     haul_shipment *s;
     tree *before, *root;
     world w;
@@ -161,9 +162,8 @@ static void go_there_and_back(int on_host)
     before = malloc(1 << 16);
     CHECK(before != NULL);
     memcpy(before, w.memory, 1 << 16);
-    memset(&options, 0, sizeof options);
-    options.relocate_on_host = on_host;
-    CHECK_STATUS(haul_ship(device, root, tree_type, 1, &options, &s), HAUL_OK);
+    host_patches(device, on_host);
+    CHECK_STATUS(haul_ship(device, root, tree_type, 1, NULL, &s), HAUL_OK);
     CHECK_BYTES(w.memory, before, 1 << 16);
     l.w = &w;
     l.root = haul_device_pointer(s, root);
@@ -189,8 +189,8 @@ TEST(ship_rules, a_tree_of_tags_unions_biases_and_distances_goes_there_and_back)
     go_there_and_back(1);
 }
 
-/* The device moves a leaf's array by one element and recolours a parent. */
-static void move_pointers(void *argument)
+/* The device moves a leaf's array by one element and recolours a parent. */ static void
+move_pointers(void *argument)
 {
     look *l = argument;
     tree *right = l->root->u.child[1];
@@ -218,7 +218,7 @@ TEST(ship_rules, pointers_that_the_device_has_changed_come_back_with_their_tags_
     CHECK_STATUS(haul_ship(device, root, tree_type, 1, &options, &s), HAUL_OK);
     l.root = haul_device_pointer(s, root);
     CHECK_STATUS(haul_host_launch(device, move_pointers, &l), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(root->u.child[1]->u.leaf.from_one, first + 1);
     CHECK_EQ(root->u.child[1]->parent, (uintptr_t)root);
     CHECK_EQ(root->u.child[0]->parent, 0);

@@ -21,6 +21,7 @@
 #include "support/doors.h"
 #include "support/random.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #define MANY (BUILD_SANITIZED ? (size_t)5000 : (size_t)100000)
 #define CELLS 400u
@@ -91,8 +92,8 @@ static void graph_free(graph *g)
     free(g->room);
 }
 
-/* `copy`: of the first cell, with pointers that hold where it lies. */
-static void check_copy(const graph *g, const cell *copy)
+/* `copy`: of the first cell, with pointers that hold where it lies. */ static void
+check_copy(const graph *g, const cell *copy)
 {
     const cell *at[CELLS];
     size_t i;
@@ -109,7 +110,7 @@ static void check_copy(const graph *g, const cell *copy)
 
 static void check_pack(haul_plan *plan, const graph *g)
 {
-    const size_t bytes = haul_plan_bytes(plan);
+    const size_t bytes = plan_bytes(plan);
     unsigned char *arena = malloc(bytes);
     size_t offset;
     CHECK_STATUS(haul_plan_pack(plan, arena, bytes, (uintptr_t)arena, NULL), HAUL_OK);
@@ -118,10 +119,10 @@ static void check_pack(haul_plan *plan, const graph *g)
     free(arena);
 }
 
-/* What the arena has for each value comes back. */
-static void check_unpack(haul_plan *plan, const graph *g, random_source *random)
+/* What the arena has for each value comes back. */ static void
+check_unpack(haul_plan *plan, const graph *g, random_source *random)
 {
-    const size_t bytes = haul_plan_bytes(plan);
+    const size_t bytes = plan_bytes(plan);
     unsigned char *arena = malloc(bytes);
     const size_t changed = random_below(random, g->count);
     const uint64_t value = random_next(random);
@@ -135,8 +136,8 @@ static void check_unpack(haul_plan *plan, const graph *g, random_source *random)
     free(arena);
 }
 
-/* Of this process, in bytes; 0: the system does not say. */
-static void measure(size_t *addresses, size_t *resident)
+/* Of this process, in bytes; 0: the system does not say. */ static void measure(size_t *addresses,
+                                                                                 size_t *resident)
 {
     FILE *file = fopen("/proc/self/statm", "r");
     unsigned long pages = 0, here = 0;
@@ -170,7 +171,8 @@ TEST(space, a_hundred_thousand_plans_live_in_one_context)
     measure(&addresses, &resident);
     for (i = 0; i < MANY; i++) {
         haul_root root = root_of(&all[2 * i]);
-        CHECK_STATUS(haul_plan_create(context, &root, 1, &plans[i]), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plans[i]),
+                     HAUL_OK);
     }
     measure(&more_addresses, &more_resident);
     if (!BUILD_SANITIZED) {
@@ -180,7 +182,7 @@ TEST(space, a_hundred_thousand_plans_live_in_one_context)
     for (i = 0; i < MANY; i += 97) {
         haul_plan *plan = plans[(i * 31) % MANY];
         cell *first = &all[2 * ((i * 31) % MANY)];
-        CHECK(haul_plan_bytes(plan) <= sizeof copy);
+        CHECK(plan_bytes(plan) <= sizeof copy);
         CHECK_STATUS(haul_plan_pack(plan, copy, sizeof copy, (uintptr_t)copy, NULL), HAUL_OK);
         CHECK_STATUS(haul_plan_offset(plan, first, &offset), HAUL_OK);
         CHECK_EQ(((cell *)(void *)((unsigned char *)copy + offset))->next->number, 0);
@@ -207,7 +209,8 @@ TEST(space, a_thousand_contexts_have_a_plan_each)
     for (i = 0; i < CONTEXTS; i++) {
         haul_root root = root_of(g.at[0]);
         CHECK_STATUS(haul_context_create(NULL, &contexts[i]), HAUL_OK);
-        CHECK_STATUS(haul_plan_create(contexts[i], &root, 1, &plans[i]), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(contexts[i], haul_from_roots(&root, 1), NULL, &plans[i]),
+                     HAUL_OK);
     }
     for (i = 0; i < CONTEXTS; i++) {
         check_pack(plans[i], &g);
@@ -233,7 +236,8 @@ static void take_turns(haul_context *context, random_source *random)
         i = random_below(random, PLANS);
         root = root_of(graphs[i].at[0]);
         if (!plans[i])
-            CHECK_STATUS(haul_plan_create(context, &root, 1, &plans[i]), HAUL_OK);
+            CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plans[i]),
+                         HAUL_OK);
         else if (random_one_in(random, 8))
             haul_plan_free(&plans[i]);
         else if (random_one_in(random, 2))
@@ -285,14 +289,14 @@ static void handover_prepare(void *user, fault_plan *doors)
     handover *h = user;
     haul_root root = root_of(h->here.at[0]);
     CHECK_STATUS(fault_open_context(doors, NULL, &h->context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(h->context, &root, 1, &h->first), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(h->context, haul_from_roots(&root, 1), NULL, &h->first), HAUL_OK);
 }
 
 static haul_status handover_run(void *user)
 {
     handover *h = user;
     haul_root root = root_of(h->there.at[0]);
-    return haul_plan_create(h->context, &root, 1, &h->second);
+    return haul_plan_create(h->context, haul_from_roots(&root, 1), NULL, &h->second);
 }
 
 static void handover_check(void *user, haul_status status)
@@ -382,7 +386,7 @@ TEST(space, any_thread_may_look_places_up_while_the_table_changes_hands)
         haul_root root;
         graph_make(&g[i], CELLS, &random);
         root = root_of(g[i].at[0]);
-        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan[i]), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan[i]), HAUL_OK);
     }
     for (i = 0; i < CELLS; i++)
         CHECK_STATUS(haul_plan_offset(plan[0], g[0].at[i], &offset[i]), HAUL_OK);
@@ -419,7 +423,7 @@ static int in_little_room(const graph *g, size_t bytes)
         return 2;
     errno = 5;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
     CHECK_EQ(errno, 5);
     CHECK(haul_arena_allocate(arena, 1000) != NULL);
@@ -621,9 +625,8 @@ static int has_huge_pages(void)
     return strstr(words, "[never]") == NULL;
 }
 
-/* Bytes that a context with a plan and an arena with one object takes. */
-static size_t taken_by_little(const haul_context_options *options,
-                              const haul_arena_options *reserve, graph *g)
+/* Bytes that a context with a plan and an arena with one object takes. */ static size_t
+taken_by_little(const haul_context_options *options, const haul_arena_options *reserve, graph *g)
 {
     size_t addresses, before, after;
     haul_root root = root_of(g->at[0]);
@@ -632,7 +635,7 @@ static size_t taken_by_little(const haul_context_options *options,
     haul_plan *plan;
     measure(&addresses, &before);
     CHECK_STATUS(haul_context_create(options, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     CHECK_STATUS(haul_arena_create(context, reserve, &arena), HAUL_OK);
     CHECK(haul_arena_allocate(arena, 100) != NULL);
     measure(&addresses, &after);
@@ -663,8 +666,8 @@ TEST(space, a_small_plan_and_a_small_arena_take_no_huge_page)
     types_close();
 }
 
-/* 0: all is well; 77: memory cannot be locked. */
-static int in_locked_memory(graph *g, rlim_t most)
+/* 0: all is well; 77: memory cannot be locked. */ static int in_locked_memory(graph *g,
+                                                                               rlim_t most)
 {
     struct rlimit limit;
     haul_arena_options options;
@@ -767,22 +770,22 @@ static void live_with(const haul_allocator *door, graph *g, unsigned threads)
     SUCCEEDS(haul_context_create(&options, &context));
     settings.context = context;
     SUCCEEDS(test_open(haul_host_device(), &settings, &device));
-    SUCCEEDS(haul_plan_create(context, &root, 1, &plan));
+    SUCCEEDS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan));
     KEEPS(check_pack(plan, g));
-    SUCCEEDS(haul_audit(context, &root, 1, NULL, NULL));
-    SUCCEEDS(haul_ship_plan(device, plan, NULL, &s));
-    SUCCEEDS(haul_refresh(s));
-    SUCCEEDS(haul_replan(s));
+    SUCCEEDS(haul_audit(context, haul_from_roots(&root, 1), NULL, NULL));
+    SUCCEEDS(haul_ship_from(device, haul_from_plan(plan), NULL, NULL, &s));
+    SUCCEEDS(haul_update_device(s, NULL, NULL));
+    SUCCEEDS(haul_reship(s, NULL));
     SUCCEEDS(haul_unmarshal(s));
-    SUCCEEDS(haul_unmarshal_pointers(s));
-    SUCCEEDS(haul_shipment_wait(s));
+    SUCCEEDS(haul_update_host(s, WITH_POINTERS, NULL));
+    SUCCEEDS(haul_wait(s));
     KEEPS(haul_shipment_free(&s));
     KEEPS(haul_plan_free(&plan));
     SUCCEEDS(haul_arena_create(context, &reuse, &arena));
     KEEPS(block = haul_arena_allocate(arena, 100));
     SUCCEEDS(haul_arena_release(arena, block, 100));
     KEEPS(block = haul_arena_new(arena, cell_type, 3));
-    SUCCEEDS(haul_ship_arena(device, arena, NULL, &s));
+    SUCCEEDS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s));
     SUCCEEDS(haul_unmarshal(s));
     KEEPS(haul_shipment_free(&s));
     KEEPS(haul_arena_free(&arena));

@@ -12,6 +12,7 @@
 #include "pack/verify.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/short_forms.h"
 
 #define BLOCK ((size_t)1 << 16)
 #define MEMORY (7 * BLOCK)
@@ -165,17 +166,17 @@ static void there_and_back(const field *f, const haul_root *roots, size_t count,
 {
     haul_context *context = NULL;
     haul_plan *plan = NULL;
-    haul_plan_statistics told;
+    haul_plan_info told;
     unsigned char *arena;
     uint64_t *bitmap;
     size_t bytes;
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, roots, count, &plan), HAUL_OK);
-    haul_plan_get_statistics(plan, &told);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(roots, count), NULL, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &told);
     CHECK_EQ(told.objects, objects);
-    bytes = haul_plan_bytes(plan);
+    bytes = plan_bytes(plan);
     arena = malloc(bytes);
-    bitmap = malloc(haul_plan_bitmap_bytes(plan));
+    bitmap = malloc(plan_bitmap_bytes(plan));
     CHECK(arena && bitmap);
     CHECK_STATUS(haul_plan_pack(plan, arena, bytes, 0, bitmap), HAUL_OK);
     check_gathered(f, plan, arena);
@@ -286,10 +287,10 @@ TEST(starts, ends_past_their_arrays_are_followed_in_a_graph_of_many_blocks)
     }
     root = root_of(last, run_type, 1);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    bytes = haul_plan_bytes(plan);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    bytes = plan_bytes(plan);
     arena = malloc(bytes);
-    bitmap = malloc(haul_plan_bitmap_bytes(plan));
+    bitmap = malloc(plan_bitmap_bytes(plan));
     CHECK(arena && bitmap);
     CHECK_STATUS(haul_plan_pack(plan, arena, bytes, 0, bitmap), HAUL_OK);
     for (; last; last = last->next) {

@@ -331,7 +331,7 @@ static void iterator_next(deque_iterator *i)
 }
 
 /* Takes all but the last of the first chunk, and keeps some of it: not so much that `end` is where
- * another range may begin on the device (ship.h, haul_unmarshal_pointers). */
+ * another range may begin on the device (docs/shipments.md). */
 static int64_t signal_walk(void *root, size_t count)
 {
     signal *s = root;

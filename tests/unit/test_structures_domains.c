@@ -238,7 +238,7 @@ TEST(structures_domains,
      LULESH_a_list_described_up_to_its_last_node_is_told_by_an_audit_that_knows_blocks_exactly)
 {
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_context *context;
     haul_root root;
     told t;
@@ -254,7 +254,7 @@ TEST(structures_domains,
     options.usable = book_usable;
     options.exact_blocks = 1;
     context = site_context();
-    CHECK_STATUS(haul_audit(context, &root, 1, &options, &summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(context, haul_from_roots(&root, 1), &options, &summary), HAUL_OK);
     CHECK_EQ(summary.little_of_block, 1);
     CHECK_STR(t.first.path, "root.nodeElemCornerList[0]");
     haul_context_free(&context);

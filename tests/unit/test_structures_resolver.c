@@ -155,7 +155,7 @@ TEST(structures_resolver,
      addrinfo_without_the_bytes_behind_it_is_told_by_an_audit_that_knows_blocks_exactly)
 {
     haul_audit_options options;
-    haul_audit_summary summary;
+    haul_audit_info summary;
     haul_context *context;
     haul_root root;
     uint64_t seen = 0;
@@ -172,7 +172,7 @@ TEST(structures_resolver,
     options.usable = book_usable;
     options.exact_blocks = 1;
     context = site_context();
-    CHECK_STATUS(haul_audit(context, &root, 1, &options, &summary), HAUL_OK);
+    CHECK_STATUS(haul_audit(context, haul_from_roots(&root, 1), &options, &summary), HAUL_OK);
     CHECK_EQ(summary.little_of_block, RESULTS / 3);
     CHECK_STR(t.first.path, "root.ai_next.ai_next");
     CHECK_HAS(t.first.text, "of its block of");

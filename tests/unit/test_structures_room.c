@@ -143,7 +143,7 @@ TEST(structures, CAP_trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_ho
     };
     haul_device *device;
     haul_shipment *s;
-    haul_shipment_statistics statistics;
+    haul_shipment_info statistics;
     haul_type *type;
     igraph *g;
     int64_t *room;
@@ -153,8 +153,8 @@ TEST(structures, CAP_trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_ho
     room = g->from.stor_end;
     device = yard_device();
     CHECK_STATUS(haul_ship(device, g, type, 1, NULL, &s), HAUL_OK);
-    haul_shipment_get_statistics(s, &statistics);
-    CHECK(statistics.plan.graph_bytes <
+    haul_shipment_get_info(s, &statistics);
+    CHECK(statistics.graph_bytes <
           sizeof *g + (4 * EDGES + 2 * (VERTICES + 1)) * sizeof(int64_t) + 1);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_PTR(g->from.stor_end, room);

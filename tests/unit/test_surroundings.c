@@ -18,6 +18,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { NODES = 300, TRANSCRIPT_BYTES = 1 << 16, MARK = 77 };
 
@@ -163,7 +164,7 @@ static void fail_in_words(haul_context *context, transcript *t)
     root.address = nodes;
     root.type = node_type;
     root.count = 1;
-    WITHIN(haul_plan_create(context, &root, 1, &plan), HAUL_ERROR_GRAPH);
+    WITHIN(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_ERROR_GRAPH);
     nodes[250].count = 0;
     say(t, haul_context_error(context));
 }
@@ -187,13 +188,15 @@ static void go_around(transcript *t, unsigned threads)
     root.count = 1;
     WITHIN(test_open(haul_host_device(), &options, &device), HAUL_OK);
     WITHIN(haul_type_dump(node_type, &file), HAUL_OK);
-    WITHIN(haul_audit_write(haul_device_context(device), &root, 1, &audit, &file, NULL), HAUL_OK);
+    audit.file = &file;
+    WITHIN(haul_audit(haul_device_context(device), haul_from_roots(&root, 1), &audit, NULL),
+           HAUL_OK);
     fail_in_words(haul_device_context(device), t);
     WITHIN(haul_ship(device, first, node_type, 1, NULL, &shipment), HAUL_OK);
     WITHIN(haul_host_launch(device, grow_on_device, haul_device_pointer(shipment, first)), HAUL_OK);
     WITHIN(haul_unmarshal(shipment), HAUL_OK);
     first->weight = 5;
-    WITHIN(haul_refresh(shipment), HAUL_OK);
+    WITHIN(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     WITHIN((haul_shipment_free(&shipment), HAUL_OK), HAUL_OK);
     WITHIN((haul_device_close(&device), HAUL_OK), HAUL_OK);
     CHECK(first[8].weight == 2);
@@ -242,8 +245,8 @@ TEST(surroundings, every_rounding_mode_gives_the_same_results_and_stays_H11)
     haul_type_free(&node_type);
 }
 
-/* glibc's; a call that divided by zero, or made a number that is none, would end the test. */
-TEST(surroundings, no_call_raises_a_floating_point_fault_where_they_are_trapped_H11)
+/* glibc's; a call that divided by zero, or made a number that is none, would end the test. */ TEST(
+    surroundings, no_call_raises_a_floating_point_fault_where_they_are_trapped_H11)
 {
     plain_round();
 #if defined(__GLIBC__) && defined(FE_INVALID) && defined(FE_DIVBYZERO) && defined(FE_OVERFLOW)
@@ -257,8 +260,8 @@ TEST(surroundings, no_call_raises_a_floating_point_fault_where_they_are_trapped_
     haul_type_free(&node_type);
 }
 
-/* Those of the list that are installed; "C" always is. */
-TEST(surroundings, every_locale_gives_the_same_words_and_stays_H11)
+/* Those of the list that are installed; "C" always is. */ TEST(
+    surroundings, every_locale_gives_the_same_words_and_stays_H11)
 {
     static const char *const locales[] = { "C",           "C.UTF-8",     "de_DE.UTF-8",
                                            "fr_FR.UTF-8", "tr_TR.UTF-8", "hi_IN.UTF-8" };
@@ -321,15 +324,15 @@ static haul_plan *ordered_plan(haul_context *context)
     root.address = graph_make();
     root.type = node_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create_ordered(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), ORDERED, &plan), HAUL_OK);
     return plan;
 }
 
-/* By numbers, not by bytes: what each field of each node is, and where it is. */
-static uint64_t image_hash(haul_plan *plan, const unsigned char *arena, const uint64_t *bitmap)
+/* By numbers, not by bytes: what each field of each node is, and where it is. */ static uint64_t
+image_hash(haul_plan *plan, const unsigned char *arena, const uint64_t *bitmap)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    size_t i, offset, slots = 0, bits = haul_plan_bytes(plan) / sizeof(void *);
+    size_t i, offset, slots = 0, bits = plan_bytes(plan) / sizeof(void *);
     for (i = 0; i < NODES; i++) {
         node copy;
         CHECK_STATUS(haul_plan_offset(plan, &nodes[i], &offset), HAUL_OK);
@@ -358,10 +361,10 @@ TEST(surroundings, an_ordered_image_has_the_same_numbers_at_the_same_places_on_e
     types_open();
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     plan = ordered_plan(context);
-    arena = calloc(1, haul_plan_bytes(plan));
-    bitmap = calloc(1, haul_plan_bitmap_bytes(plan));
+    arena = calloc(1, plan_bytes(plan));
+    bitmap = calloc(1, plan_bitmap_bytes(plan));
     CHECK(arena && bitmap);
-    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), 0, bitmap), HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), 0, bitmap), HAUL_OK);
     hash = image_hash(plan, arena, bitmap);
     if (sizeof(void *) == 8) /* 32-bit machines do not agree on where a double may stand */
         CHECK_EQ(hash, UINT64_C(0x9dc0da34b2672c53));
@@ -397,8 +400,8 @@ static void purse_give(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Makes a plan and packs with so many bytes of memory at once. */
-static haul_status plan_within(size_t bytes)
+/* Makes a plan and packs with so many bytes of memory at once. */ static haul_status
+plan_within(size_t bytes)
 {
     purse p = { 0, 0 };
     haul_allocator allocator;
@@ -419,7 +422,7 @@ static haul_status plan_within(size_t bytes)
     root.count = 1;
     status = haul_context_create(&options, &context);
     if (status == HAUL_OK)
-        status = haul_plan_create(context, &root, 1, &plan);
+        status = haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan);
     if (status == HAUL_ERROR_MEMORY && context)
         CHECK(haul_context_error(context)->text[0] != '\0');
     CHECK(status == HAUL_OK || status == HAUL_ERROR_MEMORY);
@@ -447,8 +450,8 @@ TEST(surroundings, a_plan_is_made_or_there_is_no_memory_wherever_the_memory_ends
     haul_type_free(&node_type);
 }
 
-/* There and back, and an arena, on a device whose context has so much memory. */
-static haul_status journey(haul_device *device)
+/* There and back, and an arena, on a device whose context has so much memory. */ static haul_status
+journey(haul_device *device)
 {
     haul_arena_options small;
     haul_shipment *shipment = NULL, *of_arena = NULL;
@@ -458,19 +461,20 @@ static haul_status journey(haul_device *device)
     memset(&small, 0, sizeof small);
     small.reserve_bytes = 1 << 12;
     if (status == HAUL_OK)
-        status = haul_refresh(shipment);
+        status = haul_update_device(shipment, NULL, NULL);
     if (status == HAUL_OK)
-        status = haul_unmarshal_pointers(shipment);
+        status = haul_update_host(shipment, WITH_POINTERS, NULL);
     if (status == HAUL_OK)
-        status = haul_unmarshal_async(shipment, NULL);
+        status = haul_update_host(shipment, NULL, OWN_STREAM);
     if (status == HAUL_OK)
-        status = haul_shipment_wait(shipment);
+        status = haul_wait(shipment);
     if (status == HAUL_OK)
         status = haul_arena_create_for(device, &small, &arena);
     if (status == HAUL_OK && !(lone = haul_arena_malloc(arena, sizeof *lone)))
         status = haul_arena_error(arena)->status;
     if (status == HAUL_OK)
-        status = haul_ship_arena_from(device, arena, lone, node_type, 1, NULL, &of_arena);
+        status = haul_ship_from(device, haul_from_arena_root(arena, lone, node_type), NULL, NULL,
+                                &of_arena);
     if (status == HAUL_OK)
         status = haul_unmarshal(of_arena);
     if (status == HAUL_ERROR_MEMORY && (!arena || lone))
@@ -563,12 +567,12 @@ static void *pack_again_and_again(void *argument)
         haul_plan *plan;
         uint64_t *bitmap;
         CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-        CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
         describe_more();
         free(w->arena);
-        w->bytes = haul_plan_bytes(plan);
+        w->bytes = plan_bytes(plan);
         w->arena = calloc(1, w->bytes);
-        bitmap = calloc(1, haul_plan_bitmap_bytes(plan));
+        bitmap = calloc(1, plan_bitmap_bytes(plan));
         CHECK(w->arena && bitmap);
         CHECK_STATUS(haul_plan_pack(plan, w->arena, w->bytes, 0, bitmap), HAUL_OK);
         free(bitmap);
@@ -632,6 +636,8 @@ static int cancel_when_another_waits(void *user, uint64_t done, uint64_t total)
 {
     race *r = user;
     (void)done, (void)total;
+    if (r->ships)
+        return 0; /* this is the other call */
     tell(r, &r->ships);
     await(r, &r->turned_away);
     return 1;
@@ -640,12 +646,8 @@ static int cancel_when_another_waits(void *user, uint64_t done, uint64_t total)
 static void *ship_and_be_cancelled(void *argument)
 {
     race *r = argument;
-    haul_ship_options options;
     haul_shipment *shipment = NULL;
-    memset(&options, 0, sizeof options);
-    options.progress = cancel_when_another_waits;
-    options.progress_user = r;
-    r->first = haul_ship(r->device, large, large_type, LARGE, &options, &shipment);
+    r->first = haul_ship(r->device, large, large_type, LARGE, NULL, &shipment);
     haul_shipment_free(&shipment);
     return NULL;
 }
@@ -656,13 +658,17 @@ TEST(surroundings, a_cancelled_call_and_the_one_that_waits_for_it_both_return_an
     pthread_t thread;
     haul_shipment *shipment = NULL;
     haul_host_counters counters;
+    test_device options;
     haul_status status;
     memset(&r, 0, sizeof r);
+    memset(&options, 0, sizeof options);
+    options.new_context.progress = cancel_when_another_waits;
+    options.new_context.progress_user = &r;
     CHECK_EQ(pthread_mutex_init(&r.lock, NULL), 0);
     CHECK_EQ(pthread_cond_init(&r.changed, NULL), 0);
     CHECK_STATUS(haul_type_bytes("byte", 1, &large_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(large_type), HAUL_OK);
-    CHECK_STATUS(test_open(haul_host_device(), NULL, &r.device), HAUL_OK);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &r.device), HAUL_OK);
     CHECK_EQ(pthread_create(&thread, NULL, ship_and_be_cancelled, &r), 0);
     await(&r, &r.ships);
     CHECK_STATUS(haul_ship(r.device, large, large_type, LARGE, NULL, &shipment), HAUL_ERROR_BUSY);

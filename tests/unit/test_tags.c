@@ -9,7 +9,9 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "ship_graphs.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #define TAGS HAUL_HIGH_TAGS
 #define TAG(n) ((uintptr_t)(n) << (sizeof(void *) > 4 ? 48 : 0))
@@ -248,8 +250,7 @@ typedef struct look {
     int good;
 } look;
 
-/* A kernel: the whole chain, forth and back. */
-static void walk_chain(void *argument)
+/* A kernel: the whole chain, forth and back. */ static void walk_chain(void *argument)
 {
     look *l = argument;
     stamped *at = l->first, *last = NULL;
@@ -304,7 +305,6 @@ static void go_everywhere(size_t count, size_t chunk, int on_host)
 {
     haul_device *device, *other;
     haul_shipment *s, *copy;
-    haul_ship_options options;
     stamped *first;
     world w;
     chunk_bytes = chunk;
@@ -313,19 +313,18 @@ static void go_everywhere(size_t count, size_t chunk, int on_host)
     stamped_open();
     world_start(&w, (size_t)1 << 22);
     first = chain_make(&w, count);
-    memset(&options, 0, sizeof options);
-    options.relocate_on_host = on_host;
-    CHECK_STATUS(haul_ship(device, first, stamped_type, 1, &options, &s), HAUL_OK);
+    host_patches(device, on_host);
+    CHECK_STATUS(haul_ship(device, first, stamped_type, 1, NULL, &s), HAUL_OK);
     check_chain(device, s, first, count, &w);
     first->value = 1;
-    CHECK_STATUS(haul_refresh(s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     check_chain(device, s, first, count, &w);
     CHECK_STATUS(haul_shipment_copy(s, other, &copy), HAUL_OK);
     check_chain(other, copy, first, count, &w);
     haul_shipment_free(&s);
     check_chain(other, copy, first, count, &w);
-    CHECK_STATUS(haul_unmarshal_pointers(copy), HAUL_OK);
-    CHECK_STATUS(haul_replan(copy), HAUL_OK);
+    CHECK_STATUS(haul_update_host(copy, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_reship(copy, NULL), HAUL_OK);
     check_chain(other, copy, first, count, &w);
     haul_shipment_free(&copy);
     world_end(&w);
@@ -384,7 +383,7 @@ TEST(tags, what_the_device_has_made_of_tagged_pointers_comes_back_with_its_tags)
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_EQ(first->next, (uintptr_t)second | TAG(1) | 1); /* pointers never come with data */
     CHECK_STATUS(haul_shipment_copy(s, other, &copy), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(copy), HAUL_OK);
+    CHECK_STATUS(haul_update_host(copy, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(first->next, (uintptr_t)fourth | TAG(0x1234));
     CHECK_EQ(fourth->next, (uintptr_t)second);
     CHECK_EQ(second->next, TAG(5));
@@ -420,7 +419,7 @@ TEST(tags, a_tagged_pointer_that_leads_out_of_the_graph_is_refused_before_anythi
     CHECK_STATUS(haul_ship(device, first, stamped_type, 1, NULL, &s), HAUL_OK);
     l.first = haul_device_pointer(s, first);
     CHECK_STATUS(haul_host_launch(device, lead_out, &l), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(s), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.next");
     haul_shipment_free(&s);
     world_end(&w);

@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 #define TAG(n) ((uintptr_t)(n) << (sizeof(void *) > 4 ? 48 : 0))
 #define HAS_ROOM (sizeof(void *) > 4)
@@ -155,7 +156,8 @@ static void end(void)
 
 static haul_status ship(ticket *first)
 {
-    return haul_ship_arena_from(device, arena, first, ticket_type, 1, NULL, &shipment);
+    return haul_ship_from(device, haul_from_arena_root(arena, first, ticket_type), NULL, NULL,
+                          &shipment);
 }
 
 /* ---- There. */
@@ -198,17 +200,17 @@ static void go_everywhere(size_t count, size_t chunk)
     CHECK_STATUS(ship(all), HAUL_OK);
     check_chain(device, shipment, all, count);
     all[0].number = -1;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     all[0].number = 0;
-    CHECK_STATUS(haul_update_device(shipment, all, sizeof *all), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, RANGE(all, sizeof *all), NULL), HAUL_OK);
     check_chain(device, shipment, all, count);
     CHECK_STATUS(haul_shipment_copy(shipment, other, &copy), HAUL_OK);
     haul_shipment_free(&shipment);
     shipment = copy;
     check_chain(other, shipment, all, count);
     CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
-    CHECK_STATUS(haul_replan(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
     check_chain(other, shipment, all, count);
     CHECK_EQ(all[1].next, (uintptr_t)&all[2] | TAG(2));
     CHECK_EQ(all[1].other, (uintptr_t)&all[1] | TAG(7));
@@ -238,7 +240,7 @@ TEST(tags_in_arenas, a_word_that_the_host_has_changed_goes_with_a_refresh_as_it_
     all = tickets_make(10);
     CHECK_STATUS(ship(all), HAUL_OK);
     all[3].next = TAG(4); /* the chain ends there */
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     l.first = haul_device_pointer(shipment, all);
     l.count = 4;
     CHECK_STATUS(haul_host_launch(device, walk_chain, &l), HAUL_OK);
@@ -248,8 +250,8 @@ TEST(tags_in_arenas, a_word_that_the_host_has_changed_goes_with_a_refresh_as_it_
 
 /* ---- Back. */
 
-/* The second ticket follows the fourth, with another tag, and ends the chain. */
-static void rewire(void *argument)
+/* The second ticket follows the fourth, with another tag, and ends the chain. */ static void
+rewire(void *argument)
 {
     ticket *first = argument, *second = untagged(first->next),
            *fourth = untagged(untagged(second->next)->next);
@@ -274,7 +276,7 @@ TEST(tags_in_arenas, what_the_device_has_made_of_them_comes_back_with_its_tags)
     CHECK_EQ(all[0].number, 77);
     CHECK_EQ(all[0].next, (uintptr_t)&all[1] | TAG(1)); /* pointers never come with data */
     CHECK_STATUS(haul_shipment_copy(shipment, other, &copy), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(copy), HAUL_OK);
+    CHECK_STATUS(haul_update_host(copy, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(all[0].next, (uintptr_t)&all[3] | TAG(0x1234));
     CHECK_EQ(all[3].next, (uintptr_t)&all[1]);
     CHECK_EQ(all[1].next, TAG(5));
@@ -300,7 +302,7 @@ TEST(tags_in_arenas, one_that_leads_out_is_refused_before_anything_is_written_D1
     all = tickets_make(3);
     CHECK_STATUS(ship(all), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all)), HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(device))->text,
               "a tagged pointer at byte 4 of the arena");
     CHECK_EQ(all[0].number, 0);
@@ -377,7 +379,7 @@ static haul_status work_run(void *user)
     if (status == HAUL_OK)
         status = haul_shipment_copy(shipment, other, &the_copy);
     if (status == HAUL_OK)
-        status = haul_unmarshal_pointers(the_copy);
+        status = haul_update_host(the_copy, WITH_POINTERS, NULL);
     if (status != HAUL_OK)
         work_undo(user);
     return status;

@@ -18,7 +18,9 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "support/inside.h"
 #include "support/open.h"
+#include "support/short_forms.h"
 
 enum { SHEETS = 12000, LARGE_VALUES = 40000, LARGE_EACH = 400, THREADS = 4 };
 
@@ -128,7 +130,7 @@ static haul_plan *plan_of(haul_context *context, const world *w)
     root.address = w->at[0];
     root.type = sheet_type;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     return plan;
 }
 
@@ -144,10 +146,10 @@ static packed packed_by(unsigned threads, const world *w)
     packed p;
     p.context = context_of(threads);
     p.plan = plan_of(p.context, w);
-    p.arena = must_have(malloc(haul_plan_bytes(p.plan)));
-    p.bitmap = must_have(malloc(haul_plan_bitmap_bytes(p.plan)));
-    memset(p.arena, 0xDD, haul_plan_bytes(p.plan)); /* all of it is to be written */
-    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, haul_plan_bytes(p.plan), 0, p.bitmap), HAUL_OK);
+    p.arena = must_have(malloc(plan_bytes(p.plan)));
+    p.bitmap = must_have(malloc(plan_bitmap_bytes(p.plan)));
+    memset(p.arena, 0xDD, plan_bytes(p.plan)); /* all of it is to be written */
+    CHECK_STATUS(haul_plan_pack(p.plan, p.arena, plan_bytes(p.plan), 0, p.bitmap), HAUL_OK);
     return p;
 }
 
@@ -161,12 +163,12 @@ static void packed_free(packed *p)
 
 static void check_alike(const packed *a, const packed *b)
 {
-    haul_plan_statistics one, other;
-    CHECK_EQ(haul_plan_bytes(a->plan), haul_plan_bytes(b->plan));
-    CHECK_BYTES(a->arena, b->arena, haul_plan_bytes(a->plan));
-    CHECK_BYTES(a->bitmap, b->bitmap, haul_plan_bitmap_bytes(a->plan));
-    haul_plan_get_statistics(a->plan, &one);
-    haul_plan_get_statistics(b->plan, &other);
+    haul_plan_info one, other;
+    CHECK_EQ(plan_bytes(a->plan), plan_bytes(b->plan));
+    CHECK_BYTES(a->arena, b->arena, plan_bytes(a->plan));
+    CHECK_BYTES(a->bitmap, b->bitmap, plan_bitmap_bytes(a->plan));
+    haul_plan_get_info(a->plan, &one);
+    haul_plan_get_info(b->plan, &other);
     CHECK_EQ(one.pointers, other.pointers);
     CHECK_EQ(one.null_pointers, other.null_pointers);
 }
@@ -176,12 +178,12 @@ TEST(threads, an_arena_has_the_same_bytes_whoever_packs_it_and_again)
     world *w = world_new();
     packed one = packed_by(1, w), several = packed_by(THREADS, w), many = packed_by(13, w);
     int round;
-    CHECK(haul_plan_bytes(one.plan) > (size_t)4 << 20);
+    CHECK(plan_bytes(one.plan) > (size_t)4 << 20);
     check_alike(&one, &several);
     check_alike(&one, &many);
     for (round = 0; round < 5; round++) {
-        memset(several.arena, round, haul_plan_bytes(several.plan));
-        CHECK_STATUS(haul_plan_pack(several.plan, several.arena, haul_plan_bytes(several.plan), 0,
+        memset(several.arena, round, plan_bytes(several.plan));
+        CHECK_STATUS(haul_plan_pack(several.plan, several.arena, plan_bytes(several.plan), 0,
                                     several.bitmap),
                      HAUL_OK);
         check_alike(&one, &several);
@@ -214,7 +216,7 @@ TEST(threads, contents_come_back_to_every_object_and_no_pointer_changes)
         if (w->at[i]->count)
             *(int32_t *)in_arena(&p, &w->at[i]->values[w->at[i]->count - 1]) = -i;
     }
-    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, haul_plan_bytes(p.plan), 0), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(p.plan, p.arena, plan_bytes(p.plan), 0), HAUL_OK);
     for (i = 0; i < SHEETS; i++) {
         const sheet *s = w->at[i];
         CHECK_EQ(s->seen, i + 1);
@@ -234,9 +236,9 @@ static void check_same_refusal(packed *one, packed *several)
 {
     const haul_error *a = haul_context_error(one->context),
                      *b = haul_context_error(several->context);
-    CHECK_STATUS(haul_plan_pack(one->plan, one->arena, haul_plan_bytes(one->plan), 0, one->bitmap),
+    CHECK_STATUS(haul_plan_pack(one->plan, one->arena, plan_bytes(one->plan), 0, one->bitmap),
                  HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_plan_pack(several->plan, several->arena, haul_plan_bytes(several->plan), 0,
+    CHECK_STATUS(haul_plan_pack(several->plan, several->arena, plan_bytes(several->plan), 0,
                                 several->bitmap),
                  HAUL_ERROR_STALE);
     CHECK(a->path[0] != 0);
@@ -293,8 +295,8 @@ TEST(threads, what_does_not_fit_at_the_first_pack_is_refused_alike)
     all[1] = &several;
     for (i = 0; i < 2; i++) {
         all[i]->plan = plan_of(all[i]->context, w);
-        all[i]->arena = must_have(malloc(haul_plan_bytes(all[i]->plan)));
-        all[i]->bitmap = must_have(malloc(haul_plan_bitmap_bytes(all[i]->plan)));
+        all[i]->arena = must_have(malloc(plan_bytes(all[i]->plan)));
+        all[i]->bitmap = must_have(malloc(plan_bitmap_bytes(all[i]->plan)));
     }
     w->at[10]->other = w->at[SHEETS - 10]->other = &stranger;
     check_same_refusal(&one, &several);
@@ -316,8 +318,10 @@ TEST(threads, of_several_strays_the_first_is_named_however_it_is_cut_into_pieces
     plan[1] = plan_of(haul_device_context(several), w);
     for (i = 3; i < SHEETS; i += 7)
         w->at[i]->other = &stranger;
-    CHECK_STATUS(haul_ship_plan(one, plan[0], NULL, &shipment), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_ship_plan(several, plan[1], NULL, &shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_ship_from(one, haul_from_plan(plan[0]), NULL, NULL, &shipment),
+                 HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_ship_from(several, haul_from_plan(plan[1]), NULL, NULL, &shipment),
+                 HAUL_ERROR_STALE);
     CHECK(haul_context_error(haul_device_context(one))->path[0] != 0);
     CHECK_STR(haul_context_error(haul_device_context(one))->path,
               haul_context_error(haul_device_context(several))->path);
@@ -328,8 +332,7 @@ TEST(threads, of_several_strays_the_first_is_named_however_it_is_cut_into_pieces
     world_free(w);
 }
 
-/* Some programs find out by faults which pages are written. */
-static unsigned char *guarded;
+/* Some programs find out by faults which pages are written. */ static unsigned char *guarded;
 static size_t guarded_bytes, page_bytes;
 static volatile int faults;
 
@@ -365,10 +368,10 @@ TEST(threads, a_fault_is_handled_in_the_thread_that_meets_it)
     root.address = guarded;
     root.type = bulk;
     root.count = 1;
-    CHECK_STATUS(haul_plan_create(context, &root, 1, &plan), HAUL_OK);
-    arena = must_have(malloc(haul_plan_bytes(plan)));
-    CHECK_STATUS(haul_plan_pack(plan, arena, haul_plan_bytes(plan), 1 << 20, NULL), HAUL_OK);
-    memset(arena, 7, haul_plan_bytes(plan));
+    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    arena = must_have(malloc(plan_bytes(plan)));
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), 1 << 20, NULL), HAUL_OK);
+    memset(arena, 7, plan_bytes(plan));
     memset(&action, 0, sizeof action);
     action.sa_sigaction = open_page;
     action.sa_flags = SA_SIGINFO;
@@ -376,7 +379,7 @@ TEST(threads, a_fault_is_handled_in_the_thread_that_meets_it)
     CHECK_EQ(mprotect(guarded, BYTES, PROT_READ), 0);
     sigaction(SIGSEGV, &action, &before);
     sigaction(SIGBUS, &action, &before_bus);
-    CHECK_STATUS(haul_plan_unpack(plan, arena, haul_plan_bytes(plan), 0), HAUL_OK);
+    CHECK_STATUS(haul_plan_unpack(plan, arena, plan_bytes(plan), 0), HAUL_OK);
     sigaction(SIGSEGV, &before, NULL);
     sigaction(SIGBUS, &before_bus, NULL);
     CHECK(faults > 0);
@@ -416,8 +419,8 @@ TEST(threads, they_wait_awake_for_a_time_that_is_one)
 
 enum { MOST_THREADS = 4096 };
 
-/* The numbers of this process's threads, and how many there are. */
-static size_t threads_now(long *numbers)
+/* The numbers of this process's threads, and how many there are. */ static size_t
+threads_now(long *numbers)
 {
     size_t count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -502,17 +505,17 @@ static void go_there_and_back(haul_device *device, const haul_ship_options *opti
     int i;
     CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, options, &shipment), HAUL_OK);
     raise_on(device, shipment, w);
-    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, ALL_OR_NOTHING, NULL), HAUL_OK);
     check_raised(w, 1);
     for (i = 0; i < SHEETS; i++)
         w->at[i]->seen = 5;
-    CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     raise_on(device, shipment, w);
-    CHECK_STATUS(haul_unmarshal_pointers(shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     check_raised(w, 6);
     next = w->at[SHEETS / 3]->next;
     w->at[SHEETS / 3]->next = w->at[1];
-    CHECK_STATUS(haul_refresh(shipment), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(device))->path, "next");
     w->at[SHEETS / 3]->next = next;
     raise_on(device, shipment, w); /* it was left as it was */
@@ -528,9 +531,7 @@ TEST(threads, a_graph_is_shipped_refreshed_and_brought_back)
     haul_ship_options options;
     memset(&options, 0, sizeof options);
     go_there_and_back(device, NULL);
-    options.whole_return = 1;
-    go_there_and_back(device, &options);
-    options.relocate_on_host = 1;
+    host_patches(device, 1);
     go_there_and_back(device, &options);
     options.ordered = 1;
     go_there_and_back(device, &options);
@@ -581,8 +582,7 @@ TEST(threads, progress_is_told_as_often_as_by_one_thread_and_can_cancel)
     unsigned char *data = must_have(calloc(ALL, MIB));
     hearing h;
     memset(&options, 0, sizeof options);
-    options.progress = hear;
-    options.progress_user = &h;
+    listen_on(device, hear, &h);
     CHECK_STATUS(haul_type_create("bulk", MIB, NULL, 0, &bulk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
     for (options.ordered = 0; options.ordered < 2; options.ordered++) { /* in pieces, and whole */
@@ -642,7 +642,7 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     static haul_type *type;
     static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &type) };
     haul_device *device = device_of(THREADS);
-    haul_ship_arena_options options;
+    haul_ship_options options;
     haul_arena *arena;
     haul_shipment *shipment;
     bead *first;
@@ -653,14 +653,16 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
     first = beads_make(arena, type, BEADS);
-    CHECK_STATUS(haul_ship_arena(device, arena, &options, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &shipment),
+                 HAUL_OK);
     for (i = 1; i <= 3; i++) {
         at = haul_device_pointer(shipment, first);
         CHECK_STATUS(haul_host_launch(device, raise_beads, &at), HAUL_OK);
-        CHECK_STATUS(i == 2 ? haul_unmarshal_pointers(shipment) : haul_unmarshal(shipment),
+        CHECK_STATUS(i == 2 ? haul_update_host(shipment, WITH_POINTERS, NULL)
+                            : haul_unmarshal(shipment),
                      HAUL_OK);
         check_beads(first, BEADS, i);
-        CHECK_STATUS(haul_refresh(shipment), HAUL_OK);
+        CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     }
     haul_shipment_free(&shipment);
     haul_arena_free(&arena);
@@ -668,8 +670,11 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     haul_type_free(&type);
 }
 
-/* An arena's context need not be the device's, and then others may use it meanwhile. */
-enum { GUESTS = 2, GUEST_BEADS = 40000, VISITS = 25 };
+/* An arena's context need not be the device's, and then others may use it meanwhile. */ enum {
+    GUESTS = 2,
+    GUEST_BEADS = 40000,
+    VISITS = 25
+};
 
 typedef struct guest {
     haul_device *device;
@@ -680,11 +685,12 @@ typedef struct guest {
 static void *visit(void *argument)
 {
     guest *g = argument;
-    haul_ship_arena_options options;
+    haul_ship_options options;
     haul_shipment *shipment;
     int i;
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(haul_ship_arena(g->device, g->arena, &options, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(g->device, haul_from_arena(g->arena), &options, NULL, &shipment),
+                 HAUL_OK);
     for (i = 1; i <= VISITS; i++) {
         void *at = haul_device_pointer(shipment, g->first);
         CHECK_STATUS(haul_host_launch(g->device, raise_beads, &at), HAUL_OK);

@@ -5,13 +5,14 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
+#include "support/short_forms.h"
 
 typedef struct scene {
     world w;
     haul_device *device;
     haul_shipment *s;
     room *first;
-    haul_shipment_statistics told; /* at the start */
+    haul_shipment_info told; /* at the start */
 } scene;
 
 static scene *scene_start_with(int32_t rooms, int ring, const haul_ship_options *options)
@@ -24,7 +25,7 @@ static scene *scene_start_with(int32_t rooms, int ring, const haul_ship_options 
     e->device = host_device();
     e->first = museum_make(&e->w, rooms, ring);
     CHECK_STATUS(haul_ship(e->device, e->first, room_type, 1, options, &e->s), HAUL_OK);
-    haul_shipment_get_statistics(e->s, &e->told);
+    haul_shipment_get_info(e->s, &e->told);
     return e;
 }
 
@@ -33,8 +34,8 @@ static scene *scene_start(int32_t rooms, int ring)
     return scene_start_with(rooms, ring, NULL);
 }
 
-/* Counts come back, whatever the device has made of them. */
-static scene *scene_start_that_lets_counts_change(int32_t rooms, int ring)
+/* Counts come back, whatever the device has made of them. */ static scene *
+scene_start_that_lets_counts_change(int32_t rooms, int ring)
 {
     haul_ship_options options;
     memset(&options, 0, sizeof options);
@@ -60,12 +61,12 @@ static void check_device_sees_the_host(scene *e)
 
 static unsigned char *arena_of(scene *e)
 {
-    haul_shipment_statistics now;
+    haul_shipment_info now;
     unsigned char *arena;
-    haul_shipment_get_statistics(e->s, &now);
-    arena = malloc(now.plan.arena_bytes);
+    haul_shipment_get_info(e->s, &now);
+    arena = malloc(now.arena_bytes);
     CHECK(arena != NULL);
-    device_read(e->device, arena, now.base, now.plan.arena_bytes);
+    device_read(e->device, arena, now.base, now.arena_bytes);
     return arena;
 }
 
@@ -74,13 +75,13 @@ static unsigned char *arena_of(scene *e)
 TEST(update, a_refresh_sends_contents_that_have_changed_and_keeps_addresses)
 {
     scene *e = scene_start(20, 1);
-    haul_address before = haul_device_address(e->s, e->first->next);
+    haul_address before = device_address(e->s, e->first->next);
     museum_change(e->first);
     world_protect(&e->w, PROT_READ);
-    CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_OK);
     world_protect(&e->w, PROT_READ | PROT_WRITE);
     check_device_sees_the_host(e);
-    CHECK_EQ(haul_device_address(e->s, e->first->next), before);
+    CHECK_EQ(device_address(e->s, e->first->next), before);
     CHECK_EQ(counters_of(e->device).allocations, 1);
     scene_end(e);
 }
@@ -92,9 +93,9 @@ TEST(update, a_refresh_undoes_what_the_device_did)
     memset(before, 0, 2 * sizeof(void *)); /* the first granule is reserved */
     CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)),
                  HAUL_OK);
-    CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_OK);
     after = arena_of(e);
-    CHECK_BYTES(after, before, e->told.plan.arena_bytes);
+    CHECK_BYTES(after, before, e->told.arena_bytes);
     free(before);
     free(after);
     scene_end(e);
@@ -106,15 +107,15 @@ static void check_stale(scene *e, const char *path)
 {
     unsigned char *before = arena_of(e), *after;
     uint64_t sent = counters_of(e->device).copies_to;
-    CHECK_STATUS(haul_refresh(e->s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_EQ(haul_context_error(haul_device_context(e->device))->status, HAUL_ERROR_STALE);
     CHECK_HAS(haul_context_error(haul_device_context(e->device))->path, path);
     CHECK_EQ(counters_of(e->device).copies_to, sent);
     after = arena_of(e);
-    CHECK_BYTES(after, before, e->told.plan.arena_bytes);
-    CHECK_STATUS(haul_replan(e->s), HAUL_OK);
+    CHECK_BYTES(after, before, e->told.arena_bytes);
+    CHECK_STATUS(haul_reship(e->s, NULL), HAUL_OK);
     check_device_sees_the_host(e);
-    CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_OK);
     free(before);
     free(after);
     scene_end(e);
@@ -169,7 +170,7 @@ TEST(update, a_string_that_has_lost_its_end_is_stale_with_its_path)
     scene *e = scene_start(9, 1);
     char *name = e->first->next->name, *end = name + strlen(name);
     *end = 'x';
-    CHECK_STATUS(haul_refresh(e->s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_ERROR_STALE);
     *end = '\0';
     e->first->next->name = "longer than it was, and elsewhere";
     check_stale(e, "name");
@@ -179,7 +180,7 @@ TEST(update, a_string_that_has_become_shorter_where_it_is_still_fits)
 {
     scene *e = scene_start(9, 1);
     e->first->next->name[2] = '\0';
-    CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_OK);
     check_device_sees_the_host(e);
     scene_end(e);
 }
@@ -189,9 +190,9 @@ TEST(update, a_graph_that_is_as_it_was_again_can_be_refreshed_again)
     scene *e = scene_start(9, 1);
     room *was = e->first->next->next;
     e->first->next->next = NULL;
-    CHECK_STATUS(haul_refresh(e->s), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_ERROR_STALE);
     e->first->next->next = was;
-    CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_OK);
     check_device_sees_the_host(e);
     scene_end(e);
 }
@@ -199,16 +200,16 @@ TEST(update, a_graph_that_is_as_it_was_again_can_be_refreshed_again)
 TEST(update, replan_frees_the_old_arena_and_goes_on_counting)
 {
     scene *e = scene_start(9, 0);
-    haul_shipment_statistics now;
+    haul_shipment_info now;
     uint64_t live = counters_of(e->device).bytes_live;
     e->first->next->next = NULL;
-    CHECK_STATUS(haul_replan(e->s), HAUL_OK);
+    CHECK_STATUS(haul_reship(e->s, NULL), HAUL_OK);
     CHECK(counters_of(e->device).bytes_live < live);
-    haul_shipment_get_statistics(e->s, &now);
+    haul_shipment_get_info(e->s, &now);
     CHECK_EQ(now.transfers_to, 2);
     CHECK(now.bytes_to > e->told.bytes_to);
-    CHECK(now.plan.objects < e->told.plan.objects);
-    CHECK(now.base < haul_device_address(e->s, e->first));
+    CHECK(now.objects < e->told.objects);
+    CHECK(now.base < device_address(e->s, e->first));
     check_device_sees_the_host(e);
     scene_end(e);
 }
@@ -217,17 +218,17 @@ TEST(update, a_replan_that_fails_leaves_the_old_shipment_as_it_was)
 {
     scene *e = scene_start(9, 1);
     unsigned char *before = arena_of(e), *after;
-    haul_shipment_statistics now;
+    haul_shipment_info now;
     e->first->next->door_count = -1;
-    CHECK_STATUS(haul_replan(e->s), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_reship(e->s, NULL), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(e->device))->path, "doors");
-    haul_shipment_get_statistics(e->s, &now);
+    haul_shipment_get_info(e->s, &now);
     CHECK_EQ(now.base, e->told.base);
     CHECK_EQ(now.transfers_to, 1);
     after = arena_of(e);
-    CHECK_BYTES(after, before, e->told.plan.arena_bytes);
+    CHECK_BYTES(after, before, e->told.arena_bytes);
     e->first->next->door_count = 3;
-    CHECK_STATUS(haul_refresh(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(e->s), HAUL_OK);
     free(before);
     free(after);
@@ -251,8 +252,8 @@ static int is_pointer(scene *e, const unsigned char *at)
     return 0;
 }
 
-/* 0: no byte of the world's; 1: travels as data; 2: as a pointer. */
-static unsigned char *kinds_of(scene *e)
+/* 0: no byte of the world's; 1: travels as data; 2: as a pointer. */ static unsigned char *
+kinds_of(scene *e)
 {
     unsigned char *kinds = calloc(e->w.bytes, 1);
     size_t i, j;
@@ -274,7 +275,7 @@ static void update_everywhere(int to_device)
     scene *e = scene_start_that_lets_counts_change(3, 1);
     unsigned char *kinds = kinds_of(e), *original = world_picture(&e->w), *arena, *found, *noise,
                   *expected;
-    size_t bytes = e->told.plan.arena_bytes, i, j, n, at, sent = 0, read = 0;
+    size_t bytes = e->told.arena_bytes, i, j, n, at, sent = 0, read = 0;
     noise = malloc(bytes);
     CHECK(noise != NULL);
     for (i = 0; i < bytes; i++)
@@ -291,7 +292,7 @@ static void update_everywhere(int to_device)
                     due = HAUL_OK;
                 if (kinds[j] != 1)
                     continue;
-                at = (size_t)(haul_device_address(e->s, e->w.memory + j) - e->told.base);
+                at = (size_t)(device_address(e->s, e->w.memory + j) - e->told.base);
                 low = data ? low : at;
                 high = at + 1;
                 data++;
@@ -300,8 +301,9 @@ static void update_everywhere(int to_device)
                 else
                     expected[j] = noise[at];
             }
-            CHECK_STATUS(to_device ? haul_update_device(e->s, e->w.memory + i, lengths[n])
-                                   : haul_update_host(e->s, e->w.memory + i, lengths[n]),
+            CHECK_STATUS(to_device
+                             ? haul_update_device(e->s, RANGE(e->w.memory + i, lengths[n]), NULL)
+                             : haul_update_host(e->s, RANGE(e->w.memory + i, lengths[n]), NULL),
                          due);
             sent += to_device && data > 0;
             /* side by side, they need not be read first */
@@ -361,8 +363,8 @@ TEST(update, pointers_that_the_device_rewired_survive_an_update_and_its_own_fiel
                  HAUL_OK);
     for (r = e->first; r; r = r->next) {
         r->area += 5000;
-        CHECK_STATUS(haul_update_device(e->s, r, sizeof *r), HAUL_OK);
-        device_read(e->device, &copy, haul_device_address(e->s, r), sizeof copy);
+        CHECK_STATUS(haul_update_device(e->s, RANGE(r, sizeof *r), NULL), HAUL_OK);
+        device_read(e->device, &copy, device_address(e->s, r), sizeof copy);
         CHECK_PTR(copy.cache, haul_device_pointer(e->s, r));
     }
     there = museum_seen_on(e->device, e->s, &e->w, last);
@@ -388,19 +390,19 @@ TEST(update, one_number_of_a_large_array_costs_a_few_bytes)
     for (i = 1; i < COUNT; i += 9973) {
         before = counters_of(device);
         numbers[i] = -i;
-        CHECK_STATUS(haul_update_device(s, &numbers[i], sizeof *numbers), HAUL_OK);
-        device_read(device, &got, haul_device_address(s, &numbers[i]), sizeof got);
+        CHECK_STATUS(haul_update_device(s, RANGE(&numbers[i], sizeof *numbers), NULL), HAUL_OK);
+        device_read(device, &got, device_address(s, &numbers[i]), sizeof got);
         CHECK_EQ(got, -i);
         got = 3 * i;
-        device_write(device, haul_device_address(s, &numbers[i]), &got, sizeof got);
-        CHECK_STATUS(haul_update_host(s, &numbers[i], sizeof *numbers), HAUL_OK);
+        device_write(device, device_address(s, &numbers[i]), &got, sizeof got);
+        CHECK_STATUS(haul_update_host(s, RANGE(&numbers[i], sizeof *numbers), NULL), HAUL_OK);
         CHECK_EQ(numbers[i], 3 * i);
         CHECK_EQ(numbers[i - 1], i - 1);
         after = counters_of(device);
         CHECK(after.bytes_to - before.bytes_to <= 32);
         CHECK(after.bytes_from - before.bytes_from <= 64);
     }
-    CHECK_STATUS(haul_update_host(s, numbers, COUNT * sizeof *numbers), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, RANGE(numbers, COUNT * sizeof *numbers), NULL), HAUL_OK);
     haul_shipment_free(&s);
     haul_device_close(&device);
     haul_type_free(&number);
@@ -413,16 +415,17 @@ TEST(update, a_range_outside_the_graph_empty_or_wrapping_is_refused)
     haul_host_counters before = counters_of(e->device), after;
     char elsewhere[16];
     memset(elsewhere, 1, sizeof elsewhere);
+
 #define REFUSED(host, bytes)                                                                       \
-    (CHECK_STATUS(haul_update_host(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                       \
-     CHECK_STATUS(haul_update_device(e->s, host, bytes), HAUL_ERROR_ARGUMENT),                     \
+    (CHECK_STATUS(haul_update_host(e->s, RANGE(host, bytes), NULL), HAUL_ERROR_ARGUMENT),          \
+     CHECK_STATUS(haul_update_device(e->s, RANGE(host, bytes), NULL), HAUL_ERROR_ARGUMENT),        \
      CHECK_EQ(haul_context_error(haul_device_context(e->device))->status, HAUL_ERROR_ARGUMENT))
+
     REFUSED(e->first, 0);
     REFUSED(e->first, SIZE_MAX);
     REFUSED(e->first, SIZE_MAX - (uintptr_t)e->first + 1);
     REFUSED(elsewhere, sizeof elsewhere);
     REFUSED(NULL, 1);
-    REFUSED(NULL, 0);
     REFUSED(&e->first->cache, sizeof(void *));
 #undef REFUSED
     after = counters_of(e->device);
@@ -453,11 +456,11 @@ TEST(update, a_list_that_the_device_reversed_comes_back_reversed)
         last = last->next;
     CHECK_STATUS(haul_host_launch(e->device, reverse_world, haul_device_pointer(e->s, e->first)),
                  HAUL_OK);
-    CHECK_STATUS(haul_unmarshal_pointers(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(e->s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(museum_seen_from(last).rooms, 25);
     check_changed_by(&e->w, before, reverse_world, old_first);
-    CHECK_STATUS(haul_refresh(e->s), HAUL_ERROR_STALE);
-    CHECK_STATUS(haul_replan(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_reship(e->s, NULL), HAUL_OK);
     e->first = old_first;
     check_device_sees_the_host(e);
     scene_end(e);
@@ -492,7 +495,7 @@ TEST(update, a_pointer_that_leads_out_of_the_graph_is_refused_before_anything_is
     bad[count++] = 1;
     bad[count++] = e->told.base; /* the reserved granule */
     bad[count++] = e->told.base - 1;
-    bad[count++] = e->told.base + e->told.plan.arena_bytes + 16;
+    bad[count++] = e->told.base + e->told.arena_bytes + 16;
     bad[count++] = (uintptr_t)e->first->next->next; /* a host address */
     bad[count++] = UINTPTR_MAX;
     CHECK_STATUS(haul_host_launch(e->device, museum_change, haul_device_pointer(e->s, e->first)),
@@ -501,12 +504,12 @@ TEST(update, a_pointer_that_leads_out_of_the_graph_is_refused_before_anything_is
     for (i = 0; i < count; i++) {
         wild = (void *)(uintptr_t)bad[i];
         device_write(e->device, (uintptr_t)&third->next, &wild, sizeof wild);
-        CHECK_STATUS(haul_unmarshal_pointers(e->s), HAUL_ERROR_GRAPH);
+        CHECK_STATUS(haul_update_host(e->s, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
         CHECK_HAS(haul_context_error(haul_device_context(e->device))->path, "next");
         CHECK_BYTES(e->w.memory, before, e->w.bytes);
     }
     device_write(e->device, (uintptr_t)third, &copy, sizeof copy);
-    CHECK_STATUS(haul_unmarshal_pointers(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(e->s, WITH_POINTERS, NULL), HAUL_OK);
     check_changed_by(&e->w, before, museum_change, e->first);
     scene_end(e);
 }
@@ -522,10 +525,10 @@ TEST(update, null_comes_and_goes_and_interior_pointers_and_ends_are_kept)
     end = (char *)haul_device_pointer(e->s, last->color) + sizeof last->color;
     device_write(e->device, (uintptr_t)&first->next, &none, sizeof none);
     device_write(e->device, (uintptr_t)&first->name, &name, sizeof name);
-    device_write(e->device, haul_device_address(e->s, &last->next), &first, sizeof first);
-    device_write(e->device, haul_device_address(e->s, &last->name), &end, sizeof end);
+    device_write(e->device, device_address(e->s, &last->next), &first, sizeof first);
+    device_write(e->device, device_address(e->s, &last->name), &end, sizeof end);
     name = e->first->next->name + 3;
-    CHECK_STATUS(haul_unmarshal_pointers(e->s), HAUL_OK);
+    CHECK_STATUS(haul_update_host(e->s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_PTR(e->first->next, NULL);
     CHECK_PTR(e->first->name, name);
     CHECK_PTR(last->next, e->first);

@@ -11,7 +11,7 @@
  *   haul_pinned_arena  a packed arena that lies in pinned memory already: one copy and the
  *                      relocation, one copy back. The public calls have no such form; this calls
  *                      the device table's own verbs.
- *   haul_arena         the graph stands in a haul_arena in pinned memory: haul_ship_arena, which
+ *   haul_arena         the graph stands in a haul_arena in pinned memory: a ship that
  *                      refuses pointers that lead out, and haul_unmarshal
  *   haul_arena_direct  the same, pointers trusted, and brought back without staging
  *   haul_arena_still   haul_arena, brought back without staging, of an arena that is filled once
@@ -34,6 +34,7 @@
 #include <haul/cuda.h>
 
 #include "gpu.h"
+#include "support/short_forms.h"
 
 static const haul_device_table *real;
 static haul_device *device, *threaded; /* whose contexts have one thread, and several */
@@ -254,24 +255,25 @@ static haul_plan *new_plan(const gpu_workload *it)
     root.address = it->root;
     root.type = it->type[0];
     root.count = 1;
-    must(haul_plan_create(haul_device_context(device), &root, 1, &plan), "haul_plan_create");
+    must(haul_plan_create(haul_device_context(device), haul_from_roots(&root, 1), NULL, &plan),
+         "haul_plan_create");
     return plan;
 }
 
 /* -------------------------------------------------------------------------------------------------
  * What a shipment tells of itself. Its counts are those since it was shipped.
  */
-static haul_shipment_statistics seen; /* of a shipment that is older than the run */
+static haul_shipment_info seen; /* of a shipment that is older than the run */
 
 static void tell_pack_and_transfer(const haul_shipment *shipment, int discovered)
 {
-    haul_shipment_statistics now;
-    haul_shipment_get_statistics(shipment, &now);
+    haul_shipment_info now;
+    haul_shipment_get_info(shipment, &now);
     gpu_counted.transfers_to += (double)(now.transfers_to - seen.transfers_to);
     gpu_counted.bytes_to += (double)(now.bytes_to - seen.bytes_to);
     if (discovered) {
-        gpu_sample("discover", 1e3 * now.plan.discover_seconds, "to");
-        gpu_sample("layout", 1e3 * now.plan.layout_seconds, "to");
+        gpu_sample("discover", 1e3 * now.discover_seconds, "to");
+        gpu_sample("layout", 1e3 * now.layout_seconds, "to");
     }
     gpu_sample("pack", 1e3 * now.pack_seconds, "to");
     gpu_sample("transfer", 1e3 * now.transfer_seconds, "to");
@@ -280,8 +282,8 @@ static void tell_pack_and_transfer(const haul_shipment *shipment, int discovered
 
 static void tell_return(const haul_shipment *shipment)
 {
-    haul_shipment_statistics now;
-    haul_shipment_get_statistics(shipment, &now);
+    haul_shipment_info now;
+    haul_shipment_get_info(shipment, &now);
     gpu_counted.transfers_from += (double)(now.transfers_from - seen.transfers_from);
     gpu_counted.bytes_from += (double)(now.bytes_from - seen.bytes_from);
     gpu_sample("return", 1e3 * now.return_seconds, "from");
@@ -330,7 +332,8 @@ static void plan_close(gpu_bench *b)
 
 static void plan_to(gpu_bench *b)
 {
-    must(haul_ship_plan(device, b->plan, NULL, &b->shipment), "haul_ship_plan");
+    must(haul_ship_from(device, haul_from_plan(b->plan), NULL, NULL, &b->shipment),
+         "haul_ship_from");
     set_root(b, b->shipment);
 }
 
@@ -371,12 +374,12 @@ static void refresh_open(gpu_bench *b)
 
 static void refresh_before(gpu_bench *b)
 {
-    haul_shipment_get_statistics(b->kept, &seen);
+    haul_shipment_get_info(b->kept, &seen);
 }
 
 static void refresh_to(gpu_bench *b)
 {
-    must(haul_refresh(b->kept), "haul_refresh");
+    must(haul_update_device(b->kept, NULL, NULL), "haul_update_device");
     set_root(b, b->kept);
 }
 
@@ -409,12 +412,12 @@ static haul_shipment *locked_kept;
 static void locked_open(gpu_bench *b)
 {
     haul_ship_options options;
-    haul_shipment_statistics now;
+    haul_shipment_info now;
     memset(&options, 0, sizeof(options));
     options.lock_source = 1;
     must(haul_ship(device, b->it->root, b->it->type[0], 1, &options, &locked_kept), "haul_ship");
-    must(haul_refresh(locked_kept), "haul_refresh");
-    haul_shipment_get_statistics(locked_kept, &now);
+    must(haul_update_device(locked_kept, NULL, NULL), "haul_update_device");
+    haul_shipment_get_info(locked_kept, &now);
     if (now.packs_because)
         gpu_die(b->it->name, now.packs_because);
 }
@@ -422,12 +425,12 @@ static void locked_open(gpu_bench *b)
 static void locked_before(gpu_bench *b)
 {
     (void)b;
-    haul_shipment_get_statistics(locked_kept, &seen);
+    haul_shipment_get_info(locked_kept, &seen);
 }
 
 static void locked_to(gpu_bench *b)
 {
-    must(haul_refresh(locked_kept), "haul_refresh");
+    must(haul_update_device(locked_kept, NULL, NULL), "haul_update_device");
     set_root(b, locked_kept);
 }
 
@@ -478,14 +481,14 @@ static void arena_open(gpu_bench *b)
     memset(arena, 0, sizeof(*arena));
     haul_device_get_info(device, &info);
     arena->plan = new_plan(b->it);
-    relocation->bytes = haul_plan_bytes(arena->plan);
-    arena->bit_words = haul_plan_bitmap_bytes(arena->plan) / sizeof(uint64_t);
+    relocation->bytes = plan_bytes(arena->plan);
+    arena->bit_words = plan_bitmap_bytes(arena->plan) / sizeof(uint64_t);
     arena->bits = bench_allocate((arena->bit_words + 1) * sizeof(uint64_t));
     arena->marks_at = (relocation->bytes + 15) & ~(size_t)15;
     arena->whole = arena->marks_at + arena->bit_words * sizeof(uint64_t);
     arena->is_small = arena->whole <= info.capabilities->send_bytes;
     must(real->stage(state, arena->whole, &staged), "stage");
-    must(real->allocate(state, arena->whole, haul_plan_alignment(arena->plan), &relocation->arena),
+    must(real->allocate(state, arena->whole, plan_alignment(arena->plan), &relocation->arena),
          "allocate");
     arena->staged = staged;
     relocation->delta = relocation->arena;
@@ -635,7 +638,8 @@ typedef struct standing {
     haul_arena *arena;
     gpu_walk walk;
     char *base;
-    haul_ship_arena_options options;
+    haul_ship_options options;
+    int is_direct; /* haul_return_directly */
     haul_device *device;
 } standing;
 
@@ -694,8 +698,11 @@ static void standing_before(gpu_bench *b, standing *s)
 
 static void standing_to(gpu_bench *b, standing *s)
 {
-    must_on(s->device, haul_ship_arena(s->device, s->arena, &s->options, &b->shipment),
-            "haul_ship_arena");
+    must_on(s->device,
+            haul_ship_from(s->device, haul_from_arena(s->arena), &s->options, NULL, &b->shipment),
+            "haul_ship_from");
+    if (s->is_direct)
+        must_on(s->device, haul_return_directly(b->shipment), "haul_return_directly");
     b->device_root = haul_device_pointer(b->shipment, s->base);
 }
 
@@ -737,7 +744,7 @@ static void direct_open(gpu_bench *b)
 {
     standing_open(b, &direct, device, 0);
     direct.options.outside = HAUL_OUTSIDE_KEEP;
-    direct.options.direct_return = 1;
+    direct.is_direct = 1;
 }
 
 static void direct_before(gpu_bench *b)
@@ -772,7 +779,7 @@ static lying still, mirrored, trusted;
 static void lying_open(gpu_bench *b, lying *l, int is_mirrored, haul_outside outside)
 {
     standing_open(b, &l->standing, device, is_mirrored);
-    l->standing.options.direct_return = 1;
+    l->standing.is_direct = 1;
     l->standing.options.outside = outside;
     standing_before(b, &l->standing);
     l->generation = b->it->generation;
@@ -854,12 +861,12 @@ static void threads_refresh_open(gpu_bench *b)
 static void threads_refresh_before(gpu_bench *b)
 {
     (void)b;
-    haul_shipment_get_statistics(threaded_kept, &seen);
+    haul_shipment_get_info(threaded_kept, &seen);
 }
 
 static void threads_refresh_to(gpu_bench *b)
 {
-    must_on(threaded, haul_refresh(threaded_kept), "haul_refresh");
+    must_on(threaded, haul_update_device(threaded_kept, NULL, NULL), "haul_update_device");
     set_root(b, threaded_kept);
 }
 

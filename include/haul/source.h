@@ -1,0 +1,113 @@
+/* Sources: the objects or the arena that a call plans, ships or audits.
+ *
+ *     haul_ship_from(device, haul_from_object(mesh, mesh_type), NULL, NULL, &shipment);
+ *     haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
+ *
+ * A source is a value: make one with a haul_from_ function where a call wants it. It copies
+ * nothing, so whatever it names must live as long as the call that uses it says.
+ */
+#ifndef HAUL_SOURCE_H
+#define HAUL_SOURCE_H
+
+#include "haul/type.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haul_plan haul_plan;
+typedef struct haul_arena haul_arena;
+
+/* One root: `count` objects of `type` in a row at `address`. This struct never changes. */
+typedef struct haul_root {
+    void *address;
+    const haul_type *type;
+    size_t count;
+} haul_root;
+
+typedef enum haul_source_kind {
+    HAUL_SOURCE_ROOT = 1,
+    HAUL_SOURCE_ROOTS = 2,
+    HAUL_SOURCE_PLAN = 3,
+    HAUL_SOURCE_ARENA = 4,
+    HAUL_SOURCE_ARENA_ROOT = 5
+} haul_source_kind;
+
+/* Filled by the functions below. Members that the kind has no use for are 0. */
+typedef struct haul_source {
+    int kind; /* haul_source_kind */
+    int reserved;
+    haul_root root; /* HAUL_SOURCE_ROOT and HAUL_SOURCE_ARENA_ROOT */
+    const haul_root *roots;
+    size_t count; /* of roots */
+    haul_plan *plan;
+    haul_arena *arena;
+} haul_source;
+
+static inline haul_source haul__source(int kind, void *objects, const haul_type *type, size_t count)
+{
+    haul_source source;
+    source.kind = kind;
+    source.reserved = 0;
+    source.root.address = objects;
+    source.root.type = type;
+    source.root.count = count;
+    source.roots = NULL;
+    source.count = 0;
+    source.plan = NULL;
+    source.arena = NULL;
+    return source;
+}
+
+/* `count` objects of a committed type in a row, and everything that they reach. */
+static inline haul_source haul_from_array(void *objects, const haul_type *type, size_t count)
+{
+    return haul__source(HAUL_SOURCE_ROOT, objects, type, count);
+}
+
+/* One object, and everything that it reaches. */
+static inline haul_source haul_from_object(void *object, const haul_type *type)
+{
+    return haul_from_array(object, type, 1);
+}
+
+/* Several roots, whose graphs may meet. The list may go when the call has returned. */
+static inline haul_source haul_from_roots(const haul_root *roots, size_t count)
+{
+    haul_source source = haul__source(HAUL_SOURCE_ROOTS, NULL, NULL, 0);
+    source.roots = roots;
+    source.count = count;
+    return source;
+}
+
+/* The graph of a plan, as it was discovered for the plan. */
+static inline haul_source haul_from_plan(haul_plan *plan)
+{
+    haul_source source = haul__source(HAUL_SOURCE_PLAN, NULL, NULL, 0);
+    source.plan = plan;
+    return source;
+}
+
+/* Everything that has been allocated in an arena so far, as it lies. Its pointers are those that
+ * haul_arena_new has noted (arena.h). */
+static inline haul_source haul_from_arena(haul_arena *arena)
+{
+    haul_source source = haul__source(HAUL_SOURCE_ARENA, NULL, NULL, 0);
+    source.arena = arena;
+    return source;
+}
+
+/* The same for an arena that a library has filled without types: its pointers are those that the
+ * object reaches. The whole graph must lie in the arena. */
+static inline haul_source haul_from_arena_root(haul_arena *arena, void *object,
+                                               const haul_type *type)
+{
+    haul_source source = haul__source(HAUL_SOURCE_ARENA_ROOT, object, type, 1);
+    source.arena = arena;
+    return source;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif
