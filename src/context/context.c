@@ -85,8 +85,8 @@ haul_status haul_context_create_sized(const haul_context_options *options, size_
     made->allocator = allocator;
     made->options = chosen;
     made->options.threads = threads_for(&chosen);
-    made->listener.progress = options->progress;
-    made->listener.user = options->progress_user;
+    made->listener.progress = chosen.progress;
+    made->listener.user = chosen.progress_user;
     fill_defaults(&made->options);
     if (made->options.threads > 1) {
         made->pool = haul__pool_new(&allocator, made->options.threads - 1, chosen.spin_seconds);
