@@ -128,7 +128,9 @@ static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
     uint32_t way = choose(c, 16);
     memset(rule, 0, sizeof *rule);
     rule->when.kind = (haul_when_kind)choose(c, chance(c, 1, 16) ? 9 : 4);
-    rule->when.field = draw_place(c);
+    rule->when.field.offset = draw_place(c).offset;
+    rule->when.field.bytes = draw_place(c).bytes;
+    rule->when.field.sign = draw_place(c).is_signed;
     rule->when.mask = chance(c, 1, 2) ? -1 : 7;
     rule->when.low = (int64_t)choose(c, 4);
     rule->when.high = rule->when.low + (int64_t)choose(c, 3) - (chance(c, 1, 8) ? 1 : 0);
@@ -279,7 +281,7 @@ static int ask(const haul_type *type, size_t *bytes)
 {
     size_t size = 0, lower = 0, extent = 0, true_lower = 0, true_extent = 0, total = 0;
     haul_file file = { NULL, swallow, NULL };
-    haul_field field;
+    haul_field_info field;
     file.user = &total;
     (void)haul_type_combiner(type);
     for (size_t i = 0; i < haul_type_field_count(type) && i < 1000; i++)

@@ -104,7 +104,7 @@ cxx_in_kernels() {
 
 # ---- Rooms: each knows only those before it, and its own.
 
-rooms="base type map context layout walk pack arena device ship audit"
+rooms="base type map context describe layout walk pack arena device ship audit"
 
 upward_includes() {
     local room file name known=""
@@ -203,7 +203,8 @@ room_cycles() {
 
 # gives "FILE NAME" for each type, macro and inline function of ours that a file defines
 definitions() {
-    find src include devices -name '*.[ch]' | while IFS= read -r file; do
+    # describe.h has macros of the old rows' names, until these go
+    find src include devices -name '*.[ch]' ! -name describe.h | while IFS= read -r file; do
         gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk '
             function ours(text) {
                 if (match(text, /(haul|HAUL)_[A-Za-z0-9_]+/))

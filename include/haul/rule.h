@@ -23,54 +23,39 @@
 extern "C" {
 #endif
 
-typedef struct haul_type haul_type;
-
-/* When does a row hold? A zeroed one: always. */
-typedef enum haul_when_kind {
-    HAUL_WHEN_ALWAYS = 0,
-    HAUL_WHEN_FIELD = 1, /* low <= (field & mask) <= high */
-    HAUL_WHEN_NOT = 2,   /* the opposite */
-    /* `function` answers another number than 0; `target` is the word without its tag bits */
-    HAUL_WHEN_FUNCTION = 3
-} haul_when_kind;
-
-typedef struct haul_when {
-    haul_when_kind kind;
-    haul_field_place field;
-    int64_t mask, low, high;
-    haul_function *function;
-} haul_when;
+/* When does a row hold? A zeroed haul_when (field.h): always. */
+#define HAUL_WHEN_ALWAYS HAUL_WHEN_KIND_ALWAYS
+#define HAUL_WHEN_FIELD HAUL_WHEN_KIND_FIELD
+#define HAUL_WHEN_NOT HAUL_WHEN_KIND_NOT
+#define HAUL_WHEN_FUNCTION HAUL_WHEN_KIND_FUNCTION
 
 /* n: an integer field of S, signed or not; constants otherwise. Values above 2^63 are in no
  * range. */
 /* a field that is compared with c is read as c is */
 #define HAUL__SIGN_OF(c) ((uint8_t)((int64_t)(c) < 0))
+#define HAUL__READ(S, n, sign)                                                                     \
+    {                                                                                              \
+        offsetof(S, n) + HAUL__INTEGER(S, n), (uint8_t)sizeof HAUL__AT(S, n), sign,                \
+        {                                                                                          \
+            0, 0, 0                                                                                \
+        }                                                                                          \
+    }
+#define HAUL__IF(kind, S, n, sign, mask, low, high)                                                \
+    {                                                                                              \
+        kind, 0, HAUL__READ(S, n, sign), mask, low, high, NULL                                     \
+    }
 #define HAUL_BETWEEN(S, n, low, high)                                                              \
-    {                                                                                              \
-        HAUL_WHEN_FIELD, HAUL__PLACE(S, n, HAUL__SIGN_OF(low)), -1, low, high, NULL                \
-    }
+    HAUL__IF(HAUL_WHEN_KIND_FIELD, S, n, HAUL__SIGN_OF(low), -1, low, high)
 #define HAUL_EQUALS(S, n, c) HAUL_BETWEEN(S, n, c, c)
-#define HAUL_DIFFERS(S, n, c)                                                                      \
-    {                                                                                              \
-        HAUL_WHEN_NOT, HAUL__PLACE(S, n, HAUL__SIGN_OF(c)), -1, c, c, NULL                         \
-    }
-#define HAUL_NEGATIVE(S, n)                                                                        \
-    {                                                                                              \
-        HAUL_WHEN_FIELD, HAUL__PLACE(S, n, 1), -1, INT64_MIN, -1, NULL                             \
-    }
+#define HAUL_DIFFERS(S, n, c) HAUL__IF(HAUL_WHEN_KIND_NOT, S, n, HAUL__SIGN_OF(c), -1, c, c)
+#define HAUL_NEGATIVE(S, n) HAUL__IF(HAUL_WHEN_KIND_FIELD, S, n, 1, -1, INT64_MIN, -1)
 /* (n & mask) == c */
-#define HAUL_BITS(S, n, mask, c)                                                                   \
-    {                                                                                              \
-        HAUL_WHEN_FIELD, HAUL__PLACE(S, n, 1), mask, c, c, NULL                                    \
-    }
-#define HAUL_ANY_BIT(S, n, mask)                                                                   \
-    {                                                                                              \
-        HAUL_WHEN_NOT, HAUL__PLACE(S, n, 1), mask, 0, 0, NULL                                      \
-    }
+#define HAUL_BITS(S, n, mask, c) HAUL__IF(HAUL_WHEN_KIND_FIELD, S, n, 1, mask, c, c)
+#define HAUL_ANY_BIT(S, n, mask) HAUL__IF(HAUL_WHEN_KIND_NOT, S, n, 1, mask, 0, 0)
 #define HAUL_NO_BIT(S, n, mask) HAUL_BITS(S, n, mask, 0)
 #define HAUL_IF(function)                                                                          \
     {                                                                                              \
-        HAUL_WHEN_FUNCTION, HAUL__NO_PLACE, 0, 0, 0, function                                      \
+        HAUL_WHEN_KIND_FUNCTION, 0, { 0, 0, 0, { 0, 0, 0 } }, 0, 0, 0, function                    \
     }
 /* As HAUL_COUNT_FUNCTION, for an expression that is true or false. */
 #define HAUL_TEST_FUNCTION(name, S, expression) HAUL_COUNT_FUNCTION(name, S, (expression) ? 1 : 0)
@@ -113,12 +98,6 @@ typedef enum haul_choice_kind {
     HAUL_CHOICE_TARGET = 2, /* a field of the target: a tag at the same place in all cases */
     HAUL_CHOICE_FUNCTION = 3
 } haul_choice_kind;
-
-typedef struct haul_case {
-    int64_t value;
-    haul_type *const *type;
-    int64_t base; /* more bytes from the word to the start of the block, in this case */
-} haul_case;
 
 typedef struct haul_choice {
     haul_choice_kind kind;

@@ -5,34 +5,13 @@
 #ifndef HAUL_SHAPE_H
 #define HAUL_SHAPE_H
 
+#include "haul/field.h"
 #include "haul/memory.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-/* The arguments of a callback. All callbacks have one signature. A callback reads and answers. It
- * must not change the graph or call into the same context (such a call gets HAUL_ERROR_BUSY; an
- * object that it frees goes when the call under way ends). It is called more than once for one
- * pointer, and again by each pack; another answer then is HAUL_ERROR_STALE. (It is not called for a
- * pointer that has changed, which is HAUL_ERROR_STALE by itself.) A count is the number of
- * elements, or negative to refuse (HAUL_ERROR_GRAPH). */
-typedef struct haul_here {
-    /* The struct that holds the row; of a row reached through HAUL_EMBED, the embedded struct. */
-    const void *self;
-    const void *target; /* the address that the pointer leads to; its extent is not yet known */
-    size_t index;       /* the pointer's place in its array; 0 for a lone pointer */
-    const void *root;   /* the root that the pointer was reached from */
-    void *argument;     /* the context's */
-    const void *place;  /* the address of the pointer itself */
-    /* For rules with_parent: the struct whose pointer led to self, or in which self lies. Else
-     * NULL. */
-    const void *parent;
-    /* For rules that name a holder: the nearest struct of that type. Else NULL. */
-    const void *holder;
-} haul_here;
-
-typedef int64_t haul_function(const haul_here *here);
 typedef haul_function haul_count_function;
 
 typedef enum haul_shape_kind {

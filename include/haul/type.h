@@ -49,8 +49,6 @@ typedef enum haul_ref_kind {
     HAUL_REF_TAIL = 5 /* the array that ends an object: see HAUL_TAIL */
 } haul_ref_kind;
 
-#define HAUL_LEVELS 3 /* pointers behind one row; for more, use haul_type_pointer */
-
 typedef struct haul_ref {
     const char *name; /* of the field; copied */
     haul_ref_kind kind;
@@ -447,24 +445,26 @@ typedef enum haul_combiner {
 } haul_combiner;
 HAUL_API haul_combiner haul_type_combiner(const haul_type *type);
 
-/* Iteration, in place of MPI's envelope and contents: the rows of a struct in the order of their
+/* Iteration, in place of MPI's envelope and contents: the fields of a struct in the order of their
  * offsets, or the blocks of a constructor in the order given. */
-typedef struct haul_field {
-    const char *name;     /* of the row; "" for a block. Lives as long as the type. */
-    haul_ref_kind kind;   /* HAUL_REF_EMBED for a block */
+typedef struct haul_field_info {
+    const char *name;     /* of the field; "" for a block. Lives as long as the type. */
     size_t offset, bytes; /* in the element */
     /* of the pointers, embedded structs or block elements; the stride in bytes */
     size_t count, stride;
     const haul_type *target; /* NULL: plain bytes, or not yet known */
     size_t element_bytes;
+    int kind; /* haul_field_kind; HAUL_FIELD_EMBED for a block */
     unsigned levels;
-    /* `levels` of them; NULL unless kind is HAUL_REF_POINTER or HAUL_REF_TAIL */
-    const haul_shape *shape;
-    const haul_rule *rule; /* NULL: none */
-} haul_field;
+    /* `levels` of them; NULL unless the kind is that of a pointer or a tail */
+    const haul_count *counts;
+    /* its optional members, except counts; NULL: it has none */
+    const haul_field *members;
+} haul_field_info;
 HAUL_API size_t haul_type_field_count(const haul_type *type);
 /* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */
-HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field);
+HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index,
+                                         haul_field_info *field);
 
 /* Prints the type as a table: offset, size, field, target and shape of each row, "(bytes)" for
  * bytes without a row, and totals; for a constructor, the first 32 blocks. HAUL_ERROR_FILE: the

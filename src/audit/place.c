@@ -14,14 +14,14 @@
 
 /* Does the field hold the byte? In a field of structs, *index is the number of the struct and *rest
  * the byte's offset in it. True extents are used, because a type's bytes need not begin at 0. */
-static int is_in_field(const haul_field *field, size_t offset, size_t *index, size_t *rest)
+static int is_in_field(const haul_field_info *field, size_t offset, size_t *index, size_t *rest)
 {
     size_t lower = 0, bytes = 0;
     *index = 0;
     *rest = offset - field->offset;
     if (offset < field->offset)
         return 0;
-    if (field->kind != HAUL_REF_EMBED ||
+    if (field->kind != HAUL_FIELD_EMBED ||
         haul_type_get_true_extent(field->target, &lower, &bytes) != HAUL_OK)
         return *rest < field->bytes;
     if (*rest < lower || !field->count || !field->stride)
@@ -32,7 +32,7 @@ static int is_in_field(const haul_field *field, size_t offset, size_t *index, si
     return *rest < lower + bytes;
 }
 
-static int field_at(const haul_type *type, size_t offset, haul_field *field, size_t *index,
+static int field_at(const haul_type *type, size_t offset, haul_field_info *field, size_t *index,
                     size_t *rest)
 {
     size_t count = haul_type_field_count(type), i;
@@ -63,7 +63,7 @@ static haul__byte go_in(const haul_type *type, size_t offset, char *steps, size_
     byte.type = type;
     byte.offset = offset;
     while ((!steps || byte.offset) && field_at(byte.type, byte.offset, &byte.row, &index, &rest)) {
-        byte.has_row = byte.row.kind != HAUL_REF_EMBED;
+        byte.has_row = byte.row.kind != HAUL_FIELD_EMBED;
         if (byte.has_row)
             break;
         if (steps)

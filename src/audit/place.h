@@ -10,7 +10,7 @@ typedef struct haul__byte {
     const haul_type *type; /* of that struct */
     size_t offset;         /* of the byte in that struct */
     int has_row;
-    haul_field row; /* the row that holds the byte */
+    haul_field_info row; /* the row that holds the byte */
 } haul__byte;
 
 /* Looks up a byte of an element. The entry must hold objects. */

@@ -77,7 +77,7 @@ static haul_status look_at(search *s, const haul__slot *slot, unsigned level, si
 static int is_followed(const haul__ruled *ruled)
 {
     return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) &&
-           ruled->slot.shape && ruled->rule->said.mode <= HAUL_MODE_ALIAS_OR_STATIC;
+           ruled->slot.shape && ruled->rule->mode <= HAUL__MODE_ALIAS_OR_STATIC;
 }
 
 /* Do the row and the fields that it reads lie before the end of the object? */
@@ -91,14 +91,14 @@ static int lies_before(const haul__ruled *ruled, size_t end)
  * not be read. */
 static int may_hold(const haul_when *when, uintptr_t self)
 {
-    return (when->kind != HAUL_WHEN_FIELD && when->kind != HAUL_WHEN_NOT) ||
+    return (when->kind != HAUL_WHEN_KIND_FIELD && when->kind != HAUL_WHEN_KIND_NOT) ||
            haul__when_holds(when, (const void *)self);
 }
 
-static int may_lead(const haul_rule *rule, uint64_t word)
+static int may_lead(const haul_field *rule, uint64_t word)
 {
-    return (word & ~(uint64_t)rule->tag_bits) != 0 && word >= rule->integer_below &&
-           (!rule->integer_from || word < rule->integer_from);
+    return (word & ~(uint64_t)rule->tag_bits) != 0 && word >= rule->integers_below &&
+           (!rule->integers_from || word < rule->integers_from);
 }
 
 /* A pointer or a distance, of 4 or 8 bytes. */
@@ -117,7 +117,7 @@ static uint64_t load_word(uintptr_t address, size_t bytes)
 static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t element,
                                  const haul__object *o)
 {
-    const haul_rule *rule = &ruled->rule->said;
+    const haul_field *rule = &ruled->rule->said;
     uintptr_t address = o->address + ruled->slot.offset;
     row *r = row_of(s, &ruled->slot, 0, element, address);
     uint64_t word;
@@ -128,7 +128,7 @@ static haul_status look_at_ruled(search *s, const haul__ruled *ruled, size_t ele
     r->has_rule = 1;
     r->looked_at++;
     r->leads =
-        rule->when.kind == HAUL_WHEN_FUNCTION; /* a function is not called: the row may hold */
+        rule->when.kind == HAUL_WHEN_KIND_FUNCTION; /* a function is not called: the row may hold */
     if (r->leads)
         return HAUL_OK;
     if (!may_hold(&rule->when, o->self)) {

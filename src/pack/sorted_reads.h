@@ -50,7 +50,7 @@ void haul__read_to_bytes(uint64_t word, int64_t value, unsigned char *bytes);
 /* The field's value in a copy of it at `there`. */
 HAUL__INLINE int64_t haul__read_there(uint64_t word, const void *there)
 {
-    haul_field_place place = { 0, 0, 1 };
+    haul_integer place = { 0, 0, 1, { 0, 0, 0 } };
     place.bytes = (uint8_t)haul__read_bytes(word);
     return haul__read_stored(there, &place);
 }

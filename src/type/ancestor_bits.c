@@ -39,7 +39,7 @@ static uint64_t needs_of_rule(const haul__rule *rule)
     size_t i;
     for (; rule; rule = rule->each) {
         bits |= rule->holder ? rule->holder->holder : 0;
-        for (i = 0; i < rule->said.choice.case_count; i++)
+        for (i = 0; i < rule->said.type_switch.case_count; i++)
             bits |= needs_of(rule->types[i]);
     }
     return bits;

@@ -1,23 +1,29 @@
-/* Making open types and filling them with rows.
+/* Making open types and filling them with fields.
  *
- * A type begins open, alone in a group with one holder. The names of one call's rows are copied
- * into one block that never moves, so queries may hand them out. Their rules are copied in the same
- * way.
+ * A type begins open, alone in a group with one holder. The names of one call's fields are copied
+ * into one block that never moves, so queries may hand them out. Optional members are copied in the
+ * same way; fields without any take no room for them.
  */
 #include <stdio.h>
 
+#include "base/sized.h"
 #include "base/status.h"
+#include "type/build.h"
 #include "type/life.h"
 #include "type/refuse.h"
 #include "type/row.h"
 
+haul_type *const haul_any_type = NULL;
+
 static const haul_error closed = { HAUL_ERROR_STATE, "", "",
                                    "The type is committed, was made by a constructor, or has "
-                                   "instances: no rows and no size can be added, and no "
+                                   "instances: no fields and no size can be added, and no "
                                    "alignment after commit." };
-static const haul_error bad_row = { HAUL_ERROR_ARGUMENT, "", "", "A row has no name." };
+static const haul_error bad_row = { HAUL_ERROR_ARGUMENT, "", "", "A field has no name." };
 static const haul_error no_rows = { HAUL_ERROR_ARGUMENT, "", "",
-                                    "The number of rows is not 0, but the rows are NULL." };
+                                    "The number of fields is not 0, but the fields are NULL." };
+static const haul_error newer = { HAUL_ERROR_VERSION, "", "",
+                                  "A field uses a member that this version of the library lacks." };
 static const haul_error no_function = { HAUL_ERROR_ARGUMENT, "", "",
                                         "The function that tells the size of an object is NULL." };
 
@@ -71,14 +77,6 @@ static int name_is_good(const char *name)
     return 0;
 }
 
-static unsigned shapes_of(const haul_ref *ref)
-{
-    return (ref->kind == HAUL_REF_POINTER || ref->kind == HAUL_REF_TAIL) &&
-                   ref->levels <= HAUL_LEVELS
-               ? ref->levels
-               : 0;
-}
-
 /* A bad name becomes empty, and the commit refuses it: a type that is being made has no record to
  * refuse it in. */
 static const char *name_to_keep(const char *name)
@@ -86,42 +84,199 @@ static const char *name_to_keep(const char *name)
     return name_is_good(name) ? name : "";
 }
 
-/* Counts the names' bytes and the shapes of new rows. */
-static haul_status measure(const haul_ref *refs, size_t count, size_t *name_bytes,
-                           size_t *shape_count)
+/* The caller's field, whatever version of the struct it is. */
+static haul_status read_field(const haul_field *fields, size_t field_bytes, size_t index,
+                              haul_field *field)
 {
-    size_t i;
-    *name_bytes = *shape_count = 0;
-    for (i = 0; i < count; i++) {
-        if (haul__add_overflows(*name_bytes, strlen(name_to_keep(refs[i].name)) + 1, name_bytes))
-            return HAUL_ERROR_MEMORY;
-        *shape_count += shapes_of(&refs[i]);
-    }
-    return HAUL_OK;
+    return haul__read_options(field, sizeof *field, (const char *)fields + index * field_bytes,
+                              field_bytes);
 }
 
-static void add_row(haul_type *type, const haul_ref *ref, char **text)
+/* A field that is skipped while a condition holds is a pointer that is null then. */
+static unsigned row_kind(const haul_field *field)
+{
+    if (field->kind == HAUL_FIELD_RELATIVE ||
+        (field->kind == HAUL_FIELD_SKIP && field->when.kind != HAUL_WHEN_KIND_ALWAYS &&
+         field->bytes % sizeof(void *) == 0))
+        return HAUL_FIELD_POINTER;
+    return (unsigned)field->kind;
+}
+
+static int has_counts(const haul_field *field)
+{
+    return row_kind(field) == HAUL_FIELD_POINTER || field->kind == HAUL_FIELD_TAIL;
+}
+
+static unsigned levels_of(const haul_field *field)
+{
+    return has_counts(field) && field->levels == 0 ? 1 : field->levels;
+}
+
+/* How many of its counts are kept? */
+static unsigned counts_of(const haul_field *field)
+{
+    return has_counts(field) && levels_of(field) <= HAUL_LEVELS ? levels_of(field) : 0;
+}
+
+/* Does it have optional members, except a target and counts? */
+static int has_members(const haul_field *field)
+{
+    return field->when.kind != HAUL_WHEN_KIND_ALWAYS || field->else_raw || field->ownership ||
+           field->maybe_static || field->tag_bits || field->integers_below ||
+           field->integers_from || field->base || field->base_fn ||
+           field->type_switch.kind != HAUL_SWITCH_KIND_NONE || field->ancestor ||
+           field->each_pointer || field->transfer || field->kind == HAUL_FIELD_RELATIVE;
+}
+
+/* What new fields need: bytes of names, counts, records of members, cases. */
+typedef struct needs {
+    size_t names, counts, rules, cases;
+} needs;
+
+static haul_status measure_members(const haul_field *field, needs *n)
+{
+    const size_t cases = field->type_switch.cases ? field->type_switch.case_count : 0;
+    n->rules++;
+    return haul__add_overflows(n->cases, cases, &n->cases) ? HAUL_ERROR_MEMORY : HAUL_OK;
+}
+
+static haul_status measure_field(const haul_field *field, size_t field_bytes, needs *n)
+{
+    haul_status status;
+    haul_field each;
+    if (haul__add_overflows(n->names, strlen(name_to_keep(field->name)) + 1, &n->names))
+        return HAUL_ERROR_MEMORY;
+    n->counts += counts_of(field);
+    if (!has_members(field))
+        return HAUL_OK;
+    status = measure_members(field, n);
+    if (status != HAUL_OK || !field->each_pointer)
+        return status;
+    status = read_field(field->each_pointer, field_bytes, 0, &each);
+    return status == HAUL_OK ? measure_members(&each, n) : status;
+}
+
+static haul_status measure(const haul_field *fields, size_t count, size_t field_bytes, needs *n)
+{
+    haul_status status = HAUL_OK;
+    haul_field field;
+    size_t i;
+    memset(n, 0, sizeof *n);
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        status = read_field(fields, field_bytes, i, &field);
+        if (status == HAUL_OK)
+            status = measure_field(&field, field_bytes, n);
+    }
+    return status;
+}
+
+/* Room for the records of members, their cases, and the cases' types. */
+typedef struct room {
+    haul__rule *rule;
+    haul_case *cases;
+    haul_type **types;
+} room;
+
+static haul__mode mode_of(const haul_field *field, int is_each)
+{
+    if (field->kind == HAUL_FIELD_SKIP)
+        return HAUL__MODE_NULL;
+    if (is_each && field->kind == HAUL_FIELD_RAW)
+        return HAUL__MODE_OPAQUE;
+    switch (field->ownership) {
+    case HAUL_BORROWED:
+        return field->maybe_static ? HAUL__MODE_ALIAS_OR_STATIC : HAUL__MODE_ALIAS;
+    case HAUL_EXTERNAL:
+        return HAUL__MODE_EXTERNAL;
+    case HAUL_OWNED:
+        break;
+    }
+    return field->maybe_static ? HAUL__MODE_OWN_OR_STATIC : HAUL__MODE_OWN;
+}
+
+/* The bits of a switch's value that are compared: those that the integer has. */
+static int64_t bits_of(const haul_switch *by)
+{
+    const int has_integer =
+        by->kind == HAUL_SWITCH_KIND_SELF || by->kind == HAUL_SWITCH_KIND_TARGET;
+    return has_integer && by->field.bytes < 8 ? ((int64_t)1 << (8 * by->field.bytes)) - 1 : -1;
+}
+
+static haul_status copy_cases(haul__rule *rule, const haul_switch *by, room *r)
+{
+    const size_t count = by->cases ? by->case_count : 0;
+    haul_status status = HAUL_OK;
+    size_t i;
+    rule->said.type_switch.cases = r->cases;
+    rule->said.type_switch.case_count = count;
+    rule->said.type_switch.case_bytes = sizeof *r->cases;
+    rule->types = r->types;
+    for (i = 0; i < count && status == HAUL_OK; i++)
+        status = haul__read_options(&r->cases[i], sizeof *r->cases,
+                                    (const char *)by->cases + i * by->case_bytes, by->case_bytes);
+    r->cases += count;
+    r->types += count;
+    return status;
+}
+
+static haul_status copy_rule(const haul_field *field, int is_each, room *r, haul__rule **copy)
+{
+    haul__rule *rule = *copy = r->rule++;
+    rule->said = *field;
+    rule->mode = mode_of(field, is_each);
+    rule->with_parent = field->ancestor == &haul_any_type;
+    rule->handle = rule->with_parent ? NULL : field->ancestor;
+    rule->mask = bits_of(&field->type_switch);
+    return copy_cases(rule, &field->type_switch, r);
+}
+
+static haul_status copy_rules(const haul_field *field, size_t field_bytes, room *r,
+                              haul__rule **copy)
+{
+    haul_status status = copy_rule(field, 0, r, copy);
+    haul_field each;
+    if (status != HAUL_OK || !field->each_pointer)
+        return status;
+    status = read_field(field->each_pointer, field_bytes, 0, &each);
+    if (status == HAUL_OK)
+        status = copy_rule(&each, 1, r, &(*copy)->each);
+    (*copy)->said.each_pointer = &(*copy)->each->said;
+    return status;
+}
+
+/* HAUL_ADDRESS does not know the element. Nothing is read behind a pointer that is not owned. */
+static size_t element_of(const haul_field *field)
+{
+    const int is_followed = field->kind != HAUL_FIELD_SKIP && field->ownership == HAUL_OWNED;
+    return field->element_bytes || field->target || is_followed ? field->element_bytes : 1;
+}
+
+static void add_row(haul_type *type, const haul_field *field, haul__rule *rule, char **text)
 {
     haul__row *row = &type->rows[type->row_count];
-    const char *name = name_to_keep(ref->name);
+    const haul_count *counts[HAUL_LEVELS];
+    const char *name = name_to_keep(field->name);
     size_t name_bytes = strlen(name) + 1;
-    unsigned level;
+    unsigned level, kept = counts_of(field);
+    counts[0] = &field->count;
+    counts[1] = &field->count2;
+    counts[2] = &field->count3;
     memcpy(*text, name, name_bytes);
     row->name = *text;
     *text += name_bytes;
-    row->offset = ref->offset;
-    row->bytes = ref->field_bytes;
-    row->element_bytes = ref->element_bytes;
-    row->target = ref->target;
+    row->offset = field->offset;
+    row->bytes = field->bytes;
+    row->kind = row_kind(field);
+    row->element_bytes = row->kind == HAUL_FIELD_POINTER ? element_of(field) : field->element_bytes;
+    row->target = field->target;
     row->type = NULL;
     row->shape = type->shape_count;
     row->serial = type->row_count;
-    row->kind = (unsigned)ref->kind;
-    row->levels = ref->levels;
-    row->unaligned = ref->unaligned != 0;
-    row->rule = NULL;
-    for (level = 0; level < shapes_of(ref); level++)
-        type->shapes[type->shape_count++] = ref->shape[level];
+    row->levels = levels_of(field);
+    row->unaligned = field->packed != 0;
+    row->rule = rule;
+    for (level = 0; level < kept; level++)
+        type->shapes[type->shape_count++] = *counts[level];
     if (type->row_count > 0 && row->offset < row[-1].offset)
         type->in_order = 0;
     type->row_count++;
@@ -141,67 +296,15 @@ static int grow(const haul_allocator *allocator, void **data, size_t *capacity, 
     return *data != NULL;
 }
 
-static int measure_rule(const haul_rule *rule, size_t *rules, size_t *cases)
-{
-    if (!rule)
-        return 1;
-    ++*rules;
-    return !rule->choice.cases || !haul__add_overflows(*cases, rule->choice.case_count, cases);
-}
-
-static haul_status measure_rules(const haul_ref *refs, size_t count, size_t *rules, size_t *cases)
-{
-    size_t i;
-    *rules = *cases = 0;
-    for (i = 0; i < count; i++)
-        if (!measure_rule(refs[i].rule, rules, cases) ||
-            !measure_rule(refs[i].rule ? refs[i].rule->each : NULL, rules, cases))
-            return HAUL_ERROR_MEMORY;
-    return HAUL_OK;
-}
-
-static haul__rule *copy_rule(const haul_rule *said, haul_case **cases, haul_type ***types,
-                             haul__rule **rule)
-{
-    haul__rule *copy = (*rule)++;
-    size_t count = said->choice.cases ? said->choice.case_count : 0;
-    copy->said = *said;
-    copy->said.choice.cases = *cases;
-    copy->said.choice.case_count = count;
-    copy->types = *types;
-    copy->holder = NULL;
-    copy->each = NULL;
-    if (count > 0)
-        memcpy(*cases, said->choice.cases, count * sizeof **cases);
-    *cases += count;
-    *types += count;
-    return copy;
-}
-
-static haul__rule *copy_rules(const haul_rule *said, haul_case **cases, haul_type ***types,
-                              haul__rule **rule)
-{
-    haul__rule *copy = copy_rule(said, cases, types, rule);
-    if (said->each) {
-        copy->each = copy_rule(said->each, cases, types, rule);
-        copy->said.each = &copy->each->said;
-    }
-    return copy;
-}
-
-/* Gives the new rows, from number `first` on, copies of their rules. */
-static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count, size_t first)
+static haul_status make_rules(haul_type *type, const needs *n, room *r)
 {
     haul__rules *block;
-    haul__rule *rule;
-    haul_case *cases;
-    haul_type **types;
-    size_t rules, case_count, bytes, case_bytes, i;
-    haul_status status = measure_rules(refs, count, &rules, &case_count);
-    if (status != HAUL_OK || rules == 0)
-        return status;
-    if (haul__multiply_overflows(rules, sizeof *rule, &bytes) ||
-        haul__multiply_overflows(case_count, sizeof *cases + sizeof *types, &case_bytes) ||
+    size_t bytes, case_bytes;
+    memset(r, 0, sizeof *r);
+    if (n->rules == 0)
+        return HAUL_OK;
+    if (haul__multiply_overflows(n->rules, sizeof *r->rule, &bytes) ||
+        haul__multiply_overflows(n->cases, sizeof *r->cases + sizeof *r->types, &case_bytes) ||
         haul__add_overflows(bytes, case_bytes, &bytes) || bytes > SIZE_MAX - sizeof *block)
         return HAUL_ERROR_MEMORY;
     block = haul__allocate_zeroed(&type->allocator, sizeof *block + bytes);
@@ -210,73 +313,91 @@ static haul_status add_rules(haul_type *type, const haul_ref *refs, size_t count
     block->bytes = bytes;
     block->next = type->rules;
     type->rules = block;
-    rule = (haul__rule *)(void *)(block + 1);
-    cases = (haul_case *)(void *)(rule + rules);
-    types = (haul_type **)(void *)(cases + case_count);
-    for (i = 0; i < count; i++)
-        if (refs[i].rule)
-            type->rows[first + i].rule = copy_rules(refs[i].rule, &cases, &types, &rule);
+    r->rule = (haul__rule *)(void *)(block + 1);
+    r->cases = (haul_case *)(void *)(r->rule + n->rules);
+    r->types = (haul_type **)(void *)(r->cases + n->cases);
+    return HAUL_OK;
+}
+
+static haul_status make_names(haul_type *type, size_t bytes, char **text)
+{
+    haul__names *names = haul__allocate(&type->allocator, sizeof *names + bytes, sizeof(void *));
+    if (!names)
+        return HAUL_ERROR_MEMORY;
+    names->bytes = bytes;
+    names->next = type->names;
+    type->names = names;
+    *text = (char *)(names + 1);
     return HAUL_OK;
 }
 
 /* Makes all room first: after a failure the type has only more spare memory. */
-static haul_status add_rows(haul_type *type, const haul_ref *refs, size_t count)
+static haul_status make_room(haul_type *type, size_t count, const needs *n, room *r, char **text)
 {
-    size_t name_bytes, shape_count, i;
-    haul__names *names;
-    char *text;
     void *rows = type->rows, *shapes = type->shapes;
-    const size_t row_count = type->row_count, old_shapes = type->shape_count;
-    const int in_order = type->in_order;
-    haul_status status = measure(refs, count, &name_bytes, &shape_count);
-    if (status != HAUL_OK || count == 0)
-        return status;
-    if (count > SIZE_MAX - type->row_count || shape_count > SIZE_MAX - type->shape_count ||
-        name_bytes > SIZE_MAX - sizeof *names)
+    haul_status status;
+    if (count > SIZE_MAX - type->row_count || n->counts > SIZE_MAX - count - type->shape_count ||
+        n->names > SIZE_MAX - sizeof(haul__names))
         return HAUL_ERROR_MEMORY;
     if (!grow(&type->allocator, &rows, &type->row_capacity, type->row_count + count,
               sizeof *type->rows))
         return HAUL_ERROR_MEMORY;
     type->rows = rows;
-    if (!grow(&type->allocator, &shapes, &type->shape_capacity, type->shape_count + shape_count,
+    if (!grow(&type->allocator, &shapes, &type->shape_capacity, type->shape_count + n->counts,
               sizeof *type->shapes))
         return HAUL_ERROR_MEMORY;
     type->shapes = shapes;
-    names = haul__allocate(&type->allocator, sizeof *names + name_bytes, sizeof(void *));
-    if (!names)
-        return HAUL_ERROR_MEMORY;
-    names->bytes = name_bytes;
-    names->next = type->names;
-    type->names = names;
-    text = (char *)(names + 1);
-    for (i = 0; i < count; i++)
-        add_row(type, &refs[i], &text);
-    status = add_rules(type, refs, count, row_count);
+    status = make_names(type, n->names, text);
+    return status == HAUL_OK ? make_rules(type, n, r) : status;
+}
+
+static haul_status add_fields(haul_type *type, const haul_field *fields, size_t count,
+                              size_t field_bytes)
+{
+    const size_t row_count = type->row_count, old_shapes = type->shape_count;
+    const int in_order = type->in_order, has_tail = type->has_tail;
+    haul_status status;
+    haul_field field;
+    char *text;
+    needs n;
+    room r;
+    size_t i;
+    if (count == 0)
+        return HAUL_OK;
+    status = measure(fields, count, field_bytes, &n);
+    if (status == HAUL_OK)
+        status = make_room(type, count, &n, &r, &text);
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        haul__rule *rule = NULL;
+        status = read_field(fields, field_bytes, i, &field);
+        if (status == HAUL_OK && has_members(&field))
+            status = copy_rules(&field, field_bytes, &r, &rule);
+        if (status == HAUL_OK)
+            add_row(type, &field, rule, &text);
+        type->has_tail |= field.kind == HAUL_FIELD_TAIL;
+    }
     if (status != HAUL_OK) {
         type->row_count = row_count;
         type->shape_count = old_shapes;
         type->in_order = in_order;
+        type->has_tail = has_tail;
     }
-    for (i = 0; i < count && status == HAUL_OK; i++)
-        type->has_tail |= refs[i].kind == HAUL_REF_TAIL;
     return status;
 }
 
-haul_status haul_type_create_in(const haul_allocator *allocator, const char *name, size_t bytes,
-                                const haul_ref *refs, size_t count, haul_type **type)
+haul_status haul__type_new(const haul__home *home, const haul_allocator *allocator,
+                           const haul_struct *what, haul_type **type)
 {
-    haul_allocator own;
-    haul_type *made;
+    haul_type *made = haul__type_make(home, allocator, name_to_keep(what->name), what->bytes,
+                                      HAUL_COMBINER_STRUCT_REFS);
     haul_status status;
-    if (type)
-        *type = NULL;
-    if (!type || !haul__allocator_is_complete(allocator) || (!refs && count > 0))
-        return HAUL_ERROR_ARGUMENT;
-    own = haul__allocator_or_default(allocator);
-    made = haul__type_make(&own, name_to_keep(name), bytes, HAUL_COMBINER_STRUCT_REFS);
+    *type = NULL;
     if (!made)
         return HAUL_ERROR_MEMORY;
-    status = add_rows(made, refs, count);
+    made->alignment = what->alignment;
+    made->is_aligned = what->alignment != 0;
+    made->size = what->size_fn;
+    status = add_fields(made, what->fields, what->field_count, what->field_bytes);
     if (status != HAUL_OK) {
         haul__type_release(made);
         return status;
@@ -285,31 +406,38 @@ haul_status haul_type_create_in(const haul_allocator *allocator, const char *nam
     return HAUL_OK;
 }
 
-haul_status haul_type_create(const char *name, size_t bytes, const haul_ref *refs, size_t count,
-                             haul_type **type)
+static haul_status check_names(haul_type *type, const haul_field *fields, size_t count,
+                               size_t field_bytes)
 {
-    return haul_type_create_in(NULL, name, bytes, refs, count, type);
+    haul_status status = HAUL_OK;
+    haul_field field;
+    size_t i;
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        status = read_field(fields, field_bytes, i, &field);
+        if (status == HAUL_OK && !name_is_good(field.name))
+            return haul__type_refuse(type, &bad_row,
+                                     HAUL__NO_NAME("Field %zu of those to add, at offset %zu,"), i,
+                                     field.offset, HAUL_NAME_BYTES_MAX);
+    }
+    return status == HAUL_ERROR_VERSION ? haul__type_tell(type, &newer) : status;
 }
 
-haul_status haul_type_add(haul_type *type, const haul_ref *refs, size_t count)
+haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, size_t count,
+                                  size_t field_bytes)
 {
     haul_status status;
-    size_t i;
-    if (!haul__type_is_valid(type))
-        return HAUL_ERROR_ARGUMENT;
-    if (!refs && count > 0)
+    if (!fields && count > 0)
         return haul__type_tell(type, &no_rows);
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
         return haul__type_tell(type, &closed);
-    for (i = 0; i < count; i++)
-        if (!name_is_good(refs[i].name))
-            return haul__type_refuse(type, &bad_row,
-                                     HAUL__NO_NAME("Row %zu of those to add, at offset %zu,"), i,
-                                     refs[i].offset, HAUL_NAME_BYTES_MAX);
-    status = add_rows(type, refs, count);
-    if (status == HAUL_ERROR_MEMORY)
-        return haul__type_out_of_memory(type);
-    return haul__type_tell_success(type);
+    status = check_names(type, fields, count, field_bytes);
+    if (status != HAUL_OK)
+        return status;
+    status = add_fields(type, fields, count, field_bytes);
+    if (status == HAUL_ERROR_VERSION)
+        return haul__type_tell(type, &newer);
+    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type)
+                                       : haul__type_tell_success(type);
 }
 
 haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
@@ -345,31 +473,4 @@ haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuil
     type->rebuild = rebuild;
     type->rebuild_user = user;
     return haul__type_tell_success(type);
-}
-
-haul_status haul_type_pointer(const char *name, haul_type *const *target, size_t element_bytes,
-                              haul_shape shape, haul_type **newtype)
-{
-    haul_ref ref;
-    haul_status status;
-    memset(&ref, 0, sizeof ref);
-    ref.name = "*";
-    ref.kind = HAUL_REF_POINTER;
-    ref.field_bytes = sizeof(void *);
-    ref.element_bytes = element_bytes;
-    ref.target = target;
-    ref.levels = 1;
-    ref.shape[0] = shape;
-    status = haul_type_create(name, sizeof(void *), &ref, 1, newtype);
-    if (status == HAUL_OK)
-        (*newtype)->combiner = HAUL_COMBINER_POINTER;
-    return status;
-}
-
-haul_status haul_type_bytes(const char *name, size_t bytes, haul_type **newtype)
-{
-    haul_status status = haul_type_create(name, bytes, NULL, 0, newtype);
-    if (status == HAUL_OK)
-        (*newtype)->combiner = HAUL_COMBINER_BYTES;
-    return status;
 }

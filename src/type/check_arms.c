@@ -32,7 +32,7 @@ typedef struct arms {
 static const haul_when *condition_of(const haul__row *row)
 {
     const haul_when *when = haul__row_when(row);
-    return when && when->kind == HAUL_WHEN_FIELD ? when : NULL;
+    return when && when->kind == HAUL_WHEN_KIND_FIELD ? when : NULL;
 }
 
 static int read_the_same(const haul_when *a, const haul_when *b)

@@ -73,7 +73,8 @@ static const haul__ruled *last_ruled_before(const haul__walk *walk, size_t limit
 
 static int is_certain_pointer(const haul__ruled *ruled)
 {
-    return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS;
+    return ruled->kind == HAUL__RULED_POINTER &&
+           ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS;
 }
 
 /* Does a count field lie in a ruled pointer that always holds? No other row overlaps such a
@@ -88,12 +89,12 @@ static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t b
 }
 
 static haul_status check_fields(const haul_type *type, const haul__row *row,
-                                const haul_shape *shape, haul_error *error)
+                                const haul_count *shape, haul_error *error)
 {
     unsigned i;
-    if (shape->kind != HAUL_SHAPE_COUNT)
+    if (shape->kind != HAUL_COUNT_KIND_PRODUCT)
         return HAUL_OK;
-    for (i = 0; i < shape->field_count; i++)
+    for (i = 0; i < shape->fields; i++)
         if (reads_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes) ||
             (type->walk.ruled_count &&
              touches_ruled_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes)))
@@ -104,32 +105,32 @@ static haul_status check_fields(const haul_type *type, const haul__row *row,
 }
 
 static haul_status check_rule_fields(const haul_type *type, const haul__row *row,
-                                     const haul_rule *rule, haul_error *error)
+                                     const haul_field *rule, haul_error *error)
 {
     const haul_when *when = &rule->when;
-    const haul_choice *choice = &rule->choice;
-    const haul_field_place *field = NULL;
-    if ((when->kind == HAUL_WHEN_FIELD || when->kind == HAUL_WHEN_NOT) &&
+    const haul_switch *choice = &rule->type_switch;
+    const haul_integer *field = NULL;
+    if ((when->kind == HAUL_WHEN_KIND_FIELD || when->kind == HAUL_WHEN_KIND_NOT) &&
         reads_pointer(&type->walk, when->field.offset, when->field.bytes))
         field = &when->field;
-    if (choice->kind == HAUL_CHOICE_SELF &&
+    if (choice->kind == HAUL_SWITCH_KIND_SELF &&
         reads_pointer(&type->walk, choice->field.offset, choice->field.bytes))
         field = &choice->field;
     if (!field)
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
-                       "The field at offset %zu that its rule reads lies in a pointer field.",
+                       "The field at offset %zu that a member of it reads lies in a pointer field.",
                        field->offset);
 }
 
-static int overlaps(size_t offset, size_t bytes, const haul_field_place *field)
+static int overlaps(size_t offset, size_t bytes, const haul_integer *field)
 {
     return field->offset < offset + bytes && offset < field->offset + field->bytes;
 }
 
 /* The name of a row of this struct that keeps the field from being sent, whatever its condition;
  * NULL: there is none. */
-static const char *unsent_row(const haul_type *type, const haul_field_place *field)
+static const char *unsent_row(const haul_type *type, const haul_integer *field)
 {
     size_t i;
     if (!haul__touches_unsent_row(type, field->offset, field->bytes))
@@ -149,7 +150,7 @@ static const haul__part *part_at(const haul__walk *walk, size_t offset)
 }
 
 /* The same for rows of embedded types; answers the type's name. */
-static const char *unsent_part(const haul__walk *walk, haul_field_place field)
+static const char *unsent_part(const haul__walk *walk, haul_integer field)
 {
     const haul__part *part;
     while ((part = part_at(walk, field.offset)) != NULL) {
@@ -165,7 +166,7 @@ static const char *unsent_part(const haul__walk *walk, haul_field_place field)
 }
 
 static haul_status check_field(const haul_type *type, const haul__row *row,
-                               const haul_field_place *field, haul_error *error)
+                               const haul_integer *field, haul_error *error)
 {
     const char *where = unsent_row(type, field);
     if (!where)
@@ -174,7 +175,7 @@ static haul_status check_field(const haul_type *type, const haul__row *row,
         return HAUL_OK;
     return haul__wrong(
         error, type, row->name,
-        "It reads the field at offset %zu, which lies in %s and by its direction is not read.",
+        "It reads the field at offset %zu, which lies in %s and by its `.transfer` is not read.",
         field->offset, where);
 }
 
@@ -182,11 +183,11 @@ static haul_status check_shapes(const haul_type *type, const haul__row *row, hau
 {
     haul_status status = HAUL_OK;
     unsigned level, i;
-    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_TAIL)
+    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
         return HAUL_OK;
     for (level = 0; level < row->levels; level++) {
-        const haul_shape *shape = &type->shapes[row->shape + level];
-        for (i = 0; i < shape->field_count && status == HAUL_OK; i++)
+        const haul_count *shape = &type->shapes[row->shape + level];
+        for (i = 0; i < shape->fields && status == HAUL_OK; i++)
             status = check_field(type, row, &shape->field[i], error);
     }
     return status;
@@ -195,11 +196,11 @@ static haul_status check_shapes(const haul_type *type, const haul__row *row, hau
 static haul_status check_unsent(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_when *when = haul__row_when(row);
-    const haul_choice *choice = row->rule ? &row->rule->said.choice : NULL;
+    const haul_switch *choice = row->rule ? &row->rule->said.type_switch : NULL;
     haul_status status = check_shapes(type, row, error);
-    if (status == HAUL_OK && when && when->kind != HAUL_WHEN_FUNCTION)
+    if (status == HAUL_OK && when && when->kind != HAUL_WHEN_KIND_FUNCTION)
         status = check_field(type, row, &when->field, error);
-    if (status == HAUL_OK && choice && choice->kind == HAUL_CHOICE_SELF)
+    if (status == HAUL_OK && choice && choice->kind == HAUL_SWITCH_KIND_SELF)
         status = check_field(type, row, &choice->field, error);
     return status;
 }
@@ -212,7 +213,7 @@ haul_status haul__check_reads(const haul_type *type, haul_error *error)
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         const haul__row *row = &type->rows[i];
         const haul__rule *rule;
-        int has_shapes = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL;
+        int has_shapes = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
         for (level = 0; has_shapes && level < row->levels && status == HAUL_OK; level++)
             status = check_fields(type, row, &type->shapes[row->shape + level], error);
         for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each)
@@ -233,15 +234,15 @@ static haul_status check_unsent_target(const haul_type *type, const haul__row *r
     if (target->walk.depends)
         return haul__wrong(
             error, type, row->name,
-            "Its direction is %s; but objects of type %s are rebuilt from what is sent.",
-            haul__direction_name(row), target->name);
+            "`.transfer` is %s; but objects of type %s are rebuilt from what is sent.",
+            haul__transfer_name(row), target->name);
     if (!target->walk.has_slots)
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
-                       "Its direction is %s, so that nothing there is read; but "
-                       "type %s has pointers, rules or a size "
+                       "`.transfer` is %s, so that nothing there is read; but "
+                       "type %s has pointers, optional members or a size "
                        "of its own.",
-                       haul__direction_name(row), target->name);
+                       haul__transfer_name(row), target->name);
 }
 
 static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target,
@@ -261,12 +262,12 @@ static haul_status check_rooms(const haul_type *type, const haul__row *row, haul
     haul__row at = *row;
     haul_status status = HAUL_OK;
     size_t i;
-    if (row->kind != HAUL_REF_POINTER)
+    if (row->kind != HAUL_FIELD_POINTER)
         return HAUL_OK;
     for (; at.rule && status == HAUL_OK; at.rule = at.rule->each) {
-        if (at.rule->said.choice.case_count == 0)
+        if (at.rule->said.type_switch.case_count == 0)
             status = check_room(type, &at, row->type, error);
-        for (i = 0; i < at.rule->said.choice.case_count && status == HAUL_OK; i++)
+        for (i = 0; i < at.rule->said.type_switch.case_count && status == HAUL_OK; i++)
             status = check_room(type, &at, at.rule->types[i], error);
     }
     return status;
@@ -278,7 +279,7 @@ static haul_status check_target(const haul_type *type, const haul__row *row,
     haul_status status = check_unsent_target(type, row, target, error);
     if (status != HAUL_OK)
         return status;
-    if (row->kind != HAUL_REF_POINTER || !target || target->walk.payload != 0 ||
+    if (row->kind != HAUL_FIELD_POINTER || !target || target->walk.payload != 0 ||
         haul__is_sized(&target->walk))
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
@@ -294,7 +295,7 @@ haul_status haul__check_targets(const haul_type *type, haul_error *error)
         const haul__rule *rule = row->rule;
         status = check_target(type, row, row->type, error);
         for (; rule; rule = rule->each)
-            for (k = 0; k < rule->said.choice.case_count && status == HAUL_OK; k++)
+            for (k = 0; k < rule->said.type_switch.case_count && status == HAUL_OK; k++)
                 status = check_target(type, row, rule->types[k], error);
         if (status == HAUL_OK)
             status = check_rooms(type, row, error);

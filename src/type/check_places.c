@@ -83,8 +83,8 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
         return check_distance_place(type, row, error);
     if (row->levels < 1 || row->levels > HAUL_LEVELS)
         return haul__wrong(error, type, row->name,
-                           "The row has %u levels of pointers: 1 to %d are possible.", row->levels,
-                           HAUL_LEVELS);
+                           "The field has %u levels of pointers: 1 to %d are possible.",
+                           row->levels, HAUL_LEVELS);
     if (row->bytes % sizeof(void *) != 0)
         return haul__wrong(error, type, row->name,
                            "The field has %zu bytes, no whole number of pointers of %zu bytes.",
@@ -92,13 +92,13 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
     if (!row->unaligned && row->offset % HAUL__GRID != 0)
         return haul__wrong(
             error, type, row->name,
-            "The pointer at offset %zu is not at a multiple of %zu: declare it packed if it is.",
+            "The pointer at offset %zu is not at a multiple of %zu: set `.packed` if it is.",
             row->offset, HAUL__GRID);
     if (!row->unaligned && type->bytes % HAUL__GRID != 0)
         return haul__wrong(error, type, row->name,
                            "The type's %zu bytes are no multiple of %zu, so that this "
                            "pointer is off the grid in an "
-                           "array: declare it packed, or give the padded sizeof.",
+                           "array: set `.packed`, or give the padded sizeof.",
                            type->bytes, HAUL__GRID);
     return HAUL_OK;
 }
@@ -106,12 +106,12 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
 static haul_status check_place(const haul_type *type, const haul__row *row, haul_error *error)
 {
     if (!*row->name)
-        return haul__wrong(error, type, NULL, HAUL__NO_NAME("Row %zu, at offset %zu,"), row->serial,
-                           row->offset, HAUL_NAME_BYTES_MAX);
-    if (row->kind < HAUL_REF_POINTER || row->kind > HAUL_REF_TAIL)
-        return haul__wrong(error, type, row->name, "The row is of kind %u, which does not exist.",
+        return haul__wrong(error, type, NULL, HAUL__NO_NAME("Field %zu, at offset %zu,"),
+                           row->serial, row->offset, HAUL_NAME_BYTES_MAX);
+    if (row->kind < HAUL_FIELD_POINTER || row->kind > HAUL_FIELD_TAIL)
+        return haul__wrong(error, type, row->name, "The field is of kind %u, which does not exist.",
                            row->kind);
-    if (row->kind == HAUL_REF_TAIL)
+    if (row->kind == HAUL_FIELD_TAIL)
         return check_tail_place(type, row, error);
     if (row->bytes == 0)
         return haul__wrong(error, type, row->name, "The field has 0 bytes.");
@@ -119,7 +119,7 @@ static haul_status check_place(const haul_type *type, const haul__row *row, haul
         return haul__wrong(error, type, row->name,
                            "The field's %zu bytes at offset %zu end behind the type's %zu bytes.",
                            row->bytes, row->offset, type->bytes);
-    return row->kind == HAUL_REF_POINTER ? check_pointer_place(type, row, error) : HAUL_OK;
+    return row->kind == HAUL_FIELD_POINTER ? check_pointer_place(type, row, error) : HAUL_OK;
 }
 
 static size_t end_of(const haul__row *row)
@@ -144,8 +144,8 @@ static haul_status check_overlaps(const haul_type *type, haul_error *error)
         if (other && row->offset < end_of(other))
             return haul__wrong(error, type, row->name,
                                "The field (offset %zu, %zu bytes) overlaps field %s (offset "
-                               "%zu, %zu bytes): one byte can have one row, unless each has a "
-                               "condition.",
+                               "%zu, %zu bytes): one byte can have one field, unless each has a "
+                               "`.when`.",
                                row->offset, row->bytes, other->name, other->offset, other->bytes);
         has_arms |= farthest && row->offset < end_of(farthest);
         farthest = farther(row, farthest);
@@ -161,7 +161,7 @@ static void note_ends(haul_type *type)
     size_t i, pointers = 0, unsent = 0;
     for (i = 0; i < type->row_count; i++) {
         haul__row *row = &type->rows[i];
-        if (row->kind == HAUL_REF_POINTER && end_of(row) > pointers)
+        if (row->kind == HAUL_FIELD_POINTER && end_of(row) > pointers)
             pointers = end_of(row);
         if (haul__row_is_unsent(row) && end_of(row) > unsent)
             unsent = end_of(row);

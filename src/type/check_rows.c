@@ -14,7 +14,7 @@ static int is_known(const haul__row *row)
 }
 
 static haul_status check_field(const haul_type *type, const haul__row *row,
-                               const haul_field_place *place, haul_error *error)
+                               const haul_integer *place, haul_error *error)
 {
     if (!haul__is_integer_width(place->bytes))
         return haul__wrong(error, type, row->name,
@@ -29,22 +29,22 @@ static haul_status check_field(const haul_type *type, const haul__row *row,
     return HAUL_OK;
 }
 
-static haul_status check_count(const haul_type *type, const haul__row *row, const haul_shape *shape,
+static haul_status check_count(const haul_type *type, const haul__row *row, const haul_count *shape,
                                size_t unit, haul_error *error)
 {
     haul_status status = HAUL_OK;
     unsigned i;
-    for (i = 0; i < shape->field_count && status == HAUL_OK; i++)
+    for (i = 0; i < shape->fields && status == HAUL_OK; i++)
         status = check_field(type, row, &shape->field[i], error);
-    if (status != HAUL_OK || shape->field_count > 0)
+    if (status != HAUL_OK || shape->fields > 0)
         return status;
-    if (shape->add < 0)
+    if (shape->plus < 0)
         return haul__wrong(error, type, row->name,
-                           "The fixed count is %" PRId64 ": it cannot be negative.", shape->add);
-    if (unit > 0 && (uint64_t)shape->add > SIZE_MAX / 2 / unit)
+                           "The fixed count is %" PRId64 ": it cannot be negative.", shape->plus);
+    if (unit > 0 && (uint64_t)shape->plus > SIZE_MAX / 2 / unit)
         return haul__wrong(error, type, row->name,
                            "The fixed count %" PRId64 " of elements of %zu bytes is too large.",
-                           shape->add, unit);
+                           shape->plus, unit);
     return HAUL_OK;
 }
 
@@ -60,14 +60,14 @@ static haul_status check_end_field(const haul_type *type, const haul__row *row, 
     if (other == row)
         return haul__wrong(error, type, row->name,
                            "The end pointer at offset %zu lies in the begin pointer.", end);
-    if (haul__row_kind(other) == HAUL_REF_POINTER && !haul__row_is_ruled(other) &&
+    if (haul__row_kind(other) == HAUL_FIELD_POINTER && !haul__row_is_ruled(other) &&
         other->offset <= end && (end - other->offset) % sizeof(void *) == 0)
         return HAUL_OK;
     return haul__wrong(error, type, row->name, "The end pointer at offset %zu overlaps field %s.",
                        end, other->name);
 }
 
-static haul_status check_end(const haul_type *type, const haul__row *row, const haul_shape *shape,
+static haul_status check_end(const haul_type *type, const haul__row *row, const haul_count *shape,
                              haul_error *error)
 {
     size_t end = shape->field[0].offset;
@@ -75,7 +75,7 @@ static haul_status check_end(const haul_type *type, const haul__row *row, const 
         return haul__wrong(
             error, type, row->name,
             "An end pointer can only close the array behind one pointer of one level.");
-    if (shape->field_count != 1 || shape->field[0].bytes != sizeof(void *))
+    if (shape->fields != 1 || shape->field[0].bytes != sizeof(void *))
         return haul__wrong(error, type, row->name,
                            "The end field has %u bytes: it must be one pointer of %zu bytes.",
                            (unsigned)shape->field[0].bytes, sizeof(void *));
@@ -86,7 +86,7 @@ static haul_status check_end(const haul_type *type, const haul__row *row, const 
     if (!row->unaligned && end % HAUL__GRID != 0)
         return haul__wrong(error, type, row->name,
                            "The end pointer at offset %zu is not at a multiple of %zu: "
-                           "declare the row packed if it is.",
+                           "set `.packed` if it is.",
                            end, HAUL__GRID);
     return check_end_field(type, row, end, error);
 }
@@ -101,7 +101,7 @@ static int value_has_width(int64_t value, size_t bytes)
 static haul_status check_sentinel(const haul_type *type, const haul__row *row, unsigned level,
                                   haul_error *error)
 {
-    int64_t value = type->shapes[row->shape + level].add;
+    int64_t value = type->shapes[row->shape + level].plus;
     size_t unit = haul__row_unit(row);
     if (level + 1 < row->levels) {
         if (value == 0)
@@ -115,7 +115,7 @@ static haul_status check_sentinel(const haul_type *type, const haul__row *row, u
     if (row->type && row->type->combiner != HAUL_COMBINER_BYTES)
         return haul__wrong(
             error, type, row->name,
-            "The elements are of type %s: only plain integers end at a value; use a callback.",
+            "The elements are of type %s: only plain integers end at a value; use a function.",
             row->type->name);
     if (unit > 8 || !haul__is_integer_width((unsigned)unit))
         return haul__wrong(
@@ -128,10 +128,10 @@ static haul_status check_sentinel(const haul_type *type, const haul__row *row, u
     return HAUL_OK;
 }
 
-static int is_one(const haul_shape *shape)
+static int is_one(const haul_count *shape)
 {
-    return shape->kind == HAUL_SHAPE_ONE ||
-           (shape->kind == HAUL_SHAPE_COUNT && shape->field_count == 0 && shape->add == 1);
+    return shape->kind == HAUL_COUNT_KIND_ONE ||
+           (shape->kind == HAUL_COUNT_KIND_PRODUCT && shape->fields == 0 && shape->plus == 1);
 }
 
 /* Objects with sizes of their own cannot be elements of an array. */
@@ -140,7 +140,7 @@ static haul_status check_sized(const haul_type *type, const haul__row *row, cons
 {
     if (!target || !haul__type_is_sized(target))
         return HAUL_OK;
-    if (row->kind == HAUL_REF_POINTER && is_one(&type->shapes[row->shape + row->levels - 1]))
+    if (row->kind == HAUL_FIELD_POINTER && is_one(&type->shapes[row->shape + row->levels - 1]))
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
                        "Objects of type %s have no fixed size: a pointer can lead "
@@ -152,35 +152,35 @@ static haul_status check_sized(const haul_type *type, const haul__row *row, cons
 static haul_status check_shape(const haul_type *type, const haul__row *row, unsigned level,
                                haul_error *error)
 {
-    const haul_shape *shape = &type->shapes[row->shape + level];
+    const haul_count *shape = &type->shapes[row->shape + level];
     size_t unit = level + 1 < row->levels ? sizeof(void *) : haul__row_unit(row);
-    if (shape->field_count > 3)
+    if (shape->fields > 3)
         return haul__wrong(error, type, row->name,
-                           "The shape reads %u fields: 0 to 3 are possible.", shape->field_count);
+                           "The count reads %u fields: 0 to 3 are possible.", shape->fields);
     switch (shape->kind) {
-    case HAUL_SHAPE_ONE:
+    case HAUL_COUNT_KIND_ONE:
         return HAUL_OK;
-    case HAUL_SHAPE_COUNT:
+    case HAUL_COUNT_KIND_PRODUCT:
         return check_count(type, row, shape, unit, error);
-    case HAUL_SHAPE_END:
-        if (row->kind == HAUL_REF_TAIL)
+    case HAUL_COUNT_KIND_UNTIL:
+        if (row->kind == HAUL_FIELD_TAIL)
             return haul__wrong(error, type, row->name, "A tail has no end pointer.");
         return check_end(type, row, shape, error);
-    case HAUL_SHAPE_SENTINEL:
+    case HAUL_COUNT_KIND_TERMINATED:
         return check_sentinel(type, row, level, error);
-    case HAUL_SHAPE_FUNCTION:
+    case HAUL_COUNT_KIND_FUNCTION:
         if (shape->function)
             return HAUL_OK;
-        return haul__wrong(error, type, row->name, "The callback of the shape is NULL.");
+        return haul__wrong(error, type, row->name, "The function of the count is NULL.");
     }
-    return haul__wrong(error, type, row->name, "The shape is of kind %d, which does not exist.",
+    return haul__wrong(error, type, row->name, "The count is of kind %d, which does not exist.",
                        (int)shape->kind);
 }
 
 static int has_choice(const haul__row *row)
 {
     const haul__rule *rule = row->rule && row->rule->each ? row->rule->each : row->rule;
-    return rule && rule->said.choice.kind != HAUL_CHOICE_NONE;
+    return rule && rule->said.type_switch.kind != HAUL_SWITCH_KIND_NONE;
 }
 
 static haul_status check_element(const haul_type *type, const haul__row *row, haul_error *error)
@@ -195,7 +195,7 @@ static haul_status check_element(const haul_type *type, const haul__row *row, ha
             row->element_bytes, row->type->name, row->type->bytes);
     if (!row->target && row->element_bytes == 0 && !has_choice(row))
         return haul__wrong(error, type, row->name,
-                           "The row has neither a target type nor the size of an element.");
+                           "The field has neither a `.target` nor `.element_bytes`.");
     if (row->element_bytes > HAUL_TYPE_BYTES_MAX)
         return haul__wrong(error, type, row->name,
                            "The elements have %zu bytes, more than the %zu that can be described.",
@@ -224,15 +224,15 @@ haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_er
     size_t i;
     if (status != HAUL_OK)
         return status;
-    if (row->kind == HAUL_REF_EMBED)
+    if (row->kind == HAUL_FIELD_EMBED)
         return check_embed(type, row, error);
-    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_TAIL)
+    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
         return HAUL_OK;
     status = is_known(row) ? check_element(type, row, error) : HAUL_OK;
     if (status == HAUL_OK)
         status = check_sized(type, row, row->type, error);
     for (rule = row->rule; rule; rule = rule->each)
-        for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
+        for (i = 0; i < rule->said.type_switch.case_count && status == HAUL_OK; i++)
             status = check_sized(type, row, rule->types[i], error);
     for (level = 0; level < row->levels && status == HAUL_OK; level++)
         status = check_shape(type, row, level, error);

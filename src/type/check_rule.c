@@ -1,8 +1,7 @@
-/* Checks of a row's rule, which need the types of its cases.
+/* Checks of a field's optional members, which need the types of its cases.
  *
- * A rule is a struct of independent members. Most faults are a member that means nothing in its
- * row, or beside another member. Such a member is not ignored: the rule is refused, and the error
- * names both.
+ * The members are independent. Most faults are a member that means nothing in its form, or beside
+ * another member. Such a member is not ignored: the field is refused, and the error names both.
  */
 #include <inttypes.h>
 
@@ -14,62 +13,59 @@
 
 /* The field must be an integer of the type, outside of all pointers. */
 static haul_status check_field(const haul_type *type, const haul__row *row,
-                               const haul_field_place *field, const char *what, haul_error *error)
+                               const haul_integer *field, const char *what, haul_error *error)
 {
     if (!haul__is_integer_width(field->bytes))
         return haul__wrong(error, type, row->name,
-                           "The field at offset %zu that its %s reads has %u bytes: 1, 2, 4 and 8 "
+                           "The field at offset %zu that %s reads has %u bytes: 1, 2, 4 and 8 "
                            "are possible.",
                            field->offset, what, (unsigned)field->bytes);
     if (!haul__fits(field->offset, field->bytes, haul__fixed_bytes(type)))
         return haul__wrong(error, type, row->name,
-                           "The field of %u bytes at offset %zu that its %s reads lies outside of "
+                           "The field of %u bytes at offset %zu that %s reads lies outside of "
                            "the type's %zu bytes.",
                            (unsigned)field->bytes, field->offset, what, haul__fixed_bytes(type));
     if (haul__touches_pointer_row(type, field->offset, field->bytes))
         return haul__wrong(error, type, row->name,
-                           "The field at offset %zu that its %s reads lies in a pointer field.",
+                           "The field at offset %zu that %s reads lies in a pointer field.",
                            field->offset, what);
     return HAUL_OK;
 }
 
 static haul_status check_when(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_rule *rule = &row->rule->said;
-    if (rule->otherwise != HAUL_ELSE_NULL && rule->otherwise != HAUL_ELSE_RAW)
-        return haul__wrong(error, type, row->name,
-                           "What becomes of it otherwise is %d, which does not exist.",
-                           (int)rule->otherwise);
-    switch (rule->when.kind) {
-    case HAUL_WHEN_ALWAYS:
-        if (rule->otherwise != HAUL_ELSE_NULL)
+    const haul_field *said = &row->rule->said;
+    switch (said->when.kind) {
+    case HAUL_WHEN_KIND_ALWAYS:
+        if (said->else_raw)
             return haul__wrong(error, type, row->name,
-                               "The row always holds: there is no otherwise.");
+                               "The field always holds: `.else_raw` needs a `.when`.");
         return HAUL_OK;
-    case HAUL_WHEN_FIELD:
-    case HAUL_WHEN_NOT:
-        if (rule->when.low > rule->when.high)
+    case HAUL_WHEN_KIND_FIELD:
+    case HAUL_WHEN_KIND_NOT:
+        if (said->when.low > said->when.high)
             return haul__wrong(error, type, row->name,
-                               "No value lies between %" PRId64 " and %" PRId64 ".", rule->when.low,
-                               rule->when.high);
-        if ((rule->when.low & ~rule->when.mask) != 0 && rule->when.low == rule->when.high)
+                               "`.when`: no value lies between %" PRId64 " and %" PRId64 ".",
+                               said->when.low, said->when.high);
+        if ((said->when.low & ~said->when.mask) != 0 && said->when.low == said->when.high)
             return haul__wrong(error, type, row->name,
-                               "No value is %" PRId64 " in the bits of the mask %" PRIx64 ".",
-                               rule->when.low, (uint64_t)rule->when.mask);
-        return check_field(type, row, &rule->when.field, "condition", error);
-    case HAUL_WHEN_FUNCTION:
-        if (rule->when.function)
+                               "`.when`: no value is %" PRId64 " in the bits of the mask %" PRIx64
+                               ".",
+                               said->when.low, (uint64_t)said->when.mask);
+        return check_field(type, row, &said->when.field, "`.when`", error);
+    case HAUL_WHEN_KIND_FUNCTION:
+        if (said->when.function)
             return HAUL_OK;
-        return haul__wrong(error, type, row->name, "The callback of its condition is NULL.");
+        return haul__wrong(error, type, row->name, "The function of `.when` is NULL.");
     }
-    return haul__wrong(error, type, row->name, "Its condition is of kind %d, which does not exist.",
-                       (int)rule->when.kind);
+    return haul__wrong(error, type, row->name, "`.when` is of kind %d, which does not exist.",
+                       said->when.kind);
 }
 
 static haul_status check_case(const haul_type *type, const haul__row *row, size_t i,
                               haul_error *error)
 {
-    const haul_case *all = row->rule->said.choice.cases;
+    const haul_case *all = row->rule->said.type_switch.cases;
     const haul_type *target = row->rule->types[i];
     if (!all[i].type)
         return haul__wrong(error, type, row->name,
@@ -90,21 +86,20 @@ static int is_less(const void *a, const void *b)
 /* No two cases may have the same value in the bits of the mask. */
 static haul_status check_values(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_choice *choice = &row->rule->said.choice;
-    const size_t bytes =
-        choice->case_count * sizeof(int64_t); /* no overflow: the cases take more */
+    const haul_switch *by = &row->rule->said.type_switch;
+    const size_t bytes = by->case_count * sizeof(int64_t); /* no overflow: the cases take more */
     int64_t *values;
     haul_status status = HAUL_OK;
     size_t i;
-    if (choice->case_count < 2)
+    if (by->case_count < 2)
         return HAUL_OK;
     values = haul__allocate(&type->allocator, bytes, sizeof *values);
     if (!values)
         return HAUL_ERROR_MEMORY;
-    for (i = 0; i < choice->case_count; i++)
-        values[i] = choice->cases[i].value & choice->mask;
-    haul__sort(values, choice->case_count, sizeof *values, is_less);
-    for (i = 1; i < choice->case_count && status == HAUL_OK; i++)
+    for (i = 0; i < by->case_count; i++)
+        values[i] = by->cases[i].value & row->rule->mask;
+    haul__sort(values, by->case_count, sizeof *values, is_less);
+    for (i = 1; i < by->case_count && status == HAUL_OK; i++)
         if (values[i - 1] == values[i])
             status = haul__wrong(error, type, row->name, "Two cases have the value %" PRId64 ".",
                                  values[i]);
@@ -112,76 +107,74 @@ static haul_status check_values(const haul_type *type, const haul__row *row, hau
     return status;
 }
 
-static haul_status check_choice(const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_switch(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_choice *choice = &row->rule->said.choice;
-    unsigned shape = (unsigned)type->shapes[row->shape].kind;
+    const haul_switch *by = &row->rule->said.type_switch;
+    int counted = type->shapes[row->shape].kind;
     haul_status status = HAUL_OK;
     size_t i;
-    if (choice->kind == HAUL_CHOICE_NONE)
+    if (by->kind == HAUL_SWITCH_KIND_NONE)
         return HAUL_OK;
-    if (choice->kind < HAUL_CHOICE_NONE || choice->kind > HAUL_CHOICE_FUNCTION)
+    if (by->kind < HAUL_SWITCH_KIND_NONE || by->kind > HAUL_SWITCH_KIND_FUNCTION)
         return haul__wrong(error, type, row->name,
-                           "Its choice of type is of kind %d, which does not exist.",
-                           (int)choice->kind);
+                           "`.type_switch` is of kind %d, which does not exist.", by->kind);
     if (row->target)
         return haul__wrong(error, type, row->name,
-                           "The row has a target type and a choice of types.");
-    if (choice->mask == 0)
+                           "The field has both a `.target` and a `.type_switch`.");
+    if (by->case_count == 0)
+        return haul__wrong(error, type, row->name, "`.type_switch` has no cases.");
+    if (counted == HAUL_COUNT_KIND_TERMINATED || counted == HAUL_COUNT_KIND_UNTIL)
         return haul__wrong(error, type, row->name,
-                           "Its choice of type looks at no bit of the value: the mask is 0.");
-    if (choice->case_count == 0)
-        return haul__wrong(error, type, row->name, "Its choice of type has no cases.");
-    if (shape == HAUL_SHAPE_SENTINEL || shape == HAUL_SHAPE_END)
-        return haul__wrong(error, type, row->name,
-                           "An array whose type is chosen cannot end at a value or at a pointer.");
-    if (choice->kind == HAUL_CHOICE_FUNCTION && !choice->function)
-        return haul__wrong(error, type, row->name, "The callback of its choice of type is NULL.");
-    if (choice->kind == HAUL_CHOICE_SELF)
-        status = check_field(type, row, &choice->field, "choice of type", error);
-    if (choice->kind == HAUL_CHOICE_TARGET && !haul__is_integer_width(choice->field.bytes))
+                           "An array with a `.type_switch` cannot end at a value or at a pointer.");
+    if (by->kind == HAUL_SWITCH_KIND_FUNCTION && !by->function)
+        return haul__wrong(error, type, row->name, "The function of `.type_switch` is NULL.");
+    if (by->kind == HAUL_SWITCH_KIND_SELF)
+        status = check_field(type, row, &by->field, "`.type_switch`", error);
+    if (by->kind == HAUL_SWITCH_KIND_TARGET && !haul__is_integer_width(by->field.bytes))
         return haul__wrong(error, type, row->name,
                            "The tag at offset %zu of the target has %u bytes: 1, 2, 4 and 8 are "
                            "possible.",
-                           choice->field.offset, (unsigned)choice->field.bytes);
-    for (i = 0; i < choice->case_count && status == HAUL_OK; i++)
+                           by->field.offset, (unsigned)by->field.bytes);
+    for (i = 0; i < by->case_count && status == HAUL_OK; i++)
         status = check_case(type, row, i, error);
     return status == HAUL_OK ? check_values(type, row, error) : status;
 }
 
-static const char *mode_name(haul_mode mode)
+static const char *mode_name(haul__mode mode)
 {
-    static const char *const names[] = { "own",    "alias", "own or static", "alias or static",
-                                         "opaque", "null",  "external" };
-    return mode >= HAUL_MODE_OWN && mode <= HAUL_MODE_EXTERNAL ? names[mode] : NULL;
+    static const char *const names[] = {
+        "owned", "borrowed", "owned or static", "borrowed or static", "raw", "skipped", "external"
+    };
+    return names[mode];
 }
 
-/* A row that is not followed must have no members that say how to follow it. */
+/* A pointer that is not followed has no members that say how to follow it. */
 static haul_status check_mode(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_rule *rule = &row->rule->said;
-    const char *mode = mode_name(rule->mode), *member = NULL;
-    if (!mode)
-        return haul__wrong(error, type, row->name, "Its mode is %d, which does not exist.",
-                           (int)rule->mode);
-    if (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_OWN_OR_STATIC)
+    const haul__rule *rule = row->rule;
+    const haul_field *said = &rule->said;
+    const char *member = NULL;
+    if (said->ownership < HAUL_OWNED || said->ownership > HAUL_EXTERNAL)
+        return haul__wrong(error, type, row->name, "`.ownership` is %d, which does not exist.",
+                           (int)said->ownership);
+    if (rule->mode == HAUL__MODE_OWN || rule->mode == HAUL__MODE_OWN_OR_STATIC)
         return HAUL_OK;
-    if (rule->base || rule->base_function)
-        member = "base";
-    if (rule->choice.kind != HAUL_CHOICE_NONE)
-        member = "choice of type";
-    if (rule->addressing != HAUL_ABSOLUTE)
+    if (said->base || said->base_fn)
+        member = "`.base`";
+    if (said->type_switch.kind != HAUL_SWITCH_KIND_NONE)
+        member = "`.type_switch`";
+    if (said->kind == HAUL_FIELD_RELATIVE)
         member = "distance";
-    if (rule->direction != HAUL_BOTH)
-        member = "direction";
-    if (rule->mode >= HAUL_MODE_OPAQUE &&
-        (rule->tag_bits || rule->integer_below || rule->integer_from))
+    if (said->transfer != HAUL_COPY)
+        member = "`.transfer`";
+    if (rule->mode >= HAUL__MODE_OPAQUE &&
+        (said->tag_bits || said->integers_below || said->integers_from))
         member = "tag or integer";
     if (!member)
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
-                       "Its mode is %s, so that it is not followed; but it has a %s.", mode,
-                       member);
+                       "It is %s, so that it is not followed; but it has a %s.",
+                       mode_name(rule->mode), member);
 }
 
 /* Bits 12 to 23 differ between the pages of a process on every machine, so no allocator keeps them
@@ -190,47 +183,45 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
 
 static haul_status check_bits(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_rule *rule = &row->rule->said;
-    if (rule->tag_bits & ALWAYS_ADDRESS)
+    const haul_field *said = &row->rule->said;
+    if (said->tag_bits & ALWAYS_ADDRESS)
         return haul__wrong(error, type, row->name,
-                           "The tag bits 0x%zx hold bits 12 to 23, which every address "
-                           "has: tags are below or above "
-                           "them.",
-                           (size_t)rule->tag_bits);
-    if (rule->integer_from && rule->integer_from <= rule->integer_below)
-        return haul__wrong(error, type, row->name, "Every word is an integer.");
+                           "`.tag_bits` 0x%zx hold bits 12 to 23, which every address "
+                           "has: tags are below or above them.",
+                           (size_t)said->tag_bits);
+    if (said->integers_from && said->integers_from <= said->integers_below)
+        return haul__wrong(error, type, row->name,
+                           "Every word is an integer by `.integers_below` and `.integers_from`.");
     return HAUL_OK;
 }
 
-static haul_status check_addressing(const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_distance(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_rule *rule = &row->rule->said;
-    if (rule->addressing == HAUL_ABSOLUTE)
+    const haul_field *said = &row->rule->said;
+    if (said->kind != HAUL_FIELD_RELATIVE ||
+        (row->rule->mode == HAUL__MODE_OWN && !said->tag_bits && !said->integers_below &&
+         !said->integers_from))
         return HAUL_OK;
-    if (rule->addressing != HAUL_RELATIVE)
-        return haul__wrong(error, type, row->name, "Its addressing is %d, which does not exist.",
-                           (int)rule->addressing);
-    if (rule->mode != HAUL_MODE_OWN || rule->tag_bits || rule->integer_below || rule->integer_from)
-        return haul__wrong(error, type, row->name,
-                           "A distance is owned, and has neither tags nor integers.");
-    return HAUL_OK;
+    return haul__wrong(error, type, row->name,
+                       "A distance is owned, and has neither tags nor integers.");
 }
 
 /* Pointers to pointers may have a condition and a mode, begin/end pairs a condition only. */
 static haul_status check_form(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_rule *rule = &row->rule->said;
-    int plain = !rule->tag_bits && !rule->integer_below && !rule->integer_from && !rule->base &&
-                !rule->base_function && rule->choice.kind == HAUL_CHOICE_NONE &&
-                rule->addressing == HAUL_ABSOLUTE;
-    if (plain && (rule->mode == HAUL_MODE_OWN || type->shapes[row->shape].kind != HAUL_SHAPE_END))
+    const haul_field *said = &row->rule->said;
+    int is_pair = type->shapes[row->shape].kind == HAUL_COUNT_KIND_UNTIL;
+    int plain = !said->tag_bits && !said->integers_below && !said->integers_from && !said->base &&
+                !said->base_fn && said->type_switch.kind == HAUL_SWITCH_KIND_NONE &&
+                said->kind != HAUL_FIELD_RELATIVE;
+    if (plain && (row->rule->mode == HAUL__MODE_OWN || !is_pair))
         return HAUL_OK;
     if (row->levels > 1)
         return haul__wrong(error, type, row->name,
-                           "A pointer to pointers can have a condition and a mode only: "
-                           "`each` is the rule of the inner ones.");
-    if (type->shapes[row->shape].kind == HAUL_SHAPE_END)
-        return haul__wrong(error, type, row->name, "A begin/end pair can have a condition only.");
+                           "A pointer to pointers can have `.when`, `.ownership` and "
+                           "`.maybe_static` only: the others stand in `.each_pointer`.");
+    if (is_pair)
+        return haul__wrong(error, type, row->name, "A begin/end pair can have a `.when` only.");
     return HAUL_OK;
 }
 
@@ -242,8 +233,8 @@ static haul_status check_members(const haul_type *type, const haul__row *row, ha
     if (status == HAUL_OK)
         status = check_bits(type, row, error);
     if (status == HAUL_OK)
-        status = check_addressing(type, row, error);
-    return status == HAUL_OK ? check_choice(type, row, error) : status;
+        status = check_distance(type, row, error);
+    return status == HAUL_OK ? check_switch(type, row, error) : status;
 }
 
 static haul_status check_each(const haul_type *type, const haul__row *row, haul_error *error)
@@ -254,97 +245,97 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
         return HAUL_OK;
     if (row->levels < 2)
         return haul__wrong(error, type, row->name,
-                           "The row leads to no pointers that could have a rule each.");
-    if (row->rule->said.mode != HAUL_MODE_OWN)
-        return haul__wrong(
-            error, type, row->name,
-            "Its mode is %s: the pointers that it leads to have a rule where it owns them only.",
-            mode_name(row->rule->said.mode));
-    each = haul__each_row(row);
-    if (each.rule->said.each || each.rule->said.with_parent ||
-        each.rule->said.addressing != HAUL_ABSOLUTE)
+                           "The field leads to no pointers: `.each_pointer` needs two levels.");
+    if (row->rule->mode != HAUL__MODE_OWN)
         return haul__wrong(error, type, row->name,
-                           "The rule of each pointer has %s: that cannot be.",
-                           each.rule->said.each          ? "one for each of its own"
-                           : each.rule->said.with_parent ? "a parent other than the struct"
-                                                         : "a distance");
+                           "It is %s: the pointers that it leads to have members of their own "
+                           "where it owns them only.",
+                           mode_name(row->rule->mode));
+    each = haul__each_row(row);
+    if (each.rule->said.each_pointer || each.rule->with_parent ||
+        each.rule->said.kind == HAUL_FIELD_RELATIVE)
+        return haul__wrong(error, type, row->name, "`.each_pointer` has %s: that cannot be.",
+                           each.rule->said.each_pointer ? "an `.each_pointer` of its own"
+                           : each.rule->with_parent     ? "an `.ancestor` other than a named type"
+                                                        : "a distance");
     status = check_when(type, &each, error);
     return status == HAUL_OK ? check_members(type, &each, error) : status;
 }
 
-/* Does the row have a callback, which can get the holder that its rule names? */
-static int has_callback(const haul_type *type, const haul__row *row)
+/* Does the field have a function, which can get the ancestor? */
+static int has_function(const haul_type *type, const haul__row *row)
 {
-    const haul_rule *rule = &row->rule->said;
+    const haul_field *said = &row->rule->said;
     unsigned level,
-        levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
+        levels = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL ? row->levels : 0;
     for (level = 0; level < levels; level++)
-        if (type->shapes[row->shape + level].kind == HAUL_SHAPE_FUNCTION)
+        if (type->shapes[row->shape + level].kind == HAUL_COUNT_KIND_FUNCTION)
             return 1;
-    return rule->when.kind == HAUL_WHEN_FUNCTION || rule->base_function ||
-           rule->choice.kind == HAUL_CHOICE_FUNCTION;
+    return said->when.kind == HAUL_WHEN_KIND_FUNCTION || said->base_fn ||
+           said->type_switch.kind == HAUL_SWITCH_KIND_FUNCTION;
 }
 
-static haul_status check_holder(const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_ancestor(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul__row each;
-    if (row->rule->said.holder && !has_callback(type, row))
+    if (row->rule->handle && !has_function(type, row))
         return haul__wrong(error, type, row->name,
-                           "Its rule names a holder, and has no callback that would ask for it.");
-    if (row->kind != HAUL_REF_POINTER || !row->rule->each)
+                           "It names an `.ancestor`, and has no function that would ask for it.");
+    if (row->kind != HAUL_FIELD_POINTER || !row->rule->each)
         return HAUL_OK;
     each = haul__each_row(row);
-    if (each.rule->said.holder && !has_callback(type, &each))
-        return haul__wrong(
-            error, type, row->name,
-            "The rule of each pointer names a holder, and has no callback that would ask for it.");
+    if (each.rule->handle && !has_function(type, &each))
+        return haul__wrong(error, type, row->name,
+                           "`.each_pointer` names an `.ancestor`, and has no function that would "
+                           "ask for it.");
     return HAUL_OK;
 }
 
-haul_status haul__check_direction(const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_transfer(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul_rule *rule = &row->rule->said;
-    if (rule->direction < HAUL_BOTH || rule->direction > HAUL_NEITHER)
-        return haul__wrong(error, type, row->name, "Its direction is %d, which does not exist.",
-                           (int)rule->direction);
-    if (row->kind != HAUL_REF_POINTER || !(haul__row_exclusions(row) & HAUL__UNSENT))
+    const haul_field *said = &row->rule->said;
+    if (said->transfer < HAUL_COPY || said->transfer > HAUL_CREATE)
+        return haul__wrong(error, type, row->name, "`.transfer` is %d, which does not exist.",
+                           (int)said->transfer);
+    if (row->kind != HAUL_FIELD_POINTER || !(haul__row_exclusions(row) & HAUL__UNSENT))
         return HAUL_OK;
-    if (type->shapes[row->shape + row->levels - 1].kind == HAUL_SHAPE_SENTINEL)
-        return haul__wrong(
-            error, type, row->name,
-            "Its direction is %s, so that nothing there is read; but it ends at a value.",
-            haul__direction_name(row));
-    if (rule->choice.kind == HAUL_CHOICE_TARGET)
+    if (type->shapes[row->shape + row->levels - 1].kind == HAUL_COUNT_KIND_TERMINATED)
         return haul__wrong(error, type, row->name,
-                           "Its direction is %s, so that nothing there is read; but its "
+                           "`.transfer` is %s, so that nothing there is read; but the array ends "
+                           "at a value.",
+                           haul__transfer_name(row));
+    if (said->type_switch.kind == HAUL_SWITCH_KIND_TARGET)
+        return haul__wrong(error, type, row->name,
+                           "`.transfer` is %s, so that nothing there is read; but its "
                            "type is told by a tag there.",
-                           haul__direction_name(row));
+                           haul__transfer_name(row));
     return HAUL_OK;
 }
 
 haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul_status status;
-    haul_rule rest;
+    haul__rule rest;
     if (!row->rule)
         return HAUL_OK;
-    rest = row->rule->said;
-    memset(&rest.when, 0, sizeof rest.when);
-    if (row->kind == HAUL_REF_SKIP)
-        return haul__wrong(error, type, row->name, "This kind of row has no rule.");
+    if (row->kind == HAUL_FIELD_SKIP)
+        return haul__wrong(error, type, row->name, "HAUL_SKIP takes no optional members.");
+    if (row->kind == HAUL_FIELD_TAIL && haul__row_when(row))
+        return haul__wrong(error, type, row->name, "A tail has no `.when`.");
+    rest = *row->rule;
+    memset(&rest.said.when, 0, sizeof rest.said.when);
     rest.with_parent = 0;
-    rest.holder = NULL;
-    if (row->kind == HAUL_REF_TAIL && haul__row_when(row))
-        return haul__wrong(error, type, row->name, "A tail has no condition.");
-    if (row->kind != HAUL_REF_POINTER && (!haul__rule_is_trivial(&rest) || rest.each))
+    rest.handle = NULL;
+    if (row->kind != HAUL_FIELD_POINTER && (!haul__rule_is_trivial(&rest) || rest.each))
         return haul__wrong(error, type, row->name,
-                           "A row that is no pointer can have a condition and a direction only.");
+                           "A field that is no pointer can have `.when`, `.else_raw` and "
+                           "`.transfer` only.");
     status = check_when(type, row, error);
     if (status == HAUL_OK)
-        status = haul__check_direction(type, row, error);
-    if (status == HAUL_OK && row->kind == HAUL_REF_POINTER)
+        status = check_transfer(type, row, error);
+    if (status == HAUL_OK && row->kind == HAUL_FIELD_POINTER)
         status = check_members(type, row, error);
-    if (status == HAUL_OK && row->kind == HAUL_REF_POINTER)
+    if (status == HAUL_OK && row->kind == HAUL_FIELD_POINTER)
         status = check_each(type, row, error);
-    return status == HAUL_OK ? check_holder(type, row, error) : status;
+    return status == HAUL_OK ? check_ancestor(type, row, error) : status;
 }

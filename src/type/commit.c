@@ -91,7 +91,7 @@ static haul_status meet_parameter(commit *c, const haul_type *type, const char *
     if (!wanted)
         return HAUL_OK;
     return haul__wrong(c->error, type, field,
-                       "The row leads to the parameter %s, which stands for no type "
+                       "The field leads to the parameter %s, which stands for no type "
                        "here: %s is a container, commit an "
                        "instance of it (haul_type_instance).",
                        parameter, type->name);
@@ -101,17 +101,17 @@ static haul_status meet_parameter(commit *c, const haul_type *type, const char *
 static haul_status resolve(commit *c, haul_type *type, haul__row *row)
 {
     haul_status status = HAUL_OK;
-    int inside = row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_TAIL;
-    int wanted = inside || (row->kind == HAUL_REF_POINTER && !c->by_value);
-    row->type = row->target && (inside || row->kind == HAUL_REF_POINTER) ? *row->target : NULL;
+    int inside = row->kind == HAUL_FIELD_EMBED || row->kind == HAUL_FIELD_TAIL;
+    int wanted = inside || (row->kind == HAUL_FIELD_POINTER && !c->by_value);
+    row->type = row->target && (inside || row->kind == HAUL_FIELD_POINTER) ? *row->target : NULL;
     if (!row->type && row->target && wanted)
         return haul__wrong(
             c->error, type, row->name,
-            "The handle of the row's target type is NULL: create that type before the commit.");
+            "The handle of the field's target type is NULL: create that type before the commit.");
     if (row->type && !haul__type_is_valid(row->type)) {
         row->type = NULL;
         return haul__wrong(c->error, type, row->name,
-                           "The handle of the row's target is not that of a living type.");
+                           "The handle of the field's target is not that of a living type.");
     }
     if (row->type && type->bound_count > 0)
         status = stand_in(c, type, row->name, &row->type, wanted);
@@ -158,15 +158,15 @@ static void become_ancestor(commit *c, haul_type *type)
 static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row *row,
                                     haul__rule *rule)
 {
-    haul_type *found = rule->said.holder ? *rule->said.holder : NULL;
+    haul_type *found = rule->handle ? *rule->handle : NULL;
     haul_status status = HAUL_OK;
     rule->holder = NULL;
-    if (!rule->said.holder || c->by_value)
+    if (!rule->handle || c->by_value)
         return HAUL_OK;
     if (!found || !haul__type_is_valid(found))
         return haul__wrong(
             c->error, type, row->name,
-            "The handle of its holder's type is %s: create that type before the commit.",
+            "The handle of its `.ancestor` is %s: create that type before the commit.",
             found ? "not that of a living type" : "NULL");
     if (type->bound_count > 0)
         status = stand_in(c, type, row->name, &found, 1);
@@ -176,7 +176,7 @@ static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row 
         return status;
     if (found->committed)
         return haul__wrong(c->error, type, row->name,
-                           "Type %s, which its rule names as the holder, is committed "
+                           "Type %s, which it names as `.ancestor`, is committed "
                            "already: it does not lead here.",
                            found->name);
     rule->holder = found;
@@ -194,8 +194,8 @@ static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *ro
     size_t i;
     for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each) {
         status = resolve_ancestor(c, type, row, rule);
-        for (i = 0; i < rule->said.choice.case_count && status == HAUL_OK; i++)
-            status = resolve_case(c, type, row, &rule->said.choice.cases[i], &rule->types[i]);
+        for (i = 0; i < rule->said.type_switch.case_count && status == HAUL_OK; i++)
+            status = resolve_case(c, type, row, &rule->said.type_switch.cases[i], &rule->types[i]);
     }
     return status;
 }
@@ -315,7 +315,7 @@ static haul_type *next_embedded(haul_type *type, const char **field)
     while (type->cursor < rows) {
         const haul__row *row = &type->rows[type->cursor++];
         *field = row->name;
-        if (row->type && (row->kind == HAUL_REF_EMBED || row->kind == HAUL_REF_TAIL))
+        if (row->type && (row->kind == HAUL_FIELD_EMBED || row->kind == HAUL_FIELD_TAIL))
             return row->type;
     }
     if (type->cursor - rows < haul__type_old_count(type))
@@ -519,7 +519,7 @@ static haul_status begin(commit *c, haul_type *type, int by_value)
     return c->error ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
-haul_status haul_type_commit(haul_type *type)
+haul_status haul__type_commit(haul_type *type)
 {
     commit c;
     haul__group **held = NULL;

@@ -76,47 +76,47 @@ static void append_field(char *cell, const haul_type *type, size_t offset)
         append(cell, "@%zu", offset);
 }
 
-static void append_count(char *cell, const haul_type *type, const haul_shape *shape)
+static void append_product(char *cell, const haul_type *type, const haul_count *shape)
 {
     unsigned i;
-    if (shape->field_count == 0) {
-        append(cell, "%" PRId64, shape->add);
+    if (shape->fields == 0) {
+        append(cell, "%" PRId64, shape->plus);
         return;
     }
-    if (shape->multiply != 1)
-        append(cell, "%" PRId64 " * ", shape->multiply);
-    for (i = 0; i < shape->field_count && i < 3; i++) {
+    if (shape->times != 1)
+        append(cell, "%" PRId64 " * ", shape->times);
+    for (i = 0; i < shape->fields && i < 3; i++) {
         append(cell, "%s", i > 0 ? " * " : "");
         append_field(cell, type, shape->field[i].offset);
     }
-    if (shape->add > 0)
-        append(cell, " + %" PRId64, shape->add);
-    else if (shape->add < 0)
-        append(cell, " - %" PRIu64, (uint64_t)0 - (uint64_t)shape->add);
+    if (shape->plus > 0)
+        append(cell, " + %" PRId64, shape->plus);
+    else if (shape->plus < 0)
+        append(cell, " - %" PRIu64, (uint64_t)0 - (uint64_t)shape->plus);
 }
 
-static void append_shape(char *cell, const haul_type *type, const haul_shape *shape,
+static void append_count(char *cell, const haul_type *type, const haul_count *shape,
                          int of_pointers)
 {
     switch (shape->kind) {
-    case HAUL_SHAPE_ONE:
+    case HAUL_COUNT_KIND_ONE:
         append(cell, "1");
         return;
-    case HAUL_SHAPE_COUNT:
-        append_count(cell, type, shape);
+    case HAUL_COUNT_KIND_PRODUCT:
+        append_product(cell, type, shape);
         return;
-    case HAUL_SHAPE_END:
+    case HAUL_COUNT_KIND_UNTIL:
         append(cell, "until ");
         append_field(cell, type, shape->field[0].offset);
         return;
-    case HAUL_SHAPE_SENTINEL:
-        if (shape->add == 0)
+    case HAUL_COUNT_KIND_TERMINATED:
+        if (shape->plus == 0)
             append(cell, "%s", of_pointers ? "NULL" : "NUL");
         else
-            append(cell, "until %" PRId64, shape->add);
+            append(cell, "until %" PRId64, shape->plus);
         return;
-    case HAUL_SHAPE_FUNCTION:
-        append(cell, "callback");
+    case HAUL_COUNT_KIND_FUNCTION:
+        append(cell, "function");
         return;
     }
 }
@@ -124,64 +124,66 @@ static void append_shape(char *cell, const haul_type *type, const haul_shape *sh
 static void append_when(char *cell, const haul_type *type, const haul_when *when)
 {
     append(cell, "%s", *cell ? "; if " : "if ");
-    if (when->kind == HAUL_WHEN_FUNCTION) {
-        append(cell, "callback");
+    if (when->kind == HAUL_WHEN_KIND_FUNCTION) {
+        append(cell, "function");
         return;
     }
     append_field(cell, type, when->field.offset);
     if (when->mask != -1)
         append(cell, " & 0x%" PRIx64, (uint64_t)when->mask);
-    append(cell, "%s ", when->kind == HAUL_WHEN_NOT ? " not" : "");
+    append(cell, "%s ", when->kind == HAUL_WHEN_KIND_NOT ? " not" : "");
     if (when->low == when->high)
         append(cell, "%" PRId64, when->low);
     else
         append(cell, "%" PRId64 "..%" PRId64, when->low, when->high);
 }
 
-/* The members of a rule that differ from a plain row's. */
-static void append_members(char *cell, const haul_type *type, const haul_rule *rule)
+/* The optional members that are set. */
+static void append_members(char *cell, const haul_type *type, const haul_field *field)
 {
-    static const char *const modes[] = { "own",    "alias", "own or static", "alias or static",
-                                         "opaque", "null",  "external" };
-    static const char *const directions[] = { "both", "in", "out", "neither" };
-    if (rule->when.kind != HAUL_WHEN_ALWAYS)
-        append_when(cell, type, &rule->when);
-    if (rule->otherwise == HAUL_ELSE_RAW)
+    static const char *const transfers[] = { "copy", "copyin", "copyout", "create" };
+    if (field->when.kind != HAUL_WHEN_KIND_ALWAYS)
+        append_when(cell, type, &field->when);
+    if (field->else_raw)
         append(cell, ", else raw");
-    if (rule->mode > HAUL_MODE_OWN && rule->mode <= HAUL_MODE_EXTERNAL)
-        append(cell, "; %s", modes[rule->mode]);
-    if (rule->tag_bits)
-        append(cell, "; tag bits 0x%zx", (size_t)rule->tag_bits);
-    if (rule->integer_below || rule->integer_from)
+    if (field->kind == HAUL_FIELD_SKIP)
+        append(cell, "; skipped");
+    if (field->ownership == HAUL_BORROWED)
+        append(cell, "; borrowed");
+    if (field->ownership == HAUL_EXTERNAL)
+        append(cell, "; external");
+    if (field->maybe_static)
+        append(cell, "; maybe static");
+    if (field->tag_bits)
+        append(cell, "; tag bits 0x%zx", (size_t)field->tag_bits);
+    if (field->integers_below || field->integers_from)
         append(cell, "; or an integer");
-    if (rule->base || rule->base_function)
-        append(cell, "; base %" PRId64 "%s", rule->base, rule->base_function ? " + callback" : "");
-    if (rule->choice.kind != HAUL_CHOICE_NONE)
-        append(cell, "; one of %zu types", rule->choice.case_count);
-    if (rule->addressing == HAUL_RELATIVE)
-        append(cell, "; distance");
-    if (rule->direction > HAUL_BOTH && rule->direction <= HAUL_NEITHER)
-        append(cell, "%s%s", *cell ? "; " : "", directions[rule->direction]);
-    if (rule->with_parent)
-        append(cell, "; with its parent");
-    if (rule->holder)
-        append(cell, "; with its holder");
+    if (field->base || field->base_fn)
+        append(cell, "; base %" PRId64 "%s", field->base, field->base_fn ? " + function" : "");
+    if (field->type_switch.kind != HAUL_SWITCH_KIND_NONE)
+        append(cell, "; one of %zu types", field->type_switch.case_count);
+    if (field->transfer > HAUL_COPY && field->transfer <= HAUL_CREATE)
+        append(cell, "%s%s", *cell ? "; " : "", transfers[field->transfer]);
+    if (field->ancestor)
+        append(cell, "; with its %s", field->ancestor == HAUL_PARENT ? "parent" : "ancestor");
 }
 
-static void append_rule(char *cell, const haul_type *type, const haul_rule *rule)
+static void append_all_members(char *cell, const haul_type *type, const haul_field *field)
 {
-    append_members(cell, type, rule);
-    if (!rule->each)
+    append_members(cell, type, field);
+    if (!field->each_pointer)
         return;
     append(cell, "; each");
-    append_members(cell, type, rule->each);
+    append_members(cell, type, field->each_pointer);
 }
 
-static void append_target(char *cell, const haul_field *field)
+static void append_target(char *cell, const haul_field_info *field)
 {
-    const haul_rule *rule = field->rule && field->rule->each ? field->rule->each : field->rule;
+    const haul_field *members = field->members;
     unsigned level;
-    if (!field->target && rule && rule->choice.kind != HAUL_CHOICE_NONE)
+    if (members && members->each_pointer)
+        members = members->each_pointer;
+    if (!field->target && members && members->type_switch.kind != HAUL_SWITCH_KIND_NONE)
         return;
     if (field->target)
         append(cell, "%s", field->target->name);
@@ -191,23 +193,24 @@ static void append_target(char *cell, const haul_field *field)
         append(cell, "%s*", level == 1 ? " " : "");
 }
 
-static void describe(line *l, const haul_type *type, const haul_field *field)
+static void describe(line *l, const haul_type *type, const haul_field_info *field)
 {
-    static const char *const kinds[] = { "?", "pointer", "embed", "skip", "data", "tail" };
+    static const char *const kinds[] = {
+        "?", "pointer", "embed", "skip", "raw", "tail", "distance"
+    };
     unsigned kind = (unsigned)field->kind, level;
     append(l->cell[3], "%s",
-           type->block_count > 0 ? "block" : kinds[kind <= HAUL_REF_TAIL ? kind : 0]);
+           type->block_count > 0 ? "block" : kinds[kind <= HAUL_FIELD_RELATIVE ? kind : 0]);
     if (field->count != 1)
         append(l->cell[3], "[%zu]", field->count);
-    if (field->kind == HAUL_REF_POINTER || field->kind == HAUL_REF_EMBED ||
-        field->kind == HAUL_REF_TAIL)
+    if (field->kind != HAUL_FIELD_SKIP && field->kind != HAUL_FIELD_RAW)
         append_target(l->cell[4], field);
     for (level = 0; level < field->levels; level++) {
         append(l->cell[5], "%s", level > 0 ? ", " : "");
-        append_shape(l->cell[5], type, &field->shape[level], level + 1 < field->levels);
+        append_count(l->cell[5], type, &field->counts[level], level + 1 < field->levels);
     }
-    if (field->rule)
-        append_rule(l->cell[5], type, field->rule);
+    if (field->members)
+        append_all_members(l->cell[5], type, field->members);
 }
 
 static haul_status put_gap(table *t, size_t offset, size_t bytes)
@@ -220,7 +223,7 @@ static haul_status put_gap(table *t, size_t offset, size_t bytes)
     return put_line(t, &l);
 }
 
-static haul_status put_field(table *t, const haul_field *field)
+static haul_status put_field(table *t, const haul_field_info *field)
 {
     line l;
     memset(&l, 0, sizeof l);
@@ -234,7 +237,7 @@ static haul_status put_field(table *t, const haul_field *field)
 static haul_status put_title(table *t)
 {
     static const char *const titles[COLUMNS] = { "offset", "size",   "field",
-                                                 "what",   "target", "shape" };
+                                                 "what",   "target", "count" };
     line l;
     size_t i;
     memset(&l, 0, sizeof l);
@@ -246,7 +249,7 @@ static haul_status put_title(table *t)
 static haul_status put_rows(table *t)
 {
     haul_status status = HAUL_OK;
-    haul_field field;
+    haul_field_info field;
     size_t i, at = 0;
     for (i = 0; i < t->type->row_count && status == HAUL_OK; i++) {
         haul_type_get_field(t->type, i, &field);
@@ -255,7 +258,7 @@ static haul_status put_rows(table *t)
         if (status == HAUL_OK)
             status = put_field(t, &field);
         at = field.offset + field.bytes > at ? field.offset + field.bytes : at;
-        if (field.kind == HAUL_REF_TAIL)
+        if (field.kind == HAUL_FIELD_TAIL)
             at = t->type->bytes;
     }
     if (status == HAUL_OK && t->type->bytes > at)
@@ -267,7 +270,7 @@ static haul_status put_blocks(table *t)
 {
     haul_status status = HAUL_OK;
     size_t i, count = haul_type_field_count(t->type);
-    haul_field field;
+    haul_field_info field;
     char text[64];
     for (i = 0; i < count && i < BLOCKS_SHOWN && status == HAUL_OK; i++) {
         haul_type_get_field(t->type, i, &field);

@@ -60,24 +60,25 @@ static int is_always_data(const haul__ruled *ruled)
 {
     if (ruled->kind == HAUL__RULED_TAIL)
         return !ruled->slot.target;
-    return ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS &&
+    return ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS &&
            (ruled->kind == HAUL__RULED_DATA ||
-            (ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.mode == HAUL_MODE_OPAQUE));
+            (ruled->kind == HAUL__RULED_POINTER && ruled->rule->mode == HAUL__MODE_OPAQUE));
 }
 
 static int is_always_null(const haul__ruled *ruled)
 {
-    return ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.when.kind == HAUL_WHEN_ALWAYS &&
-           ruled->rule->said.mode == HAUL_MODE_NULL;
+    return ruled->kind == HAUL__RULED_POINTER &&
+           ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS &&
+           ruled->rule->mode == HAUL__MODE_NULL;
 }
 
 static int is_always_pointer(const haul__ruled *ruled)
 {
-    const haul_rule *rule = ruled->rule ? &ruled->rule->said : NULL;
-    return ruled->kind == HAUL__RULED_POINTER && rule->when.kind == HAUL_WHEN_ALWAYS &&
-           (rule->mode == HAUL_MODE_OWN || rule->mode == HAUL_MODE_ALIAS) &&
-           rule->addressing == HAUL_ABSOLUTE && !rule->tag_bits && !rule->integer_below &&
-           !rule->integer_from;
+    const haul_field *rule = ruled->rule ? &ruled->rule->said : NULL;
+    return ruled->kind == HAUL__RULED_POINTER && rule->when.kind == HAUL_WHEN_KIND_ALWAYS &&
+           (ruled->rule->mode == HAUL__MODE_OWN || ruled->rule->mode == HAUL__MODE_ALIAS) &&
+           rule->kind != HAUL_FIELD_RELATIVE && !rule->tag_bits && !rule->integers_below &&
+           !rule->integers_from;
 }
 
 int haul__is_plain(const haul__walk *walk)
@@ -96,7 +97,7 @@ unsigned haul__tail_exclusions(const haul__walk *walk, size_t *offset)
     for (i = 0; i < walk->ruled_count; i++)
         if (walk->ruled[i].kind == HAUL__RULED_TAIL && walk->ruled[i].rule) {
             *offset = walk->ruled[i].slot.offset;
-            return haul__exclusions_of(walk->ruled[i].rule->said.direction);
+            return haul__exclusions_of(walk->ruled[i].rule->said.transfer);
         }
     return 0;
 }

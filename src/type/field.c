@@ -57,14 +57,14 @@ static int read_unsigned(const void *from, unsigned bytes, int64_t *value)
     }
 }
 
-int haul__read_field(const void *self, const haul_field_place *place, int64_t *value)
+int haul__read_field(const void *self, const haul_integer *place, int64_t *value)
 {
     const char *from = (const char *)self + place->offset;
-    return place->is_signed ? read_signed(from, place->bytes, value)
-                            : read_unsigned(from, place->bytes, value);
+    return place->sign ? read_signed(from, place->bytes, value)
+                       : read_unsigned(from, place->bytes, value);
 }
 
-int64_t haul__read_stored(const void *self, const haul_field_place *place)
+int64_t haul__read_stored(const void *self, const haul_integer *place)
 {
     int64_t value = 0;
     read_signed((const char *)self + place->offset, place->bytes, &value);
@@ -77,5 +77,5 @@ int haul__when_holds(const haul_when *when, const void *self)
     int inside = haul__read_field(self, &when->field, &value);
     value &= when->mask;
     inside = inside && value >= when->low && value <= when->high;
-    return when->kind == HAUL_WHEN_NOT ? !inside : inside;
+    return when->kind == HAUL_WHEN_KIND_NOT ? !inside : inside;
 }

@@ -103,9 +103,10 @@ static haul_status check_apart(const haul__scratch *s, const haul_type *type, ha
         for (k = first; k < s->ruled_count && s->ruled[k].ruled.slot.offset < at + sizeof(void *);
              k++)
             if (s->ruled[k].ruled.slot.offset + s->ruled[k].ruled.bytes > at)
-                return haul__wrong(error, type, s->text + s->slots[i].name,
-                                   "The pointer at offset %zu overlaps field %s, which has a rule.",
-                                   at, s->text + s->ruled[k].name);
+                return haul__wrong(
+                    error, type, s->text + s->slots[i].name,
+                    "The pointer at offset %zu overlaps field %s, which has optional members.", at,
+                    s->text + s->ruled[k].name);
     }
     return HAUL_OK;
 }
@@ -204,8 +205,7 @@ static void measure_ruled(const haul__scratch *s, haul_type *type)
                            (ruled->kind == HAUL__RULED_TAIL && ruled->slot.target);
         if (ruled->kind == HAUL__RULED_TAIL || ruled_end <= end)
             continue;
-        if (ruled->rule->said.mode == HAUL_MODE_NULL &&
-            ruled->rule->said.otherwise == HAUL_ELSE_NULL)
+        if (ruled->rule->mode == HAUL__MODE_NULL && !ruled->rule->said.else_raw)
             continue;
         widen(walk, first, ruled_end);
         walk->payload += ruled_end - first;
@@ -263,7 +263,7 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
 
 static size_t cases_of(const haul__ruled *ruled)
 {
-    return ruled->rule ? ruled->rule->said.choice.case_count : 0;
+    return ruled->rule ? ruled->rule->said.type_switch.case_count : 0;
 }
 
 /* Each case of a ruled pointer has a slot of its own, with that case's type. */
@@ -387,7 +387,7 @@ static void find_parents(const haul__scratch *s, haul__walk *walk)
 {
     size_t i;
     for (i = 0; i < s->ruled_count; i++)
-        walk->with_parent |= s->ruled[i].ruled.rule && s->ruled[i].ruled.rule->said.with_parent;
+        walk->with_parent |= s->ruled[i].ruled.rule && s->ruled[i].ruled.rule->with_parent;
     walk->is_wide = walk->with_parent;
 }
 
@@ -421,9 +421,11 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
 haul_status haul__seal_inner(haul__scratch *s, haul_type *type, size_t bytes, haul_type **inner,
                              haul_error *error)
 {
+    static const haul__home none = { NULL, NULL, NULL };
     size_t alignment = s->alignment, placement = s->placement;
     haul_status status;
-    haul_type *made = haul__type_make(&type->allocator, type->name, bytes, HAUL_COMBINER_STRUCT);
+    haul_type *made =
+        haul__type_make(&none, &type->allocator, type->name, bytes, HAUL_COMBINER_STRUCT);
     if (!made)
         return HAUL_ERROR_MEMORY;
     made->sibling = type->inner;

@@ -106,7 +106,7 @@ static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_
     slot.levels = (uint8_t)row->levels;
     slot.flags = (uint8_t)((row->unaligned ? HAUL__SLOT_PACKED : 0) |
                            (row->bytes > sizeof(void *) ? HAUL__SLOT_EACH : 0) |
-                           (row->kind == HAUL_REF_POINTER ? haul__row_exclusions(row) : 0));
+                           (row->kind == HAUL_FIELD_POINTER ? haul__row_exclusions(row) : 0));
     return slot;
 }
 
@@ -116,8 +116,8 @@ static int reads_struct(const haul_type *type, const haul__row *row)
     if (row->rule && row->rule->each)
         return 1;
     for (level = 0; level < row->levels; level++) {
-        const haul_shape *shape = &type->shapes[row->shape + level];
-        if (shape->field_count > 0 || shape->kind == HAUL_SHAPE_FUNCTION)
+        const haul_count *shape = &type->shapes[row->shape + level];
+        if (shape->fields > 0 || shape->kind == HAUL_COUNT_KIND_FUNCTION)
             return 1;
     }
     return 0;
@@ -202,10 +202,10 @@ static haul__slot end_of_row(const haul_type *type, const haul__row *row)
 
 static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__row *row)
 {
-    const haul_shape *shape = &type->shapes[row->shape];
+    const haul_count *shape = &type->shapes[row->shape];
     haul__slot slot;
     size_t name = 0;
-    if (shape->kind != HAUL_SHAPE_END || haul__find_row(type, shape->field[0].offset))
+    if (shape->kind != HAUL_COUNT_KIND_UNTIL || haul__find_row(type, shape->field[0].offset))
         return HAUL_OK;
     slot = end_of_row(type, row);
     return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name)
@@ -227,7 +227,7 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
     }
     if (count > HAUL__ARRAY_SLOTS_MAX) {
         haul__wrong(error, type, row->name,
-                    "The array has %zu pointers whose shapes read the struct: %d is the limit.",
+                    "The array has %zu pointers whose counts read the struct: %d is the limit.",
                     count, HAUL__ARRAY_SLOTS_MAX);
         error->status = HAUL_ERROR_LIMIT;
         return HAUL_ERROR_LIMIT;
@@ -287,7 +287,7 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
 {
     haul_status status = HAUL_OK;
     size_t i, name = 0, count = row->bytes / sizeof(void *);
-    int is_distance = row->rule->said.addressing == HAUL_RELATIVE;
+    int is_distance = row->rule->said.kind == HAUL_FIELD_RELATIVE;
     ruled->bytes = is_distance ? row->bytes : sizeof(void *);
     for (i = 0; i < (is_distance ? 1 : count); i++) {
         ruled->slot = slot_of_row(type, row, i);
@@ -300,8 +300,9 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
             !haul__put_ruled(s, ruled, name))
             return HAUL_ERROR_MEMORY;
     }
-    return type->shapes[row->shape].kind == HAUL_SHAPE_END ? put_ruled_end(s, type, row, ruled)
-                                                           : HAUL_OK;
+    return type->shapes[row->shape].kind == HAUL_COUNT_KIND_UNTIL
+               ? put_ruled_end(s, type, row, ruled)
+               : HAUL_OK;
 }
 
 static haul_status check_tail(const haul_type *type, const haul__row *row, haul_error *error)
@@ -322,13 +323,13 @@ static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const 
     memset(&ruled->slot, 0, sizeof ruled->slot);
     ruled->slot.offset = row->offset;
     ruled->bytes = row->bytes;
-    if (row->kind == HAUL_REF_EMBED) {
+    if (row->kind == HAUL_FIELD_EMBED) {
         status = check_embedded(type, row, error);
         ruled->kind = HAUL__RULED_PART;
         ruled->slot.target = row->type;
         ruled->slot.unit = row->type->walk.extent;
         ruled->count = row->bytes / ruled->slot.unit;
-    } else if (row->kind == HAUL_REF_TAIL) {
+    } else if (row->kind == HAUL_FIELD_TAIL) {
         status = check_tail(type, row, error);
         ruled->kind = HAUL__RULED_TAIL;
         ruled->slot = slot_of_row(type, row, 0);
@@ -350,21 +351,21 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
                                  size_t *at, haul_error *error)
 {
     haul__ruled ruled;
-    if (row->kind == HAUL_REF_TAIL) {
+    if (row->kind == HAUL_FIELD_TAIL) {
         if (!haul__put_run(s, *at, row->offset - *at))
             return HAUL_ERROR_MEMORY;
         *at = type->bytes;
     }
-    if (row->bytes / sizeof(void *) > HAUL__ARRAY_SLOTS_MAX && row->kind == HAUL_REF_POINTER) {
+    if (row->bytes / sizeof(void *) > HAUL__ARRAY_SLOTS_MAX && row->kind == HAUL_FIELD_POINTER) {
         haul__wrong(error, type, row->name,
-                    "The array has %zu pointers with a rule: %d is the limit.",
+                    "The array has %zu pointers with optional members: %d is the limit.",
                     row->bytes / sizeof(void *), HAUL__ARRAY_SLOTS_MAX);
         error->status = HAUL_ERROR_LIMIT;
         return HAUL_ERROR_LIMIT;
     }
     memset(&ruled, 0, sizeof ruled);
     ruled.rule = row->rule;
-    if (row->kind == HAUL_REF_POINTER)
+    if (row->kind == HAUL_FIELD_POINTER)
         return put_ruled_pointers(s, type, row, &ruled, error);
     return put_ruled_one(s, type, row, &ruled, error);
 }
@@ -373,8 +374,9 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
  * a ruled row instead: each object is asked. */
 static int put_exclusions(haul__scratch *s, const haul__row *row)
 {
-    unsigned exclusions =
-        row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED ? haul__row_exclusions(row) : 0;
+    unsigned exclusions = row->kind == HAUL_FIELD_RAW || row->kind == HAUL_FIELD_EMBED
+                              ? haul__row_exclusions(row)
+                              : 0;
     return exclusions == 0 || haul__put_excluded(s, row->offset, row->bytes, exclusions);
 }
 
@@ -386,14 +388,14 @@ static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *r
         return put_ruled_row(s, type, row, at, error);
     if (!put_exclusions(s, row))
         return HAUL_ERROR_MEMORY;
-    if (kind == HAUL_REF_DATA)
+    if (kind == HAUL_FIELD_RAW)
         return HAUL_OK;
-    if (kind == HAUL_REF_POINTER)
+    if (kind == HAUL_FIELD_POINTER)
         return put_pointers(s, type, row, at, error);
     if (!haul__put_run(s, *at, row->offset - *at))
         return HAUL_ERROR_MEMORY;
     *at = row->offset + row->bytes;
-    return kind == HAUL_REF_EMBED ? put_embedded(s, type, row, error) : HAUL_OK;
+    return kind == HAUL_FIELD_EMBED ? put_embedded(s, type, row, error) : HAUL_OK;
 }
 
 static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error *error)

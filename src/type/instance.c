@@ -18,6 +18,7 @@
  */
 #include <stdio.h>
 
+#include "type/build.h"
 #include "type/instance.h"
 #include "type/life.h"
 #include "type/refuse.h"
@@ -25,14 +26,6 @@
 int haul__type_is_parameter(const haul_type *type)
 {
     return type->combiner == HAUL_COMBINER_PARAMETER;
-}
-
-haul_status haul_type_parameter(const char *name, haul_type **parameter)
-{
-    haul_status status = haul_type_create(name, 0, NULL, 0, parameter);
-    if (status == HAUL_OK)
-        (*parameter)->combiner = HAUL_COMBINER_PARAMETER;
-    return status;
 }
 
 /* --- which parameters does a type depend on? -------------------------------------------------- */
@@ -60,10 +53,11 @@ static int put_cases(reached *r, const haul__rule *rule)
 {
     size_t i;
     for (; rule; rule = rule->each) {
-        if (rule->said.holder && !put(r, *rule->said.holder))
+        if (rule->handle && !put(r, *rule->handle))
             return 0;
-        for (i = 0; i < rule->said.choice.case_count; i++)
-            if (rule->said.choice.cases[i].type && !put(r, *rule->said.choice.cases[i].type))
+        for (i = 0; i < rule->said.type_switch.case_count; i++)
+            if (rule->said.type_switch.cases[i].type &&
+                !put(r, *rule->said.type_switch.cases[i].type))
                 return 0;
     }
     return 1;
@@ -162,44 +156,58 @@ static int name_instance(const haul_type *container, const haul__bound *bound, s
     return length < HAUL_NAME_BYTES_MAX;
 }
 
-static void ref_of_row(const haul_type *type, const haul__row *row, haul_ref *ref)
+/* The field that a row was made from. Its type switch names the cases' handles. */
+static void field_of_row(const haul_type *type, const haul__row *row, haul_field *field)
 {
-    unsigned level,
-        levels = row->kind == HAUL_REF_POINTER || row->kind == HAUL_REF_TAIL ? row->levels : 0;
-    memset(ref, 0, sizeof *ref);
-    ref->name = row->name;
-    ref->kind = (haul_ref_kind)row->kind;
-    ref->offset = row->offset;
-    ref->field_bytes = row->bytes;
-    ref->element_bytes = row->element_bytes;
-    ref->target = row->target;
-    ref->levels = row->levels;
-    for (level = 0; level < levels && level < HAUL_LEVELS; level++)
-        ref->shape[level] = type->shapes[row->shape + level];
-    ref->unaligned = row->unaligned;
-    ref->rule = row->rule ? &row->rule->said : NULL;
+    haul_count *counts[HAUL_LEVELS];
+    unsigned level;
+    memset(field, 0, sizeof *field);
+    if (row->rule)
+        *field = row->rule->said;
+    counts[0] = &field->count;
+    counts[1] = &field->count2;
+    counts[2] = &field->count3;
+    field->name = row->name;
+    if (!row->rule)
+        field->kind = (int)row->kind;
+    field->offset = row->offset;
+    field->bytes = row->bytes;
+    field->element_bytes = row->element_bytes;
+    field->target = row->target;
+    field->levels = row->levels;
+    field->packed = row->unaligned;
+    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
+        return;
+    for (level = 0; level < row->levels && level < HAUL_LEVELS; level++)
+        *counts[level] = type->shapes[row->shape + level];
 }
 
 /* An open type with copies of the container's rows. */
 static haul_status copy_container(const haul_type *container, const char *name, haul_type **copy)
 {
-    size_t bytes = container->row_count * sizeof(haul_ref), i;
-    haul_ref *refs = haul__allocate(&container->allocator, bytes, sizeof(void *));
+    size_t bytes = container->row_count * sizeof(haul_field), i;
+    haul_field *fields = haul__allocate(&container->allocator, bytes, sizeof(void *));
     haul_status status;
+    haul_struct what;
     *copy = NULL;
-    if (bytes > 0 && !refs)
+    if (bytes > 0 && !fields)
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < container->row_count; i++)
-        ref_of_row(container, &container->rows[i], &refs[i]);
-    status = haul_type_create_in(&container->allocator, name, container->bytes, refs,
-                                 container->row_count, copy);
-    haul__release(&container->allocator, refs, bytes);
+        field_of_row(container, &container->rows[i], &fields[i]);
+    memset(&what, 0, sizeof what);
+    what.name = name;
+    what.bytes = container->bytes;
+    what.fields = fields;
+    what.field_count = container->row_count;
+    what.field_bytes = sizeof *fields;
+    what.alignment = container->alignment;
+    what.size_fn = container->size;
+    status = haul__type_new(&container->home, &container->allocator, &what, copy);
+    haul__release(&container->allocator, fields, bytes);
     if (status != HAUL_OK)
         return status;
     (*copy)->combiner = container->combiner;
-    (*copy)->alignment = container->alignment;
     (*copy)->is_aligned = container->is_aligned;
-    (*copy)->size = container->size;
     (*copy)->depends = container->depends;
     (*copy)->rebuild = container->rebuild;
     (*copy)->rebuild_user = container->rebuild_user;
@@ -272,8 +280,8 @@ static const haul_error no_container = { HAUL_ERROR_STATE, "", "",
 static const haul_error long_name = { HAUL_ERROR_LIMIT, "", "",
                                       "The name of an instance is too long." };
 
-haul_status haul_type_instance(haul_type *container, size_t count, haul_type *const *parameters,
-                               haul_type *const *arguments, haul_type **instance)
+haul_status haul__type_instance(haul_type *container, size_t count, haul_type *const *parameters,
+                                haul_type *const *arguments, haul_type **instance)
 {
     haul__bound bound[HAUL_PARAMETERS_MAX];
     haul_status status;
@@ -376,7 +384,7 @@ haul_status haul__check_bound(const haul_type *instance, haul_error *error)
             return haul__wrong(error, instance, NULL, HAUL__NO_NAME("Parameter %zu"), i,
                                HAUL_NAME_BYTES_MAX);
         else if (!(bits >> i & 1))
-            return haul__wrong(error, instance, NULL, "No row of %s leads to its parameter %s.",
+            return haul__wrong(error, instance, NULL, "No field of %s leads to its parameter %s.",
                                instance->container->name, instance->bound[i].parameter->name);
     return status;
 }

@@ -14,8 +14,8 @@ int haul__type_is_valid(const haul_type *type)
     return type && type->magic == MAGIC;
 }
 
-haul_type *haul__type_make(const haul_allocator *allocator, const char *name, size_t bytes,
-                           haul_combiner combiner)
+haul_type *haul__type_make(const haul__home *home, const haul_allocator *allocator,
+                           const char *name, size_t bytes, haul_combiner combiner)
 {
     size_t name_bytes = strlen(name) + 1;
     haul_type *type = haul__allocate_zeroed(allocator, sizeof *type + name_bytes);
@@ -27,6 +27,9 @@ haul_type *haul__type_make(const haul_allocator *allocator, const char *name, si
     type->magic = MAGIC;
     type->combiner = combiner;
     type->allocator = *allocator;
+    type->home = *home;
+    if (home->context)
+        home->hold(home->context);
     type->bytes = type->reach = bytes;
     type->in_order = 1;
     type->group = &type->own;
@@ -53,6 +56,7 @@ void haul__type_release_flat(haul_type *type)
 
 void haul__type_release(haul_type *type)
 {
+    const haul__home home = type->home;
     haul_allocator allocator = type->allocator;
     haul__names *names = type->names;
     haul__rules *rules = type->rules;
@@ -75,6 +79,8 @@ void haul__type_release(haul_type *type)
     haul__release(&allocator, type->record, sizeof *type->record);
     type->magic = GONE;
     haul__release(&allocator, type, type->object_bytes);
+    if (home.context)
+        home.drop(home.context);
 }
 
 /* All blocks of a constructor have one type, held once; only those of struct differ. */

@@ -5,9 +5,9 @@
 
 #include "type/record.h"
 
-/* An open type without rows, held once. NULL: no memory. */
-haul_type *haul__type_make(const haul_allocator *allocator, const char *name, size_t bytes,
-                           haul_combiner combiner);
+/* An open type without rows, held once; it holds its home. NULL: no memory. */
+haul_type *haul__type_make(const haul__home *home, const haul_allocator *allocator,
+                           const char *name, size_t bytes, haul_combiner combiner);
 /* Frees it and all that it owns, except its group. */
 void haul__type_release(haul_type *type);
 void haul__type_release_flat(haul_type *type);

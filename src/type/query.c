@@ -112,7 +112,7 @@ size_t haul_type_field_count(const haul_type *type)
     return count;
 }
 
-static void get_block(const haul_type *type, size_t index, haul_field *field)
+static void get_block(const haul_type *type, size_t index, haul_field_info *field)
 {
     const haul__old_block *block = &type->blocks[type->loop_count > 0 ? 0 : index];
     size_t i, offset = block->offset;
@@ -121,7 +121,7 @@ static void get_block(const haul_type *type, size_t index, haul_field *field)
         index /= type->loops[i].count;
     }
     field->name = "";
-    field->kind = HAUL_REF_EMBED;
+    field->kind = HAUL_FIELD_EMBED;
     field->offset = offset;
     field->target = block->type;
     field->count = block->count;
@@ -133,7 +133,8 @@ static void get_block(const haul_type *type, size_t index, haul_field *field)
 static const haul_type *target_of(const haul_type *type, const haul__row *row)
 {
     const haul_type *target = row->type;
-    if (row->kind != HAUL_REF_POINTER && row->kind != HAUL_REF_EMBED && row->kind != HAUL_REF_TAIL)
+    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_EMBED &&
+        row->kind != HAUL_FIELD_TAIL)
         return NULL;
     if (!type->committed)
         target = row->target && haul__type_is_valid(*row->target)
@@ -142,33 +143,34 @@ static const haul_type *target_of(const haul_type *type, const haul__row *row)
     return haul__type_is_valid(target) ? target : NULL;
 }
 
-static void get_row(const haul_type *type, const haul__row *row, haul_field *field)
+static void get_row(const haul_type *type, const haul__row *row, haul_field_info *field)
 {
     field->name = row->name;
-    field->kind = (haul_ref_kind)row->kind;
+    field->kind =
+        row->rule && row->kind == HAUL_FIELD_POINTER ? row->rule->said.kind : (int)row->kind;
     field->offset = row->offset;
     field->bytes = field->stride = row->bytes;
     field->count = 1;
     field->target = target_of(type, row);
     field->element_bytes =
         field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
-    field->rule = row->rule ? &row->rule->said : NULL;
-    if (row->kind == HAUL_REF_POINTER && row->levels > 0 && row->levels <= HAUL_LEVELS) {
+    field->members = row->rule ? &row->rule->said : NULL;
+    if (row->kind == HAUL_FIELD_POINTER && row->levels > 0 && row->levels <= HAUL_LEVELS) {
         field->stride = haul__row_is_distance(row) ? row->bytes : sizeof(void *);
         field->levels = row->levels;
-        field->shape = &type->shapes[row->shape];
-    } else if (row->kind == HAUL_REF_EMBED && field->target && field->target->bytes > 0) {
+        field->counts = &type->shapes[row->shape];
+    } else if (row->kind == HAUL_FIELD_EMBED && field->target && field->target->bytes > 0) {
         field->stride = field->target->bytes;
-    } else if (row->kind == HAUL_REF_TAIL && row->levels == 1) {
+    } else if (row->kind == HAUL_FIELD_TAIL && row->levels == 1) {
         field->stride = field->element_bytes;
         field->levels = 1;
-        field->shape = &type->shapes[row->shape];
+        field->counts = &type->shapes[row->shape];
     }
     if (field->stride > 0)
         field->count = row->bytes / field->stride;
 }
 
-haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field *field)
+haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field_info *field)
 {
     if (field)
         memset(field, 0, sizeof *field);

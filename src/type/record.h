@@ -89,12 +89,21 @@ typedef struct haul__bound {
     haul_type *parameter, *argument;
 } haul__bound;
 
+/* The context that a type was made from. The functions are those of the context's room, which lies
+ * above this one. */
+typedef struct haul__home {
+    haul_context *context; /* NULL: made by an old call, without a context */
+    void (*hold)(haul_context *context);
+    void (*drop)(haul_context *context);
+} haul__home;
+
 struct haul_type {
     haul__walk walk; /* filled by commit; all zero before */
     uint32_t magic;
     haul_combiner combiner;
     int committed;
     haul_allocator allocator;
+    haul__home home;
     size_t object_bytes; /* of this record and the name behind it */
     const char *name;
     haul__group own, *group;
@@ -108,7 +117,7 @@ struct haul_type {
     int in_order;        /* rows are sorted by offset */
     haul__row *rows;
     size_t row_count, row_capacity;
-    haul_shape *shapes;
+    haul_count *shapes;
     size_t shape_count, shape_capacity;
     haul__names *names;
     haul__rules *rules;

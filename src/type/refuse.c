@@ -56,11 +56,13 @@ haul_status haul__type_out_of_memory(haul_type *type)
 
 const haul_error *haul_type_error(const haul_type *type)
 {
-    static const haul_error none = { HAUL_ERROR_ARGUMENT, "", "",
-                                     "There is no type: it is NULL or freed, or the call that was "
-                                     "to make it has failed. That is for memory, or for "
-                                     "an argument: its result or its rows are NULL, the allocator "
-                                     "lacks a function, the old type is none." };
+    static const haul_error none = {
+        HAUL_ERROR_ARGUMENT, "", "",
+        "There is no type: it is NULL or freed, or the call that was "
+        "to make it has failed. That is for memory, or for "
+        "an argument: its result or its fields are NULL, the allocator "
+        "lacks a function, the old type is none."
+    };
     const haul_error *shown;
     if (!haul__type_is_valid(type))
         return &none;

@@ -6,53 +6,54 @@
 
 /* --- one row ---------------------------------------------------------------------------------- */
 
-static int is_conditional(const haul_rule *rule)
+static int is_conditional(const haul__rule *rule)
 {
-    return rule->when.kind != HAUL_WHEN_ALWAYS;
+    return rule->said.when.kind != HAUL_WHEN_KIND_ALWAYS;
 }
 
-int haul__rule_is_trivial(const haul_rule *rule)
+int haul__rule_is_trivial(const haul__rule *rule)
 {
-    return !is_conditional(rule) && rule->mode == HAUL_MODE_OWN && !rule->tag_bits &&
-           !rule->integer_below && !rule->integer_from && !rule->base && !rule->base_function &&
-           rule->choice.kind == HAUL_CHOICE_NONE && rule->addressing == HAUL_ABSOLUTE &&
-           !rule->with_parent && !rule->holder;
+    const haul_field *said = &rule->said;
+    return !is_conditional(rule) && rule->mode == HAUL__MODE_OWN && !said->tag_bits &&
+           !said->integers_below && !said->integers_from && !said->base && !said->base_fn &&
+           said->type_switch.kind == HAUL_SWITCH_KIND_NONE && said->kind != HAUL_FIELD_RELATIVE &&
+           !rule->with_parent && !rule->handle;
 }
 
 unsigned haul__row_kind(const haul__row *row)
 {
-    if (row->kind != HAUL_REF_POINTER || !row->rule || is_conditional(&row->rule->said))
+    if (row->kind != HAUL_FIELD_POINTER || !row->rule || is_conditional(row->rule))
         return row->kind;
-    if (row->rule->said.mode == HAUL_MODE_OPAQUE)
-        return HAUL_REF_DATA;
-    return row->rule->said.mode == HAUL_MODE_NULL ? HAUL_REF_SKIP : row->kind;
+    if (row->rule->mode == HAUL__MODE_OPAQUE)
+        return HAUL_FIELD_RAW;
+    return row->rule->mode == HAUL__MODE_NULL ? HAUL_FIELD_SKIP : row->kind;
 }
 
 int haul__row_is_ruled(const haul__row *row)
 {
-    if (row->kind == HAUL_REF_TAIL)
+    if (row->kind == HAUL_FIELD_TAIL)
         return 1;
     if (!row->rule || haul__row_kind(row) != row->kind)
         return 0;
-    return row->kind == HAUL_REF_POINTER ? !haul__rule_is_trivial(&row->rule->said)
-                                         : is_conditional(&row->rule->said);
+    return row->kind == HAUL_FIELD_POINTER ? !haul__rule_is_trivial(row->rule)
+                                           : is_conditional(row->rule);
 }
 
 const haul_when *haul__row_when(const haul__row *row)
 {
-    return row->rule && is_conditional(&row->rule->said) ? &row->rule->said.when : NULL;
+    return row->rule && is_conditional(row->rule) ? &row->rule->said.when : NULL;
 }
 
-unsigned haul__exclusions_of(haul_direction direction)
+unsigned haul__exclusions_of(haul_transfer direction)
 {
     switch (direction) {
-    case HAUL_IN:
+    case HAUL_COPYIN:
         return HAUL__UNRETURNED;
-    case HAUL_OUT:
+    case HAUL_COPYOUT:
         return HAUL__UNSENT;
-    case HAUL_NEITHER:
+    case HAUL_CREATE:
         return HAUL__EXCLUDED;
-    case HAUL_BOTH:
+    case HAUL_COPY:
         break;
     }
     return 0;
@@ -60,17 +61,17 @@ unsigned haul__exclusions_of(haul_direction direction)
 
 unsigned haul__row_exclusions(const haul__row *row)
 {
-    return row->rule ? haul__exclusions_of(row->rule->said.direction) : 0;
+    return row->rule ? haul__exclusions_of(row->rule->said.transfer) : 0;
 }
 
-const char *haul__direction_name(const haul__row *row)
+const char *haul__transfer_name(const haul__row *row)
 {
-    return row->rule->said.direction == HAUL_OUT ? "out" : "neither";
+    return row->rule->said.transfer == HAUL_COPYOUT ? "copyout" : "create";
 }
 
 int haul__row_is_unsent(const haul__row *row)
 {
-    return (row->kind == HAUL_REF_DATA || row->kind == HAUL_REF_EMBED) &&
+    return (row->kind == HAUL_FIELD_RAW || row->kind == HAUL_FIELD_EMBED) &&
            (haul__row_exclusions(row) & HAUL__UNSENT);
 }
 
@@ -137,8 +138,8 @@ int haul__touches_unsent_row(const haul_type *type, size_t offset, size_t bytes)
 size_t haul__fixed_bytes(const haul_type *type)
 {
     const haul__row *last = type->row_count > 0 ? &type->rows[type->row_count - 1] : NULL;
-    return last && last->kind == HAUL_REF_TAIL && last->offset < type->bytes ? last->offset
-                                                                             : type->bytes;
+    return last && last->kind == HAUL_FIELD_TAIL && last->offset < type->bytes ? last->offset
+                                                                               : type->bytes;
 }
 
 int haul__type_is_sized(const haul_type *type)

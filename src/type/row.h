@@ -6,7 +6,7 @@
 #include "type/record.h"
 
 /* Does the rule change nothing of a pointer, except its direction? */
-int haul__rule_is_trivial(const haul_rule *rule);
+int haul__rule_is_trivial(const haul__rule *rule);
 /* The kind of a row for every object: a pointer that is always opaque is data, one that is always
  * null is skipped. */
 unsigned haul__row_kind(const haul__row *row);
@@ -17,7 +17,7 @@ const haul_when *haul__row_when(const haul__row *row);
 /* The directions that the row's bytes are excluded from: HAUL__UNSENT, HAUL__UNRETURNED. */
 unsigned haul__row_exclusions(const haul__row *row);
 /* The direction in words, of a row that is not sent. */
-const char *haul__direction_name(const haul__row *row);
+const char *haul__transfer_name(const haul__row *row);
 /* Does it hold bytes that are not sent, whatever its condition? */
 int haul__row_is_unsent(const haul__row *row);
 size_t haul__row_unit(const haul__row *row);
@@ -26,7 +26,7 @@ haul__row haul__each_row(const haul__row *row);
 
 HAUL__INLINE int haul__row_is_distance(const haul__row *row)
 {
-    return row->rule && row->rule->said.addressing == HAUL_RELATIVE;
+    return row->rule && row->rule->said.kind == HAUL_FIELD_RELATIVE;
 }
 
 /* For types whose rows are in order. The row that holds the byte at `offset`; NULL: none does. */

@@ -46,7 +46,7 @@ typedef struct haul__slot {
     size_t index;
     const haul_type *target; /* of the last level, committed; NULL: plain bytes */
     size_t unit;             /* bytes from one element of the last level to the next */
-    const haul_shape *shape; /* one for each level */
+    const haul_count *shape; /* one for each level */
     const char *name;        /* its path within the element: "box.corner[2].next" */
     uint8_t levels;
     uint8_t flags;
@@ -58,12 +58,28 @@ typedef struct haul__part {
     const char *name;      /* "cells"; "" for the blocks of a constructor */
 } haul__part;
 
-/* A rule and its cases, copied; the cases' types are known from commit on. */
+/* What becomes of a pointer that is followed, or not: the field's ownership and kind in one. */
+typedef enum haul__mode {
+    HAUL__MODE_OWN = 0,
+    HAUL__MODE_ALIAS,
+    HAUL__MODE_OWN_OR_STATIC,
+    HAUL__MODE_ALIAS_OR_STATIC,
+    HAUL__MODE_OPAQUE,
+    HAUL__MODE_NULL,
+    HAUL__MODE_EXTERNAL
+} haul__mode;
+
+/* The optional members of a field and its cases, copied; the cases' types are known from commit on.
+ */
 typedef struct haul__rule {
-    haul_rule said;
-    haul_type **types;       /* one for each case */
-    haul_type *holder;       /* the ancestor type that its callbacks ask for, or NULL */
-    struct haul__rule *each; /* the rule of the pointers that a pointer leads to, or NULL */
+    haul_field said;
+    haul__mode mode;
+    int with_parent;          /* its callbacks ask for the struct that led here */
+    int64_t mask;             /* bits of the switch's value, and of its cases', that are compared */
+    haul_type *const *handle; /* of the ancestor; NULL: none, or the parent */
+    haul_type **types;        /* one for each case */
+    haul_type *holder;        /* the ancestor type that its callbacks ask for, or NULL */
+    struct haul__rule *each;  /* the rule of the pointers that a pointer leads to, or NULL */
 } haul__rule;
 
 typedef enum haul__ruled_kind {
@@ -157,7 +173,7 @@ void haul__type_hold(const haul_type *type);
 void haul__type_drop(const haul_type *type);
 
 /* The exclusions of a direction: HAUL__UNSENT, HAUL__UNRETURNED, both or none. */
-unsigned haul__exclusions_of(haul_direction direction);
+unsigned haul__exclusions_of(haul_transfer direction);
 
 /* Is it the end of a pair whose begin lies behind the object's last byte? Then it is plain
  * bytes. */

@@ -35,7 +35,7 @@ haul__callers haul__callers_of(const haul__discovery *d, const haul__object *o,
     haul__callers callers = { 0, 0, NULL };
     if (HAUL__LIKELY(!o->walk->is_wide) || !rule)
         return callers;
-    callers.parent = rule->said.with_parent ? o->parent : 0;
+    callers.parent = rule->with_parent ? o->parent : 0;
     callers.type = rule->holder;
     if (callers.type)
         callers.holder = o->walk == haul__type_walk(callers.type)
@@ -135,7 +135,7 @@ static haul_status meet_one(haul__discovery *d, uintptr_t address, size_t sum, c
 
 static haul_status meet_pointers(haul__discovery *d, const haul__entry *entry, int *is_again)
 {
-    const haul_shape *shape = &entry->slot->shape[entry->level];
+    const haul_count *shape = &entry->slot->shape[entry->level];
     const haul__walk *target = entry->slot->target ? haul__type_walk(entry->slot->target) : NULL;
     const uint64_t needs = (target ? target->needs : 0) | bit_of(entry->callers.type);
     if (!needs)

@@ -41,6 +41,7 @@ haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mod
     here->argument = d->context->options.argument;
     here->parent = (const void *)asked->callers.parent;
     here->holder = (const void *)asked->callers.holder;
+    here->ancestor = here->holder ? here->holder : here->parent;
     if (!(mode & HAUL__DRY) && d->sought.call_self &&
         d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)

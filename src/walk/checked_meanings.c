@@ -49,14 +49,14 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
     nested[0].type = outer;
     nested[0].next = 0;
     for (rows = 0; depth > 0 && rows < ROWS_MAX; rows++) {
-        haul_field field;
+        haul_field_info field;
         if (haul_type_get_field(nested[depth - 1].type, nested[depth - 1].next++, &field) !=
                 HAUL_OK ||
             field.offset != 0) {
             depth--;
             continue;
         }
-        if ((field.kind != HAUL_REF_EMBED && field.kind != HAUL_REF_TAIL) || !field.target)
+        if ((field.kind != HAUL_FIELD_EMBED && field.kind != HAUL_FIELD_TAIL) || !field.target)
             continue;
         if (field.target == inner)
             return 1;

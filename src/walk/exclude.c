@@ -108,7 +108,7 @@ haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const hau
                                 size_t bytes)
 {
     int is_here = ruled->kind != HAUL__RULED_POINTER && ruled->rule;
-    unsigned ways = is_here ? haul__exclusions_of(ruled->rule->said.direction) : 0;
+    unsigned ways = is_here ? haul__exclusions_of(ruled->rule->said.transfer) : 0;
     size_t end = ruled->kind == HAUL__RULED_TAIL ? bytes : ruled->slot.offset + ruled->bytes;
     return ways ? exclude(d, element + ruled->slot.offset, element + end, ways) : HAUL_OK;
 }

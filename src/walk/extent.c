@@ -15,22 +15,22 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
                                 size_t *count)
 {
     const haul__slot *slot = p->slot;
-    const haul_shape *shape = &slot->shape[p->level];
+    const haul_count *shape = &slot->shape[p->level];
     const uintptr_t self = p->self;
-    int64_t total = shape->multiply;
+    int64_t total = shape->times;
     unsigned i;
-    if (shape->field_count == 0)
+    if (shape->fields == 0)
         total = 0;
-    for (i = 0; i < shape->field_count; i++) {
-        const haul_field_place *place = &shape->field[i];
-        haul_field_place as_stored = *place;
+    for (i = 0; i < shape->fields; i++) {
+        const haul_integer *place = &shape->field[i];
+        haul_integer as_stored = *place;
         int64_t value, stored = 0;
         haul_status status;
         if (d->sought.count == self + place->offset && !(mode & HAUL__DRY))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this count has changed");
         if (!haul__read_field((const void *)self, place, &value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count is above 2^63");
-        as_stored.is_signed = 1;
+        as_stored.sign = 1;
         haul__read_field((const void *)self, &as_stored, &stored);
         status = mode & HAUL__DRY ? HAUL_OK
                                   : haul__note_guard(d, self + place->offset, place->bytes, stored);
@@ -45,10 +45,10 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
         total *= value;
     }
-    if ((shape->add > 0 && total > INT64_MAX - shape->add) ||
-        (shape->add < 0 && total < INT64_MIN - shape->add))
+    if ((shape->plus > 0 && total > INT64_MAX - shape->plus) ||
+        (shape->plus < 0 && total < INT64_MIN - shape->plus))
         return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
-    total += shape->add;
+    total += shape->plus;
     if (total < 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld", (long long)total);
     if ((uint64_t)total > SIZE_MAX)
@@ -107,7 +107,7 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, 
  * `bytes` bytes. */
 static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t value)
 {
-    haul_field_place place;
+    haul_integer place;
     size_t at;
     if (unit == 1) {
         const char *hit = memchr((const void *)address, (int)(value & 255), bytes);
@@ -115,7 +115,7 @@ static size_t find_element(uintptr_t address, size_t bytes, size_t unit, int64_t
     }
     place.offset = 0;
     place.bytes = (uint8_t)unit;
-    place.is_signed = 1;
+    place.sign = 1;
     for (at = 0; bytes - at >= unit; at += unit) {
         int64_t element = 0;
         haul__read_field((const void *)(address + at), &place, &element);
@@ -160,7 +160,7 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
     const haul__slot *slot = p->slot;
     const uintptr_t value = p->value;
     const size_t unit = haul__unit_of(slot, p->level);
-    const int64_t sentinel = haul__narrow(slot->shape[p->level].add, unit);
+    const int64_t sentinel = haul__narrow(slot->shape[p->level].plus, unit);
     size_t limit = d->context->options.max_scan_bytes, done = 0;
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse_outside(d, slot, value);
@@ -208,28 +208,28 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
 
 haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned mode, size_t *count)
 {
-    const haul_shape *shape = &p->slot->shape[p->level];
+    const haul_count *shape = &p->slot->shape[p->level];
     haul_status status = HAUL_OK;
     *count = 0;
     switch (shape->kind) {
-    case HAUL_SHAPE_ONE:
+    case HAUL_COUNT_KIND_ONE:
         *count = 1;
         break;
-    case HAUL_SHAPE_COUNT:
+    case HAUL_COUNT_KIND_PRODUCT:
         status = count_fields(d, p, mode, count);
-        if (status == HAUL_OK && !p->value && *count && shape->field_count && p->level == 0 &&
+        if (status == HAUL_OK && !p->value && *count && shape->fields && p->level == 0 &&
             !(p->slot->flags & HAUL__SLOT_EACH))
             return haul__refuse(d, HAUL_ERROR_GRAPH, p->slot, "a NULL pointer with count %zu",
                                 *count);
         break;
-    case HAUL_SHAPE_END:
+    case HAUL_COUNT_KIND_UNTIL:
         status = count_to_end(d, p, count);
         break;
-    case HAUL_SHAPE_SENTINEL:
+    case HAUL_COUNT_KIND_TERMINATED:
         if (p->value)
             status = count_to_sentinel(d, p, mode, count);
         break;
-    case HAUL_SHAPE_FUNCTION:
+    case HAUL_COUNT_KIND_FUNCTION:
         if (p->value)
             status = haul__count_by_function(d, p, mode, count);
         break;

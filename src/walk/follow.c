@@ -52,13 +52,13 @@ static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, 
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)
 {
     const haul__slot *slot = p->slot;
-    const haul_shape *shape = &slot->shape[p->level];
+    const haul_count *shape = &slot->shape[p->level];
     haul__entry entry;
     size_t bytes;
     haul_status status;
     if (!count) {
         status = note_empty(d, p->place, p->value);
-        if (status == HAUL_OK && shape->kind == HAUL_SHAPE_END)
+        if (status == HAUL_OK && shape->kind == HAUL_COUNT_KIND_UNTIL)
             status = note_empty(d, p->self + shape->field[0].offset, p->value);
         return status;
     }
@@ -103,7 +103,7 @@ haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
     size_t count;
     haul_status status = haul__count_of(d, p, ways ? HAUL__EXACT : HAUL__NOTED, &count);
     if (status != HAUL_OK || !p->value ||
-        (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_SHAPE_SENTINEL))
+        (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_COUNT_KIND_TERMINATED))
         return status;
     status = haul__follow_counted(d, p, count);
     return status == HAUL_OK && ways && count ? haul__exclude_target(d, p, count, ways) : status;
@@ -302,10 +302,10 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
  * string may have been found before, or lie inside another range. */
 static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
-    const haul_shape *shape = &entry->slot->shape[entry->level];
+    const haul_count *shape = &entry->slot->shape[entry->level];
     uintptr_t at = entry->address + (entry->count - 1) * entry->stride;
     size_t bytes = entry->count * entry->stride;
-    int64_t value = haul__narrow(shape->add, entry->stride);
+    int64_t value = haul__narrow(shape->plus, entry->stride);
     haul_status status = HAUL_OK;
     if (!is_new) {
         if (haul__memo_has(d, HAUL__MEMO_TERMINATOR, at, 0, NULL))
@@ -343,7 +343,7 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, NULL);
-    if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_SHAPE_SENTINEL)
+    if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_COUNT_KIND_TERMINATED)
         status = note_terminator(d, entry, marked.first != marked.end);
     if (status != HAUL_OK || marked.first == marked.end)
         return status;

@@ -174,24 +174,24 @@ static int is_plain(const haul__slot *slot, haul__plain_array *array)
 }
 
 /* Is the count a constant, or a product of fields with small factors? */
-static int is_countable(const haul_shape *shape, unsigned level, haul__plain_array *array)
+static int is_countable(const haul_count *shape, unsigned level, haul__plain_array *array)
 {
     unsigned i;
-    array->add = shape->kind == HAUL_SHAPE_ONE ? 1 : shape->add;
-    if (shape->kind == HAUL_SHAPE_COUNT && shape->field_count > 0) {
-        array->multiply = shape->multiply;
-        array->field_count = shape->field_count;
+    array->add = shape->kind == HAUL_COUNT_KIND_ONE ? 1 : shape->plus;
+    if (shape->kind == HAUL_COUNT_KIND_PRODUCT && shape->fields > 0) {
+        array->multiply = shape->times;
+        array->field_count = shape->fields;
         array->needs_pointer = level == 0 && !(array->slot->flags & HAUL__SLOT_EACH);
     }
     for (i = 0; i < array->field_count; i++) {
-        const haul_field_place *place = &shape->field[i];
+        const haul_integer *place = &shape->field[i];
         array->field[i].offset = place->offset;
         array->field[i].width = place->bytes;
-        array->field[i].bits = place->is_signed || place->bytes > 2 ? -1
-                               : place->bytes == 2                  ? 0xffff
-                                                                    : 0xff;
+        array->field[i].bits = place->sign || place->bytes > 2 ? -1
+                               : place->bytes == 2             ? 0xffff
+                                                               : 0xff;
     }
-    return (shape->kind == HAUL_SHAPE_ONE || shape->kind == HAUL_SHAPE_COUNT) &&
+    return (shape->kind == HAUL_COUNT_KIND_ONE || shape->kind == HAUL_COUNT_KIND_PRODUCT) &&
            array->multiply >= 0 && array->multiply <= HAUL__PLAIN_COUNT &&
            array->add >= -HAUL__PLAIN_COUNT && array->add <= HAUL__PLAIN_COUNT &&
            (array->field_count > 0 || array->add >= 0);
@@ -201,7 +201,7 @@ int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, 
                               haul__plain_array *array)
 {
     const haul_context_options *limits = &d->context->options;
-    const haul_shape *shape;
+    const haul_count *shape;
     memset(array, 0, sizeof *array);
     array->slot = slot;
     array->level = (uint8_t)level;
@@ -210,10 +210,10 @@ int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, 
         limits->max_bytes < HAUL__PLAIN_BYTES || !is_plain(slot, array))
         return 0;
     shape = &slot->shape[level];
-    array->is_string = shape->kind == HAUL_SHAPE_SENTINEL && !slot->target && slot->unit == 1 &&
-                       haul__narrow(shape->add, 1) == 0 &&
+    array->is_string = shape->kind == HAUL_COUNT_KIND_TERMINATED && !slot->target &&
+                       slot->unit == 1 && haul__narrow(shape->plus, 1) == 0 &&
                        limits->max_scan_bytes >= HAUL__PLAIN_BYTES;
-    array->is_called = shape->kind == HAUL_SHAPE_FUNCTION;
+    array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION;
     return array->is_string || array->is_called || is_countable(shape, level, array);
 }
 
@@ -227,7 +227,7 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     uint32_t target;
     edge->offset = slot->offset;
     if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
-        slot->shape[0].kind != HAUL_SHAPE_ONE)
+        slot->shape[0].kind != HAUL_COUNT_KIND_ONE)
         return HAUL_OK;
     if (haul__met_type_of(d, slot->target, &target) != HAUL_OK)
         return HAUL_ERROR_MEMORY;

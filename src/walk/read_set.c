@@ -45,7 +45,7 @@ int haul__guard_holds(const haul__found *found, size_t *i)
 {
     const uint64_t guard = found->guards[--*i];
     const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
-    haul_field_place place = { 0, 0, 1 };
+    haul_integer place = { 0, 0, 1, { 0, 0, 0 } };
     int64_t value;
     int32_t i32;
     place.bytes = (uint8_t)(1u << (guard >> 48 & 3u));

@@ -59,7 +59,7 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     size_t end = haul__ruled_end(ruled, o->bytes);
     int holds;
     haul_status status = haul__ask(d, o, ruled, &holds);
-    if (status == HAUL_OK && !holds && ruled->rule->said.otherwise == HAUL_ELSE_RAW)
+    if (status == HAUL_OK && !holds && ruled->rule->said.else_raw)
         w->is_rest = 1;
     if (status != HAUL_OK || !holds)
         return status;
@@ -94,8 +94,7 @@ static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
 {
     const haul__rule *rule = ruled->rule;
     return haul__is_lone_end(&ruled->slot, bytes) &&
-           (!rule || rule->said.when.kind == HAUL_WHEN_ALWAYS ||
-            rule->said.otherwise == HAUL_ELSE_RAW);
+           (!rule || rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS || rule->said.else_raw);
 }
 
 haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_visit)

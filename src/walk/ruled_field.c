@@ -14,12 +14,12 @@
 static haul_status call(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                         haul__question question, uintptr_t target, int64_t *answer)
 {
-    const haul_rule *rule = &ruled->rule->said;
+    const haul_field *rule = &ruled->rule->said;
     haul__asked asked;
     asked.question = question;
     asked.function = question == HAUL__ASKS_CONDITION ? rule->when.function
-                     : question == HAUL__ASKS_CHOICE  ? rule->choice.function
-                                                      : rule->base_function;
+                     : question == HAUL__ASKS_CHOICE  ? rule->type_switch.function
+                                                      : rule->base_fn;
     asked.slot = &ruled->slot;
     asked.here.self = (const void *)o->self;
     asked.here.target = (const void *)target;
@@ -34,7 +34,7 @@ static haul_status call(haul__discovery *d, const haul__object *o, const haul__r
 
 /* Adds a field to the read set. */
 static haul_status note_field(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                              uintptr_t base, const haul_field_place *field)
+                              uintptr_t base, const haul_integer *field)
 {
     uintptr_t at = base + field->offset;
     if (o->mode & HAUL__DRY)
@@ -46,7 +46,7 @@ static haul_status note_field(haul__discovery *d, const haul__object *o, const h
 }
 
 /* Does a field of the struct at offset `self` reach behind the object's first `bytes` bytes? */
-static int lies_beyond(size_t self, const haul_field_place *field, size_t bytes)
+static int lies_beyond(size_t self, const haul_integer *field, size_t bytes)
 {
     return self > bytes || field->bytes > bytes - self ||
            field->offset > bytes - self - field->bytes;
@@ -56,7 +56,7 @@ int haul__counts_beyond(const haul__slot *slot, size_t bytes)
 {
     unsigned level, i;
     for (level = 0; slot->shape && level < slot->levels; level++)
-        for (i = 0; i < slot->shape[level].field_count; i++)
+        for (i = 0; i < slot->shape[level].fields; i++)
             if (lies_beyond(slot->self, &slot->shape[level].field[i], bytes))
                 return 1;
     return 0;
@@ -64,11 +64,13 @@ int haul__counts_beyond(const haul__slot *slot, size_t bytes)
 
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
 {
-    const haul_rule *rule = ruled->rule ? &ruled->rule->said : NULL;
-    if (rule && (rule->when.kind == HAUL_WHEN_FIELD || rule->when.kind == HAUL_WHEN_NOT) &&
+    const haul_field *rule = ruled->rule ? &ruled->rule->said : NULL;
+    if (rule &&
+        (rule->when.kind == HAUL_WHEN_KIND_FIELD || rule->when.kind == HAUL_WHEN_KIND_NOT) &&
         lies_beyond(0, &rule->when.field, bytes))
         return 1;
-    if (rule && rule->choice.kind == HAUL_CHOICE_SELF && lies_beyond(0, &rule->choice.field, bytes))
+    if (rule && rule->type_switch.kind == HAUL_SWITCH_KIND_SELF &&
+        lies_beyond(0, &rule->type_switch.field, bytes))
         return 1;
     return haul__counts_beyond(&ruled->slot, bytes);
 }
@@ -79,9 +81,9 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, const haul__rul
     const haul_when *when = ruled->rule ? &ruled->rule->said.when : NULL;
     haul_status status = HAUL_OK;
     *holds = 1;
-    if (!when || when->kind == HAUL_WHEN_ALWAYS)
+    if (!when || when->kind == HAUL_WHEN_KIND_ALWAYS)
         return HAUL_OK;
-    if (when->kind == HAUL_WHEN_FUNCTION) {
+    if (when->kind == HAUL_WHEN_KIND_FUNCTION) {
         uintptr_t target = 0;
         int64_t answer = 0;
         if (ruled->kind == HAUL__RULED_POINTER && ruled->bytes == HAUL__WORD &&
@@ -99,7 +101,7 @@ haul_status haul__ask(haul__discovery *d, const haul__object *o, const haul__rul
 /* ---- The type and the begin of a target. */
 
 /* A value of 2^63 or more becomes negative: cases are compared bit by bit. */
-static int64_t read_bits(uintptr_t base, const haul_field_place *field)
+static int64_t read_bits(uintptr_t base, const haul_integer *field)
 {
     int64_t value = 0;
     return haul__read_field((const void *)base, field, &value)
@@ -110,7 +112,7 @@ static int64_t read_bits(uintptr_t base, const haul_field_place *field)
 static haul_status read_tag(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                             uintptr_t start, int64_t *value)
 {
-    const haul_field_place *field = &ruled->rule->said.choice.field;
+    const haul_integer *field = &ruled->rule->said.type_switch.field;
     size_t room = field->offset > HAUL__HIGHEST ? 0 : HAUL__HIGHEST - field->offset;
     if (start < HAUL__LOWEST || start > room || room - start < field->bytes)
         return haul__refuse_outside(d, &ruled->slot, start);
@@ -125,13 +127,13 @@ static haul_status read_tag(haul__discovery *d, const haul__object *o, const hau
 static haul_status read_choice(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                uintptr_t start, int64_t *value)
 {
-    const haul_choice *choice = &ruled->rule->said.choice;
+    const haul_switch *choice = &ruled->rule->said.type_switch;
     *value = 0;
     switch (choice->kind) {
-    case HAUL_CHOICE_SELF:
+    case HAUL_SWITCH_KIND_SELF:
         *value = read_bits(o->self, &choice->field);
         return note_field(d, o, ruled, o->self, &choice->field);
-    case HAUL_CHOICE_TARGET:
+    case HAUL_SWITCH_KIND_TARGET:
         return read_tag(d, o, ruled, start, value);
     default:
         return call(d, o, ruled, HAUL__ASKS_CHOICE, start, value);
@@ -141,17 +143,17 @@ static haul_status read_choice(haul__discovery *d, const haul__object *o, const 
 static haul_status choose(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                           haul__field_value *w)
 {
-    const haul_choice *choice = &ruled->rule->said.choice;
+    const haul_switch *choice = &ruled->rule->said.type_switch;
     int64_t value;
     size_t i;
     haul_status status;
-    if (choice->kind == HAUL_CHOICE_NONE)
+    if (choice->kind == HAUL_SWITCH_KIND_NONE)
         return HAUL_OK;
     status = read_choice(d, o, ruled, w->start, &value);
     if (status != HAUL_OK)
         return status;
     for (i = 0; i < choice->case_count; i++)
-        if (((choice->cases[i].value ^ value) & choice->mask) == 0) {
+        if (((choice->cases[i].value ^ value) & ruled->rule->mask) == 0) {
             w->slot = &ruled->cases[i];
             w->start += (uintptr_t)choice->cases[i].base;
             return HAUL_OK;
@@ -163,9 +165,9 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
 static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                               haul__field_value *w)
 {
-    const haul_rule *rule = &ruled->rule->said;
+    const haul_field *rule = &ruled->rule->said;
     w->start = w->address + (uintptr_t)rule->base;
-    if (rule->base_function) {
+    if (rule->base_fn) {
         int64_t answer = 0;
         haul_status status = call(d, o, ruled, HAUL__ASKS_BASE, w->address, &answer);
         if (status != HAUL_OK)
@@ -236,7 +238,7 @@ static haul_status sure_bytes(haul__discovery *d, const haul__object *o, const h
     *bytes = 0;
     if (walk && haul__is_sized(walk))
         return HAUL_OK;
-    if (w->slot->shape[0].kind == HAUL_SHAPE_SENTINEL) {
+    if (w->slot->shape[0].kind == HAUL_COUNT_KIND_TERMINATED) {
         *bytes = w->slot->unit; /* the terminator */
         return HAUL_OK;
     }
@@ -285,12 +287,12 @@ static haul_status settle_pointer(haul__discovery *d, const haul__object *o,
 static haul_status read_distance(haul__discovery *d, const haul__object *o,
                                  const haul__ruled *ruled, haul__field_value *w)
 {
-    haul_field_place field;
+    haul_integer field;
     int64_t distance;
     haul_status status;
     field.offset = 0;
     field.bytes = w->bytes;
-    field.is_signed = 1;
+    field.sign = 1;
     distance = haul__read_stored((const void *)w->at, &field);
     become_fixed(w, 0);
     if (distance == 0)
@@ -303,7 +305,7 @@ static haul_status read_distance(haul__discovery *d, const haul__object *o,
 }
 
 /* Does the rule have tag bits above those that an alignment leaves free? */
-static int is_high(const haul_rule *rule)
+static int is_high(const haul_field *rule)
 {
     return rule->tag_bits >= HAUL_ALIGNMENT_MAX;
 }
@@ -318,13 +320,14 @@ static haul_status settle_tagged(haul__discovery *d, haul__field_value *w)
 static haul_status read_address(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                                 haul__field_value *w)
 {
-    const haul_rule *rule = &ruled->rule->said;
+    const haul_field *rule = &ruled->rule->said;
     const haul__static *range = NULL;
     haul_status status = HAUL_OK;
     w->address = w->start = w->value & ~rule->tag_bits;
-    w->may_be_static =
-        rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
-    w->is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+    w->may_be_static = ruled->rule->mode == HAUL__MODE_OWN_OR_STATIC ||
+                       ruled->rule->mode == HAUL__MODE_ALIAS_OR_STATIC;
+    w->is_alias =
+        ruled->rule->mode == HAUL__MODE_ALIAS || ruled->rule->mode == HAUL__MODE_ALIAS_OR_STATIC;
     if (w->address == 0 && is_high(rule))
         return settle_tagged(d, w);
     if (w->may_be_static)
@@ -345,21 +348,21 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                             haul__field_value *w)
 {
-    const haul_rule *rule = &ruled->rule->said;
+    const haul_field *rule = &ruled->rule->said;
     w->fixed = w->is_alias = w->may_be_static = 0;
     w->becomes = 0;
     w->slot = &ruled->slot;
     w->at = o->address + ruled->slot.offset;
     w->bytes = (uint8_t)ruled->bytes;
-    if (rule->mode == HAUL_MODE_OPAQUE || rule->mode == HAUL_MODE_NULL) {
-        w->what = rule->mode == HAUL_MODE_OPAQUE ? HAUL__IS_RAW : HAUL__IS_LEFT;
+    if (ruled->rule->mode == HAUL__MODE_OPAQUE || ruled->rule->mode == HAUL__MODE_NULL) {
+        w->what = ruled->rule->mode == HAUL__MODE_OPAQUE ? HAUL__IS_RAW : HAUL__IS_LEFT;
         w->start = 0;
         return HAUL_OK;
     }
-    if (rule->addressing == HAUL_RELATIVE)
+    if (rule->kind == HAUL_FIELD_RELATIVE)
         return read_distance(d, o, ruled, w);
     w->value = w->address = w->start = haul__load_word((const void *)(w->at));
-    if (rule->mode == HAUL_MODE_EXTERNAL) {
+    if (ruled->rule->mode == HAUL__MODE_EXTERNAL) {
         become_fixed(w, translation(d, w->value));
         return HAUL_OK;
     }
@@ -370,7 +373,8 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
             w->what = HAUL__IS_TAGGED;
         return HAUL_OK;
     }
-    if (w->value < rule->integer_below || (rule->integer_from && w->value >= rule->integer_from)) {
+    if (w->value < rule->integers_below ||
+        (rule->integers_from && w->value >= rule->integers_from)) {
         become_fixed(w, w->value);
         return HAUL_OK;
     }

@@ -64,7 +64,8 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
 static int is_pair(const haul__ruled *ruled, const haul__field_value *w)
 {
     return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_EXPLICIT) && !w->is_alias &&
-           !haul__is_end(ruled) && w->slot->levels > 0 && w->slot->shape[0].kind == HAUL_SHAPE_END;
+           !haul__is_end(ruled) && w->slot->levels > 0 &&
+           w->slot->shape[0].kind == HAUL_COUNT_KIND_UNTIL;
 }
 
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,

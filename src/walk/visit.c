@@ -212,7 +212,8 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
     uint32_t number = 0;
     haul_status status = HAUL_OK;
     int one = !d->recording && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
-              !(slot->flags & HAUL__EXCLUDED) && slot->shape[entry->level].kind == HAUL_SHAPE_ONE;
+              !(slot->flags & HAUL__EXCLUDED) &&
+              slot->shape[entry->level].kind == HAUL_COUNT_KIND_ONE;
     if (one) {
         status = haul__met_type_of(d, slot->target, &number);
         one = status == HAUL_OK && d->met_types[number].simple.bytes != 0 && number <= UINT16_MAX;

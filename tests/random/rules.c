@@ -116,6 +116,11 @@ static void draw_mode(choices *c, model_field *f)
         draw_base(c, f);
 }
 
+static int64_t all_bits(size_t bytes)
+{
+    return bytes < 8 ? ((int64_t)1 << (8 * bytes)) - 1 : -1;
+}
+
 static void draw_choice(choices *c, model_type *t, unsigned first)
 {
     model_rule_of_field *rule = &t->field[first].rule;
@@ -125,8 +130,11 @@ static void draw_choice(choices *c, model_type *t, unsigned first)
     t->field[first].target = -2;
     if (shape->rule == RULE_SENTINEL)
         *shape = draw_constant(1);
-    if (rule->choice == CHOICE_BY_FIELD)
+    rule->choice_mask = all_bits(TAG_BYTES);
+    if (rule->choice == CHOICE_BY_FIELD) {
         rule->selector = kind_field(c, t);
+        rule->choice_mask = all_bits(t->field[rule->selector].bytes);
+    }
     if (chance(c, 1, 3))
         draw_bits(c, rule);
 }
@@ -250,7 +258,6 @@ void draw_cases(choices *c, model *m, model_field *f)
             f->element_bytes = m->type[type].extent;
     }
     rule->case_count = n;
-    rule->choice_mask = rule->choice == CHOICE_BY_TAG ? 0xFFFF : chance(c, 1, 2) ? 0x0F : 0xFF;
     if (n == 0) {
         rule->choice = CHOICE_NONE;
         f->element_bytes = draw_element_bytes(c);

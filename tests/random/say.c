@@ -159,7 +159,9 @@ static void say_when(const model_type *t, const model_rule_of_field *said, haul_
         return;
     }
     rule->when.kind = said->when == WHEN_FIELD ? HAUL_WHEN_FIELD : HAUL_WHEN_NOT;
-    rule->when.field = place_of(&t->field[said->kind]);
+    rule->when.field.offset = t->field[said->kind].offset;
+    rule->when.field.bytes = (uint8_t)t->field[said->kind].bytes;
+    rule->when.field.sign = (uint8_t)t->field[said->kind].is_signed;
     rule->when.mask = said->mask;
     rule->when.low = said->low;
     rule->when.high = said->high;

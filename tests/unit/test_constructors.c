@@ -231,7 +231,7 @@ TEST(constructors, indexed_types_take_blocks_in_any_order)
                         bytes[] = { 40, 1000, 0, 19 };
     model *old, *m = empty_model(), *h = empty_model(), *b = empty_model();
     haul_type *element = plain(4, &old), *type;
-    haul_field field;
+    haul_field_info field;
     size_t i;
     for (i = 0; i < 4; i++) {
         place_many(m, places[i] * 4, lengths[i], old);
@@ -321,7 +321,7 @@ TEST(constructors, the_blocks_of_a_loop_nest_can_be_asked_for_one_by_one)
     static const size_t sizes[] = { 4, 5, 6 }, subsizes[] = { 2, 3, 2 }, starts[] = { 1, 2, 3 };
     model *old;
     haul_type *element = plain(2, &old), *type;
-    haul_field field;
+    haul_field_info field;
     size_t i, j, n = 0;
     CHECK_STATUS(
         haul_type_create_subarray(3, sizes, subsizes, starts, HAUL_ORDER_C, element, &type),

@@ -134,7 +134,7 @@ TEST(containers, a_list_of_one_thing_that_is_met_as_a_list_of_another_is_refused
 TEST(containers, the_same_arguments_are_the_same_instance_before_and_after_its_commit)
 {
     haul_type *again, *other = NULL;
-    haul_field field;
+    haul_field_info field;
     types_open();
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, &mesh_type, &again), HAUL_OK);
     CHECK_PTR(again, meshes);
@@ -245,7 +245,7 @@ static haul_status table_of(haul_type *k, haul_type *v, haul_type **result)
 TEST(containers, a_container_brings_the_instances_of_those_it_is_built_of)
 {
     haul_type *words_to_meshes, *list_of_meshes;
-    haul_field field;
+    haul_field_info field;
     table *t;
     mesh *m;
     lab_start();
@@ -520,7 +520,7 @@ TEST(containers,
     types_open();
     CHECK_STATUS(haul_type_parameter("stray", &stray), HAUL_OK);
     CHECK_STATUS(haul_type_instance(list_type, 1, &stray, &mesh_type, &instance), HAUL_OK);
-    refuse_commit(instance, "list<mesh>", "No row of list leads to its parameter stray");
+    refuse_commit(instance, "list<mesh>", "No field of list leads to its parameter stray");
     haul_type_free(&instance);
     haul_type_free(&stray);
     CHECK_STATUS(haul_type_contiguous(2, list_type, &pairs), HAUL_OK);

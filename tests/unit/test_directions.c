@@ -1522,17 +1522,17 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
     haul_ref rows[2] = { HAUL_OBJECT_BY(wrong, next, &wrong_type, NULL) };
     rows[0].rule = &out;
     refuse(rows, 1, "wrong.next",
-           "Its direction is out, so that nothing there is read; but type wrong has pointers");
+           "`.transfer` is copyout, so that nothing there is read; but type wrong has pointers");
     out.direction = HAUL_NEITHER;
-    refuse(rows, 1, "wrong.next", "Its direction is neither");
+    refuse(rows, 1, "wrong.next", "`.transfer` is create");
     {
         haul_ref row = HAUL_STRING_BY(wrong, text, &out);
-        refuse(&row, 1, "wrong.text", "but it ends at a value");
+        refuse(&row, 1, "wrong.text", "but the array ends at a value");
     }
     {
         haul_ref both[] = { HAUL_DATA_BY(wrong, n, &out),
                             HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, n)) };
-        refuse(both, 2, "wrong.numbers", "which lies in n and by its direction is not read");
+        refuse(both, 2, "wrong.numbers", "which lies in n and by its `.transfer` is not read");
     }
     {
         haul_type *rebuilt;
@@ -1563,7 +1563,7 @@ TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
     haul_ref rows[] = { HAUL_EMBED(wrong, part, &inner_type),
                         HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, part.b)) };
     CHECK_STATUS(haul_type_create("inner", sizeof(inner), &inner_row, 1, &inner_type), HAUL_OK);
-    refuse(rows, 2, "wrong.numbers", "which lies in inner and by its direction is not read");
+    refuse(rows, 2, "wrong.numbers", "which lies in inner and by its `.transfer` is not read");
     haul_type_free(&inner_type);
 }
 
@@ -1572,15 +1572,13 @@ TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
     haul_rule rule = { .direction = HAUL_IN, .mode = HAUL_MODE_ALIAS };
     haul_ref row = HAUL_OBJECT_BY(wrong, next, &wrong_type, &rule);
     refuse(&row, 1, "wrong.next",
-           "Its mode is alias, so that it is not followed; but it has a direction");
-    rule.mode = HAUL_MODE_OPAQUE;
-    refuse(&row, 1, "wrong.next", "Its mode is opaque");
+           "It is borrowed, so that it is not followed; but it has a `.transfer`");
     rule.mode = HAUL_MODE_OWN;
     rule.direction = (haul_direction)4;
-    refuse(&row, 1, "wrong.next", "Its direction is 4, which does not exist");
+    refuse(&row, 1, "wrong.next", "`.transfer` is 4, which does not exist");
     rule.direction = HAUL_IN;
     row.kind = HAUL_REF_SKIP;
-    refuse(&row, 1, "wrong.next", "has no rule");
+    refuse(&row, 1, "wrong.next", "HAUL_SKIP takes no optional members");
 }
 
 static haul_status write_page(void *user, const void *data, size_t bytes)
@@ -1601,13 +1599,13 @@ TEST(directions, the_printed_table_shows_them)
     file.user = page;
     jobs_open();
     CHECK_STATUS(haul_type_dump(job_type, &file), HAUL_OK);
-    CHECK_HAS(page, "tolerance  data              in\n");
-    CHECK_HAS(page, "rounds     data              out\n");
-    CHECK_HAS(page, "scratch    data              neither\n");
-    CHECK_HAS(page, "pointer  8 bytes  @0; out\n");
-    CHECK_HAS(page, "pointer  8 bytes  @0; neither\n");
-    CHECK_HAS(page, "pointer  1 byte   NUL; in\n");
-    CHECK_HAS(page, "pointer  job      1; in\n");
+    CHECK_HAS(page, "tolerance  raw               copyin\n");
+    CHECK_HAS(page, "rounds     raw               copyout\n");
+    CHECK_HAS(page, "scratch    raw               create\n");
+    CHECK_HAS(page, "pointer  8 bytes  @0; copyout\n");
+    CHECK_HAS(page, "pointer  8 bytes  @0; create\n");
+    CHECK_HAS(page, "pointer  1 byte   NUL; copyin\n");
+    CHECK_HAS(page, "pointer  job      1; copyin\n");
     haul_type_free(&job_type);
 }
 

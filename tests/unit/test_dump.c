@@ -63,7 +63,7 @@ TEST(dump, a_struct_is_printed_row_by_row_with_what_no_row_describes)
 {
     CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
     check_table(mesh_type, "mesh: 32 bytes, open\n"
-                           "offset  size  field    what     target   shape\n"
+                           "offset  size  field    what     target   count\n"
                            "     0     8  (bytes)\n"
                            "     8     8  xyz      pointer  8 bytes  @0 * @4\n"
                            "    16     8  next     pointer  mesh     1\n"
@@ -71,7 +71,7 @@ TEST(dump, a_struct_is_printed_row_by_row_with_what_no_row_describes)
                            "extent 32, of which 32 bytes travel; alignment 8; 3 pointers\n");
     CHECK_STATUS(haul_type_commit(mesh_type), HAUL_OK);
     check_table(mesh_type, "mesh: 32 bytes\n"
-                           "offset  size  field    what     target   shape\n"
+                           "offset  size  field    what     target   count\n"
                            "     0     8  (bytes)\n"
                            "     8     8  xyz      pointer  8 bytes  @0 * @4\n"
                            "    16     8  next     pointer  mesh     1\n"
@@ -128,9 +128,9 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     check_table(type, "every: 200 bytes\n"
-                      "offset  size  field    what        target     shape\n"
+                      "offset  size  field    what        target     count\n"
                       "     0    64  whole    embed[2]    mesh\n"
-                      "    64     4  n        data\n"
+                      "    64     4  n        raw\n"
                       "    68     4  (bytes)\n"
                       "    72     8  plus     pointer     8 bytes    n + 1\n"
                       "    80     8  minus    pointer     8 bytes    n - 1\n"
@@ -138,14 +138,14 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
                       "    96     8  fixed    pointer     8 bytes    3\n"
                       "   104     8  begin    pointer     8 bytes    until @112\n"
                       "   112     8  (bytes)\n"
-                      "   120     8  called   pointer     8 bytes    callback\n"
+                      "   120     8  called   pointer     8 bytes    function\n"
                       "   128     8  rows     pointer     8 bytes *  n, @68\n"
                       "   136     8  until    pointer     8 bytes    until -1\n"
                       "   144     8  names    pointer     1 byte *   NULL, NUL\n"
                       "   152     8  lists    pointer     1 byte *   n, NUL\n"
                       "   160    24  each     pointer[3]  mesh       1\n"
                       "   184     8  lock     skip\n"
-                      "   192     8  handle   data\n"
+                      "   192     8  handle   raw\n"
                       "extent 200, of which 192 bytes travel; alignment 8; 20 pointers\n");
     haul_type_free(&type);
     haul_type_free(&mesh_type);
@@ -203,19 +203,19 @@ TEST(dump, rules_are_printed_in_words)
     CHECK_STATUS(haul_type_commit(ruled_type), HAUL_OK);
     check_table(ruled_type,
                 "ruled: 104 bytes\n"
-                "offset  size  field        what     target   shape\n"
+                "offset  size  field        what      target   count\n"
                 "     0     8  (bytes)\n"
-                "     8     8  conditional  pointer  1 byte   NUL; if @0 1, else raw\n"
-                "    16     8  masked       pointer  1 byte   NUL; if @4 & 0x6 not 0\n"
-                "    24     8  ranged       pointer  1 byte   NUL; if @0 -2..9\n"
-                "    32     8  called       pointer  1 byte   NUL; if callback; with its parent\n"
-                "    40     8  alias        pointer  ruled    1; alias\n"
-                "    48     8  tagged       pointer  ruled    1; tag bits 0x3\n"
-                "    56     8  small        pointer  ruled    1; or an integer\n"
-                "    64     8  based        pointer  ruled    1; base -16 + callback\n"
-                "    72     8  chosen       pointer           1; one of 2 types\n"
-                "    80     8  each         pointer  ruled *  2, 1; each; tag bits 0x3\n"
-                "    88     8  away         pointer  ruled    1; distance\n"
+                "     8     8  conditional  pointer   1 byte   NUL; if @0 1, else raw\n"
+                "    16     8  masked       pointer   1 byte   NUL; if @4 & 0x6 not 0\n"
+                "    24     8  ranged       pointer   1 byte   NUL; if @0 -2..9\n"
+                "    32     8  called       pointer   1 byte   NUL; if function; with its parent\n"
+                "    40     8  alias        pointer   ruled    1; borrowed\n"
+                "    48     8  tagged       pointer   ruled    1; tag bits 0x3\n"
+                "    56     8  small        pointer   ruled    1; or an integer\n"
+                "    64     8  based        pointer   ruled    1; base -16 + function\n"
+                "    72     8  chosen       pointer            1; one of 2 types\n"
+                "    80     8  each         pointer   ruled *  2, 1; each; tag bits 0x3\n"
+                "    88     8  away         distance  ruled    1\n"
                 "    96     8  (bytes)\n"
                 "extent 104, of which 104 bytes travel; alignment 8; 11 pointers\n");
     haul_type_free(&ruled_type);
@@ -228,7 +228,7 @@ TEST(dump, constructors_are_printed_block_by_block)
     CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
     CHECK_STATUS(haul_type_indexed(2, lengths, places, integer, &type), HAUL_OK);
     check_table(type, "indexed(2 blocks, int): 20 bytes, open\n"
-                      "offset  size  field  what      target  shape\n"
+                      "offset  size  field  what      target  count\n"
                       "    12     8         block[2]  int\n"
                       "     0     4         block     int\n"
                       "extent 20, of which 12 bytes travel; alignment 1; 0 pointers\n");

@@ -1569,12 +1569,11 @@ TEST(holders, a_holder_that_cannot_be_one_is_refused_by_the_commit_T16)
     static const haul_rule idle = { .holder = &closed };
     CHECK_STATUS(haul_type_create("closed", 8, NULL, 0, &closed), HAUL_OK);
     CHECK_STATUS(haul_type_parameter("parameter", &parameter), HAUL_OK);
-    refuse_asker(&by_none, "The handle of its holder's type is NULL");
-    refuse_asker(&idle, "names a holder, and has no callback");
+    refuse_asker(&by_none, "The handle of its `.ancestor` is NULL");
+    refuse_asker(&idle, "names an `.ancestor`, and has no function");
     refuse_asker(&by_parameter, "leads to the parameter parameter");
     type_close(closed);
-    refuse_asker(&by_closed,
-                 "Type closed, which its rule names as the holder, is committed already");
+    refuse_asker(&by_closed, "Type closed, which it names as `.ancestor`, is committed already");
     haul_type_free(&closed);
     haul_type_free(&parameter);
 }
@@ -1597,14 +1596,14 @@ TEST(holders, the_table_of_a_type_says_which_rows_ask)
 {
     static table_text t;
     haul_file file = { &t, write_table, NULL };
-    haul_field field;
+    haul_field_info field;
     site_start(18);
     storeroom_open();
     CHECK_STATUS(haul_type_get_field(box_type, 0, &field), HAUL_OK);
-    CHECK(field.rule->holder == &shelf_type);
+    CHECK(field.members->ancestor == &shelf_type);
     CHECK_STATUS(haul_type_dump(box_type, &file), HAUL_OK);
-    CHECK_HAS(t.text, "one of 2 types; with its holder");
-    CHECK_HAS(t.text, "; with its holder; each; if callback; with its holder");
+    CHECK_HAS(t.text, "one of 2 types; with its ancestor");
+    CHECK_HAS(t.text, "; with its ancestor; each; if function; with its ancestor");
     storeroom_close();
     site_end();
 }
@@ -1695,14 +1694,14 @@ static haul_type *grid_type, *points_type, *grids_type;
 HAUL_COUNT_FUNCTION(parent_n, void, here->parent ? ((const grids *)here->parent)->n : -1)
 HAUL_COUNT_FUNCTION(parent_m, void, here->parent ? ((const grids *)here->parent)->m : -1)
 HAUL_COUNT_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
-HAUL_COUNT_FUNCTION(both_m, void, here->parent == held(here) ? ((const grids *)held(here))->m : -1)
+HAUL_COUNT_FUNCTION(both_m, void, ((const grids *)held(here))->m)
 HAUL_COUNT_FUNCTION(points_of_grid, points,
                     here->parent && ((const grid *)here->parent)->points == self ? 3 : -1)
 
 TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
 {
     static const haul_rule asks = { .with_parent = 1 };
-    static const haul_rule held_too = { .with_parent = 1, .holder = &grids_type };
+    static const haul_rule held_too = { .holder = &grids_type };
     static const haul_ref points_refs[] = { HAUL_TAIL_BY(points, x, &asks,
                                                          HAUL_FN(points_of_grid)) };
     static const haul_ref grid_refs[] = {

@@ -469,10 +469,10 @@ TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
     static const struct {
         const char *word;
     } all[] = { { "leads to no pointers" },
-                { "Its mode is alias" },
-                { "one for each of its own" },
-                { "a parent other than" },
-                { "The callback of its condition is NULL" } };
+                { "It is borrowed" },
+                { "an `.each_pointer` of its own" },
+                { "an `.ancestor` other than" },
+                { "The function of `.when` is NULL" } };
     size_t i;
     for (i = 0; i < sizeof all / sizeof *all; i++) {
         row.levels = i > 0 ? 2 : 1;

@@ -38,7 +38,7 @@ static haul_type *a_type;
 static void *an_address;
 static size_t a_size, another_size;
 static haul_stamp a_stamp;
-static haul_field a_field;
+static haul_field_info a_field;
 
 /* ---- Calls. */
 
@@ -759,13 +759,13 @@ static const refusal refusals[] = {
     { from_no_type, ON_DEVICE, ARGUMENT, "type of root 0" },
     { from_with_rule, ON_DEVICE, ARGUMENT, "options->outside" },
     { type_no_result, NO_TYPE, ARGUMENT, "result" },
-    { type_no_rows, NO_TYPE, ARGUMENT, "rows are NULL" },
+    { type_no_rows, NO_TYPE, ARGUMENT, "fields are NULL" },
     { type_half_allocator, NO_TYPE, ARGUMENT, "allocator" },
     { parameter_no_result, NO_TYPE, ARGUMENT, "result" },
     { pointer_no_result, NO_TYPE, ARGUMENT, "result" },
     { bytes_no_result, NO_TYPE, ARGUMENT, "result" },
     { add_null, NO_TYPE, ARGUMENT, "no type" },
-    { add_no_rows, ON_OPEN, ARGUMENT, "rows are NULL" },
+    { add_no_rows, ON_OPEN, ARGUMENT, "fields are NULL" },
     { add_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
     { alignment_null, NO_TYPE, ARGUMENT, "no type" },
     { alignment_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },

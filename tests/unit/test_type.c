@@ -119,7 +119,7 @@ TEST(type, commit_takes_in_types_that_point_to_each_other)
 TEST(type, rows_can_be_added_until_commit_and_in_any_order)
 {
     haul_type *self = NULL;
-    haul_field field;
+    haul_field_info field;
     const haul__walk *walk;
     mesh_type = NULL;
     self = made("mesh", sizeof(mesh), NULL, 0);
@@ -367,7 +367,7 @@ TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
     CHECK_EQ(walk->slots[0].shape[1].kind, HAUL_SHAPE_SENTINEL);
     CHECK_EQ(walk->slots[1].shape[1].field[0].offset, offsetof(chars, m));
     CHECK_EQ(walk->slots[2].levels, 3);
-    CHECK_EQ(walk->slots[2].shape[2].add, 4);
+    CHECK_EQ(walk->slots[2].shape[2].plus, 4);
     CHECK_EQ(walk->slots[2].unit, sizeof(double));
     haul_type_free(&type);
 }
@@ -569,7 +569,7 @@ TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
     haul_type *none = NULL, *type;
     haul_ref refs[] = { HAUL_EMBED(room, box, NULL) };
     size_t size = 7, lower, extent;
-    haul_field field;
+    haul_field_info field;
     refs[0].target = &none;
     type = made("open", sizeof(room), refs, 1);
     CHECK_STATUS(haul_type_size(type, &size), HAUL_ERROR_TYPE);
@@ -594,7 +594,7 @@ TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
 
 TEST(type, iteration_gives_the_rows_in_order_of_their_offsets)
 {
-    haul_field field;
+    haul_field_info field;
     size_t i;
     corner_type = made("corner", sizeof(corner), corner_refs, 2);
     box_type = made("box", sizeof(box), box_refs, 2);
@@ -607,13 +607,13 @@ TEST(type, iteration_gives_the_rows_in_order_of_their_offsets)
         CHECK_EQ(field.stride, sizeof(corner));
         CHECK_EQ(field.bytes, 3 * sizeof(corner));
         CHECK_PTR(field.target, corner_type);
-        CHECK(field.shape == NULL);
+        CHECK(field.counts == NULL);
         CHECK_STATUS(haul_type_get_field(box_type, 1, &field), HAUL_OK);
         CHECK_EQ(field.kind, HAUL_REF_POINTER);
         CHECK_EQ(field.count, 1);
         CHECK_EQ(field.element_bytes, sizeof(corner));
         CHECK_EQ(field.levels, 1);
-        CHECK_EQ(field.shape->kind, HAUL_SHAPE_ONE);
+        CHECK_EQ(field.counts->kind, HAUL_COUNT_KIND_ONE);
         committed(box_type);
     }
     haul_type_free(&box_type);
@@ -623,16 +623,16 @@ TEST(type, iteration_gives_the_rows_in_order_of_their_offsets)
 TEST(type, shape_fields_are_read_in_every_width_and_signedness)
 {
     unsigned char bytes[16];
-    haul_field_place place = { 3, 8, 0 };
+    haul_integer place = { 3, 8, 0, { 0, 0, 0 } };
     int64_t value;
     memset(bytes, 0xff, sizeof bytes);
     CHECK(!haul__read_field(bytes, &place, &value));
-    place.is_signed = 1;
+    place.sign = 1;
     CHECK(haul__read_field(bytes, &place, &value) && value == -1);
     for (place.bytes = 1; place.bytes < 8; place.bytes = (uint8_t)(2 * place.bytes)) {
-        place.is_signed = 1;
+        place.sign = 1;
         CHECK(haul__read_field(bytes, &place, &value) && value == -1);
-        place.is_signed = 0;
+        place.sign = 0;
         CHECK(haul__read_field(bytes, &place, &value));
         CHECK_EQ(value, ((int64_t)1 << (8 * place.bytes)) - 1);
     }

@@ -199,7 +199,8 @@ TEST(words, name_the_row_and_the_type_that_has_no_name)
     haul_type *type;
     CHECK_STATUS(haul_type_create("rows", 16, rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    check_words(haul_type_error(type), HAUL_ERROR_TYPE, "rows", "Row 1, at offset 8, has no name");
+    check_words(haul_type_error(type), HAUL_ERROR_TYPE, "rows",
+                "Field 1, at offset 8, has no name");
     haul_type_free(&type);
     CHECK_STATUS(haul_type_create(NULL, 16, NULL, 0, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
@@ -208,9 +209,9 @@ TEST(words, name_the_row_and_the_type_that_has_no_name)
     type = made("open", 0);
     CHECK_STATUS(haul_type_add(type, rows, 2), HAUL_ERROR_ARGUMENT);
     check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "open",
-                "Row 1 of those to add, at offset 8, has no name");
+                "Field 1 of those to add, at offset 8, has no name");
     CHECK_STATUS(haul_type_add(type, NULL, 2), HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the rows are NULL");
+    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the fields are NULL");
     CHECK_STATUS(haul_type_set_size(type, NULL), HAUL_ERROR_ARGUMENT);
     check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the size of an object is NULL");
     haul_type_free(&type);

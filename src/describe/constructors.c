@@ -10,6 +10,7 @@
  */
 #include <stdio.h>
 
+#include "describe/enter.h"
 #include "type/life.h"
 #include "type/refuse.h"
 
@@ -87,8 +88,9 @@ static int take_in(bounds *b, size_t offset, size_t span, size_t count, const ha
 static haul_type *make(const haul_type *old, const char *name, haul_combiner combiner,
                        size_t blocks, size_t loops)
 {
+    static const haul__home none = { NULL, NULL, NULL };
     haul_allocator allocator = old ? old->allocator : haul__allocator_or_default(NULL);
-    haul_type *type = haul__type_make(&allocator, name, 0, combiner);
+    haul_type *type = haul__type_make(old ? &old->home : &none, &allocator, name, 0, combiner);
     size_t bytes;
     if (!type)
         return NULL;
@@ -126,13 +128,15 @@ static void set_block(haul_type *type, size_t index, size_t offset, size_t count
     type->blocks[index].type = old;
 }
 
-static haul_status check_types(haul_type *oldtype, haul_type **newtype)
+/* Enters the old type's context if it answers HAUL_OK. */
+static haul_status begin(haul_type *oldtype, haul_type **newtype)
 {
+    haul_status status = haul__enter(oldtype);
     if (newtype)
         *newtype = NULL;
-    if (!haul__type_is_valid(oldtype))
-        return HAUL_ERROR_ARGUMENT;
-    return newtype ? HAUL_OK : refuse(oldtype, &no_result);
+    if (status != HAUL_OK || newtype)
+        return status;
+    return haul__leave(oldtype, refuse(oldtype, &no_result));
 }
 
 /* A type of one block and one loop. */
@@ -159,11 +163,12 @@ haul_status haul_type_contiguous(size_t count, haul_type *oldtype, haul_type **n
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop once = { 1, 0 };
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     snprintf(name, sizeof name, "contiguous(%zu, %s)", count, oldtype->name);
-    return make_loop(HAUL_COMBINER_CONTIGUOUS, name, once, count, oldtype, newtype);
+    return haul__leave(oldtype,
+                       make_loop(HAUL_COMBINER_CONTIGUOUS, name, once, count, oldtype, newtype));
 }
 
 haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, haul_type *oldtype,
@@ -171,15 +176,16 @@ haul_status haul_type_vector(size_t count, size_t blocklength, size_t stride, ha
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop loop;
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     loop.count = count;
     snprintf(name, sizeof name, "vector(%zu, %zu, %zu, %s)", count, blocklength, stride,
              oldtype->name);
     if (haul__multiply_overflows(stride, oldtype->bytes, &loop.stride))
-        return refuse_size(oldtype, name);
-    return make_loop(HAUL_COMBINER_VECTOR, name, loop, blocklength, oldtype, newtype);
+        return haul__leave(oldtype, refuse_size(oldtype, name));
+    return haul__leave(oldtype,
+                       make_loop(HAUL_COMBINER_VECTOR, name, loop, blocklength, oldtype, newtype));
 }
 
 haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t stride_bytes,
@@ -187,14 +193,15 @@ haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t st
 {
     char name[HAUL_NAME_BYTES_MAX];
     haul__loop loop;
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     loop.count = count;
     loop.stride = stride_bytes;
     snprintf(name, sizeof name, "hvector(%zu, %zu, %zu, %s)", count, blocklength, stride_bytes,
              oldtype->name);
-    return make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype);
+    return haul__leave(oldtype,
+                       make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype));
 }
 
 /* The arguments of a list constructor. `lengths` NULL: all blocks have `blocklength` elements.
@@ -243,14 +250,14 @@ haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const si
                               haul_type *oldtype, haul_type **newtype)
 {
     list l = { HAUL_COMBINER_INDEXED, "indexed", 0, 0, 0, NULL, NULL };
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     l.count = count;
     l.unit = oldtype->bytes;
     l.lengths = blocklengths;
     l.displacements = displacements;
-    return make_list(&l, oldtype, newtype);
+    return haul__leave(oldtype, make_list(&l, oldtype, newtype));
 }
 
 haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths,
@@ -258,13 +265,13 @@ haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths,
                                       haul_type **newtype)
 {
     list l = { HAUL_COMBINER_HINDEXED, "hindexed", 0, 0, 1, NULL, NULL };
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     l.count = count;
     l.lengths = blocklengths;
     l.displacements = displacements;
-    return make_list(&l, oldtype, newtype);
+    return haul__leave(oldtype, make_list(&l, oldtype, newtype));
 }
 
 haul_status haul_type_create_indexed_block(size_t count, size_t blocklength,
@@ -272,31 +279,25 @@ haul_status haul_type_create_indexed_block(size_t count, size_t blocklength,
                                            haul_type **newtype)
 {
     list l = { HAUL_COMBINER_INDEXED_BLOCK, "indexed_block", 0, 0, 0, NULL, NULL };
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     l.count = count;
     l.blocklength = blocklength;
     l.unit = oldtype->bytes;
     l.displacements = displacements;
-    return make_list(&l, oldtype, newtype);
+    return haul__leave(oldtype, make_list(&l, oldtype, newtype));
 }
 
-haul_status haul_type_create_struct(size_t count, const size_t *blocklengths,
-                                    const size_t *displacements, haul_type *const *types,
-                                    haul_type **newtype)
+static haul_status make_struct(size_t count, const size_t *blocklengths,
+                               const size_t *displacements, haul_type *const *types,
+                               haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
     bounds b = { 0, 0, 0, 0 };
     haul_type *type;
     size_t i;
-    if (newtype)
-        *newtype = NULL;
-    if (count > 0 && (!types || !haul__type_is_valid(types[0])))
-        return HAUL_ERROR_ARGUMENT;
-    if (!newtype)
-        return count > 0 ? refuse(types[0], &no_result) : HAUL_ERROR_ARGUMENT;
-    if (count > 0 && (!blocklengths || !displacements))
+    if (!blocklengths || !displacements)
         return refuse(types[0], &no_list);
     for (i = 0; i < count; i++)
         if (!haul__type_is_valid(types[i]))
@@ -304,14 +305,34 @@ haul_status haul_type_create_struct(size_t count, const size_t *blocklengths,
                                      "Type %zu of the list is no living type.", i);
     for (i = 0; i < count; i++)
         if (!take_in(&b, displacements[i], 0, blocklengths[i], types[i]))
-            return refuse_block(types[i], i, blocklengths[i], displacements[i]);
+            return refuse_block(types[0], i, blocklengths[i], displacements[i]);
     snprintf(name, sizeof name, "struct(%zu blocks)", count);
-    type = make(count > 0 ? types[0] : NULL, name, HAUL_COMBINER_STRUCT, count, 0);
+    type = make(types[0], name, HAUL_COMBINER_STRUCT, count, 0);
     if (!type)
-        return count > 0 ? haul__type_out_of_memory(types[0]) : HAUL_ERROR_MEMORY;
+        return haul__type_out_of_memory(types[0]);
     for (i = 0; i < count; i++)
         set_block(type, i, displacements[i], blocklengths[i], types[i]);
     return give(type, &b, newtype);
+}
+
+haul_status haul_type_create_struct(size_t count, const size_t *blocklengths,
+                                    const size_t *displacements, haul_type *const *types,
+                                    haul_type **newtype)
+{
+    static const bounds nothing = { 0, 0, 0, 0 };
+    haul_type *empty;
+    haul_status status;
+    if (count > 0) {
+        status = begin(types ? types[0] : NULL, newtype);
+        return status == HAUL_OK ? haul__leave(types[0], make_struct(count, blocklengths,
+                                                                     displacements, types, newtype))
+                                 : status;
+    }
+    if (!newtype)
+        return HAUL_ERROR_ARGUMENT;
+    empty = make(NULL, "struct(0 blocks)", HAUL_COMBINER_STRUCT, 0, 0);
+    *newtype = NULL;
+    return empty ? give(empty, &nothing, newtype) : HAUL_ERROR_MEMORY;
 }
 
 /* The index in the user's arrays of dimension k, counted from the fastest. */
@@ -378,26 +399,26 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
     size_t first;
     haul_status status;
     haul_type *type;
-    status = check_types(oldtype, newtype);
+    status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     if (!sizes || !subsizes || !starts)
-        return refuse(oldtype, &no_list);
+        return haul__leave(oldtype, refuse(oldtype, &no_list));
     if (ndims == 0 || (order != HAUL_ORDER_C && order != HAUL_ORDER_FORTRAN))
-        return refuse(oldtype, &no_dimensions);
+        return haul__leave(oldtype, refuse(oldtype, &no_dimensions));
     status = fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, NULL, &b.upper, &first);
     if (status != HAUL_OK)
-        return status;
+        return haul__leave(oldtype, status);
     snprintf(name, sizeof name, "subarray(%zu dimensions, %s)", ndims, oldtype->name);
     if (!take_in_subarray(&elements, ndims, sizes, subsizes, order, first, oldtype))
-        return refuse_size(oldtype, name);
+        return haul__leave(oldtype, refuse_size(oldtype, name));
     b.reach = elements.reach;
     type = make(oldtype, name, HAUL_COMBINER_SUBARRAY, 1, ndims - 1);
     if (!type)
-        return haul__type_out_of_memory(oldtype);
+        return haul__leave(oldtype, haul__type_out_of_memory(oldtype));
     fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, type, &b.upper, &first);
     set_block(type, 0, first, subsizes[dimension(ndims, order, 0)], oldtype);
-    return give(type, &b, newtype);
+    return haul__leave(oldtype, give(type, &b, newtype));
 }
 
 static haul_status wrap(haul_combiner combiner, const char *name, size_t lower, size_t extent,
@@ -418,23 +439,25 @@ haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, siz
                                      haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     snprintf(name, sizeof name, "resized(%zu, %zu, %s)", lower_bound, extent, oldtype->name);
     if (extent == 0)
-        return refuse(oldtype, &no_extent);
+        return haul__leave(oldtype, refuse(oldtype, &no_extent));
     if (!haul__fits(lower_bound, extent, HAUL_TYPE_BYTES_MAX))
-        return refuse_size(oldtype, name);
-    return wrap(HAUL_COMBINER_RESIZED, name, lower_bound, extent, oldtype, newtype);
+        return haul__leave(oldtype, refuse_size(oldtype, name));
+    return haul__leave(oldtype,
+                       wrap(HAUL_COMBINER_RESIZED, name, lower_bound, extent, oldtype, newtype));
 }
 
 haul_status haul_type_dup(haul_type *oldtype, haul_type **newtype)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    haul_status status = check_types(oldtype, newtype);
+    haul_status status = begin(oldtype, newtype);
     if (status != HAUL_OK)
         return status;
     snprintf(name, sizeof name, "dup(%s)", oldtype->name);
-    return wrap(HAUL_COMBINER_DUP, name, oldtype->lower, oldtype->bytes, oldtype, newtype);
+    return haul__leave(
+        oldtype, wrap(HAUL_COMBINER_DUP, name, oldtype->lower, oldtype->bytes, oldtype, newtype));
 }

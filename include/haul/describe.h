@@ -1,0 +1,565 @@
+/* Types from static tables.
+ *
+ *     typedef struct mesh { int nv, dim; double *xyz; struct mesh *next; char *name; } mesh;
+ *
+ *     static haul_type *mesh_type;
+ *     static const haul_field mesh_fields[] = {
+ *         HAUL_ARRAY (mesh, xyz, HAUL_COUNT(mesh, nv, dim)),
+ *         HAUL_OBJECT(mesh, next, &mesh_type),
+ *         HAUL_STRING(mesh, name),
+ *     };
+ *     static const haul_struct structs[] = { HAUL_STRUCT(mesh, &mesh_type, mesh_fields) };
+ *
+ *     haul_status status = HAUL_DESCRIBE(context, structs);
+ *
+ * Bytes travel by default; only pointers, and bytes that must not travel, need fields. A field
+ * names its target by the address of the handle. So tables are static, and recursive types need no
+ * special care. A struct without pointers is HAUL_PLAIN.
+ *
+ * Optional members say what is not plain (haul_field, in field.h). They follow a form's arguments,
+ * in any order. Members that several fields share become a macro:
+ *
+ *     #define SHARED .when = HAUL_ANY_BIT(node, flags, IS_REFERENCE), .ownership = HAUL_BORROWED
+ *
+ *     HAUL_OBJECT (node, child, &node_type, .when = HAUL_EQUALS(node, kind, BRANCH)),
+ *     HAUL_OBJECT (node, other, &node_type, SHARED),
+ *     HAUL_ADDRESS(node, up, .target = &node_type, .tag_bits = 1),
+ *     HAUL_ARRAY  (node, matrix, HAUL_COUNT(node, n, n), .transfer = HAUL_COPYIN),
+ *
+ * Members are evaluated for each object; types without them pay nothing, and neither do types whose
+ * only members are directions (.transfer).
+ *
+ * The meaning of a field may depend on a struct far above its object. Only the list object tells
+ * the head of a ring from its nodes; the sizes of an array of arrays of arrays stand beside its
+ * first pointer. `.ancestor` names the type of that struct, and functions get it:
+ *
+ *     HAUL_FUNCTION(is_head, void,
+ *                   here->target == (const void *)&((const list *)here->ancestor)->head)
+ *     static const haul_case ends[] = { { 0, &item_type, HAUL_CONTAINER_OF(item, links) },
+ *                                       { 1, &list_type, HAUL_CONTAINER_OF(list, head) } };
+ *     HAUL_ADDRESS(item, links.next, .ancestor = &list_type,
+ *                  .type_switch = HAUL_SWITCH_FN(is_head, ends))
+ *
+ * The ancestor is the nearest struct of that type: self, or one that self lies in or was found
+ * through, by any number of pointers; objects of other types in between do not matter. No such
+ * struct is HAUL_ERROR_GRAPH. A type becomes an ancestor when a field names it. It must not be
+ * committed before the type whose field names it: put both into one table. The field needs a
+ * function that asks: a condition, a base, a type switch, or a count. An object that several
+ * ancestors lead to is evaluated once, for the one that comes first, so the answers must be the
+ * same for all of them. Checked mode follows it again for each, and refuses different answers, with
+ * both paths. HAUL_PARENT in place of a type: the struct whose pointer led to self, or in which
+ * self lies; NULL for roots. Discovery of the objects between an ancestor and the field is slower.
+ *
+ * In C++ the tables are the same, with at most 12 optional members in a field. They are filled
+ * before main, so types must not be made in constructors of other files' globals.
+ */
+#ifndef HAUL_DESCRIBE_H
+#define HAUL_DESCRIBE_H
+
+#include "haul/context.h"
+#include "haul/type.h"
+
+#ifdef __cplusplus
+#include <type_traits>
+extern "C" {
+#endif
+
+/* While the old rows live beside the fields, a file chooses: the macros that both have are those of
+ * fields from here on. */
+#undef HAUL__AT
+#undef HAUL__CHECK
+#undef HAUL__POINTER
+#undef HAUL__POINTER2
+#undef HAUL__INTEGER
+#undef HAUL__EACH
+#undef HAUL_FUNCTION
+#undef HAUL_OBJECT
+#undef HAUL_OBJECTS
+#undef HAUL_ARRAY
+#undef HAUL_BYTES
+#undef HAUL_STRING
+#undef HAUL_POINTERS
+#undef HAUL_STRINGS
+#undef HAUL_EMBED
+#undef HAUL_TAIL
+#undef HAUL_SKIP
+#undef HAUL__COUNT1
+#undef HAUL_FIXED
+#undef HAUL_ONE
+#undef HAUL_BETWEEN
+#undef HAUL_EQUALS
+#undef HAUL_DIFFERS
+#undef HAUL_ANY_BIT
+#undef HAUL_NO_BIT
+#define haul_type_create(context, what, type)                                                      \
+    haul_type_create_sized(context, what, sizeof(haul_struct), type)
+#define haul_type_add(type, fields, count)                                                         \
+    haul_type_add_sized(type, fields, count, sizeof(haul_field))
+#define haul_type_parameter haul_type_parameter_in
+#define haul_type_bytes haul_type_bytes_in
+#define haul_type_pointer haul_type_pointer_in
+
+/* Defines a function from an expression over `self` and `here`, at file scope: HAUL_FUNCTION(area,
+ * image, self->w * self->h), then HAUL_COUNT_FN(area) in the field. The compiler is the expression
+ * language. S is void for functions that do not look at self. */
+#define HAUL_FUNCTION(name, S, expression)                                                         \
+    static int64_t name(const haul_here *here)                                                     \
+    {                                                                                              \
+        const S *self = (const S *)here->self;                                                     \
+        (void)self;                                                                                \
+        return (int64_t)(expression);                                                              \
+    }
+
+/* -------------------------------------------------------------------------------------------------
+ * Checks at compile time: each is the constant 0u, or does not compile. sizeof evaluates nothing.
+ */
+
+#define HAUL__AT(S, m) (((S *)0)->m)
+#define HAUL__CHECK(condition) (0u * sizeof(char[(condition) ? 1 : -1]))
+#define HAUL__ONE_WORD(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *))
+#define HAUL__MANY_WORDS(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0)
+#define HAUL__POINTER(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(*HAUL__AT(S, m)))
+#define HAUL__ADDRESS_FIELD(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(HAUL__AT(S, m) == (void *)0))
+#define HAUL__POINTER2(S, m) (HAUL__POINTER(S, m) + 0u * sizeof(**HAUL__AT(S, m)))
+#define HAUL__POINTERS(S, m) (HAUL__MANY_WORDS(S, m) + 0u * sizeof(*HAUL__AT(S, m)[0]))
+#define HAUL__DISTANCE(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8)
+#define HAUL__INTEGER(S, m) (0u * sizeof(1 % HAUL__AT(S, m)))
+#define HAUL__HANDLE(T) (0u * sizeof(*(T))) /* haul_type has no size, a pointer to it has */
+#define HAUL__TABLE(table, element)                                                                \
+    HAUL__CHECK(sizeof(table) % sizeof(element) == 0 && sizeof *(table) == sizeof(element))
+
+/* Is an integer signed? C11 and C++ know; gcc and clang tell in C99, too. Elsewhere a field counts
+ * as signed, and a value with its top bit set is refused. */
+#if defined(__cplusplus)
+} /* extern "C" */
+template <class T, bool Enumeration> struct haul__signed {
+    enum { value = T(-1) < T(0) ? 1 : 0 };
+};
+template <class T> struct haul__signed<T, true> {
+    enum { value = haul__signed<typename std::underlying_type<T>::type, false>::value };
+};
+template <class T> struct haul__sign_of {
+    typedef typename std::remove_cv<typename std::remove_reference<T>::type>::type type;
+    enum { value = haul__signed<type, std::is_enum<type>::value>::value };
+};
+#define HAUL__SIGN(S, m) (uint8_t(haul__sign_of<decltype(((S *)0)->m)>::value))
+extern "C" {
+#elif defined(__GNUC__) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L)
+#if defined(__GNUC__)
+#define HAUL__GENERIC __extension__ _Generic
+#else
+#define HAUL__GENERIC _Generic
+#endif
+#define HAUL__SIGN(S, m)                                                                           \
+    ((uint8_t)(HAUL__GENERIC(HAUL__AT(S, m), unsigned char : 0, unsigned short : 0, unsigned : 0,  \
+                             unsigned long : 0, unsigned long long : 0, _Bool : 0, default : 1)))
+#else
+#define HAUL__SIGN(S, m) ((uint8_t)1)
+#endif
+/* a field that is compared with c is read as c is */
+#define HAUL__SIGN_LIKE(c) ((uint8_t)((int64_t)(c) < 0))
+
+/* -------------------------------------------------------------------------------------------------
+ * Entries of tables: in C initializers; in C++, where designators are missing or must stand in
+ * order, calls and assignments.
+ */
+#if defined(__cplusplus)
+} /* extern "C" */
+inline haul_integer haul__integer(size_t offset, size_t bytes, uint8_t sign)
+{
+    haul_integer i = haul_integer();
+    i.offset = offset;
+    i.bytes = static_cast<uint8_t>(bytes);
+    i.sign = sign;
+    return i;
+}
+inline haul_count haul__count(int kind, unsigned fields, haul_integer a, haul_integer b,
+                              haul_integer c, int64_t times, int64_t plus, haul_function *function)
+{
+    haul_count n = haul_count();
+    n.kind = kind;
+    n.fields = fields;
+    n.field[0] = a;
+    n.field[1] = b;
+    n.field[2] = c;
+    n.times = times;
+    n.plus = plus;
+    n.function = function;
+    return n;
+}
+inline haul_when haul__when(int kind, haul_integer field, int64_t mask, int64_t low, int64_t high,
+                            haul_function *function)
+{
+    haul_when w = haul_when();
+    w.kind = kind;
+    w.field = field;
+    w.mask = mask;
+    w.low = low;
+    w.high = high;
+    w.function = function;
+    return w;
+}
+inline haul_switch haul__switch(int kind, haul_integer field, haul_function *function,
+                                const haul_case *cases, size_t count)
+{
+    haul_switch s = haul_switch();
+    s.kind = kind;
+    s.field = field;
+    s.function = function;
+    s.cases = cases;
+    s.case_count = count;
+    s.case_bytes = sizeof(haul_case);
+    return s;
+}
+extern "C" {
+#define HAUL__NOTHING haul_integer()
+#define HAUL__INTEGER_AT(S, n, sign)                                                               \
+    haul__integer(offsetof(S, n) + HAUL__INTEGER(S, n), sizeof HAUL__AT(S, n), sign)
+#define HAUL__END_AT(S, e)                                                                         \
+    haul__integer(offsetof(S, e) + HAUL__ADDRESS_FIELD(S, e), sizeof(void *), 0)
+#define HAUL__COUNTED(kind, fields, a, b, c, times, plus, function)                                \
+    haul__count(kind, fields, a, b, c, times, plus, function)
+#define HAUL__WHEN(kind, field, mask, low, high, function)                                         \
+    haul__when(kind, field, mask, low, high, function)
+#define HAUL__SWITCHED(kind, field, function, cases)                                               \
+    haul__switch(kind, field, function, cases,                                                     \
+                 sizeof(cases) / sizeof *(cases) + HAUL__TABLE(cases, haul_case))
+#else
+#define HAUL__NOTHING                                                                              \
+    {                                                                                              \
+        0, 0, 0,                                                                                   \
+        {                                                                                          \
+            0, 0, 0                                                                                \
+        }                                                                                          \
+    }
+#define HAUL__INTEGER_AT(S, n, sign)                                                               \
+    {                                                                                              \
+        offsetof(S, n) + HAUL__INTEGER(S, n), (uint8_t)sizeof HAUL__AT(S, n), sign,                \
+        {                                                                                          \
+            0, 0, 0                                                                                \
+        }                                                                                          \
+    }
+#define HAUL__END_AT(S, e)                                                                         \
+    {                                                                                              \
+        offsetof(S, e) + HAUL__ADDRESS_FIELD(S, e), (uint8_t)sizeof(void *), 0,                    \
+        {                                                                                          \
+            0, 0, 0                                                                                \
+        }                                                                                          \
+    }
+#define HAUL__COUNTED(kind, fields, a, b, c, times, plus, function)                                \
+    {                                                                                              \
+        kind, fields, { a, b, c }, times, plus, function                                           \
+    }
+#define HAUL__WHEN(kind, field, mask, low, high, function)                                         \
+    {                                                                                              \
+        kind, 0, field, mask, low, high, function                                                  \
+    }
+#define HAUL__SWITCHED(kind, field, function, cases)                                               \
+    {                                                                                              \
+        kind, 0, field, function, cases,                                                           \
+            sizeof(cases) / sizeof *(cases) + HAUL__TABLE(cases, haul_case), sizeof(haul_case)     \
+    }
+#endif
+
+/* HAUL_MEMBERS(...): the members of each pointer in an array, for .each_pointer. In C it is a
+ * compound literal, so it cannot stand in a static table inside a function: there, name a
+ * static const haul_field. */
+#if defined(__cplusplus)
+#define HAUL__SET_0(f, ...)
+#define HAUL__SET_1(f, a, ...) f a;
+#define HAUL__SET_2(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_1(f, __VA_ARGS__)
+#define HAUL__SET_3(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_2(f, __VA_ARGS__)
+#define HAUL__SET_4(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_3(f, __VA_ARGS__)
+#define HAUL__SET_5(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_4(f, __VA_ARGS__)
+#define HAUL__SET_6(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_5(f, __VA_ARGS__)
+#define HAUL__SET_7(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_6(f, __VA_ARGS__)
+#define HAUL__SET_8(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_7(f, __VA_ARGS__)
+#define HAUL__SET_9(f, a, ...)                                                                     \
+    f a;                                                                                           \
+    HAUL__SET_8(f, __VA_ARGS__)
+#define HAUL__SET_10(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_9(f, __VA_ARGS__)
+#define HAUL__SET_11(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_10(f, __VA_ARGS__)
+#define HAUL__SET_12(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_11(f, __VA_ARGS__)
+#define HAUL__SET_13(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_12(f, __VA_ARGS__)
+#define HAUL__SET_14(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_13(f, __VA_ARGS__)
+#define HAUL__SET_15(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_14(f, __VA_ARGS__)
+#define HAUL__SET_16(f, a, ...)                                                                    \
+    f a;                                                                                           \
+    HAUL__SET_15(f, __VA_ARGS__)
+#define HAUL__SET_N(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, set, ...) set
+#define HAUL__SET_ALL(...)                                                                         \
+    HAUL__SET_N(__VA_ARGS__, HAUL__SET_16, HAUL__SET_15, HAUL__SET_14, HAUL__SET_13, HAUL__SET_12, \
+                HAUL__SET_11, HAUL__SET_10, HAUL__SET_9, HAUL__SET_8, HAUL__SET_7, HAUL__SET_6,    \
+                HAUL__SET_5, HAUL__SET_4, HAUL__SET_3, HAUL__SET_2, HAUL__SET_1, HAUL__SET_0, )
+#define HAUL__SET(f, ...) HAUL__SET_ALL(__VA_ARGS__)(f, __VA_ARGS__)
+#define HAUL__FORM(text, form, at, size, ...)                                                      \
+    ([]() -> haul_field {                                                                          \
+        haul_field haul__f = haul_field();                                                         \
+        haul__f.name = text;                                                                       \
+        haul__f.kind = form;                                                                       \
+        haul__f.offset = at;                                                                       \
+        haul__f.bytes = size;                                                                      \
+        HAUL__SET(haul__f, __VA_ARGS__) return haul__f;                                            \
+    }())
+#define HAUL__STRUCT_OF(text, size, handle, ...)                                                   \
+    ([]() -> haul_struct {                                                                         \
+        haul_struct haul__s = haul_struct();                                                       \
+        haul__s.name = text;                                                                       \
+        haul__s.bytes = size;                                                                      \
+        haul__s.type = handle;                                                                     \
+        haul__s.field_bytes = sizeof(haul_field);                                                  \
+        HAUL__SET(haul__s, __VA_ARGS__) return haul__s;                                            \
+    }())
+#define HAUL_MEMBERS(...)                                                                          \
+    ([]() -> const haul_field * {                                                                  \
+        static haul_field haul__e = haul_field();                                                  \
+        HAUL__SET(haul__e, __VA_ARGS__, ) return &haul__e;                                         \
+    }())
+#else
+#define HAUL__FORM(text, form, at, size, ...)                                                      \
+    {                                                                                              \
+        .name = text, .kind = form, .offset = at, .bytes = size, __VA_ARGS__                       \
+    }
+#define HAUL__STRUCT_OF(text, size, handle, ...)                                                   \
+    {                                                                                              \
+        .name = text, .bytes = size, .type = handle, .field_bytes = sizeof(haul_field),            \
+        __VA_ARGS__                                                                                \
+    }
+#define HAUL_MEMBERS(...) (&(const haul_field){ __VA_ARGS__ })
+#endif
+
+/* -------------------------------------------------------------------------------------------------
+ * Forms. S is the struct's name, m its field, T the address of a type's handle (&node_type), n a
+ * count, and "..." optional members. Macros whose members may be missing pass an empty argument
+ * behind them, because C99 wants one argument for "...".
+ */
+
+#define HAUL__POINTER_FORM(S, m, check, ...)                                                       \
+    HAUL__FORM(#m, HAUL_FIELD_POINTER, offsetof(S, m) + (check), sizeof HAUL__AT(S, m), __VA_ARGS__)
+
+/* T *m: one object, or NULL. */
+#define HAUL_OBJECT(S, m, ...) HAUL__OBJECT(S, m, __VA_ARGS__, )
+#define HAUL__OBJECT(S, m, T, ...)                                                                 \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m) + HAUL__HANDLE(T),                                \
+                       .element_bytes = sizeof(*HAUL__AT(S, m)), .target = T, __VA_ARGS__)
+/* T *m: an array of objects. */
+#define HAUL_OBJECTS(S, m, T, ...)                                                                 \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m) + HAUL__HANDLE(T),                                \
+                       .element_bytes = sizeof(*HAUL__AT(S, m)), .target = T,                      \
+                       .count = __VA_ARGS__, )
+/* E *m: an array of elements without pointers. */
+#define HAUL_ARRAY(S, m, ...)                                                                      \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)),        \
+                       .count = __VA_ARGS__, )
+/* void *m: an array of bytes. */
+#define HAUL_BYTES(S, m, ...)                                                                      \
+    HAUL__POINTER_FORM(S, m, HAUL__ONE_WORD(S, m), .element_bytes = 1, .count = __VA_ARGS__, )
+/* char *m, or wchar_t *m: a string, terminator included. */
+#define HAUL_STRING(S, ...) HAUL__STRING(S, __VA_ARGS__, )
+#define HAUL__STRING(S, m, ...)                                                                    \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)),        \
+                       .count = HAUL_TERMINATED, __VA_ARGS__)
+/* T **m: an array of pointers, each NULL or to one object. */
+#define HAUL_POINTERS(S, m, T, ...)                                                                \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER2(S, m) + HAUL__HANDLE(T), .levels = 2,                  \
+                       .element_bytes = sizeof(**HAUL__AT(S, m)), .target = T,                     \
+                       .count = __VA_ARGS__, )
+/* char **m: an array of pointers, each NULL or to a string. */
+#define HAUL_STRINGS(S, m, ...)                                                                    \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER2(S, m), .levels = 2,                                    \
+                       .element_bytes = sizeof(**HAUL__AT(S, m)), .count2 = HAUL_TERMINATED,       \
+                       .count = __VA_ARGS__, )
+/* E **m: an array of n pointers, each NULL or to an array; its count n2 follows. For double **a:
+ * HAUL_ARRAYS(matrix, a, HAUL_COUNT(matrix, rows), HAUL_COUNT(matrix, columns)). */
+#define HAUL_ARRAYS(S, m, n, ...)                                                                  \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER2(S, m), .levels = 2,                                    \
+                       .element_bytes = sizeof(**HAUL__AT(S, m)), .count = n,                      \
+                       .count2 = __VA_ARGS__, )
+/* E *m[k]: an array of pointers in the struct itself, each NULL or to one element; the members tell
+ * what else (.count, .target). */
+#define HAUL_EACH(S, ...) HAUL__EACH(S, __VA_ARGS__, )
+#define HAUL__EACH(S, m, ...)                                                                      \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTERS(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)[0]),    \
+                       __VA_ARGS__)
+/* A pointer of any kind, an integer that holds one, or an array of these. Its C type does not tell
+ * what it leads to: the members do (.target, .type_switch or .element_bytes; .levels, .count). */
+#define HAUL_ADDRESS(S, ...) HAUL__ADDRESS(S, __VA_ARGS__, )
+#define HAUL__ADDRESS(S, m, ...) HAUL__POINTER_FORM(S, m, HAUL__MANY_WORDS(S, m), __VA_ARGS__)
+/* The distance from the field to its target: signed, 4 or 8 bytes, 0 for null. The copy holds the
+ * distance in the copy. The first pack answers HAUL_ERROR_LIMIT if that distance does not fit, or
+ * is 0 with a base; a distance to no elements may be 0. Such a word never comes back. */
+#define HAUL_RELATIVE(S, ...) HAUL__RELATIVE(S, __VA_ARGS__, )
+#define HAUL__RELATIVE(S, m, ...)                                                                  \
+    HAUL__FORM(#m, HAUL_FIELD_RELATIVE, offsetof(S, m) + HAUL__DISTANCE(S, m),                     \
+               sizeof HAUL__AT(S, m), __VA_ARGS__)
+/* T m, or T m[k]: structs that lie in the struct and have fields of their own. Of the members only
+ * .when, .else_raw and .transfer count. */
+#define HAUL_EMBED(S, m, ...) HAUL__EMBED(S, m, __VA_ARGS__, )
+#define HAUL__EMBED(S, m, T, ...)                                                                  \
+    HAUL__FORM(#m, HAUL_FIELD_EMBED, offsetof(S, m) + HAUL__HANDLE(T), sizeof HAUL__AT(S, m),      \
+               .target = T, __VA_ARGS__)
+/* E m[], or E m[1] with more elements than one: the array that ends an object. The object is then
+ * as long as offsetof(S, m) and its elements, whatever its sizeof; size_fn in haul_struct states
+ * the limits of such types. .target: elements with fields of their own. Of the other members only
+ * .transfer and .ancestor count. */
+#define HAUL_TAIL(S, m, ...)                                                                       \
+    HAUL__FORM(#m, HAUL_FIELD_TAIL, offsetof(S, m), 0, .element_bytes = sizeof(HAUL__AT(S, m)[0]), \
+               .count = __VA_ARGS__, )
+/* Bytes that travel as they are, never followed, never patched: an arm of a union, bytes with a
+ * .transfer, or a pointer or handle that means something elsewhere. */
+#define HAUL_RAW(S, ...) HAUL__RAW(S, __VA_ARGS__, )
+#define HAUL__RAW(S, m, ...)                                                                       \
+    HAUL__FORM(#m, HAUL_FIELD_RAW, offsetof(S, m), sizeof HAUL__AT(S, m), __VA_ARGS__)
+/* Bytes that do not travel: zero on the device; the host's are neither read nor written. For
+ * caches, locks and pointers that mean nothing on a device. With a .when: a pointer that is null in
+ * the copy then. */
+#define HAUL_SKIP(S, ...) HAUL__SKIP(S, __VA_ARGS__, )
+#define HAUL__SKIP(S, m, ...)                                                                      \
+    HAUL__FORM(#m, HAUL_FIELD_SKIP, offsetof(S, m), sizeof HAUL__AT(S, m), __VA_ARGS__)
+
+/* Counts. a, b, c are integers of S, of 1, 2, 4 or 8 bytes. HAUL_COUNT(S, a),
+ * (S, a, b) and (S, a, b, c) are products. HAUL_UNTIL(S, e): from the field up to the pointer e,
+ * which has the field's C type; e travels as a pointer, too, and needs no field (a third pointer,
+ * to the end of the capacity, needs HAUL_SKIP). HAUL_TERMINATED: up to and with the first NUL or
+ * null pointer. */
+#define HAUL__COUNTED0(kind, plus)                                                                 \
+    HAUL__COUNTED(kind, 0, HAUL__NOTHING, HAUL__NOTHING, HAUL__NOTHING, 1, plus, NULL)
+#define HAUL__FACTOR(S, a) HAUL__INTEGER_AT(S, a, HAUL__SIGN(S, a))
+#define HAUL__COUNT1(S, a)                                                                         \
+    HAUL__COUNTED(HAUL_COUNT_KIND_PRODUCT, 1, HAUL__FACTOR(S, a), HAUL__NOTHING, HAUL__NOTHING, 1, \
+                  0, NULL)
+#define HAUL__COUNT2(S, a, b)                                                                      \
+    HAUL__COUNTED(HAUL_COUNT_KIND_PRODUCT, 2, HAUL__FACTOR(S, a), HAUL__FACTOR(S, b),              \
+                  HAUL__NOTHING, 1, 0, NULL)
+#define HAUL__COUNT3(S, a, b, c)                                                                   \
+    HAUL__COUNTED(HAUL_COUNT_KIND_PRODUCT, 3, HAUL__FACTOR(S, a), HAUL__FACTOR(S, b),              \
+                  HAUL__FACTOR(S, c), 1, 0, NULL)
+#define HAUL__COUNT_N(a, b, c, count, ...) count
+#define HAUL__COUNT_OF(...) HAUL__COUNT_N(__VA_ARGS__, HAUL__COUNT3, HAUL__COUNT2, HAUL__COUNT1, )
+#define HAUL_COUNT(S, ...) HAUL__COUNT_OF(__VA_ARGS__)(S, __VA_ARGS__)
+#define HAUL_COUNT_PLUS(S, a, constant)                                                            \
+    HAUL__COUNTED(HAUL_COUNT_KIND_PRODUCT, 1, HAUL__FACTOR(S, a), HAUL__NOTHING, HAUL__NOTHING, 1, \
+                  constant, NULL)
+#define HAUL_COUNT_TIMES(S, a, constant)                                                           \
+    HAUL__COUNTED(HAUL_COUNT_KIND_PRODUCT, 1, HAUL__FACTOR(S, a), HAUL__NOTHING, HAUL__NOTHING,    \
+                  constant, 0, NULL)
+#define HAUL_COUNT_FN(function)                                                                    \
+    HAUL__COUNTED(HAUL_COUNT_KIND_FUNCTION, 0, HAUL__NOTHING, HAUL__NOTHING, HAUL__NOTHING, 1, 0,  \
+                  function)
+#define HAUL_FIXED(constant) HAUL__COUNTED0(HAUL_COUNT_KIND_PRODUCT, constant)
+#define HAUL_ONE HAUL__COUNTED0(HAUL_COUNT_KIND_ONE, 1)
+#define HAUL_UNTIL(S, e)                                                                           \
+    HAUL__COUNTED(HAUL_COUNT_KIND_UNTIL, 1, HAUL__END_AT(S, e), HAUL__NOTHING, HAUL__NOTHING, 1,   \
+                  0, NULL)
+#define HAUL_TERMINATED HAUL__COUNTED0(HAUL_COUNT_KIND_TERMINATED, 0)
+#define HAUL_TERMINATED_BY(value) HAUL__COUNTED0(HAUL_COUNT_KIND_TERMINATED, value)
+
+/* Conditions. a is an integer of S, the rest are constants. Values above 2^63 are in no range. */
+#define HAUL_BETWEEN(S, a, low, high)                                                              \
+    HAUL__WHEN(HAUL_WHEN_KIND_FIELD, HAUL__INTEGER_AT(S, a, HAUL__SIGN_LIKE(low)), -1, low, high,  \
+               NULL)
+#define HAUL_EQUALS(S, a, value)                                                                   \
+    HAUL__WHEN(HAUL_WHEN_KIND_FIELD, HAUL__INTEGER_AT(S, a, HAUL__SIGN_LIKE(value)), -1, value,    \
+               value, NULL)
+#define HAUL_DIFFERS(S, a, value)                                                                  \
+    HAUL__WHEN(HAUL_WHEN_KIND_NOT, HAUL__INTEGER_AT(S, a, HAUL__SIGN_LIKE(value)), -1, value,      \
+               value, NULL)
+#define HAUL_ANY_BIT(S, a, mask)                                                                   \
+    HAUL__WHEN(HAUL_WHEN_KIND_NOT, HAUL__INTEGER_AT(S, a, 1), mask, 0, 0, NULL)
+#define HAUL_NO_BIT(S, a, mask)                                                                    \
+    HAUL__WHEN(HAUL_WHEN_KIND_FIELD, HAUL__INTEGER_AT(S, a, 1), mask, 0, 0, NULL)
+#define HAUL_WHEN_FN(function) HAUL__WHEN(HAUL_WHEN_KIND_FUNCTION, HAUL__NOTHING, 0, 0, 0, function)
+
+/* Type switches. `cases` is an array of haul_case. */
+#define HAUL_SWITCH(S, a, cases)                                                                   \
+    HAUL__SWITCHED(HAUL_SWITCH_KIND_SELF, HAUL__INTEGER_AT(S, a, 1), NULL, cases)
+#define HAUL_SWITCH_TARGET(T, tag, cases)                                                          \
+    HAUL__SWITCHED(HAUL_SWITCH_KIND_TARGET, HAUL__INTEGER_AT(T, tag, 1), NULL, cases)
+#define HAUL_SWITCH_FN(function, cases)                                                            \
+    HAUL__SWITCHED(HAUL_SWITCH_KIND_FUNCTION, HAUL__NOTHING, function, cases)
+/* The .base of a pointer to the member m of S. */
+#define HAUL_CONTAINER_OF(S, m) (-(int64_t)offsetof(S, m))
+
+/* -------------------------------------------------------------------------------------------------
+ * Structs and tables
+ */
+
+#define HAUL_STRUCT(S, handle, ...) HAUL__STRUCT(S, handle, __VA_ARGS__, )
+#define HAUL__STRUCT(S, handle, table, ...)                                                        \
+    HAUL__STRUCT_OF(#S, sizeof(S), handle, .fields = table,                                        \
+                    .field_count =                                                                 \
+                        sizeof(table) / sizeof *(table) + HAUL__TABLE(table, haul_field),          \
+                    __VA_ARGS__)
+/* A struct, or another type, without pointers. */
+#define HAUL_PLAIN(S, ...) HAUL__PLAIN(S, __VA_ARGS__, )
+#define HAUL__PLAIN(S, handle, ...) HAUL__STRUCT_OF(#S, sizeof(S), handle, __VA_ARGS__)
+
+/* Creates and commits all types of a table, an array of haul_struct; or none. The handles must be
+ * NULL, and become the types; after a failure they are NULL. Types keep the context alive; when
+ * they are committed, any context and any thread can use them. They may lead to types of other
+ * tables that exist, committed or open: open ones are committed, too.
+ * HAUL_ERROR_STATE: a handle that is not NULL, so that the table is described already.
+ * HAUL_ERROR_VERSION: an entry or a field has a member that this library lacks. HAUL_ERROR_BUSY: a
+ * call is under way on the context. Others as haul_type_create and haul_type_commit (type.h). */
+#define HAUL_DESCRIBE(context, structs)                                                            \
+    haul_describe_sized(context, structs,                                                          \
+                        sizeof(structs) / sizeof *(structs) + HAUL__TABLE(structs, haul_struct),   \
+                        sizeof(haul_struct))
+/* Drops the caller's hold of each type, as haul_type_free. Handles become NULL. */
+#define HAUL_FORGET(structs)                                                                       \
+    haul_forget_sized(structs, sizeof(structs) / sizeof *(structs), sizeof(haul_struct))
+
+HAUL_API haul_status haul_type_create_sized(haul_context *context, const haul_struct *what,
+                                            size_t what_bytes, haul_type **type);
+HAUL_API haul_status haul_type_add_sized(haul_type *type, const haul_field *fields, size_t count,
+                                         size_t field_bytes);
+HAUL_API haul_status haul_type_parameter_in(haul_context *context, const char *name,
+                                            haul_type **parameter);
+HAUL_API haul_status haul_type_bytes_in(haul_context *context, const char *name, size_t bytes,
+                                        haul_type **newtype);
+HAUL_API haul_status haul_type_pointer_in(haul_context *context, const char *name,
+                                          haul_type *const *target, size_t element_bytes,
+                                          haul_count count, haul_type **newtype);
+HAUL_API haul_status haul_describe_sized(haul_context *context, const haul_struct *structs,
+                                         size_t count, size_t struct_bytes);
+HAUL_API void haul_forget_sized(const haul_struct *structs, size_t count, size_t struct_bytes);
+static inline haul_status haul_describe(haul_context *context, const haul_struct *structs,
+                                        size_t count)
+{
+    return haul_describe_sized(context, structs, count, sizeof *structs);
+}
+static inline void haul_forget(const haul_struct *structs, size_t count)
+{
+    haul_forget_sized(structs, count, sizeof *structs);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,16 @@
+/* Making open types and filling them with fields.
+ */
+#ifndef HAUL_TYPE_BUILD_H
+#define HAUL_TYPE_BUILD_H
+
+#include "type/record.h"
+
+/* A new open type. On failure *type is NULL. HAUL_ERROR_VERSION: a field has a member that this
+ * library lacks. */
+haul_status haul__type_new(const haul__home *home, const haul_allocator *allocator,
+                           const haul_struct *what, haul_type **type);
+/* Adds fields to an open type; on failure it is as before. The type's error says why. */
+haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, size_t count,
+                                  size_t field_bytes);
+
+#endif
