@@ -63,7 +63,7 @@ static void use(haul_arena *arena)
 
 static void *take(way *w, size_t bytes)
 {
-    return w->arena ? haul_arena_allocate(w->arena, bytes) : calloc(1, bytes);
+    return w->arena ? haul_arena_bytes(w->arena, bytes, 0) : calloc(1, bytes);
 }
 
 /* The request, which lies where the tree does. */
@@ -216,8 +216,9 @@ static int both_ways(haul_device *device, const char *const *paths, int count)
     arena.name = "arena";
     options.reuse = 1; /* for the texts that cJSON prints and frees */
     options.pinned = !is_host(device);
+    options.device = device;
     options.reserve_bytes = (size_t)256 << 20;
-    status = haul_arena_create_for(device, &options, &arena.arena);
+    status = haul_arena_create(haul, &options, &arena.arena);
     if (status)
         return failed("making the arena", status, haul_context_error(haul));
     printf("Documents\n");

@@ -22,12 +22,12 @@ static haul_context *haul;
 {
     long count = 0;
     cJSON **containers = json_containers(root, &count);
-    survey *all = haul_arena_allocate(arena, sizeof(survey));
+    survey *all = haul_arena_bytes(arena, sizeof(survey), 0);
     if (containers && all) {
         all->count = count;
         all->add = 1;
-        all->containers = haul_arena_allocate(arena, (size_t)count * sizeof(cJSON *));
-        all->findings = haul_arena_allocate(arena, (size_t)count * sizeof(finding));
+        all->containers = haul_arena_bytes(arena, (size_t)count * sizeof(cJSON *), 0);
+        all->findings = haul_arena_bytes(arena, (size_t)count * sizeof(finding), 0);
     }
     if (containers && all && all->containers && all->findings)
         memcpy(all->containers, containers, (size_t)count * sizeof(cJSON *));
@@ -83,7 +83,8 @@ int main(int argument_count, char **arguments)
     size_t bytes;
     int result = 1;
     haul_status status = open_device(&haul, &device);
-    if (status || (status = haul_arena_create_for(device, &options, &arena)))
+    options.device = device;
+    if (status || (status = haul_arena_create(haul, &options, &arena)))
         return failed("making the arena", status, haul_context_error(haul));
     json_use(arena);
     cJSON_InitHooks(&hooks);

@@ -46,7 +46,7 @@ static haul_status describe(void)
 static int plant(haul_arena *arena, tree *t)
 {
     node **at = &t->root;
-    t->wanted = haul_arena_allocate(arena, NODES * sizeof(long));
+    t->wanted = haul_arena_bytes(arena, NODES * sizeof(long), 0);
     for (long i = 0; i < NODES && t->wanted; i++, at = &(*at)->right) {
         *at = haul_arena_new(arena, node_type, 1);
         if (!*at)
@@ -162,7 +162,7 @@ int main(void)
                       forest_type ? haul_type_error(forest_type) : NULL);
     status = open_device(&haul, &device);
     if (!status)
-        status = haul_arena_create_for(device, NULL, &arena);
+        status = haul_arena_create(haul, NULL, &arena);
     result = status ? failed("opening the device", status, haul_context_error(haul))
                     : grow(device, arena);
     haul_arena_free(&arena);

@@ -297,7 +297,9 @@ class arena : public handle<haul_arena, haul_arena_free>
     }
     haul_status create(const haul::device &device, const haul_arena_options *options = nullptr)
     {
-        return haul_arena_create_for(device.get(), options, put());
+        haul_arena_options chosen = options ? *options : haul_arena_options();
+        chosen.device = device.get();
+        return haul_arena_create(haul_device_context(device.get()), &chosen, put());
     }
     haul_status ship(const haul::device &device, haul::shipment &shipment,
                      const haul_ship_options *options = nullptr) const
@@ -347,7 +349,7 @@ class arena_resource : public std::pmr::memory_resource
   private:
     void *do_allocate(std::size_t bytes, std::size_t alignment) override
     {
-        void *memory = haul_arena_allocate_aligned(arena_, bytes ? bytes : 1, alignment);
+        void *memory = haul_arena_bytes(arena_, bytes ? bytes : 1, alignment);
         if (!memory)
             throw std::bad_alloc();
         return memory;

@@ -1,8 +1,8 @@
 /* Arenas: memory in which a graph is built and from which it is shipped.
  *
- *     haul_arena_create_for(device, NULL, &arena);
+ *     haul_arena_create(context, NULL, &arena);
  *     node *n = haul_arena_new(arena, node_type, 1);     typed, zeroed: its pointers are known
- *     n->name = haul_arena_allocate(arena, 12);          plain bytes
+ *     n->name = haul_arena_bytes(arena, 12, 0);          plain bytes
  *     ...
  *     haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
  *     kernel(haul_device_pointer(shipment, n));
@@ -36,6 +36,9 @@ extern "C" {
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_arena_options {
+    /* For `pinned` and `mirrored`: the device that gives the memory. It stays open as long as the
+     * arena lives. Other arenas need no device. */
+    haul_device *device;
     /* The most bytes that the arena can ever have: a reserved range of addresses, which takes no
      * memory. 0: 64 GiB (256 MiB if pointers have 4 bytes). Pinned and mirrored arenas allocate all
      * of it at once, and so does any arena if no range can be reserved; 0 is then 64 MiB. */
@@ -43,7 +46,7 @@ typedef struct haul_arena_options {
     size_t granularity; /* bytes by which the arena grows; 0: 1 MiB */
     size_t limit_bytes; /* the arena never exceeds it; 0: reserve_bytes is the limit */
     /* If not 0: pinned memory, from which the device copies fast; ordinary memory if the device has
-     * none. The statistics say which. For haul_arena_create_for. */
+     * none. haul_arena_info says which. */
     int pinned;
     /* If not 0: released memory serves later allocations of the same size. Sizes above 64 granules
      * are then rounded up, by at most a quarter. */
@@ -54,21 +57,29 @@ typedef struct haul_arena_options {
     int checked;
     /* If not 0: pinned memory, and device memory at the same addresses, so that a pointer means the
      * same place on both sides (docs/arenas.md). Both sides take all of reserve_bytes at once. If
-     * the device has no such memory, the arena is `pinned`; the statistics say which. For
-     * haul_arena_create_for. */
+     * the device has no such memory, the arena is `pinned`; haul_arena_info says which. */
     int mirrored;
 } haul_arena_options;
 
+/* The layout of an arena's head, which inline allocation reads. */
+#define HAUL_ARENA_LAYOUT 1u
+
 /* Makes an arena. `context` gives the allocator, and is held; `options` may be NULL.
- * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have.
- * HAUL_ERROR_MEMORY. On failure *arena is NULL. The context has the record, unless a call is under
- * way on it; such a call does not hinder this one. */
-HAUL_API haul_status haul_arena_create(haul_context *context, const haul_arena_options *options,
-                                       haul_arena **arena);
-/* The same in the context of a device. The device gives the memory if options->pinned or
- * options->mirrored, and stays open as long as the arena lives. */
-HAUL_API haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options,
-                                           haul_arena **arena);
+ * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have,
+ * `pinned` or `mirrored` without a device, or a device of another context. HAUL_ERROR_VERSION: an
+ * option that the library lacks, or another layout. HAUL_ERROR_MEMORY. On failure *arena is NULL,
+ * and the context has the record, unless a call is under way on it. Such a call does not hinder
+ * this one; `pinned` and `mirrored` arenas are HAUL_ERROR_BUSY then. */
+HAUL_API haul_status haul_arena_create_sized(haul_context *context,
+                                             const haul_arena_options *options,
+                                             size_t options_bytes, unsigned layout,
+                                             haul_arena **arena);
+static inline haul_status haul_arena_create(haul_context *context,
+                                            const haul_arena_options *options, haul_arena **arena)
+{
+    return haul_arena_create_sized(context, options, sizeof *options, HAUL_ARENA_LAYOUT, arena);
+}
+
 /* Drops the caller's hold and sets *arena to NULL. Shipments keep the arena and its memory, and so
  * does a device that may still use it after HAUL_ERROR_PENDING. NULL is allowed. The free of a
  * mirrored arena waits for all of the device's work with it; the free of a pinned one, for work
@@ -98,10 +109,11 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
 /* One object with `tail_bytes` plain bytes behind its sizeof (a flexible array member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);
-/* Plain bytes. The device takes none of their words for a pointer, unless the arena is discovered
- * (haul_from_arena_root). */
-HAUL_API void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignment);
-static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes);
+/* `count` pointers in a row, all NULL. Shipments patch them. */
+HAUL_API void *haul_arena_new_pointers(haul_arena *arena, size_t count);
+/* Plain bytes, at a multiple of `alignment`; 0: of two pointers. The device takes none of their
+ * words for a pointer, unless the arena is discovered (haul_from_arena_root). */
+static inline void *haul_arena_bytes(haul_arena *arena, size_t bytes, size_t alignment);
 
 /* Releases the memory of one allocation. `bytes` is the size that was asked for (haul_arena_new:
  * count times the type's extent; a nursery: the bytes of its objects). The memory is zeroed, and
@@ -129,7 +141,7 @@ HAUL_API haul_status haul_arena_reset(haul_arena *arena);
 /* Does the address lie between the base and the free room? */
 HAUL_API int haul_arena_contains(const haul_arena *arena, const void *address);
 
-typedef struct haul_arena_statistics {
+typedef struct haul_arena_info {
     void *base;        /* the arena's first byte; a multiple of HAUL_ALIGNMENT_MAX */
     size_t used_bytes; /* from the base to the free room: a shipment's bytes */
     size_t peak_bytes;
@@ -139,10 +151,17 @@ typedef struct haul_arena_statistics {
     size_t bookkeeping_bytes;
     size_t allocations;      /* since the last reset */
     size_t released, reused; /* of these; blocks */
-    int pinned, grows;       /* grows: in a reserved range */
-    int mirrored;
-} haul_arena_statistics;
-HAUL_API void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *statistics);
+    int pinned, mirrored;
+    int grows; /* in a reserved range */
+    int reserved;
+} haul_arena_info;
+/* Fills *info; NULL is allowed. No arena: zeros. */
+HAUL_API void haul_arena_get_info_sized(const haul_arena *arena, haul_arena_info *info,
+                                        size_t info_bytes);
+static inline void haul_arena_get_info(const haul_arena *arena, haul_arena_info *info)
+{
+    haul_arena_get_info_sized(arena, info, sizeof *info);
+}
 
 /* A nursery: a part of the arena in which kernels make objects of up to `bytes` bytes together
  * (haul/device_arena.h), and a bit for each of its words. Nurseries are for typed arenas; a
@@ -255,16 +274,16 @@ typedef struct haul__arena_room {
     haul__arena_stamp stamps[1u << HAUL__STAMP_BITS];
 } haul__arena_room;
 
-HAUL_API void *haul_arena_allocate_slowly(haul_arena *arena, size_t bytes);
+HAUL_API void *haul_arena_bytes_slowly(haul_arena *arena, size_t bytes, size_t alignment);
 HAUL_API void *haul_arena_new_slowly(haul_arena *arena, const haul_type *type, size_t count);
 
-/* One comparison finds every unusual case: a full arena, 0 bytes, and too many. */
-static inline void *haul_arena_allocate(haul_arena *arena, size_t bytes)
+/* One comparison finds every unusual number of bytes: a full arena, 0 bytes, and too many. */
+static inline void *haul_arena_bytes(haul_arena *arena, size_t bytes, size_t alignment)
 {
     haul__arena_room *room = (haul__arena_room *)(void *)arena;
     unsigned char *memory;
-    if (!room || bytes - 1 >= (size_t)(room->end - room->top))
-        return haul_arena_allocate_slowly(arena, bytes);
+    if (!room || alignment != 0 || bytes - 1 >= (size_t)(room->end - room->top))
+        return haul_arena_bytes_slowly(arena, bytes, alignment);
     memory = room->top;
     room->top = memory + ((bytes + (HAUL_ARENA_GRANULE - 1)) & ~(HAUL_ARENA_GRANULE - 1));
     room->allocations++;

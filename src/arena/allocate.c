@@ -63,15 +63,12 @@ static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
     return memory;
 }
 
-void *haul_arena_allocate_slowly(haul_arena *arena, size_t bytes)
-{
-    return haul__arena_is_valid(arena) ? allocate(arena, bytes, HAUL_ARENA_GRANULE) : NULL;
-}
-
-void *haul_arena_allocate_aligned(haul_arena *arena, size_t bytes, size_t alignment)
+void *haul_arena_bytes_slowly(haul_arena *arena, size_t bytes, size_t alignment)
 {
     if (!haul__arena_is_valid(arena))
         return NULL;
+    if (alignment == 0)
+        alignment = HAUL_ARENA_GRANULE;
     if (!haul__is_power_of_two(alignment) || alignment > HAUL_ALIGNMENT_MAX)
         return refuse(arena, HAUL_ERROR_ARGUMENT, "the alignment is not a power of two up to 4096");
     return allocate(arena, bytes, alignment < HAUL_ARENA_GRANULE ? HAUL_ARENA_GRANULE : alignment);
@@ -83,6 +80,23 @@ void haul__set_slot(haul_arena *arena, size_t at)
 {
     size_t word = at / sizeof(void *);
     arena->room.slots[word / 64] |= (uint64_t)1 << (word % 64);
+}
+
+void *haul_arena_new_pointers(haul_arena *arena, size_t count)
+{
+    unsigned char *memory;
+    size_t bytes, at, i;
+    if (!haul__arena_is_valid(arena))
+        return NULL;
+    if (haul__multiply_overflows(count, sizeof(void *), &bytes))
+        return refuse(arena, HAUL_ERROR_LIMIT, "the size of so many pointers overflows");
+    memory = allocate(arena, bytes, HAUL_ARENA_GRANULE);
+    if (!memory)
+        return NULL;
+    at = (size_t)(memory - arena->room.base);
+    for (i = 0; i < bytes; i += sizeof(void *))
+        haul__set_slot(arena, at + i);
+    return memory;
 }
 
 /* Pointers off the grid have no bits: they are listed when the arena is shipped. */

@@ -8,6 +8,7 @@
 #include "arena/block_sizes.h"
 #include "arena/free_lists.h"
 #include "arena/nursery.h"
+#include "base/sized.h"
 
 #define STEP_BYTES ((size_t)1 << 20)
 #define FIXED_BYTES ((size_t)64 << 20)
@@ -146,22 +147,6 @@ const char *haul__arena_why_not(haul_status status)
                                          : "no memory for an arena";
 }
 
-/* It does not enter the context, so that arenas can be made while another call uses it. */
-haul_status haul_arena_create(haul_context *context, const haul_arena_options *options,
-                              haul_arena **arena)
-{
-    haul_status status;
-    if (!arena)
-        return haul__context_refuse(context, HAUL_ERROR_ARGUMENT,
-                                    "the address of the new arena is NULL");
-    *arena = NULL;
-    if (!haul__context_is_valid(context))
-        return HAUL_ERROR_ARGUMENT;
-    status = haul__arena_make(context, options, NULL, arena);
-    return status == HAUL_OK ? status
-                             : haul__context_refuse(context, status, haul__arena_why_not(status));
-}
-
 void haul__arena_hold(haul_arena *arena)
 {
     haul__atomic_add(&arena->holders, 1);
@@ -291,30 +276,35 @@ haul_status haul_arena_reset(haul_arena *arena)
 
 /* ---- Questions. */
 
-void haul_arena_get_statistics(const haul_arena *arena, haul_arena_statistics *statistics)
+static void fill_info(const haul_arena *arena, haul_arena_info *info)
 {
-    if (!statistics)
-        return;
-    memset(statistics, 0, sizeof *statistics);
-    if (!haul__arena_is_valid(arena))
-        return;
-    statistics->base = arena->room.base;
-    statistics->used_bytes = haul__arena_used(arena);
-    statistics->peak_bytes =
-        arena->peak > statistics->used_bytes ? arena->peak : statistics->used_bytes;
-    statistics->committed_bytes = (size_t)(arena->end - arena->room.base);
-    statistics->capacity_bytes = arena->capacity;
-    statistics->bookkeeping_bytes =
-        sizeof *arena + statistics->used_bytes / sizeof(void *) / 8 +
-        (arena->starts ? 2 * (statistics->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
+    info->base = arena->room.base;
+    info->used_bytes = haul__arena_used(arena);
+    info->peak_bytes = arena->peak > info->used_bytes ? arena->peak : info->used_bytes;
+    info->committed_bytes = (size_t)(arena->end - arena->room.base);
+    info->capacity_bytes = arena->capacity;
+    info->bookkeeping_bytes =
+        sizeof *arena + info->used_bytes / sizeof(void *) / 8 +
+        (arena->starts ? 2 * (info->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
         arena->special_capacity * sizeof *arena->special +
         arena->nursery_capacity * sizeof *arena->nurseries +
         arena->change_capacity * sizeof *arena->changes + haul__free_lists_bytes(arena) +
         haul__blocks_bytes(arena);
-    statistics->allocations = arena->room.allocations;
-    statistics->released = arena->released;
-    statistics->reused = arena->reused;
-    statistics->pinned = arena->region.pinned;
-    statistics->grows = arena->region.grows;
-    statistics->mirrored = arena->region.mirrored > 0;
+    info->allocations = arena->room.allocations;
+    info->released = arena->released;
+    info->reused = arena->reused;
+    info->pinned = arena->region.pinned;
+    info->grows = arena->region.grows;
+    info->mirrored = arena->region.mirrored > 0;
+}
+
+void haul_arena_get_info_sized(const haul_arena *arena, haul_arena_info *info, size_t info_bytes)
+{
+    haul_arena_info ours;
+    if (!info)
+        return;
+    memset(&ours, 0, sizeof ours);
+    if (haul__arena_is_valid(arena))
+        fill_info(arena, &ours);
+    haul__write_info(info, info_bytes, &ours, sizeof ours);
 }

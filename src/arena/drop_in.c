@@ -29,7 +29,7 @@ void *haul_arena_malloc(haul_arena *arena, size_t bytes)
     void *memory;
     if (!haul__arena_is_valid(arena) || (!arena->blocks && !haul__block_sizes_make(arena)))
         return NULL;
-    memory = haul_arena_allocate(arena, payload(bytes));
+    memory = haul_arena_bytes(arena, payload(bytes), 0);
     if (memory)
         haul__block_note(arena, memory, haul__arena_round(arena, payload(bytes)));
     return memory;

@@ -84,7 +84,7 @@ haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
     haul_nursery *nursery;
     if (!haul__arena_is_valid(arena) || !make_room(arena))
         return NULL;
-    nursery = haul_arena_allocate(arena, bytes ? all : 0);
+    nursery = haul_arena_bytes(arena, bytes ? all : 0, 0);
     if (!nursery)
         return NULL;
     at = (size_t)((unsigned char *)nursery - arena->room.base);

@@ -2,6 +2,7 @@
  * same addresses. If the device has no such memory, the arena gets ordinary memory.
  */
 #include "arena/arena.h"
+#include "base/sized.h"
 #include "device/deferred.h"
 #include "device/device.h"
 #include "device/range.h"
@@ -85,14 +86,15 @@ static haul_status get_memory(haul_device *device, const haul_arena_options *opt
 {
     haul_status status = HAUL_OK;
     memset(region, 0, sizeof *region);
-    if (options && options->mirrored)
+    if (options->mirrored)
         status = get_mirrored(device, options, region);
-    if (status == HAUL_OK && options && (options->pinned || options->mirrored) && !region->memory)
+    if (status == HAUL_OK && !region->memory)
         status = get_staged(device, options, region);
     return status;
 }
 
-static haul_status make(haul_device *device, const haul_arena_options *options, haul_arena **arena)
+static haul_status make_in_memory(haul_device *device, const haul_arena_options *options,
+                                  haul_arena **arena)
 {
     haul__region region;
     haul_status status = get_memory(device, options, &region);
@@ -106,20 +108,61 @@ static haul_status make(haul_device *device, const haul_arena_options *options, 
     return haul__fail(&device->context->error, status, "%s", haul__arena_why_not(status));
 }
 
-haul_status haul_arena_create_for(haul_device *device, const haul_arena_options *options,
-                                  haul_arena **arena)
+/* In memory that the device gives. */
+static haul_status create_on(const haul_arena_options *options, haul_arena **arena)
 {
-    haul_status status;
-    if (arena)
-        *arena = NULL;
-    if (!haul__device_is_valid(device))
-        return HAUL_ERROR_ARGUMENT;
-    status = haul__device_enter(device);
+    haul_device *device = options->device;
+    haul_status status = haul__device_enter(device);
     if (status != HAUL_OK)
         return status;
-    status = arena ? make(device, options, arena)
-                   : haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
-                                "the address of the new arena is NULL");
+    status = make_in_memory(device, options, arena);
     haul__context_leave(device->context);
     return status;
+}
+
+/* NULL, or why the options are refused. */
+static const char *refuse(const haul_context *context, const haul_arena_options *options)
+{
+    const haul_device *device = options->device;
+    if (device && !haul__device_is_valid(device))
+        return "the arena's device has been closed";
+    if (device && device->context != context)
+        return "the arena's device belongs to another context";
+    if (!device && (options->pinned || options->mirrored))
+        return "a pinned or mirrored arena needs a device";
+    return NULL;
+}
+
+/* An arena in ordinary memory can be made while another call uses the context. */
+static haul_status create(haul_context *context, const haul_arena_options *options,
+                          haul_arena **arena)
+{
+    const char *why_not = refuse(context, options);
+    haul_status status;
+    if (why_not)
+        return haul__context_refuse(context, HAUL_ERROR_ARGUMENT, why_not);
+    if (options->pinned || options->mirrored)
+        return create_on(options, arena);
+    status = haul__arena_make(context, options, NULL, arena);
+    return status == HAUL_OK ? status
+                             : haul__context_refuse(context, status, haul__arena_why_not(status));
+}
+
+haul_status haul_arena_create_sized(haul_context *context, const haul_arena_options *options,
+                                    size_t options_bytes, unsigned layout, haul_arena **arena)
+{
+    haul_arena_options chosen;
+    if (arena)
+        *arena = NULL;
+    if (!haul__context_is_valid(context))
+        return HAUL_ERROR_ARGUMENT;
+    if (!arena)
+        return haul__context_refuse(context, HAUL_ERROR_ARGUMENT,
+                                    "the address of the new arena is NULL");
+    if (layout != HAUL_ARENA_LAYOUT)
+        return haul__context_refuse(context, HAUL_ERROR_VERSION,
+                                    "inline allocation was compiled for arenas of another layout");
+    if (haul__read_options(&chosen, sizeof chosen, options, options_bytes) != HAUL_OK)
+        return haul__context_refuse(context, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    return create(context, &chosen, arena);
 }

@@ -8,6 +8,7 @@
 #include "attack.h"
 #include "calls.h"
 #include "support/check.h"
+#include "support/open.h"
 
 enum { ARENA_BYTES = 1 << 20 };
 
@@ -25,8 +26,8 @@ arena_of_world *some_free_arena(world *w, int *number)
 
 static size_t used(const haul_arena *arena)
 {
-    haul_arena_statistics s;
-    haul_arena_get_statistics(arena, &s);
+    haul_arena_info s;
+    haul_arena_get_info(arena, &s);
     return s.used_bytes;
 }
 
@@ -51,11 +52,14 @@ void step_arena(world *w)
     call_begin(w, 0);
     w->forgives = 1; /* memory that is neither pinned nor mirrored will do */
     int is_plain = random_one_in(&w->random, 4);
+    if (is_plain)
+        options.pinned = options.mirrored = 0;
     haul_status status =
         is_plain ? haul_arena_create(haul_device_context(w->device[0]), &options, &a->arena)
-                 : haul_arena_create_for(w->device[a->device], &options, &a->arena);
-    if (call_end(w, is_plain ? "haul_arena_create" : "haul_arena_create_for", status, HAUL_OK))
-        haul_arena_get_statistics(a->arena, &a->first);
+                 : test_arena(w->device[a->device], &options, &a->arena);
+    if (call_end(w, is_plain ? "haul_arena_create" : "haul_arena_create of a device", status,
+                 HAUL_OK))
+        haul_arena_get_info(a->arena, &a->first);
     else
         CHECK(a->arena == NULL);
 }
@@ -136,8 +140,8 @@ static unsigned char *allocate(world *w, haul_arena *arena, const wanted *n)
     if (n->is_block)
         return random_one_in(&w->random, 2) ? haul_arena_malloc(arena, n->bytes)
                                             : haul_arena_calloc(arena, 1, n->bytes);
-    return n->alignment ? haul_arena_allocate_aligned(arena, n->bytes, n->alignment)
-                        : haul_arena_allocate(arena, n->bytes);
+    return n->alignment ? haul_arena_bytes(arena, n->bytes, n->alignment)
+                        : haul_arena_bytes(arena, n->bytes, 0);
 }
 
 void step_arena_allocate(world *w)

@@ -10,6 +10,7 @@
 #include "host.h"
 #include "support/check.h"
 #include "support/short_forms.h"
+#include "support/open.h"
 
 typedef struct journey {
     world w;
@@ -75,7 +76,7 @@ static haul_status make_arena(journey *j)
     memset(&options, 0, sizeof options);
     options.reserve_bytes = 1 << 18;
     options.checked = options.reuse = 1;
-    return haul_arena_create_for(j->w.device[1], &options, &j->arena);
+    return test_arena(j->w.device[1], &options, &j->arena);
 }
 
 static haul_status use_arena(journey *j)

@@ -195,7 +195,7 @@ static void use_arena(worker *me)
     options.reserve_bytes = 1 << 18;
     options.pinned = random_one_in(&me->random, 3);
     options.mirrored = random_one_in(&me->random, 3);
-    UNTIL_OK(haul_arena_create_for(device, &options, &arena));
+    UNTIL_OK(test_arena(device, &options, &arena));
     first = haul_arena_new(arena, me->all->type, 1);
     second = haul_arena_new(arena, me->all->type, 1);
     CHECK(first && second);

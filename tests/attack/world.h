@@ -180,7 +180,7 @@ typedef struct nursery_of_world {
 typedef struct arena_of_world {
     haul_arena *arena;
     int device;
-    haul_arena_statistics first; /* when it was made: where it lies */
+    haul_arena_info first; /* when it was made: where it lies */
     haul_arena_mark mark;
     int has_mark;
     nursery_of_world nurseries[NURSERIES_MAX];

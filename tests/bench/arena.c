@@ -71,7 +71,7 @@ static double time_plain(allocating *a, haul_arena *arena, const char *technique
     double started = bench_milliseconds(), spent;
     size_t i;
     for (i = 0; i < a->count; i++)
-        a->object[i] = haul_arena_allocate(arena, sizeof(tree_node));
+        a->object[i] = haul_arena_bytes(arena, sizeof(tree_node), 0);
     spent = bench_milliseconds() - started;
     report_sample(technique, "total", spent);
     report_value(technique, "ns", per_object(a, spent));
@@ -151,8 +151,8 @@ static void one_round(allocating *a, unsigned char *to, const unsigned char *fro
 
 static void report_bookkeeping(allocating *a)
 {
-    haul_arena_statistics numbers;
-    haul_arena_get_statistics(a->arena, &numbers);
+    haul_arena_info numbers;
+    haul_arena_get_info(a->arena, &numbers);
     report_value("arena", "bookkeeping_percent",
                  100.0 * (double)numbers.bookkeeping_bytes / (double)numbers.used_bytes);
 }

@@ -11,7 +11,7 @@ static const haul_ref node_refs[] = { HAUL_OBJECT(user_node, next, &node_type),
 
 static void *get(haul_arena *arena, size_t bytes)
 {
-    void *memory = arena ? haul_arena_allocate(arena, bytes) : malloc(bytes);
+    void *memory = arena ? haul_arena_bytes(arena, bytes, 0) : malloc(bytes);
     CHECK(memory != NULL);
     return memory;
 }

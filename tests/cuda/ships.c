@@ -98,14 +98,14 @@ few_pointers_among_much_data_are_patched_by_a_list(void)
 static haul_arena *make_arena(haul_device *device, int mirrored)
 {
     haul_arena_options options;
-    haul_arena_statistics made;
+    haul_arena_info made;
     haul_arena *arena = NULL;
     memset(&options, 0, sizeof options);
     options.reserve_bytes = (size_t)32 << 20;
     options.pinned = !mirrored;
     options.mirrored = mirrored;
-    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
-    haul_arena_get_statistics(arena, &made);
+    CHECK_STATUS(test_arena(device, &options, &arena), HAUL_OK);
+    haul_arena_get_info(arena, &made);
     CHECK(made.pinned && made.mirrored == mirrored);
     return arena;
 }

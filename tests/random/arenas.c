@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "building.h"
+#include "support/open.h"
 
 int building_fail(building *b, const char *format, ...)
 {
@@ -40,7 +41,7 @@ int building_arena(building *b)
     options.checked = chance(b->c, 1, 4);
     options.reuse = chance(b->c, 1, 4);
     options.mirrored = chance(b->c, 1, 4);
-    status = haul_arena_create_for(b->device, &options, &b->arena);
+    status = test_arena(b->device, &options, &b->arena);
     return status == HAUL_OK || building_fail(b, "making an arena: %s", haul_status_name(status));
 }
 

@@ -157,12 +157,12 @@ int building_holds_the_graph(building *b)
 
 void building_view(building *b)
 {
-    haul_arena_statistics s;
+    haul_arena_info s;
     b->view.oracle.count_of = count_of;
     b->view.oracle.is_there = is_there;
     for (size_t i = 0; i < b->g->root_count; i++)
         b->view.roots[i].address = (void *)building_moved(b, b->g->roots[i].address);
-    haul_arena_get_statistics(b->arena, &s);
+    haul_arena_get_info(b->arena, &s);
     b->base = s.base;
     b->used = s.used_bytes;
 }

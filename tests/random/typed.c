@@ -178,7 +178,7 @@ static void *new_objects(building *b, const piece *p)
 static void *allocate(building *b, const piece *p)
 {
     if (p->type == PLAIN)
-        return haul_arena_allocate(b->arena, p->end - p->first);
+        return haul_arena_bytes(b->arena, p->end - p->first, 0);
     return p->type == POINTERS ? haul_arena_new(b->arena, b->pointer_type, p->count)
                                : new_objects(b, p);
 }
@@ -197,12 +197,12 @@ allocate_for_nothing(building *b, const piece *p)
 
 static int refuses_as_type(building *b, const piece *p)
 {
-    haul_arena_statistics before, after;
-    haul_arena_get_statistics(b->arena, &before);
+    haul_arena_info before, after;
+    haul_arena_get_info(b->arena, &before);
     if (new_objects(b, p) != NULL || haul_arena_error(b->arena)->status != HAUL_ERROR_UNSUPPORTED)
         return building_fail(b, "typed allocation of what was refused: %s",
                              haul_arena_error(b->arena)->text);
-    haul_arena_get_statistics(b->arena, &after);
+    haul_arena_get_info(b->arena, &after);
     return (before.used_bytes == after.used_bytes && before.allocations == after.allocations) ||
            building_fail(b, "typed allocation that was refused has taken something");
 }
@@ -232,7 +232,7 @@ static int move_pieces(building *b)
         }
         if (p->moved == 0 && !allocate_by_size(b, p))
             return 0;
-        if (b->is_careful && haul_arena_allocate(b->arena, 1) == NULL)
+        if (b->is_careful && haul_arena_bytes(b->arena, 1, 0) == NULL)
             return building_fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
     }
     return 1;
@@ -299,8 +299,8 @@ static int ends_are_clear(const building *b)
 /* A typed arena knows pointers by their values alone: one with a bias may seem to lead out. */
 static int seems_to_lead_out(const building *b)
 {
-    haul_arena_statistics s;
-    haul_arena_get_statistics(b->arena, &s);
+    haul_arena_info s;
+    haul_arena_get_info(b->arena, &s);
     for (size_t i = 0; i < b->host->slot_count; i++) {
         uintptr_t value = building_word(b, &b->host->slots[i]);
         if (b->host->slots[i].kind != SLOT_DISTANCE && value != 0 &&

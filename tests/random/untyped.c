@@ -8,8 +8,7 @@
 int building_move(building *b, piece *p, size_t alignment)
 {
     size_t phase = p->first % alignment;
-    unsigned char *memory =
-        haul_arena_allocate_aligned(b->arena, p->end - p->first + phase, alignment);
+    unsigned char *memory = haul_arena_bytes(b->arena, p->end - p->first + phase, alignment);
     if (memory == NULL)
         return building_fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
     p->moved = (uintptr_t)memory + phase;
@@ -27,7 +26,7 @@ size_t building_alignment(const model *m)
 int building_root(building *b)
 {
     haul_ref refs[4];
-    void **root = haul_arena_allocate(b->arena, sizeof refs / sizeof *refs * sizeof *root);
+    void **root = haul_arena_bytes(b->arena, sizeof refs / sizeof *refs * sizeof *root, 0);
     if (root == NULL)
         return building_fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
     memset(refs, 0, sizeof refs);

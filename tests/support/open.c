@@ -48,3 +48,13 @@ haul_status test_open(const haul_device_table *table, const test_device *options
     haul_context_free(&context);
     return status;
 }
+
+haul_status test_arena(haul_device *device, const haul_arena_options *options, haul_arena **arena)
+{
+    haul_arena_options with;
+    memset(&with, 0, sizeof with);
+    if (options)
+        with = *options;
+    with.device = device;
+    return haul_arena_create(haul_device_context(device), &with, arena);
+}

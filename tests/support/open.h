@@ -3,7 +3,7 @@
 #ifndef HAUL_TESTS_OPEN_H
 #define HAUL_TESTS_OPEN_H
 
-#include "haul/device.h"
+#include "haul/arena.h"
 
 typedef struct test_static {
     const void *address;
@@ -38,5 +38,8 @@ typedef struct test_device {
 /* Opens a device; NULL options: all defaults. */
 haul_status test_open(const haul_device_table *table, const test_device *options,
                       haul_device **device);
+
+/* haul_arena_create in the device's context, with the device in the options. */
+haul_status test_arena(haul_device *device, const haul_arena_options *options, haul_arena **arena);
 
 #endif

@@ -42,7 +42,7 @@ static inline void links_close(void)
 
 static inline char *text_in(haul_arena *arena, const char *text)
 {
-    char *copy = haul_arena_allocate(arena, strlen(text) + 1);
+    char *copy = haul_arena_bytes(arena, strlen(text) + 1, 0);
     return copy ? strcpy(copy, text) : NULL;
 }
 
@@ -199,7 +199,7 @@ static inline pair *pairs_make(haul_arena *arena, int count, size_t apart)
     int i;
     for (i = 0; i < count; i++) {
         pair *p = haul_arena_new(arena, pair_type, 1);
-        if (!p || (apart && !haul_arena_allocate(arena, apart)))
+        if (!p || (apart && !haul_arena_bytes(arena, apart, 0)))
             return NULL;
         p->left = p;
         p->right = first;

@@ -6,6 +6,7 @@
 
 #include "arena_graphs.h"
 #include "base/compiler.h"
+#include "support/open.h"
 
 #define GRANULE HAUL_ARENA_GRANULE
 
@@ -28,10 +29,10 @@ static void end(void)
     links_close();
 }
 
-static haul_arena_statistics numbers(void)
+static haul_arena_info numbers(void)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(the_arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(the_arena, &now);
     return now;
 }
 
@@ -55,7 +56,7 @@ TEST(arena, allocations_are_zeroed_lie_side_by_side_and_on_granules)
 {
     unsigned char *a, *b, *c;
     start(NULL);
-    a = haul_arena_allocate(the_arena, 1);
+    a = haul_arena_bytes(the_arena, 1, 0);
     b = haul_arena_new(the_arena, link_type, 1);
     c = haul_arena_new(the_arena, link_type, 3);
     CHECK(is_zero(a, 1) && is_zero(b, sizeof(link)) && is_zero(c, 3 * sizeof(link)));
@@ -76,10 +77,10 @@ TEST(arena, it_grows_without_moving)
     memset(&options, 0, sizeof options);
     options.reserve_bytes = 64 << 20;
     start(&options);
-    first = haul_arena_allocate(the_arena, 100);
+    first = haul_arena_bytes(the_arena, 100, 0);
     memset(first, 7, 100);
     for (i = 0; i < 5000; i++) {
-        last = haul_arena_allocate(the_arena, 1000);
+        last = haul_arena_bytes(the_arena, 1000, 0);
         CHECK(last && is_zero(last, 1000));
         last[999] = (unsigned char)i;
     }
@@ -97,15 +98,12 @@ TEST(arena, alignments_up_to_a_page_are_kept)
     size_t alignment;
     start(NULL);
     for (alignment = 1; alignment <= HAUL_ALIGNMENT_MAX; alignment *= 2) {
-        CHECK(haul_arena_allocate(the_arena, 1) != NULL);
-        CHECK_EQ((uintptr_t)haul_arena_allocate_aligned(the_arena, 10, alignment) % alignment, 0);
+        CHECK(haul_arena_bytes(the_arena, 1, 0) != NULL);
+        CHECK_EQ((uintptr_t)haul_arena_bytes(the_arena, 10, alignment) % alignment, 0);
     }
-    check_refused(haul_arena_allocate_aligned(the_arena, 10, 3), HAUL_ERROR_ARGUMENT,
-                  "power of two");
-    check_refused(haul_arena_allocate_aligned(the_arena, 10, 0), HAUL_ERROR_ARGUMENT,
-                  "power of two");
-    check_refused(haul_arena_allocate_aligned(the_arena, 10, 8192), HAUL_ERROR_ARGUMENT,
-                  "power of two");
+    check_refused(haul_arena_bytes(the_arena, 10, 3), HAUL_ERROR_ARGUMENT, "power of two");
+    check_refused(haul_arena_bytes(the_arena, 10, 12), HAUL_ERROR_ARGUMENT, "power of two");
+    check_refused(haul_arena_bytes(the_arena, 10, 8192), HAUL_ERROR_ARGUMENT, "power of two");
     end();
 }
 
@@ -125,7 +123,7 @@ TEST(arena, a_tail_lies_behind_its_object)
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     t = haul_arena_new_tail(the_arena, type, 100);
     memset(t->text, 'x', 100);
-    CHECK((char *)haul_arena_allocate(the_arena, 1) >= (char *)t + sizeof *t + 100);
+    CHECK((char *)haul_arena_bytes(the_arena, 1, 0) >= (char *)t + sizeof *t + 100);
     check_refused(haul_arena_new_tail(the_arena, type, SIZE_MAX - 4), HAUL_ERROR_LIMIT, "overflow");
     haul_type_free(&type);
     end();
@@ -138,21 +136,21 @@ TEST(arena, a_full_arena_names_its_limit_and_stays_as_it_is)
     memset(&options, 0, sizeof options);
     options.limit_bytes = 10000;
     start(&options);
-    while (haul_arena_allocate(the_arena, 64))
+    while (haul_arena_bytes(the_arena, 64, 0))
         ;
     used = numbers().used_bytes;
     CHECK_EQ(used, 9984);
-    check_refused(haul_arena_allocate(the_arena, 64), HAUL_ERROR_LIMIT, "limit_bytes is 10000");
+    check_refused(haul_arena_bytes(the_arena, 64, 0), HAUL_ERROR_LIMIT, "limit_bytes is 10000");
     check_refused(haul_arena_new(the_arena, link_type, 1), HAUL_ERROR_LIMIT, "limit_bytes");
     CHECK_EQ(numbers().used_bytes, used);
-    CHECK(haul_arena_allocate(the_arena, 16) != NULL);
+    CHECK(haul_arena_bytes(the_arena, 16, 0) != NULL);
     end();
     memset(&options, 0, sizeof options);
     options.reserve_bytes = 100000;
     start(&options);
-    check_refused(haul_arena_allocate(the_arena, 100001), HAUL_ERROR_LIMIT, "");
-    CHECK(haul_arena_allocate(the_arena, 99000) != NULL);
-    check_refused(haul_arena_allocate(the_arena, 2000), HAUL_ERROR_LIMIT,
+    check_refused(haul_arena_bytes(the_arena, 100001, 0), HAUL_ERROR_LIMIT, "");
+    CHECK(haul_arena_bytes(the_arena, 99000, 0) != NULL);
+    check_refused(haul_arena_bytes(the_arena, 2000, 0), HAUL_ERROR_LIMIT,
                   "reserve_bytes is 100000");
     end();
 }
@@ -168,17 +166,17 @@ TEST(arena, overflow_zero_and_types_that_are_none_are_refused)
     check_refused(haul_arena_new(the_arena, link_type, 0), HAUL_ERROR_ARGUMENT, "0 objects");
     check_refused(haul_arena_new(the_arena, NULL, 1), HAUL_ERROR_ARGUMENT, "NULL or freed");
     check_refused(haul_arena_new(the_arena, open, 1), HAUL_ERROR_STATE, "not committed");
-    check_refused(haul_arena_allocate(the_arena, 0), HAUL_ERROR_ARGUMENT, "0 bytes");
-    check_refused(haul_arena_allocate(the_arena, SIZE_MAX), HAUL_ERROR_LIMIT, "full");
-    check_refused(haul_arena_allocate(the_arena, SIZE_MAX - 20), HAUL_ERROR_LIMIT, "full");
+    check_refused(haul_arena_bytes(the_arena, 0, 0), HAUL_ERROR_ARGUMENT, "0 bytes");
+    check_refused(haul_arena_bytes(the_arena, SIZE_MAX, 0), HAUL_ERROR_LIMIT, "full");
+    check_refused(haul_arena_bytes(the_arena, SIZE_MAX - 20, 0), HAUL_ERROR_LIMIT, "full");
     CHECK_PTR(haul_arena_new(NULL, link_type, 1), NULL);
-    CHECK_PTR(haul_arena_allocate(NULL, 1), NULL);
-    CHECK_PTR(haul_arena_allocate_aligned(NULL, 1, 16), NULL);
+    CHECK_PTR(haul_arena_bytes(NULL, 1, 0), NULL);
+    CHECK_PTR(haul_arena_bytes(NULL, 1, 16), NULL);
     CHECK_PTR(haul_arena_new_tail(NULL, link_type, 1), NULL);
     CHECK_EQ(numbers().used_bytes, 0);
     CHECK_EQ(haul_arena_error(NULL)->status, HAUL_ERROR_ARGUMENT);
-    CHECK(haul_arena_allocate(the_arena, 256) != NULL);
-    check_refused(haul_arena_allocate(the_arena, SIZE_MAX - 100), HAUL_ERROR_LIMIT, "full");
+    CHECK(haul_arena_bytes(the_arena, 256, 0) != NULL);
+    check_refused(haul_arena_bytes(the_arena, SIZE_MAX - 100, 0), HAUL_ERROR_LIMIT, "full");
     check_refused(haul_arena_new_nursery(the_arena, SIZE_MAX), HAUL_ERROR_LIMIT, "full");
     check_refused(haul_arena_new_nursery(the_arena, SIZE_MAX / 2), HAUL_ERROR_LIMIT, "full");
     CHECK_EQ(numbers().used_bytes, 256);
@@ -196,8 +194,8 @@ TEST(arena, making_one_checks_its_arguments)
     CHECK_PTR(the_arena, NULL);
     options.reserve_bytes = SIZE_MAX;
     CHECK_STATUS(haul_arena_create(the_context, &options, &the_arena), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_arena_create_for(NULL, NULL, &the_arena), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_arena_create_for(NULL, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(test_arena(NULL, NULL, &the_arena), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(test_arena(NULL, NULL, NULL), HAUL_ERROR_ARGUMENT);
     haul_arena_free(&the_arena);
     haul_arena_free(NULL);
     haul_context_free(&the_context);
@@ -212,26 +210,26 @@ TEST(arena, it_keeps_its_context_and_its_types)
     CHECK(haul_arena_new(the_arena, type, 1) != NULL);
     haul_type_free(&type);
     haul_context_free(&the_context);
-    CHECK(haul_arena_allocate(the_arena, 5000000) != NULL);
+    CHECK(haul_arena_bytes(the_arena, 5000000, 0) != NULL);
     end();
 }
 
 TEST(arena, of_none_the_statistics_are_zeros)
 {
-    haul_arena_statistics statistics;
+    haul_arena_info statistics;
     memset(&statistics, 1, sizeof statistics);
-    haul_arena_get_statistics(NULL, &statistics);
+    haul_arena_get_info(NULL, &statistics);
     CHECK_EQ(statistics.used_bytes, 0);
     CHECK_EQ(statistics.capacity_bytes, 0);
     CHECK_PTR(statistics.base, NULL);
-    haul_arena_get_statistics(NULL, NULL);
+    haul_arena_get_info(NULL, NULL);
 }
 
 /* A bit a word; nothing to speak of for fields that do not travel. With words of 8 bytes: below 2
  * %. */
 TEST(arena, bookkeeping_is_little_more_than_a_bit_for_each_word)
 {
-    haul_arena_statistics now;
+    haul_arena_info now;
     int i;
     start(NULL);
     CHECK(links_make(the_arena, 1000) != NULL);
@@ -251,14 +249,14 @@ TEST(arena, rollback_gives_back_what_came_after_as_zeros)
     start(NULL);
     CHECK(links_make(the_arena, 3) != NULL);
     mark = haul_arena_checkpoint(the_arena);
-    a = haul_arena_allocate(the_arena, 1000);
+    a = haul_arena_bytes(the_arena, 1000, 0);
     memset(a, 0xff, 1000);
     inner = haul_arena_checkpoint(the_arena);
     CHECK(links_make(the_arena, 100) != NULL);
     CHECK_STATUS(haul_arena_rollback(the_arena, inner), HAUL_OK);
     CHECK_EQ(a[999], 0xff);
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
-    b = haul_arena_allocate(the_arena, 5000);
+    b = haul_arena_bytes(the_arena, 5000, 0);
     CHECK_PTR(b, a);
     CHECK(is_zero(b, 5000));
     CHECK_EQ(numbers().peak_bytes > numbers().used_bytes, 1);
@@ -292,14 +290,14 @@ TEST(arena, a_mark_that_was_cut_off_is_refused_in_a_checked_arena_even_after_gro
     memset(&options, 0, sizeof options);
     options.checked = 1;
     start(&options);
-    CHECK(haul_arena_allocate(the_arena, 16) != NULL);
+    CHECK(haul_arena_bytes(the_arena, 16, 0) != NULL);
     low = haul_arena_checkpoint(the_arena);
-    CHECK(haul_arena_allocate(the_arena, 160) != NULL);
+    CHECK(haul_arena_bytes(the_arena, 160, 0) != NULL);
     high = haul_arena_checkpoint(the_arena);
     CHECK_STATUS(haul_arena_rollback(the_arena, high), HAUL_OK);
     CHECK_STATUS(haul_arena_rollback(the_arena, low), HAUL_OK);
     CHECK_STATUS(haul_arena_rollback(the_arena, high), HAUL_ERROR_STATE);
-    CHECK(haul_arena_allocate(the_arena, 1600) != NULL);
+    CHECK(haul_arena_bytes(the_arena, 1600, 0) != NULL);
     CHECK_STATUS(haul_arena_rollback(the_arena, high), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_arena_rollback(the_arena, low), HAUL_OK);
     end();
@@ -310,7 +308,7 @@ TEST(arena, what_is_nobodys_is_poisoned_where_there_is_a_sanitizer_for_it)
     unsigned char *a, *b;
     haul_arena_mark mark;
     start(NULL);
-    a = haul_arena_allocate(the_arena, 5);
+    a = haul_arena_bytes(the_arena, 5, 0);
     mark = haul_arena_checkpoint(the_arena);
     b = haul_arena_new(the_arena, link_type, 1);
     CHECK(!haul__is_poisoned(a + 4) && !haul__is_poisoned(b) &&
@@ -330,24 +328,24 @@ TEST(arena, the_last_allocation_goes_back_to_the_free_room)
 {
     unsigned char *a, *b;
     start(NULL);
-    a = haul_arena_allocate(the_arena, 100);
-    b = haul_arena_allocate(the_arena, 100);
+    a = haul_arena_bytes(the_arena, 100, 0);
+    b = haul_arena_bytes(the_arena, 100, 0);
     memset(b, 1, 100);
     CHECK_STATUS(haul_arena_release(the_arena, b, 100), HAUL_OK);
-    CHECK_PTR(haul_arena_allocate(the_arena, 30), b);
+    CHECK_PTR(haul_arena_bytes(the_arena, 30, 0), b);
     CHECK_STATUS(haul_arena_release(the_arena, a, 100), HAUL_OK);
-    CHECK(haul_arena_allocate(the_arena, 100) != (void *)a);
+    CHECK(haul_arena_bytes(the_arena, 100, 0) != (void *)a);
     CHECK_STATUS(haul_arena_release(the_arena, NULL, 100), HAUL_OK);
     end();
 }
 
 static void release_and_reuse(size_t bytes, size_t same)
 {
-    unsigned char *a = haul_arena_allocate(the_arena, bytes), *b;
-    CHECK(haul_arena_allocate(the_arena, 16) != NULL);
+    unsigned char *a = haul_arena_bytes(the_arena, bytes, 0), *b;
+    CHECK(haul_arena_bytes(the_arena, 16, 0) != NULL);
     memset(a, 0xee, bytes);
     CHECK_STATUS(haul_arena_release(the_arena, a, bytes), HAUL_OK);
-    b = haul_arena_allocate(the_arena, same);
+    b = haul_arena_bytes(the_arena, same, 0);
     CHECK_PTR(b, a);
     CHECK(is_zero(b, same));
 }
@@ -373,7 +371,7 @@ TEST(arena, nothing_before_a_checkpoint_goes_back_to_the_free_room)
     haul_arena_mark mark;
     char *a, *b;
     start(NULL);
-    a = haul_arena_allocate(the_arena, 100);
+    a = haul_arena_bytes(the_arena, 100, 0);
     b = haul_arena_malloc(the_arena, 100);
     mark = haul_arena_checkpoint(the_arena);
     CHECK(haul_arena_realloc(the_arena, b, 1000) != b);
@@ -392,15 +390,15 @@ TEST(arena, a_rollback_takes_released_blocks_behind_the_mark_along)
     memset(&options, 0, sizeof options);
     options.reuse = 1;
     start(&options);
-    a = haul_arena_allocate(the_arena, 64);
+    a = haul_arena_bytes(the_arena, 64, 0);
     mark = haul_arena_checkpoint(the_arena);
-    b = haul_arena_allocate(the_arena, 64);
-    CHECK(haul_arena_allocate(the_arena, 64) != NULL);
+    b = haul_arena_bytes(the_arena, 64, 0);
+    CHECK(haul_arena_bytes(the_arena, 64, 0) != NULL);
     CHECK_STATUS(haul_arena_release(the_arena, a, 64), HAUL_OK);
     CHECK_STATUS(haul_arena_release(the_arena, b, 64), HAUL_OK);
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
-    CHECK_PTR(haul_arena_allocate(the_arena, 64), a);
-    CHECK_PTR(haul_arena_allocate(the_arena, 64), b);
+    CHECK_PTR(haul_arena_bytes(the_arena, 64, 0), a);
+    CHECK_PTR(haul_arena_bytes(the_arena, 64, 0), b);
     CHECK_EQ(numbers().reused, 1);
     end();
 }
@@ -413,8 +411,8 @@ TEST(arena, foreign_and_impossible_releases_are_refused)
     memset(&options, 0, sizeof options);
     options.checked = 1;
     start(&options);
-    a = haul_arena_allocate(the_arena, 64);
-    CHECK(haul_arena_allocate(the_arena, 64) != NULL);
+    a = haul_arena_bytes(the_arena, 64, 0);
+    CHECK(haul_arena_bytes(the_arena, 64, 0) != NULL);
     CHECK_STATUS(haul_arena_release(the_arena, &here, sizeof here), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_arena_release(the_arena, a + 1, 16), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_arena_release(the_arena, a + 16, 16), HAUL_ERROR_ARGUMENT);
@@ -441,7 +439,7 @@ static void release_a_nursery(int reuse, size_t behind)
     before = numbers().used_bytes;
     CHECK((nursery = haul_arena_new_nursery(the_arena, 5000)) != NULL);
     memory = nursery->memory;
-    CHECK(behind == 0 || haul_arena_allocate(the_arena, behind) != NULL);
+    CHECK(behind == 0 || haul_arena_bytes(the_arena, behind, 0) != NULL);
     CHECK_STATUS(haul_arena_release(the_arena, nursery, 4000), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_arena_error(the_arena)->text, "as many as were asked for");
     CHECK_STATUS(haul_arena_release(the_arena, nursery, 5200), HAUL_ERROR_ARGUMENT);
@@ -470,14 +468,14 @@ TEST(arena, what_was_given_out_before_a_reset_is_foreign_after_it)
     memset(&options, 0, sizeof options);
     options.checked = 1;
     start(&options);
-    CHECK(haul_arena_allocate(the_arena, 48) != NULL);
-    a = haul_arena_allocate(the_arena, 64);
+    CHECK(haul_arena_bytes(the_arena, 48, 0) != NULL);
+    a = haul_arena_bytes(the_arena, 64, 0);
     block = haul_arena_malloc(the_arena, 100);
     CHECK_STATUS(haul_arena_reset(the_arena), HAUL_OK);
     CHECK_STATUS(haul_arena_release(the_arena, a, 64), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_arena_free_block(the_arena, block), HAUL_ERROR_ARGUMENT);
     CHECK_PTR(haul_arena_realloc(the_arena, block, 10), NULL);
-    CHECK(haul_arena_allocate(the_arena, 1000) != NULL);
+    CHECK(haul_arena_bytes(the_arena, 1000, 0) != NULL);
     CHECK_STATUS(haul_arena_release(the_arena, a, 64), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_arena_free_block(the_arena, block), HAUL_ERROR_ARGUMENT);
     CHECK_EQ(haul_arena_contains(the_arena, a), 1);
@@ -542,7 +540,7 @@ TEST(arena, the_last_block_grows_and_shrinks_in_its_place)
     CHECK_PTR(haul_arena_realloc(the_arena, a, 10), a);
     used = numbers().used_bytes;
     CHECK_EQ(used, (10 + GRANULE - 1) / GRANULE * GRANULE);
-    CHECK(is_zero(haul_arena_allocate(the_arena, 1000), 1000));
+    CHECK(is_zero(haul_arena_bytes(the_arena, 1000, 0), 1000));
     end();
 }
 
@@ -637,7 +635,7 @@ TEST(arena, without_a_range_of_addresses_it_is_fixed_and_says_so_when_full)
     CHECK_STATUS(haul_arena_create(the_context, NULL, &the_arena), HAUL_OK);
     CHECK(!numbers().grows);
     CHECK(links_make(the_arena, 1000) != NULL);
-    while (haul_arena_allocate(the_arena, 100000))
+    while (haul_arena_bytes(the_arena, 100000, 0))
         ;
     CHECK_EQ(haul_arena_error(the_arena)->status, HAUL_ERROR_LIMIT);
     CHECK_HAS(haul_arena_error(the_arena)->text, "fixed capacity");
@@ -671,7 +669,7 @@ static haul_status work_in_arena(void *user)
     if (!haul_arena_new_nursery(the_arena, 100))
         status = haul_arena_error(the_arena)->status;
     for (i = 0; i < 20 && status == HAUL_OK; i++) {
-        block[i] = links_make(the_arena, 2) ? haul_arena_allocate(the_arena, 40) : NULL;
+        block[i] = links_make(the_arena, 2) ? haul_arena_bytes(the_arena, 40, 0) : NULL;
         status = block[i] ? HAUL_OK : haul_arena_error(the_arena)->status;
     }
     for (i = 0; i < 20 && status == HAUL_OK; i++)
@@ -750,9 +748,8 @@ static void any_order(int reuse, int checked)
         } else if (choice % 2 && count < PIECES) {
             piece *p = &pieces[count++];
             p->bytes = choice % 5 ? bytes : sizeof(link);
-            p->at = choice % 5
-                        ? haul_arena_allocate_aligned(the_arena, bytes, (size_t)1 << choice % 8)
-                        : haul_arena_new(the_arena, link_type, 1);
+            p->at = choice % 5 ? haul_arena_bytes(the_arena, bytes, (size_t)1 << choice % 8)
+                               : haul_arena_new(the_arena, link_type, 1);
             p->mark = (unsigned char)(step | 1);
             CHECK(p->at != NULL && is_zero(p->at, p->bytes));
             memset(p->at, p->mark, p->bytes);

@@ -126,7 +126,7 @@ static void play(int reuse)
             mark = haul_arena_checkpoint(the_arena);
             marked = count;
         } else if (what < 50) {
-            void *plain = haul_arena_allocate(the_arena, 1 + any_size());
+            void *plain = haul_arena_bytes(the_arena, 1 + any_size(), 0);
             CHECK(plain != NULL);
             check_no_block(plain);
         } else if (what < 400 && count < BLOCKS) {
@@ -166,13 +166,13 @@ TEST(blocks, a_string_that_grows_by_little_stays_where_it_is_and_costs_little)
 
 TEST(blocks, they_lie_side_by_side)
 {
-    haul_arena_statistics now;
+    haul_arena_info now;
     char *a, *b;
     start(NULL);
     a = haul_arena_malloc(the_arena, 2 * GRANULE);
     b = haul_arena_malloc(the_arena, 1);
     CHECK_PTR(b, a + 2 * GRANULE);
-    haul_arena_get_statistics(the_arena, &now);
+    haul_arena_get_info(the_arena, &now);
     CHECK_EQ(now.used_bytes, 3 * GRANULE);
     end();
 }

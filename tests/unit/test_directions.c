@@ -1273,7 +1273,7 @@ TEST(directions, fields_of_an_arena_that_are_in_do_not_come_back)
             int i;
             memset(&options, 0, sizeof options);
             cells_open();
-            CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+            CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
             for (i = 0; i < 50; i++) {
                 c = haul_arena_new(arena, cell_type, 1);
                 CHECK(c != NULL);
@@ -1374,7 +1374,7 @@ static panel *panels_make(haul_arena *arena, int typed)
     int i;
     for (i = 0; i < PANELS; i++) {
         panel *p =
-            typed ? haul_arena_new(arena, panel_type, 1) : haul_arena_allocate(arena, sizeof *p);
+            typed ? haul_arena_new(arena, panel_type, 1) : haul_arena_bytes(arena, sizeof *p, 0);
         CHECK(p != NULL);
         p->next = first;
         p->fixed = p->live = p->also_fixed = gauge_made(i);
@@ -1440,7 +1440,7 @@ TEST(directions, fields_of_an_arena_that_are_in_keep_what_others_are_there)
         panel_tour tour;
         memset(&ship, 0, sizeof ship);
         panels_open(way == 2);
-        CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+        CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
         first = panels_make(arena, way < 2);
         if (way == 2)
             CHECK_STATUS(haul_ship_from(device, haul_from_arena_root(arena, first, panel_type),

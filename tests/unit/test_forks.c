@@ -49,7 +49,7 @@ static haul_arena *arena_of(family *f, int pinned, int mirrored)
     options.reserve_bytes = 1 << 16;
     options.pinned = pinned;
     options.mirrored = mirrored;
-    CHECK_STATUS(haul_arena_create_for(f->device, &options, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(f->device, &options, &arena), HAUL_OK);
     CHECK(haul_arena_new(arena, f->type, 1) != NULL);
     return arena;
 }
@@ -135,7 +135,7 @@ static int is_refused(family *f)
                           haul_ship_from(f->device, haul_from_arena(f->plain), NULL, NULL, &s)) ||
         s)
         return 6;
-    if (!refuses_in_words(f, haul_arena_create_for(f->device, NULL, &a)) || a)
+    if (!refuses_in_words(f, test_arena(f->device, NULL, &a)) || a)
         return 7;
     if (!refuses_in_words(f, haul_shipment_copy(f->shipment, f->device, &s)) || s)
         return 8;

@@ -206,7 +206,7 @@ static haul_arena *arena_make(house *h, int pinned, int mirrored)
     options.reserve_bytes = (size_t)1 << 20;
     options.pinned = pinned;
     options.mirrored = mirrored;
-    CHECK_STATUS(haul_arena_create_for(h->device, &options, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(h->device, &options, &arena), HAUL_OK);
     beads_make(arena, h->bead_type);
     return arena;
 }
@@ -755,7 +755,7 @@ allocate_and_free(void *user)
         haul_shipment *shipment;
         options.pinned = i % 3 == 1;
         options.mirrored = i % 3 == 2;
-        while (is_busy(haul_arena_create_for(s->device, &options, &arena)))
+        while (is_busy(test_arena(s->device, &options, &arena)))
             ;
         CHECK(haul_arena_new(arena, s->bead_type, 1) != NULL);
         while (is_busy(haul_ship_from(s->device, haul_from_arena(arena), NULL, NULL, &shipment)))
@@ -925,7 +925,7 @@ TEST(frees, an_arena_goes_with_the_last_of_its_shipments_whose_contexts_are_othe
         options.reserve_bytes = 1 << 16;
         options.pinned = round % 3 == 1;
         options.mirrored = round % 3 == 2;
-        CHECK_STATUS(haul_arena_create_for(home.device, &options, &arena), HAUL_OK);
+        CHECK_STATUS(test_arena(home.device, &options, &arena), HAUL_OK);
         CHECK(haul_arena_new(arena, home.bead_type, 1) != NULL);
         for (i = 0; i < 2; i++) {
             senders[i].barrier = &home.barrier;
@@ -972,9 +972,9 @@ TEST(frees, an_arena_of_another_context_may_go_while_it_is_discovered)
     CHECK_STATUS(haul_context_create(NULL, &home), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_arena_create(home, NULL, &arena), HAUL_OK);
-    first = haul_arena_allocate(arena, sizeof *first);
+    first = haul_arena_bytes(arena, sizeof *first, 0);
     CHECK(first != NULL);
-    first->next = haul_arena_allocate(arena, sizeof *first);
+    first->next = haul_arena_bytes(arena, sizeof *first, 0);
     foreign = arena;
     CHECK_STATUS(
         haul_ship_from(device, haul_from_arena_root(arena, first, type), NULL, NULL, &shipment),

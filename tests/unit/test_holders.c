@@ -1630,9 +1630,9 @@ static void arena_once(haul_device *device, int is_typed)
     list *l;
     int i;
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
-    l = is_typed ? haul_arena_new(arena, persons, 1) : haul_arena_allocate(arena, sizeof *l);
+    l = is_typed ? haul_arena_new(arena, persons, 1) : haul_arena_bytes(arena, sizeof *l, 0);
     nodes = is_typed ? haul_arena_new(arena, person_nodes, 5)
-                     : haul_arena_allocate(arena, 5 * sizeof *nodes);
+                     : haul_arena_bytes(arena, 5 * sizeof *nodes, 0);
     CHECK(l != NULL && nodes != NULL);
     list_clear(l);
     for (i = 0; i < 5; i++) {

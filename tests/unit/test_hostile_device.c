@@ -333,8 +333,8 @@ static void play(scene *s)
 
 static int lies_in(const haul_arena *arena, const void *at)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(arena, &now);
     return at == NULL || (uintptr_t)at - (uintptr_t)now.base <= now.used_bytes;
 }
 
@@ -354,10 +354,10 @@ static void check_nursery(const scene *s)
 
 /* Nothing has been written behind what is allocated. */ static void check_arena(const scene *s)
 {
-    haul_arena_statistics now;
+    haul_arena_info now;
     void *fresh;
-    haul_arena_get_statistics(s->arena, &now);
-    fresh = haul_arena_allocate(s->arena, 256);
+    haul_arena_get_info(s->arena, &now);
+    fresh = haul_arena_bytes(s->arena, 256, 0);
     CHECK(fresh != NULL);
     CHECK_EQ(((unsigned char *)fresh)[0], 0);
     CHECK(memcmp(fresh, (unsigned char *)fresh + 1, 255) == 0);
@@ -394,21 +394,21 @@ static void check_discovered(scene *s)
 static void open_arena(scene *s, int may_be_mirrored)
 {
     haul_arena_options options;
-    haul_arena_statistics now;
+    haul_arena_info now;
     memset(&options, 0, sizeof options);
     options.reserve_bytes = RESERVE;
     options.pinned = random_one_in(&the_random, 2);
     options.mirrored = may_be_mirrored && random_one_in(&the_random, 3);
     options.reuse = random_one_in(&the_random, 2);
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &s->arena), HAUL_OK);
-    haul_arena_get_statistics(s->arena, &now);
+    CHECK_STATUS(test_arena(the_device, &options, &s->arena), HAUL_OK);
+    haul_arena_get_info(s->arena, &now);
     s->host = now.base;
 }
 
 static void play_arena(scene *s)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(s->arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(s->arena, &now);
     s->bytes = now.used_bytes;
     play(s);
     haul_shipment_free(&s->shipment);
@@ -427,7 +427,7 @@ static void play_typed(int with_near)
     memset(&s, 0, sizeof s);
     memset(&options, 0, sizeof options);
     open_arena(&s, 1);
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &s.near_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &s.near_arena), HAUL_OK);
     CHECK((s.nursery = haul_arena_new_nursery(s.arena, NURSERY)) != NULL);
     for (l = links_make(s.arena, LINKS), i = 0; i < LINKS; l = l->next)
         s.links[i++] = l;
@@ -462,9 +462,9 @@ play_direct(void)
     }
     /* few pointers, without room for a bitmap: a list tells them */
     if (random_one_in(&the_random, 2)) {
-        while (haul_arena_allocate(s.arena, 512))
+        while (haul_arena_bytes(s.arena, 512, 0))
             ;
-        while (haul_arena_allocate(s.arena, 1))
+        while (haul_arena_bytes(s.arena, 1, 0))
             ;
     }
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(s.arena), NULL, NULL, &s.shipment),
@@ -481,7 +481,7 @@ static void play_discovered(void)
     open_arena(&s, 1);
     s.has_plan = 1;
     for (i = 0; i < BOXES; i++) {
-        s.boxes[i] = haul_arena_allocate(s.arena, sizeof(box));
+        s.boxes[i] = haul_arena_bytes(s.arena, sizeof(box), 0);
         CHECK(s.boxes[i] != NULL);
         s.boxes[i]->mine = 17 + i;
         s.boxes[i]->null = s.boxes[i];
@@ -540,7 +540,7 @@ static void play_graph(void)
 /* Chains through the middle two of four pages. */ static unsigned char *
 cells_make(haul_arena *arena)
 {
-    unsigned char *pages = haul_arena_allocate_aligned(arena, 4 * 4096, 4096);
+    unsigned char *pages = haul_arena_bytes(arena, 4 * 4096, 4096);
     cell *last = NULL;
     size_t i;
     CHECK(pages != NULL);
@@ -573,7 +573,7 @@ static void play_locked(void)
     scene s;
     memset(&s, 0, sizeof s);
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &s.arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &s.arena), HAUL_OK);
     pages = cells_make(s.arena);
     options.lock_source = 1;
     s.host = pages + 4096;
@@ -664,10 +664,10 @@ TEST(hostile_device, blocks_have_the_sizes_that_the_host_gave_them)
     memset(&options, 0, sizeof options);
     open_devices();
     options.reserve_bytes = RESERVE;
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &arena), HAUL_OK);
     for (i = 0; i < BLOCKS; i++)
         CHECK((blocks[i] = haul_arena_malloc(arena, BYTES)) != NULL);
-    CHECK(haul_arena_allocate(arena, RESERVE / 2) != NULL);
+    CHECK(haul_arena_bytes(arena, RESERVE / 2, 0) != NULL);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(arena), NULL, NULL, &shipment),
                  HAUL_OK);
     CHECK_EQ(range_count, 1);
@@ -717,7 +717,7 @@ TEST(hostile_device, a_segment_that_leads_out_of_locked_memory_is_refused)
     unsigned char *pages;
     memset(&options, 0, sizeof options);
     open_devices();
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &arena), HAUL_OK);
     pages = cells_make(arena);
     options.lock_source = 1;
     CHECK_STATUS(haul_ship(the_device, pages + 4096, cell_type, 1, &options, &shipment), HAUL_OK);
@@ -750,12 +750,12 @@ TEST(hostile_device, an_offset_that_leads_out_of_an_arena_is_refused)
     open_devices();
     options.reserve_bytes = RESERVE;
     options.pinned = 1;
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &arena), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &other), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &other), HAUL_OK);
     CHECK((one = haul_arena_new(arena, cell_type, 1)) != NULL);
     one->next = one;
     CHECK(haul_arena_new(other, cell_type, 1) != NULL);
-    while (haul_arena_allocate(arena, 16))
+    while (haul_arena_bytes(arena, 16, 0))
         ;
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(arena), NULL, NULL, &shipment),
                  HAUL_OK);

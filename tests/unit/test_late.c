@@ -67,7 +67,7 @@ static void ship_arena(kind what, int to)
     options.reserve_bytes = (size_t)1 << 20;
     options.pinned = what == PINNED;
     options.mirrored = what == MIRRORED;
-    CHECK_STATUS(haul_arena_create_for(the.device[0], &options, &the.arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the.device[0], &options, &the.arena), HAUL_OK);
     the.first = haul_arena_new(the.arena, link_type, 1);
     CHECK(the.first != NULL);
     the.first->value = 1;
@@ -332,7 +332,7 @@ static void free_late_arena(void)
     memset(&options, 0, sizeof options);
     options.reserve_bytes = (size_t)1 << 20;
     options.mirrored = 1;
-    CHECK_STATUS(haul_arena_create_for(the.device[0], &options, &the.arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the.device[0], &options, &the.arena), HAUL_OK);
     CHECK(haul_arena_new(the.arena, link_type, 1) != NULL);
     the.plan.impatient = 1;
     CHECK_STATUS(haul_ship_from(the.device[1], haul_from_arena(the.arena), NULL, NULL, &none),

@@ -81,7 +81,7 @@ static void begin(life *l)
     CHECK_STATUS(haul_ship_from(l->device, haul_from_plan(l->plan), NULL, NULL, &l->shipment),
                  HAUL_OK);
     CHECK_STATUS(haul_shipment_copy(l->shipment, l->device, &l->copy), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(l->device, &arena, &l->arena), HAUL_OK);
+    CHECK_STATUS(test_arena(l->device, &arena, &l->arena), HAUL_OK);
     CHECK((l->in_arena = haul_arena_new(l->arena, l->type, 1)) != NULL);
     CHECK_STATUS(haul_ship_from(l->device, haul_from_arena(l->arena), NULL, NULL, &l->of_arena),
                  HAUL_OK);
@@ -148,7 +148,7 @@ static void there_and_back(life *l, haul_shipment *shipment)
         CHECK_STATUS(haul_reship(l->of_arena, NULL), HAUL_OK);
     }
     if (l->arena)
-        CHECK(haul_arena_allocate(l->arena, 16) != NULL);
+        CHECK(haul_arena_bytes(l->arena, 16, 0) != NULL);
     if (l->device && l->plan) {
         CHECK_STATUS(haul_ship_from(l->device, haul_from_plan(l->plan), NULL, NULL, &shipment),
                      HAUL_OK);

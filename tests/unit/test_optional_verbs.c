@@ -89,12 +89,12 @@ static link *links_in(haul_arena *arena)
 
 static void ship_an_arena(const haul_arena_options *options, int is_direct, int is_mirrored)
 {
-    haul_arena_statistics statistics;
+    haul_arena_info statistics;
     haul_arena *arena;
     haul_shipment *s;
     link *first;
-    CHECK_STATUS(haul_arena_create_for(device, options, &arena), HAUL_OK);
-    haul_arena_get_statistics(arena, &statistics);
+    CHECK_STATUS(test_arena(device, options, &arena), HAUL_OK);
+    haul_arena_get_info(arena, &statistics);
     CHECK_EQ(statistics.mirrored, is_mirrored);
     first = links_in(arena);
     CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s), HAUL_OK);

@@ -661,11 +661,11 @@ TEST(rebuild, arenas_refuse_such_types)
     haul_shipment *shipment;
     store *s;
     types_open(rebuild);
-    CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
     CHECK_PTR(haul_arena_new(arena, store_type, 1), NULL);
     CHECK_STATUS(haul_arena_error(arena)->status, HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_arena_error(arena)->text, "depend on addresses");
-    s = haul_arena_allocate(arena, sizeof *s);
+    s = haul_arena_bytes(arena, sizeof *s, 0);
     CHECK(s != NULL);
     memset(s, 0, sizeof *s);
     CHECK_STATUS(

@@ -56,10 +56,8 @@ static haul_status root(void *address, const haul_type *type, size_t count)
     one.count = count;
     return haul_plan_create(the.context, haul_from_roots(&one, 1), NULL, &a_plan);
 }
-
 CALL(context_no_result, haul_context_create(NULL, NULL))
 CALL(trim_null, haul_context_trim(NULL))
-
 CALL(plan_null, haul_plan_create(NULL, haul_from_roots(NULL, 0), NULL, &a_plan))
 CALL(plan_no_result, haul_plan_create(the.context, haul_from_roots(NULL, 1), NULL, NULL))
 CALL(ordered_no_result, haul_plan_create(the.context, haul_from_roots(NULL, 1), ORDERED, NULL))
@@ -115,134 +113,71 @@ static haul_status audit_of_later(void)
 }
 CALL(root_null, root(NULL, the.type, 1))
 CALL(root_of_none, root(the.data, the.type, 0))
-CALL(root_no_type, root(the.data, NULL, 1)) CALL(root_open, root(the.data, the.open, 1)) CALL(
-    pack_null, haul_plan_pack(NULL, the.bytes, 256, 0,
-                              the.bitmap)) CALL(pack_nowhere,
-                                                haul_plan_pack(the.plan, NULL, 256, 0, the.bitmap))
-    CALL(pack_no_bitmap, haul_plan_pack(the.plan, the.bytes, 256, 0, NULL))
-        CALL(pack_little, haul_plan_pack(the.plan, the.bytes, 8, 0, the.bitmap)) CALL(
-            pack_on_source,
-            haul_plan_pack(the.plan, the.data, 256,
-                           0, the.bitmap)) CALL(unpack_null,
-                                                haul_plan_unpack(NULL, the.bytes, 256, 0))
-            CALL(unpack_nothing, haul_plan_unpack(the.plan, NULL, 256, 0))
-                CALL(unpack_little, haul_plan_unpack(the.plan, the.bytes, 8, 0)) CALL(
-                    relocate_null, haul_plan_relocate(NULL, 8, the.bitmap, 8))
-                    CALL(relocate_no_bitmap, haul_plan_relocate(the.bytes, 8, NULL, 8))
-                        CALL(offset_null, haul_plan_offset(NULL, the.data, &a_size)) CALL(
-                            offset_elsewhere, haul_plan_offset(the.plan, &the.far_plan, &a_size))
-                            CALL(offset_no_result, haul_plan_offset(the.plan, the.data, NULL))
-                                CALL(address_null, haul_plan_address(NULL, 16, &an_address)) CALL(
-                                    address_elsewhere,
-                                    haul_plan_address(the.plan, SIZE_MAX / 2, &an_address))
-                                    CALL(address_no_result, haul_plan_address(the.plan, 16, NULL))
-
-                                        CALL(audit_null,
-                                             haul_audit(NULL, haul_from_roots(NULL, 0), NULL, NULL))
-                                            CALL(audit_no_list,
-                                                 haul_audit(the.context, haul_from_roots(NULL, 1),
-                                                            NULL, NULL))
-                                                CALL(audit_no_objects,
-                                                     haul_audit(the.context,
-                                                                haul_from_plan(the.plan), NULL,
-                                                                NULL)) static haul_status
-    audit_no_write(void)
+CALL(root_no_type, root(the.data, NULL, 1))
+CALL(root_open, root(the.data, the.open, 1))
+CALL(pack_null, haul_plan_pack(NULL, the.bytes, 256, 0, the.bitmap))
+CALL(pack_nowhere, haul_plan_pack(the.plan, NULL, 256, 0, the.bitmap))
+CALL(pack_no_bitmap, haul_plan_pack(the.plan, the.bytes, 256, 0, NULL))
+CALL(pack_little, haul_plan_pack(the.plan, the.bytes, 8, 0, the.bitmap))
+CALL(pack_on_source, haul_plan_pack(the.plan, the.data, 256, 0, the.bitmap))
+CALL(unpack_null, haul_plan_unpack(NULL, the.bytes, 256, 0))
+CALL(unpack_nothing, haul_plan_unpack(the.plan, NULL, 256, 0))
+CALL(unpack_little, haul_plan_unpack(the.plan, the.bytes, 8, 0))
+CALL(relocate_null, haul_plan_relocate(NULL, 8, the.bitmap, 8))
+CALL(relocate_no_bitmap, haul_plan_relocate(the.bytes, 8, NULL, 8))
+CALL(offset_null, haul_plan_offset(NULL, the.data, &a_size))
+CALL(offset_elsewhere, haul_plan_offset(the.plan, &the.far_plan, &a_size))
+CALL(offset_no_result, haul_plan_offset(the.plan, the.data, NULL))
+CALL(address_null, haul_plan_address(NULL, 16, &an_address))
+CALL(address_elsewhere, haul_plan_address(the.plan, SIZE_MAX / 2, &an_address))
+CALL(address_no_result, haul_plan_address(the.plan, 16, NULL))
+CALL(audit_null, haul_audit(NULL, haul_from_roots(NULL, 0), NULL, NULL))
+CALL(audit_no_list, haul_audit(the.context, haul_from_roots(NULL, 1), NULL, NULL))
+CALL(audit_no_objects, haul_audit(the.context, haul_from_plan(the.plan), NULL, NULL))
+static haul_status audit_no_write(void)
 {
     static const haul_file file;
     const haul_audit_options options = { .file = &file };
     return haul_audit(the.context, haul_from_object(the.data, the.type), &options, NULL);
 }
-
 CALL(open_no_context, haul_host_open(NULL, NULL, &a_device))
 CALL(open_no_result, haul_host_open(the.context, NULL, NULL))
-CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device)) CALL(
-    static_no_context,
-    haul_context_add_static(NULL, &the, sizeof the,
-                            HAUL_STATIC_KEEP)) CALL(static_nowhere,
-                                                    haul_context_add_static(the.context, NULL, 1,
-                                                                            HAUL_STATIC_KEEP))
-    CALL(static_wraps, haul_context_add_static(the.context, &the, SIZE_MAX, HAUL_STATIC_KEEP)) CALL(
-        static_policy,
-        haul_context_add_static(the.context, &the, 1,
-                                (haul_static_policy)7)) CALL(translation_no_context,
-                                                             haul_context_add_translation(NULL, 1,
-                                                                                          2))
+CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device))
+CALL(static_no_context, haul_context_add_static(NULL, &the, sizeof the, HAUL_STATIC_KEEP))
+CALL(static_nowhere, haul_context_add_static(the.context, NULL, 1, HAUL_STATIC_KEEP))
+CALL(static_wraps, haul_context_add_static(the.context, &the, SIZE_MAX, HAUL_STATIC_KEEP))
+CALL(static_policy, haul_context_add_static(the.context, &the, 1, (haul_static_policy)7))
+CALL(translation_no_context, haul_context_add_translation(NULL, 1, 2))
+CALL(launch_null, haul_host_launch(NULL, NULL, NULL))
+CALL(launch_nothing, haul_host_launch(the.device, NULL, NULL))
+CALL(counters_null, haul_host_get_counters(NULL, NULL))
+CALL(counters_nowhere, haul_host_get_counters(the.device, NULL))
+CALL(ship_null, haul_ship(NULL, the.data, the.type, 1, NULL, &a_shipment))
+CALL(ship_no_result, haul_ship(the.device, the.data, the.type, 1, NULL, NULL))
+CALL(ship_no_root, haul_ship(the.device, NULL, the.type, 1, NULL, &a_shipment))
+CALL(ship_no_type, haul_ship(the.device, the.data, NULL, 1, NULL, &a_shipment))
+CALL(ship_open_type, haul_ship(the.device, the.data, the.open, 1, NULL, &a_shipment))
+CALL(ship_of_none, haul_ship(the.device, the.data, the.type, 0, NULL, &a_shipment))
+CALL(roots_no_result, haul_ship_from(the.device, haul_from_roots(NULL, 1), NULL, NULL, NULL))
+CALL(roots_no_list, haul_ship_from(the.device, haul_from_roots(NULL, 1), NULL, NULL, &a_shipment))
+CALL(ship_plan_null, haul_ship_from(NULL, haul_from_plan(the.plan), NULL, NULL, &a_shipment))
+CALL(ship_plan_no_result, haul_ship_from(the.device, haul_from_plan(the.plan), NULL, NULL, NULL))
+CALL(ship_no_plan, haul_ship_from(the.device, haul_from_plan(NULL), NULL, NULL, &a_shipment))
+CALL(ship_far_plan,
+     haul_ship_from(the.device, haul_from_plan(the.far_plan), NULL, NULL, &a_shipment))
 
-        CALL(launch_null,
-             haul_host_launch(NULL, NULL, NULL)) CALL(launch_nothing,
-                                                      haul_host_launch(the.device, NULL, NULL))
-            CALL(counters_null, haul_host_get_counters(NULL, NULL)) CALL(
-                counters_nowhere, haul_host_get_counters(the.device, NULL))
+CALL(async_no_result,
+     haul_ship_from(the.device, haul_from_object(the.data, the.type), NULL, OWN_STREAM, NULL))
 
-                CALL(ship_null, haul_ship(NULL, the.data, the.type, 1, NULL, &a_shipment)) CALL(
-                    ship_no_result,
-                    haul_ship(the.device, the.data, the.type, 1, NULL, NULL))
-                    CALL(ship_no_root, haul_ship(the.device, NULL, the.type, 1, NULL, &a_shipment))
-                        CALL(ship_no_type,
-                             haul_ship(the.device, the.data, NULL, 1, NULL, &a_shipment))
-                            CALL(ship_open_type,
-                                 haul_ship(the.device, the.data, the.open, 1, NULL, &a_shipment))
-                                CALL(ship_of_none,
-                                     haul_ship(the.device, the.data, the.type, 0, NULL,
-                                               &a_shipment))
-                                    CALL(
-                                        roots_no_result,
-                                        haul_ship_from(the.device,
-                                                       haul_from_roots(NULL, 1), NULL, NULL, NULL))
-                                        CALL(
-                                            roots_no_list,
-                                            haul_ship_from(the.device,
-                                                           haul_from_roots(NULL, 1), NULL, NULL,
-                                                           &a_shipment))
-                                            CALL(
-                                                ship_plan_null,
-                                                haul_ship_from(NULL, haul_from_plan(the.plan), NULL,
-                                                               NULL,
-                                                               &a_shipment))
-                                                CALL(
-                                                    ship_plan_no_result,
-                                                    haul_ship_from(the.device,
-                                                                   haul_from_plan(the.plan), NULL,
-                                                                   NULL,
-                                                                   NULL))
-                                                    CALL(ship_no_plan, haul_ship_from(
-                                                                           the.device,
-                                                                           haul_from_plan(NULL),
-                                                                           NULL, NULL, &a_shipment))
-                                                        CALL(ship_far_plan,
-                                                             haul_ship_from(
-                                                                 the.device,
-                                                                 haul_from_plan(the.far_plan), NULL,
-                                                                 NULL, &a_shipment))
-                                                            CALL(async_no_result,
-                                                                 haul_ship_from(
-                                                                     the.device,
-                                                                     haul_from_object(
-                                                                         the.data, the.type),
-                                                                     NULL, OWN_STREAM, NULL))
-                                                                CALL(async_no_root,
-                                                                     haul_ship_from(
-                                                                         the.device,
-                                                                         haul_from_object(
-                                                                             NULL, the.type),
-                                                                         NULL, OWN_STREAM,
-                                                                         &a_shipment))
-                                                                    CALL(plan_async_no_result,
-                                                                         haul_ship_from(
-                                                                             the.device,
-                                                                             haul_from_plan(
-                                                                                 the.plan),
-                                                                             NULL, OWN_STREAM,
-                                                                             NULL))
-                                                                        CALL(
-                                                                            plan_async_no_plan,
-                                                                            haul_ship_from(
-                                                                                the.device,
-                                                                                haul_from_plan(
-                                                                                    NULL),
-                                                                                NULL, OWN_STREAM,
-                                                                                &a_shipment)) static haul_status
-    ship_strange_stream(void)
+CALL(async_no_root,
+     haul_ship_from(the.device, haul_from_object(NULL, the.type), NULL, OWN_STREAM, &a_shipment))
+
+CALL(plan_async_no_result,
+     haul_ship_from(the.device, haul_from_plan(the.plan), NULL, OWN_STREAM, NULL))
+
+CALL(plan_async_no_plan,
+     haul_ship_from(the.device, haul_from_plan(NULL), NULL, OWN_STREAM, &a_shipment))
+static haul_status ship_strange_stream(void)
 {
     haul_async on = { &the, NULL };
     return haul_ship_from(the.device, haul_from_object(the.data, the.type), NULL, &on, &a_shipment);
@@ -252,16 +187,14 @@ static haul_status refresh_strange_stream(void)
     haul_async on = { &the, NULL };
     return haul_update_device(the.shipment, NULL, &on);
 }
-
 CALL(refresh_null, haul_update_device(NULL, NULL, NULL))
 CALL(refresh_async_null, haul_update_device(NULL, NULL, OWN_STREAM))
 CALL(replan_null, haul_reship(NULL, NULL))
 CALL(unmarshal_null, haul_unmarshal(NULL))
-    CALL(unmarshal_async_null, haul_update_host(NULL, NULL, OWN_STREAM))
-        CALL(refresh_with_pointers, haul_update_device(the.shipment, WITH_POINTERS, NULL))
-            CALL(refresh_whole,
-                 haul_update_device(the.shipment, ALL_OR_NOTHING, NULL)) static haul_status
-    range_with_pointers(void)
+CALL(unmarshal_async_null, haul_update_host(NULL, NULL, OWN_STREAM))
+CALL(refresh_with_pointers, haul_update_device(the.shipment, WITH_POINTERS, NULL))
+CALL(refresh_whole, haul_update_device(the.shipment, ALL_OR_NOTHING, NULL))
+static haul_status range_with_pointers(void)
 {
     const haul_update_options how = { .host = the.data, .bytes = 8, .pointers = 1 };
     return haul_update_host(the.shipment, &how, NULL);
@@ -297,36 +230,27 @@ static haul_status reship_of_later(void)
 }
 CALL(pointers_null, haul_update_host(NULL, WITH_POINTERS, NULL))
 CALL(pointers_async_null, haul_update_host(NULL, WITH_POINTERS, OWN_STREAM))
-CALL(wait_null, haul_wait(NULL)) CALL(poll_null, haul_poll(NULL)) CALL(
-    update_device_null, haul_update_device(NULL, RANGE(the.data, 8), NULL))
-    CALL(update_device_async_null, haul_update_device(NULL, RANGE(the.data, 8), OWN_STREAM)) CALL(
-        update_host_null,
-        haul_update_host(NULL, RANGE(the.data, 8),
-                         NULL)) CALL(update_host_async_null,
-                                     haul_update_host(NULL, RANGE(the.data, 8), OWN_STREAM))
-        CALL(update_device_nothing, haul_update_device(the.shipment, RANGE(NULL, 8), NULL)) CALL(
-            update_device_no_bytes, haul_update_device(the.shipment, RANGE(the.data, 0), NULL))
-            CALL(update_device_wraps,
-                 haul_update_device(the.shipment, RANGE(the.data, SIZE_MAX), NULL))
-                CALL(update_device_elsewhere,
-                     haul_update_device(the.shipment, RANGE(&the.far_plan, 8), OWN_STREAM))
-                    CALL(update_host_nothing, haul_update_host(the.shipment, RANGE(NULL, 8), NULL))
-                        CALL(update_host_wraps,
-                             haul_update_host(the.shipment, RANGE(the.data, SIZE_MAX), OWN_STREAM))
-                            CALL(update_arena_elsewhere,
-                                 haul_update_host(the.arena_shipment, RANGE(the.data, 8), NULL))
-                                CALL(copy_null, haul_shipment_copy(NULL, the.device, &a_shipment))
-                                    CALL(copy_no_result,
-                                         haul_shipment_copy(the.shipment, the.device, NULL))
-                                        CALL(copy_nowhere,
-                                             haul_shipment_copy(the.shipment, NULL, &a_shipment))
-                                            CALL(copy_far,
-                                                 haul_shipment_copy(the.shipment, the.far_device,
-                                                                    &a_shipment))
+CALL(wait_null, haul_wait(NULL))
+CALL(poll_null, haul_poll(NULL))
+CALL(update_device_null, haul_update_device(NULL, RANGE(the.data, 8), NULL))
+CALL(update_device_async_null, haul_update_device(NULL, RANGE(the.data, 8), OWN_STREAM))
+CALL(update_host_null, haul_update_host(NULL, RANGE(the.data, 8), NULL))
+CALL(update_host_async_null, haul_update_host(NULL, RANGE(the.data, 8), OWN_STREAM))
+CALL(update_device_nothing, haul_update_device(the.shipment, RANGE(NULL, 8), NULL))
+CALL(update_device_no_bytes, haul_update_device(the.shipment, RANGE(the.data, 0), NULL))
+CALL(update_device_wraps, haul_update_device(the.shipment, RANGE(the.data, SIZE_MAX), NULL))
+CALL(update_device_elsewhere, haul_update_device(the.shipment, RANGE(&the.far_plan, 8), OWN_STREAM))
+CALL(update_host_nothing, haul_update_host(the.shipment, RANGE(NULL, 8), NULL))
+CALL(update_host_wraps, haul_update_host(the.shipment, RANGE(the.data, SIZE_MAX), OWN_STREAM))
+CALL(update_arena_elsewhere, haul_update_host(the.arena_shipment, RANGE(the.data, 8), NULL))
+CALL(copy_null, haul_shipment_copy(NULL, the.device, &a_shipment))
+CALL(copy_no_result, haul_shipment_copy(the.shipment, the.device, NULL))
+CALL(copy_nowhere, haul_shipment_copy(the.shipment, NULL, &a_shipment))
+CALL(copy_far, haul_shipment_copy(the.shipment, the.far_device, &a_shipment))
 
-    /* ---- Arenas. */
+/* ---- Arenas. */
 
-    static haul_status why(const void *given)
+static haul_status why(const void *given)
 {
     return given ? HAUL_OK : haul_arena_error(the.arena)->status;
 }
@@ -343,61 +267,60 @@ static haul_status arena_huge_for(void)
     haul_arena_options options;
     memset(&options, 0, sizeof options);
     options.reserve_bytes = SIZE_MAX - 5;
-    return haul_arena_create_for(the.device, &options, &an_arena);
+    return test_arena(the.device, &options, &an_arena);
 }
 CALL(arena_null, haul_arena_create(NULL, NULL, &an_arena))
 CALL(arena_no_result, haul_arena_create(the.context, NULL, NULL))
-CALL(arena_for_null, haul_arena_create_for(NULL, NULL, &an_arena)) CALL(
-    arena_for_no_result,
-    haul_arena_create_for(the.device, NULL, NULL)) CALL(new_no_type,
-                                                        why(haul_arena_new(the.arena, NULL, 1)))
-    CALL(new_open_type, why(haul_arena_new(the.arena, the.open, 1))) CALL(
-        new_of_none,
-        why(haul_arena_new(the.arena, the.type, 0))) CALL(new_too_many,
-                                                          why(haul_arena_new(the.arena, the.type,
-                                                                             SIZE_MAX / 8)))
-        CALL(tail_no_type, why(haul_arena_new_tail(the.arena, NULL, 1))) CALL(
-            tail_too_long, why(haul_arena_new_tail(the.arena, the.type, SIZE_MAX)))
-            CALL(bytes_none, why(haul_arena_allocate(the.arena, 0))) CALL(
-                bytes_too_many,
-                why(haul_arena_allocate(
-                    the.arena, SIZE_MAX))) CALL(aligned_oddly,
-                                                why(haul_arena_allocate_aligned(the.arena, 8, 3)))
-                CALL(aligned_widely, why(haul_arena_allocate_aligned(the.arena, 8, 8192))) CALL(
-                    aligned_none, why(haul_arena_allocate_aligned(the.arena, 0, 16)))
-                    CALL(nursery_none, why(haul_arena_new_nursery(the.arena, 0))) CALL(
-                        nursery_huge, why(haul_arena_new_nursery(the.arena, SIZE_MAX)))
-                        CALL(malloc_huge, why(haul_arena_malloc(the.arena, SIZE_MAX)))
-                            CALL(calloc_huge, why(haul_arena_calloc(the.arena, SIZE_MAX, 16))) CALL(
-                                realloc_foreign,
-                                why(haul_arena_realloc(the.arena, the.data, 16)))
-                                CALL(free_foreign, haul_arena_free_block(the.arena, the.data)) CALL(
-                                    free_null, haul_arena_free_block(NULL, the.data))
-                                    CALL(release_null, haul_arena_release(NULL, the.data, 8)) CALL(
-                                        release_foreign,
-                                        haul_arena_release(the.arena, the.data, 8))
-                                        CALL(release_too_many,
-                                             haul_arena_release(the.arena, the.in_arena, 100000))
-                                            CALL(release_none,
-                                                 haul_arena_release(the.arena, the.in_arena, 0))
-                                                CALL(rollback_null,
-                                                     haul_arena_rollback(
-                                                         NULL, haul_arena_checkpoint(NULL)))
-                                                    CALL(rollback_to_nothing,
-                                                         haul_arena_rollback(
-                                                             the.arena,
-                                                             haul_arena_checkpoint(NULL)))
-                                                        CALL(reset_null, haul_arena_reset(NULL))
-                                                            CALL(stamp_null,
-                                                                 haul_stamp_of(NULL, &a_stamp))
-                                                                CALL(stamp_no_result,
-                                                                     haul_stamp_of(the.type, NULL))
-                                                                    CALL(stamp_open,
-                                                                         haul_stamp_of(the.open,
-                                                                                       &a_stamp))
+CALL(arena_for_null, test_arena(NULL, NULL, &an_arena))
+static haul_status arena_pinned_nowhere(void)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.pinned = 1;
+    return haul_arena_create(the.context, &options, &an_arena);
+}
+static haul_status arena_far(void)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.device = the.far_device;
+    return haul_arena_create(the.context, &options, &an_arena);
+}
+CALL(arena_other_layout,
+     haul_arena_create_sized(the.context, NULL, 0, HAUL_ARENA_LAYOUT + 1, &an_arena))
+CALL(arena_for_no_result, test_arena(the.device, NULL, NULL))
+CALL(new_no_type, why(haul_arena_new(the.arena, NULL, 1)))
+CALL(new_open_type, why(haul_arena_new(the.arena, the.open, 1)))
+CALL(new_of_none, why(haul_arena_new(the.arena, the.type, 0)))
+CALL(new_too_many, why(haul_arena_new(the.arena, the.type, SIZE_MAX / 8)))
+CALL(tail_no_type, why(haul_arena_new_tail(the.arena, NULL, 1)))
+CALL(tail_too_long, why(haul_arena_new_tail(the.arena, the.type, SIZE_MAX)))
+CALL(pointers_none, why(haul_arena_new_pointers(the.arena, 0)))
+CALL(pointers_too_many, why(haul_arena_new_pointers(the.arena, SIZE_MAX / 2)))
+CALL(bytes_none, why(haul_arena_bytes(the.arena, 0, 0)))
+CALL(bytes_too_many, why(haul_arena_bytes(the.arena, SIZE_MAX, 0)))
+CALL(aligned_oddly, why(haul_arena_bytes(the.arena, 8, 3)))
+CALL(aligned_widely, why(haul_arena_bytes(the.arena, 8, 8192)))
+CALL(aligned_none, why(haul_arena_bytes(the.arena, 0, 16)))
+CALL(nursery_none, why(haul_arena_new_nursery(the.arena, 0)))
+CALL(nursery_huge, why(haul_arena_new_nursery(the.arena, SIZE_MAX)))
+CALL(malloc_huge, why(haul_arena_malloc(the.arena, SIZE_MAX)))
+CALL(calloc_huge, why(haul_arena_calloc(the.arena, SIZE_MAX, 16)))
+CALL(realloc_foreign, why(haul_arena_realloc(the.arena, the.data, 16)))
+CALL(free_foreign, haul_arena_free_block(the.arena, the.data))
+CALL(free_null, haul_arena_free_block(NULL, the.data))
+CALL(release_null, haul_arena_release(NULL, the.data, 8))
+CALL(release_foreign, haul_arena_release(the.arena, the.data, 8))
+CALL(release_too_many, haul_arena_release(the.arena, the.in_arena, 100000))
+CALL(release_none, haul_arena_release(the.arena, the.in_arena, 0))
+CALL(rollback_null, haul_arena_rollback(NULL, haul_arena_checkpoint(NULL)))
+CALL(rollback_to_nothing, haul_arena_rollback(the.arena, haul_arena_checkpoint(NULL)))
+CALL(reset_null, haul_arena_reset(NULL))
+CALL(stamp_null, haul_stamp_of(NULL, &a_stamp))
+CALL(stamp_no_result, haul_stamp_of(the.type, NULL))
+CALL(stamp_open, haul_stamp_of(the.open, &a_stamp))
 
-                                                                        static haul_status
-    ship_with(int outside, const haul_shipment *const *into, size_t count)
+static haul_status ship_with(int outside, const haul_shipment *const *into, size_t count)
 {
     haul_ship_options options;
     memset(&options, 0, sizeof options);
@@ -424,41 +347,32 @@ static haul_status from_with_rule(void)
 CALL(ship_arena_null, haul_ship_from(NULL, haul_from_arena(the.arena), NULL, NULL, &a_shipment))
 CALL(ship_arena_no_result, haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, NULL))
 CALL(ship_no_arena, haul_ship_from(the.device, haul_from_arena(NULL), NULL, NULL, &a_shipment))
-    CALL(ship_empty, haul_ship_from(the.device, haul_from_arena(the.empty), NULL, NULL,
-                                    &a_shipment)) CALL(ship_no_rule, ship_with(7, NULL, 0))
-        CALL(ship_into_nothing, ship_with(0, NULL, 1)) CALL(arenas_no_result,
-                                                            haul_ship_arenas(the.device, &the.arena,
-                                                                             1, NULL, NULL, NULL))
-            CALL(arenas_no_list, haul_ship_arenas(the.device, NULL, 1, NULL, NULL, shipments))
-                CALL(arenas_none,
-                     haul_ship_arenas(the.device, &the.arena, 0, NULL, NULL, shipments))
-                    CALL(from_null,
-                         haul_ship_from(NULL,
-                                        haul_from_arena_root(the.arena, the.in_arena, the.type),
-                                        NULL, NULL, &a_shipment))
-                        CALL(from_no_result,
-                             haul_ship_from(the.device,
-                                            haul_from_arena_root(the.arena, the.in_arena, the.type),
-                                            NULL, NULL, NULL))
-                            CALL(from_no_arena,
-                                 haul_ship_from(the.device,
-                                                haul_from_arena_root(NULL, the.in_arena, the.type),
-                                                NULL, NULL, &a_shipment))
-                                CALL(from_no_root,
-                                     haul_ship_from(the.device,
-                                                    haul_from_arena_root(the.arena, NULL, the.type),
-                                                    NULL, NULL, &a_shipment))
-                                    CALL(from_no_type,
-                                         haul_ship_from(the.device,
-                                                        haul_from_arena_root(the.arena,
-                                                                             the.in_arena, NULL),
-                                                        NULL, NULL, &a_shipment))
+CALL(ship_empty, haul_ship_from(the.device, haul_from_arena(the.empty), NULL, NULL, &a_shipment))
+CALL(ship_no_rule, ship_with(7, NULL, 0))
+CALL(ship_into_nothing, ship_with(0, NULL, 1))
+CALL(arenas_no_result, haul_ship_arenas(the.device, &the.arena, 1, NULL, NULL, NULL))
+CALL(arenas_no_list, haul_ship_arenas(the.device, NULL, 1, NULL, NULL, shipments))
+CALL(arenas_none, haul_ship_arenas(the.device, &the.arena, 0, NULL, NULL, shipments))
+CALL(from_null, haul_ship_from(NULL, haul_from_arena_root(the.arena, the.in_arena, the.type), NULL,
+                               NULL, &a_shipment))
 
-    /* ---- Types. */
+CALL(from_no_result,
+     haul_ship_from(the.device, haul_from_arena_root(the.arena, the.in_arena, the.type), NULL, NULL,
+                    NULL))
 
-    CALL(type_no_result, haul_type_create("t", 8, NULL, 0, NULL))
-        CALL(type_no_rows, haul_type_create("t", 8, NULL, 1, &a_type)) static haul_status
-    pointer_no_result(void)
+CALL(from_no_arena, haul_ship_from(the.device, haul_from_arena_root(NULL, the.in_arena, the.type),
+                                   NULL, NULL, &a_shipment))
+
+CALL(from_no_root, haul_ship_from(the.device, haul_from_arena_root(the.arena, NULL, the.type), NULL,
+                                  NULL, &a_shipment))
+
+CALL(from_no_type, haul_ship_from(the.device, haul_from_arena_root(the.arena, the.in_arena, NULL),
+                                  NULL, NULL, &a_shipment))
+
+/* ---- Types. */
+CALL(type_no_result, haul_type_create("t", 8, NULL, 0, NULL))
+CALL(type_no_rows, haul_type_create("t", 8, NULL, 1, &a_type))
+static haul_status pointer_no_result(void)
 {
     static const haul_shape shape = HAUL_ONE;
     return haul_type_pointer("p", NULL, 8, shape, NULL);
@@ -470,97 +384,45 @@ static haul_status type_half_allocator(void)
 }
 CALL(parameter_no_result, haul_type_parameter("p", NULL))
 CALL(bytes_no_result, haul_type_bytes("b", 8, NULL))
-CALL(add_null, haul_type_add(NULL, NULL, 0)) CALL(
-    add_no_rows,
-    haul_type_add(the.open, NULL, 1)) CALL(add_closed,
-                                           haul_type_add(the.type, NULL,
-                                                         0)) CALL(alignment_null,
-                                                                  haul_type_set_alignment(NULL, 8))
-    CALL(alignment_closed, haul_type_set_alignment(the.type, 8)) CALL(
-        size_null, haul_type_set_size(NULL, NULL)) CALL(size_no_function,
-                                                        haul_type_set_size(the.open, NULL))
-        CALL(rebuild_null, haul_type_set_rebuild(NULL, NULL, NULL)) CALL(
-            rebuild_closed,
-            haul_type_set_rebuild(the.type, NULL, NULL)) CALL(commit_null, haul_type_commit(NULL))
-            CALL(dup_null, haul_type_dup(NULL, &a_type)) CALL(
-                dup_no_result,
-                haul_type_dup(the.type,
-                              NULL)) CALL(contiguous_null, haul_type_contiguous(1, NULL, &a_type))
-                CALL(contiguous_no_result, haul_type_contiguous(1, the.type, NULL)) CALL(
-                    vector_no_result,
-                    haul_type_vector(
-                        1, 1, 1,
-                        the.type, NULL)) CALL(hvector_no_result,
-                                              haul_type_create_hvector(1, 1, 1, the.type, NULL))
-                    CALL(indexed_no_lists, haul_type_indexed(1, NULL, NULL, the.type, &a_type)) CALL(
-                        hindexed_no_lists,
-                        haul_type_create_hindexed(1, NULL, NULL, the.type, &a_type))
-                        CALL(
-                            indexed_block_no_list,
-                            haul_type_create_indexed_block(
-                                1, 1, NULL,
-                                the.type,
-                                &a_type)) CALL(struct_no_types,
-                                               haul_type_create_struct(1, NULL, NULL, NULL, &a_type))
-                            CALL(struct_no_lists,
-                                 haul_type_create_struct(1, NULL, NULL, &the.type, &a_type))
-                                CALL(
-                                    subarray_no_lists,
-                                    haul_type_create_subarray(
-                                        1, NULL,
-                                        NULL,
-                                        NULL, HAUL_ORDER_C, the.type,
-                                        &a_type)) CALL(resized_to_none,
-                                                       haul_type_create_resized(the.type, 0, 0, &a_type))
-                                    CALL(
-                                        instance_null,
-                                        haul_type_instance(NULL, 1, &the.parameter,
-                                                           &the.type, &a_type))
-                                        CALL(
-                                            instance_no_result,
-                                            haul_type_instance(the.box, 1, &the.parameter,
-                                                               &the.type, NULL))
-                                            CALL(
-                                                instance_no_parameter,
-                                                haul_type_instance(
-                                                    the.box,
-                                                    1, NULL,
-                                                    &the.type,
-                                                    &a_type)) CALL(type_size_null,
-                                                                   haul_type_size(NULL, &a_size))
-                                                CALL(type_size_no_result,
-                                                     haul_type_size(the.type, NULL))
-                                                    CALL(extent_null,
-                                                         haul_type_get_extent(
-                                                             NULL, &a_size,
-                                                             &another_size))
-                                                        CALL(extent_no_result,
-                                                             haul_type_get_extent(
-                                                                 the.type, &a_size,
-                                                                 NULL))
-                                                            CALL(true_extent_no_result,
-                                                                 haul_type_get_true_extent(the.type,
-                                                                                           NULL,
-                                                                                           &a_size))
-                                                                CALL(field_null,
-                                                                     haul_type_get_field(
-                                                                         NULL, 0, &a_field))
-                                                                    CALL(field_no_result,
-                                                                         haul_type_get_field(
-                                                                             the.type, 0, NULL))
-                                                                        CALL(field_none,
-                                                                             haul_type_get_field(
-                                                                                 the.type, 9,
-                                                                                 &a_field))
-                                                                            CALL(dump_null,
-                                                                                 haul_type_dump(
-                                                                                     NULL, NULL))
-                                                                                CALL(
-                                                                                    dump_no_file,
-                                                                                    haul_type_dump(
-                                                                                        the.type,
-                                                                                        NULL)) static haul_status
-    takes_nothing(void *user, const void *data, size_t bytes)
+CALL(add_null, haul_type_add(NULL, NULL, 0))
+CALL(add_no_rows, haul_type_add(the.open, NULL, 1))
+CALL(add_closed, haul_type_add(the.type, NULL, 0))
+CALL(alignment_null, haul_type_set_alignment(NULL, 8))
+CALL(alignment_closed, haul_type_set_alignment(the.type, 8))
+CALL(size_null, haul_type_set_size(NULL, NULL))
+CALL(size_no_function, haul_type_set_size(the.open, NULL))
+CALL(rebuild_null, haul_type_set_rebuild(NULL, NULL, NULL))
+CALL(rebuild_closed, haul_type_set_rebuild(the.type, NULL, NULL))
+CALL(commit_null, haul_type_commit(NULL))
+CALL(dup_null, haul_type_dup(NULL, &a_type))
+CALL(dup_no_result, haul_type_dup(the.type, NULL))
+CALL(contiguous_null, haul_type_contiguous(1, NULL, &a_type))
+CALL(contiguous_no_result, haul_type_contiguous(1, the.type, NULL))
+CALL(vector_no_result, haul_type_vector(1, 1, 1, the.type, NULL))
+CALL(hvector_no_result, haul_type_create_hvector(1, 1, 1, the.type, NULL))
+CALL(indexed_no_lists, haul_type_indexed(1, NULL, NULL, the.type, &a_type))
+CALL(hindexed_no_lists, haul_type_create_hindexed(1, NULL, NULL, the.type, &a_type))
+CALL(indexed_block_no_list, haul_type_create_indexed_block(1, 1, NULL, the.type, &a_type))
+CALL(struct_no_types, haul_type_create_struct(1, NULL, NULL, NULL, &a_type))
+CALL(struct_no_lists, haul_type_create_struct(1, NULL, NULL, &the.type, &a_type))
+CALL(subarray_no_lists,
+     haul_type_create_subarray(1, NULL, NULL, NULL, HAUL_ORDER_C, the.type, &a_type))
+
+CALL(resized_to_none, haul_type_create_resized(the.type, 0, 0, &a_type))
+CALL(instance_null, haul_type_instance(NULL, 1, &the.parameter, &the.type, &a_type))
+CALL(instance_no_result, haul_type_instance(the.box, 1, &the.parameter, &the.type, NULL))
+CALL(instance_no_parameter, haul_type_instance(the.box, 1, NULL, &the.type, &a_type))
+CALL(type_size_null, haul_type_size(NULL, &a_size))
+CALL(type_size_no_result, haul_type_size(the.type, NULL))
+CALL(extent_null, haul_type_get_extent(NULL, &a_size, &another_size))
+CALL(extent_no_result, haul_type_get_extent(the.type, &a_size, NULL))
+CALL(true_extent_no_result, haul_type_get_true_extent(the.type, NULL, &a_size))
+CALL(field_null, haul_type_get_field(NULL, 0, &a_field))
+CALL(field_no_result, haul_type_get_field(the.type, 0, NULL))
+CALL(field_none, haul_type_get_field(the.type, 9, &a_field))
+CALL(dump_null, haul_type_dump(NULL, NULL))
+CALL(dump_no_file, haul_type_dump(the.type, NULL))
+static haul_status takes_nothing(void *user, const void *data, size_t bytes)
 {
     (void)user, (void)data, (void)bytes;
     return HAUL_ERROR_FILE;
@@ -712,6 +574,9 @@ static const refusal refusals[] = {
     { arena_no_result, ON_CONTEXT, ARGUMENT, "address of the new arena" },
     { arena_huge, ON_CONTEXT, ARGUMENT, "reserve_bytes" },
     { arena_for_null, NO_DEVICE, ARGUMENT, "no context" },
+    { arena_pinned_nowhere, ON_CONTEXT, ARGUMENT, "needs a device" },
+    { arena_far, ON_CONTEXT, ARGUMENT, "another context" },
+    { arena_other_layout, ON_CONTEXT, HAUL_ERROR_VERSION, "another layout" },
     { arena_for_no_result, ON_DEVICE, ARGUMENT, "address of the new arena" },
     { arena_huge_for, ON_DEVICE, ARGUMENT, "reserve_bytes" },
     { new_no_type, ON_ARENA, ARGUMENT, "type is NULL" },
@@ -720,6 +585,8 @@ static const refusal refusals[] = {
     { new_too_many, ON_ARENA, HAUL_ERROR_LIMIT, "objects overflows" },
     { tail_no_type, ON_ARENA, ARGUMENT, "type is NULL" },
     { tail_too_long, ON_ARENA, HAUL_ERROR_LIMIT, "objects overflows" },
+    { pointers_none, ON_ARENA, ARGUMENT, "0 bytes are asked for" },
+    { pointers_too_many, ON_ARENA, HAUL_ERROR_LIMIT, "so many pointers" },
     { bytes_none, ON_ARENA, ARGUMENT, "0 bytes are asked for" },
     { bytes_too_many, ON_ARENA, HAUL_ERROR_LIMIT, "bytes" },
     { aligned_oddly, ON_ARENA, ARGUMENT, "alignment" },
@@ -859,8 +726,8 @@ static void start(void)
     CHECK_STATUS(test_open(haul_host_device(), &options, &the.device), HAUL_OK);
     options.context = the.other_context;
     CHECK_STATUS(test_open(haul_host_device(), &options, &the.far_device), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the.device, NULL, &the.arena), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the.device, NULL, &the.empty), HAUL_OK);
+    CHECK_STATUS(test_arena(the.device, NULL, &the.arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the.device, NULL, &the.empty), HAUL_OK);
     CHECK((the.in_arena = haul_arena_new(the.arena, the.type, 1)) != NULL);
     the.data[0].next = &the.data[1];
     one.address = the.data;
@@ -916,7 +783,6 @@ TEST(refusals, name_the_argument_that_is_refused)
 }
 
 /* ---- Inside another call. */
-
 CALL(busy_device, haul_host_open(the.context, NULL, &a_device))
 CALL(busy_static, haul_context_add_static(the.context, &the, sizeof the, HAUL_STATIC_KEEP))
 CALL(busy_translation, haul_context_add_translation(the.context, 1, 2))
@@ -927,44 +793,41 @@ static haul_status busy_audit(void)
 }
 CALL(busy_trim, haul_context_trim(the.context))
 CALL(busy_plan, root(the.data, the.type, 1))
-CALL(busy_pack, haul_plan_pack(the.plan, the.bytes, 256, 0,
-                               the.bitmap)) CALL(busy_unpack,
-                                                 haul_plan_unpack(the.plan, the.bytes, 256, 0))
-    CALL(busy_ship, haul_ship(the.device, the.data, the.type, 1, NULL, &a_shipment)) CALL(
-        busy_ship_plan,
-        haul_ship_from(the.device, haul_from_plan(the.plan), NULL, NULL,
-                       &a_shipment)) CALL(busy_refresh,
-                                          haul_update_device(the.shipment, NULL, NULL))
-        CALL(busy_replan, haul_reship(the.shipment, NULL)) CALL(busy_unmarshal,
-                                                                haul_unmarshal(the.shipment))
-            CALL(busy_pointers, haul_update_host(the.shipment, WITH_POINTERS, NULL)) CALL(
-                busy_update_device, haul_update_device(the.shipment, RANGE(the.data, 8), NULL))
-                CALL(busy_update_host, haul_update_host(the.shipment, RANGE(the.data, 8), NULL))
-                    CALL(busy_copy, haul_shipment_copy(the.shipment, the.device, &a_shipment)) CALL(
-                        busy_wait, haul_wait(the.shipment)) CALL(busy_poll, haul_poll(the.shipment))
-                        CALL(busy_arena, haul_arena_create_for(the.device, NULL, &an_arena))
-                            CALL(busy_ship_arena,
-                                 haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL,
-                                                &a_shipment))
-                                CALL(busy_ship_from,
-                                     haul_ship_from(the.device,
-                                                    haul_from_arena_root(the.arena, the.in_arena,
-                                                                         the.type),
-                                                    NULL, NULL,
-                                                    &a_shipment))
+CALL(busy_pack, haul_plan_pack(the.plan, the.bytes, 256, 0, the.bitmap))
+CALL(busy_unpack, haul_plan_unpack(the.plan, the.bytes, 256, 0))
+CALL(busy_ship, haul_ship(the.device, the.data, the.type, 1, NULL, &a_shipment))
+CALL(busy_ship_plan, haul_ship_from(the.device, haul_from_plan(the.plan), NULL, NULL, &a_shipment))
+CALL(busy_refresh, haul_update_device(the.shipment, NULL, NULL))
+CALL(busy_replan, haul_reship(the.shipment, NULL))
+CALL(busy_unmarshal, haul_unmarshal(the.shipment))
+CALL(busy_pointers, haul_update_host(the.shipment, WITH_POINTERS, NULL))
+CALL(busy_update_device, haul_update_device(the.shipment, RANGE(the.data, 8), NULL))
+CALL(busy_update_host, haul_update_host(the.shipment, RANGE(the.data, 8), NULL))
+CALL(busy_copy, haul_shipment_copy(the.shipment, the.device, &a_shipment))
+CALL(busy_wait, haul_wait(the.shipment))
+CALL(busy_poll, haul_poll(the.shipment))
+static haul_status busy_arena(void)
+{
+    haul_arena_options options;
+    memset(&options, 0, sizeof options);
+    options.pinned = 1;
+    return test_arena(the.device, &options, &an_arena);
+}
+CALL(busy_ship_arena,
+     haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &a_shipment))
 
-                                    static haul_status (*const busy[])(void) = {
-                                        busy_device, busy_static, busy_translation, busy_audit,
-                                        busy_trim, busy_plan,
-                                        busy_pack, busy_unpack, busy_ship, busy_ship_plan,
-                                        busy_refresh, busy_replan, busy_unmarshal, busy_pointers,
-                                        busy_copy, busy_wait, busy_poll, busy_arena,
-                                        busy_ship_arena, busy_ship_from, busy_update_device,
-                                        busy_update_host,
-                                        /* Refused before they enter, or inside: busy says more. */
-                                        plan_no_result, ship_no_result, arenas_none,
-                                        update_device_wraps
-                                    };
+CALL(busy_ship_from,
+     haul_ship_from(the.device, haul_from_arena_root(the.arena, the.in_arena, the.type), NULL, NULL,
+                    &a_shipment))
+
+static haul_status (*const busy[])(void) = {
+    busy_device, busy_static, busy_translation, busy_audit, busy_trim, busy_plan, busy_pack,
+    busy_unpack, busy_ship, busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal,
+    busy_pointers, busy_copy, busy_wait, busy_poll, busy_arena, busy_ship_arena, busy_ship_from,
+    busy_update_device, busy_update_host,
+    /* Refused before they enter, or inside: busy says more. */
+    plan_no_result, ship_no_result, arenas_none, update_device_wraps
+};
 
 static int asked;
 

@@ -195,7 +195,7 @@ static void lab_open(fault_plan *plan, const way *w, int lets_change)
     if (w->in_arena) {
         CHECK_STATUS(haul_arena_create(haul_device_context(the_lab.device), NULL, &the_lab.arena),
                      HAUL_OK);
-        the_lab.at = haul_arena_allocate(the_lab.arena, sizeof *the_lab.at);
+        the_lab.at = haul_arena_bytes(the_lab.arena, sizeof *the_lab.at, 0);
     } else {
         the_lab.at = malloc(sizeof *the_lab.at);
     }
@@ -522,14 +522,14 @@ static void widths(const haul_ref *refs, int is_wide_first)
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_arena_create(haul_device_context(device), NULL, &arena), HAUL_OK);
-    a = haul_arena_allocate(arena, sizeof *a);
+    a = haul_arena_bytes(arena, sizeof *a, 0);
     b = (narrow_first *)(void *)a;
     if (is_wide_first)
         a->wide = a->narrow = 3;
     else
         b->wide = b->narrow = 3;
-    a->of_wide = haul_arena_allocate(arena, 3 * sizeof(int32_t));
-    a->of_narrow = haul_arena_allocate(arena, 3 * sizeof(int32_t));
+    a->of_wide = haul_arena_bytes(arena, 3 * sizeof(int32_t), 0);
+    a->of_narrow = haul_arena_bytes(arena, 3 * sizeof(int32_t), 0);
     CHECK_STATUS(haul_ship_from(device, haul_from_arena_root(arena, a, type), NULL, NULL, &s),
                  HAUL_OK);
     check_that_it_stays(device, s, is_wide_first ? &a->wide : &b->wide, sizeof(int64_t));

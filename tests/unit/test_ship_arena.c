@@ -27,7 +27,7 @@ static void open_device(void)
 static void start(int count, const haul_arena_options *options)
 {
     open_device();
-    CHECK_STATUS(haul_arena_create_for(the_device, options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, options, &the_arena), HAUL_OK);
     the_first = links_make(the_arena, count);
     CHECK(the_first != NULL);
 }
@@ -45,8 +45,8 @@ static void end(void)
 
 static size_t used_by(const haul_arena *arena)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(arena, &now);
     return now.used_bytes;
 }
 
@@ -75,9 +75,9 @@ static void check_seen(int count)
 
 /* What the host holds now, to be compared later. */ static unsigned char *picture(void)
 {
-    haul_arena_statistics now;
+    haul_arena_info now;
     unsigned char *copy;
-    haul_arena_get_statistics(the_arena, &now);
+    haul_arena_get_info(the_arena, &now);
     copy = malloc(now.used_bytes);
     CHECK(copy != NULL);
     return memcpy(copy, now.base, now.used_bytes);
@@ -172,7 +172,7 @@ static uint64_t relocations(void)
     link *last, *more;
     sight seen;
     start(LARGE, NULL);
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &arenas[1]), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &arenas[1]), HAUL_OK);
     arenas[0] = the_arena;
     more = links_make(arenas[1], LARGE);
     CHECK(more != NULL);
@@ -233,6 +233,46 @@ TEST(ship_arena, a_typed_arena_is_walked_there_and_its_data_comes_back)
     there_and_back(MANY, NULL, NULL);
 }
 
+static void follow(void *argument)
+{
+    int64_t **list = argument;
+    int i;
+    for (i = 0; i < 100; i++)
+        *list[i] += i;
+}
+
+TEST(ship_arena, an_array_of_pointers_is_patched)
+{
+    int64_t **list, *values;
+    haul_device *device;
+    haul_arena *arena;
+    haul_shipment *s;
+    int i;
+    CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
+    CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
+    CHECK(haul_arena_bytes(arena, 8, 0) != NULL);
+    list = haul_arena_new_pointers(arena, 100);
+    values = haul_arena_bytes(arena, 100 * sizeof *values, 64);
+    CHECK(list && values);
+    CHECK_EQ((uintptr_t)values % 64, 0);
+    for (i = 0; i < 100; i++) {
+        CHECK_PTR(list[i], NULL);
+        values[i] = 1000;
+        list[i] = &values[99 - i];
+    }
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, follow, haul_device_pointer(s, list)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (i = 0; i < 100; i++) {
+        CHECK_EQ(values[i], 1000 + 99 - i);
+        CHECK_PTR(list[i], &values[99 - i]);
+    }
+    haul_shipment_free(&s);
+    CHECK_STATUS(haul_arena_release(arena, list, 100 * sizeof *list), HAUL_OK);
+    haul_arena_free(&arena);
+    haul_device_close(&device);
+}
+
 TEST(ship_arena, one_in_the_devices_own_memory_too)
 {
     haul_arena_options options;
@@ -291,7 +331,7 @@ TEST(ship_arena, nothing_is_left_behind_what_was_allocated)
     start(FEW, NULL);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
                  HAUL_OK);
-    after = haul_arena_allocate(the_arena, 1000);
+    after = haul_arena_bytes(the_arena, 1000, 0);
     for (i = 0; i < 1000; i++)
         CHECK_EQ(after[i], 0);
     end();
@@ -302,7 +342,7 @@ TEST(ship_arena, plain_arenas_have_no_pointers_to_patch)
     haul_host_counters now;
     open_device();
     CHECK_STATUS(haul_arena_create(haul_device_context(the_device), NULL, &the_arena), HAUL_OK);
-    the_first = haul_arena_allocate(the_arena, sizeof(link));
+    the_first = haul_arena_bytes(the_arena, sizeof(link), 0);
     the_first->next = the_first;
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
                  HAUL_OK);
@@ -338,7 +378,7 @@ TEST(ship_arena, alignments_asked_for_hold_on_the_device)
 {
     void *page;
     start(FEW, NULL);
-    page = haul_arena_allocate_aligned(the_arena, 64, 4096);
+    page = haul_arena_bytes(the_arena, 64, 4096);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
                  HAUL_OK);
     CHECK_EQ(device_address(the_shipment, page) % 4096, 0);
@@ -569,7 +609,7 @@ static void return_directly(int count, int pinned)
     memset(&options, 0, sizeof options);
     options.pinned = pinned;
     options.reserve_bytes = 1 << 25;
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
     first = pairs_make(the_arena, count, 0);
     CHECK(first != NULL);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
@@ -677,7 +717,7 @@ TEST(ship_arena, use_after_reset_rollback_and_release_is_stale)
     memset(&options, 0, sizeof options);
     options.reuse = 1;
     open_device();
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
     mark = haul_arena_checkpoint(the_arena);
     the_first = links_make(the_arena, FEW);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
@@ -712,7 +752,7 @@ TEST(ship_arena, what_goes_behind_a_shipment_is_nothing_to_it_whatever_was_shipp
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
                  HAUL_OK);
-    behind = haul_arena_allocate(the_arena, 64);
+    behind = haul_arena_bytes(the_arena, 64, 0);
     CHECK_STATUS(haul_arena_release(the_arena, behind, 64), HAUL_OK);
     CHECK_STATUS(haul_update_device(the_shipment, NULL, NULL), HAUL_OK);
     check_seen(FEW);
@@ -742,8 +782,8 @@ typedef struct stale_model {
 
 static size_t offset_in_arena(const void *at)
 {
-    haul_arena_statistics statistics;
-    haul_arena_get_statistics(the_arena, &statistics);
+    haul_arena_info statistics;
+    haul_arena_get_info(the_arena, &statistics);
     return (size_t)((const unsigned char *)at - (unsigned char *)statistics.base);
 }
 
@@ -760,7 +800,7 @@ static void model_allocate(stale_model *m)
     unsigned char *at;
     if (m->blocks == 64)
         return;
-    at = haul_arena_allocate(the_arena, bytes);
+    at = haul_arena_bytes(the_arena, bytes, 0);
     CHECK(at != NULL);
     if (offset_in_arena(at) < used)
         something_goes(m, offset_in_arena(at));
@@ -809,9 +849,9 @@ static void model_ship(stale_model *m)
 
 static void model_check(const stale_model *m)
 {
-    haul_arena_statistics statistics;
+    haul_arena_info statistics;
     size_t i;
-    haul_arena_get_statistics(the_arena, &statistics);
+    haul_arena_get_info(the_arena, &statistics);
     for (i = 0; i < 8; i++)
         if (m->carried[i].shipment)
             CHECK_STATUS(haul_update_host(m->carried[i].shipment, RANGE(statistics.base, 1), NULL),
@@ -828,7 +868,7 @@ TEST(ship_arena, a_shipment_is_stale_if_something_of_it_has_gone_and_only_then)
     memset(&m, 0, sizeof m);
     m.random = random_start("shipments that are stale");
     open_device();
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
     m.mark = haul_arena_checkpoint(the_arena);
     for (step = 0; step < 4000; step++) {
         const size_t what = random_below(&m.random, 64);
@@ -871,7 +911,7 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
     memset(&alone, 0, sizeof alone);
     alone.name = "x";
     open_device();
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &the_arena), HAUL_OK);
     check_gone_nowhere(
         haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
         HAUL_ERROR_ARGUMENT, "nothing");
@@ -941,7 +981,7 @@ static void start_untyped(int count)
     memset(&options, 0, sizeof options);
     options.reuse = 1;
     open_device();
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
     library_use(the_arena);
     library_free(library_malloc(1000));
     the_first = library_links(count);
@@ -1067,7 +1107,7 @@ static link *other_first;
 static void start_two(int count)
 {
     start(count, NULL);
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_other), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &the_other), HAUL_OK);
     other_first = links_make(the_other, count);
     ((link *)the_first->other)->next = other_first;
 }
@@ -1186,7 +1226,7 @@ static void family_start(size_t nursery_bytes, int wanted)
     refs[1] = (haul_ref)HAUL_OBJECT(family, first, &link_type);
     CHECK_STATUS(haul_type_create("family", sizeof(family), refs, 2, &family_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(family_type), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &the_arena), HAUL_OK);
     the_family = haul_arena_new(the_arena, family_type, 1);
     the_first = the_family->first = links_make(the_arena, FEW);
     the_family->nursery = haul_arena_new_nursery(the_arena, nursery_bytes);

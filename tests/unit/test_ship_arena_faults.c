@@ -8,6 +8,7 @@
  */
 #include "arena_graphs.h"
 #include "support/short_forms.h"
+#include "support/open.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 
@@ -35,7 +36,7 @@ static haul_status make_arena(void *user)
     options.reserve_bytes = the.between + ((size_t)(the.direct ? 32 : 1) << 20);
     options.pinned = the.pinned;
     options.reuse = the.reuse;
-    return haul_arena_create_for(the.device, &options, &the.arena);
+    return test_arena(the.device, &options, &the.arena);
 }
 
 static haul_status ship(void *user)
@@ -54,8 +55,8 @@ static haul_status ship(void *user)
 
 static void take_picture(void)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(the.arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(the.arena, &now);
     the.bytes = now.used_bytes;
     the.before = malloc(the.bytes);
     CHECK(the.before != NULL);
@@ -74,7 +75,7 @@ static void prepare_device(void *user, fault_plan *plan)
 static link *make_large(void)
 {
     link *first = links_make(the.arena, the.count / 2);
-    CHECK(haul_arena_allocate(the.arena, the.between) != NULL);
+    CHECK(haul_arena_bytes(the.arena, the.between, 0) != NULL);
     CHECK(links_add(the.arena, first, the.count / 2, the.count) == first);
     links_set_homes(first, 0);
     return first;
@@ -129,7 +130,7 @@ static void check_untouched(void *user, haul_status status)
     CHECK_BYTES(the.first, the.before, the.bytes);
     if (status == HAUL_ERROR_PENDING)
         return; /* the device reads on */
-    behind = haul_arena_allocate(the.arena, 4096);
+    behind = haul_arena_bytes(the.arena, 4096, 0);
     CHECK(behind != NULL);
     for (i = 0; i < 4096; i++)
         CHECK_EQ(behind[i], 0);
@@ -362,17 +363,17 @@ enum { MADE = 8 };
 static void fail_in_released_bytes(void *(*make)(void))
 {
     fault_plan plan = { 0 };
-    haul_arena_statistics now;
+    haul_arena_info now;
     void *released;
     prepare_device(NULL, &plan);
     the.reuse = 1;
     CHECK_STATUS(make_arena(NULL), HAUL_OK);
     CHECK(make() != NULL);
-    haul_arena_get_statistics(the.arena, &now);
+    haul_arena_get_info(the.arena, &now);
     for (int i = 1; i < MADE; i++)
         CHECK(make() != NULL);
-    CHECK((released = haul_arena_allocate(the.arena, now.used_bytes)) != NULL);
-    CHECK(haul_arena_allocate(the.arena, 16) != NULL);
+    CHECK((released = haul_arena_bytes(the.arena, now.used_bytes, 0)) != NULL);
+    CHECK(haul_arena_bytes(the.arena, 16, 0) != NULL);
     CHECK_STATUS(haul_arena_release(the.arena, released, now.used_bytes), HAUL_OK);
     CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &the.shipment),
                  HAUL_OK);

@@ -18,7 +18,7 @@ static void start(const haul_arena_options *options)
 {
     links_open();
     CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, options, &the_arena), HAUL_OK);
 }
 
 static void end(void)
@@ -108,7 +108,7 @@ fill_boxes(box *all, int count)
 {
     int i;
     for (i = 0; i < count; i++) {
-        char *name = haul_arena_allocate(the_arena, 8);
+        char *name = haul_arena_bytes(the_arena, 8, 0);
         all[i].at[0] = (unsigned char)i;
         put(all[i].at + NEXT, i + 1 < count ? all[i + 1].at : NULL);
         put_number(all[i].at, i);
@@ -307,7 +307,7 @@ TEST(ship_arena_special, what_is_released_leaves_no_pointer_behind)
     unsigned char *bytes;
     CHECK(haul_arena_new(the_arena, box_type, 9) != NULL);
     CHECK_STATUS(haul_arena_rollback(the_arena, mark), HAUL_OK);
-    bytes = haul_arena_allocate(the_arena, 9 * sizeof(box));
+    bytes = haul_arena_bytes(the_arena, 9 * sizeof(box), 0);
     memset(bytes, 0xee, 9 * sizeof(box));
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
                  HAUL_OK);
@@ -322,7 +322,7 @@ TEST(ship_arena_special, what_is_released_leaves_no_pointer_behind)
     box *all;
     start(NULL);
     boxes_open();
-    memory = haul_arena_allocate(the_arena, FEW * sizeof(box) + 3);
+    memory = haul_arena_bytes(the_arena, FEW * sizeof(box) + 3, 0);
     all = fill_boxes((box *)(memory + 3), FEW);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, all, box_type), NULL,
                                 NULL, &the_shipment),
@@ -439,7 +439,7 @@ TEST(ship_arena_special, others_are_refused_at_allocation_with_advice_and_discov
     CHECK_EQ(haul_arena_error(the_arena)->status, HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_arena_error(the_arena)->text, "haul_from_arena_root");
     CHECK_STATUS(haul_stamp_of(leaf_type, &stamp), HAUL_ERROR_UNSUPPORTED);
-    l = leaves_make(haul_arena_allocate(the_arena, 2 * sizeof(leaf)));
+    l = leaves_make(haul_arena_bytes(the_arena, 2 * sizeof(leaf), 0));
     memset(&options, 0, sizeof options);
     options.let_counts_change = 1; /* a kind becomes another one */
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, l, leaf_type), &options,
@@ -553,7 +553,7 @@ static void update_input(int discovered)
     }
     CHECK_STATUS(haul_type_commit(task_type), HAUL_OK);
     t = haul_arena_new(the_arena, task_type, 1);
-    CHECK(t != NULL && (t->values = haul_arena_allocate(the_arena, 2 * sizeof *t->values)) != NULL);
+    CHECK(t != NULL && (t->values = haul_arena_bytes(the_arena, 2 * sizeof *t->values, 0)) != NULL);
     t->factor = 3;
     t->count = 2;
     t->values[0] = 5, t->values[1] = 7;
@@ -663,7 +663,7 @@ TEST(ship_arena_special, pointers_beside_their_blocks_and_tagged_ones_are_discov
     hooked *two, *seen[2] = { NULL, NULL };
     start(NULL);
     hooked_open();
-    two = haul_arena_allocate(the_arena, 2 * sizeof(hooked));
+    two = haul_arena_bytes(the_arena, 2 * sizeof(hooked), 0);
     two[0].value = 1;
     two[1].value = 2;
     two[0].colour = (uintptr_t)&two[1] | 3;
@@ -730,7 +730,7 @@ TEST(ship_arena_special, bytes_behind_a_subarray_belong_to_nobody_and_travel)
     static const size_t sizes[] = { 4, 4 }, subsizes[] = { 3, 2 }, starts[] = { 1, 2 };
     haul_type *entry, *part;
     unsigned char *array, *rest;
-    haul_arena_statistics before, after;
+    haul_arena_info before, after;
     behind b;
     int i;
     start(NULL);
@@ -738,7 +738,7 @@ TEST(ship_arena_special, bytes_behind_a_subarray_belong_to_nobody_and_travel)
     CHECK_STATUS(haul_type_create_subarray(2, sizes, subsizes, starts, HAUL_ORDER_C, entry, &part),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(part), HAUL_OK);
-    array = haul_arena_allocate(the_arena, (ENTRIES + 1) * ENTRY);
+    array = haul_arena_bytes(the_arena, (ENTRIES + 1) * ENTRY, 0);
     rest = array + ENTRIES * ENTRY;
     memset(array, 5, (ENTRIES + 1) * ENTRY);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena_root(the_arena, array, part), NULL,
@@ -751,9 +751,9 @@ TEST(ship_arena_special, bytes_behind_a_subarray_belong_to_nobody_and_travel)
         CHECK_EQ(b.seen[i], 5);
         CHECK_EQ(rest[i], 7);
     }
-    haul_arena_get_statistics(the_arena, &before);
+    haul_arena_get_info(the_arena, &before);
     CHECK(haul_arena_new(the_arena, part, 1) != NULL);
-    haul_arena_get_statistics(the_arena, &after);
+    haul_arena_get_info(the_arena, &after);
     CHECK_EQ(after.used_bytes - before.used_bytes, ENTRIES * ENTRY);
     haul_type_free(&part);
     haul_type_free(&entry);
@@ -895,7 +895,7 @@ static void prepare(void *user, fault_plan *plan)
 {
     CHECK_STATUS(fault_open(plan, NULL, &the_device), HAUL_OK);
     boxes_open();
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &the_arena), HAUL_OK);
     the_boxes = fill_boxes(haul_arena_new(the_arena, box_type, FEW), FEW);
     CHECK_STATUS(journey(user), HAUL_OK);
     check(user, HAUL_OK);
@@ -1038,7 +1038,7 @@ static void cross_to_the_byte(to_the_byte *b)
     unsigned char *first;
     size_t i;
     draw_type(b);
-    b->chunk = haul_arena_allocate(the_arena, CHUNK);
+    b->chunk = haul_arena_bytes(the_arena, CHUNK, 0);
     CHECK(b->chunk != NULL);
     first = place_items(b);
     memcpy(b->before, b->chunk, CHUNK);

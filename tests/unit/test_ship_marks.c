@@ -22,14 +22,14 @@ static link *the_first;
 
 static size_t used(void)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(the_arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(the_arena, &now);
     return now.used_bytes;
 }
 
 static void fill_up(size_t bytes)
 {
-    CHECK(bytes == 0 || haul_arena_allocate(the_arena, bytes) != NULL);
+    CHECK(bytes == 0 || haul_arena_bytes(the_arena, bytes, 0) != NULL);
 }
 
 /* `count` links more, with so much data before, between and behind them. */ static void
@@ -54,7 +54,7 @@ static void start_on(haul_device *device, int count, size_t before, size_t betwe
     the_device = device;
     the_first = NULL;
     links_open();
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
     add(0, count, before, between, behind);
 }
 
@@ -312,7 +312,7 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     options.pinned = 1;
     pairs_open();
     CHECK_STATUS(fault_open(&plan, NULL, &the_device), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
     first = pairs_make(the_arena, count, apart);
     CHECK(first != NULL && used() >= LARGE_BYTES);
     ship_directly(&how);
@@ -358,8 +358,8 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     options.pinned = 1;
     pairs_open();
     CHECK_STATUS(test_open(haul_host_device(), NULL, &the_device), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &the_arena), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(the_device, &options, &other), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &the_arena), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, &options, &other), HAUL_OK);
     first = pairs_make(the_arena, 620001, 0);
     there = pairs_make(other, 1, 0);
     CHECK(first && there && used() >= LARGE_BYTES);
@@ -413,7 +413,7 @@ TEST(ship_marks, a_list_serves_arenas_that_lead_into_one_another)
     start(0, 4000, APART_BYTES);
     own = the_first;
     arenas[0] = the_arena;
-    CHECK_STATUS(haul_arena_create_for(the_device, NULL, &arenas[1]), HAUL_OK);
+    CHECK_STATUS(test_arena(the_device, NULL, &arenas[1]), HAUL_OK);
     more = links_make(arenas[1], COUNT);
     CHECK(more != NULL);
     last = own->other;

@@ -21,13 +21,13 @@ static link *the_first;
 static haul_arena *made(haul_device *device, size_t bytes)
 {
     haul_arena_options options;
-    haul_arena_statistics now;
+    haul_arena_info now;
     haul_arena *arena;
     memset(&options, 0, sizeof options);
     options.mirrored = 1;
     options.reserve_bytes = bytes;
-    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
-    haul_arena_get_statistics(arena, &now);
+    CHECK_STATUS(test_arena(device, &options, &arena), HAUL_OK);
+    haul_arena_get_info(arena, &now);
     CHECK(now.mirrored && now.pinned && !now.grows);
     CHECK(bytes == 0 || now.capacity_bytes == bytes);
     return arena;
@@ -64,8 +64,8 @@ static haul_host_counters counters(void)
 
 static size_t used_by(const haul_arena *arena)
 {
-    haul_arena_statistics now;
-    haul_arena_get_statistics(arena, &now);
+    haul_arena_info now;
+    haul_arena_get_info(arena, &now);
     return now.used_bytes;
 }
 
@@ -154,7 +154,7 @@ TEST(ship_mirror, pointers_that_no_type_tells_are_right_there_too)
     int i;
     start(0);
     for (i = 0; i < 100; i++) {
-        c = haul_arena_allocate(the_arena, sizeof *c);
+        c = haul_arena_bytes(the_arena, sizeof *c, 0);
         CHECK(c != NULL);
         c->next = first;
         c->value = i;
@@ -286,7 +286,7 @@ TEST(ship_mirror, pointers_that_lead_out_are_refused_with_their_place)
 {
     haul_host_counters before;
     start(FEW);
-    CHECK(haul_arena_allocate(the_arena, (size_t)4 << 20) != NULL);
+    CHECK(haul_arena_bytes(the_arena, (size_t)4 << 20, 0) != NULL);
     before = counters();
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
     CHECK_EQ(counters().relocations, before.relocations);
@@ -507,7 +507,7 @@ static joined join(int mirrored)
     if (mirrored)
         j.second = made(the_device, (size_t)1 << 20);
     else
-        CHECK_STATUS(haul_arena_create_for(the_device, NULL, &j.second), HAUL_OK);
+        CHECK_STATUS(test_arena(the_device, NULL, &j.second), HAUL_OK);
     j.here = pairs_make(the_arena, FEW, 0);
     j.there = pairs_make(j.second, FEW, 0);
     j.here->left = j.there;
@@ -766,7 +766,7 @@ TEST(ship_mirror, an_untyped_one_is_discovered_in_its_place)
 {
     link *first, *l;
     start(0);
-    first = haul_arena_allocate(the_arena, FEW * sizeof *first);
+    first = haul_arena_bytes(the_arena, FEW * sizeof *first, 0);
     CHECK(first != NULL);
     for (l = first; l < first + FEW; l++) {
         l->next = l + 1 < first + FEW ? l + 1 : NULL;
@@ -787,15 +787,15 @@ TEST(ship_mirror, an_untyped_one_is_discovered_in_its_place)
 static void is_pinned_instead(haul_device *device)
 {
     haul_arena_options options;
-    haul_arena_statistics now;
+    haul_arena_info now;
     haul_arena *arena;
     haul_shipment *shipment;
     link *first;
     memset(&options, 0, sizeof options);
     options.mirrored = 1;
     options.reserve_bytes = 1 << 16;
-    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
-    haul_arena_get_statistics(arena, &now);
+    CHECK_STATUS(test_arena(device, &options, &arena), HAUL_OK);
+    haul_arena_get_info(arena, &now);
     CHECK(!now.mirrored && now.pinned);
     first = links_make(arena, FEW);
     CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
@@ -844,7 +844,7 @@ static haul_status scene_arena(void *user)
     memset(&options, 0, sizeof options);
     options.mirrored = 1;
     options.reserve_bytes = (size_t)the.count * 32 + 4096;
-    return haul_arena_create_for(the.device, &options, &the.arena);
+    return test_arena(the.device, &options, &the.arena);
 }
 
 static haul_status scene_ship(void *user)

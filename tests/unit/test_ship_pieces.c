@@ -291,7 +291,7 @@ make_rings(haul_arena *arena, unsigned count, size_t apart)
     unsigned i;
     for (i = 0; i < count; i++) {
         *next = haul_arena_new(arena, ring_type, 1);
-        CHECK(*next != NULL && haul_arena_allocate(arena, apart) != NULL);
+        CHECK(*next != NULL && haul_arena_bytes(arena, apart, 0) != NULL);
         (*next)->weight = i;
         next = &(*next)->next;
     }
@@ -324,7 +324,7 @@ return_rings(size_t most, unsigned count, size_t apart)
     options.reserve_bytes = 1 << 22;
     CHECK_STATUS(haul_type_create("ring", sizeof(ring), refs, 1, &ring_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(ring_type), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(device, &options, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(device, &options, &arena), HAUL_OK);
     first = make_rings(arena, count, apart);
     CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s), HAUL_OK);
     CHECK_STATUS(haul_return_directly(s), HAUL_OK);

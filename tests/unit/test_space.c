@@ -426,7 +426,7 @@ static int in_little_room(const graph *g, size_t bytes)
     CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
     CHECK_EQ(errno, 5);
-    CHECK(haul_arena_allocate(arena, 1000) != NULL);
+    CHECK(haul_arena_bytes(arena, 1000, 0) != NULL);
     haul_arena_free(&arena);
     check_pack(plan, g);
     limit.rlim_cur = RLIM_INFINITY;
@@ -637,7 +637,7 @@ taken_by_little(const haul_context_options *options, const haul_arena_options *r
     CHECK_STATUS(haul_context_create(options, &context), HAUL_OK);
     CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
     CHECK_STATUS(haul_arena_create(context, reserve, &arena), HAUL_OK);
-    CHECK(haul_arena_allocate(arena, 100) != NULL);
+    CHECK(haul_arena_bytes(arena, 100, 0) != NULL);
     measure(&addresses, &after);
     check_pack(plan, g);
     haul_arena_free(&arena);
@@ -782,7 +782,7 @@ static void live_with(const haul_allocator *door, graph *g, unsigned threads)
     KEEPS(haul_shipment_free(&s));
     KEEPS(haul_plan_free(&plan));
     SUCCEEDS(haul_arena_create(context, &reuse, &arena));
-    KEEPS(block = haul_arena_allocate(arena, 100));
+    KEEPS(block = haul_arena_bytes(arena, 100, 0));
     SUCCEEDS(haul_arena_release(arena, block, 100));
     KEEPS(block = haul_arena_new(arena, cell_type, 3));
     SUCCEEDS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s));

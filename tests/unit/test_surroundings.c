@@ -469,7 +469,7 @@ journey(haul_device *device)
     if (status == HAUL_OK)
         status = haul_wait(shipment);
     if (status == HAUL_OK)
-        status = haul_arena_create_for(device, &small, &arena);
+        status = test_arena(device, &small, &arena);
     if (status == HAUL_OK && !(lone = haul_arena_malloc(arena, sizeof *lone)))
         status = haul_arena_error(arena)->status;
     if (status == HAUL_OK)

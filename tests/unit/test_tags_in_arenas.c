@@ -52,7 +52,7 @@ static ticket *untagged(uintptr_t word)
 /* A chain through an array; each one's other is itself, the last one's next a tag alone. */
 static ticket *tickets_make(size_t count)
 {
-    ticket *all = haul_arena_allocate(arena, count * sizeof *all);
+    ticket *all = haul_arena_bytes(arena, count * sizeof *all, 0);
     size_t i;
     CHECK(all != NULL);
     for (i = 0; i < count; i++) {
@@ -138,7 +138,7 @@ static void start(size_t chunk)
     ticket_open();
     device = open_like(NULL);
     other = open_like(device);
-    CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
 }
 
 static void end(void)
@@ -362,7 +362,7 @@ static void work_prepare(void *user, fault_plan *plan)
     memset(&options, 0, sizeof options);
     options.context = haul_device_context(device);
     CHECK_STATUS(fault_open(plan, &options, &other), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
     the_first = tickets_make(40);
 }
 

@@ -651,7 +651,7 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_arena_create_for(device, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
     first = beads_make(arena, type, BEADS);
     CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &shipment),
                  HAUL_OK);

@@ -658,7 +658,7 @@ static void build(standing *s, const gpu_workload *it)
         if (gpu_bytes(object) == 0)
             continue;
         made = type ? haul_arena_new(s->arena, type, object->count)
-                    : haul_arena_allocate(s->arena, gpu_bytes(object));
+                    : haul_arena_bytes(s->arena, gpu_bytes(object), 0);
         if (!made)
             gpu_die(it->name, haul_arena_error(s->arena)->text);
         s->base = s->base ? s->base : made;
@@ -668,15 +668,17 @@ static void build(standing *s, const gpu_workload *it)
 static void standing_open(gpu_bench *b, standing *s, haul_device *on, int mirrored)
 {
     haul_arena_options options;
-    haul_arena_statistics made;
+    haul_arena_info made;
     memset(s, 0, sizeof(*s));
     memset(&options, 0, sizeof(options));
     options.pinned = !mirrored;
     options.mirrored = mirrored;
     options.reserve_bytes = b->room + b->room / 32 + 4096;
     s->device = on;
-    must_on(on, haul_arena_create_for(on, &options, &s->arena), "haul_arena_create_for");
-    haul_arena_get_statistics(s->arena, &made);
+    options.device = on;
+    must_on(on, haul_arena_create(haul_device_context(on), &options, &s->arena),
+            "haul_arena_create");
+    haul_arena_get_info(s->arena, &made);
     if (!made.pinned || made.mirrored != mirrored)
         gpu_die(b->it->name, "the arena is not where it was to be");
     gpu_walk_open(&s->walk, b->it);
