@@ -1065,35 +1065,40 @@ TEST(ship_arena, a_graph_that_leaves_the_arena_is_refused_with_the_way_it_took)
 }
 
 typedef struct fickle {
-    char *bytes;
+    double *numbers;
 } fickle;
 
 static int looks;
+static int64_t at_the_second;
 
 static int64_t ten_at_first(const haul_here *here)
 {
     (void)here;
-    return looks++ == 0 ? 10 : 0;
+    return looks++ == 0 ? 10 : at_the_second;
 }
 
-/* The second look, for the path, finds nothing wrong. */ TEST(
-    ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refused_without_a_path)
+/* The second look, for the path, finds nothing wrong or something else. */
+TEST(ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refused)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(fickle, bytes, HAUL_FN(ten_at_first)) };
-    static char outside[10];
+    static const haul_ref refs[] = { HAUL_ARRAY(fickle, numbers, HAUL_FN(ten_at_first)) };
+    static double outside[10];
     haul_type *type;
     fickle *f;
+    int i;
     start_untyped(FEW);
     CHECK_STATUS(haul_type_create("fickle", sizeof(fickle), refs, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     f = library_malloc(sizeof *f);
-    f->bytes = outside;
-    looks = 0;
-    check_gone_nowhere(haul_ship_from(the_device, haul_from_arena_root(the_arena, f, type), NULL,
-                                      NULL, &the_shipment),
-                       HAUL_ERROR_GRAPH, "leads out of the arena");
-    CHECK_EQ(looks, 2);
-    CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "");
+    f->numbers = outside;
+    for (i = 0; i < 2; i++) {
+        looks = 0;
+        at_the_second = i == 0 ? 0 : INT64_MAX;
+        check_gone_nowhere(haul_ship_from(the_device, haul_from_arena_root(the_arena, f, type),
+                                          NULL, NULL, &the_shipment),
+                           HAUL_ERROR_GRAPH, "leads out of the arena");
+        CHECK_EQ(looks, 2);
+        CHECK_STR(haul_context_error(haul_device_context(the_device))->path, "");
+    }
     haul_type_free(&type);
     end();
 }
