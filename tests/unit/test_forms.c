@@ -227,6 +227,115 @@ TEST(forms, nodes_that_overlap_are_refused_where_their_pointers_differ_G8)
     }
 }
 
+/* Structs of pointers alone, each of which begins within the one before it: their pointers agree. */
+enum { STRIPS = 40 };
+
+#define STRIP(n)                                                                                   \
+    typedef struct strip##n {                                                                      \
+        struct strip##n *word[n];                                                                  \
+    } strip##n;                                                                                    \
+    typedef struct strips##n {                                                                     \
+        strip##n *all[STRIPS];                                                                     \
+    } strips##n
+STRIP(2);
+STRIP(3);
+STRIP(4);
+STRIP(5);
+STRIP(9);
+STRIP(40);
+STRIP(70);
+
+typedef struct strip_kind {
+    size_t words;
+    haul_ref strip, strips;
+} strip_kind;
+
+static haul_type *strip_type;
+static const strip_kind strip_kinds[] = {
+    { 2, HAUL_OBJECT_EACH(strip2, word, &strip_type), HAUL_OBJECT_EACH(strips2, all, &strip_type) },
+    { 3, HAUL_OBJECT_EACH(strip3, word, &strip_type), HAUL_OBJECT_EACH(strips3, all, &strip_type) },
+    { 4, HAUL_OBJECT_EACH(strip4, word, &strip_type), HAUL_OBJECT_EACH(strips4, all, &strip_type) },
+    { 5, HAUL_OBJECT_EACH(strip5, word, &strip_type), HAUL_OBJECT_EACH(strips5, all, &strip_type) },
+    { 9, HAUL_OBJECT_EACH(strip9, word, &strip_type), HAUL_OBJECT_EACH(strips9, all, &strip_type) },
+    { 40, HAUL_OBJECT_EACH(strip40, word, &strip_type),
+      HAUL_OBJECT_EACH(strips40, all, &strip_type) },
+    { 70, HAUL_OBJECT_EACH(strip70, word, &strip_type),
+      HAUL_OBJECT_EACH(strips70, all, &strip_type) },
+};
+
+static void pack_overlapping(const strip_kind *kind, size_t step, size_t first)
+{
+    const size_t words = (STRIPS - 1) * step + kind->words;
+    haul_type *type;
+    void **all, **memory;
+    size_t i;
+    lab_start();
+    strip_type = type_open("strip", kind->words * sizeof(void *), &kind->strip, 1);
+    type = type_open("strips", STRIPS * sizeof(void *), &kind->strips, 1);
+    type_commit(type);
+    all = take(STRIPS * sizeof *all, sizeof *all);
+    memory = take_at(BLOCK + first * sizeof(void *), words * sizeof(void *));
+    for (i = 0; i < STRIPS; i++) {
+        points(&all[i]);
+        all[i] = memory + (i * 7 % STRIPS) * step;
+    }
+    for (i = 0; i < words; i++) {
+        points(&memory[i]);
+        memory[i] = i % 3 ? memory + (i * 11 % STRIPS) * step : NULL;
+    }
+    check_note("%zu words, %zu apart, from word %zu on", kind->words, step, first);
+    lab_pack(all, type, 1);
+    check_note(NULL);
+    haul_type_free(&type);
+    haul_type_free(&strip_type);
+    lab_end();
+}
+
+/* The same at the end of a list, when all other structs of the block lie side by side. */
+static void pack_list_with_overlap(const strip_kind *kind, size_t step)
+{
+    enum { NODES = 60 };
+    const size_t apart = (kind->words + 2) * sizeof(void *);
+    haul_type *type;
+    void **node[NODES], **all;
+    size_t i, k;
+    lab_start();
+    strip_type = type_open("strip", kind->words * sizeof(void *), &kind->strip, 1);
+    type = type_open("strips", STRIPS * sizeof(void *), &kind->strips, 1);
+    type_commit(type);
+    all = take(STRIPS * sizeof *all, sizeof *all);
+    for (i = 0; i < NODES; i++) {
+        node[i] = take_at(BLOCK + i * apart, kind->words * sizeof(void *) + (i == 7) * step * WORD);
+        for (k = 0; k < kind->words + (i == 7) * step; k++) {
+            points(&node[i][k]);
+            node[i][k] = NULL;
+        }
+    }
+    for (i = 0; i < NODES; i++)
+        node[i][0] = i + 1 < NODES ? node[i + 1] : node[7] + step;
+    for (i = 0; i < STRIPS; i++) {
+        points(&all[i]);
+        all[i] = i == 0 ? node[0] : NULL;
+    }
+    check_note("%zu words, overlap %zu apart", kind->words, step);
+    lab_pack(all, type, 1);
+    check_note(NULL);
+    haul_type_free(&type);
+    haul_type_free(&strip_type);
+    lab_end();
+}
+
+TEST(forms, structs_of_pointers_that_overlap_become_one_G10)
+{
+    size_t i, step;
+    for (i = 0; i < COUNT_OF(strip_kinds); i++)
+        for (step = 1; step <= 2; step++) {
+            pack_overlapping(&strip_kinds[i], step, 0);
+            pack_overlapping(&strip_kinds[i], step, 1);
+            pack_list_with_overlap(&strip_kinds[i], step);
+        }
+}
+
 /* A large array of plain bytes is one block after another without a cell. */
 TEST(forms, a_large_array_costs_next_to_nothing_and_its_pages_can_be_pointed_into)
 {
