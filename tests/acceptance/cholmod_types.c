@@ -40,124 +40,64 @@ static const haul_case number_cases[] = {
 
 /* ---- cholmod_sparse. */
 
-HAUL_COUNT_FUNCTION(sparse_kind, cholmod_sparse, KIND(self->xtype, self->dtype))
-static const haul_rule sparse_index = { .choice =
-                                            HAUL_BY_FIELD(cholmod_sparse, itype, index_cases) };
-static const haul_rule sparse_position = { .choice = HAUL_BY_FIELD(cholmod_sparse, itype,
-                                                                   position_cases) };
-static const haul_rule sparse_unpacked = {
-    .when = HAUL_EQUALS(cholmod_sparse, packed, 0),
-    .choice = HAUL_BY_FIELD(cholmod_sparse, itype, index_cases),
-};
-static const haul_rule sparse_number = {
-    .when = HAUL_DIFFERS(cholmod_sparse, xtype, CHOLMOD_PATTERN),
-    .choice = HAUL_BY_FUNCTION(sparse_kind, number_cases),
-};
-static const haul_rule sparse_imaginary = {
-    .when = HAUL_EQUALS(cholmod_sparse, xtype, CHOLMOD_ZOMPLEX),
-    .choice = HAUL_BY_FUNCTION(sparse_kind, number_cases),
-};
+HAUL_FUNCTION(sparse_kind, cholmod_sparse, KIND(self->xtype, self->dtype))
 enum { SPARSE_ROWS = 5 };
-static const haul_ref sparse_rows[SPARSE_ROWS] = {
-    HAUL_CHOICES(cholmod_sparse, p, &sparse_position, HAUL_N_PLUS(cholmod_sparse, ncol, 1)),
-    HAUL_CHOICES(cholmod_sparse, i, &sparse_index, HAUL_N(cholmod_sparse, nzmax)),
-    HAUL_CHOICES(cholmod_sparse, nz, &sparse_unpacked, HAUL_N(cholmod_sparse, ncol)),
-    HAUL_CHOICES(cholmod_sparse, x, &sparse_number, HAUL_N(cholmod_sparse, nzmax)),
-    HAUL_CHOICES(cholmod_sparse, z, &sparse_imaginary, HAUL_N(cholmod_sparse, nzmax)),
+static const haul_field sparse_rows[SPARSE_ROWS] = {
+    HAUL_ADDRESS(cholmod_sparse, p, .count = HAUL_COUNT_PLUS(cholmod_sparse, ncol, 1), .type_switch = HAUL_SWITCH(cholmod_sparse, itype, position_cases)),
+    HAUL_ADDRESS(cholmod_sparse, i, .count = HAUL_COUNT(cholmod_sparse, nzmax), .type_switch = HAUL_SWITCH(cholmod_sparse, itype, index_cases)),
+    HAUL_ADDRESS(cholmod_sparse, nz, .count = HAUL_COUNT(cholmod_sparse, ncol), .when = HAUL_EQUALS(cholmod_sparse, packed, 0), .type_switch = HAUL_SWITCH(cholmod_sparse, itype, index_cases)),
+    HAUL_ADDRESS(cholmod_sparse, x, .count = HAUL_COUNT(cholmod_sparse, nzmax), .when = HAUL_DIFFERS(cholmod_sparse, xtype, CHOLMOD_PATTERN), .type_switch = HAUL_SWITCH_FN(sparse_kind, number_cases)),
+    HAUL_ADDRESS(cholmod_sparse, z, .count = HAUL_COUNT(cholmod_sparse, nzmax), .when = HAUL_EQUALS(cholmod_sparse, xtype, CHOLMOD_ZOMPLEX), .type_switch = HAUL_SWITCH_FN(sparse_kind, number_cases)),
 };
 
 /* ---- cholmod_dense. nzmax is the leading dimension times the columns. */
 
-HAUL_COUNT_FUNCTION(dense_kind, cholmod_dense, KIND(self->xtype, self->dtype))
-static const haul_rule dense_number = {
-    .when = HAUL_DIFFERS(cholmod_dense, xtype, CHOLMOD_PATTERN),
-    .choice = HAUL_BY_FUNCTION(dense_kind, number_cases),
-};
-static const haul_rule dense_imaginary = {
-    .when = HAUL_EQUALS(cholmod_dense, xtype, CHOLMOD_ZOMPLEX),
-    .choice = HAUL_BY_FUNCTION(dense_kind, number_cases),
-};
-static const haul_ref dense_rows[] = {
-    HAUL_CHOICES(cholmod_dense, x, &dense_number, HAUL_N(cholmod_dense, nzmax)),
-    HAUL_CHOICES(cholmod_dense, z, &dense_imaginary, HAUL_N(cholmod_dense, nzmax)),
+HAUL_FUNCTION(dense_kind, cholmod_dense, KIND(self->xtype, self->dtype))
+static const haul_field dense_rows[] = {
+    HAUL_ADDRESS(cholmod_dense, x, .count = HAUL_COUNT(cholmod_dense, nzmax), .when = HAUL_DIFFERS(cholmod_dense, xtype, CHOLMOD_PATTERN), .type_switch = HAUL_SWITCH_FN(dense_kind, number_cases)),
+    HAUL_ADDRESS(cholmod_dense, z, .count = HAUL_COUNT(cholmod_dense, nzmax), .when = HAUL_EQUALS(cholmod_dense, xtype, CHOLMOD_ZOMPLEX), .type_switch = HAUL_SWITCH_FN(dense_kind, number_cases)),
 };
 
 /* ---- cholmod_triplet. */
 
-HAUL_COUNT_FUNCTION(triplet_kind, cholmod_triplet, KIND(self->xtype, self->dtype))
-static const haul_rule triplet_index = { .choice =
-                                             HAUL_BY_FIELD(cholmod_triplet, itype, index_cases) };
-static const haul_rule triplet_number = {
-    .when = HAUL_DIFFERS(cholmod_triplet, xtype, CHOLMOD_PATTERN),
-    .choice = HAUL_BY_FUNCTION(triplet_kind, number_cases),
-};
-static const haul_rule triplet_imaginary = {
-    .when = HAUL_EQUALS(cholmod_triplet, xtype, CHOLMOD_ZOMPLEX),
-    .choice = HAUL_BY_FUNCTION(triplet_kind, number_cases),
-};
-static const haul_ref triplet_rows[] = {
-    HAUL_CHOICES(cholmod_triplet, i, &triplet_index, HAUL_N(cholmod_triplet, nzmax)),
-    HAUL_CHOICES(cholmod_triplet, j, &triplet_index, HAUL_N(cholmod_triplet, nzmax)),
-    HAUL_CHOICES(cholmod_triplet, x, &triplet_number, HAUL_N(cholmod_triplet, nzmax)),
-    HAUL_CHOICES(cholmod_triplet, z, &triplet_imaginary, HAUL_N(cholmod_triplet, nzmax)),
+HAUL_FUNCTION(triplet_kind, cholmod_triplet, KIND(self->xtype, self->dtype))
+#define TRIPLET_INDEX .type_switch = HAUL_SWITCH(cholmod_triplet, itype, index_cases)
+static const haul_field triplet_rows[] = {
+    HAUL_ADDRESS(cholmod_triplet, i, .count = HAUL_COUNT(cholmod_triplet, nzmax), TRIPLET_INDEX),
+    HAUL_ADDRESS(cholmod_triplet, j, .count = HAUL_COUNT(cholmod_triplet, nzmax), TRIPLET_INDEX),
+    HAUL_ADDRESS(cholmod_triplet, x, .count = HAUL_COUNT(cholmod_triplet, nzmax), .when = HAUL_DIFFERS(cholmod_triplet, xtype, CHOLMOD_PATTERN), .type_switch = HAUL_SWITCH_FN(triplet_kind, number_cases)),
+    HAUL_ADDRESS(cholmod_triplet, z, .count = HAUL_COUNT(cholmod_triplet, nzmax), .when = HAUL_EQUALS(cholmod_triplet, xtype, CHOLMOD_ZOMPLEX), .type_switch = HAUL_SWITCH_FN(triplet_kind, number_cases)),
 };
 
 /* ---- cholmod_factor. Four kinds: simplicial or supernodal, with numbers or symbolic. A simplicial
  * symbolic one has nothing but Perm and ColCount. x is shared: nzmax numbers in a simplicial
  * factor, xsize in a supernodal one. */
 
-HAUL_COUNT_FUNCTION(factor_kind, cholmod_factor, KIND(self->xtype, self->dtype))
-HAUL_COUNT_FUNCTION(factor_n, cholmod_factor, self->n)
-HAUL_TEST_FUNCTION(is_simplicial, cholmod_factor, !self->is_super && self->xtype != CHOLMOD_PATTERN)
-HAUL_TEST_FUNCTION(is_simplicial_zomplex, cholmod_factor,
-                   !self->is_super && self->xtype == CHOLMOD_ZOMPLEX)
-HAUL_TEST_FUNCTION(is_supernodal, cholmod_factor, self->is_super && self->xtype != CHOLMOD_PATTERN)
-static const haul_rule factor_index = { .choice =
-                                            HAUL_BY_FIELD(cholmod_factor, itype, index_cases) };
-static const haul_rule simplicial_index = {
-    .when = HAUL_IF(is_simplicial),
-    .choice = HAUL_BY_FIELD(cholmod_factor, itype, index_cases),
-};
-static const haul_rule simplicial_position = {
-    .when = HAUL_IF(is_simplicial),
-    .choice = HAUL_BY_FIELD(cholmod_factor, itype, position_cases),
-};
-static const haul_rule simplicial_number = {
-    .when = HAUL_IF(is_simplicial),
-    .choice = HAUL_BY_FUNCTION(factor_kind, number_cases),
-};
-static const haul_rule simplicial_imaginary = {
-    .when = HAUL_IF(is_simplicial_zomplex),
-    .choice = HAUL_BY_FUNCTION(factor_kind, number_cases),
-};
-static const haul_rule super_index = {
-    .when = HAUL_DIFFERS(cholmod_factor, is_super, 0),
-    .choice = HAUL_BY_FIELD(cholmod_factor, itype, index_cases),
-};
-static const haul_rule super_position = {
-    .when = HAUL_DIFFERS(cholmod_factor, is_super, 0),
-    .choice = HAUL_BY_FIELD(cholmod_factor, itype, position_cases),
-};
-static const haul_rule super_number = {
-    .when = HAUL_IF(is_supernodal),
-    .choice = HAUL_BY_FUNCTION(factor_kind, number_cases),
-};
-static const haul_ref factor_rows[] = {
-    HAUL_CHOICES(cholmod_factor, Perm, &factor_index, HAUL_N(cholmod_factor, n)),
-    HAUL_CHOICES(cholmod_factor, ColCount, &factor_index, HAUL_N(cholmod_factor, n)),
-    HAUL_CHOICES(cholmod_factor, IPerm, &factor_index, HAUL_FN(factor_n)), /* often NULL */
-    HAUL_CHOICES(cholmod_factor, p, &simplicial_position, HAUL_N_PLUS(cholmod_factor, n, 1)),
-    HAUL_CHOICES(cholmod_factor, i, &simplicial_index, HAUL_N(cholmod_factor, nzmax)),
-    HAUL_CHOICES(cholmod_factor, x, &simplicial_number, HAUL_N(cholmod_factor, nzmax)),
-    HAUL_CHOICES(cholmod_factor, z, &simplicial_imaginary, HAUL_N(cholmod_factor, nzmax)),
-    HAUL_CHOICES(cholmod_factor, nz, &simplicial_index, HAUL_N(cholmod_factor, n)),
-    HAUL_CHOICES(cholmod_factor, next, &simplicial_index, HAUL_N_PLUS(cholmod_factor, n, 2)),
-    HAUL_CHOICES(cholmod_factor, prev, &simplicial_index, HAUL_N_PLUS(cholmod_factor, n, 2)),
-    HAUL_CHOICES(cholmod_factor, super, &super_index, HAUL_N_PLUS(cholmod_factor, nsuper, 1)),
-    HAUL_CHOICES(cholmod_factor, pi, &super_position, HAUL_N_PLUS(cholmod_factor, nsuper, 1)),
-    HAUL_CHOICES(cholmod_factor, px, &super_position, HAUL_N_PLUS(cholmod_factor, nsuper, 1)),
-    HAUL_CHOICES(cholmod_factor, s, &super_index, HAUL_N(cholmod_factor, ssize)),
-    HAUL_CHOICES(cholmod_factor, x, &super_number, HAUL_N(cholmod_factor, xsize)),
+HAUL_FUNCTION(factor_kind, cholmod_factor, KIND(self->xtype, self->dtype))
+HAUL_FUNCTION(factor_n, cholmod_factor, self->n)
+HAUL_FUNCTION(is_simplicial, cholmod_factor, !self->is_super && self->xtype != CHOLMOD_PATTERN)
+HAUL_FUNCTION(is_simplicial_zomplex, cholmod_factor, !self->is_super && self->xtype == CHOLMOD_ZOMPLEX)
+HAUL_FUNCTION(is_supernodal, cholmod_factor, self->is_super && self->xtype != CHOLMOD_PATTERN)
+#define FACTOR_INDEX .type_switch = HAUL_SWITCH(cholmod_factor, itype, index_cases)
+#define SIMPLICIAL_INDEX .when = HAUL_WHEN_FN(is_simplicial), .type_switch = HAUL_SWITCH(cholmod_factor, itype, index_cases)
+#define SUPER_INDEX .when = HAUL_DIFFERS(cholmod_factor, is_super, 0), .type_switch = HAUL_SWITCH(cholmod_factor, itype, index_cases)
+#define SUPER_POSITION .when = HAUL_DIFFERS(cholmod_factor, is_super, 0), .type_switch = HAUL_SWITCH(cholmod_factor, itype, position_cases)
+static const haul_field factor_rows[] = {
+    HAUL_ADDRESS(cholmod_factor, Perm, .count = HAUL_COUNT(cholmod_factor, n), FACTOR_INDEX),
+    HAUL_ADDRESS(cholmod_factor, ColCount, .count = HAUL_COUNT(cholmod_factor, n), FACTOR_INDEX),
+    HAUL_ADDRESS(cholmod_factor, IPerm, .count = HAUL_COUNT_FN(factor_n), FACTOR_INDEX), /* often NULL */
+    HAUL_ADDRESS(cholmod_factor, p, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 1), .when = HAUL_WHEN_FN(is_simplicial), .type_switch = HAUL_SWITCH(cholmod_factor, itype, position_cases)),
+    HAUL_ADDRESS(cholmod_factor, i, .count = HAUL_COUNT(cholmod_factor, nzmax), SIMPLICIAL_INDEX),
+    HAUL_ADDRESS(cholmod_factor, x, .count = HAUL_COUNT(cholmod_factor, nzmax), .when = HAUL_WHEN_FN(is_simplicial), .type_switch = HAUL_SWITCH_FN(factor_kind, number_cases)),
+    HAUL_ADDRESS(cholmod_factor, z, .count = HAUL_COUNT(cholmod_factor, nzmax), .when = HAUL_WHEN_FN(is_simplicial_zomplex), .type_switch = HAUL_SWITCH_FN(factor_kind, number_cases)),
+    HAUL_ADDRESS(cholmod_factor, nz, .count = HAUL_COUNT(cholmod_factor, n), SIMPLICIAL_INDEX),
+    HAUL_ADDRESS(cholmod_factor, next, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 2), SIMPLICIAL_INDEX),
+    HAUL_ADDRESS(cholmod_factor, prev, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 2), SIMPLICIAL_INDEX),
+    HAUL_ADDRESS(cholmod_factor, super, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1), SUPER_INDEX),
+    HAUL_ADDRESS(cholmod_factor, pi, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1), SUPER_POSITION),
+    HAUL_ADDRESS(cholmod_factor, px, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1), SUPER_POSITION),
+    HAUL_ADDRESS(cholmod_factor, s, .count = HAUL_COUNT(cholmod_factor, ssize), SUPER_INDEX),
+    HAUL_ADDRESS(cholmod_factor, x, .count = HAUL_COUNT(cholmod_factor, xsize), .when = HAUL_WHEN_FN(is_supernodal), .type_switch = HAUL_SWITCH_FN(factor_kind, number_cases)),
 };
 
 /* ---- Making them. */
@@ -201,9 +141,9 @@ void cholmod_types_close(void)
         haul_type_free(all[i]);
 }
 
-haul_type *sparse_type_with(const haul_ref *row)
+haul_type *sparse_type_with(const haul_field *row)
 {
-    haul_ref rows[SPARSE_ROWS];
+    haul_field rows[SPARSE_ROWS];
     haul_type *type = NULL;
     size_t i;
     for (i = 0; i < SPARSE_ROWS; i++)

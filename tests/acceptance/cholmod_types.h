@@ -15,6 +15,6 @@ void cholmod_types_close(void);
 
 /* cholmod_sparse once more, with `row` in the place of the row or rows of that name. NULL: Haul
  * refuses it. */
-haul_type *sparse_type_with(const haul_ref *row);
+haul_type *sparse_type_with(const haul_field *row);
 
 #endif

@@ -349,7 +349,7 @@ typedef struct desk {
 } desk;
 
 static haul_type *desk_type;
-static const haul_ref desk_refs[] = {
+static const haul_field desk_fields[] = {
     HAUL_OBJECT(desk, document, &node_type),
     HAUL_OBJECT(desk, spare, &node_type),
     HAUL_STRING(desk, name),
@@ -473,9 +473,9 @@ static int open_all(void)
     the.device = accept_device(0);
     status = node_tell(haul_device_context(the.device));
     if (!status)
-        status = haul_type_create("cJSON", sizeof(cJSON), node_refs, NODE_ROWS, &node_type);
+        status = haul_type_create("cJSON", sizeof(cJSON), node_fields, NODE_ROWS, &node_type);
     if (!status)
-        status = haul_type_create("desk", sizeof(desk), desk_refs, 3, &desk_type);
+        status = haul_type_create("desk", sizeof(desk), desk_fields, 3, &desk_type);
     if (!status)
         status = haul_type_commit(desk_type);
     return accept_ok(status, desk_type ? haul_type_error(desk_type) : NULL,

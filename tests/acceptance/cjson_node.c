@@ -14,24 +14,17 @@
 
 haul_type *node_type;
 
-static const haul_rule owns = { .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference) };
-static const haul_rule shares = { .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference),
-                                  .mode = HAUL_MODE_ALIAS };
-static const haul_rule shares_text = { .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference),
-                                       .mode = HAUL_MODE_ALIAS_OR_STATIC };
-static const haul_rule owns_name = { .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst) };
-static const haul_rule has_constant_name = { .when = HAUL_ANY_BIT(cJSON, type, cJSON_StringIsConst),
-                                             .mode = HAUL_MODE_ALIAS_OR_STATIC };
+#define OWNS .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference)
 
-const haul_ref node_refs[NODE_ROWS] = {
+const haul_field node_fields[NODE_ROWS] = {
     [ROW_NEXT] = HAUL_OBJECT(cJSON, next, &node_type),
     [ROW_PREV] = HAUL_OBJECT(cJSON, prev, &node_type),
-    [ROW_OWN_CHILD] = HAUL_OBJECT_BY(cJSON, child, &node_type, &owns),
-    [ROW_OTHERS_CHILD] = HAUL_OBJECT_BY(cJSON, child, &node_type, &shares),
-    [ROW_OWN_VALUE] = HAUL_STRING_BY(cJSON, valuestring, &owns),
-    [ROW_OTHERS_VALUE] = HAUL_STRING_BY(cJSON, valuestring, &shares_text),
-    [ROW_OWN_NAME] = HAUL_STRING_BY(cJSON, string, &owns_name),
-    [ROW_CONSTANT_NAME] = HAUL_STRING_BY(cJSON, string, &has_constant_name),
+    [ROW_OWN_CHILD] = HAUL_ADDRESS(cJSON, child, .target = &node_type, OWNS),
+    [ROW_OTHERS_CHILD] = HAUL_ADDRESS(cJSON, child, .target = &node_type, .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED),
+    [ROW_OWN_VALUE] = HAUL_STRING(cJSON, valuestring, OWNS),
+    [ROW_OTHERS_VALUE] = HAUL_STRING(cJSON, valuestring, .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED, .maybe_static = 1),
+    [ROW_OWN_NAME] = HAUL_STRING(cJSON, string, .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst)),
+    [ROW_CONSTANT_NAME] = HAUL_STRING(cJSON, string, .when = HAUL_ANY_BIT(cJSON, type, cJSON_StringIsConst), .ownership = HAUL_BORROWED, .maybe_static = 1),
 };
 
 /* Both in memory that cannot be written: what comes back as it went is left alone. The copy has its

@@ -25,7 +25,7 @@ enum {
     NODE_ROWS
 };
 extern haul_type *node_type;
-extern const haul_ref node_refs[NODE_ROWS];
+extern const haul_field node_fields[NODE_ROWS];
 
 /* Constant texts of the program's, handed to cJSON as names and values that are not its own.
  * node_tell registers both: `interned` is copied, `literal` is kept. */

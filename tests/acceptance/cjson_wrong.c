@@ -9,7 +9,7 @@
 
 typedef struct trial {
     haul_device *device;
-    haul_ref rows[NODE_ROWS];
+    haul_field rows[NODE_ROWS];
     haul_type *right; /* put back afterwards */
 } trial;
 
@@ -17,7 +17,7 @@ static void begin(trial *t)
 {
     t->device = accept_device(1);
     accept_ok(node_tell(haul_device_context(t->device)), NULL, "constant names are registered");
-    memcpy(t->rows, node_refs, sizeof node_refs);
+    memcpy(t->rows, node_fields, sizeof node_fields);
     t->right = node_type;
     node_type = NULL;
 }
@@ -49,14 +49,11 @@ static void end(trial *t)
 /* -------------------------------------------------------------------------------------------------
  * What commit or shipping refuses
  */
-static const haul_rule owns_name = { .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst) };
-static const haul_rule shares = { .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference),
-                                  .mode = HAUL_MODE_ALIAS };
-static const haul_ref always_own_value = HAUL_STRING(cJSON, valuestring);
-static const haul_ref counted_name =
-    HAUL_ARRAY_BY(cJSON, string, &owns_name, HAUL_N(cJSON, valueint));
-static const haul_ref nobodys_child = HAUL_OBJECT_BY(cJSON, child, &node_type, &shares);
-static const haul_ref next_as_bytes = HAUL_BYTES(cJSON, next, HAUL_FIXED(sizeof(cJSON)));
+static const haul_field always_own_value = HAUL_STRING(cJSON, valuestring);
+static const haul_field counted_name =
+    HAUL_ARRAY(cJSON, string, HAUL_COUNT(cJSON, valueint), .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst));
+static const haul_field nobodys_child = HAUL_ADDRESS(cJSON, child, .target = &node_type, .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED);
+static const haul_field next_as_bytes = HAUL_BYTES(cJSON, next, HAUL_FIXED(sizeof(cJSON)));
 
 static void refuse_two_owners(void)
 {
@@ -70,7 +67,7 @@ static void refuse_two_owners(void)
     end(&t);
 }
 
-static void refuse_row(int row, const haul_ref *wrong, cJSON *root, const char *place,
+static void refuse_row(int row, const haul_field *wrong, cJSON *root, const char *place,
                        const char *sentence)
 {
     trial t;

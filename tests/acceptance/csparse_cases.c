@@ -69,43 +69,40 @@ static const cs *matrix_of(const haul_here *here)
     return here->argument ? here->argument : ((const solver *)here->root)->A;
 }
 
-HAUL_COUNT_FUNCTION(room, cs, self->nzmax)
-HAUL_COUNT_FUNCTION(rows, cs, matrix_of(here)->m)
-HAUL_COUNT_FUNCTION(columns, cs, matrix_of(here)->n)
-HAUL_COUNT_FUNCTION(inverse_rows, css,
-                    self->leftmost ? self->m2 : matrix_of(here)->n) /* leftmost: of a QR */
-HAUL_COUNT_FUNCTION(column_places, css, matrix_of(here)->n + (self->leftmost ? 0 : 1))
+HAUL_FUNCTION(room, cs, self->nzmax)
+HAUL_FUNCTION(rows, cs, matrix_of(here)->m)
+HAUL_FUNCTION(columns, cs, matrix_of(here)->n)
+HAUL_FUNCTION(inverse_rows, css, self->leftmost ? self->m2 : matrix_of(here)->n) /* leftmost: of a QR */
+HAUL_FUNCTION(column_places, css, matrix_of(here)->n + (self->leftmost ? 0 : 1))
 
 /* Triplets have a column for each entry, compressed ones a beginning for each column and an end. */
-static const haul_rule is_compressed = { .when = HAUL_EQUALS(cs, nz, -1) };
-static const haul_rule is_triplets = { .when = HAUL_DIFFERS(cs, nz, -1) };
 enum { CS_ROWS = 4, CSS_ROWS = 5, CSN_ROWS = 4, CSD_ROWS = 4, SOLVER_ROWS = 6 };
-static const haul_ref cs_rows[CS_ROWS] = {
-    HAUL_ARRAY_BY(cs, p, &is_compressed, HAUL_N_PLUS(cs, n, 1)),
-    HAUL_ARRAY_BY(cs, p, &is_triplets, HAUL_N(cs, nzmax)), HAUL_ARRAY(cs, i, HAUL_N(cs, nzmax)),
-    HAUL_ARRAY(cs, x, HAUL_FN(room)), /* NULL in a pattern */
+static const haul_field cs_rows[CS_ROWS] = {
+    HAUL_ARRAY(cs, p, HAUL_COUNT_PLUS(cs, n, 1), .when = HAUL_EQUALS(cs, nz, -1)),
+    HAUL_ARRAY(cs, p, HAUL_COUNT(cs, nzmax), .when = HAUL_DIFFERS(cs, nz, -1)), HAUL_ARRAY(cs, i, HAUL_COUNT(cs, nzmax)),
+    HAUL_ARRAY(cs, x, HAUL_COUNT_FN(room)), /* NULL in a pattern */
 };
-static const haul_ref css_rows[CSS_ROWS] = {
-    HAUL_ARRAY(css, pinv, HAUL_FN(inverse_rows)), HAUL_ARRAY(css, q, HAUL_FN(columns)),
-    HAUL_ARRAY(css, parent, HAUL_FN(columns)),    HAUL_ARRAY(css, cp, HAUL_FN(column_places)),
-    HAUL_ARRAY(css, leftmost, HAUL_FN(rows)),
+static const haul_field css_rows[CSS_ROWS] = {
+    HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(inverse_rows)), HAUL_ARRAY(css, q, HAUL_COUNT_FN(columns)),
+    HAUL_ARRAY(css, parent, HAUL_COUNT_FN(columns)),    HAUL_ARRAY(css, cp, HAUL_COUNT_FN(column_places)),
+    HAUL_ARRAY(css, leftmost, HAUL_COUNT_FN(rows)),
 };
-static const haul_ref csn_rows[CSN_ROWS] = {
+static const haul_field csn_rows[CSN_ROWS] = {
     HAUL_OBJECT(csn, L, &cs_type),
     HAUL_OBJECT(csn, U, &cs_type),
-    HAUL_ARRAY(csn, pinv, HAUL_FN(columns)),
-    HAUL_ARRAY(csn, B, HAUL_FN(columns)),
+    HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(columns)),
+    HAUL_ARRAY(csn, B, HAUL_COUNT_FN(columns)),
 };
-static const haul_ref csd_rows[CSD_ROWS] = {
-    HAUL_ARRAY(csd, p, HAUL_FN(rows)),
-    HAUL_ARRAY(csd, q, HAUL_FN(columns)),
-    HAUL_ARRAY(csd, r, HAUL_N_PLUS(csd, nb, 1)),
-    HAUL_ARRAY(csd, s, HAUL_N_PLUS(csd, nb, 1)),
+static const haul_field csd_rows[CSD_ROWS] = {
+    HAUL_ARRAY(csd, p, HAUL_COUNT_FN(rows)),
+    HAUL_ARRAY(csd, q, HAUL_COUNT_FN(columns)),
+    HAUL_ARRAY(csd, r, HAUL_COUNT_PLUS(csd, nb, 1)),
+    HAUL_ARRAY(csd, s, HAUL_COUNT_PLUS(csd, nb, 1)),
 };
-static const haul_ref solver_rows[SOLVER_ROWS] = {
+static const haul_field solver_rows[SOLVER_ROWS] = {
     HAUL_OBJECT(solver, triplets, &cs_type), HAUL_OBJECT(solver, A, &cs_type),
     HAUL_OBJECT(solver, S, &css_type),       HAUL_OBJECT(solver, N, &csn_type),
-    HAUL_OBJECT(solver, D, &csd_type),       HAUL_ARRAY(solver, b, HAUL_FN(rows)),
+    HAUL_OBJECT(solver, D, &csd_type),       HAUL_ARRAY(solver, b, HAUL_COUNT_FN(rows)),
 };
 
 static int types_open(void)
@@ -463,22 +460,22 @@ static void parts_case(const entries *e, method m)
 
 /* ---- Descriptions that are wrong, and those that are right, all in one audit. */
 
-static haul_type *cs_type_with(const haul_ref *row)
+static haul_type *cs_type_with(const haul_field *row)
 {
     haul_type *type = NULL;
-    haul_ref refs[CS_ROWS];
+    haul_field fields[CS_ROWS];
     size_t i, count = 0;
     for (i = 0; i < CS_ROWS; i++)
         if (strcmp(cs_rows[i].name, row->name) != 0)
-            refs[count++] = cs_rows[i];
-    refs[count++] = *row;
-    check(haul_type_create("cs", sizeof(cs), refs, count, &type) == HAUL_OK &&
+            fields[count++] = cs_rows[i];
+    fields[count++] = *row;
+    check(haul_type_create("cs", sizeof(cs), fields, count, &type) == HAUL_OK &&
               haul_type_commit(type) == HAUL_OK,
           "Haul takes the type");
     return type;
 }
 
-static void told_with(cs *a, const haul_ref *row, haul_audit_kind kind, const char *path,
+static void told_with(cs *a, const haul_field *row, haul_audit_kind kind, const char *path,
                       const char *format, size_t described, size_t block)
 {
     haul_type *type = cs_type_with(row);
@@ -492,10 +489,10 @@ static void told_with(cs *a, const haul_ref *row, haul_audit_kind kind, const ch
 
 static void wrong_matrices(const entries *e)
 {
-    static const haul_ref always_columns = HAUL_ARRAY(cs, p, HAUL_N_PLUS(cs, n, 1));
-    static const haul_ref always_entries = HAUL_ARRAY(cs, p, HAUL_N(cs, nzmax));
-    static const haul_ref no_last = HAUL_ARRAY(cs, p, HAUL_N(cs, n));
-    static const haul_ref always_numbers = HAUL_ARRAY(cs, x, HAUL_N(cs, nzmax));
+    static const haul_field always_columns = HAUL_ARRAY(cs, p, HAUL_COUNT_PLUS(cs, n, 1));
+    static const haul_field always_entries = HAUL_ARRAY(cs, p, HAUL_COUNT(cs, nzmax));
+    static const haul_field no_last = HAUL_ARRAY(cs, p, HAUL_COUNT(cs, n));
+    static const haul_field always_numbers = HAUL_ARRAY(cs, x, HAUL_COUNT(cs, nzmax));
     static const char part[] = "only the first %zu bytes of its block of %zu are described";
     static const char beyond[] = "described as %zu bytes, but its block of %zu bytes ends";
     cs *t, *a, *pattern;
@@ -528,12 +525,12 @@ static void wrong_matrices(const entries *e)
 static void wrong_factors(const entries *flow, const entries *tall)
 {
     static haul_type *wrong_csn, *wrong_css;
-    static const haul_ref without_u[] = { HAUL_OBJECT(csn, L, &cs_type),
-                                          HAUL_ARRAY(csn, pinv, HAUL_FN(columns)),
-                                          HAUL_ARRAY(csn, B, HAUL_FN(columns)) };
-    static const haul_ref by_rows[] = { HAUL_ARRAY(css, parent, HAUL_FN(rows)),
-                                        HAUL_ARRAY(css, pinv, HAUL_FN(room)) };
-    static const haul_ref solver_refs[] = { HAUL_OBJECT(solver, A, &cs_type),
+    static const haul_field without_u[] = { HAUL_OBJECT(csn, L, &cs_type),
+                                          HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(columns)),
+                                          HAUL_ARRAY(csn, B, HAUL_COUNT_FN(columns)) };
+    static const haul_field by_rows[] = { HAUL_ARRAY(css, parent, HAUL_COUNT_FN(rows)),
+                                        HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(room)) };
+    static const haul_field solver_fields[] = { HAUL_OBJECT(solver, A, &cs_type),
                                             HAUL_OBJECT(solver, S, &wrong_css),
                                             HAUL_OBJECT(solver, N, &wrong_csn) };
     haul_type *type = NULL;
@@ -543,7 +540,7 @@ static void wrong_factors(const entries *flow, const entries *tall)
     case_begin("CXSparse %s, %s, wrong: U forgotten, the tree by rows", NUMBERS, INTEGERS);
     check(haul_type_create("csn", sizeof(csn), without_u, 3, &wrong_csn) == HAUL_OK &&
               haul_type_create("css", sizeof(css), by_rows, 1, &wrong_css) == HAUL_OK &&
-              haul_type_create("solver", sizeof(solver), solver_refs, 3, &type) == HAUL_OK &&
+              haul_type_create("solver", sizeof(solver), solver_fields, 3, &type) == HAUL_OK &&
               haul_type_commit(type) == HAUL_OK,
           "Haul takes the types");
     pool_open();

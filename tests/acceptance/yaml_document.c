@@ -18,47 +18,37 @@
 
 haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
 
-static const haul_rule is_scalar = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE) };
-static const haul_rule is_sequence = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE) };
-static const haul_rule is_mapping = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE) };
-static const haul_rule top_of_sequence = { .when =
-                                               HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE),
-                                           .mode = HAUL_MODE_ALIAS };
-static const haul_rule top_of_mapping = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE),
-                                          .mode = HAUL_MODE_ALIAS };
+#define IS_SCALAR .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE)
 
-const haul_ref yaml_node_refs[NODE_ROWS] = {
+const haul_field yaml_node_fields[NODE_ROWS] = {
     [ROW_TAG] = HAUL_STRING(yaml_node_t, tag),
-    [ROW_VALUE] = HAUL_ARRAY_BY(yaml_node_t, data.scalar.value, &is_scalar,
-                                HAUL_N_PLUS(yaml_node_t, data.scalar.length, 1)),
-    [ROW_LENGTH] = HAUL_DATA_BY(yaml_node_t, data.scalar.length, &is_scalar),
-    [ROW_SCALAR_STYLE] = HAUL_DATA_BY(yaml_node_t, data.scalar.style, &is_scalar),
+    [ROW_VALUE] = HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 1), IS_SCALAR),
+    [ROW_LENGTH] = HAUL_RAW(yaml_node_t, data.scalar.length, IS_SCALAR),
+    [ROW_SCALAR_STYLE] = HAUL_RAW(yaml_node_t, data.scalar.style, IS_SCALAR),
     [ROW_ITEMS] =
-        HAUL_ARRAY_BY(yaml_node_t, data.sequence.items.start, &is_sequence,
-                      HAUL_END(yaml_node_t, data.sequence.items.start, data.sequence.items.end)),
-    [ROW_ITEMS_TOP] = HAUL_WORD_BY(yaml_node_t, data.sequence.items.top, &top_of_sequence),
+        HAUL_ARRAY(yaml_node_t, data.sequence.items.start, HAUL_UNTIL(yaml_node_t, data.sequence.items.end), .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE)),
+    [ROW_ITEMS_TOP] = HAUL_ADDRESS(yaml_node_t, data.sequence.items.top, .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE), .ownership = HAUL_BORROWED),
     [ROW_PAIRS] =
-        HAUL_ARRAY_BY(yaml_node_t, data.mapping.pairs.start, &is_mapping,
-                      HAUL_END(yaml_node_t, data.mapping.pairs.start, data.mapping.pairs.end)),
-    [ROW_PAIRS_TOP] = HAUL_WORD_BY(yaml_node_t, data.mapping.pairs.top, &top_of_mapping),
+        HAUL_ARRAY(yaml_node_t, data.mapping.pairs.start, HAUL_UNTIL(yaml_node_t, data.mapping.pairs.end), .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE)),
+    [ROW_PAIRS_TOP] = HAUL_ADDRESS(yaml_node_t, data.mapping.pairs.top, .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE), .ownership = HAUL_BORROWED),
 };
 
-const haul_ref yaml_directive_refs[2] = {
+const haul_field yaml_directive_fields[2] = {
     HAUL_STRING(yaml_tag_directive_t, handle),
     HAUL_STRING(yaml_tag_directive_t, prefix),
 };
 
-const haul_ref yaml_refs[DOCUMENT_ROWS] = {
+const haul_field yaml_fields[DOCUMENT_ROWS] = {
     [ROW_NODES] = HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type,
-                               HAUL_END(yaml_document_t, nodes.start, nodes.top)),
+                               HAUL_UNTIL(yaml_document_t, nodes.top)),
     [ROW_NODES_END] = HAUL_SKIP(yaml_document_t, nodes.end),
     [ROW_VERSION] = HAUL_ARRAY(yaml_document_t, version_directive, HAUL_ONE),
     [ROW_DIRECTIVES] =
         HAUL_OBJECTS(yaml_document_t, tag_directives.start, &yaml_directive_type,
-                     HAUL_END(yaml_document_t, tag_directives.start, tag_directives.end)),
+                     HAUL_UNTIL(yaml_document_t, tag_directives.end)),
 };
 
-haul_status yaml_describe(const haul_ref *document, size_t document_rows, const haul_ref *node)
+haul_status yaml_describe(const haul_field *document, size_t document_rows, const haul_field *node)
 {
     haul_status status = haul_type_create("yaml_document", sizeof(yaml_document_t), document,
                                           document_rows, &yaml_type);
@@ -67,7 +57,7 @@ haul_status yaml_describe(const haul_ref *document, size_t document_rows, const 
             haul_type_create("yaml_node", sizeof(yaml_node_t), node, NODE_ROWS, &yaml_node_type);
     if (!status)
         status = haul_type_create("yaml_tag_directive", sizeof(yaml_tag_directive_t),
-                                  yaml_directive_refs, 2, &yaml_directive_type);
+                                  yaml_directive_fields, 2, &yaml_directive_type);
     return status ? status : haul_type_commit(yaml_type);
 }
 

@@ -24,11 +24,11 @@ enum {
     NODE_ROWS
 };
 extern haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
-extern const haul_ref yaml_refs[DOCUMENT_ROWS], yaml_node_refs[NODE_ROWS], yaml_directive_refs[2];
+extern const haul_field yaml_fields[DOCUMENT_ROWS], yaml_node_fields[NODE_ROWS], yaml_directive_fields[2];
 
 /* Makes and commits the three types of so many rows; on failure haul_type_error(yaml_type) says
  * why. */
-haul_status yaml_describe(const haul_ref *document, size_t document_rows, const haul_ref *node);
+haul_status yaml_describe(const haul_field *document, size_t document_rows, const haul_field *node);
 void yaml_forget(void);
 
 /* The document of this number in a file's text, in memory of the heap in use; NULL: there are not

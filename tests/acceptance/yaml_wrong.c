@@ -6,14 +6,14 @@
 
 typedef struct trial {
     haul_device *device;
-    haul_ref document[DOCUMENT_ROWS], node[NODE_ROWS];
+    haul_field document[DOCUMENT_ROWS], node[NODE_ROWS];
 } trial;
 
 static void begin(trial *t)
 {
     t->device = accept_device(1);
-    memcpy(t->document, yaml_refs, sizeof yaml_refs);
-    memcpy(t->node, yaml_node_refs, sizeof yaml_node_refs);
+    memcpy(t->document, yaml_fields, sizeof yaml_fields);
+    memcpy(t->node, yaml_node_fields, sizeof yaml_node_fields);
 }
 
 static haul_status send(trial *t, yaml_document_t *document)
@@ -35,21 +35,19 @@ static void end(trial *t)
 /* -------------------------------------------------------------------------------------------------
  * What commit or shipping refuses
  */
-static const haul_rule is_scalar = { .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE) };
-static const haul_ref always_scalar =
-    HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_N_PLUS(yaml_node_t, data.scalar.length, 1));
-static const haul_ref nodes_to_capacity =
+static const haul_field always_scalar =
+    HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 1));
+static const haul_field nodes_to_capacity =
     HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type,
-                 HAUL_END(yaml_document_t, nodes.start, nodes.end));
-static const haul_ref without_top = HAUL_SKIP(yaml_document_t, nodes.top);
-static const haul_ref without_end = HAUL_SKIP(yaml_document_t, nodes.end);
-static const haul_ref nodes_backwards = HAUL_OBJECTS(
-    yaml_document_t, nodes.top, &yaml_node_type, HAUL_END(yaml_document_t, nodes.top, nodes.start));
-HAUL_COUNT_FUNCTION(node_count, yaml_document_t, self->nodes.top - self->nodes.start)
-static const haul_ref counted_nodes =
-    HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type, HAUL_FN(node_count));
-static const haul_ref long_value = HAUL_ARRAY_BY(yaml_node_t, data.scalar.value, &is_scalar,
-                                                 HAUL_N_PLUS(yaml_node_t, data.scalar.length, 100));
+                 HAUL_UNTIL(yaml_document_t, nodes.end));
+static const haul_field without_top = HAUL_SKIP(yaml_document_t, nodes.top);
+static const haul_field without_end = HAUL_SKIP(yaml_document_t, nodes.end);
+static const haul_field nodes_backwards = HAUL_OBJECTS(
+    yaml_document_t, nodes.top, &yaml_node_type, HAUL_UNTIL(yaml_document_t, nodes.start));
+HAUL_FUNCTION(node_count, yaml_document_t, self->nodes.top - self->nodes.start)
+static const haul_field counted_nodes =
+    HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type, HAUL_COUNT_FN(node_count));
+static const haul_field long_value = HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 100), .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE));
 
 static void refuse_union_without_condition(void)
 {
@@ -63,7 +61,7 @@ static void refuse_union_without_condition(void)
     end(&t);
 }
 
-static void refuse_nodes(const haul_ref *nodes, const haul_ref *nodes_end,
+static void refuse_nodes(const haul_field *nodes, const haul_field *nodes_end,
                          yaml_document_t *document, const char *place, const char *words,
                          const char *sentence)
 {

@@ -3,18 +3,17 @@
 #include <string.h>
 
 #include "support/check.h"
+#include "support/types.h"
 #include "world.h"
 
-static const haul_rule goes_in = { .direction = HAUL_IN };
-static const haul_rule comes_out = { .direction = HAUL_OUT };
 
 typedef struct choice {
     unsigned row;
-    haul_ref ref;
+    haul_field field;
 } choice;
 
 /* Rows lead to items of the drawn size, not of sizeof(item). */
-static haul_ref of_any_size(haul_ref row)
+static haul_field of_any_size(haul_field row)
 {
     row.element_bytes = 0;
     return row;
@@ -23,16 +22,16 @@ static haul_ref of_any_size(haul_ref row)
 void item_type_make(random_source *random, item_type *t)
 {
     const choice rows[] = {
-        { ~0u, HAUL_OBJECT_AS(item, next, &t->type) },
-        { ROW_OTHER, HAUL_OBJECT_AS(item, other, &t->type) },
-        { ROW_NUMBERS, HAUL_ARRAY(item, numbers, HAUL_NS(item, count)) },
-        { ROW_INPUT, HAUL_ARRAY_BY(item, input, &goes_in, HAUL_NS(item, count)) },
-        { ROW_OUTPUT, HAUL_ARRAY_BY(item, output, &comes_out, HAUL_NS(item, count)) },
-        { ROW_MANY, HAUL_POINTERS(item, many, &t->type, HAUL_NS(item, many_count)) },
+        { ~0u, HAUL_ADDRESS(item, next, .target = &t->type) },
+        { ROW_OTHER, HAUL_ADDRESS(item, other, .target = &t->type) },
+        { ROW_NUMBERS, HAUL_ARRAY(item, numbers, HAUL_COUNT(item, count)) },
+        { ROW_INPUT, HAUL_ARRAY(item, input, HAUL_COUNT(item, count), .transfer = HAUL_COPYIN) },
+        { ROW_OUTPUT, HAUL_ARRAY(item, output, HAUL_COUNT(item, count), .transfer = HAUL_COPYOUT) },
+        { ROW_MANY, HAUL_POINTERS(item, many, &t->type, HAUL_COUNT(item, many_count)) },
         { ROW_NAME, HAUL_STRING(item, name) },
         { ROW_MINE, HAUL_SKIP(item, mine) },
     };
-    haul_ref chosen[sizeof rows / sizeof *rows];
+    haul_field chosen[sizeof rows / sizeof *rows];
     size_t count = 0;
     t->rows = (unsigned)random_next(random) & 127u;
     if (random_one_in(random, 2))
@@ -40,8 +39,8 @@ void item_type_make(random_source *random, item_type *t)
     t->bytes = sizeof(item) + sizeof(void *) * random_below(random, 8);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (i == 0 || t->rows & rows[i].row)
-            chosen[count++] = rows[i].row == ROW_MANY ? of_any_size(rows[i].ref) : rows[i].ref;
-    CHECK_STATUS(haul_type_create("item", t->bytes, chosen, count, &t->type), HAUL_OK);
+            chosen[count++] = rows[i].row == ROW_MANY ? of_any_size(rows[i].field) : rows[i].field;
+    CHECK_STATUS(type_make("item", t->bytes, chosen, count, &t->type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(t->type), HAUL_OK);
 }
 

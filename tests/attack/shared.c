@@ -13,6 +13,7 @@
 #include "support/check.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { THREADS = 3, NODES = 12, NUMBERS = 40, KEPT = 4, BOXES = 4 };
 
@@ -244,9 +245,9 @@ static void *work(void *argument)
 static haul_type *make_type(void)
 {
     haul_type *type;
-    const haul_ref rows[] = { HAUL_OBJECT(node, next, &type),
-                              HAUL_ARRAY(node, numbers, HAUL_NS(node, count)) };
-    CHECK_STATUS(haul_type_create("node", sizeof(node), rows, 2, &type), HAUL_OK);
+    const haul_field rows[] = { HAUL_OBJECT(node, next, &type),
+                              HAUL_ARRAY(node, numbers, HAUL_COUNT(node, count)) };
+    CHECK_STATUS(type_make("node", sizeof(node), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     return type;
 }

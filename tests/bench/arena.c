@@ -159,15 +159,15 @@ static void report_bookkeeping(allocating *a)
 
 void measure_arena(int runs, double scale)
 {
-    haul_ref refs[2];
+    haul_field fields[2];
     allocating a = { NULL, NULL, NULL, NULL, NULL, 0 };
     unsigned char *to, *from;
     size_t i;
     int run;
     a.count = (size_t)(OBJECTS * scale) + 2;
-    refs[0] = (haul_ref)HAUL_OBJECT(tree_node, left, &a.type);
-    refs[1] = (haul_ref)HAUL_OBJECT(tree_node, right, &a.type);
-    must(haul_type_create("tree_node", sizeof(tree_node), refs, 2, &a.type), NULL);
+    fields[0] = (haul_field)HAUL_OBJECT(tree_node, left, &a.type);
+    fields[1] = (haul_field)HAUL_OBJECT(tree_node, right, &a.type);
+    must(haul_type_create("tree_node", sizeof(tree_node), fields, 2, &a.type), NULL);
     must(haul_type_commit(a.type), haul_type_error(a.type));
     must(haul_context_create(NULL, &a.context), NULL);
     must(haul_host_open(a.context, NULL, &a.device), haul_context_error(a.context));

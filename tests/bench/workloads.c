@@ -15,29 +15,28 @@ static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_typ
 
 enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32, HEAP_REACH = 64 };
 
-static const haul_ref list_refs[] = { HAUL_OBJECT(list_node, next, &list_type) };
-static const haul_ref tree_refs[] = { HAUL_OBJECT(tree_node, left, &tree_type),
+static const haul_field list_fields[] = { HAUL_OBJECT(list_node, next, &list_type) };
+static const haul_field tree_fields[] = { HAUL_OBJECT(tree_node, left, &tree_type),
                                       HAUL_OBJECT(tree_node, right, &tree_type) };
-static const haul_ref graph_refs[] = { HAUL_OBJECT_EACH(graph_node, edge, &graph_type) };
-static const haul_ref blocks_refs[] = { HAUL_ROWS(table, item, NULL, HAUL_N(table, count),
-                                                  HAUL_FIXED(BLOCK_BYTES)) };
-static const haul_ref strings_refs[] = { HAUL_STRINGS(table, item, HAUL_N(table, count)) };
-static const haul_ref objects_refs[] = { HAUL_POINTERS(object_table, item, &graph_type,
-                                                       HAUL_N(object_table, count)) };
-static const haul_ref record_refs[] = { HAUL_ARRAY(record, value, HAUL_N(record, value_count)),
-                                        HAUL_ARRAY(record, index, HAUL_N(record, index_count)) };
-HAUL_COUNT_FUNCTION(count_values, record, self->value_count)
-HAUL_COUNT_FUNCTION(count_indices, record, self->index_count)
-static const haul_ref called_refs[] = { HAUL_ARRAY(record, value, HAUL_FN(count_values)),
-                                        HAUL_ARRAY(record, index, HAUL_FN(count_indices)) };
+static const haul_field graph_fields[] = { HAUL_EACH(graph_node, edge, .target = &graph_type) };
+static const haul_field blocks_fields[] = { HAUL_ARRAYS(table, item, HAUL_COUNT(table, count), HAUL_FIXED(BLOCK_BYTES)) };
+static const haul_field strings_fields[] = { HAUL_STRINGS(table, item, HAUL_COUNT(table, count)) };
+static const haul_field objects_fields[] = { HAUL_POINTERS(object_table, item, &graph_type,
+                                                       HAUL_COUNT(object_table, count)) };
+static const haul_field record_fields[] = { HAUL_ARRAY(record, value, HAUL_COUNT(record, value_count)),
+                                        HAUL_ARRAY(record, index, HAUL_COUNT(record, index_count)) };
+HAUL_FUNCTION(count_values, record, self->value_count)
+HAUL_FUNCTION(count_indices, record, self->index_count)
+static const haul_field called_fields[] = { HAUL_ARRAY(record, value, HAUL_COUNT_FN(count_values)),
+                                        HAUL_ARRAY(record, index, HAUL_COUNT_FN(count_indices)) };
 
 /* -------------------------------------------------------------------------------------------------
  * Support
  */
 static void describe(workload *made, haul_type **type, const char *name, size_t bytes,
-                     const haul_ref *refs, size_t count)
+                     const haul_field *fields, size_t count)
 {
-    if (!*type && haul_type_create(name, bytes, refs, count, type) != HAUL_OK)
+    if (!*type && haul_type_create(name, bytes, fields, count, type) != HAUL_OK)
         bench_die(name, NULL);
     made->type = *type;
 }
@@ -126,7 +125,7 @@ static void link_graph(void **order, size_t count, size_t reach)
 static void make_list_of(workload *made, size_t count)
 {
     void **order = make_nodes(made, count, sizeof(list_node), 1);
-    describe(made, &list_type, "list", sizeof(list_node), list_refs, 1);
+    describe(made, &list_type, "list", sizeof(list_node), list_fields, 1);
     link_list(order, count);
     free(order);
 }
@@ -146,7 +145,7 @@ static void make_tree(workload *made, double scale)
 {
     size_t count = scaled((1 << 20) - 1, scale);
     void **order = make_nodes(made, count, sizeof(tree_node), 2);
-    describe(made, &tree_type, "tree", sizeof(tree_node), tree_refs, 2);
+    describe(made, &tree_type, "tree", sizeof(tree_node), tree_fields, 2);
     link_tree(order, count);
     free(order);
 }
@@ -156,17 +155,17 @@ static void make_graph(workload *made, double scale)
 {
     size_t count = scaled(1e6, scale);
     void **order = make_nodes(made, count, sizeof(graph_node), 4);
-    describe(made, &graph_type, "graph", sizeof(graph_node), graph_refs, 1);
+    describe(made, &graph_type, "graph", sizeof(graph_node), graph_fields, 1);
     link_graph(order, count, count);
     free(order);
 }
 
 static void describe_sized(workload *made, size_t bytes, unsigned pointers)
 {
-    const haul_ref *rows = pointers == 1 ? list_refs : pointers == 2 ? tree_refs : graph_refs;
-    haul_ref row[2];
+    const haul_field *rows = pointers == 1 ? list_fields : pointers == 2 ? tree_fields : graph_fields;
+    haul_field row[2];
     size_t count = pointers == 2 ? 2 : 1, i;
-    memcpy(row, rows, count * sizeof(haul_ref));
+    memcpy(row, rows, count * sizeof(haul_field));
     for (i = 0; i < count; i++) {
         row[i].target = &made->type;
         row[i].element_bytes = bytes;
@@ -217,7 +216,7 @@ static void make_blocks(workload *made, double scale)
 {
     size_t count = scaled(1000, scale);
     table *root = make_table(made, count, BLOCK_BYTES);
-    describe(made, &blocks_type, "blocks", sizeof(table), blocks_refs, 1);
+    describe(made, &blocks_type, "blocks", sizeof(table), blocks_fields, 1);
     allocate_heap(made, count, BLOCK_BYTES);
     root->item = (char **)shuffled(made);
     made->described_bytes += count * BLOCK_BYTES;
@@ -229,7 +228,7 @@ static void make_strings(workload *made, double scale)
     size_t count = scaled(1e6, scale), i;
     table *root = make_table(made, count, 0);
     bench_random random = { 3 };
-    describe(made, &strings_type, "strings", sizeof(table), strings_refs, 1);
+    describe(made, &strings_type, "strings", sizeof(table), strings_fields, 1);
     made->heap = bench_allocate(count * sizeof(void *));
     made->heap_count = count;
     for (i = 0; i < count; i++) {
@@ -250,8 +249,8 @@ static void make_pointers(workload *made, double scale)
 {
     size_t count = scaled(1e8, scale), i;
     object_table *root = (object_table *)make_table(made, count, sizeof(graph_node));
-    describe(made, &graph_type, "graph", sizeof(graph_node), graph_refs, 1);
-    describe(made, &objects_type, "objects", sizeof(object_table), objects_refs, 1);
+    describe(made, &graph_type, "graph", sizeof(graph_node), graph_fields, 1);
+    describe(made, &objects_type, "objects", sizeof(object_table), objects_fields, 1);
     allocate_heap(made, 1, sizeof(graph_node));
     memset(((graph_node *)made->heap[0])->edge, 0, sizeof(((graph_node *)made->heap[0])->edge));
     made->objects = 3;
@@ -272,7 +271,7 @@ static void make_records(workload *made, double scale)
     record *records = bench_allocate(count * sizeof(record));
     void **order;
     bench_random random = { 4 };
-    describe(made, &record_type, "record", sizeof(record), record_refs, 2);
+    describe(made, &record_type, "record", sizeof(record), record_fields, 2);
     allocate_heap(made, 2 * count, ARRAY_COUNT_MAX * sizeof(double));
     order = shuffled(made);
     for (i = 0; i < count; i++) {
@@ -299,7 +298,7 @@ static void make_called(workload *made, double scale)
 {
     make_records(made, scale);
     made->sibling_type = made->type;
-    describe(made, &called_type, "called", sizeof(record), called_refs, 2);
+    describe(made, &called_type, "called", sizeof(record), called_fields, 2);
 }
 
 /* -------------------------------------------------------------------------------------------------

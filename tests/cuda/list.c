@@ -6,8 +6,8 @@
 #include "cuda/list.h"
 
 static haul_type *node_type;
-static const haul_ref node_refs[] = { HAUL_OBJECT(user_node, next, &node_type),
-                                      HAUL_ARRAY(user_node, row, HAUL_N(user_node, columns)) };
+static const haul_field node_fields[] = { HAUL_OBJECT(user_node, next, &node_type),
+                                      HAUL_ARRAY(user_node, row, HAUL_COUNT(user_node, columns)) };
 
 static void *get(haul_arena *arena, size_t bytes)
 {
@@ -33,7 +33,7 @@ static user_node *make_node(haul_arena *arena, size_t i, size_t columns, user_no
 static test_list empty_list(void)
 {
     test_list list = { NULL, NULL, 0, NULL, NULL };
-    CHECK_STATUS(haul_type_create("node", sizeof(user_node), node_refs, 2, &node_type), HAUL_OK);
+    CHECK_STATUS(type_make("node", sizeof(user_node), node_fields, 2, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
     list.type = node_type;
     CHECK_CUDA(cudaHostAlloc((void **)&list.walked, sizeof(double),

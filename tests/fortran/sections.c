@@ -12,9 +12,9 @@ typedef struct holder {
     gfc_1 deeper, none, numbers;
 } holder;
 
-HAUL_COUNT_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
-HAUL_COUNT_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
-HAUL_COUNT_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
+HAUL_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
+HAUL_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
+HAUL_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
 
 static void check(haul_status status, const haul_error *error, const char *call)
 {
@@ -25,10 +25,10 @@ static void check(haul_status status, const haul_error *error, const char *call)
     exit(1);
 }
 
-static haul_type *type_of(const char *name, size_t bytes, const haul_ref *rows, size_t count)
+static haul_type *type_of(const char *name, size_t bytes, const haul_field *rows, size_t count)
 {
     haul_type *type;
-    check(haul_type_create(name, bytes, rows, count, &type), haul_type_error(NULL), name);
+    check(type_make(name, bytes, rows, count, &type), haul_type_error(NULL), name);
     return type;
 }
 
@@ -36,12 +36,9 @@ static haul_type *reals_1, *reals_2, *integers_1, *holder_type;
 
 static void describe(void)
 {
-    static const haul_rule lowest = { .base_function = first_byte };
-    static const haul_ref reals[] = { HAUL_BYTES_BY(gfc_any, base_addr, &lowest,
-                                                    HAUL_FN(bytes_of_reals)) };
-    static const haul_ref integers[] = { HAUL_BYTES_BY(gfc_any, base_addr, &lowest,
-                                                       HAUL_FN(bytes_of_integers)) };
-    static const haul_ref rows[] = {
+    static const haul_field reals[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_reals), .base_fn = first_byte) };
+    static const haul_field integers[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_integers), .base_fn = first_byte) };
+    static const haul_field rows[] = {
         HAUL_EMBED(holder, component, &reals_1), HAUL_EMBED(holder, reversed, &reals_1),
         HAUL_EMBED(holder, section, &reals_2),   HAUL_EMBED(holder, deeper, &reals_1),
         HAUL_EMBED(holder, none, &reals_1),      HAUL_EMBED(holder, numbers, &integers_1)
@@ -50,7 +47,7 @@ static void describe(void)
     reals_2 = type_of("reals_2", sizeof(gfc_2), reals, 1);
     integers_1 = type_of("integers_1", sizeof(gfc_1), integers, 1);
     holder_type = type_of("holder", sizeof(holder), rows, 6);
-    check(haul_type_commit(holder_type), haul_type_error(holder_type), "haul_type_commit");
+    check(haul_type_commit(holder_type), type_error(), "haul_type_commit");
 }
 
 void there_and_back(void *address, size_t bytes, void (*function)(void *address));

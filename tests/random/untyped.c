@@ -25,28 +25,28 @@ size_t building_alignment(const model *m)
 
 int building_root(building *b)
 {
-    haul_ref refs[4];
-    void **root = haul_arena_bytes(b->arena, sizeof refs / sizeof *refs * sizeof *root, 0);
+    haul_field fields[4];
+    void **root = haul_arena_bytes(b->arena, sizeof fields / sizeof *fields * sizeof *root, 0);
     if (root == NULL)
         return building_fail(b, "an arena has no room: %s", haul_arena_error(b->arena)->text);
-    memset(refs, 0, sizeof refs);
+    memset(fields, 0, sizeof fields);
     for (size_t i = 0; i < b->g->root_count; i++) {
-        haul_shape count = HAUL_FIXED(0);
+        haul_count count = HAUL_FIXED(0);
         count.add = (int64_t)b->g->roots[i].count;
-        refs[i].name = "root";
-        refs[i].kind = HAUL_REF_POINTER;
-        refs[i].offset = i * sizeof *root;
-        refs[i].field_bytes = sizeof *root;
-        refs[i].target = &b->g->model->type[b->g->root_type[i]].handle;
-        refs[i].levels = 1;
-        refs[i].shape[0] = count;
+        fields[i].name = "root";
+        fields[i].kind = HAUL_FIELD_POINTER;
+        fields[i].offset = i * sizeof *root;
+        fields[i].bytes = sizeof *root;
+        fields[i].target = &b->g->model->type[b->g->root_type[i]].handle;
+        fields[i].levels = 1;
+        fields[i].shape[0] = count;
         root[i] = (void *)building_moved(b, b->g->roots[i].address);
     }
     b->root = root;
-    return (haul_type_create("roots", 4 * sizeof *root, refs, b->g->root_count, &b->root_type) ==
+    return (type_make("roots", 4 * sizeof *root, fields, b->g->root_count, &b->root_type) ==
                 HAUL_OK &&
             haul_type_commit(b->root_type) == HAUL_OK) ||
-           building_fail(b, "a type of all roots: %s", haul_type_error(b->root_type)->text);
+           building_fail(b, "a type of all roots: %s", type_error()->text);
 }
 
 haul_status building_discover(building *b)

@@ -10,6 +10,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/types.h"
 
 /* Pointers first and last, one that stays at home, and data between. */
 typedef struct link {
@@ -25,13 +26,13 @@ static haul_type *link_type;
 
 static inline void links_open(void)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(link, next, &link_type),
         HAUL_STRING(link, name),
         HAUL_SKIP(link, home),
         HAUL_OBJECT(link, other, &link_type),
     };
-    CHECK_STATUS(haul_type_create("link", sizeof(link), refs, 4, &link_type), HAUL_OK);
+    CHECK_STATUS(type_make("link", sizeof(link), fields, 4, &link_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
 }
 
@@ -121,17 +122,17 @@ static haul_type *leaning_type;
 static inline leaning *leaning_make(haul_arena *arena, link *first)
 {
     leaning *l;
-    haul_ref ref;
-    memset(&ref, 0, sizeof ref);
-    ref.name = "first";
-    ref.kind = HAUL_REF_POINTER;
-    ref.offset = 1;
-    ref.field_bytes = sizeof(void *);
-    ref.element_bytes = sizeof(link);
-    ref.target = &link_type;
-    ref.levels = 1;
-    ref.unaligned = 1;
-    CHECK_STATUS(haul_type_create("leaning", sizeof(leaning), &ref, 1, &leaning_type), HAUL_OK);
+    haul_field field;
+    memset(&field, 0, sizeof field);
+    field.name = "first";
+    field.kind = HAUL_FIELD_POINTER;
+    field.offset = 1;
+    field.bytes = sizeof(void *);
+    field.element_bytes = sizeof(link);
+    field.target = &link_type;
+    field.levels = 1;
+    field.unaligned = 1;
+    CHECK_STATUS(type_make("leaning", sizeof(leaning), &field, 1, &leaning_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
     l = haul_arena_new(arena, leaning_type, 1);
     CHECK(l != NULL);
@@ -181,9 +182,9 @@ static haul_type *pair_type;
 
 static inline void pairs_open(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(pair, left, &pair_type),
+    static const haul_field fields[] = { HAUL_OBJECT(pair, left, &pair_type),
                                      HAUL_OBJECT(pair, right, &pair_type) };
-    CHECK_STATUS(haul_type_create("pair", sizeof(pair), refs, 2, &pair_type), HAUL_OK);
+    CHECK_STATUS(type_make("pair", sizeof(pair), fields, 2, &pair_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
 }
 

@@ -41,6 +41,7 @@
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #ifdef BUILD_ASAN
 #include <sanitizer/asan_interface.h>
@@ -599,11 +600,11 @@ lab_refuse_checked(void *root, const haul_type *type, const char *path, const ch
 
 /* ---- Types. */
 
-static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs,
+static inline haul_type *type_open(const char *name, size_t bytes, const haul_field *fields,
                                    size_t count)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
     return type;
 }
 
@@ -611,11 +612,11 @@ static inline void type_commit(haul_type *type)
 {
     haul_status status = haul_type_commit(type);
     if (status != HAUL_OK)
-        printf("%s: %s\n", haul_type_error(type)->path, haul_type_error(type)->text);
+        printf("%s: %s\n", type_error()->path, type_error()->text);
     CHECK_STATUS(status, HAUL_OK);
 }
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-#define TYPE_OPEN(S, refs) type_open(#S, sizeof(S), refs, COUNT_OF(refs))
+#define TYPE_OPEN(S, fields) type_open(#S, sizeof(S), fields, COUNT_OF(fields))
 
 #endif

@@ -28,13 +28,13 @@ static inline void node_kinds_open(node_kind *kinds, size_t count)
 {
     size_t i;
     for (i = 0; i < count; i++) {
-        haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL), HAUL_OBJECT_AS(link, to, NULL) };
-        refs[0].name = "first";
-        refs[1].name = "second";
-        refs[0].offset = kinds[i].first * WORD;
-        refs[1].offset = kinds[i].second * WORD;
-        refs[0].target = refs[1].target = &kinds[i].type;
-        CHECK_STATUS(haul_type_create("node", bytes_of(&kinds[i]), refs, 2, &kinds[i].type),
+        haul_field fields[2] = { HAUL_ADDRESS(link, to), HAUL_ADDRESS(link, to) };
+        fields[0].name = "first";
+        fields[1].name = "second";
+        fields[0].offset = kinds[i].first * WORD;
+        fields[1].offset = kinds[i].second * WORD;
+        fields[0].target = fields[1].target = &kinds[i].type;
+        CHECK_STATUS(type_make("node", bytes_of(&kinds[i]), fields, 2, &kinds[i].type),
                      HAUL_OK);
         CHECK_STATUS(haul_type_commit(kinds[i].type), HAUL_OK);
     }

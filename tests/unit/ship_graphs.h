@@ -22,6 +22,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 
 /* ---- The world. */
 
@@ -98,15 +99,15 @@ static haul_type *room_type;
 
 static inline void museum_open(void)
 {
-    static const haul_ref refs[] = {
-        HAUL_POINTERS(room, doors, &room_type, HAUL_N(room, door_count)),
+    static const haul_field fields[] = {
+        HAUL_POINTERS(room, doors, &room_type, HAUL_COUNT(room, door_count)),
         HAUL_STRING(room, name),
         HAUL_SKIP(room, cache),
-        HAUL_ARRAY(room, samples, HAUL_N(room, sample_count)),
+        HAUL_ARRAY(room, samples, HAUL_COUNT(room, sample_count)),
         HAUL_OBJECT(room, next, &room_type),
     };
     CHECK_STATUS(
-        haul_type_create("room", sizeof(room), refs, sizeof refs / sizeof *refs, &room_type),
+        type_make("room", sizeof(room), fields, sizeof fields / sizeof *fields, &room_type),
         HAUL_OK);
     CHECK_STATUS(haul_type_commit(room_type), HAUL_OK);
 }

@@ -29,6 +29,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define YARD_STALE ((uintptr_t)17)
 enum { YARD_ALIGNMENT = 16, YARD_BLOCKS = 1 << 16, YARD_ROOTS = 16 };
@@ -128,15 +129,15 @@ static inline size_t yard_usable(void *user, const void *block)
 
 /* ---- Types. */
 
-static inline haul_type *yard_type(const char *name, size_t bytes, const haul_ref *refs,
+static inline haul_type *yard_type(const char *name, size_t bytes, const haul_field *fields,
                                    size_t count)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
     return type;
 }
 
-#define YARD_TYPE(S, refs) yard_type(#S, sizeof(S), refs, sizeof(refs) / sizeof *(refs))
+#define YARD_TYPE(S, fields) yard_type(#S, sizeof(S), fields, sizeof(fields) / sizeof *(fields))
 
 /* Ends a test: its yard, and the handles whose addresses are given. */
 #define YARD_END(...) yard_end((haul_type **[]){ __VA_ARGS__, NULL })
@@ -151,7 +152,7 @@ static inline void yard_end(haul_type ***types)
 static inline void yard_commit(haul_type *type)
 {
     haul_status status = haul_type_commit(type);
-    check_note("%s: %s", haul_type_error(type)->path, haul_type_error(type)->text);
+    check_note("%s: %s", type_error()->path, type_error()->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
 }
@@ -159,8 +160,8 @@ static inline void yard_commit(haul_type *type)
 static inline void yard_refuse_type(haul_type *type, const char *path, const char *words)
 {
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(type)->path, path);
-    CHECK_HAS(haul_type_error(type)->text, words);
+    CHECK_STR(type_error()->path, path);
+    CHECK_HAS(type_error()->text, words);
 }
 
 /* ---- The audit. */

@@ -32,6 +32,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { SITE_BYTES = 8 << 20, SITE_BLOCKS = 1 << 17, SITE_GAP = 24 };
 
@@ -139,20 +140,20 @@ static inline int site_readable(void *user, const void *address, size_t bytes)
 /* ---- Types. */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-#define OPEN(S, refs) type_open(#S, sizeof(S), refs, COUNT_OF(refs))
+#define OPEN(S, fields) type_open(#S, sizeof(S), fields, COUNT_OF(fields))
 
-static inline haul_type *type_open(const char *name, size_t bytes, const haul_ref *refs,
+static inline haul_type *type_open(const char *name, size_t bytes, const haul_field *fields,
                                    size_t count)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
     return type;
 }
 
 static inline void type_close(haul_type *type)
 {
     haul_status status = haul_type_commit(type);
-    check_note("%s: %s", haul_type_error(type)->path, haul_type_error(type)->text);
+    check_note("%s: %s", type_error()->path, type_error()->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
 }
@@ -160,8 +161,8 @@ static inline void type_close(haul_type *type)
 static inline void refuse_type(haul_type *type, const char *path, const char *words)
 {
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(type)->path, path);
-    CHECK_HAS(haul_type_error(type)->text, words);
+    CHECK_STR(type_error()->path, path);
+    CHECK_HAS(type_error()->text, words);
 }
 
 /* ---- Contexts and audits. */

@@ -7,6 +7,7 @@
 #include "arena_graphs.h"
 #include "base/compiler.h"
 #include "support/open.h"
+#include "support/types.h"
 
 #define GRANULE HAUL_ARENA_GRANULE
 
@@ -116,10 +117,10 @@ typedef struct tailed {
 TEST(arena, a_tail_lies_behind_its_object)
 {
     haul_type *type;
-    const haul_ref refs[] = { HAUL_OBJECT(tailed, next, &type) };
+    const haul_field fields[] = { HAUL_OBJECT(tailed, next, &type) };
     tailed *t;
     start(NULL);
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     t = haul_arena_new_tail(the_arena, type, 100);
     memset(t->text, 'x', 100);
@@ -159,7 +160,7 @@ TEST(arena, overflow_zero_and_types_that_are_none_are_refused)
 {
     haul_type *open;
     start(NULL);
-    CHECK_STATUS(haul_type_create("open", 8, NULL, 0, &open), HAUL_OK);
+    CHECK_STATUS(type_make("open", 8, NULL, 0, &open), HAUL_OK);
     check_refused(haul_arena_new(the_arena, link_type, SIZE_MAX / 8), HAUL_ERROR_LIMIT, "overflow");
     check_refused(haul_arena_new(the_arena, link_type, SIZE_MAX / sizeof(link)), HAUL_ERROR_LIMIT,
                   "");
@@ -205,7 +206,7 @@ TEST(arena, it_keeps_its_context_and_its_types)
 {
     haul_type *type;
     start(NULL);
-    CHECK_STATUS(haul_type_bytes("bytes", 24, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "bytes", 24, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK(haul_arena_new(the_arena, type, 1) != NULL);
     haul_type_free(&type);

@@ -9,11 +9,12 @@
 #include "haul/type.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/types.h"
 
 enum { ROWS_MAX = 12, NAME_BYTES = 24 };
 
 typedef struct table {
-    haul_ref *rows;
+    haul_field *rows;
     haul_rule *rules;
     char (*names)[NAME_BYTES];
     size_t count, bytes;
@@ -31,7 +32,7 @@ static table table_make(size_t count)
     for (i = 0; i < count; i++) {
         snprintf(t.names[i], NAME_BYTES, "f%zu", i);
         t.rows[i].name = t.names[i];
-        t.rows[i].kind = HAUL_REF_DATA;
+        t.rows[i].kind = HAUL_FIELD_RAW;
         t.rules[i].when.mask = -1;
     }
     return t;
@@ -46,7 +47,7 @@ static void table_free(table *t)
 
 static void when_between(table *t, size_t i, size_t offset, int64_t low, int64_t high)
 {
-    t->rules[i].when.kind = HAUL_WHEN_FIELD;
+    t->rules[i].when.kind = HAUL_WHEN_KIND_FIELD;
     t->rules[i].when.field.offset = offset;
     t->rules[i].when.field.bytes = 8;
     t->rules[i].when.low = low;
@@ -56,26 +57,26 @@ static void when_between(table *t, size_t i, size_t offset, int64_t low, int64_t
 
 /* ---- Which collide. */
 
-static int overlap(const haul_ref *a, const haul_ref *b)
+static int overlap(const haul_field *a, const haul_field *b)
 {
-    return a->offset < b->offset + b->field_bytes && b->offset < a->offset + a->field_bytes;
+    return a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
 }
 
-static int may_hold_at_once(const haul_ref *a, const haul_ref *b)
+static int may_hold_at_once(const haul_field *a, const haul_field *b)
 {
     const haul_when *x, *y;
     if (!a->rule || !b->rule)
         return 1;
     x = &a->rule->when;
     y = &b->rule->when;
-    if (x->kind != HAUL_WHEN_FIELD || y->kind != HAUL_WHEN_FIELD ||
+    if (x->kind != HAUL_WHEN_KIND_FIELD || y->kind != HAUL_WHEN_KIND_FIELD ||
         x->field.offset != y->field.offset || x->field.bytes != y->field.bytes ||
         x->mask != y->mask)
         return 0;
     return x->low <= y->high && y->low <= x->high;
 }
 
-static int collide(const haul_ref *a, const haul_ref *b)
+static int collide(const haul_field *a, const haul_field *b)
 {
     return overlap(a, b) && may_hold_at_once(a, b);
 }
@@ -90,7 +91,7 @@ static int some_collide(const table *t)
     return 0;
 }
 
-static const haul_ref *row_named(const table *t, const char *name)
+static const haul_field *row_named(const table *t, const char *name)
 {
     size_t i;
     for (i = 0; i < t->count; i++)
@@ -120,14 +121,14 @@ static table table_draw(random_source *draw)
     t.bytes = 16 + 64;
     for (i = 0; i < t.count; i++) {
         const int64_t low = (int64_t)random_below(draw, (size_t)values);
-        t.rows[i].field_bytes = random_between(draw, 1, bytes_max);
-        t.rows[i].offset = random_between(draw, 16, t.bytes - t.rows[i].field_bytes);
+        t.rows[i].bytes = random_between(draw, 1, bytes_max);
+        t.rows[i].offset = random_between(draw, 16, t.bytes - t.rows[i].bytes);
         if (random_one_in(draw, 60))
             continue;
         when_between(&t, i, random_one_in(draw, 5) ? 8 : 0, low,
                      low + (int64_t)random_below(draw, 4));
         if (random_one_in(draw, 12))
-            t.rules[i].when.kind = HAUL_WHEN_NOT;
+            t.rules[i].when.kind = HAUL_WHEN_KIND_NOT;
         if (random_one_in(draw, 12)) {
             t.rules[i].when.mask = 0xffff;
             t.rules[i].when.field.bytes = random_one_in(draw, 2) ? 8 : 4;
@@ -145,10 +146,10 @@ TEST(arms, collide_exactly_where_two_of_all_pairs_do)
         const int expected = some_collide(&t);
         haul_type *type;
         check_note("round %zu", round);
-        CHECK_STATUS(haul_type_create("union", t.bytes, t.rows, t.count, &type), HAUL_OK);
+        CHECK_STATUS(type_make("union", t.bytes, t.rows, t.count, &type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(type), expected ? HAUL_ERROR_TYPE : HAUL_OK);
         if (expected)
-            check_words(&t, haul_type_error(type));
+            check_words(&t, type_error());
         refused += (size_t)expected;
         haul_type_free(&type);
         table_free(&t);
@@ -164,21 +165,21 @@ enum { FEW = 4000, MANY = 32000 };
 
 static void point(table *t, size_t i, size_t offset)
 {
-    t->rows[i].kind = HAUL_REF_POINTER;
+    t->rows[i].kind = HAUL_FIELD_POINTER;
     t->rows[i].levels = 1;
     t->rows[i].offset = offset;
-    t->rows[i].field_bytes = sizeof(void *);
+    t->rows[i].bytes = sizeof(void *);
     t->rows[i].element_bytes = 8;
-    t->rows[i].shape[0].kind = HAUL_SHAPE_COUNT;
-    t->rows[i].shape[0].add = 1;
+    t->rows[i].count.kind = HAUL_COUNT_KIND_PRODUCT;
+    t->rows[i].count.plus = 1;
 }
 
 static void read_count(table *t, size_t i, size_t offset)
 {
-    t->rows[i].shape[0].field_count = 1;
-    t->rows[i].shape[0].field[0].offset = offset;
-    t->rows[i].shape[0].field[0].bytes = 8;
-    t->rows[i].shape[0].add = 0;
+    t->rows[i].count.fields = 1;
+    t->rows[i].count.field[0].offset = offset;
+    t->rows[i].count.field[0].bytes = 8;
+    t->rows[i].count.plus = 0;
 }
 
 static void a_pointer_for_each_value(table *t)
@@ -218,7 +219,7 @@ static void arms_that_begin_one_behind_the_other(table *t)
     t->bytes = 8 + 8 * t->count;
     for (i = 0; i < t->count; i++) {
         t->rows[i].offset = 8 + 8 * i;
-        t->rows[i].field_bytes = t->bytes - t->rows[i].offset;
+        t->rows[i].bytes = t->bytes - t->rows[i].offset;
         when_between(t, i, 0, (int64_t)i, (int64_t)i);
     }
 }
@@ -256,13 +257,13 @@ static double seconds_of_commit(void (*fill)(table *), size_t count)
         clock_t begin;
         haul_status status;
         haul_type *type;
-        CHECK_STATUS(haul_type_create("wide", t.bytes, t.rows, t.count, &type), HAUL_OK);
+        CHECK_STATUS(type_make("wide", t.bytes, t.rows, t.count, &type), HAUL_OK);
         begin = clock();
         status = haul_type_commit(type);
         if ((double)(clock() - begin) / CLOCKS_PER_SEC < least)
             least = (double)(clock() - begin) / CLOCKS_PER_SEC;
         if (status != HAUL_OK)
-            check_note("%s: %s", haul_type_error(type)->path, haul_type_error(type)->text);
+            check_note("%s: %s", type_error()->path, type_error()->text);
         CHECK_STATUS(status, HAUL_OK);
         haul_type_free(&type);
     }
@@ -298,7 +299,7 @@ static double seconds_of_choice(size_t count, int64_t last, haul_status expected
 {
     haul_case *cases = calloc(count, sizeof *cases);
     haul_rule rule;
-    haul_ref row;
+    haul_field row;
     haul_type *type = NULL, *target = NULL;
     clock_t begin;
     double seconds;
@@ -306,27 +307,27 @@ static double seconds_of_choice(size_t count, int64_t last, haul_status expected
     memset(&rule, 0, sizeof rule);
     memset(&row, 0, sizeof row);
     CHECK(cases != NULL);
-    CHECK_STATUS(haul_type_create("target", 8, NULL, 0, &target), HAUL_OK);
+    CHECK_STATUS(type_make("target", 8, NULL, 0, &target), HAUL_OK);
     for (i = 0; i < count; i++) {
         cases[i].value = i + 1 < count ? (int64_t)i : last;
         cases[i].type = &target;
     }
-    rule.choice.kind = HAUL_CHOICE_SELF;
+    rule.choice.kind = HAUL_SWITCH_KIND_SELF;
     rule.choice.field.bytes = 4;
     rule.choice.cases = cases;
     rule.choice.case_count = count;
     row.name = "any";
-    row.kind = HAUL_REF_POINTER;
+    row.kind = HAUL_FIELD_POINTER;
     row.levels = 1;
     row.offset = 8;
-    row.field_bytes = sizeof(void *);
+    row.bytes = sizeof(void *);
     row.rule = &rule;
-    CHECK_STATUS(haul_type_create("holder", 16, &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("holder", 16, &row, 1, &type), HAUL_OK);
     begin = clock();
     CHECK_STATUS(haul_type_commit(type), expected);
     seconds = (double)(clock() - begin) / CLOCKS_PER_SEC;
     if (expected != HAUL_OK)
-        CHECK_STR(haul_type_error(type)->text, "Two cases have the value 5.");
+        CHECK_STR(type_error()->text, "Two cases have the value 5.");
     haul_type_free(&type);
     haul_type_free(&target);
     free(cases);

@@ -120,9 +120,9 @@ typedef struct cell {
 } cell;
 
 static haul_type *cell_type, *whole_cell_type;
-static const haul_ref cell_refs[] = { HAUL_OBJECT(cell, next, &cell_type),
+static const haul_field cell_fields[] = { HAUL_OBJECT(cell, next, &cell_type),
                                       HAUL_STRING(cell, name) };
-static const haul_ref whole_cell_refs[] = { HAUL_OBJECT(cell, next, &whole_cell_type),
+static const haul_field whole_cell_fields[] = { HAUL_OBJECT(cell, next, &whole_cell_type),
                                             HAUL_STRING(cell, name),
                                             HAUL_OBJECT(cell, prev, &whole_cell_type) };
 
@@ -145,8 +145,8 @@ static cell *cells_make(size_t count)
 static void cells_start(void)
 {
     audit_start();
-    cell_type = TYPE_OPEN(cell, cell_refs);
-    whole_cell_type = TYPE_OPEN(cell, whole_cell_refs);
+    cell_type = TYPE_OPEN(cell, cell_fields);
+    whole_cell_type = TYPE_OPEN(cell, whole_cell_fields);
     type_commit(cell_type);
     type_commit(whole_cell_type);
 }
@@ -256,12 +256,12 @@ typedef struct said {
 
 TEST(audit, words_that_a_row_declares_to_be_data_or_to_stay_at_home_are_not_reported)
 {
-    static const haul_ref refs[] = { HAUL_OPAQUE(said, opaque), HAUL_SKIP(said, skipped),
+    static const haul_field fields[] = { HAUL_RAW(said, opaque), HAUL_SKIP(said, skipped),
                                      HAUL_STRING(said, first) };
     haul_type *type;
     said *s;
     audit_start();
-    type = TYPE_OPEN(said, refs);
+    type = TYPE_OPEN(said, fields);
     type_commit(type);
     s = take(sizeof *s, sizeof(void *));
     hole(&s->skipped, sizeof s->skipped);
@@ -290,16 +290,16 @@ typedef struct building {
 TEST(audit, a_word_of_an_embedded_struct_has_the_path_through_it)
 {
     static haul_type *corner_type;
-    static const haul_ref corner_refs[] = { HAUL_STRING(corner, name) };
-    static const haul_ref building_refs[] = { HAUL_STRING(building, name),
+    static const haul_field corner_fields[] = { HAUL_STRING(corner, name) };
+    static const haul_field building_fields[] = { HAUL_STRING(building, name),
                                               HAUL_EMBED(building, few, &corner_type),
                                               HAUL_EMBED(building, many, &corner_type) };
     haul_type *type;
     building *b;
     char part[80];
     audit_start();
-    corner_type = TYPE_OPEN(corner, corner_refs);
-    type = TYPE_OPEN(building, building_refs);
+    corner_type = TYPE_OPEN(corner, corner_fields);
+    type = TYPE_OPEN(building, building_fields);
     type_commit(type);
     b = take(sizeof *b, sizeof(uint64_t));
     b->name = text("town hall");
@@ -337,15 +337,15 @@ typedef struct hall {
 TEST(audit, a_word_that_leads_into_an_embedded_array_or_a_tail_has_the_path_of_its_element)
 {
     static haul_type *seat_type;
-    static const haul_ref seat_refs[] = { HAUL_STRING(seat, name) };
-    static const haul_ref hall_refs[] = {
-        HAUL_STRING_EACH(hall, names), HAUL_TAIL_OF(hall, seats, &seat_type, HAUL_NS(hall, count))
+    static const haul_field seat_fields[] = { HAUL_STRING(seat, name) };
+    static const haul_field hall_fields[] = {
+        HAUL_EACH(hall, names, .count = HAUL_TERMINATED), HAUL_TAIL(hall, seats, HAUL_COUNT(hall, count), .target = &seat_type)
     };
     haul_type *type;
     hall *h;
     audit_start();
-    seat_type = TYPE_OPEN(seat, seat_refs);
-    type = TYPE_OPEN(hall, hall_refs);
+    seat_type = TYPE_OPEN(seat, seat_fields);
+    type = TYPE_OPEN(hall, hall_fields);
     type_commit(type);
     h = take(sizeof *h + 5 * sizeof(seat), sizeof(uint64_t));
     memset(h, 0, sizeof *h + 5 * sizeof(seat));
@@ -370,14 +370,14 @@ typedef struct table {
 } table;
 
 static haul_type *table_type;
-static const haul_ref table_refs[] = { HAUL_ARRAY(table, numbers, HAUL_NU(table, count)),
+static const haul_field table_fields[] = { HAUL_ARRAY(table, numbers, HAUL_COUNT(table, count)),
                                        HAUL_ARRAY(table, again, HAUL_FIXED(8)) };
 
 static table *table_start(void)
 {
     table *t;
     audit_start();
-    table_type = TYPE_OPEN(table, table_refs);
+    table_type = TYPE_OPEN(table, table_fields);
     type_commit(table_type);
     t = take(sizeof *t, sizeof(uint64_t));
     t->count = 6;
@@ -424,11 +424,11 @@ TEST(audit, a_word_of_which_only_a_part_is_described_is_not_looked_at)
     typedef struct bytes {
         char *at;
     } bytes;
-    static const haul_ref refs[] = { HAUL_ARRAY(bytes, at, HAUL_FIXED(2 * sizeof(void *) - 1)) };
+    static const haul_field fields[] = { HAUL_ARRAY(bytes, at, HAUL_FIXED(2 * sizeof(void *) - 1)) };
     haul_type *type;
     bytes *b;
     audit_start();
-    type = TYPE_OPEN(bytes, refs);
+    type = TYPE_OPEN(bytes, fields);
     type_commit(type);
     b = take(sizeof *b, sizeof(uint64_t));
     b->at = take_at_page_end(2 * sizeof(void *) + 1); /* one word of it is whole, one is not */
@@ -468,19 +468,19 @@ typedef struct junction {
 } junction;
 
 static haul_type *junction_type;
-static const haul_ref junction_refs[] = {
+static const haul_field junction_fields[] = {
     HAUL_OBJECT(junction, left, &junction_type),
     HAUL_OBJECT(junction, right, &junction_type),
-    HAUL_ARRAY(junction, label, HAUL_NU(junction, count)),
-    HAUL_POINTERS(junction, pairs, &junction_type, HAUL_NU(junction, pair_count)),
-    HAUL_OBJECT_EACH(junction, each, &junction_type),
+    HAUL_ARRAY(junction, label, HAUL_COUNT(junction, count)),
+    HAUL_POINTERS(junction, pairs, &junction_type, HAUL_COUNT(junction, pair_count)),
+    HAUL_EACH(junction, each, .target = &junction_type),
 };
 
 static junction *junction_start(void)
 {
     junction *j;
     audit_start();
-    junction_type = TYPE_OPEN(junction, junction_refs);
+    junction_type = TYPE_OPEN(junction, junction_fields);
     type_commit(junction_type);
     j = take(sizeof *j, sizeof(uint64_t));
     j->left = take(sizeof *j, sizeof(uint64_t));
@@ -564,12 +564,12 @@ static int64_t is_never(const haul_here *here)
     return 0;
 }
 
-static const haul_ref valve_refs[] = {
-    HAUL_OBJECT_BY(valve, known, &valve_type, HAUL_RULE(.when = HAUL_EQUALS(valve, kind, 1))),
-    HAUL_OBJECT_BY(valve, asked, &valve_type, HAUL_RULE(.when = HAUL_IF(is_never))),
-    HAUL_OBJECT_BY(valve, small, &valve_type, HAUL_RULE(.integer_below = 100)),
-    HAUL_OBJECT_BY(valve, coloured, &valve_type, HAUL_RULE(.tag_bits = 3)),
-    HAUL_DISTANCE(valve, near, &valve_type, 0, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_ONE),
+static const haul_field valve_fields[] = {
+    HAUL_OBJECT(valve, known, &valve_type, .when = HAUL_EQUALS(valve, kind, 1)),
+    HAUL_OBJECT(valve, asked, &valve_type, .when = HAUL_WHEN_FN(is_never)),
+    HAUL_OBJECT(valve, small, &valve_type, .integers_below = 100),
+    HAUL_OBJECT(valve, coloured, &valve_type, .tag_bits = 3),
+    HAUL_RELATIVE(valve, near, .target = &valve_type),
 };
 
 typedef struct masked {
@@ -584,14 +584,14 @@ typedef struct holder {
 TEST(audit, what_begins_with_bytes_that_do_not_travel_is_led_to_all_the_same)
 {
     static haul_type *masked_type;
-    static const haul_ref masked_refs[] = { HAUL_SKIP(masked, cache) };
-    static const haul_ref holder_refs[] = { HAUL_OBJECT(holder, known, &masked_type) };
+    static const haul_field masked_fields[] = { HAUL_SKIP(masked, cache) };
+    static const haul_field holder_fields[] = { HAUL_OBJECT(holder, known, &masked_type) };
     haul_type *type;
     holder *h;
     char place[40];
     audit_start();
-    masked_type = TYPE_OPEN(masked, masked_refs);
-    type = TYPE_OPEN(holder, holder_refs);
+    masked_type = TYPE_OPEN(masked, masked_fields);
+    type = TYPE_OPEN(holder, holder_fields);
     type_commit(type);
     h = take(sizeof *h, sizeof(void *));
     h->known = take(sizeof *h->known, sizeof(uint64_t));
@@ -621,13 +621,12 @@ static int64_t slot_is_used(const haul_here *here)
 
 TEST(audit, a_row_that_leads_to_what_no_row_claims_at_its_beginning_leads_somewhere)
 {
-    static const haul_rule is_used = { .when = HAUL_IF(slot_is_used) }, each = { .each = &is_used };
-    static const haul_ref refs[] = { HAUL_ROWS_BY(rack, slots, NULL, &each, HAUL_NS(rack, room),
-                                                  HAUL_ONE) };
+static const haul_field is_used = { .when = HAUL_WHEN_FN(slot_is_used) };
+    static const haul_field fields[] = { HAUL_ARRAYS(rack, slots, HAUL_COUNT(rack, room), HAUL_ONE, .each_pointer = &is_used) };
     haul_type *type;
     rack *r;
     audit_start();
-    type = TYPE_OPEN(rack, refs);
+    type = TYPE_OPEN(rack, fields);
     type_commit(type);
     r = take(sizeof *r, sizeof(void *));
     r->room = 4;
@@ -649,7 +648,7 @@ TEST(audit, a_row_with_a_rule_that_never_led_anywhere_is_a_hint_too)
 {
     valve *v;
     audit_start();
-    valve_type = TYPE_OPEN(valve, valve_refs);
+    valve_type = TYPE_OPEN(valve, valve_fields);
     type_commit(valve_type);
     v = take(2 * sizeof *v, sizeof(uint64_t));
     memset(v, 0, 2 * sizeof *v);
@@ -682,7 +681,7 @@ TEST(audit, a_count_beyond_the_block_is_found_and_what_lies_there_is_not_read)
     t->numbers = take_at_page_end(4 * sizeof *t->numbers);
     t->again = NULL;
     haul_type_free(&table_type);
-    table_type = type_open("table", sizeof *t, table_refs, 1);
+    table_type = type_open("table", sizeof *t, table_fields, 1);
     type_commit(table_type);
     book(t->numbers, 4 * sizeof *t->numbers);
     t->count = 4;
@@ -707,16 +706,16 @@ TEST(audit, embedded_arrays_of_an_object_beyond_its_block_are_not_read)
         building *houses;
     } street;
     static haul_type *corner_type, *building_type;
-    static const haul_ref corner_refs[] = { HAUL_STRING(corner, name) };
-    static const haul_ref building_refs[] = { HAUL_EMBED(building, many, &corner_type) };
-    static const haul_ref street_refs[] = { HAUL_OBJECTS(street, houses, &building_type,
+    static const haul_field corner_fields[] = { HAUL_STRING(corner, name) };
+    static const haul_field building_fields[] = { HAUL_EMBED(building, many, &corner_type) };
+    static const haul_field street_fields[] = { HAUL_OBJECTS(street, houses, &building_type,
                                                          HAUL_FIXED(2)) };
     haul_type *type;
     street *s;
     audit_start();
-    corner_type = TYPE_OPEN(corner, corner_refs);
-    building_type = TYPE_OPEN(building, building_refs);
-    type = TYPE_OPEN(street, street_refs);
+    corner_type = TYPE_OPEN(corner, corner_fields);
+    building_type = TYPE_OPEN(building, building_fields);
+    type = TYPE_OPEN(street, street_fields);
     type_commit(type);
     s = take(sizeof *s, sizeof(uint64_t));
     s->houses = take(2 * sizeof *s->houses, sizeof(uint64_t));
@@ -785,14 +784,14 @@ typedef struct station {
 TEST(audit, an_object_that_ends_in_an_array_is_as_long_as_that)
 {
     static haul_type *train_type;
-    static const haul_ref train_refs[] = { HAUL_TAIL(train, cars, HAUL_NU(train, count)) };
-    static const haul_ref station_refs[] = { HAUL_OBJECT(station, leaves, &train_type) };
+    static const haul_field train_fields[] = { HAUL_TAIL(train, cars, HAUL_COUNT(train, count)) };
+    static const haul_field station_fields[] = { HAUL_OBJECT(station, leaves, &train_type) };
     haul_type *type;
     station *s;
     size_t bytes = offsetof(train, cars) + 30 * sizeof(uintptr_t);
     audit_start();
-    train_type = TYPE_OPEN(train, train_refs);
-    type = TYPE_OPEN(station, station_refs);
+    train_type = TYPE_OPEN(train, train_fields);
+    type = TYPE_OPEN(station, station_fields);
     type_commit(type);
     CHECK_EQ(haul__type_walk(train_type)->kind, HAUL__WALK_SIZED);
     s = take(sizeof *s, sizeof(uint64_t));
@@ -817,14 +816,13 @@ typedef struct matrix {
 
 TEST(audit, a_row_that_ends_behind_the_block_that_all_rows_share_is_found)
 {
-    static const haul_ref refs[] = { HAUL_ROWS(matrix, row, NULL, HAUL_NS(matrix, n),
-                                               HAUL_NS(matrix, m)) };
+    static const haul_field fields[] = { HAUL_ARRAYS(matrix, row, HAUL_COUNT(matrix, n), HAUL_COUNT(matrix, m)) };
     haul_type *type;
     matrix *x;
     double *all;
     int32_t i;
     audit_start();
-    type = TYPE_OPEN(matrix, refs);
+    type = TYPE_OPEN(matrix, fields);
     type_commit(type);
     x = take(sizeof *x, sizeof(double));
     x->n = 3;
@@ -900,7 +898,7 @@ TEST(audit, malloc_tells_the_sizes_of_its_blocks)
     haul_context *context;
     haul_root roots[1];
     audit_start();
-    table_type = type_open("table", sizeof t, table_refs, 1);
+    table_type = type_open("table", sizeof t, table_fields, 1);
     type_commit(table_type);
     memset(&t, 0, sizeof t);
     t.count = 100;
@@ -937,11 +935,11 @@ typedef struct hollow {
 
 TEST(audit, an_object_of_which_nothing_travels_has_nothing_to_be_found)
 {
-    static const haul_ref refs[] = { HAUL_SKIP(hollow, word) };
+    static const haul_field fields[] = { HAUL_SKIP(hollow, word) };
     haul_type *type;
     hollow *h;
     audit_start();
-    type = TYPE_OPEN(hollow, refs);
+    type = TYPE_OPEN(hollow, fields);
     type_commit(type);
     h = take(sizeof *h, sizeof(uint64_t));
     h->word = (uintptr_t)h;

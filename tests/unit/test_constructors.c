@@ -7,6 +7,7 @@
 #include "haul/type.h"
 #include "support/check.h"
 #include "support/random.h"
+#include "support/types.h"
 #include "type/type.h"
 
 #define WORD sizeof(void *)
@@ -143,7 +144,7 @@ static void check_and_free(haul_type *type, model *m)
 {
     haul_status status = haul_type_commit(type);
     if (status != HAUL_OK)
-        check_note("%s: %s", haul_type_error(type)->path, haul_type_error(type)->text);
+        check_note("%s: %s", type_error()->path, type_error()->text);
     if (!m->overlaps)
         CHECK_STATUS(status, HAUL_OK);
     if (status == HAUL_OK)
@@ -162,13 +163,13 @@ typedef struct pair {
     char *name;
 } pair;
 static haul_type *pair_type;
-static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, next, &pair_type), HAUL_SKIP(pair, dropped),
+static const haul_field pair_fields[] = { HAUL_OBJECT(pair, next, &pair_type), HAUL_SKIP(pair, dropped),
                                       HAUL_STRING(pair, name) };
 
 static haul_type *plain(size_t bytes, model **m)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_bytes("bytes", bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "bytes", bytes, &type), HAUL_OK);
     *m = empty_model();
     (*m)->upper = bytes;
     (*m)->any = 1;
@@ -186,7 +187,7 @@ static haul_type *a_pair(model **m)
     memset((*m)->map + offsetof(pair, dropped), 0, sizeof(int));
     (*m)->slot[offsetof(pair, next)] = (*m)->slot[offsetof(pair, name)] = 1;
     if (!pair_type)
-        CHECK_STATUS(haul_type_create("pair", sizeof(pair), pair_refs, 3, &pair_type), HAUL_OK);
+        CHECK_STATUS(type_make("pair", sizeof(pair), pair_fields, 3, &pair_type), HAUL_OK);
     CHECK_STATUS(haul_type_dup(pair_type, &type), HAUL_OK);
     return type;
 }
@@ -242,7 +243,7 @@ TEST(constructors, indexed_types_take_blocks_in_any_order)
     CHECK_EQ(haul_type_field_count(type), 4);
     CHECK_STATUS(haul_type_get_field(type, 0, &field), HAUL_OK);
     CHECK_STR(field.name, "");
-    CHECK_EQ(field.kind, HAUL_REF_EMBED);
+    CHECK_EQ(field.kind, HAUL_FIELD_EMBED);
     CHECK_EQ(field.offset, 36);
     CHECK_EQ(field.count, 2);
     CHECK_EQ(field.stride, 4);
@@ -417,7 +418,7 @@ TEST(constructors, ten_million_elements_stay_small)
     CHECK_STATUS(haul_type_vector(1000, 1000, 1000, element, &column), HAUL_OK);
     CHECK_STATUS(haul_type_commit(column), HAUL_OK);
     CHECK_EQ(haul__type_walk(column)->parts[0].count, 1000000);
-    CHECK_STATUS(haul_type_bytes("double", 8, &dense), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "double", 8, &dense), HAUL_OK);
     CHECK_STATUS(haul_type_contiguous(n, dense, &many), HAUL_OK);
     CHECK_STATUS(haul_type_commit(many), HAUL_OK);
     CHECK_EQ(haul__type_walk(many)->kind, HAUL__WALK_PLAIN);
@@ -689,7 +690,7 @@ TEST(constructors, sizes_that_overflow_are_refused_at_once)
                  HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create_resized(element, 0, 0, &type), HAUL_ERROR_TYPE);
     CHECK_STATUS(haul_type_create_resized(element, SIZE_MAX, 2, &type), HAUL_ERROR_TYPE);
-    CHECK_STATUS(haul_type_create("huge", SIZE_MAX, NULL, 0, &huge), HAUL_OK);
+    CHECK_STATUS(type_make("huge", SIZE_MAX, NULL, 0, &huge), HAUL_OK);
     CHECK_STATUS(haul_type_dup(huge, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
     haul_type_free(&type);
@@ -706,7 +707,7 @@ TEST(constructors, blocks_that_overlap_are_refused)
     haul_type *element = plain(8, &old), *type, *narrow;
     CHECK_STATUS(haul_type_indexed(2, lengths, places, element, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "overlap");
+    CHECK_HAS(type_error()->text, "overlap");
     haul_type_free(&type);
     CHECK_STATUS(haul_type_create_resized(element, 0, 1, &narrow), HAUL_OK);
     CHECK_STATUS(haul_type_contiguous(HAUL_TYPE_BYTES_MAX - 8, narrow, &type), HAUL_OK);
@@ -726,7 +727,7 @@ TEST(constructors, more_elements_than_numbers_reach_are_refused_as_overlapping)
     haul_type *element = a_pair(&old), *type, *again, *empty, *huge, *narrow;
     CHECK_STATUS(haul_type_create_hvector(SIZE_MAX, 1, 0, element, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "overlap");
+    CHECK_HAS(type_error()->text, "overlap");
     CHECK_STATUS(haul_type_create_hvector(SIZE_MAX, 1, 0, type, &again), HAUL_OK);
     CHECK_STATUS(haul_type_commit(again), HAUL_ERROR_TYPE);
     haul_type_free(&again);
@@ -737,14 +738,14 @@ TEST(constructors, more_elements_than_numbers_reach_are_refused_as_overlapping)
     CHECK_EQ(haul_type_field_count(type), SIZE_MAX);
     haul_type_free(&type);
     haul_type_free(&empty);
-    CHECK_STATUS(haul_type_bytes("huge", HAUL_TYPE_BYTES_MAX, &huge), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "huge", HAUL_TYPE_BYTES_MAX, &huge), HAUL_OK);
     CHECK_STATUS(haul_type_create_resized(huge, 0, 8, &narrow), HAUL_OK);
     CHECK_STATUS(haul_type_create_subarray(1, &two, &one, none, HAUL_ORDER_C, narrow, &type),
                  HAUL_OK);
     haul_type_free(&type);
     CHECK_STATUS(haul_type_create_subarray(1, &two, &one, &one, HAUL_ORDER_C, narrow, &type),
                  HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(narrow)->text, "more than");
+    CHECK_HAS(type_error()->text, "more than");
     haul_type_free(&narrow);
     haul_type_free(&huge);
     haul_type_free(&element);
@@ -759,16 +760,16 @@ TEST(constructors, pointers_are_not_put_off_their_grid)
     haul_type *element = a_pair(&old), *type, *many;
     CHECK_STATUS(haul_type_create_hvector(3, 1, sizeof(pair) + 2, element, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "alignment");
+    CHECK_HAS(type_error()->text, "alignment");
     haul_type_free(&type);
     CHECK_STATUS(haul_type_create_struct(1, one, two, &element, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "alignment");
+    CHECK_HAS(type_error()->text, "alignment");
     haul_type_free(&type);
     CHECK_STATUS(haul_type_contiguous(1000, element, &many), HAUL_OK);
     CHECK_STATUS(haul_type_create_resized(many, 0, 1000 * sizeof(pair) + 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "keeps the pointers of dup(pair) off the grid");
+    CHECK_HAS(type_error()->text, "keeps the pointers of dup(pair) off the grid");
     haul_type_free(&type);
     haul_type_free(&many);
     haul_type_free(&element);

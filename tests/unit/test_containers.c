@@ -30,21 +30,21 @@ static haul_type *element, *list_type, *mesh_type, *label_type, *meshes, *labels
 
 static void types_open(void)
 {
-    static const haul_ref list_refs[] = {
-        HAUL_OBJECT_AS(list, data, &element),
+    static const haul_field list_fields[] = {
+        HAUL_ADDRESS(list, data, .target = &element),
         HAUL_OBJECT(list, next, &list_type),
         HAUL_OBJECT(list, prev, &list_type),
     };
-    static const haul_ref mesh_refs[] = {
-        HAUL_ARRAY(mesh, xyz, HAUL_NS(mesh, n)),
+    static const haul_field mesh_fields[] = {
+        HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, n)),
         HAUL_OBJECT(mesh, neighbours, &meshes),
         HAUL_OBJECT(mesh, names, &labels),
     };
-    static const haul_ref label_refs[] = { HAUL_STRING(label, text) };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    list_type = TYPE_OPEN(list, list_refs);
-    mesh_type = TYPE_OPEN(mesh, mesh_refs);
-    label_type = TYPE_OPEN(label, label_refs);
+    static const haul_field label_fields[] = { HAUL_STRING(label, text) };
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    list_type = TYPE_OPEN(list, list_fields);
+    mesh_type = TYPE_OPEN(mesh, mesh_fields);
+    label_type = TYPE_OPEN(label, label_fields);
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, &mesh_type, &meshes), HAUL_OK);
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, &label_type, &labels), HAUL_OK);
 }
@@ -145,7 +145,7 @@ TEST(containers, the_same_arguments_are_the_same_instance_before_and_after_its_c
     haul_type_free(&again);
     CHECK_STATUS(haul_type_get_field(meshes, 1, &field), HAUL_OK);
     CHECK_PTR(field.target, meshes);
-    CHECK_STATUS(haul_type_bytes("other", 4, &other), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "other", 4, &other), HAUL_OK);
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, &other, &again), HAUL_OK);
     CHECK(again != meshes);
     CHECK_STATUS(haul_type_get_field(again, 0, &field), HAUL_OK);
@@ -194,25 +194,25 @@ static haul_type *key, *value, *entry_type, *table_type, *value_list;
 
 static void table_open(void)
 {
-    static const haul_ref list_refs[] = {
-        HAUL_OBJECT_AS(list, data, &value),
+    static const haul_field list_fields[] = {
+        HAUL_ADDRESS(list, data, .target = &value),
         HAUL_OBJECT(list, next, &value_list),
         HAUL_OBJECT(list, prev, &value_list),
     };
-    static const haul_ref entry_refs[] = {
-        HAUL_OBJECT_AS(entry, key, &key),
-        HAUL_OBJECT_AS(entry, value, &value),
+    static const haul_field entry_fields[] = {
+        HAUL_ADDRESS(entry, key, .target = &key),
+        HAUL_ADDRESS(entry, value, .target = &value),
         HAUL_OBJECT(entry, next, &entry_type),
     };
-    static const haul_ref table_refs[] = {
-        HAUL_POINTERS(table, buckets, &entry_type, HAUL_NS(table, size)),
+    static const haul_field table_fields[] = {
+        HAUL_POINTERS(table, buckets, &entry_type, HAUL_COUNT(table, size)),
         HAUL_OBJECT(table, order, &value_list),
     };
-    CHECK_STATUS(haul_type_parameter("key", &key), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("value", &value), HAUL_OK);
-    value_list = type_open("order", sizeof(list), list_refs, COUNT_OF(list_refs));
-    entry_type = TYPE_OPEN(entry, entry_refs);
-    table_type = TYPE_OPEN(table, table_refs);
+    CHECK_STATUS(haul_type_parameter(type_context(), "key", &key), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "value", &value), HAUL_OK);
+    value_list = type_open("order", sizeof(list), list_fields, COUNT_OF(list_fields));
+    entry_type = TYPE_OPEN(entry, entry_fields);
+    table_type = TYPE_OPEN(table, table_fields);
 }
 
 static void table_close(void)
@@ -312,14 +312,14 @@ typedef struct set {
 TEST(containers, a_tail_may_be_of_what_depends_on_the_parameter)
 {
     static haul_type *set_type, *slot_type;
-    haul_ref slot_refs[] = { HAUL_OBJECT_AS(label, text, &element) };
-    haul_ref set_refs[] = { HAUL_TAIL_OF(set, e, &slot_type, HAUL_NS(set, n)) };
+    haul_field slot_fields[] = { HAUL_ADDRESS(label, text, .target = &element) };
+    haul_field set_fields[] = { HAUL_TAIL(set, e, HAUL_COUNT(set, n), .target = &slot_type) };
     haul_type *set_of_meshes;
     set *s;
     lab_start();
     types_open();
-    slot_type = TYPE_OPEN(label, slot_refs);
-    set_type = TYPE_OPEN(set, set_refs);
+    slot_type = TYPE_OPEN(label, slot_fields);
+    set_type = TYPE_OPEN(set, set_fields);
     CHECK_STATUS(haul_type_instance(set_type, 1, &element, &mesh_type, &set_of_meshes), HAUL_OK);
     type_commit(set_of_meshes);
     s = take(offsetof(set, e) + 3 * sizeof(void *), 8);
@@ -343,13 +343,12 @@ TEST(containers, a_choice_has_a_case_of_the_parameter)
 {
     static haul_type *variant_type;
     static const haul_case cases[] = { { 1, &element, 0 }, { 2, &label_type, 0 } };
-    static const haul_rule rule = { .choice = HAUL_BY_FIELD(variant_list, kind, cases) };
-    static const haul_ref refs[] = { HAUL_CHOICE(variant_list, data, &rule) };
+    static const haul_field fields[] = { HAUL_ADDRESS(variant_list, data, .type_switch = HAUL_SWITCH(variant_list, kind, cases)) };
     haul_type *of_meshes;
     variant_list *v;
     lab_start();
     types_open();
-    variant_type = TYPE_OPEN(variant_list, refs);
+    variant_type = TYPE_OPEN(variant_list, fields);
     CHECK_STATUS(haul_type_instance(variant_type, 1, &element, &mesh_type, &of_meshes), HAUL_OK);
     type_commit(of_meshes);
     v = take(2 * sizeof *v, 8);
@@ -407,8 +406,8 @@ TEST(containers, a_dump_shows_parameters_and_what_stands_for_them)
 static void refuse_commit(haul_type *type, const char *path, const char *word)
 {
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(type)->path, path);
-    CHECK_HAS(haul_type_error(type)->text, word);
+    CHECK_STR(type_error()->path, path);
+    CHECK_HAS(type_error()->text, word);
 }
 
 TEST(containers, a_container_itself_is_never_committed_or_shipped)
@@ -417,12 +416,12 @@ TEST(containers, a_container_itself_is_never_committed_or_shipped)
     haul_plan *plan;
     haul_root root;
     haul_type *user;
-    haul_ref ref = HAUL_OBJECT(mesh, neighbours, &list_type);
+    haul_field field = HAUL_OBJECT(mesh, neighbours, &list_type);
     list one = { NULL, NULL, NULL };
     types_open();
     refuse_commit(list_type, "list", "a container that has instances");
     refuse_commit(element, "element", "It is a parameter");
-    CHECK_STATUS(haul_type_create("user", sizeof(mesh), &ref, 1, &user), HAUL_OK);
+    CHECK_STATUS(type_make("user", sizeof(mesh), &field, 1, &user), HAUL_OK);
     refuse_commit(user, "list", "a container that has instances");
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     root.address = &one;
@@ -467,7 +466,7 @@ TEST(containers, arguments_that_make_no_instance_are_refused)
     CHECK_STATUS(haul_type_instance(constructed, 1, &element, &mesh_type, &instance),
                  HAUL_ERROR_STATE);
     haul_type_free(&constructed);
-    CHECK_STATUS(haul_type_bytes("row", 8, &row), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "row", 8, &row), HAUL_OK);
     CHECK_STATUS(haul_type_commit(row), HAUL_OK);
     CHECK_STATUS(haul_type_instance(row, 1, &element, &mesh_type, &instance), HAUL_ERROR_STATE);
     haul_type_free(&row);
@@ -476,10 +475,10 @@ TEST(containers, arguments_that_make_no_instance_are_refused)
 
 TEST(containers, a_container_that_has_instances_stays_as_it_is)
 {
-    haul_ref ref = HAUL_SKIP(list, prev);
+    haul_field field = HAUL_SKIP(list, prev);
     types_open();
-    CHECK_STATUS(haul_type_add(list_type, &ref, 1), HAUL_ERROR_STATE);
-    CHECK_HAS(haul_type_error(list_type)->text, "has instances");
+    CHECK_STATUS(haul_type_add(list_type, &field, 1), HAUL_ERROR_STATE);
+    CHECK_HAS(type_error()->text, "has instances");
     CHECK_STATUS(haul_type_set_alignment(list_type, 16), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_set_rebuild(list_type, NULL, NULL), HAUL_ERROR_STATE);
     types_close();
@@ -487,14 +486,14 @@ TEST(containers, a_container_that_has_instances_stays_as_it_is)
 
 TEST(containers, instances_of_a_container_whose_contents_depend_on_addresses_depend_on_them_too)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT_AS(list, data, &element) };
+    static const haul_field fields[] = { HAUL_ADDRESS(list, data, .target = &element) };
     haul_context *context;
     haul_type *sorted, *instance;
     haul_root root;
     haul_plan *plan;
     list one = { NULL, NULL, NULL };
     types_open();
-    sorted = TYPE_OPEN(list, refs);
+    sorted = TYPE_OPEN(list, fields);
     CHECK_STATUS(haul_type_set_rebuild(sorted, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_type_instance(sorted, 1, &element, &label_type, &instance), HAUL_OK);
     CHECK_STATUS(haul_type_commit(instance), HAUL_OK);
@@ -515,16 +514,16 @@ TEST(containers,
      parameters_that_no_row_reaches_and_types_between_that_are_no_containers_are_refused)
 {
     static haul_type *pairs;
-    static const haul_ref refs[] = { HAUL_OBJECT_AS(list, data, &pairs) };
+    static const haul_field fields[] = { HAUL_ADDRESS(list, data, .target = &pairs) };
     haul_type *instance, *stray, *holder;
     types_open();
-    CHECK_STATUS(haul_type_parameter("stray", &stray), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "stray", &stray), HAUL_OK);
     CHECK_STATUS(haul_type_instance(list_type, 1, &stray, &mesh_type, &instance), HAUL_OK);
     refuse_commit(instance, "list<mesh>", "No field of list leads to its parameter stray");
     haul_type_free(&instance);
     haul_type_free(&stray);
     CHECK_STATUS(haul_type_contiguous(2, list_type, &pairs), HAUL_OK);
-    holder = TYPE_OPEN(list, refs);
+    holder = TYPE_OPEN(list, fields);
     CHECK_STATUS(haul_type_instance(holder, 1, &element, &mesh_type, &instance), HAUL_OK);
     refuse_commit(instance, "list<mesh>.data",
                   "depends on a parameter of list<mesh>, and is no container itself");
@@ -549,11 +548,11 @@ TEST(containers, a_name_that_is_too_long_is_a_limit)
     types_open();
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    CHECK_STATUS(haul_type_bytes(name, 8, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), name, 8, &type), HAUL_OK);
     CHECK_STATUS(haul_type_instance(list_type, 1, &element, &type, &first), HAUL_OK);
     haul_type_free(&first);
     name[100] = '\0';
-    CHECK_STATUS(haul_type_create(name, sizeof(list), NULL, 0, &first), HAUL_OK);
+    CHECK_STATUS(type_make(name, sizeof(list), NULL, 0, &first), HAUL_OK);
     CHECK_STATUS(haul_type_instance(first, 1, &element, &type, &second), HAUL_ERROR_LIMIT);
     CHECK_PTR(second, NULL);
     haul_type_free(&first);
@@ -565,20 +564,20 @@ TEST(containers, a_name_that_is_too_long_is_a_limit)
 TEST(containers, a_name_that_is_too_long_is_a_limit_further_on_too)
 {
     static haul_type *inner, *outer;
-    static const haul_ref inner_refs[] = { HAUL_OBJECT_AS(list, data, &element) };
-    static const haul_ref outer_refs[] = { HAUL_OBJECT_AS(list, data, &inner) };
+    static const haul_field inner_fields[] = { HAUL_ADDRESS(list, data, .target = &element) };
+    static const haul_field outer_fields[] = { HAUL_ADDRESS(list, data, .target = &inner) };
     char name[200];
     haul_type *argument, *instance;
     types_open();
     memset(name, 'x', sizeof name);
     name[sizeof name - 1] = '\0';
-    CHECK_STATUS(haul_type_bytes(name, 8, &argument), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), name, 8, &argument), HAUL_OK);
     name[100] = '\0';
-    CHECK_STATUS(haul_type_create(name, sizeof(list), inner_refs, 1, &inner), HAUL_OK);
-    CHECK_STATUS(haul_type_create("outer", sizeof(list), outer_refs, 1, &outer), HAUL_OK);
+    CHECK_STATUS(type_make(name, sizeof(list), inner_fields, 1, &inner), HAUL_OK);
+    CHECK_STATUS(type_make("outer", sizeof(list), outer_fields, 1, &outer), HAUL_OK);
     CHECK_STATUS(haul_type_instance(outer, 1, &element, &argument, &instance), HAUL_OK);
     CHECK_STATUS(haul_type_commit(instance), HAUL_ERROR_LIMIT);
-    CHECK_HAS(haul_type_error(instance)->text, "has more than 255 bytes");
+    CHECK_HAS(type_error()->text, "has more than 255 bytes");
     CHECK(!haul_type_committed(instance));
     haul_type_free(&instance);
     haul_type_free(&outer);
@@ -591,10 +590,9 @@ TEST(containers, a_case_that_leads_to_a_parameter_needs_an_instance)
 {
     static haul_type *variant_type;
     static const haul_case cases[] = { { 1, &element, 0 } };
-    static const haul_rule rule = { .choice = HAUL_BY_FIELD(variant_list, kind, cases) };
-    static const haul_ref refs[] = { HAUL_CHOICE(variant_list, data, &rule) };
+    static const haul_field fields[] = { HAUL_ADDRESS(variant_list, data, .type_switch = HAUL_SWITCH(variant_list, kind, cases)) };
     types_open();
-    variant_type = TYPE_OPEN(variant_list, refs);
+    variant_type = TYPE_OPEN(variant_list, fields);
     refuse_commit(variant_type, "variant_list.data", "leads to the parameter element");
     haul_type_free(&variant_type);
     types_close();
@@ -609,19 +607,19 @@ static double seconds_of_instances(size_t count)
 {
     haul_type **arguments = calloc(count, sizeof *arguments), **made = calloc(count, sizeof *made);
     haul_type *key, *container, *again, *in_order[2], *stand_for[2];
-    haul_ref rows[2];
+    haul_field rows[2];
     clock_t begin;
     double seconds;
     size_t i;
     CHECK(arguments && made);
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("key", &key), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "key", &key), HAUL_OK);
     memset(rows, 0, sizeof rows);
-    rows[0] = (haul_ref)HAUL_OBJECT_AS(list, data, &element);
-    rows[1] = (haul_ref)HAUL_OBJECT_AS(list, next, &key);
-    CHECK_STATUS(haul_type_create("pairs", sizeof(list), rows, 2, &container), HAUL_OK);
+    rows[0] = (haul_field)HAUL_ADDRESS(list, data, .target = &element);
+    rows[1] = (haul_field)HAUL_ADDRESS(list, next, .target = &key);
+    CHECK_STATUS(type_make("pairs", sizeof(list), rows, 2, &container), HAUL_OK);
     for (i = 0; i < count; i++)
-        CHECK_STATUS(haul_type_bytes("one", 8, &arguments[i]), HAUL_OK);
+        CHECK_STATUS(haul_type_bytes(type_context(), "one", 8, &arguments[i]), HAUL_OK);
     begin = clock();
     for (i = 0; i < count; i++) {
         in_order[0] = element;
@@ -696,22 +694,20 @@ static int64_t first_case(const haul_here *here)
 
 static haul_status make_all(const haul_allocator *door, haul_type **instance)
 {
-    static const haul_ref list_refs[] = { HAUL_OBJECT_AS(list, data, &value),
+    static const haul_field list_fields[] = { HAUL_ADDRESS(list, data, .target = &value),
                                           HAUL_OBJECT(list, next, &d_list) };
-    static const haul_ref table_refs[] = { HAUL_OBJECT(table, order, &d_list),
-                                           HAUL_OBJECT_AS(table, buckets, &d_variant) };
-    static const haul_ref mesh_refs[] = { HAUL_ARRAY(mesh, xyz, HAUL_NS(mesh, n)) };
+    static const haul_field table_fields[] = { HAUL_OBJECT(table, order, &d_list),
+                                           HAUL_ADDRESS(table, buckets, .target = &d_variant) };
+    static const haul_field mesh_fields[] = { HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, n)) };
     static const haul_case cases[] = { { 1, &d_pairs, 0 }, { 2, &d_mesh, 0 } };
-    static const haul_rule rule = { .holder = &d_table,
-                                    .choice = HAUL_BY_FUNCTION(first_case, cases) };
-    static const haul_ref variant_refs[] = { HAUL_CHOICE(variant_list, data, &rule) };
-    haul_status status = haul_type_create_in(door, "list", sizeof(list), list_refs, 2, &d_list);
+    static const haul_field variant_fields[] = { HAUL_ADDRESS(variant_list, data, .ancestor = &d_table, .type_switch = HAUL_SWITCH_FN(first_case, cases)) };
+    haul_status status = haul_type_create_in(door, "list", sizeof(list), list_fields, 2, &d_list);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "table", sizeof(table), table_refs, 1, &d_table);
+        status = haul_type_create_in(door, "table", sizeof(table), table_fields, 1, &d_table);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "mesh", sizeof(mesh), mesh_refs, 1, &d_mesh);
+        status = haul_type_create_in(door, "mesh", sizeof(mesh), mesh_fields, 1, &d_mesh);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "variant_list", sizeof(variant_list), variant_refs, 1,
+        status = haul_type_create_in(door, "variant_list", sizeof(variant_list), variant_fields, 1,
                                      &d_variant);
     if (status == HAUL_OK)
         status = haul_type_contiguous(2, d_mesh, &d_pairs);
@@ -727,7 +723,7 @@ TEST(containers, every_allocation_for_instances_can_fail_H1_H2)
     haul_type *instance;
     haul_status status = HAUL_ERROR_MEMORY;
     size_t at;
-    CHECK_STATUS(haul_type_parameter("value", &value), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "value", &value), HAUL_OK);
     memset(&door, 0, sizeof door);
     door.allocate = count_allocate;
     door.release = count_release;

@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct point {
     int32_t x, y, z;
@@ -29,32 +30,31 @@ typedef struct row {
 static haul_type *point_type, *row_type;
 static int by_functions; /* the next rows' counts are told by functions, not by the fields */
 
-HAUL_COUNT_FUNCTION(bytes_of, row, self->byte_count)
-HAUL_COUNT_FUNCTION(halves_of, row, self->half_count)
-HAUL_COUNT_FUNCTION(numbers_of, row, self->number_count - 1)
-HAUL_COUNT_FUNCTION(points_of, row, self->rows * self->columns)
+HAUL_FUNCTION(bytes_of, row, self->byte_count)
+HAUL_FUNCTION(halves_of, row, self->half_count)
+HAUL_FUNCTION(numbers_of, row, self->number_count - 1)
+HAUL_FUNCTION(points_of, row, self->rows * self->columns)
 
 static void rows_start(void)
 {
-    static const haul_ref called_refs[] = {
+    static const haul_field called_fields[] = {
         HAUL_OBJECT(row, next, &row_type),
-        HAUL_ARRAY(row, bytes, HAUL_FN(bytes_of)),
-        HAUL_ARRAY(row, halves, HAUL_FN(halves_of)),
-        HAUL_ARRAY(row, numbers, HAUL_FN(numbers_of)),
-        HAUL_OBJECTS(row, points, &point_type, HAUL_FN(points_of)),
+        HAUL_ARRAY(row, bytes, HAUL_COUNT_FN(bytes_of)),
+        HAUL_ARRAY(row, halves, HAUL_COUNT_FN(halves_of)),
+        HAUL_ARRAY(row, numbers, HAUL_COUNT_FN(numbers_of)),
+        HAUL_OBJECTS(row, points, &point_type, HAUL_COUNT_FN(points_of)),
         HAUL_STRING(row, name),
     };
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(row, next, &row_type),
-        HAUL_ARRAY(row, bytes, HAUL_NU(row, byte_count)),
-        HAUL_ARRAY(row, halves, HAUL_N(row, half_count)),
-        HAUL_ARRAY(row, numbers, HAUL_N_PLUS(row, number_count, -1)),
-        HAUL_OBJECTS(row, points, &point_type, HAUL_N2(row, rows, columns)),
+        HAUL_ARRAY(row, bytes, HAUL_COUNT(row, byte_count)),
+        HAUL_ARRAY(row, halves, HAUL_COUNT(row, half_count)),
+        HAUL_ARRAY(row, numbers, HAUL_COUNT_PLUS(row, number_count, -1)),
+        HAUL_OBJECTS(row, points, &point_type, HAUL_COUNT(row, rows, columns)),
         HAUL_STRING(row, name),
     };
-    CHECK_STATUS(haul_type_create("point", sizeof(point), NULL, 0, &point_type), HAUL_OK);
-    CHECK_STATUS(haul_type_set_alignment(point_type, 4), HAUL_OK);
-    row_type = by_functions ? TYPE_OPEN(row, called_refs) : TYPE_OPEN(row, refs);
+    point_type = type_new(&(const haul_struct){ .name = "point", .bytes = sizeof(point), .alignment = 4 });
+    row_type = by_functions ? TYPE_OPEN(row, called_fields) : TYPE_OPEN(row, fields);
     type_commit(row_type);
     lab_start();
 }
@@ -296,13 +296,13 @@ static haul_type *counts_type;
 
 static void counts_start(void)
 {
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(counts, a, HAUL_NU(counts, an)),
-        HAUL_ARRAY(counts, b, HAUL_N(counts, bn)),
-        HAUL_ARRAY(counts, c, HAUL_NU(counts, cn)),
-        HAUL_ARRAY(counts, d, HAUL_NU(counts, dn)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(counts, a, HAUL_COUNT(counts, an)),
+        HAUL_ARRAY(counts, b, HAUL_COUNT(counts, bn)),
+        HAUL_ARRAY(counts, c, HAUL_COUNT(counts, cn)),
+        HAUL_ARRAY(counts, d, HAUL_COUNT(counts, dn)),
     };
-    counts_type = TYPE_OPEN(counts, refs);
+    counts_type = TYPE_OPEN(counts, fields);
     type_commit(counts_type);
 }
 
@@ -424,9 +424,8 @@ static int64_t line_length(const haul_here *here)
 TEST(counted, lines_of_any_length_are_asked_for_once_each)
 {
     enum { LINES = 5 };
-    static const haul_ref refs[] = { HAUL_ROWS(ragged, lines, NULL, HAUL_N(ragged, count),
-                                               HAUL_FN(line_length)) };
-    haul_type *type = TYPE_OPEN(ragged, refs);
+    static const haul_field fields[] = { HAUL_ARRAYS(ragged, lines, HAUL_COUNT(ragged, count), HAUL_COUNT_FN(line_length)) };
+    haul_type *type = TYPE_OPEN(ragged, fields);
     haul_plan_info statistics;
     haul_root root;
     ragged r;
@@ -480,15 +479,15 @@ static int64_t parcel_length(const haul_here *here)
 TEST(counted, a_callback_is_not_asked_of_what_a_changed_pointer_leads_to_D13)
 {
     static haul_type *shelf_type;
-    static const haul_ref refs[] = { HAUL_ARRAY(shelf, first, HAUL_FN(parcel_length)),
-                                     HAUL_ARRAY(shelf, second, HAUL_FN(parcel_length)) };
+    static const haul_field fields[] = { HAUL_ARRAY(shelf, first, HAUL_COUNT_FN(parcel_length)),
+                                     HAUL_ARRAY(shelf, second, HAUL_COUNT_FN(parcel_length)) };
     int64_t memory[2][4] = { { 4, 1, 2, 3 }, { 2, 5, 0, 0 } };
     void *arena = malloc(256);
     haul_context *context;
     haul_plan *plan;
     haul_root root = { NULL, NULL, 1 };
     shelf s = { memory[0], memory[1] };
-    CHECK_STATUS(haul_type_create("shelf", sizeof(shelf), refs, 2, &shelf_type), HAUL_OK);
+    CHECK_STATUS(type_make("shelf", sizeof(shelf), fields, 2, &shelf_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(shelf_type), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     root.address = &s;

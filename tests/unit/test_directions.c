@@ -13,6 +13,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define PAGE ((size_t)4096)
 
@@ -28,24 +29,22 @@ static haul_type *job_type;
 
 static void jobs_open(void)
 {
-    static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
-    static const haul_rule neither = { .direction = HAUL_NEITHER };
-    static const haul_ref refs[] = {
-        HAUL_DATA_BY(job, rounds, &out),
-        HAUL_ARRAY_BY(job, input, &in, HAUL_NS(job, n)),
-        HAUL_ARRAY_BY(job, result, &out, HAUL_NS(job, n)),
-        HAUL_ARRAY_BY(job, room, &neither, HAUL_NS(job, n)),
-        HAUL_ARRAY(job, state, HAUL_NS(job, n)),
-        HAUL_STRING_BY(job, label, &in),
+    static const haul_field fields[] = {
+        HAUL_RAW(job, rounds, .transfer = HAUL_COPYOUT),
+        HAUL_ARRAY(job, input, HAUL_COUNT(job, n), .transfer = HAUL_COPYIN),
+        HAUL_ARRAY(job, result, HAUL_COUNT(job, n), .transfer = HAUL_COPYOUT),
+        HAUL_ARRAY(job, room, HAUL_COUNT(job, n), .transfer = HAUL_CREATE),
+        HAUL_ARRAY(job, state, HAUL_COUNT(job, n)),
+        HAUL_STRING(job, label, .transfer = HAUL_COPYIN),
         HAUL_OBJECT(job, next, &job_type),
-        HAUL_OBJECT_BY(job, like, &job_type, &in),
-        HAUL_DATA_BY(job, residual, &out),
-        HAUL_DATA_BY(job, tolerance, &in),
-        HAUL_DATA_BY(job, scratch, &neither),
+        HAUL_OBJECT(job, like, &job_type, .transfer = HAUL_COPYIN),
+        HAUL_RAW(job, residual, .transfer = HAUL_COPYOUT),
+        HAUL_RAW(job, tolerance, .transfer = HAUL_COPYIN),
+        HAUL_RAW(job, scratch, .transfer = HAUL_CREATE),
     };
-    CHECK_STATUS(haul_type_create("job", sizeof(job), refs, sizeof refs / sizeof *refs, &job_type),
+    CHECK_STATUS(type_make("job", sizeof(job), fields, sizeof fields / sizeof *fields, &job_type),
                  HAUL_OK);
-    check_note("%s", haul_type_commit(job_type) == HAUL_OK ? "" : haul_type_error(job_type)->text);
+    check_note("%s", haul_type_commit(job_type) == HAUL_OK ? "" : type_error()->text);
     CHECK(haul_type_committed(job_type));
     check_note(NULL);
 }
@@ -282,19 +281,19 @@ typedef struct vault {
 
 static haul_type *vault_type;
 
-static void vault_open(haul_direction direction)
+static void vault_open(haul_transfer direction)
 {
     haul_rule rule;
     memset(&rule, 0, sizeof rule);
     rule.direction = direction;
     {
-        haul_ref refs[] = { HAUL_ARRAY_BY(vault, bytes, &rule, HAUL_NU(vault, n)) };
-        CHECK_STATUS(haul_type_create("vault", sizeof(vault), refs, 1, &vault_type), HAUL_OK);
+        haul_field fields[] = { HAUL_ARRAY_BY(vault, bytes, &rule, HAUL_COUNT(vault, n)) };
+        CHECK_STATUS(type_make("vault", sizeof(vault), fields, 1, &vault_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(vault_type), HAUL_OK);
     }
 }
 
-static void touch_nothing(size_t bytes, haul_direction direction)
+static void touch_nothing(size_t bytes, haul_transfer direction)
 {
     world w;
     vault v;
@@ -306,24 +305,24 @@ static void touch_nothing(size_t bytes, haul_direction direction)
     vault_open(direction);
     v.n = bytes;
     v.bytes = w.memory + 1;
-    if (direction != HAUL_IN)
+    if (direction != HAUL_COPYIN)
         world_protect(&w, PROT_NONE);
     CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
     CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_update_device(s, RANGE(v.bytes, bytes), NULL), HAUL_OK);
     device_read(device, &found, device_address(s, v.bytes + bytes - 1), 1);
-    CHECK_EQ(found, direction == HAUL_IN ? 0xC5 : 0);
+    CHECK_EQ(found, direction == HAUL_COPYIN ? 0xC5 : 0);
     for (i = 0; i < bytes; i += 1 + bytes / 7)
         device_write(device, device_address(s, v.bytes + i), &device_byte, 1);
-    world_protect(&w, direction == HAUL_OUT  ? PROT_READ | PROT_WRITE
-                      : direction == HAUL_IN ? PROT_READ
+    world_protect(&w, direction == HAUL_COPYOUT  ? PROT_READ | PROT_WRITE
+                      : direction == HAUL_COPYIN ? PROT_READ
                                              : PROT_NONE);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_STATUS(haul_update_host(s, RANGE(v.bytes, bytes), NULL), HAUL_OK);
     world_protect(&w, PROT_READ | PROT_WRITE);
     for (i = 0; i < bytes; i++)
-        CHECK_EQ(v.bytes[i], direction != HAUL_OUT ? 0xC5 : i % (1 + bytes / 7) == 0 ? 0xEE : 0);
+        CHECK_EQ(v.bytes[i], direction != HAUL_COPYOUT ? 0xC5 : i % (1 + bytes / 7) == 0 ? 0xEE : 0);
     CHECK_EQ(w.memory[0], 0xC5);
     CHECK_EQ(v.bytes[bytes], 0xC5);
     haul_shipment_free(&s);
@@ -351,20 +350,19 @@ static void overwrite(void *argument)
 
 TEST(directions, large_objects_with_holes_do_not_hide_the_bytes_of_another_row)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
     static haul_type *sparse_type, *both_type;
-    static const haul_ref sparse_refs[] = { HAUL_SKIP(sparse, stays) };
-    static const haul_ref refs[] = {
-        HAUL_OBJECTS_BY(both_ways, as_objects, &sparse_type, &in, HAUL_N(both_ways, n)),
-        HAUL_BYTES_BY(both_ways, as_bytes, &in, HAUL_N(both_ways, bytes)),
+    static const haul_field sparse_fields[] = { HAUL_SKIP(sparse, stays) };
+    static const haul_field fields[] = {
+        HAUL_OBJECTS(both_ways, as_objects, &sparse_type, HAUL_COUNT(both_ways, n), .transfer = HAUL_COPYIN),
+        HAUL_BYTES(both_ways, as_bytes, HAUL_COUNT(both_ways, bytes), .transfer = HAUL_COPYIN),
     };
     static sparse memory[1000];
     both_ways root = { 1000, (int32_t)sizeof memory, memory, (unsigned char *)memory };
     haul_device *device = host_device();
     haul_shipment *s;
     int i;
-    CHECK_STATUS(haul_type_create("sparse", sizeof(sparse), sparse_refs, 1, &sparse_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("both_ways", sizeof(both_ways), refs, 2, &both_type), HAUL_OK);
+    CHECK_STATUS(type_make("sparse", sizeof(sparse), sparse_fields, 1, &sparse_type), HAUL_OK);
+    CHECK_STATUS(type_make("both_ways", sizeof(both_ways), fields, 2, &both_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(both_type), HAUL_OK);
     for (i = 0; i < root.n; i++)
         memory[i].travels = memory[i].stays = i;
@@ -385,9 +383,9 @@ TEST(directions, out_is_not_read_and_in_is_not_written)
     static const size_t sizes[] = { 1, 15, 100, PAGE, 3 * PAGE + 5, 70001, 300001 };
     size_t i;
     for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        touch_nothing(sizes[i], HAUL_IN);
-        touch_nothing(sizes[i], HAUL_OUT);
-        touch_nothing(sizes[i], HAUL_NEITHER);
+        touch_nothing(sizes[i], HAUL_COPYIN);
+        touch_nothing(sizes[i], HAUL_COPYOUT);
+        touch_nothing(sizes[i], HAUL_CREATE);
     }
 }
 
@@ -404,7 +402,7 @@ TEST(directions, out_is_not_read_and_in_is_not_written)
     memset(&plan, 0, sizeof plan);
     plan.check_initialized = 1;
     CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
-    vault_open(HAUL_OUT);
+    vault_open(HAUL_COPYOUT);
     v.n = 100003;
     v.bytes = malloc(v.n);
     CHECK(v.bytes != NULL);
@@ -440,7 +438,7 @@ TEST(directions, a_large_array_with_one_costs_hardly_any_bookkeeping)
     root.address = &v;
     root.count = 1;
     for (i = 0; i < 2; i++) {
-        vault_open(i == 0 ? HAUL_BOTH : HAUL_IN);
+        vault_open(i == 0 ? HAUL_COPY : HAUL_COPYIN);
         root.type = vault_type;
         CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
         haul_plan_get_info(plan, i == 0 ? &without : &with);
@@ -459,11 +457,11 @@ TEST(directions, pieces_of_which_nothing_comes_back_are_not_fetched)
     haul_device *device = host_device();
     int direction;
     memset(&options, 0, sizeof options);
-    for (direction = HAUL_BOTH; direction <= HAUL_NEITHER; direction++) {
+    for (direction = HAUL_COPY; direction <= HAUL_CREATE; direction++) {
         haul_shipment *s;
         haul_shipment_info statistics;
         vault v;
-        vault_open((haul_direction)direction);
+        vault_open((haul_transfer)direction);
         v.n = (size_t)24 << 20;
         v.bytes = calloc(v.n, 1);
         CHECK(v.bytes != NULL);
@@ -471,7 +469,7 @@ TEST(directions, pieces_of_which_nothing_comes_back_are_not_fetched)
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         haul_shipment_get_info(s, &statistics);
         CHECK_EQ(statistics.transfers_from, 1);
-        if (direction == HAUL_IN || direction == HAUL_NEITHER)
+        if (direction == HAUL_COPYIN || direction == HAUL_CREATE)
             CHECK(statistics.bytes_from < (size_t)9 << 20);
         else
             CHECK_EQ(statistics.bytes_from, statistics.arena_bytes);
@@ -497,7 +495,7 @@ typedef struct model {
     unsigned char *memory, *host, *sent;
     unsigned char *known, *unsent, *unreturned; /* a byte each */
     size_t bytes;
-    haul_direction direction[RANGES];
+    haul_transfer direction[RANGES];
 } model;
 
 /* One row of pairs (count, pointer) each, in random order. */ static haul_type *
@@ -506,17 +504,17 @@ ranges_type(const model *m)
     haul_type *type;
     haul_rule rule[RANGES];
     size_t i;
-    CHECK_STATUS(haul_type_create("ranges", sizeof(ranges), NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(type_make("ranges", sizeof(ranges), NULL, 0, &type), HAUL_OK);
     memset(rule, 0, sizeof rule);
     for (i = 0; i < RANGES; i++) {
-        haul_ref row = HAUL_ARRAY(ranges, range[0].at, HAUL_NU(ranges, range[0].n));
+        haul_field row = HAUL_ARRAY(ranges, range[0].at, HAUL_COUNT(ranges, range[0].n));
         char name[16];
         snprintf(name, sizeof name, "range%d", (int)i);
         rule[i].direction = m->direction[i];
         row.name = name;
         row.offset += i * sizeof(((ranges *)0)->range[0]);
-        row.shape[0].field[0].offset += i * sizeof(((ranges *)0)->range[0]);
-        row.rule = rule[i].direction == HAUL_BOTH ? NULL : &rule[i];
+        row.count.field[0].offset += i * sizeof(((ranges *)0)->range[0]);
+        row.rule = rule[i].direction == HAUL_COPY ? NULL : &rule[i];
         CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_OK);
     }
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
@@ -530,13 +528,13 @@ static void choose(random_source *random, model *m, ranges *r)
     for (i = 0; i < RANGES; i++) {
         size_t most = random_one_in(random, 3) ? 200000 : random_one_in(random, 2) ? 9000 : 60;
         size_t first = random_below(random, m->bytes - most), n = random_below(random, most);
-        m->direction[i] = (haul_direction)random_below(random, 4);
+        m->direction[i] = (haul_transfer)random_below(random, 4);
         r->range[i].n = n;
         r->range[i].at = m->memory + first;
         for (k = first; k < first + n; k++) {
             m->known[k] = 1;
-            m->unsent[k] |= m->direction[i] == HAUL_OUT || m->direction[i] == HAUL_NEITHER;
-            m->unreturned[k] |= m->direction[i] == HAUL_IN || m->direction[i] == HAUL_NEITHER;
+            m->unsent[k] |= m->direction[i] == HAUL_COPYOUT || m->direction[i] == HAUL_CREATE;
+            m->unreturned[k] |= m->direction[i] == HAUL_COPYIN || m->direction[i] == HAUL_CREATE;
         }
     }
 }
@@ -727,28 +725,25 @@ static haul_type *inner_type, *outer_type, *column_type;
 
 /* 3 elements, each the first 4 of 12 bytes. */ static void outer_open(void)
 {
-    static const haul_rule arm = { .when = HAUL_EQUALS(outer, kind, 1), .direction = HAUL_IN };
-    static const haul_rule other = { .when = HAUL_EQUALS(outer, kind, 2), .direction = HAUL_OUT };
-    static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
-    static const haul_ref inner_refs[] = { HAUL_DATA_BY(inner, b, &in) };
-    static const haul_ref refs[] = {
-        HAUL_EMBED_BY(outer, u.in, &inner_type, &arm),
-        HAUL_DATA_BY(outer, u.numbers, &other),
-        HAUL_EMBED_BY(outer, plain, &inner_type, &out),
+    static const haul_field inner_fields[] = { HAUL_RAW(inner, b, .transfer = HAUL_COPYIN) };
+    static const haul_field fields[] = {
+        HAUL_EMBED(outer, u.in, &inner_type, .when = HAUL_EQUALS(outer, kind, 1), .transfer = HAUL_COPYIN),
+        HAUL_RAW(outer, u.numbers, .when = HAUL_EQUALS(outer, kind, 2), .transfer = HAUL_COPYOUT),
+        HAUL_EMBED(outer, plain, &inner_type, .transfer = HAUL_COPYOUT),
         HAUL_EMBED(outer, kept, &inner_type),
-        HAUL_ROWS_BY(outer, rows, NULL, &in, HAUL_FIXED(2), HAUL_FIXED(3)),
-        HAUL_ARRAY_EACH_BY(outer, each, &out, HAUL_FIXED(3)),
-        HAUL_OBJECT_BY(outer, column, &column_type, &out),
-        HAUL_TAIL_BY(outer, last, &out, HAUL_NS(outer, n)),
+        HAUL_ARRAYS(outer, rows, HAUL_FIXED(2), HAUL_FIXED(3), .transfer = HAUL_COPYIN),
+        HAUL_EACH(outer, each, .count = HAUL_FIXED(3), .transfer = HAUL_COPYOUT),
+        HAUL_ADDRESS(outer, column, .target = &column_type, .transfer = HAUL_COPYOUT),
+        HAUL_TAIL(outer, last, HAUL_COUNT(outer, n), .transfer = HAUL_COPYOUT),
     };
     haul_type *number;
-    CHECK_STATUS(haul_type_bytes("number", 4, &number), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "number", 4, &number), HAUL_OK);
     CHECK_STATUS(haul_type_vector(3, 1, 3, number, &column_type), HAUL_OK);
     haul_type_free(&number);
-    CHECK_STATUS(haul_type_create("inner", sizeof(inner), inner_refs, 1, &inner_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("outer", offsetof(outer, last), refs, 8, &outer_type), HAUL_OK);
+    CHECK_STATUS(type_make("inner", sizeof(inner), inner_fields, 1, &inner_type), HAUL_OK);
+    CHECK_STATUS(type_make("outer", offsetof(outer, last), fields, 8, &outer_type), HAUL_OK);
     check_note("%s",
-               haul_type_commit(outer_type) == HAUL_OK ? "" : haul_type_error(outer_type)->text);
+               haul_type_commit(outer_type) == HAUL_OK ? "" : type_error()->text);
     CHECK(haul_type_committed(outer_type));
     check_note(NULL);
 }
@@ -896,18 +891,16 @@ typedef struct stamp {
 TEST(directions, tagged_pointers_in_what_is_in_stay_too)
 {
     static haul_type *stamp_type, *holder_type;
-    const haul_rule high = { .tag_bits = HIGH_TAGS };
-    const haul_ref stamp_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type, &high) };
-    const haul_ref holder_refs[] = { HAUL_OBJECT_BY(stamp, next, &stamp_type,
-                                                    HAUL_RULE(.direction = HAUL_IN)) };
+    const haul_field stamp_fields[] = { HAUL_ADDRESS(stamp, next, .target = &stamp_type, .tag_bits = HIGH_TAGS) };
+    const haul_field holder_fields[] = { HAUL_ADDRESS(stamp, next, .target = &stamp_type, .transfer = HAUL_COPYIN) };
     haul_device *device = host_device();
     haul_address null = 0;
     haul_shipment *s;
     stamp *all;
     world w;
     world_start(&w, 1 << 14);
-    CHECK_STATUS(haul_type_create("stamp", sizeof(stamp), stamp_refs, 1, &stamp_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("holder", sizeof(stamp), holder_refs, 1, &holder_type), HAUL_OK);
+    CHECK_STATUS(type_make("stamp", sizeof(stamp), stamp_fields, 1, &stamp_type), HAUL_OK);
+    CHECK_STATUS(type_make("holder", sizeof(stamp), holder_fields, 1, &holder_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(holder_type), HAUL_OK);
     all = world_take(&w, 2 * sizeof *all, sizeof *all);
     all[0].next = all[1].next = (uintptr_t)&all[1];
@@ -944,10 +937,9 @@ static void work_on_slabs(void *argument)
 
 TEST(directions, objects_with_large_alignments_have_them)
 {
-    static const haul_rule in = { .direction = HAUL_IN }, out = { .direction = HAUL_OUT };
-    static const haul_ref refs[] = { HAUL_OBJECT_AS(slab, next, &slab_type),
-                                     HAUL_STRING_BY(slab, text, &in), HAUL_DATA_BY(slab, in, &in),
-                                     HAUL_DATA_BY(slab, out, &out) };
+    static const haul_field fields[] = { HAUL_ADDRESS(slab, next, .target = &slab_type),
+                                     HAUL_STRING(slab, text, .transfer = HAUL_COPYIN), HAUL_RAW(slab, in, .transfer = HAUL_COPYIN),
+                                     HAUL_RAW(slab, out, .transfer = HAUL_COPYOUT) };
     const size_t bytes = (sizeof(slab) + 255) & ~(size_t)255;
     haul_device *device = host_device();
     haul_shipment *s;
@@ -955,8 +947,7 @@ TEST(directions, objects_with_large_alignments_have_them)
     world w;
     int i, k;
     world_start(&w, 1 << 18);
-    CHECK_STATUS(haul_type_create("slab", bytes, refs, 4, &slab_type), HAUL_OK);
-    CHECK_STATUS(haul_type_set_alignment(slab_type, 256), HAUL_OK);
+    slab_type = type_new(&(const haul_struct){ .name = "slab", .bytes = bytes, .fields = fields, .field_count = 4, .field_bytes = sizeof(haul_field), .alignment = 256 });
     CHECK_STATUS(haul_type_commit(slab_type), HAUL_OK);
     for (i = 0; i < 150; i++) {
         w.count = 0;
@@ -992,14 +983,14 @@ typedef struct two {
 
 TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
 {
-    static const haul_direction other[] = { HAUL_BOTH, HAUL_IN, HAUL_OUT, HAUL_NEITHER };
+    static const haul_transfer other[] = { HAUL_COPY, HAUL_COPYIN, HAUL_COPYOUT, HAUL_CREATE };
     haul_device *device = host_device();
     int i;
     for (i = 0; i < 32; i++) {
         haul_rule rules[2];
-        haul_direction x = other[i % 4], y = other[i / 4 % 4];
-        int sent = x != HAUL_OUT && x != HAUL_NEITHER && y != HAUL_OUT && y != HAUL_NEITHER;
-        int back = x != HAUL_IN && x != HAUL_NEITHER && y != HAUL_IN && y != HAUL_NEITHER;
+        haul_transfer x = other[i % 4], y = other[i / 4 % 4];
+        int sent = x != HAUL_COPYOUT && x != HAUL_CREATE && y != HAUL_COPYOUT && y != HAUL_CREATE;
+        int back = x != HAUL_COPYIN && x != HAUL_CREATE && y != HAUL_COPYIN && y != HAUL_CREATE;
         double numbers_of[4] = { 1, 2, 3, 4 }, seen[4], news[4] = { 5, 6, 7, 8 };
         haul_shipment *s;
         haul_type *type;
@@ -1008,9 +999,9 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
         rules[0].direction = x;
         rules[1].direction = y;
         {
-            haul_ref refs[] = { HAUL_ARRAY_BY(two, a, &rules[0], HAUL_FIXED(4)),
+            haul_field fields[] = { HAUL_ARRAY_BY(two, a, &rules[0], HAUL_FIXED(4)),
                                 HAUL_ARRAY_BY(two, b, &rules[1], HAUL_FIXED(2)) };
-            CHECK_STATUS(haul_type_create("two", sizeof(two), refs, 2, &type), HAUL_OK);
+            CHECK_STATUS(type_make("two", sizeof(two), fields, 2, &type), HAUL_OK);
             CHECK_STATUS(haul_type_commit(type), HAUL_OK);
         }
         t.a = numbers_of;
@@ -1018,11 +1009,11 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
         CHECK_STATUS(haul_ship(device, &t, type, 1, NULL, &s), HAUL_OK);
         device_read(device, seen, device_address(s, numbers_of), sizeof seen);
         CHECK(seen[1] == (sent ? 2 : 0) && seen[2] == (sent ? 3 : 0));
-        CHECK((seen[0] == 1) == (x == HAUL_BOTH || x == HAUL_IN));
+        CHECK((seen[0] == 1) == (x == HAUL_COPY || x == HAUL_COPYIN));
         device_write(device, device_address(s, numbers_of), news, sizeof news);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
         CHECK(numbers_of[1] == (back ? 6 : 2) && numbers_of[2] == (back ? 7 : 3));
-        CHECK((numbers_of[3] == 8) == (x == HAUL_BOTH || x == HAUL_OUT));
+        CHECK((numbers_of[3] == 8) == (x == HAUL_COPY || x == HAUL_COPYOUT));
         haul_shipment_free(&s);
         haul_type_free(&type);
     }
@@ -1068,11 +1059,10 @@ typedef struct shape {
     directions, small_objects_behind_any_kind_of_row_have_them)
 {
     static haul_type *point_type, *shape_type;
-    static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref refs[] = {
-        HAUL_POINTERS_BY(shape, corners, &point_type, &in, HAUL_FIXED(3)),
-        HAUL_OBJECT_EACH_BY(shape, each, &point_type, &in),
-        HAUL_OBJECT_BY(shape, one, &point_type, &in), HAUL_OBJECT(shape, next, &shape_type)
+    static const haul_field fields[] = {
+        HAUL_POINTERS(shape, corners, &point_type, HAUL_FIXED(3), .transfer = HAUL_COPYIN),
+        HAUL_EACH(shape, each, .target = &point_type, .transfer = HAUL_COPYIN),
+        HAUL_OBJECT(shape, one, &point_type, .transfer = HAUL_COPYIN), HAUL_OBJECT(shape, next, &shape_type)
     };
     haul_device *device = host_device();
     haul_shipment *s;
@@ -1096,8 +1086,8 @@ typedef struct shape {
         one->one = &points[6 * i + 5];
         one->next = i < 5 ? one + 1 : NULL;
     }
-    CHECK_STATUS(haul_type_create("point", sizeof(point), NULL, 0, &point_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("shape", sizeof(shape), refs, 4, &shape_type), HAUL_OK);
+    CHECK_STATUS(type_make("point", sizeof(point), NULL, 0, &point_type), HAUL_OK);
+    CHECK_STATUS(type_make("shape", sizeof(shape), fields, 4, &shape_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(shape_type), HAUL_OK);
     CHECK_STATUS(haul_ship(device, all, shape_type, 1, NULL, &s), HAUL_OK);
     for (i = 0; i < 36; i++)
@@ -1131,15 +1121,14 @@ static void spoil_twins(void *argument)
 
 TEST(directions, a_large_array_that_two_rows_send_is_the_same_one_and_stays)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref refs[] = { HAUL_ARRAY_BY(twins, one, &in, HAUL_NS(twins, n)),
-                                     HAUL_ARRAY_BY(twins, other, &in, HAUL_NS(twins, n)) };
+    static const haul_field fields[] = { HAUL_ARRAY(twins, one, HAUL_COUNT(twins, n), .transfer = HAUL_COPYIN),
+                                     HAUL_ARRAY(twins, other, HAUL_COUNT(twins, n), .transfer = HAUL_COPYIN) };
     static double values[3000];
     twins t = { 3000, values, values };
     haul_device *device = host_device();
     haul_shipment *s;
     haul_type *type;
-    CHECK_STATUS(haul_type_create("twins", sizeof t, refs, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("twins", sizeof t, fields, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_ship(device, &t, type, 1, NULL, &s), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, spoil_twins, haul_device_pointer(s, &t)), HAUL_OK);
@@ -1152,13 +1141,12 @@ TEST(directions, a_large_array_that_two_rows_send_is_the_same_one_and_stays)
 
 TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
     haul_device *device = host_device();
     int order;
     for (order = 0; order < 2; order++) {
-        haul_ref refs[] = { HAUL_STRING_BY(lines, line[0], order ? &in : NULL),
+        haul_field fields[] = { HAUL_STRING_BY(lines, line[0], order ? &in : NULL),
                             HAUL_STRING_BY(lines, line[1], order ? NULL : &in),
-                            HAUL_STRING_BY(lines, line[2], &in) };
+                            HAUL_STRING(lines, line[2], .transfer = HAUL_COPYIN) };
         char *text = malloc(9001);
         haul_shipment *s;
         haul_type *type;
@@ -1169,7 +1157,7 @@ TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
         l.line[0] = text;
         l.line[1] = text;
         l.line[2] = text + 5000;
-        CHECK_STATUS(haul_type_create("lines", sizeof(lines), refs, 3, &type), HAUL_OK);
+        CHECK_STATUS(type_make("lines", sizeof(lines), fields, 3, &type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(type), HAUL_OK);
         CHECK_STATUS(haul_ship(device, &l, type, 1, NULL, &s), HAUL_OK);
         device_write(device, device_address(s, text), "xyz", 3);
@@ -1195,7 +1183,7 @@ TEST(directions, a_packed_plan_has_them_both_ways)
     size_t offset;
     vault v;
     unsigned char bytes[21];
-    vault_open(HAUL_OUT);
+    vault_open(HAUL_COPYOUT);
     memset(bytes, 9, sizeof bytes);
     v.n = sizeof bytes;
     v.bytes = bytes;
@@ -1235,15 +1223,14 @@ static haul_type *cell_type, *cell_end_type;
 
 static void cells_open(void)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref end_refs[] = { HAUL_OBJECT(cell_end, to, &cell_type),
+    static const haul_field end_fields[] = { HAUL_OBJECT(cell_end, to, &cell_type),
                                          HAUL_SKIP(cell_end, cache) };
-    static const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type),
-                                     HAUL_DATA_BY(cell, input, &in),
-                                     HAUL_EMBED_BY(cell, end, &cell_end_type, &in) };
-    CHECK_STATUS(haul_type_create("cell_end", sizeof(cell_end), end_refs, 2, &cell_end_type),
+    static const haul_field fields[] = { HAUL_OBJECT(cell, next, &cell_type),
+                                     HAUL_RAW(cell, input, .transfer = HAUL_COPYIN),
+                                     HAUL_EMBED(cell, end, &cell_end_type, .transfer = HAUL_COPYIN) };
+    CHECK_STATUS(type_make("cell_end", sizeof(cell_end), end_fields, 2, &cell_end_type),
                  HAUL_OK);
-    CHECK_STATUS(haul_type_create("cell", sizeof(cell), refs, 3, &cell_type), HAUL_OK);
+    CHECK_STATUS(type_make("cell", sizeof(cell), fields, 3, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
 
@@ -1339,19 +1326,17 @@ enum { HANDLER = 0x1000, HANDLER_THERE = 0x2000, PANELS = 20 };
 
 static void panels_open(int translated)
 {
-    static const haul_rule in = { .direction = HAUL_IN }, null = { .mode = HAUL_MODE_NULL };
-    static const haul_rule external = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref gauge_refs[] = { HAUL_SKIP(gauge, marks), HAUL_SKIP(gauge, cache),
-                                           HAUL_OBJECT_BY(gauge, past, &gauge_type, &null),
-                                           HAUL_WORD_BY(gauge, handler, &external) };
-    static const haul_ref refs[] = { HAUL_EMBED_BY(panel, fixed, &gauge_type, &in),
+    static const haul_field gauge_fields[] = { HAUL_SKIP(gauge, marks), HAUL_SKIP(gauge, cache),
+                                           HAUL_SKIP(gauge, past),
+                                           HAUL_ADDRESS(gauge, handler, .ownership = HAUL_EXTERNAL) };
+    static const haul_field fields[] = { HAUL_EMBED(panel, fixed, &gauge_type, .transfer = HAUL_COPYIN),
                                      HAUL_OBJECT(panel, next, &panel_type),
                                      HAUL_EMBED(panel, live, &gauge_type),
-                                     HAUL_EMBED_BY(panel, also_fixed, &gauge_type, &in) };
+                                     HAUL_EMBED(panel, also_fixed, &gauge_type, .transfer = HAUL_COPYIN) };
     CHECK_STATUS(
-        haul_type_create("gauge", sizeof(gauge), gauge_refs, translated ? 4 : 3, &gauge_type),
+        type_make("gauge", sizeof(gauge), gauge_fields, translated ? 4 : 3, &gauge_type),
         HAUL_OK);
-    CHECK_STATUS(haul_type_create("panel", sizeof(panel), refs, 4, &panel_type), HAUL_OK);
+    CHECK_STATUS(type_make("panel", sizeof(panel), fields, 4, &panel_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(panel_type), HAUL_OK);
 }
 
@@ -1478,11 +1463,10 @@ static haul_type *tagged_type;
  * none. */
 TEST(directions, a_typed_arena_refuses_rules_that_look_at_the_object)
 {
-    static const haul_rule rule = { .when = HAUL_EQUALS(tagged, kind, 1) };
-    static const haul_ref refs[] = { HAUL_OBJECT_BY(tagged, next, &tagged_type, &rule) };
+    static const haul_field fields[] = { HAUL_OBJECT(tagged, next, &tagged_type, .when = HAUL_EQUALS(tagged, kind, 1)) };
     haul_context *context;
     haul_arena *arena;
-    CHECK_STATUS(haul_type_create("tagged", sizeof(tagged), refs, 1, &tagged_type), HAUL_OK);
+    CHECK_STATUS(type_make("tagged", sizeof(tagged), fields, 1, &tagged_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(tagged_type), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
@@ -1507,77 +1491,74 @@ typedef struct wrong {
 
 static haul_type *wrong_type;
 
-static void refuse(const haul_ref *refs, size_t count, const char *path, const char *words)
+static void refuse(const haul_field *fields, size_t count, const char *path, const char *words)
 {
-    CHECK_STATUS(haul_type_create("wrong", sizeof(wrong), refs, count, &wrong_type), HAUL_OK);
+    CHECK_STATUS(type_make("wrong", sizeof(wrong), fields, count, &wrong_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(wrong_type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(wrong_type)->path, path);
-    CHECK_HAS(haul_type_error(wrong_type)->text, words);
+    CHECK_STR(type_error()->path, path);
+    CHECK_HAS(type_error()->text, words);
     haul_type_free(&wrong_type);
 }
 
 TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_are_needed)
 {
-    haul_rule out = { .direction = HAUL_OUT };
-    haul_ref rows[2] = { HAUL_OBJECT_BY(wrong, next, &wrong_type, NULL) };
+    haul_rule out = { .direction = HAUL_COPYOUT };
+    haul_field rows[2] = { HAUL_OBJECT(wrong, next, &wrong_type) };
     rows[0].rule = &out;
     refuse(rows, 1, "wrong.next",
            "`.transfer` is copyout, so that nothing there is read; but type wrong has pointers");
-    out.direction = HAUL_NEITHER;
+    out.direction = HAUL_CREATE;
     refuse(rows, 1, "wrong.next", "`.transfer` is create");
     {
-        haul_ref row = HAUL_STRING_BY(wrong, text, &out);
+        haul_field row = HAUL_STRING_BY(wrong, text, &out);
         refuse(&row, 1, "wrong.text", "but the array ends at a value");
     }
     {
-        haul_ref both[] = { HAUL_DATA_BY(wrong, n, &out),
-                            HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, n)) };
+        haul_field both[] = { HAUL_DATA_BY(wrong, n, &out),
+                            HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, n)) };
         refuse(both, 2, "wrong.numbers", "which lies in n and by its `.transfer` is not read");
     }
     {
         haul_type *rebuilt;
-        haul_ref row = HAUL_OBJECT_BY(wrong, any, &rebuilt, &out);
-        CHECK_STATUS(haul_type_create("rebuilt", 16, NULL, 0, &rebuilt), HAUL_OK);
+        haul_field row = HAUL_OBJECT_BY(wrong, any, &rebuilt, &out);
+        CHECK_STATUS(type_make("rebuilt", 16, NULL, 0, &rebuilt), HAUL_OK);
         CHECK_STATUS(haul_type_set_rebuild(rebuilt, NULL, NULL), HAUL_OK);
         refuse(&row, 1, "wrong.any", "objects of type rebuilt are rebuilt from what is sent");
         haul_type_free(&rebuilt);
     }
     {
-        haul_rule when = { .when = HAUL_EQUALS(wrong, kind, 1) };
-        haul_ref both[] = { HAUL_DATA_BY(wrong, kind, &out),
-                            HAUL_OBJECT_BY(wrong, next, &wrong_type, &when) };
+        haul_field both[] = { HAUL_DATA_BY(wrong, kind, &out),
+                            HAUL_OBJECT(wrong, next, &wrong_type, .when = HAUL_EQUALS(wrong, kind, 1)) };
         refuse(both, 2, "wrong.next", "which lies in kind");
     }
     {
         const haul_case cases[] = { { 1, &wrong_type, 0 } };
-        haul_rule choice = { .choice = HAUL_BY_TAG(wrong, kind, cases), .direction = HAUL_OUT };
-        haul_ref row = HAUL_CHOICE(wrong, any, &choice);
+        haul_field row = HAUL_ADDRESS(wrong, any, .type_switch = HAUL_SWITCH_TARGET(wrong, kind, cases), .transfer = HAUL_COPYOUT);
         refuse(&row, 1, "wrong.any", "but its type is told by a tag there");
     }
 }
 
 TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
 {
-    haul_rule out = { .direction = HAUL_OUT };
-    haul_ref inner_row = HAUL_DATA_BY(inner, b, &out);
-    haul_ref rows[] = { HAUL_EMBED(wrong, part, &inner_type),
-                        HAUL_ARRAY(wrong, numbers, HAUL_NS(wrong, part.b)) };
-    CHECK_STATUS(haul_type_create("inner", sizeof(inner), &inner_row, 1, &inner_type), HAUL_OK);
+    haul_field inner_row = HAUL_RAW(inner, b, .transfer = HAUL_COPYOUT);
+    haul_field rows[] = { HAUL_EMBED(wrong, part, &inner_type),
+                        HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, part.b)) };
+    CHECK_STATUS(type_make("inner", sizeof(inner), &inner_row, 1, &inner_type), HAUL_OK);
     refuse(rows, 2, "wrong.numbers", "which lies in inner and by its `.transfer` is not read");
     haul_type_free(&inner_type);
 }
 
 TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
 {
-    haul_rule rule = { .direction = HAUL_IN, .mode = HAUL_MODE_ALIAS };
-    haul_ref row = HAUL_OBJECT_BY(wrong, next, &wrong_type, &rule);
+    haul_rule rule = { .direction = HAUL_COPYIN, .mode = HAUL_MODE_ALIAS };
+    haul_field row = HAUL_OBJECT_BY(wrong, next, &wrong_type, &rule);
     refuse(&row, 1, "wrong.next",
            "It is borrowed, so that it is not followed; but it has a `.transfer`");
     rule.mode = HAUL_MODE_OWN;
-    rule.direction = (haul_direction)4;
+    rule.direction = (haul_transfer)4;
     refuse(&row, 1, "wrong.next", "`.transfer` is 4, which does not exist");
-    rule.direction = HAUL_IN;
-    row.kind = HAUL_REF_SKIP;
+    rule.direction = HAUL_COPYIN;
+    row.kind = HAUL_FIELD_SKIP;
     refuse(&row, 1, "wrong.next", "HAUL_SKIP takes no optional members");
 }
 

@@ -11,6 +11,7 @@
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct pair {
     struct pair *left, *right;
@@ -29,14 +30,14 @@ static haul_type *pair_type, *desk_type;
 
 static void types_start(void)
 {
-    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, left, &pair_type),
+    static const haul_field pair_fields[] = { HAUL_OBJECT(pair, left, &pair_type),
                                           HAUL_OBJECT(pair, right, &pair_type) };
-    static const haul_ref desk_refs[] = { HAUL_ARRAY(desk, bytes, HAUL_N(desk, n)),
+    static const haul_field desk_fields[] = { HAUL_ARRAY(desk, bytes, HAUL_COUNT(desk, n)),
                                           HAUL_OBJECT(desk, first, &pair_type),
                                           HAUL_OBJECT(desk, second, &pair_type),
                                           HAUL_STRING(desk, text), HAUL_STRING(desk, tail) };
-    CHECK_STATUS(haul_type_create("pair", sizeof(pair), pair_refs, 2, &pair_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("desk", sizeof(desk), desk_refs, 5, &desk_type), HAUL_OK);
+    CHECK_STATUS(type_make("pair", sizeof(pair), pair_fields, 2, &pair_type), HAUL_OK);
+    CHECK_STATUS(type_make("desk", sizeof(desk), desk_fields, 5, &desk_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(desk_type), HAUL_OK);
 }
 
@@ -179,7 +180,7 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
         char **tails;
         size_t n;
     } shelf;
-    static const haul_ref refs[] = { HAUL_STRINGS(shelf, tails, HAUL_N(shelf, n)) };
+    static const haul_field fields[] = { HAUL_STRINGS(shelf, tails, HAUL_COUNT(shelf, n)) };
     const size_t n = (size_t)1 << 20;
     char *text = malloc(n), **tails = malloc(n * sizeof *tails);
     haul_context *context;
@@ -195,7 +196,7 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
         tails[i] = text + i;
     s.tails = tails;
     s.n = n;
-    CHECK_STATUS(haul_type_create("shelf", sizeof(shelf), refs, 1, &shelf_type), HAUL_OK);
+    CHECK_STATUS(type_make("shelf", sizeof(shelf), fields, 1, &shelf_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(shelf_type), HAUL_OK);
     root.address = &s;
     root.type = shelf_type;
@@ -242,26 +243,26 @@ typedef struct many {
 static void many_open(many *m, size_t pointers, int mixed)
 {
     static char name[FAN][8];
-    haul_ref refs[FAN];
+    haul_field fields[FAN];
     size_t i, k;
     m->pointers = pointers;
     m->bytes = (pointers + 2) / 2 * 2 * sizeof(void *);
-    memset(refs, 0, sizeof refs);
+    memset(fields, 0, sizeof fields);
     for (i = 0; i < FAN; i++) {
         sprintf(name[i], "p%u", (unsigned)i);
-        refs[i].name = name[i];
-        refs[i].kind = HAUL_REF_POINTER;
-        refs[i].offset = i * sizeof(void *);
-        refs[i].field_bytes = sizeof(void *);
-        refs[i].levels = 1;
-        refs[i].target = &m->kind[0];
+        fields[i].name = name[i];
+        fields[i].kind = HAUL_FIELD_POINTER;
+        fields[i].offset = i * sizeof(void *);
+        fields[i].bytes = sizeof(void *);
+        fields[i].levels = 1;
+        fields[i].target = &m->kind[0];
     }
     for (k = 0; k < 2; k++)
-        CHECK_STATUS(haul_type_create(k ? "odd" : "even", m->bytes, refs, pointers, &m->kind[k]),
+        CHECK_STATUS(type_make(k ? "odd" : "even", m->bytes, fields, pointers, &m->kind[k]),
                      HAUL_OK);
     for (i = 0; i < FAN; i++)
-        refs[i].target = &m->kind[mixed ? i % 2 : 0];
-    CHECK_STATUS(haul_type_create("fan", FAN * sizeof(void *), refs, FAN, &m->fan), HAUL_OK);
+        fields[i].target = &m->kind[mixed ? i % 2 : 0];
+    CHECK_STATUS(type_make("fan", FAN * sizeof(void *), fields, FAN, &m->fan), HAUL_OK);
     CHECK_STATUS(haul_type_commit(m->fan), HAUL_OK);
     CHECK_STATUS(haul_type_commit(m->kind[1]), HAUL_OK);
 }

@@ -4,6 +4,7 @@
 
 #include "haul/type.h"
 #include "support/check.h"
+#include "support/types.h"
 
 /* The tables' numbers are those of machines with pointers of 8 bytes; elsewhere it is only seen
  * that they are printed. */
@@ -53,15 +54,15 @@ typedef struct mesh {
 } mesh;
 
 static haul_type *mesh_type;
-static const haul_ref mesh_refs[] = {
-    HAUL_ARRAY(mesh, xyz, HAUL_N2(mesh, nv, dim)),
+static const haul_field mesh_fields[] = {
+    HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, nv, dim)),
     HAUL_OBJECT(mesh, next, &mesh_type),
     HAUL_STRING(mesh, name),
 };
 
 TEST(dump, a_struct_is_printed_row_by_row_with_what_no_row_describes)
 {
-    CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
+    CHECK_STATUS(type_make("mesh", sizeof(mesh), mesh_fields, 3, &mesh_type), HAUL_OK);
     check_table(mesh_type, "mesh: 32 bytes, open\n"
                            "offset  size  field    what     target   count\n"
                            "     0     8  (bytes)\n"
@@ -80,7 +81,7 @@ TEST(dump, a_struct_is_printed_row_by_row_with_what_no_row_describes)
     haul_type_free(&mesh_type);
 }
 
-HAUL_COUNT_FUNCTION(half, mesh, self->nv / 2)
+HAUL_FUNCTION(half, mesh, self->nv / 2)
 
 typedef struct every {
     mesh whole[2];
@@ -96,10 +97,10 @@ typedef struct every {
 
 TEST(dump, every_kind_of_row_and_shape_is_readable)
 {
-    haul_ref refs[] = {
+    haul_field fields[] = {
         HAUL_EMBED(every, whole, &mesh_type),
         { "n",
-          HAUL_REF_DATA,
+          HAUL_FIELD_RAW,
           offsetof(every, n),
           sizeof(int),
           0,
@@ -108,23 +109,23 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
           { HAUL_ONE, HAUL_ONE, HAUL_ONE },
           0,
           NULL },
-        HAUL_ARRAY(every, plus, HAUL_N_PLUS(every, n, 1)),
-        HAUL_ARRAY(every, minus, HAUL_N_PLUS(every, n, -1)),
-        HAUL_ARRAY(every, times, HAUL_N_TIMES(every, n, 3)),
+        HAUL_ARRAY(every, plus, HAUL_COUNT_PLUS(every, n, 1)),
+        HAUL_ARRAY(every, minus, HAUL_COUNT_PLUS(every, n, -1)),
+        HAUL_ARRAY(every, times, HAUL_COUNT_TIMES(every, n, 3)),
         HAUL_ARRAY(every, fixed, HAUL_FIXED(3)),
-        HAUL_ARRAY(every, begin, HAUL_END(every, begin, end)),
-        HAUL_ARRAY(every, called, HAUL_FN(half)),
-        HAUL_ROWS(every, rows, NULL, HAUL_N(every, n), HAUL_N(every, m)),
-        HAUL_ARRAY(every, until, HAUL_SENTINEL(-1)),
-        HAUL_STRINGS(every, names, HAUL_NULL_TERMINATED),
-        HAUL_STRINGS(every, lists, HAUL_N(every, n)),
-        HAUL_OBJECT_EACH(every, each, &mesh_type),
+        HAUL_ARRAY(every, begin, HAUL_UNTIL(every, end)),
+        HAUL_ARRAY(every, called, HAUL_COUNT_FN(half)),
+        HAUL_ARRAYS(every, rows, HAUL_COUNT(every, n), HAUL_COUNT(every, m)),
+        HAUL_ARRAY(every, until, HAUL_TERMINATED_BY(-1)),
+        HAUL_STRINGS(every, names, HAUL_TERMINATED),
+        HAUL_STRINGS(every, lists, HAUL_COUNT(every, n)),
+        HAUL_EACH(every, each, .target = &mesh_type),
         HAUL_SKIP(every, lock),
-        HAUL_OPAQUE(every, handle),
+        HAUL_RAW(every, handle),
     };
     haul_type *type;
-    CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("every", sizeof(every), refs, sizeof refs / sizeof *refs, &type),
+    CHECK_STATUS(type_make("mesh", sizeof(mesh), mesh_fields, 3, &mesh_type), HAUL_OK);
+    CHECK_STATUS(type_make("every", sizeof(every), fields, sizeof fields / sizeof *fields, &type),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     check_table(type, "every: 200 bytes\n"
@@ -174,21 +175,21 @@ TEST(dump, rules_are_printed_in_words)
         { .when = HAUL_EQUALS(ruled, kind, 1), .otherwise = HAUL_ELSE_RAW },
         { .when = HAUL_ANY_BIT(ruled, bits, 6) },
         { .when = HAUL_BETWEEN(ruled, kind, -2, 9) },
-        { .when = HAUL_IF(one) },
+        { .when = HAUL_WHEN_FN(one) },
         { .mode = HAUL_MODE_ALIAS },
         { .tag_bits = 3 },
         { .integer_below = 4096 },
         { .base = -16, .base_function = one },
-        { .choice = HAUL_BY_FIELD(ruled, kind, cases) },
+        { .choice = HAUL_SWITCH(ruled, kind, cases) },
         { .addressing = HAUL_RELATIVE },
     };
-    static const haul_rule with = { .with_parent = 1, .when = HAUL_IF(one) },
+    static const haul_rule with = { .with_parent = 1, .when = HAUL_WHEN_FN(one) },
                            of_each = { .each = &all_rules[5] };
-    haul_ref refs[] = {
+    haul_field fields[] = {
         HAUL_STRING_BY(ruled, conditional, &all_rules[0]),
         HAUL_STRING_BY(ruled, masked, &all_rules[1]),
         HAUL_STRING_BY(ruled, ranged, &all_rules[2]),
-        HAUL_STRING_BY(ruled, called, &with),
+        HAUL_STRING(ruled, called, .ancestor = HAUL_PARENT, .when = HAUL_WHEN_FN(one)),
         HAUL_OBJECT_BY(ruled, alias, &ruled_type, &all_rules[4]),
         HAUL_OBJECT_BY(ruled, tagged, &ruled_type, &all_rules[5]),
         HAUL_OBJECT_BY(ruled, small, &ruled_type, &all_rules[6]),
@@ -198,7 +199,7 @@ TEST(dump, rules_are_printed_in_words)
         HAUL_DISTANCE(ruled, away, &ruled_type, 0, &all_rules[9], HAUL_ONE),
     };
     CHECK_STATUS(
-        haul_type_create("ruled", sizeof(ruled), refs, sizeof refs / sizeof *refs, &ruled_type),
+        type_make("ruled", sizeof(ruled), fields, sizeof fields / sizeof *fields, &ruled_type),
         HAUL_OK);
     CHECK_STATUS(haul_type_commit(ruled_type), HAUL_OK);
     check_table(ruled_type,
@@ -225,7 +226,7 @@ TEST(dump, constructors_are_printed_block_by_block)
 {
     static const size_t lengths[] = { 2, 1 }, places[] = { 3, 0 };
     haul_type *integer, *type;
-    CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", 4, &integer), HAUL_OK);
     CHECK_STATUS(haul_type_indexed(2, lengths, places, integer, &type), HAUL_OK);
     check_table(type, "indexed(2 blocks, int): 20 bytes, open\n"
                       "offset  size  field  what      target  count\n"
@@ -241,7 +242,7 @@ TEST(dump, ten_million_blocks_are_not_all_printed)
     haul_type *integer, *type;
     static page p;
     haul_file file = file_of(&p);
-    CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", 4, &integer), HAUL_OK);
     CHECK_STATUS(haul_type_vector(10000000, 1, 2, integer, &type), HAUL_OK);
     CHECK_STATUS(haul_type_dump(type, &file), HAUL_OK);
     CHECK_HAS(p.text, "... and 9999968 more blocks\n");
@@ -255,7 +256,7 @@ TEST(dump, a_file_that_refuses_is_told)
     static page p;
     haul_file file = file_of(&p);
     size_t writes, whole;
-    CHECK_STATUS(haul_type_create("mesh", sizeof(mesh), mesh_refs, 3, &mesh_type), HAUL_OK);
+    CHECK_STATUS(type_make("mesh", sizeof(mesh), mesh_fields, 3, &mesh_type), HAUL_OK);
     CHECK_STATUS(haul_type_dump(mesh_type, &file), HAUL_OK);
     whole = p.writes;
     CHECK(whole > 4);
@@ -277,7 +278,7 @@ TEST(dump, a_type_that_cannot_be_committed_is_not_printed)
     static page p;
     haul_file file = file_of(&p);
     haul_type *type;
-    CHECK_STATUS(haul_type_create("none", 0, NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(type_make("none", 0, NULL, 0, &type), HAUL_OK);
     CHECK_STATUS(haul_type_dump(type, &file), HAUL_ERROR_TYPE);
     CHECK_EQ(p.writes, 0);
     haul_type_free(&type);

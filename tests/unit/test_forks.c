@@ -16,6 +16,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct node {
     struct node *next;
@@ -57,7 +58,7 @@ static haul_arena *arena_of(family *f, int pinned, int mirrored)
 static void family_start(family *f)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &type) };
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
     test_device options;
     haul_ship_options lock;
     haul_root root;
@@ -67,7 +68,7 @@ static void family_start(family *f)
     memset(&lock, 0, sizeof lock);
     options.new_context.threads = 3;
     lock.lock_source = 1;
-    CHECK_STATUS(haul_type_create("node", sizeof(node), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("node", sizeof(node), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     f->type = type;
     f->nodes = calloc(NODES, sizeof *f->nodes);
@@ -304,7 +305,7 @@ packs_alone(many *m)
 TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &type) };
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
     haul_context_options options;
     haul_root root;
     unsigned char *again;
@@ -313,7 +314,7 @@ TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
     int i, status = -1;
     memset(&options, 0, sizeof options);
     options.threads = 3;
-    CHECK_STATUS(haul_type_create("node", sizeof(node), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("node", sizeof(node), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_context_create(&options, &m.context), HAUL_OK);
     m.type = type;

@@ -120,10 +120,10 @@ typedef struct node_first {
 } node_first;
 
 static haul_type *of_node;
-static const haul_ref bytes_first_refs[] = { HAUL_ARRAY(bytes_first, bytes, HAUL_N(bytes_first, n)),
-                                             HAUL_OBJECT_AS(bytes_first, node, &of_node) };
-static const haul_ref node_first_refs[] = { HAUL_ARRAY(node_first, bytes, HAUL_N(node_first, n)),
-                                            HAUL_OBJECT_AS(node_first, node, &of_node) };
+static const haul_field bytes_first_fields[] = { HAUL_ARRAY(bytes_first, bytes, HAUL_COUNT(bytes_first, n)),
+                                             HAUL_ADDRESS(bytes_first, node, .target = &of_node) };
+static const haul_field node_first_fields[] = { HAUL_ARRAY(node_first, bytes, HAUL_COUNT(node_first, n)),
+                                            HAUL_ADDRESS(node_first, node, .target = &of_node) };
 
 /* A shelf; `n` bytes from `at` on; and a node at `place`. */
 static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node, int is_node_first,
@@ -138,7 +138,7 @@ static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node
         points(&s->node);
         points(&s->bytes);
         *shelf = s;
-        CHECK_STATUS(haul_type_create("shelf", sizeof *s, node_first_refs, 2, &type), HAUL_OK);
+        CHECK_STATUS(type_make("shelf", sizeof *s, node_first_fields, 2, &type), HAUL_OK);
     } else {
         bytes_first *s = take_at(0, sizeof *s);
         s->bytes = bytes;
@@ -147,7 +147,7 @@ static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node
         points(&s->bytes);
         points(&s->node);
         *shelf = s;
-        CHECK_STATUS(haul_type_create("shelf", sizeof *s, bytes_first_refs, 2, &type), HAUL_OK);
+        CHECK_STATUS(type_make("shelf", sizeof *s, bytes_first_fields, 2, &type), HAUL_OK);
     }
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     return type;
@@ -247,20 +247,20 @@ STRIP(70);
 
 typedef struct strip_kind {
     size_t words;
-    haul_ref strip, strips;
+    haul_field strip, strips;
 } strip_kind;
 
 static haul_type *strip_type;
 static const strip_kind strip_kinds[] = {
-    { 2, HAUL_OBJECT_EACH(strip2, word, &strip_type), HAUL_OBJECT_EACH(strips2, all, &strip_type) },
-    { 3, HAUL_OBJECT_EACH(strip3, word, &strip_type), HAUL_OBJECT_EACH(strips3, all, &strip_type) },
-    { 4, HAUL_OBJECT_EACH(strip4, word, &strip_type), HAUL_OBJECT_EACH(strips4, all, &strip_type) },
-    { 5, HAUL_OBJECT_EACH(strip5, word, &strip_type), HAUL_OBJECT_EACH(strips5, all, &strip_type) },
-    { 9, HAUL_OBJECT_EACH(strip9, word, &strip_type), HAUL_OBJECT_EACH(strips9, all, &strip_type) },
-    { 40, HAUL_OBJECT_EACH(strip40, word, &strip_type),
-      HAUL_OBJECT_EACH(strips40, all, &strip_type) },
-    { 70, HAUL_OBJECT_EACH(strip70, word, &strip_type),
-      HAUL_OBJECT_EACH(strips70, all, &strip_type) },
+    { 2, HAUL_EACH(strip2, word, .target = &strip_type), HAUL_EACH(strips2, all, .target = &strip_type) },
+    { 3, HAUL_EACH(strip3, word, .target = &strip_type), HAUL_EACH(strips3, all, .target = &strip_type) },
+    { 4, HAUL_EACH(strip4, word, .target = &strip_type), HAUL_EACH(strips4, all, .target = &strip_type) },
+    { 5, HAUL_EACH(strip5, word, .target = &strip_type), HAUL_EACH(strips5, all, .target = &strip_type) },
+    { 9, HAUL_EACH(strip9, word, .target = &strip_type), HAUL_EACH(strips9, all, .target = &strip_type) },
+    { 40, HAUL_EACH(strip40, word, .target = &strip_type),
+      HAUL_EACH(strips40, all, .target = &strip_type) },
+    { 70, HAUL_EACH(strip70, word, .target = &strip_type),
+      HAUL_EACH(strips70, all, .target = &strip_type) },
 };
 
 static void pack_overlapping(const strip_kind *kind, size_t step, size_t first)

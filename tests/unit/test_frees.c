@@ -16,6 +16,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { VALUES = 4000, NODES = 300 };
 
@@ -184,14 +185,13 @@ static haul_root root_of(node *first, const haul_type *type)
 
 static void types_make(const haul_allocator *allocator, haul_type **type, haul_type **bead_type)
 {
-    static const haul_rule if_there_is_one = { .when = HAUL_IF(has_next) };
     static haul_type *self, *bead_self;
-    static const haul_ref refs[] = { HAUL_OBJECT_BY(node, next, &self, &if_there_is_one),
-                                     HAUL_ARRAY(node, values, HAUL_FN(count_values)) };
-    static const haul_ref bead_refs[] = { HAUL_OBJECT(bead, next, &bead_self) };
-    CHECK_STATUS(haul_type_create_in(allocator, "node", sizeof(node), refs, 2, &self), HAUL_OK);
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &self, .when = HAUL_WHEN_FN(has_next)),
+                                     HAUL_ARRAY(node, values, HAUL_COUNT_FN(count_values)) };
+    static const haul_field bead_fields[] = { HAUL_OBJECT(bead, next, &bead_self) };
+    CHECK_STATUS(haul_type_create_in(allocator, "node", sizeof(node), fields, 2, &self), HAUL_OK);
     CHECK_STATUS(haul_type_commit(self), HAUL_OK);
-    CHECK_STATUS(haul_type_create_in(allocator, "bead", sizeof(bead), bead_refs, 1, &bead_self),
+    CHECK_STATUS(haul_type_create_in(allocator, "bead", sizeof(bead), bead_fields, 1, &bead_self),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(bead_self), HAUL_OK);
     *type = self;
@@ -581,7 +581,7 @@ TEST(frees, a_call_that_fails_after_a_free_inside_it_leaves_its_own_words)
     haul_device *device;
     haul_shipment *s, *same;
     static char bytes[64];
-    CHECK_STATUS(haul_type_bytes("bytes", sizeof bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "bytes", sizeof bytes, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     s = NULL;
@@ -959,15 +959,14 @@ static int64_t free_foreign(const haul_here *here)
 
 TEST(frees, an_arena_of_another_context_may_go_while_it_is_discovered)
 {
-    static const haul_rule rule = { .when = HAUL_IF(free_foreign) };
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT_BY(bead, next, &type, &rule) };
+    static const haul_field fields[] = { HAUL_OBJECT(bead, next, &type, .when = HAUL_WHEN_FN(free_foreign)) };
     haul_context *home;
     haul_device *device;
     haul_shipment *shipment;
     haul_arena *arena;
     bead *first;
-    CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("bead", sizeof(bead), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &home), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);

@@ -8,6 +8,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct node {
     struct node *left, *right;
@@ -18,10 +19,10 @@ static haul_type *node_type;
 
 static void node_start(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type),
+    static const haul_field fields[] = { HAUL_OBJECT(node, left, &node_type),
                                      HAUL_OBJECT(node, right, &node_type) };
     lab_start();
-    node_type = TYPE_OPEN(node, refs);
+    node_type = TYPE_OPEN(node, fields);
     type_commit(node_type);
 }
 
@@ -99,12 +100,12 @@ static haul_type *ring_type;
 
 TEST(graph, a_cycle_through_an_element_of_an_array_is_found_once_G13)
 {
-    static const haul_ref refs[] = { HAUL_POINTERS(ring, members, &ring_type,
-                                                   HAUL_N(ring, count)) };
+    static const haul_field fields[] = { HAUL_POINTERS(ring, members, &ring_type,
+                                                   HAUL_COUNT(ring, count)) };
     ring *r;
     int32_t i;
     lab_start();
-    ring_type = TYPE_OPEN(ring, refs);
+    ring_type = TYPE_OPEN(ring, fields);
     type_commit(ring_type);
     r = take(3 * sizeof *r, sizeof(void *));
     for (i = 0; i < 3; i++) {
@@ -185,11 +186,11 @@ typedef struct views {
 
 static haul_type *views_type;
 
-static views *views_start(const haul_ref *refs, size_t count)
+static views *views_start(const haul_field *fields, size_t count)
 {
     views *v;
     lab_start();
-    views_type = type_open("views", sizeof(views), refs, count);
+    views_type = type_open("views", sizeof(views), fields, count);
     type_commit(views_type);
     v = take(sizeof *v, sizeof(void *));
     points(&v->a);
@@ -204,9 +205,9 @@ static void views_end(void)
     lab_end();
 }
 
-static const haul_ref views_abc[] = { HAUL_ARRAY(views, a, HAUL_N(views, na)),
-                                      HAUL_ARRAY(views, b, HAUL_N(views, nb)),
-                                      HAUL_ARRAY(views, c, HAUL_N(views, nc)) };
+static const haul_field views_abc[] = { HAUL_ARRAY(views, a, HAUL_COUNT(views, na)),
+                                      HAUL_ARRAY(views, b, HAUL_COUNT(views, nb)),
+                                      HAUL_ARRAY(views, c, HAUL_COUNT(views, nc)) };
 
 TEST(graph, of_one_address_with_two_lengths_the_larger_wins_in_any_order_G9)
 {
@@ -321,13 +322,13 @@ static haul_type *cursor_type;
 
 TEST(graph, a_pointer_to_a_pointer_inside_another_object_leads_there_G11)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(cursor, at, &node_type),
+    static const haul_field fields[] = { HAUL_OBJECT(cursor, at, &node_type),
                                      HAUL_POINTERS(cursor, place, &node_type, HAUL_FIXED(1)) };
     haul_type *other;
     cursor *c;
     node *a, *b;
     node_start();
-    cursor_type = TYPE_OPEN(cursor, refs);
+    cursor_type = TYPE_OPEN(cursor, fields);
     type_commit(cursor_type);
     CHECK_STATUS(haul_type_dup(cursor_type, &other), HAUL_OK);
     c = take(sizeof *c, sizeof(void *));
@@ -353,14 +354,14 @@ TEST(graph, a_pointer_to_a_pointer_inside_another_object_leads_there_G11)
 
 TEST(graph, an_element_reached_before_its_array_is_found_once_G11)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(cursor, at, &node_type),
-                                     HAUL_OBJECTS_AS(cursor, place, &node_type, HAUL_FIXED(9)) };
+    static const haul_field fields[] = { HAUL_OBJECT(cursor, at, &node_type),
+                                     HAUL_ADDRESS(cursor, place, .target = &node_type, .count = HAUL_FIXED(9)) };
     cursor *c;
     node *all;
     int i, element;
     for (element = 0; element < 9; element += 4) {
         node_start();
-        cursor_type = TYPE_OPEN(cursor, refs);
+        cursor_type = TYPE_OPEN(cursor, fields);
         type_commit(cursor_type);
         c = take(sizeof *c, sizeof(void *));
         points(&c->at);
@@ -398,14 +399,14 @@ static haul_type *inner_type, *outer_type;
 
 static outer *outer_start(void)
 {
-    static const haul_ref inner_refs[] = { HAUL_STRING(inner, name) };
-    static const haul_ref outer_refs[] = { HAUL_EMBED(outer, head, &inner_type),
+    static const haul_field inner_fields[] = { HAUL_STRING(inner, name) };
+    static const haul_field outer_fields[] = { HAUL_EMBED(outer, head, &inner_type),
                                            HAUL_OBJECT(outer, friend, &inner_type),
                                            HAUL_OBJECT(outer, next, &outer_type) };
     outer *o;
     lab_start();
-    inner_type = TYPE_OPEN(inner, inner_refs);
-    outer_type = TYPE_OPEN(outer, outer_refs);
+    inner_type = TYPE_OPEN(inner, inner_fields);
+    outer_type = TYPE_OPEN(outer, outer_fields);
     type_commit(outer_type);
     o = take(2 * sizeof *o, sizeof(void *));
     points(&o[0].head.name);
@@ -472,12 +473,12 @@ typedef struct counted {
 
 static haul_type *counted_type;
 
-static counted *counted_start(const haul_ref *refs, size_t count)
+static counted *counted_start(const haul_field *fields, size_t count)
 {
     counted *c;
     int i;
     lab_start();
-    counted_type = type_open("counted", sizeof(counted), refs, count);
+    counted_type = type_open("counted", sizeof(counted), fields, count);
     type_commit(counted_type);
     c = take(sizeof *c, sizeof(int64_t) > sizeof(void *) ? sizeof(int64_t) : sizeof(void *));
     for (i = 0; i < 8; i++)
@@ -496,7 +497,7 @@ static void counted_end(void)
 /* at[i], which no macro of the library knows by itself. */
 #define AT(i, ...)                                                                                 \
     {                                                                                              \
-        "at" #i, HAUL_REF_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1,  \
+        "at" #i, HAUL_FIELD_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1,  \
             NULL, 1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                      \
     }
 
@@ -508,12 +509,12 @@ static void rest_is_data(counted *c, int first)
 
 TEST(graph, counts_are_read_in_any_width_and_sign)
 {
-    static const haul_ref refs[] = {
-        AT(0, HAUL_NS(counted, s8)),  AT(1, HAUL_NU(counted, u8)),  AT(2, HAUL_NS(counted, s16)),
-        AT(3, HAUL_NU(counted, u16)), AT(4, HAUL_NS(counted, s32)), AT(5, HAUL_NU(counted, u32)),
-        AT(6, HAUL_NS(counted, s64)), AT(7, HAUL_NU(counted, u64)),
+    static const haul_field fields[] = {
+        AT(0, HAUL_COUNT(counted, s8)),  AT(1, HAUL_COUNT(counted, u8)),  AT(2, HAUL_COUNT(counted, s16)),
+        AT(3, HAUL_COUNT(counted, u16)), AT(4, HAUL_COUNT(counted, s32)), AT(5, HAUL_COUNT(counted, u32)),
+        AT(6, HAUL_COUNT(counted, s64)), AT(7, HAUL_COUNT(counted, u64)),
     };
-    counted *c = counted_start(refs, COUNT_OF(refs));
+    counted *c = counted_start(fields, COUNT_OF(fields));
     size_t bytes[8] = { 127, 255, 300, 50000, 7, 3, 1, 12 }, all = 0;
     int i;
     c->s8 = 127;
@@ -539,10 +540,10 @@ TEST(graph, counts_are_read_in_any_width_and_sign)
 
 TEST(graph, the_largest_and_smallest_counts_that_are_none_are_no_error)
 {
-    static const haul_ref refs[] = {
-        AT(0, HAUL_NU(counted, u16)),
+    static const haul_field fields[] = {
+        AT(0, HAUL_COUNT(counted, u16)),
     };
-    counted *c = counted_start(refs, COUNT_OF(refs));
+    counted *c = counted_start(fields, COUNT_OF(fields));
     rest_is_data(c, 1);
     c->u16 = 65535;
     c->at[0] = take(65535, 1);
@@ -565,16 +566,16 @@ static haul_type *block_type;
 
 TEST(graph, counts_are_sums_and_products_of_fields)
 {
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(block, values, HAUL_N2(block, n, m)),
-        HAUL_ARRAY(block, plus, HAUL_N_PLUS(block, n, 1)),
-        HAUL_ARRAY(block, times, HAUL_N_TIMES(block, m, 3)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(block, values, HAUL_COUNT(block, n, m)),
+        HAUL_ARRAY(block, plus, HAUL_COUNT_PLUS(block, n, 1)),
+        HAUL_ARRAY(block, times, HAUL_COUNT_TIMES(block, m, 3)),
         HAUL_ARRAY(block, fixed, HAUL_FIXED(13)),
-        HAUL_ARRAY(block, volume, HAUL_N3(block, n, m, l)),
+        HAUL_ARRAY(block, volume, HAUL_COUNT(block, n, m, l)),
     };
     block *b;
     lab_start();
-    block_type = TYPE_OPEN(block, refs);
+    block_type = TYPE_OPEN(block, fields);
     type_commit(block_type);
     b = take(sizeof *b, sizeof(double));
     b->n = 3;
@@ -600,8 +601,8 @@ TEST(graph, counts_are_sums_and_products_of_fields)
 
 TEST(graph, a_count_of_n_minus_one_may_be_none)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(views, a, HAUL_N_PLUS(views, na, -1)) };
-    views *v = views_start(refs, 1);
+    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_COUNT_PLUS(views, na, -1)) };
+    views *v = views_start(fields, 1);
     memset(the.what + lab_offset(&v->b), OF_DATA, 2 * WORD);
     v->na = 1;
     lab_pack(v, views_type, 1);
@@ -618,8 +619,8 @@ TEST(graph, a_count_of_n_minus_one_may_be_none)
 
 TEST(graph, a_range_from_begin_to_end_travels_with_its_end)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(views, a, HAUL_END(views, a, b)) };
-    views *v = views_start(refs, 1);
+    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_UNTIL(views, b)) };
+    views *v = views_start(fields, 1);
     memset(the.what + lab_offset(&v->c), OF_DATA, WORD);
     v->a = take(21, 8);
     fill(v->a, 21);
@@ -639,12 +640,12 @@ static haul_type *span_type;
 
 TEST(graph, objects_from_begin_to_end_are_all_visited)
 {
-    static const haul_ref refs[] = { HAUL_OBJECTS(span, first, &node_type,
-                                                  HAUL_END(span, first, last)) };
+    static const haul_field fields[] = { HAUL_OBJECTS(span, first, &node_type,
+                                                  HAUL_UNTIL(span, last)) };
     span *s;
     node *n, *far;
     node_start();
-    span_type = TYPE_OPEN(span, refs);
+    span_type = TYPE_OPEN(span, fields);
     type_commit(span_type);
     s = take(sizeof *s, sizeof(void *));
     points(&s->first);
@@ -684,11 +685,11 @@ typedef struct words {
 
 static haul_type *words_type;
 
-static words *words_start(const haul_ref *refs, size_t count)
+static words *words_start(const haul_field *fields, size_t count)
 {
     words *w;
     lab_start();
-    words_type = type_open("words", sizeof(words), refs, count);
+    words_type = type_open("words", sizeof(words), fields, count);
     type_commit(words_type);
     w = take(sizeof *w, sizeof(void *));
     points(&w->narrow);
@@ -707,11 +708,11 @@ static void words_end(void)
 
 TEST(graph, strings_of_any_character_width_end_with_their_zero)
 {
-    static const haul_ref refs[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
+    static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
                                      HAUL_STRING(words, wider),
-                                     HAUL_ARRAY(words, numbers, HAUL_NULL_TERMINATED),
-                                     HAUL_ARRAY(words, small, HAUL_NULL_TERMINATED) };
-    words *w = words_start(refs, COUNT_OF(refs));
+                                     HAUL_ARRAY(words, numbers, HAUL_TERMINATED),
+                                     HAUL_ARRAY(words, small, HAUL_TERMINATED) };
+    words *w = words_start(fields, COUNT_OF(fields));
     w->narrow = text("a string");
     w->wide = take(4 * sizeof(uint16_t), sizeof(uint16_t));
     w->wide[0] = 0x0100; /* a byte that is 0 is no end */
@@ -733,11 +734,11 @@ TEST(graph, strings_of_any_character_width_end_with_their_zero)
 
 TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 {
-    static const haul_ref refs[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
+    static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
                                      HAUL_STRING(words, wider),
-                                     HAUL_ARRAY(words, numbers, HAUL_SENTINEL(-1)),
-                                     HAUL_ARRAY(words, small, HAUL_NULL_TERMINATED) };
-    words *w = words_start(refs, COUNT_OF(refs));
+                                     HAUL_ARRAY(words, numbers, HAUL_TERMINATED_BY(-1)),
+                                     HAUL_ARRAY(words, small, HAUL_TERMINATED) };
+    words *w = words_start(fields, COUNT_OF(fields));
     w->narrow = text("");
     w->wide = take(sizeof(uint16_t), sizeof(uint16_t));
     lab_pack(w, words_type, 1);
@@ -748,14 +749,14 @@ TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 
 TEST(graph, sentinels_of_any_width_end_an_array_negative_ones_too)
 {
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(words, narrow, HAUL_SENTINEL('\n')),
-        HAUL_ARRAY(words, wide, HAUL_SENTINEL(0xFFFF)),
-        HAUL_ARRAY(words, wider, HAUL_SENTINEL(-2)),
-        HAUL_ARRAY(words, numbers, HAUL_SENTINEL(-1)),
-        HAUL_ARRAY(words, small, HAUL_SENTINEL(-128)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(words, narrow, HAUL_TERMINATED_BY('\n')),
+        HAUL_ARRAY(words, wide, HAUL_TERMINATED_BY(0xFFFF)),
+        HAUL_ARRAY(words, wider, HAUL_TERMINATED_BY(-2)),
+        HAUL_ARRAY(words, numbers, HAUL_TERMINATED_BY(-1)),
+        HAUL_ARRAY(words, small, HAUL_TERMINATED_BY(-128)),
     };
-    words *w = words_start(refs, COUNT_OF(refs));
+    words *w = words_start(fields, COUNT_OF(fields));
     w->narrow = memcpy(take(6, 1), "line\0\n", 6);
     w->wide = take(3 * sizeof(uint16_t), sizeof(uint16_t));
     w->wide[1] = 0x7FFF;
@@ -776,9 +777,9 @@ TEST(graph, sentinels_of_any_width_end_an_array_negative_ones_too)
 
 TEST(graph, a_sentinel_above_the_signed_range_ends_an_array_of_bytes)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(words, small, HAUL_SENTINEL(255)),
-                                     HAUL_ARRAY(words, narrow, HAUL_SENTINEL(200)) };
-    words *w = words_start(refs, COUNT_OF(refs));
+    static const haul_field fields[] = { HAUL_ARRAY(words, small, HAUL_TERMINATED_BY(255)),
+                                     HAUL_ARRAY(words, narrow, HAUL_TERMINATED_BY(200)) };
+    words *w = words_start(fields, COUNT_OF(fields));
     memset(the.what + lab_offset(&w->wide), OF_DATA, 3 * WORD);
     w->small = take(3, 1);
     w->small[2] = -1;
@@ -797,11 +798,11 @@ typedef struct list_of {
 
 static haul_type *list_type;
 
-static list_of *list_start(const haul_ref *refs, size_t count)
+static list_of *list_start(const haul_field *fields, size_t count)
 {
     list_of *l;
     node_start();
-    list_type = type_open("list_of", sizeof(list_of), refs, count);
+    list_type = type_open("list_of", sizeof(list_of), fields, count);
     type_commit(list_type);
     l = take(sizeof *l, sizeof(void *));
     points(&l->all);
@@ -826,9 +827,9 @@ static void *pointers_make(size_t count)
 
 TEST(graph, an_array_of_pointers_ends_with_the_null_pointer)
 {
-    static const haul_ref refs[] = { HAUL_POINTERS(list_of, all, &node_type, HAUL_NULL_TERMINATED),
-                                     HAUL_STRINGS(list_of, names, HAUL_NULL_TERMINATED) };
-    list_of *l = list_start(refs, 2);
+    static const haul_field fields[] = { HAUL_POINTERS(list_of, all, &node_type, HAUL_TERMINATED),
+                                     HAUL_STRINGS(list_of, names, HAUL_TERMINATED) };
+    list_of *l = list_start(fields, 2);
     l->all = pointers_make(4);
     l->all[0] = node_make();
     l->all[1] = l->all[0];
@@ -844,10 +845,10 @@ TEST(graph, an_array_of_pointers_ends_with_the_null_pointer)
 
 TEST(graph, counted_arrays_of_pointers_may_hold_nulls)
 {
-    static const haul_ref refs[] = { HAUL_POINTERS(list_of, all, &node_type,
-                                                   HAUL_N(list_of, count)),
-                                     HAUL_STRINGS(list_of, names, HAUL_N(list_of, count)) };
-    list_of *l = list_start(refs, 2);
+    static const haul_field fields[] = { HAUL_POINTERS(list_of, all, &node_type,
+                                                   HAUL_COUNT(list_of, count)),
+                                     HAUL_STRINGS(list_of, names, HAUL_COUNT(list_of, count)) };
+    list_of *l = list_start(fields, 2);
     int i;
     l->count = 40;
     l->all = pointers_make(40);
@@ -876,7 +877,7 @@ typedef struct told {
 
 static told heard;
 
-HAUL_COUNT_FUNCTION(product, views, self->na * self->nb)
+HAUL_FUNCTION(product, views, self->na * self->nb)
 
 static int64_t listen(const haul_here *here)
 {
@@ -896,8 +897,8 @@ static haul_type *table_type;
 
 TEST(graph, a_callback_counts_from_an_expression_over_the_struct)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(views, a, HAUL_FN(product)) };
-    views *v = views_start(refs, 1);
+    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_COUNT_FN(product)) };
+    views *v = views_start(fields, 1);
     memset(the.what + lab_offset(&v->b), OF_DATA, 2 * WORD);
     v->na = 6;
     v->nb = 7;
@@ -910,13 +911,13 @@ TEST(graph, a_callback_counts_from_an_expression_over_the_struct)
 
 TEST(graph, a_callback_is_told_index_self_target_root_and_argument)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY_EACH(table, rows, HAUL_FN(listen)),
-                                     HAUL_ROWS(table, more, NULL, HAUL_FIXED(3), HAUL_FN(listen)) };
+    static const haul_field fields[] = { HAUL_EACH(table, rows, .count = HAUL_COUNT_FN(listen)),
+                                     HAUL_ARRAYS(table, more, HAUL_FIXED(3), HAUL_COUNT_FN(listen)) };
     table *t;
     int i;
     lab_start();
     memset(&heard, 0, sizeof heard);
-    table_type = TYPE_OPEN(table, refs);
+    table_type = TYPE_OPEN(table, fields);
     type_commit(table_type);
     t = take(sizeof *t, sizeof(void *));
     points(&t->more);
@@ -955,8 +956,8 @@ static int64_t call_back_in(const haul_here *here)
 
 TEST(graph, a_callback_that_calls_back_in_is_told_busy_and_the_plan_goes_on_G27_C8)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(views, a, HAUL_FN(call_back_in)) };
-    views *v = views_start(refs, 1);
+    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_COUNT_FN(call_back_in)) };
+    views *v = views_start(fields, 1);
     haul_root root;
     haul_plan *plan;
     int variant;
@@ -994,10 +995,10 @@ static int64_t move_the_other_pointer(const haul_here *here)
 
 TEST(graph, a_callback_that_moves_a_pointer_meanwhile_harms_nobody_but_its_values_G27)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(views, a, HAUL_FN(move_the_other_pointer)),
-                                     HAUL_ARRAY(views, b, HAUL_N(views, nb)),
-                                     HAUL_ARRAY(views, c, HAUL_FN(move_the_other_pointer)) };
-    views *v = views_start(refs, 3);
+    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_COUNT_FN(move_the_other_pointer)),
+                                     HAUL_ARRAY(views, b, HAUL_COUNT(views, nb)),
+                                     HAUL_ARRAY(views, c, HAUL_COUNT_FN(move_the_other_pointer)) };
+    views *v = views_start(fields, 3);
     haul_root root;
     haul_plan *plan;
     unsigned char *arena;
@@ -1040,11 +1041,11 @@ typedef struct matrix {
 
 static haul_type *matrix_type;
 
-static matrix *matrix_start(const haul_ref *refs, size_t count)
+static matrix *matrix_start(const haul_field *fields, size_t count)
 {
     matrix *x;
     node_start();
-    matrix_type = type_open("matrix", sizeof(matrix), refs, count);
+    matrix_type = type_open("matrix", sizeof(matrix), fields, count);
     type_commit(matrix_type);
     x = take(sizeof *x, sizeof(void *));
     points(&x->a);
@@ -1061,9 +1062,8 @@ static void matrix_end(void)
 
 TEST(graph, two_levels_are_a_matrix_of_rows)
 {
-    static const haul_ref refs[] = { HAUL_ROWS(matrix, a, NULL, HAUL_N(matrix, n),
-                                               HAUL_N(matrix, m)) };
-    matrix *x = matrix_start(refs, 1);
+    static const haul_field fields[] = { HAUL_ARRAYS(matrix, a, HAUL_COUNT(matrix, n), HAUL_COUNT(matrix, m)) };
+    matrix *x = matrix_start(fields, 1);
     int i;
     memset(the.what + lab_offset(&x->text), OF_DATA, 2 * WORD);
     x->n = 4;
@@ -1080,11 +1080,11 @@ TEST(graph, two_levels_are_a_matrix_of_rows)
 
 TEST(graph, three_levels_reach_strings_and_objects)
 {
-    static const haul_ref refs[] = {
-        HAUL_ROWS3(matrix, text, NULL, HAUL_N(matrix, n), HAUL_N(matrix, m), HAUL_NULL_TERMINATED),
-        HAUL_ROWS3(matrix, cube, &node_type, HAUL_NULL_TERMINATED, HAUL_N(matrix, k), HAUL_ONE)
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(matrix, text, .levels = 3, .element_bytes = sizeof(***((matrix *)0)->text), .count = HAUL_COUNT(matrix, n), .count2 = HAUL_COUNT(matrix, m), .count3 = HAUL_TERMINATED),
+        HAUL_ADDRESS(matrix, cube, .levels = 3, .target = &node_type, .count = HAUL_TERMINATED, .count2 = HAUL_COUNT(matrix, k), .count3 = HAUL_ONE)
     };
-    matrix *x = matrix_start(refs, 2);
+    matrix *x = matrix_start(fields, 2);
     int i, j;
     memset(the.what + lab_offset(&x->a), OF_DATA, WORD);
     x->n = 2;
@@ -1110,14 +1110,14 @@ TEST(graph, three_levels_reach_strings_and_objects)
 TEST(graph, pointers_to_pointers_go_to_any_depth)
 {
     static haul_type *level[6];
-    static const haul_shape one = HAUL_ONE;
+    static const haul_count one = HAUL_ONE;
     void **place[6];
     char name[8];
     int i;
     lab_start();
     for (i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "p%d", i);
-        CHECK_STATUS(haul_type_pointer(name, i ? &level[i - 1] : NULL, i ? 0 : 1, one, &level[i]),
+        CHECK_STATUS(haul_type_pointer(type_context(), name, i ? &level[i - 1] : NULL, i ? 0 : 1, one, &level[i]),
                      HAUL_OK);
     }
     type_commit(level[5]);
@@ -1147,13 +1147,13 @@ static haul_type *fan_type;
 
 TEST(graph, pointers_in_an_array_of_the_struct_are_each_null_or_followed)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT_EACH(fan, child, &node_type),
-                                     HAUL_STRING_EACH(fan, name),
-                                     HAUL_ARRAY_EACH(fan, column, HAUL_N(fan, count)) };
+    static const haul_field fields[] = { HAUL_EACH(fan, child, .target = &node_type),
+                                     HAUL_EACH(fan, name, .count = HAUL_TERMINATED),
+                                     HAUL_EACH(fan, column, .count = HAUL_COUNT(fan, count)) };
     fan *f;
     int i;
     node_start();
-    fan_type = TYPE_OPEN(fan, refs);
+    fan_type = TYPE_OPEN(fan, fields);
     type_commit(fan_type);
     f = take(sizeof *f, sizeof(void *));
     for (i = 0; i < 4; i++)
@@ -1184,14 +1184,14 @@ static haul_type *shelf_type;
 
 TEST(graph, embedded_structs_bring_their_rows_along)
 {
-    static const haul_ref inner_refs[] = { HAUL_STRING(inner, name) };
-    static const haul_ref refs[] = { HAUL_EMBED(shelf, items, &inner_type),
+    static const haul_field inner_fields[] = { HAUL_STRING(inner, name) };
+    static const haul_field fields[] = { HAUL_EMBED(shelf, items, &inner_type),
                                      HAUL_EMBED(shelf, last, &inner_type) };
     shelf *s;
     int i, j;
     lab_start();
-    inner_type = TYPE_OPEN(inner, inner_refs);
-    shelf_type = TYPE_OPEN(shelf, refs);
+    inner_type = TYPE_OPEN(inner, inner_fields);
+    shelf_type = TYPE_OPEN(shelf, fields);
     type_commit(shelf_type);
     s = take(2 * sizeof *s, sizeof(int64_t));
     for (j = 0; j < 2; j++) {
@@ -1223,11 +1223,11 @@ static haul_type *handles_type;
 
 static handles *handles_start(void)
 {
-    static const haul_ref refs[] = { HAUL_OPAQUE(handles, opaque), HAUL_SKIP(handles, skipped),
+    static const haul_field fields[] = { HAUL_RAW(handles, opaque), HAUL_SKIP(handles, skipped),
                                      HAUL_STRING(handles, name) };
     handles *h;
     lab_start();
-    handles_type = TYPE_OPEN(handles, refs);
+    handles_type = TYPE_OPEN(handles, fields);
     type_commit(handles_type);
     h = take(sizeof *h, sizeof(void *));
     points(&h->name);
@@ -1286,14 +1286,14 @@ typedef struct tagged {
 
 TEST(graph, two_rows_for_the_arms_of_a_union_are_refused_at_commit_G18)
 {
-    static const haul_ref refs[] = { HAUL_STRING(tagged, arm.name),
+    static const haul_field fields[] = { HAUL_STRING(tagged, arm.name),
                                      HAUL_OBJECT(tagged, arm.child, &node_type) };
     haul_type *type;
     node_start();
-    type = TYPE_OPEN(tagged, refs);
+    type = TYPE_OPEN(tagged, fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->path, "tagged.arm.");
-    CHECK_HAS(haul_type_error(type)->text, "overlap");
+    CHECK_HAS(type_error()->path, "tagged.arm.");
+    CHECK_HAS(type_error()->text, "overlap");
     haul_type_free(&type);
     node_end();
 }
@@ -1324,8 +1324,8 @@ TEST(graph, a_pointer_to_no_elements_is_not_followed_G20)
 
 TEST(graph, an_empty_range_may_stand_on_a_page_that_cannot_be_read_G20)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(views, a, HAUL_END(views, a, b)) };
-    views *v = views_start(refs, 1);
+    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_UNTIL(views, b)) };
+    views *v = views_start(fields, 1);
     memset(the.what + lab_offset(&v->c), OF_DATA, WORD);
     v->a = v->b = (char *)the.memory + 6 * BLOCK;
     lab_pack(v, views_type, 1);
@@ -1335,11 +1335,11 @@ TEST(graph, an_empty_range_may_stand_on_a_page_that_cannot_be_read_G20)
 
 TEST(graph, empty_arrays_of_objects_and_of_pointers_are_no_less_empty_G20)
 {
-    static const haul_ref refs[] = {
-        HAUL_OBJECTS_AS(list_of, names, &node_type, HAUL_N(list_of, count)),
-        HAUL_POINTERS(list_of, all, &node_type, HAUL_N(list_of, count))
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(list_of, names, .target = &node_type, .count = HAUL_COUNT(list_of, count)),
+        HAUL_POINTERS(list_of, all, &node_type, HAUL_COUNT(list_of, count))
     };
-    list_of *l = list_start(refs, 2);
+    list_of *l = list_start(fields, 2);
     l->all = (node **)(void *)(the.memory + 5 * BLOCK);
     l->names = (char **)(void *)(the.memory + 5 * BLOCK + 3);
     lab_pack(l, list_type, 1);

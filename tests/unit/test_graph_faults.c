@@ -10,6 +10,7 @@
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"
 #include "support/open.h"
+#include "support/types.h"
 
 typedef struct atom {
     char *name;
@@ -24,14 +25,14 @@ static haul_type *atom_type;
 
 static void atom_start(void)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_STRING(atom, name),
-        HAUL_ARRAY(atom, values, HAUL_NS(atom, count)),
+        HAUL_ARRAY(atom, values, HAUL_COUNT(atom, count)),
         HAUL_OBJECT(atom, next, &atom_type),
-        HAUL_POINTERS(atom, bonds, &atom_type, HAUL_NS(atom, bond_count)),
+        HAUL_POINTERS(atom, bonds, &atom_type, HAUL_COUNT(atom, bond_count)),
     };
     lab_start();
-    atom_type = TYPE_OPEN(atom, refs);
+    atom_type = TYPE_OPEN(atom, fields);
     type_commit(atom_type);
 }
 
@@ -170,16 +171,16 @@ typedef struct counts {
 
 TEST(graph_faults, a_negative_count_of_any_width_is_refused_G3)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(counts, a8, HAUL_NS(counts, s8)),
-                                     HAUL_ARRAY(counts, a16, HAUL_NS(counts, s16)),
-                                     HAUL_ARRAY(counts, a32, HAUL_NS(counts, s32)),
-                                     HAUL_ARRAY(counts, a64, HAUL_NS(counts, s64)) };
+    static const haul_field fields[] = { HAUL_ARRAY(counts, a8, HAUL_COUNT(counts, s8)),
+                                     HAUL_ARRAY(counts, a16, HAUL_COUNT(counts, s16)),
+                                     HAUL_ARRAY(counts, a32, HAUL_COUNT(counts, s32)),
+                                     HAUL_ARRAY(counts, a64, HAUL_COUNT(counts, s64)) };
     static const char *const paths[] = { "root.a8", "root.a16", "root.a32", "root.a64" };
     haul_type *type;
     counts *c;
     int i;
     lab_start();
-    type = TYPE_OPEN(counts, refs);
+    type = TYPE_OPEN(counts, fields);
     type_commit(type);
     c = take(sizeof *c, sizeof(int64_t));
     points(&c->a8);
@@ -203,12 +204,12 @@ TEST(graph_faults, a_negative_count_of_any_width_is_refused_G3)
 
 TEST(graph_faults, the_smallest_values_of_each_width_are_negative_counts_too_G3)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(counts, a8, HAUL_N_PLUS(counts, s8, 100)),
-                                     HAUL_ARRAY(counts, a16, HAUL_N_TIMES(counts, s16, -1)) };
+    static const haul_field fields[] = { HAUL_ARRAY(counts, a8, HAUL_COUNT_PLUS(counts, s8, 100)),
+                                     HAUL_ARRAY(counts, a16, HAUL_COUNT_TIMES(counts, s16, -1)) };
     haul_type *type;
     counts *c;
     lab_start();
-    type = TYPE_OPEN(counts, refs);
+    type = TYPE_OPEN(counts, fields);
     type_commit(type);
     c = take(sizeof *c, sizeof(int64_t));
     points(&c->a8);
@@ -228,11 +229,11 @@ TEST(graph_faults, the_smallest_values_of_each_width_are_negative_counts_too_G3)
 
 TEST(graph_faults, an_unsigned_count_described_as_signed_is_named_not_read_as_huge_G3)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(counts, a8, HAUL_NS(counts, s8)) };
+    static const haul_field fields[] = { HAUL_ARRAY(counts, a8, HAUL_COUNT(counts, s8)) };
     haul_type *type;
     counts *c;
     lab_start();
-    type = TYPE_OPEN(counts, refs);
+    type = TYPE_OPEN(counts, fields);
     type_commit(type);
     c = take(sizeof *c, sizeof(int64_t));
     points(&c->a8);
@@ -256,13 +257,13 @@ static haul_type *grid_type;
 
 static grid *grid_start(void)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(grid, area, HAUL_N2(grid, n, m)),
-                                     HAUL_ARRAY(grid, volume, HAUL_N3(grid, n, m, l)),
-                                     HAUL_ARRAY(grid, all, HAUL_NU(grid, u)),
-                                     HAUL_ARRAY(grid, plus, HAUL_N_PLUS(grid, l, 5)) };
+    static const haul_field fields[] = { HAUL_ARRAY(grid, area, HAUL_COUNT(grid, n, m)),
+                                     HAUL_ARRAY(grid, volume, HAUL_COUNT(grid, n, m, l)),
+                                     HAUL_ARRAY(grid, all, HAUL_COUNT(grid, u)),
+                                     HAUL_ARRAY(grid, plus, HAUL_COUNT_PLUS(grid, l, 5)) };
     grid *g;
     lab_start();
-    grid_type = TYPE_OPEN(grid, refs);
+    grid_type = TYPE_OPEN(grid, fields);
     type_commit(grid_type);
     g = take(sizeof *g, sizeof(double));
     points(&g->area);
@@ -378,15 +379,14 @@ TEST(graph_faults, a_pointer_off_a_declared_alignment_is_refused_G6)
         void *at;
     } holder;
     static haul_type *line_type, *holder_type;
-    static const haul_ref refs[] = { HAUL_OBJECT_AS(holder, at, &line_type) };
+    static const haul_field fields[] = { HAUL_ADDRESS(holder, at, .target = &line_type) };
     size_t alignment;
     for (alignment = 32; alignment <= 4096; alignment *= 2) {
         holder *h;
         char *line;
         lab_start();
-        line_type = type_open("line", alignment, NULL, 0);
-        CHECK_STATUS(haul_type_set_alignment(line_type, alignment), HAUL_OK);
-        holder_type = TYPE_OPEN(holder, refs);
+        line_type = type_new(&(const haul_struct){ .name = "line", .bytes = alignment, .alignment = alignment });
+        holder_type = TYPE_OPEN(holder, fields);
         type_commit(holder_type);
         h = take(sizeof *h, sizeof(void *));
         points(&h->at);
@@ -479,14 +479,14 @@ static void refuse_in_nodes(uintptr_t bad, const haul_type *node_type, const hau
 TEST(graph_faults, addresses_that_are_no_ones_are_refused_in_nodes_of_whole_granules_too_G7)
 {
     static haul_type *node_type, *table_type;
-    static const haul_ref node_refs[] = { HAUL_OBJECT(plain_node, next, &node_type),
+    static const haul_field node_fields[] = { HAUL_OBJECT(plain_node, next, &node_type),
                                           HAUL_OBJECT(plain_node, other, &node_type) };
-    static const haul_ref table_refs[] = { HAUL_POINTERS(node_table, node, &node_type,
-                                                         HAUL_N(node_table, count)) };
+    static const haul_field table_fields[] = { HAUL_POINTERS(node_table, node, &node_type,
+                                                         HAUL_COUNT(node_table, count)) };
     lab_start();
-    node_type = TYPE_OPEN(plain_node, node_refs);
+    node_type = TYPE_OPEN(plain_node, node_fields);
     type_commit(node_type);
-    table_type = TYPE_OPEN(node_table, table_refs);
+    table_type = TYPE_OPEN(node_table, table_fields);
     type_commit(table_type);
     refuse_in_nodes(UINTPTR_MAX & ~(uintptr_t)15, node_type, table_type);
     if (sizeof(void *) == 8) {
@@ -541,13 +541,13 @@ typedef struct other {
 
 static haul_type *two_ways_type, *other_type;
 
-static two_ways *two_ways_start(const haul_ref *refs, size_t count)
+static two_ways *two_ways_start(const haul_field *fields, size_t count)
 {
-    static const haul_ref other_refs[] = { HAUL_STRING(other, name) };
+    static const haul_field other_fields[] = { HAUL_STRING(other, name) };
     two_ways *t;
     atom_start();
-    other_type = TYPE_OPEN(other, other_refs);
-    two_ways_type = type_open("two_ways", sizeof(two_ways), refs, count);
+    other_type = TYPE_OPEN(other, other_fields);
+    two_ways_type = type_open("two_ways", sizeof(two_ways), fields, count);
     type_commit(other_type);
     type_commit(two_ways_type);
     t = take(sizeof *t, sizeof(void *));
@@ -592,9 +592,9 @@ static void lab_refuse_both(void *root, const haul_type *type, const char *path,
 
 TEST(graph_faults, a_word_that_is_pointer_and_data_is_refused_with_both_paths_G8)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(two_ways, as_atom, &atom_type),
+    static const haul_field fields[] = { HAUL_OBJECT(two_ways, as_atom, &atom_type),
                                      HAUL_ARRAY(two_ways, as_bytes, HAUL_FIXED(sizeof(void *))) };
-    two_ways *t = two_ways_start(refs, 2);
+    two_ways *t = two_ways_start(fields, 2);
     points(&t->as_other);
     memset(the.what + lab_offset(&t->as_other), OF_DATA, WORD);
     t->as_atom = atom_make();
@@ -607,9 +607,9 @@ TEST(graph_faults, a_word_that_is_pointer_and_data_is_refused_with_both_paths_G8
 
 TEST(graph_faults, data_first_and_pointer_afterwards_is_refused_as_well_G8)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(two_ways, as_bytes, HAUL_FIXED(sizeof(atom))),
+    static const haul_field fields[] = { HAUL_ARRAY(two_ways, as_bytes, HAUL_FIXED(sizeof(atom))),
                                      HAUL_OBJECT(two_ways, as_other, &other_type) };
-    two_ways *t = two_ways_start(refs, 2);
+    two_ways *t = two_ways_start(fields, 2);
     atom *a = atom_make();
     memset(the.what + lab_offset(a), OF_DATA, sizeof *a);
     memset(the.what + lab_offset(&t->as_atom), OF_DATA, WORD);
@@ -632,13 +632,13 @@ TEST(graph_faults,
     } bead;
     static const size_t places[] = { 0, 32 * GRANULE - GRANULE, BLOCK - GRANULE };
     static haul_type *bead_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &bead_type),
+    static const haul_field fields[] = { HAUL_OBJECT(bead, next, &bead_type),
                                      HAUL_ARRAY(bead, bytes, HAUL_FIXED(3)) };
     size_t p, i;
     for (p = 0; p < COUNT_OF(places); p++) {
         bead *first = NULL, *last = NULL;
         lab_start();
-        bead_type = TYPE_OPEN(bead, refs);
+        bead_type = TYPE_OPEN(bead, fields);
         type_commit(bead_type);
         for (i = 0; i < 3; i++) {
             bead *b = i ? take(sizeof *b, GRANULE) : take_at(BLOCK + places[p], sizeof *b);
@@ -667,20 +667,20 @@ TEST(graph_faults, one_address_as_two_types_with_the_same_words_is_refused_in_ch
         char rest[sizeof(atom) - sizeof(char *)];
     } twin;
     static haul_type *twin_type;
-    static const haul_ref twin_refs[] = { HAUL_STRING(twin, name) };
+    static const haul_field twin_fields[] = { HAUL_STRING(twin, name) };
     typedef struct pair {
         other *first;
         twin *second;
     } pair;
-    static const haul_ref pair_refs[] = { HAUL_OBJECT(pair, first, &other_type),
+    static const haul_field pair_fields[] = { HAUL_OBJECT(pair, first, &other_type),
                                           HAUL_OBJECT(pair, second, &twin_type) };
     haul_type *pair_type;
     pair *p;
-    static const haul_ref other_refs[] = { HAUL_STRING(other, name) };
+    static const haul_field other_fields[] = { HAUL_STRING(other, name) };
     lab_start();
-    other_type = TYPE_OPEN(other, other_refs);
-    twin_type = TYPE_OPEN(twin, twin_refs);
-    pair_type = TYPE_OPEN(pair, pair_refs);
+    other_type = TYPE_OPEN(other, other_fields);
+    twin_type = TYPE_OPEN(twin, twin_fields);
+    pair_type = TYPE_OPEN(pair, pair_fields);
     type_commit(pair_type);
     p = take(sizeof *p, sizeof(void *));
     points(&p->first);
@@ -699,7 +699,7 @@ TEST(graph_faults, one_address_as_two_types_with_the_same_words_is_refused_in_ch
 
 TEST(graph_faults, one_object_as_two_roots_of_two_types_is_refused_with_the_names_of_both_G8)
 {
-    static const haul_ref atom_refs_alone[] = { HAUL_STRING(atom, name) };
+    static const haul_field atom_refs_alone[] = { HAUL_STRING(atom, name) };
     haul_type *types[2];
     haul_root roots[2];
     haul_plan *none;
@@ -737,14 +737,14 @@ TEST(graph_faults, one_pointer_word_with_two_targets_is_refused_in_checked_conte
         char **strings;
         atom **atoms;
     } slots;
-    static const haul_ref refs[] = { HAUL_ROWS(slots, strings, NULL, HAUL_FIXED(1), HAUL_FIXED(3)),
+    static const haul_field fields[] = { HAUL_ARRAYS(slots, strings, HAUL_FIXED(1), HAUL_FIXED(3)),
                                      HAUL_POINTERS(slots, atoms, &atom_type, HAUL_FIXED(1)) };
     haul_type *type;
     slots *s;
     haul_root root;
     int variant;
     atom_start();
-    type = TYPE_OPEN(slots, refs);
+    type = TYPE_OPEN(slots, fields);
     type_commit(type);
     s = take(sizeof *s, sizeof(void *));
     points(&s->strings);
@@ -777,11 +777,11 @@ typedef struct range {
 
 TEST(graph_faults, an_end_before_its_begin_or_between_elements_is_refused)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(range, begin, HAUL_END(range, begin, end)) };
+    static const haul_field fields[] = { HAUL_ARRAY(range, begin, HAUL_UNTIL(range, end)) };
     haul_type *type;
     range *r;
     lab_start();
-    type = TYPE_OPEN(range, refs);
+    type = TYPE_OPEN(range, fields);
     type_commit(type);
     r = take(sizeof *r, sizeof(void *));
     points(&r->begin);
@@ -832,14 +832,14 @@ typedef struct sentinels {
 
 TEST(graph_faults, arrays_without_their_sentinel_are_limits_too_G19)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(sentinels, numbers, HAUL_SENTINEL(-1)),
+    static const haul_field fields[] = { HAUL_ARRAY(sentinels, numbers, HAUL_TERMINATED_BY(-1)),
                                      HAUL_POINTERS(sentinels, atoms, &atom_type,
-                                                   HAUL_NULL_TERMINATED) };
+                                                   HAUL_TERMINATED) };
     haul_type *type;
     sentinels *s;
     int i;
     atom_start();
-    type = TYPE_OPEN(sentinels, refs);
+    type = TYPE_OPEN(sentinels, fields);
     type_commit(type);
     s = take(sizeof *s, sizeof(void *));
     points(&s->numbers);
@@ -1013,11 +1013,11 @@ TEST(graph_faults, a_callback_that_refuses_is_named_with_its_answer_T16)
     typedef struct told {
         char *bytes;
     } told;
-    static const haul_ref refs[] = { HAUL_ARRAY(told, bytes, HAUL_FN(answer)) };
+    static const haul_field fields[] = { HAUL_ARRAY(told, bytes, HAUL_COUNT_FN(answer)) };
     haul_type *type;
     told *t;
     lab_start();
-    type = TYPE_OPEN(told, refs);
+    type = TYPE_OPEN(told, fields);
     type_commit(type);
     t = take(sizeof *t, sizeof(void *));
     points(&t->bytes);
@@ -1077,16 +1077,16 @@ TEST(graph_faults, the_path_goes_through_embedded_structs_and_arrays_of_pointers
         part one;
     } whole;
     static haul_type *part_type;
-    static const haul_ref part_refs[] = { HAUL_STRING_EACH(part, names),
-                                          HAUL_ARRAY(part, values, HAUL_NS(part, count)) };
-    static const haul_ref whole_refs[] = { HAUL_EMBED(whole, parts, &part_type),
+    static const haul_field part_fields[] = { HAUL_EACH(part, names, .count = HAUL_TERMINATED),
+                                          HAUL_ARRAY(part, values, HAUL_COUNT(part, count)) };
+    static const haul_field whole_fields[] = { HAUL_EMBED(whole, parts, &part_type),
                                            HAUL_EMBED(whole, one, &part_type) };
     haul_type *whole_type;
     whole *w;
     part *p;
     lab_start();
-    part_type = TYPE_OPEN(part, part_refs);
-    whole_type = TYPE_OPEN(whole, whole_refs);
+    part_type = TYPE_OPEN(part, part_fields);
+    whole_type = TYPE_OPEN(whole, whole_fields);
     type_commit(whole_type);
     w = take(sizeof *w, sizeof(double));
     for (p = w->parts; p <= &w->one; p++) {
@@ -1114,13 +1114,12 @@ TEST(graph_faults, the_path_of_a_matrix_names_row_and_place)
     typedef struct matrix {
         char ***all;
     } matrix;
-    static const haul_ref refs[] = { HAUL_ROWS3(matrix, all, NULL, HAUL_FIXED(2), HAUL_FIXED(3),
-                                                HAUL_NULL_TERMINATED) };
+    static const haul_field fields[] = { HAUL_ADDRESS(matrix, all, .levels = 3, .element_bytes = sizeof(***((matrix *)0)->all), .count = HAUL_FIXED(2), .count2 = HAUL_FIXED(3), .count3 = HAUL_TERMINATED) };
     haul_type *type;
     matrix *m;
     int i;
     lab_start();
-    type = TYPE_OPEN(matrix, refs);
+    type = TYPE_OPEN(matrix, fields);
     type_commit(type);
     m = take(sizeof *m, sizeof(void *));
     points(&m->all);
@@ -1170,8 +1169,8 @@ TEST(graph_faults, the_path_to_the_end_of_a_million_nodes_can_be_read)
     } link;
     enum { LINKS = LARGE(1000000, 100000) };
     static haul_type *link_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(link, next, &link_type),
-                                     HAUL_ARRAY(link, bytes, HAUL_NS(link, count)) };
+    static const haul_field fields[] = { HAUL_OBJECT(link, next, &link_type),
+                                     HAUL_ARRAY(link, bytes, HAUL_COUNT(link, count)) };
     link *all = calloc(LINKS, sizeof *all);
     haul_root root;
     haul_plan *plan;
@@ -1181,7 +1180,7 @@ TEST(graph_faults, the_path_to_the_end_of_a_million_nodes_can_be_read)
     CHECK(all != NULL);
     snprintf(path, sizeof path, "root(.next)*%d.bytes", LINKS - 1);
     lab_start();
-    link_type = TYPE_OPEN(link, refs);
+    link_type = TYPE_OPEN(link, fields);
     type_commit(link_type);
     for (i = 0; i + 1 < LINKS; i++)
         all[i].next = &all[i + 1];
@@ -1208,7 +1207,7 @@ TEST(graph_faults, a_long_path_loses_its_middle_and_keeps_its_end)
         char *text;
     } zig;
     static haul_type *zig_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(zig, a_field_whose_name_is_long, &zig_type),
+    static const haul_field fields[] = { HAUL_OBJECT(zig, a_field_whose_name_is_long, &zig_type),
                                      HAUL_OBJECT(zig, another_field_whose_name_is_long, &zig_type),
                                      HAUL_STRING(zig, text) };
     zig *first, *z;
@@ -1217,7 +1216,7 @@ TEST(graph_faults, a_long_path_loses_its_middle_and_keeps_its_end)
     const char *path;
     int i, variant;
     lab_start();
-    zig_type = TYPE_OPEN(zig, refs);
+    zig_type = TYPE_OPEN(zig, fields);
     type_commit(zig_type);
     first = z = take(sizeof *z, sizeof(void *));
     for (i = 0; i < 200; i++) {

@@ -8,12 +8,13 @@
 #include "support/builds.h"
 #include "support/doors.h"
 #include "support/open.h"
+#include "support/types.h"
 
 #define HEAD_OF(at, S, m) ((S *)(void *)((char *)(at)-offsetof(S, m)))
 
 static const void *held(const haul_here *here)
 {
-    return here->holder;
+    return here->ancestor;
 }
 
 /* ---- std::list as libstdc++ has it: a circle through a head that lies in the list object, in
@@ -46,23 +47,22 @@ typedef struct town {
 static haul_type *value_type, *node_type, *list_type, *person_type, *number_type, *town_type,
     *persons, *numbers, *person_nodes;
 
-HAUL_TEST_FUNCTION(is_head, void, here->target == (const void *)&((const list *)held(here))->head)
+HAUL_FUNCTION(is_head, void, here->target == (const void *)&((const list *)held(here))->head)
 
 static const haul_case node_cases[] = { { 0, &node_type, 0 },
-                                        { 1, &list_type, -(int64_t)offsetof(list, head) } };
-static const haul_rule by_list = { .holder = &list_type,
-                                   .choice = HAUL_BY_FUNCTION(is_head, node_cases) };
+                                        { 1, &list_type, HAUL_CONTAINER_OF(list, head) } };
+#define BY_LIST .ancestor = &list_type, .type_switch = HAUL_SWITCH_FN(is_head, node_cases)
 
 static void list_open(void)
 {
-    static const haul_ref node_refs[] = { HAUL_CHOICE(list_node, base.next, &by_list),
-                                          HAUL_CHOICE(list_node, base.prev, &by_list),
-                                          HAUL_OBJECT_AS(list_node, value, &value_type) };
-    static const haul_ref list_refs[] = { HAUL_CHOICE(list, head.next, &by_list),
-                                          HAUL_CHOICE(list, head.prev, &by_list) };
-    CHECK_STATUS(haul_type_parameter("value", &value_type), HAUL_OK);
-    node_type = OPEN(list_node, node_refs);
-    list_type = OPEN(list, list_refs);
+    static const haul_field node_fields[] = { HAUL_ADDRESS(list_node, base.next, BY_LIST),
+                                          HAUL_ADDRESS(list_node, base.prev, BY_LIST),
+                                          HAUL_ADDRESS(list_node, value, .target = &value_type) };
+    static const haul_field list_fields[] = { HAUL_ADDRESS(list, head.next, BY_LIST),
+                                          HAUL_ADDRESS(list, head.prev, BY_LIST) };
+    CHECK_STATUS(haul_type_parameter(type_context(), "value", &value_type), HAUL_OK);
+    node_type = OPEN(list_node, node_fields);
+    list_type = OPEN(list, list_fields);
 }
 
 static haul_type *list_of(haul_type *what)
@@ -74,16 +74,16 @@ static haul_type *list_of(haul_type *what)
 
 static void town_open(void)
 {
-    static const haul_ref person_refs[] = { HAUL_STRING(person, name) };
-    static const haul_ref town_refs[] = { HAUL_EMBED(town, people, &persons),
+    static const haul_field person_fields[] = { HAUL_STRING(person, name) };
+    static const haul_field town_fields[] = { HAUL_EMBED(town, people, &persons),
                                           HAUL_EMBED(town, houses, &numbers),
                                           HAUL_OBJECT(town, guests, &persons) };
     list_open();
-    person_type = OPEN(person, person_refs);
-    CHECK_STATUS(haul_type_create("number", sizeof(int64_t), NULL, 0, &number_type), HAUL_OK);
+    person_type = OPEN(person, person_fields);
+    CHECK_STATUS(type_make("number", sizeof(int64_t), NULL, 0, &number_type), HAUL_OK);
     persons = list_of(person_type);
     numbers = list_of(number_type);
-    town_type = OPEN(town, town_refs);
+    town_type = OPEN(town, town_fields);
     type_close(town_type);
 }
 
@@ -358,57 +358,50 @@ typedef struct json_string_t {
 
 static haul_type *pair_type, *bucket_type, *table_type, *object_type, *array_type, *string_type;
 
-HAUL_TEST_FUNCTION(ends_list, void,
-                   here->target == (const void *)&((const hashtable_t *)held(here))->list)
-HAUL_TEST_FUNCTION(ends_order, void,
-                   here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
-HAUL_TEST_FUNCTION(is_used, json_array_t, here->index < self->entries)
-HAUL_COUNT_FUNCTION(bucket_count, hashtable_t, (int64_t)1 << self->order)
-HAUL_COUNT_FUNCTION(key_bytes, pair_t, (int64_t)self->key_len + 1)
-HAUL_COUNT_FUNCTION(room_of_array, json_array_t, (int64_t)self->size)
+HAUL_FUNCTION(ends_list, void, here->target == (const void *)&((const hashtable_t *)held(here))->list)
+HAUL_FUNCTION(ends_order, void, here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
+HAUL_FUNCTION(is_used, json_array_t, here->index < self->entries)
+HAUL_FUNCTION(bucket_count, hashtable_t, (int64_t)1 << self->order)
+HAUL_FUNCTION(key_bytes, pair_t, (int64_t)self->key_len + 1)
+HAUL_FUNCTION(room_of_array, json_array_t, (int64_t)self->size)
 
 static const haul_case json_cases[] = { { JSON_OBJECT, &object_type, 0 },
                                         { JSON_ARRAY, &array_type, 0 },
                                         { JSON_STRING, &string_type, 0 } };
-static const haul_case list_cases[] = { { 0, &pair_type, -(int64_t)offsetof(pair_t, list) },
-                                        { 1, &table_type, -(int64_t)offsetof(hashtable_t, list) } };
+static const haul_case list_cases[] = { { 0, &pair_type, HAUL_CONTAINER_OF(pair_t, list) },
+                                        { 1, &table_type, HAUL_CONTAINER_OF(hashtable_t, list) } };
 static const haul_case order_cases[] = {
-    { 0, &pair_type, -(int64_t)offsetof(pair_t, ordered_list) },
-    { 1, &table_type, -(int64_t)offsetof(hashtable_t, ordered_list) }
+    { 0, &pair_type, HAUL_CONTAINER_OF(pair_t, ordered_list) },
+    { 1, &table_type, HAUL_CONTAINER_OF(hashtable_t, ordered_list) }
 };
-static const haul_rule in_list = { .holder = &table_type,
-                                   .choice = HAUL_BY_FUNCTION(ends_list, list_cases) };
-static const haul_rule in_order = { .holder = &table_type,
-                                    .choice = HAUL_BY_FUNCTION(ends_order, order_cases) };
-static const haul_rule json_value = { .choice = HAUL_BY_TAG(json_t, type, json_cases) };
-static const haul_rule json_entry = { .choice = HAUL_BY_TAG(json_t, type, json_cases),
-                                      .when = HAUL_IF(is_used) };
-static const haul_rule json_entries = { .each = &json_entry };
+#define IN_LIST .ancestor = &table_type, .type_switch = HAUL_SWITCH_FN(ends_list, list_cases)
+#define IN_ORDER .ancestor = &table_type, .type_switch = HAUL_SWITCH_FN(ends_order, order_cases)
+#define JSON_VALUE .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases)
+static const haul_field json_entry = { .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases), .when = HAUL_WHEN_FN(is_used) };
 
 #define LINKS(S, m, rule) HAUL_CHOICE(S, m.prev, &rule), HAUL_CHOICE(S, m.next, &rule)
 
 static void json_open(void)
 {
-    static const haul_ref pair_refs[] = { LINKS(pair_t, list, in_list),
+    static const haul_field pair_fields[] = { LINKS(pair_t, list, in_list),
                                           LINKS(pair_t, ordered_list, in_order),
-                                          HAUL_CHOICE(pair_t, value, &json_value),
-                                          HAUL_TAIL(pair_t, key, HAUL_FN(key_bytes)) };
-    static const haul_ref bucket_refs[] = { HAUL_CHOICE(bucket_t, first, &in_list),
-                                            HAUL_CHOICE(bucket_t, last, &in_list) };
-    static const haul_ref table_refs[] = {
-        HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_FN(bucket_count)),
+                                          HAUL_ADDRESS(pair_t, value, JSON_VALUE),
+                                          HAUL_TAIL(pair_t, key, HAUL_COUNT_FN(key_bytes)) };
+    static const haul_field bucket_fields[] = { HAUL_ADDRESS(bucket_t, first, IN_LIST),
+                                            HAUL_ADDRESS(bucket_t, last, IN_LIST) };
+    static const haul_field table_fields[] = {
+        HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_COUNT_FN(bucket_count)),
         LINKS(hashtable_t, list, in_list), LINKS(hashtable_t, ordered_list, in_order)
     };
-    static const haul_ref object_refs[] = { HAUL_EMBED(json_object_t, hashtable, &table_type) };
-    static const haul_ref array_refs[] = { HAUL_POINTERS_BY(
-        json_array_t, table, NULL, &json_entries, HAUL_FN(room_of_array)) };
-    static const haul_ref string_refs[] = { HAUL_STRING(json_string_t, value) };
-    pair_type = OPEN(pair_t, pair_refs);
-    bucket_type = OPEN(bucket_t, bucket_refs);
-    table_type = OPEN(hashtable_t, table_refs);
-    object_type = OPEN(json_object_t, object_refs);
-    array_type = OPEN(json_array_t, array_refs);
-    string_type = OPEN(json_string_t, string_refs);
+    static const haul_field object_fields[] = { HAUL_EMBED(json_object_t, hashtable, &table_type) };
+    static const haul_field array_fields[] = { HAUL_ADDRESS(json_array_t, table, .levels = 2, .count = HAUL_COUNT_FN(room_of_array), .each_pointer = &json_entry) };
+    static const haul_field string_fields[] = { HAUL_STRING(json_string_t, value) };
+    pair_type = OPEN(pair_t, pair_fields);
+    bucket_type = OPEN(bucket_t, bucket_fields);
+    table_type = OPEN(hashtable_t, table_fields);
+    object_type = OPEN(json_object_t, object_fields);
+    array_type = OPEN(json_array_t, array_fields);
+    string_type = OPEN(json_string_t, string_fields);
     type_close(object_type);
 }
 
@@ -629,37 +622,35 @@ typedef struct fleet {
 
 static haul_type *ship_type, *truck_type, *ships_type, *trucks_type, *port_type, *fleet_type;
 
-HAUL_TEST_FUNCTION(is_holder, void, here->target == held(here))
+HAUL_FUNCTION(is_holder, void, here->target == held(here))
 
-static const haul_case ship_cases[] = { { 0, &ship_type, -(int64_t)offsetof(ship, hook) },
+static const haul_case ship_cases[] = { { 0, &ship_type, HAUL_CONTAINER_OF(ship, hook) },
                                         { 1, &ships_type, 0 } };
-static const haul_case truck_cases[] = { { 0, &truck_type, -(int64_t)offsetof(truck, in_depot) },
+static const haul_case truck_cases[] = { { 0, &truck_type, HAUL_CONTAINER_OF(truck, in_depot) },
                                          { 1, &trucks_type, 0 } };
-static const haul_rule of_ships = { .holder = &ships_type,
-                                    .choice = HAUL_BY_FUNCTION(is_holder, ship_cases) };
-static const haul_rule of_trucks = { .holder = &trucks_type,
-                                     .choice = HAUL_BY_FUNCTION(is_holder, truck_cases) };
+#define OF_SHIPS .ancestor = &ships_type, .type_switch = HAUL_SWITCH_FN(is_holder, ship_cases)
+#define OF_TRUCKS .ancestor = &trucks_type, .type_switch = HAUL_SWITCH_FN(is_holder, truck_cases)
 
 #define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
 #define HOOK_ALONE(rule) HAUL_CHOICE(list_head, next, &rule), HAUL_CHOICE(list_head, prev, &rule)
 
 static void fleet_open(void)
 {
-    static const haul_ref ship_refs[] = { HOOK(ship, hook, of_ships) };
-    static const haul_ref truck_refs[] = { HOOK(truck, in_depot, of_trucks),
+    static const haul_field ship_fields[] = { HOOK(ship, hook, of_ships) };
+    static const haul_field truck_fields[] = { HOOK(truck, in_depot, of_trucks),
                                            HAUL_STRING(truck, driver) };
-    static const haul_ref ships_refs[] = { HOOK_ALONE(of_ships) };
-    static const haul_ref trucks_refs[] = { HOOK_ALONE(of_trucks) };
-    static const haul_ref port_refs[] = { HAUL_EMBED(port, ships, &ships_type),
+    static const haul_field ships_fields[] = { HOOK_ALONE(of_ships) };
+    static const haul_field trucks_fields[] = { HOOK_ALONE(of_trucks) };
+    static const haul_field port_fields[] = { HAUL_EMBED(port, ships, &ships_type),
                                           HAUL_EMBED(port, trucks, &trucks_type) };
-    static const haul_ref fleet_refs[] = { HAUL_EMBED(fleet, ships, &ships_type),
+    static const haul_field fleet_fields[] = { HAUL_EMBED(fleet, ships, &ships_type),
                                            HAUL_OBJECT(fleet, home, &port_type) };
-    ship_type = OPEN(ship, ship_refs);
-    truck_type = OPEN(truck, truck_refs);
-    ships_type = type_open("ships", sizeof(list_head), ships_refs, COUNT_OF(ships_refs));
-    trucks_type = type_open("trucks", sizeof(list_head), trucks_refs, COUNT_OF(trucks_refs));
-    port_type = OPEN(port, port_refs);
-    fleet_type = OPEN(fleet, fleet_refs);
+    ship_type = OPEN(ship, ship_fields);
+    truck_type = OPEN(truck, truck_fields);
+    ships_type = type_open("ships", sizeof(list_head), ships_fields, COUNT_OF(ships_fields));
+    trucks_type = type_open("trucks", sizeof(list_head), trucks_fields, COUNT_OF(trucks_fields));
+    port_type = OPEN(port, port_fields);
+    fleet_type = OPEN(fleet, fleet_fields);
     type_close(fleet_type);
 }
 
@@ -789,34 +780,31 @@ static haul_type *row_type, *plane_type, *bricks_type, *solver_type, *simulation
 
 #define SOLVER ((const solver *)held(here))
 #define WORD_BYTES ((int64_t)sizeof(void *))
-HAUL_COUNT_FUNCTION(z_bias, void, WORD_BYTES * SOLVER->nzlo)
-HAUL_COUNT_FUNCTION(z_count, void, SOLVER->nzhi - SOLVER->nzlo + 1)
-HAUL_COUNT_FUNCTION(y_bias, void, WORD_BYTES * SOLVER->nylo)
-HAUL_COUNT_FUNCTION(y_count, void, SOLVER->nyhi - SOLVER->nylo + 1)
-HAUL_COUNT_FUNCTION(x_bias, void, (int64_t)sizeof(double) * SOLVER->nxlo)
-HAUL_COUNT_FUNCTION(x_count, void, SOLVER->nxhi - SOLVER->nxlo + 1)
+HAUL_FUNCTION(z_bias, void, WORD_BYTES * SOLVER->nzlo)
+HAUL_FUNCTION(z_count, void, SOLVER->nzhi - SOLVER->nzlo + 1)
+HAUL_FUNCTION(y_bias, void, WORD_BYTES * SOLVER->nylo)
+HAUL_FUNCTION(y_count, void, SOLVER->nyhi - SOLVER->nylo + 1)
+HAUL_FUNCTION(x_bias, void, (int64_t)sizeof(double) * SOLVER->nxlo)
+HAUL_FUNCTION(x_count, void, SOLVER->nxhi - SOLVER->nxlo + 1)
 
 static void simulation_open(void)
 {
-    static const haul_rule x = { .base_function = x_bias, .holder = &solver_type };
-    static const haul_rule y = { .base_function = y_bias, .holder = &solver_type };
-    static const haul_rule z = { .base_function = z_bias, .holder = &solver_type };
-    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &x, HAUL_FN(x_count)) };
-    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y,
-                                                           HAUL_FN(y_count)) };
-    static const haul_ref bricks_refs[] = {
-        HAUL_OBJECTS_BY(bricks, density, &plane_type, &z, HAUL_FN(z_count)),
-        HAUL_OBJECTS_BY(bricks, each[0], &plane_type, &z, HAUL_FN(z_count)),
-        HAUL_OBJECTS_BY(bricks, each[1], &plane_type, &z, HAUL_FN(z_count))
+#define AS_Z .base_fn = z_bias, .ancestor = &solver_type
+    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(x_count), .base_fn = x_bias, .ancestor = &solver_type) };
+    static const haul_field plane_fields[] = { HAUL_ADDRESS(brick_plane, y, .target = &row_type, .count = HAUL_COUNT_FN(y_count), .base_fn = y_bias, .ancestor = &solver_type) };
+    static const haul_field bricks_fields[] = {
+        HAUL_ADDRESS(bricks, density, .target = &plane_type, .count = HAUL_COUNT_FN(z_count), AS_Z),
+        HAUL_ADDRESS(bricks, each[0], .target = &plane_type, .count = HAUL_COUNT_FN(z_count), AS_Z),
+        HAUL_ADDRESS(bricks, each[1], .target = &plane_type, .count = HAUL_COUNT_FN(z_count), AS_Z)
     };
-    static const haul_ref solver_refs[] = { HAUL_OBJECT(solver, first, &bricks_type) };
-    static const haul_ref simulation_refs[] = { HAUL_OBJECT(simulation, coarse, &solver_type),
+    static const haul_field solver_fields[] = { HAUL_OBJECT(solver, first, &bricks_type) };
+    static const haul_field simulation_fields[] = { HAUL_OBJECT(simulation, coarse, &solver_type),
                                                 HAUL_OBJECT(simulation, fine, &solver_type) };
-    row_type = OPEN(brick_row, row_refs);
-    plane_type = OPEN(brick_plane, plane_refs);
-    bricks_type = OPEN(bricks, bricks_refs);
-    solver_type = OPEN(solver, solver_refs);
-    simulation_type = OPEN(simulation, simulation_refs);
+    row_type = OPEN(brick_row, row_fields);
+    plane_type = OPEN(brick_plane, plane_fields);
+    bricks_type = OPEN(bricks, bricks_fields);
+    solver_type = OPEN(solver, solver_fields);
+    simulation_type = OPEN(simulation, simulation_fields);
     type_close(simulation_type);
 }
 
@@ -973,44 +961,37 @@ typedef struct storeroom {
 static haul_type *thing_type, *box_type, *wrapper_type, *shelf_type, *storeroom_type;
 
 #define SHELF ((const shelf *)held(here))
-HAUL_COUNT_FUNCTION(shelf_n, box, SHELF->n)
-HAUL_COUNT_FUNCTION(shelf_m, box, SHELF->m)
-HAUL_COUNT_FUNCTION(shelf_rows, box, here->place == (const void *)&self->rows ? SHELF->n : SHELF->m)
-HAUL_COUNT_FUNCTION(shelf_kind, box, SHELF->kind)
-HAUL_COUNT_FUNCTION(shelf_tail, box, SHELF->tail)
-HAUL_TEST_FUNCTION(shelf_is_one, box, SHELF->is_one)
-HAUL_TEST_FUNCTION(shelf_uses, box, (int64_t)here->index < SHELF->used)
+HAUL_FUNCTION(shelf_n, box, SHELF->n)
+HAUL_FUNCTION(shelf_m, box, SHELF->m)
+HAUL_FUNCTION(shelf_rows, box, here->place == (const void *)&self->rows ? SHELF->n : SHELF->m)
+HAUL_FUNCTION(shelf_kind, box, SHELF->kind)
+HAUL_FUNCTION(shelf_tail, box, SHELF->tail)
+HAUL_FUNCTION(shelf_is_one, box, (SHELF->is_one) != 0)
+HAUL_FUNCTION(shelf_uses, box, (int64_t)here->index < SHELF->used)
 
 static const haul_case kinds_of_things[] = { { 1, &thing_type, 0 }, { 2, &person_type, 0 } };
 
 static void storeroom_open(void)
 {
-    static const haul_rule kind = { .choice = HAUL_BY_FUNCTION(shelf_kind, kinds_of_things),
-                                    .holder = &shelf_type };
-    static const haul_rule asks = { .holder = &shelf_type };
-    static const haul_rule used = { .when = HAUL_IF(shelf_uses), .holder = &shelf_type };
-    static const haul_rule slots = { .each = &used, .holder = &shelf_type };
-    static const haul_rule is_one = { .when = HAUL_IF(shelf_is_one),
-                                      .otherwise = HAUL_ELSE_RAW,
-                                      .holder = &shelf_type };
-    static const haul_ref person_refs[] = { HAUL_STRING(person, name) };
-    static const haul_ref box_refs[] = {
-        HAUL_CHOICE(box, what, &kind),
-        HAUL_ROWS_BY(box, rows, NULL, &asks, HAUL_FN(shelf_rows), HAUL_FN(shelf_m)),
-        HAUL_POINTERS_BY(box, slots, &thing_type, &slots, HAUL_FN(shelf_n)),
-        HAUL_OBJECT_BY(box, u.one, &thing_type, &is_one),
-        HAUL_TAIL_BY(box, tail, &asks, HAUL_FN(shelf_tail))
+static const haul_field used = { .when = HAUL_WHEN_FN(shelf_uses), .ancestor = &shelf_type };
+    static const haul_field person_fields[] = { HAUL_STRING(person, name) };
+    static const haul_field box_fields[] = {
+        HAUL_ADDRESS(box, what, .type_switch = HAUL_SWITCH_FN(shelf_kind, kinds_of_things), .ancestor = &shelf_type),
+        HAUL_ARRAYS(box, rows, HAUL_COUNT_FN(shelf_rows), HAUL_COUNT_FN(shelf_m), .ancestor = &shelf_type),
+        HAUL_POINTERS(box, slots, &thing_type, HAUL_COUNT_FN(shelf_n), .each_pointer = &used, .ancestor = &shelf_type),
+        HAUL_OBJECT(box, u.one, &thing_type, .when = HAUL_WHEN_FN(shelf_is_one), .else_raw = 1, .ancestor = &shelf_type),
+        HAUL_TAIL(box, tail, HAUL_COUNT_FN(shelf_tail), .ancestor = &shelf_type)
     };
-    static const haul_ref wrapper_refs[] = { HAUL_OBJECT(wrapper, next, &wrapper_type),
+    static const haul_field wrapper_fields[] = { HAUL_OBJECT(wrapper, next, &wrapper_type),
                                              HAUL_OBJECT(wrapper, inside, &box_type) };
-    static const haul_ref shelf_refs[] = { HAUL_OBJECT(shelf, first, &wrapper_type) };
-    static const haul_ref storeroom_refs[] = { HAUL_EMBED(storeroom, shelves, &shelf_type) };
-    CHECK_STATUS(haul_type_create("thing", sizeof(thing), NULL, 0, &thing_type), HAUL_OK);
-    person_type = OPEN(person, person_refs);
-    box_type = OPEN(box, box_refs);
-    wrapper_type = OPEN(wrapper, wrapper_refs);
-    shelf_type = OPEN(shelf, shelf_refs);
-    storeroom_type = OPEN(storeroom, storeroom_refs);
+    static const haul_field shelf_fields[] = { HAUL_OBJECT(shelf, first, &wrapper_type) };
+    static const haul_field storeroom_fields[] = { HAUL_EMBED(storeroom, shelves, &shelf_type) };
+    CHECK_STATUS(type_make("thing", sizeof(thing), NULL, 0, &thing_type), HAUL_OK);
+    person_type = OPEN(person, person_fields);
+    box_type = OPEN(box, box_fields);
+    wrapper_type = OPEN(wrapper, wrapper_fields);
+    shelf_type = OPEN(shelf, shelf_fields);
+    storeroom_type = OPEN(storeroom, storeroom_fields);
     type_close(storeroom_type);
 }
 
@@ -1276,33 +1257,30 @@ typedef struct street {
 
 static haul_type *house_type, *room_type, *chair_type, *street_type, *houses;
 
-HAUL_COUNT_FUNCTION(street_legs, chair, ((const street *)held(here))->legs)
-HAUL_COUNT_FUNCTION(house_windows, chair, ((const house *)held(here))->windows)
-HAUL_COUNT_FUNCTION(room_chairs, chair, ((const room *)held(here))->chairs)
+HAUL_FUNCTION(street_legs, chair, ((const street *)held(here))->legs)
+HAUL_FUNCTION(house_windows, chair, ((const house *)held(here))->windows)
+HAUL_FUNCTION(room_chairs, chair, ((const room *)held(here))->chairs)
 
 static void street_open(void)
 {
-    static const haul_rule by_street = { .holder = &street_type };
-    static const haul_rule by_house = { .holder = &house_type };
-    static const haul_rule by_room = { .holder = &room_type };
-    static const haul_ref chair_refs[] = {
-        HAUL_ARRAY_BY(chair, legs, &by_street, HAUL_FN(street_legs)),
-        HAUL_ARRAY_BY(chair, view, &by_house, HAUL_FN(house_windows)),
-        HAUL_ARRAY_BY(chair, others, &by_room, HAUL_FN(room_chairs))
+    static const haul_field chair_fields[] = {
+        HAUL_ARRAY(chair, legs, HAUL_COUNT_FN(street_legs), .ancestor = &street_type),
+        HAUL_ARRAY(chair, view, HAUL_COUNT_FN(house_windows), .ancestor = &house_type),
+        HAUL_ARRAY(chair, others, HAUL_COUNT_FN(room_chairs), .ancestor = &room_type)
     };
-    static const haul_ref room_refs[] = { HAUL_OBJECT(room, next, &room_type),
+    static const haul_field room_fields[] = { HAUL_OBJECT(room, next, &room_type),
                                           HAUL_OBJECTS(room, chair, &chair_type,
-                                                       HAUL_NS(room, chairs)) };
-    static const haul_ref house_refs[] = {
-        HAUL_ARRAY_BY(house, window, &by_house, HAUL_FN(house_windows)),
+                                                       HAUL_COUNT(room, chairs)) };
+    static const haul_field house_fields[] = {
+        HAUL_ARRAY(house, window, HAUL_COUNT_FN(house_windows), .ancestor = &house_type),
         HAUL_OBJECT(house, rooms, &room_type), HAUL_EMBED(house, annexes, &houses)
     };
-    static const haul_ref street_refs[] = { HAUL_EMBED(street, houses, &houses) };
+    static const haul_field street_fields[] = { HAUL_EMBED(street, houses, &houses) };
     list_open();
-    chair_type = OPEN(chair, chair_refs);
-    room_type = OPEN(room, room_refs);
-    house_type = OPEN(house, house_refs);
-    street_type = OPEN(street, street_refs);
+    chair_type = OPEN(chair, chair_fields);
+    room_type = OPEN(room, room_fields);
+    house_type = OPEN(house, house_fields);
+    street_type = OPEN(street, street_fields);
     houses = list_of(house_type);
     type_close(street_type);
 }
@@ -1504,7 +1482,7 @@ typedef struct many {
     char *text; /* as long as the one before says */
 } many;
 
-HAUL_COUNT_FUNCTION(many_before, many, ((const many *)held(here))->length)
+HAUL_FUNCTION(many_before, many, ((const many *)held(here))->length)
 
 TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
 {
@@ -1518,13 +1496,13 @@ TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
     site_start(17);
     memset(rules, 0, sizeof rules);
     for (i = 0; i < MANY; i++) {
-        const haul_ref refs[] = { HAUL_OBJECT_AS(many, next, &types[(i + 1) % MANY]),
-                                  HAUL_ARRAY_BY(many, text, &rules[i], HAUL_FN(many_before)) };
+        const haul_field fields[] = { HAUL_ADDRESS(many, next, .target = &types[(i + 1) % MANY]),
+                                  HAUL_ARRAY_BY(many, text, &rules[i], HAUL_COUNT_FN(many_before)) };
         char name[20];
         many *m = PUT(many);
         snprintf(name, sizeof name, "many%d", i);
         rules[i].holder = &types[i / 3];
-        types[i] = type_open(name, sizeof(many), refs, 2);
+        types[i] = type_open(name, sizeof(many), fields, 2);
         m->length = i + 1;
         if (last)
             last->next = m;
@@ -1554,8 +1532,8 @@ static haul_type *asker_type;
 
 static void refuse_asker(const haul_rule *rule, const char *words)
 {
-    const haul_ref ref = HAUL_BYTES_BY(box, what, rule, HAUL_FIXED(1));
-    CHECK_STATUS(haul_type_create("asker", sizeof(box), &ref, 1, &asker_type), HAUL_OK);
+    const haul_field field = HAUL_BYTES_BY(box, what, rule, HAUL_FIXED(1));
+    CHECK_STATUS(type_make("asker", sizeof(box), &field, 1, &asker_type), HAUL_OK);
     refuse_type(asker_type, "asker.what", words);
     haul_type_free(&asker_type);
 }
@@ -1563,12 +1541,8 @@ static void refuse_asker(const haul_rule *rule, const char *words)
 TEST(holders, a_holder_that_cannot_be_one_is_refused_by_the_commit_T16)
 {
     static haul_type *closed, *none, *parameter;
-    static const haul_rule by_none = { .holder = &none, .when = HAUL_IF(shelf_is_one) };
-    static const haul_rule by_closed = { .holder = &closed, .when = HAUL_IF(shelf_is_one) };
-    static const haul_rule by_parameter = { .holder = &parameter, .when = HAUL_IF(shelf_is_one) };
-    static const haul_rule idle = { .holder = &closed };
-    CHECK_STATUS(haul_type_create("closed", 8, NULL, 0, &closed), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("parameter", &parameter), HAUL_OK);
+    CHECK_STATUS(type_make("closed", 8, NULL, 0, &closed), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "parameter", &parameter), HAUL_OK);
     refuse_asker(&by_none, "The handle of its `.ancestor` is NULL");
     refuse_asker(&idle, "names an `.ancestor`, and has no function");
     refuse_asker(&by_parameter, "leads to the parameter parameter");
@@ -1691,32 +1665,27 @@ typedef struct grids {
 
 static haul_type *grid_type, *points_type, *grids_type;
 
-HAUL_COUNT_FUNCTION(parent_n, void, here->parent ? ((const grids *)here->parent)->n : -1)
-HAUL_COUNT_FUNCTION(parent_m, void, here->parent ? ((const grids *)here->parent)->m : -1)
-HAUL_COUNT_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
-HAUL_COUNT_FUNCTION(both_m, void, ((const grids *)held(here))->m)
-HAUL_COUNT_FUNCTION(points_of_grid, points,
-                    here->parent && ((const grid *)here->parent)->points == self ? 3 : -1)
+HAUL_FUNCTION(parent_n, void, here->ancestor ? ((const grids *)here->ancestor)->n : -1)
+HAUL_FUNCTION(parent_m, void, here->ancestor ? ((const grids *)here->ancestor)->m : -1)
+HAUL_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
+HAUL_FUNCTION(both_m, void, ((const grids *)held(here))->m)
+HAUL_FUNCTION(points_of_grid, points, here->ancestor && ((const grid *)here->ancestor)->points == self ? 3 : -1)
 
 TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
 {
-    static const haul_rule asks = { .with_parent = 1 };
-    static const haul_rule held_too = { .holder = &grids_type };
-    static const haul_ref points_refs[] = { HAUL_TAIL_BY(points, x, &asks,
-                                                         HAUL_FN(points_of_grid)) };
-    static const haul_ref grid_refs[] = {
-        HAUL_ROWS_BY(grid, rows, NULL, &asks, HAUL_FN(parent_n), HAUL_FN(parent_m)),
-        HAUL_ROWS3_BY(grid, cube, NULL, &held_too, HAUL_FN(holder_n), HAUL_FIXED(2),
-                      HAUL_FN(both_m)),
+    static const haul_field points_fields[] = { HAUL_TAIL(points, x, HAUL_COUNT_FN(points_of_grid), .ancestor = HAUL_PARENT) };
+    static const haul_field grid_fields[] = {
+        HAUL_ARRAYS(grid, rows, HAUL_COUNT_FN(parent_n), HAUL_COUNT_FN(parent_m), .ancestor = HAUL_PARENT),
+        HAUL_ADDRESS(grid, cube, .levels = 3, .element_bytes = sizeof(***((grid *)0)->cube), .count = HAUL_COUNT_FN(holder_n), .count2 = HAUL_FIXED(2), .count3 = HAUL_COUNT_FN(both_m), .ancestor = &grids_type),
         HAUL_OBJECT(grid, points, &points_type)
     };
-    static const haul_ref grids_refs[] = { HAUL_OBJECT(grids, grid, &grid_type) };
+    static const haul_field grids_fields[] = { HAUL_OBJECT(grids, grid, &grid_type) };
     grids *g;
     int i, k;
     site_start(20);
-    points_type = OPEN(points, points_refs);
-    grid_type = OPEN(grid, grid_refs);
-    grids_type = OPEN(grids, grids_refs);
+    points_type = OPEN(points, points_fields);
+    grid_type = OPEN(grid, grid_fields);
+    grids_type = OPEN(grids, grids_fields);
     type_close(grids_type);
     g = PUT(grids);
     g->n = 3, g->m = 4;
@@ -1753,15 +1722,13 @@ static haul_type *runner_type, *runners_type, *club_type;
 
 static int64_t laps_of_club(const haul_here *here)
 {
-    return here->holder ? ((const club *)here->holder)->laps : 0;
+    return here->ancestor ? ((const club *)here->ancestor)->laps : 0;
 }
 
 TEST(holders, what_lies_in_a_constructed_type_asks_for_them_too)
 {
-    static const haul_rule asks = { .holder = &club_type };
-    static const haul_ref runner_refs[] = { HAUL_ARRAY_BY(runner, laps, &asks,
-                                                          HAUL_FN(laps_of_club)) };
-    static const haul_ref club_refs[] = { HAUL_OBJECT_AS(club, pair, &runners_type) };
+    static const haul_field runner_fields[] = { HAUL_ARRAY(runner, laps, HAUL_COUNT_FN(laps_of_club), .ancestor = &club_type) };
+    static const haul_field club_fields[] = { HAUL_ADDRESS(club, pair, .target = &runners_type) };
     double first[5] = { 1, 2, 3, 4, 5 }, second[5] = { 6, 7, 8, 9, 10 };
     runner both[2];
     club one;
@@ -1773,9 +1740,9 @@ TEST(holders, what_lies_in_a_constructed_type_asks_for_them_too)
     both[0].laps = first;
     both[1].laps = second;
     one.pair = both;
-    runner_type = OPEN(runner, runner_refs);
+    runner_type = OPEN(runner, runner_fields);
     CHECK_STATUS(haul_type_contiguous(2, runner_type, &runners_type), HAUL_OK);
-    club_type = OPEN(club, club_refs);
+    club_type = OPEN(club, club_fields);
     type_close(club_type);
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
     root.address = &one;

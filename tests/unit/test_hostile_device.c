@@ -11,6 +11,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum {
     RANGES = 64,
@@ -186,29 +187,27 @@ static haul_type *box_type, *packed_type, *cell_type;
 
 static void types_open(void)
 {
-    static const haul_rule tagged = { .tag_bits = HIGH_TAGS }, in = { .direction = HAUL_IN };
-    static const haul_rule null = { .mode = HAUL_MODE_NULL };
-    const haul_ref rows[] = { HAUL_OBJECT_BY(box, next, &box_type, &tagged),
-                              HAUL_DATA_BY(box, mine, &in),
-                              HAUL_OBJECT_BY(box, null, &box_type, &null) };
-    const haul_ref cells[] = { HAUL_OBJECT(cell, next, &cell_type),
-                               HAUL_ARRAY(cell, data, HAUL_NS(cell, count)) };
-    haul_ref next;
+    const haul_field rows[] = { HAUL_OBJECT(box, next, &box_type, .tag_bits = HIGH_TAGS),
+                              HAUL_RAW(box, mine, .transfer = HAUL_COPYIN),
+                              HAUL_SKIP(box, null) };
+    const haul_field cells[] = { HAUL_OBJECT(cell, next, &cell_type),
+                               HAUL_ARRAY(cell, data, HAUL_COUNT(cell, count)) };
+    haul_field next;
     memset(&next, 0, sizeof next);
     next.name = "next";
-    next.kind = HAUL_REF_POINTER;
+    next.kind = HAUL_FIELD_POINTER;
     next.offset = 4;
-    next.field_bytes = sizeof(void *);
+    next.bytes = sizeof(void *);
     next.element_bytes = sizeof(packed);
     next.target = &packed_type;
     next.levels = 1;
     next.unaligned = 1;
     links_open();
-    CHECK_STATUS(haul_type_create("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
+    CHECK_STATUS(type_make("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(box_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("packed", sizeof(packed), &next, 1, &packed_type), HAUL_OK);
+    CHECK_STATUS(type_make("packed", sizeof(packed), &next, 1, &packed_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(packed_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("cell", sizeof(cell), cells, 2, &cell_type), HAUL_OK);
+    CHECK_STATUS(type_make("cell", sizeof(cell), cells, 2, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
 

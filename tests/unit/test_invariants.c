@@ -10,6 +10,7 @@
 #include "ship/shipment_check.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 
 #ifdef HAUL_CHECKS
 
@@ -25,9 +26,9 @@ static haul_type *node_type;
 
 static void open_type(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &node_type),
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &node_type),
                                      HAUL_OBJECT(node, other, &node_type) };
-    CHECK_STATUS(haul_type_create("node", sizeof(node), refs, 2, &node_type), HAUL_OK);
+    CHECK_STATUS(type_make("node", sizeof(node), fields, 2, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
 }
 

@@ -8,6 +8,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define NODES ((size_t)24000)
 
@@ -37,14 +38,14 @@ static haul_type *red_type, *blue_type;
 
 static void types_start(void)
 {
-    static const haul_ref red_refs[] = { HAUL_OBJECT(red, near, &red_type),
-                                         HAUL_OBJECT_EACH(red, far, &blue_type) };
-    static const haul_ref blue_refs[] = { HAUL_OBJECT(blue, one, &red_type),
+    static const haul_field red_fields[] = { HAUL_OBJECT(red, near, &red_type),
+                                         HAUL_EACH(red, far, .target = &blue_type) };
+    static const haul_field blue_fields[] = { HAUL_OBJECT(blue, one, &red_type),
                                           HAUL_OBJECT(blue, other, &red_type),
                                           HAUL_STRING(blue, label),
-                                          HAUL_ARRAY(blue, values, HAUL_N(blue, count)) };
-    CHECK_STATUS(haul_type_create("red", sizeof(red), red_refs, 2, &red_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("blue", sizeof(blue), blue_refs, 4, &blue_type), HAUL_OK);
+                                          HAUL_ARRAY(blue, values, HAUL_COUNT(blue, count)) };
+    CHECK_STATUS(type_make("red", sizeof(red), red_fields, 2, &red_type), HAUL_OK);
+    CHECK_STATUS(type_make("blue", sizeof(blue), blue_fields, 4, &blue_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(red_type), HAUL_OK);
 }
 

@@ -14,6 +14,7 @@
 #include "support/doors.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct link {
     struct link *next;
@@ -22,7 +23,7 @@ typedef struct link {
 
 static haul_type *link_type;
 
-static const haul_ref link_refs[] = { HAUL_OBJECT(link, next, &link_type) };
+static const haul_field link_fields[] = { HAUL_OBJECT(link, next, &link_type) };
 
 /* Two devices of one context, which do what they are told when they are waited for. */
 typedef struct pair {
@@ -41,7 +42,7 @@ static void open_pair(void)
     memset(&the, 0, sizeof the);
     memset(&options, 0, sizeof options);
     the.plan.deferred = 1;
-    CHECK_STATUS(haul_type_create("link", sizeof(link), link_refs, 1, &link_type), HAUL_OK);
+    CHECK_STATUS(type_make("link", sizeof(link), link_fields, 1, &link_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
     CHECK_STATUS(fault_open(&the.plan, NULL, &the.device[0]), HAUL_OK);
     options.context = haul_device_context(the.device[0]);
@@ -241,7 +242,7 @@ TEST(late, a_failure_before_the_call_returns_is_told_by_the_wait_D1_D13)
     haul_type *chunk;
     uint64_t at, also, fired = 1, told = 0;
     CHECK(bytes != NULL);
-    CHECK_STATUS(haul_type_bytes("chunk", 64, &chunk), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "chunk", 64, &chunk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(chunk), HAUL_OK);
     for (at = 1; fired > 0; at++)
         for (also = 1; also < 4; also++) {

@@ -8,6 +8,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 
 enum { LAUNCHES = 2000, LARGE = 300000, KEPT = 24 };
 
@@ -24,7 +25,7 @@ static void pair_open(pair *p)
 {
     memset(p, 0, sizeof *p);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &p->device), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("byte", 1, &p->type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &p->type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(p->type), HAUL_OK);
     CHECK((p->bytes = calloc(1, LARGE)) != NULL);
     CHECK_STATUS(haul_ship(p->device, p->bytes, p->type, LARGE, NULL, &p->seen), HAUL_OK);

@@ -55,7 +55,7 @@ static const haul_allocator counting = { NULL, take, give, NULL, NULL };
 static void begin(life *l)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &type) };
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
     haul_context_options context;
     test_device device;
     haul_arena_options arena;
@@ -69,7 +69,7 @@ static void begin(life *l)
     CHECK_STATUS(haul_context_create(&context, &l->context), HAUL_OK);
     device.context = l->context;
     CHECK_STATUS(test_open(haul_host_device(), &device, &l->device), HAUL_OK);
-    CHECK_STATUS(haul_type_create_in(&counting, "node", sizeof(node), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_create_in(&counting, "node", sizeof(node), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     l->type = type;
     l->nodes[0].next = &l->nodes[1];

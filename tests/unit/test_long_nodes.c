@@ -30,9 +30,9 @@ static size_t link_of(size_t i)
     return i == 0 ? 0 : i == 1 ? node_bytes / WORD / 2 * WORD : node_bytes - WORD;
 }
 
-static haul_ref link_at(const char *name, size_t offset, haul_type **target)
+static haul_field link_at(const char *name, size_t offset, haul_type **target)
 {
-    haul_ref row = HAUL_OBJECT_AS(link, to, NULL);
+    haul_field row = HAUL_ADDRESS(link, to);
     row.name = name;
     row.offset = offset;
     row.target = target;
@@ -43,13 +43,13 @@ static haul_ref link_at(const char *name, size_t offset, haul_type **target)
 static void open_nodes(size_t bytes, haul_type **middle)
 {
     static const char *const names[LINKS] = { "left", "middle", "right" };
-    haul_ref refs[LINKS];
+    haul_field fields[LINKS];
     size_t i;
     node_bytes = bytes;
     for (i = 0; i < LINKS; i++) {
-        refs[i] = link_at(names[i], link_of(i), i == 1 ? middle : &node_type);
+        fields[i] = link_at(names[i], link_of(i), i == 1 ? middle : &node_type);
     }
-    node_type = type_open("node", bytes, refs, LINKS);
+    node_type = type_open("node", bytes, fields, LINKS);
 }
 
 static void start(size_t bytes)
@@ -145,16 +145,16 @@ typedef struct pair {
 /* A long object without pointers, and short ones with several, of which all blocks have some. */
 static void open_neighbours(size_t bytes)
 {
-    static const haul_ref refs[] = {
-        HAUL_OBJECT_AS(pair, node, &node_type),
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(pair, node, .target = &node_type),
         HAUL_STRING(pair, name),
         HAUL_OBJECT(pair, next, &pair_type),
-        HAUL_OBJECT_AS(pair, slab, &slab_type),
+        HAUL_ADDRESS(pair, slab, .target = &slab_type),
     };
     lab_start();
     check_note("%zu bytes", bytes);
     open_nodes(bytes, &pair_type);
-    pair_type = TYPE_OPEN(pair, refs);
+    pair_type = TYPE_OPEN(pair, fields);
     slab_type = type_open("slab", 2 * CELL + GRANULE, NULL, 0);
     type_commit(node_type);
 }
@@ -323,7 +323,7 @@ TEST(long_nodes, take_up_short_objects_that_had_their_pointers_before_G9)
         take_at(BLOCK + 8 * GRANULE, GRANULE);
         for (k = 0; k < LINKS; k++) {
             const size_t offset = k == 0 ? GRANULE : link_of(k) % GRANULE;
-            const haul_ref row = link_at("to", offset, k == 1 ? &pair_type : &node_type);
+            const haul_field row = link_at("to", offset, k == 1 ? &pair_type : &node_type);
             shorts[k] = type_open(names[k], k == 0 ? 2 * GRANULE : GRANULE, &row, 1);
             type_commit(shorts[k]);
             find(&f, node + link_of(k) - offset, shorts[k]);
@@ -346,8 +346,7 @@ TEST(long_nodes, keep_their_pointers_where_a_neighbour_asks_for_an_alignment_G10
         haul_root roots[2];
         size_t count;
         start(sizes[i]);
-        wide = type_open("wide", 8 * GRANULE, NULL, 0);
-        CHECK_STATUS(haul_type_set_alignment(wide, 8 * GRANULE), HAUL_OK);
+        wide = type_new(&(const haul_struct){ .name = "wide", .bytes = 8 * GRANULE, .alignment = 8 * GRANULE });
         type_commit(wide);
         count = row_of(node, BLOCK - 2 * sizes[i] - GRANULE, 8 * GRANULE, 6);
         memset(roots, 0, sizeof roots);
@@ -372,10 +371,10 @@ typedef struct shelf {
     size_t n, byte_count;
 } shelf;
 
-static const haul_ref shelf_refs[] = {
-    HAUL_OBJECTS_AS(shelf, nodes, &node_type, HAUL_N(shelf, n)),
-    HAUL_OBJECT_AS(shelf, one, &node_type),
-    HAUL_ARRAY(shelf, bytes, HAUL_N(shelf, byte_count)),
+static const haul_field shelf_fields[] = {
+    HAUL_ADDRESS(shelf, nodes, .target = &node_type, .count = HAUL_COUNT(shelf, n)),
+    HAUL_ADDRESS(shelf, one, .target = &node_type),
+    HAUL_ARRAY(shelf, bytes, HAUL_COUNT(shelf, byte_count)),
 };
 
 static shelf *shelf_make(haul_type **type)
@@ -384,7 +383,7 @@ static shelf *shelf_make(haul_type **type)
     points(&s->nodes);
     points(&s->one);
     points(&s->bytes);
-    *type = TYPE_OPEN(shelf, shelf_refs);
+    *type = TYPE_OPEN(shelf, shelf_fields);
     type_commit(*type);
     return s;
 }
@@ -528,21 +527,21 @@ TEST(long_nodes, cost_no_more_memory_for_a_pointer_at_the_end_than_for_one_at_th
 {
     size_t bytes[2], far;
     for (far = 0; far < 2; far++) {
-        haul_ref refs[2];
+        haul_field fields[2];
         size_t i, count = 6 * BLOCK / (2 * CELL);
         lab_start();
         node_bytes = 2 * CELL;
-        refs[0] = link_at("left", 0, &node_type);
-        refs[1] = link_at("right", far ? node_bytes - WORD : WORD, &node_type);
-        node_type = type_open("node", node_bytes, refs, 2);
+        fields[0] = link_at("left", 0, &node_type);
+        fields[1] = link_at("right", far ? node_bytes - WORD : WORD, &node_type);
+        node_type = type_open("node", node_bytes, fields, 2);
         type_commit(node_type);
         for (i = 0; i < count; i++) {
             void *next = the.memory + BLOCK + (i + 1) * node_bytes;
             unsigned char *node = take_at(BLOCK + i * node_bytes, node_bytes);
             points(node);
-            points(node + refs[1].offset);
+            points(node + fields[1].offset);
             if (i + 1 < count)
-                memcpy(node + refs[1].offset, &next, sizeof next);
+                memcpy(node + fields[1].offset, &next, sizeof next);
         }
         lab_pack(the.memory + BLOCK, node_type, 1);
         bytes[far] = the.statistics.bookkeeping_bytes;
@@ -557,7 +556,7 @@ TEST(long_nodes, cost_no_more_memory_for_a_pointer_at_the_end_than_for_one_at_th
 static void pack_comb(size_t teeth, int has_one_more)
 {
     static char names[MOST * 2][8];
-    haul_ref refs[MOST * 2];
+    haul_field fields[MOST * 2];
     haul_type *comb;
     const size_t step = PAGE / teeth, count = teeth + (has_one_more ? 1 : 0);
     unsigned char *first, *second;
@@ -565,9 +564,9 @@ static void pack_comb(size_t teeth, int has_one_more)
     lab_start();
     for (i = 0; i < count; i++) {
         snprintf(names[i], sizeof names[i], "t%zu", i);
-        refs[i] = link_at(names[i], i < teeth ? i * step + WORD : PAGE - 2 * WORD, &comb);
+        fields[i] = link_at(names[i], i < teeth ? i * step + WORD : PAGE - 2 * WORD, &comb);
     }
-    comb = type_open("comb", PAGE, refs, count);
+    comb = type_open("comb", PAGE, fields, count);
     type_commit(comb);
     first = take_at(BLOCK - PAGE / 2 - GRANULE, PAGE);
     second = take_at(BLOCK + PAGE, PAGE);
@@ -575,10 +574,10 @@ static void pack_comb(size_t teeth, int has_one_more)
     fill(second, PAGE);
     for (i = 0; i < count; i++) {
         void *there = i % 3 ? second : first, *back = i % 2 ? first : NULL;
-        memcpy(first + refs[i].offset, &there, sizeof there);
-        memcpy(second + refs[i].offset, &back, sizeof back);
-        points(first + refs[i].offset);
-        points(second + refs[i].offset);
+        memcpy(first + fields[i].offset, &there, sizeof there);
+        memcpy(second + fields[i].offset, &back, sizeof back);
+        points(first + fields[i].offset);
+        points(second + fields[i].offset);
     }
     lab_pack(first, comb, 1);
     CHECK_EQ(the.statistics.pointers, 2 * count);
@@ -600,15 +599,15 @@ TEST(long_nodes, of_types_that_differ_in_their_last_pointer_alone_are_told_apart
     static const char *const names[3] = { "a", "b", "c" };
     static const size_t behind[3] = { WORD, WORD, 4 * WORD };
     haul_type *types[3];
-    haul_ref refs[2];
+    haul_field fields[2];
     unsigned char *node[12];
     size_t i;
     lab_start();
     node_bytes = 2 * CELL;
     for (i = 0; i < 3; i++) {
-        refs[0] = link_at("next", 0, &types[(i + 1) % 3]);
-        refs[1] = link_at("far", node_bytes - behind[i], &types[i]);
-        types[i] = type_open(names[i], node_bytes, refs, 2);
+        fields[0] = link_at("next", 0, &types[(i + 1) % 3]);
+        fields[1] = link_at("far", node_bytes - behind[i], &types[i]);
+        types[i] = type_open(names[i], node_bytes, fields, 2);
     }
     type_commit(types[0]);
     for (i = 0; i < COUNT_OF(node); i++) {
@@ -639,7 +638,7 @@ static unsigned char *make_ladder(void)
     unsigned char *before = NULL;
     char name[16];
     for (i = 0; i < TYPES; i++) {
-        const haul_ref next = link_at("next", CELL + i * GRANULE + WORD, &ladder[(i + 1) % TYPES]);
+        const haul_field next = link_at("next", CELL + i * GRANULE + WORD, &ladder[(i + 1) % TYPES]);
         snprintf(name, sizeof name, "rung%zu", i);
         ladder[i] = type_open(name, CELL + (i + 1) * GRANULE, &next, 1);
     }

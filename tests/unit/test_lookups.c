@@ -10,6 +10,7 @@
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct link {
     struct link *next;
@@ -29,22 +30,21 @@ static haul_type *byte_type, *link_type, *spotted_type, *gappy_type, *wide_type;
 
 static void types_open(void)
 {
-    static const haul_ref links[] = { HAUL_OBJECT(link, next, &link_type) };
-    static const haul_ref spots[] = { HAUL_OBJECT(spotted, next, &spotted_type),
+    static const haul_field links[] = { HAUL_OBJECT(link, next, &link_type) };
+    static const haul_field spots[] = { HAUL_OBJECT(spotted, next, &spotted_type),
                                       HAUL_SKIP(spotted, skipped), HAUL_SKIP(spotted, text) };
     haul_type *five;
-    CHECK_STATUS(haul_type_bytes("byte", 1, &byte_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &byte_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(byte_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("link", sizeof(link), links, 1, &link_type), HAUL_OK);
+    CHECK_STATUS(type_make("link", sizeof(link), links, 1, &link_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("spotted", sizeof(spotted), spots, 3, &spotted_type), HAUL_OK);
+    CHECK_STATUS(type_make("spotted", sizeof(spotted), spots, 3, &spotted_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(spotted_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("five", 5, &five), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "five", 5, &five), HAUL_OK);
     CHECK_STATUS(haul_type_create_hvector(3, 1, 7, five, &gappy_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(gappy_type), HAUL_OK);
     haul_type_free(&five);
-    CHECK_STATUS(haul_type_create("wide", 64, links, 1, &wide_type), HAUL_OK);
-    CHECK_STATUS(haul_type_set_alignment(wide_type, 64), HAUL_OK);
+    wide_type = type_new(&(const haul_struct){ .name = "wide", .bytes = 64, .fields = links, .field_count = 1, .field_bytes = sizeof(haul_field), .alignment = 64 });
     CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
 }
 
@@ -168,7 +168,7 @@ static void forget_both(void *argument)
 TEST(lookups, a_pointer_to_no_elements_stays_where_the_device_holds_null_and_others_become_null)
 {
     static haul_type *bag_type;
-    static const haul_ref rows[] = { HAUL_ARRAY(bag, numbers, HAUL_N(bag, count)),
+    static const haul_field rows[] = { HAUL_ARRAY(bag, numbers, HAUL_COUNT(bag, count)),
                                      HAUL_OBJECT(bag, next, &bag_type) };
     haul_device *device;
     haul_shipment *shipment;
@@ -177,7 +177,7 @@ TEST(lookups, a_pointer_to_no_elements_stays_where_the_device_holds_null_and_oth
     memset(b, 0, sizeof b);
     b[0].numbers = &none;
     b[0].next = &b[1];
-    CHECK_STATUS(haul_type_create("bag", sizeof(bag), rows, 2, &bag_type), HAUL_OK);
+    CHECK_STATUS(type_make("bag", sizeof(bag), rows, 2, &bag_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bag_type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, b, bag_type, 1, NULL, &shipment), HAUL_OK);

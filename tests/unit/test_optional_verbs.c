@@ -5,6 +5,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 
 typedef struct link {
     struct link *next;
@@ -20,14 +21,14 @@ static haul_host_counters counted;
 
 static void start(const haul_device_table *table)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(link, next, &link_type) };
+    static const haul_field fields[] = { HAUL_OBJECT(link, next, &link_type) };
     test_device beside;
     int i;
     for (i = 0; i < LINKS; i++) {
         links[i].next = i + 1 < LINKS ? &links[i + 1] : NULL;
         links[i].value = i;
     }
-    CHECK_STATUS(haul_type_create("link", sizeof(link), refs, 1, &link_type), HAUL_OK);
+    CHECK_STATUS(type_make("link", sizeof(link), fields, 1, &link_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
     CHECK_STATUS(test_open(table, NULL, &device), HAUL_OK);
     memset(&beside, 0, sizeof beside);

@@ -11,6 +11,7 @@
 #include "core_graphs.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 /* ---- A graph of pieces that can lie anywhere. */
 
@@ -51,31 +52,30 @@ typedef struct shelf {
 
 static haul_type *point_type, *packed_type, *aligned_type, *shelf_type;
 
-static const haul_ref packed_refs[] = { HAUL_OBJECT_PACKED(packed, place, &point_type) };
-static const haul_ref shelf_refs[] = {
-    HAUL_ARRAY(shelf, values, HAUL_N(shelf, count)),
+static const haul_field packed_fields[] = { HAUL_OBJECT(packed, place, &point_type, .packed = 1) };
+static const haul_field shelf_fields[] = {
+    HAUL_ARRAY(shelf, values, HAUL_COUNT(shelf, count)),
     HAUL_STRING(shelf, name),
     HAUL_OBJECT(shelf, label, &packed_type),
-    HAUL_ARRAY(shelf, begin, HAUL_END(shelf, begin, end)),
-    HAUL_WORD_BY(shelf, room, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
-    HAUL_WORD_BY(shelf, cursor, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+    HAUL_ARRAY(shelf, begin, HAUL_UNTIL(shelf, end)),
+    HAUL_ADDRESS(shelf, room, .ownership = HAUL_BORROWED),
+    HAUL_ADDRESS(shelf, cursor, .ownership = HAUL_BORROWED),
     HAUL_OBJECT(shelf, wide, &aligned_type),
-    HAUL_OBJECT_BY(shelf, tagged, &point_type, HAUL_RULE(.tag_bits = 3)),
+    HAUL_ADDRESS(shelf, tagged, .target = &point_type, .tag_bits = 3),
     HAUL_ARRAY(shelf, middle, HAUL_FIXED(2)),
     HAUL_OBJECT(shelf, next, &shelf_type),
     HAUL_OBJECT(shelf, other, &shelf_type),
-    HAUL_OBJECTS(shelf, empty, &point_type, HAUL_N(shelf, length)),
-    HAUL_DISTANCE(shelf, distance, NULL, 1, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_FIXED(16)),
+    HAUL_OBJECTS(shelf, empty, &point_type, HAUL_COUNT(shelf, length)),
+    HAUL_RELATIVE(shelf, distance, .element_bytes = 1, .count = HAUL_FIXED(16)),
     HAUL_SKIP(shelf, hole),
 };
 
 static void shelf_open(void)
 {
     point_type = type_open("point", sizeof(point), NULL, 0);
-    packed_type = TYPE_OPEN(packed, packed_refs);
-    aligned_type = type_open("aligned", sizeof(aligned), NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(aligned_type, 64), HAUL_OK);
-    shelf_type = TYPE_OPEN(shelf, shelf_refs);
+    packed_type = TYPE_OPEN(packed, packed_fields);
+    aligned_type = type_new(&(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
+    shelf_type = TYPE_OPEN(shelf, shelf_fields);
     type_commit(shelf_type);
 }
 
@@ -366,9 +366,9 @@ static haul_type *node_type;
 
 static void node_open(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(node, left, &node_type),
+    static const haul_field fields[] = { HAUL_OBJECT(node, left, &node_type),
                                      HAUL_OBJECT(node, right, &node_type) };
-    node_type = TYPE_OPEN(node, refs);
+    node_type = TYPE_OPEN(node, fields);
     type_commit(node_type);
 }
 
@@ -440,13 +440,13 @@ typedef struct slices {
 /* When the whole is found, all its bytes are known. */ TEST(
     ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
+    static const haul_field fields[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
                                      HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
                                      HAUL_ARRAY(slices, whole, HAUL_FIXED(4)) };
-    static const haul_ref torn_refs[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
+    static const haul_field torn_fields[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
                                           HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
                                           HAUL_ARRAY(slices, whole, HAUL_FIXED(2)) };
-    haul_type *type = TYPE_OPEN(slices, refs), *torn = TYPE_OPEN(slices, torn_refs);
+    haul_type *type = TYPE_OPEN(slices, fields), *torn = TYPE_OPEN(slices, torn_fields);
     haul_context *context = new_context(0);
     int32_t ints[4] = { 1, 2, 3, 4 };
     slices s = { ints + 2, ints, ints };
@@ -474,16 +474,16 @@ typedef struct ends {
     int32_t *left; /* count of them: none */
 } ends;
 
-static const haul_ref ends_refs[] = {
+static const haul_field ends_fields[] = {
     HAUL_ARRAY(ends, next, HAUL_FIXED(2)),
-    HAUL_ARRAY(ends, begin, HAUL_END(ends, begin, end)),
-    HAUL_WORD_BY(ends, alias, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
-    HAUL_ARRAY(ends, left, HAUL_N(ends, count)),
+    HAUL_ARRAY(ends, begin, HAUL_UNTIL(ends, end)),
+    HAUL_ADDRESS(ends, alias, .ownership = HAUL_BORROWED),
+    HAUL_ARRAY(ends, left, HAUL_COUNT(ends, count)),
 };
 
 TEST(ordered, an_end_is_an_end_though_something_else_begins_there)
 {
-    haul_type *type = TYPE_OPEN(ends, ends_refs);
+    haul_type *type = TYPE_OPEN(ends, ends_fields);
     haul_context *context = new_context(0);
     int32_t ints[5] = { 1, 2, 3, 4, 5 };
     ends e = { ints + 3, ints, ints + 3, ints + 3, 0, ints + 3 };
@@ -528,11 +528,11 @@ static haul_type *pair_type, *pairs_type, *views_type;
 TEST(ordered,
      begin_and_end_of_a_pair_of_nothing_stay_together_where_one_object_ends_and_another_begins)
 {
-    static const haul_ref pair_refs[] = { HAUL_ARRAY(pair, begin, HAUL_END(pair, begin, end)) };
-    static const haul_ref pairs_refs[] = { HAUL_ARRAY(pairs, values, HAUL_FIXED(3)),
+    static const haul_field pair_fields[] = { HAUL_ARRAY(pair, begin, HAUL_UNTIL(pair, end)) };
+    static const haul_field pairs_fields[] = { HAUL_ARRAY(pairs, values, HAUL_FIXED(3)),
                                            HAUL_ARRAY(pairs, next, HAUL_FIXED(2)),
                                            HAUL_EMBED(pairs, pair, &pair_type) };
-    static const haul_ref views_refs[] = {
+    static const haul_field views_fields[] = {
         HAUL_POINTERS(two_views, alone, &pair_type, HAUL_FIXED(16)),
         HAUL_OBJECT(two_views, later, &views_type), HAUL_OBJECT(two_views, together, &pairs_type)
     };
@@ -551,9 +551,9 @@ TEST(ordered,
         all.pair[i].begin = all.pair[i].end = ints + 3;
         alone[i] = &all.pair[i];
     }
-    pair_type = TYPE_OPEN(pair, pair_refs);
-    pairs_type = TYPE_OPEN(pairs, pairs_refs);
-    views_type = TYPE_OPEN(two_views, views_refs);
+    pair_type = TYPE_OPEN(pair, pair_fields);
+    pairs_type = TYPE_OPEN(pairs, pairs_fields);
+    views_type = TYPE_OPEN(two_views, views_fields);
     type_commit(views_type);
     root = root_of(&views, views_type);
     pack_in_order(&p, context, &root, 1, 0);
@@ -583,9 +583,7 @@ static haul_type *stub_type;
 /* To the end of the first, in the middle of a granule, and where in the copy the second begins. */
 TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_wherever_its_target_ends)
 {
-    static const haul_rule distance = { .addressing = HAUL_RELATIVE };
-    static const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance,
-                                                   HAUL_NS(stub, count)),
+    static const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8, .count = HAUL_COUNT(stub, count)),
                                      HAUL_OBJECT(stub, next, &stub_type) };
     haul_context *context = new_context(0);
     stub *stubs = calloc(4, sizeof *stubs), *first, *second;
@@ -596,7 +594,7 @@ TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_whereve
     second = first + 2;
     first->next = second;
     second->distance = (intptr_t)((uintptr_t)(first + 1) - (uintptr_t)second);
-    stub_type = TYPE_OPEN(stub, refs);
+    stub_type = TYPE_OPEN(stub, fields);
     type_commit(stub_type);
     root = root_of(first, stub_type);
     pack_in_order(&p, context, &root, 1, 0);
@@ -610,7 +608,7 @@ TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_whereve
 
 TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(shelf, wide, &aligned_type),
+    static const haul_field fields[] = { HAUL_OBJECT(shelf, wide, &aligned_type),
                                      HAUL_STRING(shelf, name) };
     haul_context *context = new_context(0);
     haul_type *type;
@@ -623,9 +621,8 @@ TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
     memset(&s, 0, sizeof s);
     s.wide = page;
     s.name = (char *)(void *)&s.own; /* within the shelf: its bytes stay where they are */
-    aligned_type = type_open("aligned", sizeof(aligned), NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(aligned_type, 64), HAUL_OK);
-    type = TYPE_OPEN(shelf, refs);
+    aligned_type = type_new(&(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
+    type = TYPE_OPEN(shelf, fields);
     type_commit(type);
     root = root_of(&s, type);
     pack_in_order(&p, context, &root, 1, 0);
@@ -648,7 +645,7 @@ TEST(ordered, a_declared_alignment_is_kept_in_a_constructed_type_too)
 {
     static const size_t lengths[] = { 1, 1 }, places[] = { 0, sizeof(aligned) };
     static haul_type *mixed_type;
-    static const haul_ref refs[] = { HAUL_OBJECT_AS(constructed, mixed, &mixed_type) };
+    static const haul_field fields[] = { HAUL_ADDRESS(constructed, mixed, .target = &mixed_type) };
     haul_context *context = new_context(0);
     haul_type *type, *types[2];
     constructed c;
@@ -657,11 +654,10 @@ TEST(ordered, a_declared_alignment_is_kept_in_a_constructed_type_too)
     void *page = NULL;
     CHECK(posix_memalign(&page, 4096, sizeof(aligned) + sizeof(point)) == 0);
     c.mixed = memset(page, 7, sizeof(aligned) + sizeof(point));
-    types[0] = aligned_type = type_open("aligned", sizeof(aligned), NULL, 0);
+    types[0] = aligned_type = type_new(&(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
     types[1] = point_type = type_open("point", sizeof(point), NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(aligned_type, 64), HAUL_OK);
     CHECK_STATUS(haul_type_create_struct(2, lengths, places, types, &mixed_type), HAUL_OK);
-    type = TYPE_OPEN(constructed, refs);
+    type = TYPE_OPEN(constructed, fields);
     type_commit(type);
     root = root_of(&c, type);
     pack_in_order(&p, context, &root, 1, 0);

@@ -24,23 +24,22 @@ static haul_type *block_type, *layout_type;
 
 static int64_t rows_of_layout(const haul_here *here)
 {
-    return here->parent ? ((const layout *)here->parent)->rows : 0;
+    return here->ancestor ? ((const layout *)here->ancestor)->rows : 0;
 }
 
 static void layout_start(void)
 {
-    static const haul_rule asks = { .with_parent = 1 };
-    static const haul_ref block_refs[] = {
-        HAUL_ARRAY_BY(block, values, &asks, HAUL_FN(rows_of_layout)),
+    static const haul_field block_fields[] = {
+        HAUL_ARRAY(block, values, HAUL_COUNT_FN(rows_of_layout), .ancestor = HAUL_PARENT),
         HAUL_SKIP(block, next),
     };
-    static const haul_ref layout_refs[] = {
+    static const haul_field layout_fields[] = {
         HAUL_OBJECT(layout, block, &block_type),
         HAUL_OBJECT(layout, other, &layout_type),
     };
     lab_start();
-    block_type = TYPE_OPEN(block, block_refs);
-    layout_type = TYPE_OPEN(layout, layout_refs);
+    block_type = TYPE_OPEN(block, block_fields);
+    layout_type = TYPE_OPEN(layout, layout_fields);
     type_commit(layout_type);
 }
 
@@ -140,21 +139,20 @@ static haul_type *strip_type, *strips_type;
 
 static int64_t rows_of_strips(const haul_here *here)
 {
-    return here->parent ? ((const strips *)here->parent)->rows : 0;
+    return here->ancestor ? ((const strips *)here->ancestor)->rows : 0;
 }
 
 TEST(parents, two_parents_that_say_two_sizes_are_refused_in_checked_mode_with_both_paths)
 {
-    static const haul_rule asks = { .with_parent = 1 };
-    static const haul_ref strip_refs[] = {
-        HAUL_STRING(strip, name), HAUL_TAIL_BY(strip, rows, &asks, HAUL_FN(rows_of_strips))
+    static const haul_field strip_fields[] = {
+        HAUL_STRING(strip, name), HAUL_TAIL(strip, rows, HAUL_COUNT_FN(rows_of_strips), .ancestor = HAUL_PARENT)
     };
-    static const haul_ref strips_refs[] = { HAUL_OBJECT(strips, strip, &strip_type),
+    static const haul_field strips_fields[] = { HAUL_OBJECT(strips, strip, &strip_type),
                                             HAUL_OBJECT(strips, other, &strips_type) };
     strips *first, *second;
     lab_start();
-    strip_type = TYPE_OPEN(strip, strip_refs);
-    strips_type = TYPE_OPEN(strips, strips_refs);
+    strip_type = TYPE_OPEN(strip, strip_fields);
+    strips_type = TYPE_OPEN(strips, strips_fields);
     type_commit(strips_type);
     first = take(sizeof *first, 8);
     second = take(sizeof *second, 8);
@@ -183,22 +181,20 @@ typedef struct outer {
 
 static int64_t count_of_outer(const haul_here *here)
 {
-    return ((const outer *)here->parent)->count;
+    return ((const outer *)here->ancestor)->count;
 }
 
 TEST(parents, the_parent_of_what_lies_in_a_struct_is_that_struct)
 {
     static haul_type *inner_type;
-    static const haul_rule asks = { .with_parent = 1 };
-    static const haul_ref inner_refs[] = { HAUL_ARRAY_BY(inner, values, &asks,
-                                                         HAUL_FN(count_of_outer)) };
-    static const haul_ref outer_refs[] = { HAUL_EMBED(outer, in, &inner_type) };
+    static const haul_field inner_fields[] = { HAUL_ARRAY(inner, values, HAUL_COUNT_FN(count_of_outer), .ancestor = HAUL_PARENT) };
+    static const haul_field outer_fields[] = { HAUL_EMBED(outer, in, &inner_type) };
     haul_type *type;
     outer *o;
     int i;
     lab_start();
-    inner_type = TYPE_OPEN(inner, inner_refs);
-    type = TYPE_OPEN(outer, outer_refs);
+    inner_type = TYPE_OPEN(inner, inner_fields);
+    type = TYPE_OPEN(outer, outer_fields);
     type_commit(type);
     o = take(sizeof *o, 8);
     o->count = 7;
@@ -214,21 +210,19 @@ TEST(parents, the_parent_of_what_lies_in_a_struct_is_that_struct)
 
 static int64_t is_reached(const haul_here *here)
 {
-    return here->parent != NULL;
+    return here->ancestor != NULL;
 }
 
 TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
 {
     static haul_type *type;
-    static const haul_rule asks = { .when = HAUL_IF(is_reached), .with_parent = 1 };
-    static const haul_rule does_not = { .when = HAUL_IF(is_reached) };
-    const haul_ref refs[] = { HAUL_OBJECT_BY(layout, block, &type, &asks),
+    const haul_field fields[] = { HAUL_ADDRESS(layout, block, .target = &type, .when = HAUL_WHEN_FN(is_reached), .ancestor = HAUL_PARENT),
                               HAUL_OBJECT(layout, other, &type) };
-    const haul_ref deaf[] = { HAUL_OBJECT_BY(layout, block, &type, &does_not),
+    const haul_field deaf[] = { HAUL_ADDRESS(layout, block, .target = &type, .when = HAUL_WHEN_FN(is_reached)),
                               HAUL_OBJECT(layout, other, &type) };
     layout *root, *next;
     lab_start();
-    type = TYPE_OPEN(layout, refs);
+    type = TYPE_OPEN(layout, fields);
     type_commit(type);
     root = take(sizeof *root, 8);
     next = take(sizeof *next, 8);
@@ -284,18 +278,16 @@ static void bag_open(void)
     static const haul_case cases[] = { { BAG, &bag_type, 0 },
                                        { TEXT, &letter_type, 0 },
                                        { NUMBERS, &numbers_type, 0 } };
-    static const haul_rule slot = { .when = HAUL_IF(slot_is_used),
-                                    .choice = HAUL_BY_FUNCTION(kind_of_slot, cases) };
-    static const haul_rule items = { .each = &slot };
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(bag, kinds, HAUL_NS(bag, n)),
-        HAUL_ARRAY(bag, counts, HAUL_NS(bag, n)),
-        HAUL_ROWS_AS_BY(bag, items, NULL, 0, &items, HAUL_NS(bag, n), HAUL_FN(count_of_slot)),
+static const haul_field slot = { .when = HAUL_WHEN_FN(slot_is_used), .type_switch = HAUL_SWITCH_FN(kind_of_slot, cases) };
+    static const haul_field fields[] = {
+        HAUL_ARRAY(bag, kinds, HAUL_COUNT(bag, n)),
+        HAUL_ARRAY(bag, counts, HAUL_COUNT(bag, n)),
+        HAUL_ADDRESS(bag, items, .levels = 2, .count = HAUL_COUNT(bag, n), .count2 = HAUL_COUNT_FN(count_of_slot), .each_pointer = &slot),
         HAUL_OBJECT(bag, next, &bag_type),
     };
-    CHECK_STATUS(haul_type_bytes("letter", 1, &letter_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("number", 8, &numbers_type), HAUL_OK);
-    bag_type = TYPE_OPEN(bag, refs);
+    CHECK_STATUS(haul_type_bytes(type_context(), "letter", 1, &letter_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "number", 8, &numbers_type), HAUL_OK);
+    bag_type = TYPE_OPEN(bag, fields);
     type_commit(bag_type);
 }
 
@@ -426,19 +418,16 @@ typedef struct views {
 TEST(parents, the_rule_of_each_pointer_may_be_of_any_sort)
 {
     static haul_type *views_type;
-    static const haul_rule tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) },
-                           bias = { .base = sizeof(double) };
-    static const haul_rule tagged = { .when = HAUL_EQUALS(views, has, 1), .each = &tag },
-                           from_one = { .each = &bias };
-    const haul_ref refs[] = {
-        HAUL_POINTERS_BY(views, tagged, &views_type, &tagged, HAUL_NS(views, n)),
-        HAUL_ROWS_AS_BY(views, from_one, NULL, sizeof(double), &from_one, HAUL_NS(views, n),
-                        HAUL_FIXED(2)),
+static const haul_field tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) };
+static const haul_field bias = { .base = sizeof(double) };
+    const haul_field fields[] = {
+        HAUL_POINTERS(views, tagged, &views_type, HAUL_COUNT(views, n), .when = HAUL_EQUALS(views, has, 1), .each_pointer = &tag),
+        HAUL_ADDRESS(views, from_one, .levels = 2, .element_bytes = sizeof(double), .count = HAUL_COUNT(views, n), .count2 = HAUL_FIXED(2), .each_pointer = &bias),
     };
     views *v;
     int i;
     lab_start();
-    views_type = TYPE_OPEN(views, refs);
+    views_type = TYPE_OPEN(views, fields);
     type_commit(views_type);
     v = take(sizeof *v, 8);
     v->n = 2;
@@ -465,7 +454,7 @@ TEST(parents, the_rule_of_each_pointer_may_be_of_any_sort)
 TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
 {
     haul_rule slot = { .tag_bits = 1 }, rule = { .each = &slot };
-    haul_ref row = HAUL_OBJECT_BY(bag, items, &bag_type, &rule);
+    haul_field row = HAUL_OBJECT_BY(bag, items, &bag_type, &rule);
     static const struct {
         const char *word;
     } all[] = { { "leads to no pointers" },
@@ -479,11 +468,11 @@ TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
         rule.mode = i == 1 ? HAUL_MODE_ALIAS : HAUL_MODE_OWN;
         slot.each = i == 2 ? &slot : NULL;
         slot.with_parent = i == 3;
-        slot.when.kind = i == 4 ? HAUL_WHEN_FUNCTION : HAUL_WHEN_ALWAYS;
-        CHECK_STATUS(haul_type_create("bag", sizeof(bag), &row, 1, &bag_type), HAUL_OK);
+        slot.when.kind = i == 4 ? HAUL_WHEN_KIND_FUNCTION : HAUL_WHEN_KIND_ALWAYS;
+        CHECK_STATUS(type_make("bag", sizeof(bag), &row, 1, &bag_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(bag_type), HAUL_ERROR_TYPE);
-        CHECK_STR(haul_type_error(bag_type)->path, "bag.items");
-        CHECK_HAS(haul_type_error(bag_type)->text, all[i].word);
+        CHECK_STR(type_error()->path, "bag.items");
+        CHECK_HAS(type_error()->text, all[i].word);
         haul_type_free(&bag_type);
     }
 }

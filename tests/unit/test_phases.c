@@ -5,6 +5,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 
 typedef struct node {
     struct node *next;
@@ -12,7 +13,7 @@ typedef struct node {
 } node;
 
 static haul_type *node_type;
-static const haul_ref node_refs[] = { HAUL_OBJECT(node, next, &node_type) };
+static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type) };
 
 static char told[256]; /* the names, in their order */
 static int depth;
@@ -64,7 +65,7 @@ static void check_told(const char *names)
 static haul_shipment *ship_list(haul_device *device, node *list)
 {
     haul_shipment *shipment = NULL;
-    CHECK_STATUS(haul_type_create("node", sizeof(node), node_refs, 1, &node_type), HAUL_OK);
+    CHECK_STATUS(type_make("node", sizeof(node), node_fields, 1, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
     CHECK_STATUS(haul_ship(device, list, node_type, 1, NULL, &shipment), HAUL_OK);
     return shipment;

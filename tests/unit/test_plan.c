@@ -8,6 +8,7 @@
 #include "core_graphs.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct item {
     struct item *next;
@@ -22,14 +23,14 @@ static haul_type *item_type;
 
 static void item_start(void)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(item, next, &item_type),
         HAUL_STRING(item, name),
-        HAUL_ARRAY(item, values, HAUL_NS(item, value_count)),
-        HAUL_POINTERS(item, links, &item_type, HAUL_NS(item, link_count)),
+        HAUL_ARRAY(item, values, HAUL_COUNT(item, value_count)),
+        HAUL_POINTERS(item, links, &item_type, HAUL_COUNT(item, link_count)),
     };
     lab_start();
-    item_type = TYPE_OPEN(item, refs);
+    item_type = TYPE_OPEN(item, fields);
     type_commit(item_type);
 }
 
@@ -196,14 +197,14 @@ TEST(plan, null_pointers_are_counted_anew_at_each_pack)
     } node;
     enum { NODES = 100000 };
     static haul_type *node_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &node_type) };
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &node_type) };
     node *all;
     void *memory;
     haul_root root;
     size_t i, at;
     int variant;
     lab_start();
-    node_type = TYPE_OPEN(node, refs);
+    node_type = TYPE_OPEN(node, fields);
     type_commit(node_type);
     CHECK(posix_memalign(&memory, BLOCK, NODES * sizeof *all) == 0);
     all = memset(memory, 0, NODES * sizeof *all);
@@ -521,12 +522,12 @@ static int64_t tell(const haul_here *here)
 TEST(plan, is_stale_when_a_sentinel_has_gone_or_a_callback_answers_otherwise_with_its_path)
 {
     static haul_type *ends_type;
-    static const haul_ref refs[] = { HAUL_ARRAY(ends, numbers, HAUL_SENTINEL(-1)),
-                                     HAUL_ARRAY(ends, told, HAUL_FN(tell)),
+    static const haul_field fields[] = { HAUL_ARRAY(ends, numbers, HAUL_TERMINATED_BY(-1)),
+                                     HAUL_ARRAY(ends, told, HAUL_COUNT_FN(tell)),
                                      HAUL_OBJECT(ends, next, &ends_type) };
     ends *e, *f;
     lab_start();
-    ends_type = TYPE_OPEN(ends, refs);
+    ends_type = TYPE_OPEN(ends, fields);
     type_commit(ends_type);
     e = take(2 * sizeof *e, sizeof(void *));
     f = e + 1;
@@ -670,8 +671,8 @@ TEST(plan, is_stale_when_two_pointers_have_changed_places)
 TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
 {
     static haul_type *wedge_type;
-    static const haul_ref refs[] = { { "next",
-                                       HAUL_REF_POINTER,
+    static const haul_field fields[] = { { "next",
+                                       HAUL_FIELD_POINTER,
                                        1,
                                        sizeof(void *),
                                        sizeof(void *) + 1,
@@ -683,7 +684,7 @@ TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
     unsigned char *a, *b;
     void *pointer;
     lab_start();
-    wedge_type = type_open("wedge", sizeof(void *) + 1, refs, 1);
+    wedge_type = type_open("wedge", sizeof(void *) + 1, fields, 1);
     type_commit(wedge_type);
     the.has_odd = 1;
     a = take(sizeof(void *) + 1, 1);
@@ -930,35 +931,34 @@ static kitchen *kitchen_make(kitchen *next)
 
 static void kitchen_prepare(void *user, fault_plan *plan)
 {
-    static const haul_ref bent_refs[] = { { "text",
-                                            HAUL_REF_POINTER,
+    static const haul_field bent_fields[] = { { "text",
+                                            HAUL_FIELD_POINTER,
                                             1,
                                             sizeof(void *),
                                             1,
                                             NULL,
                                             1,
-                                            { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
+                                            { HAUL_TERMINATED, HAUL_ONE, HAUL_ONE },
                                             1,
                                             NULL } };
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(kitchen, next, &kitchen_type),
-        HAUL_OBJECTS(kitchen, items, &item_type, HAUL_NS(kitchen, item_count)),
-        HAUL_STRINGS(kitchen, names, HAUL_NS(kitchen, name_count)),
-        HAUL_OBJECT_AS(kitchen, board, &board_type),
-        HAUL_OBJECT_AS(kitchen, wedges, &bent_type),
-        HAUL_ARRAY(kitchen, numbers, HAUL_SENTINEL(-1)),
-        HAUL_ARRAY(kitchen, told, HAUL_FN(tell)),
+        HAUL_OBJECTS(kitchen, items, &item_type, HAUL_COUNT(kitchen, item_count)),
+        HAUL_STRINGS(kitchen, names, HAUL_COUNT(kitchen, name_count)),
+        HAUL_ADDRESS(kitchen, board, .target = &board_type),
+        HAUL_ADDRESS(kitchen, wedges, .target = &bent_type),
+        HAUL_ARRAY(kitchen, numbers, HAUL_TERMINATED_BY(-1)),
+        HAUL_ARRAY(kitchen, told, HAUL_COUNT_FN(tell)),
         HAUL_ARRAY(kitchen, large, HAUL_FIXED(3 * PAGE)),
-        HAUL_ARRAY(kitchen, nothing, HAUL_NS(kitchen, none)),
+        HAUL_ARRAY(kitchen, nothing, HAUL_COUNT(kitchen, none)),
         HAUL_SKIP(kitchen, cache),
     };
     haul_context_options options;
     (void)user;
     item_start();
-    board_type = type_open("board", 256, NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(board_type, 256), HAUL_OK);
-    bent_type = type_open("bent", sizeof(void *) + 1, bent_refs, 1);
-    kitchen_type = TYPE_OPEN(kitchen, refs);
+    board_type = type_new(&(const haul_struct){ .name = "board", .bytes = 256, .alignment = 256 });
+    bent_type = type_open("bent", sizeof(void *) + 1, bent_fields, 1);
+    kitchen_type = TYPE_OPEN(kitchen, fields);
     type_commit(kitchen_type);
     sink = kitchen_make(kitchen_make(NULL));
     if (broken == 1)

@@ -13,6 +13,7 @@
 
 #include "core_graphs.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 static double now(void)
 {
@@ -42,24 +43,24 @@ static haul_type *desk_type;
 
 #define DRAWER(i, element, target, ...)                                                            \
     {                                                                                              \
-        "at" #i, HAUL_REF_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *),        \
+        "at" #i, HAUL_FIELD_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *),        \
             element, target, 1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL           \
     }
 #define COUNTED(i)                                                                                 \
     {                                                                                              \
-        HAUL_SHAPE_COUNT, 1,                                                                       \
+        HAUL_COUNT_KIND_PRODUCT, 1,                                                                       \
             { { offsetof(desk, n) + i * sizeof(int32_t), sizeof(int32_t), 1 },                     \
               HAUL__NO_PLACE,                                                                      \
               HAUL__NO_PLACE },                                                                    \
             1, 0, NULL                                                                             \
     }
 
-static desk *desk_start(const haul_ref *refs, size_t count)
+static desk *desk_start(const haul_field *fields, size_t count)
 {
     desk *d;
     size_t i;
     lab_start();
-    desk_type = type_open("desk", sizeof(desk), refs, count);
+    desk_type = type_open("desk", sizeof(desk), fields, count);
     type_commit(desk_type);
     d = take(sizeof *d, sizeof(void *));
     for (i = 0; i < count; i++)
@@ -80,7 +81,7 @@ static size_t copied(const void *place)
 
 /* ---- Byte exact. */
 
-static const haul_ref eight_arrays[] = {
+static const haul_field eight_arrays[] = {
     DRAWER(0, 1, NULL, COUNTED(0)), DRAWER(1, 1, NULL, COUNTED(1)), DRAWER(2, 1, NULL, COUNTED(2)),
     DRAWER(3, 1, NULL, COUNTED(3)), DRAWER(4, 1, NULL, COUNTED(4)), DRAWER(5, 1, NULL, COUNTED(5)),
     DRAWER(6, 1, NULL, COUNTED(6)), DRAWER(7, 1, NULL, COUNTED(7))
@@ -129,9 +130,9 @@ static haul_type *thin_type;
 
 static void thin_start(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(thin, next, &thin_type), HAUL_STRING(thin, name) };
+    static const haul_field fields[] = { HAUL_OBJECT(thin, next, &thin_type), HAUL_STRING(thin, name) };
     lab_start();
-    thin_type = TYPE_OPEN(thin, refs);
+    thin_type = TYPE_OPEN(thin, fields);
     type_commit(thin_type);
 }
 
@@ -190,16 +191,16 @@ TEST(promises, random_ranges_of_bytes_are_copied_to_the_byte_G22)
 
 TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 {
-    static const haul_ref refs[] = { DRAWER(0, 1, NULL, HAUL_NULL_TERMINATED),
+    static const haul_field fields[] = { DRAWER(0, 1, NULL, HAUL_TERMINATED),
                                      DRAWER(1, 1, NULL, COUNTED(1)),
                                      DRAWER(2, 0, &thin_type, HAUL_ONE),
-                                     DRAWER(3, 2, NULL, HAUL_NULL_TERMINATED),
+                                     DRAWER(3, 2, NULL, HAUL_TERMINATED),
                                      DRAWER(4, 0, &desk_type, HAUL_ONE) };
     size_t bytes;
     for (bytes = 1; bytes < 40; bytes += 3) { /* lab_pack takes away the pages behind */
         desk *d;
         thin_start();
-        desk_type = type_open("desk", sizeof(desk), refs, COUNT_OF(refs));
+        desk_type = type_open("desk", sizeof(desk), fields, COUNT_OF(fields));
         type_commit(desk_type);
         d = take_at_page_end(sizeof *d);
         memset(the.what + lab_offset(d), OF_POINTER, 5 * WORD);
@@ -222,20 +223,20 @@ TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 
 TEST(promises, a_struct_of_odd_size_at_the_end_of_a_page_is_not_read_beyond)
 {
-    static const haul_ref refs[] = { { "name",
-                                       HAUL_REF_POINTER,
+    static const haul_field fields[] = { { "name",
+                                       HAUL_FIELD_POINTER,
                                        0,
                                        sizeof(char *),
                                        1,
                                        NULL,
                                        1,
-                                       { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
+                                       { HAUL_TERMINATED, HAUL_ONE, HAUL_ONE },
                                        1,
                                        NULL } };
     haul_type *type;
     char *at;
     lab_start();
-    type = type_open("odd", sizeof(char *) + 5, refs, 1);
+    type = type_open("odd", sizeof(char *) + 5, fields, 1);
     type_commit(type);
     the.has_odd = 1;
     at = take_at_page_end(sizeof(char *) + 5);
@@ -279,8 +280,7 @@ static void aligned_start(void)
     int i;
     for (i = 0; i < 8; i++) {
         snprintf(name, sizeof name, "aligned%d", 32 << i);
-        aligned_type[i] = type_open(name, (size_t)32 << i, NULL, 0);
-        CHECK_STATUS(haul_type_set_alignment(aligned_type[i], (size_t)32 << i), HAUL_OK);
+        aligned_type[i] = type_new(&(const haul_struct){ .name = name, .bytes = (size_t)32 << i, .alignment = (size_t)32 << i });
         type_commit(aligned_type[i]);
     }
 }
@@ -292,7 +292,7 @@ static void aligned_end(void)
         haul_type_free(&aligned_type[i]);
 }
 
-static const haul_ref eight_aligned[] = {
+static const haul_field eight_aligned[] = {
     DRAWER(0, 0, &aligned_type[0], COUNTED(0)), DRAWER(1, 0, &aligned_type[1], COUNTED(1)),
     DRAWER(2, 0, &aligned_type[2], COUNTED(2)), DRAWER(3, 0, &aligned_type[3], COUNTED(3)),
     DRAWER(4, 0, &aligned_type[4], COUNTED(4)), DRAWER(5, 0, &aligned_type[5], COUNTED(5)),
@@ -353,15 +353,15 @@ TEST(promises, objects_of_all_alignments_live_side_by_side)
 
 TEST(promises, several_aligned_objects_stand_on_one_page_with_small_neighbours)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         DRAWER(0, 0, &aligned_type[2], HAUL_ONE), DRAWER(1, 0, &aligned_type[2], HAUL_ONE),
-        DRAWER(2, 0, &aligned_type[0], HAUL_ONE), DRAWER(3, 1, NULL, HAUL_NULL_TERMINATED),
-        DRAWER(4, 1, NULL, HAUL_NULL_TERMINATED), DRAWER(5, 1, NULL, HAUL_NULL_TERMINATED),
+        DRAWER(2, 0, &aligned_type[0], HAUL_ONE), DRAWER(3, 1, NULL, HAUL_TERMINATED),
+        DRAWER(4, 1, NULL, HAUL_TERMINATED), DRAWER(5, 1, NULL, HAUL_TERMINATED),
         DRAWER(6, 0, &aligned_type[5], HAUL_ONE)
     };
     desk *d;
     aligned_start();
-    d = desk_start(refs, COUNT_OF(refs));
+    d = desk_start(fields, COUNT_OF(fields));
     d->at[3] = text("in front");
     d->at[0] = take(128, 128);
     fill(d->at[0], 128);
@@ -390,12 +390,11 @@ TEST(promises, a_pointer_to_an_aligned_struct_with_pointers_keeps_both)
         char rest[64 - 2 * sizeof(void *)];
     } lane;
     static haul_type *lane_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(lane, next, &lane_type), HAUL_STRING(lane, name) };
+    static const haul_field fields[] = { HAUL_OBJECT(lane, next, &lane_type), HAUL_STRING(lane, name) };
     lane *l, *first = NULL;
     int i;
     lab_start();
-    lane_type = TYPE_OPEN(lane, refs);
-    CHECK_STATUS(haul_type_set_alignment(lane_type, 64), HAUL_OK);
+    lane_type = TYPE_OPEN(lane, fields, .alignment = 64);
     type_commit(lane_type);
     for (i = 0; i < 200; i++) {
         l = take(sizeof *l, 64);
@@ -427,7 +426,7 @@ TEST(promises, objects_across_pages_and_blocks_stay_whole_whatever_their_neighbo
     size_t p, i, before;
     for (p = 0; p < COUNT_OF(places); p++)
         for (before = 1; before < 300; before = before * 3 + 2) {
-            static const haul_ref refs[] = { DRAWER(0, 1, NULL, COUNTED(0)),
+            static const haul_field fields[] = { DRAWER(0, 1, NULL, COUNTED(0)),
                                              DRAWER(1, 0, &aligned_type[7], COUNTED(1)),
                                              DRAWER(2, 0, &aligned_type[3], COUNTED(2)),
                                              DRAWER(3, 1, NULL, COUNTED(3)),
@@ -435,7 +434,7 @@ TEST(promises, objects_across_pages_and_blocks_stay_whole_whatever_their_neighbo
             static const size_t alignment[] = { 1, 4096, 256, 1, 1024 };
             desk *d;
             aligned_start();
-            d = desk_start(refs, COUNT_OF(refs));
+            d = desk_start(fields, COUNT_OF(fields));
             /* across the next page boundary */
             d->at[0] = take_at(places[p] + PAGE - before, 2 * before + 7);
             d->n[0] = (int32_t)(2 * before + 7);
@@ -466,13 +465,13 @@ TEST(promises, structs_with_holes_stay_whole_and_their_holes_are_zero)
         char lock[40]; /* neither */
     } machine;
     static haul_type *machine_type;
-    static const haul_ref refs[] = { HAUL_STRING(machine, name), HAUL_SKIP(machine, cache),
+    static const haul_field fields[] = { HAUL_STRING(machine, name), HAUL_SKIP(machine, cache),
                                      HAUL_OBJECT(machine, next, &machine_type),
                                      HAUL_SKIP(machine, lock) };
     machine *m, *first = NULL;
     int i;
     lab_start();
-    machine_type = TYPE_OPEN(machine, refs);
+    machine_type = TYPE_OPEN(machine, fields);
     type_commit(machine_type);
     for (i = 0; i < 300; i++) {
         m = take(sizeof *m, sizeof(void *));
@@ -501,9 +500,9 @@ typedef struct crowd {
 } crowd;
 
 /* `n` pointers to `at`, as strings or as arrays of `bytes` bytes. */
-static double crowd_time(char *at, size_t n, const haul_ref *refs, size_t bytes)
+static double crowd_time(char *at, size_t n, const haul_field *fields, size_t bytes)
 {
-    haul_type *type = type_open("crowd", sizeof(crowd), refs, 1);
+    haul_type *type = type_open("crowd", sizeof(crowd), fields, 1);
     crowd c;
     haul_root root;
     haul_plan *plan;
@@ -538,49 +537,48 @@ enum { MIB = 1 << 20 };
 
 TEST(promises, an_array_of_256_MiB_behind_100000_pointers_is_gone_through_once)
 {
-    static const haul_ref refs[] = { HAUL_ROWS(crowd, all, NULL, HAUL_NS(crowd, n),
-                                               HAUL_FIXED(256 * MIB)) };
+    static const haul_field fields[] = { HAUL_ARRAYS(crowd, all, HAUL_COUNT(crowd, n), HAUL_FIXED(256 * MIB)) };
     char *at = mmap(NULL, (size_t)256 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
     CHECK(at != MAP_FAILED);
     lab_start();
     /* marking reads none of it */
-    CHECK(crowd_time(at, 100000, refs, (size_t)256 * MIB) < 2 * PATIENCE);
+    CHECK(crowd_time(at, 100000, fields, (size_t)256 * MIB) < 2 * PATIENCE);
     lab_end();
     munmap(at, (size_t)256 * MIB);
 }
 
 TEST(promises, a_string_of_16_MiB_behind_100000_pointers_is_scanned_once)
 {
-    static const haul_ref refs[] = { HAUL_STRINGS(crowd, all, HAUL_NS(crowd, n)) };
+    static const haul_field fields[] = { HAUL_STRINGS(crowd, all, HAUL_COUNT(crowd, n)) };
     char *at = malloc(16 * MIB);
     CHECK(at != NULL);
     memset(at, 'x', 16 * MIB - 1);
     at[16 * MIB - 1] = '\0';
     lab_start();
-    CHECK(crowd_time(at, 100000, refs, 16 * MIB) < 2 * PATIENCE);
+    CHECK(crowd_time(at, 100000, fields, 16 * MIB) < 2 * PATIENCE);
     lab_end();
     free(at);
 }
 
 TEST(promises, a_string_of_5000_bytes_behind_100000_pointers_is_scanned_once_from_an_odd_place_too)
 {
-    static const haul_ref refs[] = { HAUL_STRINGS(crowd, all, HAUL_NS(crowd, n)) };
+    static const haul_field fields[] = { HAUL_STRINGS(crowd, all, HAUL_COUNT(crowd, n)) };
     char *at = malloc(5003);
     CHECK(at != NULL);
     memset(at, 'x', 5002);
     at[5002] = '\0';
     lab_start();
-    CHECK(crowd_time(at + 3, 100000, refs, 5000) < PATIENCE);
+    CHECK(crowd_time(at + 3, 100000, fields, 5000) < PATIENCE);
     lab_end();
     free(at);
 }
 
 /* ---- One past the end. */
 
-static const haul_ref range_and_end[] = { DRAWER(
+static const haul_field range_and_end[] = { DRAWER(
     0, 1, NULL,
-    { HAUL_SHAPE_END,
+    { HAUL_COUNT_KIND_UNTIL,
       1,
       { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
         HAUL__NO_PLACE,
@@ -612,9 +610,9 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
 {
     size_t bytes;
     for (bytes = 5; bytes < 2 * PAGE; bytes = bytes * 2 + 1) {
-        static const haul_ref refs[] = {
+        static const haul_field fields[] = {
             DRAWER(0, 1, NULL,
-                   { HAUL_SHAPE_END,
+                   { HAUL_COUNT_KIND_UNTIL,
                      1,
                      { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
                        HAUL__NO_PLACE,
@@ -624,7 +622,7 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
                      NULL }),
             DRAWER(2, 1, NULL, COUNTED(2))
         };
-        desk *d = desk_start(refs, 2);
+        desk *d = desk_start(fields, 2);
         memset(the.what + lab_offset(d->at), OF_POINTER, 3 * WORD);
         d->at[0] = take_at(2 * PAGE - bytes % PAGE, bytes);
         d->at[1] = d->at[2] = take(9, 1);
@@ -639,9 +637,9 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
 
 TEST(promises, the_end_of_aligned_objects_leads_one_past_them)
 {
-    static const haul_ref refs[] = { DRAWER(
+    static const haul_field fields[] = { DRAWER(
         0, 0, &aligned_type[3],
-        { HAUL_SHAPE_END,
+        { HAUL_COUNT_KIND_UNTIL,
           1,
           { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
             HAUL__NO_PLACE,
@@ -651,7 +649,7 @@ TEST(promises, the_end_of_aligned_objects_leads_one_past_them)
           NULL }) };
     desk *d;
     aligned_start();
-    d = desk_start(refs, 1);
+    d = desk_start(fields, 1);
     points(&d->at[1]);
     d->at[0] = take(2 * 256, 256);
     d->at[1] = (char *)d->at[0] + 2 * 256;
@@ -673,9 +671,9 @@ static haul_type *wedge_type;
 
 static void wedge_start(void)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         { "next",
-          HAUL_REF_POINTER,
+          HAUL_FIELD_POINTER,
           WEDGE_NEXT,
           sizeof(void *),
           sizeof(wedge),
@@ -685,18 +683,18 @@ static void wedge_start(void)
           1,
           NULL },
         { "name",
-          HAUL_REF_POINTER,
+          HAUL_FIELD_POINTER,
           WEDGE_NAME,
           sizeof(void *),
           1,
           NULL,
           1,
-          { HAUL_NULL_TERMINATED, HAUL_ONE, HAUL_ONE },
+          { HAUL_TERMINATED, HAUL_ONE, HAUL_ONE },
           1,
           NULL },
     };
     lab_start();
-    wedge_type = TYPE_OPEN(wedge, refs);
+    wedge_type = TYPE_OPEN(wedge, fields);
     type_commit(wedge_type);
     the.has_odd = 1;
 }
@@ -781,8 +779,8 @@ TEST(promises, arrays_of_packed_structs_hold_pointers_on_the_grid_and_off_it)
 TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
 {
     static haul_type *cell_type;
-    static const haul_ref refs[] = { { "at0",
-                                       HAUL_REF_POINTER,
+    static const haul_field fields[] = { { "at0",
+                                       HAUL_FIELD_POINTER,
                                        offsetof(desk, at),
                                        WORD,
                                        16,
@@ -792,7 +790,7 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        0,
                                        NULL },
                                      { "at1",
-                                       HAUL_REF_POINTER,
+                                       HAUL_FIELD_POINTER,
                                        offsetof(desk, at) + WORD,
                                        WORD,
                                        16,
@@ -802,7 +800,7 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
                                        0,
                                        NULL },
                                      { "at2",
-                                       HAUL_REF_POINTER,
+                                       HAUL_FIELD_POINTER,
                                        offsetof(desk, at) + 2 * WORD,
                                        WORD,
                                        16,
@@ -821,7 +819,7 @@ TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
         void **all;
         cell_type = type_open("cell", 16, NULL, 0);
         type_commit(cell_type);
-        d = desk_start(refs, 3);
+        d = desk_start(fields, 3);
         all = take(10 * sizeof *all, sizeof *all);
         for (j = 0; j < 10; j++) {
             points(&all[j]);
@@ -966,10 +964,10 @@ static void mood_swing(void *user)
 
 TEST(promises, a_source_that_changes_underneath_gives_values_or_an_error_but_no_crash_C3)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(moody, next, &moody_type), HAUL_STRING(moody, name),
-        HAUL_ARRAY(moody, values, HAUL_NS(moody, value_count)),
-        HAUL_POINTERS(moody, friends, &moody_type, HAUL_NS(moody, friend_count))
+        HAUL_ARRAY(moody, values, HAUL_COUNT(moody, value_count)),
+        HAUL_POINTERS(moody, friends, &moody_type, HAUL_COUNT(moody, friend_count))
     };
     fault_operation operation = {
         .prepare = mood_prepare, .run = mood_run, .undo = mood_undo, .finish = mood_finish
@@ -978,7 +976,7 @@ TEST(promises, a_source_that_changes_underneath_gives_values_or_an_error_but_no_
     int turn;
     my = calloc(1, sizeof *my);
     CHECK(my != NULL);
-    moody_type = TYPE_OPEN(moody, refs);
+    moody_type = TYPE_OPEN(moody, fields);
     type_commit(moody_type);
     for (turn = 0; turn < 5 * 4; turn++) {
         my->what = turn / 4;
@@ -1061,9 +1059,9 @@ static void small_stack_run(long_list *l)
 
 static void link_start(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(link, next, &link_type) };
+    static const haul_field fields[] = { HAUL_OBJECT(link, next, &link_type) };
     lab_start();
-    link_type = TYPE_OPEN(link, refs);
+    link_type = TYPE_OPEN(link, fields);
     type_commit(link_type);
 }
 
@@ -1130,7 +1128,7 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
         int64_t n;
         link **all;
     } star;
-    static const haul_ref refs[] = { HAUL_POINTERS(star, all, &link_type, HAUL_NS(star, n)) };
+    static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type, HAUL_COUNT(star, n)) };
     haul_type *type;
     star s;
     link one = { NULL, 5 };
@@ -1139,7 +1137,7 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
     size_t i, count = (size_t)MILLIONS * 1000000;
     double start;
     link_start();
-    type = TYPE_OPEN(star, refs);
+    type = TYPE_OPEN(star, fields);
     type_commit(type);
     s.n = (int64_t)count;
     s.all = malloc(count * sizeof *s.all);
@@ -1172,7 +1170,7 @@ TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it
         link **all;
     } star;
     enum { COUNT = 3000, STARS = 5 };
-    static const haul_ref refs[] = { HAUL_POINTERS(star, all, &link_type, HAUL_NS(star, n)) };
+    static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type, HAUL_COUNT(star, n)) };
     haul_type *type;
     static link *all[COUNT];
     link one = { NULL, 5 };
@@ -1181,7 +1179,7 @@ TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it
     haul_plan_info statistics;
     size_t i;
     link_start();
-    type = TYPE_OPEN(star, refs);
+    type = TYPE_OPEN(star, fields);
     type_commit(type);
     for (i = 0; i < COUNT; i++)
         all[i] = &one;

@@ -15,6 +15,7 @@
 #include "pack/plan_struct.h"
 #include "pack/verify.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { CELL = 32 * GRANULE, MAP_BLOCK = 128 * CELL };
 
@@ -35,7 +36,7 @@ static void kinds_start(void)
 {
     lab_start();
     node_kinds_open(kinds, COUNT_OF(kinds));
-    CHECK_STATUS(haul_type_bytes("byte", 1, &byte_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &byte_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(byte_type), HAUL_OK);
 }
 
@@ -293,20 +294,20 @@ TEST(ragged, objects_without_pointers_are_found_behind_nodes_of_one_kind)
             for (gap = 0; gap < 40; gap += 2 * STEP) {
                 node_kind one = kinds[k];
                 haul_type *plain_type, *node_type = NULL;
-                haul_ref refs[2] = { HAUL_OBJECT_AS(link, to, NULL),
-                                     HAUL_OBJECT_AS(link, to, NULL) };
+                haul_field fields[2] = { HAUL_ADDRESS(link, to),
+                                     HAUL_ADDRESS(link, to) };
                 const size_t bytes = one.words * WORD, plain = words[i] * WORD;
                 unsigned char *first, *node, *behind;
                 lab_start();
-                CHECK_STATUS(haul_type_create("plain", plain, NULL, 0, &plain_type), HAUL_OK);
-                refs[0].name = "first";
-                refs[1].name = "second";
-                refs[0].offset = one.first * WORD;
-                refs[1].offset = one.second * WORD;
-                refs[0].target = &node_type;
-                refs[1].target = &plain_type;
-                refs[1].element_bytes = plain;
-                CHECK_STATUS(haul_type_create("node", bytes, refs, 2, &node_type), HAUL_OK);
+                CHECK_STATUS(type_make("plain", plain, NULL, 0, &plain_type), HAUL_OK);
+                fields[0].name = "first";
+                fields[1].name = "second";
+                fields[0].offset = one.first * WORD;
+                fields[1].offset = one.second * WORD;
+                fields[0].target = &node_type;
+                fields[1].target = &plain_type;
+                fields[1].element_bytes = plain;
+                CHECK_STATUS(type_make("node", bytes, fields, 2, &node_type), HAUL_OK);
                 CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
                 first = node_at(MAP_BLOCK, &one);
                 node = node_at(MAP_BLOCK + bytes + gap * WORD, &one);
@@ -512,21 +513,20 @@ TEST(ragged, a_pointer_that_has_changed_is_noticed_and_named)
 /* The root's row leads to one that does not come back. */
 TEST(ragged, a_node_that_does_not_come_back_stays_and_its_neighbour_in_the_same_granule_does_not)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
     size_t k, i;
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
         const size_t bytes = bytes_of(kind), at = MAP_BLOCK - 3 * bytes - WORD;
-        haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
+        haul_field fields[1] = { HAUL_ADDRESS(link, to) };
         haul_root roots[2];
         unsigned char *node[6], *before;
         size_t offset[6];
         haul_type *type;
         link *root;
         kinds_start();
-        refs[0].target = &kinds[k].type;
-        refs[0].rule = &in;
-        type = type_open("root", sizeof *root, refs, 1);
+        fields[0].target = &kinds[k].type;
+        fields[0].rule = &in;
+        type = type_open("root", sizeof *root, fields, 1);
         type_commit(type);
         root = take_at(3 * MAP_BLOCK, sizeof *root);
         for (i = 0; i < 6; i++)
@@ -573,15 +573,14 @@ TEST(ragged, nodes_beside_an_object_with_a_larger_alignment_keep_their_words)
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
         const size_t bytes = bytes_of(kind);
-        haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
+        haul_field fields[1] = { HAUL_ADDRESS(link, to) };
         haul_root roots[2];
         haul_type *type = NULL;
         size_t i, at = MAP_BLOCK + 256;
         unsigned char *first = NULL;
         kinds_start();
-        refs[0].target = &kinds[k].type;
-        CHECK_STATUS(haul_type_create("aligned", 256, refs, 1, &type), HAUL_OK);
-        CHECK_STATUS(haul_type_set_alignment(type, 256), HAUL_OK);
+        fields[0].target = &kinds[k].type;
+        type = type_new(&(const haul_struct){ .name = "aligned", .bytes = 256, .fields = fields, .field_count = 1, .field_bytes = sizeof(haul_field), .alignment = 256 });
         type_commit(type);
         fill(take_at(MAP_BLOCK, 256), 256);
         for (i = 0; i < 9; i++, at += bytes + i % 2 * WORD) {
@@ -606,15 +605,14 @@ TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
     size_t k;
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
-        haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
+        haul_field fields[1] = { HAUL_ADDRESS(link, to) };
         haul_root roots[2];
         haul_type *type = NULL;
         size_t i, at = MAP_BLOCK;
         unsigned char *first = NULL;
         kinds_start();
-        refs[0].target = &kinds[k].type;
-        CHECK_STATUS(haul_type_create("aligned", 256, refs, 1, &type), HAUL_OK);
-        CHECK_STATUS(haul_type_set_alignment(type, 256), HAUL_OK);
+        fields[0].target = &kinds[k].type;
+        type = type_new(&(const haul_struct){ .name = "aligned", .bytes = 256, .fields = fields, .field_count = 1, .field_bytes = sizeof(haul_field), .alignment = 256 });
         type_commit(type);
         fill(take_at(MAP_BLOCK - 256, 256), 256);
         for (i = 0; i < 9; i++, at += bytes_of(kind) + i % 2 * WORD) {
@@ -637,7 +635,7 @@ TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
 static void check_bookkeeping(size_t bytes)
 {
     const size_t count = 40000, apart = (bytes + WORD + GRANULE - 1) / GRANULE * GRANULE;
-    haul_ref refs[1] = { HAUL_OBJECT_AS(link, to, NULL) };
+    haul_field fields[1] = { HAUL_ADDRESS(link, to) };
     haul_type *type = NULL;
     haul_context *context = NULL;
     haul_plan *plan = NULL;
@@ -647,8 +645,8 @@ static void check_bookkeeping(size_t bytes)
     size_t i;
     CHECK(all != NULL);
     memset(all, 1, count * apart);
-    refs[0].target = &type;
-    CHECK_STATUS(haul_type_create("node", bytes, refs, 1, &type), HAUL_OK);
+    fields[0].target = &type;
+    CHECK_STATUS(type_make("node", bytes, fields, 1, &type), HAUL_OK);
     type_commit(type);
     for (i = 0; i < count; i++, node += apart)
         ((link *)(void *)node)->to = i ? node - apart : NULL;

@@ -12,6 +12,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct item {
     int64_t value, seen;
@@ -133,24 +134,22 @@ static haul_status rebuild(const haul_rebuild *what)
 
 static void types_open(haul_rebuild_function *function)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref entry_refs[] = { HAUL_OBJECT(entry, key, &item_type) };
-    static const haul_ref table_refs[] = { HAUL_OBJECTS_BY(table, entries, &entry_type, &in,
-                                                           HAUL_NS(table, capacity)) };
-    static const haul_ref store_refs[] = {
+    static const haul_field entry_fields[] = { HAUL_OBJECT(entry, key, &item_type) };
+    static const haul_field table_fields[] = { HAUL_OBJECTS(table, entries, &entry_type, HAUL_COUNT(table, capacity), .transfer = HAUL_COPYIN) };
+    static const haul_field store_fields[] = {
         HAUL_EMBED(store, first, &table_type),
-        HAUL_OBJECTS(store, others, &table_type, HAUL_NS(store, other_count)),
-        HAUL_POINTERS(store, items, &item_type, HAUL_NS(store, item_count)),
+        HAUL_OBJECTS(store, others, &table_type, HAUL_COUNT(store, other_count)),
+        HAUL_POINTERS(store, items, &item_type, HAUL_COUNT(store, item_count)),
         HAUL_OBJECT(store, next, &store_type),
     };
     memset(&the_calls, 0, sizeof the_calls);
-    CHECK_STATUS(haul_type_create("item", sizeof(item), NULL, 0, &item_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("entry", sizeof(entry), entry_refs, 1, &entry_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("table", sizeof(table), table_refs, 1, &table_type), HAUL_OK);
+    CHECK_STATUS(type_make("item", sizeof(item), NULL, 0, &item_type), HAUL_OK);
+    CHECK_STATUS(type_make("entry", sizeof(entry), entry_fields, 1, &entry_type), HAUL_OK);
+    CHECK_STATUS(type_make("table", sizeof(table), table_fields, 1, &table_type), HAUL_OK);
     CHECK_STATUS(haul_type_set_rebuild(table_type, function, &the_calls), HAUL_OK);
-    CHECK_STATUS(haul_type_create("store", sizeof(store), store_refs, 4, &store_type), HAUL_OK);
+    CHECK_STATUS(type_make("store", sizeof(store), store_fields, 4, &store_type), HAUL_OK);
     check_note("%s",
-               haul_type_commit(store_type) == HAUL_OK ? "" : haul_type_error(store_type)->text);
+               haul_type_commit(store_type) == HAUL_OK ? "" : type_error()->text);
     CHECK(haul_type_committed(store_type));
     check_note(NULL);
 }
@@ -460,7 +459,7 @@ static haul_status order_of_types(const haul_rebuild *what)
 TEST(rebuild, types_follow_one_another_and_objects_may_have_sizes_of_their_own)
 {
     static haul_type *sorted_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(sorted, table, &table_type) };
+    static const haul_field fields[] = { HAUL_OBJECT(sorted, table, &table_type) };
     haul_device *device = host_device();
     haul_shipment *shipment;
     haul_address wild = 99;
@@ -469,9 +468,7 @@ TEST(rebuild, types_follow_one_another_and_objects_may_have_sizes_of_their_own)
     sorted *all;
     world_start(&w, 16384);
     types_open(rebuild);
-    CHECK_STATUS(haul_type_create("sorted", offsetof(sorted, by_address), refs, 1, &sorted_type),
-                 HAUL_OK);
-    CHECK_STATUS(haul_type_set_size(sorted_type, sorted_bytes), HAUL_OK);
+    sorted_type = type_new(&(const haul_struct){ .name = "sorted", .bytes = offsetof(sorted, by_address), .fields = fields, .field_count = 1, .field_bytes = sizeof(haul_field), .size_fn = sorted_bytes });
     CHECK_STATUS(haul_type_set_rebuild(sorted_type, order_of_types, NULL), HAUL_OK);
     CHECK_STATUS(haul_type_commit(sorted_type), HAUL_OK);
     s = store_make(&w, 1);
@@ -812,10 +809,9 @@ TEST(rebuild, H1_H2_D1_D5_a_copy_can_fail_everywhere)
 
 static haul_status declare(haul_allocator *door)
 {
-    static const haul_rule in = { .direction = HAUL_IN };
-    static const haul_ref refs[] = { HAUL_DATA_BY(table, rebuilt, &in) };
+    static const haul_field fields[] = { HAUL_RAW(table, rebuilt, .transfer = HAUL_COPYIN) };
     haul_type *type = NULL;
-    haul_status status = haul_type_create_in(door, "table", sizeof(table), refs, 1, &type);
+    haul_status status = haul_type_create_in(door, "table", sizeof(table), fields, 1, &type);
     if (status == HAUL_OK)
         status = haul_type_set_rebuild(type, rebuild, NULL);
     if (status == HAUL_OK)

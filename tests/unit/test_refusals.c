@@ -10,6 +10,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct node {
     struct node *next;
@@ -370,20 +371,20 @@ CALL(from_no_type, haul_ship_from(the.device, haul_from_arena_root(the.arena, th
                                   NULL, NULL, &a_shipment))
 
 /* ---- Types. */
-CALL(type_no_result, haul_type_create("t", 8, NULL, 0, NULL))
-CALL(type_no_rows, haul_type_create("t", 8, NULL, 1, &a_type))
+CALL(type_no_result, type_make("t", 8, NULL, 0, NULL))
+CALL(type_no_rows, type_make("t", 8, NULL, 1, &a_type))
 static haul_status pointer_no_result(void)
 {
-    static const haul_shape shape = HAUL_ONE;
-    return haul_type_pointer("p", NULL, 8, shape, NULL);
+    static const haul_count shape = HAUL_ONE;
+    return haul_type_pointer(type_context(), "p", NULL, 8, shape, NULL);
 }
 static haul_status type_half_allocator(void)
 {
     static const haul_allocator half;
     return haul_type_create_in(&half, "t", 8, NULL, 0, &a_type);
 }
-CALL(parameter_no_result, haul_type_parameter("p", NULL))
-CALL(bytes_no_result, haul_type_bytes("b", 8, NULL))
+CALL(parameter_no_result, haul_type_parameter(type_context(), "p", NULL))
+CALL(bytes_no_result, haul_type_bytes(type_context(), "b", 8, NULL))
 CALL(add_null, haul_type_add(NULL, NULL, 0))
 CALL(add_no_rows, haul_type_add(the.open, NULL, 1))
 CALL(add_closed, haul_type_add(the.type, NULL, 0))
@@ -680,11 +681,11 @@ static const haul_error *words_of(holder where)
     case ON_ARENA:
         return haul_arena_error(the.arena);
     case ON_TYPE:
-        return haul_type_error(the.type);
+        return type_error();
     case ON_OPEN:
-        return haul_type_error(the.open);
+        return type_error();
     case ON_BOX:
-        return haul_type_error(the.box);
+        return type_error();
     case NO_CONTEXT:
         return haul_context_error(NULL);
     case NO_DEVICE:
@@ -709,17 +710,17 @@ static haul_status succeed(void)
 
 static void start(void)
 {
-    static const haul_ref rows[] = { HAUL_OBJECT(node, next, &the.type) };
-    static const haul_ref in_box[] = { HAUL_OBJECT_AS(node, next, &the.parameter) };
+    static const haul_field rows[] = { HAUL_OBJECT(node, next, &the.type) };
+    static const haul_field in_box[] = { HAUL_ADDRESS(node, next, .target = &the.parameter) };
     test_device options;
     haul_root one;
     memset(&the, 0, sizeof the);
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(haul_type_create("node", sizeof(node), rows, 1, &the.type), HAUL_OK);
+    CHECK_STATUS(type_make("node", sizeof(node), rows, 1, &the.type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(the.type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("open", 8, NULL, 0, &the.open), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("element", &the.parameter), HAUL_OK);
-    CHECK_STATUS(haul_type_create("box", sizeof(node), in_box, 1, &the.box), HAUL_OK);
+    CHECK_STATUS(type_make("open", 8, NULL, 0, &the.open), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &the.parameter), HAUL_OK);
+    CHECK_STATUS(type_make("box", sizeof(node), in_box, 1, &the.box), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &the.context), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &the.other_context), HAUL_OK);
     options.context = the.context;

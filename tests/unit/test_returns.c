@@ -7,6 +7,7 @@
 #include "ship_faults.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct part part;
 struct part {
@@ -28,21 +29,16 @@ struct part {
 
 static haul_type *part_type;
 
-static const haul_rule is_child = { .when = HAUL_EQUALS(part, kind, 1) };
-static const haul_rule is_number = { .when = HAUL_DIFFERS(part, kind, 1),
-                                     .otherwise = HAUL_ELSE_RAW };
-static const haul_rule is_there = { .when = HAUL_ANY_BIT(part, flags, 1) };
-static const haul_rule is_input = { .direction = HAUL_IN };
 
-static const haul_ref part_refs[] = {
-    HAUL_OBJECT_BY(part, u.child, &part_type, &is_child),
-    HAUL_DATA_BY(part, u.number, &is_number),
-    HAUL_ARRAY(part, numbers, HAUL_NU(part, count)),
+static const haul_field part_fields[] = {
+    HAUL_OBJECT(part, u.child, &part_type, .when = HAUL_EQUALS(part, kind, 1)),
+    HAUL_RAW(part, u.number, .when = HAUL_DIFFERS(part, kind, 1), .else_raw = 1),
+    HAUL_ARRAY(part, numbers, HAUL_COUNT(part, count)),
     HAUL_STRING(part, name),
-    HAUL_ARRAY(part, list, HAUL_SENTINEL(-1)),
-    HAUL_ARRAY(part, many, HAUL_N(part, wide)),
-    HAUL_DATA_BY(part, input, &is_input),
-    HAUL_ARRAY_BY(part, extra, &is_there, HAUL_NU(part, input)),
+    HAUL_ARRAY(part, list, HAUL_TERMINATED_BY(-1)),
+    HAUL_ARRAY(part, many, HAUL_COUNT(part, wide)),
+    HAUL_RAW(part, input, .transfer = HAUL_COPYIN),
+    HAUL_ARRAY(part, extra, HAUL_COUNT(part, input), .when = HAUL_ANY_BIT(part, flags, 1)),
 };
 
 enum { MANY = 20000 };
@@ -185,8 +181,7 @@ static void lab_open(fault_plan *plan, const way *w, int lets_change)
     memset(&the_lab, 0, sizeof the_lab);
     memset(plan, 0, sizeof *plan);
     plan->chunk_bytes = !w->in_pieces ? 0 : w->in_arena ? 4096 : 1;
-    CHECK_STATUS(haul_type_create("part", sizeof(part), part_refs,
-                                  sizeof part_refs / sizeof part_refs[0], &part_type),
+    CHECK_STATUS(type_make("part", sizeof(part), part_fields, sizeof part_fields / sizeof part_fields[0], &part_type),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(part_type), HAUL_OK);
     CHECK_STATUS(fault_open(plan, NULL, &the_lab.device), HAUL_OK);
@@ -471,17 +466,17 @@ typedef struct narrow_first {
     int32_t *of_wide, *of_narrow;
 } narrow_first;
 
-static const haul_ref wide_first_refs[] = {
-    HAUL_ARRAY(wide_first, of_wide, HAUL_N(wide_first, wide)),
-    HAUL_ARRAY(wide_first, of_narrow, HAUL_N(wide_first, narrow)),
+static const haul_field wide_first_fields[] = {
+    HAUL_ARRAY(wide_first, of_wide, HAUL_COUNT(wide_first, wide)),
+    HAUL_ARRAY(wide_first, of_narrow, HAUL_COUNT(wide_first, narrow)),
 };
-static const haul_ref crossed_refs[] = {
-    HAUL_ARRAY(wide_first, of_wide, HAUL_N(wide_first, narrow)),
-    HAUL_ARRAY(wide_first, of_narrow, HAUL_N(wide_first, wide)),
+static const haul_field crossed_fields[] = {
+    HAUL_ARRAY(wide_first, of_wide, HAUL_COUNT(wide_first, narrow)),
+    HAUL_ARRAY(wide_first, of_narrow, HAUL_COUNT(wide_first, wide)),
 };
-static const haul_ref narrow_first_refs[] = {
-    HAUL_ARRAY(narrow_first, of_wide, HAUL_N(narrow_first, wide)),
-    HAUL_ARRAY(narrow_first, of_narrow, HAUL_N(narrow_first, narrow)),
+static const haul_field narrow_first_fields[] = {
+    HAUL_ARRAY(narrow_first, of_wide, HAUL_COUNT(narrow_first, wide)),
+    HAUL_ARRAY(narrow_first, of_narrow, HAUL_COUNT(narrow_first, narrow)),
 };
 
 typedef struct poked {
@@ -510,7 +505,7 @@ check_that_it_stays(haul_device *device, haul_shipment *s, void *field, size_t b
     CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
 }
 
-static void widths(const haul_ref *refs, int is_wide_first)
+static void widths(const haul_field *fields, int is_wide_first)
 {
     haul_type *type;
     haul_device *device;
@@ -518,7 +513,7 @@ static void widths(const haul_ref *refs, int is_wide_first)
     haul_shipment *s;
     wide_first *a;
     narrow_first *b;
-    CHECK_STATUS(haul_type_create("widths", sizeof(wide_first), refs, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("widths", sizeof(wide_first), fields, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_arena_create(haul_device_context(device), NULL, &arena), HAUL_OK);
@@ -542,7 +537,7 @@ static void widths(const haul_ref *refs, int is_wide_first)
 
 TEST(returns, fields_of_several_widths_stay_in_any_order)
 {
-    widths(wide_first_refs, 1);
-    widths(crossed_refs, 1);
-    widths(narrow_first_refs, 0);
+    widths(wide_first_fields, 1);
+    widths(crossed_fields, 1);
+    widths(narrow_first_fields, 0);
 }

@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 static struct {
     haul_context_options options;
@@ -30,10 +31,10 @@ static void bench_start(void)
     memset(&bench, 0, sizeof bench);
 }
 
-static haul_type *made(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+static haul_type *made(const char *name, size_t bytes, const haul_field *fields, size_t count)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
     return type;
 }
 
@@ -81,14 +82,12 @@ typedef struct offcut {
     int32_t plain[4];
 } offcut;
 
-static const haul_rule offcut_rule = { .base = -4, .addressing = HAUL_RELATIVE };
-static const haul_ref offcut_refs[] = { HAUL_DISTANCE(offcut, distance, NULL, 4, &offcut_rule,
-                                                      HAUL_NS(offcut, count)) };
+static const haul_field offcut_fields[] = { HAUL_RELATIVE(offcut, distance, .element_bytes = 4, .count = HAUL_COUNT(offcut, count), .base = -4) };
 
 TEST(rule_corners, a_distance_to_no_elements_leaves_what_stands_behind_it_alone)
 {
     offcut *o = (offcut *)(void *)memory_at(0);
-    haul_type *type = made("offcut", sizeof *o, offcut_refs, 1);
+    haul_type *type = made("offcut", sizeof *o, offcut_fields, 1);
     unsigned char *arena;
     bench_start();
     o->distance = 4000;
@@ -104,7 +103,7 @@ TEST(rule_corners, a_distance_to_no_elements_leaves_what_stands_behind_it_alone)
 TEST(rule_corners, a_distance_with_a_base_leads_behind_the_copy_as_far_as_it_did)
 {
     offcut *o = (offcut *)(void *)memory_at(0);
-    haul_type *type = made("offcut", sizeof *o, offcut_refs, 1);
+    haul_type *type = made("offcut", sizeof *o, offcut_fields, 1);
     unsigned char *arena;
     int32_t word;
     bench_start();
@@ -133,10 +132,9 @@ static void is_not_packed(const char *path)
  * itself. */
 TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
 {
-    static const haul_rule before = { .base = 12, .addressing = HAUL_RELATIVE };
-    static const haul_ref refs[] = { HAUL_DISTANCE(link4, distance, NULL, 8, &before, HAUL_ONE) };
+    static const haul_field fields[] = { HAUL_RELATIVE(link4, distance, .element_bytes = 8, .base = 12) };
     link4 *l = (link4 *)(void *)memory_at(0);
-    haul_type *type = made("link4", sizeof *l, refs, 1);
+    haul_type *type = made("link4", sizeof *l, fields, 1);
     bench_start();
     l->distance = 64 - 12 - (int32_t)offsetof(link4, distance);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
@@ -153,13 +151,12 @@ typedef struct late {
 /* The same, of an object that begins with bytes that do not travel. */ TEST(
     rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_target_begins_with)
 {
-    static const haul_rule before = { .base = 12, .addressing = HAUL_RELATIVE };
-    static const haul_ref late_refs[] = { HAUL_SKIP(late, nothing) };
+    static const haul_field late_fields[] = { HAUL_SKIP(late, nothing) };
     static haul_type *late_type;
-    const haul_ref refs[] = { HAUL_DISTANCE(link4, distance, &late_type, 8, &before, HAUL_ONE) };
+    const haul_field fields[] = { HAUL_RELATIVE(link4, distance, .target = &late_type, .base = 12) };
     link4 *l = (link4 *)(void *)memory_at(0);
-    haul_type *type = made("link4", sizeof *l, refs, 1);
-    late_type = made("late", sizeof(late), late_refs, 1);
+    haul_type *type = made("link4", sizeof *l, fields, 1);
+    late_type = made("late", sizeof(late), late_fields, 1);
     bench_start();
     CHECK_STATUS(haul_type_commit(late_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
@@ -182,14 +179,12 @@ static haul_type *stub_type;
 /* To the end of the first, where in the copy the second begins, with the distance itself. */ TEST(
     rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
 {
-    static const haul_rule distance = { .addressing = HAUL_RELATIVE };
-    const haul_ref refs[] = { HAUL_DISTANCE(stub, distance, NULL, 8, &distance,
-                                            HAUL_NS(stub, count)),
+    const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8, .count = HAUL_COUNT(stub, count)),
                               HAUL_OBJECT(stub, next, &stub_type) };
     stub *first = (stub *)(void *)memory_at(0), *second = (stub *)(void *)memory_at(64);
     unsigned char *arena;
     intptr_t word;
-    stub_type = made("stub", sizeof *first, refs, 2);
+    stub_type = made("stub", sizeof *first, fields, 2);
     bench_start();
     first->next = second;
     second->distance = (intptr_t)sizeof *first - 64;
@@ -210,9 +205,8 @@ typedef struct ahead {
 
 TEST(rule_corners, a_biased_pointer_to_no_elements_comes_back_as_it_was)
 {
-    static const haul_rule biased = { .base = -100 };
-    static const haul_ref refs[] = { HAUL_BYTES_BY(ahead, values, &biased, HAUL_NS(ahead, count)) };
-    haul_type *type = made("ahead", sizeof(ahead), refs, 1);
+    static const haul_field fields[] = { HAUL_BYTES(ahead, values, HAUL_COUNT(ahead, count), .base = -100) };
+    haul_type *type = made("ahead", sizeof(ahead), fields, 1);
     haul_device *device;
     haul_shipment *shipment;
     ahead *a = (ahead *)(void *)memory_at(0);
@@ -243,19 +237,16 @@ typedef struct roll {
     a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
 {
     static haul_type *wide_type;
-    static const haul_rule tagged = { .tag_bits = HAUL_HIGH_TAGS | 63 };
-    static const haul_ref refs[] = { HAUL_OBJECTS_BY(roll, wide, &wide_type, &tagged,
-                                                     HAUL_NS(roll, count)) };
+    static const haul_field fields[] = { HAUL_OBJECTS(roll, wide, &wide_type, HAUL_COUNT(roll, count), .tag_bits = HAUL_HIGH_TAGS | 63) };
     roll *r = (roll *)(void *)(memory_at(128) - sizeof *r);
-    haul_type *type = made("roll", sizeof *r, refs, 1);
+    haul_type *type = made("roll", sizeof *r, fields, 1);
     const uintptr_t word = (uintptr_t)memory_at(128) | HAUL_HIGH_TAGS | 5;
     unsigned char *arena;
     uintptr_t there;
     haul_device *device;
     haul_shipment *shipment;
     bench_start();
-    wide_type = made("wide", sizeof(wide), NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(wide_type, 64), HAUL_OK);
+    wide_type = type_new(&(const haul_struct){ .name = "wide", .bytes = sizeof(wide), .alignment = 64 });
     r->wide = (wide *)word;
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(plan_of(r, type), HAUL_OK);
@@ -287,13 +278,10 @@ static haul_type *masked_type;
 TEST(rule_corners, a_choice_by_an_unsigned_field_counts_its_highest_bit_G18)
 {
     static const haul_case cases[] = { { INT64_MIN, &masked_type, 0 } };
-    static const haul_rule rule = {
-        .choice = { HAUL_CHOICE_SELF, { offsetof(masked, kind), 8, 0 }, -1, NULL, cases, 1 }
-    };
-    static const haul_ref refs[] = { HAUL_CHOICE(masked, what, &rule) };
+    static const haul_field fields[] = { HAUL_ADDRESS(masked, what, .type_switch = { HAUL_SWITCH_KIND_SELF, { offsetof(masked, kind), 8, 0 }, -1, NULL, cases, 1 }) };
     masked *m = (masked *)(void *)memory_at(0);
     bench_start();
-    masked_type = made("masked", sizeof *m, refs, 1);
+    masked_type = made("masked", sizeof *m, fields, 1);
     CHECK_STATUS(haul_type_commit(masked_type), HAUL_OK);
     m->kind = UINT64_C(1) << 63;
     m->what = m;
@@ -310,11 +298,10 @@ typedef struct pointing {
 TEST(rule_corners, an_alias_with_a_tag_leads_to_a_described_byte_and_not_past_one)
 {
     static haul_type *type;
-    static const haul_rule rule = { .mode = HAUL_MODE_ALIAS, .tag_bits = 1 };
-    static const haul_ref refs[] = { HAUL_OBJECT_BY(pointing, last, &type, &rule) };
+    static const haul_field fields[] = { HAUL_ADDRESS(pointing, last, .target = &type, .ownership = HAUL_BORROWED, .tag_bits = 1) };
     pointing *p = (pointing *)(void *)memory_at(0);
     bench_start();
-    type = made("pointing", sizeof *p, refs, 1);
+    type = made("pointing", sizeof *p, fields, 1);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     p->last = (pointing *)(void *)((char *)(p + 1) + 1);
     CHECK_STATUS(plan_of(p, type), HAUL_ERROR_GRAPH);
@@ -338,14 +325,10 @@ typedef struct armed {
 
 TEST(rule_corners, overlapping_arms_that_are_bytes_do_not_hide_a_skipped_field)
 {
-    static const haul_rule one = { .when = HAUL_EQUALS(armed, kind, 1),
-                                   .otherwise = HAUL_ELSE_RAW };
-    static const haul_rule two = { .when = HAUL_EQUALS(armed, kind, 2),
-                                   .otherwise = HAUL_ELSE_RAW };
-    static const haul_ref refs[] = { HAUL_SKIP(armed, cache), HAUL_DATA_BY(armed, arm, &one),
-                                     HAUL_DATA_BY(armed, arm, &two) };
+    static const haul_field fields[] = { HAUL_SKIP(armed, cache), HAUL_RAW(armed, arm, .when = HAUL_EQUALS(armed, kind, 1), .else_raw = 1),
+                                     HAUL_RAW(armed, arm, .when = HAUL_EQUALS(armed, kind, 2), .else_raw = 1) };
     armed *a = (armed *)(void *)memory_at(0);
-    haul_type *type = made("armed", sizeof *a, refs, 3);
+    haul_type *type = made("armed", sizeof *a, fields, 3);
     bench_start();
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(plan_of(a, type), HAUL_OK);
@@ -370,16 +353,14 @@ typedef struct outer {
 TEST(rule_corners, a_checked_context_knows_that_any_arm_may_begin_an_object_G8)
 {
     static haul_type *inner_type;
-    static const haul_ref inner_refs[] = { HAUL_OBJECT(inner, next, &inner_type) };
-    static const haul_rule is_text = { .when = HAUL_EQUALS(outer, kind, 1) };
-    static const haul_rule is_inner = { .when = HAUL_EQUALS(outer, kind, 0) };
-    const haul_ref refs[] = { HAUL_STRING_BY(outer, u.text, &is_text),
-                              HAUL_EMBED_BY(outer, u.in, &inner_type, &is_inner),
+    static const haul_field inner_fields[] = { HAUL_OBJECT(inner, next, &inner_type) };
+    const haul_field fields[] = { HAUL_STRING(outer, u.text, .when = HAUL_EQUALS(outer, kind, 1)),
+                              HAUL_EMBED(outer, u.in, &inner_type, .when = HAUL_EQUALS(outer, kind, 0)),
                               HAUL_OBJECT(outer, same, &inner_type) };
     outer *o = (outer *)(void *)memory_at(0);
-    haul_type *type = made("outer", sizeof *o, refs, 3);
+    haul_type *type = made("outer", sizeof *o, fields, 3);
     bench_start();
-    inner_type = made("inner", sizeof(inner), inner_refs, 1);
+    inner_type = made("inner", sizeof(inner), inner_fields, 1);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     o->same = &o->u.in;
     bench.options.checked = 1;
@@ -408,15 +389,14 @@ static int64_t brief_bytes(const haul_here *here)
 TEST(rule_corners, an_audit_takes_no_word_for_one_of_an_object_that_has_ended)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OPAQUE(brief, handle), HAUL_OBJECT(brief, next, &type),
+    static const haul_field fields[] = { HAUL_RAW(brief, handle), HAUL_OBJECT(brief, next, &type),
                                      HAUL_OBJECT(brief, other, &type) };
     brief *first = (brief *)(void *)memory_at(0);
     brief *second = (brief *)(void *)((char *)first + offsetof(brief, far));
     haul_audit_info summary;
     haul_root root;
     bench_start();
-    type = made("brief", sizeof(brief), refs, 3);
-    CHECK_STATUS(haul_type_set_size(type, brief_bytes), HAUL_OK);
+    type = type_new(&(const haul_struct){ .name = "brief", .bytes = sizeof(brief), .fields = fields, .field_count = 3, .field_bytes = sizeof(haul_field), .size_fn = brief_bytes });
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     first->bytes = (intptr_t)offsetof(brief, far);
     first->next = second;
@@ -442,7 +422,7 @@ static size_t usable_of_brief(void *user, const void *block)
     rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(brief, next, &type),
+    static const haul_field fields[] = { HAUL_OBJECT(brief, next, &type),
                                      HAUL_OBJECT(brief, other, &type) };
     intptr_t *alone = calloc(1, offsetof(brief, far));
     haul_audit_options options;
@@ -450,8 +430,7 @@ static size_t usable_of_brief(void *user, const void *block)
     haul_root root;
     bench_start();
     CHECK(alone != NULL);
-    type = made("brief", sizeof(brief), refs, 2);
-    CHECK_STATUS(haul_type_set_size(type, brief_bytes), HAUL_OK);
+    type = type_new(&(const haul_struct){ .name = "brief", .bytes = sizeof(brief), .fields = fields, .field_count = 2, .field_bytes = sizeof(haul_field), .size_fn = brief_bytes });
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     alone[0] = (intptr_t)offsetof(brief, far); /* its bytes */
     memset(&options, 0, sizeof options);
@@ -485,9 +464,9 @@ static int is_in_bench(void *user, const void *address, size_t bytes)
 
 TEST(rule_corners, a_string_may_end_where_what_is_readable_ends)
 {
-    static const haul_ref refs[] = { HAUL_STRING(named, name) };
+    static const haul_field fields[] = { HAUL_STRING(named, name) };
     named *n = (named *)(void *)memory_at(0);
-    haul_type *type = made("named", sizeof *n, refs, 1);
+    haul_type *type = made("named", sizeof *n, fields, 1);
     size_t readable = sizeof *n + 5;
     bench_start();
     n->name = memcpy(memory_at(sizeof *n), "name", 5);

@@ -5,6 +5,7 @@
 
 #include "haul/type.h"
 #include "support/check.h"
+#include "support/types.h"
 
 typedef struct thing {
     struct thing *next;
@@ -20,27 +21,27 @@ typedef struct thing {
 
 static haul_type *thing_type;
 
-static haul_status commit_rows(const haul_ref *refs, size_t count, haul_type **type)
+static haul_status commit_rows(const haul_field *fields, size_t count, haul_type **type)
 {
-    CHECK_STATUS(haul_type_create("thing", sizeof(thing), refs, count, type), HAUL_OK);
+    CHECK_STATUS(type_make("thing", sizeof(thing), fields, count, type), HAUL_OK);
     thing_type = *type;
     return haul_type_commit(*type);
 }
 
-static void refuse(const haul_ref *refs, size_t count, const char *path, const char *word)
+static void refuse(const haul_field *fields, size_t count, const char *path, const char *word)
 {
     haul_type *type;
-    CHECK_STATUS(commit_rows(refs, count, &type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(type)->path, path);
-    CHECK_HAS(haul_type_error(type)->text, word);
+    CHECK_STATUS(commit_rows(fields, count, &type), HAUL_ERROR_TYPE);
+    CHECK_STR(type_error()->path, path);
+    CHECK_HAS(type_error()->text, word);
     haul_type_free(&type);
 }
 
-static void accept(const haul_ref *refs, size_t count)
+static void accept(const haul_field *fields, size_t count)
 {
     haul_type *type;
-    haul_status status = commit_rows(refs, count, &type);
-    check_note("%s", haul_type_error(type)->text);
+    haul_status status = commit_rows(fields, count, &type);
+    check_note("%s", type_error()->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
     haul_type_free(&type);
@@ -48,8 +49,8 @@ static void accept(const haul_ref *refs, size_t count)
 
 static void refuse_rule(const haul_rule *rule, const char *word)
 {
-    haul_ref ref = HAUL_OBJECT_BY(thing, next, &thing_type, rule);
-    refuse(&ref, 1, "thing.next", word);
+    haul_field field = HAUL_OBJECT_BY(thing, next, &thing_type, rule);
+    refuse(&field, 1, "thing.next", word);
 }
 
 static int64_t zero(const haul_here *here)
@@ -60,9 +61,8 @@ static int64_t zero(const haul_here *here)
 
 TEST(rule_faults, T12_rows_that_overlap_need_a_condition_each)
 {
-    haul_ref rows[] = { HAUL_OBJECT_BY(thing, u.child, &thing_type,
-                                       HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 1))),
-                        HAUL_ARRAY(thing, u.values, HAUL_NS(thing, count)) };
+    haul_field rows[] = { HAUL_OBJECT(thing, u.child, &thing_type, .when = HAUL_EQUALS(thing, kind, 1)),
+                        HAUL_ARRAY(thing, u.values, HAUL_COUNT(thing, count)) };
     refuse(rows, 2, "thing.u.values", "unless each has a `.when`");
     rows[1].rule = HAUL_RULE(.mode = HAUL_MODE_ALIAS);
     refuse(rows, 2, "thing.u.values", "unless each has a `.when`");
@@ -72,10 +72,9 @@ TEST(rule_faults, T12_rows_that_overlap_need_a_condition_each)
 
 TEST(rule_faults, T12_arms_that_hold_for_one_value_are_found_before_any_object_is)
 {
-    haul_ref rows[] = {
-        HAUL_OBJECT_BY(thing, u.child, &thing_type,
-                       HAUL_RULE(.when = HAUL_BETWEEN(thing, kind, 1, 4))),
-        HAUL_DATA_BY(thing, u.bytes, HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 4))),
+    haul_field rows[] = {
+        HAUL_OBJECT(thing, u.child, &thing_type, .when = HAUL_BETWEEN(thing, kind, 1, 4)),
+        HAUL_RAW(thing, u.bytes, .when = HAUL_EQUALS(thing, kind, 4)),
     };
     refuse(rows, 2, "thing.u.bytes", "is 4.");
     rows[1].rule = HAUL_RULE(.when = HAUL_EQUALS(thing, kind, 5));
@@ -87,7 +86,7 @@ TEST(rule_faults, T12_arms_that_hold_for_one_value_are_found_before_any_object_i
 TEST(rule_faults, T12_the_field_that_tells_arms_apart_lies_in_the_struct_and_in_no_pointer)
 {
     haul_rule rule = { .when = HAUL_EQUALS(thing, kind, 1) };
-    haul_ref row = HAUL_OBJECT_BY(thing, u.child, &thing_type, NULL);
+    haul_field row = HAUL_OBJECT(thing, u.child, &thing_type);
     row.rule = &rule;
     accept(&row, 1);
     rule.when.field.offset = offsetof(thing, u);
@@ -110,9 +109,9 @@ TEST(rule_faults, conditions_that_can_never_hold_or_do_not_exist_are_refused)
     refuse_rule(&rule, "no value is 5 in the bits of the mask 4");
     rule.when.kind = (haul_when_kind)9;
     refuse_rule(&rule, "of kind 9");
-    rule.when.kind = HAUL_WHEN_FUNCTION;
+    rule.when.kind = HAUL_WHEN_KIND_FUNCTION;
     refuse_rule(&rule, "function of `.when` is NULL");
-    rule.when.kind = HAUL_WHEN_ALWAYS;
+    rule.when.kind = HAUL_WHEN_KIND_ALWAYS;
     rule.otherwise = HAUL_ELSE_RAW;
     refuse_rule(&rule, "`.else_raw` needs a `.when`");
 }
@@ -147,8 +146,8 @@ TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
     const haul_case none[] = { { 1, NULL, 0 } };
     haul_type *missing = NULL;
     haul_case unmade[] = { { 3, NULL, 0 } };
-    haul_rule rule = { .choice = HAUL_BY_FIELD(thing, kind, twice) };
-    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+    haul_rule rule = { .choice = HAUL_SWITCH(thing, kind, twice) };
+    haul_field row = HAUL_CHOICE(thing, next, &rule);
     refuse(&row, 1, "thing.next", "Two cases have the value 1");
     rule.choice.cases = none;
     rule.choice.case_count = 1;
@@ -163,38 +162,38 @@ TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
     row.target = &thing_type;
     refuse(&row, 1, "thing.next", "both a `.target` and a `.type_switch`");
     row.target = NULL;
-    rule.choice.kind = HAUL_CHOICE_FUNCTION;
+    rule.choice.kind = HAUL_SWITCH_KIND_FUNCTION;
     refuse(&row, 1, "thing.next", "function of `.type_switch` is NULL");
     rule.choice.function = zero;
-    row.shape[0].kind = HAUL_SHAPE_SENTINEL;
+    row.count.kind = HAUL_COUNT_KIND_TERMINATED;
     refuse(&row, 1, "thing.next", "cannot end at a value");
-    row.shape[0].kind = HAUL_SHAPE_ONE;
+    row.count.kind = HAUL_COUNT_KIND_ONE;
     accept(&row, 1);
 }
 
 TEST(rule_faults, rows_of_other_kinds_and_deeper_levels_take_conditions_only)
 {
     haul_rule rule = { .tag_bits = 1 };
-    haul_ref row = HAUL_POINTERS_BY(thing, next, &thing_type, &rule, HAUL_FIXED(2));
+    haul_field row = HAUL_POINTERS_BY(thing, next, &thing_type, &rule, HAUL_FIXED(2));
     refuse(&row, 1, "thing.next", "can have `.when`, `.ownership` and");
     rule.tag_bits = 0;
     rule.mode = HAUL_MODE_ALIAS;
     accept(&row, 1);
-    row.kind = HAUL_REF_DATA;
+    row.kind = HAUL_FIELD_RAW;
     refuse(&row, 1, "thing.next", "can have `.when`, `.else_raw` and `.transfer` only");
-    row.kind = HAUL_REF_SKIP;
+    row.kind = HAUL_FIELD_SKIP;
     refuse(&row, 1, "thing.next", "HAUL_SKIP takes no optional members");
 }
 
 TEST(rule_faults, distances_of_other_widths_or_with_tags_are_refused)
 {
     haul_rule rule = { .addressing = HAUL_RELATIVE };
-    haul_ref row = HAUL_DISTANCE(thing, narrow, &thing_type, 0, &rule, HAUL_ONE);
+    haul_field row = HAUL_DISTANCE(thing, narrow, &thing_type, 0, &rule, HAUL_ONE);
     accept(&row, 1);
     rule.tag_bits = 1;
     refuse(&row, 1, "thing.narrow", "neither tags nor integers");
     rule.tag_bits = 0;
-    row.field_bytes = 2;
+    row.bytes = 2;
     refuse(&row, 1, "thing.narrow", "4 or 8 bytes");
 }
 
@@ -208,19 +207,19 @@ typedef struct tailed {
 TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
 {
     static haul_type *tailed_type;
-    haul_ref tail[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)),
-                        HAUL_DATA_BY(tailed, n, NULL) };
-    haul_ref row = HAUL_OBJECTS_BY(thing, next, &tailed_type, NULL, HAUL_NS(thing, count));
-    haul_ref embed = HAUL_EMBED(thing, word, &tailed_type);
+    haul_field tail[] = { HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n)),
+                        HAUL_RAW(tailed, n) };
+    haul_field row = HAUL_ADDRESS(thing, next, .target = &tailed_type, .count = HAUL_COUNT(thing, count));
+    haul_field embed = HAUL_EMBED(thing, word, &tailed_type);
     haul_type *array;
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), tail, 1, &tailed_type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), tail, 1, &tailed_type), HAUL_OK);
     refuse(&row, 1, "thing.next", "have no fixed size");
     refuse(&embed, 1, "thing.word", "have no fixed size");
     CHECK_STATUS(haul_type_contiguous(3, tailed_type, &array), HAUL_OK);
     CHECK_STATUS(haul_type_commit(array), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(array)->text, "Objects of type tailed have no fixed size");
+    CHECK_HAS(type_error()->text, "Objects of type tailed have no fixed size");
     haul_type_free(&array);
-    row = (haul_ref)HAUL_OBJECT_BY(thing, next, &tailed_type, NULL);
+    row = (haul_field)HAUL_ADDRESS(thing, next, .target = &tailed_type);
     accept(&row, 1);
     CHECK_STATUS(haul_type_set_size(tailed_type, zero), HAUL_ERROR_STATE);
     haul_type_free(&tailed_type);
@@ -228,40 +227,39 @@ TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
 
 TEST(rule_faults, what_a_row_reads_lies_in_front_of_the_tail)
 {
-    haul_ref tail = HAUL_TAIL(tailed, name, HAUL_NS(tailed, n));
+    haul_field tail = HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n));
     haul_type *type;
-    tail.shape[0].field[0].offset = offsetof(tailed, name);
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
+    tail.count.field[0].offset = offsetof(tailed, name);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "lies outside of the type's 4 bytes");
+    CHECK_HAS(type_error()->text, "lies outside of the type's 4 bytes");
     haul_type_free(&type);
 }
 
 TEST(rule_faults, tails_end_their_type_and_have_one_level)
 {
-    haul_ref rows[] = { HAUL_TAIL(tailed, name, HAUL_NS(tailed, n)),
-                        HAUL_DATA_BY(tailed, name[2], NULL) };
+    haul_field rows[] = { HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n)),
+                        HAUL_RAW(tailed, name[2]) };
     haul_type *type;
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "lies behind the tail");
+    CHECK_HAS(type_error()->text, "lies behind the tail");
     haul_type_free(&type);
     rows[0].levels = 2;
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "one level, not 2");
+    CHECK_HAS(type_error()->text, "one level, not 2");
     haul_type_free(&type);
     rows[0].levels = 1;
     rows[0].offset = sizeof(tailed) + 1;
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "begins behind the type's");
+    CHECK_HAS(type_error()->text, "begins behind the type's");
     haul_type_free(&type);
     rows[0].offset = offsetof(tailed, name);
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), rows, 1, &type), HAUL_OK);
-    CHECK_STATUS(haul_type_set_size(type, zero), HAUL_OK);
+    type = type_new(&(const haul_struct){ .name = "tailed", .bytes = sizeof(tailed), .fields = rows, .field_count = 1, .field_bytes = sizeof(haul_field), .size_fn = zero });
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "a tail and a size of its own");
+    CHECK_HAS(type_error()->text, "a tail and a size of its own");
     CHECK_STATUS(haul_type_set_size(type, NULL), HAUL_ERROR_ARGUMENT);
     haul_type_free(&type);
 }
@@ -272,12 +270,12 @@ TEST(rule_faults, rules_are_copied_and_can_be_read_back)
 {
     haul_case cases[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 8 } };
     haul_rule rule = { .when = HAUL_ANY_BIT(thing, kind, 6),
-                       .choice = HAUL_BY_FIELD(thing, count, cases) };
-    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+                       .choice = HAUL_SWITCH(thing, count, cases) };
+    haul_field row = HAUL_CHOICE(thing, next, &rule);
     haul_type *type;
     haul_field_info field;
     size_t bytes;
-    CHECK_STATUS(haul_type_create("thing", sizeof(thing), &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("thing", sizeof(thing), &row, 1, &type), HAUL_OK);
     thing_type = type;
     memset(&rule, 0x55, sizeof rule);
     memset(cases, 0x55, sizeof cases);
@@ -298,18 +296,18 @@ TEST(rule_faults, choices_that_do_not_exist_or_lead_to_nothing_are_refused)
 {
     haul_type *element, *empty;
     haul_case cases[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 0 } };
-    haul_rule rule = { .choice = HAUL_BY_FIELD(thing, kind, cases) };
-    haul_ref row = HAUL_CHOICE(thing, next, &rule);
-    rule.choice.kind = (haul_choice_kind)9;
+    haul_rule rule = { .choice = HAUL_SWITCH(thing, kind, cases) };
+    haul_field row = HAUL_CHOICE(thing, next, &rule);
+    rule.choice.kind = (haul_switch_kind)9;
     refuse(&row, 1, "thing.next", "of kind 9");
-    rule.choice.kind = (haul_choice_kind)-1;
+    rule.choice.kind = (haul_switch_kind)-1;
     refuse(&row, 1, "thing.next", "of kind -1");
-    rule.choice.kind = HAUL_CHOICE_TARGET;
+    rule.choice.kind = HAUL_SWITCH_KIND_TARGET;
     rule.choice.field.bytes = 3;
     refuse(&row, 1, "thing.next", "of the target has 3 bytes");
     rule.choice.field.bytes = 4;
     accept(&row, 1);
-    CHECK_STATUS(haul_type_bytes("element", 8, &element), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "element", 8, &element), HAUL_OK);
     CHECK_STATUS(haul_type_contiguous(0, element, &empty), HAUL_OK);
     cases[1].type = &empty;
     refuse(&row, 1, "thing.next", "of case 2 has an extent of 0 bytes");
@@ -320,14 +318,14 @@ TEST(rule_faults, choices_that_do_not_exist_or_lead_to_nothing_are_refused)
 TEST(rule_faults, rows_that_are_not_followed_have_neither_choices_nor_distances)
 {
     const haul_case cases[] = { { 1, &thing_type, 0 } };
-    haul_rule rule = { .mode = HAUL_MODE_ALIAS, .choice = HAUL_BY_FIELD(thing, kind, cases) };
-    haul_ref row = HAUL_CHOICE(thing, next, &rule);
+    haul_rule rule = { .mode = HAUL_MODE_ALIAS, .choice = HAUL_SWITCH(thing, kind, cases) };
+    haul_field row = HAUL_CHOICE(thing, next, &rule);
     refuse(&row, 1, "thing.next", "it has a `.type_switch`");
-    rule.choice.kind = HAUL_CHOICE_NONE;
+    rule.choice.kind = HAUL_SWITCH_KIND_NONE;
     rule.addressing = HAUL_RELATIVE;
     refuse(&row, 1, "thing.next", "it has a distance");
     rule.addressing = HAUL_ABSOLUTE;
-    rule.direction = HAUL_OUT;
+    rule.direction = HAUL_COPYOUT;
     refuse(&row, 1, "thing.next", "it has a `.transfer`");
 }
 
@@ -339,27 +337,27 @@ typedef struct pair {
 TEST(rule_faults, a_begin_end_pair_has_a_condition_only_and_a_tail_has_none)
 {
     haul_rule rule = { .tag_bits = 1 };
-    haul_ref row = HAUL_ARRAY_BY(pair, begin, &rule, HAUL_END(pair, begin, end));
-    haul_ref tail = HAUL_TAIL_BY(tailed, name, &rule, HAUL_NS(tailed, n));
+    haul_field row = HAUL_ARRAY_BY(pair, begin, &rule, HAUL_UNTIL(pair, end));
+    haul_field tail = HAUL_TAIL_BY(tailed, name, &rule, HAUL_COUNT(tailed, n));
     haul_type *type;
-    CHECK_STATUS(haul_type_create("pair", sizeof(pair), &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("pair", sizeof(pair), &row, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "pair can have a `.when` only");
+    CHECK_HAS(type_error()->text, "pair can have a `.when` only");
     haul_type_free(&type);
     memset(&rule, 0, sizeof rule);
     rule.when = (haul_when)HAUL_EQUALS(tailed, n, 1);
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "A tail has no `.when`");
+    CHECK_HAS(type_error()->text, "A tail has no `.when`");
     haul_type_free(&type);
 }
 
 TEST(rule_faults, a_rule_of_each_pointer_names_no_holder_in_vain)
 {
     haul_rule each = { .holder = &thing_type }, rule = { .each = &each };
-    haul_ref row = HAUL_POINTERS_BY(thing, next, &thing_type, &rule, HAUL_FIXED(2));
+    haul_field row = HAUL_POINTERS_BY(thing, next, &thing_type, &rule, HAUL_FIXED(2));
     refuse(&row, 1, "thing.next", "`.each_pointer` names an `.ancestor`");
-    each.when.kind = HAUL_WHEN_FUNCTION;
+    each.when.kind = HAUL_WHEN_KIND_FUNCTION;
     each.when.function = zero;
     accept(&row, 1);
 }
@@ -367,14 +365,14 @@ TEST(rule_faults, a_rule_of_each_pointer_names_no_holder_in_vain)
 TEST(rule_faults, more_cases_than_memory_holds_are_no_memory)
 {
     const haul_case one[] = { { 1, &thing_type, 0 } };
-    haul_rule rule = { .choice = HAUL_BY_FIELD(thing, kind, one) };
+    haul_rule rule = { .choice = HAUL_SWITCH(thing, kind, one) };
     haul_rule other = rule;
-    haul_ref rows[] = { HAUL_CHOICE(thing, next, &rule), HAUL_CHOICE(thing, u.child, &other) };
+    haul_field rows[] = { HAUL_CHOICE(thing, next, &rule), HAUL_CHOICE(thing, u.child, &other) };
     haul_type *type;
     rule.choice.case_count = SIZE_MAX;
-    CHECK_STATUS(haul_type_create("thing", sizeof(thing), rows, 1, &type), HAUL_ERROR_MEMORY);
+    CHECK_STATUS(type_make("thing", sizeof(thing), rows, 1, &type), HAUL_ERROR_MEMORY);
     CHECK_PTR(type, NULL);
-    CHECK_STATUS(haul_type_create("thing", sizeof(thing), rows, 2, &type), HAUL_ERROR_MEMORY);
+    CHECK_STATUS(type_make("thing", sizeof(thing), rows, 2, &type), HAUL_ERROR_MEMORY);
     CHECK_PTR(type, NULL);
 }
 
@@ -388,25 +386,25 @@ typedef struct box {
 
 TEST(rule_faults, a_rule_reads_no_pointer_of_an_embedded_struct)
 {
-    static const haul_ref inner[] = { HAUL_ARRAY(pair, begin, HAUL_NS(pair, n)) };
+    static const haul_field inner[] = { HAUL_ARRAY(pair, begin, HAUL_COUNT(pair, n)) };
     static haul_type *pair_type, *box_type;
     const haul_case cases[] = { { 1, &box_type, 0 } };
     haul_rule rule = { .when = HAUL_EQUALS(box, inner.kind, 1) };
-    haul_rule choice = { .choice = HAUL_BY_FIELD(box, inner.kind, cases) };
-    haul_ref rows[3] = { HAUL_EMBED(box, inner, &pair_type), HAUL_STRING_BY(box, text, &rule),
+    haul_rule choice = { .choice = HAUL_SWITCH(box, inner.kind, cases) };
+    haul_field rows[3] = { HAUL_EMBED(box, inner, &pair_type), HAUL_STRING_BY(box, text, &rule),
                          HAUL_CHOICE(box, next, &choice) };
     int round;
     for (round = 0; round < 3; round++) {
         rule.when.field.offset = round == 1 ? 0 : offsetof(box, inner.kind);
         choice.choice.field.offset = round == 2 ? 0 : offsetof(box, inner.kind);
-        CHECK_STATUS(haul_type_create("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
-        CHECK_STATUS(haul_type_create("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
+        CHECK_STATUS(type_make("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
+        CHECK_STATUS(type_make("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(box_type), round ? HAUL_ERROR_TYPE : HAUL_OK);
-        CHECK_STR(haul_type_error(box_type)->path, round == 0   ? ""
+        CHECK_STR(type_error()->path, round == 0   ? ""
                                                    : round == 1 ? "box.text"
                                                                 : "box.next");
         if (round)
-            CHECK_HAS(haul_type_error(box_type)->text,
+            CHECK_HAS(type_error()->text,
                       "field at offset 0 that a member of it reads lies in a pointer field");
         haul_type_free(&box_type);
         haul_type_free(&pair_type);
@@ -423,18 +421,16 @@ typedef struct armed {
 
 TEST(rule_faults, the_end_of_a_conditional_pair_may_lie_in_another_arm)
 {
-    haul_rule first = { .when = HAUL_EQUALS(armed, kind, 1) },
-              second = { .when = HAUL_EQUALS(armed, kind, 2) };
-    haul_ref rows[] = { HAUL_ARRAY_BY(armed, begin, &first, HAUL_END(armed, begin, end)),
-                        HAUL_DATA_BY(armed, end, &second) };
+    haul_field rows[] = { HAUL_ARRAY(armed, begin, HAUL_UNTIL(armed, end), .when = HAUL_EQUALS(armed, kind, 1)),
+                        HAUL_RAW(armed, end, .when = HAUL_EQUALS(armed, kind, 2)) };
     haul_type *type;
-    CHECK_STATUS(haul_type_create("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
     rows[0].rule = NULL;
-    CHECK_STATUS(haul_type_create("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "overlaps field end");
+    CHECK_HAS(type_error()->text, "overlaps field end");
     haul_type_free(&type);
 }
 
@@ -453,18 +449,16 @@ typedef struct arms {
 
 TEST(rule_faults, an_end_under_the_longer_of_two_arms_is_refused)
 {
-    haul_rule first = { .when = HAUL_EQUALS(arms, kind, 1) },
-              second = { .when = HAUL_EQUALS(arms, kind, 2) };
-    haul_ref rows[] = { HAUL_ARRAY(arms, begin, HAUL_END(arms, begin, u.pair.end)),
-                        HAUL_DATA_BY(arms, u.large, &first), HAUL_DATA_BY(arms, u.small, &second) };
+    haul_field rows[] = { HAUL_ARRAY(arms, begin, HAUL_UNTIL(arms, u.pair.end)),
+                        HAUL_RAW(arms, u.large, .when = HAUL_EQUALS(arms, kind, 1)), HAUL_RAW(arms, u.small, .when = HAUL_EQUALS(arms, kind, 2)) };
     size_t i;
     for (i = 0; i < 2; i++) { /* the rows in either order */
-        const haul_ref row = rows[1];
+        const haul_field row = rows[1];
         haul_type *type;
-        CHECK_STATUS(haul_type_create("arms", sizeof(arms), rows, 3, &type), HAUL_OK);
+        CHECK_STATUS(type_make("arms", sizeof(arms), rows, 3, &type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-        CHECK_HAS(haul_type_error(type)->path, "arms.begin");
-        CHECK_HAS(haul_type_error(type)->text, "overlaps field");
+        CHECK_HAS(type_error()->path, "arms.begin");
+        CHECK_HAS(type_error()->text, "overlaps field");
         haul_type_free(&type);
         rows[1] = rows[2];
         rows[2] = row;
@@ -476,17 +470,17 @@ TEST(rule_faults, an_end_under_the_longer_of_two_arms_is_refused)
 TEST(rule_faults, a_tail_stands_at_the_alignment_of_its_elements)
 {
     static haul_type *inner;
-    haul_ref link = HAUL_OBJECT_AS(thing, next, NULL);
-    haul_ref tail = HAUL_TAIL(tailed, name, HAUL_NS(tailed, n));
+    haul_field link = HAUL_ADDRESS(thing, next);
+    haul_field tail = HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n));
     haul_type *type;
     link.target = &inner;
-    CHECK_STATUS(haul_type_create("inner", sizeof(thing), &link, 1, &inner), HAUL_OK);
+    CHECK_STATUS(type_make("inner", sizeof(thing), &link, 1, &inner), HAUL_OK);
     tail.target = &inner;
     tail.element_bytes = sizeof(thing);
     tail.offset = sizeof(tailed) - 2;
-    CHECK_STATUS(haul_type_create("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), &tail, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "The tail at offset 6 is not at a multiple of");
+    CHECK_HAS(type_error()->text, "The tail at offset 6 is not at a multiple of");
     haul_type_free(&type);
     haul_type_free(&inner);
 }
@@ -494,18 +488,17 @@ TEST(rule_faults, a_tail_stands_at_the_alignment_of_its_elements)
 TEST(rule_faults, an_array_of_more_pointers_with_a_rule_than_the_limit_is_refused)
 {
     enum { MOST = 65536 };
-    haul_rule rule = { .tag_bits = 1 };
-    haul_ref row = HAUL_OBJECT_BY(thing, next, NULL, &rule);
+    haul_field row = HAUL_ADDRESS(thing, next, .tag_bits = 1);
     haul_type *type;
     row.element_bytes = 1;
-    row.field_bytes = (MOST + 1) * sizeof(void *);
-    CHECK_STATUS(haul_type_create("many", row.field_bytes, &row, 1, &type), HAUL_OK);
+    row.bytes = (MOST + 1) * sizeof(void *);
+    CHECK_STATUS(type_make("many", row.bytes, &row, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_LIMIT);
-    CHECK_HAS(haul_type_error(type)->text,
+    CHECK_HAS(type_error()->text,
               "has 65537 pointers with optional members: 65536 is the limit");
     haul_type_free(&type);
-    row.field_bytes = MOST * sizeof(void *);
-    CHECK_STATUS(haul_type_create("many", row.field_bytes, &row, 1, &type), HAUL_OK);
+    row.bytes = MOST * sizeof(void *);
+    CHECK_STATUS(type_make("many", row.bytes, &row, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
 }

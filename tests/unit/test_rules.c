@@ -9,6 +9,7 @@
 #include "core_graphs.h"
 #include "type/type.h"
 #include "support/open.h"
+#include "support/types.h"
 
 /* ---- Conditions and unions. */
 
@@ -32,12 +33,10 @@ static int64_t words_length(const haul_here *here)
 
 static void words_start(void)
 {
-    static const haul_rule is_far = { .when = HAUL_NEGATIVE(words, length),
-                                      .otherwise = HAUL_ELSE_RAW };
-    static const haul_ref refs[] = { HAUL_OBJECT(words, next, &words_type),
-                                     HAUL_BYTES_BY(words, u.far, &is_far, HAUL_FN(words_length)) };
+    static const haul_field fields[] = { HAUL_OBJECT(words, next, &words_type),
+                                     HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_BETWEEN(words, length, INT64_MIN, -1), .else_raw = 1) };
     lab_start();
-    words_type = TYPE_OPEN(words, refs);
+    words_type = TYPE_OPEN(words, fields);
     type_commit(words_type);
 }
 
@@ -108,18 +107,15 @@ static haul_type *variant_type;
 
 static void variant_start(void)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_BY(variant, u.child, &variant_type,
-                       HAUL_RULE(.when = HAUL_EQUALS(variant, kind, CHILD))),
-        HAUL_STRING_BY(variant, u.text, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, TEXT))),
-        HAUL_DATA_BY(variant, u.number, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, NUMBER))),
-        HAUL_ARRAY_BY(variant, u.pair.first, HAUL_RULE(.when = HAUL_EQUALS(variant, kind, PAIR)),
-                      HAUL_END(variant, u.pair.first, u.pair.end)),
-        HAUL_OBJECT_BY(variant, shared, &variant_type,
-                       HAUL_RULE(.when = HAUL_NO_BIT(variant, flags, 4))),
+    const haul_field fields[] = {
+        HAUL_OBJECT(variant, u.child, &variant_type, .when = HAUL_EQUALS(variant, kind, CHILD)),
+        HAUL_STRING(variant, u.text, .when = HAUL_EQUALS(variant, kind, TEXT)),
+        HAUL_RAW(variant, u.number, .when = HAUL_EQUALS(variant, kind, NUMBER)),
+        HAUL_ARRAY(variant, u.pair.first, HAUL_UNTIL(variant, u.pair.end), .when = HAUL_EQUALS(variant, kind, PAIR)),
+        HAUL_OBJECT(variant, shared, &variant_type, .when = HAUL_NO_BIT(variant, flags, 4)),
     };
     lab_start();
-    variant_type = TYPE_OPEN(variant, refs);
+    variant_type = TYPE_OPEN(variant, fields);
     type_commit(variant_type);
 }
 
@@ -196,15 +192,14 @@ static int64_t is_left(const haul_here *here)
 /* Two conditions that are functions: what they say is seen in the objects only. */
 TEST(rules, two_rows_that_hold_at_once_and_overlap_are_refused_with_both_paths)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_BY(variant, u.child, &variant_type,
-                       HAUL_RULE(.when = HAUL_IF(is_right_of_the_middle))),
-        HAUL_STRING_BY(variant, u.text, HAUL_RULE(.when = HAUL_IF(is_left))),
+    const haul_field fields[] = {
+        HAUL_OBJECT(variant, u.child, &variant_type, .when = HAUL_WHEN_FN(is_right_of_the_middle)),
+        HAUL_STRING(variant, u.text, .when = HAUL_WHEN_FN(is_left)),
         HAUL_OBJECT(variant, shared, &variant_type),
     };
     variant *left, *right;
     lab_start();
-    variant_type = TYPE_OPEN(variant, refs);
+    variant_type = TYPE_OPEN(variant, fields);
     type_commit(variant_type);
     left = variant_make(NONE);
     /* no row has a say there */
@@ -254,22 +249,20 @@ typedef struct yaml {
 TEST(rules, embedded_structs_can_be_arms_and_their_objects_stand_in_arrays)
 {
     static haul_type *span_type, *scalar_type;
-    static const haul_ref span_refs[] = { HAUL_ARRAY(span, start, HAUL_END(span, start, top)),
+    static const haul_field span_fields[] = { HAUL_ARRAY(span, start, HAUL_UNTIL(span, top)),
                                           HAUL_SKIP(span, end) };
-    static const haul_ref scalar_refs[] = { HAUL_ARRAY(scalar, value, HAUL_NU(scalar, length)) };
-    const haul_ref refs[] = {
+    static const haul_field scalar_fields[] = { HAUL_ARRAY(scalar, value, HAUL_COUNT(scalar, length)) };
+    const haul_field fields[] = {
         HAUL_STRING(yaml, tag),
-        HAUL_EMBED_BY(yaml, data.scalar, &scalar_type,
-                      HAUL_RULE(.when = HAUL_EQUALS(yaml, type, 1))),
-        HAUL_EMBED_BY(yaml, data.span, &span_type,
-                      HAUL_RULE(.when = HAUL_BETWEEN(yaml, type, 2, 3))),
+        HAUL_EMBED(yaml, data.scalar, &scalar_type, .when = HAUL_EQUALS(yaml, type, 1)),
+        HAUL_EMBED(yaml, data.span, &span_type, .when = HAUL_BETWEEN(yaml, type, 2, 3)),
     };
     haul_type *type, *row;
     yaml *nodes;
     lab_start();
-    span_type = TYPE_OPEN(span, span_refs);
-    scalar_type = TYPE_OPEN(scalar, scalar_refs);
-    type = TYPE_OPEN(yaml, refs);
+    span_type = TYPE_OPEN(span, span_fields);
+    scalar_type = TYPE_OPEN(scalar, scalar_fields);
+    type = TYPE_OPEN(yaml, fields);
     type_commit(type);
     CHECK_EQ(haul__type_walk(type)->kind, HAUL__WALK_RULED);
     nodes = take(4 * sizeof *nodes, 8);
@@ -320,24 +313,23 @@ static const test_translation translations[] = { { 0x1111, 0x7777 } };
 
 static void place_start(void)
 {
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    const haul_ref refs[] = {
+    const haul_field fields[] = {
         HAUL_OBJECT(place, owned, &place_type),
-        HAUL_OBJECT_BY(place, up, &place_type, &alias),
+        HAUL_OBJECT(place, up, &place_type, .ownership = HAUL_BORROWED),
         HAUL_STRING(place, name),
-        HAUL_WORD_BY(place, cursor, &alias),
-        HAUL_WORD_BY(place, behind, &alias),
-        HAUL_WORD_BY(place, handle, HAUL_RULE(.mode = HAUL_MODE_OPAQUE)),
-        HAUL_WORD_BY(place, cache, HAUL_RULE(.mode = HAUL_MODE_NULL)),
-        HAUL_WORD_BY(place, callback, HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
-        HAUL_STRING_BY(place, fixed, HAUL_RULE(.mode = HAUL_MODE_ALIAS_OR_STATIC)),
+        HAUL_ADDRESS(place, cursor, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(place, behind, .ownership = HAUL_BORROWED),
+        HAUL_RAW(place, handle),
+        HAUL_SKIP(place, cache),
+        HAUL_ADDRESS(place, callback, .ownership = HAUL_EXTERNAL),
+        HAUL_STRING(place, fixed, .ownership = HAUL_BORROWED, .maybe_static = 1),
     };
     lab_start();
     the.known.statics = statics;
     the.known.static_count = 1;
     the.known.translations = translations;
     the.known.translation_count = 1;
-    place_type = TYPE_OPEN(place, refs);
+    place_type = TYPE_OPEN(place, fields);
     type_commit(place_type);
 }
 
@@ -440,12 +432,11 @@ static haul_type *json_type;
 
 static void json_start(const test_static *range)
 {
-    static const haul_rule mine_or_static = { .mode = HAUL_MODE_OWN_OR_STATIC };
-    static const haul_ref refs[] = { HAUL_OBJECT_BY(json, first, &json_type, &mine_or_static),
-                                     HAUL_OBJECT_BY(json, second, &json_type, &mine_or_static) };
+    static const haul_field fields[] = { HAUL_OBJECT(json, first, &json_type, .maybe_static = 1),
+                                     HAUL_OBJECT(json, second, &json_type, .maybe_static = 1) };
     the.known.statics = range;
     the.known.static_count = 1;
-    json_type = TYPE_OPEN(json, refs);
+    json_type = TYPE_OPEN(json, fields);
     type_commit(json_type);
 }
 
@@ -501,13 +492,12 @@ static haul_type *link_type, *item_type;
 
 static void link_start(void)
 {
-    const haul_ref link_refs[] = { HAUL_OBJECT_BY(
-        link, next, &item_type, HAUL_RULE(.base = -(int64_t)offsetof(item, link))) };
-    static const haul_ref item_refs[] = { HAUL_EMBED(item, link, &link_type),
+    const haul_field link_fields[] = { HAUL_ADDRESS(link, next, .target = &item_type, .base = HAUL_CONTAINER_OF(item, link)) };
+    static const haul_field item_fields[] = { HAUL_EMBED(item, link, &link_type),
                                           HAUL_STRING(item, name) };
     lab_start();
-    link_type = TYPE_OPEN(link, link_refs);
-    item_type = TYPE_OPEN(item, item_refs);
+    link_type = TYPE_OPEN(link, link_fields);
+    item_type = TYPE_OPEN(item, item_fields);
     type_commit(item_type);
 }
 
@@ -556,13 +546,13 @@ static haul_type *biased_type;
 
 static void biased_start(void)
 {
-    const haul_ref refs[] = {
-        HAUL_ARRAY_BY(biased, from_one, HAUL_RULE(.base = sizeof(double)), HAUL_NS(biased, n)),
-        HAUL_ARRAY_BY(biased, from_lo, HAUL_RULE(.base_function = lo_bytes), HAUL_NS(biased, n)),
+    const haul_field fields[] = {
+        HAUL_ARRAY(biased, from_one, HAUL_COUNT(biased, n), .base = sizeof(double)),
+        HAUL_ARRAY(biased, from_lo, HAUL_COUNT(biased, n), .base_fn = lo_bytes),
         HAUL_OBJECT(biased, next, &biased_type),
     };
     lab_start();
-    biased_type = TYPE_OPEN(biased, refs);
+    biased_type = TYPE_OPEN(biased, fields);
     type_commit(biased_type);
 }
 
@@ -649,13 +639,12 @@ static int64_t header_and_text(const haul_here *here)
 
 TEST(rules, a_length_in_a_header_before_the_pointer_is_read_there)
 {
-    const haul_ref refs[] = { HAUL_BYTES_BY(holder, text, HAUL_RULE(.base_function = header_bytes),
-                                            HAUL_FN(header_and_text)) };
+    const haul_field fields[] = { HAUL_BYTES(holder, text, HAUL_COUNT_FN(header_and_text), .base_fn = header_bytes) };
     haul_type *type;
     holder *h;
     char *block;
     lab_start();
-    type = TYPE_OPEN(holder, refs);
+    type = TYPE_OPEN(holder, fields);
     type_commit(type);
     h = take(2 * sizeof *h, 8);
     points(&h[0].text), points(&h[1].text);
@@ -692,24 +681,23 @@ typedef struct closure {
 
 static haul_type *table_type, *closure_type, *number_type;
 static const haul_case object_cases[] = { { 5, &table_type, 0 }, { 200, &closure_type, 0 } };
-static const haul_rule any_object = { .choice = HAUL_BY_TAG(object, tag, object_cases) };
+#define ANY_OBJECT .type_switch = HAUL_SWITCH_TARGET(object, tag, object_cases)
 
 static void object_start(void)
 {
     static const haul_case payloads[] = { { 0, &table_type, 0 }, { 1, &number_type, 0 } };
-    static const haul_ref table_refs[] = { HAUL_CHOICE(table, head.next, &any_object),
-                                           HAUL_CHOICE(table, metatable, &any_object),
-                                           HAUL_ARRAY(table, array, HAUL_NS(table, n)) };
-    const haul_ref closure_refs[] = {
-        HAUL_CHOICE(closure, head.next, &any_object),
-        HAUL_CHOICE(closure, payload,
-                    HAUL_RULE(.choice = HAUL_BY_FIELD(closure, payload_kind, payloads))),
-        HAUL_STRING_BY(closure, name, HAUL_RULE(.when = HAUL_EQUALS(closure, has_name, 255))),
+    static const haul_field table_fields[] = { HAUL_ADDRESS(table, head.next, ANY_OBJECT),
+                                           HAUL_ADDRESS(table, metatable, ANY_OBJECT),
+                                           HAUL_ARRAY(table, array, HAUL_COUNT(table, n)) };
+    const haul_field closure_fields[] = {
+        HAUL_ADDRESS(closure, head.next, ANY_OBJECT),
+        HAUL_ADDRESS(closure, payload, .type_switch = HAUL_SWITCH(closure, payload_kind, payloads)),
+        HAUL_STRING(closure, name, .when = HAUL_EQUALS(closure, has_name, 255)),
     };
     lab_start();
-    table_type = TYPE_OPEN(table, table_refs);
-    closure_type = TYPE_OPEN(closure, closure_refs);
-    CHECK_STATUS(haul_type_bytes("number", sizeof(double), &number_type), HAUL_OK);
+    table_type = TYPE_OPEN(table, table_fields);
+    closure_type = TYPE_OPEN(closure, closure_fields);
+    CHECK_STATUS(haul_type_bytes(type_context(), "number", sizeof(double), &number_type), HAUL_OK);
     type_commit(table_type);
 }
 
@@ -829,16 +817,14 @@ TEST(rules, the_address_of_a_vtable_says_the_class_and_travels_as_it_is)
 {
     static haul_type *shape_type, *box_type;
     static const haul_case classes[] = { { 0, &shape_type, 0 }, { 1, &box_type, 0 } };
-    static const haul_rule any_shape = { .choice = HAUL_BY_FUNCTION(class_of, classes) };
-    const haul_ref shape_refs[] = { HAUL_WORD_BY(shape, class,
-                                                 HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
-                                    HAUL_CHOICE(shape, other, &any_shape) };
-    static const haul_ref box_refs[] = { HAUL_EMBED(box, shape, &shape_type) };
+    const haul_field shape_fields[] = { HAUL_ADDRESS(shape, class, .ownership = HAUL_EXTERNAL),
+                                    HAUL_ADDRESS(shape, other, .type_switch = HAUL_SWITCH_FN(class_of, classes)) };
+    static const haul_field box_fields[] = { HAUL_EMBED(box, shape, &shape_type) };
     shape *s;
     box *b;
     lab_start();
-    shape_type = TYPE_OPEN(shape, shape_refs);
-    box_type = TYPE_OPEN(box, box_refs);
+    shape_type = TYPE_OPEN(shape, shape_fields);
+    box_type = TYPE_OPEN(box, box_fields);
     type_commit(shape_type);
     the.has_holes = 1;
     s = take(sizeof *s, 8);
@@ -866,12 +852,12 @@ typedef struct pair {
 TEST(rules, objects_that_end_in_a_string_are_as_long_as_it_is)
 {
     static haul_type *pair_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(pair, next, &pair_type),
-                                     HAUL_TAIL(pair, key, HAUL_NULL_TERMINATED) };
+    static const haul_field fields[] = { HAUL_OBJECT(pair, next, &pair_type),
+                                     HAUL_TAIL(pair, key, HAUL_TERMINATED) };
     static const char long_key[] = "a key that is longer than the struct is";
     pair *first, *second;
     lab_start();
-    pair_type = TYPE_OPEN(pair, refs);
+    pair_type = TYPE_OPEN(pair, fields);
     type_commit(pair_type);
     first = take(offsetof(pair, key) + 1, 8); /* shorter than its sizeof */
     second = take_at_page_end((offsetof(pair, key) + sizeof long_key + 7) / 8 * 8);
@@ -897,16 +883,16 @@ TEST(rules, a_long_string_that_ends_an_object_may_be_pointed_to_by_others_too)
         struct pair *pair, *again;
     } user;
     static haul_type *pair_type, *user_type;
-    static const haul_ref refs[] = { HAUL_OBJECT(pair, next, &pair_type),
-                                     HAUL_TAIL(pair, key, HAUL_NULL_TERMINATED) };
-    static const haul_ref user_refs[] = { HAUL_STRING(user, text), HAUL_STRING(user, inside),
+    static const haul_field fields[] = { HAUL_OBJECT(pair, next, &pair_type),
+                                     HAUL_TAIL(pair, key, HAUL_TERMINATED) };
+    static const haul_field user_fields[] = { HAUL_STRING(user, text), HAUL_STRING(user, inside),
                                           HAUL_OBJECT(user, pair, &pair_type),
                                           HAUL_OBJECT(user, again, &pair_type) };
     pair *p;
     user *u;
     lab_start();
-    pair_type = TYPE_OPEN(pair, refs);
-    user_type = TYPE_OPEN(user, user_refs);
+    pair_type = TYPE_OPEN(pair, fields);
+    user_type = TYPE_OPEN(user, user_fields);
     type_commit(user_type);
     u = take(sizeof *u, 8);
     points(&u->text), points(&u->inside), points(&u->pair), points(&u->again);
@@ -954,17 +940,16 @@ static haul_type *expr_type, *list_type, *element_type;
 
 static void expr_start(haul_function *size)
 {
-    static const haul_ref expr_refs[] = { HAUL_OBJECT(expr, left, &expr_type),
+    static const haul_field expr_fields[] = { HAUL_OBJECT(expr, left, &expr_type),
                                           HAUL_OBJECT(expr, right, &expr_type),
                                           HAUL_OBJECT(expr, list, &list_type) };
-    static const haul_ref element_refs[] = { HAUL_OBJECT(element, expr, &expr_type),
+    static const haul_field element_fields[] = { HAUL_OBJECT(element, expr, &expr_type),
                                              HAUL_STRING(element, name) };
-    static const haul_ref list_refs[] = { HAUL_TAIL_OF(list, a, &element_type, HAUL_NS(list, n)) };
+    static const haul_field list_fields[] = { HAUL_TAIL(list, a, HAUL_COUNT(list, n), .target = &element_type) };
     lab_start();
-    expr_type = TYPE_OPEN(expr, expr_refs);
-    element_type = TYPE_OPEN(element, element_refs);
-    list_type = TYPE_OPEN(list, list_refs);
-    CHECK_STATUS(haul_type_set_size(expr_type, size), HAUL_OK);
+    expr_type = TYPE_OPEN(expr, expr_fields, .size_fn = size);
+    element_type = TYPE_OPEN(element, element_fields);
+    list_type = TYPE_OPEN(list, list_fields);
     type_commit(expr_type);
 }
 
@@ -1059,12 +1044,10 @@ static int64_t brief_bytes(const haul_here *here)
 TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
 {
     static haul_type *brief_type;
-    const haul_ref refs[] = { HAUL_OBJECT_BY(brief, next, &brief_type,
-                                             HAUL_RULE(.when = HAUL_EQUALS(brief, kind, 1))) };
+    const haul_field fields[] = { HAUL_OBJECT(brief, next, &brief_type, .when = HAUL_EQUALS(brief, kind, 1)) };
     brief *b;
     lab_start();
-    brief_type = TYPE_OPEN(brief, refs);
-    CHECK_STATUS(haul_type_set_size(brief_type, brief_bytes), HAUL_OK);
+    brief_type = TYPE_OPEN(brief, fields, .size_fn = brief_bytes);
     type_commit(brief_type);
     b = take(sizeof *b, 8);
     b->kind = 1;
@@ -1097,14 +1080,13 @@ static int64_t cut_pair_bytes(const haul_here *here)
     return ((const cut_pair *)here->self)->bytes;
 }
 
-static void cut_pair_start(const haul_ref *refs, size_t count)
+static void cut_pair_start(const haul_field *fields, size_t count)
 {
-    static const haul_ref inner[] = { HAUL_ARRAY(ends_first, begin,
-                                                 HAUL_END(ends_first, begin, end)) };
+    static const haul_field inner[] = { HAUL_ARRAY(ends_first, begin,
+                                                 HAUL_UNTIL(ends_first, end)) };
     lab_start();
     ends_first_type = TYPE_OPEN(ends_first, inner);
-    cut_pair_type = type_open("cut_pair", sizeof(cut_pair), refs, count);
-    CHECK_STATUS(haul_type_set_size(cut_pair_type, cut_pair_bytes), HAUL_OK);
+    cut_pair_type = type_new(&(const haul_struct){ .name = "cut_pair", .bytes = sizeof(cut_pair), .fields = fields, .field_count = count, .field_bytes = sizeof(haul_field), .size_fn = cut_pair_bytes });
     type_commit(cut_pair_type);
 }
 
@@ -1130,40 +1112,35 @@ static cut_pair *cut_pairs_make(size_t bytes)
     return whole;
 }
 
-static void pack_cut_pair(const haul_ref *refs, size_t count, size_t bytes)
+static void pack_cut_pair(const haul_field *fields, size_t count, size_t bytes)
 {
-    cut_pair_start(refs, count);
+    cut_pair_start(fields, count);
     lab_pack(cut_pairs_make(bytes), cut_pair_type, 1);
     cut_pair_end();
 }
 
 TEST(rules, an_object_that_ends_between_the_fields_of_a_pair_has_bytes_in_place_of_the_end)
 {
-    const haul_ref refs[] = { HAUL_ARRAY(cut_pair, text.begin,
-                                         HAUL_END(cut_pair, text.begin, text.end)),
+    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin,
+                                         HAUL_UNTIL(cut_pair, text.end)),
                               HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
-    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin));
-    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin) - 3);
+    pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin));
+    pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin) - 3);
 }
 
 TEST(rules, so_has_one_that_ends_between_the_fields_of_an_embedded_pair)
 {
-    const haul_ref refs[] = { HAUL_EMBED(cut_pair, text, &ends_first_type),
+    const haul_field fields[] = { HAUL_EMBED(cut_pair, text, &ends_first_type),
                               HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
-    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin));
-    pack_cut_pair(refs, 2, offsetof(cut_pair, text.begin) - 3);
+    pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin));
+    pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin) - 3);
 }
 
 TEST(rules, so_has_one_whose_pair_has_a_rule)
 {
-    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1),
-                                       .otherwise = HAUL_ELSE_RAW };
-    static const haul_rule with_parent = { .with_parent = 1 };
-    const haul_ref by_kind[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
-                                               HAUL_END(cut_pair, text.begin, text.end)),
+    const haul_field by_kind[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .when = HAUL_EQUALS(cut_pair, kind, 1), .else_raw = 1),
                                  HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
-    const haul_ref by_parent[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &with_parent,
-                                                 HAUL_END(cut_pair, text.begin, text.end)),
+    const haul_field by_parent[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .ancestor = HAUL_PARENT),
                                    HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     pack_cut_pair(by_kind, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin));
@@ -1172,12 +1149,10 @@ TEST(rules, so_has_one_whose_pair_has_a_rule)
 
 TEST(rules, a_pair_with_a_rule_whose_begin_alone_is_null_is_refused)
 {
-    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1) };
-    const haul_ref refs[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
-                                            HAUL_END(cut_pair, text.begin, text.end)),
+    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .when = HAUL_EQUALS(cut_pair, kind, 1)),
                               HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     cut_pair *pair;
-    cut_pair_start(refs, 2);
+    cut_pair_start(fields, 2);
     pair = take(sizeof *pair, 8);
     pair->bytes = (int32_t)sizeof *pair;
     pair->kind = 1;
@@ -1191,12 +1166,10 @@ TEST(rules, a_pair_with_a_rule_whose_begin_alone_is_null_is_refused)
 
 TEST(rules, where_such_a_pair_is_null_when_it_does_not_hold_its_end_is_so_too)
 {
-    static const haul_rule is_text = { .when = HAUL_EQUALS(cut_pair, kind, 1) };
-    const haul_ref refs[] = { HAUL_ARRAY_BY(cut_pair, text.begin, &is_text,
-                                            HAUL_END(cut_pair, text.begin, text.end)),
+    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .when = HAUL_EQUALS(cut_pair, kind, 1)),
                               HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     cut_pair *whole;
-    cut_pair_start(refs, 2);
+    cut_pair_start(fields, 2);
     whole = cut_pairs_make(offsetof(cut_pair, text.begin));
     hole(&whole->next->text.end, sizeof(void *));
     lab_pack(whole, cut_pair_type, 1);
@@ -1223,14 +1196,13 @@ static int64_t cut_count_bytes(const haul_here *here)
 TEST(rules, an_object_that_ends_before_a_count_of_an_embedded_struct_is_refused)
 {
     static haul_type *cut_count_type, *counted_text_type;
-    const haul_ref inner[] = { HAUL_ARRAY(counted_text, text, HAUL_N(counted_text, length)) };
-    const haul_ref refs[] = { HAUL_EMBED(cut_count, text, &counted_text_type),
+    const haul_field inner[] = { HAUL_ARRAY(counted_text, text, HAUL_COUNT(counted_text, length)) };
+    const haul_field fields[] = { HAUL_EMBED(cut_count, text, &counted_text_type),
                               HAUL_OBJECT(cut_count, next, &cut_count_type) };
     cut_count *whole, *cut;
     lab_start();
     counted_text_type = TYPE_OPEN(counted_text, inner);
-    cut_count_type = TYPE_OPEN(cut_count, refs);
-    CHECK_STATUS(haul_type_set_size(cut_count_type, cut_count_bytes), HAUL_OK);
+    cut_count_type = TYPE_OPEN(cut_count, fields, .size_fn = cut_count_bytes);
     type_commit(cut_count_type);
     whole = take(sizeof *whole, 8);
     whole->bytes = (int64_t)sizeof *whole;
@@ -1261,12 +1233,11 @@ static int64_t words_are_far(const haul_here *here)
 
 static void pack_cut_words(const haul_rule *is_far)
 {
-    const haul_ref refs[] = { HAUL_OBJECT(words, next, &words_type),
-                              HAUL_BYTES_BY(words, u.far, is_far, HAUL_FN(words_length)) };
+    const haul_field fields[] = { HAUL_OBJECT(words, next, &words_type),
+                              HAUL_BYTES_BY(words, u.far, is_far, HAUL_COUNT_FN(words_length)) };
     words *cut, *far;
     lab_start();
-    words_type = TYPE_OPEN(words, refs);
-    CHECK_STATUS(haul_type_set_size(words_type, words_bytes), HAUL_OK);
+    words_type = TYPE_OPEN(words, fields, .size_fn = words_bytes);
     type_commit(words_type);
     far = words_make("longer than eight");
     cut = take(offsetof(words, u) + 3, 8);
@@ -1281,10 +1252,6 @@ static void pack_cut_words(const haul_rule *is_far)
 
 TEST(rules, bytes_that_stand_in_for_a_pointer_travel_when_the_object_ends_within_them_too)
 {
-    static const haul_rule by_field = { .when = HAUL_NEGATIVE(words, length),
-                                        .otherwise = HAUL_ELSE_RAW };
-    static const haul_rule by_function = { .when = HAUL_IF(words_are_far),
-                                           .otherwise = HAUL_ELSE_RAW };
     pack_cut_words(&by_field);
     pack_cut_words(&by_function);
 }
@@ -1322,13 +1289,13 @@ static haul_type *rb_type;
 
 static void rb_start(void)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_BY(rb, parent_and_colour, &rb_type, HAUL_RULE(.tag_bits = 1)),
+    const haul_field fields[] = {
+        HAUL_ADDRESS(rb, parent_and_colour, .target = &rb_type, .tag_bits = 1),
         HAUL_OBJECT(rb, left, &rb_type),
         HAUL_OBJECT(rb, right, &rb_type),
     };
     lab_start();
-    rb_type = TYPE_OPEN(rb, refs);
+    rb_type = TYPE_OPEN(rb, fields);
     type_commit(rb_type);
 }
 
@@ -1368,13 +1335,12 @@ typedef struct wide {
 TEST(rules, tags_as_wide_as_the_targets_declared_alignment_survive)
 {
     static haul_type *wide_type;
-    const haul_ref refs[] = { HAUL_OBJECT_BY(wide, tagged, &wide_type, HAUL_RULE(.tag_bits = 63)) };
+    const haul_field fields[] = { HAUL_ADDRESS(wide, tagged, .target = &wide_type, .tag_bits = 63) };
     wide *first, *second;
     unsigned char *based;
     uint64_t *bitmap;
     lab_start();
-    wide_type = TYPE_OPEN(wide, refs);
-    CHECK_STATUS(haul_type_set_alignment(wide_type, 64), HAUL_OK);
+    wide_type = TYPE_OPEN(wide, fields, .alignment = 64);
     type_commit(wide_type);
     take(8, 8);
     memset(the.what, OF_NOBODY, 8);
@@ -1417,14 +1383,13 @@ static glist *glist_make(uintptr_t data, glist *next)
 
 TEST(rules, integers_and_magic_constants_in_pointer_fields_travel_as_they_are)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_BY(glist, data, &glist_type,
-                       HAUL_RULE(.integer_below = 65536, .integer_from = (uintptr_t)-2)),
+    const haul_field fields[] = {
+        HAUL_OBJECT(glist, data, &glist_type, .integers_below = 65536, .integers_from = (uintptr_t)-2),
         HAUL_OBJECT(glist, next, &glist_type),
     };
     glist *list_of_all;
     lab_start();
-    glist_type = TYPE_OPEN(glist, refs);
+    glist_type = TYPE_OPEN(glist, fields);
     type_commit(glist_type);
     list_of_all = glist_make(0, NULL);
     list_of_all = glist_make(1, list_of_all);
@@ -1456,18 +1421,17 @@ static int32_t narrow_distance(const void *from, const void *to)
 
 TEST(rules, distances_of_4_and_8_bytes_lead_to_the_copies_of_what_they_led_to)
 {
-    static const haul_rule distance = { .addressing = HAUL_RELATIVE };
-    static const haul_ref refs[] = {
-        HAUL_DISTANCE(offset_node, next, &offset_type, 0, &distance, HAUL_ONE),
-        HAUL_DISTANCE(offset_node, text, NULL, 1, &distance, HAUL_NULL_TERMINATED),
-        HAUL_DISTANCE(offset_node, far, &offset_type, 0, &distance, HAUL_ONE),
+    static const haul_field fields[] = {
+        HAUL_RELATIVE(offset_node, next, .target = &offset_type),
+        HAUL_RELATIVE(offset_node, text, .element_bytes = 1, .count = HAUL_TERMINATED),
+        HAUL_RELATIVE(offset_node, far, .target = &offset_type),
     };
     offset_node *a, *b;
     char *name;
     int32_t word;
     int64_t wide_word;
     lab_start();
-    offset_type = TYPE_OPEN(offset_node, refs);
+    offset_type = TYPE_OPEN(offset_node, fields);
     type_commit(offset_type);
     a = take(sizeof *a, 8);
     b = take_at(5 * PAGE, sizeof *b);
@@ -1503,9 +1467,9 @@ typedef struct crooked {
 TEST(rules, rules_hold_for_pointers_off_the_grid_too)
 {
     static haul_type *crooked_type;
-    const haul_ref refs[] = {
+    const haul_field fields[] = {
         { "next",
-          HAUL_REF_POINTER,
+          HAUL_FIELD_POINTER,
           offsetof(crooked, next),
           sizeof(void *),
           0,
@@ -1515,7 +1479,7 @@ TEST(rules, rules_hold_for_pointers_off_the_grid_too)
           1,
           HAUL_RULE(.when = HAUL_EQUALS(crooked, kind, 1)) },
         { "thing",
-          HAUL_REF_POINTER,
+          HAUL_FIELD_POINTER,
           offsetof(crooked, thing),
           sizeof(void *),
           1,
@@ -1527,7 +1491,7 @@ TEST(rules, rules_hold_for_pointers_off_the_grid_too)
     };
     crooked *c;
     lab_start();
-    crooked_type = TYPE_OPEN(crooked, refs);
+    crooked_type = TYPE_OPEN(crooked, fields);
     type_commit(crooked_type);
     the.has_odd = 1;
     c = take(3 * sizeof *c, 1);
@@ -1565,15 +1529,15 @@ typedef struct sink_work {
 
 static haul_type *sink_type;
 static const haul_case sink_cases[] = { { 0, &sink_type, 0 } };
-static const haul_ref sink_refs[] = {
-    HAUL_OBJECT_BY(sink, owned, &sink_type, HAUL_RULE(.when = HAUL_EQUALS(sink, kind, 0))),
-    HAUL_OBJECT_BY(sink, alias, &sink_type, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
-    HAUL_OBJECT_BY(sink, base, &sink_type, HAUL_RULE(.base = 32)),
-    HAUL_OBJECT_BY(sink, tagged, &sink_type, HAUL_RULE(.tag_bits = 1)),
-    HAUL_WORD_BY(sink, kept, HAUL_RULE(.mode = HAUL_MODE_EXTERNAL)),
-    HAUL_CHOICE(sink, chosen, HAUL_RULE(.choice = HAUL_BY_TAG(sink, kind, sink_cases))),
-    HAUL_DISTANCE(sink, distance, NULL, 4, HAUL_RULE(.addressing = HAUL_RELATIVE), HAUL_ONE),
-    HAUL_TAIL(sink, tail, HAUL_NS(sink, tail_count)),
+static const haul_field sink_fields[] = {
+    HAUL_OBJECT(sink, owned, &sink_type, .when = HAUL_EQUALS(sink, kind, 0)),
+    HAUL_OBJECT(sink, alias, &sink_type, .ownership = HAUL_BORROWED),
+    HAUL_ADDRESS(sink, base, .target = &sink_type, .base = 32),
+    HAUL_OBJECT(sink, tagged, &sink_type, .tag_bits = 1),
+    HAUL_ADDRESS(sink, kept, .ownership = HAUL_EXTERNAL),
+    HAUL_ADDRESS(sink, chosen, .type_switch = HAUL_SWITCH_TARGET(sink, kind, sink_cases)),
+    HAUL_RELATIVE(sink, distance, .element_bytes = 4),
+    HAUL_TAIL(sink, tail, HAUL_COUNT(sink, tail_count)),
 };
 
 static void sink_prepare(void *user, fault_plan *plan)
@@ -1594,8 +1558,8 @@ static haul_status sink_run(void *user)
 {
     sink_work *w = user;
     haul_root root;
-    haul_status status = haul_type_create_in(&w->allocator, "sink", sizeof(sink), sink_refs,
-                                             COUNT_OF(sink_refs), &w->type);
+    haul_status status = haul_type_create_in(&w->allocator, "sink", sizeof(sink), sink_fields,
+                                             COUNT_OF(sink_fields), &w->type);
     sink_type = w->type;
     if (status == HAUL_OK)
         status = haul_type_commit(w->type);
@@ -1699,14 +1663,13 @@ static int64_t herd_bytes(const haul_here *here)
 TEST(rules, an_object_ends_before_or_behind_a_large_embedded_array_and_not_within_it_G18)
 {
     static haul_type *sheep_type, *herd_type;
-    static const haul_ref sheep_refs[] = { HAUL_OBJECT(sheep, next, &sheep_type) };
-    static const haul_ref herd_refs[] = { HAUL_EMBED(herd, rows, &sheep_type) };
+    static const haul_field sheep_fields[] = { HAUL_OBJECT(sheep, next, &sheep_type) };
+    static const haul_field herd_fields[] = { HAUL_EMBED(herd, rows, &sheep_type) };
     herd *h;
     size_t i;
     lab_start();
-    sheep_type = TYPE_OPEN(sheep, sheep_refs);
-    herd_type = TYPE_OPEN(herd, herd_refs);
-    CHECK_STATUS(haul_type_set_size(herd_type, herd_bytes), HAUL_OK);
+    sheep_type = TYPE_OPEN(sheep, sheep_fields);
+    herd_type = TYPE_OPEN(herd, herd_fields, .size_fn = herd_bytes);
     type_commit(herd_type);
     h = take(sizeof *h, 8);
     for (i = 0; i < 100; i++)
@@ -1736,12 +1699,10 @@ static int64_t stub_bytes(const haul_here *here)
 TEST(rules, an_object_that_ends_within_a_pointer_whose_condition_holds_is_refused_G18)
 {
     static haul_type *stub_type;
-    static const haul_rule is_one = { .when = HAUL_EQUALS(stub, kind, 1) };
-    static const haul_ref refs[] = { HAUL_STRING_BY(stub, text, &is_one) };
+    static const haul_field fields[] = { HAUL_STRING(stub, text, .when = HAUL_EQUALS(stub, kind, 1)) };
     stub *s;
     lab_start();
-    stub_type = TYPE_OPEN(stub, refs);
-    CHECK_STATUS(haul_type_set_size(stub_type, stub_bytes), HAUL_OK);
+    stub_type = TYPE_OPEN(stub, fields, .size_fn = stub_bytes);
     type_commit(stub_type);
     s = take(sizeof *s, 8);
     points(&s->text);
@@ -1764,14 +1725,13 @@ typedef struct both_ends {
 TEST(rules, the_end_of_a_pair_may_be_a_pointer_of_its_own_under_the_same_condition)
 {
     static haul_type *both_type;
-    static const haul_rule is_one = { .when = HAUL_EQUALS(both_ends, kind, 1) };
-    static const haul_ref refs[] = {
-        HAUL_ARRAY_BY(both_ends, begin, &is_one, HAUL_END(both_ends, begin, end)),
-        HAUL_ARRAY_BY(both_ends, end, &is_one, HAUL_FIXED(2)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(both_ends, begin, HAUL_UNTIL(both_ends, end), .when = HAUL_EQUALS(both_ends, kind, 1)),
+        HAUL_ARRAY(both_ends, end, HAUL_FIXED(2), .when = HAUL_EQUALS(both_ends, kind, 1)),
     };
     both_ends *b;
     lab_start();
-    both_type = TYPE_OPEN(both_ends, refs);
+    both_type = TYPE_OPEN(both_ends, fields);
     type_commit(both_type);
     b = take(sizeof *b, 8);
     points(&b->begin), points(&b->end);

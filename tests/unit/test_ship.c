@@ -9,6 +9,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 /* ---- Walks. */
 
@@ -110,7 +111,7 @@ static void tour_in_order(void *argument)
 
 TEST(ship, a_tree_keeps_its_parent_links)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(branch, left, &branch_type),
         HAUL_OBJECT(branch, right, &branch_type),
         HAUL_OBJECT(branch, parent, &branch_type),
@@ -121,7 +122,7 @@ TEST(ship, a_tree_keeps_its_parent_links)
     tour there, here;
     unsigned char *before;
     world_start(&w, 1 << 16);
-    CHECK_STATUS(haul_type_create("branch", sizeof(branch), refs, 3, &branch_type), HAUL_OK);
+    CHECK_STATUS(type_make("branch", sizeof(branch), fields, 3, &branch_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(branch_type), HAUL_OK);
     here.root = branch_make(&w, NULL, 0, 300);
     here.count = here.wrong = 0;
@@ -157,13 +158,13 @@ static haul_type *label_type, *cell_type;
 
 static void cell_types_make(void)
 {
-    static const haul_ref label_refs[] = { HAUL_STRING(label, text) };
-    static const haul_ref cell_refs[] = {
-        HAUL_ARRAY(cell, values, HAUL_N(cell, n)),
+    static const haul_field label_fields[] = { HAUL_STRING(label, text) };
+    static const haul_field cell_fields[] = {
+        HAUL_ARRAY(cell, values, HAUL_COUNT(cell, n)),
         HAUL_EMBED(cell, labels, &label_type),
     };
-    CHECK_STATUS(haul_type_create("label", sizeof(label), label_refs, 1, &label_type), HAUL_OK);
-    CHECK_STATUS(haul_type_create("cell", sizeof(cell), cell_refs, 2, &cell_type), HAUL_OK);
+    CHECK_STATUS(type_make("label", sizeof(label), label_fields, 1, &label_type), HAUL_OK);
+    CHECK_STATUS(type_make("cell", sizeof(cell), cell_fields, 2, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
 
@@ -312,7 +313,7 @@ TEST(ship, a_graph_without_pointers_needs_no_relocation)
     haul_shipment_info told;
     unsigned char data[100], back[100];
     memset(data, 7, sizeof data);
-    CHECK_STATUS(haul_type_create("plain", sizeof data, NULL, 0, &plain), HAUL_OK);
+    CHECK_STATUS(type_make("plain", sizeof data, NULL, 0, &plain), HAUL_OK);
     CHECK_STATUS(haul_type_commit(plain), HAUL_OK);
     CHECK_STATUS(haul_ship(device, data, plain, 1, NULL, &s), HAUL_OK);
     CHECK_EQ(counters_of(device).relocations, 0);
@@ -397,7 +398,7 @@ static void null_odd_pointer(void *argument)
 TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
 {
     enum { BYTES = 3 + sizeof(void *) + 2 };
-    haul_ref ref;
+    haul_field field;
     haul_type *odd;
     haul_device *device = host_device();
     haul_shipment *s;
@@ -407,20 +408,20 @@ TEST(ship, pointers_off_the_grid_are_patched_on_the_device)
     unsigned char object[BYTES];
     spots spot;
     int on_host;
-    static const haul_shape string = HAUL_NULL_TERMINATED;
-    memset(&ref, 0, sizeof ref);
-    ref.name = "text";
-    ref.kind = HAUL_REF_POINTER;
-    ref.offset = 3;
-    ref.field_bytes = sizeof(void *);
-    ref.element_bytes = 1;
-    ref.levels = 1;
-    ref.shape[0] = string;
-    ref.unaligned = 1;
+    static const haul_count string = HAUL_TERMINATED;
+    memset(&field, 0, sizeof field);
+    field.name = "text";
+    field.kind = HAUL_FIELD_POINTER;
+    field.offset = 3;
+    field.bytes = sizeof(void *);
+    field.element_bytes = 1;
+    field.levels = 1;
+    field.count = string;
+    field.packed = 1;
     memset(object, 9, sizeof object);
     memcpy(object + 3, &target, sizeof target);
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(haul_type_create("odd", sizeof object, &ref, 1, &odd), HAUL_OK);
+    CHECK_STATUS(type_make("odd", sizeof object, &field, 1, &odd), HAUL_OK);
     CHECK_STATUS(haul_type_commit(odd), HAUL_OK);
     for (on_host = 0; on_host < 2; on_host++) {
         host_patches(device, on_host);
@@ -628,7 +629,7 @@ TEST(ship, wrong_arguments_are_refused_and_results_are_null_G1)
     world_start(&w, 1 << 14);
     museum_open();
     first = museum_make(&w, 3, 0);
-    CHECK_STATUS(haul_type_create("open", 8, NULL, 0, &open_type), HAUL_OK);
+    CHECK_STATUS(type_make("open", 8, NULL, 0, &open_type), HAUL_OK);
     root.address = first;
     root.type = room_type;
     root.count = 1;
@@ -734,7 +735,7 @@ static int64_t count_and_call(const haul_here *here)
 
 TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(reentry, numbers, HAUL_FN(count_and_call)) };
+    static const haul_field fields[] = { HAUL_ARRAY(reentry, numbers, HAUL_COUNT_FN(count_and_call)) };
     int32_t numbers[3] = { 1, 2, 3 };
     reentry object;
     test_device options;
@@ -745,7 +746,7 @@ TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
     object.value = 1;
     object.numbers = numbers;
     c.object = &object;
-    CHECK_STATUS(haul_type_create("reentry", sizeof object, refs, 1, &reentry_type), HAUL_OK);
+    CHECK_STATUS(type_make("reentry", sizeof object, fields, 1, &reentry_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(reentry_type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), &options, &c.device), HAUL_OK);
     CHECK_STATUS(haul_ship(c.device, &object, reentry_type, 1, NULL, &c.shipment), HAUL_OK);
@@ -789,7 +790,7 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
     options.new_context.progress = hear;
     options.new_context.progress_user = &h;
     CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
-    CHECK_STATUS(haul_type_create("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(type_make("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
     h.refuse = 1;
     CHECK_STATUS(haul_ship(device, data, bulk, 24, NULL, &s), HAUL_ERROR_CANCELLED);

@@ -8,6 +8,7 @@
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 /* small enough to cross as one; not; to be patched on the way */
 enum { FEW = 20, MANY = 60000, LARGE = 170000 };
@@ -407,12 +408,12 @@ static void touch_wide(void *argument)
 TEST(ship_arena, arrays_of_types_with_many_words_and_embedded_ones_are_patched)
 {
     haul_type *wide_type;
-    const haul_ref refs[] = { HAUL_OBJECT_EACH(wide, link, &link_type),
+    const haul_field fields[] = { HAUL_EACH(wide, link, .target = &link_type),
                               HAUL_EMBED(wide, last, &link_type) };
     wide *w;
     int i;
     start(FEW, NULL);
-    CHECK_STATUS(haul_type_create("wide", sizeof(wide), refs, 2, &wide_type), HAUL_OK);
+    CHECK_STATUS(type_make("wide", sizeof(wide), fields, 2, &wide_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
     w = haul_arena_new(the_arena, wide_type, 3);
     for (i = 0; i < 3; i++) {
@@ -1080,13 +1081,13 @@ static int64_t ten_at_first(const haul_here *here)
 /* The second look, for the path, finds nothing wrong or something else. */
 TEST(ship_arena, a_graph_that_leaves_the_arena_at_the_first_look_alone_is_refused)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(fickle, numbers, HAUL_FN(ten_at_first)) };
+    static const haul_field fields[] = { HAUL_ARRAY(fickle, numbers, HAUL_COUNT_FN(ten_at_first)) };
     static double outside[10];
     haul_type *type;
     fickle *f;
     int i;
     start_untyped(FEW);
-    CHECK_STATUS(haul_type_create("fickle", sizeof(fickle), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("fickle", sizeof(fickle), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     f = library_malloc(sizeof *f);
     f->numbers = outside;
@@ -1223,13 +1224,13 @@ static family *the_family;
 
 static void family_start(size_t nursery_bytes, int wanted)
 {
-    haul_ref refs[2];
+    haul_field fields[2];
     open_device();
-    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
+    CHECK_STATUS(type_make("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
                  HAUL_OK);
-    refs[0] = (haul_ref)HAUL_OBJECT(family, nursery, &nursery_type);
-    refs[1] = (haul_ref)HAUL_OBJECT(family, first, &link_type);
-    CHECK_STATUS(haul_type_create("family", sizeof(family), refs, 2, &family_type), HAUL_OK);
+    fields[0] = (haul_field)HAUL_OBJECT(family, nursery, &nursery_type);
+    fields[1] = (haul_field)HAUL_OBJECT(family, first, &link_type);
+    CHECK_STATUS(type_make("family", sizeof(family), fields, 2, &family_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(family_type), HAUL_OK);
     CHECK_STATUS(test_arena(the_device, NULL, &the_arena), HAUL_OK);
     the_family = haul_arena_new(the_arena, family_type, 1);
@@ -1494,7 +1495,7 @@ TEST(ship_arena, nurseries_and_stamps_check_their_arguments)
     CHECK_PTR(haul_arena_new_nursery(the_arena, 0), NULL);
     CHECK_PTR(haul_arena_new_nursery(the_arena, SIZE_MAX), NULL);
     CHECK_PTR(haul_arena_new_nursery(NULL, 100), NULL);
-    CHECK_STATUS(haul_type_bytes("large", 65 * sizeof(void *), &large), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "large", 65 * sizeof(void *), &large), HAUL_OK);
     CHECK_STATUS(haul_stamp_of(large, &stamp), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_commit(large), HAUL_OK);
     CHECK_STATUS(haul_stamp_of(large, &stamp), HAUL_ERROR_UNSUPPORTED);

@@ -9,6 +9,7 @@
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -53,29 +54,29 @@ typedef struct box {
 
 static haul_type *box_type;
 
-static haul_ref packed_ref(const char *name, size_t offset, haul_type *const *target)
+static haul_field packed_field(const char *name, size_t offset, haul_type *const *target)
 {
-    haul_ref ref;
-    memset(&ref, 0, sizeof ref);
-    ref.name = name;
-    ref.kind = HAUL_REF_POINTER;
-    ref.offset = offset;
-    ref.field_bytes = sizeof(void *);
-    ref.element_bytes = target ? BOX : 1;
-    ref.target = target;
-    ref.levels = 1;
-    ref.unaligned = 1;
+    haul_field field;
+    memset(&field, 0, sizeof field);
+    field.name = name;
+    field.kind = HAUL_FIELD_POINTER;
+    field.offset = offset;
+    field.bytes = sizeof(void *);
+    field.element_bytes = target ? BOX : 1;
+    field.target = target;
+    field.levels = 1;
+    field.unaligned = 1;
     if (!target)
-        ref.shape[0] = (haul_shape)HAUL_NULL_TERMINATED;
-    return ref;
+        field.shape[0] = (haul_count)HAUL_TERMINATED;
+    return field;
 }
 
 static void boxes_open(void)
 {
-    haul_ref refs[2];
-    refs[0] = packed_ref("next", NEXT, &box_type);
-    refs[1] = packed_ref("name", NAME, NULL);
-    CHECK_STATUS(haul_type_create("box", BOX, refs, 2, &box_type), HAUL_OK);
+    haul_field fields[2];
+    fields[0] = packed_field("next", NEXT, &box_type);
+    fields[1] = packed_field("name", NAME, NULL);
+    CHECK_STATUS(type_make("box", BOX, fields, 2, &box_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(box_type), HAUL_OK);
 }
 
@@ -350,18 +351,16 @@ typedef struct leaf {
 enum { BRANCH = 1, NUMBERED = 2 };
 
 static haul_type *leaf_type;
-static const haul_rule is_branch = { .when = HAUL_EQUALS(leaf, kind, BRANCH),
-                                     .otherwise = HAUL_ELSE_RAW };
 
 static void leaves_open(int with_union)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_BY(leaf, up, &leaf_type, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
-        HAUL_OBJECT_BY(leaf, cache, &leaf_type, HAUL_RULE(.mode = HAUL_MODE_NULL)),
-        HAUL_WORD_BY(leaf, done, HAUL_RULE(.mode = HAUL_MODE_OPAQUE)),
-        HAUL_OBJECT_BY(leaf, u.leaf, &leaf_type, &is_branch),
+    const haul_field fields[] = {
+        HAUL_OBJECT(leaf, up, &leaf_type, .ownership = HAUL_BORROWED),
+        HAUL_SKIP(leaf, cache),
+        HAUL_RAW(leaf, done),
+        HAUL_OBJECT(leaf, u.leaf, &leaf_type, .when = HAUL_EQUALS(leaf, kind, BRANCH), .else_raw = 1),
     };
-    CHECK_STATUS(haul_type_create("leaf", sizeof(leaf), refs, with_union ? 4 : 3, &leaf_type),
+    CHECK_STATUS(type_make("leaf", sizeof(leaf), fields, with_union ? 4 : 3, &leaf_type),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(leaf_type), HAUL_OK);
 }
@@ -466,10 +465,10 @@ static void shout(void *argument)
 }
 
 /* Two texts whose letters are made capitals on the device. */ static void
-shout_tails(const haul_ref *refs, haul_type **type, text **first, text **second)
+shout_tails(const haul_field *fields, haul_type **type, text **first, text **second)
 {
     start(NULL);
-    CHECK_STATUS(haul_type_create("text", sizeof(text), refs, 2, type), HAUL_OK);
+    CHECK_STATUS(type_make("text", sizeof(text), fields, 2, type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(*type), HAUL_OK);
     *first = haul_arena_new_tail(the_arena, *type, 40);
     *second = haul_arena_new_tail(the_arena, *type, 3);
@@ -489,9 +488,9 @@ TEST(ship_arena_special, a_tail_of_plain_elements_travels_with_its_object)
 {
     haul_type *type;
     text *first, *second;
-    const haul_ref refs[] = { HAUL_OBJECT(text, next, &type),
-                              HAUL_TAIL(text, letters, HAUL_N(text, length)) };
-    shout_tails(refs, &type, &first, &second);
+    const haul_field fields[] = { HAUL_OBJECT(text, next, &type),
+                              HAUL_TAIL(text, letters, HAUL_COUNT(text, length)) };
+    shout_tails(fields, &type, &first, &second);
     CHECK_EQ(first->letters[0], 'A');
     CHECK_EQ(first->letters[39], 'A');
     CHECK_BYTES(second->letters, "BBB", 3);
@@ -504,10 +503,9 @@ TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_t
 {
     haul_type *type;
     text *first, *second;
-    const haul_ref refs[] = { HAUL_OBJECT(text, next, &type),
-                              HAUL_TAIL_BY(text, letters, HAUL_RULE(.direction = HAUL_IN),
-                                           HAUL_N(text, length)) };
-    shout_tails(refs, &type, &first, &second);
+    const haul_field fields[] = { HAUL_OBJECT(text, next, &type),
+                              HAUL_TAIL(text, letters, HAUL_COUNT(text, length), .transfer = HAUL_COPYIN) };
+    shout_tails(fields, &type, &first, &second);
     CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(first->letters[0], 'a');
     CHECK_EQ(first->letters[39], 'a');
@@ -545,11 +543,11 @@ static void update_input(int discovered)
     task *t;
     start(NULL);
     {
-        const haul_ref refs[] = {
-            HAUL_DATA_BY(task, factor, HAUL_RULE(.direction = HAUL_IN)),
-            HAUL_ARRAY_BY(task, values, HAUL_RULE(.direction = HAUL_IN), HAUL_N(task, count)),
+        const haul_field fields[] = {
+            HAUL_RAW(task, factor, .transfer = HAUL_COPYIN),
+            HAUL_ARRAY(task, values, HAUL_COUNT(task, count), .transfer = HAUL_COPYIN),
         };
-        CHECK_STATUS(haul_type_create("task", sizeof(task), refs, 2, &task_type), HAUL_OK);
+        CHECK_STATUS(type_make("task", sizeof(task), fields, 2, &task_type), HAUL_OK);
     }
     CHECK_STATUS(haul_type_commit(task_type), HAUL_OK);
     t = haul_arena_new(the_arena, task_type, 1);
@@ -594,8 +592,8 @@ TEST(ship_arena_special, a_pointer_that_is_null_there_stays_through_a_direct_ret
     hop *first;
     start(NULL);
     {
-        const haul_ref refs[] = { HAUL_OBJECT(hop, next, &hop_type) };
-        CHECK_STATUS(haul_type_create("hop", sizeof(hop), refs, 1, &hop_type), HAUL_OK);
+        const haul_field fields[] = { HAUL_OBJECT(hop, next, &hop_type) };
+        CHECK_STATUS(type_make("hop", sizeof(hop), fields, 1, &hop_type), HAUL_OK);
     }
     CHECK_STATUS(haul_type_commit(hop_type), HAUL_OK);
     first = haul_arena_new(the_arena, hop_type, 1);
@@ -635,11 +633,11 @@ static haul_type *hooked_type;
 
 static void hooked_open(void)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_BY(hooked, colour, &hooked_type, HAUL_RULE(.tag_bits = 3, .integer_below = 64)),
-        HAUL_OBJECT_BY(hooked, link.next, &hooked_type, HAUL_RULE(.base = -5000)),
+    const haul_field fields[] = {
+        HAUL_ADDRESS(hooked, colour, .target = &hooked_type, .tag_bits = 3, .integers_below = 64),
+        HAUL_ADDRESS(hooked, link.next, .target = &hooked_type, .base = -5000),
     };
-    CHECK_STATUS(haul_type_create("hooked", sizeof(hooked), refs, 2, &hooked_type), HAUL_OK);
+    CHECK_STATUS(type_make("hooked", sizeof(hooked), fields, 2, &hooked_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(hooked_type), HAUL_OK);
 }
 
@@ -692,7 +690,7 @@ TEST(ship_arena_special, data_of_elements_that_lie_between_one_another_comes_bac
     int32_t *matrix;
     int i;
     start(NULL);
-    CHECK_STATUS(haul_type_bytes("entry", 4, &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "entry", 4, &narrow), HAUL_OK);
     CHECK_STATUS(haul_type_vector(3, 1, 4, narrow, &column), HAUL_OK);
     haul_type_free(&narrow);
     CHECK_STATUS(haul_type_create_resized(column, 0, 4, &narrow), HAUL_OK);
@@ -734,7 +732,7 @@ TEST(ship_arena_special, bytes_behind_a_subarray_belong_to_nobody_and_travel)
     behind b;
     int i;
     start(NULL);
-    CHECK_STATUS(haul_type_bytes("entry", ENTRY, &entry), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "entry", ENTRY, &entry), HAUL_OK);
     CHECK_STATUS(haul_type_create_subarray(2, sizes, subsizes, starts, HAUL_ORDER_C, entry, &part),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(part), HAUL_OK);
@@ -932,7 +930,7 @@ enum { CHUNK = 1024, FIELDS = 24, ITEM_WORDS = 9 };
 
 typedef struct to_the_byte {
     random_source random;
-    haul_ref refs[FIELDS];
+    haul_field fields[FIELDS];
     size_t ref_count, bytes; /* of an object: rows, and how long it is */
     unsigned char of[ITEM_WORDS * sizeof(void *)];
     unsigned char chunk_of[CHUNK]; /* of each byte of the chunk */
@@ -941,26 +939,24 @@ typedef struct to_the_byte {
 } to_the_byte;
 
 static haul_type *item_type;
-static const haul_rule in_rule = { .direction = HAUL_IN }, out_rule = { .direction = HAUL_OUT };
-static const haul_rule null_rule = { .mode = HAUL_MODE_NULL };
 
 static void add_row(to_the_byte *b, size_t at, size_t bytes, int of)
 {
-    haul_ref *ref = &b->refs[b->ref_count++];
+    haul_field *field = &b->fields[b->ref_count++];
     static const char *const names[FIELDS] = { "next", "b", "c", "d", "e", "f", "g", "h",
                                                "i",    "j", "k", "l", "m", "n", "o", "p",
                                                "q",    "r", "s", "t", "u", "v", "w", "x" };
-    memset(ref, 0, sizeof *ref);
-    ref->name = names[b->ref_count - 1];
-    ref->kind = of == OF_POINTER || of == OF_NULL ? HAUL_REF_POINTER
-                : of == OF_SKIP                   ? HAUL_REF_SKIP
-                                                  : HAUL_REF_DATA;
-    ref->offset = at;
-    ref->field_bytes = bytes;
-    ref->levels = ref->kind == HAUL_REF_POINTER;
-    ref->target = of == OF_POINTER ? &item_type : NULL;
-    ref->element_bytes = of == OF_NULL ? 1 : 0;
-    ref->rule = of == OF_IN     ? &in_rule
+    memset(field, 0, sizeof *field);
+    field->name = names[b->ref_count - 1];
+    field->kind = of == OF_POINTER || of == OF_NULL ? HAUL_FIELD_POINTER
+                : of == OF_SKIP                   ? HAUL_FIELD_SKIP
+                                                  : HAUL_FIELD_RAW;
+    field->offset = at;
+    field->bytes = bytes;
+    field->levels = field->kind == HAUL_FIELD_POINTER;
+    field->target = of == OF_POINTER ? &item_type : NULL;
+    field->element_bytes = of == OF_NULL ? 1 : 0;
+    field->rule = of == OF_IN     ? &in_rule
                 : of == OF_OUT  ? &out_rule
                 : of == OF_NULL ? &null_rule
                                 : NULL;
@@ -989,7 +985,7 @@ static void draw_type(to_the_byte *b)
             add_row(b, at, run, of);
         memset(b->of + at, of, run);
     }
-    CHECK_STATUS(haul_type_create("item", b->bytes, b->refs, b->ref_count, &item_type), HAUL_OK);
+    CHECK_STATUS(type_make("item", b->bytes, b->fields, b->ref_count, &item_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(item_type), HAUL_OK);
 }
 

@@ -9,6 +9,7 @@
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 static fault_plan plan;
 
@@ -223,7 +224,7 @@ TEST(async, an_update_with_pointers_in_it_keeps_those_of_the_device)
     haul_shipment *s;
     start();
     CHECK((array = calloc(1, bytes)) != NULL);
-    CHECK_STATUS(haul_type_bytes("array", bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "array", bytes, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_ship(the.device, array, type, 1, NULL, &s), HAUL_OK);
     memset(array, 7, bytes);

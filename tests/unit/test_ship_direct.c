@@ -16,6 +16,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 static haul_shipment_info told(haul_shipment *s)
 {
@@ -214,7 +215,7 @@ segments_of_array(size_t bytes)
     size_t segments, attachments;
     void *array = calloc(1, bytes);
     CHECK(array != NULL);
-    CHECK_STATUS(haul_type_bytes("array", bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "array", bytes, &type), HAUL_OK);
     root.address = array;
     root.type = type;
     root.count = 1;
@@ -303,7 +304,7 @@ typedef struct item {
     direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as_it_is_packed)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_ARRAY(item, values, HAUL_N(item, count)) };
+    static const haul_field fields[] = { HAUL_ARRAY(item, values, HAUL_COUNT(item, count)) };
     haul_ship_options options;
     item *one, there;
     open_place(0);
@@ -312,7 +313,7 @@ typedef struct item {
     one->values = (double *)(void *)((unsigned char *)one + 32);
     memset(&options, 0, sizeof options);
     options.lock_source = 1;
-    CHECK_STATUS(haul_type_create("item", sizeof(item), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("item", sizeof(item), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_ship(here.device, one, type, 1, &options, &here.s), HAUL_OK);
     CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
@@ -555,7 +556,7 @@ typedef struct lone {
 /* One more than can be locked. */ TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(lone, next, &type) };
+    static const haul_field fields[] = { HAUL_OBJECT(lone, next, &type) };
     enum { RUNS = 4097, APART = 8192 };
     haul_ship_options options;
     unsigned char *memory = malloc((size_t)(RUNS + 1) * APART);
@@ -565,7 +566,7 @@ typedef struct lone {
     memset(&options, 0, sizeof options);
     options.lock_source = 1;
     open_place(0);
-    CHECK_STATUS(haul_type_create("lone", sizeof(lone), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("lone", sizeof(lone), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (i = 0; i < RUNS; i++) {
         at = (lone *)(void *)(memory + i * APART);
@@ -588,16 +589,15 @@ typedef struct barred {
 TEST(direct, what_does_not_travel_both_ways_is_packed)
 {
     static haul_type *type;
-    static const haul_rule stays = { .direction = HAUL_IN };
-    static const haul_ref refs[] = { HAUL_OBJECT(barred, next, &type),
-                                     HAUL_ARRAY_BY(barred, input, &stays, HAUL_FIXED(4)) };
+    static const haul_field fields[] = { HAUL_OBJECT(barred, next, &type),
+                                     HAUL_ARRAY(barred, input, HAUL_FIXED(4), .transfer = HAUL_COPYIN) };
     static double values[4];
     static barred one = { NULL, values };
     haul_ship_options options;
     memset(&options, 0, sizeof options);
     options.lock_source = 1;
     open_place(0);
-    CHECK_STATUS(haul_type_create("barred", sizeof(barred), refs, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("barred", sizeof(barred), fields, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_ship(here.device, &one, type, 1, &options, &here.s), HAUL_OK);
     CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);

@@ -10,6 +10,7 @@
 #include "ship_faults.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 TEST(ship_faults, shipping_survives_every_fault_H1_H2_D1_D4_D5_D6)
 {
@@ -438,7 +439,7 @@ TEST(ship_faults, a_device_without_words_for_its_failure_is_told_in_ours)
     table.capabilities = like_no_small_graphs;
     table.copy_to = refuse_copy;
     table.message = no_words;
-    CHECK_STATUS(haul_type_bytes("bytes", sizeof bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "bytes", sizeof bytes, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_open(&table, NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, bytes, type, 1, NULL, &s), HAUL_ERROR_DEVICE);

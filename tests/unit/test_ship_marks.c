@@ -9,6 +9,7 @@
 #include "arena_graphs.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 /* too many to cross as one, whoever packs, with the bitmap behind them */
@@ -595,8 +596,8 @@ static int ship_rows(haul_device *device, int count, int64_t elements, int is_or
 TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
 {
     static const int64_t elements[] = { 0, 30, 100, 120, 150, 300, 1000, 7000, 20000 };
-    static const haul_ref refs[] = { HAUL_OBJECT(row, next, &row_type),
-                                     HAUL_ARRAY(row, data, HAUL_N(row, count)) };
+    static const haul_field fields[] = { HAUL_OBJECT(row, next, &row_type),
+                                     HAUL_ARRAY(row, data, HAUL_COUNT(row, count)) };
     fault_plan plan;
     haul_device *device;
     size_t i;
@@ -604,7 +605,7 @@ TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
     memset(&plan, 0, sizeof plan);
     plan.chunk_bytes = 1 << 16;
     plan.no_send = 1;
-    CHECK_STATUS(haul_type_create("row", sizeof(row), refs, 2, &row_type), HAUL_OK);
+    CHECK_STATUS(type_make("row", sizeof(row), fields, 2, &row_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(row_type), HAUL_OK);
     CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
     for (is_ordered = 0; is_ordered < 2; is_ordered++)
@@ -633,7 +634,7 @@ TEST(ship_marks, large_objects_that_lie_far_apart_are_few_pointers)
 {
     enum { PAGES = 300, APART = 1 << 16 };
     haul_type *page_type = NULL;
-    haul_ref refs[] = { HAUL_OBJECT(page, next, &page_type) };
+    haul_field fields[] = { HAUL_OBJECT(page, next, &page_type) };
     unsigned char *memory = calloc(PAGES, APART);
     haul_device *device;
     haul_shipment *shipment;
@@ -644,7 +645,7 @@ TEST(ship_marks, large_objects_that_lie_far_apart_are_few_pointers)
     memset(&plan, 0, sizeof plan);
     plan.chunk_bytes = 1 << 16;
     plan.no_send = 1;
-    CHECK_STATUS(haul_type_create("page", sizeof(page), refs, 1, &page_type), HAUL_OK);
+    CHECK_STATUS(type_make("page", sizeof(page), fields, 1, &page_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(page_type), HAUL_OK);
     CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
     for (i = 0; i + 1 < PAGES; i++)
@@ -710,14 +711,14 @@ static void check_born(const haul_shipment *shipment, const birth *b, int count)
 static void bear_by_one_of_two(size_t between)
 {
     static haul_type *nursery_type, *birth_type;
-    haul_ref refs[] = { HAUL_OBJECT(birth, nursery, &nursery_type),
+    haul_field fields[] = { HAUL_OBJECT(birth, nursery, &nursery_type),
                         HAUL_OBJECT(birth, first, &link_type) };
     haul_shipment *other, *copy;
     birth *b;
     start(0, 0, 0);
-    CHECK_STATUS(haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
+    CHECK_STATUS(type_make("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
                  HAUL_OK);
-    CHECK_STATUS(haul_type_create("birth", sizeof(birth), refs, 2, &birth_type), HAUL_OK);
+    CHECK_STATUS(type_make("birth", sizeof(birth), fields, 2, &birth_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(birth_type), HAUL_OK);
     b = haul_arena_new(the_arena, birth_type, 1);
     CHECK(b != NULL);

@@ -11,6 +11,7 @@
 #include "ship_faults.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { GAP = 25000 };
 
@@ -310,7 +311,7 @@ static void double_weights(void *root)
 /* A direct return, twice, of so many rings; what it uses is counted once. */ static void
 return_rings(size_t most, unsigned count, size_t apart)
 {
-    const haul_ref refs[] = { HAUL_OBJECT(ring, next, &ring_type) };
+    const haul_field fields[] = { HAUL_OBJECT(ring, next, &ring_type) };
     haul_device *device;
     haul_arena_options options;
     haul_shipment *s;
@@ -322,7 +323,7 @@ return_rings(size_t most, unsigned count, size_t apart)
     memset(&options, 0, sizeof options);
     options.pinned = 1;
     options.reserve_bytes = 1 << 22;
-    CHECK_STATUS(haul_type_create("ring", sizeof(ring), refs, 1, &ring_type), HAUL_OK);
+    CHECK_STATUS(type_make("ring", sizeof(ring), fields, 1, &ring_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(ring_type), HAUL_OK);
     CHECK_STATUS(test_arena(device, &options, &arena), HAUL_OK);
     first = make_rings(arena, count, apart);
@@ -456,11 +457,11 @@ enum { RING = 4, PIECES = 6 };
 
 static bulk *bulks_make(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(bulk, next, &bulk_type) };
+    static const haul_field fields[] = { HAUL_OBJECT(bulk, next, &bulk_type) };
     bulk *all = calloc(BULKS, sizeof *all);
     size_t i, j;
     CHECK(all != NULL);
-    CHECK_STATUS(haul_type_create("bulk", sizeof(bulk), refs, 1, &bulk_type), HAUL_OK);
+    CHECK_STATUS(type_make("bulk", sizeof(bulk), fields, 1, &bulk_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk_type), HAUL_OK);
     for (i = 0; i < BULKS; i++) {
         all[i].next = i + 1 < BULKS ? &all[i + 1] : NULL;
@@ -743,13 +744,13 @@ static void follow_crooked(void *argument)
 /* Every place of a pair of them around the edge of a block. */ TEST(
     pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
 {
-    haul_ref refs[] = { HAUL_OBJECT(crooked, other, &crooked_type) };
+    haul_field fields[] = { HAUL_OBJECT(crooked, other, &crooked_type) };
     haul_device *device = counting_device(1);
     world w;
     size_t shift;
-    refs[0].unaligned = 1;
+    fields[0].unaligned = 1;
     world_start(&w, 1 << 18);
-    CHECK_STATUS(haul_type_create("crooked", sizeof(crooked), refs, 1, &crooked_type), HAUL_OK);
+    CHECK_STATUS(type_make("crooked", sizeof(crooked), fields, 1, &crooked_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(crooked_type), HAUL_OK);
     for (shift = 0; shift < 2 * sizeof(crooked); shift++) {
         unsigned char *edge =
@@ -875,11 +876,11 @@ static haul_type *wide_type;
 
 static wide *wides_make(size_t count)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(wide, next, &wide_type) };
+    static const haul_field fields[] = { HAUL_OBJECT(wide, next, &wide_type) };
     wide *all = calloc(count, sizeof *all);
     size_t i;
     CHECK(all != NULL);
-    CHECK_STATUS(haul_type_create("wide", sizeof(wide), refs, 1, &wide_type), HAUL_OK);
+    CHECK_STATUS(type_make("wide", sizeof(wide), fields, 1, &wide_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
     for (i = 0; i + 1 < count; i++)
         all[i].next = &all[i + 1];

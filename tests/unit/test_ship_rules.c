@@ -7,6 +7,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { INNER = 1, LEAF = 2 };
 
@@ -31,29 +32,21 @@ static haul_type *tree_type;
 
 static void tree_open(void)
 {
-    static const haul_rule parent = { .tag_bits = 1 }, self = { .mode = HAUL_MODE_ALIAS };
-    static const haul_rule visit = { .mode = HAUL_MODE_EXTERNAL }, data = { .integer_below = 4096 };
-    static const haul_rule is_inner = { .when = HAUL_EQUALS(tree, kind, INNER) };
-    static const haul_rule values = { .when = HAUL_EQUALS(tree, kind, LEAF),
-                                      .base = sizeof(double) };
-    static const haul_rule count = { .when = HAUL_EQUALS(tree, kind, LEAF) };
-    static const haul_rule label = { .when = HAUL_EQUALS(tree, kind, LEAF),
-                                     .addressing = HAUL_RELATIVE };
-    static const haul_ref refs[] = {
-        HAUL_OBJECT_BY(tree, parent, &tree_type, &parent),
-        HAUL_OBJECT_BY(tree, self, &tree_type, &self),
-        HAUL_WORD_BY(tree, visit, &visit),
-        HAUL_OBJECT_BY(tree, data, &tree_type, &data),
-        HAUL_OBJECT_EACH_BY(tree, u.child, &tree_type, &is_inner),
-        HAUL_ARRAY_BY(tree, u.leaf.from_one, &values, HAUL_NS(tree, u.leaf.n)),
-        HAUL_DATA_BY(tree, u.leaf.n, &count),
-        HAUL_DISTANCE(tree, u.leaf.label, NULL, 1, &label, HAUL_NULL_TERMINATED),
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(tree, parent, .target = &tree_type, .tag_bits = 1),
+        HAUL_OBJECT(tree, self, &tree_type, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(tree, visit, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(tree, data, .target = &tree_type, .integers_below = 4096),
+        HAUL_EACH(tree, u.child, .target = &tree_type, .when = HAUL_EQUALS(tree, kind, INNER)),
+        HAUL_ARRAY(tree, u.leaf.from_one, HAUL_COUNT(tree, u.leaf.n), .when = HAUL_EQUALS(tree, kind, LEAF), .base = sizeof(double)),
+        HAUL_RAW(tree, u.leaf.n, .when = HAUL_EQUALS(tree, kind, LEAF)),
+        HAUL_RELATIVE(tree, u.leaf.label, .element_bytes = 1, .count = HAUL_TERMINATED, .when = HAUL_EQUALS(tree, kind, LEAF)),
     };
     CHECK_STATUS(
-        haul_type_create("tree", sizeof(tree), refs, sizeof refs / sizeof *refs, &tree_type),
+        type_make("tree", sizeof(tree), fields, sizeof fields / sizeof *fields, &tree_type),
         HAUL_OK);
     if (haul_type_commit(tree_type) != HAUL_OK)
-        check_note("%s: %s", haul_type_error(tree_type)->path, haul_type_error(tree_type)->text);
+        check_note("%s: %s", type_error()->path, type_error()->text);
     CHECK(haul_type_committed(tree_type));
 }
 

@@ -22,6 +22,7 @@
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define MANY (BUILD_SANITIZED ? (size_t)5000 : (size_t)100000)
 #define CELLS 400u
@@ -37,9 +38,9 @@ static haul_type *cell_type;
 
 static void types_open(void)
 {
-    const haul_ref refs[] = { HAUL_OBJECT(cell, next, &cell_type),
+    const haul_field fields[] = { HAUL_OBJECT(cell, next, &cell_type),
                               HAUL_OBJECT(cell, other, &cell_type) };
-    CHECK_STATUS(haul_type_create("cell", sizeof(cell), refs, 2, &cell_type), HAUL_OK);
+    CHECK_STATUS(type_make("cell", sizeof(cell), fields, 2, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
 

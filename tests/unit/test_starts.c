@@ -13,6 +13,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define BLOCK ((size_t)1 << 16)
 #define MEMORY (7 * BLOCK)
@@ -34,21 +35,21 @@ typedef struct field {
 
 static void open_kind(kind k)
 {
-    haul_ref refs[2];
+    haul_field fields[2];
     size_t i;
-    memset(refs, 0, sizeof refs);
+    memset(fields, 0, sizeof fields);
     for (i = 0; i < 2; i++) {
-        refs[i].name = i ? "right" : "left";
-        refs[i].kind = HAUL_REF_POINTER;
-        refs[i].offset = (i ? k.right : k.left) * sizeof(void *);
-        refs[i].field_bytes = sizeof(void *);
-        refs[i].element_bytes = k.words * sizeof(void *);
-        refs[i].target = &kind_type;
-        refs[i].levels = 1;
+        fields[i].name = i ? "right" : "left";
+        fields[i].kind = HAUL_FIELD_POINTER;
+        fields[i].offset = (i ? k.right : k.left) * sizeof(void *);
+        fields[i].bytes = sizeof(void *);
+        fields[i].element_bytes = k.words * sizeof(void *);
+        fields[i].target = &kind_type;
+        fields[i].levels = 1;
     }
-    CHECK_STATUS(haul_type_create("kind", k.words * sizeof(void *), refs, 2, &kind_type), HAUL_OK);
+    CHECK_STATUS(type_make("kind", k.words * sizeof(void *), fields, 2, &kind_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(kind_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("byte", 1, &plain_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &plain_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(plain_type), HAUL_OK);
 }
 
@@ -262,8 +263,8 @@ static haul_type *run_type;
 TEST(starts, ends_past_their_arrays_are_followed_in_a_graph_of_many_blocks)
 {
     enum { RUNS = 3200, APART = 2048 };
-    static const haul_ref refs[] = { HAUL_OBJECT(run, next, &run_type),
-                                     HAUL_ARRAY(run, begin, HAUL_END(run, begin, end)) };
+    static const haul_field fields[] = { HAUL_OBJECT(run, next, &run_type),
+                                     HAUL_ARRAY(run, begin, HAUL_UNTIL(run, end)) };
     unsigned char *memory = calloc(RUNS + 1, APART), *arena;
     haul_context *context = NULL;
     haul_plan *plan = NULL;
@@ -272,7 +273,7 @@ TEST(starts, ends_past_their_arrays_are_followed_in_a_graph_of_many_blocks)
     size_t i, bytes;
     run *last = NULL;
     CHECK(memory != NULL);
-    CHECK_STATUS(haul_type_create("run", sizeof(run), refs, 2, &run_type), HAUL_OK);
+    CHECK_STATUS(type_make("run", sizeof(run), fields, 2, &run_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(run_type), HAUL_OK);
     for (i = 0; i < RUNS; i++) {
         run *r = (run *)(void *)(memory + i * APART + i % 7 * 32);

@@ -36,22 +36,21 @@ typedef struct Vertex {
 static haul_type *HashEntry_type, *Hash_type, *Vertex_type;
 
 /* `key`: its row; NULL: none. */
-static void mst_open(const haul_ref *key, haul_rebuild_function *function)
+static void mst_open(const haul_field *key, haul_rebuild_function *function)
 {
-    static const haul_rule is_function = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref entry_refs[] = { HAUL_OPAQUE(HashEntry, entry),
+    static const haul_field entry_fields[] = { HAUL_RAW(HashEntry, entry),
                                            HAUL_OBJECT(HashEntry, next, &HashEntry_type) };
-    static const haul_ref hash_refs[] = { HAUL_POINTERS(Hash, array, &HashEntry_type,
-                                                        HAUL_NS(Hash, size)),
-                                          HAUL_WORD_BY(Hash, mapfunc, &is_function) };
-    static const haul_ref vertex_refs[] = { HAUL_OBJECT(Vertex, next, &Vertex_type),
+    static const haul_field hash_fields[] = { HAUL_POINTERS(Hash, array, &HashEntry_type,
+                                                        HAUL_COUNT(Hash, size)),
+                                          HAUL_ADDRESS(Hash, mapfunc, .ownership = HAUL_EXTERNAL) };
+    static const haul_field vertex_fields[] = { HAUL_OBJECT(Vertex, next, &Vertex_type),
                                             HAUL_EMBED(Vertex, edgehash, &Hash_type) };
-    HashEntry_type = OPEN(HashEntry, entry_refs);
+    HashEntry_type = OPEN(HashEntry, entry_fields);
     if (key)
         CHECK_STATUS(haul_type_add(HashEntry_type, key, 1), HAUL_OK);
-    Hash_type = OPEN(Hash, hash_refs);
+    Hash_type = OPEN(Hash, hash_fields);
     CHECK_STATUS(haul_type_set_rebuild(Hash_type, function, NULL), HAUL_OK);
-    Vertex_type = OPEN(Vertex, vertex_refs);
+    Vertex_type = OPEN(Vertex, vertex_fields);
     type_close(Vertex_type);
 }
 
@@ -169,7 +168,7 @@ static void mst_walk(void *argument)
 TEST(structures_addresses,
      AHASH_tables_of_addresses_are_put_in_order_there_and_their_contents_come_back_to_those_here)
 {
-    const haul_ref key = HAUL_OBJECT_BY(HashEntry, key, &Vertex_type, NULL);
+    const haul_field key = HAUL_ADDRESS(HashEntry, key, .target = &Vertex_type);
     journey j = { NULL, NULL, 0, mst_walk, NULL, 0 };
     site_start(27);
     mst_open(&key, mst_rebuild);
@@ -195,7 +194,7 @@ TEST(structures_addresses,
 
 TEST(structures_addresses, AHASH_tables_that_nothing_puts_in_order_are_refused)
 {
-    const haul_ref key = HAUL_OBJECT_BY(HashEntry, key, &Vertex_type, NULL);
+    const haul_field key = HAUL_ADDRESS(HashEntry, key, .target = &Vertex_type);
     uint64_t seen = 0;
     site_start(27);
     mst_open(&key, NULL);
@@ -245,25 +244,21 @@ typedef struct registry {
 
 static haul_type *Udata_type, *Node_type, *Table_type, *registry_type;
 
-HAUL_COUNT_FUNCTION(sizenode, Table, (int64_t)1 << self->lsizenode)
+HAUL_FUNCTION(sizenode, Table, (int64_t)1 << self->lsizenode)
 
 static void registry_open(haul_rebuild_function *function)
 {
-    static const haul_rule is_object = { .when = HAUL_EQUALS(Node, key_tt, LUA_USERDATA),
-                                         .otherwise = HAUL_ELSE_RAW };
-    static const haul_rule stays = { .direction = HAUL_IN }, alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref udata_refs[] = { HAUL_OBJECT(Udata, next, &Udata_type) };
-    static const haul_ref node_refs[] = { HAUL_OBJECT_BY(Node, key.gc, &Udata_type, &is_object) };
-    static const haul_ref table_refs[] = { HAUL_OBJECTS_BY(Table, node, &Node_type, &stays,
-                                                           HAUL_FN(sizenode)),
-                                           HAUL_WORD_BY(Table, lastfree, &alias) };
-    static const haul_ref registry_refs[] = { HAUL_OBJECT(registry, allgc, &Udata_type),
+    static const haul_field udata_fields[] = { HAUL_OBJECT(Udata, next, &Udata_type) };
+    static const haul_field node_fields[] = { HAUL_OBJECT(Node, key.gc, &Udata_type, .when = HAUL_EQUALS(Node, key_tt, LUA_USERDATA), .else_raw = 1) };
+    static const haul_field table_fields[] = { HAUL_OBJECTS(Table, node, &Node_type, HAUL_COUNT_FN(sizenode), .transfer = HAUL_COPYIN),
+                                           HAUL_ADDRESS(Table, lastfree, .ownership = HAUL_BORROWED) };
+    static const haul_field registry_fields[] = { HAUL_OBJECT(registry, allgc, &Udata_type),
                                               HAUL_OBJECT(registry, of_objects, &Table_type) };
-    Udata_type = OPEN(Udata, udata_refs);
-    Node_type = OPEN(Node, node_refs);
-    Table_type = OPEN(Table, table_refs);
+    Udata_type = OPEN(Udata, udata_fields);
+    Node_type = OPEN(Node, node_fields);
+    Table_type = OPEN(Table, table_fields);
     CHECK_STATUS(haul_type_set_rebuild(Table_type, function, NULL), HAUL_OK);
-    registry_type = OPEN(registry, registry_refs);
+    registry_type = OPEN(registry, registry_fields);
     type_close(registry_type);
 }
 

@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
 
 /* ---- CFI_cdesc_t. A descriptor ends in as many dimensions as its rank says. A section leads into
  * its parent's block, at the element that comes first, which is not the lowest where a stride is
@@ -76,31 +75,27 @@ static int64_t cfi_span(const CFI_cdesc_t *d)
     return cfi_is_empty(d) ? 0 : span;
 }
 
-HAUL_COUNT_FUNCTION(cfi_bytes, CFI_cdesc_t, cfi_span(self))
-HAUL_COUNT_FUNCTION(cfi_elements, CFI_cdesc_t, cfi_span(self) / (int64_t)self->elem_len)
+HAUL_FUNCTION(cfi_bytes, CFI_cdesc_t, cfi_span(self))
+HAUL_FUNCTION(cfi_elements, CFI_cdesc_t, cfi_span(self) / (int64_t)self->elem_len)
 
 static void cfi_open(haul_function *low)
 {
-    const haul_rule plain = { .when = HAUL_DIFFERS(CFI_cdesc_t, type, CFI_STRUCT),
-                              .base_function = low };
-    const haul_rule structs = { .when = HAUL_EQUALS(CFI_cdesc_t, type, CFI_STRUCT),
-                                .base_function = low };
-    static const haul_ref cell_refs[] = { HAUL_STRING(cell, name) };
-    static const haul_ref module_refs[] = {
+    static const haul_field cell_fields[] = { HAUL_STRING(cell, name) };
+    static const haul_field module_fields[] = {
         HAUL_OBJECT(module, whole, &desc_type),       HAUL_OBJECT(module, reversed, &desc_type),
         HAUL_OBJECT(module, every_third, &desc_type), HAUL_OBJECT(module, cells, &desc_type),
         HAUL_OBJECT(module, some_cells, &desc_type),  HAUL_OBJECT(module, narrow, &desc_type),
         HAUL_OBJECT(module, scalar, &desc_type),      HAUL_OBJECT(module, unallocated, &desc_type),
         HAUL_OBJECT(module, empty, &desc_type),
     };
-    const haul_ref desc_refs[] = {
-        HAUL_BYTES_BY(CFI_cdesc_t, base_addr, &plain, HAUL_FN(cfi_bytes)),
-        HAUL_OBJECTS_BY(CFI_cdesc_t, base_addr, &cell_type, &structs, HAUL_FN(cfi_elements)),
-        HAUL_TAIL(CFI_cdesc_t, dim, HAUL_NS(CFI_cdesc_t, rank))
+    const haul_field desc_fields[] = {
+        HAUL_BYTES(CFI_cdesc_t, base_addr, HAUL_COUNT_FN(cfi_bytes), .when = HAUL_DIFFERS(CFI_cdesc_t, type, CFI_STRUCT), .base_fn = low),
+        HAUL_ADDRESS(CFI_cdesc_t, base_addr, .target = &cell_type, .count = HAUL_COUNT_FN(cfi_elements), .when = HAUL_EQUALS(CFI_cdesc_t, type, CFI_STRUCT), .base_fn = low),
+        HAUL_TAIL(CFI_cdesc_t, dim, HAUL_COUNT(CFI_cdesc_t, rank))
     };
-    cell_type = YARD_TYPE(cell, cell_refs);
-    desc_type = YARD_TYPE(CFI_cdesc_t, desc_refs);
-    module_type = YARD_TYPE(module, module_refs);
+    cell_type = YARD_TYPE(cell, cell_fields);
+    desc_type = YARD_TYPE(CFI_cdesc_t, desc_fields);
+    module_type = YARD_TYPE(module, module_fields);
     yard_commit(module_type);
 }
 
@@ -265,26 +260,25 @@ static int64_t chunk_is_there(const haul_here *here)
 
 static void signal_open(void)
 {
-    static const haul_rule is_there = { .when = HAUL_IF(chunk_is_there) },
-                           each = { .each = &is_there };
-    static const haul_ref vector_refs[] = { HAUL_ARRAY(vector, begin,
-                                                       HAUL_END(vector, begin, end_of_storage)),
-                                            HAUL_WORD_BY(vector, end, &alias) };
-    static const haul_ref iterator_refs[] = { HAUL_WORD_BY(deque_iterator, cur, &alias),
-                                              HAUL_WORD_BY(deque_iterator, first, &alias),
-                                              HAUL_WORD_BY(deque_iterator, last, &alias),
-                                              HAUL_WORD_BY(deque_iterator, node, &alias) };
-    static const haul_ref deque_refs[] = {
-        HAUL_ROWS_BY(deque, map, NULL, &each, HAUL_NU(deque, map_size), HAUL_FIXED(PER_CHUNK)),
+static const haul_field is_there = { .when = HAUL_WHEN_FN(chunk_is_there) };
+    static const haul_field vector_fields[] = { HAUL_ARRAY(vector, begin,
+                                                       HAUL_UNTIL(vector, end_of_storage)),
+                                            HAUL_ADDRESS(vector, end, .ownership = HAUL_BORROWED) };
+    static const haul_field iterator_fields[] = { HAUL_ADDRESS(deque_iterator, cur, .ownership = HAUL_BORROWED),
+                                              HAUL_ADDRESS(deque_iterator, first, .ownership = HAUL_BORROWED),
+                                              HAUL_ADDRESS(deque_iterator, last, .ownership = HAUL_BORROWED),
+                                              HAUL_ADDRESS(deque_iterator, node, .ownership = HAUL_BORROWED) };
+    static const haul_field deque_fields[] = {
+        HAUL_ARRAYS(deque, map, HAUL_COUNT(deque, map_size), HAUL_FIXED(PER_CHUNK), .each_pointer = &is_there),
         HAUL_EMBED(deque, start, &iterator_type), HAUL_EMBED(deque, finish, &iterator_type)
     };
-    static const haul_ref signal_refs[] = { HAUL_EMBED(signal, samples, &vector_type),
+    static const haul_field signal_fields[] = { HAUL_EMBED(signal, samples, &vector_type),
                                             HAUL_EMBED(signal, queue, &deque_type),
                                             HAUL_EMBED(signal, drained, &deque_type) };
-    vector_type = YARD_TYPE(vector, vector_refs);
-    iterator_type = YARD_TYPE(deque_iterator, iterator_refs);
-    deque_type = YARD_TYPE(deque, deque_refs);
-    signal_type = YARD_TYPE(signal, signal_refs);
+    vector_type = YARD_TYPE(vector, vector_fields);
+    iterator_type = YARD_TYPE(deque_iterator, iterator_fields);
+    deque_type = YARD_TYPE(deque, deque_fields);
+    signal_type = YARD_TYPE(signal, signal_fields);
     yard_commit(signal_type);
 }
 
@@ -390,39 +384,35 @@ static int bucket_is_used(const kh_index *h, size_t i)
 /* A value is a vector in its bucket. */
 static int64_t value_is_used(const haul_here *here)
 {
-    const kh_index *h = here->parent;
+    const kh_index *h = here->ancestor;
     return bucket_is_used(h, (size_t)((const kvec *)here->self - h->vals));
 }
 
-HAUL_TEST_FUNCTION(key_is_used, kh_index, bucket_is_used(self, here->index))
-HAUL_COUNT_FUNCTION(flag_words, kh_index, self->n_buckets < 16 ? 1 : self->n_buckets >> 4)
-HAUL_COUNT_FUNCTION(value_room, kvec, self->m)
+HAUL_FUNCTION(key_is_used, kh_index, (bucket_is_used(self, here->index)) != 0)
+HAUL_FUNCTION(flag_words, kh_index, self->n_buckets < 16 ? 1 : self->n_buckets >> 4)
+HAUL_FUNCTION(value_room, kvec, self->m)
 
 static void book_open(void)
 {
-    static const haul_rule used = { .when = HAUL_IF(key_is_used) }, each = { .each = &used };
-    static const haul_rule in_use = { .when = HAUL_IF(value_is_used), .with_parent = 1 };
-    static const haul_ref kvec_refs[] = { HAUL_OBJECTS_AS(kvec, a, &kvec_element,
-                                                          HAUL_NU(kvec, m)) };
-    static const haul_ref value_refs[] = { HAUL_OBJECTS_BY(kvec, a, &int_type, &in_use,
-                                                           HAUL_FN(value_room)) };
-    static const haul_ref index_refs[] = {
-        HAUL_ARRAY(kh_index, flags, HAUL_FN(flag_words)),
-        HAUL_ROWS_BY(kh_index, keys, NULL, &each, HAUL_NU(kh_index, n_buckets),
-                     HAUL_NULL_TERMINATED),
-        HAUL_OBJECTS(kh_index, vals, &value_type, HAUL_NU(kh_index, n_buckets)),
+static const haul_field used = { .when = HAUL_WHEN_FN(key_is_used) };
+    static const haul_field kvec_fields[] = { HAUL_ADDRESS(kvec, a, .target = &kvec_element, .count = HAUL_COUNT(kvec, m)) };
+    static const haul_field value_fields[] = { HAUL_ADDRESS(kvec, a, .target = &int_type, .count = HAUL_COUNT_FN(value_room), .when = HAUL_WHEN_FN(value_is_used), .ancestor = HAUL_PARENT) };
+    static const haul_field index_fields[] = {
+        HAUL_ARRAY(kh_index, flags, HAUL_COUNT_FN(flag_words)),
+        HAUL_ARRAYS(kh_index, keys, HAUL_COUNT(kh_index, n_buckets), HAUL_TERMINATED, .each_pointer = &used),
+        HAUL_OBJECTS(kh_index, vals, &value_type, HAUL_COUNT(kh_index, n_buckets)),
     };
-    static const haul_ref book_refs[] = { HAUL_EMBED(book, words, &words_type),
+    static const haul_field book_fields[] = { HAUL_EMBED(book, words, &words_type),
                                           HAUL_OBJECT(book, places, &index_type) };
-    CHECK_STATUS(haul_type_parameter("T", &kvec_element), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("int", sizeof(int), &int_type), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer("word", NULL, 1, (haul_shape)HAUL_NULL_TERMINATED, &word_type),
+    CHECK_STATUS(haul_type_parameter(type_context(), "T", &kvec_element), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", sizeof(int), &int_type), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "word", NULL, 1, (haul_count)HAUL_TERMINATED, &word_type),
                  HAUL_OK);
-    kvec_type = YARD_TYPE(kvec, kvec_refs);
+    kvec_type = YARD_TYPE(kvec, kvec_fields);
     CHECK_STATUS(haul_type_instance(kvec_type, 1, &kvec_element, &word_type, &words_type), HAUL_OK);
-    value_type = yard_type("value", sizeof(kvec), value_refs, 1);
-    index_type = YARD_TYPE(kh_index, index_refs);
-    book_type = YARD_TYPE(book, book_refs);
+    value_type = yard_type("value", sizeof(kvec), value_fields, 1);
+    index_type = YARD_TYPE(kh_index, index_fields);
+    book_type = YARD_TYPE(book, book_fields);
     yard_commit(book_type);
 }
 

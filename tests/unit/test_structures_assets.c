@@ -5,8 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
-                       alias = { .mode = HAUL_MODE_ALIAS };
 
 /* ---- cgltf. Everything that refers to something is a pointer into the array of such things. The
  * text of the file is in the file's data, as is a binary part; a camera is of one of two kinds;
@@ -136,54 +134,49 @@ static haul_type *buffer_type, *view_type, *accessor_type, *attribute_type, *mat
     *primitive_type, *mesh_type, *extras_type, *camera_type, *node_type, *data_type;
 
 /* Binary files: a header, the text, a header, the binary part. */
-HAUL_COUNT_FUNCTION(file_bytes, cgltf_data,
-                    (const char *)self->bin + self->bin_size - (const char *)self->file_data)
-HAUL_COUNT_FUNCTION(buffer_bytes, cgltf_buffer, self->size)
+HAUL_FUNCTION(file_bytes, cgltf_data, (const char *)self->bin + self->bin_size - (const char *)self->file_data)
+HAUL_FUNCTION(buffer_bytes, cgltf_buffer, self->size)
 
-#define MANY(S, m, T) HAUL_OBJECTS(S, m, T, HAUL_NU(S, m##_count))
+#define MANY(S, m, T) HAUL_OBJECTS(S, m, T, HAUL_COUNT(S, m##_count))
 
 static void cgltf_open(void)
 {
-    static const haul_rule is_perspective = { .when =
-                                                  HAUL_EQUALS(cgltf_camera, type, PERSPECTIVE) };
-    static const haul_rule is_orthographic = { .when =
-                                                   HAUL_EQUALS(cgltf_camera, type, ORTHOGRAPHIC) };
-    static const haul_ref buffer_refs[] = { HAUL_STRING(cgltf_buffer, name),
+    static const haul_field buffer_fields[] = { HAUL_STRING(cgltf_buffer, name),
                                             HAUL_STRING(cgltf_buffer, uri),
-                                            HAUL_BYTES(cgltf_buffer, data, HAUL_FN(buffer_bytes)) };
-    static const haul_ref view_refs[] = { HAUL_STRING(cgltf_buffer_view, name),
+                                            HAUL_BYTES(cgltf_buffer, data, HAUL_COUNT_FN(buffer_bytes)) };
+    static const haul_field view_fields[] = { HAUL_STRING(cgltf_buffer_view, name),
                                           HAUL_OBJECT(cgltf_buffer_view, buffer, &buffer_type),
-                                          HAUL_WORD_BY(cgltf_buffer_view, data, &alias) };
-    static const haul_ref accessor_refs[] = {
+                                          HAUL_ADDRESS(cgltf_buffer_view, data, .ownership = HAUL_BORROWED) };
+    static const haul_field accessor_fields[] = {
         HAUL_STRING(cgltf_accessor, name), HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type)
     };
-    static const haul_ref attribute_refs[] = { HAUL_STRING(cgltf_attribute, name),
+    static const haul_field attribute_fields[] = { HAUL_STRING(cgltf_attribute, name),
                                                HAUL_OBJECT(cgltf_attribute, data, &accessor_type) };
-    static const haul_ref material_refs[] = { HAUL_STRING(cgltf_material, name) };
-    static const haul_ref primitive_refs[] = {
+    static const haul_field material_fields[] = { HAUL_STRING(cgltf_material, name) };
+    static const haul_field primitive_fields[] = {
         HAUL_OBJECT(cgltf_primitive, indices, &accessor_type),
         HAUL_OBJECT(cgltf_primitive, material, &material_type),
         MANY(cgltf_primitive, attributes, &attribute_type)
     };
-    static const haul_ref mesh_refs[] = {
+    static const haul_field mesh_fields[] = {
         HAUL_STRING(cgltf_mesh, name), MANY(cgltf_mesh, primitives, &primitive_type),
-        HAUL_STRINGS(cgltf_mesh, target_names, HAUL_NU(cgltf_mesh, target_names_count))
+        HAUL_STRINGS(cgltf_mesh, target_names, HAUL_COUNT(cgltf_mesh, target_names_count))
     };
-    static const haul_ref extras_refs[] = { HAUL_STRING(cgltf_extras, data) };
-    static const haul_ref camera_refs[] = {
+    static const haul_field extras_fields[] = { HAUL_STRING(cgltf_extras, data) };
+    static const haul_field camera_fields[] = {
         HAUL_STRING(cgltf_camera, name),
-        HAUL_STRING_BY(cgltf_camera, data.perspective.extras.data, &is_perspective),
-        HAUL_STRING_BY(cgltf_camera, data.orthographic.extras.data, &is_orthographic),
+        HAUL_STRING(cgltf_camera, data.perspective.extras.data, .when = HAUL_EQUALS(cgltf_camera, type, PERSPECTIVE)),
+        HAUL_STRING(cgltf_camera, data.orthographic.extras.data, .when = HAUL_EQUALS(cgltf_camera, type, ORTHOGRAPHIC)),
     };
-    static const haul_ref node_refs[] = {
+    static const haul_field node_fields[] = {
         HAUL_STRING(cgltf_node, name), HAUL_OBJECT(cgltf_node, parent, &node_type),
-        HAUL_POINTERS(cgltf_node, children, &node_type, HAUL_NU(cgltf_node, children_count)),
+        HAUL_POINTERS(cgltf_node, children, &node_type, HAUL_COUNT(cgltf_node, children_count)),
         HAUL_OBJECT(cgltf_node, mesh, &mesh_type), HAUL_OBJECT(cgltf_node, camera, &camera_type)
     };
-    static const haul_ref data_refs[] = {
-        HAUL_BYTES(cgltf_data, file_data, HAUL_FN(file_bytes)),
-        HAUL_WORD_BY(cgltf_data, json, &alias),
-        HAUL_WORD_BY(cgltf_data, bin, &alias),
+    static const haul_field data_fields[] = {
+        HAUL_BYTES(cgltf_data, file_data, HAUL_COUNT_FN(file_bytes)),
+        HAUL_ADDRESS(cgltf_data, json, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(cgltf_data, bin, .ownership = HAUL_BORROWED),
         MANY(cgltf_data, meshes, &mesh_type),
         MANY(cgltf_data, materials, &material_type),
         MANY(cgltf_data, accessors, &accessor_type),
@@ -192,21 +185,21 @@ static void cgltf_open(void)
         MANY(cgltf_data, cameras, &camera_type),
         MANY(cgltf_data, nodes, &node_type),
         HAUL_OBJECT(cgltf_data, scene, &node_type),
-        HAUL_WORD_BY(cgltf_data, alloc, &function),
-        HAUL_WORD_BY(cgltf_data, release, &function),
-        HAUL_OPAQUE(cgltf_data, user_data),
+        HAUL_ADDRESS(cgltf_data, alloc, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(cgltf_data, release, .ownership = HAUL_EXTERNAL),
+        HAUL_RAW(cgltf_data, user_data),
     };
-    buffer_type = YARD_TYPE(cgltf_buffer, buffer_refs);
-    view_type = YARD_TYPE(cgltf_buffer_view, view_refs);
-    accessor_type = YARD_TYPE(cgltf_accessor, accessor_refs);
-    attribute_type = YARD_TYPE(cgltf_attribute, attribute_refs);
-    material_type = YARD_TYPE(cgltf_material, material_refs);
-    primitive_type = YARD_TYPE(cgltf_primitive, primitive_refs);
-    mesh_type = YARD_TYPE(cgltf_mesh, mesh_refs);
-    extras_type = YARD_TYPE(cgltf_extras, extras_refs);
-    camera_type = YARD_TYPE(cgltf_camera, camera_refs);
-    node_type = YARD_TYPE(cgltf_node, node_refs);
-    data_type = YARD_TYPE(cgltf_data, data_refs);
+    buffer_type = YARD_TYPE(cgltf_buffer, buffer_fields);
+    view_type = YARD_TYPE(cgltf_buffer_view, view_fields);
+    accessor_type = YARD_TYPE(cgltf_accessor, accessor_fields);
+    attribute_type = YARD_TYPE(cgltf_attribute, attribute_fields);
+    material_type = YARD_TYPE(cgltf_material, material_fields);
+    primitive_type = YARD_TYPE(cgltf_primitive, primitive_fields);
+    mesh_type = YARD_TYPE(cgltf_mesh, mesh_fields);
+    extras_type = YARD_TYPE(cgltf_extras, extras_fields);
+    camera_type = YARD_TYPE(cgltf_camera, camera_fields);
+    node_type = YARD_TYPE(cgltf_node, node_fields);
+    data_type = YARD_TYPE(cgltf_data, data_fields);
     yard_commit(data_type);
 }
 
@@ -477,31 +470,31 @@ static const haul_case values[] = {
 
 static void scene_open(size_t cases)
 {
-    haul_rule of_kind = { .choice = HAUL_BY_FIELD(aiMetadataEntry, mType, values) };
-    static const haul_ref property_refs[] = { HAUL_ARRAY(
-        aiMaterialProperty, mData, HAUL_NU(aiMaterialProperty, mDataLength)) };
-    static const haul_ref material_refs[] = { HAUL_POINTERS(aiMaterial, mProperties, &property_type,
-                                                            HAUL_NU(aiMaterial, mNumProperties)) };
-    const haul_ref entry_refs[] = { HAUL_CHOICE(aiMetadataEntry, mData, &of_kind) };
-    static const haul_ref metadata_refs[] = {
-        HAUL_OBJECTS(aiMetadata, mKeys, &string_type, HAUL_NU(aiMetadata, mNumProperties)),
-        HAUL_OBJECTS(aiMetadata, mValues, &entry_type, HAUL_NU(aiMetadata, mNumProperties))
+    haul_rule of_kind = { .choice = HAUL_SWITCH(aiMetadataEntry, mType, values) };
+    static const haul_field property_fields[] = { HAUL_ARRAY(
+        aiMaterialProperty, mData, HAUL_COUNT(aiMaterialProperty, mDataLength)) };
+    static const haul_field material_fields[] = { HAUL_POINTERS(aiMaterial, mProperties, &property_type,
+                                                            HAUL_COUNT(aiMaterial, mNumProperties)) };
+    const haul_field entry_fields[] = { HAUL_CHOICE(aiMetadataEntry, mData, &of_kind) };
+    static const haul_field metadata_fields[] = {
+        HAUL_OBJECTS(aiMetadata, mKeys, &string_type, HAUL_COUNT(aiMetadata, mNumProperties)),
+        HAUL_OBJECTS(aiMetadata, mValues, &entry_type, HAUL_COUNT(aiMetadata, mNumProperties))
     };
-    static const haul_ref scene_refs[] = {
-        HAUL_POINTERS(aiScene, mMaterials, &ai_material_type, HAUL_NU(aiScene, mNumMaterials)),
-        HAUL_OBJECT(aiScene, mMetaData, &metadata_type), HAUL_OPAQUE(aiScene, mPrivate)
+    static const haul_field scene_fields[] = {
+        HAUL_POINTERS(aiScene, mMaterials, &ai_material_type, HAUL_COUNT(aiScene, mNumMaterials)),
+        HAUL_OBJECT(aiScene, mMetaData, &metadata_type), HAUL_RAW(aiScene, mPrivate)
     };
     of_kind.choice.case_count = cases;
-    CHECK_STATUS(haul_type_bytes("1 byte", 1, &byte_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("4 bytes", 4, &word_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("8 bytes", 8, &wide_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("3 floats", 12, &vector_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "1 byte", 1, &byte_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "4 bytes", 4, &word_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "8 bytes", 8, &wide_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "3 floats", 12, &vector_type), HAUL_OK);
     string_type = yard_type("aiString", sizeof(aiString), NULL, 0);
-    property_type = YARD_TYPE(aiMaterialProperty, property_refs);
-    ai_material_type = YARD_TYPE(aiMaterial, material_refs);
-    entry_type = YARD_TYPE(aiMetadataEntry, entry_refs);
-    metadata_type = YARD_TYPE(aiMetadata, metadata_refs);
-    scene_type = YARD_TYPE(aiScene, scene_refs);
+    property_type = YARD_TYPE(aiMaterialProperty, property_fields);
+    ai_material_type = YARD_TYPE(aiMaterial, material_fields);
+    entry_type = YARD_TYPE(aiMetadataEntry, entry_fields);
+    metadata_type = YARD_TYPE(aiMetadata, metadata_fields);
+    scene_type = YARD_TYPE(aiScene, scene_fields);
     yard_commit(scene_type);
 }
 
@@ -667,43 +660,41 @@ typedef struct obj {
 
 static haul_type *text_type, *tag_type, *shape_type, *attrib_type, *obj_type;
 
-HAUL_TEST_FUNCTION(is_local, string, self->data == self->u.local)
-HAUL_TEST_FUNCTION(is_far, string, self->data != self->u.local)
-HAUL_COUNT_FUNCTION(text_room, string,
-                    self->data == self->u.local ? LOCAL + 1 : self->u.capacity + 1)
+HAUL_FUNCTION(is_local, string, self->data == self->u.local)
+HAUL_FUNCTION(is_far, string, self->data != self->u.local)
+HAUL_FUNCTION(text_room, string, self->data == self->u.local ? LOCAL + 1 : self->u.capacity + 1)
 
 /* All of the room; what is used ends in it. */
 #define VECTOR_ROWS(S, m)                                                                          \
-    HAUL_ARRAY(S, m.begin, HAUL_END(S, m.begin, m.room)), HAUL_WORD_BY(S, m.end, &alias)
+    HAUL_ARRAY(S, m.begin, HAUL_UNTIL(S, m.room)), HAUL_ADDRESS(S, m.end, .ownership = HAUL_BORROWED)
 /* Only what is used: what is behind it is no string yet. */
 #define USED_ROWS(S, m, T)                                                                         \
-    HAUL_OBJECTS(S, m.begin, T, HAUL_END(S, m.begin, m.end)), HAUL_SKIP(S, m.room)
+    HAUL_OBJECTS(S, m.begin, T, HAUL_UNTIL(S, m.end)), HAUL_SKIP(S, m.room)
 
 static void obj_open(void)
 {
-    static const haul_rule near = { .when = HAUL_IF(is_local) }, far = { .when = HAUL_IF(is_far) };
-    static const haul_ref text_refs[] = { HAUL_ARRAY(string, data, HAUL_FN(text_room)),
-                                          HAUL_DATA_BY(string, u.local, &near),
-                                          HAUL_DATA_BY(string, u.capacity, &far) };
-    static const haul_ref tag_refs[] = { HAUL_EMBED(tag_t, name, &text_type),
+    static const haul_field text_fields[] = { HAUL_ARRAY(string, data, HAUL_COUNT_FN(text_room)),
+                                          HAUL_RAW(string, u.local, .when = HAUL_WHEN_FN(is_local)),
+                                          HAUL_RAW(string, u.capacity, .when = HAUL_WHEN_FN(is_far)) };
+    static const haul_field tag_fields[] = { HAUL_EMBED(tag_t, name, &text_type),
                                          VECTOR_ROWS(tag_t, intValues),
                                          VECTOR_ROWS(tag_t, floatValues),
                                          USED_ROWS(tag_t, stringValues, &text_type) };
-    static const haul_ref shape_refs[] = { HAUL_EMBED(shape_t, name, &text_type),
+    static const haul_field shape_fields[] = { HAUL_EMBED(shape_t, name, &text_type),
                                            VECTOR_ROWS(shape_t, indices),
                                            VECTOR_ROWS(shape_t, num_face_vertices),
                                            VECTOR_ROWS(shape_t, material_ids),
                                            USED_ROWS(shape_t, tags, &tag_type) };
-    static const haul_ref attrib_refs[] = { VECTOR_ROWS(attrib_t, vertices),
+    static const haul_field attrib_fields[] = { VECTOR_ROWS(attrib_t, vertices),
                                             VECTOR_ROWS(attrib_t, normals),
                                             VECTOR_ROWS(attrib_t, colors) };
-    static const haul_ref obj_refs[] = { HAUL_EMBED(obj, attrib, &attrib_type),
+    static const haul_field obj_fields[] = { HAUL_EMBED(obj, attrib, &attrib_type),
                                          USED_ROWS(obj, shapes, &shape_type) };
-    text_type = YARD_TYPE(string, text_refs);
-    tag_type = YARD_TYPE(tag_t, tag_refs);
-    shape_type = YARD_TYPE(shape_t, shape_refs);
-    attrib_type = YARD_TYPE(attrib_t, attrib_refs);
-    obj_type = YARD_TYPE(obj, obj_refs);
+    text_type = YARD_TYPE(string, text_fields);
+    tag_type = YARD_TYPE(tag_t, tag_fields);
+    shape_type = YARD_TYPE(shape_t, shape_fields);
+    attrib_type = YARD_TYPE(attrib_t, attrib_fields);
+    obj_type = YARD_TYPE(obj, obj_fields);
     yard_commit(obj_type);
 }
 

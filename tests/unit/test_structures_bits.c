@@ -36,16 +36,13 @@ typedef struct qhT {
 
 static haul_type *facetT_type, *qhT_type;
 
-HAUL_TEST_FUNCTION(facet_has_area, facetT, self->isarea)
-HAUL_TEST_FUNCTION(facet_is_not_visible, facetT, !self->visible)
-HAUL_TEST_FUNCTION(facet_is_replaced, facetT, !self->isarea && self->visible && !self->tricoplanar)
-HAUL_TEST_FUNCTION(facet_is_of_a_cycle, facetT, !self->isarea && !self->visible && self->cycledone)
-HAUL_TEST_FUNCTION(facet_is_new, facetT,
-                   !self->isarea && !self->visible && !self->cycledone && self->newfacet)
-HAUL_TEST_FUNCTION(facet_has_a_trivisible, facetT,
-                   !self->isarea && self->visible && self->tricoplanar)
-HAUL_TEST_FUNCTION(facet_has_an_owner, facetT,
-                   !self->isarea && !self->visible && !self->cycledone && !self->newfacet &&
+HAUL_FUNCTION(facet_has_area, facetT, (self->isarea) != 0)
+HAUL_FUNCTION(facet_is_not_visible, facetT, !self->visible)
+HAUL_FUNCTION(facet_is_replaced, facetT, !self->isarea && self->visible && !self->tricoplanar)
+HAUL_FUNCTION(facet_is_of_a_cycle, facetT, !self->isarea && !self->visible && self->cycledone)
+HAUL_FUNCTION(facet_is_new, facetT, !self->isarea && !self->visible && !self->cycledone && self->newfacet)
+HAUL_FUNCTION(facet_has_a_trivisible, facetT, !self->isarea && self->visible && self->tricoplanar)
+HAUL_FUNCTION(facet_has_an_owner, facetT, !self->isarea && !self->visible && !self->cycledone && !self->newfacet &&
                        self->tricoplanar && !self->keepcentrum)
 
 static int64_t dimension(const haul_here *here)
@@ -55,26 +52,20 @@ static int64_t dimension(const haul_here *here)
 
 static void qhull_open(haul_function *has_area, haul_function *is_replaced)
 {
-    const haul_rule area = { .when = HAUL_IF(has_area) },
-                    replaced = { .when = HAUL_IF(is_replaced) };
-    const haul_rule of_cycle = { .when = HAUL_IF(facet_is_of_a_cycle) },
-                    new_one = { .when = HAUL_IF(facet_is_new) };
-    const haul_rule trivisible = { .when = HAUL_IF(facet_has_a_trivisible) };
-    const haul_rule owner = { .when = HAUL_IF(facet_has_an_owner) };
-    const haul_ref facet_refs[] = {
-        HAUL_ARRAY(facetT, normal, HAUL_FN(dimension)),
-        HAUL_DATA_BY(facetT, f.area, &area),
-        HAUL_OBJECT_BY(facetT, f.replace, &facetT_type, &replaced),
-        HAUL_OBJECT_BY(facetT, f.samecycle, &facetT_type, &of_cycle),
-        HAUL_OBJECT_BY(facetT, f.newcycle, &facetT_type, &new_one),
-        HAUL_OBJECT_BY(facetT, f.trivisible, &facetT_type, &trivisible),
-        HAUL_OBJECT_BY(facetT, f.triowner, &facetT_type, &owner),
+    const haul_field facet_fields[] = {
+        HAUL_ARRAY(facetT, normal, HAUL_COUNT_FN(dimension)),
+        HAUL_RAW(facetT, f.area, .when = HAUL_WHEN_FN(has_area)),
+        HAUL_OBJECT(facetT, f.replace, &facetT_type, .when = HAUL_WHEN_FN(is_replaced)),
+        HAUL_OBJECT(facetT, f.samecycle, &facetT_type, .when = HAUL_WHEN_FN(facet_is_of_a_cycle)),
+        HAUL_OBJECT(facetT, f.newcycle, &facetT_type, .when = HAUL_WHEN_FN(facet_is_new)),
+        HAUL_OBJECT(facetT, f.trivisible, &facetT_type, .when = HAUL_WHEN_FN(facet_has_a_trivisible)),
+        HAUL_OBJECT(facetT, f.triowner, &facetT_type, .when = HAUL_WHEN_FN(facet_has_an_owner)),
         HAUL_OBJECT(facetT, previous, &facetT_type),
         HAUL_OBJECT(facetT, next, &facetT_type),
     };
-    static const haul_ref qh_refs[] = { HAUL_OBJECT(qhT, facet_list, &facetT_type) };
-    facetT_type = OPEN(facetT, facet_refs);
-    qhT_type = OPEN(qhT, qh_refs);
+    static const haul_field qh_fields[] = { HAUL_OBJECT(qhT, facet_list, &facetT_type) };
+    facetT_type = OPEN(facetT, facet_fields);
+    qhT_type = OPEN(qhT, qh_fields);
     type_close(qhT_type);
 }
 
@@ -230,23 +221,21 @@ static int kh_is_either(const uint32_t *flags, size_t i)
     return (int)(flags[i >> 4] >> ((i & 0xfU) << 1) & 3);
 }
 
-HAUL_COUNT_FUNCTION(flag_words, kh_str, self->n_buckets < 16 ? 1 : self->n_buckets >> 4)
-HAUL_COUNT_FUNCTION(key_bytes, kh_str,
-                    kh_is_either(self->flags, here->index)
+HAUL_FUNCTION(flag_words, kh_str, self->n_buckets < 16 ? 1 : self->n_buckets >> 4)
+HAUL_FUNCTION(key_bytes, kh_str, kh_is_either(self->flags, here->index)
                         ? 0
                         : (int64_t)strlen((const char *)here->target) + 1)
-HAUL_COUNT_FUNCTION(few_flags, kh_str, self->n_buckets >> 6)
-HAUL_COUNT_FUNCTION(one_byte, kh_str, 1)
+HAUL_FUNCTION(few_flags, kh_str, self->n_buckets >> 6)
+HAUL_FUNCTION(one_byte, kh_str, 1)
 
 static haul_type *khash_open(haul_function *count, haul_function *bytes)
 {
-    const haul_ref refs[] = { HAUL_ARRAY(kh_str, flags, HAUL_FN(count)),
-                              HAUL_ROWS(kh_str, keys, NULL, HAUL_NU(kh_str, n_buckets),
-                                        HAUL_FN(bytes)),
-                              HAUL_ARRAY(kh_str, vals, HAUL_NU(kh_str, n_buckets)) };
-    haul_ref wide[3];
+    const haul_field fields[] = { HAUL_ARRAY(kh_str, flags, HAUL_COUNT_FN(count)),
+                              HAUL_ARRAYS(kh_str, keys, HAUL_COUNT(kh_str, n_buckets), HAUL_COUNT_FN(bytes)),
+                              HAUL_ARRAY(kh_str, vals, HAUL_COUNT(kh_str, n_buckets)) };
+    haul_field wide[3];
     haul_type *type;
-    memcpy(wide, refs, sizeof wide);
+    memcpy(wide, fields, sizeof wide);
     wide[1].element_bytes = sizeof(char);
     type = OPEN(kh_str, wide);
     type_close(type);

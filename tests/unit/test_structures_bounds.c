@@ -53,31 +53,27 @@ static int64_t next_power(int64_t n)
     return power;
 }
 
-HAUL_COUNT_FUNCTION(array_size, Table,
-                    (self->flags & NOT_REAL_SIZE) ? next_power(self->alimit) : self->alimit)
-HAUL_COUNT_FUNCTION(node_size, Table, (int64_t)1 << self->lsizenode)
+HAUL_FUNCTION(array_size, Table, (self->flags & NOT_REAL_SIZE) ? next_power(self->alimit) : self->alimit)
+HAUL_FUNCTION(node_size, Table, (int64_t)1 << self->lsizenode)
 
-static void lua_open(haul_count_function *nodes)
+static void lua_open(haul_function *nodes)
 {
-    const haul_ref tvalue_refs[] = { HAUL_OBJECT_BY(
-        TValue, value_.gc, &table_type,
-        HAUL_RULE(.when = HAUL_EQUALS(TValue, tt_, TABLE), .otherwise = HAUL_ELSE_RAW)) };
-    static const haul_ref node_refs[] = { HAUL_EMBED(Node, i_val, &tvalue_type) };
-    const haul_ref table_refs[] = {
+    const haul_field tvalue_fields[] = { HAUL_ADDRESS(TValue, value_.gc, .target = &table_type, .when = HAUL_EQUALS(TValue, tt_, TABLE), .else_raw = 1) };
+    static const haul_field node_fields[] = { HAUL_EMBED(Node, i_val, &tvalue_type) };
+    const haul_field table_fields[] = {
         HAUL_OBJECT(Table, next, &table_type),
-        HAUL_OBJECTS(Table, array, &tvalue_type, HAUL_FN(array_size)),
-        HAUL_OBJECTS_BY(Table, node, &node_type, HAUL_RULE(.mode = HAUL_MODE_OWN_OR_STATIC),
-                        HAUL_FN(nodes)),
+        HAUL_OBJECTS(Table, array, &tvalue_type, HAUL_COUNT_FN(array_size)),
+        HAUL_ADDRESS(Table, node, .target = &node_type, .count = HAUL_COUNT_FN(nodes), .maybe_static = 1),
         /* a node, or behind the last one */
-        HAUL_WORD_BY(Table, lastfree, HAUL_RULE(.mode = HAUL_MODE_ALIAS)),
+        HAUL_ADDRESS(Table, lastfree, .ownership = HAUL_BORROWED),
         HAUL_OBJECT(Table, metatable, &table_type),
         HAUL_SKIP(Table, gclist),
     };
     yard.known.statics = lua_statics;
     yard.known.static_count = 1;
-    tvalue_type = YARD_TYPE(TValue, tvalue_refs);
-    node_type = YARD_TYPE(Node, node_refs);
-    table_type = YARD_TYPE(Table, table_refs);
+    tvalue_type = YARD_TYPE(TValue, tvalue_fields);
+    node_type = YARD_TYPE(Node, node_fields);
+    table_type = YARD_TYPE(Table, table_fields);
     yard_commit(table_type);
 }
 
@@ -229,7 +225,7 @@ TEST(structures, EXPR_tables_of_two_to_the_power_of_a_byte_nodes_and_arrays_roun
     lua_close();
 }
 
-HAUL_COUNT_FUNCTION(lsizenode_itself, Table, self->lsizenode)
+HAUL_FUNCTION(lsizenode_itself, Table, self->lsizenode)
 
 TEST(structures, EXPR_a_logarithm_taken_for_the_size_is_refused_by_the_pointer_that_then_leads_out)
 {
@@ -303,42 +299,38 @@ typedef struct yaml_document {
 
 static haul_type *scalar_type, *sequence_type, *mapping_type, *yaml_type, *directive_type;
 
-static haul_type *yaml_open(const haul_ref *nodes)
+static haul_type *yaml_open(const haul_field *nodes)
 {
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref scalar_refs[] = { HAUL_ARRAY(yaml_scalar, value,
-                                                       HAUL_NU(yaml_scalar, length)) };
-    static const haul_ref sequence_refs[] = {
-        HAUL_ARRAY(yaml_sequence, items.start, HAUL_END(yaml_sequence, items.start, items.end)),
-        HAUL_WORD_BY(yaml_sequence, items.top, &alias),
+    static const haul_field scalar_fields[] = { HAUL_ARRAY(yaml_scalar, value,
+                                                       HAUL_COUNT(yaml_scalar, length)) };
+    static const haul_field sequence_fields[] = {
+        HAUL_ARRAY(yaml_sequence, items.start, HAUL_UNTIL(yaml_sequence, items.end)),
+        HAUL_ADDRESS(yaml_sequence, items.top, .ownership = HAUL_BORROWED),
     };
-    static const haul_ref mapping_refs[] = {
-        HAUL_ARRAY(yaml_mapping, pairs.start, HAUL_END(yaml_mapping, pairs.start, pairs.top)),
+    static const haul_field mapping_fields[] = {
+        HAUL_ARRAY(yaml_mapping, pairs.start, HAUL_UNTIL(yaml_mapping, pairs.top)),
         HAUL_SKIP(yaml_mapping, pairs.end),
     };
-    const haul_ref node_refs[] = {
+    const haul_field node_fields[] = {
         HAUL_STRING(yaml_node, tag),
-        HAUL_EMBED_BY(yaml_node, data.scalar, &scalar_type,
-                      HAUL_RULE(.when = HAUL_EQUALS(yaml_node, type, SCALAR))),
-        HAUL_EMBED_BY(yaml_node, data.sequence, &sequence_type,
-                      HAUL_RULE(.when = HAUL_EQUALS(yaml_node, type, SEQUENCE))),
-        HAUL_EMBED_BY(yaml_node, data.mapping, &mapping_type,
-                      HAUL_RULE(.when = HAUL_EQUALS(yaml_node, type, MAPPING))),
+        HAUL_EMBED(yaml_node, data.scalar, &scalar_type, .when = HAUL_EQUALS(yaml_node, type, SCALAR)),
+        HAUL_EMBED(yaml_node, data.sequence, &sequence_type, .when = HAUL_EQUALS(yaml_node, type, SEQUENCE)),
+        HAUL_EMBED(yaml_node, data.mapping, &mapping_type, .when = HAUL_EQUALS(yaml_node, type, MAPPING)),
     };
-    static const haul_ref directive_refs[] = { HAUL_STRING(yaml_directive, handle),
+    static const haul_field directive_fields[] = { HAUL_STRING(yaml_directive, handle),
                                                HAUL_STRING(yaml_directive, prefix) };
-    static const haul_ref document_refs[] = {
+    static const haul_field document_fields[] = {
         HAUL_ARRAY(yaml_document, version_directive, HAUL_FIXED(2)),
         HAUL_OBJECTS(yaml_document, tag_directives.start, &directive_type,
-                     HAUL_END(yaml_document, tag_directives.start, tag_directives.end)),
+                     HAUL_UNTIL(yaml_document, tag_directives.end)),
     };
     haul_type *type;
-    scalar_type = YARD_TYPE(yaml_scalar, scalar_refs);
-    sequence_type = YARD_TYPE(yaml_sequence, sequence_refs);
-    mapping_type = YARD_TYPE(yaml_mapping, mapping_refs);
-    yaml_type = YARD_TYPE(yaml_node, node_refs);
-    directive_type = YARD_TYPE(yaml_directive, directive_refs);
-    type = YARD_TYPE(yaml_document, document_refs);
+    scalar_type = YARD_TYPE(yaml_scalar, scalar_fields);
+    sequence_type = YARD_TYPE(yaml_sequence, sequence_fields);
+    mapping_type = YARD_TYPE(yaml_mapping, mapping_fields);
+    yaml_type = YARD_TYPE(yaml_node, node_fields);
+    directive_type = YARD_TYPE(yaml_directive, directive_fields);
+    type = YARD_TYPE(yaml_document, document_fields);
     CHECK_STATUS(haul_type_add(type, nodes, 2), HAUL_OK);
     yard_commit(type);
     return type;
@@ -460,9 +452,9 @@ static int64_t yaml_walk(void *root, size_t count)
 
 TEST(structures, END_stacks_that_are_bounded_by_pointers_to_their_tops_and_ends)
 {
-    static const haul_ref nodes[] = {
+    static const haul_field nodes[] = {
         HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type,
-                     HAUL_END(yaml_document, nodes.start, nodes.top)),
+                     HAUL_UNTIL(yaml_document, nodes.top)),
         HAUL_SKIP(yaml_document, nodes.end),
     };
     haul_type *type;
@@ -476,9 +468,9 @@ TEST(structures, END_stacks_that_are_bounded_by_pointers_to_their_tops_and_ends)
 TEST(structures,
      END_a_stack_that_is_described_up_to_the_end_of_its_memory_is_refused_at_the_first_stale_node)
 {
-    static const haul_ref nodes[] = {
+    static const haul_field nodes[] = {
         HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type,
-                     HAUL_END(yaml_document, nodes.start, nodes.end)),
+                     HAUL_UNTIL(yaml_document, nodes.end)),
         HAUL_SKIP(yaml_document, nodes.top),
     };
     haul_type *type;
@@ -491,9 +483,9 @@ TEST(structures,
 
 TEST(structures, END_a_pair_the_wrong_way_round_is_refused)
 {
-    static const haul_ref nodes[] = {
+    static const haul_field nodes[] = {
         HAUL_OBJECTS(yaml_document, nodes.top, &yaml_type,
-                     HAUL_END(yaml_document, nodes.top, nodes.start)),
+                     HAUL_UNTIL(yaml_document, nodes.start)),
         HAUL_SKIP(yaml_document, nodes.end),
     };
     haul_type *type;

@@ -74,24 +74,21 @@ static int place_in(const setT *set, const void *slot)
     return (int)((const setelemT *)slot - set->e);
 }
 
-HAUL_COUNT_FUNCTION(set_room, setT, self->maxsize + 1)
-HAUL_TEST_FUNCTION(is_element, setelemT, place_in(here->parent, self) < set_size(here->parent))
-HAUL_TEST_FUNCTION(is_number, setelemT,
-                   place_in(here->parent, self) == ((const setT *)here->parent)->maxsize &&
-                       set_size(here->parent) < ((const setT *)here->parent)->maxsize)
-HAUL_COUNT_FUNCTION(dimension, pointT, ((const qhT *)here->root)->hull_dim)
-HAUL_COUNT_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
+HAUL_FUNCTION(set_room, setT, self->maxsize + 1)
+HAUL_FUNCTION(is_element, setelemT, place_in(here->ancestor, self) < set_size(here->ancestor))
+HAUL_FUNCTION(is_number, setelemT, place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
+                       set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
+HAUL_FUNCTION(dimension, pointT, ((const qhT *)here->root)->hull_dim)
+HAUL_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
 
 static void set_open(void)
 {
-    static const haul_rule is_one = { .when = HAUL_IF(is_element), .with_parent = 1 };
-    static const haul_rule is_size = { .when = HAUL_IF(is_number), .with_parent = 1 };
-    static const haul_ref slot_refs[] = { HAUL_OBJECT_BY(setelemT, p, &element, &is_one),
-                                          HAUL_DATA_BY(setelemT, i, &is_size) };
-    static const haul_ref set_refs[] = { HAUL_TAIL_OF(setT, e, &setelemT_type, HAUL_FN(set_room)) };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    setelemT_type = OPEN(setelemT, slot_refs);
-    setT_type = OPEN(setT, set_refs);
+    static const haul_field slot_fields[] = { HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element), .ancestor = HAUL_PARENT),
+                                          HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT) };
+    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room), .target = &setelemT_type) };
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    setelemT_type = OPEN(setelemT, slot_fields);
+    setT_type = OPEN(setT, set_fields);
 }
 
 static haul_type *set_of(haul_type *what)
@@ -104,27 +101,27 @@ static haul_type *set_of(haul_type *what)
 /* What a facet's vertices are said to be. */
 static void hull_open(haul_type *const *facet_vertices)
 {
-    static const haul_ref vertex_refs[] = { HAUL_OBJECT(vertexT, next, &vertexT_type),
-                                            HAUL_OBJECT_AS(vertexT, point, &pointT_type),
+    static const haul_field vertex_fields[] = { HAUL_OBJECT(vertexT, next, &vertexT_type),
+                                            HAUL_ADDRESS(vertexT, point, .target = &pointT_type),
                                             HAUL_OBJECT(vertexT, neighbors, &facets) };
-    static const haul_ref ridge_refs[] = { HAUL_OBJECT(ridgeT, vertices, &vertices),
+    static const haul_field ridge_fields[] = { HAUL_OBJECT(ridgeT, vertices, &vertices),
                                            HAUL_OBJECT(ridgeT, top, &facetT_type),
                                            HAUL_OBJECT(ridgeT, bottom, &facetT_type) };
-    static const haul_ref point_refs[] = { HAUL_TAIL(pointT, x, HAUL_FN(dimension)) };
-    static const haul_ref hull_refs[] = { HAUL_ARRAY(qhT, first_point, HAUL_FN(all_coordinates)),
+    static const haul_field point_fields[] = { HAUL_TAIL(pointT, x, HAUL_COUNT_FN(dimension)) };
+    static const haul_field hull_fields[] = { HAUL_ARRAY(qhT, first_point, HAUL_COUNT_FN(all_coordinates)),
                                           HAUL_OBJECT(qhT, facet_list, &facetT_type),
                                           HAUL_OBJECT(qhT, vertex_list, &vertexT_type) };
-    const haul_ref facet_refs[] = { HAUL_OBJECT(facetT, next, &facetT_type),
+    const haul_field facet_fields[] = { HAUL_OBJECT(facetT, next, &facetT_type),
                                     HAUL_OBJECT(facetT, vertices, facet_vertices),
                                     HAUL_OBJECT(facetT, ridges, &ridges),
                                     HAUL_OBJECT(facetT, neighbors, &facets),
                                     HAUL_OBJECT(facetT, outsideset, &points) };
     set_open();
-    vertexT_type = OPEN(vertexT, vertex_refs);
-    ridgeT_type = OPEN(ridgeT, ridge_refs);
-    facetT_type = OPEN(facetT, facet_refs);
-    pointT_type = OPEN(pointT, point_refs);
-    qhT_type = OPEN(qhT, hull_refs);
+    vertexT_type = OPEN(vertexT, vertex_fields);
+    ridgeT_type = OPEN(ridgeT, ridge_fields);
+    facetT_type = OPEN(facetT, facet_fields);
+    pointT_type = OPEN(pointT, point_fields);
+    qhT_type = OPEN(qhT, hull_fields);
     vertices = set_of(vertexT_type);
     ridges = set_of(ridgeT_type);
     facets = set_of(facetT_type);

@@ -6,8 +6,6 @@
 #include "structures_a.h"
 #include "support/open.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
-                       alias = { .mode = HAUL_MODE_ALIAS };
 
 /* ---- libxml2. What a node is stands in it, behind the pointer that every kind has first; the
  * document is the root element's parent. Names are interned: they lie in the blocks of a dictionary
@@ -102,66 +100,64 @@ static const haul_case xml_kinds[] = { { ELEMENT, &node_type, 0 },
                                        { ATTRIBUTE, &attr_type, 0 },
                                        { TEXT, &node_type, 0 },
                                        { DOCUMENT, &doc_type, 0 } };
-static const haul_rule any_node = { .choice = HAUL_BY_TAG(xmlNode, type, xml_kinds) };
+#define ANY_NODE .type_switch = HAUL_SWITCH_TARGET(xmlNode, type, xml_kinds)
 
-HAUL_TEST_FUNCTION(is_not_compact, xmlNode, self->content != (const char *)&self->properties)
-static const haul_rule not_compact = { .when = HAUL_IF(is_not_compact),
-                                       .otherwise = HAUL_ELSE_RAW };
-static const haul_rule interned = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
+HAUL_FUNCTION(is_not_compact, xmlNode, self->content != (const char *)&self->properties)
+#define NOT_COMPACT .when = HAUL_WHEN_FN(is_not_compact), .else_raw = 1
 
 #define XML_CHILDREN(S)                                                                            \
-    HAUL_OPAQUE(S, _private), HAUL_WORD_BY(S, name, &interned),                                    \
-        HAUL_CHOICE(S, children, &any_node), HAUL_CHOICE(S, last, &any_node),                      \
+    HAUL_RAW(S, _private), HAUL_ADDRESS(S, name, .ownership = HAUL_BORROWED, .maybe_static = 1),                                    \
+        HAUL_ADDRESS(S, children, ANY_NODE), HAUL_ADDRESS(S, last, ANY_NODE),                      \
         HAUL_OBJECT(S, doc, &doc_type)
 #define XML_SIBLINGS(S)                                                                            \
-    HAUL_CHOICE(S, parent, &any_node), HAUL_CHOICE(S, next, &any_node),                            \
-        HAUL_CHOICE(S, prev, &any_node)
+    HAUL_ADDRESS(S, parent, ANY_NODE), HAUL_ADDRESS(S, next, ANY_NODE),                            \
+        HAUL_ADDRESS(S, prev, ANY_NODE)
 
 static void xml_open(const haul_rule *of_properties)
 {
-    static const haul_ref pool_refs[] = {
-        HAUL_OBJECT(xmlDictStrings, next, &pool_type), HAUL_WORD_BY(xmlDictStrings, free, &alias),
-        HAUL_WORD_BY(xmlDictStrings, end, &alias),
-        HAUL_TAIL(xmlDictStrings, array, HAUL_NU(xmlDictStrings, size))
+    static const haul_field pool_fields[] = {
+        HAUL_OBJECT(xmlDictStrings, next, &pool_type), HAUL_ADDRESS(xmlDictStrings, free, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(xmlDictStrings, end, .ownership = HAUL_BORROWED),
+        HAUL_TAIL(xmlDictStrings, array, HAUL_COUNT(xmlDictStrings, size))
     };
-    static const haul_ref entry_refs[] = { HAUL_OBJECT(xmlDictEntry, next, &entry_type),
-                                           HAUL_WORD_BY(xmlDictEntry, name, &alias) };
-    static const haul_ref dict_refs[] = { HAUL_OBJECTS(xmlDict, dict, &entry_type,
-                                                       HAUL_NU(xmlDict, size)),
+    static const haul_field entry_fields[] = { HAUL_OBJECT(xmlDictEntry, next, &entry_type),
+                                           HAUL_ADDRESS(xmlDictEntry, name, .ownership = HAUL_BORROWED) };
+    static const haul_field dict_fields[] = { HAUL_OBJECTS(xmlDict, dict, &entry_type,
+                                                       HAUL_COUNT(xmlDict, size)),
                                           HAUL_OBJECT(xmlDict, strings, &pool_type) };
-    static const haul_ref ns_refs[] = { HAUL_OBJECT(xmlNs, next, &ns_type),
+    static const haul_field ns_fields[] = { HAUL_OBJECT(xmlNs, next, &ns_type),
                                         HAUL_STRING(xmlNs, href), HAUL_STRING(xmlNs, prefix),
-                                        HAUL_OPAQUE(xmlNs, _private),
+                                        HAUL_RAW(xmlNs, _private),
                                         HAUL_OBJECT(xmlNs, context, &doc_type) };
-    static const haul_ref attr_refs[] = { XML_CHILDREN(xmlAttr), XML_SIBLINGS(xmlAttr),
+    static const haul_field attr_fields[] = { XML_CHILDREN(xmlAttr), XML_SIBLINGS(xmlAttr),
                                           HAUL_OBJECT(xmlAttr, ns, &ns_type),
-                                          HAUL_OPAQUE(xmlAttr, psvi) };
-    static const haul_ref doc_refs[] = {
-        XML_CHILDREN(xmlDoc),           HAUL_OPAQUE(xmlDoc, intSubset),
-        HAUL_OPAQUE(xmlDoc, extSubset), HAUL_STRING(xmlDoc, version),
+                                          HAUL_RAW(xmlAttr, psvi) };
+    static const haul_field doc_fields[] = {
+        XML_CHILDREN(xmlDoc),           HAUL_RAW(xmlDoc, intSubset),
+        HAUL_RAW(xmlDoc, extSubset), HAUL_STRING(xmlDoc, version),
         HAUL_STRING(xmlDoc, encoding),  HAUL_OBJECT(xmlDoc, oldNs, &ns_type),
         HAUL_STRING(xmlDoc, URL),       HAUL_SKIP(xmlDoc, ids),
         HAUL_SKIP(xmlDoc, refs),        HAUL_OBJECT(xmlDoc, dict, &dict_type),
-        HAUL_OPAQUE(xmlDoc, psvi),
+        HAUL_RAW(xmlDoc, psvi),
     };
-    const haul_ref node_refs[] = {
+    const haul_field node_fields[] = {
         XML_CHILDREN(xmlNode),
         XML_SIBLINGS(xmlNode),
         HAUL_OBJECT(xmlNode, ns, &ns_type),
         HAUL_STRING(xmlNode, content),
         HAUL_OBJECT_BY(xmlNode, properties, &attr_type, of_properties),
-        HAUL_OBJECT_BY(xmlNode, nsDef, &ns_type, &not_compact),
-        HAUL_OPAQUE(xmlNode, psvi),
+        HAUL_ADDRESS(xmlNode, nsDef, .target = &ns_type, NOT_COMPACT),
+        HAUL_RAW(xmlNode, psvi),
     };
     yard.known.statics = xml_statics;
     yard.known.static_count = 1;
-    pool_type = YARD_TYPE(xmlDictStrings, pool_refs);
-    entry_type = YARD_TYPE(xmlDictEntry, entry_refs);
-    dict_type = YARD_TYPE(xmlDict, dict_refs);
-    ns_type = YARD_TYPE(xmlNs, ns_refs);
-    attr_type = YARD_TYPE(xmlAttr, attr_refs);
-    node_type = YARD_TYPE(xmlNode, node_refs);
-    doc_type = YARD_TYPE(xmlDoc, doc_refs);
+    pool_type = YARD_TYPE(xmlDictStrings, pool_fields);
+    entry_type = YARD_TYPE(xmlDictEntry, entry_fields);
+    dict_type = YARD_TYPE(xmlDict, dict_fields);
+    ns_type = YARD_TYPE(xmlNs, ns_fields);
+    attr_type = YARD_TYPE(xmlAttr, attr_fields);
+    node_type = YARD_TYPE(xmlNode, node_fields);
+    doc_type = YARD_TYPE(xmlDoc, doc_fields);
     yard_commit(doc_type);
 }
 
@@ -398,7 +394,6 @@ TEST(structures, libxml2_nodes_of_the_kinds_that_their_tags_say_with_names_that_
 
 TEST(structures, libxml2_a_short_text_in_place_of_the_properties_is_refused_as_a_pointer)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN };
     haul_status status = HAUL_ERROR_GRAPH;
     yard_open(1 << 20, 102);
     xml_open(&always);
@@ -489,66 +484,53 @@ static const haul_case json_kinds[] = {
     { JSON_ARRAY, &container_type, 0 }, { JSON_STRING, &string_type, 0 }
 };
 
-HAUL_COUNT_FUNCTION(pdata_bytes, json_string, 1 - self->len)
-HAUL_COUNT_FUNCTION(string_bytes, json_string,
-                    offsetof(json_string, c_string) + (self->len < (intptr_t)sizeof(void *)
+HAUL_FUNCTION(pdata_bytes, json_string, 1 - self->len)
+HAUL_FUNCTION(string_bytes, json_string, offsetof(json_string, c_string) + (self->len < (intptr_t)sizeof(void *)
                                                            ? sizeof(void *) + 1
                                                            : (size_t)self->len + 1))
-HAUL_TEST_FUNCTION(place_is_used, lh_entry, self->k != LH_EMPTY && self->k != LH_FREED)
+HAUL_FUNCTION(place_is_used, lh_entry, self->k != LH_EMPTY && self->k != LH_FREED)
 
 static void json_open(const haul_rule *of_key)
 {
-    static const haul_rule any = { .choice = HAUL_BY_TAG(json_object, o_type, json_kinds) };
-    static const haul_rule each = { .each = &any };
-    static const haul_rule value = { .when = HAUL_IF(place_is_used),
-                                     .choice = HAUL_BY_TAG(json_object, o_type, json_kinds) };
-    static const haul_rule neighbour = { .when = HAUL_IF(place_is_used), .mode = HAUL_MODE_ALIAS };
-    static const haul_rule is_object = { .when = HAUL_EQUALS(json_container, base.o_type,
-                                                             JSON_OBJECT) };
-    static const haul_rule is_array = { .when =
-                                            HAUL_EQUALS(json_container, base.o_type, JSON_ARRAY) };
-    static const haul_rule is_far = { .when = HAUL_NEGATIVE(json_string, len),
-                                      .otherwise = HAUL_ELSE_RAW };
-    static const haul_ref printbuf_refs[] = { HAUL_ARRAY(printbuf, buf, HAUL_NS(printbuf, size)) };
-    static const haul_ref base_refs[] = { HAUL_WORD_BY(json_object, to_json_string, &function),
+static const haul_field any = { .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds) };
+#define NEIGHBOUR .when = HAUL_WHEN_FN(place_is_used), .ownership = HAUL_BORROWED
+    static const haul_field printbuf_fields[] = { HAUL_ARRAY(printbuf, buf, HAUL_COUNT(printbuf, size)) };
+    static const haul_field base_fields[] = { HAUL_ADDRESS(json_object, to_json_string, .ownership = HAUL_EXTERNAL),
                                           HAUL_OBJECT(json_object, pb, &printbuf_type),
-                                          HAUL_WORD_BY(json_object, user_delete, &function),
-                                          HAUL_OPAQUE(json_object, userdata) };
-    static const haul_ref number_refs[] = { HAUL_EMBED(json_number, base, &base_type) };
-    static const haul_ref container_refs[] = {
+                                          HAUL_ADDRESS(json_object, user_delete, .ownership = HAUL_EXTERNAL),
+                                          HAUL_RAW(json_object, userdata) };
+    static const haul_field number_fields[] = { HAUL_EMBED(json_number, base, &base_type) };
+    static const haul_field container_fields[] = {
         HAUL_EMBED(json_container, base, &base_type),
-        HAUL_OBJECT_BY(json_container, u.c_object, &table_type, &is_object),
-        HAUL_OBJECT_BY(json_container, u.c_array, &list_type, &is_array)
+        HAUL_ADDRESS(json_container, u.c_object, .target = &table_type, .when = HAUL_EQUALS(json_container, base.o_type, JSON_OBJECT)),
+        HAUL_ADDRESS(json_container, u.c_array, .target = &list_type, .when = HAUL_EQUALS(json_container, base.o_type, JSON_ARRAY))
     };
-    static const haul_ref string_refs[] = { HAUL_EMBED(json_string, base, &base_type),
-                                            HAUL_ARRAY_BY(json_string, c_string.pdata, &is_far,
-                                                          HAUL_FN(pdata_bytes)) };
-    static const haul_ref list_refs[] = { HAUL_POINTERS_BY(array_list, array, NULL, &each,
-                                                           HAUL_NU(array_list, length)),
-                                          HAUL_WORD_BY(array_list, free_fn, &function) };
-    static const haul_ref table_refs[] = {
-        HAUL_WORD_BY(lh_table, head, &alias),
-        HAUL_WORD_BY(lh_table, tail, &alias),
-        HAUL_OBJECTS(lh_table, table, &place_type, HAUL_NS(lh_table, size)),
-        HAUL_WORD_BY(lh_table, free_fn, &function),
-        HAUL_WORD_BY(lh_table, hash_fn, &function),
-        HAUL_WORD_BY(lh_table, equal_fn, &function),
+    static const haul_field string_fields[] = { HAUL_EMBED(json_string, base, &base_type),
+                                            HAUL_ARRAY(json_string, c_string.pdata, HAUL_COUNT_FN(pdata_bytes), .when = HAUL_BETWEEN(json_string, len, INT64_MIN, -1), .else_raw = 1) };
+    static const haul_field list_fields[] = { HAUL_ADDRESS(array_list, array, .levels = 2, .count = HAUL_COUNT(array_list, length), .each_pointer = &any),
+                                          HAUL_ADDRESS(array_list, free_fn, .ownership = HAUL_EXTERNAL) };
+    static const haul_field table_fields[] = {
+        HAUL_ADDRESS(lh_table, head, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(lh_table, tail, .ownership = HAUL_BORROWED),
+        HAUL_OBJECTS(lh_table, table, &place_type, HAUL_COUNT(lh_table, size)),
+        HAUL_ADDRESS(lh_table, free_fn, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(lh_table, hash_fn, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(lh_table, equal_fn, .ownership = HAUL_EXTERNAL),
     };
-    const haul_ref place_refs[] = { HAUL_STRING_BY(lh_entry, k, of_key),
-                                    HAUL_CHOICE(lh_entry, v, &value),
-                                    HAUL_WORD_BY(lh_entry, next, &neighbour),
-                                    HAUL_WORD_BY(lh_entry, prev, &neighbour) };
+    const haul_field place_fields[] = { HAUL_STRING_BY(lh_entry, k, of_key),
+                                    HAUL_ADDRESS(lh_entry, v, .when = HAUL_WHEN_FN(place_is_used), .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds)),
+                                    HAUL_ADDRESS(lh_entry, next, NEIGHBOUR),
+                                    HAUL_ADDRESS(lh_entry, prev, NEIGHBOUR) };
     yard.known.statics = json_statics;
     yard.known.static_count = 1;
-    printbuf_type = YARD_TYPE(printbuf, printbuf_refs);
-    base_type = YARD_TYPE(json_object, base_refs);
-    number_type = YARD_TYPE(json_number, number_refs);
-    container_type = YARD_TYPE(json_container, container_refs);
-    string_type = YARD_TYPE(json_string, string_refs);
-    CHECK_STATUS(haul_type_set_size(string_type, string_bytes), HAUL_OK);
-    list_type = YARD_TYPE(array_list, list_refs);
-    table_type = YARD_TYPE(lh_table, table_refs);
-    place_type = YARD_TYPE(lh_entry, place_refs);
+    printbuf_type = YARD_TYPE(printbuf, printbuf_fields);
+    base_type = YARD_TYPE(json_object, base_fields);
+    number_type = YARD_TYPE(json_number, number_fields);
+    container_type = YARD_TYPE(json_container, container_fields);
+    string_type = YARD_TYPE(json_string, string_fields, .size_fn = string_bytes);
+    list_type = YARD_TYPE(array_list, list_fields);
+    table_type = YARD_TYPE(lh_table, table_fields);
+    place_type = YARD_TYPE(lh_entry, place_fields);
     yard_commit(container_type);
 }
 
@@ -697,8 +679,6 @@ static int64_t json_walk(void *root, size_t count)
     return sum;
 }
 
-static const haul_rule key_or_magic = { .mode = HAUL_MODE_OWN_OR_STATIC,
-                                        .integer_from = (uintptr_t)-2 };
 
 TEST(structures,
      json_c_objects_of_six_kinds_with_strings_in_them_or_elsewhere_by_the_sign_of_their_length)

@@ -39,23 +39,21 @@ typedef struct Domain {
 
 static haul_type *real_vector_type, *index_vector_type, *lulesh_type;
 
-HAUL_COUNT_FUNCTION(region_size, Domain, self->regElemSize[here->index])
-HAUL_COUNT_FUNCTION(corners, Domain, self->nodeElemStart[self->numNode])
-HAUL_COUNT_FUNCTION(corners_but_one, Domain, self->nodeElemStart[self->numNode - 1])
-HAUL_COUNT_FUNCTION(comm_room, Domain,
-                    (self->rowMin + self->rowMax) * MAX_FIELDS *
+HAUL_FUNCTION(region_size, Domain, self->regElemSize[here->index])
+HAUL_FUNCTION(corners, Domain, self->nodeElemStart[self->numNode])
+HAUL_FUNCTION(corners_but_one, Domain, self->nodeElemStart[self->numNode - 1])
+HAUL_FUNCTION(comm_room, Domain, (self->rowMin + self->rowMax) * MAX_FIELDS *
                         ((self->maxPlaneSize + CACHE_REALS - 1) & -CACHE_REALS))
 
 static void lulesh_open(haul_function *corner_count)
 {
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref real_refs[] = { HAUL_ARRAY(real_vector, begin,
-                                                     HAUL_END(real_vector, begin, room)),
-                                          HAUL_WORD_BY(real_vector, end, &alias) };
-    static const haul_ref index_refs[] = { HAUL_ARRAY(index_vector, begin,
-                                                      HAUL_END(index_vector, begin, room)),
-                                           HAUL_WORD_BY(index_vector, end, &alias) };
-    const haul_ref refs[] = {
+    static const haul_field real_fields[] = { HAUL_ARRAY(real_vector, begin,
+                                                     HAUL_UNTIL(real_vector, room)),
+                                          HAUL_ADDRESS(real_vector, end, .ownership = HAUL_BORROWED) };
+    static const haul_field index_fields[] = { HAUL_ARRAY(index_vector, begin,
+                                                      HAUL_UNTIL(index_vector, room)),
+                                           HAUL_ADDRESS(index_vector, end, .ownership = HAUL_BORROWED) };
+    const haul_field fields[] = {
         HAUL_EMBED(Domain, x, &real_vector_type),
         HAUL_EMBED(Domain, y, &real_vector_type),
         HAUL_EMBED(Domain, z, &real_vector_type),
@@ -64,17 +62,17 @@ static void lulesh_open(haul_function *corner_count)
         HAUL_EMBED(Domain, symmX, &index_vector_type),
         HAUL_EMBED(Domain, symmY, &index_vector_type),
         HAUL_EMBED(Domain, nodelist, &index_vector_type),
-        HAUL_ARRAY(Domain, regElemSize, HAUL_NS(Domain, numReg)),
-        HAUL_ARRAY(Domain, regNumList, HAUL_NS(Domain, numElem)),
-        HAUL_ROWS(Domain, regElemlist, NULL, HAUL_NS(Domain, numReg), HAUL_FN(region_size)),
-        HAUL_ARRAY(Domain, nodeElemStart, HAUL_N_PLUS(Domain, numNode, 1)),
-        HAUL_ARRAY(Domain, nodeElemCornerList, HAUL_FN(corner_count)),
-        HAUL_ARRAY(Domain, commDataSend, HAUL_FN(comm_room)),
-        HAUL_ARRAY(Domain, commDataRecv, HAUL_FN(comm_room)),
+        HAUL_ARRAY(Domain, regElemSize, HAUL_COUNT(Domain, numReg)),
+        HAUL_ARRAY(Domain, regNumList, HAUL_COUNT(Domain, numElem)),
+        HAUL_ARRAYS(Domain, regElemlist, HAUL_COUNT(Domain, numReg), HAUL_COUNT_FN(region_size)),
+        HAUL_ARRAY(Domain, nodeElemStart, HAUL_COUNT_PLUS(Domain, numNode, 1)),
+        HAUL_ARRAY(Domain, nodeElemCornerList, HAUL_COUNT_FN(corner_count)),
+        HAUL_ARRAY(Domain, commDataSend, HAUL_COUNT_FN(comm_room)),
+        HAUL_ARRAY(Domain, commDataRecv, HAUL_COUNT_FN(comm_room)),
     };
-    real_vector_type = OPEN(real_vector, real_refs);
-    index_vector_type = OPEN(index_vector, index_refs);
-    lulesh_type = OPEN(Domain, refs);
+    real_vector_type = OPEN(real_vector, real_fields);
+    index_vector_type = OPEN(index_vector, index_fields);
+    lulesh_type = OPEN(Domain, fields);
     type_close(lulesh_type);
 }
 
@@ -347,8 +345,7 @@ static haul_type *doubles, *ints, *reactions, *species, *isotopes, *cell_states,
     *domains;
 static haul_type *bulk_doubles, *bulk_facets, *bulk_ints;
 
-HAUL_COUNT_FUNCTION(groups, MC_Cell_State,
-                    ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
+HAUL_FUNCTION(groups, MC_Cell_State, ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
 
 static haul_type *of(haul_type *container, haul_type *what)
 {
@@ -359,33 +356,32 @@ static haul_type *of(haul_type *container, haul_type *what)
 
 static void containers_open(void)
 {
-    static const haul_ref vector_refs[] = { HAUL_OBJECTS_AS(qs_vector, _data, &element,
-                                                            HAUL_NS(qs_vector, _capacity)) };
-    static const haul_ref bulk_refs[] = {
-        HAUL_OBJECTS_AS(BulkStorage, _bulkStorage, &element, HAUL_NS(BulkStorage, _capacity)),
+    static const haul_field vector_fields[] = { HAUL_ADDRESS(qs_vector, _data, .target = &element, .count = HAUL_COUNT(qs_vector, _capacity)) };
+    static const haul_field bulk_fields[] = {
+        HAUL_ADDRESS(BulkStorage, _bulkStorage, .target = &element, .count = HAUL_COUNT(BulkStorage, _capacity)),
         HAUL_ARRAY(BulkStorage, _refCount, HAUL_FIXED(1)),
     };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("double", sizeof(double), &double_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("int", sizeof(int), &int_type), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "double", sizeof(double), &double_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", sizeof(int), &int_type), HAUL_OK);
     facet_type = type_open("MC_Facet_Adjacency", sizeof(MC_Facet_Adjacency), NULL, 0);
-    qs_vector_type = OPEN(qs_vector, vector_refs);
-    BulkStorage_type = OPEN(BulkStorage, bulk_refs);
+    qs_vector_type = OPEN(qs_vector, vector_fields);
+    BulkStorage_type = OPEN(BulkStorage, bulk_fields);
 }
 
 static void nuclear_open(void)
 {
-    static const haul_ref reaction_refs[] = { HAUL_EMBED(NuclearDataReaction, _crossSection,
+    static const haul_field reaction_fields[] = { HAUL_EMBED(NuclearDataReaction, _crossSection,
                                                          &doubles) };
-    static const haul_ref species_refs[] = { HAUL_EMBED(NuclearDataSpecies, _reactions,
+    static const haul_field species_fields[] = { HAUL_EMBED(NuclearDataSpecies, _reactions,
                                                         &reactions) };
-    static const haul_ref isotope_refs[] = { HAUL_EMBED(NuclearDataIsotope, _species, &species) };
-    static const haul_ref data_refs[] = { HAUL_EMBED(NuclearData, _isotopes, &isotopes),
+    static const haul_field isotope_fields[] = { HAUL_EMBED(NuclearDataIsotope, _species, &species) };
+    static const haul_field data_fields[] = { HAUL_EMBED(NuclearData, _isotopes, &isotopes),
                                           HAUL_EMBED(NuclearData, _energies, &doubles) };
-    NuclearDataReaction_type = OPEN(NuclearDataReaction, reaction_refs);
-    NuclearDataSpecies_type = OPEN(NuclearDataSpecies, species_refs);
-    NuclearDataIsotope_type = OPEN(NuclearDataIsotope, isotope_refs);
-    NuclearData_type = OPEN(NuclearData, data_refs);
+    NuclearDataReaction_type = OPEN(NuclearDataReaction, reaction_fields);
+    NuclearDataSpecies_type = OPEN(NuclearDataSpecies, species_fields);
+    NuclearDataIsotope_type = OPEN(NuclearDataIsotope, isotope_fields);
+    NuclearData_type = OPEN(NuclearData, data_fields);
     doubles = of(qs_vector_type, double_type);
     reactions = of(qs_vector_type, NuclearDataReaction_type);
     species = of(qs_vector_type, NuclearDataSpecies_type);
@@ -394,12 +390,12 @@ static void nuclear_open(void)
 
 static void quicksilver_open(void)
 {
-    static const haul_ref cell_refs[] = {
-        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _facet, HAUL_NS(MC_Facet_Adjacency_Cell, num_facets)),
-        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _point, HAUL_NS(MC_Facet_Adjacency_Cell, num_points)),
+    static const haul_field cell_fields[] = {
+        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _facet, HAUL_COUNT(MC_Facet_Adjacency_Cell, num_facets)),
+        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _point, HAUL_COUNT(MC_Facet_Adjacency_Cell, num_points)),
     };
-    static const haul_ref state_refs[] = { HAUL_ARRAY(MC_Cell_State, _total, HAUL_FN(groups)) };
-    static const haul_ref domain_refs[] = {
+    static const haul_field state_fields[] = { HAUL_ARRAY(MC_Cell_State, _total, HAUL_COUNT_FN(groups)) };
+    static const haul_field domain_fields[] = {
         HAUL_EMBED(MC_Domain, cell_state, &cell_states),
         HAUL_EMBED(MC_Domain, _cachedCrossSectionStorage, &bulk_doubles),
         HAUL_EMBED(MC_Domain, mesh._nbrRank, &ints),
@@ -407,20 +403,18 @@ static void quicksilver_open(void)
         HAUL_EMBED(MC_Domain, mesh._facetStorage, &bulk_facets),
         HAUL_EMBED(MC_Domain, mesh._pointStorage, &bulk_ints),
     };
-    static const haul_rule handle = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref processor_refs[] = { HAUL_WORD_BY(MC_Processor_Info, comm_mc_world,
-                                                            &handle) };
-    static const haul_ref refs[] = { HAUL_EMBED(MonteCarlo, domain, &domains),
+    static const haul_field processor_fields[] = { HAUL_ADDRESS(MC_Processor_Info, comm_mc_world, .ownership = HAUL_EXTERNAL) };
+    static const haul_field fields[] = { HAUL_EMBED(MonteCarlo, domain, &domains),
                                      HAUL_OBJECT(MonteCarlo, _nuclearData, &NuclearData_type),
                                      HAUL_OBJECT(MonteCarlo, processor_info,
                                                  &MC_Processor_Info_type) };
     containers_open();
     nuclear_open();
-    MC_Facet_Adjacency_Cell_type = OPEN(MC_Facet_Adjacency_Cell, cell_refs);
-    MC_Cell_State_type = OPEN(MC_Cell_State, state_refs);
-    MC_Domain_type = OPEN(MC_Domain, domain_refs);
-    MC_Processor_Info_type = OPEN(MC_Processor_Info, processor_refs);
-    MonteCarlo_type = OPEN(MonteCarlo, refs);
+    MC_Facet_Adjacency_Cell_type = OPEN(MC_Facet_Adjacency_Cell, cell_fields);
+    MC_Cell_State_type = OPEN(MC_Cell_State, state_fields);
+    MC_Domain_type = OPEN(MC_Domain, domain_fields);
+    MC_Processor_Info_type = OPEN(MC_Processor_Info, processor_fields);
+    MonteCarlo_type = OPEN(MonteCarlo, fields);
     ints = of(qs_vector_type, int_type);
     cell_states = of(qs_vector_type, MC_Cell_State_type);
     connectivities = of(qs_vector_type, MC_Facet_Adjacency_Cell_type);

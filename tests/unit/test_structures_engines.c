@@ -6,8 +6,6 @@
 #include "structures_a.h"
 #include "support/open.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
-                       alias = { .mode = HAUL_MODE_ALIAS };
 
 /* ---- inflate_state. The tables in use are parts of its own codes, or constant ones for fixed
  * blocks; next leads to the first code that is free. The window has 1 << wbits bytes, whatever
@@ -78,32 +76,32 @@ static const test_static inflate_statics[] = {
 };
 static haul_type *stream_type, *state_type;
 
-HAUL_COUNT_FUNCTION(window_bytes, inflate_state, (int64_t)1 << self->wbits)
+HAUL_FUNCTION(window_bytes, inflate_state, (int64_t)1 << self->wbits)
 
 static void inflate_open(size_t statics)
 {
-    static const haul_rule own_or_constant = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
-    static const haul_ref stream_refs[] = {
-        HAUL_ARRAY(z_stream, next_in, HAUL_NU(z_stream, avail_in)),
-        HAUL_ARRAY(z_stream, next_out, HAUL_NU(z_stream, avail_out)),
-        HAUL_WORD_BY(z_stream, msg, &own_or_constant),
+#define OWN_OR_CONSTANT .ownership = HAUL_BORROWED, .maybe_static = 1
+    static const haul_field stream_fields[] = {
+        HAUL_ARRAY(z_stream, next_in, HAUL_COUNT(z_stream, avail_in)),
+        HAUL_ARRAY(z_stream, next_out, HAUL_COUNT(z_stream, avail_out)),
+        HAUL_ADDRESS(z_stream, msg, OWN_OR_CONSTANT),
         HAUL_OBJECT(z_stream, state, &state_type),
-        HAUL_WORD_BY(z_stream, zalloc, &function),
-        HAUL_WORD_BY(z_stream, zfree, &function),
-        HAUL_OPAQUE(z_stream, opaque),
+        HAUL_ADDRESS(z_stream, zalloc, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(z_stream, zfree, .ownership = HAUL_EXTERNAL),
+        HAUL_RAW(z_stream, opaque),
     };
-    static const haul_ref state_refs[] = {
+    static const haul_field state_fields[] = {
         HAUL_OBJECT(inflate_state, strm, &stream_type),
-        HAUL_OPAQUE(inflate_state, head),
-        HAUL_ARRAY(inflate_state, window, HAUL_FN(window_bytes)),
-        HAUL_WORD_BY(inflate_state, lencode, &own_or_constant),
-        HAUL_WORD_BY(inflate_state, distcode, &own_or_constant),
-        HAUL_WORD_BY(inflate_state, next, &alias),
+        HAUL_RAW(inflate_state, head),
+        HAUL_ARRAY(inflate_state, window, HAUL_COUNT_FN(window_bytes)),
+        HAUL_ADDRESS(inflate_state, lencode, OWN_OR_CONSTANT),
+        HAUL_ADDRESS(inflate_state, distcode, OWN_OR_CONSTANT),
+        HAUL_ADDRESS(inflate_state, next, .ownership = HAUL_BORROWED),
     };
     yard.known.statics = inflate_statics;
     yard.known.static_count = statics;
-    stream_type = YARD_TYPE(z_stream, stream_refs);
-    state_type = YARD_TYPE(inflate_state, state_refs);
+    stream_type = YARD_TYPE(z_stream, stream_fields);
+    state_type = YARD_TYPE(inflate_state, state_fields);
     yard_commit(stream_type);
 }
 
@@ -280,42 +278,39 @@ static FuncDef built_in[] = { { 1, 0x10000, NULL, add, "sum" },
                               { 1, 0x10000, NULL, subtract, "lag" } };
 static const test_static query_statics[] = { { built_in, sizeof built_in, HAUL_STATIC_KEEP } };
 
-static void query_open(const haul_ref *of_this)
+static void query_open(const haul_field *of_this)
 {
-    static const haul_rule is_window = { .when = HAUL_BITS(Expr, flags, EP_WinFunc, EP_WinFunc) };
-    static const haul_rule is_table = { .when = HAUL_NO_BIT(Expr, flags, EP_WinFunc) };
-    static const haul_rule own_or_built_in = { .mode = HAUL_MODE_OWN_OR_STATIC };
-    static const haul_ref function_refs[] = { HAUL_OBJECT(FuncDef, pNext, &function_type),
-                                              HAUL_WORD_BY(FuncDef, xSFunc, &function),
+    static const haul_field function_fields[] = { HAUL_OBJECT(FuncDef, pNext, &function_type),
+                                              HAUL_ADDRESS(FuncDef, xSFunc, .ownership = HAUL_EXTERNAL),
                                               HAUL_STRING(FuncDef, zName) };
-    static const haul_ref call_refs[] = { HAUL_STRING(Expr, zToken),
+    static const haul_field call_fields[] = { HAUL_STRING(Expr, zToken),
                                           HAUL_OBJECT(Expr, pLeft, &call_type),
-                                          HAUL_OBJECT_BY(Expr, y.pWin, &window_type, &is_window),
-                                          HAUL_DATA_BY(Expr, y.iTable, &is_table) };
-    static const haul_ref select_refs[] = { HAUL_OBJECT(Select, pWin, &window_type),
+                                          HAUL_ADDRESS(Expr, y.pWin, .target = &window_type, .when = HAUL_BITS(Expr, flags, EP_WinFunc, EP_WinFunc)),
+                                          HAUL_RAW(Expr, y.iTable, .when = HAUL_NO_BIT(Expr, flags, EP_WinFunc)) };
+    static const haul_field select_fields[] = { HAUL_OBJECT(Select, pWin, &window_type),
                                             HAUL_OBJECT(Select, pWinDefn, &window_type),
                                             HAUL_OBJECT(Select, pPrior, &select_type),
                                             HAUL_OBJECT(Select, pNext, &select_type) };
-    static const haul_ref window_refs[] = {
+    static const haul_field window_fields[] = {
         HAUL_STRING(Window, zName),
         HAUL_STRING(Window, zBase),
         HAUL_OBJECT(Window, pStart, &call_type),
         HAUL_OBJECT(Window, pEnd, &call_type),
         HAUL_OBJECT(Window, pNextWin, &window_type),
-        HAUL_OBJECT_BY(Window, pWFunc, &function_type, &own_or_built_in),
+        HAUL_ADDRESS(Window, pWFunc, .target = &function_type, .maybe_static = 1),
         HAUL_OBJECT(Window, pOwner, &call_type),
     };
-    static const haul_ref query_refs[] = { HAUL_OBJECT(query, last, &select_type),
+    static const haul_field query_fields[] = { HAUL_OBJECT(query, last, &select_type),
                                            HAUL_POINTERS(query, calls, &call_type,
-                                                         HAUL_NS(query, nCall)),
+                                                         HAUL_COUNT(query, nCall)),
                                            HAUL_OBJECT(query, defined, &function_type) };
     yard.known.statics = query_statics;
     yard.known.static_count = 1;
-    function_type = YARD_TYPE(FuncDef, function_refs);
-    call_type = YARD_TYPE(Expr, call_refs);
-    select_type = YARD_TYPE(Select, select_refs);
-    window_type = YARD_TYPE(Window, window_refs);
-    query_type = YARD_TYPE(query, query_refs);
+    function_type = YARD_TYPE(FuncDef, function_fields);
+    call_type = YARD_TYPE(Expr, call_fields);
+    select_type = YARD_TYPE(Select, select_fields);
+    window_type = YARD_TYPE(Window, window_fields);
+    query_type = YARD_TYPE(query, query_fields);
     CHECK_STATUS(haul_type_add(window_type, of_this, 1), HAUL_OK);
     yard_commit(query_type);
 }
@@ -427,7 +422,7 @@ static int64_t query_walk(void *root, size_t count)
 
 TEST(structures, SQLite_windows_leave_their_query_by_the_pointer_that_leads_to_them)
 {
-    static const haul_ref of_this[] = { HAUL_POINTERS(Window, ppThis, &window_type, HAUL_ONE) };
+    static const haul_field of_this[] = { HAUL_POINTERS(Window, ppThis, &window_type, HAUL_ONE) };
     yard_open(1 << 20, 142);
     yard.returns_pointers = 1;
     query_open(of_this);
@@ -437,7 +432,7 @@ TEST(structures, SQLite_windows_leave_their_query_by_the_pointer_that_leads_to_t
 
 TEST(structures, SQLite_a_pointer_to_a_windows_pointer_described_as_one_to_a_window_is_refused)
 {
-    static const haul_ref of_this[] = { HAUL_OBJECT_AS(Window, ppThis, &window_type) };
+    static const haul_field of_this[] = { HAUL_ADDRESS(Window, ppThis, .target = &window_type) };
     yard_open(1 << 20, 143);
     query_open(of_this);
     yard_refuse(query_make(), query_type, 1, HAUL_ERROR_GRAPH, "root.last.pWin.ppThis",

@@ -37,38 +37,38 @@ enum { PROBLEMS = 12 };
 
 static haul_type *cs_type, *css_type, *csn_type;
 
-HAUL_COUNT_FUNCTION(cs_pointers, cs, self->nz == -1 ? self->n + 1 : self->nzmax)
-HAUL_COUNT_FUNCTION(cs_values, cs, self->nzmax)
-HAUL_COUNT_FUNCTION(n_of_root, void, ((const problem *)here->root)->A->n)
-HAUL_COUNT_FUNCTION(n_and_one_of_root, void, ((const problem *)here->root)->A->n + 1)
+HAUL_FUNCTION(cs_pointers, cs, self->nz == -1 ? self->n + 1 : self->nzmax)
+HAUL_FUNCTION(cs_values, cs, self->nzmax)
+HAUL_FUNCTION(n_of_root, void, ((const problem *)here->root)->A->n)
+HAUL_FUNCTION(n_and_one_of_root, void, ((const problem *)here->root)->A->n + 1)
 
-static const haul_ref problem_refs[] = {
+static const haul_field problem_fields[] = {
     HAUL_OBJECT(problem, A, &cs_type),
     HAUL_OBJECT(problem, S, &css_type),
     HAUL_OBJECT(problem, N, &csn_type),
-    HAUL_ARRAY(problem, b, HAUL_FN(n_of_root)),
+    HAUL_ARRAY(problem, b, HAUL_COUNT_FN(n_of_root)),
 };
 
-static void sparse_open(haul_count_function *n)
+static void sparse_open(haul_function *n)
 {
-    static const haul_ref cs_refs[] = {
-        HAUL_ARRAY(cs, p, HAUL_FN(cs_pointers)), HAUL_ARRAY(cs, i, HAUL_NS(cs, nzmax)),
-        HAUL_ARRAY(cs, x, HAUL_FN(cs_values)), /* a pattern has none */
+    static const haul_field cs_fields[] = {
+        HAUL_ARRAY(cs, p, HAUL_COUNT_FN(cs_pointers)), HAUL_ARRAY(cs, i, HAUL_COUNT(cs, nzmax)),
+        HAUL_ARRAY(cs, x, HAUL_COUNT_FN(cs_values)), /* a pattern has none */
     };
-    const haul_ref css_refs[] = {
-        HAUL_ARRAY(css, pinv, HAUL_FN(n_of_root)),
-        HAUL_ARRAY(css, q, HAUL_FN(n)),
-        HAUL_ARRAY(css, parent, HAUL_FN(n_of_root)),
-        HAUL_ARRAY(css, cp, HAUL_FN(n_and_one_of_root)),
+    const haul_field css_fields[] = {
+        HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(n_of_root)),
+        HAUL_ARRAY(css, q, HAUL_COUNT_FN(n)),
+        HAUL_ARRAY(css, parent, HAUL_COUNT_FN(n_of_root)),
+        HAUL_ARRAY(css, cp, HAUL_COUNT_FN(n_and_one_of_root)),
         HAUL_SKIP(css, leftmost), /* of QR alone */
     };
-    static const haul_ref csn_refs[] = {
+    static const haul_field csn_fields[] = {
         HAUL_OBJECT(csn, L, &cs_type), HAUL_OBJECT(csn, U, &cs_type),
-        HAUL_ARRAY(csn, pinv, HAUL_FN(n_of_root)), HAUL_SKIP(csn, B), /* of QR alone */
+        HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(n_of_root)), HAUL_SKIP(csn, B), /* of QR alone */
     };
-    cs_type = YARD_TYPE(cs, cs_refs);
-    css_type = YARD_TYPE(css, css_refs);
-    csn_type = YARD_TYPE(csn, csn_refs);
+    cs_type = YARD_TYPE(cs, cs_fields);
+    css_type = YARD_TYPE(css, css_fields);
+    csn_type = YARD_TYPE(csn, csn_fields);
 }
 
 static void sparse_close(haul_type **type)
@@ -221,7 +221,7 @@ TEST(structures, FAR_analyses_and_factors_without_sizes_take_them_from_the_probl
     int k;
     yard_open(1 << 22, 5);
     sparse_open(n_of_root);
-    type = YARD_TYPE(problem, problem_refs);
+    type = YARD_TYPE(problem, problem_fields);
     yard_commit(type);
     for (k = 0; k < PROBLEMS; k++) {
         roots[k].address = problems_make(1, 100 + 31 * k, 0);
@@ -232,8 +232,8 @@ TEST(structures, FAR_analyses_and_factors_without_sizes_take_them_from_the_probl
     sparse_close(&type);
 }
 
-HAUL_COUNT_FUNCTION(n_of_argument, void, here->argument ? *(const ptrdiff_t *)here->argument : -1)
-HAUL_COUNT_FUNCTION(entries_of_root, void, ((const problem *)here->root)->A->nzmax)
+HAUL_FUNCTION(n_of_argument, void, here->argument ? *(const ptrdiff_t *)here->argument : -1)
+HAUL_FUNCTION(entries_of_root, void, ((const problem *)here->root)->A->nzmax)
 
 TEST(structures, FAR_a_size_that_is_not_given_is_refused_and_one_of_another_thing_told)
 {
@@ -242,7 +242,7 @@ TEST(structures, FAR_a_size_that_is_not_given_is_refused_and_one_of_another_thin
     yard_open(1 << 20, 6);
     s = problems_make(1, 200, 0);
     sparse_open(n_of_argument);
-    type = YARD_TYPE(problem, problem_refs);
+    type = YARD_TYPE(problem, problem_fields);
     yard_commit(type);
     yard_refuse(s, type, 1, HAUL_ERROR_GRAPH, "root.S.q", "its callback answered -1");
     yard.options.argument = &s->A->n;
@@ -252,7 +252,7 @@ TEST(structures, FAR_a_size_that_is_not_given_is_refused_and_one_of_another_thin
     haul_type_free(&csn_type);
     haul_type_free(&cs_type);
     sparse_open(entries_of_root);
-    type = YARD_TYPE(problem, problem_refs);
+    type = YARD_TYPE(problem, problem_fields);
     yard_commit(type);
     yard_tell(s, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.S.q[0]",
               sizeof(ptrdiff_t) == 8 ? "described as 8000 bytes, but its block of 1600 bytes"
@@ -269,7 +269,7 @@ TEST(structures, FAR_sizes_of_the_first_of_several_roots_in_a_row_are_told)
     yard_open(1 << 20, 7);
     s = problems_make(2, 300, -100);
     sparse_open(n_of_root);
-    type = YARD_TYPE(problem, problem_refs);
+    type = YARD_TYPE(problem, problem_fields);
     yard_commit(type);
     yard_tell(s, type, 2, HAUL_AUDIT_BEYOND_BLOCK, "root[1].b[0]",
               "described as 2400 bytes, but its block of 1600 bytes");

@@ -14,30 +14,30 @@ enum { BT_INTEGER = 1, BT_REAL = 3, BT_DERIVED = 5 };
 
 /* Of declared reals and integers, and of whole arrays of either precision, whose elem_len is right.
  */
-HAUL_COUNT_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
-HAUL_COUNT_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
-HAUL_COUNT_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
-HAUL_COUNT_FUNCTION(bytes_of_either, gfc_any, gfc_bytes(self, self->dtype.elem_len))
+HAUL_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
+HAUL_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
+HAUL_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
+HAUL_FUNCTION(bytes_of_either, gfc_any, gfc_bytes(self, self->dtype.elem_len))
 
-static const haul_rule from_the_lowest = { .base_function = first_byte };
-#define PLAIN(bytes) HAUL_BYTES_BY(gfc_any, base_addr, &from_the_lowest, HAUL_FN(bytes))
+#define FROM_THE_LOWEST .base_fn = first_byte
+#define PLAIN(bytes) HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes), FROM_THE_LOWEST)
 
-static const haul_ref real_refs[] = { PLAIN(bytes_of_reals) };
-static const haul_ref integer_refs[] = { PLAIN(bytes_of_integers) };
-static const haul_ref either_refs[] = { PLAIN(bytes_of_either) };
+static const haul_field real_fields[] = { PLAIN(bytes_of_reals) };
+static const haul_field integer_fields[] = { PLAIN(bytes_of_integers) };
+static const haul_field either_fields[] = { PLAIN(bytes_of_either) };
 static haul_type *gfc_1_type, *gfc_2_type, *gfc_3_type, *gfc_4_type, *integers_1_type,
     *integers_3_type, *either_3_type, *either_4_type;
 
 static void descriptors_open(void)
 {
-    gfc_1_type = OPEN(gfc_1, real_refs);
-    gfc_2_type = OPEN(gfc_2, real_refs);
-    gfc_3_type = OPEN(gfc_3, real_refs);
-    gfc_4_type = OPEN(gfc_4, real_refs);
-    integers_1_type = type_open("integers_1", sizeof(gfc_1), integer_refs, 1);
-    integers_3_type = type_open("integers_3", sizeof(gfc_3), integer_refs, 1);
-    either_3_type = type_open("either_3", sizeof(gfc_3), either_refs, 1);
-    either_4_type = type_open("either_4", sizeof(gfc_4), either_refs, 1);
+    gfc_1_type = OPEN(gfc_1, real_fields);
+    gfc_2_type = OPEN(gfc_2, real_fields);
+    gfc_3_type = OPEN(gfc_3, real_fields);
+    gfc_4_type = OPEN(gfc_4, real_fields);
+    integers_1_type = type_open("integers_1", sizeof(gfc_1), integer_fields, 1);
+    integers_3_type = type_open("integers_3", sizeof(gfc_3), integer_fields, 1);
+    either_3_type = type_open("either_3", sizeof(gfc_3), either_fields, 1);
+    either_4_type = type_open("either_4", sizeof(gfc_4), either_fields, 1);
 }
 
 static void descriptors_close(void)
@@ -50,12 +50,12 @@ static void descriptors_close(void)
 }
 
 /* An array of derived type. */
-#define ELEMENTS_OF(name, type) HAUL_COUNT_FUNCTION(name, gfc_any, gfc_elements(self, sizeof(type)))
+#define ELEMENTS_OF(name, type) HAUL_FUNCTION(name, gfc_any, gfc_elements(self, sizeof(type)))
 
 static haul_type *array_of(const char *name, haul_type *const *element, haul_function *count)
 {
-    const haul_shape shape = HAUL_FN(count);
-    haul_ref row = HAUL_OBJECTS_BY(gfc_1, base_addr, NULL, &from_the_lowest, HAUL_ONE);
+    const haul_count shape = HAUL_COUNT_FN(count);
+    haul_field row = HAUL_ADDRESS(gfc_1, base_addr, .count = HAUL_ONE, FROM_THE_LOWEST);
     row.target = element;
     row.shape[0] = shape;
     return type_open(name, sizeof(gfc_1), &row, 1);
@@ -155,12 +155,11 @@ static haul_type *ZoneData_type, *ZonePointer_type, *Quadrature_type, *Geometry_
 
 ELEMENTS_OF(zones_of, ZonePointer)
 ELEMENTS_OF(sets_of, Quadrature)
-HAUL_TEST_FUNCTION(is_flat, ZoneData, ((const Geometry *)here->root)->ndim == 2)
+HAUL_FUNCTION(is_flat, ZoneData, ((const Geometry *)here->root)->ndim == 2)
 
 static void umt_open(int in_any_dimension)
 {
-    static const haul_rule flat = { .when = HAUL_IF(is_flat) };
-    const haul_ref zone_refs[] = {
+    const haul_field zone_fields[] = {
         HAUL_EMBED(ZoneData, volume, &gfc_1_type),
         HAUL_EMBED(ZoneData, A_fp, &gfc_3_type),
         HAUL_EMBED(ZoneData, connect, &integers_3_type),
@@ -168,18 +167,18 @@ static void umt_open(int in_any_dimension)
         HAUL_EMBED_BY(ZoneData, radius, &gfc_1_type, in_any_dimension ? NULL : &flat),
         HAUL_OBJECT(ZoneData, px, &gfc_2_type),
     };
-    static const haul_ref pointer_refs[] = { HAUL_OBJECT(ZonePointer, p, &ZoneData_type) };
-    static const haul_ref set_refs[] = { HAUL_EMBED(Quadrature, weight, &gfc_1_type),
+    static const haul_field pointer_fields[] = { HAUL_OBJECT(ZonePointer, p, &ZoneData_type) };
+    static const haul_field set_fields[] = { HAUL_EMBED(Quadrature, weight, &gfc_1_type),
                                          HAUL_EMBED(Quadrature, omega, &gfc_2_type) };
-    static const haul_ref geometry_refs[] = { HAUL_EMBED(Geometry, zones, &zones_type),
+    static const haul_field geometry_fields[] = { HAUL_EMBED(Geometry, zones, &zones_type),
                                               HAUL_EMBED(Geometry, quadSet, &sets_type) };
     descriptors_open();
-    ZoneData_type = OPEN(ZoneData, zone_refs);
-    ZonePointer_type = OPEN(ZonePointer, pointer_refs);
-    Quadrature_type = OPEN(Quadrature, set_refs);
+    ZoneData_type = OPEN(ZoneData, zone_fields);
+    ZonePointer_type = OPEN(ZonePointer, pointer_fields);
+    Quadrature_type = OPEN(Quadrature, set_fields);
     zones_type = array_of("zones", &ZonePointer_type, zones_of);
     sets_type = array_of("sets", &Quadrature_type, sets_of);
-    Geometry_type = OPEN(Geometry, geometry_refs);
+    Geometry_type = OPEN(Geometry, geometry_fields);
     type_close(Geometry_type);
 }
 
@@ -376,38 +375,37 @@ static haul_type *list_element_type, *t_ptr_2d3d_type, *t_nh_prog_type, *t_nh_di
 
 ELEMENTS_OF(pointers_of, t_ptr_2d3d)
 ELEMENTS_OF(progs_of, t_nh_prog)
-HAUL_TEST_FUNCTION(has_tke, t_nh_prog, ((const icon *)here->root)->has_tke)
+HAUL_FUNCTION(has_tke, t_nh_prog, (((const icon *)here->root)->has_tke) != 0)
 
 static void icon_open(void)
 {
-    static const haul_rule turbulent = { .when = HAUL_IF(has_tke) };
-    static const haul_ref element_refs[] = { HAUL_EMBED(list_element, field, &either_4_type),
+    static const haul_field element_fields[] = { HAUL_EMBED(list_element, field, &either_4_type),
                                              HAUL_OBJECT(list_element, next, &list_element_type) };
-    static const haul_ref pointer_refs[] = { HAUL_EMBED(t_ptr_2d3d, p_3d, &gfc_3_type),
+    static const haul_field pointer_fields[] = { HAUL_EMBED(t_ptr_2d3d, p_3d, &gfc_3_type),
                                              HAUL_EMBED(t_ptr_2d3d, p_2d, &gfc_2_type) };
-    static const haul_ref prog_refs[] = {
+    static const haul_field prog_fields[] = {
         HAUL_EMBED(t_nh_prog, w, &gfc_3_type),
         HAUL_EMBED(t_nh_prog, rho, &gfc_3_type),
-        HAUL_EMBED_BY(t_nh_prog, tke, &gfc_3_type, &turbulent),
+        HAUL_EMBED(t_nh_prog, tke, &gfc_3_type, .when = HAUL_WHEN_FN(has_tke)),
         HAUL_EMBED(t_nh_prog, tracer, &gfc_4_type),
         HAUL_EMBED(t_nh_prog, tracer_ptr, &pointers_type),
     };
-    static const haul_ref diag_refs[] = { HAUL_EMBED(t_nh_diag, ddt_vn, &either_3_type),
+    static const haul_field diag_fields[] = { HAUL_EMBED(t_nh_diag, ddt_vn, &either_3_type),
                                           HAUL_EMBED(t_nh_diag, pres_sfc, &gfc_2_type) };
-    static const haul_ref state_refs[] = { HAUL_EMBED(t_nh_state, prog, &progs_type),
+    static const haul_field state_fields[] = { HAUL_EMBED(t_nh_state, prog, &progs_type),
                                            HAUL_EMBED(t_nh_state, diag, &t_nh_diag_type),
                                            HAUL_OBJECT(t_nh_state, first, &list_element_type) };
-    static const haul_ref icon_refs[] = { HAUL_POINTERS(icon, state, &t_nh_state_type,
-                                                        HAUL_NS(icon, domains)) };
+    static const haul_field icon_fields[] = { HAUL_POINTERS(icon, state, &t_nh_state_type,
+                                                        HAUL_COUNT(icon, domains)) };
     descriptors_open();
-    list_element_type = OPEN(list_element, element_refs);
-    t_ptr_2d3d_type = OPEN(t_ptr_2d3d, pointer_refs);
-    t_nh_prog_type = OPEN(t_nh_prog, prog_refs);
-    t_nh_diag_type = OPEN(t_nh_diag, diag_refs);
-    t_nh_state_type = OPEN(t_nh_state, state_refs);
+    list_element_type = OPEN(list_element, element_fields);
+    t_ptr_2d3d_type = OPEN(t_ptr_2d3d, pointer_fields);
+    t_nh_prog_type = OPEN(t_nh_prog, prog_fields);
+    t_nh_diag_type = OPEN(t_nh_diag, diag_fields);
+    t_nh_state_type = OPEN(t_nh_state, state_fields);
     pointers_type = array_of("pointers", &t_ptr_2d3d_type, pointers_of);
     progs_type = array_of("progs", &t_nh_prog_type, progs_of);
-    icon_type = OPEN(icon, icon_refs);
+    icon_type = OPEN(icon, icon_fields);
     type_close(icon_type);
 }
 
@@ -566,7 +564,7 @@ ELEMENTS_OF(particles_of, particle)
 
 static void views_open(int has_particles)
 {
-    static const haul_ref refs[] = { HAUL_EMBED(views, y, &gfc_1_type),
+    static const haul_field fields[] = { HAUL_EMBED(views, y, &gfc_1_type),
                                      HAUL_EMBED(views, kinds, &integers_1_type),
                                      HAUL_EMBED(views, turned, &gfc_2_type),
                                      HAUL_EMBED(views, nothing, &gfc_1_type),
@@ -575,7 +573,7 @@ static void views_open(int has_particles)
     descriptors_open();
     particle_type = type_open("particle", sizeof(particle), NULL, 0);
     particles_type = array_of("particles", &particle_type, particles_of);
-    views_type = type_open("views", sizeof(views), refs, has_particles ? 6 : 4);
+    views_type = type_open("views", sizeof(views), fields, has_particles ? 6 : 4);
     type_close(views_type);
 }
 

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 #include "support/open.h"
+#include "support/types.h"
 
 typedef void *gpointer;
 
@@ -68,8 +69,6 @@ typedef struct string {
     char text[1];
 } string;
 
-static const haul_rule alias = { .mode = HAUL_MODE_ALIAS },
-                       function = { .mode = HAUL_MODE_EXTERNAL };
 
 static haul_type *element, *key, *value;
 static haul_type *GList_type, *GQueue_type, *GPtrArray_type, *GHashTable_type;
@@ -79,26 +78,25 @@ static haul_type *figure_list, *para_list, *para_queue, *figure_array, *para_arr
 
 static void containers_open(void)
 {
-    static const haul_ref list_refs[] = { HAUL_OBJECT_AS(GList, data, &element),
+    static const haul_field list_fields[] = { HAUL_ADDRESS(GList, data, .target = &element),
                                           HAUL_OBJECT(GList, next, &GList_type),
-                                          HAUL_OBJECT_BY(GList, prev, &GList_type, &alias) };
-    static const haul_ref queue_refs[] = { HAUL_OBJECT(GQueue, head, &GList_type),
+                                          HAUL_OBJECT(GList, prev, &GList_type, .ownership = HAUL_BORROWED) };
+    static const haul_field queue_fields[] = { HAUL_OBJECT(GQueue, head, &GList_type),
                                            HAUL_OBJECT(GQueue, tail, &GList_type) };
-    static const haul_ref array_refs[] = { HAUL_POINTERS_BY(GPtrArray, pdata, &element, NULL,
-                                                            HAUL_NU(GPtrArray, len)) };
-    static const haul_ref table_refs[] = {
-        HAUL_POINTERS_BY(GHashTable, keys, &key, NULL, HAUL_NU(GHashTable, size)),
-        HAUL_ARRAY(GHashTable, hashes, HAUL_NU(GHashTable, size)),
-        HAUL_POINTERS_BY(GHashTable, values, &value, NULL, HAUL_NU(GHashTable, size)),
-        HAUL_WORD_BY(GHashTable, hash_func, &function),
+    static const haul_field array_fields[] = { HAUL_ADDRESS(GPtrArray, pdata, .levels = 2, .target = &element, .count = HAUL_COUNT(GPtrArray, len)) };
+    static const haul_field table_fields[] = {
+        HAUL_ADDRESS(GHashTable, keys, .levels = 2, .target = &key, .count = HAUL_COUNT(GHashTable, size)),
+        HAUL_ARRAY(GHashTable, hashes, HAUL_COUNT(GHashTable, size)),
+        HAUL_ADDRESS(GHashTable, values, .levels = 2, .target = &value, .count = HAUL_COUNT(GHashTable, size)),
+        HAUL_ADDRESS(GHashTable, hash_func, .ownership = HAUL_EXTERNAL),
     };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("key", &key), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("value", &value), HAUL_OK);
-    GList_type = OPEN(GList, list_refs);
-    GQueue_type = OPEN(GQueue, queue_refs);
-    GPtrArray_type = OPEN(GPtrArray, array_refs);
-    GHashTable_type = OPEN(GHashTable, table_refs);
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "key", &key), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "value", &value), HAUL_OK);
+    GList_type = OPEN(GList, list_fields);
+    GQueue_type = OPEN(GQueue, queue_fields);
+    GPtrArray_type = OPEN(GPtrArray, array_fields);
+    GHashTable_type = OPEN(GHashTable, table_fields);
 }
 
 static haul_type *of(haul_type *container, haul_type *argument)
@@ -124,24 +122,24 @@ static haul_type *table_of(haul_type *values)
 static void document_open(haul_type *const *figures, haul_type *const *pages,
                           haul_type *const *captioned)
 {
-    const haul_ref figure_refs[] = { HAUL_STRING(figure, caption) };
-    const haul_ref para_refs[] = { HAUL_STRING(para, text), HAUL_OBJECT(para, figures, figures) };
-    const haul_ref string_refs[] = { HAUL_TAIL(string, text, HAUL_NULL_TERMINATED) };
-    const haul_ref number_refs[] = { HAUL_OPAQUE(GList, data),
+    const haul_field figure_fields[] = { HAUL_STRING(figure, caption) };
+    const haul_field para_fields[] = { HAUL_STRING(para, text), HAUL_OBJECT(para, figures, figures) };
+    const haul_field string_fields[] = { HAUL_TAIL(string, text, HAUL_TERMINATED) };
+    const haul_field number_fields[] = { HAUL_RAW(GList, data),
                                      HAUL_OBJECT(GList, next, &numbers_type),
-                                     HAUL_OBJECT_BY(GList, prev, &numbers_type, &alias) };
-    const haul_ref document_refs[] = {
+                                     HAUL_ADDRESS(GList, prev, .target = &numbers_type, .ownership = HAUL_BORROWED) };
+    const haul_field document_fields[] = {
         HAUL_EMBED(document, paras, &para_queue),     HAUL_OBJECT(document, figures, &figure_array),
         HAUL_OBJECT(document, titles, &string_array), HAUL_OBJECT(document, pages, pages),
         HAUL_OBJECT(document, index, &para_array),    HAUL_OBJECT(document, captioned, captioned),
         HAUL_OBJECT(document, parts, &para_table),
     };
     containers_open();
-    figure_type = OPEN(figure, figure_refs);
-    para_type = OPEN(para, para_refs);
-    string_type = OPEN(string, string_refs);
-    numbers_type = type_open("numbers", sizeof(GList), number_refs, COUNT_OF(number_refs));
-    document_type = OPEN(document, document_refs);
+    figure_type = OPEN(figure, figure_fields);
+    para_type = OPEN(para, para_fields);
+    string_type = OPEN(string, string_fields);
+    numbers_type = type_open("numbers", sizeof(GList), number_fields, COUNT_OF(number_fields));
+    document_type = OPEN(document, document_fields);
     figure_list = of(GList_type, figure_type);
     para_list = of(GList_type, para_type);
     para_queue = of(GQueue_type, para_type);
@@ -485,18 +483,18 @@ typedef struct GTree {
 
 static haul_type *node_type, *tree_type;
 
-static void tree_types(const haul_ref *compare)
+static void tree_types(const haul_field *compare)
 {
-    static const haul_ref node_refs[] = { HAUL_STRING(GTreeNode, key),
-                                          HAUL_OPAQUE(GTreeNode, value),
+    static const haul_field node_fields[] = { HAUL_STRING(GTreeNode, key),
+                                          HAUL_RAW(GTreeNode, value),
                                           HAUL_OBJECT(GTreeNode, left, &node_type),
                                           HAUL_OBJECT(GTreeNode, right, &node_type) };
-    const haul_ref tree_refs[] = { HAUL_OBJECT(GTree, root, &node_type), *compare,
-                                   HAUL_WORD_BY(GTree, key_destroy, &function),
-                                   HAUL_WORD_BY(GTree, value_destroy, &function),
+    const haul_field tree_fields[] = { HAUL_OBJECT(GTree, root, &node_type), *compare,
+                                   HAUL_ADDRESS(GTree, key_destroy, .ownership = HAUL_EXTERNAL),
+                                   HAUL_ADDRESS(GTree, value_destroy, .ownership = HAUL_EXTERNAL),
                                    HAUL_ARRAY(GTree, key_compare_data, HAUL_ONE) };
-    node_type = OPEN(GTreeNode, node_refs);
-    tree_type = OPEN(GTree, tree_refs);
+    node_type = OPEN(GTreeNode, node_fields);
+    tree_type = OPEN(GTree, tree_fields);
 }
 
 static void tree_close(void)
@@ -645,7 +643,7 @@ static void tree_walk(void *argument)
 TEST(structures_glib,
      FUNC_a_tree_compares_its_keys_there_by_the_function_that_the_translation_gives)
 {
-    const haul_ref compare = HAUL_WORD_BY(GTree, key_compare, &function);
+    const haul_field compare = HAUL_ADDRESS(GTree, key_compare, .ownership = HAUL_EXTERNAL);
     const test_translation translations[] = {
         { (uintptr_t)destroy, 0 }, { (uintptr_t)compare_here, (uintptr_t)compare_there }
     };
@@ -665,8 +663,7 @@ TEST(structures_glib,
 TEST(structures_glib,
      FUNC_a_function_that_is_described_as_memory_or_as_a_part_of_the_graph_is_refused)
 {
-    static const haul_rule tagged = { .mode = HAUL_MODE_EXTERNAL, .tag_bits = 1 };
-    haul_ref compare = HAUL_BYTES_BY(GTree, key_compare, NULL, HAUL_FIXED(16));
+    haul_field compare = HAUL_BYTES(GTree, key_compare, HAUL_FIXED(16));
     uint64_t seen = 0;
     GTree *t;
     site_start(26);

@@ -13,6 +13,7 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 #include "support/open.h"
+#include "support/types.h"
 
 enum { DT_SET = 1, DT_OSET = 4, AGRAPH = 0, AGNODE = 1, AGOUTEDGE = 2, AGINEDGE = 3 };
 enum {
@@ -264,7 +265,7 @@ static haul_type *subnodes_type, *idle_type, *idle_data_type, *graphs_type, *sym
 /* Of what lies in a Dtdata: its parent is the dictionary. */
 static int64_t before_link(const haul_here *here)
 {
-    return here->parent ? -(int64_t)((const Dict *)here->parent)->disc->link : INT64_MIN;
+    return here->ancestor ? -(int64_t)((const Dict *)here->ancestor)->disc->link : INT64_MIN;
 }
 
 static int64_t kind_of_record(const haul_here *here)
@@ -296,9 +297,9 @@ static int64_t edge_or_hold_by_id(const haul_here *here)
     return edge_or_hold(here, offsetof(Agedge, id_link));
 }
 
-HAUL_TEST_FUNCTION(is_table, Dtdata, self->type &DT_SET)
-HAUL_TEST_FUNCTION(id_is_name, Agtag, self->id && self->id % 2 == 0)
-HAUL_COUNT_FUNCTION(symbols, Agattr, self->dict->data->size)
+HAUL_FUNCTION(is_table, Dtdata, (self->type &DT_SET) != 0)
+HAUL_FUNCTION(id_is_name, Agtag, self->id && self->id % 2 == 0)
+HAUL_FUNCTION(symbols, Agattr, self->dict->data->size)
 
 #define LINK_ROWS(rule)                                                                            \
     {                                                                                              \
@@ -317,32 +318,29 @@ static const haul_rule text = IN_FRONT(refstr, store); /* a string, by its chara
 
 static haul_type *dict_open(const char *name, haul_type *const *data)
 {
-    static const haul_rule fixed = { .mode = HAUL_MODE_ALIAS_OR_STATIC },
-                           function = { .mode = HAUL_MODE_EXTERNAL };
-    const haul_ref refs[] = {
-        HAUL_WORD_BY(Dict, searchf, &function),
-        HAUL_WORD_BY(Dict, disc, &fixed),
+#define FIXED .ownership = HAUL_BORROWED, .maybe_static = 1
+    const haul_field fields[] = {
+        HAUL_ADDRESS(Dict, searchf, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(Dict, disc, FIXED),
         HAUL_OBJECT(Dict, data, data),
-        HAUL_WORD_BY(Dict, meth, &fixed),
+        HAUL_ADDRESS(Dict, meth, FIXED),
         HAUL_SKIP(Dict, view),
         HAUL_SKIP(Dict, walk),
-        HAUL_OPAQUE(Dict, user),
+        HAUL_RAW(Dict, user),
     };
-    return type_open(name, sizeof(Dict), refs, COUNT_OF(refs));
+    return type_open(name, sizeof(Dict), fields, COUNT_OF(fields));
 }
 
 /* Those of edges are empty between two calls of the library's. */
 static void dictionaries_open(void)
 {
-    static const haul_rule in_front = { .base_function = before_link, .with_parent = 1 };
     /* of strings: their links are first */
-    static const haul_rule table = { .when = HAUL_IF(is_table) };
-    static const haul_ref data_refs[] = {
-        HAUL_OBJECT_BY(Dtdata, here, &element, &in_front),
-        HAUL_POINTERS_BY(Dtdata, hh.htab, &element, &table, HAUL_NS(Dtdata, ntab)),
+    static const haul_field data_fields[] = {
+        HAUL_ADDRESS(Dtdata, here, .target = &element, .base_fn = before_link, .ancestor = HAUL_PARENT),
+        HAUL_ADDRESS(Dtdata, hh.htab, .levels = 2, .target = &element, .count = HAUL_COUNT(Dtdata, ntab), .when = HAUL_WHEN_FN(is_table)),
     };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    Dtdata_type = OPEN(Dtdata, data_refs);
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    Dtdata_type = OPEN(Dtdata, data_fields);
     Dict_type = dict_open("Dict", &Dtdata_type);
     idle_data_type = type_open("idle Dtdata", sizeof(Dtdata), NULL, 0);
     idle_type = dict_open("idle Dict", &idle_data_type);
@@ -351,67 +349,59 @@ static void dictionaries_open(void)
 static void links_open(void)
 {
     static const haul_case halves[] = {
-        { AGOUTEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, out) },
-        { AGINEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, in) }
+        { AGOUTEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, out) },
+        { AGINEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, in) }
     };
     static const haul_rule by_seq = IN_FRONT(Agsubnode, seq_link),
                            by_id = IN_FRONT(Agsubnode, id_link), by_link = IN_FRONT(Agraph, link),
                            own = { .mode = HAUL_MODE_OWN };
-    static const haul_rule edge_seq = { .base = -(int64_t)offsetof(Agedge, seq_link),
-                                        .choice = HAUL_BY_FUNCTION(half_of_edge, halves) };
-    static const haul_rule edge_id = { .base = -(int64_t)offsetof(Agedge, id_link),
-                                       .choice = HAUL_BY_FUNCTION(half_of_edge, halves) };
-    static const haul_ref seq_refs[] = LINK_ROWS_TO(&Agsubnode_type, &by_seq);
-    static const haul_ref id_refs[] = LINK_ROWS_TO(&Agsubnode_type, &by_id);
-    static const haul_ref edge_seq_refs[] = LINK_ROWS(&edge_seq),
-                          edge_id_refs[] = LINK_ROWS(&edge_id);
-    static const haul_ref hold_refs[] = LINK_ROWS_TO(&Dthold_type, &own);
-    static const haul_ref graph_refs[] = LINK_ROWS_TO(&Agraph_type, &by_link);
-    static const haul_ref sym_refs[] = LINK_ROWS_TO(&Agsym_type, &own);
-    static const haul_ref string_refs[] = { HAUL_OBJECT_BY(Dtlink, right, &refstr_type, &own) };
-    seq_link_type = type_open("seq_link", sizeof(Dtlink), seq_refs, 2);
-    id_link_type = type_open("id_link", sizeof(Dtlink), id_refs, 2);
-    edge_seq_link_type = type_open("edge_seq_link", sizeof(Dtlink), edge_seq_refs, 2);
-    edge_id_link_type = type_open("edge_id_link", sizeof(Dtlink), edge_id_refs, 2);
-    hold_link_type = type_open("hold_link", sizeof(Dtlink), hold_refs, 2);
-    graph_link_type = type_open("graph_link", sizeof(Dtlink), graph_refs, 2);
-    sym_link_type = type_open("sym_link", sizeof(Dtlink), sym_refs, 2);
-    string_link_type = type_open("string_link", sizeof(Dtlink), string_refs, 1);
+    static const haul_field seq_fields[] = LINK_ROWS_TO(&Agsubnode_type, &by_seq);
+    static const haul_field id_fields[] = LINK_ROWS_TO(&Agsubnode_type, &by_id);
+    static const haul_field edge_seq_fields[] = LINK_ROWS(&edge_seq),
+                          edge_id_fields[] = LINK_ROWS(&edge_id);
+    static const haul_field hold_fields[] = LINK_ROWS_TO(&Dthold_type, &own);
+    static const haul_field graph_fields[] = LINK_ROWS_TO(&Agraph_type, &by_link);
+    static const haul_field sym_fields[] = LINK_ROWS_TO(&Agsym_type, &own);
+    static const haul_field string_fields[] = { HAUL_OBJECT_BY(Dtlink, right, &refstr_type, &own) };
+    seq_link_type = type_open("seq_link", sizeof(Dtlink), seq_fields, 2);
+    id_link_type = type_open("id_link", sizeof(Dtlink), id_fields, 2);
+    edge_seq_link_type = type_open("edge_seq_link", sizeof(Dtlink), edge_seq_fields, 2);
+    edge_id_link_type = type_open("edge_id_link", sizeof(Dtlink), edge_id_fields, 2);
+    hold_link_type = type_open("hold_link", sizeof(Dtlink), hold_fields, 2);
+    graph_link_type = type_open("graph_link", sizeof(Dtlink), graph_fields, 2);
+    sym_link_type = type_open("sym_link", sizeof(Dtlink), sym_fields, 2);
+    string_link_type = type_open("string_link", sizeof(Dtlink), string_fields, 1);
 }
 
 /* id_row: 0, as if it were a number and no more. */
 static void records_open(size_t id_row)
 {
     static const haul_case kinds[] = { { 1, &Agattr_type, 0 }, { 2, &position_type, 0 } };
-    static const haul_rule by_name = { .choice = HAUL_BY_FUNCTION(kind_of_record, kinds) };
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_rule name = { .when = HAUL_IF(id_is_name),
-                                    .otherwise = HAUL_ELSE_RAW,
-                                    .base = -(int64_t)offsetof(refstr, store) };
-    static const haul_ref string_refs[] = { HAUL_EMBED(refstr, link, &string_link_type),
-                                            HAUL_WORD_BY(refstr, s, &alias),
-                                            HAUL_TAIL(refstr, store, HAUL_NULL_TERMINATED) };
-    static const haul_ref rec_refs[] = { HAUL_OBJECT_BY(Agrec, name, &refstr_type, &text),
-                                         HAUL_CHOICE(Agrec, next, &by_name) };
-    static const haul_ref sym_refs[] = { HAUL_EMBED(Agsym, link, &sym_link_type),
+#define BY_NAME .type_switch = HAUL_SWITCH_FN(kind_of_record, kinds)
+    static const haul_field string_fields[] = { HAUL_EMBED(refstr, link, &string_link_type),
+                                            HAUL_ADDRESS(refstr, s, .ownership = HAUL_BORROWED),
+                                            HAUL_TAIL(refstr, store, HAUL_TERMINATED) };
+    static const haul_field rec_fields[] = { HAUL_OBJECT_BY(Agrec, name, &refstr_type, &text),
+                                         HAUL_ADDRESS(Agrec, next, BY_NAME) };
+    static const haul_field sym_fields[] = { HAUL_EMBED(Agsym, link, &sym_link_type),
                                          HAUL_OBJECT_BY(Agsym, name, &refstr_type, &text),
                                          HAUL_OBJECT_BY(Agsym, defval, &refstr_type, &text) };
     static const haul_rule texts = { .each = &text };
-    static const haul_ref attr_refs[] = {
+    static const haul_field attr_fields[] = {
         HAUL_EMBED(Agattr, h, &Agrec_type), HAUL_OBJECT(Agattr, dict, &syms_type),
-        HAUL_POINTERS_BY(Agattr, str, &refstr_type, &texts, HAUL_FN(symbols))
+        HAUL_POINTERS_BY(Agattr, str, &refstr_type, &texts, HAUL_COUNT_FN(symbols))
     };
-    static const haul_ref position_refs[] = { HAUL_EMBED(position, h, &Agrec_type) };
-    static const haul_ref tag_refs[] = { HAUL_OBJECT_BY(Agtag, id, &refstr_type, &name) };
-    static const haul_ref obj_refs[] = { HAUL_EMBED(Agobj, tag, &Agtag_type),
-                                         HAUL_CHOICE(Agobj, data, &by_name) };
-    refstr_type = OPEN(refstr, string_refs);
-    Agrec_type = OPEN(Agrec, rec_refs);
-    Agsym_type = OPEN(Agsym, sym_refs);
-    Agattr_type = OPEN(Agattr, attr_refs);
-    position_type = OPEN(position, position_refs);
-    Agtag_type = type_open("Agtag", sizeof(Agtag), tag_refs, id_row);
-    Agobj_type = OPEN(Agobj, obj_refs);
+    static const haul_field position_fields[] = { HAUL_EMBED(position, h, &Agrec_type) };
+    static const haul_field tag_fields[] = { HAUL_ADDRESS(Agtag, id, .target = &refstr_type, .when = HAUL_WHEN_FN(id_is_name), .else_raw = 1, .base = HAUL_CONTAINER_OF(refstr, store)) };
+    static const haul_field obj_fields[] = { HAUL_EMBED(Agobj, tag, &Agtag_type),
+                                         HAUL_ADDRESS(Agobj, data, BY_NAME) };
+    refstr_type = OPEN(refstr, string_fields);
+    Agrec_type = OPEN(Agrec, rec_fields);
+    Agsym_type = OPEN(Agsym, sym_fields);
+    Agattr_type = OPEN(Agattr, attr_fields);
+    position_type = OPEN(position, position_fields);
+    Agtag_type = type_open("Agtag", sizeof(Agtag), tag_fields, id_row);
+    Agobj_type = OPEN(Agobj, obj_fields);
 }
 
 #define EDGE_CASES(link)                                                                           \
@@ -428,48 +418,47 @@ static void records_open(size_t id_row)
 static void objects_open(void)
 {
     static const haul_case seq_cases[] = EDGE_CASES(seq_link), id_cases[] = EDGE_CASES(id_link);
-    static const haul_rule seq = { .choice = HAUL_BY_FUNCTION(edge_or_hold_by_seq, seq_cases) };
-    static const haul_rule id = { .choice = HAUL_BY_FUNCTION(edge_or_hold_by_id, id_cases) };
+#define SEQ .type_switch = HAUL_SWITCH_FN(edge_or_hold_by_seq, seq_cases)
+#define ID .type_switch = HAUL_SWITCH_FN(edge_or_hold_by_id, id_cases)
     static const haul_case halves[] = {
-        { AGOUTEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, out) },
-        { AGINEDGE, &Agedgepair_type, -(int64_t)offsetof(Agedgepair, in) }
+        { AGOUTEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, out) },
+        { AGINEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, in) }
     };
-    static const haul_rule half = { .choice = HAUL_BY_FUNCTION(half_of_edge, halves) };
-    static const haul_ref subnode_refs[] = {
+    static const haul_field subnode_fields[] = {
         HAUL_EMBED(Agsubnode, seq_link, &seq_link_type),
         HAUL_EMBED(Agsubnode, id_link, &id_link_type),
         HAUL_OBJECT(Agsubnode, node, &Agnode_type),
-        HAUL_CHOICE(Agsubnode, in_id, &id),
-        HAUL_CHOICE(Agsubnode, out_id, &id),
-        HAUL_CHOICE(Agsubnode, in_seq, &seq),
-        HAUL_CHOICE(Agsubnode, out_seq, &seq),
+        HAUL_ADDRESS(Agsubnode, in_id, ID),
+        HAUL_ADDRESS(Agsubnode, out_id, ID),
+        HAUL_ADDRESS(Agsubnode, in_seq, SEQ),
+        HAUL_ADDRESS(Agsubnode, out_seq, SEQ),
     };
-    static const haul_ref node_refs[] = { HAUL_EMBED(Agnode, base, &Agobj_type),
+    static const haul_field node_fields[] = { HAUL_EMBED(Agnode, base, &Agobj_type),
                                           HAUL_OBJECT(Agnode, root, &Agraph_type),
                                           HAUL_EMBED(Agnode, mainsub, &Agsubnode_type) };
-    static const haul_ref edge_refs[] = { HAUL_EMBED(Agedge, base, &Agobj_type),
+    static const haul_field edge_fields[] = { HAUL_EMBED(Agedge, base, &Agobj_type),
                                           HAUL_EMBED(Agedge, id_link, &edge_id_link_type),
                                           HAUL_EMBED(Agedge, seq_link, &edge_seq_link_type),
                                           HAUL_OBJECT(Agedge, node, &Agnode_type) };
-    static const haul_ref pair_refs[] = { HAUL_EMBED(Agedgepair, out, &Agedge_type),
+    static const haul_field pair_fields[] = { HAUL_EMBED(Agedgepair, out, &Agedge_type),
                                           HAUL_EMBED(Agedgepair, in, &Agedge_type) };
-    static const haul_ref hold_refs[] = { HAUL_EMBED(Dthold, hdr, &hold_link_type),
-                                          HAUL_CHOICE(Dthold, obj, &half) };
-    static const haul_ref clos_refs[] = { HAUL_OBJECT(Agclos, strdict, &strings_type) };
-    static const haul_ref graph_refs[] = {
+    static const haul_field hold_fields[] = { HAUL_EMBED(Dthold, hdr, &hold_link_type),
+                                          HAUL_ADDRESS(Dthold, obj, .type_switch = HAUL_SWITCH_FN(half_of_edge, halves)) };
+    static const haul_field clos_fields[] = { HAUL_OBJECT(Agclos, strdict, &strings_type) };
+    static const haul_field graph_fields[] = {
         HAUL_EMBED(Agraph, base, &Agobj_type),      HAUL_EMBED(Agraph, link, &graph_link_type),
         HAUL_OBJECT(Agraph, n_seq, &subnodes_type), HAUL_OBJECT(Agraph, n_id, &subnodes_type),
         HAUL_OBJECT(Agraph, e_seq, &idle_type),     HAUL_OBJECT(Agraph, g_dict, &graphs_type),
         HAUL_OBJECT(Agraph, parent, &Agraph_type),  HAUL_OBJECT(Agraph, root, &Agraph_type),
         HAUL_OBJECT(Agraph, clos, &Agclos_type),
     };
-    Agsubnode_type = OPEN(Agsubnode, subnode_refs);
-    Agnode_type = OPEN(Agnode, node_refs);
-    Agedge_type = OPEN(Agedge, edge_refs);
-    Agedgepair_type = OPEN(Agedgepair, pair_refs);
-    Dthold_type = OPEN(Dthold, hold_refs);
-    Agclos_type = OPEN(Agclos, clos_refs);
-    Agraph_type = OPEN(Agraph, graph_refs);
+    Agsubnode_type = OPEN(Agsubnode, subnode_fields);
+    Agnode_type = OPEN(Agnode, node_fields);
+    Agedge_type = OPEN(Agedge, edge_fields);
+    Agedgepair_type = OPEN(Agedgepair, pair_fields);
+    Dthold_type = OPEN(Dthold, hold_fields);
+    Agclos_type = OPEN(Agclos, clos_fields);
+    Agraph_type = OPEN(Agraph, graph_fields);
 }
 
 static haul_type *dict_of(haul_type *what)

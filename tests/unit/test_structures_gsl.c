@@ -78,49 +78,45 @@ static haul_type *cspline_type, *akima_type, *interp_type, *spline_type, *spline
 
 static int64_t size_of_parent(const haul_here *here)
 {
-    return here->parent ? (int64_t)((const gsl_interp *)here->parent)->size : -1;
+    return here->ancestor ? (int64_t)((const gsl_interp *)here->ancestor)->size : -1;
 }
 
 static int64_t size_of_parent_and_4(const haul_here *here)
 {
-    return here->parent ? (int64_t)((const gsl_interp *)here->parent)->size + 4 : -1;
+    return here->ancestor ? (int64_t)((const gsl_interp *)here->ancestor)->size + 4 : -1;
 }
 
-HAUL_COUNT_FUNCTION(kind_of_state, gsl_interp,
-                    self->type == &cspline ? 0
+HAUL_FUNCTION(kind_of_state, gsl_interp, self->type == &cspline ? 0
                     : self->type == &akima ? 1
                                            : 2)
 
 static void splines_open(haul_function *akima_margin)
 {
     static const haul_case states[] = { { 0, &cspline_type, 0 }, { 1, &akima_type, 0 } };
-    static const haul_rule of_parent = { .with_parent = 1 },
-                           table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
-    static const haul_rule by_type = { .choice = HAUL_BY_FUNCTION(kind_of_state, states) };
-    static const haul_ref cspline_refs[] = {
-        HAUL_ARRAY_BY(cspline_state, c, &of_parent, HAUL_FN(size_of_parent)),
-        HAUL_ARRAY_BY(cspline_state, g, &of_parent, HAUL_FN(size_of_parent)),
-        HAUL_ARRAY_BY(cspline_state, diag, &of_parent, HAUL_FN(size_of_parent)),
-        HAUL_ARRAY_BY(cspline_state, offdiag, &of_parent, HAUL_FN(size_of_parent)),
+    static const haul_field cspline_fields[] = {
+        HAUL_ARRAY(cspline_state, c, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(cspline_state, g, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(cspline_state, diag, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(cspline_state, offdiag, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
     };
-    const haul_ref akima_refs[] = {
-        HAUL_ARRAY_BY(akima_state, b, &of_parent, HAUL_FN(size_of_parent)),
-        HAUL_ARRAY_BY(akima_state, c, &of_parent, HAUL_FN(size_of_parent)),
-        HAUL_ARRAY_BY(akima_state, d, &of_parent, HAUL_FN(size_of_parent)),
-        HAUL_ARRAY_BY(akima_state, _m, &of_parent, HAUL_FN(akima_margin)),
+    const haul_field akima_fields[] = {
+        HAUL_ARRAY(akima_state, b, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(akima_state, c, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(akima_state, d, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(akima_state, _m, HAUL_COUNT_FN(akima_margin), .ancestor = HAUL_PARENT),
     };
-    static const haul_ref interp_refs[] = { HAUL_WORD_BY(gsl_interp, type, &table),
-                                            HAUL_CHOICE(gsl_interp, state, &by_type) };
-    static const haul_ref spline_refs[] = { HAUL_OBJECT(gsl_spline, interp, &interp_type),
-                                            HAUL_ARRAY(gsl_spline, x, HAUL_NU(gsl_spline, size)),
-                                            HAUL_ARRAY(gsl_spline, y, HAUL_NU(gsl_spline, size)) };
-    static const haul_ref splines_refs[] = { HAUL_POINTERS(splines, all, &spline_type,
-                                                           HAUL_NS(splines, count)) };
-    cspline_type = OPEN(cspline_state, cspline_refs);
-    akima_type = OPEN(akima_state, akima_refs);
-    interp_type = OPEN(gsl_interp, interp_refs);
-    spline_type = OPEN(gsl_spline, spline_refs);
-    splines_type = OPEN(splines, splines_refs);
+    static const haul_field interp_fields[] = { HAUL_ADDRESS(gsl_interp, type, .ownership = HAUL_BORROWED, .maybe_static = 1),
+                                            HAUL_ADDRESS(gsl_interp, state, .type_switch = HAUL_SWITCH_FN(kind_of_state, states)) };
+    static const haul_field spline_fields[] = { HAUL_OBJECT(gsl_spline, interp, &interp_type),
+                                            HAUL_ARRAY(gsl_spline, x, HAUL_COUNT(gsl_spline, size)),
+                                            HAUL_ARRAY(gsl_spline, y, HAUL_COUNT(gsl_spline, size)) };
+    static const haul_field splines_fields[] = { HAUL_POINTERS(splines, all, &spline_type,
+                                                           HAUL_COUNT(splines, count)) };
+    cspline_type = OPEN(cspline_state, cspline_fields);
+    akima_type = OPEN(akima_state, akima_fields);
+    interp_type = OPEN(gsl_interp, interp_fields);
+    spline_type = OPEN(gsl_spline, spline_fields);
+    splines_type = OPEN(splines, splines_fields);
     type_close(splines_type);
     the.known.statics = known_types;
     the.known.static_count = COUNT_OF(known_types);
@@ -264,26 +260,25 @@ typedef struct views {
 
 static haul_type *block_type, *matrix_type, *vector_type, *views_type;
 
-HAUL_COUNT_FUNCTION(matrix_reach, gsl_matrix,
-                    self->size1 && self->size2 ? (self->size1 - 1) * self->tda + self->size2 : 0)
-HAUL_COUNT_FUNCTION(vector_reach, gsl_vector, self->size ? (self->size - 1) * self->stride + 1 : 0)
+HAUL_FUNCTION(matrix_reach, gsl_matrix, self->size1 && self->size2 ? (self->size1 - 1) * self->tda + self->size2 : 0)
+HAUL_FUNCTION(vector_reach, gsl_vector, self->size ? (self->size - 1) * self->stride + 1 : 0)
 
 static void views_open(void)
 {
-    static const haul_ref block_refs[] = { HAUL_ARRAY(gsl_block, data, HAUL_NU(gsl_block, size)) };
-    static const haul_ref matrix_refs[] = { HAUL_ARRAY(gsl_matrix, data, HAUL_FN(matrix_reach)),
+    static const haul_field block_fields[] = { HAUL_ARRAY(gsl_block, data, HAUL_COUNT(gsl_block, size)) };
+    static const haul_field matrix_fields[] = { HAUL_ARRAY(gsl_matrix, data, HAUL_COUNT_FN(matrix_reach)),
                                             HAUL_OBJECT(gsl_matrix, block, &block_type) };
-    static const haul_ref vector_refs[] = { HAUL_ARRAY(gsl_vector, data, HAUL_FN(vector_reach)),
+    static const haul_field vector_fields[] = { HAUL_ARRAY(gsl_vector, data, HAUL_COUNT_FN(vector_reach)),
                                             HAUL_OBJECT(gsl_vector, block, &block_type) };
-    static const haul_ref views_refs[] = {
+    static const haul_field views_fields[] = {
         HAUL_EMBED(views, column, &vector_type), HAUL_EMBED(views, diagonal, &vector_type),
         HAUL_EMBED(views, part, &matrix_type),   HAUL_EMBED(views, of_array, &matrix_type),
         HAUL_OBJECT(views, whole, &matrix_type),
     };
-    block_type = OPEN(gsl_block, block_refs);
-    matrix_type = OPEN(gsl_matrix, matrix_refs);
-    vector_type = OPEN(gsl_vector, vector_refs);
-    views_type = OPEN(views, views_refs);
+    block_type = OPEN(gsl_block, block_fields);
+    matrix_type = OPEN(gsl_matrix, matrix_fields);
+    vector_type = OPEN(gsl_vector, vector_fields);
+    views_type = OPEN(views, views_fields);
     type_close(views_type);
 }
 
@@ -458,14 +453,11 @@ typedef struct sparse {
 
 static haul_type *node_type, *table_type, *pool_type, *spmatrix_type, *sparse_type;
 
-HAUL_COUNT_FUNCTION(places_of_p, gsl_spmatrix,
-                    self->sptype == COO   ? self->nzmax
+HAUL_FUNCTION(places_of_p, gsl_spmatrix, self->sptype == COO   ? self->nzmax
                     : self->sptype == CSC ? self->size2 + 1
                                           : self->size1 + 1)
-HAUL_COUNT_FUNCTION(work_bytes, gsl_spmatrix,
-                    sizeof(int) * (self->size1 > self->size2 ? self->size1 : self->size2))
-HAUL_COUNT_FUNCTION(used_nodes, spmatrix_pool,
-                    (size_t)(self->free_slot - (unsigned char *)self->block_ptr) / sizeof(avl_node))
+HAUL_FUNCTION(work_bytes, gsl_spmatrix, sizeof(int) * (self->size1 > self->size2 ? self->size1 : self->size2))
+HAUL_FUNCTION(used_nodes, spmatrix_pool, (size_t)(self->free_slot - (unsigned char *)self->block_ptr) / sizeof(avl_node))
 
 static void *no_alloc(size_t bytes, void *params)
 {
@@ -483,37 +475,34 @@ static const test_static known_allocator = { &allocator, sizeof allocator, HAUL_
 
 static void sparse_open(void)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
-                           alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_rule table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
-    static const haul_ref node_refs[] = { HAUL_OBJECT_EACH(avl_node, avl_link, &node_type),
+    static const haul_field node_fields[] = { HAUL_EACH(avl_node, avl_link, .target = &node_type),
                                           HAUL_BYTES(avl_node, avl_data,
                                                      HAUL_FIXED(sizeof(double))) };
-    static const haul_ref table_refs[] = {
+    static const haul_field table_fields[] = {
         HAUL_OBJECT(avl_table, avl_root, &node_type),
-        HAUL_WORD_BY(avl_table, avl_compare, &function),
-        HAUL_OBJECT_AS(avl_table, avl_param, &spmatrix_type),
-        HAUL_WORD_BY(avl_table, avl_alloc, &table),
+        HAUL_ADDRESS(avl_table, avl_compare, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(avl_table, avl_param, .target = &spmatrix_type),
+        HAUL_ADDRESS(avl_table, avl_alloc, .ownership = HAUL_BORROWED, .maybe_static = 1),
     };
-    static const haul_ref pool_refs[] = {
+    static const haul_field pool_fields[] = {
         HAUL_OBJECT(spmatrix_pool, next, &pool_type),
-        HAUL_OBJECTS_AS(spmatrix_pool, block_ptr, &node_type, HAUL_FN(used_nodes)),
-        HAUL_WORD_BY(spmatrix_pool, free_slot, &alias),
+        HAUL_ADDRESS(spmatrix_pool, block_ptr, .target = &node_type, .count = HAUL_COUNT_FN(used_nodes)),
+        HAUL_ADDRESS(spmatrix_pool, free_slot, .ownership = HAUL_BORROWED),
     };
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(gsl_spmatrix, i, HAUL_NU(gsl_spmatrix, nzmax)),
-        HAUL_ARRAY(gsl_spmatrix, data, HAUL_NU(gsl_spmatrix, nzmax)),
-        HAUL_ARRAY(gsl_spmatrix, p, HAUL_FN(places_of_p)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(gsl_spmatrix, i, HAUL_COUNT(gsl_spmatrix, nzmax)),
+        HAUL_ARRAY(gsl_spmatrix, data, HAUL_COUNT(gsl_spmatrix, nzmax)),
+        HAUL_ARRAY(gsl_spmatrix, p, HAUL_COUNT_FN(places_of_p)),
         HAUL_OBJECT(gsl_spmatrix, tree, &table_type),
         HAUL_OBJECT(gsl_spmatrix, pool, &pool_type),
-        HAUL_BYTES(gsl_spmatrix, work.work_void, HAUL_FN(work_bytes)),
+        HAUL_BYTES(gsl_spmatrix, work.work_void, HAUL_COUNT_FN(work_bytes)),
     };
-    static const haul_ref sparse_refs[] = { HAUL_OBJECT_EACH(sparse, matrix, &spmatrix_type) };
-    node_type = OPEN(avl_node, node_refs);
-    table_type = OPEN(avl_table, table_refs);
-    pool_type = OPEN(spmatrix_pool, pool_refs);
-    spmatrix_type = OPEN(gsl_spmatrix, refs);
-    sparse_type = OPEN(sparse, sparse_refs);
+    static const haul_field sparse_fields[] = { HAUL_EACH(sparse, matrix, .target = &spmatrix_type) };
+    node_type = OPEN(avl_node, node_fields);
+    table_type = OPEN(avl_table, table_fields);
+    pool_type = OPEN(spmatrix_pool, pool_fields);
+    spmatrix_type = OPEN(gsl_spmatrix, fields);
+    sparse_type = OPEN(sparse, sparse_fields);
     type_close(sparse_type);
     the.known.statics = &known_allocator;
     the.known.static_count = 1;

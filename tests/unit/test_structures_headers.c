@@ -43,30 +43,30 @@ enum { SDS_KINDS = 5, REPLIES = 400 };
 
 static haul_type *reply_type, *sds_type[SDS_KINDS];
 
-HAUL_COUNT_FUNCTION(sds_kind, reply, ((const unsigned char *)here->target)[-1] & 7)
-HAUL_COUNT_FUNCTION(sds5_bytes, sdshdr5, (self->flags >> 3) + 1)
-HAUL_COUNT_FUNCTION(sds8_bytes, sdshdr8, self->alloc + 1)
-HAUL_COUNT_FUNCTION(sds16_bytes, sdshdr16, self->alloc + 1)
-HAUL_COUNT_FUNCTION(sds32_bytes, sdshdr32, (int64_t)self->alloc + 1)
-HAUL_COUNT_FUNCTION(sds64_bytes, sdshdr64, self->alloc + 1)
+HAUL_FUNCTION(sds_kind, reply, ((const unsigned char *)here->target)[-1] & 7)
+HAUL_FUNCTION(sds5_bytes, sdshdr5, (self->flags >> 3) + 1)
+HAUL_FUNCTION(sds8_bytes, sdshdr8, self->alloc + 1)
+HAUL_FUNCTION(sds16_bytes, sdshdr16, self->alloc + 1)
+HAUL_FUNCTION(sds32_bytes, sdshdr32, (int64_t)self->alloc + 1)
+HAUL_FUNCTION(sds64_bytes, sdshdr64, self->alloc + 1)
 
 static const haul_case sds_cases[SDS_KINDS] = {
-    { 0, &sds_type[0], -(int64_t)offsetof(sdshdr5, buf) },
-    { 1, &sds_type[1], -(int64_t)offsetof(sdshdr8, buf) },
-    { 2, &sds_type[2], -(int64_t)offsetof(sdshdr16, buf) },
-    { 3, &sds_type[3], -(int64_t)offsetof(sdshdr32, buf) },
-    { 4, &sds_type[4], -(int64_t)offsetof(sdshdr64, buf) },
+    { 0, &sds_type[0], HAUL_CONTAINER_OF(sdshdr5, buf) },
+    { 1, &sds_type[1], HAUL_CONTAINER_OF(sdshdr8, buf) },
+    { 2, &sds_type[2], HAUL_CONTAINER_OF(sdshdr16, buf) },
+    { 3, &sds_type[3], HAUL_CONTAINER_OF(sdshdr32, buf) },
+    { 4, &sds_type[4], HAUL_CONTAINER_OF(sdshdr64, buf) },
 };
 
 static void sds_open(size_t kinds)
 {
-    static const haul_ref tail5[] = { HAUL_TAIL(sdshdr5, buf, HAUL_FN(sds5_bytes)) };
-    static const haul_ref tail8[] = { HAUL_TAIL(sdshdr8, buf, HAUL_FN(sds8_bytes)) };
-    static const haul_ref tail16[] = { HAUL_TAIL(sdshdr16, buf, HAUL_FN(sds16_bytes)) };
-    static const haul_ref tail32[] = { HAUL_TAIL(sdshdr32, buf, HAUL_FN(sds32_bytes)) };
-    static const haul_ref tail64[] = { HAUL_TAIL(sdshdr64, buf, HAUL_FN(sds64_bytes)) };
-    haul_rule rule = { .choice = HAUL_BY_FUNCTION(sds_kind, sds_cases) };
-    const haul_ref refs[] = { HAUL_OBJECT(reply, next, &reply_type),
+    static const haul_field tail5[] = { HAUL_TAIL(sdshdr5, buf, HAUL_COUNT_FN(sds5_bytes)) };
+    static const haul_field tail8[] = { HAUL_TAIL(sdshdr8, buf, HAUL_COUNT_FN(sds8_bytes)) };
+    static const haul_field tail16[] = { HAUL_TAIL(sdshdr16, buf, HAUL_COUNT_FN(sds16_bytes)) };
+    static const haul_field tail32[] = { HAUL_TAIL(sdshdr32, buf, HAUL_COUNT_FN(sds32_bytes)) };
+    static const haul_field tail64[] = { HAUL_TAIL(sdshdr64, buf, HAUL_COUNT_FN(sds64_bytes)) };
+    haul_rule rule = { .choice = HAUL_SWITCH_FN(sds_kind, sds_cases) };
+    const haul_field fields[] = { HAUL_OBJECT(reply, next, &reply_type),
                               HAUL_CHOICE(reply, str, &rule) };
     rule.choice.case_count = kinds;
     sds_type[0] = YARD_TYPE(sdshdr5, tail5);
@@ -74,7 +74,7 @@ static void sds_open(size_t kinds)
     sds_type[2] = YARD_TYPE(sdshdr16, tail16);
     sds_type[3] = YARD_TYPE(sdshdr32, tail32);
     sds_type[4] = YARD_TYPE(sdshdr64, tail64);
-    reply_type = YARD_TYPE(reply, refs);
+    reply_type = YARD_TYPE(reply, fields);
     yard_commit(reply_type);
 }
 
@@ -223,9 +223,9 @@ typedef struct mpfr {
 
 enum { NUMBERS = 500 };
 
-static haul_type *mpfr_open(haul_type **limbs_type, const haul_ref *row)
+static haul_type *mpfr_open(haul_type **limbs_type, const haul_field *row)
 {
-    static const haul_ref tail[] = { HAUL_TAIL(limbs, limb, HAUL_NS(limbs, alloc)) };
+    static const haul_field tail[] = { HAUL_TAIL(limbs, limb, HAUL_COUNT(limbs, alloc)) };
     haul_type *type = yard_type("mpfr", sizeof(mpfr), row, 1);
     *limbs_type = YARD_TYPE(limbs, tail);
     CHECK_STATUS(haul_type_set_alignment(*limbs_type, sizeof(uint64_t)), HAUL_OK);
@@ -270,8 +270,7 @@ static haul_type *limbs_type;
 
 TEST(structures, HDR_numbers_with_their_room_in_the_word_in_front_of_them)
 {
-    static const haul_rule behind = { .base = -(int64_t)offsetof(limbs, limb) };
-    static const haul_ref row = HAUL_OBJECT_BY(mpfr, _mpfr_d, &limbs_type, &behind);
+    static const haul_field row = HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type, .base = HAUL_CONTAINER_OF(limbs, limb));
     haul_type *type;
     yard_open(1 << 20, 23);
     type = mpfr_open(&limbs_type, &row);
@@ -283,9 +282,8 @@ TEST(structures, HDR_numbers_with_their_room_in_the_word_in_front_of_them)
 
 TEST(structures, HDR_a_header_that_is_looked_for_at_the_wrong_place_is_refused)
 {
-    static const haul_rule half = { .base = -4 };
-    static const haul_ref nowhere_row = HAUL_OBJECT_AS(mpfr, _mpfr_d, &limbs_type),
-                          half_row = HAUL_OBJECT_BY(mpfr, _mpfr_d, &limbs_type, &half);
+    static const haul_field nowhere_row = HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type),
+                          half_row = HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type, .base = -4);
     haul_type *type;
     yard_open(1 << 20, 24);
     type = mpfr_open(&limbs_type, &nowhere_row);
@@ -373,38 +371,33 @@ static size_t expr_size(uint32_t flags)
     return flags & EP_Reduced ? offsetof(Expr, nHeight) : sizeof(Expr);
 }
 
-HAUL_COUNT_FUNCTION(expr_bytes, Expr, expr_size(self->flags))
+HAUL_FUNCTION(expr_bytes, Expr, expr_size(self->flags))
 
-static void sql_open(const haul_ref *list_row, int is_sized)
+static void sql_open(const haul_field *list_row, int is_sized)
 {
-    static const haul_ref item_refs[] = { HAUL_OBJECT(ExprItem, pExpr, &expr_type),
+    static const haul_field item_fields[] = { HAUL_OBJECT(ExprItem, pExpr, &expr_type),
                                           HAUL_STRING(ExprItem, zEName) };
-    static const haul_ref select_refs[] = {
+    static const haul_field select_fields[] = {
         HAUL_OBJECT(Select, pEList, &list_type),
         HAUL_OBJECT(Select, pWhere, &expr_type),
         HAUL_OBJECT(Select, pPrior, &select_type),
         HAUL_OBJECT(Select, pNext, &select_type),
     };
-    static const haul_ref schema_refs[] = { HAUL_STRING(Schema, zName) };
-    const haul_ref expr_refs[] = {
-        HAUL_STRING_BY(
-            Expr, u.zToken,
-            HAUL_RULE(.when = HAUL_NO_BIT(Expr, flags, EP_IntValue), .otherwise = HAUL_ELSE_RAW)),
+    static const haul_field schema_fields[] = { HAUL_STRING(Schema, zName) };
+    const haul_field expr_fields[] = {
+        HAUL_STRING(Expr, u.zToken, .when = HAUL_NO_BIT(Expr, flags, EP_IntValue), .else_raw = 1),
         HAUL_OBJECT(Expr, pLeft, &expr_type),
         HAUL_OBJECT(Expr, pRight, &expr_type),
-        HAUL_OBJECT_BY(Expr, x.pList, &list_type,
-                       HAUL_RULE(.when = HAUL_NO_BIT(Expr, flags, EP_xIsSelect))),
-        HAUL_OBJECT_BY(Expr, x.pSelect, &select_type,
-                       HAUL_RULE(.when = HAUL_ANY_BIT(Expr, flags, EP_xIsSelect))),
+        HAUL_ADDRESS(Expr, x.pList, .target = &list_type, .when = HAUL_NO_BIT(Expr, flags, EP_xIsSelect)),
+        HAUL_ADDRESS(Expr, x.pSelect, .target = &select_type, .when = HAUL_ANY_BIT(Expr, flags, EP_xIsSelect)),
         HAUL_SKIP(Expr, pAggInfo),
-        HAUL_OBJECT_BY(Expr, y.pTab, &schema_type,
-                       HAUL_RULE(.when = HAUL_EQUALS(Expr, op, TK_COLUMN))),
-        HAUL_DATA_BY(Expr, y.sub, HAUL_RULE(.when = HAUL_EQUALS(Expr, op, TK_SELECT))),
+        HAUL_ADDRESS(Expr, y.pTab, .target = &schema_type, .when = HAUL_EQUALS(Expr, op, TK_COLUMN)),
+        HAUL_RAW(Expr, y.sub, .when = HAUL_EQUALS(Expr, op, TK_SELECT)),
     };
-    item_type = YARD_TYPE(ExprItem, item_refs);
-    select_type = YARD_TYPE(Select, select_refs);
-    schema_type = YARD_TYPE(Schema, schema_refs);
-    expr_type = YARD_TYPE(Expr, expr_refs);
+    item_type = YARD_TYPE(ExprItem, item_fields);
+    select_type = YARD_TYPE(Select, select_fields);
+    schema_type = YARD_TYPE(Schema, schema_fields);
+    expr_type = YARD_TYPE(Expr, expr_fields);
     list_type = yard_type("ExprList", sizeof(ExprList), list_row, 1);
     if (is_sized)
         CHECK_STATUS(haul_type_set_size(expr_type, expr_bytes), HAUL_OK);
@@ -570,7 +563,7 @@ static int64_t sql_walk(void *root, size_t count)
 
 TEST(structures, FAM_expressions_cut_short_by_their_flags_and_lists_that_end_in_their_items)
 {
-    static const haul_ref row = HAUL_TAIL_OF(ExprList, a, &item_type, HAUL_NS(ExprList, nExpr));
+    static const haul_field row = HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nExpr), .target = &item_type);
     yard_open(1 << 22, 25);
     sql_open(&row, 1);
     yard_prove(query_make(), expr_type, 1, sql_walk);
@@ -579,9 +572,9 @@ TEST(structures, FAM_expressions_cut_short_by_their_flags_and_lists_that_end_in_
 
 TEST(structures, FAM_short_objects_read_as_whole_ones_and_room_read_as_items_are_refused)
 {
-    static const haul_ref row = HAUL_TAIL_OF(ExprList, a, &item_type, HAUL_NS(ExprList, nExpr)),
+    static const haul_field row = HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nExpr), .target = &item_type),
                           long_row =
-                              HAUL_TAIL_OF(ExprList, a, &item_type, HAUL_NS(ExprList, nAlloc));
+                              HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nAlloc), .target = &item_type);
     yard_open(1 << 22, 26);
     sql_open(&row, 0);
     yard_refuse(expr_make(TK_INTEGER, EP_TokenOnly | EP_Reduced | EP_IntValue, NULL), expr_type, 1,

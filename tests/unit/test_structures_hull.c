@@ -94,16 +94,14 @@ static int64_t dimension(const haul_here *here)
     return ((const qhT *)here->root)->hull_dim;
 }
 
-HAUL_COUNT_FUNCTION(set_room, setT, self->maxsize + 1)
-HAUL_TEST_FUNCTION(is_element, setelemT, place_in(here->parent, self) < set_size(here->parent))
-HAUL_TEST_FUNCTION(is_number, setelemT,
-                   place_in(here->parent, self) == ((const setT *)here->parent)->maxsize &&
-                       set_size(here->parent) < ((const setT *)here->parent)->maxsize)
-HAUL_COUNT_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
-HAUL_TEST_FUNCTION(has_area, facetT, self->isarea)
-HAUL_TEST_FUNCTION(is_replaced, facetT, self->visible && !self->isarea)
-HAUL_TEST_FUNCTION(has_owner, facetT,
-                   self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
+HAUL_FUNCTION(set_room, setT, self->maxsize + 1)
+HAUL_FUNCTION(is_element, setelemT, place_in(here->ancestor, self) < set_size(here->ancestor))
+HAUL_FUNCTION(is_number, setelemT, place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
+                       set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
+HAUL_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
+HAUL_FUNCTION(has_area, facetT, (self->isarea) != 0)
+HAUL_FUNCTION(is_replaced, facetT, self->visible && !self->isarea)
+HAUL_FUNCTION(has_owner, facetT, self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
 
 static haul_type *set_of(haul_type *what)
 {
@@ -114,29 +112,22 @@ static haul_type *set_of(haul_type *what)
 
 static void sets_open(uintptr_t integer_below)
 {
-    const haul_rule is_one = { .when = HAUL_IF(is_element),
-                               .with_parent = 1,
-                               .integer_below = integer_below };
-    static const haul_rule is_size = { .when = HAUL_IF(is_number), .with_parent = 1 };
-    const haul_ref slot_refs[] = { HAUL_OBJECT_BY(setelemT, p, &element, &is_one),
-                                   HAUL_DATA_BY(setelemT, i, &is_size) };
-    static const haul_ref set_refs[] = { HAUL_TAIL_OF(setT, e, &setelemT_type, HAUL_FN(set_room)) };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    setelemT_type = OPEN(setelemT, slot_refs);
-    setT_type = OPEN(setT, set_refs);
+    const haul_field slot_fields[] = { HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element), .ancestor = HAUL_PARENT, .integers_below = integer_below),
+                                   HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT) };
+    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room), .target = &setelemT_type) };
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    setelemT_type = OPEN(setelemT, slot_fields);
+    setT_type = OPEN(setT, set_fields);
 }
 
 static void facets_open(void)
 {
-    static const haul_rule area = { .when = HAUL_IF(has_area) },
-                           replaced = { .when = HAUL_IF(is_replaced) };
-    static const haul_rule owned = { .when = HAUL_IF(has_owner) };
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(facetT, normal, HAUL_FN(dimension)),
-        HAUL_DATA_BY(facetT, f.area, &area),
-        HAUL_OBJECT_BY(facetT, f.replace, &facetT_type, &replaced),
-        HAUL_OBJECT_BY(facetT, f.triowner, &facetT_type, &owned),
-        HAUL_ARRAY(facetT, center, HAUL_FN(dimension)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(facetT, normal, HAUL_COUNT_FN(dimension)),
+        HAUL_RAW(facetT, f.area, .when = HAUL_WHEN_FN(has_area)),
+        HAUL_OBJECT(facetT, f.replace, &facetT_type, .when = HAUL_WHEN_FN(is_replaced)),
+        HAUL_OBJECT(facetT, f.triowner, &facetT_type, .when = HAUL_WHEN_FN(has_owner)),
+        HAUL_ARRAY(facetT, center, HAUL_COUNT_FN(dimension)),
         HAUL_OBJECT(facetT, previous, &facetT_type),
         HAUL_OBJECT(facetT, next, &facetT_type),
         HAUL_OBJECT(facetT, vertices, &vertices),
@@ -144,41 +135,40 @@ static void facets_open(void)
         HAUL_OBJECT(facetT, neighbors, &facets),
         HAUL_OBJECT(facetT, outsideset, &points),
     };
-    facetT_type = OPEN(facetT, refs);
+    facetT_type = OPEN(facetT, fields);
 }
 
 static void hull_open(uintptr_t integer_below)
 {
-    static const haul_rule handle = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref vertex_refs[] = {
+    static const haul_field vertex_fields[] = {
         HAUL_OBJECT(vertexT, next, &vertexT_type),
         HAUL_OBJECT(vertexT, previous, &vertexT_type),
-        HAUL_OBJECT_AS(vertexT, point, &pointT_type),
+        HAUL_ADDRESS(vertexT, point, .target = &pointT_type),
         HAUL_OBJECT(vertexT, neighbors, &facets),
     };
-    static const haul_ref ridge_refs[] = { HAUL_OBJECT(ridgeT, vertices, &vertices),
+    static const haul_field ridge_fields[] = { HAUL_OBJECT(ridgeT, vertices, &vertices),
                                            HAUL_OBJECT(ridgeT, top, &facetT_type),
                                            HAUL_OBJECT(ridgeT, bottom, &facetT_type) };
-    static const haul_ref point_refs[] = { HAUL_TAIL(pointT, x, HAUL_FN(dimension)) };
-    static const haul_ref hull_refs[] = {
-        HAUL_ARRAY(qhT, first_point, HAUL_FN(all_coordinates)),
+    static const haul_field point_fields[] = { HAUL_TAIL(pointT, x, HAUL_COUNT_FN(dimension)) };
+    static const haul_field hull_fields[] = {
+        HAUL_ARRAY(qhT, first_point, HAUL_COUNT_FN(all_coordinates)),
         HAUL_OBJECT(qhT, facet_list, &facetT_type),
         HAUL_OBJECT(qhT, facet_tail, &facetT_type),
         HAUL_OBJECT(qhT, facet_next, &facetT_type),
         HAUL_OBJECT(qhT, vertex_list, &vertexT_type),
         HAUL_OBJECT(qhT, vertex_tail, &vertexT_type),
         HAUL_OBJECT(qhT, other_points, &points),
-        HAUL_WORD_BY(qhT, fin, &handle),
-        HAUL_WORD_BY(qhT, ferr, &handle),
+        HAUL_ADDRESS(qhT, fin, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(qhT, ferr, .ownership = HAUL_EXTERNAL),
         HAUL_SKIP(qhT, errexit),
         HAUL_STRING(qhT, rbox_command),
     };
     sets_open(integer_below);
     facets_open();
-    vertexT_type = OPEN(vertexT, vertex_refs);
-    ridgeT_type = OPEN(ridgeT, ridge_refs);
-    pointT_type = OPEN(pointT, point_refs);
-    qhT_type = OPEN(qhT, hull_refs);
+    vertexT_type = OPEN(vertexT, vertex_fields);
+    ridgeT_type = OPEN(ridgeT, ridge_fields);
+    pointT_type = OPEN(pointT, point_fields);
+    qhT_type = OPEN(qhT, hull_fields);
     vertices = set_of(vertexT_type);
     ridges = set_of(ridgeT_type);
     facets = set_of(facetT_type);

@@ -4,7 +4,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
 
 /* ---- IDX: json-c's hash table. The keys of free places are the addresses -1 (never used) and -2
  * (used before); what stands beside them is of no meaning. Entries are linked in the order in which
@@ -37,23 +36,21 @@ static int64_t entry_is_used(const haul_here *here)
 
 static void lh_table_open(const haul_rule *key)
 {
-    static const haul_rule is_used = { .when = HAUL_IF(entry_is_used) };
-    static const haul_rule link = { .when = HAUL_IF(entry_is_used), .mode = HAUL_MODE_ALIAS };
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
-    const haul_ref entry_refs[] = {
+#define LINK .when = HAUL_WHEN_FN(entry_is_used), .ownership = HAUL_BORROWED
+    const haul_field entry_fields[] = {
         HAUL_STRING_BY(lh_entry, k, key),
-        HAUL_ARRAY_BY(lh_entry, v, &is_used, HAUL_ONE),
-        HAUL_OBJECT_BY(lh_entry, next, &lh_entry_type, &link),
-        HAUL_OBJECT_BY(lh_entry, prev, &lh_entry_type, &link),
+        HAUL_ARRAY(lh_entry, v, HAUL_ONE, .when = HAUL_WHEN_FN(entry_is_used)),
+        HAUL_OBJECT(lh_entry, next, &lh_entry_type, LINK),
+        HAUL_OBJECT(lh_entry, prev, &lh_entry_type, LINK),
     };
-    const haul_ref table_refs[] = {
-        HAUL_OBJECT_BY(lh_table, head, &lh_entry_type, &alias),
-        HAUL_OBJECT_BY(lh_table, tail, &lh_entry_type, &alias),
-        HAUL_OBJECTS(lh_table, table, &lh_entry_type, HAUL_NS(lh_table, size)),
-        HAUL_WORD_BY(lh_table, hash_fn, &function),
+    const haul_field table_fields[] = {
+        HAUL_OBJECT(lh_table, head, &lh_entry_type, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(lh_table, tail, &lh_entry_type, .ownership = HAUL_BORROWED),
+        HAUL_OBJECTS(lh_table, table, &lh_entry_type, HAUL_COUNT(lh_table, size)),
+        HAUL_ADDRESS(lh_table, hash_fn, .ownership = HAUL_EXTERNAL),
     };
-    lh_entry_type = OPEN(lh_entry, entry_refs);
-    lh_table_type = OPEN(lh_table, table_refs);
+    lh_entry_type = OPEN(lh_entry, entry_fields);
+    lh_table_type = OPEN(lh_table, table_fields);
     type_close(lh_table_type);
 }
 
@@ -164,7 +161,6 @@ static void lh_table_walk(void *argument)
 TEST(structures_integers,
      IDX_a_hash_table_keeps_the_magic_keys_of_its_free_places_and_finds_all_others)
 {
-    static const haul_rule key = { .integer_from = (uintptr_t)-2 };
     journey j = { NULL, NULL, 0, lh_table_walk, NULL, 0 };
     site_start(29);
     lh_table_open(&key);
@@ -213,18 +209,16 @@ static haul_type *view_type, *accessor_type, *data_type;
 
 static void cgltf_open(uintptr_t integer_below)
 {
-    const haul_rule number_or_view = { .integer_below = integer_below };
-    static const haul_ref view_refs[] = { HAUL_ARRAY(cgltf_buffer_view, data,
-                                                     HAUL_NU(cgltf_buffer_view, size)) };
-    const haul_ref accessor_refs[] = { HAUL_OBJECT_BY(cgltf_accessor, buffer_view, &view_type,
-                                                      &number_or_view) };
-    static const haul_ref data_refs[] = {
-        HAUL_OBJECTS(cgltf_data, accessors, &accessor_type, HAUL_NU(cgltf_data, accessors_count)),
-        HAUL_OBJECTS(cgltf_data, buffer_views, &view_type, HAUL_NU(cgltf_data, buffer_views_count)),
+    static const haul_field view_fields[] = { HAUL_ARRAY(cgltf_buffer_view, data,
+                                                     HAUL_COUNT(cgltf_buffer_view, size)) };
+    const haul_field accessor_fields[] = { HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type, .integers_below = integer_below) };
+    static const haul_field data_fields[] = {
+        HAUL_OBJECTS(cgltf_data, accessors, &accessor_type, HAUL_COUNT(cgltf_data, accessors_count)),
+        HAUL_OBJECTS(cgltf_data, buffer_views, &view_type, HAUL_COUNT(cgltf_data, buffer_views_count)),
     };
-    view_type = OPEN(cgltf_buffer_view, view_refs);
-    accessor_type = OPEN(cgltf_accessor, accessor_refs);
-    data_type = OPEN(cgltf_data, data_refs);
+    view_type = OPEN(cgltf_buffer_view, view_fields);
+    accessor_type = OPEN(cgltf_accessor, accessor_fields);
+    data_type = OPEN(cgltf_data, data_fields);
     type_close(data_type);
 }
 

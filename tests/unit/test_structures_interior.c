@@ -30,39 +30,36 @@ enum { ATOMS = 700, ATOMS_MAX = 1024 };
 
 static haul_type *row_type, *plane_type;
 
-HAUL_COUNT_FUNCTION(bonds_of_atom, lammps, self->num_bond[here->index])
-HAUL_COUNT_FUNCTION(z_bias, lammps, (int64_t)sizeof(void *) * self->nzlo_out)
-HAUL_COUNT_FUNCTION(z_count, lammps, self->nzhi_out - self->nzlo_out + 1)
+HAUL_FUNCTION(bonds_of_atom, lammps, self->num_bond[here->index])
+HAUL_FUNCTION(z_bias, lammps, (int64_t)sizeof(void *) * self->nzlo_out)
+HAUL_FUNCTION(z_count, lammps, self->nzhi_out - self->nzlo_out + 1)
 
 static const lammps *system_of(const haul_here *here)
 {
     return here->root;
 }
 
-HAUL_COUNT_FUNCTION(y_bias, void, (int64_t)sizeof(void *) * system_of(here)->nylo_out)
-HAUL_COUNT_FUNCTION(y_count, void, system_of(here)->nyhi_out - system_of(here)->nylo_out + 1)
-HAUL_COUNT_FUNCTION(x_bias, void, (int64_t)sizeof(double) * system_of(here)->nxlo_out)
-HAUL_COUNT_FUNCTION(x_count, void, system_of(here)->nxhi_out - system_of(here)->nxlo_out + 1)
+HAUL_FUNCTION(y_bias, void, (int64_t)sizeof(void *) * system_of(here)->nylo_out)
+HAUL_FUNCTION(y_count, void, system_of(here)->nyhi_out - system_of(here)->nylo_out + 1)
+HAUL_FUNCTION(x_bias, void, (int64_t)sizeof(double) * system_of(here)->nxlo_out)
+HAUL_FUNCTION(x_count, void, system_of(here)->nxhi_out - system_of(here)->nxlo_out + 1)
 
 #define LAMMPS_ROWS(width)                                                                         \
-    HAUL_ROWS(lammps, x, NULL, HAUL_NS(lammps, nmax), HAUL_FIXED(width)),                          \
-        HAUL_ARRAY(lammps, num_bond, HAUL_NS(lammps, nlocal)),                                     \
-        HAUL_ROWS(lammps, bond_atom, NULL, HAUL_NS(lammps, nlocal), HAUL_FN(bonds_of_atom))
+    HAUL_ARRAYS(lammps, x, HAUL_COUNT(lammps, nmax), HAUL_FIXED(width)),                          \
+        HAUL_ARRAY(lammps, num_bond, HAUL_COUNT(lammps, nlocal)),                                     \
+        HAUL_ARRAYS(lammps, bond_atom, HAUL_COUNT(lammps, nlocal), HAUL_COUNT_FN(bonds_of_atom))
 
 static haul_type *lammps_open(void)
 {
-    static const haul_rule x = { .base_function = x_bias }, y = { .base_function = y_bias },
-                           z = { .base_function = z_bias };
-    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &x, HAUL_FN(x_count)) };
-    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &row_type, &y,
-                                                           HAUL_FN(y_count)) };
-    static const haul_ref refs[] = {
+    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(x_count), .base_fn = x_bias) };
+    static const haul_field plane_fields[] = { HAUL_ADDRESS(brick_plane, y, .target = &row_type, .count = HAUL_COUNT_FN(y_count), .base_fn = y_bias) };
+    static const haul_field fields[] = {
         LAMMPS_ROWS(3),
-        HAUL_OBJECTS_BY(lammps, density_brick, &plane_type, &z, HAUL_FN(z_count)),
+        HAUL_ADDRESS(lammps, density_brick, .target = &plane_type, .count = HAUL_COUNT_FN(z_count), .base_fn = z_bias),
     };
-    haul_type *type = YARD_TYPE(lammps, refs);
-    row_type = YARD_TYPE(brick_row, row_refs);
-    plane_type = YARD_TYPE(brick_plane, plane_refs);
+    haul_type *type = YARD_TYPE(lammps, fields);
+    row_type = YARD_TYPE(brick_row, row_fields);
+    plane_type = YARD_TYPE(brick_plane, plane_fields);
     yard_commit(type);
     return type;
 }
@@ -175,31 +172,29 @@ TEST(structures, ROWS_of_one_block_even_ragged_and_those_whose_indices_begin_els
     lammps_close(&type);
 }
 
-HAUL_COUNT_FUNCTION(y_count_here, lammps, self->nyhi_out - self->nylo_out + 1)
-HAUL_COUNT_FUNCTION(x_count_here, lammps, self->nxhi_out - self->nxlo_out + 1)
+HAUL_FUNCTION(y_count_here, lammps, self->nyhi_out - self->nylo_out + 1)
+HAUL_FUNCTION(x_count_here, lammps, self->nxhi_out - self->nxlo_out + 1)
 
 TEST(structures, ROWS_a_forgotten_bias_is_refused_and_rows_too_long_or_too_short_are_told)
 {
-    static const haul_ref plain_refs[] = { HAUL_ROWS3(lammps, density_brick, NULL, HAUL_FN(z_count),
-                                                      HAUL_FN(y_count_here),
-                                                      HAUL_FN(x_count_here)) };
-    static const haul_ref long_refs[] = { LAMMPS_ROWS(4) }, short_refs[] = { LAMMPS_ROWS(1) };
+    static const haul_field plain_fields[] = { HAUL_ADDRESS(lammps, density_brick, .levels = 3, .element_bytes = sizeof(***((lammps *)0)->density_brick), .count = HAUL_COUNT_FN(z_count), .count2 = HAUL_COUNT_FN(y_count_here), .count3 = HAUL_COUNT_FN(x_count_here)) };
+    static const haul_field long_fields[] = { LAMMPS_ROWS(4) }, short_fields[] = { LAMMPS_ROWS(1) };
     haul_type *type;
     lammps *s;
     char words[80];
     yard_open(1 << 20, 32);
     s = lammps_make();
-    type = YARD_TYPE(lammps, plain_refs);
+    type = YARD_TYPE(lammps, plain_fields);
     yard_commit(type);
     yard_refuse(s, type, 1, HAUL_ERROR_GRAPH, "root.density_brick[10]",
                 "outside any process's address range");
     haul_type_free(&type);
-    type = YARD_TYPE(lammps, long_refs);
+    type = YARD_TYPE(lammps, long_fields);
     yard_commit(type);
     yard_tell(s, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.x[1023][0]",
               "described as 32 bytes, but its block of 24576");
     haul_type_free(&type);
-    type = YARD_TYPE(lammps, short_refs);
+    type = YARD_TYPE(lammps, short_fields);
     yard_commit(type);
     s->nmax = 500; /* and fewer of them */
     snprintf(words, sizeof words, "only the first %d bytes of its block of 24576 are described",
@@ -222,8 +217,7 @@ typedef struct string {
     } u;
 } string;
 
-HAUL_COUNT_FUNCTION(string_room, string,
-                    (self->_M_p == self->u._M_local_buf ? (size_t)LOCAL
+HAUL_FUNCTION(string_room, string, (self->_M_p == self->u._M_local_buf ? (size_t)LOCAL
                                                         : self->u._M_allocated_capacity) +
                         1)
 
@@ -262,8 +256,8 @@ static int64_t strings_walk(void *root, size_t count)
 
 TEST(structures, SELF_short_strings_that_point_into_themselves_and_long_ones_that_do_not)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(string, _M_p, HAUL_FN(string_room)) };
-    haul_type *type = YARD_TYPE(string, refs);
+    static const haul_field fields[] = { HAUL_ARRAY(string, _M_p, HAUL_COUNT_FN(string_room)) };
+    haul_type *type = YARD_TYPE(string, fields);
     yard_open(1 << 20, 33);
     yard_commit(type);
     yard_prove(strings_make(), type, STRINGS, strings_walk);
@@ -280,10 +274,10 @@ static size_t word(const char *text)
 
 TEST(structures, SELF_text_read_as_a_capacity_is_refused_and_a_forgotten_pointer_told)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(string, _M_p,
-                                                HAUL_NU(string, u._M_allocated_capacity)) };
-    static const haul_ref no_refs[] = { HAUL_DATA_BY(string, _M_string_length, NULL) };
-    haul_type *type = YARD_TYPE(string, refs);
+    static const haul_field fields[] = { HAUL_ARRAY(string, _M_p,
+                                                HAUL_COUNT(string, u._M_allocated_capacity)) };
+    static const haul_field no_fields[] = { HAUL_RAW(string, _M_string_length) };
+    haul_type *type = YARD_TYPE(string, fields);
     string *s;
     char words[80];
     yard_open(1 << 20, 34);
@@ -295,7 +289,7 @@ TEST(structures, SELF_text_read_as_a_capacity_is_refused_and_a_forgotten_pointer
              word("short and so"));
     yard_refuse(s, type, STRINGS, HAUL_ERROR_LIMIT, "root[0]._M_p", words);
     haul_type_free(&type);
-    type = YARD_TYPE(string, no_refs);
+    type = YARD_TYPE(string, no_fields);
     yard_commit(type);
     yard_tell(s, type, STRINGS, HAUL_AUDIT_HIDDEN_POINTER, "root[0]",
               "the word at offset 0 of string");
@@ -357,41 +351,38 @@ static const test_static zlib_statics[] = {
 };
 static haul_type *stream_type, *state_type, *desc_type;
 
-HAUL_COUNT_FUNCTION(window_bytes, deflate_state, 2 * (int64_t)self->w_size)
+HAUL_FUNCTION(window_bytes, deflate_state, 2 * (int64_t)self->w_size)
 
 #define STATE_ROWS(previous)                                                                       \
     HAUL_OBJECT(deflate_state, strm, &stream_type),                                                \
-        HAUL_ARRAY(deflate_state, pending_buf, HAUL_NU(deflate_state, pending_buf_size)),          \
+        HAUL_ARRAY(deflate_state, pending_buf, HAUL_COUNT(deflate_state, pending_buf_size)),          \
         HAUL_WORD_BY(deflate_state, pending_out, &zlib_alias),                                     \
         HAUL_WORD_BY(deflate_state, sym_buf, &zlib_alias),                                         \
-        HAUL_ARRAY(deflate_state, window, HAUL_FN(window_bytes)),                                  \
-        HAUL_ARRAY(deflate_state, prev, HAUL_NU(deflate_state, previous)),                         \
-        HAUL_ARRAY(deflate_state, head, HAUL_NU(deflate_state, hash_size)),                        \
+        HAUL_ARRAY(deflate_state, window, HAUL_COUNT_FN(window_bytes)),                                  \
+        HAUL_ARRAY(deflate_state, prev, HAUL_COUNT(deflate_state, previous)),                         \
+        HAUL_ARRAY(deflate_state, head, HAUL_COUNT(deflate_state, hash_size)),                        \
         HAUL_EMBED(deflate_state, l_desc, &desc_type),                                             \
         HAUL_EMBED(deflate_state, d_desc, &desc_type)
 
-static const haul_rule zlib_alias = { .mode = HAUL_MODE_ALIAS };
-static const haul_ref state_refs[] = { STATE_ROWS(w_size) };
+static const haul_field state_fields[] = { STATE_ROWS(w_size) };
 
-static void deflate_open(const haul_ref *refs, size_t statics)
+static void deflate_open(const haul_field *fields, size_t statics)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
-                           table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
-    static const haul_ref stream_refs[] = {
-        HAUL_ARRAY(z_stream, next_in, HAUL_NU(z_stream, avail_in)),
-        HAUL_ARRAY(z_stream, next_out, HAUL_NU(z_stream, avail_out)),
+    static const haul_field stream_fields[] = {
+        HAUL_ARRAY(z_stream, next_in, HAUL_COUNT(z_stream, avail_in)),
+        HAUL_ARRAY(z_stream, next_out, HAUL_COUNT(z_stream, avail_out)),
         HAUL_OBJECT(z_stream, state, &state_type),
-        HAUL_WORD_BY(z_stream, zalloc, &function),
-        HAUL_WORD_BY(z_stream, zfree, &function),
+        HAUL_ADDRESS(z_stream, zalloc, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(z_stream, zfree, .ownership = HAUL_EXTERNAL),
     };
-    static const haul_ref desc_refs[] = { HAUL_WORD_BY(tree_desc, dyn_tree, &zlib_alias),
-                                          HAUL_WORD_BY(tree_desc, stat_desc, &table) };
+    static const haul_field desc_fields[] = { HAUL_ADDRESS(tree_desc, dyn_tree, .ownership = HAUL_BORROWED),
+                                          HAUL_ADDRESS(tree_desc, stat_desc, .ownership = HAUL_BORROWED, .maybe_static = 1) };
     yard.known.statics = zlib_statics;
     yard.known.static_count = statics;
-    stream_type = YARD_TYPE(z_stream, stream_refs);
-    state_type = yard_type("deflate_state", sizeof(deflate_state), refs,
-                           sizeof state_refs / sizeof *state_refs);
-    desc_type = YARD_TYPE(tree_desc, desc_refs);
+    stream_type = YARD_TYPE(z_stream, stream_fields);
+    state_type = yard_type("deflate_state", sizeof(deflate_state), fields,
+                           sizeof state_fields / sizeof *state_fields);
+    desc_type = YARD_TYPE(tree_desc, desc_fields);
     yard_commit(stream_type);
 }
 
@@ -468,21 +459,21 @@ static int64_t deflate_walk(void *root, size_t count)
 TEST(structures, SELF_a_state_whose_parts_point_into_it_and_to_static_tables)
 {
     yard_open(1 << 20, 35);
-    deflate_open(state_refs, 2);
+    deflate_open(state_fields, 2);
     yard_prove(deflate_make(), stream_type, 1, deflate_walk);
     deflate_close();
 }
 
 TEST(structures, SELF_a_table_that_is_not_registered_is_refused_and_bits_taken_for_a_size_told)
 {
-    static const haul_ref bits_refs[] = { STATE_ROWS(w_bits) };
+    static const haul_field bits_fields[] = { STATE_ROWS(w_bits) };
     yard_open(1 << 20, 36);
-    deflate_open(state_refs, 1);
+    deflate_open(state_fields, 1);
     yard_refuse(deflate_make(), stream_type, 1, HAUL_ERROR_GRAPH, "root.state.d_desc.stat_desc",
                 "nor into a registered static range");
     deflate_close();
     yard_open(1 << 20, 36);
-    deflate_open(bits_refs, 2);
+    deflate_open(bits_fields, 2);
     yard_tell(deflate_make(), stream_type, 1, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.state.prev[0]",
               "only the first 30 bytes of its block of 65536 are described");
     deflate_close();

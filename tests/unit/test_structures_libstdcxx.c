@@ -60,33 +60,31 @@ static int64_t is_header(const haul_here *here)
 static void trees_open(void)
 {
     static const haul_case header_or_node[] = {
-        { 0, &node, 0 }, { 1, &rb_tree_type, -(int64_t)offsetof(rb_tree, header) }
+        { 0, &node, 0 }, { 1, &rb_tree_type, HAUL_CONTAINER_OF(rb_tree, header) }
     };
     static const haul_case words[] = { { 0, &map_node_type, 0 },
-                                       { 1, &map_type, -(int64_t)offsetof(rb_tree, header) } };
+                                       { 1, &map_type, HAUL_CONTAINER_OF(rb_tree, header) } };
     static const haul_case numbers[] = { { 0, &set_node_type, 0 },
-                                         { 1, &set_type, -(int64_t)offsetof(rb_tree, header) } };
-    static const haul_rule either = { .choice = HAUL_BY_FUNCTION(is_header, header_or_node) };
-    static const haul_rule word = { .choice = HAUL_BY_FUNCTION(is_header, words) };
-    static const haul_rule number = { .choice = HAUL_BY_FUNCTION(is_header, numbers) };
-    static const haul_ref base_refs[] = { HAUL_CHOICE(rb_base, parent, &either),
-                                          HAUL_CHOICE(rb_base, left, &either),
-                                          HAUL_CHOICE(rb_base, right, &either) };
-    static const haul_ref tree_refs[] = { HAUL_EMBED(rb_tree, header, &rb_base_type) };
-    static const haul_ref map_refs[] = { HAUL_EMBED(map_node, base, &map_base_type),
+                                         { 1, &set_type, HAUL_CONTAINER_OF(rb_tree, header) } };
+#define EITHER .type_switch = HAUL_SWITCH_FN(is_header, header_or_node)
+    static const haul_field base_fields[] = { HAUL_ADDRESS(rb_base, parent, EITHER),
+                                          HAUL_ADDRESS(rb_base, left, EITHER),
+                                          HAUL_ADDRESS(rb_base, right, EITHER) };
+    static const haul_field tree_fields[] = { HAUL_EMBED(rb_tree, header, &rb_base_type) };
+    static const haul_field map_fields[] = { HAUL_EMBED(map_node, base, &map_base_type),
                                          HAUL_STRING(map_node, value) };
-    static const haul_ref set_refs[] = { HAUL_EMBED(set_node, base, &set_base_type) };
-    static const haul_ref trees_refs[] = {
+    static const haul_field set_fields[] = { HAUL_EMBED(set_node, base, &set_base_type) };
+    static const haul_field trees_fields[] = {
         HAUL_EMBED(trees, words, &map_type),         HAUL_EMBED(trees, numbers, &set_type),
-        HAUL_EMBED(trees, nothing, &set_type),       HAUL_CHOICE(trees, first_word, &word),
-        HAUL_CHOICE(trees, behind_numbers, &number),
+        HAUL_EMBED(trees, nothing, &set_type),       HAUL_ADDRESS(trees, first_word, .type_switch = HAUL_SWITCH_FN(is_header, words)),
+        HAUL_ADDRESS(trees, behind_numbers, .type_switch = HAUL_SWITCH_FN(is_header, numbers)),
     };
-    CHECK_STATUS(haul_type_parameter("node", &node), HAUL_OK);
-    rb_base_type = OPEN(rb_base, base_refs);
-    rb_tree_type = OPEN(rb_tree, tree_refs);
-    map_node_type = OPEN(map_node, map_refs);
-    set_node_type = OPEN(set_node, set_refs);
-    trees_type = OPEN(trees, trees_refs);
+    CHECK_STATUS(haul_type_parameter(type_context(), "node", &node), HAUL_OK);
+    rb_base_type = OPEN(rb_base, base_fields);
+    rb_tree_type = OPEN(rb_tree, tree_fields);
+    map_node_type = OPEN(map_node, map_fields);
+    set_node_type = OPEN(set_node, set_fields);
+    trees_type = OPEN(trees, trees_fields);
     map_base_type = instance_of(rb_base_type, map_node_type);
     set_base_type = instance_of(rb_base_type, set_node_type);
     map_type = instance_of(rb_tree_type, map_node_type);
@@ -279,7 +277,7 @@ static haul_type *hash_base_type, *hashtable_type, *item_type, *int_node_type, *
     *by_address_type, *tables_type;
 static haul_type *int_base_type, *item_base_type, *int_table_type, *item_table_type;
 
-HAUL_COUNT_FUNCTION(is_table_itself, hashtable, here->target == (const void *)&self->before_begin)
+HAUL_FUNCTION(is_table_itself, hashtable, here->target == (const void *)&self->before_begin)
 
 static hash_node_base **bucket_of(hashtable *t, size_t hash)
 {
@@ -339,33 +337,32 @@ static haul_status order_again(const haul_rebuild *what)
 static void tables_open(haul_rebuild_function *order)
 {
     static const haul_case node_or_table[] = {
-        { 0, &node, 0 }, { 1, &hashtable_type, -(int64_t)offsetof(hashtable, before_begin) }
+        { 0, &node, 0 }, { 1, &hashtable_type, HAUL_CONTAINER_OF(hashtable, before_begin) }
     };
-    static const haul_rule before = { .choice = HAUL_BY_FUNCTION(is_table_itself, node_or_table) };
-    static const haul_rule befores = { .each = &before, .direction = HAUL_IN };
-    static const haul_ref base_refs[] = { HAUL_OBJECT_AS(hash_node_base, nxt, &node) };
-    static const haul_ref table_refs[] = {
-        HAUL_POINTERS_BY(hashtable, buckets, NULL, &befores, HAUL_NU(hashtable, bucket_count)),
+static const haul_field before = { .type_switch = HAUL_SWITCH_FN(is_table_itself, node_or_table) };
+    static const haul_field base_fields[] = { HAUL_ADDRESS(hash_node_base, nxt, .target = &node) };
+    static const haul_field table_fields[] = {
+        HAUL_ADDRESS(hashtable, buckets, .levels = 2, .count = HAUL_COUNT(hashtable, bucket_count), .each_pointer = &before, .transfer = HAUL_COPYIN),
         HAUL_EMBED(hashtable, before_begin, &hash_base_type),
         HAUL_SKIP(hashtable, single_bucket), /* where it counts, buckets describes it */
     };
-    static const haul_ref int_refs[] = { HAUL_EMBED(int_node, base, &int_base_type),
+    static const haul_field int_fields[] = { HAUL_EMBED(int_node, base, &int_base_type),
                                          HAUL_OBJECT(int_node, value, &item_type) };
-    static const haul_ref item_refs[] = { HAUL_EMBED(item_node, base, &item_base_type),
+    static const haul_field item_fields[] = { HAUL_EMBED(item_node, base, &item_base_type),
                                           HAUL_OBJECT(item_node, key, &item_type) };
-    static const haul_ref address_refs[] = { HAUL_EMBED(by_address, table, &item_table_type) };
-    static const haul_ref refs[] = { HAUL_EMBED(tables, by_number, &int_table_type),
+    static const haul_field address_fields[] = { HAUL_EMBED(by_address, table, &item_table_type) };
+    static const haul_field fields[] = { HAUL_EMBED(tables, by_number, &int_table_type),
                                      HAUL_EMBED(tables, of_one, &int_table_type),
                                      HAUL_EMBED(tables, of_items, &by_address_type) };
-    CHECK_STATUS(haul_type_parameter("node", &node), HAUL_OK);
-    hash_base_type = OPEN(hash_node_base, base_refs);
-    hashtable_type = OPEN(hashtable, table_refs);
+    CHECK_STATUS(haul_type_parameter(type_context(), "node", &node), HAUL_OK);
+    hash_base_type = OPEN(hash_node_base, base_fields);
+    hashtable_type = OPEN(hashtable, table_fields);
     item_type = type_open("item", sizeof(item), NULL, 0);
-    int_node_type = OPEN(int_node, int_refs);
-    item_node_type = OPEN(item_node, item_refs);
-    by_address_type = OPEN(by_address, address_refs);
+    int_node_type = OPEN(int_node, int_fields);
+    item_node_type = OPEN(item_node, item_fields);
+    by_address_type = OPEN(by_address, address_fields);
     CHECK_STATUS(haul_type_set_rebuild(by_address_type, order, NULL), HAUL_OK);
-    tables_type = OPEN(tables, refs);
+    tables_type = OPEN(tables, fields);
     int_base_type = instance_of(hash_base_type, int_node_type);
     item_base_type = instance_of(hash_base_type, item_node_type);
     int_table_type = instance_of(hashtable_type, int_node_type);
@@ -580,35 +577,34 @@ static void shared_open(size_t classes)
     static const haul_case shapes[] = { { 0, &circle_type, 0 }, { 1, &polygon_type, 0 } };
     static const haul_case counts[] = { { 0, &counted_circle_type, 0 },
                                         { 1, &counted_pointer_type, 0 } };
-    static const haul_rule vtable = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_rule count = { .choice = HAUL_BY_FUNCTION(class_of_count, counts) };
-    haul_rule object = { .choice = HAUL_BY_FUNCTION(class_of_shape, shapes) };
-    const haul_ref shared_refs[] = { HAUL_CHOICE(shared_ptr, ptr, &object),
-                                     HAUL_CHOICE(shared_ptr, count, &count) };
-    static const haul_ref real_refs[] = { HAUL_BYTES(shared_ptr, ptr, HAUL_FIXED(sizeof(double))),
-                                          HAUL_CHOICE(shared_ptr, count, &count) };
-    static const haul_ref shape_refs[] = { HAUL_WORD_BY(shape, vtable, &vtable),
+#define COUNT .type_switch = HAUL_SWITCH_FN(class_of_count, counts)
+    haul_rule object = { .choice = HAUL_SWITCH_FN(class_of_shape, shapes) };
+    const haul_field shared_fields[] = { HAUL_CHOICE(shared_ptr, ptr, &object),
+                                     HAUL_ADDRESS(shared_ptr, count, COUNT) };
+    static const haul_field real_fields[] = { HAUL_BYTES(shared_ptr, ptr, HAUL_FIXED(sizeof(double))),
+                                          HAUL_ADDRESS(shared_ptr, count, COUNT) };
+    static const haul_field shape_fields[] = { HAUL_ADDRESS(shape, vtable, .ownership = HAUL_EXTERNAL),
                                            HAUL_EMBED(shape, parent, &shared_shape_type) };
-    static const haul_ref circle_refs[] = { HAUL_EMBED(circle, base, &shape_type) };
-    static const haul_ref polygon_refs[] = { HAUL_EMBED(polygon, base, &shape_type),
-                                             HAUL_ARRAY(polygon, side, HAUL_NS(polygon, count)) };
-    static const haul_ref in_place_refs[] = { HAUL_WORD_BY(counted_circle, base.vtable, &vtable),
+    static const haul_field circle_fields[] = { HAUL_EMBED(circle, base, &shape_type) };
+    static const haul_field polygon_fields[] = { HAUL_EMBED(polygon, base, &shape_type),
+                                             HAUL_ARRAY(polygon, side, HAUL_COUNT(polygon, count)) };
+    static const haul_field in_place_fields[] = { HAUL_ADDRESS(counted_circle, base.vtable, .ownership = HAUL_EXTERNAL),
                                               HAUL_EMBED(counted_circle, object, &circle_type) };
-    static const haul_ref pointer_refs[] = { HAUL_WORD_BY(counted_pointer, base.vtable, &vtable),
+    static const haul_field pointer_fields[] = { HAUL_ADDRESS(counted_pointer, base.vtable, .ownership = HAUL_EXTERNAL),
                                              HAUL_OBJECT(counted_pointer, object, &polygon_type) };
-    static const haul_ref drawing_refs[] = {
-        HAUL_OBJECTS(drawing, shapes, &shared_shape_type, HAUL_NS(drawing, count)),
+    static const haul_field drawing_fields[] = {
+        HAUL_OBJECTS(drawing, shapes, &shared_shape_type, HAUL_COUNT(drawing, count)),
         HAUL_EMBED(drawing, radius, &shared_real_type),
     };
     object.choice.case_count = classes;
-    shared_shape_type = type_open("shared_ptr<shape>", sizeof(shared_ptr), shared_refs, 2);
-    shared_real_type = type_open("shared_ptr<double>", sizeof(shared_ptr), real_refs, 2);
-    shape_type = OPEN(shape, shape_refs);
-    circle_type = OPEN(circle, circle_refs);
-    polygon_type = OPEN(polygon, polygon_refs);
-    counted_circle_type = OPEN(counted_circle, in_place_refs);
-    counted_pointer_type = OPEN(counted_pointer, pointer_refs);
-    drawing_type = OPEN(drawing, drawing_refs);
+    shared_shape_type = type_open("shared_ptr<shape>", sizeof(shared_ptr), shared_fields, 2);
+    shared_real_type = type_open("shared_ptr<double>", sizeof(shared_ptr), real_fields, 2);
+    shape_type = OPEN(shape, shape_fields);
+    circle_type = OPEN(circle, circle_fields);
+    polygon_type = OPEN(polygon, polygon_fields);
+    counted_circle_type = OPEN(counted_circle, in_place_fields);
+    counted_pointer_type = OPEN(counted_pointer, pointer_fields);
+    drawing_type = OPEN(drawing, drawing_fields);
     type_close(drawing_type);
 }
 

@@ -36,23 +36,23 @@ static haul_type *mpz_type, *mpq_type, *mpf_type, *numbers_type;
 static mp_limb nobodys_limb = 1;
 
 /* Constants of a program (MPZ_ROINIT_N) say 0 for their room, too. */
-HAUL_COUNT_FUNCTION(limbs, mpz, self->_mp_alloc ? self->_mp_alloc : abs(self->_mp_size))
-HAUL_COUNT_FUNCTION(length, mpz, self->_mp_size)
+HAUL_FUNCTION(limbs, mpz, self->_mp_alloc ? self->_mp_alloc : abs(self->_mp_size))
+HAUL_FUNCTION(length, mpz, self->_mp_size)
 
 static void numbers_open(haul_function *count)
 {
-    const haul_ref mpz_refs[] = { HAUL_ARRAY(mpz, _mp_d, HAUL_FN(count)) };
-    static const haul_ref mpq_refs[] = { HAUL_EMBED(mpq, _mp_num, &mpz_type),
+    const haul_field mpz_fields[] = { HAUL_ARRAY(mpz, _mp_d, HAUL_COUNT_FN(count)) };
+    static const haul_field mpq_fields[] = { HAUL_EMBED(mpq, _mp_num, &mpz_type),
                                          HAUL_EMBED(mpq, _mp_den, &mpz_type) };
-    static const haul_ref mpf_refs[] = { HAUL_ARRAY(mpf, _mp_d, HAUL_N_PLUS(mpf, _mp_prec, 1)) };
-    static const haul_ref refs[] = {
-        HAUL_OBJECTS(numbers, fraction, &mpq_type, HAUL_NS(numbers, count)),
-        HAUL_OBJECTS(numbers, real, &mpf_type, HAUL_NS(numbers, count))
+    static const haul_field mpf_fields[] = { HAUL_ARRAY(mpf, _mp_d, HAUL_COUNT_PLUS(mpf, _mp_prec, 1)) };
+    static const haul_field fields[] = {
+        HAUL_OBJECTS(numbers, fraction, &mpq_type, HAUL_COUNT(numbers, count)),
+        HAUL_OBJECTS(numbers, real, &mpf_type, HAUL_COUNT(numbers, count))
     };
-    mpz_type = OPEN(mpz, mpz_refs);
-    mpq_type = OPEN(mpq, mpq_refs);
-    mpf_type = OPEN(mpf, mpf_refs);
-    numbers_type = OPEN(numbers, refs);
+    mpz_type = OPEN(mpz, mpz_fields);
+    mpq_type = OPEN(mpq, mpq_fields);
+    mpf_type = OPEN(mpf, mpf_fields);
+    numbers_type = OPEN(numbers, fields);
     type_close(numbers_type);
 }
 

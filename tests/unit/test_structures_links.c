@@ -22,13 +22,13 @@ static haul_type *gnode_type, *payload_type;
 
 static void gnode_open(int has_parent)
 {
-    const haul_ref refs[] = {
-        HAUL_OBJECT_AS(GNode, data, &payload_type), HAUL_OBJECT(GNode, next, &gnode_type),
+    const haul_field fields[] = {
+        HAUL_ADDRESS(GNode, data, .target = &payload_type), HAUL_OBJECT(GNode, next, &gnode_type),
         HAUL_OBJECT(GNode, prev, &gnode_type),      HAUL_OBJECT(GNode, children, &gnode_type),
         HAUL_OBJECT(GNode, parent, &gnode_type),
     };
     payload_type = yard_type("payload", sizeof(payload), NULL, 0);
-    gnode_type = yard_type("GNode", sizeof(GNode), refs, has_parent ? 5 : 4);
+    gnode_type = yard_type("GNode", sizeof(GNode), fields, has_parent ? 5 : 4);
     yard_commit(gnode_type);
 }
 
@@ -134,34 +134,32 @@ static haul_type *task_type, *scheduler_type;
 
 /* Does the hook's link lead to the head of the list, in the parent? An empty list's head leads to
  * itself. */
-HAUL_COUNT_FUNCTION(leads_to_parent, task, here->target == (const void *)&self->parent->children)
-HAUL_COUNT_FUNCTION(leads_to_itself, task, here->target == (const void *)&self->children)
-HAUL_COUNT_FUNCTION(leads_to_scheduler, task,
-                    here->target == (const void *)&((const scheduler *)here->root)->tasks)
-HAUL_COUNT_FUNCTION(leads_to_own_head, scheduler, here->target == (const void *)&self->tasks)
+HAUL_FUNCTION(leads_to_parent, task, here->target == (const void *)&self->parent->children)
+HAUL_FUNCTION(leads_to_itself, task, here->target == (const void *)&self->children)
+HAUL_FUNCTION(leads_to_scheduler, task, here->target == (const void *)&((const scheduler *)here->root)->tasks)
+HAUL_FUNCTION(leads_to_own_head, scheduler, here->target == (const void *)&self->tasks)
 
-static const haul_case sibling_cases[] = { { 0, &task_type, -(int64_t)offsetof(task, sibling) },
-                                           { 1, &task_type, -(int64_t)offsetof(task, children) } };
-static const haul_case tasks_cases[] = { { 0, &task_type, -(int64_t)offsetof(task, tasks) },
+static const haul_case sibling_cases[] = { { 0, &task_type, HAUL_CONTAINER_OF(task, sibling) },
+                                           { 1, &task_type, HAUL_CONTAINER_OF(task, children) } };
+static const haul_case tasks_cases[] = { { 0, &task_type, HAUL_CONTAINER_OF(task, tasks) },
                                          { 1, &scheduler_type,
-                                           -(int64_t)offsetof(scheduler, tasks) } };
+                                           HAUL_CONTAINER_OF(scheduler, tasks) } };
 
 #define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
 
-static const haul_rule by_sibling = { .choice = HAUL_BY_FUNCTION(leads_to_parent, sibling_cases) };
-static const haul_rule by_child = { .choice = HAUL_BY_FUNCTION(leads_to_itself, sibling_cases) };
-static const haul_rule by_task = { .choice = HAUL_BY_FUNCTION(leads_to_scheduler, tasks_cases) };
-static const haul_rule by_head = { .choice = HAUL_BY_FUNCTION(leads_to_own_head, tasks_cases) };
-static const haul_rule by_sibling_alone = { .base = -(int64_t)offsetof(task, sibling) };
+#define BY_SIBLING .type_switch = HAUL_SWITCH_FN(leads_to_parent, sibling_cases)
+#define BY_CHILD .type_switch = HAUL_SWITCH_FN(leads_to_itself, sibling_cases)
+#define BY_TASK .type_switch = HAUL_SWITCH_FN(leads_to_scheduler, tasks_cases)
+#define BY_HEAD .type_switch = HAUL_SWITCH_FN(leads_to_own_head, tasks_cases)
 
-static void scheduler_open(const haul_ref *siblings)
+static void scheduler_open(const haul_field *siblings)
 {
-    static const haul_ref task_refs[] = { HOOK(task, tasks, by_task),
+    static const haul_field task_fields[] = { HOOK(task, tasks, by_task),
                                           HOOK(task, children, by_child),
                                           HAUL_OBJECT(task, parent, &task_type) };
-    static const haul_ref scheduler_refs[] = { HOOK(scheduler, tasks, by_head) };
-    task_type = YARD_TYPE(task, task_refs);
-    scheduler_type = YARD_TYPE(scheduler, scheduler_refs);
+    static const haul_field scheduler_fields[] = { HOOK(scheduler, tasks, by_head) };
+    task_type = YARD_TYPE(task, task_fields);
+    scheduler_type = YARD_TYPE(scheduler, scheduler_fields);
     CHECK_STATUS(haul_type_add(task_type, siblings, 2), HAUL_OK);
     yard_commit(scheduler_type);
 }
@@ -229,7 +227,7 @@ static int64_t scheduler_walk(void *root, size_t count)
 
 TEST(structures, HOOK_lists_through_hooks_whose_heads_lie_in_objects_of_other_kinds)
 {
-    static const haul_ref siblings[] = { HOOK(task, sibling, by_sibling) };
+    static const haul_field siblings[] = { HOOK(task, sibling, by_sibling) };
     yard_open(1 << 20, 53);
     scheduler_open(siblings);
     yard_prove(scheduler_make(TASKS), scheduler_type, 1, scheduler_walk);
@@ -238,9 +236,9 @@ TEST(structures, HOOK_lists_through_hooks_whose_heads_lie_in_objects_of_other_ki
 
 TEST(structures, HOOK_a_head_taken_for_a_hook_is_refused_with_both_paths)
 {
-    static const haul_ref siblings[] = {
-        HAUL_OBJECT_BY(task, sibling.next, &task_type, &by_sibling_alone),
-        HAUL_OBJECT_BY(task, sibling.prev, &task_type, &by_sibling_alone)
+    static const haul_field siblings[] = {
+        HAUL_ADDRESS(task, sibling.next, .target = &task_type, .base = HAUL_CONTAINER_OF(task, sibling)),
+        HAUL_ADDRESS(task, sibling.prev, .target = &task_type, .base = HAUL_CONTAINER_OF(task, sibling))
     };
     yard_open(1 << 20, 54);
     scheduler_open(siblings);
@@ -286,33 +284,30 @@ typedef struct user {
 
 static haul_type *handle_type, *bucket_type, *hash_type, *user_type;
 
-HAUL_COUNT_FUNCTION(hook_of_handle, UT_hash_handle, -self->tbl->hho)
-HAUL_COUNT_FUNCTION(hook_of_table, UT_hash_table, -self->hho)
-HAUL_COUNT_FUNCTION(no_hook, UT_hash_table, 0)
+HAUL_FUNCTION(hook_of_handle, UT_hash_handle, -self->tbl->hho)
+HAUL_FUNCTION(hook_of_table, UT_hash_table, -self->hho)
+HAUL_FUNCTION(no_hook, UT_hash_table, 0)
 
 static void hash_open(haul_function *hook)
 {
-    const haul_rule by_table = { .base_function = hook };
-    static const haul_rule by_handle = { .base_function = hook_of_handle };
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref handle_refs[] = {
+    static const haul_field handle_fields[] = {
         HAUL_OBJECT(UT_hash_handle, tbl, &hash_type),
-        HAUL_OBJECT_AS(UT_hash_handle, prev, &user_type),
-        HAUL_OBJECT_AS(UT_hash_handle, next, &user_type),
-        HAUL_OBJECT_BY(UT_hash_handle, hh_prev, &user_type, &by_handle),
-        HAUL_OBJECT_BY(UT_hash_handle, hh_next, &user_type, &by_handle),
-        HAUL_BYTES(UT_hash_handle, key, HAUL_NU(UT_hash_handle, keylen)),
+        HAUL_ADDRESS(UT_hash_handle, prev, .target = &user_type),
+        HAUL_ADDRESS(UT_hash_handle, next, .target = &user_type),
+        HAUL_ADDRESS(UT_hash_handle, hh_prev, .target = &user_type, .base_fn = hook_of_handle),
+        HAUL_ADDRESS(UT_hash_handle, hh_next, .target = &user_type, .base_fn = hook_of_handle),
+        HAUL_BYTES(UT_hash_handle, key, HAUL_COUNT(UT_hash_handle, keylen)),
     };
-    static const haul_ref bucket_refs[] = { HAUL_WORD_BY(UT_hash_bucket, hh_head, &alias) };
-    const haul_ref hash_refs[] = {
-        HAUL_OBJECTS(UT_hash_table, buckets, &bucket_type, HAUL_NU(UT_hash_table, num_buckets)),
-        HAUL_OBJECT_BY(UT_hash_table, tail, &user_type, &by_table),
+    static const haul_field bucket_fields[] = { HAUL_ADDRESS(UT_hash_bucket, hh_head, .ownership = HAUL_BORROWED) };
+    const haul_field hash_fields[] = {
+        HAUL_OBJECTS(UT_hash_table, buckets, &bucket_type, HAUL_COUNT(UT_hash_table, num_buckets)),
+        HAUL_ADDRESS(UT_hash_table, tail, .target = &user_type, .base_fn = hook),
     };
-    static const haul_ref user_refs[] = { HAUL_EMBED(user, hh, &handle_type) };
-    handle_type = YARD_TYPE(UT_hash_handle, handle_refs);
-    bucket_type = YARD_TYPE(UT_hash_bucket, bucket_refs);
-    hash_type = YARD_TYPE(UT_hash_table, hash_refs);
-    user_type = YARD_TYPE(user, user_refs);
+    static const haul_field user_fields[] = { HAUL_EMBED(user, hh, &handle_type) };
+    handle_type = YARD_TYPE(UT_hash_handle, handle_fields);
+    bucket_type = YARD_TYPE(UT_hash_bucket, bucket_fields);
+    hash_type = YARD_TYPE(UT_hash_table, hash_fields);
+    user_type = YARD_TYPE(user, user_fields);
     yard_commit(user_type);
 }
 

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 #include "support/open.h"
+#include "support/types.h"
 
 enum { VNIL = 0, VNUMINT = 3, VNUMFLT = 19, COLLECTABLE = 64 };
 enum { VSHRSTR = 4, VTABLE = 5, VLCL = 6, VUSERDATA = 7, VUPVAL = 9, VPROTO = 10, VLNGSTR = 20 };
@@ -100,10 +101,9 @@ static haul_type *TValue_type, *TString_type, *Node_type, *Table_type, *Udata_ty
     *Proto_type, *LClosure_type, *upvalue_type, *state_type;
 static test_static dummy_range;
 
-HAUL_COUNT_FUNCTION(string_bytes, TString,
-                    (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
-HAUL_COUNT_FUNCTION(nodes_of, Table, (int64_t)1 << self->lsizenode)
-HAUL_COUNT_FUNCTION(words_of, Udata, (int64_t)(self->len / sizeof(int64_t)))
+HAUL_FUNCTION(string_bytes, TString, (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
+HAUL_FUNCTION(nodes_of, Table, (int64_t)1 << self->lsizenode)
+HAUL_FUNCTION(words_of, Udata, (int64_t)(self->len / sizeof(int64_t)))
 
 static const haul_case all_cases[] = {
     { VSHRSTR, &TString_type, 0 }, { VLNGSTR, &TString_type, 0 }, { VTABLE, &Table_type, 0 },
@@ -118,92 +118,88 @@ static haul_case object_cases[CASES];
 /* Any object: of the type that its tag says. */
 static haul_rule any_object(void)
 {
-    haul_rule rule = { .choice = HAUL_BY_TAG(GCObject, tt, object_cases) };
+    haul_rule rule = { .choice = HAUL_SWITCH_TARGET(GCObject, tt, object_cases) };
     rule.choice.case_count = object_cases[CASES - 1].type ? CASES : CASES - 1;
     return rule;
 }
 
 /* A type that begins with the common header. */
-static haul_type *object_open(const char *name, size_t bytes, const haul_ref *rows, size_t count)
+static haul_type *object_open(const char *name, size_t bytes, const haul_field *rows, size_t count)
 {
     const haul_rule any = any_object();
-    const haul_ref link = HAUL_CHOICE(GCObject, next, &any);
+    const haul_field link = HAUL_CHOICE(GCObject, next, &any);
     haul_type *type = type_open(name, bytes, &link, 1);
     CHECK_STATUS(haul_type_add(type, rows, count), HAUL_OK);
     return type;
 }
 
-#define OPEN_OBJECT(S, refs) object_open(#S, sizeof(S), refs, COUNT_OF(refs))
+#define OPEN_OBJECT(S, fields) object_open(#S, sizeof(S), fields, COUNT_OF(fields))
 
 static void values_open(void)
 {
     static const haul_when value_is_object = HAUL_ANY_BIT(TValue, tt_, COLLECTABLE);
     static const haul_when key_is_object = HAUL_ANY_BIT(Node, key_tt, COLLECTABLE);
     haul_rule value = any_object(), key = any_object();
-    const haul_ref value_refs[] = { HAUL_CHOICE(TValue, value_.gc, &value) };
-    const haul_ref node_refs[] = { HAUL_EMBED(Node, value, &TValue_type),
+    const haul_field value_fields[] = { HAUL_CHOICE(TValue, value_.gc, &value) };
+    const haul_field node_fields[] = { HAUL_EMBED(Node, value, &TValue_type),
                                    HAUL_CHOICE(Node, key_val.gc, &key) };
     value.when = value_is_object;
     key.when = key_is_object;
     value.otherwise = key.otherwise = HAUL_ELSE_RAW;
-    TValue_type = OPEN(TValue, value_refs);
-    Node_type = OPEN(Node, node_refs);
+    TValue_type = OPEN(TValue, value_fields);
+    Node_type = OPEN(Node, node_fields);
 }
 
 static void table_open(haul_mode node_mode)
 {
     const haul_rule node = { .mode = node_mode };
-    static const haul_rule lastfree = { .mode = HAUL_MODE_ALIAS };
-    const haul_ref refs[] = {
-        HAUL_OBJECTS(Table, array, &TValue_type, HAUL_NU(Table, alimit)),
-        HAUL_OBJECTS_BY(Table, node, &Node_type, &node, HAUL_FN(nodes_of)),
-        HAUL_OBJECT_BY(Table, lastfree, &Node_type, &lastfree),
+    const haul_field fields[] = {
+        HAUL_OBJECTS(Table, array, &TValue_type, HAUL_COUNT(Table, alimit)),
+        HAUL_OBJECTS_BY(Table, node, &Node_type, &node, HAUL_COUNT_FN(nodes_of)),
+        HAUL_OBJECT(Table, lastfree, &Node_type, .ownership = HAUL_BORROWED),
         HAUL_OBJECT(Table, metatable, &Table_type),
         HAUL_SKIP(Table, gclist),
     };
-    Table_type = OPEN_OBJECT(Table, refs);
+    Table_type = OPEN_OBJECT(Table, fields);
 }
 
 static void objects_open(void)
 {
-    static const haul_shape one = HAUL_ONE;
-    static const haul_rule is_short = { .when = HAUL_EQUALS(TString, tt, VSHRSTR) };
-    static const haul_rule is_long = { .when = HAUL_EQUALS(TString, tt, VLNGSTR) };
-    const haul_ref string_refs[] = { HAUL_OBJECT_BY(TString, u.hnext, &TString_type, &is_short),
-                                     HAUL_DATA_BY(TString, u.lnglen, &is_long),
-                                     HAUL_TAIL(TString, contents, HAUL_FN(string_bytes)) };
-    const haul_ref udata_refs[] = { HAUL_OBJECT(Udata, metatable, &Table_type),
-                                    HAUL_TAIL(Udata, bytes, HAUL_FN(words_of)) };
-    const haul_ref upval_refs[] = { HAUL_OBJECT(UpVal, v, &TValue_type),
+    static const haul_count one = HAUL_ONE;
+    const haul_field string_fields[] = { HAUL_OBJECT(TString, u.hnext, &TString_type, .when = HAUL_EQUALS(TString, tt, VSHRSTR)),
+                                     HAUL_RAW(TString, u.lnglen, .when = HAUL_EQUALS(TString, tt, VLNGSTR)),
+                                     HAUL_TAIL(TString, contents, HAUL_COUNT_FN(string_bytes)) };
+    const haul_field udata_fields[] = { HAUL_OBJECT(Udata, metatable, &Table_type),
+                                    HAUL_TAIL(Udata, bytes, HAUL_COUNT_FN(words_of)) };
+    const haul_field upval_fields[] = { HAUL_OBJECT(UpVal, v, &TValue_type),
                                     HAUL_EMBED(UpVal, value, &TValue_type) };
-    const haul_ref proto_refs[] = { HAUL_OBJECTS(Proto, k, &TValue_type, HAUL_NS(Proto, sizek)),
-                                    HAUL_ARRAY(Proto, code, HAUL_NS(Proto, sizecode)),
-                                    HAUL_POINTERS(Proto, p, &Proto_type, HAUL_NS(Proto, sizep)),
-                                    HAUL_OBJECT_AS(Proto, source, &TString_type) };
-    const haul_ref closure_refs[] = { HAUL_OBJECT(LClosure, p, &Proto_type),
-                                      HAUL_TAIL_OF(LClosure, upvals, &upvalue_type,
-                                                   HAUL_NU(LClosure, nupvalues)) };
-    CHECK_STATUS(haul_type_pointer("upvalue", &UpVal_type, 0, one, &upvalue_type), HAUL_OK);
-    TString_type = OPEN_OBJECT(TString, string_refs);
-    Udata_type = OPEN_OBJECT(Udata, udata_refs);
-    UpVal_type = OPEN_OBJECT(UpVal, upval_refs);
-    Proto_type = OPEN_OBJECT(Proto, proto_refs);
-    LClosure_type = OPEN_OBJECT(LClosure, closure_refs);
+    const haul_field proto_fields[] = { HAUL_OBJECTS(Proto, k, &TValue_type, HAUL_COUNT(Proto, sizek)),
+                                    HAUL_ARRAY(Proto, code, HAUL_COUNT(Proto, sizecode)),
+                                    HAUL_POINTERS(Proto, p, &Proto_type, HAUL_COUNT(Proto, sizep)),
+                                    HAUL_ADDRESS(Proto, source, .target = &TString_type) };
+    const haul_field closure_fields[] = { HAUL_OBJECT(LClosure, p, &Proto_type),
+                                      HAUL_TAIL(LClosure, upvals, HAUL_COUNT(LClosure, nupvalues), .target = &upvalue_type) };
+    CHECK_STATUS(haul_type_pointer(type_context(), "upvalue", &UpVal_type, 0, one, &upvalue_type), HAUL_OK);
+    TString_type = OPEN_OBJECT(TString, string_fields);
+    Udata_type = OPEN_OBJECT(Udata, udata_fields);
+    UpVal_type = OPEN_OBJECT(UpVal, upval_fields);
+    Proto_type = OPEN_OBJECT(Proto, proto_fields);
+    LClosure_type = OPEN_OBJECT(LClosure, closure_fields);
 }
 
 static void lua_types(haul_mode node_mode)
 {
     const haul_rule any = any_object();
-    haul_ref state_refs[] = {
+    haul_field state_fields[] = {
         HAUL_CHOICE(global_State, allgc, &any),
-        HAUL_POINTERS(global_State, strt, &TString_type, HAUL_NS(global_State, size)),
+        HAUL_POINTERS(global_State, strt, &TString_type, HAUL_COUNT(global_State, size)),
         HAUL_EMBED(global_State, l_registry, &TValue_type),
     };
-    state_refs[1].element_bytes = 0; /* strings have no fixed size */
+    state_fields[1].element_bytes = 0; /* strings have no fixed size */
     values_open();
     table_open(node_mode);
     objects_open();
-    state_type = OPEN(global_State, state_refs);
+    state_type = OPEN(global_State, state_fields);
     type_close(state_type);
 }
 

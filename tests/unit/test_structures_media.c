@@ -66,54 +66,46 @@ typedef struct stream {
 static haul_type *AVBuffer_type, *AVBufferRef_type, *AVDictionaryEntry_type, *AVDictionary_type;
 static haul_type *AVFrameSideData_type, *AVFrame_type, *stream_type;
 
-HAUL_TEST_FUNCTION(data_is_memory, AVFrame, self->format != SURFACE || here->index != 3)
-HAUL_TEST_FUNCTION(has_own_array, AVFrame,
-                   (const void *)self->extended_data != (const void *)self->data)
-HAUL_TEST_FUNCTION(has_no_array, AVFrame,
-                   (const void *)self->extended_data == (const void *)self->data)
-HAUL_COUNT_FUNCTION(channels_of, AVFrame, self->channels)
+HAUL_FUNCTION(data_is_memory, AVFrame, self->format != SURFACE || here->index != 3)
+HAUL_FUNCTION(has_own_array, AVFrame, (const void *)self->extended_data != (const void *)self->data)
+HAUL_FUNCTION(has_no_array, AVFrame, (const void *)self->extended_data == (const void *)self->data)
+HAUL_FUNCTION(channels_of, AVFrame, self->channels)
 
 static void frames_open(void)
 {
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS },
-                           function = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_rule memory = { .when = HAUL_IF(data_is_memory),
-                                      .otherwise = HAUL_ELSE_RAW,
-                                      .mode = HAUL_MODE_ALIAS };
-    static const haul_rule itself = { .when = HAUL_IF(has_no_array), .mode = HAUL_MODE_ALIAS };
-    static const haul_rule array = { .when = HAUL_IF(has_own_array), .each = &alias };
-    static const haul_ref buffer_refs[] = { HAUL_ARRAY(AVBuffer, data, HAUL_NU(AVBuffer, size)),
-                                            HAUL_WORD_BY(AVBuffer, free, &function),
-                                            HAUL_OPAQUE(AVBuffer, opaque) };
-    static const haul_ref ref_refs[] = { HAUL_OBJECT(AVBufferRef, buffer, &AVBuffer_type),
-                                         HAUL_WORD_BY(AVBufferRef, data, &alias) };
-    static const haul_ref entry_refs[] = { HAUL_STRING(AVDictionaryEntry, key),
+static const haul_field alias = { .ownership = HAUL_BORROWED };
+    static const haul_field buffer_fields[] = { HAUL_ARRAY(AVBuffer, data, HAUL_COUNT(AVBuffer, size)),
+                                            HAUL_ADDRESS(AVBuffer, free, .ownership = HAUL_EXTERNAL),
+                                            HAUL_RAW(AVBuffer, opaque) };
+    static const haul_field ref_fields[] = { HAUL_OBJECT(AVBufferRef, buffer, &AVBuffer_type),
+                                         HAUL_ADDRESS(AVBufferRef, data, .ownership = HAUL_BORROWED) };
+    static const haul_field entry_fields[] = { HAUL_STRING(AVDictionaryEntry, key),
                                            HAUL_STRING(AVDictionaryEntry, value) };
-    static const haul_ref dictionary_refs[] = { HAUL_OBJECTS(
-        AVDictionary, elems, &AVDictionaryEntry_type, HAUL_NS(AVDictionary, count)) };
-    static const haul_ref side_refs[] = { HAUL_WORD_BY(AVFrameSideData, data, &alias),
+    static const haul_field dictionary_fields[] = { HAUL_OBJECTS(
+        AVDictionary, elems, &AVDictionaryEntry_type, HAUL_COUNT(AVDictionary, count)) };
+    static const haul_field side_fields[] = { HAUL_ADDRESS(AVFrameSideData, data, .ownership = HAUL_BORROWED),
                                           HAUL_OBJECT(AVFrameSideData, metadata,
                                                       &AVDictionary_type),
                                           HAUL_OBJECT(AVFrameSideData, buf, &AVBufferRef_type) };
-    static const haul_ref frame_refs[] = {
-        HAUL_WORD_BY(AVFrame, data, &memory),
-        HAUL_WORD_BY(AVFrame, extended_data, &itself),
-        HAUL_ROWS_BY(AVFrame, extended_data, NULL, &array, HAUL_FN(channels_of), HAUL_ONE),
-        HAUL_OPAQUE(AVFrame, opaque),
-        HAUL_OBJECT_EACH(AVFrame, buf, &AVBufferRef_type),
-        HAUL_POINTERS(AVFrame, extended_buf, &AVBufferRef_type, HAUL_NS(AVFrame, nb_extended_buf)),
-        HAUL_POINTERS(AVFrame, side_data, &AVFrameSideData_type, HAUL_NS(AVFrame, nb_side_data)),
+    static const haul_field frame_fields[] = {
+        HAUL_ADDRESS(AVFrame, data, .when = HAUL_WHEN_FN(data_is_memory), .else_raw = 1, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(AVFrame, extended_data, .when = HAUL_WHEN_FN(has_no_array), .ownership = HAUL_BORROWED),
+        HAUL_ARRAYS(AVFrame, extended_data, HAUL_COUNT_FN(channels_of), HAUL_ONE, .when = HAUL_WHEN_FN(has_own_array), .each_pointer = &alias),
+        HAUL_RAW(AVFrame, opaque),
+        HAUL_EACH(AVFrame, buf, .target = &AVBufferRef_type),
+        HAUL_POINTERS(AVFrame, extended_buf, &AVBufferRef_type, HAUL_COUNT(AVFrame, nb_extended_buf)),
+        HAUL_POINTERS(AVFrame, side_data, &AVFrameSideData_type, HAUL_COUNT(AVFrame, nb_side_data)),
         HAUL_OBJECT(AVFrame, metadata, &AVDictionary_type),
     };
-    static const haul_ref stream_refs[] = { HAUL_POINTERS(stream, frames, &AVFrame_type,
-                                                          HAUL_NS(stream, count)) };
-    AVBuffer_type = OPEN(AVBuffer, buffer_refs);
-    AVBufferRef_type = OPEN(AVBufferRef, ref_refs);
-    AVDictionaryEntry_type = OPEN(AVDictionaryEntry, entry_refs);
-    AVDictionary_type = OPEN(AVDictionary, dictionary_refs);
-    AVFrameSideData_type = OPEN(AVFrameSideData, side_refs);
-    AVFrame_type = OPEN(AVFrame, frame_refs);
-    stream_type = OPEN(stream, stream_refs);
+    static const haul_field stream_fields[] = { HAUL_POINTERS(stream, frames, &AVFrame_type,
+                                                          HAUL_COUNT(stream, count)) };
+    AVBuffer_type = OPEN(AVBuffer, buffer_fields);
+    AVBufferRef_type = OPEN(AVBufferRef, ref_fields);
+    AVDictionaryEntry_type = OPEN(AVDictionaryEntry, entry_fields);
+    AVDictionary_type = OPEN(AVDictionary, dictionary_fields);
+    AVFrameSideData_type = OPEN(AVFrameSideData, side_fields);
+    AVFrame_type = OPEN(AVFrame, frame_fields);
+    stream_type = OPEN(stream, stream_fields);
     type_close(stream_type);
 }
 
@@ -363,23 +355,22 @@ static haul_type *FT_Outline_type, *glyphs_type;
 
 static void outlines_open(int flag)
 {
-    const haul_rule own = { .when = HAUL_ANY_BIT(FT_Outline, flags, flag) };
-    const haul_rule other = { .when = HAUL_NO_BIT(FT_Outline, flags, flag),
-                              .mode = HAUL_MODE_ALIAS };
-    const haul_ref refs[] = {
-        HAUL_ARRAY_BY(FT_Outline, points, &own, HAUL_NS(FT_Outline, n_points)),
-        HAUL_ARRAY_BY(FT_Outline, tags, &own, HAUL_NS(FT_Outline, n_points)),
-        HAUL_ARRAY_BY(FT_Outline, contours, &own, HAUL_NS(FT_Outline, n_contours)),
-        HAUL_WORD_BY(FT_Outline, points, &other),
-        HAUL_WORD_BY(FT_Outline, tags, &other),
-        HAUL_WORD_BY(FT_Outline, contours, &other),
+#define OWN .when = HAUL_ANY_BIT(FT_Outline, flags, flag)
+#define OTHER .when = HAUL_NO_BIT(FT_Outline, flags, flag), .ownership = HAUL_BORROWED
+    const haul_field fields[] = {
+        HAUL_ARRAY(FT_Outline, points, HAUL_COUNT(FT_Outline, n_points), OWN),
+        HAUL_ARRAY(FT_Outline, tags, HAUL_COUNT(FT_Outline, n_points), OWN),
+        HAUL_ARRAY(FT_Outline, contours, HAUL_COUNT(FT_Outline, n_contours), OWN),
+        HAUL_ADDRESS(FT_Outline, points, OTHER),
+        HAUL_ADDRESS(FT_Outline, tags, OTHER),
+        HAUL_ADDRESS(FT_Outline, contours, OTHER),
     };
-    static const haul_ref glyphs_refs[] = {
+    static const haul_field glyphs_fields[] = {
         HAUL_EMBED(glyphs, base, &FT_Outline_type),
-        HAUL_OBJECTS(glyphs, outline, &FT_Outline_type, HAUL_NS(glyphs, count)),
+        HAUL_OBJECTS(glyphs, outline, &FT_Outline_type, HAUL_COUNT(glyphs, count)),
     };
-    FT_Outline_type = OPEN(FT_Outline, refs);
-    glyphs_type = OPEN(glyphs, glyphs_refs);
+    FT_Outline_type = OPEN(FT_Outline, fields);
+    glyphs_type = OPEN(glyphs, glyphs_fields);
     type_close(glyphs_type);
 }
 

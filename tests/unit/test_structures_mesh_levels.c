@@ -88,75 +88,62 @@ static int64_t registers_in(const void *at, int64_t doubles)
     return (doubles * (int64_t)sizeof(double) - (int64_t)(-(uintptr_t)at % PHASE)) / PHASE;
 }
 
-HAUL_COUNT_FUNCTION(recv_size, communicator_type, self->recv_sizes[here->index])
-HAUL_COUNT_FUNCTION(send_size, communicator_type, self->send_sizes[here->index])
-HAUL_COUNT_FUNCTION(blocks_of_list, communicator_type, self->num_blocks[here->index])
-HAUL_COUNT_FUNCTION(messages, communicator_type, self->num_recvs + self->num_sends)
-HAUL_COUNT_FUNCTION(level_volume, level_type, (int64_t)self->num_my_boxes * self->box_volume)
-HAUL_COUNT_FUNCTION(vector_registers, level_type,
-                    registers_in(self->vectors[0],
+HAUL_FUNCTION(recv_size, communicator_type, self->recv_sizes[here->index])
+HAUL_FUNCTION(send_size, communicator_type, self->send_sizes[here->index])
+HAUL_FUNCTION(blocks_of_list, communicator_type, self->num_blocks[here->index])
+HAUL_FUNCTION(messages, communicator_type, self->num_recvs + self->num_sends)
+HAUL_FUNCTION(level_volume, level_type, (int64_t)self->num_my_boxes * self->box_volume)
+HAUL_FUNCTION(vector_registers, level_type, registers_in(self->vectors[0],
                                  (int64_t)self->numVectors * self->num_my_boxes * self->box_volume))
-HAUL_COUNT_FUNCTION(colour_registers, level_type,
-                    registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
-HAUL_COUNT_FUNCTION(colour_room, level_type, 2 * (int64_t)self->box_kStride + PHASE / 8)
-HAUL_TEST_FUNCTION(always, block_end, 1)
+HAUL_FUNCTION(colour_registers, level_type, registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
+HAUL_FUNCTION(colour_room, level_type, 2 * (int64_t)self->box_kStride + PHASE / 8)
+HAUL_FUNCTION(always, block_end, (1) != 0)
 
 static void communicators_open(int is_everything_a_pointer)
 {
-    static const haul_rule buffer = { .when = HAUL_NEGATIVE(block_end, box),
-                                      .mode = HAUL_MODE_ALIAS };
-    static const haul_rule any = { .when = HAUL_IF(always), .mode = HAUL_MODE_ALIAS };
-    const haul_ref end_refs[] = { HAUL_WORD_BY(block_end, ptr,
+    const haul_field end_fields[] = { HAUL_WORD_BY(block_end, ptr,
                                                is_everything_a_pointer ? &any : &buffer) };
-    static const haul_ref block_refs[] = { HAUL_EMBED(blockCopy_type, read, &block_end_type),
+    static const haul_field block_fields[] = { HAUL_EMBED(blockCopy_type, read, &block_end_type),
                                            HAUL_EMBED(blockCopy_type, write, &block_end_type) };
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(communicator_type, recv_ranks, HAUL_NS(communicator_type, num_recvs)),
-        HAUL_ARRAY(communicator_type, send_ranks, HAUL_NS(communicator_type, num_sends)),
-        HAUL_ARRAY(communicator_type, recv_sizes, HAUL_NS(communicator_type, num_recvs)),
-        HAUL_ARRAY(communicator_type, send_sizes, HAUL_NS(communicator_type, num_sends)),
-        HAUL_ROWS(communicator_type, recv_buffers, NULL, HAUL_NS(communicator_type, num_recvs),
-                  HAUL_FN(recv_size)),
-        HAUL_ROWS(communicator_type, send_buffers, NULL, HAUL_NS(communicator_type, num_sends),
-                  HAUL_FN(send_size)),
-        HAUL_OBJECTS_EACH(communicator_type, blocks, &blockCopy_type_type, HAUL_FN(blocks_of_list)),
-        HAUL_ARRAY(communicator_type, requests, HAUL_FN(messages)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(communicator_type, recv_ranks, HAUL_COUNT(communicator_type, num_recvs)),
+        HAUL_ARRAY(communicator_type, send_ranks, HAUL_COUNT(communicator_type, num_sends)),
+        HAUL_ARRAY(communicator_type, recv_sizes, HAUL_COUNT(communicator_type, num_recvs)),
+        HAUL_ARRAY(communicator_type, send_sizes, HAUL_COUNT(communicator_type, num_sends)),
+        HAUL_ARRAYS(communicator_type, recv_buffers, HAUL_COUNT(communicator_type, num_recvs), HAUL_COUNT_FN(recv_size)),
+        HAUL_ARRAYS(communicator_type, send_buffers, HAUL_COUNT(communicator_type, num_sends), HAUL_COUNT_FN(send_size)),
+        HAUL_EACH(communicator_type, blocks, .target = &blockCopy_type_type, .count = HAUL_COUNT_FN(blocks_of_list)),
+        HAUL_ARRAY(communicator_type, requests, HAUL_COUNT_FN(messages)),
         HAUL_SKIP(communicator_type, status),
     };
-    block_end_type = OPEN(block_end, end_refs);
-    blockCopy_type_type = OPEN(blockCopy_type, block_refs);
-    communicator_type_type = OPEN(communicator_type, refs);
+    block_end_type = OPEN(block_end, end_fields);
+    blockCopy_type_type = OPEN(blockCopy_type, block_fields);
+    communicator_type_type = OPEN(communicator_type, fields);
 }
 
 static void mg_open(int is_everything_a_pointer)
 {
-    static const haul_rule phased = { .base_function = to_phase };
-    static const haul_ref box_refs[] = { HAUL_ROWS(
-        box_type, vectors, NULL, HAUL_NS(box_type, numVectors), HAUL_NS(box_type, volume)) };
-    static const haul_ref level_refs[] = {
+    static const haul_field box_fields[] = { HAUL_ARRAYS(box_type, vectors, HAUL_COUNT(box_type, numVectors), HAUL_COUNT(box_type, volume)) };
+    static const haul_field level_fields[] = {
         HAUL_ARRAY(level_type, rank_of_box,
-                   HAUL_N3(level_type, boxes_in.i, boxes_in.j, boxes_in.k)),
-        HAUL_OBJECTS(level_type, my_boxes, &box_type_type, HAUL_NS(level_type, num_my_boxes)),
-        HAUL_ROWS(level_type, vectors, NULL, HAUL_NS(level_type, numVectors),
-                  HAUL_FN(level_volume)),
-        HAUL_OBJECTS_BY(level_type, vectors_base, &vector_register_type, &phased,
-                        HAUL_FN(vector_registers)),
+                   HAUL_COUNT(level_type, boxes_in.i, boxes_in.j, boxes_in.k)),
+        HAUL_OBJECTS(level_type, my_boxes, &box_type_type, HAUL_COUNT(level_type, num_my_boxes)),
+        HAUL_ARRAYS(level_type, vectors, HAUL_COUNT(level_type, numVectors), HAUL_COUNT_FN(level_volume)),
+        HAUL_ADDRESS(level_type, vectors_base, .target = &vector_register_type, .count = HAUL_COUNT_FN(vector_registers), .base_fn = to_phase),
         HAUL_OBJECTS(level_type, my_blocks, &blockCopy_type_type,
-                     HAUL_NS(level_type, num_my_blocks)),
+                     HAUL_COUNT(level_type, num_my_blocks)),
         HAUL_EMBED(level_type, exchange_ghosts, &communicator_type_type),
         HAUL_EMBED(level_type, interpolation, &communicator_type_type),
-        HAUL_OBJECTS_BY(level_type, RedBlack_FP, &vector_register_type, &phased,
-                        HAUL_FN(colour_registers)),
-        HAUL_ARRAY(level_type, RedBlack_base, HAUL_FN(colour_room)),
+        HAUL_ADDRESS(level_type, RedBlack_FP, .target = &vector_register_type, .count = HAUL_COUNT_FN(colour_registers), .base_fn = to_phase),
+        HAUL_ARRAY(level_type, RedBlack_base, HAUL_COUNT_FN(colour_room)),
     };
-    static const haul_ref mg_refs[] = { HAUL_POINTERS(mg_type, levels, &level_type_type,
-                                                      HAUL_NS(mg_type, num_levels)) };
-    vector_register_type = type_open("vector_register", sizeof(vector_register), NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(vector_register_type, PHASE), HAUL_OK);
+    static const haul_field mg_fields[] = { HAUL_POINTERS(mg_type, levels, &level_type_type,
+                                                      HAUL_COUNT(mg_type, num_levels)) };
+    vector_register_type = type_new(&(const haul_struct){ .name = "vector_register", .bytes = sizeof(vector_register), .alignment = PHASE });
     communicators_open(is_everything_a_pointer);
-    box_type_type = OPEN(box_type, box_refs);
-    level_type_type = OPEN(level_type, level_refs);
-    mg_type_type = OPEN(mg_type, mg_refs);
+    box_type_type = OPEN(box_type, box_fields);
+    level_type_type = OPEN(level_type, level_fields);
+    mg_type_type = OPEN(mg_type, mg_fields);
     type_close(mg_type_type);
 }
 

@@ -161,90 +161,82 @@ static int64_t atom_room(const haul_here *here)
     return (int64_t)MAXATOMS * ((const SimFlat *)here->root)->boxes->nTotalBoxes;
 }
 
-HAUL_COUNT_FUNCTION(cells_of_face, AtomExchangeParms, self->nCells[here->index])
-HAUL_COUNT_FUNCTION(force_cells_of_face, ForceExchangeParms, self->nCells[here->index])
-HAUL_COUNT_FUNCTION(table_places, InterpolationObject, self->n + 3)
-HAUL_COUNT_FUNCTION(kind_of_potential, SimFlat,
-                    self->pot->force == lj_force    ? 0
+HAUL_FUNCTION(cells_of_face, AtomExchangeParms, self->nCells[here->index])
+HAUL_FUNCTION(force_cells_of_face, ForceExchangeParms, self->nCells[here->index])
+HAUL_FUNCTION(table_places, InterpolationObject, self->n + 3)
+HAUL_FUNCTION(kind_of_potential, SimFlat, self->pot->force == lj_force    ? 0
                     : self->pot->force == eam_force ? 1
                                                     : 2)
-HAUL_COUNT_FUNCTION(kind_of_exchange, HaloExchange, self->loadBuffer == load_atoms ? 0 : 1)
+HAUL_FUNCTION(kind_of_exchange, HaloExchange, self->loadBuffer == load_atoms ? 0 : 1)
 
 static void exchanges_open(void)
 {
     static const haul_case parms[] = { { 0, &AtomExchangeParms_type, 0 },
                                        { 1, &ForceExchangeParms_type, 0 } };
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_rule by_function = { .choice = HAUL_BY_FUNCTION(kind_of_exchange, parms) };
-    static const haul_ref exchange_refs[] = { HAUL_WORD_BY(HaloExchange, loadBuffer, &function),
-                                              HAUL_CHOICE(HaloExchange, parms, &by_function) };
-    static const haul_ref atom_refs[] = {
-        HAUL_ARRAY_EACH(AtomExchangeParms, cellList, HAUL_FN(cells_of_face)),
-        HAUL_ARRAY_EACH(AtomExchangeParms, pbcFactor, HAUL_FIXED(3)),
+    static const haul_field exchange_fields[] = { HAUL_ADDRESS(HaloExchange, loadBuffer, .ownership = HAUL_EXTERNAL),
+                                              HAUL_ADDRESS(HaloExchange, parms, .type_switch = HAUL_SWITCH_FN(kind_of_exchange, parms)) };
+    static const haul_field atom_fields[] = {
+        HAUL_EACH(AtomExchangeParms, cellList, .count = HAUL_COUNT_FN(cells_of_face)),
+        HAUL_EACH(AtomExchangeParms, pbcFactor, .count = HAUL_FIXED(3)),
     };
-    static const haul_ref force_refs[] = {
-        HAUL_ARRAY_EACH(ForceExchangeParms, sendCells, HAUL_FN(force_cells_of_face)),
-        HAUL_ARRAY_EACH(ForceExchangeParms, recvCells, HAUL_FN(force_cells_of_face)),
+    static const haul_field force_fields[] = {
+        HAUL_EACH(ForceExchangeParms, sendCells, .count = HAUL_COUNT_FN(force_cells_of_face)),
+        HAUL_EACH(ForceExchangeParms, recvCells, .count = HAUL_COUNT_FN(force_cells_of_face)),
     };
-    HaloExchange_type = OPEN(HaloExchange, exchange_refs);
-    AtomExchangeParms_type = OPEN(AtomExchangeParms, atom_refs);
-    ForceExchangeParms_type = OPEN(ForceExchangeParms, force_refs);
+    HaloExchange_type = OPEN(HaloExchange, exchange_fields);
+    AtomExchangeParms_type = OPEN(AtomExchangeParms, atom_fields);
+    ForceExchangeParms_type = OPEN(ForceExchangeParms, force_fields);
 }
 
 static void potentials_open(int64_t table_base)
 {
-    static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
-    const haul_rule behind = { .base = table_base };
-    const haul_ref table_refs[] = { HAUL_ARRAY_BY(InterpolationObject, values, &behind,
-                                                  HAUL_FN(table_places)) };
-    static const haul_ref data_refs[] = { HAUL_ARRAY(ForceExchangeData, dfEmbed,
-                                                     HAUL_FN(atom_room)),
+    const haul_field table_fields[] = { HAUL_ARRAY(InterpolationObject, values, HAUL_COUNT_FN(table_places), .base = table_base) };
+    static const haul_field data_fields[] = { HAUL_ARRAY(ForceExchangeData, dfEmbed,
+                                                     HAUL_COUNT_FN(atom_room)),
                                           HAUL_OBJECT(ForceExchangeData, boxes, &LinkCell_type) };
-    static const haul_ref lj_refs[] = { HAUL_WORD_BY(LjPotential, force, &function) };
-    static const haul_ref eam_refs[] = {
-        HAUL_WORD_BY(EamPotential, force, &function),
+    static const haul_field lj_fields[] = { HAUL_ADDRESS(LjPotential, force, .ownership = HAUL_EXTERNAL) };
+    static const haul_field eam_fields[] = {
+        HAUL_ADDRESS(EamPotential, force, .ownership = HAUL_EXTERNAL),
         HAUL_OBJECT(EamPotential, phi, &InterpolationObject_type),
         HAUL_OBJECT(EamPotential, rho, &InterpolationObject_type),
         HAUL_OBJECT(EamPotential, f, &InterpolationObject_type),
-        HAUL_ARRAY(EamPotential, rhobar, HAUL_FN(atom_room)),
-        HAUL_ARRAY(EamPotential, dfEmbed, HAUL_FN(atom_room)),
+        HAUL_ARRAY(EamPotential, rhobar, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(EamPotential, dfEmbed, HAUL_COUNT_FN(atom_room)),
         HAUL_OBJECT(EamPotential, forceExchange, &HaloExchange_type),
         HAUL_OBJECT(EamPotential, forceExchangeData, &ForceExchangeData_type),
     };
-    InterpolationObject_type = OPEN(InterpolationObject, table_refs);
-    ForceExchangeData_type = OPEN(ForceExchangeData, data_refs);
-    LjPotential_type = OPEN(LjPotential, lj_refs);
-    EamPotential_type = OPEN(EamPotential, eam_refs);
+    InterpolationObject_type = OPEN(InterpolationObject, table_fields);
+    ForceExchangeData_type = OPEN(ForceExchangeData, data_fields);
+    LjPotential_type = OPEN(LjPotential, lj_fields);
+    EamPotential_type = OPEN(EamPotential, eam_fields);
 }
 
 static void comd_open(int64_t table_base)
 {
     static const haul_case potentials[] = { { 0, &LjPotential_type, 0 },
                                             { 1, &EamPotential_type, 0 } };
-    static const haul_rule by_function = { .choice =
-                                               HAUL_BY_FUNCTION(kind_of_potential, potentials) };
-    static const haul_ref box_refs[] = { HAUL_ARRAY(LinkCell, nAtoms,
-                                                    HAUL_NS(LinkCell, nTotalBoxes)) };
-    static const haul_ref atom_refs[] = {
-        HAUL_ARRAY(Atoms, gid, HAUL_FN(atom_room)), HAUL_ARRAY(Atoms, iSpecies, HAUL_FN(atom_room)),
-        HAUL_ARRAY(Atoms, r, HAUL_FN(atom_room)),   HAUL_ARRAY(Atoms, f, HAUL_FN(atom_room)),
-        HAUL_ARRAY(Atoms, U, HAUL_FN(atom_room)),
+    static const haul_field box_fields[] = { HAUL_ARRAY(LinkCell, nAtoms,
+                                                    HAUL_COUNT(LinkCell, nTotalBoxes)) };
+    static const haul_field atom_fields[] = {
+        HAUL_ARRAY(Atoms, gid, HAUL_COUNT_FN(atom_room)), HAUL_ARRAY(Atoms, iSpecies, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(Atoms, r, HAUL_COUNT_FN(atom_room)),   HAUL_ARRAY(Atoms, f, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(Atoms, U, HAUL_COUNT_FN(atom_room)),
     };
-    static const haul_ref sim_refs[] = {
+    static const haul_field sim_fields[] = {
         HAUL_OBJECT(SimFlat, domain, &Domain_type),
         HAUL_OBJECT(SimFlat, boxes, &LinkCell_type),
         HAUL_OBJECT(SimFlat, atoms, &Atoms_type),
         HAUL_OBJECT(SimFlat, species, &SpeciesData_type),
-        HAUL_CHOICE(SimFlat, pot, &by_function),
+        HAUL_ADDRESS(SimFlat, pot, .type_switch = HAUL_SWITCH_FN(kind_of_potential, potentials)),
         HAUL_OBJECT(SimFlat, atomExchange, &HaloExchange_type),
     };
     Domain_type = type_open("Domain", sizeof(Domain), NULL, 0);
     SpeciesData_type = type_open("SpeciesData", sizeof(SpeciesData), NULL, 0);
-    LinkCell_type = OPEN(LinkCell, box_refs);
-    Atoms_type = OPEN(Atoms, atom_refs);
+    LinkCell_type = OPEN(LinkCell, box_fields);
+    Atoms_type = OPEN(Atoms, atom_fields);
     exchanges_open();
     potentials_open(table_base);
-    SimFlat_type = OPEN(SimFlat, sim_refs);
+    SimFlat_type = OPEN(SimFlat, sim_fields);
     type_close(SimFlat_type);
 }
 

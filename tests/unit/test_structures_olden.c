@@ -25,22 +25,22 @@ typedef struct graph_t {
 
 static haul_type *node_t_type, *graph_t_type;
 
-HAUL_COUNT_FUNCTION(degree, node_t, here->argument ? *(const int *)here->argument : -1)
-HAUL_TEST_FUNCTION(value_is_set, node_t, here->index < (size_t)self->from_length)
+HAUL_FUNCTION(degree, node_t, here->argument ? *(const int *)here->argument : -1)
+HAUL_FUNCTION(value_is_set, node_t, here->index < (size_t)self->from_length)
 
 static void em3d_open(haul_rule value)
 {
     const haul_rule values = { .each = &value };
-    const haul_ref node_refs[] = {
+    const haul_field node_fields[] = {
         HAUL_OBJECT(node_t, next, &node_t_type),
-        HAUL_POINTERS(node_t, to_nodes, &node_t_type, HAUL_FN(degree)),
-        HAUL_ROWS_BY(node_t, from_values, NULL, &values, HAUL_NS(node_t, from_count), HAUL_ONE),
-        HAUL_ARRAY(node_t, coeffs, HAUL_NS(node_t, from_count)),
+        HAUL_POINTERS(node_t, to_nodes, &node_t_type, HAUL_COUNT_FN(degree)),
+        HAUL_ROWS_BY(node_t, from_values, NULL, &values, HAUL_COUNT(node_t, from_count), HAUL_ONE),
+        HAUL_ARRAY(node_t, coeffs, HAUL_COUNT(node_t, from_count)),
     };
-    static const haul_ref graph_refs[] = { HAUL_OBJECT(graph_t, e_nodes, &node_t_type),
+    static const haul_field graph_fields[] = { HAUL_OBJECT(graph_t, e_nodes, &node_t_type),
                                            HAUL_OBJECT(graph_t, h_nodes, &node_t_type) };
-    node_t_type = OPEN(node_t, node_refs);
-    graph_t_type = OPEN(graph_t, graph_refs);
+    node_t_type = OPEN(node_t, node_fields);
+    graph_t_type = OPEN(graph_t, graph_fields);
     type_close(graph_t_type);
 }
 
@@ -146,7 +146,6 @@ static void em3d_walk(void *argument)
 
 TEST(structures_olden, em3d_nodes_compute_from_the_values_within_other_nodes)
 {
-    static const haul_rule is_set = { .when = HAUL_IF(value_is_set) };
     journey j = { NULL, NULL, 0, em3d_walk, NULL, 0 };
     int nodes = DEGREE;
     em3d_plan *plan;
@@ -164,7 +163,6 @@ TEST(structures_olden, em3d_nodes_compute_from_the_values_within_other_nodes)
 
 TEST(structures_olden, em3d_places_that_were_never_filled_are_refused_as_pointers)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN };
     int nodes = DEGREE;
     graph_t *g;
     site_start(60);
@@ -213,24 +211,24 @@ static haul_type *Patient_type, *List_type, *Hosp_type, *Village_type;
 
 static void health_open(void)
 {
-    static const haul_ref patient_refs[] = { HAUL_OBJECT(Patient, home_village, &Village_type) };
-    static const haul_ref list_refs[] = { HAUL_OBJECT(List, forward, &List_type),
+    static const haul_field patient_fields[] = { HAUL_OBJECT(Patient, home_village, &Village_type) };
+    static const haul_field list_fields[] = { HAUL_OBJECT(List, forward, &List_type),
                                           HAUL_OBJECT(List, back, &List_type),
                                           HAUL_OBJECT(List, patient, &Patient_type) };
-    static const haul_ref hosp_refs[] = { HAUL_EMBED(Hosp, waiting, &List_type),
+    static const haul_field hosp_fields[] = { HAUL_EMBED(Hosp, waiting, &List_type),
                                           HAUL_EMBED(Hosp, assess, &List_type),
                                           HAUL_EMBED(Hosp, inside, &List_type),
                                           HAUL_EMBED(Hosp, up, &List_type) };
-    static const haul_ref village_refs[] = {
-        HAUL_OBJECT_EACH(Village, forward, &Village_type),
+    static const haul_field village_fields[] = {
+        HAUL_EACH(Village, forward, .target = &Village_type),
         HAUL_OBJECT(Village, back, &Village_type),
         HAUL_EMBED(Village, returned, &List_type),
         HAUL_EMBED(Village, hosp, &Hosp_type),
     };
-    Patient_type = OPEN(Patient, patient_refs);
-    List_type = OPEN(List, list_refs);
-    Hosp_type = OPEN(Hosp, hosp_refs);
-    Village_type = OPEN(Village, village_refs);
+    Patient_type = OPEN(Patient, patient_fields);
+    List_type = OPEN(List, list_fields);
+    Hosp_type = OPEN(Hosp, hosp_fields);
+    Village_type = OPEN(Village, village_fields);
     type_close(Village_type);
 }
 
@@ -362,19 +360,18 @@ static int64_t to_group(const haul_here *here)
 
 static void voronoi_open(const haul_rule *group)
 {
-    static const haul_ref vertex_refs[] = { HAUL_OBJECT(VERTEX, left, &VERTEX_type),
+    static const haul_field vertex_fields[] = { HAUL_OBJECT(VERTEX, left, &VERTEX_type),
                                             HAUL_OBJECT(VERTEX, right, &VERTEX_type) };
-    static const haul_ref group_refs[] = { HAUL_EMBED(edge_group, e, &edge_rec_type) };
-    const haul_ref edge_refs[] = { HAUL_OBJECT(edge_rec, v, &VERTEX_type),
+    static const haul_field group_fields[] = { HAUL_EMBED(edge_group, e, &edge_rec_type) };
+    const haul_field edge_fields[] = { HAUL_OBJECT(edge_rec, v, &VERTEX_type),
                                    HAUL_OBJECT_BY(edge_rec, next, &edge_group_type, group) };
-    const haul_ref delaunay_refs[] = { HAUL_OBJECT(delaunay, tree, &VERTEX_type),
+    const haul_field delaunay_fields[] = { HAUL_OBJECT(delaunay, tree, &VERTEX_type),
                                        HAUL_OBJECT_BY(delaunay, left, &edge_group_type, group),
                                        HAUL_OBJECT_BY(delaunay, right, &edge_group_type, group) };
-    VERTEX_type = OPEN(VERTEX, vertex_refs);
-    edge_rec_type = OPEN(edge_rec, edge_refs);
-    edge_group_type = OPEN(edge_group, group_refs);
-    CHECK_STATUS(haul_type_set_alignment(edge_group_type, sizeof(edge_group)), HAUL_OK);
-    delaunay_type = OPEN(delaunay, delaunay_refs);
+    VERTEX_type = OPEN(VERTEX, vertex_fields);
+    edge_rec_type = OPEN(edge_rec, edge_fields);
+    edge_group_type = OPEN(edge_group, group_fields, .alignment = sizeof(edge_group));
+    delaunay_type = OPEN(delaunay, delaunay_fields);
     type_close(delaunay_type);
 }
 
@@ -487,7 +484,6 @@ static void voronoi_walk(void *argument)
 
 TEST(structures_olden, voronoi_edges_find_the_others_of_their_group_by_the_bits_of_their_address)
 {
-    static const haul_rule group = { .base_function = to_group };
     journey j = { NULL, NULL, 0, voronoi_walk, NULL, 0 };
     site_start(63);
     voronoi_open(&group);
@@ -500,7 +496,6 @@ TEST(structures_olden, voronoi_edges_find_the_others_of_their_group_by_the_bits_
 
 TEST(structures_olden, voronoi_an_edge_taken_for_the_first_of_its_group_is_misaligned)
 {
-    static const haul_rule none = { .mode = HAUL_MODE_OWN };
     uint64_t seen = 0;
     site_start(63);
     voronoi_open(&none);
@@ -546,26 +541,23 @@ typedef struct bh_tree {
 
 static haul_type *body_type, *cell_type, *tree_type;
 
-HAUL_TEST_FUNCTION(is_processor, bh_tree,
-                   here->argument && (int)here->index < *(const int *)here->argument)
+HAUL_FUNCTION(is_processor, bh_tree, here->argument && (int)here->index < *(const int *)here->argument)
 
 static void bh_open(size_t kinds)
 {
     static const haul_case body_or_cell[] = { { BODY, &body_type, 0 }, { CELL, &cell_type, 0 } };
-    haul_rule either = { .choice = HAUL_BY_TAG(bh_node, type, body_or_cell) };
-    static const haul_rule in_use = { .when = HAUL_IF(is_processor) };
-    static const haul_ref body_refs[] = { HAUL_OBJECT(bh_body, next, &body_type),
+    haul_rule either = { .choice = HAUL_SWITCH_TARGET(bh_node, type, body_or_cell) };
+    static const haul_field body_fields[] = { HAUL_OBJECT(bh_body, next, &body_type),
                                           HAUL_OBJECT(bh_body, proc_next, &body_type) };
-    const haul_ref cell_refs[] = { HAUL_OBJECT_EACH_BY(bh_cell, subp, NULL, &either),
+    const haul_field cell_fields[] = { HAUL_OBJECT_EACH_BY(bh_cell, subp, NULL, &either),
                                    HAUL_OBJECT(bh_cell, next, &cell_type) };
-    const haul_ref tree_refs[] = { HAUL_CHOICE(bh_tree, root, &either),
-                                   HAUL_OBJECT_EACH_BY(bh_tree, bodytab, &body_type, &in_use),
-                                   HAUL_OBJECT_EACH_BY(bh_tree, bodiesperproc, &body_type,
-                                                       &in_use) };
+    const haul_field tree_fields[] = { HAUL_CHOICE(bh_tree, root, &either),
+                                   HAUL_EACH(bh_tree, bodytab, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)),
+                                   HAUL_EACH(bh_tree, bodiesperproc, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)) };
     either.choice.case_count = kinds;
-    body_type = OPEN(bh_body, body_refs);
-    cell_type = OPEN(bh_cell, cell_refs);
-    tree_type = OPEN(bh_tree, tree_refs);
+    body_type = OPEN(bh_body, body_fields);
+    cell_type = OPEN(bh_cell, cell_fields);
+    tree_type = OPEN(bh_tree, tree_fields);
     type_close(tree_type);
 }
 

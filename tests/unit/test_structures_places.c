@@ -36,39 +36,32 @@ static const pppm *domain(const haul_here *here)
     return here->root;
 }
 
-HAUL_COUNT_FUNCTION(fkx_count, pppm, self->nxhi_fft - self->nxlo_fft + 1)
-HAUL_COUNT_FUNCTION(plane_count, pppm, self->nzhi_out - self->nzlo_out + 1)
-HAUL_COUNT_FUNCTION(row_count, brick_plane, domain(here)->nyhi_out - domain(here)->nylo_out + 1)
-HAUL_COUNT_FUNCTION(value_count, brick_row, domain(here)->nxhi_out - domain(here)->nxlo_out + 1)
-HAUL_COUNT_FUNCTION(rho_count, rho_row, domain(here)->order / 2 * 2 + 1)
-HAUL_COUNT_FUNCTION(fkx_base, pppm, self->nxlo_fft *(int64_t)sizeof(double))
-HAUL_COUNT_FUNCTION(plane_base, pppm, self->nzlo_out *(int64_t)sizeof(brick_plane))
-HAUL_COUNT_FUNCTION(row_base, brick_plane, domain(here)->nylo_out *(int64_t)sizeof(brick_row))
-HAUL_COUNT_FUNCTION(value_base, brick_row, domain(here)->nxlo_out *(int64_t)sizeof(double))
-HAUL_COUNT_FUNCTION(rho_base, rho_row, -(domain(here)->order / 2) * (int64_t)sizeof(double))
-HAUL_COUNT_FUNCTION(plane_base_in_elements, pppm, self->nzlo_out)
+HAUL_FUNCTION(fkx_count, pppm, self->nxhi_fft - self->nxlo_fft + 1)
+HAUL_FUNCTION(plane_count, pppm, self->nzhi_out - self->nzlo_out + 1)
+HAUL_FUNCTION(row_count, brick_plane, domain(here)->nyhi_out - domain(here)->nylo_out + 1)
+HAUL_FUNCTION(value_count, brick_row, domain(here)->nxhi_out - domain(here)->nxlo_out + 1)
+HAUL_FUNCTION(rho_count, rho_row, domain(here)->order / 2 * 2 + 1)
+HAUL_FUNCTION(fkx_base, pppm, self->nxlo_fft *(int64_t)sizeof(double))
+HAUL_FUNCTION(plane_base, pppm, self->nzlo_out *(int64_t)sizeof(brick_plane))
+HAUL_FUNCTION(row_base, brick_plane, domain(here)->nylo_out *(int64_t)sizeof(brick_row))
+HAUL_FUNCTION(value_base, brick_row, domain(here)->nxlo_out *(int64_t)sizeof(double))
+HAUL_FUNCTION(rho_base, rho_row, -(domain(here)->order / 2) * (int64_t)sizeof(double))
+HAUL_FUNCTION(plane_base_in_elements, pppm, self->nzlo_out)
 
 static void pppm_open(haul_function *base_of_fkx, haul_function *base_of_planes)
 {
-    static const haul_rule rows = { .base_function = row_base },
-                           values = { .base_function = value_base };
-    static const haul_rule rho = { .base_function = rho_base };
-    static const haul_ref row_refs[] = { HAUL_ARRAY_BY(brick_row, x, &values,
-                                                       HAUL_FN(value_count)) };
-    static const haul_ref rho_refs[] = { HAUL_ARRAY_BY(rho_row, k, &rho, HAUL_FN(rho_count)) };
-    static const haul_ref plane_refs[] = { HAUL_OBJECTS_BY(brick_plane, y, &brick_row_type, &rows,
-                                                           HAUL_FN(row_count)) };
-    const haul_rule fkx = { .base_function = base_of_fkx },
-                    planes = { .base_function = base_of_planes };
-    const haul_ref refs[] = {
-        HAUL_ARRAY_BY(pppm, fkx, &fkx, HAUL_FN(fkx_count)),
-        HAUL_OBJECTS_AS(pppm, rho1d, &rho_row_type, HAUL_FIXED(3)),
-        HAUL_OBJECTS_BY(pppm, density_brick, &brick_plane_type, &planes, HAUL_FN(plane_count)),
+    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(value_count), .base_fn = value_base) };
+    static const haul_field rho_fields[] = { HAUL_ARRAY(rho_row, k, HAUL_COUNT_FN(rho_count), .base_fn = rho_base) };
+    static const haul_field plane_fields[] = { HAUL_ADDRESS(brick_plane, y, .target = &brick_row_type, .count = HAUL_COUNT_FN(row_count), .base_fn = row_base) };
+    const haul_field fields[] = {
+        HAUL_ARRAY(pppm, fkx, HAUL_COUNT_FN(fkx_count), .base_fn = base_of_fkx),
+        HAUL_ADDRESS(pppm, rho1d, .target = &rho_row_type, .count = HAUL_FIXED(3)),
+        HAUL_ADDRESS(pppm, density_brick, .target = &brick_plane_type, .count = HAUL_COUNT_FN(plane_count), .base_fn = base_of_planes),
     };
-    brick_row_type = OPEN(brick_row, row_refs);
-    rho_row_type = OPEN(rho_row, rho_refs);
-    brick_plane_type = OPEN(brick_plane, plane_refs);
-    pppm_type = OPEN(pppm, refs);
+    brick_row_type = OPEN(brick_row, row_fields);
+    rho_row_type = OPEN(rho_row, rho_fields);
+    brick_plane_type = OPEN(brick_plane, plane_fields);
+    pppm_type = OPEN(pppm, fields);
     type_close(pppm_type);
 }
 
@@ -256,21 +249,16 @@ static void bvh_open(uintptr_t tag_bits, size_t alignment)
     static const haul_case kinds[] = { { NODE, &AABBNode4_type, 0 },
                                        { NODE_MB, &AABBNodeMB4_type, 0 },
                                        { LEAF, &Triangle4_type, 0 } };
-    const haul_rule reference = { .tag_bits = tag_bits,
-                                  .choice = HAUL_BY_FUNCTION(kind_of, kinds) };
-    const haul_ref reference_refs[] = { HAUL_CHOICES(NodeRef, ptr, &reference,
-                                                     HAUL_FN(blocks_of)) };
-    static const haul_ref node_refs[] = { HAUL_EMBED(AABBNode4, children, &NodeRef_type) };
-    static const haul_ref moving_refs[] = { HAUL_EMBED(AABBNodeMB4, base, &AABBNode4_type) };
-    static const haul_ref bvh_refs[] = { HAUL_EMBED(BVH4, root, &NodeRef_type) };
-    NodeRef_type = OPEN(NodeRef, reference_refs);
-    AABBNode4_type = OPEN(AABBNode4, node_refs);
-    AABBNodeMB4_type = OPEN(AABBNodeMB4, moving_refs);
-    CHECK_STATUS(haul_type_bytes("Triangle4", sizeof(Triangle4), &Triangle4_type), HAUL_OK);
-    CHECK_STATUS(haul_type_set_alignment(AABBNode4_type, alignment), HAUL_OK);
-    CHECK_STATUS(haul_type_set_alignment(AABBNodeMB4_type, alignment), HAUL_OK);
+    const haul_field reference_fields[] = { HAUL_ADDRESS(NodeRef, ptr, .count = HAUL_COUNT_FN(blocks_of), .tag_bits = tag_bits, .type_switch = HAUL_SWITCH_FN(kind_of, kinds)) };
+    static const haul_field node_fields[] = { HAUL_EMBED(AABBNode4, children, &NodeRef_type) };
+    static const haul_field moving_fields[] = { HAUL_EMBED(AABBNodeMB4, base, &AABBNode4_type) };
+    static const haul_field bvh_fields[] = { HAUL_EMBED(BVH4, root, &NodeRef_type) };
+    NodeRef_type = OPEN(NodeRef, reference_fields);
+    AABBNode4_type = OPEN(AABBNode4, node_fields, .alignment = alignment);
+    AABBNodeMB4_type = OPEN(AABBNodeMB4, moving_fields, .alignment = alignment);
+    CHECK_STATUS(haul_type_bytes(type_context(), "Triangle4", sizeof(Triangle4), &Triangle4_type), HAUL_OK);
     CHECK_STATUS(haul_type_set_alignment(Triangle4_type, 16), HAUL_OK);
-    BVH4_type = OPEN(BVH4, bvh_refs);
+    BVH4_type = OPEN(BVH4, bvh_fields);
 }
 
 static void bvh_close(void)
@@ -298,7 +286,7 @@ static uintptr_t leaf_make(uint64_t *seen)
 
 /* Each row of nodes holds four of those below in order; the last children of the last node are
  * empty. */
-static uintptr_t nodes_make(uintptr_t *refs, size_t count)
+static uintptr_t nodes_make(uintptr_t *fields, size_t count)
 {
     while (count > 1) {
         size_t nodes = (count + 3) / 4, i, c;
@@ -306,23 +294,23 @@ static uintptr_t nodes_make(uintptr_t *refs, size_t count)
             uintptr_t kind = random_one_in(&the.random, 5) ? NODE_MB : NODE;
             AABBNode4 *n = put(kind ? sizeof(AABBNodeMB4) : sizeof *n, LINE);
             for (c = 0; c < 4; c++)
-                n->children[c].ptr = 4 * i + c < count ? refs[4 * i + c] : LEAF;
+                n->children[c].ptr = 4 * i + c < count ? fields[4 * i + c] : LEAF;
             n->lower_x[0] = (float)i;
-            refs[i] = (uintptr_t)n | kind;
+            fields[i] = (uintptr_t)n | kind;
         }
         count = nodes;
     }
-    return refs[0];
+    return fields[0];
 }
 
 static BVH4 *bvh_make(uint64_t *seen)
 {
-    uintptr_t refs[LEAVES];
+    uintptr_t fields[LEAVES];
     BVH4 *bvh = PUT(BVH4);
     size_t i;
     for (i = 0; i < LEAVES; i++)
-        refs[i] = leaf_make(seen);
-    bvh->root.ptr = nodes_make(refs, LEAVES);
+        fields[i] = leaf_make(seen);
+    bvh->root.ptr = nodes_make(fields, LEAVES);
     return bvh;
 }
 
@@ -440,23 +428,19 @@ static int64_t to_phase(const haul_here *here)
     return (int64_t)(-(uintptr_t)here->target % PHASE);
 }
 
-HAUL_COUNT_FUNCTION(registers, box_type,
-                    (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
+HAUL_FUNCTION(registers, box_type, (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
 
 static void level_open(void)
 {
-    static const haul_rule phased = { .base_function = to_phase };
-    static const haul_ref box_refs[] = {
-        HAUL_ROWS(box_type, vectors, NULL, HAUL_NS(box_type, numVectors),
-                  HAUL_NS(box_type, volume)),
-        HAUL_OBJECTS_BY(box_type, vectors_base, &register_type, &phased, HAUL_FN(registers)),
+    static const haul_field box_fields[] = {
+        HAUL_ARRAYS(box_type, vectors, HAUL_COUNT(box_type, numVectors), HAUL_COUNT(box_type, volume)),
+        HAUL_ADDRESS(box_type, vectors_base, .target = &register_type, .count = HAUL_COUNT_FN(registers), .base_fn = to_phase),
     };
-    static const haul_ref level_refs[] = { HAUL_OBJECTS(level_type, my_boxes, &box_type_type,
-                                                        HAUL_NS(level_type, num_my_boxes)) };
-    register_type = type_open("vector_register", sizeof(vector_register), NULL, 0);
-    CHECK_STATUS(haul_type_set_alignment(register_type, PHASE), HAUL_OK);
-    box_type_type = OPEN(box_type, box_refs);
-    level_type_type = OPEN(level_type, level_refs);
+    static const haul_field level_fields[] = { HAUL_OBJECTS(level_type, my_boxes, &box_type_type,
+                                                        HAUL_COUNT(level_type, num_my_boxes)) };
+    register_type = type_new(&(const haul_struct){ .name = "vector_register", .bytes = sizeof(vector_register), .alignment = PHASE });
+    box_type_type = OPEN(box_type, box_fields);
+    level_type_type = OPEN(level_type, level_fields);
     type_close(level_type_type);
 }
 

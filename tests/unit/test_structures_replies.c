@@ -29,23 +29,20 @@ typedef struct redisReply {
 
 static haul_type *redisReply_type;
 
-HAUL_TEST_FUNCTION(has_text, redisReply,
-                   self->type == REPLY_STRING || self->type == REPLY_STATUS ||
+HAUL_FUNCTION(has_text, redisReply, self->type == REPLY_STRING || self->type == REPLY_STATUS ||
                        self->type == REPLY_ERROR || self->type == REPLY_DOUBLE)
 
 static void replies_open(const haul_rule *is_array)
 {
-    static const haul_rule is_text = { .when = HAUL_IF(has_text) };
-    const haul_ref refs[] = {
-        HAUL_ARRAY_BY(redisReply, str, &is_text, HAUL_N_PLUS(redisReply, len, 1)),
+    const haul_field fields[] = {
+        HAUL_ARRAY(redisReply, str, HAUL_COUNT_PLUS(redisReply, len, 1), .when = HAUL_WHEN_FN(has_text)),
         HAUL_POINTERS_BY(redisReply, element, &redisReply_type, is_array,
-                         HAUL_NU(redisReply, elements)),
+                         HAUL_COUNT(redisReply, elements)),
     };
-    redisReply_type = OPEN(redisReply, refs);
+    redisReply_type = OPEN(redisReply, fields);
     type_close(redisReply_type);
 }
 
-static const haul_rule array = { .when = HAUL_EQUALS(redisReply, type, REPLY_ARRAY) };
 
 static void reply_fill(redisReply *r, int type, int number, uint64_t *seen)
 {
@@ -127,7 +124,6 @@ TEST(structures_replies, redisReply_is_text_or_an_array_of_replies_or_a_number_a
 
 TEST(structures_replies, redisReply_elements_of_what_is_no_array_are_refused)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN };
     uint64_t seen = 0;
     site_start(110);
     replies_open(&always);

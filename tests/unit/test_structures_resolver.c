@@ -40,27 +40,22 @@ typedef struct addressinfo {
 
 static haul_type *sock_in_type, *sock_in6_type, *addressinfo_type;
 
-HAUL_COUNT_FUNCTION(block_bytes, addressinfo, sizeof *self + self->ai_addrlen)
+HAUL_FUNCTION(block_bytes, addressinfo, sizeof *self + self->ai_addrlen)
 
 /* A path has no length of its own. The block's size describes its bytes; so an alias serves. */
 static void resolver_open(int has_block)
 {
     static const haul_case families[] = { { INET, &sock_in_type, 0 },
                                           { INET6, &sock_in6_type, 0 } };
-    static const haul_rule by_family = { .when = HAUL_DIFFERS(addressinfo, ai_family, UNIX),
-                                         .choice =
-                                             HAUL_BY_FIELD(addressinfo, ai_family, families) };
-    static const haul_rule of_unix = { .when = HAUL_EQUALS(addressinfo, ai_family, UNIX),
-                                       .mode = HAUL_MODE_ALIAS };
-    static const haul_ref refs[] = {
-        HAUL_CHOICE(addressinfo, ai_addr, &by_family),
-        HAUL_WORD_BY(addressinfo, ai_addr, &of_unix),
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(addressinfo, ai_addr, .when = HAUL_DIFFERS(addressinfo, ai_family, UNIX), .type_switch = HAUL_SWITCH(addressinfo, ai_family, families)),
+        HAUL_ADDRESS(addressinfo, ai_addr, .when = HAUL_EQUALS(addressinfo, ai_family, UNIX), .ownership = HAUL_BORROWED),
         HAUL_STRING(addressinfo, ai_canonname),
         HAUL_OBJECT(addressinfo, ai_next, &addressinfo_type),
     };
     sock_in_type = type_open("sock_in", sizeof(sock_in), NULL, 0);
     sock_in6_type = type_open("sock_in6", sizeof(sock_in6), NULL, 0);
-    addressinfo_type = OPEN(addressinfo, refs);
+    addressinfo_type = OPEN(addressinfo, fields);
     if (has_block)
         CHECK_STATUS(haul_type_set_size(addressinfo_type, block_bytes), HAUL_OK);
     type_close(addressinfo_type);

@@ -31,30 +31,26 @@ static int order_of(const haul_here *here)
     return here->argument ? *(const int *)here->argument : 0;
 }
 
-HAUL_COUNT_FUNCTION(order, bt_node, order_of(here))
-HAUL_COUNT_FUNCTION(order_less_1, bt_node, order_of(here) - 1)
-HAUL_TEST_FUNCTION(slot_is_used, bt_node,
-                   self->is_leaf
+HAUL_FUNCTION(order, bt_node, order_of(here))
+HAUL_FUNCTION(order_less_1, bt_node, order_of(here) - 1)
+HAUL_FUNCTION(slot_is_used, bt_node, (self->is_leaf
                        ? (int)here->index < self->num_keys || (int)here->index == order_of(here) - 1
-                       : (int)here->index <= self->num_keys)
-HAUL_COUNT_FUNCTION(leads_to_node, bt_node,
-                    !self->is_leaf || (int)here->index == order_of(here) - 1)
-HAUL_COUNT_FUNCTION(leads_up, bt_node, !self->is_leaf)
+                       : (int)here->index <= self->num_keys) != 0)
+HAUL_FUNCTION(leads_to_node, bt_node, !self->is_leaf || (int)here->index == order_of(here) - 1)
+HAUL_FUNCTION(leads_up, bt_node, !self->is_leaf)
 
 static void bt_open(haul_function *kind)
 {
     static const haul_case kinds[] = { { 0, &record_type, 0 }, { 1, &bt_node_type, 0 } };
-    const haul_rule slot = { .when = HAUL_IF(slot_is_used),
-                             .choice = HAUL_BY_FUNCTION(kind, kinds) };
-    const haul_rule slots = { .each = &slot };
-    const haul_ref refs[] = {
-        HAUL_POINTERS_BY(bt_node, pointers, NULL, &slots, HAUL_FN(order)),
-        HAUL_ARRAY(bt_node, keys, HAUL_FN(order_less_1)),
+const haul_field slot = { .when = HAUL_WHEN_FN(slot_is_used), .type_switch = HAUL_SWITCH_FN(kind, kinds) };
+    const haul_field fields[] = {
+        HAUL_ADDRESS(bt_node, pointers, .levels = 2, .count = HAUL_COUNT_FN(order), .each_pointer = &slot),
+        HAUL_ARRAY(bt_node, keys, HAUL_COUNT_FN(order_less_1)),
         HAUL_OBJECT(bt_node, parent, &bt_node_type),
         HAUL_OBJECT(bt_node, next, &bt_node_type),
     };
-    CHECK_STATUS(haul_type_bytes("record", sizeof(record), &record_type), HAUL_OK);
-    bt_node_type = OPEN(bt_node, refs);
+    CHECK_STATUS(haul_type_bytes(type_context(), "record", sizeof(record), &record_type), HAUL_OK);
+    bt_node_type = OPEN(bt_node, fields);
     type_close(bt_node_type);
 }
 
@@ -216,23 +212,19 @@ static haul_type *BPNN_type;
 
 static void bpnn_open(void)
 {
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(BPNN, input_units, HAUL_N_PLUS(BPNN, input_n, 1)),
-        HAUL_ARRAY(BPNN, hidden_units, HAUL_N_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ARRAY(BPNN, output_units, HAUL_N_PLUS(BPNN, output_n, 1)),
-        HAUL_ARRAY(BPNN, hidden_delta, HAUL_N_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ARRAY(BPNN, output_delta, HAUL_N_PLUS(BPNN, output_n, 1)),
-        HAUL_ARRAY(BPNN, target, HAUL_N_PLUS(BPNN, output_n, 1)),
-        HAUL_ROWS(BPNN, input_weights, NULL, HAUL_N_PLUS(BPNN, input_n, 1),
-                  HAUL_N_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ROWS(BPNN, hidden_weights, NULL, HAUL_N_PLUS(BPNN, hidden_n, 1),
-                  HAUL_N_PLUS(BPNN, output_n, 1)),
-        HAUL_ROWS(BPNN, input_prev_weights, NULL, HAUL_N_PLUS(BPNN, input_n, 1),
-                  HAUL_N_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ROWS(BPNN, hidden_prev_weights, NULL, HAUL_N_PLUS(BPNN, hidden_n, 1),
-                  HAUL_N_PLUS(BPNN, output_n, 1)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(BPNN, input_units, HAUL_COUNT_PLUS(BPNN, input_n, 1)),
+        HAUL_ARRAY(BPNN, hidden_units, HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ARRAY(BPNN, output_units, HAUL_COUNT_PLUS(BPNN, output_n, 1)),
+        HAUL_ARRAY(BPNN, hidden_delta, HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ARRAY(BPNN, output_delta, HAUL_COUNT_PLUS(BPNN, output_n, 1)),
+        HAUL_ARRAY(BPNN, target, HAUL_COUNT_PLUS(BPNN, output_n, 1)),
+        HAUL_ARRAYS(BPNN, input_weights, HAUL_COUNT_PLUS(BPNN, input_n, 1), HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ARRAYS(BPNN, hidden_weights, HAUL_COUNT_PLUS(BPNN, hidden_n, 1), HAUL_COUNT_PLUS(BPNN, output_n, 1)),
+        HAUL_ARRAYS(BPNN, input_prev_weights, HAUL_COUNT_PLUS(BPNN, input_n, 1), HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ARRAYS(BPNN, hidden_prev_weights, HAUL_COUNT_PLUS(BPNN, hidden_n, 1), HAUL_COUNT_PLUS(BPNN, output_n, 1)),
     };
-    BPNN_type = OPEN(BPNN, refs);
+    BPNN_type = OPEN(BPNN, fields);
     type_close(BPNN_type);
 }
 

@@ -25,9 +25,9 @@ enum { VERTICES = 700, EDGES = 2500, MORE_EDGES = 7 };
 
 static haul_type *vector_type;
 
-static haul_type *igraph_open(const haul_ref *rows, size_t count)
+static haul_type *igraph_open(const haul_field *rows, size_t count)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_EMBED(igraph, from, &vector_type),
         HAUL_EMBED(igraph, to, &vector_type),
         HAUL_EMBED(igraph, oi, &vector_type),
@@ -37,7 +37,7 @@ static haul_type *igraph_open(const haul_ref *rows, size_t count)
         HAUL_SKIP(igraph, attr),
         HAUL_SKIP(igraph, cache),
     };
-    haul_type *type = YARD_TYPE(igraph, refs);
+    haul_type *type = YARD_TYPE(igraph, fields);
     vector_type = yard_type("igraph_vector", sizeof(igraph_vector), rows, count);
     yard_commit(type);
     return type;
@@ -118,10 +118,9 @@ static int64_t igraph_walk(void *root, size_t count)
 
 TEST(structures, CAP_vectors_with_room_grow_on_the_device_and_come_back_longer)
 {
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    static const haul_ref rows[] = {
-        HAUL_ARRAY(igraph_vector, stor_begin, HAUL_END(igraph_vector, stor_begin, stor_end)),
-        HAUL_WORD_BY(igraph_vector, end, &alias),
+    static const haul_field rows[] = {
+        HAUL_ARRAY(igraph_vector, stor_begin, HAUL_UNTIL(igraph_vector, stor_end)),
+        HAUL_ADDRESS(igraph_vector, end, .ownership = HAUL_BORROWED),
     };
     haul_type *type;
     igraph *g;
@@ -137,8 +136,8 @@ TEST(structures, CAP_vectors_with_room_grow_on_the_device_and_come_back_longer)
 
 TEST(structures, CAP_trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_home)
 {
-    static const haul_ref rows[] = {
-        HAUL_ARRAY(igraph_vector, stor_begin, HAUL_END(igraph_vector, stor_begin, end)),
+    static const haul_field rows[] = {
+        HAUL_ARRAY(igraph_vector, stor_begin, HAUL_UNTIL(igraph_vector, end)),
         HAUL_SKIP(igraph_vector, stor_end),
     };
     haul_device *device;
@@ -165,10 +164,10 @@ TEST(structures, CAP_trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_ho
 
 TEST(structures, CAP_a_forgotten_pointer_to_the_room_or_to_the_end_is_told)
 {
-    static const haul_ref no_room[] = { HAUL_ARRAY(igraph_vector, stor_begin,
-                                                   HAUL_END(igraph_vector, stor_begin, end)) };
-    static const haul_ref no_end[] = { HAUL_ARRAY(igraph_vector, stor_begin,
-                                                  HAUL_END(igraph_vector, stor_begin, stor_end)) };
+    static const haul_field no_room[] = { HAUL_ARRAY(igraph_vector, stor_begin,
+                                                   HAUL_UNTIL(igraph_vector, end)) };
+    static const haul_field no_end[] = { HAUL_ARRAY(igraph_vector, stor_begin,
+                                                  HAUL_UNTIL(igraph_vector, stor_end)) };
     haul_type *type;
     char path[40], words[80];
     yard_open(1 << 20, 18);
@@ -268,14 +267,14 @@ static int64_t hostent_walk(void *root, size_t count)
 
 TEST(structures, TERM_names_that_end_in_NUL_and_lists_that_end_in_NULL)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_STRING(hostent, h_name),
-        HAUL_STRINGS(hostent, h_aliases, HAUL_NULL_TERMINATED),
-        HAUL_ROWS(hostent, h_addr_list, NULL, HAUL_NULL_TERMINATED, HAUL_NS(hostent, h_length)),
+        HAUL_STRINGS(hostent, h_aliases, HAUL_TERMINATED),
+        HAUL_ARRAYS(hostent, h_addr_list, HAUL_TERMINATED, HAUL_COUNT(hostent, h_length)),
     };
     haul_type *type;
     yard_open(1 << 20, 19);
-    type = YARD_TYPE(hostent, refs);
+    type = YARD_TYPE(hostent, fields);
     yard_commit(type);
     yard_prove(hostents_make(), type, HOSTS, hostent_walk);
     haul_type_free(&type);
@@ -284,18 +283,18 @@ TEST(structures, TERM_names_that_end_in_NUL_and_lists_that_end_in_NULL)
 
 TEST(structures, TERM_bytes_taken_for_a_string_or_a_list_for_a_counted_one_are_told_or_refused)
 {
-    static const haul_ref string_refs[] = { HAUL_STRINGS(hostent, h_addr_list,
-                                                         HAUL_NULL_TERMINATED) };
-    static const haul_ref counted_refs[] = { HAUL_STRINGS(hostent, h_aliases,
-                                                          HAUL_NS(hostent, h_length)) };
+    static const haul_field string_fields[] = { HAUL_STRINGS(hostent, h_addr_list,
+                                                         HAUL_TERMINATED) };
+    static const haul_field counted_fields[] = { HAUL_STRINGS(hostent, h_aliases,
+                                                          HAUL_COUNT(hostent, h_length)) };
     haul_type *type;
     yard_open(1 << 20, 20);
-    type = YARD_TYPE(hostent, string_refs);
+    type = YARD_TYPE(hostent, string_fields);
     yard_commit(type);
     yard_tell(hostents_make(), type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.h_addr_list[0][0]",
               "its block of 4 bytes ends");
     haul_type_free(&type);
-    type = YARD_TYPE(hostent, counted_refs);
+    type = YARD_TYPE(hostent, counted_fields);
     yard_commit(type);
     yard_refuse(hostent_alone(), type, 1, HAUL_ERROR_GRAPH, "root.h_aliases[3]",
                 "it points outside any process's address range");
@@ -332,23 +331,20 @@ static int32_t set_size(const setT *set)
     return coded ? coded - 1 : set->maxsize;
 }
 
-HAUL_COUNT_FUNCTION(set_bytes, setT,
-                    offsetof(setT, e) + ((size_t)self->maxsize + 1) * sizeof self->e[0])
-HAUL_TEST_FUNCTION(is_in_set, setT, (int64_t)here->index < set_size(self))
-HAUL_TEST_FUNCTION(is_in_room, setT, (int64_t)here->index <= self->maxsize)
+HAUL_FUNCTION(set_bytes, setT, offsetof(setT, e) + ((size_t)self->maxsize + 1) * sizeof self->e[0])
+HAUL_FUNCTION(is_in_set, setT, (int64_t)here->index < set_size(self))
+HAUL_FUNCTION(is_in_room, setT, (int64_t)here->index <= self->maxsize)
 
 static void facets_open(haul_function *is_pointer)
 {
-    const haul_rule rule = { .when = HAUL_IF(is_pointer), .otherwise = HAUL_ELSE_RAW };
-    const haul_ref set_refs[] = { HAUL_OBJECT_EACH_BY(setT, e, &facet_type, &rule) };
-    static const haul_ref facet_refs[] = {
+    const haul_field set_fields[] = { HAUL_ADDRESS(setT, e, .target = &facet_type, .when = HAUL_WHEN_FN(is_pointer), .else_raw = 1) };
+    static const haul_field facet_fields[] = {
         HAUL_OBJECT(facetT, next, &facet_type),
         HAUL_OBJECT(facetT, previous, &facet_type),
         HAUL_OBJECT(facetT, neighbors, &set_type),
     };
-    set_type = YARD_TYPE(setT, set_refs);
-    CHECK_STATUS(haul_type_set_size(set_type, set_bytes), HAUL_OK);
-    facet_type = YARD_TYPE(facetT, facet_refs);
+    set_type = YARD_TYPE(setT, set_fields, .size_fn = set_bytes);
+    facet_type = YARD_TYPE(facetT, facet_fields);
     yard_commit(facet_type);
 }
 

@@ -60,38 +60,37 @@ typedef struct aiScene {
 
 static haul_type *mesh_type, *face_type, *node_type, *texture_type;
 
-HAUL_COUNT_FUNCTION(normals, aiMesh, self->mNumVertices)
-HAUL_COUNT_FUNCTION(colours, aiMesh, 4 * (int64_t)self->mNumVertices)
-HAUL_COUNT_FUNCTION(texels, aiTexture,
-                    self->mHeight ? 4 * (int64_t)self->mWidth * self->mHeight : self->mWidth)
+HAUL_FUNCTION(normals, aiMesh, self->mNumVertices)
+HAUL_FUNCTION(colours, aiMesh, 4 * (int64_t)self->mNumVertices)
+HAUL_FUNCTION(texels, aiTexture, self->mHeight ? 4 * (int64_t)self->mWidth * self->mHeight : self->mWidth)
 
 #define SCENE_ROWS                                                                                 \
     HAUL_OBJECT(aiScene, mRootNode, &node_type),                                                   \
-        HAUL_POINTERS(aiScene, mTextures, &texture_type, HAUL_NU(aiScene, mNumTextures)),          \
-        HAUL_OPAQUE(aiScene, mPrivate)
+        HAUL_POINTERS(aiScene, mTextures, &texture_type, HAUL_COUNT(aiScene, mNumTextures)),          \
+        HAUL_RAW(aiScene, mPrivate)
 
-static haul_type *scene_open(const haul_ref *refs, size_t count)
+static haul_type *scene_open(const haul_field *fields, size_t count)
 {
-    static const haul_ref face_refs[] = { HAUL_ARRAY(aiFace, mIndices,
-                                                     HAUL_NU(aiFace, mNumIndices)) };
-    static const haul_ref mesh_refs[] = {
-        HAUL_ARRAY(aiMesh, mVertices, HAUL_NU(aiMesh, mNumVertices)),
-        HAUL_ARRAY(aiMesh, mNormals, HAUL_FN(normals)),
-        HAUL_ARRAY_EACH(aiMesh, mColors, HAUL_FN(colours)),
-        HAUL_ARRAY_EACH(aiMesh, mTextureCoords, HAUL_NU(aiMesh, mNumVertices)),
-        HAUL_OBJECTS(aiMesh, mFaces, &face_type, HAUL_NU(aiMesh, mNumFaces)),
+    static const haul_field face_fields[] = { HAUL_ARRAY(aiFace, mIndices,
+                                                     HAUL_COUNT(aiFace, mNumIndices)) };
+    static const haul_field mesh_fields[] = {
+        HAUL_ARRAY(aiMesh, mVertices, HAUL_COUNT(aiMesh, mNumVertices)),
+        HAUL_ARRAY(aiMesh, mNormals, HAUL_COUNT_FN(normals)),
+        HAUL_EACH(aiMesh, mColors, .count = HAUL_COUNT_FN(colours)),
+        HAUL_EACH(aiMesh, mTextureCoords, .count = HAUL_COUNT(aiMesh, mNumVertices)),
+        HAUL_OBJECTS(aiMesh, mFaces, &face_type, HAUL_COUNT(aiMesh, mNumFaces)),
     };
-    static const haul_ref node_refs[] = {
+    static const haul_field node_fields[] = {
         HAUL_OBJECT(aiNode, mParent, &node_type),
-        HAUL_POINTERS(aiNode, mChildren, &node_type, HAUL_NU(aiNode, mNumChildren)),
-        HAUL_ARRAY(aiNode, mMeshes, HAUL_NU(aiNode, mNumMeshes)),
+        HAUL_POINTERS(aiNode, mChildren, &node_type, HAUL_COUNT(aiNode, mNumChildren)),
+        HAUL_ARRAY(aiNode, mMeshes, HAUL_COUNT(aiNode, mNumMeshes)),
     };
-    static const haul_ref texture_refs[] = { HAUL_BYTES(aiTexture, pcData, HAUL_FN(texels)) };
-    face_type = YARD_TYPE(aiFace, face_refs);
-    mesh_type = YARD_TYPE(aiMesh, mesh_refs);
-    node_type = YARD_TYPE(aiNode, node_refs);
-    texture_type = YARD_TYPE(aiTexture, texture_refs);
-    return yard_type("aiScene", sizeof(aiScene), refs, count);
+    static const haul_field texture_fields[] = { HAUL_BYTES(aiTexture, pcData, HAUL_COUNT_FN(texels)) };
+    face_type = YARD_TYPE(aiFace, face_fields);
+    mesh_type = YARD_TYPE(aiMesh, mesh_fields);
+    node_type = YARD_TYPE(aiNode, node_fields);
+    texture_type = YARD_TYPE(aiTexture, texture_fields);
+    return yard_type("aiScene", sizeof(aiScene), fields, count);
 }
 
 static void scene_close(haul_type **type)
@@ -258,13 +257,13 @@ static int64_t scene_walk(void *root, size_t count)
 
 TEST(structures, PARR_a_scene_of_arrays_of_pointers_to_meshes_nodes_and_textures)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         SCENE_ROWS,
-        HAUL_POINTERS(aiScene, mMeshes, &mesh_type, HAUL_NU(aiScene, mNumMeshes)),
+        HAUL_POINTERS(aiScene, mMeshes, &mesh_type, HAUL_COUNT(aiScene, mNumMeshes)),
     };
     haul_type *type;
     yard_open(1 << 22, 41);
-    type = scene_open(refs, sizeof refs / sizeof *refs);
+    type = scene_open(fields, sizeof fields / sizeof *fields);
     yard_commit(type);
     yard_prove(scene_make(), type, 1, scene_walk);
     scene_close(&type);
@@ -272,25 +271,25 @@ TEST(structures, PARR_a_scene_of_arrays_of_pointers_to_meshes_nodes_and_textures
 
 TEST(structures, PARR_an_array_of_pointers_described_as_one_of_objects_is_refused)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         SCENE_ROWS,
-        HAUL_OBJECTS(aiScene, mMeshes, &mesh_type, HAUL_NU(aiScene, mNumMeshes)),
+        HAUL_OBJECTS(aiScene, mMeshes, &mesh_type, HAUL_COUNT(aiScene, mNumMeshes)),
     };
-    static const haul_ref as_refs[] = {
+    static const haul_field as_fields[] = {
         SCENE_ROWS,
-        HAUL_OBJECTS_AS(aiScene, mMeshes, &mesh_type, HAUL_NU(aiScene, mNumMeshes)),
+        HAUL_ADDRESS(aiScene, mMeshes, .target = &mesh_type, .count = HAUL_COUNT(aiScene, mNumMeshes)),
     };
     /* mPrimitiveTypes and mNumVertices, which may be 0 where addresses are low */
     uint32_t fields[2];
     aiScene *scene;
     haul_type *type;
     yard_open(1 << 22, 42);
-    type = scene_open(refs, sizeof refs / sizeof *refs);
+    type = scene_open(fields, sizeof fields / sizeof *fields);
     yard_refuse_type(type, "aiScene.mMeshes", "bytes");
     scene_close(&type);
     /* and where no C type says so: the pointer is read as the mesh's first fields */
     yard_open(1 << 22, 42);
-    type = scene_open(as_refs, sizeof as_refs / sizeof *as_refs);
+    type = scene_open(as_fields, sizeof as_fields / sizeof *as_fields);
     yard_commit(type);
     scene = scene_of_one_make();
     memcpy(fields, scene->mMeshes, sizeof fields);
@@ -339,29 +338,29 @@ static haul_type *symbuf_type, *symtab_type, *resinfo_type, *atoms_type;
 /* A char **: one pointer, to a string. */
 #define SYMBOL(S, m) HAUL_STRINGS(S, m, HAUL_ONE)
 #define SYMBOL_OF_EACH(S, m, n)                                                                    \
-    HAUL_ROWS3(S, m, NULL, HAUL_NS(S, n), HAUL_ONE, HAUL_NULL_TERMINATED)
+    HAUL_ADDRESS(S, m, .levels = 3, .element_bytes = sizeof(***((S *)0)->m), .count = HAUL_COUNT(S, n), .count2 = HAUL_ONE, .count3 = HAUL_TERMINATED)
 
-static haul_type *topology_open(const haul_ref *types)
+static haul_type *topology_open(const haul_field *types)
 {
-    static const haul_ref symbuf_refs[] = { HAUL_STRINGS(t_symbuf, buf, HAUL_NS(t_symbuf, bufsize)),
+    static const haul_field symbuf_fields[] = { HAUL_STRINGS(t_symbuf, buf, HAUL_COUNT(t_symbuf, bufsize)),
                                             HAUL_OBJECT(t_symbuf, next, &symbuf_type) };
-    static const haul_ref symtab_refs[] = { HAUL_OBJECT(t_symtab, symbuf, &symbuf_type) };
-    static const haul_ref resinfo_refs[] = { SYMBOL(t_resinfo, name) };
-    static const haul_ref atoms_refs[] = {
-        HAUL_ARRAY(t_atoms, m, HAUL_NS(t_atoms, nr)),
+    static const haul_field symtab_fields[] = { HAUL_OBJECT(t_symtab, symbuf, &symbuf_type) };
+    static const haul_field resinfo_fields[] = { SYMBOL(t_resinfo, name) };
+    static const haul_field atoms_fields[] = {
+        HAUL_ARRAY(t_atoms, m, HAUL_COUNT(t_atoms, nr)),
         SYMBOL_OF_EACH(t_atoms, atomname, nr),
-        HAUL_OBJECTS(t_atoms, resinfo, &resinfo_type, HAUL_NS(t_atoms, nres)),
+        HAUL_OBJECTS(t_atoms, resinfo, &resinfo_type, HAUL_COUNT(t_atoms, nres)),
     };
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         SYMBOL(t_topology, name),
         HAUL_EMBED(t_topology, atoms, &atoms_type),
         HAUL_EMBED(t_topology, symtab, &symtab_type),
     };
-    haul_type *type = YARD_TYPE(t_topology, refs);
-    symbuf_type = YARD_TYPE(t_symbuf, symbuf_refs);
-    symtab_type = YARD_TYPE(t_symtab, symtab_refs);
-    resinfo_type = YARD_TYPE(t_resinfo, resinfo_refs);
-    atoms_type = YARD_TYPE(t_atoms, atoms_refs);
+    haul_type *type = YARD_TYPE(t_topology, fields);
+    symbuf_type = YARD_TYPE(t_symbuf, symbuf_fields);
+    symtab_type = YARD_TYPE(t_symtab, symtab_fields);
+    resinfo_type = YARD_TYPE(t_resinfo, resinfo_fields);
+    atoms_type = YARD_TYPE(t_atoms, atoms_fields);
     CHECK_STATUS(haul_type_add(atoms_type, types, 1), HAUL_OK);
     yard_commit(type);
     return type;
@@ -448,7 +447,7 @@ static int64_t topology_walk(void *root, size_t count)
 
 TEST(structures, SHARE_names_that_thousands_of_atoms_share_through_one_symbol_table)
 {
-    static const haul_ref types[] = { SYMBOL_OF_EACH(t_atoms, atomtype, nr) };
+    static const haul_field types[] = { SYMBOL_OF_EACH(t_atoms, atomtype, nr) };
     haul_type *type;
     yard_open(1 << 20, 43);
     type = topology_open(types);
@@ -458,7 +457,7 @@ TEST(structures, SHARE_names_that_thousands_of_atoms_share_through_one_symbol_ta
 
 TEST(structures, SHARE_a_pointer_to_a_symbol_described_as_the_symbol_is_refused_with_both_paths)
 {
-    static const haul_ref types[] = { HAUL_STRINGS(t_atoms, atomtype, HAUL_NS(t_atoms, nr)) };
+    static const haul_field types[] = { HAUL_STRINGS(t_atoms, atomtype, HAUL_COUNT(t_atoms, nr)) };
     haul_type *type;
     yard_open(1 << 20, 44);
     type = topology_open(types);
@@ -470,7 +469,7 @@ TEST(structures, SHARE_a_pointer_to_a_symbol_described_as_the_symbol_is_refused_
 
 TEST(structures, SHARE_a_symbol_that_a_device_could_not_compare_is_told)
 {
-    static const haul_ref types[] = { HAUL_ARRAY(t_atoms, atomtype, HAUL_NS(t_atoms, nr)) };
+    static const haul_field types[] = { HAUL_ARRAY(t_atoms, atomtype, HAUL_COUNT(t_atoms, nr)) };
     haul_type *type;
     yard_open(1 << 20, 45);
     type = topology_open(types);

@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
 
 /* ---- PETSc. What a matrix' data is, its type's name says; how many rows it has, the layout that
  * the matrix leads to, and that others share. Values, columns and row starts may come from one
@@ -58,52 +57,50 @@ static haul_type *layout_type, *ops_type, *mat_type, *aij_type, *dense_type, *ma
 
 static const Mat *mat_of(const haul_here *here)
 {
-    return here->parent;
+    return here->ancestor;
 }
 
 enum { AIJ, DENSE };
 static const haul_case mat_kinds[] = { { AIJ, &aij_type, 0 }, { DENSE, &dense_type, 0 } };
 
-HAUL_COUNT_FUNCTION(mat_kind, Mat, strcmp(self->type_name, "seqaij") == 0 ? AIJ : DENSE)
-HAUL_COUNT_FUNCTION(aij_rows, Mat_SeqAIJ, mat_of(here) ? mat_of(here)->rmap->n : -1)
-HAUL_COUNT_FUNCTION(aij_starts, Mat_SeqAIJ, mat_of(here) ? mat_of(here)->rmap->n + 1 : -1)
-HAUL_COUNT_FUNCTION(dense_values, Mat_SeqDense, (int64_t)self->lda *mat_of(here)->cmap->n)
-HAUL_COUNT_FUNCTION(dense_rows, Mat_SeqDense, mat_of(here)->rmap->n)
+HAUL_FUNCTION(mat_kind, Mat, strcmp(self->type_name, "seqaij") == 0 ? AIJ : DENSE)
+HAUL_FUNCTION(aij_rows, Mat_SeqAIJ, mat_of(here) ? mat_of(here)->rmap->n : -1)
+HAUL_FUNCTION(aij_starts, Mat_SeqAIJ, mat_of(here) ? mat_of(here)->rmap->n + 1 : -1)
+HAUL_FUNCTION(dense_values, Mat_SeqDense, (int64_t)self->lda *mat_of(here)->cmap->n)
+HAUL_FUNCTION(dense_rows, Mat_SeqDense, mat_of(here)->rmap->n)
 
 static void mats_open(const haul_rule *of_starts)
 {
-    static const haul_rule by_name = { .choice = HAUL_BY_FUNCTION(mat_kind, mat_kinds) },
-                           ask = { .with_parent = 1 };
-    static const haul_ref layout_refs[] = { HAUL_ARRAY(PetscLayout, range,
-                                                       HAUL_N_PLUS(PetscLayout, size, 1)) };
-    static const haul_ref ops_refs[] = { HAUL_WORD_BY(MatOps, mult, &function),
-                                         HAUL_WORD_BY(MatOps, scale, &function) };
-    static const haul_ref mat_refs[] = { HAUL_STRING(Mat, type_name),
+    static const haul_field layout_fields[] = { HAUL_ARRAY(PetscLayout, range,
+                                                       HAUL_COUNT_PLUS(PetscLayout, size, 1)) };
+    static const haul_field ops_fields[] = { HAUL_ADDRESS(MatOps, mult, .ownership = HAUL_EXTERNAL),
+                                         HAUL_ADDRESS(MatOps, scale, .ownership = HAUL_EXTERNAL) };
+    static const haul_field mat_fields[] = { HAUL_STRING(Mat, type_name),
                                          HAUL_EMBED(Mat, ops, &ops_type),
                                          HAUL_OBJECT(Mat, rmap, &layout_type),
                                          HAUL_OBJECT(Mat, cmap, &layout_type),
-                                         HAUL_CHOICE(Mat, data, &by_name) };
-    static const haul_ref dense_refs[] = {
-        HAUL_ARRAY_BY(Mat_SeqDense, v, &ask, HAUL_FN(dense_values)),
-        HAUL_ARRAY_BY(Mat_SeqDense, pivots, &ask, HAUL_FN(dense_rows))
+                                         HAUL_ADDRESS(Mat, data, .type_switch = HAUL_SWITCH_FN(mat_kind, mat_kinds)) };
+    static const haul_field dense_fields[] = {
+        HAUL_ARRAY(Mat_SeqDense, v, HAUL_COUNT_FN(dense_values), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(Mat_SeqDense, pivots, HAUL_COUNT_FN(dense_rows), .ancestor = HAUL_PARENT)
     };
-    static const haul_ref mats_refs[] = { HAUL_POINTERS(mats, mat, &mat_type, HAUL_NS(mats, n)) };
-    const haul_ref aij_refs[] = {
-        HAUL_ARRAY_BY(Mat_SeqAIJ, imax, &ask, HAUL_FN(aij_rows)),
-        HAUL_ARRAY_BY(Mat_SeqAIJ, ilen, &ask, HAUL_FN(aij_rows)),
-        HAUL_ARRAY_BY(Mat_SeqAIJ, i, of_starts, HAUL_FN(aij_starts)),
-        HAUL_ARRAY(Mat_SeqAIJ, j, HAUL_NS(Mat_SeqAIJ, maxnz)),
-        HAUL_ARRAY_BY(Mat_SeqAIJ, diag, &ask, HAUL_FN(aij_rows)),
-        HAUL_ARRAY(Mat_SeqAIJ, a, HAUL_NS(Mat_SeqAIJ, maxnz)),
-        HAUL_ARRAY_BY(Mat_SeqAIJ, solve_work, &ask, HAUL_FN(aij_rows)),
+    static const haul_field mats_fields[] = { HAUL_POINTERS(mats, mat, &mat_type, HAUL_COUNT(mats, n)) };
+    const haul_field aij_fields[] = {
+        HAUL_ARRAY(Mat_SeqAIJ, imax, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(Mat_SeqAIJ, ilen, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY_BY(Mat_SeqAIJ, i, of_starts, HAUL_COUNT_FN(aij_starts)),
+        HAUL_ARRAY(Mat_SeqAIJ, j, HAUL_COUNT(Mat_SeqAIJ, maxnz)),
+        HAUL_ARRAY(Mat_SeqAIJ, diag, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
+        HAUL_ARRAY(Mat_SeqAIJ, a, HAUL_COUNT(Mat_SeqAIJ, maxnz)),
+        HAUL_ARRAY(Mat_SeqAIJ, solve_work, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
         HAUL_OBJECT(Mat_SeqAIJ, parent, &mat_type),
     };
-    layout_type = YARD_TYPE(PetscLayout, layout_refs);
-    ops_type = YARD_TYPE(MatOps, ops_refs);
-    mat_type = YARD_TYPE(Mat, mat_refs);
-    aij_type = YARD_TYPE(Mat_SeqAIJ, aij_refs);
-    dense_type = YARD_TYPE(Mat_SeqDense, dense_refs);
-    mats_type = YARD_TYPE(mats, mats_refs);
+    layout_type = YARD_TYPE(PetscLayout, layout_fields);
+    ops_type = YARD_TYPE(MatOps, ops_fields);
+    mat_type = YARD_TYPE(Mat, mat_fields);
+    aij_type = YARD_TYPE(Mat_SeqAIJ, aij_fields);
+    dense_type = YARD_TYPE(Mat_SeqDense, dense_fields);
+    mats_type = YARD_TYPE(mats, mats_fields);
     yard_commit(mats_type);
 }
 
@@ -275,7 +272,6 @@ static int64_t mats_walk(void *root, size_t count)
 TEST(structures,
      PETSc_matrices_that_take_their_sizes_from_shared_layouts_and_their_kinds_from_names)
 {
-    static const haul_rule ask = { .with_parent = 1 };
     yard_open(1 << 20, 120);
     mats_open(&ask);
     yard_prove(mats_make(), mats_type, 1, mats_walk);
@@ -284,7 +280,6 @@ TEST(structures,
 
 TEST(structures, PETSc_a_size_that_forgets_to_ask_for_the_parent_is_refused)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN };
     yard_open(1 << 20, 121);
     mats_open(&always);
     yard_refuse(mats_make(), mats_type, 1, HAUL_ERROR_GRAPH, "root.mat[0].data.i",
@@ -315,33 +310,33 @@ typedef struct partition {
 
 static haul_type *graph_type, *partition_type;
 
-HAUL_COUNT_FUNCTION(vertices, graph_t, self->nvtxs)
-HAUL_COUNT_FUNCTION(caller_edges, partition, self->xadj[self->nvtxs])
+HAUL_FUNCTION(vertices, graph_t, self->nvtxs)
+HAUL_FUNCTION(caller_edges, partition, self->xadj[self->nvtxs])
 
 static void metis_open(void)
 {
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(graph_t, xadj, HAUL_N_PLUS(graph_t, nvtxs, 1)),
-        HAUL_ARRAY(graph_t, vwgt, HAUL_N2(graph_t, nvtxs, ncon)),
-        HAUL_ARRAY(graph_t, vsize, HAUL_FN(vertices)),
-        HAUL_ARRAY(graph_t, adjncy, HAUL_NS(graph_t, nedges)),
-        HAUL_ARRAY(graph_t, adjwgt, HAUL_NS(graph_t, nedges)),
-        HAUL_ARRAY(graph_t, tvwgt, HAUL_NS(graph_t, ncon)),
-        HAUL_ARRAY(graph_t, invtvwgt, HAUL_NS(graph_t, ncon)),
-        HAUL_ARRAY(graph_t, label, HAUL_FN(vertices)),
-        HAUL_ARRAY(graph_t, cmap, HAUL_FN(vertices)),
-        HAUL_ARRAY(graph_t, where, HAUL_NS(graph_t, nvtxs)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(graph_t, xadj, HAUL_COUNT_PLUS(graph_t, nvtxs, 1)),
+        HAUL_ARRAY(graph_t, vwgt, HAUL_COUNT(graph_t, nvtxs, ncon)),
+        HAUL_ARRAY(graph_t, vsize, HAUL_COUNT_FN(vertices)),
+        HAUL_ARRAY(graph_t, adjncy, HAUL_COUNT(graph_t, nedges)),
+        HAUL_ARRAY(graph_t, adjwgt, HAUL_COUNT(graph_t, nedges)),
+        HAUL_ARRAY(graph_t, tvwgt, HAUL_COUNT(graph_t, ncon)),
+        HAUL_ARRAY(graph_t, invtvwgt, HAUL_COUNT(graph_t, ncon)),
+        HAUL_ARRAY(graph_t, label, HAUL_COUNT_FN(vertices)),
+        HAUL_ARRAY(graph_t, cmap, HAUL_COUNT_FN(vertices)),
+        HAUL_ARRAY(graph_t, where, HAUL_COUNT(graph_t, nvtxs)),
         HAUL_OBJECT(graph_t, coarser, &graph_type),
         HAUL_OBJECT(graph_t, finer, &graph_type),
     };
-    static const haul_ref partition_refs[] = {
-        HAUL_ARRAY(partition, xadj, HAUL_N_PLUS(partition, nvtxs, 1)),
-        HAUL_ARRAY(partition, adjncy, HAUL_FN(caller_edges)),
-        HAUL_ARRAY(partition, part, HAUL_NS(partition, nvtxs)),
+    static const haul_field partition_fields[] = {
+        HAUL_ARRAY(partition, xadj, HAUL_COUNT_PLUS(partition, nvtxs, 1)),
+        HAUL_ARRAY(partition, adjncy, HAUL_COUNT_FN(caller_edges)),
+        HAUL_ARRAY(partition, part, HAUL_COUNT(partition, nvtxs)),
         HAUL_OBJECT(partition, graph, &graph_type),
     };
-    graph_type = YARD_TYPE(graph_t, refs);
-    partition_type = YARD_TYPE(partition, partition_refs);
+    graph_type = YARD_TYPE(graph_t, fields);
+    partition_type = YARD_TYPE(partition, partition_fields);
     yard_commit(partition_type);
 }
 
@@ -539,11 +534,9 @@ static haul_type *list_of(haul_type *of)
 
 static void foam_open(const haul_rule *of_link)
 {
-    static const haul_rule of_class = { .choice = HAUL_BY_FUNCTION(patch_kind, patch_kinds) };
-    static const haul_ref ulist_refs[] = { HAUL_OBJECTS_AS(UList, v, &list_element,
-                                                           HAUL_NS(UList, size)) };
-    static const haul_ref pointer_refs[] = { { "patch",
-                                               HAUL_REF_POINTER,
+    static const haul_field ulist_fields[] = { HAUL_ADDRESS(UList, v, .target = &list_element, .count = HAUL_COUNT(UList, size)) };
+    static const haul_field pointer_fields[] = { { "patch",
+                                               HAUL_FIELD_POINTER,
                                                0,
                                                sizeof(void *),
                                                0,
@@ -552,47 +545,47 @@ static void foam_open(const haul_rule *of_link)
                                                { HAUL_ONE, HAUL_ONE, HAUL_ONE },
                                                0,
                                                &of_class } };
-    static const haul_ref mesh_refs[] = { HAUL_EMBED(mesh, lower, &ints_type),
+    static const haul_field mesh_fields[] = { HAUL_EMBED(mesh, lower, &ints_type),
                                           HAUL_EMBED(mesh, upper, &ints_type),
                                           HAUL_EMBED(mesh, boundary, &patches_type) };
-    static const haul_ref patch_refs[] = { HAUL_WORD_BY(patch, virtuals, &function),
+    static const haul_field patch_fields[] = { HAUL_ADDRESS(patch, virtuals, .ownership = HAUL_EXTERNAL),
                                            HAUL_OBJECT(patch, of, &mesh_type),
                                            HAUL_EMBED(patch, cells, &ints_type) };
-    static const haul_ref fixed_refs[] = { HAUL_EMBED(fixed_patch, base, &patch_type),
+    static const haul_field fixed_fields[] = { HAUL_EMBED(fixed_patch, base, &patch_type),
                                            HAUL_EMBED(fixed_patch, values, &doubles_type) };
-    static const haul_ref field_refs[] = { HAUL_EMBED(scalarField, list, &doubles_type) };
-    static const haul_ref matrix_refs[] = { HAUL_OBJECT(lduMatrix, of, &mesh_type),
+    static const haul_field field_fields[] = { HAUL_EMBED(scalarField, list, &doubles_type) };
+    static const haul_field matrix_fields[] = { HAUL_OBJECT(lduMatrix, of, &mesh_type),
                                             HAUL_OBJECT(lduMatrix, lowerPtr, &field_type),
                                             HAUL_OBJECT(lduMatrix, diagPtr, &field_type),
                                             HAUL_OBJECT(lduMatrix, upperPtr, &field_type) };
-    static const haul_ref parcel_refs[] = { HAUL_WORD_BY(parcel, virtuals, &function),
+    static const haul_field parcel_fields[] = { HAUL_ADDRESS(parcel, virtuals, .ownership = HAUL_EXTERNAL),
                                             HAUL_EMBED(parcel, link, &link_type),
                                             HAUL_OBJECT(parcel, of, &mesh_type) };
-    const haul_ref link_refs[] = { HAUL_OBJECT_BY(dl_link, prev, &parcel_type, of_link),
+    const haul_field link_fields[] = { HAUL_OBJECT_BY(dl_link, prev, &parcel_type, of_link),
                                    HAUL_OBJECT_BY(dl_link, next, &parcel_type, of_link) };
-    const haul_ref foam_refs[] = {
+    const haul_field foam_fields[] = {
         HAUL_OBJECT(foam, of, &mesh_type),
         HAUL_EMBED(foam, symmetric, &matrix_type),
         HAUL_EMBED(foam, full, &matrix_type),
         HAUL_OBJECT_BY(foam, parcels.first, &parcel_type, of_link),
         HAUL_OBJECT_BY(foam, parcels.last, &parcel_type, of_link),
     };
-    CHECK_STATUS(haul_type_parameter("T", &list_element), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("int", sizeof(int), &int_type), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("double", sizeof(double), &double_type), HAUL_OK);
-    ulist_type = YARD_TYPE(UList, ulist_refs);
-    patch_pointer = yard_type("patch *", sizeof(void *), pointer_refs, 1);
+    CHECK_STATUS(haul_type_parameter(type_context(), "T", &list_element), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", sizeof(int), &int_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "double", sizeof(double), &double_type), HAUL_OK);
+    ulist_type = YARD_TYPE(UList, ulist_fields);
+    patch_pointer = yard_type("patch *", sizeof(void *), pointer_fields, 1);
     ints_type = list_of(int_type);
     doubles_type = list_of(double_type);
     patches_type = list_of(patch_pointer);
-    mesh_type = YARD_TYPE(mesh, mesh_refs);
-    patch_type = YARD_TYPE(patch, patch_refs);
-    fixed_type = YARD_TYPE(fixed_patch, fixed_refs);
-    field_type = YARD_TYPE(scalarField, field_refs);
-    matrix_type = YARD_TYPE(lduMatrix, matrix_refs);
-    link_type = YARD_TYPE(dl_link, link_refs);
-    parcel_type = YARD_TYPE(parcel, parcel_refs);
-    foam_type = YARD_TYPE(foam, foam_refs);
+    mesh_type = YARD_TYPE(mesh, mesh_fields);
+    patch_type = YARD_TYPE(patch, patch_fields);
+    fixed_type = YARD_TYPE(fixed_patch, fixed_fields);
+    field_type = YARD_TYPE(scalarField, field_fields);
+    matrix_type = YARD_TYPE(lduMatrix, matrix_fields);
+    link_type = YARD_TYPE(dl_link, link_fields);
+    parcel_type = YARD_TYPE(parcel, parcel_fields);
+    foam_type = YARD_TYPE(foam, foam_fields);
     yard_commit(foam_type);
 }
 
@@ -721,7 +714,6 @@ static int64_t foam_walk(void *root, size_t count)
 TEST(structures,
      OpenFOAM_lists_of_anything_patches_by_their_virtual_tables_and_parcels_by_links_within_them)
 {
-    static const haul_rule hook = { .base = -(int64_t)offsetof(parcel, link) };
     yard_open(1 << 20, 123);
     foam_open(&hook);
     yard_prove(foam_make(), foam_type, 1, foam_walk);
@@ -730,7 +722,6 @@ TEST(structures,
 
 TEST(structures, OpenFOAM_a_link_taken_for_the_beginning_of_its_parcel_is_refused)
 {
-    static const haul_rule start = { .base = 0 };
     yard_open(1 << 20, 124);
     foam_open(&start);
     yard_refuse(foam_make(), foam_type, 1, HAUL_ERROR_GRAPH, "root.parcels.first.link.next",

@@ -19,18 +19,18 @@ typedef struct CSRMatrix {
 
 static haul_type *csr_type;
 
-HAUL_COUNT_FUNCTION(csr_columns, CSRMatrix, self->num_nonzeros) /* not asked for a NULL pointer */
+HAUL_FUNCTION(csr_columns, CSRMatrix, self->num_nonzeros) /* not asked for a NULL pointer */
 
 static void csr_open(void)
 {
-    static const haul_ref refs[] = {
-        HAUL_ARRAY(CSRMatrix, i, HAUL_N_PLUS(CSRMatrix, num_rows, 1)),
-        HAUL_ARRAY(CSRMatrix, j, HAUL_FN(csr_columns)),
-        HAUL_ARRAY(CSRMatrix, big_j, HAUL_FN(csr_columns)),
-        HAUL_ARRAY(CSRMatrix, data, HAUL_NS(CSRMatrix, num_nonzeros)),
-        HAUL_ARRAY(CSRMatrix, rownnz, HAUL_NS(CSRMatrix, num_rownnz)),
+    static const haul_field fields[] = {
+        HAUL_ARRAY(CSRMatrix, i, HAUL_COUNT_PLUS(CSRMatrix, num_rows, 1)),
+        HAUL_ARRAY(CSRMatrix, j, HAUL_COUNT_FN(csr_columns)),
+        HAUL_ARRAY(CSRMatrix, big_j, HAUL_COUNT_FN(csr_columns)),
+        HAUL_ARRAY(CSRMatrix, data, HAUL_COUNT(CSRMatrix, num_nonzeros)),
+        HAUL_ARRAY(CSRMatrix, rownnz, HAUL_COUNT(CSRMatrix, num_rownnz)),
     };
-    csr_type = YARD_TYPE(CSRMatrix, refs);
+    csr_type = YARD_TYPE(CSRMatrix, fields);
 }
 
 /* Rows of 0 to 6 entries. The sum: each entry times its column, and the rows that have any. */
@@ -116,22 +116,22 @@ TEST(structures, CNT_sparse_matrices_whose_sizes_stand_beside_their_arrays)
 
 TEST(structures, CNT_the_wrong_sibling_for_a_count_is_told_by_the_block_it_leads_to)
 {
-    static const haul_ref short_refs[] = { HAUL_ARRAY(CSRMatrix, data,
-                                                      HAUL_NS(CSRMatrix, num_rows)) };
-    static const haul_ref long_refs[] = { HAUL_ARRAY(CSRMatrix, rownnz,
-                                                     HAUL_NS(CSRMatrix, num_rows)) };
+    static const haul_field short_fields[] = { HAUL_ARRAY(CSRMatrix, data,
+                                                      HAUL_COUNT(CSRMatrix, num_rows)) };
+    static const haul_field long_fields[] = { HAUL_ARRAY(CSRMatrix, rownnz,
+                                                     HAUL_COUNT(CSRMatrix, num_rows)) };
     haul_type *type;
     CSRMatrix *a;
     char words[100];
     yard_open(1 << 20, 2);
     a = csr_make(1, 500);
-    type = YARD_TYPE(CSRMatrix, short_refs);
+    type = YARD_TYPE(CSRMatrix, short_fields);
     yard_commit(type);
     snprintf(words, sizeof words, "only the first 4000 bytes of its block of %d are described",
              a->num_nonzeros * 8);
     yard_tell(a, type, 1, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.data[0]", words);
     haul_type_free(&type);
-    type = YARD_TYPE(CSRMatrix, long_refs);
+    type = YARD_TYPE(CSRMatrix, long_fields);
     yard_commit(type);
     yard_tell(a, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.rownnz[0]",
               "described as 2000 bytes, but its block of");
@@ -168,31 +168,31 @@ typedef struct ParAMGData {
 
 static haul_type *par_type, *vector_type;
 
-HAUL_COUNT_FUNCTION(offd_columns, ParCSRMatrix, self->offd->num_cols)
-HAUL_COUNT_FUNCTION(level_rows, ParAMGData, self->A_array[here->index]->diag->num_rows)
-HAUL_COUNT_FUNCTION(cycle_sweeps, ParAMGData, self->num_grid_sweeps[here->index])
+HAUL_FUNCTION(offd_columns, ParCSRMatrix, self->offd->num_cols)
+HAUL_FUNCTION(level_rows, ParAMGData, self->A_array[here->index]->diag->num_rows)
+HAUL_FUNCTION(cycle_sweeps, ParAMGData, self->num_grid_sweeps[here->index])
 
 #define AMG_ROWS(levels, markers)                                                                  \
-    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_NS(ParAMGData, num_levels)),                \
+    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_COUNT(ParAMGData, num_levels)),                \
         HAUL_POINTERS(ParAMGData, P_array, &par_type, levels),                                     \
-        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),         \
-        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_NS(ParAMGData, num_levels)),         \
-        HAUL_ROWS(ParAMGData, CF_marker_array, NULL, HAUL_N_PLUS(ParAMGData, num_levels, -1),      \
+        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_COUNT(ParAMGData, num_levels)),         \
+        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_COUNT(ParAMGData, num_levels)),         \
+        HAUL_ARRAYS(ParAMGData, CF_marker_array, HAUL_COUNT_PLUS(ParAMGData, num_levels, -1), \
                   markers),                                                                        \
-        HAUL_ROWS(ParAMGData, grid_relax_points, NULL, HAUL_FIXED(CYCLES), HAUL_FN(cycle_sweeps))
+        HAUL_ARRAYS(ParAMGData, grid_relax_points, HAUL_FIXED(CYCLES), HAUL_COUNT_FN(cycle_sweeps))
 
 static void amg_open(void)
 {
-    static const haul_ref par_refs[] = {
+    static const haul_field par_fields[] = {
         HAUL_OBJECT(ParCSRMatrix, diag, &csr_type),
         HAUL_OBJECT(ParCSRMatrix, offd, &csr_type),
-        HAUL_ARRAY(ParCSRMatrix, col_map_offd, HAUL_FN(offd_columns)),
-        HAUL_ARRAY(ParCSRMatrix, row_starts, HAUL_N_PLUS(ParCSRMatrix, num_procs, 1)),
+        HAUL_ARRAY(ParCSRMatrix, col_map_offd, HAUL_COUNT_FN(offd_columns)),
+        HAUL_ARRAY(ParCSRMatrix, row_starts, HAUL_COUNT_PLUS(ParCSRMatrix, num_procs, 1)),
     };
-    static const haul_ref vector_refs[] = { HAUL_ARRAY(Vector, data, HAUL_NS(Vector, size)) };
+    static const haul_field vector_fields[] = { HAUL_ARRAY(Vector, data, HAUL_COUNT(Vector, size)) };
     csr_open();
-    par_type = YARD_TYPE(ParCSRMatrix, par_refs);
-    vector_type = YARD_TYPE(Vector, vector_refs);
+    par_type = YARD_TYPE(ParCSRMatrix, par_fields);
+    vector_type = YARD_TYPE(Vector, vector_fields);
 }
 
 static void amg_close(haul_type **type)
@@ -316,38 +316,38 @@ static int64_t amg_walk(void *root, size_t count)
 
 TEST(structures, PARA_levels_whose_arrays_are_as_long_as_the_matrix_of_the_same_level)
 {
-    static const haul_ref refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1),
-                                              HAUL_FN(level_rows)) };
+    static const haul_field fields[] = { AMG_ROWS(HAUL_COUNT_PLUS(ParAMGData, num_levels, -1),
+                                              HAUL_COUNT_FN(level_rows)) };
     haul_type *type;
     ParAMGData *amg;
     yard_open(1 << 22, 3);
     amg_open();
-    type = YARD_TYPE(ParAMGData, refs);
+    type = YARD_TYPE(ParAMGData, fields);
     yard_commit(type);
     amg = amg_make();
     yard_prove(amg, type, 1, amg_walk);
     amg_close(&type);
 }
 
-HAUL_COUNT_FUNCTION(finest_rows, ParAMGData, self->A_array[0]->diag->num_rows)
+HAUL_FUNCTION(finest_rows, ParAMGData, self->A_array[0]->diag->num_rows)
 
 TEST(structures, PARA_counts_that_forget_their_slot_or_count_a_slot_too_many_are_refused_or_told)
 {
-    static const haul_ref same_refs[] = { AMG_ROWS(HAUL_N_PLUS(ParAMGData, num_levels, -1),
-                                                   HAUL_FN(finest_rows)) };
-    static const haul_ref long_refs[] = { AMG_ROWS(HAUL_NS(ParAMGData, num_levels),
-                                                   HAUL_FN(level_rows)) };
+    static const haul_field same_fields[] = { AMG_ROWS(HAUL_COUNT_PLUS(ParAMGData, num_levels, -1),
+                                                   HAUL_COUNT_FN(finest_rows)) };
+    static const haul_field long_fields[] = { AMG_ROWS(HAUL_COUNT(ParAMGData, num_levels),
+                                                   HAUL_COUNT_FN(level_rows)) };
     haul_type *type;
     ParAMGData *amg;
     yard_open(1 << 22, 4);
     amg_open();
     amg = amg_make();
-    type = YARD_TYPE(ParAMGData, same_refs);
+    type = YARD_TYPE(ParAMGData, same_fields);
     yard_commit(type);
     yard_tell(amg, type, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.CF_marker_array[1][0]",
               "described as 16000 bytes, but its block of 8000 bytes");
     haul_type_free(&type);
-    type = YARD_TYPE(ParAMGData, long_refs);
+    type = YARD_TYPE(ParAMGData, long_fields);
     yard_commit(type);
     yard_refuse(amg, type, 1, HAUL_ERROR_GRAPH, "root.P_array[5]",
                 "outside any process's address range");
@@ -381,33 +381,32 @@ typedef struct product {
 
 static haul_type *exchange_type, *par_vector_type, *product_type;
 
-HAUL_COUNT_FUNCTION(sent_elements, ParCSRCommPkg, self->send_map_starts[self->num_sends])
-HAUL_COUNT_FUNCTION(processes, ParVector, here->argument ? *(const int *)here->argument + 1 : -1)
+HAUL_FUNCTION(sent_elements, ParCSRCommPkg, self->send_map_starts[self->num_sends])
+HAUL_FUNCTION(processes, ParVector, here->argument ? *(const int *)here->argument + 1 : -1)
 
 static void product_open(void)
 {
-    static const haul_rule handle = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref exchange_refs[] = {
-        HAUL_WORD_BY(ParCSRCommPkg, comm, &handle),
-        HAUL_ARRAY(ParCSRCommPkg, send_procs, HAUL_NS(ParCSRCommPkg, num_sends)),
-        HAUL_ARRAY(ParCSRCommPkg, send_map_starts, HAUL_N_PLUS(ParCSRCommPkg, num_sends, 1)),
-        HAUL_ARRAY(ParCSRCommPkg, send_map_elmts, HAUL_FN(sent_elements)),
-        HAUL_ARRAY(ParCSRCommPkg, recv_procs, HAUL_NS(ParCSRCommPkg, num_recvs)),
-        HAUL_ARRAY(ParCSRCommPkg, recv_vec_starts, HAUL_N_PLUS(ParCSRCommPkg, num_recvs, 1)),
+    static const haul_field exchange_fields[] = {
+        HAUL_ADDRESS(ParCSRCommPkg, comm, .ownership = HAUL_EXTERNAL),
+        HAUL_ARRAY(ParCSRCommPkg, send_procs, HAUL_COUNT(ParCSRCommPkg, num_sends)),
+        HAUL_ARRAY(ParCSRCommPkg, send_map_starts, HAUL_COUNT_PLUS(ParCSRCommPkg, num_sends, 1)),
+        HAUL_ARRAY(ParCSRCommPkg, send_map_elmts, HAUL_COUNT_FN(sent_elements)),
+        HAUL_ARRAY(ParCSRCommPkg, recv_procs, HAUL_COUNT(ParCSRCommPkg, num_recvs)),
+        HAUL_ARRAY(ParCSRCommPkg, recv_vec_starts, HAUL_COUNT_PLUS(ParCSRCommPkg, num_recvs, 1)),
     };
-    static const haul_ref par_vector_refs[] = {
-        HAUL_WORD_BY(ParVector, comm, &handle),
-        HAUL_ARRAY(ParVector, partitioning, HAUL_FN(processes)),
+    static const haul_field par_vector_fields[] = {
+        HAUL_ADDRESS(ParVector, comm, .ownership = HAUL_EXTERNAL),
+        HAUL_ARRAY(ParVector, partitioning, HAUL_COUNT_FN(processes)),
         HAUL_OBJECT(ParVector, local_vector, &vector_type)
     };
-    static const haul_ref product_refs[] = { HAUL_OBJECT(product, A, &par_type),
+    static const haul_field product_fields[] = { HAUL_OBJECT(product, A, &par_type),
                                              HAUL_OBJECT(product, exchange, &exchange_type),
                                              HAUL_OBJECT(product, x, &par_vector_type),
                                              HAUL_OBJECT(product, y, &par_vector_type) };
     amg_open();
-    exchange_type = YARD_TYPE(ParCSRCommPkg, exchange_refs);
-    par_vector_type = YARD_TYPE(ParVector, par_vector_refs);
-    product_type = YARD_TYPE(product, product_refs);
+    exchange_type = YARD_TYPE(ParCSRCommPkg, exchange_fields);
+    par_vector_type = YARD_TYPE(ParVector, par_vector_fields);
+    product_type = YARD_TYPE(product, product_fields);
     yard_commit(product_type);
 }
 

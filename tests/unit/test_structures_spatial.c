@@ -6,7 +6,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL };
 
 /* ---- tinybvh. A tree over triangles, or one over instances of other trees, which many instances
  * share; vertices are a slice of the user's, of his stride, perhaps with indices; fragments are
@@ -65,33 +64,31 @@ typedef struct BVH {
 
 static haul_type *base_type, *bvh_type;
 
-HAUL_TEST_FUNCTION(is_over_instances, BVH, self->instList != NULL)
-HAUL_TEST_FUNCTION(is_over_triangles, BVH, self->instList == NULL)
-HAUL_COUNT_FUNCTION(slice_floats, BVH, (int64_t)self->verts.count * self->verts.stride)
-HAUL_COUNT_FUNCTION(vertex_indices, BVH, (int64_t)self->base.triCount * 3)
-HAUL_COUNT_FUNCTION(instances, BVH, self->base.triCount)
-HAUL_COUNT_FUNCTION(fragments, BVH, self->base.idxCount)
+HAUL_FUNCTION(is_over_instances, BVH, self->instList != NULL)
+HAUL_FUNCTION(is_over_triangles, BVH, self->instList == NULL)
+HAUL_FUNCTION(slice_floats, BVH, (int64_t)self->verts.count * self->verts.stride)
+HAUL_FUNCTION(vertex_indices, BVH, (int64_t)self->base.triCount * 3)
+HAUL_FUNCTION(instances, BVH, self->base.triCount)
+HAUL_FUNCTION(fragments, BVH, self->base.idxCount)
 
 static void bvh_open(void)
 {
-    static const haul_rule tree = { .when = HAUL_IF(is_over_triangles) },
-                           top = { .when = HAUL_IF(is_over_instances) };
-    static const haul_ref base_refs[] = { HAUL_WORD_BY(BVHBase, context.malloc, &function),
-                                          HAUL_WORD_BY(BVHBase, context.free, &function),
-                                          HAUL_OPAQUE(BVHBase, context.userdata) };
-    static const haul_ref refs[] = {
+    static const haul_field base_fields[] = { HAUL_ADDRESS(BVHBase, context.malloc, .ownership = HAUL_EXTERNAL),
+                                          HAUL_ADDRESS(BVHBase, context.free, .ownership = HAUL_EXTERNAL),
+                                          HAUL_RAW(BVHBase, context.userdata) };
+    static const haul_field fields[] = {
         HAUL_EMBED(BVH, base, &base_type),
-        HAUL_ARRAY_BY(BVH, verts.data, &tree, HAUL_FN(slice_floats)),
-        HAUL_ARRAY_BY(BVH, vertIdx, &tree, HAUL_FN(vertex_indices)),
-        HAUL_ARRAY(BVH, primIdx, HAUL_NU(BVH, base.idxCount)),
-        HAUL_ARRAY(BVH, instList, HAUL_FN(instances)),
-        HAUL_POINTERS_BY(BVH, blasList, &bvh_type, &top, HAUL_NU(BVH, blasCount)),
-        HAUL_ARRAY(BVH, bvhNode, HAUL_NU(BVH, base.allocatedNodes)),
-        HAUL_ARRAY(BVH, fragment, HAUL_FN(fragments)),
-        HAUL_WORD_BY(BVH, customIntersect, &function),
+        HAUL_ARRAY(BVH, verts.data, HAUL_COUNT_FN(slice_floats), .when = HAUL_WHEN_FN(is_over_triangles)),
+        HAUL_ARRAY(BVH, vertIdx, HAUL_COUNT_FN(vertex_indices), .when = HAUL_WHEN_FN(is_over_triangles)),
+        HAUL_ARRAY(BVH, primIdx, HAUL_COUNT(BVH, base.idxCount)),
+        HAUL_ARRAY(BVH, instList, HAUL_COUNT_FN(instances)),
+        HAUL_ADDRESS(BVH, blasList, .levels = 2, .target = &bvh_type, .count = HAUL_COUNT(BVH, blasCount), .when = HAUL_WHEN_FN(is_over_instances)),
+        HAUL_ARRAY(BVH, bvhNode, HAUL_COUNT(BVH, base.allocatedNodes)),
+        HAUL_ARRAY(BVH, fragment, HAUL_COUNT_FN(fragments)),
+        HAUL_ADDRESS(BVH, customIntersect, .ownership = HAUL_EXTERNAL),
     };
-    base_type = YARD_TYPE(BVHBase, base_refs);
-    bvh_type = YARD_TYPE(BVH, refs);
+    base_type = YARD_TYPE(BVHBase, base_fields);
+    bvh_type = YARD_TYPE(BVH, fields);
     yard_commit(bvh_type);
 }
 
@@ -257,30 +254,30 @@ typedef struct SHPTree {
 
 static haul_type *shape_type, *shape_node_type, *tree_type;
 
-HAUL_TEST_FUNCTION(is_sub_node, SHPTreeNode, (int)here->index < self->nSubNodes)
-HAUL_COUNT_FUNCTION(node_shapes, SHPTreeNode, self->nShapeCount)
-HAUL_COUNT_FUNCTION(shape_vertices, SHPObject, self->nVertices)
+HAUL_FUNCTION(is_sub_node, SHPTreeNode, (int)here->index < self->nSubNodes)
+HAUL_FUNCTION(node_shapes, SHPTreeNode, self->nShapeCount)
+HAUL_FUNCTION(shape_vertices, SHPObject, self->nVertices)
 
 static void shapes_open(const haul_rule *of_place)
 {
-    static const haul_ref shape_refs[] = {
-        HAUL_ARRAY(SHPObject, panPartStart, HAUL_NS(SHPObject, nParts)),
-        HAUL_ARRAY(SHPObject, panPartType, HAUL_NS(SHPObject, nParts)),
-        HAUL_ARRAY(SHPObject, padfX, HAUL_NS(SHPObject, nVertices)),
-        HAUL_ARRAY(SHPObject, padfY, HAUL_NS(SHPObject, nVertices)),
-        HAUL_ARRAY(SHPObject, padfZ, HAUL_FN(shape_vertices)),
-        HAUL_ARRAY(SHPObject, padfM, HAUL_FN(shape_vertices)),
+    static const haul_field shape_fields[] = {
+        HAUL_ARRAY(SHPObject, panPartStart, HAUL_COUNT(SHPObject, nParts)),
+        HAUL_ARRAY(SHPObject, panPartType, HAUL_COUNT(SHPObject, nParts)),
+        HAUL_ARRAY(SHPObject, padfX, HAUL_COUNT(SHPObject, nVertices)),
+        HAUL_ARRAY(SHPObject, padfY, HAUL_COUNT(SHPObject, nVertices)),
+        HAUL_ARRAY(SHPObject, padfZ, HAUL_COUNT_FN(shape_vertices)),
+        HAUL_ARRAY(SHPObject, padfM, HAUL_COUNT_FN(shape_vertices)),
     };
-    const haul_ref node_refs[] = {
-        HAUL_ARRAY(SHPTreeNode, panShapeIds, HAUL_NS(SHPTreeNode, nShapeCount)),
-        HAUL_POINTERS(SHPTreeNode, papsShapeObj, &shape_type, HAUL_FN(node_shapes)),
+    const haul_field node_fields[] = {
+        HAUL_ARRAY(SHPTreeNode, panShapeIds, HAUL_COUNT(SHPTreeNode, nShapeCount)),
+        HAUL_POINTERS(SHPTreeNode, papsShapeObj, &shape_type, HAUL_COUNT_FN(node_shapes)),
         HAUL_OBJECT_EACH_BY(SHPTreeNode, apsSubNode, &shape_node_type, of_place),
     };
-    static const haul_ref tree_refs[] = { HAUL_WORD_BY(SHPTree, hSHP, &function),
+    static const haul_field tree_fields[] = { HAUL_ADDRESS(SHPTree, hSHP, .ownership = HAUL_EXTERNAL),
                                           HAUL_OBJECT(SHPTree, psRoot, &shape_node_type) };
-    shape_type = YARD_TYPE(SHPObject, shape_refs);
-    shape_node_type = YARD_TYPE(SHPTreeNode, node_refs);
-    tree_type = YARD_TYPE(SHPTree, tree_refs);
+    shape_type = YARD_TYPE(SHPObject, shape_fields);
+    shape_node_type = YARD_TYPE(SHPTreeNode, node_fields);
+    tree_type = YARD_TYPE(SHPTree, tree_fields);
     yard_commit(tree_type);
 }
 
@@ -355,7 +352,6 @@ static int64_t shapes_walk(void *root, size_t count)
 
 TEST(structures, shapelib_trees_of_which_a_node_uses_the_first_of_its_places)
 {
-    static const haul_rule is_used = { .when = HAUL_IF(is_sub_node) };
     yard_open(1 << 20, 161);
     shapes_open(&is_used);
     yard_prove(shapes_make(), tree_type, 1, shapes_walk);
@@ -364,7 +360,6 @@ TEST(structures, shapelib_trees_of_which_a_node_uses_the_first_of_its_places)
 
 TEST(structures, shapelib_a_place_that_is_not_used_is_refused_when_it_is_followed)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN };
     yard_open(1 << 20, 162);
     shapes_open(&always);
     yard_refuse(shapes_make(), tree_type, 1, HAUL_ERROR_GRAPH, "root.psRoot.apsSubNode[3]",
@@ -439,39 +434,35 @@ typedef struct t_topology {
 
 static haul_type *cmap_type, *cmapdata_type, *ilist_type, *idef_type, *topology_type;
 
-HAUL_COUNT_FUNCTION(map_values, gmx_cmapdata_t,
-                    here->parent ? 4 * ((const gmx_cmap_t *)here->parent)
-                                           ->grid_spacing *((const gmx_cmap_t *)here->parent)
+HAUL_FUNCTION(map_values, gmx_cmapdata_t, here->ancestor ? 4 * ((const gmx_cmap_t *)here->ancestor)
+                                           ->grid_spacing *((const gmx_cmap_t *)here->ancestor)
                                            ->grid_spacing
                                  : -1)
 
 static void topology_open(void)
 {
-    static const haul_rule ask = { .with_parent = 1 };
-    static const haul_ref cmapdata_refs[] = { HAUL_ARRAY_BY(gmx_cmapdata_t, cmap, &ask,
-                                                            HAUL_FN(map_values)) };
-    static const haul_ref cmap_refs[] = { HAUL_OBJECTS(gmx_cmap_t, cmapdata, &cmapdata_type,
-                                                       HAUL_NS(gmx_cmap_t, ngrid)) };
-    static const haul_ref ilist_refs[] = { HAUL_ARRAY(t_ilist, iatoms, HAUL_NS(t_ilist, nalloc)) };
-    static const haul_ref idef_refs[] = { HAUL_ARRAY(t_idef, functype, HAUL_NS(t_idef, ntypes)),
-                                          HAUL_ARRAY(t_idef, iparams, HAUL_NS(t_idef, ntypes)),
+    static const haul_field cmapdata_fields[] = { HAUL_ARRAY(gmx_cmapdata_t, cmap, HAUL_COUNT_FN(map_values), .ancestor = HAUL_PARENT) };
+    static const haul_field cmap_fields[] = { HAUL_OBJECTS(gmx_cmap_t, cmapdata, &cmapdata_type,
+                                                       HAUL_COUNT(gmx_cmap_t, ngrid)) };
+    static const haul_field ilist_fields[] = { HAUL_ARRAY(t_ilist, iatoms, HAUL_COUNT(t_ilist, nalloc)) };
+    static const haul_field idef_fields[] = { HAUL_ARRAY(t_idef, functype, HAUL_COUNT(t_idef, ntypes)),
+                                          HAUL_ARRAY(t_idef, iparams, HAUL_COUNT(t_idef, ntypes)),
                                           HAUL_OBJECT(t_idef, cmap_grid, &cmap_type),
                                           HAUL_EMBED(t_idef, il, &ilist_type) };
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_STRINGS(t_topology, name, HAUL_ONE),
         HAUL_EMBED(t_topology, idef, &idef_type),
-        HAUL_ROWS3(t_topology, atomname, NULL, HAUL_NS(t_topology, natoms), HAUL_ONE,
-                   HAUL_NULL_TERMINATED),
-        HAUL_ARRAY(t_topology, mols.index, HAUL_N_PLUS(t_topology, mols.nr, 1)),
-        HAUL_ARRAY(t_topology, excls.index, HAUL_N_PLUS(t_topology, excls.nr, 1)),
-        HAUL_ARRAY(t_topology, excls.a, HAUL_NS(t_topology, excls.nra)),
+        HAUL_ADDRESS(t_topology, atomname, .levels = 3, .element_bytes = sizeof(***((t_topology *)0)->atomname), .count = HAUL_COUNT(t_topology, natoms), .count2 = HAUL_ONE, .count3 = HAUL_TERMINATED),
+        HAUL_ARRAY(t_topology, mols.index, HAUL_COUNT_PLUS(t_topology, mols.nr, 1)),
+        HAUL_ARRAY(t_topology, excls.index, HAUL_COUNT_PLUS(t_topology, excls.nr, 1)),
+        HAUL_ARRAY(t_topology, excls.a, HAUL_COUNT(t_topology, excls.nra)),
         HAUL_STRINGS(t_topology, symbols, HAUL_FIXED(SYMBOLS)),
     };
-    cmapdata_type = YARD_TYPE(gmx_cmapdata_t, cmapdata_refs);
-    cmap_type = YARD_TYPE(gmx_cmap_t, cmap_refs);
-    ilist_type = YARD_TYPE(t_ilist, ilist_refs);
-    idef_type = YARD_TYPE(t_idef, idef_refs);
-    topology_type = YARD_TYPE(t_topology, refs);
+    cmapdata_type = YARD_TYPE(gmx_cmapdata_t, cmapdata_fields);
+    cmap_type = YARD_TYPE(gmx_cmap_t, cmap_fields);
+    ilist_type = YARD_TYPE(t_ilist, ilist_fields);
+    idef_type = YARD_TYPE(t_idef, idef_fields);
+    topology_type = YARD_TYPE(t_topology, fields);
     yard_commit(topology_type);
 }
 

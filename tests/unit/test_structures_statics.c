@@ -77,18 +77,17 @@ static const test_static known_types = { types, sizeof types, HAUL_STATIC_KEEP }
 
 static haul_type *rng_type, *pool_type;
 
-HAUL_COUNT_FUNCTION(state_bytes, gsl_rng, self->type->size)
-HAUL_COUNT_FUNCTION(first_bytes, gsl_rng, types[0].size)
+HAUL_FUNCTION(state_bytes, gsl_rng, self->type->size)
+HAUL_FUNCTION(first_bytes, gsl_rng, types[0].size)
 
 static void pool_open(haul_function *bytes)
 {
-    static const haul_rule table = { .mode = HAUL_MODE_ALIAS_OR_STATIC };
-    const haul_ref rng_refs[] = { HAUL_WORD_BY(gsl_rng, type, &table),
-                                  HAUL_BYTES(gsl_rng, state, HAUL_FN(bytes)) };
-    static const haul_ref pool_refs[] = { HAUL_OBJECTS(pool, rng, &rng_type,
-                                                       HAUL_NS(pool, count)) };
-    rng_type = OPEN(gsl_rng, rng_refs);
-    pool_type = OPEN(pool, pool_refs);
+    const haul_field rng_fields[] = { HAUL_ADDRESS(gsl_rng, type, .ownership = HAUL_BORROWED, .maybe_static = 1),
+                                  HAUL_BYTES(gsl_rng, state, HAUL_COUNT_FN(bytes)) };
+    static const haul_field pool_fields[] = { HAUL_OBJECTS(pool, rng, &rng_type,
+                                                       HAUL_COUNT(pool, count)) };
+    rng_type = OPEN(gsl_rng, rng_fields);
+    pool_type = OPEN(pool, pool_fields);
     type_close(pool_type);
     the.known.statics = &known_types;
     the.known.static_count = 1;

@@ -4,6 +4,7 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 #include "support/open.h"
+#include "support/types.h"
 
 /* ---- UNI: the instructions of a prepared statement. */
 
@@ -114,20 +115,14 @@ static int64_t numbers_of(const haul_here *here)
 /* `array`: the kind of the arm ai. */
 static void vdbe_types(int array)
 {
-    static const haul_rule text = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_STATIC),
-                                    .mode = HAUL_MODE_OWN_OR_STATIC };
-    static const haul_rule handle = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_VTAB),
-                                      .mode = HAUL_MODE_EXTERNAL };
-    static const haul_rule nobodys = { .when = HAUL_EQUALS(VdbeOp, p4type, P4_EXPR),
-                                       .mode = HAUL_MODE_NULL };
     static const haul_rule coll = OP_IS(P4_COLLSEQ), i = OP_IS(P4_INT32),
                            program = OP_IS(P4_SUBPROGRAM), table = OP_IS(P4_TABLE),
                            dynamic = OP_IS(P4_DYNAMIC), function = OP_IS(P4_FUNCDEF),
                            key = OP_IS(P4_KEYINFO), mem = OP_IS(P4_MEM), real = OP_IS(P4_REAL),
                            i64 = OP_IS(P4_INT64), ctx = OP_IS(P4_FUNCCTX);
     const haul_rule ai = OP_IS(array);
-    const haul_ref refs[] = {
-        HAUL_STRING_BY(VdbeOp, p4.z, &text),
+    const haul_field fields[] = {
+        HAUL_STRING(VdbeOp, p4.z, .when = HAUL_EQUALS(VdbeOp, p4type, P4_STATIC), .maybe_static = 1),
         HAUL_OBJECT_BY(VdbeOp, p4.pColl, &CollSeq_type, &coll),
         HAUL_DATA_BY(VdbeOp, p4.i, &i),
         HAUL_OBJECT_BY(VdbeOp, p4.pProgram, &SubProgram_type, &program),
@@ -135,43 +130,41 @@ static void vdbe_types(int array)
         HAUL_STRING_BY(VdbeOp, p4.z, &dynamic),
         HAUL_OBJECT_BY(VdbeOp, p4.pFunc, &FuncDef_type, &function),
         HAUL_OBJECT_BY(VdbeOp, p4.pKeyInfo, &KeyInfo_type, &key),
-        HAUL_WORD_BY(VdbeOp, p4.p, &nobodys),
+        HAUL_SKIP(VdbeOp, p4.p, .when = HAUL_EQUALS(VdbeOp, p4type, P4_EXPR)),
         HAUL_ARRAY_BY(VdbeOp, p4.pMem, &mem, HAUL_ONE),
-        HAUL_WORD_BY(VdbeOp, p4.p, &handle),
+        HAUL_ADDRESS(VdbeOp, p4.p, .when = HAUL_EQUALS(VdbeOp, p4type, P4_VTAB), .ownership = HAUL_EXTERNAL),
         HAUL_ARRAY_BY(VdbeOp, p4.pReal, &real, HAUL_ONE),
         HAUL_ARRAY_BY(VdbeOp, p4.pI64, &i64, HAUL_ONE),
-        HAUL_ARRAY_BY(VdbeOp, p4.ai, &ai, HAUL_FN(numbers_of)),
+        HAUL_ARRAY_BY(VdbeOp, p4.ai, &ai, HAUL_COUNT_FN(numbers_of)),
         HAUL_OBJECT_BY(VdbeOp, p4.pCtx, &context_type, &ctx),
     };
-    VdbeOp_type = OPEN(VdbeOp, refs);
+    VdbeOp_type = OPEN(VdbeOp, fields);
 }
 
 static void vdbe_open(int array)
 {
-    static const haul_shape one = HAUL_ONE;
-    static const haul_rule code = { .mode = HAUL_MODE_EXTERNAL };
-    static const haul_ref coll_refs[] = { HAUL_STRING(CollSeq, zName) };
-    static const haul_ref key_refs[] = { HAUL_TAIL_OF(KeyInfo, aColl, &collation_type,
-                                                      HAUL_NU(KeyInfo, nAllField)) };
-    static const haul_ref func_refs[] = { HAUL_WORD_BY(FuncDef, xSFunc, &code),
+    static const haul_count one = HAUL_ONE;
+    static const haul_field coll_fields[] = { HAUL_STRING(CollSeq, zName) };
+    static const haul_field key_fields[] = { HAUL_TAIL(KeyInfo, aColl, HAUL_COUNT(KeyInfo, nAllField), .target = &collation_type) };
+    static const haul_field func_fields[] = { HAUL_ADDRESS(FuncDef, xSFunc, .ownership = HAUL_EXTERNAL),
                                           HAUL_STRING(FuncDef, zName),
                                           HAUL_OBJECT(FuncDef, pNext, &FuncDef_type) };
-    static const haul_ref table_refs[] = { HAUL_STRING(Table, zName) };
-    static const haul_ref ctx_refs[] = { HAUL_OBJECT(sqlite3_context, pFunc, &FuncDef_type),
+    static const haul_field table_fields[] = { HAUL_STRING(Table, zName) };
+    static const haul_field ctx_fields[] = { HAUL_OBJECT(sqlite3_context, pFunc, &FuncDef_type),
                                          HAUL_OBJECT(sqlite3_context, pOp, &VdbeOp_type) };
-    static const haul_ref sub_refs[] = { HAUL_OBJECTS(SubProgram, aOp, &VdbeOp_type,
-                                                      HAUL_NS(SubProgram, nOp)),
+    static const haul_field sub_fields[] = { HAUL_OBJECTS(SubProgram, aOp, &VdbeOp_type,
+                                                      HAUL_COUNT(SubProgram, nOp)),
                                          HAUL_OBJECT(SubProgram, pNext, &SubProgram_type) };
-    static const haul_ref vdbe_refs[] = { HAUL_OBJECTS(Vdbe, aOp, &VdbeOp_type, HAUL_NS(Vdbe, nOp)),
+    static const haul_field vdbe_fields[] = { HAUL_OBJECTS(Vdbe, aOp, &VdbeOp_type, HAUL_COUNT(Vdbe, nOp)),
                                           HAUL_OBJECT(Vdbe, pProgram, &SubProgram_type) };
-    CHECK_STATUS(haul_type_pointer("collation", &CollSeq_type, 0, one, &collation_type), HAUL_OK);
-    CollSeq_type = OPEN(CollSeq, coll_refs);
-    KeyInfo_type = OPEN(KeyInfo, key_refs);
-    FuncDef_type = OPEN(FuncDef, func_refs);
-    Table_type = OPEN(Table, table_refs);
-    context_type = OPEN(sqlite3_context, ctx_refs);
-    SubProgram_type = OPEN(SubProgram, sub_refs);
-    Vdbe_type = OPEN(Vdbe, vdbe_refs);
+    CHECK_STATUS(haul_type_pointer(type_context(), "collation", &CollSeq_type, 0, one, &collation_type), HAUL_OK);
+    CollSeq_type = OPEN(CollSeq, coll_fields);
+    KeyInfo_type = OPEN(KeyInfo, key_fields);
+    FuncDef_type = OPEN(FuncDef, func_fields);
+    Table_type = OPEN(Table, table_fields);
+    context_type = OPEN(sqlite3_context, ctx_fields);
+    SubProgram_type = OPEN(SubProgram, sub_fields);
+    Vdbe_type = OPEN(Vdbe, vdbe_fields);
     vdbe_types(array);
     the.known.statics = &constant_range;
     the.known.static_count = 1;

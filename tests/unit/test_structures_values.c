@@ -5,6 +5,7 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 #include "support/open.h"
+#include "support/types.h"
 
 /* ---- COND: a value of SQLite's virtual machine. Its text or blob is there if a flag says so, and
  * is then its own buffer's, a constant, or a part of another value's; its buffer is there if it has
@@ -56,28 +57,22 @@ static const test_static constant_range = { constants, sizeof constants, HAUL_ST
 
 static haul_type *Mem_type, *value_store_type;
 
-HAUL_COUNT_FUNCTION(text_bytes, Mem, self->n + (self->flags & MEM_Term ? 1 : 0))
+HAUL_FUNCTION(text_bytes, Mem, self->n + (self->flags & MEM_Term ? 1 : 0))
 
 static void values_open(const haul_rule *text)
 {
-    static const haul_rule number_rule = { .when = HAUL_NO_BIT(Mem, flags, MEM_Agg) };
-    static const haul_rule sums_rule = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Agg) };
-    static const haul_rule buffer = { .when = HAUL_BETWEEN(Mem, szMalloc, 1, INT32_MAX) };
-    static const haul_rule release = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn),
-                                       .mode = HAUL_MODE_EXTERNAL };
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
-    const haul_ref refs[] = {
-        HAUL_DATA_BY(Mem, u.i, &number_rule),
-        HAUL_ARRAY_BY(Mem, u.pDef, &sums_rule, HAUL_ONE),
-        HAUL_BYTES_BY(Mem, z, text, HAUL_FN(text_bytes)),
-        HAUL_WORD_BY(Mem, db, &alias),
-        HAUL_BYTES_BY(Mem, zMalloc, &buffer, HAUL_NS(Mem, szMalloc)),
-        HAUL_WORD_BY(Mem, xDel, &release),
+    const haul_field fields[] = {
+        HAUL_RAW(Mem, u.i, .when = HAUL_NO_BIT(Mem, flags, MEM_Agg)),
+        HAUL_ARRAY(Mem, u.pDef, HAUL_ONE, .when = HAUL_ANY_BIT(Mem, flags, MEM_Agg)),
+        HAUL_BYTES_BY(Mem, z, text, HAUL_COUNT_FN(text_bytes)),
+        HAUL_ADDRESS(Mem, db, .ownership = HAUL_BORROWED),
+        HAUL_BYTES(Mem, zMalloc, HAUL_COUNT(Mem, szMalloc), .when = HAUL_BETWEEN(Mem, szMalloc, 1, INT32_MAX)),
+        HAUL_ADDRESS(Mem, xDel, .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn), .ownership = HAUL_EXTERNAL),
     };
-    static const haul_ref store_refs[] = { HAUL_OBJECTS(value_store, aMem, &Mem_type,
-                                                        HAUL_NS(value_store, nMem)) };
-    Mem_type = OPEN(Mem, refs);
-    value_store_type = OPEN(value_store, store_refs);
+    static const haul_field store_fields[] = { HAUL_OBJECTS(value_store, aMem, &Mem_type,
+                                                        HAUL_COUNT(value_store, nMem)) };
+    Mem_type = OPEN(Mem, fields);
+    value_store_type = OPEN(value_store, store_fields);
     type_close(value_store_type);
     the.known.statics = &constant_range;
     the.known.static_count = 1;
@@ -260,8 +255,6 @@ static void values_walk(void *argument)
         value_change(&s->aMem[i]);
 }
 
-static const haul_rule has_text = { .when = HAUL_ANY_BIT(Mem, flags, MEM_Str | MEM_Blob),
-                                    .mode = HAUL_MODE_OWN_OR_STATIC };
 
 TEST(structures_values,
      COND_values_have_texts_and_buffers_where_their_flags_say_so_and_null_where_they_do_not)
@@ -279,7 +272,6 @@ TEST(structures_values,
 TEST(structures_values,
      COND_a_text_that_is_followed_whatever_the_flags_say_is_refused_where_it_is_stale)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN_OR_STATIC };
     uint64_t seen = 0;
     value_store *s;
     site_start(24);
@@ -375,10 +367,10 @@ static intptr_t units_reached(const gfc_array *a)
     return (count - 1) * a->span + elem_len;
 }
 
-HAUL_COUNT_FUNCTION(array_base, gfc_array, lowest_element(self) * self->span)
-HAUL_COUNT_FUNCTION(units, gfc_array, units_reached(self))
-HAUL_COUNT_FUNCTION(as_bytes, gfc_array, elements(self) * 1)
-HAUL_COUNT_FUNCTION(as_reals, gfc_array, elements(self) * (self->dtype.type == BT_DERIVED ? 1 : 8))
+HAUL_FUNCTION(array_base, gfc_array, lowest_element(self) * self->span)
+HAUL_FUNCTION(units, gfc_array, units_reached(self))
+HAUL_FUNCTION(as_bytes, gfc_array, elements(self) * 1)
+HAUL_FUNCTION(as_reals, gfc_array, elements(self) * (self->dtype.type == BT_DERIVED ? 1 : 8))
 
 static void fortran_open(haul_function *count)
 {
@@ -387,16 +379,14 @@ static void fortran_open(haul_function *count)
         { BT_REAL, &byte_type, 0 },      { BT_COMPLEX, &byte_type, 0 },
         { BT_CHARACTER, &byte_type, 0 }, { BT_DERIVED, &cell_type, 0 },
     };
-    static const haul_rule array = { .base_function = array_base,
-                                     .choice = HAUL_BY_FIELD(gfc_array, dtype.type, types) };
-    const haul_ref refs[] = { HAUL_CHOICES(gfc_array, base_addr, &array, HAUL_FN(count)) };
-    static const haul_ref cell_refs[] = { HAUL_EMBED(cell, flux, &gfc_type) };
-    static const haul_ref state_refs[] = { HAUL_OBJECTS(module_state, arrays, &gfc_type,
-                                                        HAUL_NS(module_state, count)) };
-    CHECK_STATUS(haul_type_bytes("byte", 1, &byte_type), HAUL_OK);
-    gfc_type = OPEN(gfc_array, refs);
-    cell_type = OPEN(cell, cell_refs);
-    state_type = OPEN(module_state, state_refs);
+    const haul_field fields[] = { HAUL_ADDRESS(gfc_array, base_addr, .count = HAUL_COUNT_FN(count), .base_fn = array_base, .type_switch = HAUL_SWITCH(gfc_array, dtype.type, types)) };
+    static const haul_field cell_fields[] = { HAUL_EMBED(cell, flux, &gfc_type) };
+    static const haul_field state_fields[] = { HAUL_OBJECTS(module_state, arrays, &gfc_type,
+                                                        HAUL_COUNT(module_state, count)) };
+    CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &byte_type), HAUL_OK);
+    gfc_type = OPEN(gfc_array, fields);
+    cell_type = OPEN(cell, cell_fields);
+    state_type = OPEN(module_state, state_fields);
     type_close(state_type);
 }
 

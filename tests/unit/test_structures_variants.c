@@ -5,11 +5,10 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 #include "support/open.h"
+#include "support/types.h"
 
 typedef void *gpointer;
 
-static const haul_rule function = { .mode = HAUL_MODE_EXTERNAL },
-                       alias = { .mode = HAUL_MODE_ALIAS };
 
 static void free_nothing(void *data)
 {
@@ -144,37 +143,35 @@ static haul_status rehash(const haul_rebuild *what)
     return haul_host_launch(what->device, rehash_there, (void *)(uintptr_t)what);
 }
 
-HAUL_TEST_FUNCTION(keys_are_big, GHashTable, self->have_big_keys)
-HAUL_TEST_FUNCTION(keys_are_small, GHashTable, !self->have_big_keys)
-HAUL_TEST_FUNCTION(values_are_big, GHashTable, self->values != self->keys && self->have_big_values)
-HAUL_TEST_FUNCTION(values_are_small, GHashTable,
-                   self->values != self->keys && !self->have_big_values)
-HAUL_TEST_FUNCTION(values_are_keys, GHashTable, self->values == self->keys)
-HAUL_TEST_FUNCTION(slot_is_used, GHashTable, self->hashes[here->index] >= 2)
-HAUL_COUNT_FUNCTION(small_bytes, GHashTable, self->size * sizeof(unsigned))
+HAUL_FUNCTION(keys_are_big, GHashTable, (self->have_big_keys) != 0)
+HAUL_FUNCTION(keys_are_small, GHashTable, !self->have_big_keys)
+HAUL_FUNCTION(values_are_big, GHashTable, self->values != self->keys && self->have_big_values)
+HAUL_FUNCTION(values_are_small, GHashTable, self->values != self->keys && !self->have_big_values)
+HAUL_FUNCTION(values_are_keys, GHashTable, self->values == self->keys)
+HAUL_FUNCTION(slot_is_used, GHashTable, self->hashes[here->index] >= 2)
+HAUL_FUNCTION(small_bytes, GHashTable, self->size * sizeof(unsigned))
 
 /* What is searched by addresses moves there, and must not come back. */
 #define TABLE_ROWS(way)                                                                            \
     HAUL_POINTERS_BY(GHashTable, keys, &key_of,                                                    \
-                     HAUL_RULE(.when = HAUL_IF(keys_are_big), .each = &in_use, .direction = way),  \
-                     HAUL_NU(GHashTable, size)),                                                   \
+                     HAUL_RULE(.when = HAUL_WHEN_FN(keys_are_big), .each = &in_use, .direction = way),  \
+                     HAUL_COUNT(GHashTable, size)),                                                   \
         HAUL_BYTES_BY(GHashTable, keys,                                                            \
-                      HAUL_RULE(.when = HAUL_IF(keys_are_small), .direction = way),                \
-                      HAUL_FN(small_bytes)),                                                       \
-        HAUL_ARRAY_BY(GHashTable, hashes, HAUL_RULE(.direction = way), HAUL_NU(GHashTable, size)), \
+                      HAUL_RULE(.when = HAUL_WHEN_FN(keys_are_small), .direction = way),                \
+                      HAUL_COUNT_FN(small_bytes)),                                                       \
+        HAUL_ARRAY_BY(GHashTable, hashes, HAUL_RULE(.direction = way), HAUL_COUNT(GHashTable, size)), \
         HAUL_POINTERS_BY(                                                                          \
             GHashTable, values, &value_of,                                                         \
-            HAUL_RULE(.when = HAUL_IF(values_are_big), .each = &in_use, .direction = way),         \
-            HAUL_NU(GHashTable, size)),                                                            \
+            HAUL_RULE(.when = HAUL_WHEN_FN(values_are_big), .each = &in_use, .direction = way),         \
+            HAUL_COUNT(GHashTable, size)),                                                            \
         HAUL_BYTES_BY(GHashTable, values,                                                          \
-                      HAUL_RULE(.when = HAUL_IF(values_are_small), .direction = way),              \
-                      HAUL_FN(small_bytes)),                                                       \
-        HAUL_WORD_BY(GHashTable, values,                                                           \
-                     HAUL_RULE(.when = HAUL_IF(values_are_keys), .mode = HAUL_MODE_ALIAS)),        \
-        HAUL_WORD_BY(GHashTable, hash_func, &function),                                            \
-        HAUL_WORD_BY(GHashTable, key_equal_func, &function),                                       \
-        HAUL_WORD_BY(GHashTable, key_destroy_func, &function),                                     \
-        HAUL_WORD_BY(GHashTable, value_destroy_func, &function)
+                      HAUL_RULE(.when = HAUL_WHEN_FN(values_are_small), .direction = way),              \
+                      HAUL_COUNT_FN(small_bytes)),                                                       \
+        HAUL_ADDRESS(GHashTable, values, .when = HAUL_WHEN_FN(values_are_keys), .ownership = HAUL_BORROWED),        \
+        HAUL_ADDRESS(GHashTable, hash_func, .ownership = HAUL_EXTERNAL),                                            \
+        HAUL_ADDRESS(GHashTable, key_equal_func, .ownership = HAUL_EXTERNAL),                                       \
+        HAUL_ADDRESS(GHashTable, key_destroy_func, .ownership = HAUL_EXTERNAL),                                     \
+        HAUL_ADDRESS(GHashTable, value_destroy_func, .ownership = HAUL_EXTERNAL)
 
 static haul_type *table_of(haul_type *container, haul_type *key, haul_type *value)
 {
@@ -189,23 +186,22 @@ static haul_type *table_of(haul_type *container, haul_type *key, haul_type *valu
 
 static void tables_open(haul_rebuild_function *rebuild)
 {
-    static const haul_rule in_use = { .when = HAUL_IF(slot_is_used) };
-    static const haul_ref item_refs[] = { HAUL_STRING(item, name) };
-    static const haul_ref string_refs[] = { HAUL_TAIL(string, text, HAUL_NULL_TERMINATED) };
-    static const haul_ref refs[] = { HAUL_OBJECT(tables, numbers, &numbers_type),
+    static const haul_field item_fields[] = { HAUL_STRING(item, name) };
+    static const haul_field string_fields[] = { HAUL_TAIL(string, text, HAUL_TERMINATED) };
+    static const haul_field fields[] = { HAUL_OBJECT(tables, numbers, &numbers_type),
                                      HAUL_OBJECT(tables, named, &named_type),
                                      HAUL_OBJECT(tables, set, &set_type),
                                      HAUL_OBJECT(tables, counts, &set_type) };
-    const haul_ref table_refs[] = { TABLE_ROWS(HAUL_BOTH) };
-    const haul_ref direct_refs[] = { TABLE_ROWS(HAUL_IN) };
-    CHECK_STATUS(haul_type_parameter("key", &key_of), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("value", &value_of), HAUL_OK);
-    item_type = YARD_TYPE(item, item_refs);
-    string_type = YARD_TYPE(string, string_refs);
-    tables_type = YARD_TYPE(tables, refs);
-    table_type = YARD_TYPE(GHashTable, table_refs);
-    direct_type = yard_type("GHashTable by addresses", sizeof(GHashTable), direct_refs,
-                            sizeof direct_refs / sizeof *direct_refs);
+    const haul_field table_fields[] = { TABLE_ROWS(HAUL_COPY) };
+    const haul_field direct_fields[] = { TABLE_ROWS(HAUL_COPYIN) };
+    CHECK_STATUS(haul_type_parameter(type_context(), "key", &key_of), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "value", &value_of), HAUL_OK);
+    item_type = YARD_TYPE(item, item_fields);
+    string_type = YARD_TYPE(string, string_fields);
+    tables_type = YARD_TYPE(tables, fields);
+    table_type = YARD_TYPE(GHashTable, table_fields);
+    direct_type = yard_type("GHashTable by addresses", sizeof(GHashTable), direct_fields,
+                            sizeof direct_fields / sizeof *direct_fields);
     CHECK_STATUS(haul_type_set_rebuild(direct_type, rebuild, NULL), HAUL_OK);
     numbers_type = table_of(table_type, string_type, item_type);
     named_type = numbers_type;
@@ -341,28 +337,28 @@ typedef struct log_book {
 static haul_type *element, *pointers_type, *lines_type, *array_type, *gstring_type, *line_type,
     *book_type;
 
-HAUL_COUNT_FUNCTION(array_bytes, GArray, (int64_t)self->elt_capacity * self->elt_size)
-HAUL_COUNT_FUNCTION(pointers_with_end, GPtrArray, (int64_t)self->len + self->null_terminated)
+HAUL_FUNCTION(array_bytes, GArray, (int64_t)self->elt_capacity * self->elt_size)
+HAUL_FUNCTION(pointers_with_end, GPtrArray, (int64_t)self->len + self->null_terminated)
 
 static void book_open(void)
 {
-    static const haul_ref pointers_refs[] = {
-        HAUL_POINTERS_BY(GPtrArray, pdata, &element, NULL, HAUL_FN(pointers_with_end)),
-        HAUL_WORD_BY(GPtrArray, element_free_func, &function)
+    static const haul_field pointers_fields[] = {
+        HAUL_ADDRESS(GPtrArray, pdata, .levels = 2, .target = &element, .count = HAUL_COUNT_FN(pointers_with_end)),
+        HAUL_ADDRESS(GPtrArray, element_free_func, .ownership = HAUL_EXTERNAL)
     };
-    static const haul_ref array_refs[] = { HAUL_BYTES(GArray, data, HAUL_FN(array_bytes)),
-                                           HAUL_WORD_BY(GArray, clear_func, &function) };
-    static const haul_ref gstring_refs[] = { HAUL_ARRAY(GString, str,
-                                                        HAUL_NU(GString, allocated_len)) };
-    static const haul_ref line_refs[] = { HAUL_OBJECT(log_line, text, &gstring_type),
+    static const haul_field array_fields[] = { HAUL_BYTES(GArray, data, HAUL_COUNT_FN(array_bytes)),
+                                           HAUL_ADDRESS(GArray, clear_func, .ownership = HAUL_EXTERNAL) };
+    static const haul_field gstring_fields[] = { HAUL_ARRAY(GString, str,
+                                                        HAUL_COUNT(GString, allocated_len)) };
+    static const haul_field line_fields[] = { HAUL_OBJECT(log_line, text, &gstring_type),
                                           HAUL_OBJECT(log_line, samples, &array_type) };
-    static const haul_ref book_refs[] = { HAUL_OBJECT(log_book, lines, &lines_type) };
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    pointers_type = YARD_TYPE(GPtrArray, pointers_refs);
-    array_type = YARD_TYPE(GArray, array_refs);
-    gstring_type = YARD_TYPE(GString, gstring_refs);
-    line_type = YARD_TYPE(log_line, line_refs);
-    book_type = YARD_TYPE(log_book, book_refs);
+    static const haul_field book_fields[] = { HAUL_OBJECT(log_book, lines, &lines_type) };
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    pointers_type = YARD_TYPE(GPtrArray, pointers_fields);
+    array_type = YARD_TYPE(GArray, array_fields);
+    gstring_type = YARD_TYPE(GString, gstring_fields);
+    line_type = YARD_TYPE(log_line, line_fields);
+    book_type = YARD_TYPE(log_book, book_fields);
     CHECK_STATUS(haul_type_instance(pointers_type, 1, &element, &line_type, &lines_type), HAUL_OK);
     yard_commit(book_type);
 }
@@ -473,20 +469,20 @@ static const haul_case entry_cases[] = { { 0, &entry_of, 0 }, { 1, &sequence_typ
 
 static void sequence_open(const haul_rule *of_data)
 {
-    static const haul_ref item_refs[] = { HAUL_STRING(item, name) };
-    static const haul_ref refs[] = { HAUL_OBJECT(GSequence, end_node, &sequence_node_type),
-                                     HAUL_WORD_BY(GSequence, data_destroy_notify, &function),
+    static const haul_field item_fields[] = { HAUL_STRING(item, name) };
+    static const haul_field fields[] = { HAUL_OBJECT(GSequence, end_node, &sequence_node_type),
+                                     HAUL_ADDRESS(GSequence, data_destroy_notify, .ownership = HAUL_EXTERNAL),
                                      HAUL_OBJECT(GSequence, real_sequence, &sequence_type) };
-    const haul_ref node_refs[] = {
+    const haul_field node_fields[] = {
         HAUL_OBJECT(GSequenceNode, parent, &sequence_node_type),
         HAUL_OBJECT(GSequenceNode, left, &sequence_node_type),
         HAUL_OBJECT(GSequenceNode, right, &sequence_node_type),
         HAUL_OBJECT_BY(GSequenceNode, data, of_data->choice.cases ? NULL : &entry_of, of_data)
     };
-    CHECK_STATUS(haul_type_parameter("entry", &entry_of), HAUL_OK);
-    item_type = YARD_TYPE(item, item_refs);
-    sequence_type = YARD_TYPE(GSequence, refs);
-    sequence_node_type = YARD_TYPE(GSequenceNode, node_refs);
+    CHECK_STATUS(haul_type_parameter(type_context(), "entry", &entry_of), HAUL_OK);
+    item_type = YARD_TYPE(item, item_fields);
+    sequence_type = YARD_TYPE(GSequence, fields);
+    sequence_node_type = YARD_TYPE(GSequenceNode, node_fields);
     CHECK_STATUS(haul_type_instance(sequence_type, 1, &entry_of, &item_type, &sequence_of_items),
                  HAUL_OK);
     yard_commit(sequence_of_items);
@@ -561,7 +557,6 @@ static int64_t sequence_walk(void *root, size_t count)
 
 TEST(structures, GSequence_whose_last_node_leads_back_to_it)
 {
-    static const haul_rule by_place = { .choice = HAUL_BY_FUNCTION(is_end, entry_cases) };
     yard_open(1 << 20, 113);
     sequence_open(&by_place);
     yard_prove(sequence_make(), sequence_of_items, 1, sequence_walk);
@@ -570,7 +565,6 @@ TEST(structures, GSequence_whose_last_node_leads_back_to_it)
 
 TEST(structures, GSequence_whose_end_is_taken_for_an_entry_is_refused_with_both_paths)
 {
-    static const haul_rule always = { .mode = HAUL_MODE_OWN };
     yard_open(1 << 20, 114);
     sequence_open(&always);
     yard_refuse(sequence_make(), sequence_of_items, 1, HAUL_ERROR_GRAPH, "root.end_node.data",
@@ -656,44 +650,37 @@ static haul_type *bytes_type, *info_type, *container_info_type, *array_info_type
 static const haul_case infos[] = { { BASIC, &info_type, 0 },
                                    { ARRAY_INFO, &array_info_type, 0 },
                                    { TUPLE_INFO, &tuple_info_type, 0 } };
-static const haul_rule any_info = { .mode = HAUL_MODE_OWN_OR_STATIC,
-                                    .choice =
-                                        HAUL_BY_TAG(GVariantTypeInfo, container_class, infos) };
+#define ANY_INFO .maybe_static = 1, .type_switch = HAUL_SWITCH_TARGET(GVariantTypeInfo, container_class, infos)
 
 static void variant_open(void)
 {
-    static const haul_rule is_bytes = { .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED) };
-    static const haul_rule is_bytes_alias = { .when =
-                                                  HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED),
-                                              .mode = HAUL_MODE_ALIAS };
-    static const haul_rule is_tree = { .when = HAUL_NO_BIT(GVariant, state, STATE_SERIALISED) };
-    static const haul_ref bytes_refs[] = { HAUL_ARRAY(GBytes, data, HAUL_NU(GBytes, size)),
-                                           HAUL_WORD_BY(GBytes, free_func, &function),
-                                           HAUL_WORD_BY(GBytes, user_data, &alias) };
-    static const haul_ref container_refs[] = { HAUL_STRING(ContainerInfo, type_string) };
-    static const haul_ref array_refs[] = { HAUL_EMBED(ArrayInfo, container, &container_info_type),
-                                           HAUL_CHOICE(ArrayInfo, element, &any_info) };
-    static const haul_ref member_refs[] = { HAUL_CHOICE(GVariantMemberInfo, type_info, &any_info) };
-    static const haul_ref tuple_refs[] = { HAUL_EMBED(TupleInfo, container, &container_info_type),
+#define IS_TREE .when = HAUL_NO_BIT(GVariant, state, STATE_SERIALISED)
+    static const haul_field bytes_fields[] = { HAUL_ARRAY(GBytes, data, HAUL_COUNT(GBytes, size)),
+                                           HAUL_ADDRESS(GBytes, free_func, .ownership = HAUL_EXTERNAL),
+                                           HAUL_ADDRESS(GBytes, user_data, .ownership = HAUL_BORROWED) };
+    static const haul_field container_fields[] = { HAUL_STRING(ContainerInfo, type_string) };
+    static const haul_field array_fields[] = { HAUL_EMBED(ArrayInfo, container, &container_info_type),
+                                           HAUL_ADDRESS(ArrayInfo, element, ANY_INFO) };
+    static const haul_field member_fields[] = { HAUL_ADDRESS(GVariantMemberInfo, type_info, ANY_INFO) };
+    static const haul_field tuple_fields[] = { HAUL_EMBED(TupleInfo, container, &container_info_type),
                                            HAUL_OBJECTS(TupleInfo, members, &member_type,
-                                                        HAUL_NU(TupleInfo, n_members)) };
-    static const haul_ref refs[] = {
-        HAUL_CHOICE(GVariant, type_info, &any_info),
-        HAUL_OBJECT_BY(GVariant, contents.serialised.bytes, &bytes_type, &is_bytes),
-        HAUL_WORD_BY(GVariant, contents.serialised.data, &is_bytes_alias),
-        HAUL_POINTERS_BY(GVariant, contents.tree.children, &variant_type, &is_tree,
-                         HAUL_NU(GVariant, contents.tree.n_children)),
-        HAUL_DATA_BY(GVariant, contents.tree.n_children, &is_tree),
+                                                        HAUL_COUNT(TupleInfo, n_members)) };
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(GVariant, type_info, ANY_INFO),
+        HAUL_ADDRESS(GVariant, contents.serialised.bytes, .target = &bytes_type, .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED)),
+        HAUL_ADDRESS(GVariant, contents.serialised.data, .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED), .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(GVariant, contents.tree.children, .levels = 2, .target = &variant_type, .count = HAUL_COUNT(GVariant, contents.tree.n_children), IS_TREE),
+        HAUL_RAW(GVariant, contents.tree.n_children, IS_TREE),
     };
     yard.known.statics = variant_statics;
     yard.known.static_count = 1;
-    bytes_type = YARD_TYPE(GBytes, bytes_refs);
+    bytes_type = YARD_TYPE(GBytes, bytes_fields);
     info_type = yard_type("GVariantTypeInfo", sizeof(GVariantTypeInfo), NULL, 0);
-    container_info_type = YARD_TYPE(ContainerInfo, container_refs);
-    array_info_type = YARD_TYPE(ArrayInfo, array_refs);
-    member_type = YARD_TYPE(GVariantMemberInfo, member_refs);
-    tuple_info_type = YARD_TYPE(TupleInfo, tuple_refs);
-    variant_type = YARD_TYPE(GVariant, refs);
+    container_info_type = YARD_TYPE(ContainerInfo, container_fields);
+    array_info_type = YARD_TYPE(ArrayInfo, array_fields);
+    member_type = YARD_TYPE(GVariantMemberInfo, member_fields);
+    tuple_info_type = YARD_TYPE(TupleInfo, tuple_fields);
+    variant_type = YARD_TYPE(GVariant, fields);
     yard_commit(variant_type);
 }
 

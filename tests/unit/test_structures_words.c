@@ -29,18 +29,16 @@ static haul_type *rb_node_type, *area_type, *areas_type;
 
 static void areas_open(uintptr_t tag_bits)
 {
-    const haul_rule link = { .base = -(int64_t)offsetof(area, rb) };
-    const haul_rule parent = { .base = -(int64_t)offsetof(area, rb), .tag_bits = tag_bits };
-    const haul_ref node_refs[] = {
-        HAUL_OBJECT_BY(rb_node, rb_parent_color, &area_type, &parent),
-        HAUL_OBJECT_BY(rb_node, rb_right, &area_type, &link),
-        HAUL_OBJECT_BY(rb_node, rb_left, &area_type, &link),
+    const haul_field node_fields[] = {
+        HAUL_ADDRESS(rb_node, rb_parent_color, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb), .tag_bits = tag_bits),
+        HAUL_ADDRESS(rb_node, rb_right, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb)),
+        HAUL_ADDRESS(rb_node, rb_left, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb)),
     };
-    const haul_ref area_refs[] = { HAUL_EMBED(area, rb, &rb_node_type) };
-    const haul_ref areas_refs[] = { HAUL_OBJECT_BY(areas, mm_rb, &area_type, &link) };
-    rb_node_type = OPEN(rb_node, node_refs);
-    area_type = OPEN(area, area_refs);
-    areas_type = OPEN(areas, areas_refs);
+    const haul_field area_fields[] = { HAUL_EMBED(area, rb, &rb_node_type) };
+    const haul_field areas_fields[] = { HAUL_ADDRESS(areas, mm_rb, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb)) };
+    rb_node_type = OPEN(rb_node, node_fields);
+    area_type = OPEN(area, area_fields);
+    areas_type = OPEN(areas, areas_fields);
     type_close(areas_type);
 }
 
@@ -232,13 +230,11 @@ static haul_type *task_type, *stack_type;
 
 static void stack_open(uintptr_t tag_bits)
 {
-    const haul_rule counted = { .tag_bits = tag_bits };
-    const haul_ref task_refs[] = { HAUL_OBJECT_BY(task, next, &task_type, &counted),
+    const haul_field task_fields[] = { HAUL_ADDRESS(task, next, .target = &task_type, .tag_bits = tag_bits),
                                    HAUL_OBJECT(task, mate, &task_type) };
-    const haul_ref stack_refs[] = { HAUL_OBJECT_BY(task_stack, head, &task_type, &counted) };
-    task_type = OPEN(task, task_refs);
-    CHECK_STATUS(haul_type_set_alignment(task_type, LINE), HAUL_OK);
-    stack_type = OPEN(task_stack, stack_refs);
+    const haul_field stack_fields[] = { HAUL_ADDRESS(task_stack, head, .target = &task_type, .tag_bits = tag_bits) };
+    task_type = OPEN(task, task_fields, .alignment = LINE);
+    stack_type = OPEN(task_stack, stack_fields);
     type_close(stack_type);
 }
 
@@ -361,20 +357,18 @@ typedef struct pid_map {
 } pid_map;
 
 static haul_type *hlist_node_type, *hlist_head_type, *upid_type, *pid_map_type;
-static const haul_rule upid_around = { .base = -(int64_t)offsetof(upid, pid_chain) };
-static const haul_rule alias = { .mode = HAUL_MODE_ALIAS };
 
-static void pid_map_open(const haul_ref *pprev)
+static void pid_map_open(const haul_field *pprev)
 {
-    const haul_ref node_refs[] = { HAUL_OBJECT_BY(hlist_node, next, &upid_type, &upid_around),
+    const haul_field node_fields[] = { HAUL_ADDRESS(hlist_node, next, .target = &upid_type, .base = HAUL_CONTAINER_OF(upid, pid_chain)),
                                    *pprev };
-    const haul_ref head_refs[] = { HAUL_OBJECT_BY(hlist_head, first, &upid_type, &upid_around) };
-    const haul_ref upid_refs[] = { HAUL_EMBED(upid, pid_chain, &hlist_node_type) };
-    const haul_ref map_refs[] = { HAUL_EMBED(pid_map, pid_hash, &hlist_head_type) };
-    hlist_node_type = OPEN(hlist_node, node_refs);
-    hlist_head_type = OPEN(hlist_head, head_refs);
-    upid_type = OPEN(upid, upid_refs);
-    pid_map_type = OPEN(pid_map, map_refs);
+    const haul_field head_fields[] = { HAUL_ADDRESS(hlist_head, first, .target = &upid_type, .base = HAUL_CONTAINER_OF(upid, pid_chain)) };
+    const haul_field upid_fields[] = { HAUL_EMBED(upid, pid_chain, &hlist_node_type) };
+    const haul_field map_fields[] = { HAUL_EMBED(pid_map, pid_hash, &hlist_head_type) };
+    hlist_node_type = OPEN(hlist_node, node_fields);
+    hlist_head_type = OPEN(hlist_head, head_fields);
+    upid_type = OPEN(upid, upid_fields);
+    pid_map_type = OPEN(pid_map, map_fields);
     type_close(pid_map_type);
 }
 
@@ -473,7 +467,7 @@ static void pid_map_walk(void *argument)
 TEST(structures_words,
      PP_hash_lists_are_walked_and_nodes_leave_them_through_the_pointers_that_lead_to_them)
 {
-    const haul_ref pprev = HAUL_WORD_BY(hlist_node, pprev, &alias);
+    const haul_field pprev = HAUL_ADDRESS(hlist_node, pprev, .ownership = HAUL_BORROWED);
     journey j = { NULL, NULL, 0, pid_map_walk, NULL, 1 };
     site_start(18);
     pid_map_open(&pprev);
@@ -488,7 +482,7 @@ TEST(structures_words,
 TEST(structures_words,
      PP_a_pointer_to_a_pointer_that_is_described_as_one_to_an_element_is_refused_with_both_paths)
 {
-    const haul_ref pprev = HAUL_OBJECT_BY(hlist_node, pprev, &upid_type, &upid_around);
+    const haul_field pprev = HAUL_ADDRESS(hlist_node, pprev, .target = &upid_type, .base = HAUL_CONTAINER_OF(upid, pid_chain));
     site_start(18);
     pid_map_open(&pprev);
     refuse_graph(pid_map_make(), pid_map_type, HAUL_ERROR_GRAPH,
@@ -522,17 +516,16 @@ typedef struct symbol {
 
 static haul_type *symbol_type, *symbuf_type, *atomname_type, *topology_type;
 
-static void topology_open(const haul_ref *atomname)
+static void topology_open(const haul_field *atomname)
 {
-    static const haul_ref symbol_refs[] = { HAUL_STRING(symbol, text) };
-    static const haul_ref symbuf_refs[] = { HAUL_OBJECTS_AS(t_symbuf, buf, &symbol_type,
-                                                            HAUL_NS(t_symbuf, bufsize)),
+    static const haul_field symbol_fields[] = { HAUL_STRING(symbol, text) };
+    static const haul_field symbuf_fields[] = { HAUL_ADDRESS(t_symbuf, buf, .target = &symbol_type, .count = HAUL_COUNT(t_symbuf, bufsize)),
                                             HAUL_OBJECT(t_symbuf, next, &symbuf_type) };
-    const haul_ref refs[] = { HAUL_ARRAY(t_topology, mass, HAUL_NS(t_topology, natoms)), *atomname,
+    const haul_field fields[] = { HAUL_ARRAY(t_topology, mass, HAUL_COUNT(t_topology, natoms)), *atomname,
                               HAUL_OBJECT(t_topology, symbuf, &symbuf_type) };
-    symbol_type = OPEN(symbol, symbol_refs);
-    symbuf_type = OPEN(t_symbuf, symbuf_refs);
-    topology_type = OPEN(t_topology, refs);
+    symbol_type = OPEN(symbol, symbol_fields);
+    symbuf_type = OPEN(t_symbuf, symbuf_fields);
+    topology_type = OPEN(t_topology, fields);
     type_close(topology_type);
 }
 
@@ -599,12 +592,12 @@ static void topology_walk(void *argument)
 
 TEST(structures_words, PP_names_that_are_slots_of_a_symbol_table_stay_shared)
 {
-    static const haul_shape one = HAUL_ONE;
-    const haul_ref atomname =
-        HAUL_OBJECTS_AS(t_topology, atomname, &atomname_type, HAUL_NS(t_topology, natoms));
+    static const haul_count one = HAUL_ONE;
+    const haul_field atomname =
+        HAUL_ADDRESS(t_topology, atomname, .target = &atomname_type, .count = HAUL_COUNT(t_topology, natoms));
     journey j = { NULL, NULL, 0, topology_walk, NULL, 0 };
     site_start(181);
-    CHECK_STATUS(haul_type_pointer("atomname", &symbol_type, 0, one, &atomname_type), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "atomname", &symbol_type, 0, one, &atomname_type), HAUL_OK);
     topology_open(&atomname);
     j.root = topology_make(&j.seen);
     j.type = topology_type;
@@ -616,7 +609,7 @@ TEST(structures_words, PP_names_that_are_slots_of_a_symbol_table_stay_shared)
 TEST(structures_words,
      PP_names_that_are_described_as_strings_are_refused_where_their_slots_are_pointers)
 {
-    haul_ref atomname = HAUL_STRINGS(t_topology, atomname, HAUL_NS(t_topology, natoms));
+    haul_field atomname = HAUL_STRINGS(t_topology, atomname, HAUL_COUNT(t_topology, natoms));
     /* a narrow address has no byte 0 that could end a string */
     const int is_wide = sizeof(void *) == 8;
     uint64_t seen = 0;

@@ -19,6 +19,7 @@
 #include "support/doors.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { NODES = 300, TRANSCRIPT_BYTES = 1 << 16, MARK = 77 };
 
@@ -39,10 +40,10 @@ static double values[NODES][4];
 
 static void types_open(void)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT(node, next, &node_type),
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &node_type),
                                      HAUL_OBJECT(node, other, &node_type), HAUL_STRING(node, name),
-                                     HAUL_ARRAY(node, values, HAUL_N(node, count)) };
-    CHECK_STATUS(haul_type_create("node", sizeof(node), refs, 4, &node_type), HAUL_OK);
+                                     HAUL_ARRAY(node, values, HAUL_COUNT(node, count)) };
+    CHECK_STATUS(type_make("node", sizeof(node), fields, 4, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
 }
 
@@ -152,13 +153,13 @@ static void grow_on_device(void *argument)
 
 static void fail_in_words(haul_context *context, transcript *t)
 {
-    static const haul_ref wrong[] = { HAUL_ARRAY(node, values, HAUL_FIXED(-1)) };
+    static const haul_field wrong[] = { HAUL_ARRAY(node, values, HAUL_FIXED(-1)) };
     haul_root root;
     haul_plan *plan;
     haul_type *type;
-    WITHIN(haul_type_create("wrong", sizeof(node), wrong, 1, &type), HAUL_OK);
+    WITHIN(type_make("wrong", sizeof(node), wrong, 1, &type), HAUL_OK);
     WITHIN(haul_type_commit(type), HAUL_ERROR_TYPE);
-    say(t, haul_type_error(type));
+    say(t, type_error());
     haul_type_free(&type);
     nodes[250].count = -1234567;
     root.address = nodes;
@@ -546,9 +547,9 @@ typedef struct worker {
  * that. */
 static void describe_more(void)
 {
-    haul_ref row = HAUL_OBJECT_AS(node, next, &node_type);
+    haul_field row = HAUL_ADDRESS(node, next, .target = &node_type);
     haul_type *holder;
-    CHECK_STATUS(haul_type_create("holder", sizeof(node), &row, 1, &holder), HAUL_OK);
+    CHECK_STATUS(type_make("holder", sizeof(node), &row, 1, &holder), HAUL_OK);
     CHECK_STATUS(haul_type_commit(holder), HAUL_OK);
     CHECK_STATUS(haul_type_add(node_type, &row, 1), HAUL_ERROR_STATE);
     haul_type_free(&holder);
@@ -666,7 +667,7 @@ TEST(surroundings, a_cancelled_call_and_the_one_that_waits_for_it_both_return_an
     options.new_context.progress_user = &r;
     CHECK_EQ(pthread_mutex_init(&r.lock, NULL), 0);
     CHECK_EQ(pthread_cond_init(&r.changed, NULL), 0);
-    CHECK_STATUS(haul_type_bytes("byte", 1, &large_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &large_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(large_type), HAUL_OK);
     CHECK_STATUS(test_open(haul_host_device(), &options, &r.device), HAUL_OK);
     CHECK_EQ(pthread_create(&thread, NULL, ship_and_be_cancelled, &r), 0);

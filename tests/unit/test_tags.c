@@ -12,6 +12,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define TAGS HAUL_HIGH_TAGS
 #define TAG(n) ((uintptr_t)(n) << (sizeof(void *) > 4 ? 48 : 0))
@@ -29,18 +30,15 @@ static haul_type *stamped_type;
 
 static void stamped_open(void)
 {
-    static const haul_rule both = { .tag_bits = TAGS | 1 };
-    static const haul_rule other = { .mode = HAUL_MODE_ALIAS, .tag_bits = TAGS };
-    static const haul_ref refs[] = {
-        HAUL_OBJECT_BY(stamped, next, &stamped_type, &both),
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(stamped, next, .target = &stamped_type, .tag_bits = TAGS | 1),
         HAUL_OBJECT(stamped, back, &stamped_type),
-        HAUL_OBJECT_BY(stamped, other, &stamped_type, &other),
+        HAUL_ADDRESS(stamped, other, .target = &stamped_type, .ownership = HAUL_BORROWED, .tag_bits = TAGS),
     };
-    CHECK_STATUS(haul_type_create("stamped", sizeof(stamped), refs, sizeof refs / sizeof *refs,
-                                  &stamped_type),
+    CHECK_STATUS(type_make("stamped", sizeof(stamped), fields, sizeof fields / sizeof *fields, &stamped_type),
                  HAUL_OK);
     if (haul_type_commit(stamped_type) != HAUL_OK)
-        check_note("%s", haul_type_error(stamped_type)->text);
+        check_note("%s", type_error()->text);
     CHECK(haul_type_committed(stamped_type));
 }
 
@@ -139,15 +137,14 @@ typedef struct packed {
 
 TEST(tags, high_tags_go_with_biases_and_with_fields_off_the_grid)
 {
-    const haul_rule rule = { .tag_bits = TAGS, .base = sizeof(int32_t) };
-    haul_ref ref = { "values",
-                     HAUL_REF_POINTER,
+    haul_field field = { "values",
+                     HAUL_FIELD_POINTER,
                      offsetof(packed, values),
                      sizeof(uintptr_t),
                      sizeof(int32_t),
                      NULL,
                      1,
-                     { HAUL_NS(packed, n), HAUL_ONE, HAUL_ONE },
+                     { HAUL_COUNT(packed, n), HAUL_ONE, HAUL_ONE },
                      1,
                      NULL };
     haul_type *type;
@@ -156,8 +153,8 @@ TEST(tags, high_tags_go_with_biases_and_with_fields_off_the_grid)
     if (!HAS_ROOM)
         return;
     lab_start();
-    ref.rule = &rule;
-    CHECK_STATUS(haul_type_create("packed", sizeof(packed), &ref, 1, &type), HAUL_OK);
+    field.rule = &rule;
+    CHECK_STATUS(type_make("packed", sizeof(packed), &field, 1, &type), HAUL_OK);
     type_commit(type);
     p = take(sizeof *p, 4);
     memset(the.what + lab_offset(take(64, 4)), OF_NOBODY, 64);
@@ -194,16 +191,13 @@ static int64_t holds_pointer(const haul_here *here)
 
 TEST(tags, numbers_in_the_place_of_pointers_travel_and_come_back)
 {
-    static const haul_rule rule = { .when = HAUL_IF(holds_pointer),
-                                    .otherwise = HAUL_ELSE_RAW,
-                                    .tag_bits = TAGS };
-    static const haul_ref refs[] = { HAUL_OBJECT_EACH_BY(boxed, slot, &boxed_type, &rule) };
+    static const haul_field fields[] = { HAUL_ADDRESS(boxed, slot, .target = &boxed_type, .when = HAUL_WHEN_FN(holds_pointer), .else_raw = 1, .tag_bits = TAGS) };
     const double number = -0.1;
     boxed *root, *leaf;
     if (!HAS_ROOM)
         return;
     lab_start();
-    boxed_type = TYPE_OPEN(boxed, refs);
+    boxed_type = TYPE_OPEN(boxed, fields);
     type_commit(boxed_type);
     root = take(sizeof *root, 8);
     leaf = take(sizeof *leaf, 8);
@@ -496,16 +490,16 @@ TEST(tags, every_allocation_for_tagged_pointers_can_fail_H1_H2)
 TEST(tags, tag_bits_that_every_address_has_are_refused)
 {
     haul_rule rule = { .tag_bits = TAGS | 0x1000 };
-    haul_ref ref = HAUL_OBJECT_BY(stamped, next, &stamped_type, &rule);
-    CHECK_STATUS(haul_type_create("stamped", sizeof(stamped), &ref, 1, &stamped_type), HAUL_OK);
+    haul_field field = HAUL_OBJECT_BY(stamped, next, &stamped_type, &rule);
+    CHECK_STATUS(type_make("stamped", sizeof(stamped), &field, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(stamped_type)->path, "stamped.next");
-    CHECK_HAS(haul_type_error(stamped_type)->text, "hold bits 12 to 23, which every address has");
+    CHECK_STR(type_error()->path, "stamped.next");
+    CHECK_HAS(type_error()->text, "hold bits 12 to 23, which every address has");
     haul_type_free(&stamped_type);
     rule.tag_bits = TAGS | 63;
-    CHECK_STATUS(haul_type_create("stamped", sizeof(stamped), &ref, 1, &stamped_type), HAUL_OK);
+    CHECK_STATUS(type_make("stamped", sizeof(stamped), &field, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(stamped_type)->text,
+    CHECK_HAS(type_error()->text,
               "Tag bits up to 63 want a target that is aligned above them");
     haul_type_free(&stamped_type);
 }

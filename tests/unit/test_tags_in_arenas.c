@@ -13,6 +13,7 @@
 #include "support/doors.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 #define TAG(n) ((uintptr_t)(n) << (sizeof(void *) > 4 ? 48 : 0))
 #define HAS_ROOM (sizeof(void *) > 4)
@@ -33,14 +34,12 @@ static haul_shipment *shipment;
 
 static void ticket_open(void)
 {
-    static const haul_rule next = { .tag_bits = HAUL_HIGH_TAGS };
-    static const haul_rule alias = { .mode = HAUL_MODE_ALIAS, .tag_bits = HAUL_HIGH_TAGS };
-    haul_ref refs[] = {
-        HAUL_OBJECT_BY(ticket, next, &ticket_type, &next),
-        HAUL_OBJECT_BY(ticket, other, &ticket_type, &alias),
+    haul_field fields[] = {
+        HAUL_ADDRESS(ticket, next, .target = &ticket_type, .tag_bits = HAUL_HIGH_TAGS),
+        HAUL_ADDRESS(ticket, other, .target = &ticket_type, .ownership = HAUL_BORROWED, .tag_bits = HAUL_HIGH_TAGS),
     };
-    refs[0].unaligned = refs[1].unaligned = 1;
-    CHECK_STATUS(haul_type_create("ticket", sizeof(ticket), refs, 2, &ticket_type), HAUL_OK);
+    fields[0].unaligned = fields[1].unaligned = 1;
+    CHECK_STATUS(type_make("ticket", sizeof(ticket), fields, 2, &ticket_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(ticket_type), HAUL_OK);
 }
 

@@ -21,6 +21,7 @@
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 enum { SHEETS = 12000, LARGE_VALUES = 40000, LARGE_EACH = 400, THREADS = 4 };
 
@@ -65,16 +66,16 @@ static sheet *sheet_new(world *w, int i)
 
 static world *world_new(void)
 {
-    static const haul_ref refs[] = {
+    static const haul_field fields[] = {
         HAUL_OBJECT(sheet, next, &sheet_type),
         HAUL_OBJECT(sheet, other, &sheet_type),
         HAUL_STRING(sheet, name),
-        HAUL_ARRAY(sheet, values, HAUL_NU(sheet, count)),
+        HAUL_ARRAY(sheet, values, HAUL_COUNT(sheet, count)),
     };
     world *w = must_have(calloc(1, sizeof *w));
     int i;
     w->random = random_start("sheets for several threads");
-    CHECK_STATUS(haul_type_create("sheet", sizeof(sheet), refs, 4, &sheet_type), HAUL_OK);
+    CHECK_STATUS(type_make("sheet", sizeof(sheet), fields, 4, &sheet_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(sheet_type), HAUL_OK);
     for (i = 0; i < SHEETS; i++)
         w->at[i] = sheet_new(w, i);
@@ -363,7 +364,7 @@ TEST(threads, a_fault_is_handled_in_the_thread_that_meets_it)
     guarded_bytes = BYTES;
     guarded = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(guarded != MAP_FAILED);
-    CHECK_STATUS(haul_type_create("bulk", BYTES, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(type_make("bulk", BYTES, NULL, 0, &bulk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
     root.address = guarded;
     root.type = bulk;
@@ -583,7 +584,7 @@ TEST(threads, progress_is_told_as_often_as_by_one_thread_and_can_cancel)
     hearing h;
     memset(&options, 0, sizeof options);
     listen_on(device, hear, &h);
-    CHECK_STATUS(haul_type_create("bulk", MIB, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(type_make("bulk", MIB, NULL, 0, &bulk), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
     for (options.ordered = 0; options.ordered < 2; options.ordered++) { /* in pieces, and whole */
         memset(&h, 0, sizeof h);
@@ -640,7 +641,7 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
 {
     enum { BEADS = 90000 };
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &type) };
+    static const haul_field fields[] = { HAUL_OBJECT(bead, next, &type) };
     haul_device *device = device_of(THREADS);
     haul_ship_options options;
     haul_arena *arena;
@@ -649,7 +650,7 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     void *at;
     int i;
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("bead", sizeof(bead), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(test_arena(device, NULL, &arena), HAUL_OK);
     first = beads_make(arena, type, BEADS);
@@ -704,12 +705,12 @@ static void *visit(void *argument)
 TEST(threads, two_arenas_of_one_context_come_back_from_two_devices_at_once)
 {
     static haul_type *type;
-    static const haul_ref refs[] = { HAUL_OBJECT(bead, next, &type) };
+    static const haul_field fields[] = { HAUL_OBJECT(bead, next, &type) };
     haul_context *shared = context_of(THREADS);
     guest guests[GUESTS];
     pthread_t threads[GUESTS];
     int i;
-    CHECK_STATUS(haul_type_create("bead", sizeof(bead), refs, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("bead", sizeof(bead), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     for (i = 0; i < GUESTS; i++) {
         guests[i].device = device_of(THREADS);

@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "haul/type.h"
 #include "support/check.h"
+#include "support/types.h"
 #include "type/field.h"
 #include "type/type.h"
 
@@ -22,23 +23,23 @@ typedef struct mesh {
 } mesh;
 
 static haul_type *mesh_type;
-static const haul_ref mesh_refs[] = {
-    HAUL_ARRAY(mesh, xyz, HAUL_N2(mesh, nv, dim)),
+static const haul_field mesh_fields[] = {
+    HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, nv, dim)),
     HAUL_OBJECT(mesh, next, &mesh_type),
     HAUL_STRING(mesh, name),
 };
 
-static haul_type *made(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+static haul_type *made(const char *name, size_t bytes, const haul_field *fields, size_t count)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
     return type;
 }
 
 static haul_type *bytes_type(size_t bytes)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_bytes("bytes", bytes, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "bytes", bytes, &type), HAUL_OK);
     return type;
 }
 
@@ -46,7 +47,7 @@ static const haul__walk *committed(haul_type *type)
 {
     haul_status status = haul_type_commit(type);
     if (status != HAUL_OK)
-        check_note("%s: %s", haul_type_error(type)->path, haul_type_error(type)->text);
+        check_note("%s: %s", type_error()->path, type_error()->text);
     CHECK_STATUS(status, HAUL_OK);
     CHECK(haul__type_walk(type) != NULL);
     return haul__type_walk(type);
@@ -55,7 +56,7 @@ static const haul__walk *committed(haul_type *type)
 TEST(type, an_ordinary_struct_is_one_run_and_its_pointers)
 {
     const haul__walk *walk;
-    mesh_type = made("mesh", sizeof(mesh), mesh_refs, 3);
+    mesh_type = made("mesh", sizeof(mesh), mesh_fields, 3);
     CHECK(haul__type_walk(mesh_type) == NULL);
     walk = committed(mesh_type);
     CHECK_STR(walk->name, "mesh");
@@ -76,7 +77,7 @@ TEST(type, an_ordinary_struct_is_one_run_and_its_pointers)
     CHECK_STR(walk->slots[0].name, "xyz");
     CHECK(walk->slots[0].target == NULL);
     CHECK_EQ(walk->slots[0].unit, sizeof(double));
-    CHECK_EQ(walk->slots[0].shape->kind, HAUL_SHAPE_COUNT);
+    CHECK_EQ(walk->slots[0].shape->kind, HAUL_COUNT_KIND_PRODUCT);
     CHECK_EQ(walk->slots[0].shape->field[1].offset, offsetof(mesh, dim));
     CHECK_EQ(walk->slots[0].levels, 1);
     CHECK_EQ(walk->slots[0].flags, 0);
@@ -98,14 +99,14 @@ typedef struct wife {
 } wife;
 
 static haul_type *husband_type, *wife_type;
-static const haul_ref husband_refs[] = { HAUL_OBJECT(husband, partner, &wife_type) };
-static const haul_ref wife_refs[] = { HAUL_OBJECT(wife, partner, &husband_type),
+static const haul_field husband_fields[] = { HAUL_OBJECT(husband, partner, &wife_type) };
+static const haul_field wife_fields[] = { HAUL_OBJECT(wife, partner, &husband_type),
                                       HAUL_STRING(wife, name) };
 
 TEST(type, commit_takes_in_types_that_point_to_each_other)
 {
-    husband_type = made("husband", sizeof(husband), husband_refs, 1);
-    wife_type = made("wife", sizeof(wife), wife_refs, 2);
+    husband_type = made("husband", sizeof(husband), husband_fields, 1);
+    wife_type = made("wife", sizeof(wife), wife_fields, 2);
     CHECK_PTR(committed(husband_type)->slots[0].target, wife_type);
     CHECK(haul_type_committed(wife_type));
     CHECK_PTR(haul__type_walk(wife_type)->slots[0].target, husband_type);
@@ -124,16 +125,16 @@ TEST(type, rows_can_be_added_until_commit_and_in_any_order)
     mesh_type = NULL;
     self = made("mesh", sizeof(mesh), NULL, 0);
     mesh_type = self;
-    CHECK_STATUS(haul_type_add(self, &mesh_refs[2], 1), HAUL_OK);
-    CHECK_STATUS(haul_type_add(self, &mesh_refs[0], 2), HAUL_OK);
+    CHECK_STATUS(haul_type_add(self, &mesh_fields[2], 1), HAUL_OK);
+    CHECK_STATUS(haul_type_add(self, &mesh_fields[0], 2), HAUL_OK);
     CHECK_EQ(haul_type_field_count(self), 3);
     CHECK_STATUS(haul_type_get_field(self, 0, &field), HAUL_OK);
     CHECK_STR(field.name, "xyz");
     walk = committed(self);
     CHECK_STR(walk->slots[0].name, "xyz");
     CHECK_STR(walk->slots[2].name, "name");
-    CHECK_STATUS(haul_type_add(self, &mesh_refs[0], 1), HAUL_ERROR_STATE);
-    CHECK_EQ(haul_type_error(self)->status, HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_type_add(self, &mesh_fields[0], 1), HAUL_ERROR_STATE);
+    CHECK_EQ(type_error()->status, HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_set_alignment(self, 16), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_commit(self), HAUL_OK);
     haul_type_free(&mesh_type);
@@ -146,9 +147,9 @@ typedef struct vec {
 
 TEST(type, an_end_pointer_is_a_slot_that_is_not_followed)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY(vec, begin, HAUL_END(vec, begin, end)),
+    static const haul_field fields[] = { HAUL_ARRAY(vec, begin, HAUL_UNTIL(vec, end)),
                                      HAUL_SKIP(vec, cap) };
-    haul_type *type = made("vec", sizeof(vec), refs, 2);
+    haul_type *type = made("vec", sizeof(vec), fields, 2);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slot_count, 2);
     CHECK_EQ(walk->slots[1].offset, offsetof(vec, end));
@@ -169,10 +170,10 @@ typedef struct csr {
 
 TEST(type, an_end_can_be_the_begin_or_the_end_of_another_array)
 {
-    static const haul_ref chain[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, b)),
-                                      HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
-    static const haul_ref twice[] = { HAUL_ARRAY(csr, a, HAUL_END(csr, a, c)),
-                                      HAUL_ARRAY(csr, b, HAUL_END(csr, b, c)) };
+    static const haul_field chain[] = { HAUL_ARRAY(csr, a, HAUL_UNTIL(csr, b)),
+                                      HAUL_ARRAY(csr, b, HAUL_UNTIL(csr, c)) };
+    static const haul_field twice[] = { HAUL_ARRAY(csr, a, HAUL_UNTIL(csr, c)),
+                                      HAUL_ARRAY(csr, b, HAUL_UNTIL(csr, c)) };
     haul_type *type = made("chain", sizeof(csr), chain, 2);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slot_count, 3);
@@ -195,10 +196,10 @@ static haul_type *oct_type;
 
 TEST(type, an_array_of_pointers_in_the_struct_is_a_slot_for_each)
 {
-    static const haul_ref refs[] = { HAUL_OBJECT_EACH(oct, child, &oct_type),
-                                     HAUL_STRING_EACH(oct, label) };
+    static const haul_field fields[] = { HAUL_EACH(oct, child, .target = &oct_type),
+                                     HAUL_EACH(oct, label, .count = HAUL_TERMINATED) };
     const haul__walk *walk;
-    oct_type = made("oct", sizeof(oct), refs, 2);
+    oct_type = made("oct", sizeof(oct), fields, 2);
     walk = committed(oct_type);
     CHECK_EQ(walk->slot_count, 10);
     CHECK_STR(walk->slots[3].name, "child[3]");
@@ -218,9 +219,9 @@ typedef struct wide {
 
 TEST(type, a_large_array_of_pointers_is_a_part_unless_its_shape_reads_the_struct)
 {
-    static const haul_ref refs[] = { HAUL_ARRAY_EACH(wide, row, HAUL_FIXED(3)),
-                                     HAUL_ARRAY_EACH(wide, counted, HAUL_N(wide, n)) };
-    haul_type *type = made("wide", sizeof(wide), refs, 2);
+    static const haul_field fields[] = { HAUL_EACH(wide, row, .count = HAUL_FIXED(3)),
+                                     HAUL_EACH(wide, counted, .count = HAUL_COUNT(wide, n)) };
+    haul_type *type = made("wide", sizeof(wide), fields, 2);
     const haul__walk *walk = committed(type), *one;
     CHECK_EQ(walk->part_count, 1);
     CHECK_EQ(walk->parts[0].offset, offsetof(wide, row));
@@ -256,19 +257,19 @@ typedef struct room {
     box more[40];
 } room;
 static haul_type *corner_type, *box_type, *room_type;
-static const haul_ref corner_refs[] = { HAUL_ARRAY(corner, at, HAUL_N(corner, n)),
+static const haul_field corner_fields[] = { HAUL_ARRAY(corner, at, HAUL_COUNT(corner, n)),
                                         HAUL_OBJECT(corner, owner, &box_type) };
-static const haul_ref box_refs[] = { HAUL_EMBED(box, corner, &corner_type),
+static const haul_field box_fields[] = { HAUL_EMBED(box, corner, &corner_type),
                                      HAUL_OBJECT(box, spare, &corner_type) };
-static const haul_ref room_refs[] = { HAUL_EMBED(room, box, &box_type),
+static const haul_field room_fields[] = { HAUL_EMBED(room, box, &box_type),
                                       HAUL_EMBED(room, more, &box_type) };
 
 TEST(type, embedded_structs_are_taken_in_with_their_names_and_selves)
 {
     const haul__walk *walk;
-    corner_type = made("corner", sizeof(corner), corner_refs, 2);
-    box_type = made("box", sizeof(box), box_refs, 2);
-    room_type = made("room", sizeof(room), room_refs, 2);
+    corner_type = made("corner", sizeof(corner), corner_fields, 2);
+    box_type = made("box", sizeof(box), box_fields, 2);
+    room_type = made("room", sizeof(room), room_fields, 2);
     walk = committed(room_type);
     CHECK_EQ(walk->slot_count, 7);
     CHECK_STR(walk->slots[3].name, "box.corner[1].owner");
@@ -301,10 +302,10 @@ typedef struct cloud {
 TEST(type, embedded_structs_without_pointers_add_nothing)
 {
     haul_type *point_type = made("point", sizeof(point), NULL, 0), *type;
-    haul_ref refs[] = { HAUL_EMBED(cloud, points, NULL) };
+    haul_field fields[] = { HAUL_EMBED(cloud, points, NULL) };
     const haul__walk *walk;
-    refs[0].target = &point_type;
-    type = made("cloud", sizeof(cloud), refs, 1);
+    fields[0].target = &point_type;
+    type = made("cloud", sizeof(cloud), fields, 1);
     walk = committed(type);
     CHECK_EQ(walk->kind, HAUL__WALK_PLAIN);
     CHECK(!walk->has_slots);
@@ -325,13 +326,13 @@ typedef struct holder {
 
 TEST(type, skipped_fields_of_embedded_structs_are_holes)
 {
-    static const haul_ref cache_refs[] = { HAUL_SKIP(cache, dropped) };
-    haul_type *cache_type = made("cache", sizeof(cache), cache_refs, 1), *type;
-    haul_ref refs[] = { HAUL_EMBED(holder, few, NULL), HAUL_EMBED(holder, many, NULL) };
+    static const haul_field cache_fields[] = { HAUL_SKIP(cache, dropped) };
+    haul_type *cache_type = made("cache", sizeof(cache), cache_fields, 1), *type;
+    haul_field fields[] = { HAUL_EMBED(holder, few, NULL), HAUL_EMBED(holder, many, NULL) };
     const haul__walk *walk;
     size_t size;
-    refs[0].target = refs[1].target = &cache_type;
-    type = made("holder", sizeof(holder), refs, 2);
+    fields[0].target = fields[1].target = &cache_type;
+    type = made("holder", sizeof(holder), fields, 2);
     CHECK_STATUS(haul_type_size(type, &size), HAUL_OK); /* still open */
     CHECK_EQ(size, 102 * sizeof(int));
     CHECK(!haul_type_committed(type) && !haul_type_committed(cache_type));
@@ -355,17 +356,17 @@ typedef struct chars {
 
 TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
 {
-    static const haul_ref refs[] = {
-        HAUL_STRINGS(chars, argv, HAUL_NULL_TERMINATED),
-        HAUL_ROWS(chars, rows, NULL, HAUL_N(chars, n), HAUL_N(chars, m)),
-        HAUL_ROWS3(chars, cube, NULL, HAUL_N(chars, n), HAUL_N(chars, m), HAUL_FIXED(4))
+    static const haul_field fields[] = {
+        HAUL_STRINGS(chars, argv, HAUL_TERMINATED),
+        HAUL_ARRAYS(chars, rows, HAUL_COUNT(chars, n), HAUL_COUNT(chars, m)),
+        HAUL_ADDRESS(chars, cube, .levels = 3, .element_bytes = sizeof(***((chars *)0)->cube), .count = HAUL_COUNT(chars, n), .count2 = HAUL_COUNT(chars, m), .count3 = HAUL_FIXED(4))
     };
-    haul_type *type = made("chars", sizeof(chars), refs, 3);
+    haul_type *type = made("chars", sizeof(chars), fields, 3);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slots[0].levels, 2);
     CHECK_EQ(walk->slots[0].unit, 1);
-    CHECK_EQ(walk->slots[0].shape[1].kind, HAUL_SHAPE_SENTINEL);
-    CHECK_EQ(walk->slots[1].shape[1].field[0].offset, offsetof(chars, m));
+    CHECK_EQ(walk->slots[0].count2.kind, HAUL_COUNT_KIND_TERMINATED);
+    CHECK_EQ(walk->slots[1].count2.field[0].offset, offsetof(chars, m));
     CHECK_EQ(walk->slots[2].levels, 3);
     CHECK_EQ(walk->slots[2].shape[2].plus, 4);
     CHECK_EQ(walk->slots[2].unit, sizeof(double));
@@ -374,11 +375,11 @@ TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
 
 TEST(type, a_pointer_type_gives_pointers_of_any_depth)
 {
-    haul_shape one = HAUL_ONE, five = HAUL_FIXED(5);
+    haul_count one = HAUL_ONE, five = HAUL_FIXED(5);
     haul_type *inner, *middle, *outer;
-    CHECK_STATUS(haul_type_pointer("p", NULL, 4, five, &inner), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer("pp", &inner, 0, one, &middle), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer("ppp", &middle, WORD, five, &outer), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "p", NULL, 4, five, &inner), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "pp", &inner, 0, one, &middle), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "ppp", &middle, WORD, five, &outer), HAUL_OK);
     CHECK_EQ(haul_type_combiner(outer), HAUL_COMBINER_POINTER);
     CHECK_PTR(committed(outer)->slots[0].target, middle);
     CHECK_PTR(haul__type_walk(middle)->slots[0].target, inner);
@@ -390,10 +391,10 @@ TEST(type, a_pointer_type_gives_pointers_of_any_depth)
 
 TEST(type, a_target_of_plain_elements_is_plain_bytes)
 {
-    haul_shape until = HAUL_SENTINEL(-1);
+    haul_count until = HAUL_TERMINATED_BY(-1);
     haul_type *integer, *type;
-    CHECK_STATUS(haul_type_bytes("int", 4, &integer), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer("list", &integer, 0, until, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", 4, &integer), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "list", &integer, 0, until, &type), HAUL_OK);
     CHECK(committed(type)->slots[0].target == NULL);
     CHECK_EQ(haul__type_walk(type)->slots[0].unit, 4);
     haul_type_free(&type);
@@ -402,11 +403,11 @@ TEST(type, a_target_of_plain_elements_is_plain_bytes)
 
 TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
 {
-    haul_ref refs[] = { HAUL_ARRAY_PACKED(csr, a, HAUL_FIXED(1)), HAUL_OBJECT(csr, b, NULL) };
+    haul_field fields[] = { HAUL_ARRAY(csr, a, HAUL_FIXED(1), .packed = 1), HAUL_OBJECT(csr, b, NULL) };
     haul_type *type;
     const haul__walk *walk;
-    refs[0].offset = 3;
-    type = made("packed", 3 + WORD, refs, 1);
+    fields[0].offset = 3;
+    type = made("packed", 3 + WORD, fields, 1);
     walk = committed(type);
     CHECK_EQ(walk->slots[0].flags & HAUL__SLOT_ODD, HAUL__SLOT_ODD);
     CHECK_EQ(walk->alignment, 1);
@@ -417,13 +418,13 @@ TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
 TEST(type, a_declared_alignment_is_kept_by_what_embeds_the_type)
 {
     haul_type *line = made("line", 128, NULL, 0), *type;
-    haul_ref refs[] = { HAUL_EMBED(cloud, points, NULL) };
+    haul_field fields[] = { HAUL_EMBED(cloud, points, NULL) };
     const haul__walk *walk;
-    refs[0].target = &line;
-    refs[0].offset = 64;
-    refs[0].field_bytes = 256;
+    fields[0].target = &line;
+    fields[0].offset = 64;
+    fields[0].bytes = 256;
     CHECK_STATUS(haul_type_set_alignment(line, 64), HAUL_OK);
-    type = made("around", 320, refs, 1);
+    type = made("around", 320, fields, 1);
     walk = committed(type);
     CHECK_EQ(walk->alignment, 64);
     CHECK_EQ(walk->placement, 64);
@@ -438,17 +439,17 @@ TEST(type, a_declared_alignment_is_kept_by_what_embeds_the_type)
  * What is left must still be readable, and the sanitizer sees what is not given back. */
 static void free_in_order(const unsigned *order)
 {
-    haul_shape two = HAUL_FIXED(2);
+    haul_count two = HAUL_FIXED(2);
     haul_type *types[4] = { NULL, NULL, NULL, NULL };
-    haul_ref refs[] = { HAUL_OBJECT_AS(csr, a, NULL), HAUL_OBJECT_AS(csr, b, NULL) };
+    haul_field fields[] = { HAUL_ADDRESS(csr, a), HAUL_ADDRESS(csr, b) };
     size_t i, k;
-    refs[0].target = &types[1];
-    refs[1].target = &types[3];
-    types[0] = made("first", sizeof(csr), refs, 2);
-    refs[0].target = &types[0];
-    types[1] = made("second", sizeof(csr), refs, 1);
+    fields[0].target = &types[1];
+    fields[1].target = &types[3];
+    types[0] = made("first", sizeof(csr), fields, 2);
+    fields[0].target = &types[0];
+    types[1] = made("second", sizeof(csr), fields, 1);
     CHECK_STATUS(haul_type_contiguous(3, types[0], &types[2]), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer("third", &types[2], 0, two, &types[3]), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "third", &types[2], 0, two, &types[3]), HAUL_OK);
     committed(types[1]);
     for (i = 0; i < 4; i++) {
         haul_type_free(&types[order[i]]);
@@ -476,12 +477,12 @@ TEST(type, types_of_one_commit_can_be_freed_in_every_order)
 TEST(type, a_committed_type_keeps_the_types_that_it_leads_to)
 {
     haul_type *leaf = made("leaf", 16, NULL, 0), *row, *top;
-    haul_ref refs[] = { HAUL_OBJECT_AS(csr, a, NULL), HAUL_OBJECT_AS(csr, b, NULL) };
+    haul_field fields[] = { HAUL_ADDRESS(csr, a), HAUL_ADDRESS(csr, b) };
     committed(leaf);
     CHECK_STATUS(haul_type_contiguous(4, leaf, &row), HAUL_OK);
-    refs[0].target = &row;
-    refs[1].target = &leaf;
-    top = made("top", sizeof(csr), refs, 2);
+    fields[0].target = &row;
+    fields[1].target = &leaf;
+    top = made("top", sizeof(csr), fields, 2);
     committed(top);
     haul_type_free(&leaf);
     haul_type_free(&row);
@@ -520,7 +521,7 @@ TEST(type, open_types_that_were_never_committed_leave_nothing)
 TEST(type, a_chain_of_a_hundred_thousand_holders_is_freed_without_recursion)
 {
     haul_type *type = bytes_type(8), *next;
-    haul_shape one = HAUL_ONE;
+    haul_count one = HAUL_ONE;
     size_t i;
     for (i = 0; i < 100000; i++) { /* open constructors: never committed, so depth is no matter */
         CHECK_STATUS(haul_type_dup(type, &next), HAUL_OK);
@@ -531,7 +532,7 @@ TEST(type, a_chain_of_a_hundred_thousand_holders_is_freed_without_recursion)
     type = bytes_type(8);
     committed(type);
     for (i = 0; i < 100000; i++) { /* committed groups, each held by the next */
-        CHECK_STATUS(haul_type_pointer("p", &type, 0, one, &next), HAUL_OK);
+        CHECK_STATUS(haul_type_pointer(type_context(), "p", &type, 0, one, &next), HAUL_OK);
         committed(next);
         haul_type_free(&type);
         type = next;
@@ -545,9 +546,9 @@ TEST(type, queries_answer_the_same_before_and_after_commit)
 {
     haul_type *type;
     size_t i, size, lower, extent, true_lower, true_extent;
-    static const haul_ref refs[] = { HAUL_SKIP(vec, begin), HAUL_OPAQUE(vec, end),
+    static const haul_field fields[] = { HAUL_SKIP(vec, begin), HAUL_RAW(vec, end),
                                      HAUL_SKIP(vec, n) };
-    type = made("vec", sizeof(vec), refs, 3);
+    type = made("vec", sizeof(vec), fields, 3);
     for (i = 0; i < 2; i++) {
         CHECK_STATUS(haul_type_size(type, &size), HAUL_OK);
         CHECK_EQ(size, sizeof(vec) - WORD - sizeof(int));
@@ -567,11 +568,11 @@ TEST(type, queries_answer_the_same_before_and_after_commit)
 TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
 {
     haul_type *none = NULL, *type;
-    haul_ref refs[] = { HAUL_EMBED(room, box, NULL) };
+    haul_field fields[] = { HAUL_EMBED(room, box, NULL) };
     size_t size = 7, lower, extent;
     haul_field_info field;
-    refs[0].target = &none;
-    type = made("open", sizeof(room), refs, 1);
+    fields[0].target = &none;
+    type = made("open", sizeof(room), fields, 1);
     CHECK_STATUS(haul_type_size(type, &size), HAUL_ERROR_TYPE);
     CHECK_EQ(size, 0);
     CHECK_STATUS(haul_type_get_true_extent(type, &lower, &extent), HAUL_ERROR_TYPE);
@@ -596,20 +597,20 @@ TEST(type, iteration_gives_the_rows_in_order_of_their_offsets)
 {
     haul_field_info field;
     size_t i;
-    corner_type = made("corner", sizeof(corner), corner_refs, 2);
-    box_type = made("box", sizeof(box), box_refs, 2);
+    corner_type = made("corner", sizeof(corner), corner_fields, 2);
+    box_type = made("box", sizeof(box), box_fields, 2);
     for (i = 0; i < 2; i++) {
         CHECK_EQ(haul_type_field_count(box_type), 2);
         CHECK_STATUS(haul_type_get_field(box_type, 0, &field), HAUL_OK);
         CHECK_STR(field.name, "corner");
-        CHECK_EQ(field.kind, HAUL_REF_EMBED);
+        CHECK_EQ(field.kind, HAUL_FIELD_EMBED);
         CHECK_EQ(field.count, 3);
         CHECK_EQ(field.stride, sizeof(corner));
         CHECK_EQ(field.bytes, 3 * sizeof(corner));
         CHECK_PTR(field.target, corner_type);
         CHECK(field.counts == NULL);
         CHECK_STATUS(haul_type_get_field(box_type, 1, &field), HAUL_OK);
-        CHECK_EQ(field.kind, HAUL_REF_POINTER);
+        CHECK_EQ(field.kind, HAUL_FIELD_POINTER);
         CHECK_EQ(field.count, 1);
         CHECK_EQ(field.element_bytes, sizeof(corner));
         CHECK_EQ(field.levels, 1);
@@ -644,7 +645,7 @@ TEST(type, shape_fields_are_read_in_every_width_and_signedness)
 TEST(type, a_million_rows_are_one_type)
 {
     size_t count = 1000000, i;
-    haul_ref row = HAUL_ARRAY(csr, a, HAUL_FIXED(1)), *rows = malloc(count * sizeof *rows);
+    haul_field row = HAUL_ARRAY(csr, a, HAUL_FIXED(1)), *rows = malloc(count * sizeof *rows);
     haul_type *type;
     clock_t before;
     const haul__walk *walk;
@@ -670,7 +671,7 @@ TEST(type, a_hundred_thousand_types_are_one_commit)
 {
     size_t count = 100000, i;
     haul_type **types = calloc(count, sizeof(haul_type *));
-    haul_ref rows[] = { HAUL_OBJECT_AS(csr, a, NULL), HAUL_OBJECT_AS(csr, b, NULL) };
+    haul_field rows[] = { HAUL_ADDRESS(csr, a), HAUL_ADDRESS(csr, b) };
     char name[32];
     clock_t before = clock();
     CHECK(types != NULL);

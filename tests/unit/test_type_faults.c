@@ -14,6 +14,7 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "support/types.h"
 #include "type/type.h"
 
 #define WORD sizeof(void *)
@@ -27,14 +28,14 @@ typedef struct node {
 } node;
 
 static haul_type *node_type;
-static const haul_ref node_refs[] = { HAUL_OBJECT(node, next, &node_type),
-                                      HAUL_ARRAY(node, values, HAUL_N(node, n)),
+static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type),
+                                      HAUL_ARRAY(node, values, HAUL_COUNT(node, n)),
                                       HAUL_STRING(node, name) };
 
-static haul_type *made(const char *name, size_t bytes, const haul_ref *refs, size_t count)
+static haul_type *made(const char *name, size_t bytes, const haul_field *fields, size_t count)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, bytes, refs, count, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
     return type;
 }
 
@@ -46,41 +47,41 @@ static void check_refused(haul_type *type, haul_status expected, const char *pat
         CHECK_STATUS(haul_type_commit(type), expected);
         CHECK(!haul_type_committed(type));
         CHECK(haul__type_walk(type) == NULL);
-        CHECK_EQ(haul_type_error(type)->status, expected);
-        CHECK_STR(haul_type_error(type)->path, path);
-        CHECK_HAS(haul_type_error(type)->text, word);
+        CHECK_EQ(type_error()->status, expected);
+        CHECK_STR(type_error()->path, path);
+        CHECK_HAS(type_error()->text, word);
     }
 }
 
-static void refuse_rows(size_t bytes, const haul_ref *refs, size_t count, const char *path,
+static void refuse_rows(size_t bytes, const haul_field *fields, size_t count, const char *path,
                         const char *word)
 {
-    haul_type *type = made("t", bytes, refs, count);
+    haul_type *type = made("t", bytes, fields, count);
     check_refused(type, HAUL_ERROR_TYPE, path, word);
     haul_type_free(&type);
 }
 
-static void refuse_row(const haul_ref *ref, const char *word)
+static void refuse_row(const haul_field *field, const char *word)
 {
-    refuse_rows(sizeof(node), ref, 1, "t.values", word);
+    refuse_rows(sizeof(node), field, 1, "t.values", word);
 }
 
-static void take_row(const haul_ref *ref)
+static void take_row(const haul_field *field)
 {
-    haul_type *type = made("t", sizeof(node), ref, 1);
+    haul_type *type = made("t", sizeof(node), field, 1);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
 }
 
-static haul_ref array_row(void)
+static haul_field array_row(void)
 {
-    haul_ref ref = HAUL_ARRAY(node, values, HAUL_N(node, n));
-    return ref;
+    haul_field field = HAUL_ARRAY(node, values, HAUL_COUNT(node, n));
+    return field;
 }
 
 TEST(type_faults, T1_sizes_of_nothing_and_of_more_than_memory_are_refused)
 {
-    haul_ref row = array_row();
+    haul_field row = array_row();
     haul_type *type;
     refuse_rows(0, NULL, 0, "t", "0 bytes");
     refuse_rows(SIZE_MAX, NULL, 0, "t", "more than");
@@ -88,7 +89,7 @@ TEST(type_faults, T1_sizes_of_nothing_and_of_more_than_memory_are_refused)
     type = made("t", HAUL_TYPE_BYTES_MAX, NULL, 0);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
-    CHECK_STATUS(haul_type_bytes("t", 0, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "t", 0, &type), HAUL_OK);
     check_refused(type, HAUL_ERROR_TYPE, "t", "0 bytes");
     haul_type_free(&type);
 }
@@ -96,11 +97,11 @@ TEST(type_faults, T1_sizes_of_nothing_and_of_more_than_memory_are_refused)
 TEST(type_faults, T1_pointers_to_what_has_no_bytes_are_refused)
 {
     haul_type *element = made("element", 4, NULL, 0), *empty, *hollow;
-    haul_ref row = HAUL_OBJECT_AS(node, values, NULL), skip = HAUL_SKIP(node, next);
+    haul_field row = HAUL_ADDRESS(node, values), skip = HAUL_SKIP(node, next);
     row.target = &empty;
     CHECK_STATUS(haul_type_contiguous(0, element, &empty), HAUL_OK);
     refuse_row(&row, "0 bytes");
-    skip.field_bytes = 8;
+    skip.bytes = 8;
     hollow = made("hollow", 8, &skip, 1);
     row.target = &hollow;
     refuse_row(&row, "no byte");
@@ -112,13 +113,12 @@ TEST(type_faults, T1_pointers_to_what_has_no_bytes_are_refused)
 TEST(type_faults, T2_alignments_that_are_none_are_refused)
 {
     static const size_t wrong[] = { 0, 3, 24, 2 * HAUL_ALIGNMENT_MAX, SIZE_MAX, 64 };
-    haul_type *type = made("t", 32, NULL, 0);
+    haul_type *type = type_new(&(const haul_struct){ .name = "t", .bytes = 32, .alignment = 32 });
     size_t i;
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         CHECK_STATUS(haul_type_set_alignment(type, wrong[i]), HAUL_OK);
         check_refused(type, HAUL_ERROR_TYPE, "t", "alignment");
     }
-    CHECK_STATUS(haul_type_set_alignment(type, 32), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_EQ(haul__type_walk(type)->alignment, 32);
     haul_type_free(&type);
@@ -127,12 +127,11 @@ TEST(type_faults, T2_alignments_that_are_none_are_refused)
 
 TEST(type_faults, T2_embedded_fields_stand_at_their_alignment)
 {
-    haul_type *line = made("line", 64, NULL, 0);
-    haul_ref row = array_row();
-    CHECK_STATUS(haul_type_set_alignment(line, 64), HAUL_OK);
-    row.kind = HAUL_REF_EMBED;
+    haul_type *line = type_new(&(const haul_struct){ .name = "line", .bytes = 64, .alignment = 64 });
+    haul_field row = array_row();
+    row.kind = HAUL_FIELD_EMBED;
     row.target = &line;
-    row.field_bytes = 64;
+    row.bytes = 64;
     row.offset = 32;
     refuse_rows(128, &row, 1, "t.values", "multiple of 64");
     row.offset = 64;
@@ -142,53 +141,53 @@ TEST(type_faults, T2_embedded_fields_stand_at_their_alignment)
 
 TEST(type_faults, T3_T4_fields_that_end_behind_the_struct_are_refused)
 {
-    haul_ref row = array_row();
+    haul_field row = array_row();
     row.offset = sizeof(node);
     refuse_row(&row, "end behind");
     row.offset = sizeof(node) - WORD + (WORD == 8 ? 8 : 4);
     refuse_row(&row, "end behind");
-    row.unaligned = 1;
+    row.packed = 1;
     row.offset = sizeof(node) - WORD + 1;
     refuse_row(&row, "end behind");
     row.offset = SIZE_MAX - 3;
     refuse_row(&row, "end behind");
     row.offset = WORD;
-    row.field_bytes = SIZE_MAX - WORD + 1;
+    row.bytes = SIZE_MAX - WORD + 1;
     refuse_row(&row, "end behind");
-    row.field_bytes = 0;
+    row.bytes = 0;
     refuse_row(&row, "0 bytes");
-    row.field_bytes = WORD + 1;
+    row.bytes = WORD + 1;
     refuse_row(&row, "whole number");
 }
 
 TEST(type_faults, T5_T12_fields_that_overlap_are_refused)
 {
-    haul_ref rows[3] = { HAUL_ARRAY(node, values, HAUL_FIXED(1)), HAUL_STRING(node, name),
+    haul_field rows[3] = { HAUL_ARRAY(node, values, HAUL_FIXED(1)), HAUL_STRING(node, name),
                          HAUL_SKIP(node, n) };
     rows[1].offset = rows[0].offset;
     refuse_rows(sizeof(node), rows, 2, "t.name", "overlaps field values");
-    rows[1].unaligned = 1;
+    rows[1].packed = 1;
     rows[1].offset = rows[0].offset + WORD - 1;
     refuse_rows(sizeof(node), rows, 2, "t.name", "overlaps field values");
     rows[1] = rows[2];
     rows[1].offset = rows[0].offset + 3;
     refuse_rows(sizeof(node), rows, 2, "t.n", "overlaps field values");
-    rows[1].kind = HAUL_REF_DATA;
+    rows[1].kind = HAUL_FIELD_RAW;
     refuse_rows(sizeof(node), rows, 2, "t.n", "overlaps field values");
 }
 
 TEST(type_faults, T5_T7_counts_are_not_read_from_pointers)
 {
-    haul_ref rows[2] = { HAUL_ARRAY(node, values, HAUL_N(node, n)), HAUL_STRING(node, name) };
-    rows[0].shape[0].field[0].offset = offsetof(node, name);
+    haul_field rows[2] = { HAUL_ARRAY(node, values, HAUL_COUNT(node, n)), HAUL_STRING(node, name) };
+    rows[0].count.field[0].offset = offsetof(node, name);
     refuse_rows(sizeof(node), rows, 2, "t.values", "in a pointer");
-    rows[0].shape[0].field[0].offset = offsetof(node, name) + WORD - 1;
-    rows[0].shape[0].field[0].bytes = 1;
+    rows[0].count.field[0].offset = offsetof(node, name) + WORD - 1;
+    rows[0].count.field[0].bytes = 1;
     refuse_rows(sizeof(node), rows, 2, "t.values", "in a pointer");
-    rows[0].shape[0].field[0].offset = offsetof(node, name) - 2;
-    rows[0].shape[0].field[0].bytes = 4;
+    rows[0].count.field[0].offset = offsetof(node, name) - 2;
+    rows[0].count.field[0].bytes = 4;
     refuse_rows(sizeof(node), rows, 2, "t.values", "in a pointer");
-    rows[0].shape[0].field[0].offset = offsetof(node, name) - 4;
+    rows[0].count.field[0].offset = offsetof(node, name) - 4;
     take_row(rows);
 }
 
@@ -200,22 +199,22 @@ typedef struct shelf {
 
 TEST(type_faults, T5_T7_counts_are_not_read_from_pointers_of_embedded_structs)
 {
-    haul_ref rows[3] = { HAUL_EMBED(shelf, nodes, &node_type), HAUL_EMBED(shelf, one, &node_type),
-                         HAUL_ARRAY(shelf, values, HAUL_N(shelf, one.n)) };
+    haul_field rows[3] = { HAUL_EMBED(shelf, nodes, &node_type), HAUL_EMBED(shelf, one, &node_type),
+                         HAUL_ARRAY(shelf, values, HAUL_COUNT(shelf, one.n)) };
     haul_type *type;
     static const size_t wrong[] = { offsetof(shelf, one.next), offsetof(shelf, one.name) - 1,
                                     5 * sizeof(node) + offsetof(node, name),
                                     99 * sizeof(node) - 1 };
     size_t i;
-    node_type = made("node", sizeof(node), node_refs, 3);
+    node_type = made("node", sizeof(node), node_fields, 3);
     type = made("shelf", sizeof(shelf), rows, 3);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
-        rows[2].shape[0].field[0].offset = wrong[i];
+        rows[2].count.field[0].offset = wrong[i];
         refuse_rows(sizeof(shelf), rows, 3, "t.values", "in a pointer");
     }
-    rows[2].shape[0].field[0].offset = 7 * sizeof(node) + offsetof(node, n);
+    rows[2].count.field[0].offset = 7 * sizeof(node) + offsetof(node, n);
     type = made("shelf", sizeof(shelf), rows, 3);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
@@ -224,10 +223,10 @@ TEST(type_faults, T5_T7_counts_are_not_read_from_pointers_of_embedded_structs)
 
 TEST(type_faults, T6_pointers_off_the_grid_must_be_declared_packed)
 {
-    haul_ref row = array_row();
+    haul_field row = array_row();
     row.offset += 2;
     refuse_row(&row, "set `.packed`");
-    row.unaligned = 1;
+    row.packed = 1;
     take_row(&row);
     row = array_row();
     refuse_rows(sizeof(node) + 2, &row, 1, "t.values", "padded sizeof");
@@ -236,44 +235,44 @@ TEST(type_faults, T6_pointers_off_the_grid_must_be_declared_packed)
 TEST(type_faults, T7_count_fields_are_integers_of_the_struct)
 {
     static const uint8_t widths[] = { 0, 3, 5, 7, 16, 255 };
-    haul_ref row = array_row();
+    haul_field row = array_row();
     size_t i;
     for (i = 0; i < sizeof widths; i++) {
-        row.shape[0].field[0].bytes = widths[i];
+        row.count.field[0].bytes = widths[i];
         refuse_row(&row, "1, 2, 4 or 8");
     }
-    row.shape[0].field[0].bytes = 4;
-    row.shape[0].field[0].offset = sizeof(node) - 3;
+    row.count.field[0].bytes = 4;
+    row.count.field[0].offset = sizeof(node) - 3;
     refuse_row(&row, "outside");
-    row.shape[0].field[0].offset = SIZE_MAX - 3;
+    row.count.field[0].offset = SIZE_MAX - 3;
     refuse_row(&row, "outside");
     row = array_row();
-    row.shape[0].field_count = 4;
+    row.count.fields = 4;
     refuse_row(&row, "4 fields");
-    row.shape[0].field_count = 0;
-    row.shape[0].add = -1;
+    row.count.fields = 0;
+    row.count.plus = -1;
     refuse_row(&row, "negative");
 }
 
 TEST(type_faults, T7_a_pointer_type_has_no_fields_to_count_with)
 {
-    haul_shape shape = HAUL_N(node, n), end = HAUL_END(node, values, end);
+    haul_count shape = HAUL_COUNT(node, n), end = HAUL_UNTIL(node, end);
     haul_type *type;
     shape.field[0].offset = 0;
-    CHECK_STATUS(haul_type_pointer("t", NULL, 4, shape, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "t", NULL, 4, shape, &type), HAUL_OK);
     check_refused(type, HAUL_ERROR_TYPE, "t.*", "in a pointer");
     haul_type_free(&type);
     end.field[0].offset = 0;
-    CHECK_STATUS(haul_type_pointer("t", NULL, 4, end, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_pointer(type_context(), "t", NULL, 4, end, &type), HAUL_OK);
     check_refused(type, HAUL_ERROR_TYPE, "t.*", "begin pointer");
     haul_type_free(&type);
 }
 
 TEST(type_faults, T7_end_pointers_are_pointers_of_the_struct)
 {
-    haul_ref rows[2] = { HAUL_ARRAY(node, values, HAUL_END(node, values, end)),
+    haul_field rows[2] = { HAUL_ARRAY(node, values, HAUL_UNTIL(node, end)),
                          HAUL_SKIP(node, end) };
-    haul_field_place *end = &rows[0].shape[0].field[0];
+    haul_integer *end = &rows[0].count.field[0];
     refuse_rows(sizeof(node), rows, 2, "t.values", "overlaps field end");
     take_row(rows);
     end->bytes = 4 == WORD ? 8 : 4;
@@ -292,37 +291,37 @@ TEST(type_faults, T7_end_pointers_are_pointers_of_the_struct)
     refuse_row(rows, "one level");
     rows[0].levels = 1;
     rows[0].offset = 0;
-    rows[0].field_bytes = 2 * WORD;
+    rows[0].bytes = 2 * WORD;
     refuse_row(rows, "one pointer");
 }
 
 TEST(type_faults, T7_sentinels_end_integers_and_pointers_only)
 {
-    haul_ref row = HAUL_ARRAY(node, values, HAUL_SENTINEL(0));
+    haul_field row = HAUL_ARRAY(node, values, HAUL_TERMINATED_BY(0));
     take_row(&row);
     row.element_bytes = 3;
     refuse_row(&row, "1, 2, 4 or 8");
     row.element_bytes = 16;
     refuse_row(&row, "1, 2, 4 or 8");
     row.element_bytes = 1;
-    row.shape[0].add = 256;
+    row.count.plus = 256;
     refuse_row(&row, "ever equal");
-    row.shape[0].add = 255;
+    row.count.plus = 255;
     take_row(&row);
-    row.shape[0].add = -128;
+    row.count.plus = -128;
     take_row(&row);
-    row.shape[0].add = -129;
+    row.count.plus = -129;
     refuse_row(&row, "ever equal");
     row.levels = 2;
-    row.shape[0].add = 1;
-    row.shape[1].kind = HAUL_SHAPE_ONE;
+    row.count.plus = 1;
+    row.count2.kind = HAUL_COUNT_KIND_ONE;
     refuse_row(&row, "null pointer");
-    row.shape[0].add = 0;
+    row.count.plus = 0;
     take_row(&row);
-    node_type = made("node", sizeof(node), node_refs, 3);
+    node_type = made("node", sizeof(node), node_fields, 3);
     row = array_row();
-    row.shape[0].kind = HAUL_SHAPE_SENTINEL;
-    row.shape[0].field_count = 0;
+    row.count.kind = HAUL_COUNT_KIND_TERMINATED;
+    row.count.fields = 0;
     row.target = &node_type;
     row.element_bytes = 0;
     refuse_row(&row, "plain integers");
@@ -332,21 +331,21 @@ TEST(type_faults, T7_sentinels_end_integers_and_pointers_only)
 TEST(type_faults, T8_targets_that_were_never_made_are_named)
 {
     haul_type *type, *none = NULL;
-    haul_ref row = HAUL_OBJECT_AS(node, values, NULL);
+    haul_field row = HAUL_ADDRESS(node, values);
     row.target = &none;
     refuse_row(&row, "NULL");
-    row.kind = HAUL_REF_EMBED;
+    row.kind = HAUL_FIELD_EMBED;
     refuse_row(&row, "NULL");
     row.target = NULL;
     refuse_row(&row, "no type");
-    row.kind = HAUL_REF_POINTER;
+    row.kind = HAUL_FIELD_POINTER;
     refuse_row(&row, "neither a `.target`");
     row.target = &none;
     type = made("t", sizeof(node), &row, 1);
     check_refused(type, HAUL_ERROR_TYPE, "t.values", "NULL");
     none = made("later", 8, NULL, 0); /* the repair */
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_EQ(haul_type_error(type)->status, HAUL_OK);
+    CHECK_EQ(type_error()->status, HAUL_OK);
     CHECK(haul_type_committed(none));
     haul_type_free(&type);
     haul_type_free(&none);
@@ -355,17 +354,17 @@ TEST(type_faults, T8_targets_that_were_never_made_are_named)
 TEST(type_faults, T8_a_fault_in_a_type_that_is_reached_closes_nothing)
 {
     haul_type *last = made("last", 0, NULL, 0), *middle, *first;
-    haul_ref row = HAUL_OBJECT_AS(node, values, NULL);
+    haul_field row = HAUL_ADDRESS(node, values);
     row.target = &last;
     middle = made("middle", sizeof(node), &row, 1);
     row.target = &middle;
-    row.kind = HAUL_REF_EMBED;
+    row.kind = HAUL_FIELD_EMBED;
     row.offset = 0;
-    row.field_bytes = sizeof(node);
+    row.bytes = sizeof(node);
     first = made("first", sizeof(node), &row, 1);
     CHECK_STATUS(haul_type_commit(first), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(first)->path, "middle.values");
-    CHECK_EQ(haul_type_error(middle)->status, HAUL_OK);
+    CHECK_STR(type_error()->path, "middle.values");
+    CHECK_EQ(type_error()->status, HAUL_OK);
     CHECK(!haul_type_committed(first) && !haul_type_committed(middle) &&
           !haul_type_committed(last));
     haul_type_free(&first);
@@ -376,10 +375,10 @@ TEST(type_faults, T8_a_fault_in_a_type_that_is_reached_closes_nothing)
 TEST(type_faults, T9_types_that_contain_themselves_are_found)
 {
     haul_type *a, *b, *c;
-    haul_ref row = HAUL_OBJECT_AS(node, values, NULL);
-    row.kind = HAUL_REF_EMBED;
+    haul_field row = HAUL_ADDRESS(node, values);
+    row.kind = HAUL_FIELD_EMBED;
     row.offset = 0;
-    row.field_bytes = sizeof(node);
+    row.bytes = sizeof(node);
     row.target = &a;
     a = made("a", sizeof(node), &row, 1);
     check_refused(a, HAUL_ERROR_TYPE, "a.values", "contain itself");
@@ -400,19 +399,19 @@ TEST(type_faults, T9_a_ring_of_a_hundred_thousand_types_is_found_without_recursi
 {
     size_t count = 100000, i;
     haul_type **types = calloc(count, sizeof(haul_type *));
-    haul_ref row = HAUL_OBJECT_AS(node, values, NULL);
+    haul_field row = HAUL_ADDRESS(node, values);
     char name[32];
     CHECK(types != NULL);
-    row.kind = HAUL_REF_EMBED;
+    row.kind = HAUL_FIELD_EMBED;
     row.offset = 0;
-    row.field_bytes = sizeof(node);
+    row.bytes = sizeof(node);
     for (i = 0; i < count; i++) {
         snprintf(name, sizeof name, "t%zu", i);
         row.target = &types[(i + 1) % count];
         types[i] = made(name, sizeof(node), &row, 1);
     }
     CHECK_STATUS(haul_type_commit(types[0]), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(types[0])->path, "t99999.values");
+    CHECK_STR(type_error()->path, "t99999.values");
     for (i = 0; i < count; i++)
         haul_type_free(&types[i]);
     free(types);
@@ -429,7 +428,7 @@ TEST(type_faults, embedding_deeper_than_the_limit_is_refused)
     }
     CHECK_STATUS(haul_type_dup(type, &next), HAUL_OK);
     CHECK_STATUS(haul_type_commit(next), HAUL_ERROR_LIMIT);
-    CHECK_HAS(haul_type_error(next)->text, "limit");
+    CHECK_HAS(type_error()->text, "limit");
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(next), HAUL_ERROR_LIMIT);
     haul_type_free(&next);
@@ -439,7 +438,7 @@ TEST(type_faults, embedding_deeper_than_the_limit_is_refused)
 TEST(type_faults, T10_two_types_of_one_name_are_refused_and_one_reached_twice_is_not)
 {
     haul_type *a = made("same", 8, NULL, 0), *b = made("same", 16, NULL, 0), *type;
-    haul_ref rows[2] = { HAUL_OBJECT_AS(node, values, NULL), HAUL_OBJECT_AS(node, end, NULL) };
+    haul_field rows[2] = { HAUL_ADDRESS(node, values), HAUL_ADDRESS(node, end) };
     rows[0].target = &a;
     rows[1].target = &b;
     refuse_rows(sizeof(node), rows, 2, "same", "both named same");
@@ -455,11 +454,11 @@ TEST(type_faults, T10_two_types_of_one_name_are_refused_and_one_reached_twice_is
 TEST(type_faults, T10_two_equal_elements_of_one_name_are_no_conflict)
 {
     haul_type *a, *b, *type;
-    haul_ref rows[2] = { HAUL_OBJECT_AS(node, values, NULL), HAUL_OBJECT_AS(node, end, NULL) };
+    haul_field rows[2] = { HAUL_ADDRESS(node, values), HAUL_ADDRESS(node, end) };
     rows[0].target = &a;
     rows[1].target = &b;
-    CHECK_STATUS(haul_type_bytes("int", 4, &a), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("int", 4, &b), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", 4, &a), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "int", 4, &b), HAUL_OK);
     type = made("t", sizeof(node), rows, 2);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
@@ -469,29 +468,29 @@ TEST(type_faults, T10_two_equal_elements_of_one_name_are_no_conflict)
 
 TEST(type_faults, T11_fixed_counts_and_elements_that_overflow_are_refused)
 {
-    haul_ref row = array_row();
-    row.shape[0].field_count = 0;
-    row.shape[0].add = INT64_MAX;
+    haul_field row = array_row();
+    row.count.fields = 0;
+    row.count.plus = INT64_MAX;
     refuse_row(&row, "too large");
-    row.shape[0].add = 1;
+    row.count.plus = 1;
     row.element_bytes = SIZE_MAX;
     refuse_row(&row, "more than");
 }
 
 TEST(type_faults, T11_arrays_of_more_pointers_than_a_struct_can_shape_are_refused)
 {
-    haul_ref row = array_row();
+    haul_field row = array_row();
     haul_type *type;
     row.offset = 8;
-    row.field_bytes = 70000 * WORD;
-    row.shape[0].field[0].offset = 0;
-    type = made("t", 8 + row.field_bytes, &row, 1);
+    row.bytes = 70000 * WORD;
+    row.count.field[0].offset = 0;
+    type = made("t", 8 + row.bytes, &row, 1);
     check_refused(type, HAUL_ERROR_LIMIT, "t.values", "limit");
     haul_type_free(&type);
-    row.field_bytes = (size_t)1 << (8 * WORD - 4);
-    row.shape[0].field_count = 0;
-    row.shape[0].add = 1;
-    type = made("t", 8 + row.field_bytes, &row, 1);
+    row.bytes = (size_t)1 << (8 * WORD - 4);
+    row.count.fields = 0;
+    row.count.plus = 1;
+    type = made("t", 8 + row.bytes, &row, 1);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
 }
@@ -500,17 +499,17 @@ TEST(type_faults, T11_arrays_of_more_pointers_than_a_struct_can_shape_are_refuse
  * name. */
 static void refuse_name(const char *name)
 {
-    haul_ref row = array_row();
+    haul_field row = array_row();
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, 24, NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, 24, NULL, 0, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->text, "A type of 24 bytes has no name");
+    CHECK_HAS(type_error()->text, "A type of 24 bytes has no name");
     haul_type_free(&type);
     row.name = name;
-    CHECK_STATUS(haul_type_create("t", sizeof(node), &row, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make("t", sizeof(node), &row, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_STR(haul_type_error(type)->path, "t");
-    CHECK_HAS(haul_type_error(type)->text, "Field 0, at offset ");
+    CHECK_STR(type_error()->path, "t");
+    CHECK_HAS(type_error()->text, "Field 0, at offset ");
     haul_type_free(&type);
 }
 
@@ -521,7 +520,7 @@ TEST(type_faults, T13_names_that_are_none_are_told_by_the_commit)
         "",          "\x80",         "\xc0\xaf",         "\xed\xa0\x80", "\xf4\x90\x80\x80",
         "a\xe2\x82", "\xe0\x80\xaf", "\xf0\x80\x80\xaf", "\xff",         "\xc3"
     };
-    haul_ref row = array_row();
+    haul_field row = array_row();
     haul_type *type;
     size_t i;
     memset(longest, 'x', sizeof longest);
@@ -533,12 +532,12 @@ TEST(type_faults, T13_names_that_are_none_are_told_by_the_commit)
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refuse_name(wrong[i]);
     CHECK_STATUS(
-        haul_type_create("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", sizeof(node), NULL, 0, &type),
+        type_make("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", sizeof(node), NULL, 0, &type),
         HAUL_OK);
     row.name = wrong[1];
     CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_ERROR_ARGUMENT);
-    CHECK_EQ(haul_type_error(type)->status, HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_type_error(type)->text, "Field 0 of those to add, at offset ");
+    CHECK_EQ(type_error()->status, HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "Field 0 of those to add, at offset ");
     row.name = NULL;
     CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_add(type, NULL, 1), HAUL_ERROR_ARGUMENT);
@@ -548,22 +547,22 @@ TEST(type_faults, T13_names_that_are_none_are_told_by_the_commit)
     row.offset = 3;
     CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    CHECK_HAS(haul_type_error(type)->path, longest);
+    CHECK_HAS(type_error()->path, longest);
     haul_type_free(&type);
 }
 
 TEST(type_faults, T14_an_element_that_is_not_its_target_is_drift)
 {
     haul_type *other = made("other", 24, NULL, 0);
-    haul_ref row = array_row();
+    haul_field row = array_row();
     row.target = &other;
     refuse_row(&row, "made with 24");
     row.element_bytes = 24;
     take_row(&row);
     haul_type_free(&other);
     other = made("other", 16, NULL, 0);
-    row.kind = HAUL_REF_EMBED;
-    row.field_bytes = 12;
+    row.kind = HAUL_FIELD_EMBED;
+    row.bytes = 12;
     refuse_row(&row, "whole number");
     haul_type_free(&other);
 }
@@ -571,12 +570,12 @@ TEST(type_faults, T14_an_element_that_is_not_its_target_is_drift)
 TEST(type_faults, T15_what_is_committed_stays_as_it_is)
 {
     haul_type *type = made("t", sizeof(node), NULL, 0), *vector;
-    haul_ref row = array_row();
+    haul_field row = array_row();
     CHECK_STATUS(haul_type_commit(NULL), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_set_alignment(type, 8), HAUL_ERROR_STATE);
-    CHECK_EQ(haul_type_error(type)->status, HAUL_ERROR_STATE);
+    CHECK_EQ(type_error()->status, HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_EQ(haul_type_field_count(type), 0);
     CHECK_STATUS(haul_type_contiguous(2, type, &vector), HAUL_OK);
@@ -588,22 +587,22 @@ TEST(type_faults, T15_what_is_committed_stays_as_it_is)
 
 TEST(type_faults, T16_a_callback_must_be_one)
 {
-    haul_ref row = HAUL_ARRAY(node, values, HAUL_FN(NULL));
+    haul_field row = HAUL_ARRAY(node, values, HAUL_COUNT_FN(NULL));
     refuse_row(&row, "function of the count is NULL");
 }
 
 TEST(type_faults, kinds_and_levels_that_do_not_exist_are_refused)
 {
-    haul_ref row = array_row();
-    row.shape[0].kind = (haul_shape_kind)77;
+    haul_field row = array_row();
+    row.count.kind = (haul_count_kind)77;
     refuse_row(&row, "kind 77");
     row.levels = 4;
     refuse_row(&row, "4 levels");
     row.levels = 4000000000u;
     refuse_row(&row, "levels");
-    row.kind = (haul_ref_kind)0;
+    row.kind = (haul_field_kind)0;
     refuse_row(&row, "kind 0");
-    row.kind = (haul_ref_kind)9;
+    row.kind = (haul_field_kind)9;
     refuse_row(&row, "kind 9");
 }
 
@@ -611,12 +610,12 @@ TEST(type_faults, arguments_that_are_null_are_refused)
 {
     haul_allocator half = haul__allocator_or_default(NULL);
     haul_type *type;
-    CHECK_STATUS(haul_type_create("t", 8, NULL, 0, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_create("t", 8, NULL, 1, &type), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(type_make("t", 8, NULL, 0, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(type_make("t", 8, NULL, 1, &type), HAUL_ERROR_ARGUMENT);
     CHECK(type == NULL);
     half.release = NULL;
     CHECK_STATUS(haul_type_create_in(&half, "t", 8, NULL, 0, &type), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_type_bytes("t", 8, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_type_bytes(type_context(), "t", 8, NULL), HAUL_ERROR_ARGUMENT);
 }
 
 /* --- random garbage ------------------------------------------------------------------------------
@@ -634,11 +633,11 @@ static size_t odd_number(random_source *random)
     }
 }
 
-static void fill_shape(random_source *random, haul_shape *shape)
+static void fill_shape(random_source *random, haul_count *shape)
 {
     unsigned i;
     memset(shape, 0, sizeof *shape);
-    shape->kind = (haul_shape_kind)random_below(random, 6);
+    shape->kind = (haul_count_kind)random_below(random, 6);
     shape->field_count = (unsigned)random_below(random, 5);
     for (i = 0; i < 3; i++) {
         shape->field[i].offset = odd_number(random);
@@ -649,14 +648,14 @@ static void fill_shape(random_source *random, haul_shape *shape)
     shape->add = (int64_t)odd_number(random);
 }
 
-static void fill_row(random_source *random, haul_ref *row, haul_type **types, size_t count)
+static void fill_row(random_source *random, haul_field *row, haul_type **types, size_t count)
 {
     unsigned i;
     memset(row, 0, sizeof *row);
     row->name = "row";
-    row->kind = (haul_ref_kind)random_below(random, 6);
+    row->kind = (haul_field_kind)random_below(random, 6);
     row->offset = odd_number(random);
-    row->field_bytes = odd_number(random);
+    row->bytes = odd_number(random);
     row->element_bytes = odd_number(random);
     row->target = random_one_in(random, 2) ? NULL : &types[random_below(random, count)];
     row->levels = (unsigned)random_below(random, 5);
@@ -670,7 +669,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
 {
     random_source random = random_start("random descriptions");
     haul_type *types[4];
-    haul_ref rows[4];
+    haul_field rows[4];
     size_t round, i, k, count, size;
     unsigned taken = 0;
     char name[] = "t0";
@@ -686,7 +685,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
                 haul_type_vector(random_below(&random, 5), odd_number(&random), odd_number(&random),
                                  types[i - 1], &types[i]);
             else
-                CHECK_STATUS(haul_type_create(name, odd_number(&random), rows, count, &types[i]),
+                CHECK_STATUS(type_make(name, odd_number(&random), rows, count, &types[i]),
                              HAUL_OK);
             if (types[i])
                 haul_type_size(types[i], &size);
@@ -696,7 +695,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
                 haul_status status = haul_type_commit(types[i]);
                 CHECK(status == HAUL_OK || status == HAUL_ERROR_TYPE || status == HAUL_ERROR_LIMIT);
                 CHECK(status == HAUL_OK ||
-                      (haul_type_error(types[i])->text[0] && haul_type_error(types[i])->path[0]));
+                      (type_error()->text[0] && type_error()->path[0]));
                 taken += status == HAUL_OK;
             }
         for (i = 0; i < 4; i++)
@@ -711,7 +710,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
 typedef struct kit {
     haul_allocator allocator;
     haul_type *node, *leaf, *far_away, *vector, *list, *both, *shelf;
-    haul_ref shelf_rows[3], both_row, add_rows[2];
+    haul_field shelf_rows[3], both_row, add_rows[2];
 } kit;
 
 static void drop_all(void *user)
@@ -728,13 +727,13 @@ static void drop_all(void *user)
 
 static haul_status make_structs(kit *k)
 {
-    haul_ref big = HAUL_STRING(node, name);
+    haul_field big = HAUL_STRING(node, name);
     haul_status status =
-        haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 2, &node_type);
+        haul_type_create_in(&k->allocator, "node", sizeof(node), node_fields, 2, &node_type);
     if (status == HAUL_OK)
-        status = haul_type_add(node_type, &node_refs[2], 1);
+        status = haul_type_add(node_type, &node_fields[2], 1);
     big.offset = 0;
-    big.field_bytes = 100 * WORD;
+    big.bytes = 100 * WORD;
     if (status == HAUL_OK)
         status = haul_type_create_in(&k->allocator, "leaf", 100 * WORD, &big, 1, &k->leaf);
     if (status == HAUL_OK)
@@ -758,8 +757,8 @@ static haul_status make_constructors(kit *k)
 
 static haul_status make_shelf(kit *k)
 {
-    haul_ref rows[3] = { HAUL_EMBED(shelf, nodes, &node_type), HAUL_EMBED(shelf, one, &node_type),
-                         HAUL_OBJECT_AS(shelf, values, NULL) };
+    haul_field rows[3] = { HAUL_EMBED(shelf, nodes, &node_type), HAUL_EMBED(shelf, one, &node_type),
+                         HAUL_ADDRESS(shelf, values) };
     rows[2].target = &k->both;
     return haul_type_create_in(&k->allocator, "shelf", sizeof(shelf), rows, 3, &k->shelf);
 }
@@ -818,7 +817,7 @@ static haul_status commit_shelf(void *user)
 static void check_commit(void *user, haul_status status)
 {
     kit *k = user;
-    CHECK_EQ(haul_type_error(k->shelf)->status, status);
+    CHECK_EQ(type_error()->status, status);
     CHECK_EQ(haul_type_committed(k->shelf), status == HAUL_OK);
     CHECK_EQ(haul_type_committed(node_type), status == HAUL_OK);
     CHECK_EQ(haul_type_committed(k->both), status == HAUL_OK);
@@ -841,7 +840,7 @@ TEST(type_faults, H1_H2_a_commit_that_finds_no_memory_closes_nothing_and_can_be_
 static haul_status add_two(void *user)
 {
     kit *k = user;
-    haul_ref rows[2] = { HAUL_ARRAY(node, values, HAUL_N(node, n)), HAUL_STRING(node, name) };
+    haul_field rows[2] = { HAUL_ARRAY(node, values, HAUL_COUNT(node, n)), HAUL_STRING(node, name) };
     return haul_type_add(k->far_away, rows, 2);
 }
 
@@ -850,7 +849,7 @@ static void prepare_open(void *user, fault_plan *plan)
     kit *k = user;
     prepare_door(user, plan);
     CHECK_STATUS(
-        haul_type_create_in(&k->allocator, "open", sizeof(node), node_refs, 1, &k->far_away),
+        haul_type_create_in(&k->allocator, "open", sizeof(node), node_fields, 1, &k->far_away),
         HAUL_OK);
 }
 
@@ -859,7 +858,7 @@ static void check_add(void *user, haul_status status)
     kit *k = user;
     size_t count = haul_type_field_count(k->far_away);
     CHECK(status == HAUL_OK ? count >= 3 : count == 1);
-    CHECK_EQ(haul_type_error(k->far_away)->status, status);
+    CHECK_EQ(type_error()->status, status);
 }
 
 TEST(type_faults, H1_H2_an_addition_that_finds_no_memory_leaves_the_type_as_it_was)
@@ -900,11 +899,10 @@ TEST(type_faults, T8_a_handle_of_what_is_no_living_type_is_refused_wherever_it_s
     static uint64_t zeros[256];
     haul_type *stranger = (haul_type *)(void *)zeros, *type;
     haul_case cases[] = { { 7, &stranger, 0 } };
-    haul_rule rule = { .choice = HAUL_BY_FIELD(node, n, cases) };
-    haul_ref rows[] = { HAUL_OBJECT_AS(node, values, NULL), HAUL_CHOICE(node, next, &rule) };
+    haul_field rows[] = { HAUL_ADDRESS(node, values), HAUL_ADDRESS(node, next, .type_switch = HAUL_SWITCH(node, n, cases)) };
     rows[0].target = &stranger;
     refuse_row(rows, "is not that of a living type");
-    rows[0].kind = HAUL_REF_EMBED;
+    rows[0].kind = HAUL_FIELD_EMBED;
     refuse_row(rows, "is not that of a living type");
     refuse_rows(sizeof(node), rows + 1, 1, "t.next", "case 7 is not that of a living type");
     type = made("t", sizeof(node), rows + 1, 1);
@@ -925,17 +923,17 @@ typedef struct wide {
 /* A number of 8 bytes whose second half is the first pointer of an array of structs. */
 TEST(type_faults, T5_T7_a_count_that_reaches_into_a_large_embedded_array_is_seen_there)
 {
-    haul_ref rows[] = { HAUL_EMBED(wide, rows, &node_type),
-                        HAUL_ARRAY(wide, values, HAUL_N(wide, low)) };
+    haul_field rows[] = { HAUL_EMBED(wide, rows, &node_type),
+                        HAUL_ARRAY(wide, values, HAUL_COUNT(wide, low)) };
     haul_type *type;
-    node_type = made("node", sizeof(node), node_refs, 3);
-    rows[1].shape[0].field[0].offset = offsetof(wide, rows) - 4;
-    rows[1].shape[0].field[0].bytes = 8;
+    node_type = made("node", sizeof(node), node_fields, 3);
+    rows[1].count.field[0].offset = offsetof(wide, rows) - 4;
+    rows[1].count.field[0].bytes = 8;
     type = made("wide", sizeof(wide), rows, 2);
     check_refused(type, HAUL_ERROR_TYPE, "wide.values", "lies in a pointer field");
     haul_type_free(&type);
-    rows[1].shape[0].field[0].offset = offsetof(wide, rows) + 3 * sizeof(node) + offsetof(node, n);
-    rows[1].shape[0].field[0].bytes = 4;
+    rows[1].count.field[0].offset = offsetof(wide, rows) + 3 * sizeof(node) + offsetof(node, n);
+    rows[1].count.field[0].bytes = 4;
     type = made("wide", sizeof(wide), rows, 2);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     haul_type_free(&type);
@@ -944,13 +942,13 @@ TEST(type_faults, T5_T7_a_count_that_reaches_into_a_large_embedded_array_is_seen
 
 TEST(type_faults, T7_ends_of_two_pairs_do_not_overlap)
 {
-    haul_ref rows[2] = { HAUL_ARRAY_PACKED(node, next, HAUL_END(node, values, end)),
-                         HAUL_ARRAY_PACKED(node, values, HAUL_END(node, values, end)) };
+    haul_field rows[2] = { HAUL_ARRAY(node, next, HAUL_UNTIL(node, end), .packed = 1),
+                         HAUL_ARRAY(node, values, HAUL_UNTIL(node, end), .packed = 1) };
     haul_type *type = made("t", sizeof(node), rows, 2);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK); /* one end for both */
     CHECK_EQ(haul__type_walk(type)->slot_count, 3);
     haul_type_free(&type);
-    rows[1].shape[0].field[0].offset += 2;
+    rows[1].count.field[0].offset += 2;
     refuse_rows(sizeof(node), rows, 2, "t.values.end", "overlaps pointer next.end");
 }
 
@@ -958,12 +956,12 @@ TEST(type_faults, an_element_longer_than_its_extent_is_no_field)
 {
     static haul_type *narrow;
     haul_type *element = made("element", 16, NULL, 0);
-    haul_ref row = HAUL_OBJECT_AS(node, values, NULL);
+    haul_field row = HAUL_ADDRESS(node, values);
     CHECK_STATUS(haul_type_create_resized(element, 0, 8, &narrow), HAUL_OK);
-    row.kind = HAUL_REF_EMBED;
+    row.kind = HAUL_FIELD_EMBED;
     row.target = &narrow;
     row.offset = 0;
-    row.field_bytes = 16;
+    row.bytes = 16;
     refuse_rows(32, &row, 1, "t.values", "has bytes up to 16, behind its extent of 8");
     haul_type_free(&narrow);
     haul_type_free(&element);
@@ -996,25 +994,20 @@ static haul_type *crowd_type;
 static haul_status make_crowd(kit *k)
 {
     static const haul_case cases[] = { { 1, &node_type, 0 }, { 2, &crowd_type, 0 } };
-    static const haul_rule each = { .when = HAUL_DIFFERS(crowd, kind, 9) }, all = { .each = &each },
-                           one = { .when = HAUL_EQUALS(crowd, kind, 1) },
-                           two = { .when = HAUL_EQUALS(crowd, kind, 2) },
-                           tagged = { .when = HAUL_EQUALS(crowd, kind, 3), .tag_bits = 1 },
-                           in = { .direction = HAUL_IN };
-    static const haul_rule by_kind = { .choice = HAUL_BY_FIELD(crowd, kind, cases) };
-    haul_ref rows[] = { HAUL_POINTERS_BY(crowd, rows, &node_type, &all, HAUL_NS(crowd, count)),
-                        HAUL_POINTERS_BY(crowd, fixed[0], &node_type, &all, HAUL_NS(crowd, count)),
-                        HAUL_OBJECT_EACH(crowd, many, &node_type),
-                        HAUL_ARRAY_BY(crowd, begin, &one, HAUL_END(crowd, begin, end)),
-                        HAUL_EMBED_BY(crowd, u.inside, &node_type, &one),
-                        HAUL_ARRAY_BY(crowd, u.values, &tagged, HAUL_NS(crowd, count)),
-                        HAUL_DATA_BY(crowd, u.bytes, &two),
-                        HAUL_DATA_BY(crowd, plain, &in),
-                        HAUL_TAIL(crowd, tail, HAUL_NS(crowd, count)) };
-    haul_ref choice = HAUL_CHOICE(crowd, begin, &by_kind);
+static const haul_field each = { .when = HAUL_DIFFERS(crowd, kind, 9) };
+    haul_field rows[] = { HAUL_POINTERS(crowd, rows, &node_type, HAUL_COUNT(crowd, count), .each_pointer = &each),
+                        HAUL_ADDRESS(crowd, fixed[0], .levels = 2, .target = &node_type, .count = HAUL_COUNT(crowd, count), .each_pointer = &each),
+                        HAUL_EACH(crowd, many, .target = &node_type),
+                        HAUL_ARRAY(crowd, begin, HAUL_UNTIL(crowd, end), .when = HAUL_EQUALS(crowd, kind, 1)),
+                        HAUL_EMBED(crowd, u.inside, &node_type, .when = HAUL_EQUALS(crowd, kind, 1)),
+                        HAUL_ARRAY(crowd, u.values, HAUL_COUNT(crowd, count), .when = HAUL_EQUALS(crowd, kind, 3), .tag_bits = 1),
+                        HAUL_RAW(crowd, u.bytes, .when = HAUL_EQUALS(crowd, kind, 2)),
+                        HAUL_RAW(crowd, plain, .transfer = HAUL_COPYIN),
+                        HAUL_TAIL(crowd, tail, HAUL_COUNT(crowd, count)) };
+    haul_field choice = HAUL_ADDRESS(crowd, begin, .type_switch = HAUL_SWITCH(crowd, kind, cases));
     haul_status status =
-        haul_type_create_in(&k->allocator, "node", sizeof(node), node_refs, 3, &node_type);
-    rows[1].field_bytes = sizeof(((crowd *)0)->fixed);
+        haul_type_create_in(&k->allocator, "node", sizeof(node), node_fields, 3, &node_type);
+    rows[1].bytes = sizeof(((crowd *)0)->fixed);
     if (status == HAUL_OK)
         status = haul_type_create_in(&k->allocator, "crowd", sizeof(crowd), rows,
                                      sizeof rows / sizeof *rows, &crowd_type);

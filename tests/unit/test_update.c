@@ -6,6 +6,7 @@
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct scene {
     world w;
@@ -384,7 +385,7 @@ TEST(update, one_number_of_a_large_array_costs_a_few_bytes)
     CHECK(numbers != NULL);
     for (i = 0; i < COUNT; i++)
         numbers[i] = i;
-    CHECK_STATUS(haul_type_create("number", sizeof *numbers, NULL, 0, &number), HAUL_OK);
+    CHECK_STATUS(type_make("number", sizeof *numbers, NULL, 0, &number), HAUL_OK);
     CHECK_STATUS(haul_type_commit(number), HAUL_OK);
     CHECK_STATUS(haul_ship(device, numbers, number, COUNT, NULL, &s), HAUL_OK);
     for (i = 1; i < COUNT; i += 9973) {

@@ -8,6 +8,7 @@
 #include "haul/ship.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 
 #define MOST (SIZE_MAX / 4)
 
@@ -19,7 +20,7 @@ typedef struct pair {
 static haul_type *made(const char *name, int committed)
 {
     haul_type *type;
-    CHECK_STATUS(haul_type_create(name, 8, NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(type_make(name, 8, NULL, 0, &type), HAUL_OK);
     if (committed)
         CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     return type;
@@ -179,10 +180,10 @@ TEST(words, of_a_constructor_that_fails_stand_on_its_old_type)
             CHECK_STATUS(constructors[i].call(old, &new_type), constructors[i].status);
             CHECK(new_type == NULL);
             if (committed)
-                check_words(haul_type_error(old), constructors[i].status, "",
+                check_words(type_error(), constructors[i].status, "",
                             constructors[i].shared);
             else
-                check_words(haul_type_error(old), constructors[i].status, "old",
+                check_words(type_error(), constructors[i].status, "old",
                             words_here(constructors[i].words));
             haul_type_free(&old);
         }
@@ -192,28 +193,28 @@ TEST(words, of_a_constructor_that_fails_stand_on_its_old_type)
 
 TEST(words, name_the_row_and_the_type_that_has_no_name)
 {
-    static const haul_ref rows[] = {
+    static const haul_field rows[] = {
         HAUL_OBJECT(pair, first, NULL),
-        { "", HAUL_REF_DATA, 8, 8, 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0, NULL }
+        { "", HAUL_FIELD_RAW, 8, 8, 0, NULL, 0, { HAUL_ONE, HAUL_ONE, HAUL_ONE }, 0, NULL }
     };
     haul_type *type;
-    CHECK_STATUS(haul_type_create("rows", 16, rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(type_make("rows", 16, rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    check_words(haul_type_error(type), HAUL_ERROR_TYPE, "rows",
+    check_words(type_error(), HAUL_ERROR_TYPE, "rows",
                 "Field 1, at offset 8, has no name");
     haul_type_free(&type);
-    CHECK_STATUS(haul_type_create(NULL, 16, NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(type_make(NULL, 16, NULL, 0, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    check_words(haul_type_error(type), HAUL_ERROR_TYPE, "", "A type of 16 bytes has no name");
+    check_words(type_error(), HAUL_ERROR_TYPE, "", "A type of 16 bytes has no name");
     haul_type_free(&type);
     type = made("open", 0);
     CHECK_STATUS(haul_type_add(type, rows, 2), HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "open",
+    check_words(type_error(), HAUL_ERROR_ARGUMENT, "open",
                 "Field 1 of those to add, at offset 8, has no name");
     CHECK_STATUS(haul_type_add(type, NULL, 2), HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the fields are NULL");
+    check_words(type_error(), HAUL_ERROR_ARGUMENT, "", "the fields are NULL");
     CHECK_STATUS(haul_type_set_size(type, NULL), HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(type), HAUL_ERROR_ARGUMENT, "", "the size of an object is NULL");
+    check_words(type_error(), HAUL_ERROR_ARGUMENT, "", "the size of an object is NULL");
     haul_type_free(&type);
 }
 
@@ -221,22 +222,22 @@ TEST(words, of_an_instance_that_cannot_be_stand_on_its_container)
 {
     haul_type *box = made("box", 0), *closed = made("closed", 1), *element, *nameless, *instance,
               *argument[2];
-    CHECK_STATUS(haul_type_parameter("element", &element), HAUL_OK);
-    CHECK_STATUS(haul_type_parameter("", &nameless), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(type_context(), "", &nameless), HAUL_OK);
     argument[0] = closed;
     argument[1] = element;
     CHECK_STATUS(haul_type_instance(box, 0, &element, argument, &instance), HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(box), HAUL_ERROR_ARGUMENT, "box", "1 to 8 parameters, not 0");
+    check_words(type_error(), HAUL_ERROR_ARGUMENT, "box", "1 to 8 parameters, not 0");
     CHECK_STATUS(haul_type_instance(box, 1, &element, NULL, &instance), HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(box), HAUL_ERROR_ARGUMENT, "box", "The arguments are NULL");
+    check_words(type_error(), HAUL_ERROR_ARGUMENT, "box", "The arguments are NULL");
     CHECK_STATUS(haul_type_instance(box, 1, &element, argument + 1, &instance),
                  HAUL_ERROR_ARGUMENT);
-    check_words(haul_type_error(box), HAUL_ERROR_ARGUMENT, "box", "Parameter 0 is none");
+    check_words(type_error(), HAUL_ERROR_ARGUMENT, "box", "Parameter 0 is none");
     CHECK_STATUS(haul_type_instance(closed, 1, &element, argument, &instance), HAUL_ERROR_STATE);
-    check_words(haul_type_error(closed), HAUL_ERROR_STATE, "", "no container");
+    check_words(type_error(), HAUL_ERROR_STATE, "", "no container");
     CHECK_STATUS(haul_type_instance(box, 1, &nameless, argument, &instance), HAUL_OK);
     CHECK_STATUS(haul_type_commit(instance), HAUL_ERROR_TYPE);
-    check_words(haul_type_error(instance), HAUL_ERROR_TYPE, "box<closed>",
+    check_words(type_error(), HAUL_ERROR_TYPE, "box<closed>",
                 "Parameter 0 has no name");
     haul_type_free(&instance);
     haul_type_free(&box);

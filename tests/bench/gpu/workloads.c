@@ -333,13 +333,13 @@ static void make_dense(gpu_workload *made, size_t q, size_t n, int selective)
 /* -------------------------------------------------------------------------------------------------
  * Types for Haul, from the kinds
  */
-static haul_shape shape_of(const gpu_field *field)
+static haul_count shape_of(const gpu_field *field)
 {
-    static const haul_shape one = HAUL_ONE;
-    haul_shape shape = one;
+    static const haul_count one = HAUL_ONE;
+    haul_count shape = one;
     if (field->count_at == GPU_NO_COUNT)
         return one;
-    shape.kind = HAUL_SHAPE_COUNT;
+    shape.kind = HAUL_COUNT_KIND_PRODUCT;
     shape.field_count = 1;
     shape.field[0].offset = field->count_at;
     shape.field[0].bytes = sizeof(int64_t);
@@ -358,14 +358,14 @@ static int64_t chosen_count(const haul_here *here)
     return here->self == *chosen ? count : 0;
 }
 
-static haul_ref row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
+static haul_field row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
                        int chosen_only)
 {
-    static const haul_shape one = HAUL_ONE;
-    haul_ref row;
+    static const haul_count one = HAUL_ONE;
+    haul_field row;
     memset(&row, 0, sizeof(row));
     row.name = field->name;
-    row.kind = HAUL_REF_POINTER;
+    row.kind = HAUL_FIELD_POINTER;
     row.offset = field->at;
     row.field_bytes = sizeof(void *);
     row.element_bytes = field->target ? 0 : sizeof(uint64_t);
@@ -375,7 +375,7 @@ static haul_ref row_of(const gpu_workload *made, const gpu_field *field, haul_ty
     row.shape[1] = row.shape[2] = one;
     if (chosen_only && !field->target) {
         row.shape[0] = one;
-        row.shape[0].kind = HAUL_SHAPE_FUNCTION;
+        row.shape[0].kind = HAUL_COUNT_KIND_FUNCTION;
         row.shape[0].function = chosen_count;
     }
     return row;
@@ -383,7 +383,7 @@ static haul_ref row_of(const gpu_workload *made, const gpu_field *field, haul_ty
 
 static void make_types(const gpu_workload *made, haul_type **types, int chosen_only)
 {
-    haul_ref rows[GPU_FIELDS];
+    haul_field rows[GPU_FIELDS];
     unsigned i, f;
     for (i = 0; i < made->kind_count; i++) {
         const gpu_kind *kind = &made->kind[i];
