@@ -18,9 +18,9 @@ typedef struct person {
 } person;
 
 static haul_type *person_type;
-static const haul_ref person_refs[ROWS] = {
+static const haul_field person_fields[ROWS] = {
     HAUL_OBJECT(person, next, &person_type),
-    HAUL_ARRAY(person, scores, HAUL_N(person, score_count)), HAUL_STRING(person, remark),
+    HAUL_ARRAY(person, scores, HAUL_COUNT(person, score_count)), HAUL_STRING(person, remark),
     HAUL_OBJECT(person, best_friend, &person_type), /* the row that was missing */
 };
 
@@ -41,15 +41,18 @@ static int audit(haul_context *context, person *first, size_t rows, haul_audit_i
 {
     haul_file output = haul_file_descriptor(1);
     haul_audit_options options = { .file = &output };
-    haul_status status =
-        haul_type_create("person", sizeof(person), person_refs, rows, &person_type);
-    if (!status)
-        status = haul_type_commit(person_type);
+    const haul_struct what = { .name = "person",
+                               .bytes = sizeof(person),
+                               .type = &person_type,
+                               .fields = person_fields,
+                               .field_count = rows,
+                               .field_bytes = sizeof *person_fields };
+    haul_status status = haul_describe(context, &what, 1);
     printf("with %zu of %d rows\n", rows, ROWS);
     fflush(stdout);
     if (!status)
         status = haul_audit(context, haul_from_object(first, person_type), &options, info);
-    haul_type_free(&person_type);
+    haul_forget(&what, 1);
     return status ? failed("auditing", status, haul_context_error(context)) : 0;
 }
 

@@ -5,7 +5,7 @@
  *
  * The host reads a mesh and builds a tree of boxes over its triangles, each node and each leaf's
  * triangles by a malloc of their own. Seven statues stand on a floor; they share the one tree.
- * Three types with six pointer rows describe all of it. haul_ship sends it in one transfer; there
+ * Three types with six fields describe all of it. haul_ship sends it in one transfer; there
  * each pixel's rays go down the tree by ordinary pointers (bvh_trace.h: the same code for a CUDA
  * kernel and for the host device); haul_unmarshal brings the image back.
  */
@@ -18,28 +18,23 @@ const char *trace_on_gpu(void *scene, long pixels); /* bvh_trace.cu */
 
 static haul_context *haul;
 static haul_type *node_type, *statue_type, *scene_type;
-static const haul_ref node_refs[] = {
-    HAUL_OBJECT_EACH(node, child, &node_type),
-    HAUL_ARRAY(node, triangles, HAUL_N(node, count)),
+static const haul_field node_fields[] = {
+    HAUL_EACH(node, child, .target = &node_type),
+    HAUL_ARRAY(node, triangles, HAUL_COUNT(node, count)),
 };
-static const haul_ref statue_refs[] = {
+static const haul_field statue_fields[] = {
     HAUL_OBJECT(statue, tree, &node_type),
     HAUL_OBJECT(statue, next, &statue_type),
 };
-static const haul_ref scene_refs[] = {
+static const haul_field scene_fields[] = {
     HAUL_OBJECT(scene, statues, &statue_type),
-    HAUL_ARRAY(scene, image, HAUL_N2(scene, width, height)),
+    HAUL_ARRAY(scene, image, HAUL_COUNT(scene, width, height)),
 };
-
-static haul_status describe(void)
-{
-    haul_status status = haul_type_create("node", sizeof(node), node_refs, 2, &node_type);
-    if (!status)
-        status = haul_type_create("statue", sizeof(statue), statue_refs, 2, &statue_type);
-    if (!status)
-        status = haul_type_create("scene", sizeof(scene), scene_refs, 2, &scene_type);
-    return status ? status : haul_type_commit(scene_type); /* and all that it leads to */
-}
+static const haul_struct structs[] = {
+    HAUL_STRUCT(node, &node_type, node_fields),
+    HAUL_STRUCT(statue, &statue_type, statue_fields),
+    HAUL_STRUCT(scene, &scene_type, scene_fields),
+};
 
 static void report(haul_shipment *shipment, double ship, double trace, double unmarshal)
 {
@@ -58,6 +53,8 @@ static int travel(scene *all, int samples)
     haul_shipment *shipment = NULL;
     double start, shipped, traced;
     haul_status status = open_device(&haul, &device);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
     if (status)
         return failed("opening the device", status, haul_context_error(haul));
     all->samples = samples ? samples : is_host(device) ? 8 : 256;
@@ -77,6 +74,7 @@ static int travel(scene *all, int samples)
         failed("tracing on the device", status, haul_context_error(haul));
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
     return status ? 1 : 0;
 }
@@ -113,8 +111,7 @@ static int picture(const char *mesh, const char *path, int width, int height, in
 int main(int argument_count, char **arguments)
 {
     const char *names[2] = { "/usr/share/glmark2/models/bunny.obj", "bvh_picture.png" };
-    int width = 1280, height = 720, samples = 0, given = 0, result = 1;
-    haul_status status;
+    int width = 1280, height = 720, samples = 0, given = 0;
     for (int i = 1; i < argument_count; i++)
         if (strcmp(arguments[i], "--size") == 0 && i + 2 < argument_count) {
             width = atoi(arguments[++i]);
@@ -128,13 +125,5 @@ int main(int argument_count, char **arguments)
         fprintf(stderr, "bvh_picture [--size WIDTH HEIGHT] [--samples N] [mesh [picture.png]]\n");
         return 2;
     }
-    status = describe();
-    if (status)
-        failed("describing the scene", status, scene_type ? haul_type_error(scene_type) : NULL);
-    else
-        result = picture(names[0], names[1], width, height, samples);
-    haul_type_free(&scene_type);
-    haul_type_free(&statue_type);
-    haul_type_free(&node_type);
-    return result;
+    return picture(names[0], names[1], width, height, samples);
 }

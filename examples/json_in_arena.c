@@ -21,25 +21,21 @@ HAUL_ARENA_HOOKS(json);
 
 static haul_context *haul;
 static haul_type *node_type, *survey_type;
-static const haul_ref node_refs[] = {
+static const haul_field node_fields[] = {
     HAUL_OBJECT(cJSON, next, &node_type),
     HAUL_OBJECT(cJSON, prev, &node_type),
     HAUL_OBJECT(cJSON, child, &node_type),
     HAUL_STRING(cJSON, valuestring),
     HAUL_STRING(cJSON, string),
 };
-static const haul_ref survey_refs[] = {
-    HAUL_POINTERS(survey, containers, &node_type, HAUL_N(survey, count)),
-    HAUL_ARRAY(survey, findings, HAUL_N(survey, count)),
+static const haul_field survey_fields[] = {
+    HAUL_POINTERS(survey, containers, &node_type, HAUL_COUNT(survey, count)),
+    HAUL_ARRAY(survey, findings, HAUL_COUNT(survey, count)),
 };
-
-static haul_status describe(void)
-{
-    haul_status status = haul_type_create("cJSON", sizeof(cJSON), node_refs, 5, &node_type);
-    if (!status)
-        status = haul_type_create("survey", sizeof(survey), survey_refs, 2, &survey_type);
-    return status ? status : haul_type_commit(survey_type);
-}
+static const haul_struct structs[] = {
+    HAUL_STRUCT(cJSON, &node_type, node_fields),
+    HAUL_STRUCT(survey, &survey_type, survey_fields),
+};
 
 /* -------------------------------------------------------------------------------------------------
  * One way of the two.
@@ -233,19 +229,16 @@ int main(int argument_count, char **arguments)
 {
     haul_device *device = NULL;
     int result;
-    haul_status status = describe();
-    if (status)
-        return failed("describing a cJSON node", status,
-                      survey_type ? haul_type_error(survey_type) : NULL);
-    status = open_device(&haul, &device);
+    haul_status status = open_device(&haul, &device);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
     if (status)
         return failed("opening the device", status, haul_context_error(haul));
     result = argument_count > 1
                  ? both_ways(device, (const char *const *)arguments + 1, argument_count - 1)
                  : both_ways(device, default_document, 1);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
-    haul_type_free(&survey_type);
-    haul_type_free(&node_type);
     return result;
 }

@@ -4,7 +4,7 @@
  *     json_on_device [document.json ...]      default: Debian's table of the world's languages
  *
  * cJSON parses the documents. Its node has five pointers: three to other nodes, two to strings.
- * Five rows describe it, two more the request that goes with it. haul_ship sends the whole tree in
+ * Five fields describe it, two more the request that goes with it. haul_ship sends the whole tree in
  * one transfer; there a plain C function (json_survey.h: in a CUDA kernel on a GPU, by itself on
  * the host device) follows ordinary pointers, counts what it sees and adds 1 to every number;
  * haul_unmarshal brings the counts back, and the numbers into cJSON's own nodes. cJSON is the
@@ -26,25 +26,21 @@ const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
  * and counts are bytes and travel by themselves. */
 static haul_context *haul;
 static haul_type *node_type, *survey_type;
-static const haul_ref node_refs[] = {
+static const haul_field node_fields[] = {
     HAUL_OBJECT(cJSON, next, &node_type),
     HAUL_OBJECT(cJSON, prev, &node_type),
     HAUL_OBJECT(cJSON, child, &node_type),
     HAUL_STRING(cJSON, valuestring),
     HAUL_STRING(cJSON, string),
 };
-static const haul_ref survey_refs[] = {
-    HAUL_POINTERS(survey, containers, &node_type, HAUL_N(survey, count)),
-    HAUL_ARRAY(survey, findings, HAUL_N(survey, count)),
+static const haul_field survey_fields[] = {
+    HAUL_POINTERS(survey, containers, &node_type, HAUL_COUNT(survey, count)),
+    HAUL_ARRAY(survey, findings, HAUL_COUNT(survey, count)),
 };
-
-static haul_status describe(void)
-{
-    haul_status status = haul_type_create("cJSON", sizeof(cJSON), node_refs, 5, &node_type);
-    if (!status)
-        status = haul_type_create("survey", sizeof(survey), survey_refs, 2, &survey_type);
-    return status ? status : haul_type_commit(survey_type); /* and all that it leads to */
-}
+static const haul_struct structs[] = {
+    HAUL_STRUCT(cJSON, &node_type, node_fields),
+    HAUL_STRUCT(survey, &survey_type, survey_fields),
+};
 
 /* -------------------------------------------------------------------------------------------------
  * The journey, and what is said about it.
@@ -120,6 +116,8 @@ static int travel(survey *all)
     haul_status status;
     printf("\n");
     status = open_device(&haul, &device);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
     if (status)
         return failed("opening the device", status, haul_context_error(haul));
     status = haul_ship(device, all, survey_type, 1, NULL, &shipment);
@@ -129,6 +127,7 @@ static int travel(survey *all)
         result = failed("the journey", status, haul_context_error(haul));
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
     return result;
 }
@@ -180,10 +179,6 @@ int main(int argument_count, char **arguments)
     size_t bytes;
     cJSON *root;
     int result = 1;
-    haul_status status = describe();
-    if (status)
-        return failed("describing a cJSON node", status,
-                      survey_type ? haul_type_error(survey_type) : NULL);
     printf("Documents\n");
     root = argument_count > 1
                ? json_read((const char *const *)arguments + 1, argument_count - 1, &bytes)
@@ -196,7 +191,5 @@ int main(int argument_count, char **arguments)
         result = prove(root);
     }
     cJSON_Delete(root);
-    haul_type_free(&survey_type);
-    haul_type_free(&node_type);
     return result;
 }

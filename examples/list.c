@@ -1,7 +1,7 @@
 /* A linked list goes to the device, is squared there with ordinary pointers, and its values come
  * back.
  *
- * Only the pointer needs a row; the value travels by default. The nodes stay where malloc put them:
+ * Only the pointer needs a field; the value travels by default. The nodes stay where malloc put them:
  * what comes back is written into them, and their `next` pointers are never touched.
  */
 #include "common.h"
@@ -15,8 +15,11 @@ typedef struct node {
 
 static haul_context *haul;
 static haul_type *node_type;
-static const haul_ref node_refs[] = {
+static const haul_field node_fields[] = {
     HAUL_OBJECT(node, next, &node_type),
+};
+static const haul_struct structs[] = {
+    HAUL_STRUCT(node, &node_type, node_fields),
 };
 
 static node *make_list(int length)
@@ -79,19 +82,16 @@ int main(void)
     haul_device *device = NULL;
     node *head = make_list(LENGTH);
     int result;
-    haul_status status = haul_type_create("node", sizeof(node), node_refs, 1, &node_type);
+    haul_status status = haul_context_create(NULL, &haul);
     if (!status)
-        status = haul_type_commit(node_type);
-    if (status)
-        return failed("describing a node", status, node_type ? haul_type_error(node_type) : NULL);
-    status = haul_context_create(NULL, &haul);
+        status = HAUL_DESCRIBE(haul, structs);
     if (!status)
         status = haul_host_open(haul, NULL, &device);
     result =
         status ? failed("opening the device", status, haul_context_error(haul)) : run(device, head);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
-    haul_type_free(&node_type);
     while (head) {
         node *next = head->next;
         free(head);

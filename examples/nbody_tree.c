@@ -24,25 +24,21 @@ static const double STEP = 0.01, FORCE_ERROR_MAX = 0.05, ENERGY_DRIFT_MAX = 1e-3
 
 static haul_context *haul;
 static haul_type *cell_type, *cluster_type;
-static const haul_ref cell_refs[] = {
-    HAUL_OBJECT_EACH(cell, child, &cell_type),
+static const haul_field cell_fields[] = {
+    HAUL_EACH(cell, child, .target = &cell_type),
     HAUL_OBJECT(cell, first, &cell_type),
     HAUL_OBJECT(cell, next, &cell_type),
     /* into the array of bodies: found once, whichever way leads there */
     HAUL_ARRAY(cell, single, HAUL_ONE),
 };
-static const haul_ref cluster_refs[] = {
-    HAUL_ARRAY(cluster, bodies, HAUL_N(cluster, count)),
+static const haul_field cluster_fields[] = {
+    HAUL_ARRAY(cluster, bodies, HAUL_COUNT(cluster, count)),
     HAUL_OBJECT(cluster, tree, &cell_type),
 };
-
-static haul_status describe(void)
-{
-    haul_status status = haul_type_create("cell", sizeof(cell), cell_refs, 4, &cell_type);
-    if (!status)
-        status = haul_type_create("cluster", sizeof(cluster), cluster_refs, 2, &cluster_type);
-    return status ? status : haul_type_commit(cluster_type); /* and all that it leads to */
-}
+static const haul_struct structs[] = {
+    HAUL_STRUCT(cell, &cell_type, cell_fields),
+    HAUL_STRUCT(cluster, &cluster_type, cluster_fields),
+};
 
 typedef struct times {
     double tree, refresh, replan, pull, unmarshal;
@@ -141,13 +137,11 @@ int main(int argument_count, char **arguments)
         fprintf(stderr, "nbody_tree [bodies [steps]], 1000 bodies or more\n");
         return 2;
     }
-    status = describe();
-    if (status)
-        return failed("describing the cluster", status,
-                      cluster_type ? haul_type_error(cluster_type) : NULL);
     make_cluster(&all, count);
     all.tree = make_cells(all.bodies, count);
     status = open_device(&haul, &device);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
     printf("Cluster: %ld bodies, %d steps\n", count, steps);
     result = status ? failed("opening the device", status, haul_context_error(haul))
                     : run(device, &all, steps);
@@ -155,7 +149,6 @@ int main(int argument_count, char **arguments)
     haul_context_free(&haul);
     free_cells(all.tree);
     free(all.bodies);
-    haul_type_free(&cluster_type);
-    haul_type_free(&cell_type);
+    HAUL_FORGET(structs);
     return result;
 }

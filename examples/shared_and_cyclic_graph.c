@@ -23,11 +23,16 @@ typedef struct city {
 
 static haul_context *haul;
 static haul_type *station_type, *city_type, *temperature_type;
-static const haul_ref city_refs[] = {
+static const haul_field city_fields[] = {
     HAUL_STRING(city, name),
     HAUL_ARRAY(city, temperature, HAUL_FIXED(1)),
     HAUL_OBJECT(city, weather, &station_type),
-    HAUL_POINTERS(city, roads, &city_type, HAUL_N(city, road_count)),
+    HAUL_POINTERS(city, roads, &city_type, HAUL_COUNT(city, road_count)),
+};
+static const haul_struct structs[] = {
+    HAUL_PLAIN(station, &station_type),
+    HAUL_PLAIN(double, &temperature_type),
+    HAUL_STRUCT(city, &city_type, city_fields),
 };
 
 /* What runs on the device: each city visits its station and warms its neighbours, through its
@@ -40,18 +45,6 @@ static void one_day(void *cities)
         for (int k = 0; k < all[i].road_count; k++)
             *all[i].roads[k]->temperature += 1;
     }
-}
-
-static haul_status describe(void)
-{
-    haul_status status = haul_type_create("station", sizeof(station), NULL, 0, &station_type);
-    if (!status)
-        status = haul_type_create("temperature", sizeof(double), NULL, 0, &temperature_type);
-    if (!status)
-        status = haul_type_create("city", sizeof(city), city_refs, 4, &city_type);
-    if (!status)
-        status = haul_type_commit(city_type);
-    return status ? status : haul_type_commit(temperature_type);
 }
 
 int main(void)
@@ -68,16 +61,16 @@ int main(void)
     haul_root roots[2] = { { c, NULL, CITIES }, { table, NULL, CITIES } };
     haul_device *device = NULL;
     haul_shipment *shipment = NULL;
-    haul_status status = describe();
+    haul_status status = haul_context_create(NULL, &haul);
     int right = 1;
     south.weather = &own;
     c[0] = hub, c[1] = north, c[2] = east, c[3] = south;
-    if (status)
-        return failed("describing a city", status, city_type ? haul_type_error(city_type) : NULL);
-    roots[0].type = city_type, roots[1].type = temperature_type;
-    status = haul_context_create(NULL, &haul);
     if (!status)
-        status = haul_host_open(haul, NULL, &device);
+        status = HAUL_DESCRIBE(haul, structs);
+    if (status)
+        return failed("describing a city", status, haul_context_error(haul));
+    roots[0].type = city_type, roots[1].type = temperature_type;
+    status = haul_host_open(haul, NULL, &device);
     if (status)
         return failed("opening the device", status, haul_context_error(haul));
     status = haul_ship_from(device, haul_from_roots(roots, 2), NULL, NULL, &shipment);
@@ -99,7 +92,7 @@ int main(void)
                                                               c[1].temperature == &table[1]);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
-    haul_type_free(&city_type), haul_type_free(&station_type), haul_type_free(&temperature_type);
     return right ? 0 : 1;
 }

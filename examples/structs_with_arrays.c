@@ -1,6 +1,6 @@
 /* An array of structs, each with a string and two counted arrays.
  *
- * A row says which field counts which array; where two fields multiply, HAUL_N2 names both.
+ * HAUL_COUNT names the fields whose product is the number of elements.
  * haul_type_dump prints what the library has understood.
  */
 #include "common.h"
@@ -17,10 +17,13 @@ typedef struct sample {
 
 static haul_context *haul;
 static haul_type *sample_type;
-static const haul_ref sample_refs[] = {
+static const haul_field sample_fields[] = {
     HAUL_STRING(sample, label),
-    HAUL_ARRAY(sample, matrix, HAUL_N2(sample, rows, columns)),
-    HAUL_ARRAY(sample, histogram, HAUL_NU(sample, bins)),
+    HAUL_ARRAY(sample, matrix, HAUL_COUNT(sample, rows, columns)),
+    HAUL_ARRAY(sample, histogram, HAUL_COUNT(sample, bins)),
+};
+static const haul_struct structs[] = {
+    HAUL_STRUCT(sample, &sample_type, sample_fields),
 };
 
 static void make_sample(sample *s, int index)
@@ -82,23 +85,20 @@ int main(void)
     int result;
     for (int i = 0; i < SAMPLES; i++)
         make_sample(&samples[i], i);
-    status = haul_type_create("sample", sizeof(sample), sample_refs, 3, &sample_type);
+    status = haul_context_create(NULL, &haul);
     if (!status)
-        status = haul_type_commit(sample_type);
+        status = HAUL_DESCRIBE(haul, structs);
     if (status)
-        return failed("describing a sample", status,
-                      sample_type ? haul_type_error(sample_type) : NULL);
+        return failed("describing a sample", status, haul_context_error(haul));
     printf("structs: %d of them, each with a matrix, a histogram and a label\n", SAMPLES);
     fflush(stdout);
     haul_type_dump(sample_type, &output);
-    status = haul_context_create(NULL, &haul);
-    if (!status)
-        status = haul_host_open(haul, NULL, &device);
+    status = haul_host_open(haul, NULL, &device);
     result = status ? failed("opening the device", status, haul_context_error(haul))
                     : run(device, samples);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
-    haul_type_free(&sample_type);
     for (int i = 0; i < SAMPLES; i++)
         free(samples[i].label), free(samples[i].matrix), free(samples[i].histogram);
     free(samples);

@@ -15,30 +15,24 @@ enum { TREES = 256, NODES = 200 /* of each, before */ };
 
 static haul_context *haul;
 static haul_type *node_type, *tree_type, *nursery_type, *forest_type;
-static const haul_ref node_refs[] = {
+static const haul_field node_fields[] = {
     HAUL_OBJECT(node, left, &node_type),
     HAUL_OBJECT(node, right, &node_type),
 };
-static const haul_ref tree_refs[] = {
+static const haul_field tree_fields[] = {
     HAUL_OBJECT(tree, root, &node_type),
-    HAUL_ARRAY(tree, wanted, HAUL_N(tree, wanted_count)),
+    HAUL_ARRAY(tree, wanted, HAUL_COUNT(tree, wanted_count)),
 };
-static const haul_ref forest_refs[] = {
+static const haul_field forest_fields[] = {
     HAUL_OBJECT(forest, nursery, &nursery_type),
-    HAUL_OBJECTS(forest, trees, &tree_type, HAUL_N(forest, count)),
+    HAUL_OBJECTS(forest, trees, &tree_type, HAUL_COUNT(forest, count)),
 };
-
-static haul_status describe(void)
-{
-    haul_status status = haul_type_create("node", sizeof(node), node_refs, 2, &node_type);
-    if (!status)
-        status = haul_type_create("tree", sizeof(tree), tree_refs, 2, &tree_type);
-    if (!status)
-        status = haul_type_create("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type);
-    if (!status)
-        status = haul_type_create("forest", sizeof(forest), forest_refs, 2, &forest_type);
-    return status ? status : haul_type_commit(forest_type);
-}
+static const haul_struct structs[] = {
+    HAUL_STRUCT(node, &node_type, node_fields),
+    HAUL_STRUCT(tree, &tree_type, tree_fields),
+    HAUL_PLAIN(haul_nursery, &nursery_type),
+    HAUL_STRUCT(forest, &forest_type, forest_fields),
+};
 
 /* -------------------------------------------------------------------------------------------------
  * On the host: keys 0, 2, 4, ... in order, and a wish for those between.
@@ -156,21 +150,16 @@ int main(void)
     haul_device *device = NULL;
     haul_arena *arena = NULL;
     int result;
-    haul_status status = describe();
-    if (status)
-        return failed("describing the trees", status,
-                      forest_type ? haul_type_error(forest_type) : NULL);
-    status = open_device(&haul, &device);
+    haul_status status = open_device(&haul, &device);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
     if (!status)
         status = haul_arena_create(haul, NULL, &arena);
     result = status ? failed("opening the device", status, haul_context_error(haul))
                     : grow(device, arena);
     haul_arena_free(&arena);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
-    haul_type_free(&forest_type);
-    haul_type_free(&tree_type);
-    haul_type_free(&nursery_type);
-    haul_type_free(&node_type);
     return result;
 }

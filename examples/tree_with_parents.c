@@ -16,10 +16,13 @@ typedef struct tree {
 
 static haul_context *haul;
 static haul_type *tree_type;
-static const haul_ref tree_refs[] = {
+static const haul_field tree_fields[] = {
     HAUL_OBJECT(tree, left, &tree_type),
     HAUL_OBJECT(tree, right, &tree_type),
     HAUL_OBJECT(tree, parent, &tree_type),
+};
+static const haul_struct structs[] = {
+    HAUL_STRUCT(tree, &tree_type, tree_fields),
 };
 
 static void insert(tree *node, tree **root)
@@ -87,19 +90,16 @@ int main(void)
         insert(&nodes[i], &root);
     }
     printf("tree: %d nodes with links to both children and to their parent\n", NODES);
-    status = haul_type_create("tree", sizeof(tree), tree_refs, 3, &tree_type);
-    if (!status)
-        status = haul_type_commit(tree_type);
-    if (status)
-        return failed("describing a tree", status, tree_type ? haul_type_error(tree_type) : NULL);
     status = haul_context_create(NULL, &haul);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
     if (!status)
         status = haul_host_open(haul, NULL, &device);
     result = status ? failed("opening the device", status, haul_context_error(haul))
                     : run(device, root, nodes);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&haul);
-    haul_type_free(&tree_type);
     free(nodes);
     return result;
 }

@@ -86,14 +86,14 @@ static bool run()
     haul::context context;
     haul::device device;
     haul::arena arena;
-    haul::type word_type, words_type;
-    const haul_ref word_refs[] = { HAUL_ARRAY(word, text, HAUL_N(word, bytes)) };
-    const haul_ref words_refs[] = { HAUL_OBJECTS(words, all, word_type.address(),
-                                                 HAUL_N(words, count)) };
-    haul::check(word_type.create<word>("word", word_refs));
-    haul::check(words_type.create<words>("words", words_refs));
-    haul::check(words_type.commit());
+    static haul::type word_type, words_type;
+    static const haul_field word_fields[] = { HAUL_ARRAY(word, text, HAUL_COUNT(word, bytes)) };
+    static const haul_field words_fields[] = { HAUL_OBJECTS(words, all, word_type.address(),
+                                                            HAUL_COUNT(words, count)) };
     haul::check(context.create());
+    haul::check(word_type.create<word>(context.get(), "word", word_fields));
+    haul::check(words_type.create<words>(context.get(), "words", words_fields));
+    haul::check(words_type.commit(), context.error());
     haul::check(device.open_host(context), context.error());
     haul::check(arena.create(device), device.error());
 

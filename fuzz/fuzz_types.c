@@ -19,9 +19,8 @@ enum { TYPES = 8, ROWS = 8, BLOCKS = 6 };
 typedef struct universe {
     choices c;
     haul_type *type[TYPES];
-    haul_ref rows[ROWS];
-    haul_rule rules[ROWS];
-    haul_case cases[ROWS][2];
+    haul_field rows[ROWS], each[ROWS];
+    haul_case cases[2 * ROWS][2];
     const unsigned char *object; /* the one that is planned */
     size_t object_bytes;
     haul_context *context;
@@ -82,21 +81,28 @@ static int64_t some_count(const haul_here *here)
     return (int64_t)(here->index % 3) - 1;
 }
 
-static haul_shape draw_shape(choices *c)
+static haul_integer draw_integer(choices *c)
 {
-    haul_shape s;
+    haul_integer place;
+    memset(&place, 0, sizeof place);
+    place.offset = draw_size(c);
+    place.bytes = (uint8_t)(chance(c, 1, 8) ? choose(c, 256) : 1u << choose(c, 4));
+    place.sign = (uint8_t)choose(c, 3);
+    return place;
+}
+
+static haul_count draw_count(choices *c)
+{
+    haul_count s;
     memset(&s, 0, sizeof s);
-    s.kind = (haul_shape_kind)choose(c, chance(c, 1, 16) ? 9 : 5);
-    s.field_count = choose(c, chance(c, 1, 8) ? 6 : 3);
-    if (s.kind == HAUL_SHAPE_END && chance(c, 3, 4))
-        s.field_count = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        s.field[i].offset = draw_size(c);
-        s.field[i].bytes = (uint8_t)(chance(c, 1, 8) ? choose(c, 256) : 1u << choose(c, 4));
-        s.field[i].is_signed = (uint8_t)choose(c, 3);
-    }
-    s.multiply = chance(c, 1, 8) ? (int64_t)draw_size(c) : 1;
-    s.add = chance(c, 1, 4) ? (int64_t)draw_size(c) : 0;
+    s.kind = (int)choose(c, chance(c, 1, 16) ? 9 : 5);
+    s.fields = choose(c, chance(c, 1, 8) ? 6 : 3);
+    if (s.kind == HAUL_COUNT_KIND_UNTIL && chance(c, 3, 4))
+        s.fields = 1;
+    for (unsigned i = 0; i < 3; i++)
+        s.field[i] = draw_integer(c);
+    s.times = chance(c, 1, 8) ? (int64_t)draw_size(c) : 1;
+    s.plus = chance(c, 1, 4) ? (int64_t)draw_size(c) : 0;
     s.function = chance(c, 7, 8) ? some_count : NULL;
     return s;
 }
@@ -106,15 +112,6 @@ static haul_type *const *draw_target(universe *u)
     return chance(&u->c, 3, 4) ? (haul_type *const *)&u->type[choose(&u->c, TYPES)] : NULL;
 }
 
-static haul_field_place draw_place(choices *c)
-{
-    haul_field_place place;
-    place.offset = draw_size(c);
-    place.bytes = (uint8_t)(chance(c, 1, 8) ? choose(c, 256) : 1u << choose(c, 4));
-    place.is_signed = (uint8_t)choose(c, 3);
-    return place;
-}
-
 static int64_t draw_base(choices *c)
 {
     static const int64_t far[] = { INT64_MIN,  INT64_MAX,     1 << 20,
@@ -122,42 +119,43 @@ static int64_t draw_base(choices *c)
     return chance(c, 1, 8) ? far[choose(c, 6)] : (int64_t)choose(c, 64) - 32;
 }
 
-static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
+static void draw_when(choices *c, haul_field *row)
+{
+    row->when.kind = (int)choose(c, chance(c, 1, 16) ? 9 : 4);
+    row->when.field = draw_integer(c);
+    row->when.mask = chance(c, 1, 2) ? -1 : 7;
+    row->when.low = (int64_t)choose(c, 4);
+    row->when.high = row->when.low + (int64_t)choose(c, 3) - (chance(c, 1, 8) ? 1 : 0);
+    row->when.function = chance(c, 7, 8) ? some_count : NULL;
+    row->else_raw = row->when.kind ? (int)choose(c, chance(c, 1, 16) ? 4 : 2) : 0;
+}
+
+static void draw_word(choices *c, haul_field *row)
+{
+    if (chance(c, 1, 2))
+        row->ownership = (haul_ownership)choose(c, chance(c, 1, 16) ? 5 : 3);
+    row->maybe_static = chance(c, 1, 4);
+    if (chance(c, 1, 4))
+        row->tag_bits = chance(c, 1, 2) ? (uintptr_t)1 << choose(c, 14) : (uintptr_t)draw_size(c);
+    if (chance(c, 1, 4))
+        row->integers_below = (uintptr_t)draw_size(c);
+    if (chance(c, 1, 8))
+        row->integers_from = (uintptr_t)0 - (uintptr_t)draw_size(c);
+    if (chance(c, 1, 4))
+        row->base = draw_base(c);
+    if (chance(c, 1, 8))
+        row->base_fn = some_count;
+}
+
+static void draw_switch(universe *u, haul_switch *of, haul_case *cases)
 {
     choices *c = &u->c;
-    uint32_t way = choose(c, 16);
-    memset(rule, 0, sizeof *rule);
-    rule->when.kind = (haul_when_kind)choose(c, chance(c, 1, 16) ? 9 : 4);
-    rule->when.field.offset = draw_place(c).offset;
-    rule->when.field.bytes = draw_place(c).bytes;
-    rule->when.field.sign = draw_place(c).is_signed;
-    rule->when.mask = chance(c, 1, 2) ? -1 : 7;
-    rule->when.low = (int64_t)choose(c, 4);
-    rule->when.high = rule->when.low + (int64_t)choose(c, 3) - (chance(c, 1, 8) ? 1 : 0);
-    rule->when.function = chance(c, 7, 8) ? some_count : NULL;
-    rule->otherwise =
-        rule->when.kind ? (haul_else)choose(c, chance(c, 1, 16) ? 4 : 2) : HAUL_ELSE_NULL;
-    if (way < 8)
-        rule->mode = (haul_mode)way; /* 7: there is none */
-    if (chance(c, 1, 4))
-        rule->tag_bits = chance(c, 1, 2) ? (uintptr_t)1 << choose(c, 14) : (uintptr_t)draw_size(c);
-    if (chance(c, 1, 4))
-        rule->integer_below = (uintptr_t)draw_size(c);
-    if (chance(c, 1, 8))
-        rule->integer_from = (uintptr_t)0 - (uintptr_t)draw_size(c);
-    if (chance(c, 1, 4))
-        rule->base = draw_base(c);
-    if (chance(c, 1, 8))
-        rule->base_function = some_count;
-    rule->addressing = chance(c, 1, 8) ? (haul_addressing)choose(c, 3) : HAUL_ABSOLUTE;
-    if (!chance(c, 1, 3))
-        return;
-    rule->choice.kind = (haul_choice_kind)choose(c, 5);
-    rule->choice.field = draw_place(c);
-    rule->choice.function = chance(c, 7, 8) ? some_count : NULL;
-    rule->choice.mask = chance(c, 1, 8) ? (int64_t)choose(c, 3) : -1;
-    rule->choice.cases = chance(c, 1, 16) ? NULL : cases;
-    rule->choice.case_count = choose(c, 3);
+    of->kind = (int)choose(c, 5);
+    of->field = draw_integer(c);
+    of->function = chance(c, 7, 8) ? some_count : NULL;
+    of->cases = chance(c, 1, 16) ? NULL : cases;
+    of->case_count = choose(c, 3);
+    of->case_bytes = sizeof *cases;
     for (unsigned i = 0; i < 2; i++) {
         cases[i].value = (int64_t)choose(c, 3) - 1;
         cases[i].type = draw_target(u);
@@ -165,24 +163,41 @@ static void draw_rule(universe *u, haul_rule *rule, haul_case *cases)
     }
 }
 
-static void draw_row(universe *u, haul_ref *row)
+static void draw_members(universe *u, haul_field *row, haul_case *cases)
 {
     choices *c = &u->c;
+    draw_when(c, row);
+    draw_word(c, row);
+    row->transfer = chance(c, 1, 4) ? (haul_transfer)choose(c, 5) : HAUL_COPY;
+    if (chance(c, 1, 8))
+        row->ancestor = chance(c, 1, 2) ? HAUL_PARENT : draw_target(u);
+    if (chance(c, 1, 3))
+        draw_switch(u, &row->type_switch, cases);
+}
+
+static void draw_row(universe *u, size_t i)
+{
+    choices *c = &u->c;
+    haul_field *row = &u->rows[i];
     memset(row, 0, sizeof *row);
     row->name = draw_name(c);
-    row->kind = (haul_ref_kind)(chance(c, 1, 16) ? choose(c, 8) : 1 + choose(c, 5));
+    row->kind = (int)(chance(c, 1, 16) ? choose(c, 8) : 1 + choose(c, 6));
     row->offset = draw_size(c);
-    row->field_bytes = chance(c, 1, 2) ? sizeof(void *) : draw_size(c);
+    row->bytes = chance(c, 1, 2) ? sizeof(void *) : draw_size(c);
     row->element_bytes = chance(c, 1, 2) ? 0 : draw_size(c);
     row->target = draw_target(u);
     row->levels = chance(c, 1, 8) ? choose(c, 6) : 1;
-    row->unaligned = chance(c, 1, 4);
-    for (unsigned i = 0; i < HAUL_LEVELS; i++)
-        row->shape[i] = draw_shape(c);
-    if (!chance(c, 1, 4))
+    row->packed = chance(c, 1, 4);
+    row->count = draw_count(c);
+    row->count2 = draw_count(c);
+    row->count3 = draw_count(c);
+    if (chance(c, 1, 4))
+        draw_members(u, row, u->cases[i]);
+    if (!chance(c, 1, 8))
         return;
-    row->rule = &u->rules[row - u->rows];
-    draw_rule(u, &u->rules[row - u->rows], u->cases[row - u->rows]);
+    memset(&u->each[i], 0, sizeof u->each[i]);
+    draw_members(u, &u->each[i], u->cases[ROWS + i]);
+    row->each_pointer = &u->each[i];
 }
 
 static int64_t some_size(const haul_here *here)
@@ -193,18 +208,23 @@ static int64_t some_size(const haul_here *here)
 static haul_status make_struct(universe *u, haul_type **made)
 {
     size_t n = choose(&u->c, ROWS + 1), first = choose(&u->c, (uint32_t)n + 1);
-    const char *name;
+    haul_struct what;
     haul_status status;
+    memset(&what, 0, sizeof what);
     for (size_t i = 0; i < n; i++)
-        draw_row(u, &u->rows[i]);
-    name = draw_name(&u->c);
-    status = haul_type_create(name, draw_size(&u->c), u->rows, first, made);
+        draw_row(u, i);
+    what.name = draw_name(&u->c);
+    what.bytes = draw_size(&u->c);
+    what.fields = u->rows;
+    what.field_count = first;
+    what.field_bytes = sizeof u->rows[0];
+    if (chance(&u->c, 1, 4))
+        what.alignment = draw_size(&u->c);
+    if (chance(&u->c, 1, 8))
+        what.size_fn = some_size;
+    status = haul_type_create(u->context, &what, made);
     if (status == HAUL_OK && first < n)
         (void)haul_type_add(*made, u->rows + first, n - first);
-    if (status == HAUL_OK && chance(&u->c, 1, 4))
-        (void)haul_type_set_alignment(*made, draw_size(&u->c));
-    if (status == HAUL_OK && chance(&u->c, 1, 8))
-        (void)haul_type_set_size(*made, some_size);
     return status;
 }
 
@@ -240,7 +260,7 @@ static haul_status make_type(universe *u, haul_type **made)
     uint32_t way = choose(c, 24);
     size_t n[3];
     const char *name;
-    haul_shape shape;
+    haul_count count;
     if (way >= 13)
         return make_struct(u, made);
     name = draw_name(c);
@@ -258,11 +278,11 @@ static haul_status make_type(universe *u, haul_type **made)
     case 4:
         return haul_type_dup(old, made);
     case 5:
-        shape = draw_shape(c);
-        return haul_type_pointer(name, draw_target(u), n[0], shape, made);
+        count = draw_count(c);
+        return haul_type_pointer(u->context, name, draw_target(u), n[0], count, made);
     case 6:
     case 7:
-        return haul_type_bytes(name, n[0], made);
+        return haul_type_bytes(u->context, name, n[0], made);
     default:
         return make_blocks(u, way - 8, old, made);
     }
@@ -358,8 +378,8 @@ static void commit_and_use(universe *u, haul_type *type)
     status = haul_type_commit(type);
     require((status == HAUL_OK) == (haul_type_committed(type) != 0), "committed, or not");
     if (status != HAUL_OK) {
-        require(haul_type_error(type)->status == status, "the record of a refused commit");
-        require(haul_type_error(type)->text[0] != '\0', "a type is refused without a word");
+        require(haul_context_error(u->context)->status == status, "the record of a refused commit");
+        require(haul_context_error(u->context)->text[0] != '\0', "a type is refused without a word");
         return;
     }
     require(haul_type_commit(type) == HAUL_OK, "a second commit");

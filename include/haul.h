@@ -21,6 +21,7 @@
 #include "haul/cuda.h"
 #include "haul/ship.h"
 #include "haul/arena.h"
+#include "haul/describe.h"
 
 #if HAUL_VERSION != 10000 * HAUL_VERSION_MAJOR + 100 * HAUL_VERSION_MINOR + HAUL_VERSION_PATCH
 #error "HAUL_VERSION in haul/status.h is not the version of haul.h"

@@ -4,16 +4,16 @@
  *
  *     struct node { node *next; double value; };
  *
- *     haul::type node_type;
- *     const haul_ref rows[] = { HAUL_OBJECT(node, next, node_type.address()) };
- *     haul_status status = node_type.create<node>("node", rows);
- *     if (status == HAUL_OK)
- *         status = node_type.commit();
+ *     static haul::type node_type;
+ *     static const haul_field node_fields[] = { HAUL_OBJECT(node, next, node_type.address()) };
  *
  *     haul::device device;
  *     haul::shipment shipment;
+ *     haul_status status = device.open(haul_host_device());
  *     if (status == HAUL_OK)
- *         status = device.open(haul_host_device());
+ *         status = node_type.create<node>(haul_device_context(device.get()), "node", node_fields);
+ *     if (status == HAUL_OK)
+ *         status = node_type.commit();
  *     if (status == HAUL_OK)
  *         status = shipment.ship(device, root, node_type);
  *
@@ -133,29 +133,39 @@ class type : public handle<haul_type, haul_type_free>
   public:
     using handle::handle;
 
-    /* Where rows find this handle as a target. The object must not be moved until commit. */
+    /* Where fields find this handle as a target. In C++ a field can name a static one only. The
+     * object must not be moved until commit. */
     haul_type *const *address() const noexcept
     {
         return &handle_;
     }
 
     template <class S, std::size_t Count>
-    haul_status create(const char *name, const haul_ref (&refs)[Count])
+    haul_status create(haul_context *context, const char *name, const haul_field (&fields)[Count])
     {
-        return haul_type_create(name, sizeof(S), refs, Count, put());
+        return create(context, name, sizeof(S), fields, Count);
     }
     /* A struct without pointers. */
-    template <class S> haul_status create(const char *name)
+    template <class S> haul_status create(haul_context *context, const char *name)
     {
-        return haul_type_create(name, sizeof(S), nullptr, 0, put());
+        return create(context, name, sizeof(S), nullptr, 0);
     }
     haul_status commit()
     {
         return haul_type_commit(get());
     }
-    const haul_error *error() const
+
+  private:
+    haul_status create(haul_context *context, const char *name, std::size_t bytes,
+                       const haul_field *fields, std::size_t count)
     {
-        return haul_type_error(get());
+        haul_struct what = haul_struct();
+        what.name = name;
+        what.bytes = bytes;
+        what.fields = fields;
+        what.field_count = count;
+        what.field_bytes = sizeof(haul_field);
+        return haul_type_create(context, &what, put());
     }
 };
 

@@ -151,6 +151,16 @@ template <class T> std::string name_of()
     return name.substr(0, HAUL_NAME_BYTES_MAX - 32) + "... " + std::to_string(hash);
 }
 
+/* The context of all these types. It is made with the first of them, and lives as long as they do:
+ * as the program. NULL: no memory. */
+inline haul_context *context_of_types()
+{
+    static haul_context *context = nullptr;
+    if (!context)
+        haul_context_create(nullptr, &context);
+    return context;
+}
+
 /* The types that one call describes: made, and given back all of them unless they are committed in
  * the end. */
 class session
@@ -191,13 +201,17 @@ class session
 
     /* Makes a type and answers whether it could. */
     bool make(const std::string &name, std::size_t bytes, std::size_t alignment,
-              const std::vector<haul_ref> &rows, haul_type **handle)
+              const std::vector<haul_field> &rows, haul_type **handle)
     {
+        haul_struct what = haul_struct();
+        what.name = name.c_str();
+        what.bytes = bytes;
+        what.fields = rows.data();
+        what.field_count = rows.size();
+        what.field_bytes = sizeof(haul_field);
+        what.alignment = alignment > 2 * sizeof(void *) ? alignment : 0;
         made_.push_back(handle);
-        haul_status status =
-            haul_type_create(name.c_str(), bytes, rows.data(), rows.size(), handle);
-        if (status == HAUL_OK && alignment > 2 * sizeof(void *))
-            status = haul_type_set_alignment(*handle, alignment);
+        const haul_status status = haul_type_create(context_of_types(), &what, handle);
         if (status != HAUL_OK)
             fail(status, "the type " + name + " could not be made");
         return status == HAUL_OK;
@@ -221,30 +235,26 @@ class rows
     {
     }
 
-    haul_ref &add(haul_ref_kind kind, const std::string &name, std::size_t offset,
-                  std::size_t bytes)
+    haul_field &add(haul_field_kind kind, const std::string &name, std::size_t offset,
+                    std::size_t bytes)
     {
-        haul_ref row = haul_ref();
+        haul_field row = haul_field();
         names_.push_back(name);
         row.name = names_.back().c_str();
         row.kind = kind;
         row.offset = offset;
-        row.field_bytes = bytes;
-        for (haul_shape &shape : row.shape) {
-            shape.kind = HAUL_SHAPE_ONE;
-            shape.multiply = shape.add = 1;
-        }
+        row.bytes = bytes;
         rows_.push_back(row);
         return rows_.back();
     }
     /* A pointer to elements of type T; their number is left at one. */
-    template <class T> haul_ref &add_pointer(const std::string &name, std::size_t offset);
+    template <class T> haul_field &add_pointer(const std::string &name, std::size_t offset);
 
     session &of()
     {
         return session_;
     }
-    const std::vector<haul_ref> &all() const
+    const std::vector<haul_field> &all() const
     {
         return rows_;
     }
@@ -252,7 +262,7 @@ class rows
   private:
     session &session_;
     std::list<std::string> names_;
-    std::vector<haul_ref> rows_;
+    std::vector<haul_field> rows_;
 };
 
 /* How a type is described. Each form has
@@ -282,23 +292,33 @@ template <class T> void reach(session &s)
     reach_target<T>(s, is_plain<T>());
 }
 
-template <class T> haul_ref &rows::add_pointer(const std::string &name, std::size_t offset)
+template <class T> haul_field &rows::add_pointer(const std::string &name, std::size_t offset)
 {
-    haul_ref &row = add(HAUL_REF_POINTER, name, offset, sizeof(void *));
+    haul_field &row = add(HAUL_FIELD_POINTER, name, offset, sizeof(void *));
     row.element_bytes = sizeof(T);
-    row.levels = 1;
     if (!is_plain<T>::value)
         row.target = &handle_of<T>::get();
     return row;
 }
 
-inline haul_field_place place(std::size_t offset, std::size_t bytes, bool is_signed)
+inline haul_count count_of(haul_count_kind kind)
 {
-    haul_field_place p = haul_field_place();
-    p.offset = offset;
-    p.bytes = static_cast<std::uint8_t>(bytes);
-    p.is_signed = is_signed;
-    return p;
+    haul_count count = haul_count();
+    count.kind = kind;
+    count.times = 1;
+    return count;
+}
+
+/* By an integer, or up to a pointer. */
+inline haul_count count_of(haul_count_kind kind, std::size_t offset, std::size_t bytes,
+                           bool is_signed)
+{
+    haul_count count = count_of(kind);
+    count.fields = 1;
+    count.field[0].offset = offset;
+    count.field[0].bytes = static_cast<std::uint8_t>(bytes);
+    count.field[0].sign = is_signed;
+    return count;
 }
 
 /* The words of an object. */
@@ -388,21 +408,16 @@ template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::
             static_assert(std::is_integral<N>::value, "the count must be an integer");
             static_assert(sizeof(M) == sizeof(void *),
                           "a pointer, or a std::unique_ptr whose deleter takes no room");
-            haul_ref &row = r.add_pointer<typename pointee<M>::type>(prefix + f.name,
-                                                                     base + offset_of<T>(f.at));
-            row.shape[0].kind = HAUL_SHAPE_COUNT;
-            row.shape[0].field_count = 1;
-            row.shape[0].field[0] =
-                place(base + offset_of<T>(f.count), sizeof(N), std::is_signed<N>::value);
-            row.shape[0].add = 0;
+            r.add_pointer<typename pointee<M>::type>(prefix + f.name, base + offset_of<T>(f.at))
+                .count = count_of(HAUL_COUNT_KIND_PRODUCT, base + offset_of<T>(f.count), sizeof(N),
+                                  std::is_signed<N>::value);
         }
         template <class M, class C> void operator()(const member_text<M, C> &f) const
         {
             typedef typename pointee<M>::type character;
             static_assert(std::is_integral<character>::value, "a pointer to characters");
-            haul_ref &row = r.add_pointer<character>(prefix + f.name, base + offset_of<T>(f.at));
-            row.shape[0].kind = HAUL_SHAPE_SENTINEL;
-            row.shape[0].add = 0;
+            r.add_pointer<character>(prefix + f.name, base + offset_of<T>(f.at)).count =
+                count_of(HAUL_COUNT_KIND_TERMINATED);
         }
         template <class M, class F> void put_member(const F &, std::true_type) const
         {
@@ -448,7 +463,7 @@ template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::
     }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
-        r.add(HAUL_REF_EMBED, name, offset, sizeof(T)).target = &handle_of<T>::get();
+        r.add(HAUL_FIELD_EMBED, name, offset, sizeof(T)).target = &handle_of<T>::get();
     }
     static void reach_own(session &s)
     {
@@ -468,7 +483,7 @@ template <class E, std::size_t Count, class A> struct array_form {
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
         static_assert(Count > 0 && sizeof(A) == Count * sizeof(E), "elements in a row");
-        r.add(HAUL_REF_EMBED, name, offset, sizeof(A)).target = &handle_of<E>::get();
+        r.add(HAUL_FIELD_EMBED, name, offset, sizeof(A)).target = &handle_of<E>::get();
     }
     static void reach(session &s)
     {
@@ -557,12 +572,9 @@ template <class E, class A> struct form<std::vector<E, A>, void> {
                             " is not three pointers here: begin, end, end of storage");
             return;
         }
-        haul_ref &row = r.add_pointer<E>(name, offset);
-        row.shape[0].kind = HAUL_SHAPE_END;
-        row.shape[0].field_count = 1;
-        row.shape[0].field[0] = place(offset + sizeof(void *), sizeof(void *), false);
-        row.shape[0].add = 0;
-        r.add(HAUL_REF_SKIP, name + " capacity", offset + 2 * sizeof(void *), sizeof(void *));
+        r.add_pointer<E>(name, offset).count =
+            count_of(HAUL_COUNT_KIND_UNTIL, offset + sizeof(void *), sizeof(void *), false);
+        r.add(HAUL_FIELD_SKIP, name + " capacity", offset + 2 * sizeof(void *), sizeof(void *));
     }
     static void reach(session &s)
     {
@@ -608,11 +620,11 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
                             " is not a pointer, a length and 16 bytes of room here");
             return;
         }
-        haul_ref &row = r.add_pointer<C>(name, offset);
-        row.shape[0].kind = HAUL_SHAPE_COUNT;
-        row.shape[0].field_count = 1;
-        row.shape[0].field[0] = place(offset + sizeof(void *), sizeof(std::size_t), false);
-        r.add(HAUL_REF_DATA, name + " buffer", offset + 2 * sizeof(void *), 16);
+        haul_count count = count_of(HAUL_COUNT_KIND_PRODUCT, offset + sizeof(void *),
+                                    sizeof(std::size_t), false);
+        count.plus = 1; /* the terminator */
+        r.add_pointer<C>(name, offset).count = count;
+        r.add(HAUL_FIELD_RAW, name + " buffer", offset + 2 * sizeof(void *), 16);
     }
     static void reach(session &)
     {
@@ -673,7 +685,7 @@ template <class T> described describe_now()
     described result = described();
     describe_in<T>(s);
     if (s.status() == HAUL_OK && haul_type_commit(handle_of<T>::get()) != HAUL_OK)
-        s.fail_as(haul_type_error(handle_of<T>::get()));
+        s.fail_as(haul_context_error(context_of_types()));
     result.status = s.status();
     result.error = s.error();
     if (result.status == HAUL_OK) {

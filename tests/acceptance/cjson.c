@@ -354,6 +354,10 @@ static const haul_field desk_fields[] = {
     HAUL_OBJECT(desk, spare, &node_type),
     HAUL_STRING(desk, name),
 };
+static const haul_struct structs[] = {
+    HAUL_STRUCT(cJSON, &node_type, node_fields),
+    HAUL_STRUCT(desk, &desk_type, desk_fields),
+};
 
 static desk *desk_make(void)
 {
@@ -473,19 +477,14 @@ static int open_all(void)
     the.device = accept_device(0);
     status = node_tell(haul_device_context(the.device));
     if (!status)
-        status = haul_type_create("cJSON", sizeof(cJSON), node_fields, NODE_ROWS, &node_type);
-    if (!status)
-        status = haul_type_create("desk", sizeof(desk), desk_fields, 3, &desk_type);
-    if (!status)
-        status = haul_type_commit(desk_type);
-    return accept_ok(status, desk_type ? haul_type_error(desk_type) : NULL,
+        status = HAUL_DESCRIBE(haul_device_context(the.device), structs);
+    return accept_ok(status, haul_context_error(haul_device_context(the.device)),
                      "cJSON's node is described in eight rows");
 }
 
 static void close_all(void)
 {
-    haul_type_free(&desk_type);
-    haul_type_free(&node_type);
+    HAUL_FORGET(structs);
     haul_device_close(&the.device);
     heap_close(the.originals);
     heap_close(the.visible);

@@ -14,17 +14,20 @@
 
 haul_type *node_type;
 
-#define OWNS .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference)
+#define OWN .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference)
+#define SHARED .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED
+#define OWN_NAME .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst)
+#define CONSTANT_NAME .when = HAUL_ANY_BIT(cJSON, type, cJSON_StringIsConst), .ownership = HAUL_BORROWED
 
 const haul_field node_fields[NODE_ROWS] = {
     [ROW_NEXT] = HAUL_OBJECT(cJSON, next, &node_type),
     [ROW_PREV] = HAUL_OBJECT(cJSON, prev, &node_type),
-    [ROW_OWN_CHILD] = HAUL_ADDRESS(cJSON, child, .target = &node_type, OWNS),
-    [ROW_OTHERS_CHILD] = HAUL_ADDRESS(cJSON, child, .target = &node_type, .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED),
-    [ROW_OWN_VALUE] = HAUL_STRING(cJSON, valuestring, OWNS),
-    [ROW_OTHERS_VALUE] = HAUL_STRING(cJSON, valuestring, .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED, .maybe_static = 1),
-    [ROW_OWN_NAME] = HAUL_STRING(cJSON, string, .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst)),
-    [ROW_CONSTANT_NAME] = HAUL_STRING(cJSON, string, .when = HAUL_ANY_BIT(cJSON, type, cJSON_StringIsConst), .ownership = HAUL_BORROWED, .maybe_static = 1),
+    [ROW_OWN_CHILD] = HAUL_OBJECT(cJSON, child, &node_type, OWN),
+    [ROW_OTHERS_CHILD] = HAUL_OBJECT(cJSON, child, &node_type, SHARED),
+    [ROW_OWN_VALUE] = HAUL_STRING(cJSON, valuestring, OWN),
+    [ROW_OTHERS_VALUE] = HAUL_STRING(cJSON, valuestring, SHARED, .maybe_static = 1),
+    [ROW_OWN_NAME] = HAUL_STRING(cJSON, string, OWN_NAME),
+    [ROW_CONSTANT_NAME] = HAUL_STRING(cJSON, string, CONSTANT_NAME, .maybe_static = 1),
 };
 
 /* Both in memory that cannot be written: what comes back as it went is left alone. The copy has its

@@ -10,6 +10,7 @@
 typedef struct trial {
     haul_device *device;
     haul_field rows[NODE_ROWS];
+    size_t count;
     haul_type *right; /* put back afterwards */
 } trial;
 
@@ -18,14 +19,15 @@ static void begin(trial *t)
     t->device = accept_device(1);
     accept_ok(node_tell(haul_device_context(t->device)), NULL, "constant names are registered");
     memcpy(t->rows, node_fields, sizeof node_fields);
+    t->count = NODE_ROWS;
     t->right = node_type;
     node_type = NULL;
 }
 
 static haul_status describe(trial *t)
 {
-    haul_status status = haul_type_create("cJSON", sizeof(cJSON), t->rows, NODE_ROWS, &node_type);
-    return status ? status : haul_type_commit(node_type);
+    const haul_struct what = { .name = "cJSON", .bytes = sizeof(cJSON), .type = &node_type, .fields = t->rows, .field_count = t->count, .field_bytes = sizeof *t->rows };
+    return haul_describe(haul_device_context(t->device), &what, 1);
 }
 
 /* Ships by the wrong rows, which no compiler and no commit can tell from right ones. */
@@ -33,7 +35,7 @@ static haul_status send(trial *t, cJSON *root)
 {
     haul_shipment *shipment = NULL;
     haul_status status = describe(t);
-    if (accept_ok(status, haul_type_error(node_type), "a description that looks good by itself"))
+    if (accept_ok(status, haul_context_error(haul_device_context(t->device)), "a description that looks good by itself"))
         status = haul_ship(t->device, root, node_type, 1, NULL, &shipment);
     haul_shipment_free(&shipment);
     return status;
@@ -52,7 +54,7 @@ static void end(trial *t)
 static const haul_field always_own_value = HAUL_STRING(cJSON, valuestring);
 static const haul_field counted_name =
     HAUL_ARRAY(cJSON, string, HAUL_COUNT(cJSON, valueint), .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst));
-static const haul_field nobodys_child = HAUL_ADDRESS(cJSON, child, .target = &node_type, .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED);
+static const haul_field nobodys_child = HAUL_OBJECT(cJSON, child, &node_type, .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED);
 static const haul_field next_as_bytes = HAUL_BYTES(cJSON, next, HAUL_FIXED(sizeof(cJSON)));
 
 static void refuse_two_owners(void)
@@ -62,7 +64,7 @@ static void refuse_two_owners(void)
     begin(&t);
     t.rows[ROW_OTHERS_VALUE] = always_own_value;
     status = describe(&t);
-    accept_refused(status, HAUL_ERROR_TYPE, haul_type_error(node_type), "valuestring", "",
+    accept_refused(status, HAUL_ERROR_TYPE, haul_context_error(haul_device_context(t.device)), "valuestring", "",
                    "two rows for the value, one of which always holds");
     end(&t);
 }
@@ -132,8 +134,8 @@ static void find_forgotten_row(cJSON *root)
     options.user = &found;
     begin(&t);
     t.rows[ROW_PREV] = t.rows[NODE_ROWS - 1];
-    haul_type_create("cJSON", sizeof(cJSON), t.rows, NODE_ROWS - 1, &node_type);
-    haul_type_commit(node_type);
+    t.count = NODE_ROWS - 1;
+    describe(&t);
     from.type = node_type;
     haul_audit(haul_device_context(t.device), haul_from_roots(&from, 1), &options, &summary);
     accept(summary.hidden_pointers == tree_count(root) - 1 && strstr(found.path, "+8"),

@@ -76,58 +76,49 @@ HAUL_FUNCTION(inverse_rows, css, self->leftmost ? self->m2 : matrix_of(here)->n)
 HAUL_FUNCTION(column_places, css, matrix_of(here)->n + (self->leftmost ? 0 : 1))
 
 /* Triplets have a column for each entry, compressed ones a beginning for each column and an end. */
-enum { CS_ROWS = 4, CSS_ROWS = 5, CSN_ROWS = 4, CSD_ROWS = 4, SOLVER_ROWS = 6 };
+enum { CS_ROWS = 4 };
 static const haul_field cs_rows[CS_ROWS] = {
     HAUL_ARRAY(cs, p, HAUL_COUNT_PLUS(cs, n, 1), .when = HAUL_EQUALS(cs, nz, -1)),
     HAUL_ARRAY(cs, p, HAUL_COUNT(cs, nzmax), .when = HAUL_DIFFERS(cs, nz, -1)), HAUL_ARRAY(cs, i, HAUL_COUNT(cs, nzmax)),
     HAUL_ARRAY(cs, x, HAUL_COUNT_FN(room)), /* NULL in a pattern */
 };
-static const haul_field css_rows[CSS_ROWS] = {
+static const haul_field css_rows[] = {
     HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(inverse_rows)), HAUL_ARRAY(css, q, HAUL_COUNT_FN(columns)),
     HAUL_ARRAY(css, parent, HAUL_COUNT_FN(columns)),    HAUL_ARRAY(css, cp, HAUL_COUNT_FN(column_places)),
     HAUL_ARRAY(css, leftmost, HAUL_COUNT_FN(rows)),
 };
-static const haul_field csn_rows[CSN_ROWS] = {
+static const haul_field csn_rows[] = {
     HAUL_OBJECT(csn, L, &cs_type),
     HAUL_OBJECT(csn, U, &cs_type),
     HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(columns)),
     HAUL_ARRAY(csn, B, HAUL_COUNT_FN(columns)),
 };
-static const haul_field csd_rows[CSD_ROWS] = {
+static const haul_field csd_rows[] = {
     HAUL_ARRAY(csd, p, HAUL_COUNT_FN(rows)),
     HAUL_ARRAY(csd, q, HAUL_COUNT_FN(columns)),
     HAUL_ARRAY(csd, r, HAUL_COUNT_PLUS(csd, nb, 1)),
     HAUL_ARRAY(csd, s, HAUL_COUNT_PLUS(csd, nb, 1)),
 };
-static const haul_field solver_rows[SOLVER_ROWS] = {
+static const haul_field solver_rows[] = {
     HAUL_OBJECT(solver, triplets, &cs_type), HAUL_OBJECT(solver, A, &cs_type),
     HAUL_OBJECT(solver, S, &css_type),       HAUL_OBJECT(solver, N, &csn_type),
     HAUL_OBJECT(solver, D, &csd_type),       HAUL_ARRAY(solver, b, HAUL_COUNT_FN(rows)),
 };
 
+static const haul_struct structs[] = {
+    HAUL_PLAIN(CS_ENTRY, &entry_type),        HAUL_STRUCT(cs, &cs_type, cs_rows),
+    HAUL_STRUCT(css, &css_type, css_rows),    HAUL_STRUCT(csn, &csn_type, csn_rows),
+    HAUL_STRUCT(csd, &csd_type, csd_rows),    HAUL_STRUCT(solver, &solver_type, solver_rows),
+};
+
 static int types_open(void)
 {
-    if (haul_type_bytes("entry", sizeof(CS_ENTRY), &entry_type) == HAUL_OK &&
-        haul_type_create("cs", sizeof(cs), cs_rows, CS_ROWS, &cs_type) == HAUL_OK &&
-        haul_type_create("css", sizeof(css), css_rows, CSS_ROWS, &css_type) == HAUL_OK &&
-        haul_type_create("csn", sizeof(csn), csn_rows, CSN_ROWS, &csn_type) == HAUL_OK &&
-        haul_type_create("csd", sizeof(csd), csd_rows, CSD_ROWS, &csd_type) == HAUL_OK &&
-        haul_type_create("solver", sizeof(solver), solver_rows, SOLVER_ROWS, &solver_type) ==
-            HAUL_OK &&
-        haul_type_commit(solver_type) == HAUL_OK && haul_type_commit(entry_type) == HAUL_OK)
-        return 1;
-    return check(0, "the types are made: %s",
-                 solver_type ? haul_type_error(solver_type)->text : "");
+    return check_status(HAUL_DESCRIBE(types_context(), structs), types_context(), "describing");
 }
 
 static void types_close(void)
 {
-    haul_type_free(&entry_type);
-    haul_type_free(&cs_type);
-    haul_type_free(&css_type);
-    haul_type_free(&csn_type);
-    haul_type_free(&csd_type);
-    haul_type_free(&solver_type);
+    HAUL_FORGET(structs);
 }
 
 /* ---- Building. */
@@ -469,9 +460,10 @@ static haul_type *cs_type_with(const haul_field *row)
         if (strcmp(cs_rows[i].name, row->name) != 0)
             fields[count++] = cs_rows[i];
     fields[count++] = *row;
-    check(haul_type_create("cs", sizeof(cs), fields, count, &type) == HAUL_OK &&
-              haul_type_commit(type) == HAUL_OK,
-          "Haul takes the type");
+    {
+        const haul_struct what = { .name = "cs", .bytes = sizeof(cs), .type = &type, .fields = fields, .field_count = count, .field_bytes = sizeof *fields };
+        check_status(haul_describe(types_context(), &what, 1), types_context(), "describing");
+    }
     return type;
 }
 
@@ -528,21 +520,17 @@ static void wrong_factors(const entries *flow, const entries *tall)
     static const haul_field without_u[] = { HAUL_OBJECT(csn, L, &cs_type),
                                           HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(columns)),
                                           HAUL_ARRAY(csn, B, HAUL_COUNT_FN(columns)) };
-    static const haul_field by_rows[] = { HAUL_ARRAY(css, parent, HAUL_COUNT_FN(rows)),
-                                        HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(room)) };
+    static const haul_field by_rows[] = { HAUL_ARRAY(css, parent, HAUL_COUNT_FN(rows)) };
     static const haul_field solver_fields[] = { HAUL_OBJECT(solver, A, &cs_type),
                                             HAUL_OBJECT(solver, S, &wrong_css),
                                             HAUL_OBJECT(solver, N, &wrong_csn) };
-    haul_type *type = NULL;
+    static haul_type *type;
+    static const haul_struct wrong[] = { HAUL_STRUCT(csn, &wrong_csn, without_u), HAUL_STRUCT(css, &wrong_css, by_rows), HAUL_STRUCT(solver, &type, solver_fields) };
     haul_root roots[2];
     solver *s;
     char words[160];
     case_begin("CXSparse %s, %s, wrong: U forgotten, the tree by rows", NUMBERS, INTEGERS);
-    check(haul_type_create("csn", sizeof(csn), without_u, 3, &wrong_csn) == HAUL_OK &&
-              haul_type_create("css", sizeof(css), by_rows, 1, &wrong_css) == HAUL_OK &&
-              haul_type_create("solver", sizeof(solver), solver_fields, 3, &type) == HAUL_OK &&
-              haul_type_commit(type) == HAUL_OK,
-          "Haul takes the types");
+    check_status(HAUL_DESCRIBE(types_context(), wrong), types_context(), "describing");
     pool_open();
     s = make_solver(flow, LU);
     roots[0] = (haul_root){ s, type, 1 };
@@ -555,9 +543,7 @@ static void wrong_factors(const entries *flow, const entries *tall)
     snprintf(words, sizeof words, "described as %zu bytes, but its block of %zu bytes ends",
              (size_t)s->A->m * sizeof(CS_INT), (size_t)s->A->n * sizeof(CS_INT));
     check_audit_tells(roots, 1, HAUL_AUDIT_BEYOND_BLOCK, "root.S.parent[0]", words);
-    haul_type_free(&type);
-    haul_type_free(&wrong_css);
-    haul_type_free(&wrong_csn);
+    HAUL_FORGET(wrong);
     pool_empty();
     case_end();
 }

@@ -67,6 +67,14 @@ int check_status(haul_status status, haul_context *context, const char *what)
                  error->text);
 }
 
+haul_context *types_context(void)
+{
+    static haul_context *context;
+    if (!context)
+        check(haul_context_create(NULL, &context) == HAUL_OK, "a context");
+    return context;
+}
+
 int account(void)
 {
     printf("%u checks\n%u passed, %u failed\n", tally.checks, tally.passed, tally.failed);

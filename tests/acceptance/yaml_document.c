@@ -19,6 +19,8 @@
 haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
 
 #define IS_SCALAR .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE)
+#define IS_SEQUENCE .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE)
+#define IS_MAPPING .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE)
 
 const haul_field yaml_node_fields[NODE_ROWS] = {
     [ROW_TAG] = HAUL_STRING(yaml_node_t, tag),
@@ -26,11 +28,11 @@ const haul_field yaml_node_fields[NODE_ROWS] = {
     [ROW_LENGTH] = HAUL_RAW(yaml_node_t, data.scalar.length, IS_SCALAR),
     [ROW_SCALAR_STYLE] = HAUL_RAW(yaml_node_t, data.scalar.style, IS_SCALAR),
     [ROW_ITEMS] =
-        HAUL_ARRAY(yaml_node_t, data.sequence.items.start, HAUL_UNTIL(yaml_node_t, data.sequence.items.end), .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE)),
-    [ROW_ITEMS_TOP] = HAUL_ADDRESS(yaml_node_t, data.sequence.items.top, .when = HAUL_EQUALS(yaml_node_t, type, YAML_SEQUENCE_NODE), .ownership = HAUL_BORROWED),
+        HAUL_ARRAY(yaml_node_t, data.sequence.items.start, HAUL_UNTIL(yaml_node_t, data.sequence.items.end), IS_SEQUENCE),
+    [ROW_ITEMS_TOP] = HAUL_ADDRESS(yaml_node_t, data.sequence.items.top, IS_SEQUENCE, .ownership = HAUL_BORROWED),
     [ROW_PAIRS] =
-        HAUL_ARRAY(yaml_node_t, data.mapping.pairs.start, HAUL_UNTIL(yaml_node_t, data.mapping.pairs.end), .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE)),
-    [ROW_PAIRS_TOP] = HAUL_ADDRESS(yaml_node_t, data.mapping.pairs.top, .when = HAUL_EQUALS(yaml_node_t, type, YAML_MAPPING_NODE), .ownership = HAUL_BORROWED),
+        HAUL_ARRAY(yaml_node_t, data.mapping.pairs.start, HAUL_UNTIL(yaml_node_t, data.mapping.pairs.end), IS_MAPPING),
+    [ROW_PAIRS_TOP] = HAUL_ADDRESS(yaml_node_t, data.mapping.pairs.top, IS_MAPPING, .ownership = HAUL_BORROWED),
 };
 
 const haul_field yaml_directive_fields[2] = {
@@ -48,17 +50,14 @@ const haul_field yaml_fields[DOCUMENT_ROWS] = {
                      HAUL_UNTIL(yaml_document_t, tag_directives.end)),
 };
 
-haul_status yaml_describe(const haul_field *document, size_t document_rows, const haul_field *node)
+haul_status yaml_describe(haul_context *context, const haul_field *document, size_t document_rows, const haul_field *node)
 {
-    haul_status status = haul_type_create("yaml_document", sizeof(yaml_document_t), document,
-                                          document_rows, &yaml_type);
-    if (!status)
-        status =
-            haul_type_create("yaml_node", sizeof(yaml_node_t), node, NODE_ROWS, &yaml_node_type);
-    if (!status)
-        status = haul_type_create("yaml_tag_directive", sizeof(yaml_tag_directive_t),
-                                  yaml_directive_fields, 2, &yaml_directive_type);
-    return status ? status : haul_type_commit(yaml_type);
+    const haul_struct structs[] = {
+        { .name = "yaml_document", .bytes = sizeof(yaml_document_t), .type = &yaml_type, .fields = document, .field_count = document_rows, .field_bytes = sizeof *document },
+        { .name = "yaml_node", .bytes = sizeof(yaml_node_t), .type = &yaml_node_type, .fields = node, .field_count = NODE_ROWS, .field_bytes = sizeof *node },
+        HAUL_STRUCT(yaml_tag_directive_t, &yaml_directive_type, yaml_directive_fields),
+    };
+    return HAUL_DESCRIBE(context, structs);
 }
 
 void yaml_forget(void)

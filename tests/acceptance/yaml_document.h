@@ -26,9 +26,8 @@ enum {
 extern haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
 extern const haul_field yaml_fields[DOCUMENT_ROWS], yaml_node_fields[NODE_ROWS], yaml_directive_fields[2];
 
-/* Makes and commits the three types of so many rows; on failure haul_type_error(yaml_type) says
- * why. */
-haul_status yaml_describe(const haul_field *document, size_t document_rows, const haul_field *node);
+/* Makes and commits the three types of so many rows. */
+haul_status yaml_describe(haul_context *context, const haul_field *document, size_t document_rows, const haul_field *node);
 void yaml_forget(void);
 
 /* The document of this number in a file's text, in memory of the heap in use; NULL: there are not

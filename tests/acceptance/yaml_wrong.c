@@ -19,8 +19,8 @@ static void begin(trial *t)
 static haul_status send(trial *t, yaml_document_t *document)
 {
     haul_shipment *shipment = NULL;
-    haul_status status = yaml_describe(t->document, DOCUMENT_ROWS, t->node);
-    if (accept_ok(status, haul_type_error(yaml_type), "a description that looks good by itself"))
+    haul_status status = yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node);
+    if (accept_ok(status, haul_context_error(haul_device_context(t->device)), "a description that looks good by itself"))
         status = haul_ship(t->device, document, yaml_type, 1, NULL, &shipment);
     haul_shipment_free(&shipment);
     return status;
@@ -55,8 +55,8 @@ static void refuse_union_without_condition(void)
     haul_status status;
     begin(&t);
     t.node[ROW_VALUE] = always_scalar;
-    status = yaml_describe(t.document, DOCUMENT_ROWS, t.node);
-    accept_refused(status, HAUL_ERROR_TYPE, haul_type_error(yaml_type), "data.", "overlap",
+    status = yaml_describe(haul_device_context(t.device), t.document, DOCUMENT_ROWS, t.node);
+    accept_refused(status, HAUL_ERROR_TYPE, haul_context_error(haul_device_context(t.device)), "data.", "overlap",
                    "an arm of the union that always holds");
     end(&t);
 }
@@ -108,7 +108,7 @@ static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, cons
     options.user = &first;
     options.usable = heap_usable;
     options.roots_are_blocks = 1;
-    accept_ok(yaml_describe(t->document, DOCUMENT_ROWS, t->node), haul_type_error(yaml_type),
+    accept_ok(yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node), haul_context_error(haul_device_context(t->device)),
               "a description that looks good by itself");
     from.type = yaml_type;
     haul_audit(haul_device_context(t->device), haul_from_roots(&from, 1), &options, &summary);

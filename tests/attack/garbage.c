@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "support/types.h"
 
 typedef struct heap {
     graph g;
@@ -45,7 +46,7 @@ heap_open(heap *h, random_source *random)
     const char *where;
     CHECK(surroundings_open(&h->around));
     model_draw(&c, &h->m);
-    if (model_make_types(&c, &h->m, NULL, &where) != HAUL_OK)
+    if (model_make_types(&c, &h->m, type_context(), &where) != HAUL_OK)
         return 0;
     graph_draw(&c, &h->m, &h->around, (size_t)1000 << random_below(random, 4), &h->g);
     open_device(h, random);

@@ -12,22 +12,15 @@ typedef struct choice {
     haul_field field;
 } choice;
 
-/* Rows lead to items of the drawn size, not of sizeof(item). */
-static haul_field of_any_size(haul_field row)
-{
-    row.element_bytes = 0;
-    return row;
-}
-
 void item_type_make(random_source *random, item_type *t)
 {
-    const choice rows[] = {
+    const choice rows[] = { /* they lead to items of the drawn size, not of sizeof(item) */
         { ~0u, HAUL_ADDRESS(item, next, .target = &t->type) },
         { ROW_OTHER, HAUL_ADDRESS(item, other, .target = &t->type) },
         { ROW_NUMBERS, HAUL_ARRAY(item, numbers, HAUL_COUNT(item, count)) },
         { ROW_INPUT, HAUL_ARRAY(item, input, HAUL_COUNT(item, count), .transfer = HAUL_COPYIN) },
         { ROW_OUTPUT, HAUL_ARRAY(item, output, HAUL_COUNT(item, count), .transfer = HAUL_COPYOUT) },
-        { ROW_MANY, HAUL_POINTERS(item, many, &t->type, HAUL_COUNT(item, many_count)) },
+        { ROW_MANY, HAUL_ADDRESS(item, many, .levels = 2, .target = &t->type, .count = HAUL_COUNT(item, many_count)) },
         { ROW_NAME, HAUL_STRING(item, name) },
         { ROW_MINE, HAUL_SKIP(item, mine) },
     };
@@ -39,7 +32,7 @@ void item_type_make(random_source *random, item_type *t)
     t->bytes = sizeof(item) + sizeof(void *) * random_below(random, 8);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (i == 0 || t->rows & rows[i].row)
-            chosen[count++] = rows[i].row == ROW_MANY ? of_any_size(rows[i].field) : rows[i].field;
+            chosen[count++] = rows[i].field;
     CHECK_STATUS(type_make("item", t->bytes, chosen, count, &t->type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(t->type), HAUL_OK);
 }

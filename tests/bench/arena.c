@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "support/types.h"
 
 enum { OBJECTS = 1000000 };
 
@@ -167,9 +168,10 @@ void measure_arena(int runs, double scale)
     a.count = (size_t)(OBJECTS * scale) + 2;
     fields[0] = (haul_field)HAUL_OBJECT(tree_node, left, &a.type);
     fields[1] = (haul_field)HAUL_OBJECT(tree_node, right, &a.type);
-    must(haul_type_create("tree_node", sizeof(tree_node), fields, 2, &a.type), NULL);
-    must(haul_type_commit(a.type), haul_type_error(a.type));
     must(haul_context_create(NULL, &a.context), NULL);
+    must(type_make_in(a.context, "tree_node", sizeof(tree_node), fields, 2, &a.type),
+         haul_context_error(a.context));
+    must(haul_type_commit(a.type), haul_context_error(a.context));
     must(haul_host_open(a.context, NULL, &a.device), haul_context_error(a.context));
     must(haul_arena_create(a.context, NULL, &a.arena), NULL);
     a.object = bench_map(a.count * sizeof *a.object);

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "support/types.h"
 
 enum {
     NODES = 1000000,
@@ -86,11 +87,11 @@ static void describe(mix *m, int size)
             of_large[i].element_bytes = of_large[i].target == &m->large_type ? large : small;
     of_small[0].element_bytes = large;
     of_small[1].element_bytes = small;
-    if (haul_type_create("large_node", large, of_large, 4, &m->large_type) != HAUL_OK ||
-        haul_type_create("small_node", small, of_small, 2, &m->small_type) != HAUL_OK)
+    if (type_make("large_node", large, of_large, 4, &m->large_type) != HAUL_OK ||
+        type_make("small_node", small, of_small, 2, &m->small_type) != HAUL_OK)
         bench_die("mixed", NULL);
     if (haul_type_commit(m->large_type) != HAUL_OK)
-        bench_die("mixed", haul_type_error(m->large_type));
+        bench_die("mixed", type_error());
 }
 
 static void *take(mix *m, int in_pool, size_t bytes)

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "support/types.h"
 
 static haul_type *list_type, *tree_type, *graph_type, *blocks_type, *strings_type, *objects_type,
     *record_type, *called_type;
@@ -36,7 +37,7 @@ static const haul_field called_fields[] = { HAUL_ARRAY(record, value, HAUL_COUNT
 static void describe(workload *made, haul_type **type, const char *name, size_t bytes,
                      const haul_field *fields, size_t count)
 {
-    if (!*type && haul_type_create(name, bytes, fields, count, type) != HAUL_OK)
+    if (!*type && type_make(name, bytes, fields, count, type) != HAUL_OK)
         bench_die(name, NULL);
     made->type = *type;
 }
@@ -170,10 +171,10 @@ static void describe_sized(workload *made, size_t bytes, unsigned pointers)
         row[i].target = &made->type;
         row[i].element_bytes = bytes;
     }
-    if (haul_type_create("node", bytes, row, count, &made->type) != HAUL_OK)
+    if (type_make("node", bytes, row, count, &made->type) != HAUL_OK)
         bench_die("node", NULL);
     if (haul_type_commit(made->type) != HAUL_OK)
-        bench_die("node", haul_type_error(made->type));
+        bench_die("node", type_error());
 }
 
 void workload_make_sized(workload *made, size_t count, size_t bytes, unsigned pointers,
@@ -319,9 +320,9 @@ void workload_make(workload *made, const workload_maker *maker, double scale)
     made->name = maker->name;
     maker->make(made, scale);
     if (haul_type_commit(made->type) != HAUL_OK)
-        bench_die(made->name, haul_type_error(made->type));
+        bench_die(made->name, type_error());
     if (made->sibling_type && haul_type_commit(made->sibling_type) != HAUL_OK)
-        bench_die(made->name, haul_type_error(made->sibling_type));
+        bench_die(made->name, type_error());
 }
 
 void workload_free(workload *it)

@@ -8,7 +8,8 @@ typedef struct node {
 } node;
 
 static haul_type *node_type;
-static const haul_ref node_refs[] = { HAUL_OBJECT(node, next, &node_type) };
+static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type) };
+static const haul_struct structs[] = { HAUL_STRUCT(node, &node_type, node_fields) };
 
 static void double_all(void *argument)
 {
@@ -26,11 +27,9 @@ int main(void)
     haul_status status;
     first.next = &last;
 
-    status = haul_type_create("node", sizeof(node), node_refs, 1, &node_type);
+    status = haul_context_create(NULL, &context);
     if (status == HAUL_OK)
-        status = haul_type_commit(node_type);
-    if (status == HAUL_OK)
-        status = haul_context_create(NULL, &context);
+        status = HAUL_DESCRIBE(context, structs);
     if (status == HAUL_OK)
         status = haul_host_open(context, NULL, &device);
     if (status == HAUL_OK)
@@ -41,8 +40,8 @@ int main(void)
         status = haul_unmarshal(shipment);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
+    HAUL_FORGET(structs);
     haul_context_free(&context);
-    haul_type_free(&node_type);
 
     printf("C: %s, %g %g, %d GPUs\n", haul_status_name(status), first.value, last.value,
            haul_cuda_count());

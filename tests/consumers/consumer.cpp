@@ -34,16 +34,16 @@ static bool handles_move(haul::device &device)
 static haul_status run(node *root, haul::device &device)
 {
     haul::context context;
-    haul::type node_type;
-    const haul_ref refs[] = {
+    static haul::type node_type;
+    static const haul_field fields[] = {
         HAUL_OBJECT(node, next, node_type.address()),
-        HAUL_ARRAY(node, values, HAUL_N(node, count)),
+        HAUL_ARRAY(node, values, HAUL_COUNT(node, count)),
     };
-    haul_status status = node_type.create<node>("node", refs);
+    haul_status status = context.create();
+    if (status == HAUL_OK)
+        status = node_type.create<node>(context.get(), "node", fields);
     if (status == HAUL_OK)
         status = node_type.commit();
-    if (status == HAUL_OK)
-        status = context.create();
     if (status == HAUL_OK)
         status = device.open_host(context);
     if (status != HAUL_OK)
@@ -65,8 +65,10 @@ static bool check_throws()
 {
     haul::check(HAUL_OK);
     try {
+        haul::context context;
         haul::type bad;
-        haul::check(bad.create<node>(""));
+        haul::check(context.create());
+        haul::check(bad.create<node>(context.get(), ""));
         haul::check(bad.commit());
     } catch (const std::runtime_error &failure) {
         return std::string(failure.what()).find("HAUL_ERROR_TYPE") == 0;

@@ -4,6 +4,7 @@
 
 #include "cuda/gpu.h"
 #include "cuda/list.h"
+#include "support/types.h"
 
 static haul_type *node_type;
 static const haul_field node_fields[] = { HAUL_OBJECT(user_node, next, &node_type),

@@ -25,29 +25,31 @@ static void check(haul_status status, const haul_error *error, const char *call)
     exit(1);
 }
 
-static haul_type *type_of(const char *name, size_t bytes, const haul_field *rows, size_t count)
+static haul_type *type_of(haul_context *context, const char *name, size_t bytes,
+                          const haul_field *fields, size_t count)
 {
+    const haul_struct what = { .name = name, .bytes = bytes, .fields = fields, .field_count = count, .field_bytes = sizeof *fields };
     haul_type *type;
-    check(type_make(name, bytes, rows, count, &type), haul_type_error(NULL), name);
+    check(haul_type_create(context, &what, &type), haul_context_error(context), name);
     return type;
 }
 
 static haul_type *reals_1, *reals_2, *integers_1, *holder_type;
 
-static void describe(void)
+static void describe(haul_context *context)
 {
     static const haul_field reals[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_reals), .base_fn = first_byte) };
     static const haul_field integers[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_integers), .base_fn = first_byte) };
-    static const haul_field rows[] = {
+    static const haul_field fields[] = {
         HAUL_EMBED(holder, component, &reals_1), HAUL_EMBED(holder, reversed, &reals_1),
         HAUL_EMBED(holder, section, &reals_2),   HAUL_EMBED(holder, deeper, &reals_1),
         HAUL_EMBED(holder, none, &reals_1),      HAUL_EMBED(holder, numbers, &integers_1)
     };
-    reals_1 = type_of("reals_1", sizeof(gfc_1), reals, 1);
-    reals_2 = type_of("reals_2", sizeof(gfc_2), reals, 1);
-    integers_1 = type_of("integers_1", sizeof(gfc_1), integers, 1);
-    holder_type = type_of("holder", sizeof(holder), rows, 6);
-    check(haul_type_commit(holder_type), type_error(), "haul_type_commit");
+    reals_1 = type_of(context, "reals_1", sizeof(gfc_1), reals, 1);
+    reals_2 = type_of(context, "reals_2", sizeof(gfc_2), reals, 1);
+    integers_1 = type_of(context, "integers_1", sizeof(gfc_1), integers, 1);
+    holder_type = type_of(context, "holder", sizeof(holder), fields, 6);
+    check(haul_type_commit(holder_type), haul_context_error(context), "haul_type_commit");
 }
 
 void there_and_back(void *address, size_t bytes, void (*function)(void *address));
@@ -66,8 +68,8 @@ void there_and_back(void *address, size_t bytes, void (*function)(void *address)
     printf("p => a%%x: span %ld, elem_len %zu; p => items%%n: span %ld, elem_len %zu\n",
            (long)h->component.span, h->component.dtype.elem_len, (long)h->numbers.span,
            h->numbers.dtype.elem_len);
-    describe();
     check(haul_context_create(NULL, &context), haul_context_error(NULL), "haul_context_create");
+    describe(context);
     check(haul_host_open(context, NULL, &device), haul_context_error(context), "haul_host_open");
     check(haul_ship(device, address, holder_type, 1, NULL, &shipment), haul_context_error(context),
           "haul_ship");

@@ -13,13 +13,18 @@
 typedef struct type_job {
     choices start;
     model *m;
-    haul_allocator allocator;
+    haul_context *context;
 } type_job;
 
 static void prepare_types(void *user, fault_plan *plan)
 {
     type_job *job = user;
-    job->allocator = fault_allocator(plan);
+    CHECK_STATUS(fault_open_context(plan, NULL, &job->context), HAUL_OK);
+}
+
+static void drop_context(void *user)
+{
+    haul_context_free(&((type_job *)user)->context);
 }
 
 static haul_status make_types(void *user)
@@ -27,7 +32,7 @@ static haul_status make_types(void *user)
     type_job *job = user;
     choices c = job->start;
     const char *where;
-    haul_status status = model_make_types(&c, job->m, &job->allocator, &where);
+    haul_status status = model_make_types(&c, job->m, job->context, &where);
     model_free_types(job->m);
     return status;
 }
@@ -36,7 +41,7 @@ void faults_of_types(const choices *c, model *m)
 {
     type_job job;
     fault_operation operation = {
-        .prepare = prepare_types, .run = make_types, .user = &job, .modes = FAULT_MEMORY
+        .prepare = prepare_types, .run = make_types, .finish = drop_context, .user = &job, .modes = FAULT_MEMORY
     };
     job.start = *c;
     job.m = m;

@@ -628,25 +628,25 @@ static void fill_word(choices *c, graph *g, const model_type *t, const model_fie
     unsigned char *at = self + f->offset + index * pointer_bytes;
     uint32_t way = choose(c, 4);
     switch (f->rule.mode) {
-    case HAUL_MODE_OPAQUE:
-    case HAUL_MODE_NULL:
+    case MODE_RAW:
+    case MODE_NULL:
         return; /* whatever is there */
-    case HAUL_MODE_EXTERNAL:
+    case MODE_EXTERNAL:
         if (way != 0)
             graph_write_pointer(at,
                                 way == 1 ? NULL : (void *)g->around->functions[choose(c, 3)].host);
         return;
-    case HAUL_MODE_ALIAS:
+    case MODE_ALIAS:
         fill_alias(g, f, at);
         return;
-    case HAUL_MODE_OWN_OR_STATIC:
-    case HAUL_MODE_ALIAS_OR_STATIC:
+    case MODE_OWN_OR_STATIC:
+    case MODE_ALIAS_OR_STATIC:
         g->is_static = way == 1;
         if (way == 0)
             fill_static(c, g, f, at);
         else
             fill_own(c, g, t, f, self, index);
-        if (way != 0 && f->rule.mode == HAUL_MODE_ALIAS_OR_STATIC &&
+        if (way != 0 && f->rule.mode == MODE_ALIAS_OR_STATIC &&
             !graph_is_copied(g, word_of(f, at)))
             fill_alias(g, f, at);
         g->is_static = 0;

@@ -339,7 +339,7 @@ static int is_special(const model_field *f)
 
 static int never_travels(const model_field *f)
 {
-    return f->kind == FIELD_SKIP || (f->rule.mode == HAUL_MODE_NULL && !f->rule.raw);
+    return f->kind == FIELD_SKIP || (f->rule.mode == MODE_NULL && !f->rule.raw);
 }
 
 /* The bytes that travel whatever the object is. */

@@ -83,6 +83,17 @@ typedef enum model_choice {
     CHOICE_BY_SELF
 } model_choice;
 
+/* What becomes of a pointer. */
+typedef enum model_mode {
+    MODE_OWN,
+    MODE_ALIAS,
+    MODE_OWN_OR_STATIC,
+    MODE_ALIAS_OR_STATIC,
+    MODE_RAW,  /* its bytes travel as they are */
+    MODE_NULL, /* it does not travel */
+    MODE_EXTERNAL
+} model_mode;
+
 typedef struct model_case {
     int64_t value;
     int type;
@@ -97,7 +108,7 @@ typedef struct model_rule_of_field {
     int raw; /* bytes otherwise, not null */
     /* the field that begins in the same place, before this one in the list; -1: none */
     int arm_of;
-    haul_mode mode;
+    model_mode mode;
     uintptr_t tags;          /* low bits, and the highest ones */
     uintptr_t integers;      /* words below are integers; 0: none */
     uintptr_t integers_from; /* these and words above, too; 0: none */
@@ -110,7 +121,7 @@ typedef struct model_rule_of_field {
     model_case cases[MODEL_CASES];
     int is_distance; /* from the word to the address, of 4 or 8 bytes */
     /* of what the last pointers lead to; of the field itself, where it is none */
-    haul_direction direction;
+    haul_transfer direction;
 } model_rule_of_field;
 
 typedef struct model_field {
@@ -213,7 +224,7 @@ const model_field *model_tail(const model_type *t);
 /* Makes the haul types by the public API in a random manner and order, commits them, and compares
  * what the queries answer with the model. HAUL_OK, or what failed; *where says at what. Allocator
  * NULL: malloc. */
-haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator,
+haul_status model_make_types(choices *c, model *m, haul_context *context,
                              const char **where);
 void model_free_types(model *m);
 

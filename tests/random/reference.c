@@ -22,7 +22,7 @@ typedef struct waiting {
     const model_field *row;
     uintptr_t self;
     unsigned level;
-    haul_direction bars; /* the bytes travel less: what the way that led here says */
+    haul_transfer bars; /* the bytes travel less: what the way that led here says */
 } waiting;
 
 /* An element of a type, or a word in an array of pointers that row `as` of the struct `self` led
@@ -37,7 +37,7 @@ typedef struct walker {
     reference *r;
     const reference_place *place;
     int copying;
-    haul_direction bars; /* of what is described now */
+    haul_transfer bars; /* of what is described now */
     waiting *queue;
     size_t queue_count, queue_capacity, queue_at;
     seen *table;
@@ -119,19 +119,19 @@ static void add_range(reference_range **list, size_t *count, size_t *capacity, u
     (*list)[(*count)++].bytes = bytes;
 }
 
-/* HAUL_IN and HAUL_OUT are the two ways that a byte can be kept from, HAUL_NEITHER is both of
+/* HAUL_COPYIN and HAUL_COPYOUT are the two ways that a byte can be kept from, HAUL_CREATE is both of
  * them. */
-static haul_direction together(haul_direction a, haul_direction b)
+static haul_transfer together(haul_transfer a, haul_transfer b)
 {
-    return (haul_direction)((unsigned)a | (unsigned)b);
+    return (haul_transfer)((unsigned)a | (unsigned)b);
 }
 
 static void bar(walker *w, uintptr_t host, size_t bytes)
 {
     reference *r = w->r;
-    if ((w->bars & HAUL_OUT) && (!w->copying || w->place->bars == BARS_ALL))
+    if ((w->bars & HAUL_COPYOUT) && (!w->copying || w->place->bars == BARS_ALL))
         add_range(&r->unsent, &r->unsent_count, &r->unsent_capacity, host, 0, bytes);
-    if (w->bars & HAUL_IN)
+    if (w->bars & HAUL_COPYIN)
         add_range(&r->unreturned, &r->unreturned_count, &r->unreturned_capacity, host, 0, bytes);
 }
 
@@ -382,20 +382,20 @@ static size_t aim_count(walker *w, const aim *a, uintptr_t to)
                    : 0;
 }
 
-static haul_direction direction_of(const walker *w, const model_field *row)
+static haul_transfer direction_of(const walker *w, const model_field *row)
 {
-    return w->copying && w->place->bars == BARS_OF_FIELDS ? HAUL_BOTH : row->rule.direction;
+    return w->copying && w->place->bars == BARS_OF_FIELDS ? HAUL_COPY : row->rule.direction;
 }
 
 static void reach(walker *w, const aim *a, size_t n, uintptr_t to, uintptr_t to_copy)
 {
     int last = a->level + 1 == a->row->levels;
-    haul_direction direction = direction_of(w, a->row);
+    haul_transfer direction = direction_of(w, a->row);
     waiting item;
     if (n == 0 || w->r->wrong[0] != '\0')
         return;
     if (last && a->type < 0) {
-        haul_direction before = w->bars;
+        haul_transfer before = w->bars;
         w->bars = direction;
         data(w, to, to_copy, n * a->element_bytes);
         w->bars = before;
@@ -403,7 +403,7 @@ static void reach(walker *w, const aim *a, size_t n, uintptr_t to, uintptr_t to_
     }
     memset(&item, 0, sizeof item);
     /* Pointers on the way to elements are sent in any case. */
-    item.bars = last ? direction : (haul_direction)(direction & HAUL_IN);
+    item.bars = last ? direction : (haul_transfer)(direction & HAUL_COPYIN);
     item.host = to;
     item.copy = to_copy;
     item.count = n;
@@ -519,8 +519,8 @@ static void follow_address(walker *w, aim *a, uintptr_t host, uintptr_t copy, ui
     const model_rule_of_field *rule = &a->row->rule;
     uintptr_t address = word & ~rule->tags, becomes;
     int may_be_static =
-        rule->mode == HAUL_MODE_OWN_OR_STATIC || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
-    int is_alias = rule->mode == HAUL_MODE_ALIAS || rule->mode == HAUL_MODE_ALIAS_OR_STATIC;
+        rule->mode == MODE_OWN_OR_STATIC || rule->mode == MODE_ALIAS_OR_STATIC;
+    int is_alias = rule->mode == MODE_ALIAS || rule->mode == MODE_ALIAS_OR_STATIC;
     if (may_be_static && is_static_word(w, address, word, &becomes)) {
         kept_slot(w, host, copy, becomes);
     } else if (is_alias && !(may_be_static && graph_is_copied(w->g, (const void *)address))) {
@@ -541,13 +541,13 @@ static void follow_ruled(walker *w, aim *a, uintptr_t host, uintptr_t copy)
     }
     word = (uintptr_t)graph_read_pointer((const void *)host);
     switch (rule->mode) {
-    case HAUL_MODE_OPAQUE:
+    case MODE_RAW:
         data(w, host, copy, pointer_bytes);
         return;
-    case HAUL_MODE_NULL:
+    case MODE_NULL:
         nothing(w, host, copy, pointer_bytes);
         return;
-    case HAUL_MODE_EXTERNAL:
+    case MODE_EXTERNAL:
         kept_slot(w, host, copy, translated(w, word));
         return;
     default:
@@ -625,7 +625,7 @@ static void visit_other_bytes(walker *w, const model_type *t, const model_field 
 static void visit_bytes(walker *w, const model_field *f, uintptr_t host, uintptr_t copy,
                         size_t bytes)
 {
-    haul_direction before = w->bars;
+    haul_transfer before = w->bars;
     w->bars = together(w->bars, f->rule.direction);
     data(w, host + f->offset, copy + f->offset, bytes);
     w->bars = before;

@@ -86,7 +86,7 @@ static void draw_bits(choices *c, model_rule_of_field *rule)
 /* Of what addresses leave free: some, or all. */
 static void draw_high_tags(choices *c, const model *m, model_rule_of_field *rule)
 {
-    if (!m->has_high_tags || rule->is_distance || rule->mode > HAUL_MODE_ALIAS_OR_STATIC ||
+    if (!m->has_high_tags || rule->is_distance || rule->mode > MODE_ALIAS_OR_STATIC ||
         !chance(c, 1, 2))
         return;
     rule->tags |=
@@ -102,17 +102,17 @@ static void draw_base(choices *c, model_field *f)
     if (rule->base != BASE_BY_HEADER)
         return;
     rule->bias = 0;
-    if (f->target != -1 || f->shape[0].rule == RULE_SENTINEL || rule->mode != HAUL_MODE_OWN)
+    if (f->target != -1 || f->shape[0].rule == RULE_SENTINEL || rule->mode != MODE_OWN)
         rule->base = BASE_FIXED;
 }
 
 static void draw_mode(choices *c, model_field *f)
 {
     model_rule_of_field *rule = &f->rule;
-    rule->mode = (haul_mode)(1 + choose(c, 6));
-    if (rule->mode <= HAUL_MODE_ALIAS_OR_STATIC)
+    rule->mode = (model_mode)(1 + choose(c, 6));
+    if (rule->mode <= MODE_ALIAS_OR_STATIC)
         draw_bits(c, rule);
-    if (rule->mode == HAUL_MODE_OWN_OR_STATIC && chance(c, 1, 2))
+    if (rule->mode == MODE_OWN_OR_STATIC && chance(c, 1, 2))
         draw_base(c, f);
 }
 
@@ -188,7 +188,7 @@ void draw_ruled(choices *c, model *m, model_type *t, unsigned index)
     if (f->shape[0].rule == RULE_END)
         t->field[f->shape[0].field[0]].rule = f->rule;
     else if (f->levels > 1)
-        f->rule.mode = (haul_mode)choose(c, 7);
+        f->rule.mode = (model_mode)choose(c, 7);
     else
         draw_word(c, t, first);
     if (f->levels == 1 && f->shape[0].rule != RULE_END)
@@ -266,9 +266,9 @@ void draw_cases(choices *c, model *m, model_field *f)
 
 void draw_wide_tags(choices *c, const model *m, model_field *f)
 {
-    haul_mode mode = f->rule.mode;
+    model_mode mode = f->rule.mode;
     if (f->target < 0 || f->rule.tags == 0 || m->type[f->target].declared <= 4 * pointer_bytes ||
-        (mode != HAUL_MODE_OWN && mode != HAUL_MODE_OWN_OR_STATIC))
+        (mode != MODE_OWN && mode != MODE_OWN_OR_STATIC))
         return;
     f->rule.tags |=
         chance(c, 1, 2) ? m->type[f->target].declared - 1 : m->type[f->target].declared / 2;
@@ -308,9 +308,9 @@ static void draw_direction(choices *c, const model *m, model_field *f)
     if (!m->has_directions || !chance(c, 1, 4))
         return;
     f->rule.is_there = 1;
-    f->rule.direction = (haul_direction)(1 + choose(c, 3));
+    f->rule.direction = (haul_transfer)(1 + choose(c, 3));
     if (!may_be_unread(m, f))
-        f->rule.direction = HAUL_IN;
+        f->rule.direction = HAUL_COPYIN;
 }
 
 void draw_field_directions(choices *c, const model *m, model_type *t)
@@ -324,6 +324,6 @@ void draw_field_directions(choices *c, const model *m, model_type *t)
 
 void draw_pointer_direction(choices *c, const model *m, model_field *f)
 {
-    if (f->rule.mode == HAUL_MODE_OWN || f->rule.mode == HAUL_MODE_OWN_OR_STATIC)
+    if (f->rule.mode == MODE_OWN || f->rule.mode == MODE_OWN_OR_STATIC)
         draw_direction(c, m, f);
 }

@@ -96,16 +96,17 @@ static int64_t stored_size(const haul_here *here)
 
 /* ---- Shapes and rules */
 
-static haul_field_place place_of(const model_field *f)
+static haul_integer place_of(const model_field *f)
 {
-    haul_field_place place;
+    haul_integer place;
+    memset(&place, 0, sizeof place);
     place.offset = f->offset;
     place.bytes = (uint8_t)f->bytes;
-    place.is_signed = (uint8_t)f->is_signed;
+    place.sign = (uint8_t)f->is_signed;
     return place;
 }
 
-static haul_count_function *count_function(model_rule rule)
+static haul_function *count_function(model_rule rule)
 {
     switch (rule) {
     case RULE_BY_INDEX:
@@ -119,149 +120,172 @@ static haul_count_function *count_function(model_rule rule)
     }
 }
 
-static haul_shape say_shape(const model_type *t, const model_shape *s)
+static haul_count say_shape(const model_type *t, const model_shape *s)
 {
-    haul_shape shape;
-    memset(&shape, 0, sizeof shape);
-    shape.multiply = s->multiply;
-    shape.add = s->add;
-    shape.field_count = s->field_count;
+    haul_count count;
+    memset(&count, 0, sizeof count);
+    count.times = s->multiply;
+    count.plus = s->add;
+    count.fields = s->field_count;
     for (unsigned i = 0; i < s->field_count; i++)
-        shape.field[i] = place_of(&t->field[s->field[i]]);
+        count.field[i] = place_of(&t->field[s->field[i]]);
     switch (s->rule) {
     case RULE_ONE:
-        shape.kind = HAUL_SHAPE_ONE;
+        count.kind = HAUL_COUNT_KIND_ONE;
         break;
     case RULE_COUNT:
-        shape.kind = HAUL_SHAPE_COUNT;
+        count.kind = HAUL_COUNT_KIND_PRODUCT;
         break;
     case RULE_END:
-        shape.kind = HAUL_SHAPE_END;
+        count.kind = HAUL_COUNT_KIND_UNTIL;
         break;
     case RULE_SENTINEL:
-        shape.kind = HAUL_SHAPE_SENTINEL;
+        count.kind = HAUL_COUNT_KIND_TERMINATED;
         break;
     default:
-        shape.kind = HAUL_SHAPE_FUNCTION;
-        shape.function = count_function(s->rule);
+        count.kind = HAUL_COUNT_KIND_FUNCTION;
+        count.function = count_function(s->rule);
     }
-    return shape;
+    return count;
 }
 
-static void say_when(const model_type *t, const model_rule_of_field *said, haul_rule *rule)
+static void say_when(const model_type *t, const model_rule_of_field *said, haul_field *row)
 {
-    rule->otherwise = said->raw ? HAUL_ELSE_RAW : HAUL_ELSE_NULL;
+    row->else_raw = said->raw;
     if (said->when == WHEN_ALWAYS)
         return;
     if (said->when == WHEN_SELF) {
-        rule->when.kind = HAUL_WHEN_FUNCTION;
-        rule->when.function = is_odd;
+        row->when.kind = HAUL_WHEN_KIND_FUNCTION;
+        row->when.function = is_odd;
         return;
     }
-    rule->when.kind = said->when == WHEN_FIELD ? HAUL_WHEN_FIELD : HAUL_WHEN_NOT;
-    rule->when.field.offset = t->field[said->kind].offset;
-    rule->when.field.bytes = (uint8_t)t->field[said->kind].bytes;
-    rule->when.field.sign = (uint8_t)t->field[said->kind].is_signed;
-    rule->when.mask = said->mask;
-    rule->when.low = said->low;
-    rule->when.high = said->high;
+    row->when.kind = said->when == WHEN_FIELD ? HAUL_WHEN_KIND_FIELD : HAUL_WHEN_KIND_NOT;
+    row->when.field = place_of(&t->field[said->kind]);
+    row->when.mask = said->mask;
+    row->when.low = said->low;
+    row->when.high = said->high;
 }
 
 static void say_choice(const model *m, const model_type *t, const model_rule_of_field *said,
-                       haul_choice *choice, haul_case *cases)
+                       haul_switch *choice, haul_case *cases)
 {
     static haul_function *const functions[] = { NULL, case_of_one, case_of_two, case_of_three };
-    choice->mask = said->choice == CHOICE_BY_SELF ? -1 : said->choice_mask;
     choice->cases = cases;
     choice->case_count = said->case_count;
+    choice->case_bytes = sizeof *cases;
     for (unsigned i = 0; i < said->case_count; i++) {
         cases[i].value = said->cases[i].value;
         cases[i].type = &m->type[said->cases[i].type].handle;
         cases[i].base = -said->cases[i].bias;
     }
     if (said->choice == CHOICE_BY_FIELD) {
-        choice->kind = HAUL_CHOICE_SELF;
+        choice->kind = HAUL_SWITCH_KIND_SELF;
         choice->field = place_of(&t->field[said->selector]);
     } else if (said->choice == CHOICE_BY_TAG) {
-        choice->kind = HAUL_CHOICE_TARGET;
+        choice->kind = HAUL_SWITCH_KIND_TARGET;
         choice->field.offset = TAG_AT;
         choice->field.bytes = TAG_BYTES;
-        choice->field.is_signed = 1;
+        choice->field.sign = 1;
     } else {
-        choice->kind = HAUL_CHOICE_FUNCTION;
+        choice->kind = HAUL_SWITCH_KIND_FUNCTION;
         choice->function = functions[said->case_count];
     }
 }
 
-static void say_rule(const model *m, const model_type *t, const model_field *f, haul_rule *rule,
+/* The members of a pointer whose word is no plain address. */
+static void say_word(const model *m, const model_type *t, const model_field *f, haul_field *row,
                      haul_case *cases)
 {
     static haul_function *const bases[] = { NULL, minus_index, minus_self, minus_header };
-    memset(rule, 0, sizeof *rule);
-    say_when(t, &f->rule, rule);
-    rule->mode = f->rule.mode;
-    rule->tag_bits = f->rule.tags;
-    rule->integer_below = f->rule.integers;
-    rule->integer_from = f->rule.integers_from;
-    rule->base = -f->rule.bias;
-    rule->base_function = bases[f->rule.base];
-    rule->addressing = f->rule.is_distance ? HAUL_RELATIVE : HAUL_ABSOLUTE;
-    rule->direction = f->rule.direction;
+    const model_mode mode = f->rule.mode;
+    if (mode == MODE_ALIAS || mode == MODE_ALIAS_OR_STATIC)
+        row->ownership = HAUL_BORROWED;
+    if (mode == MODE_EXTERNAL)
+        row->ownership = HAUL_EXTERNAL;
+    row->maybe_static = mode == MODE_OWN_OR_STATIC || mode == MODE_ALIAS_OR_STATIC;
+    row->tag_bits = f->rule.tags;
+    row->integers_below = f->rule.integers;
+    row->integers_from = f->rule.integers_from;
+    row->base = -f->rule.bias;
+    row->base_fn = bases[f->rule.base];
+    if (f->rule.is_distance)
+        row->kind = HAUL_FIELD_RELATIVE;
     if (f->rule.choice != CHOICE_NONE)
-        say_choice(m, t, &f->rule, &rule->choice, cases);
+        say_choice(m, t, &f->rule, &row->type_switch, cases);
+}
+
+static void say_rule(const model *m, const model_type *t, const model_field *f, haul_field *row,
+                     haul_case *cases)
+{
+    if (!f->rule.is_there)
+        return;
+    say_when(t, &f->rule, row);
+    row->transfer = f->rule.direction;
+    if (row->kind == HAUL_FIELD_POINTER)
+        say_word(m, t, f, row, cases);
 }
 
 /* ---- Rows and types */
 
 static void say_shapes(choices *c, model *m, const model_type *t, const model_field *f,
-                       haul_ref *row)
+                       haul_field *row)
 {
     row->target = f->target >= 0 ? &m->type[f->target].handle : NULL;
     row->levels = f->levels;
     if (f->target < 0 || chance(c, 1, 2))
         row->element_bytes = f->rule.choice == CHOICE_NONE ? f->element_bytes : 0;
-    for (unsigned level = 0; level < f->levels; level++)
-        row->shape[level] = say_shape(t, &f->shape[level]);
+    row->count = say_shape(t, &f->shape[0]);
+    if (f->levels > 1)
+        row->count2 = say_shape(t, &f->shape[1]);
+    if (f->levels > 2)
+        row->count3 = say_shape(t, &f->shape[2]);
+}
+
+static int does_not_lead_anywhere(const model_field *f)
+{
+    return f->rule.is_there && (f->rule.mode == MODE_RAW || f->rule.mode == MODE_NULL);
 }
 
 /* 1: a row is to be said of this field. */
-static int say_field(choices *c, model *m, const model_type *t, const model_field *f, haul_ref *row)
+static int say_field(choices *c, model *m, const model_type *t, const model_field *f, haul_field *row)
 {
-    static const haul_shape one = HAUL_ONE;
     memset(row, 0, sizeof *row);
     row->name = f->name;
     row->offset = f->offset;
-    row->field_bytes = f->bytes;
-    row->shape[0] = row->shape[1] = row->shape[2] = one;
+    row->bytes = f->bytes;
     switch (f->kind) {
     case FIELD_DATA:
-        row->kind = HAUL_REF_DATA;
+        row->kind = HAUL_FIELD_RAW;
         return f->rule.is_there || chance(c, 1, 4);
     case FIELD_COUNT:
     case FIELD_KIND:
     case FIELD_TAG:
     case FIELD_SIZE:
-        row->kind = HAUL_REF_DATA;
+        row->kind = HAUL_FIELD_RAW;
         return chance(c, 1, 4);
     case FIELD_OPAQUE:
-        row->kind = HAUL_REF_DATA;
+        row->kind = HAUL_FIELD_RAW;
         return 1;
     case FIELD_SKIP:
-        row->kind = HAUL_REF_SKIP;
+        row->kind = HAUL_FIELD_SKIP;
         return 1;
     case FIELD_END:
         return 0;
     case FIELD_EMBED:
-        row->kind = HAUL_REF_EMBED;
+        row->kind = HAUL_FIELD_EMBED;
         row->target = &m->type[f->target].handle;
         return 1;
     case FIELD_POINTER:
-        row->kind = HAUL_REF_POINTER;
-        row->unaligned = f->unaligned;
+        row->packed = f->unaligned;
+        if (does_not_lead_anywhere(f)) {
+            row->kind = f->rule.mode == MODE_RAW ? HAUL_FIELD_RAW : HAUL_FIELD_SKIP;
+            return 1;
+        }
+        row->kind = HAUL_FIELD_POINTER;
         say_shapes(c, m, t, f, row);
         return 1;
     case FIELD_TAIL:
-        row->kind = HAUL_REF_TAIL;
+        row->kind = HAUL_FIELD_TAIL;
         say_shapes(c, m, t, f, row);
         return 1;
     }
@@ -273,7 +297,7 @@ static int say_field(choices *c, model *m, const model_type *t, const model_fiel
 /* A type that some row leads to, and that exists: the struct is then said with a parameter in its
  * place. -1: none. The model knows of no containers, so the reference takes the struct as it would
  * be without. */
-static int draw_argument(choices *c, const model *m, const haul_ref *rows, size_t n,
+static int draw_argument(choices *c, const model *m, const haul_field *rows, size_t n,
                          const model_type *t)
 {
     size_t start = n != 0 ? choose(c, (uint32_t)n) : 0;
@@ -288,7 +312,7 @@ static int draw_argument(choices *c, const model *m, const haul_ref *rows, size_
 
 /* Some of the rows that lead to the argument, one of them at least; and some of those that lead to
  * the struct itself. */
-static void put_parameter(choices *c, const model *m, model_type *t, int argument, haul_ref *rows,
+static void put_parameter(choices *c, const model *m, model_type *t, int argument, haul_field *rows,
                           size_t n)
 {
     int some = 0;
@@ -302,42 +326,36 @@ static void put_parameter(choices *c, const model *m, model_type *t, int argumen
     }
 }
 
-static haul_status make_struct(choices *c, model *m, model_type *t, const haul_allocator *allocator)
+static haul_status make_struct(choices *c, model *m, model_type *t, haul_context *context)
 {
     unsigned order[MODEL_FIELDS];
     size_t n = 0, first;
     struct said { /* large for a small stack */
-        haul_ref rows[MODEL_FIELDS];
-        haul_rule rules[MODEL_FIELDS];
+        haul_field rows[MODEL_FIELDS];
         haul_case cases[MODEL_FIELDS][MODEL_CASES];
     } *said = malloc(sizeof *said);
     if (said == NULL)
         return HAUL_ERROR_MEMORY;
-    haul_ref *rows = said->rows;
+    haul_field *rows = said->rows;
     draw_order(c, order, t->field_count);
     for (unsigned i = 0; i < t->field_count; i++) {
         const model_field *f = &t->field[order[i]];
         if (!say_field(c, m, t, f, &rows[n]))
             continue;
-        say_rule(m, t, f, &said->rules[n], said->cases[n]);
-        rows[n].rule = f->rule.is_there ? &said->rules[n] : NULL;
+        say_rule(m, t, f, &rows[n], said->cases[n]);
         n++;
     }
     int argument = draw_argument(c, m, rows, n, t);
     haul_type **made = argument >= 0 ? &t->container : &t->handle;
-    haul_status status = argument >= 0 ? haul_type_parameter("E", &t->parameter) : HAUL_OK;
+    haul_status status = argument >= 0 ? haul_type_parameter(context, "E", &t->parameter) : HAUL_OK;
     if (argument >= 0)
         put_parameter(c, m, t, argument, rows, n);
     first = chance(c, 1, 2) ? n : choose(c, (uint32_t)n + 1);
-    const haul_ref *table = first != 0 ? rows : NULL;
+    const haul_struct what = { .name = t->name, .bytes = t->extent, .fields = first != 0 ? rows : NULL, .field_count = first, .field_bytes = sizeof *rows, .alignment = t->declared, .size_fn = t->sizing == SIZE_STORED ? stored_size : NULL };
     if (status == HAUL_OK)
-        status = haul_type_create_in(allocator, t->name, t->extent, table, first, made);
+        status = haul_type_create(context, &what, made);
     for (size_t i = first; i < n && status == HAUL_OK; i++)
         status = haul_type_add(*made, &rows[i], 1);
-    if (status == HAUL_OK && t->declared != 0)
-        status = haul_type_set_alignment(*made, t->declared);
-    if (status == HAUL_OK && t->sizing == SIZE_STORED)
-        status = haul_type_set_size(*made, stored_size);
     if (status == HAUL_OK && argument >= 0)
         status = haul_type_instance(t->container, 1, &t->parameter, &m->type[argument].handle,
                                     &t->handle);
@@ -353,24 +371,23 @@ static haul_status make_struct_of(model *m, model_type *t)
     return haul_type_create_struct(t->count, t->lengths, t->displacements, types, &t->handle);
 }
 
-static haul_status make_pointer(model *m, model_type *t)
+static haul_status make_pointer(model *m, model_type *t, haul_context *context)
 {
     const model_field *f = &t->field[0];
-    haul_shape shape = say_shape(t, &f->shape[0]);
+    const haul_count count = say_shape(t, &f->shape[0]);
     if (f->target < 0)
-        return haul_type_pointer(t->name, NULL, f->element_bytes, shape, &t->handle);
-    return haul_type_pointer(t->name, &m->type[f->target].handle, f->element_bytes, shape,
-                             &t->handle);
+        return haul_type_pointer(context, t->name, NULL, f->element_bytes, count, &t->handle);
+    return haul_type_pointer(context, t->name, &m->type[f->target].handle, f->element_bytes, count, &t->handle);
 }
 
-static haul_status make_derived(model *m, model_type *t)
+static haul_status make_derived(model *m, model_type *t, haul_context *context)
 {
     haul_type *old = m->type[t->old].handle;
     switch (t->form) {
     case FORM_BYTES:
-        return haul_type_bytes(t->name, t->extent, &t->handle);
+        return haul_type_bytes(context, t->name, t->extent, &t->handle);
     case FORM_POINTER:
-        return make_pointer(m, t);
+        return make_pointer(m, t, context);
     case FORM_CONTIGUOUS:
         return haul_type_contiguous(t->count, old, &t->handle);
     case FORM_VECTOR:
@@ -413,7 +430,7 @@ static haul_status check_queries(model *m, const model_type *t, const char **whe
     return HAUL_ERROR_TYPE;
 }
 
-haul_status model_make_types(choices *c, model *m, const haul_allocator *allocator,
+haul_status model_make_types(choices *c, model *m, haul_context *context,
                              const char **where)
 {
     unsigned order[MODEL_TYPES];
@@ -424,7 +441,7 @@ haul_status model_make_types(choices *c, model *m, const haul_allocator *allocat
     for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
         model_type *t = &m->type[i];
         last = t;
-        status = t->form == FORM_STRUCT ? make_struct(c, m, t, allocator) : make_derived(m, t);
+        status = t->form == FORM_STRUCT ? make_struct(c, m, t, context) : make_derived(m, t, context);
         if (status == HAUL_OK && t->form != FORM_STRUCT && chance(c, 1, 4)) {
             /* Old types may be committed or not. Where targets are still to be made this is
              * refused, and can be repeated. */
@@ -441,9 +458,9 @@ haul_status model_make_types(choices *c, model *m, const haul_allocator *allocat
     for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++)
         status = check_queries(m, &m->type[i], where);
     if (status != HAUL_OK) {
-        if (last->handle != NULL && haul_type_error(last->handle)->status != HAUL_OK)
-            snprintf(m->why, sizeof m->why, "%.200s: %.200s", haul_type_error(last->handle)->path,
-                     haul_type_error(last->handle)->text);
+        const haul_error *error = haul_context_error(context);
+        if (error->status != HAUL_OK)
+            snprintf(m->why, sizeof m->why, "%.200s: %.200s", error->path, error->text);
         model_free_types(m);
     }
     return status;

@@ -14,6 +14,7 @@
 #include "must.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/types.h"
 #include "wrongs.h"
 
 int trial_fail(trial *t, const char *format, ...)
@@ -70,12 +71,12 @@ static int draw(trial *t, unsigned options)
     do {
         model_draw(t->c, t->model);
         saved = *t->c;
-        status = model_make_types(t->c, t->model, NULL, &where);
+        status = model_make_types(t->c, t->model, type_context(), &where);
     } while (is_refused_rightly(t, status) && ++tries < 8);
     if (status == HAUL_OK && (options & TRIAL_FAULTS)) {
         model_free_types(t->model);
         faults_of_types(&saved, t->model);
-        status = model_make_types(&saved, t->model, NULL, &where);
+        status = model_make_types(&saved, t->model, type_context(), &where);
     }
     if (status != HAUL_OK)
         return trial_fail(t, "types: %s: %s: %s", where, haul_status_name(status), t->model->why);

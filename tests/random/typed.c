@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "haul/host.h"
+#include "support/types.h"
 
 /* ---- Which pieces ---- */
 

@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include "support/types.h"
+
 int building_move(building *b, piece *p, size_t alignment)
 {
     size_t phase = p->first % alignment;
@@ -32,14 +34,14 @@ int building_root(building *b)
     memset(fields, 0, sizeof fields);
     for (size_t i = 0; i < b->g->root_count; i++) {
         haul_count count = HAUL_FIXED(0);
-        count.add = (int64_t)b->g->roots[i].count;
+        count.plus = (int64_t)b->g->roots[i].count;
         fields[i].name = "root";
         fields[i].kind = HAUL_FIELD_POINTER;
         fields[i].offset = i * sizeof *root;
         fields[i].bytes = sizeof *root;
         fields[i].target = &b->g->model->type[b->g->root_type[i]].handle;
         fields[i].levels = 1;
-        fields[i].shape[0] = count;
+        fields[i].count = count;
         root[i] = (void *)building_moved(b, b->g->roots[i].address);
     }
     b->root = root;

@@ -30,3 +30,29 @@ const haul_error *type_error(void)
 {
     return haul_context_error(type_context());
 }
+
+haul_status type_make_in(haul_context *context, const char *name, size_t bytes,
+                         const haul_field *fields, size_t count, haul_type **type)
+{
+    const haul_struct what = {
+        .name = name,
+        .bytes = bytes,
+        .fields = fields,
+        .field_count = count,
+        .field_bytes = sizeof *fields,
+    };
+    return haul_type_create(context, &what, type);
+}
+
+haul_status type_make(const char *name, size_t bytes, const haul_field *fields, size_t count,
+                      haul_type **type)
+{
+    return type_make_in(type_context(), name, bytes, fields, count, type);
+}
+
+haul_type *type_new(const haul_struct *what)
+{
+    haul_type *type;
+    CHECK_STATUS(haul_type_create(type_context(), what, &type), HAUL_OK);
+    return type;
+}

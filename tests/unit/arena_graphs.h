@@ -131,7 +131,7 @@ static inline leaning *leaning_make(haul_arena *arena, link *first)
     field.element_bytes = sizeof(link);
     field.target = &link_type;
     field.levels = 1;
-    field.unaligned = 1;
+    field.packed = 1;
     CHECK_STATUS(type_make("leaning", sizeof(leaning), &field, 1, &leaning_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(leaning_type), HAUL_OK);
     l = haul_arena_new(arena, leaning_type, 1);

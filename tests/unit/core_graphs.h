@@ -617,6 +617,6 @@ static inline void type_commit(haul_type *type)
 }
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-#define TYPE_OPEN(S, fields) type_open(#S, sizeof(S), fields, COUNT_OF(fields))
+#define TYPE_OPEN TYPE_NEW
 
 #endif

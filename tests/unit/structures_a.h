@@ -137,7 +137,7 @@ static inline haul_type *yard_type(const char *name, size_t bytes, const haul_fi
     return type;
 }
 
-#define YARD_TYPE(S, fields) yard_type(#S, sizeof(S), fields, sizeof(fields) / sizeof *(fields))
+#define YARD_TYPE TYPE_NEW
 
 /* Ends a test: its yard, and the handles whose addresses are given. */
 #define YARD_END(...) yard_end((haul_type **[]){ __VA_ARGS__, NULL })

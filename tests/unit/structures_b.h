@@ -140,7 +140,7 @@ static inline int site_readable(void *user, const void *address, size_t bytes)
 /* ---- Types. */
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
-#define OPEN(S, fields) type_open(#S, sizeof(S), fields, COUNT_OF(fields))
+#define OPEN TYPE_NEW
 
 static inline haul_type *type_open(const char *name, size_t bytes, const haul_field *fields,
                                    size_t count)

@@ -15,25 +15,23 @@ enum { ROWS_MAX = 12, NAME_BYTES = 24 };
 
 typedef struct table {
     haul_field *rows;
-    haul_rule *rules;
     char (*names)[NAME_BYTES];
     size_t count, bytes;
 } table;
 
 static table table_make(size_t count)
 {
-    table t = { NULL, NULL, NULL, 0, 0 };
+    table t = { NULL, NULL, 0, 0 };
     size_t i;
     t.count = count;
     t.rows = calloc(count, sizeof *t.rows);
-    t.rules = calloc(count, sizeof *t.rules);
     t.names = calloc(count, sizeof *t.names);
-    CHECK(t.rows && t.rules && t.names);
+    CHECK(t.rows && t.names);
     for (i = 0; i < count; i++) {
         snprintf(t.names[i], NAME_BYTES, "f%zu", i);
         t.rows[i].name = t.names[i];
         t.rows[i].kind = HAUL_FIELD_RAW;
-        t.rules[i].when.mask = -1;
+        t.rows[i].when.mask = -1;
     }
     return t;
 }
@@ -41,18 +39,16 @@ static table table_make(size_t count)
 static void table_free(table *t)
 {
     free(t->rows);
-    free(t->rules);
     free(t->names);
 }
 
 static void when_between(table *t, size_t i, size_t offset, int64_t low, int64_t high)
 {
-    t->rules[i].when.kind = HAUL_WHEN_KIND_FIELD;
-    t->rules[i].when.field.offset = offset;
-    t->rules[i].when.field.bytes = 8;
-    t->rules[i].when.low = low;
-    t->rules[i].when.high = high;
-    t->rows[i].rule = &t->rules[i];
+    t->rows[i].when.kind = HAUL_WHEN_KIND_FIELD;
+    t->rows[i].when.field.offset = offset;
+    t->rows[i].when.field.bytes = 8;
+    t->rows[i].when.low = low;
+    t->rows[i].when.high = high;
 }
 
 /* ---- Which collide. */
@@ -64,11 +60,9 @@ static int overlap(const haul_field *a, const haul_field *b)
 
 static int may_hold_at_once(const haul_field *a, const haul_field *b)
 {
-    const haul_when *x, *y;
-    if (!a->rule || !b->rule)
+    const haul_when *x = &a->when, *y = &b->when;
+    if (x->kind == HAUL_WHEN_KIND_ALWAYS || y->kind == HAUL_WHEN_KIND_ALWAYS)
         return 1;
-    x = &a->rule->when;
-    y = &b->rule->when;
     if (x->kind != HAUL_WHEN_KIND_FIELD || y->kind != HAUL_WHEN_KIND_FIELD ||
         x->field.offset != y->field.offset || x->field.bytes != y->field.bytes ||
         x->mask != y->mask)
@@ -128,10 +122,10 @@ static table table_draw(random_source *draw)
         when_between(&t, i, random_one_in(draw, 5) ? 8 : 0, low,
                      low + (int64_t)random_below(draw, 4));
         if (random_one_in(draw, 12))
-            t.rules[i].when.kind = HAUL_WHEN_KIND_NOT;
+            t.rows[i].when.kind = HAUL_WHEN_KIND_NOT;
         if (random_one_in(draw, 12)) {
-            t.rules[i].when.mask = 0xffff;
-            t.rules[i].when.field.bytes = random_one_in(draw, 2) ? 8 : 4;
+            t.rows[i].when.mask = 0xffff;
+            t.rows[i].when.field.bytes = random_one_in(draw, 2) ? 8 : 4;
         }
     }
     return t;
@@ -231,9 +225,8 @@ static void counted_pointers_with_tags(table *t)
     for (i = 0; i < t->count; i++) {
         point(t, i, 8 * i);
         read_count(t, i, 8 * t->count);
-        t->rules[i].tag_bits = 1;
-        t->rows[i].rule = &t->rules[i];
-    }
+        t->rows[i].tag_bits = 1;
+        }
 }
 
 static void counted_pointers(table *t)
@@ -298,13 +291,11 @@ TEST(arms, thirty_two_thousand_counted_rows_are_committed_in_no_more_than_their_
 static double seconds_of_choice(size_t count, int64_t last, haul_status expected)
 {
     haul_case *cases = calloc(count, sizeof *cases);
-    haul_rule rule;
     haul_field row;
     haul_type *type = NULL, *target = NULL;
     clock_t begin;
     double seconds;
     size_t i;
-    memset(&rule, 0, sizeof rule);
     memset(&row, 0, sizeof row);
     CHECK(cases != NULL);
     CHECK_STATUS(type_make("target", 8, NULL, 0, &target), HAUL_OK);
@@ -312,16 +303,15 @@ static double seconds_of_choice(size_t count, int64_t last, haul_status expected
         cases[i].value = i + 1 < count ? (int64_t)i : last;
         cases[i].type = &target;
     }
-    rule.choice.kind = HAUL_SWITCH_KIND_SELF;
-    rule.choice.field.bytes = 4;
-    rule.choice.cases = cases;
-    rule.choice.case_count = count;
     row.name = "any";
     row.kind = HAUL_FIELD_POINTER;
-    row.levels = 1;
     row.offset = 8;
     row.bytes = sizeof(void *);
-    row.rule = &rule;
+    row.type_switch.kind = HAUL_SWITCH_KIND_SELF;
+    row.type_switch.field.bytes = 4;
+    row.type_switch.cases = cases;
+    row.type_switch.case_count = count;
+    row.type_switch.case_bytes = sizeof *cases;
     CHECK_STATUS(type_make("holder", 16, &row, 1, &type), HAUL_OK);
     begin = clock();
     CHECK_STATUS(haul_type_commit(type), expected);

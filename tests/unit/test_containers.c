@@ -479,7 +479,6 @@ TEST(containers, a_container_that_has_instances_stays_as_it_is)
     types_open();
     CHECK_STATUS(haul_type_add(list_type, &field, 1), HAUL_ERROR_STATE);
     CHECK_HAS(type_error()->text, "has instances");
-    CHECK_STATUS(haul_type_set_alignment(list_type, 16), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_set_rebuild(list_type, NULL, NULL), HAUL_ERROR_STATE);
     types_close();
 }
@@ -692,7 +691,7 @@ static int64_t first_case(const haul_here *here)
     return 1;
 }
 
-static haul_status make_all(const haul_allocator *door, haul_type **instance)
+static haul_status make_all(haul_context *context, haul_type **instance)
 {
     static const haul_field list_fields[] = { HAUL_ADDRESS(list, data, .target = &value),
                                           HAUL_OBJECT(list, next, &d_list) };
@@ -701,13 +700,13 @@ static haul_status make_all(const haul_allocator *door, haul_type **instance)
     static const haul_field mesh_fields[] = { HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, n)) };
     static const haul_case cases[] = { { 1, &d_pairs, 0 }, { 2, &d_mesh, 0 } };
     static const haul_field variant_fields[] = { HAUL_ADDRESS(variant_list, data, .ancestor = &d_table, .type_switch = HAUL_SWITCH_FN(first_case, cases)) };
-    haul_status status = haul_type_create_in(door, "list", sizeof(list), list_fields, 2, &d_list);
+    haul_status status = type_make_in(context, "list", sizeof(list), list_fields, 2, &d_list);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "table", sizeof(table), table_fields, 1, &d_table);
+        status = type_make_in(context, "table", sizeof(table), table_fields, 1, &d_table);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "mesh", sizeof(mesh), mesh_fields, 1, &d_mesh);
+        status = type_make_in(context, "mesh", sizeof(mesh), mesh_fields, 1, &d_mesh);
     if (status == HAUL_OK)
-        status = haul_type_create_in(door, "variant_list", sizeof(variant_list), variant_fields, 1,
+        status = type_make_in(context, "variant_list", sizeof(variant_list), variant_fields, 1,
                                      &d_variant);
     if (status == HAUL_OK)
         status = haul_type_contiguous(2, d_mesh, &d_pairs);
@@ -718,22 +717,27 @@ static haul_status make_all(const haul_allocator *door, haul_type **instance)
 
 TEST(containers, every_allocation_for_instances_can_fail_H1_H2)
 {
+    haul_context_options options;
     haul_allocator door;
     door_count count;
+    haul_context *context;
     haul_type *instance;
     haul_status status = HAUL_ERROR_MEMORY;
     size_t at;
     CHECK_STATUS(haul_type_parameter(type_context(), "value", &value), HAUL_OK);
+    memset(&options, 0, sizeof options);
     memset(&door, 0, sizeof door);
     door.allocate = count_allocate;
     door.release = count_release;
     door.user = &count;
+    test_allocator(&options, &door);
     for (at = 1; status == HAUL_ERROR_MEMORY; at++) {
         memset(&count, 0, sizeof count);
-        count.fail_at = at;
+        CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+        count.fail_at = count.calls + at;
         instance = NULL;
-        status = make_all(&door, &instance);
-        CHECK(status == HAUL_ERROR_MEMORY || (status == HAUL_OK && count.calls < at));
+        status = make_all(context, &instance);
+        CHECK(status == HAUL_ERROR_MEMORY || (status == HAUL_OK && count.calls < count.fail_at));
         if (status == HAUL_ERROR_MEMORY && instance) /* the commit can be made again */
             CHECK_STATUS(haul_type_commit(instance), HAUL_OK);
         haul_type_free(&instance);
@@ -742,6 +746,7 @@ TEST(containers, every_allocation_for_instances_can_fail_H1_H2)
         haul_type_free(&d_mesh);
         haul_type_free(&d_table);
         haul_type_free(&d_list);
+        haul_context_free(&context);
         CHECK_EQ(count.live, 0);
     }
     CHECK(at > 20);

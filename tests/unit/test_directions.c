@@ -283,14 +283,9 @@ static haul_type *vault_type;
 
 static void vault_open(haul_transfer direction)
 {
-    haul_rule rule;
-    memset(&rule, 0, sizeof rule);
-    rule.direction = direction;
-    {
-        haul_field fields[] = { HAUL_ARRAY_BY(vault, bytes, &rule, HAUL_COUNT(vault, n)) };
-        CHECK_STATUS(type_make("vault", sizeof(vault), fields, 1, &vault_type), HAUL_OK);
-        CHECK_STATUS(haul_type_commit(vault_type), HAUL_OK);
-    }
+    const haul_field fields[] = { HAUL_ARRAY(vault, bytes, HAUL_COUNT(vault, n), .transfer = direction) };
+    CHECK_STATUS(type_make("vault", sizeof(vault), fields, 1, &vault_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(vault_type), HAUL_OK);
 }
 
 static void touch_nothing(size_t bytes, haul_transfer direction)
@@ -502,19 +497,16 @@ typedef struct model {
 ranges_type(const model *m)
 {
     haul_type *type;
-    haul_rule rule[RANGES];
     size_t i;
     CHECK_STATUS(type_make("ranges", sizeof(ranges), NULL, 0, &type), HAUL_OK);
-    memset(rule, 0, sizeof rule);
     for (i = 0; i < RANGES; i++) {
         haul_field row = HAUL_ARRAY(ranges, range[0].at, HAUL_COUNT(ranges, range[0].n));
         char name[16];
         snprintf(name, sizeof name, "range%d", (int)i);
-        rule[i].direction = m->direction[i];
         row.name = name;
         row.offset += i * sizeof(((ranges *)0)->range[0]);
         row.count.field[0].offset += i * sizeof(((ranges *)0)->range[0]);
-        row.rule = rule[i].direction == HAUL_COPY ? NULL : &rule[i];
+        row.transfer = m->direction[i];
         CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_OK);
     }
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
@@ -987,7 +979,6 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
     haul_device *device = host_device();
     int i;
     for (i = 0; i < 32; i++) {
-        haul_rule rules[2];
         haul_transfer x = other[i % 4], y = other[i / 4 % 4];
         int sent = x != HAUL_COPYOUT && x != HAUL_CREATE && y != HAUL_COPYOUT && y != HAUL_CREATE;
         int back = x != HAUL_COPYIN && x != HAUL_CREATE && y != HAUL_COPYIN && y != HAUL_CREATE;
@@ -995,12 +986,9 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
         haul_shipment *s;
         haul_type *type;
         two t;
-        memset(rules, 0, sizeof rules);
-        rules[0].direction = x;
-        rules[1].direction = y;
         {
-            haul_field fields[] = { HAUL_ARRAY_BY(two, a, &rules[0], HAUL_FIXED(4)),
-                                HAUL_ARRAY_BY(two, b, &rules[1], HAUL_FIXED(2)) };
+            haul_field fields[] = { HAUL_ARRAY(two, a, HAUL_FIXED(4), .transfer = x),
+                                HAUL_ARRAY(two, b, HAUL_FIXED(2), .transfer = y) };
             CHECK_STATUS(type_make("two", sizeof(two), fields, 2, &type), HAUL_OK);
             CHECK_STATUS(haul_type_commit(type), HAUL_OK);
         }
@@ -1144,8 +1132,8 @@ TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
     haul_device *device = host_device();
     int order;
     for (order = 0; order < 2; order++) {
-        haul_field fields[] = { HAUL_STRING_BY(lines, line[0], order ? &in : NULL),
-                            HAUL_STRING_BY(lines, line[1], order ? NULL : &in),
+        haul_field fields[] = { HAUL_STRING(lines, line[0], .transfer = order ? HAUL_COPYIN : HAUL_COPY),
+                            HAUL_STRING(lines, line[1], .transfer = order ? HAUL_COPY : HAUL_COPYIN),
                             HAUL_STRING(lines, line[2], .transfer = HAUL_COPYIN) };
         char *text = malloc(9001);
         haul_shipment *s;
@@ -1502,39 +1490,37 @@ static void refuse(const haul_field *fields, size_t count, const char *path, con
 
 TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_are_needed)
 {
-    haul_rule out = { .direction = HAUL_COPYOUT };
-    haul_field rows[2] = { HAUL_OBJECT(wrong, next, &wrong_type) };
-    rows[0].rule = &out;
-    refuse(rows, 1, "wrong.next",
+    haul_field row = HAUL_OBJECT(wrong, next, &wrong_type, .transfer = HAUL_COPYOUT);
+    refuse(&row, 1, "wrong.next",
            "`.transfer` is copyout, so that nothing there is read; but type wrong has pointers");
-    out.direction = HAUL_CREATE;
-    refuse(rows, 1, "wrong.next", "`.transfer` is create");
+    row.transfer = HAUL_CREATE;
+    refuse(&row, 1, "wrong.next", "`.transfer` is create");
     {
-        haul_field row = HAUL_STRING_BY(wrong, text, &out);
-        refuse(&row, 1, "wrong.text", "but the array ends at a value");
+        const haul_field text = HAUL_STRING(wrong, text, .transfer = HAUL_CREATE);
+        refuse(&text, 1, "wrong.text", "but the array ends at a value");
     }
     {
-        haul_field both[] = { HAUL_DATA_BY(wrong, n, &out),
+        haul_field both[] = { HAUL_RAW(wrong, n, .transfer = HAUL_CREATE),
                             HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, n)) };
         refuse(both, 2, "wrong.numbers", "which lies in n and by its `.transfer` is not read");
     }
     {
         haul_type *rebuilt;
-        haul_field row = HAUL_OBJECT_BY(wrong, any, &rebuilt, &out);
+        const haul_field any = HAUL_ADDRESS(wrong, any, .target = &rebuilt, .transfer = HAUL_CREATE);
         CHECK_STATUS(type_make("rebuilt", 16, NULL, 0, &rebuilt), HAUL_OK);
         CHECK_STATUS(haul_type_set_rebuild(rebuilt, NULL, NULL), HAUL_OK);
-        refuse(&row, 1, "wrong.any", "objects of type rebuilt are rebuilt from what is sent");
+        refuse(&any, 1, "wrong.any", "objects of type rebuilt are rebuilt from what is sent");
         haul_type_free(&rebuilt);
     }
     {
-        haul_field both[] = { HAUL_DATA_BY(wrong, kind, &out),
+        haul_field both[] = { HAUL_RAW(wrong, kind, .transfer = HAUL_CREATE),
                             HAUL_OBJECT(wrong, next, &wrong_type, .when = HAUL_EQUALS(wrong, kind, 1)) };
         refuse(both, 2, "wrong.next", "which lies in kind");
     }
     {
         const haul_case cases[] = { { 1, &wrong_type, 0 } };
-        haul_field row = HAUL_ADDRESS(wrong, any, .type_switch = HAUL_SWITCH_TARGET(wrong, kind, cases), .transfer = HAUL_COPYOUT);
-        refuse(&row, 1, "wrong.any", "but its type is told by a tag there");
+        const haul_field any = HAUL_ADDRESS(wrong, any, .type_switch = HAUL_SWITCH_TARGET(wrong, kind, cases), .transfer = HAUL_COPYOUT);
+        refuse(&any, 1, "wrong.any", "but its type is told by a tag there");
     }
 }
 
@@ -1550,14 +1536,13 @@ TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
 
 TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
 {
-    haul_rule rule = { .direction = HAUL_COPYIN, .mode = HAUL_MODE_ALIAS };
-    haul_field row = HAUL_OBJECT_BY(wrong, next, &wrong_type, &rule);
+    haul_field row = HAUL_OBJECT(wrong, next, &wrong_type, .transfer = HAUL_COPYIN, .ownership = HAUL_BORROWED);
     refuse(&row, 1, "wrong.next",
            "It is borrowed, so that it is not followed; but it has a `.transfer`");
-    rule.mode = HAUL_MODE_OWN;
-    rule.direction = (haul_transfer)4;
+    row.ownership = HAUL_OWNED;
+    row.transfer = (haul_transfer)4;
     refuse(&row, 1, "wrong.next", "`.transfer` is 4, which does not exist");
-    rule.direction = HAUL_COPYIN;
+    row.transfer = HAUL_COPYIN;
     row.kind = HAUL_FIELD_SKIP;
     refuse(&row, 1, "wrong.next", "HAUL_SKIP takes no optional members");
 }

@@ -99,16 +99,7 @@ TEST(dump, every_kind_of_row_and_shape_is_readable)
 {
     haul_field fields[] = {
         HAUL_EMBED(every, whole, &mesh_type),
-        { "n",
-          HAUL_FIELD_RAW,
-          offsetof(every, n),
-          sizeof(int),
-          0,
-          NULL,
-          0,
-          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-          0,
-          NULL },
+        { .name = "n", .kind = HAUL_FIELD_RAW, .offset = offsetof(every, n), .bytes = sizeof(int) },
         HAUL_ARRAY(every, plus, HAUL_COUNT_PLUS(every, n, 1)),
         HAUL_ARRAY(every, minus, HAUL_COUNT_PLUS(every, n, -1)),
         HAUL_ARRAY(every, times, HAUL_COUNT_TIMES(every, n, 3)),
@@ -171,32 +162,19 @@ static int64_t one(const haul_here *here)
 TEST(dump, rules_are_printed_in_words)
 {
     static const haul_case cases[] = { { 1, &ruled_type, 0 }, { 2, &ruled_type, 0 } };
-    static const haul_rule all_rules[] = {
-        { .when = HAUL_EQUALS(ruled, kind, 1), .otherwise = HAUL_ELSE_RAW },
-        { .when = HAUL_ANY_BIT(ruled, bits, 6) },
-        { .when = HAUL_BETWEEN(ruled, kind, -2, 9) },
-        { .when = HAUL_WHEN_FN(one) },
-        { .mode = HAUL_MODE_ALIAS },
-        { .tag_bits = 3 },
-        { .integer_below = 4096 },
-        { .base = -16, .base_function = one },
-        { .choice = HAUL_SWITCH(ruled, kind, cases) },
-        { .addressing = HAUL_RELATIVE },
-    };
-    static const haul_rule with = { .with_parent = 1, .when = HAUL_WHEN_FN(one) },
-                           of_each = { .each = &all_rules[5] };
+    static const haul_field slot = { .tag_bits = 3 };
     haul_field fields[] = {
-        HAUL_STRING_BY(ruled, conditional, &all_rules[0]),
-        HAUL_STRING_BY(ruled, masked, &all_rules[1]),
-        HAUL_STRING_BY(ruled, ranged, &all_rules[2]),
-        HAUL_STRING(ruled, called, .ancestor = HAUL_PARENT, .when = HAUL_WHEN_FN(one)),
-        HAUL_OBJECT_BY(ruled, alias, &ruled_type, &all_rules[4]),
-        HAUL_OBJECT_BY(ruled, tagged, &ruled_type, &all_rules[5]),
-        HAUL_OBJECT_BY(ruled, small, &ruled_type, &all_rules[6]),
-        HAUL_OBJECT_BY(ruled, based, &ruled_type, &all_rules[7]),
-        HAUL_CHOICE(ruled, chosen, &all_rules[8]),
-        HAUL_POINTERS_BY(ruled, each, &ruled_type, &of_each, HAUL_FIXED(2)),
-        HAUL_DISTANCE(ruled, away, &ruled_type, 0, &all_rules[9], HAUL_ONE),
+        HAUL_STRING(ruled, conditional, .when = HAUL_EQUALS(ruled, kind, 1), .else_raw = 1),
+        HAUL_STRING(ruled, masked, .when = HAUL_ANY_BIT(ruled, bits, 6)),
+        HAUL_STRING(ruled, ranged, .when = HAUL_BETWEEN(ruled, kind, -2, 9)),
+        HAUL_STRING(ruled, called, .when = HAUL_WHEN_FN(one), .ancestor = HAUL_PARENT),
+        HAUL_OBJECT(ruled, alias, &ruled_type, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(ruled, tagged, &ruled_type, .tag_bits = 3),
+        HAUL_OBJECT(ruled, small, &ruled_type, .integers_below = 4096),
+        HAUL_OBJECT(ruled, based, &ruled_type, .base = -16, .base_fn = one),
+        HAUL_ADDRESS(ruled, chosen, .type_switch = HAUL_SWITCH(ruled, kind, cases)),
+        HAUL_POINTERS(ruled, each, &ruled_type, HAUL_FIXED(2), .each_pointer = &slot),
+        HAUL_RELATIVE(ruled, away, .target = &ruled_type),
     };
     CHECK_STATUS(
         type_make("ruled", sizeof(ruled), fields, sizeof fields / sizeof *fields, &ruled_type),

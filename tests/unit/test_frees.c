@@ -183,15 +183,15 @@ static haul_root root_of(node *first, const haul_type *type)
     return root;
 }
 
-static void types_make(const haul_allocator *allocator, haul_type **type, haul_type **bead_type)
+static void types_make(haul_context *context, haul_type **type, haul_type **bead_type)
 {
     static haul_type *self, *bead_self;
     static const haul_field fields[] = { HAUL_OBJECT(node, next, &self, .when = HAUL_WHEN_FN(has_next)),
                                      HAUL_ARRAY(node, values, HAUL_COUNT_FN(count_values)) };
     static const haul_field bead_fields[] = { HAUL_OBJECT(bead, next, &bead_self) };
-    CHECK_STATUS(haul_type_create_in(allocator, "node", sizeof(node), fields, 2, &self), HAUL_OK);
+    CHECK_STATUS(type_make_in(context, "node", sizeof(node), fields, 2, &self), HAUL_OK);
     CHECK_STATUS(haul_type_commit(self), HAUL_OK);
-    CHECK_STATUS(haul_type_create_in(allocator, "bead", sizeof(bead), bead_fields, 1, &bead_self),
+    CHECK_STATUS(type_make_in(context, "bead", sizeof(bead), bead_fields, 1, &bead_self),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(bead_self), HAUL_OK);
     *type = self;
@@ -228,13 +228,11 @@ static void devices_open(house *h, int careful)
 
 static void build(house *h, node *first, int careful)
 {
-    haul_allocator from_doors;
     haul_root root;
     memset(h, 0, sizeof *h);
-    from_doors = fault_allocator(&h->doors);
     h->first = first;
-    types_make(&from_doors, &h->type, &h->bead_type);
     devices_open(h, careful);
+    types_make(h->context, &h->type, &h->bead_type);
     root = root_of(first, h->type);
     CHECK_STATUS(haul_plan_create(h->context, haul_from_roots(&root, 1), NULL, &h->plan), HAUL_OK);
     CHECK_STATUS(haul_ship(h->device, first, h->type, 1, NULL, &h->shipment), HAUL_OK);
@@ -648,7 +646,7 @@ static void share(shared *s)
     CHECK_STATUS(haul_context_create(&context, &s->context), HAUL_OK);
     options.context = s->context;
     CHECK_STATUS(test_open(haul_host_device(), &options, &s->device), HAUL_OK);
-    types_make(&allocator, &s->type, &s->bead_type);
+    types_make(s->context, &s->type, &s->bead_type);
 }
 
 /* The status of a call; 1: it is to be made again. At once, mostly, for then the threads meet more

@@ -496,10 +496,7 @@ static void counted_end(void)
 
 /* at[i], which no macro of the library knows by itself. */
 #define AT(i, ...)                                                                                 \
-    {                                                                                              \
-        "at" #i, HAUL_FIELD_POINTER, offsetof(counted, at) + i * sizeof(char *), sizeof(char *), 1,  \
-            NULL, 1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL                      \
-    }
+    { .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(counted, at[i]), .bytes = sizeof(char *), .element_bytes = 1, .count = __VA_ARGS__ }
 
 static void rest_is_data(counted *c, int first)
 {

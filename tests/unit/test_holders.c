@@ -379,19 +379,19 @@ static const haul_case order_cases[] = {
 #define JSON_VALUE .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases)
 static const haul_field json_entry = { .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases), .when = HAUL_WHEN_FN(is_used) };
 
-#define LINKS(S, m, rule) HAUL_CHOICE(S, m.prev, &rule), HAUL_CHOICE(S, m.next, &rule)
+#define LINKS(S, m, ...) HAUL_ADDRESS(S, m.prev, __VA_ARGS__), HAUL_ADDRESS(S, m.next, __VA_ARGS__)
 
 static void json_open(void)
 {
-    static const haul_field pair_fields[] = { LINKS(pair_t, list, in_list),
-                                          LINKS(pair_t, ordered_list, in_order),
+    static const haul_field pair_fields[] = { LINKS(pair_t, list, IN_LIST),
+                                          LINKS(pair_t, ordered_list, IN_ORDER),
                                           HAUL_ADDRESS(pair_t, value, JSON_VALUE),
                                           HAUL_TAIL(pair_t, key, HAUL_COUNT_FN(key_bytes)) };
     static const haul_field bucket_fields[] = { HAUL_ADDRESS(bucket_t, first, IN_LIST),
                                             HAUL_ADDRESS(bucket_t, last, IN_LIST) };
     static const haul_field table_fields[] = {
         HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_COUNT_FN(bucket_count)),
-        LINKS(hashtable_t, list, in_list), LINKS(hashtable_t, ordered_list, in_order)
+        LINKS(hashtable_t, list, IN_LIST), LINKS(hashtable_t, ordered_list, IN_ORDER)
     };
     static const haul_field object_fields[] = { HAUL_EMBED(json_object_t, hashtable, &table_type) };
     static const haul_field array_fields[] = { HAUL_ADDRESS(json_array_t, table, .levels = 2, .count = HAUL_COUNT_FN(room_of_array), .each_pointer = &json_entry) };
@@ -631,16 +631,16 @@ static const haul_case truck_cases[] = { { 0, &truck_type, HAUL_CONTAINER_OF(tru
 #define OF_SHIPS .ancestor = &ships_type, .type_switch = HAUL_SWITCH_FN(is_holder, ship_cases)
 #define OF_TRUCKS .ancestor = &trucks_type, .type_switch = HAUL_SWITCH_FN(is_holder, truck_cases)
 
-#define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
-#define HOOK_ALONE(rule) HAUL_CHOICE(list_head, next, &rule), HAUL_CHOICE(list_head, prev, &rule)
+#define HOOK(S, m, ...) HAUL_ADDRESS(S, m.next, __VA_ARGS__), HAUL_ADDRESS(S, m.prev, __VA_ARGS__)
+#define HOOK_ALONE(...) HAUL_ADDRESS(list_head, next, __VA_ARGS__), HAUL_ADDRESS(list_head, prev, __VA_ARGS__)
 
 static void fleet_open(void)
 {
-    static const haul_field ship_fields[] = { HOOK(ship, hook, of_ships) };
-    static const haul_field truck_fields[] = { HOOK(truck, in_depot, of_trucks),
+    static const haul_field ship_fields[] = { HOOK(ship, hook, OF_SHIPS) };
+    static const haul_field truck_fields[] = { HOOK(truck, in_depot, OF_TRUCKS),
                                            HAUL_STRING(truck, driver) };
-    static const haul_field ships_fields[] = { HOOK_ALONE(of_ships) };
-    static const haul_field trucks_fields[] = { HOOK_ALONE(of_trucks) };
+    static const haul_field ships_fields[] = { HOOK_ALONE(OF_SHIPS) };
+    static const haul_field trucks_fields[] = { HOOK_ALONE(OF_TRUCKS) };
     static const haul_field port_fields[] = { HAUL_EMBED(port, ships, &ships_type),
                                           HAUL_EMBED(port, trucks, &trucks_type) };
     static const haul_field fleet_fields[] = { HAUL_EMBED(fleet, ships, &ships_type),
@@ -1487,21 +1487,18 @@ HAUL_FUNCTION(many_before, many, ((const many *)held(here))->length)
 TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
 {
     static haul_type *types[MANY];
-    haul_rule rules[MANY];
     many *first = NULL, *last = NULL;
     haul_context *context;
     haul_plan *plan;
     haul_root root;
     int i;
     site_start(17);
-    memset(rules, 0, sizeof rules);
     for (i = 0; i < MANY; i++) {
         const haul_field fields[] = { HAUL_ADDRESS(many, next, .target = &types[(i + 1) % MANY]),
-                                  HAUL_ARRAY_BY(many, text, &rules[i], HAUL_COUNT_FN(many_before)) };
+                                  HAUL_ARRAY(many, text, HAUL_COUNT_FN(many_before), .ancestor = &types[i / 3]) };
         char name[20];
         many *m = PUT(many);
         snprintf(name, sizeof name, "many%d", i);
-        rules[i].holder = &types[i / 3];
         types[i] = type_open(name, sizeof(many), fields, 2);
         m->length = i + 1;
         if (last)
@@ -1530,9 +1527,9 @@ TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
 
 static haul_type *asker_type;
 
-static void refuse_asker(const haul_rule *rule, const char *words)
+static void refuse_asker(haul_type *const *ancestor, haul_when when, const char *words)
 {
-    const haul_field field = HAUL_BYTES_BY(box, what, rule, HAUL_FIXED(1));
+    const haul_field field = HAUL_BYTES(box, what, HAUL_FIXED(1), .ancestor = ancestor, .when = when);
     CHECK_STATUS(type_make("asker", sizeof(box), &field, 1, &asker_type), HAUL_OK);
     refuse_type(asker_type, "asker.what", words);
     haul_type_free(&asker_type);
@@ -1541,13 +1538,15 @@ static void refuse_asker(const haul_rule *rule, const char *words)
 TEST(holders, a_holder_that_cannot_be_one_is_refused_by_the_commit_T16)
 {
     static haul_type *closed, *none, *parameter;
+    const haul_when always = { 0 }, asks = HAUL_WHEN_FN(shelf_is_one);
     CHECK_STATUS(type_make("closed", 8, NULL, 0, &closed), HAUL_OK);
     CHECK_STATUS(haul_type_parameter(type_context(), "parameter", &parameter), HAUL_OK);
-    refuse_asker(&by_none, "The handle of its `.ancestor` is NULL");
-    refuse_asker(&idle, "names an `.ancestor`, and has no function");
-    refuse_asker(&by_parameter, "leads to the parameter parameter");
+    refuse_asker(&none, asks, "The handle of its `.ancestor` is NULL");
+    refuse_asker(&closed, always, "names an `.ancestor`, and has no function");
+    refuse_asker(&parameter, asks, "leads to the parameter parameter");
     type_close(closed);
-    refuse_asker(&by_closed, "Type closed, which it names as `.ancestor`, is committed already");
+    refuse_asker(&closed, asks,
+                 "Type closed, which it names as `.ancestor`, is committed already");
     haul_type_free(&closed);
     haul_type_free(&parameter);
 }
@@ -1570,11 +1569,11 @@ TEST(holders, the_table_of_a_type_says_which_rows_ask)
 {
     static table_text t;
     haul_file file = { &t, write_table, NULL };
-    haul_field_info field;
+    haul_field_info info;
     site_start(18);
     storeroom_open();
-    CHECK_STATUS(haul_type_get_field(box_type, 0, &field), HAUL_OK);
-    CHECK(field.members->ancestor == &shelf_type);
+    CHECK_STATUS(haul_type_get_field(box_type, 0, &info), HAUL_OK);
+    CHECK(info.members->ancestor == &shelf_type);
     CHECK_STATUS(haul_type_dump(box_type, &file), HAUL_OK);
     CHECK_HAS(t.text, "one of 2 types; with its ancestor");
     CHECK_HAS(t.text, "; with its ancestor; each; if function; with its ancestor");
@@ -1668,7 +1667,7 @@ static haul_type *grid_type, *points_type, *grids_type;
 HAUL_FUNCTION(parent_n, void, here->ancestor ? ((const grids *)here->ancestor)->n : -1)
 HAUL_FUNCTION(parent_m, void, here->ancestor ? ((const grids *)here->ancestor)->m : -1)
 HAUL_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
-HAUL_FUNCTION(both_m, void, ((const grids *)held(here))->m)
+HAUL_FUNCTION(holder_m, void, ((const grids *)held(here))->m)
 HAUL_FUNCTION(points_of_grid, points, here->ancestor && ((const grid *)here->ancestor)->points == self ? 3 : -1)
 
 TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
@@ -1676,7 +1675,7 @@ TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
     static const haul_field points_fields[] = { HAUL_TAIL(points, x, HAUL_COUNT_FN(points_of_grid), .ancestor = HAUL_PARENT) };
     static const haul_field grid_fields[] = {
         HAUL_ARRAYS(grid, rows, HAUL_COUNT_FN(parent_n), HAUL_COUNT_FN(parent_m), .ancestor = HAUL_PARENT),
-        HAUL_ADDRESS(grid, cube, .levels = 3, .element_bytes = sizeof(***((grid *)0)->cube), .count = HAUL_COUNT_FN(holder_n), .count2 = HAUL_FIXED(2), .count3 = HAUL_COUNT_FN(both_m), .ancestor = &grids_type),
+        HAUL_ADDRESS(grid, cube, .levels = 3, .element_bytes = sizeof(double), .count = HAUL_COUNT_FN(holder_n), .count2 = HAUL_FIXED(2), .count3 = HAUL_COUNT_FN(holder_m), .ancestor = &grids_type),
         HAUL_OBJECT(grid, points, &points_type)
     };
     static const haul_field grids_fields[] = { HAUL_OBJECT(grids, grid, &grid_type) };

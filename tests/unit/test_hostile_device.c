@@ -201,7 +201,7 @@ static void types_open(void)
     next.element_bytes = sizeof(packed);
     next.target = &packed_type;
     next.levels = 1;
-    next.unaligned = 1;
+    next.packed = 1;
     links_open();
     CHECK_STATUS(type_make("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(box_type), HAUL_OK);

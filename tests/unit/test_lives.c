@@ -9,6 +9,7 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/types.h"
 #include "support/random.h"
 #include "support/open.h"
 #include "support/short_forms.h"
@@ -69,7 +70,7 @@ static void begin(life *l)
     CHECK_STATUS(haul_context_create(&context, &l->context), HAUL_OK);
     device.context = l->context;
     CHECK_STATUS(test_open(haul_host_device(), &device, &l->device), HAUL_OK);
-    CHECK_STATUS(haul_type_create_in(&counting, "node", sizeof(node), fields, 1, &type), HAUL_OK);
+    CHECK_STATUS(type_make_in(l->context, "node", sizeof(node), fields, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     l->type = type;
     l->nodes[0].next = &l->nodes[1];

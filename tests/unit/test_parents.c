@@ -453,8 +453,8 @@ static const haul_field bias = { .base = sizeof(double) };
 
 TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
 {
-    haul_rule slot = { .tag_bits = 1 }, rule = { .each = &slot };
-    haul_field row = HAUL_OBJECT_BY(bag, items, &bag_type, &rule);
+    haul_field slot = { .tag_bits = 1 };
+    haul_field row = HAUL_ADDRESS(bag, items, .target = &bag_type, .each_pointer = &slot);
     static const struct {
         const char *word;
     } all[] = { { "leads to no pointers" },
@@ -465,9 +465,9 @@ TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
     size_t i;
     for (i = 0; i < sizeof all / sizeof *all; i++) {
         row.levels = i > 0 ? 2 : 1;
-        rule.mode = i == 1 ? HAUL_MODE_ALIAS : HAUL_MODE_OWN;
-        slot.each = i == 2 ? &slot : NULL;
-        slot.with_parent = i == 3;
+        row.ownership = i == 1 ? HAUL_BORROWED : HAUL_OWNED;
+        slot.each_pointer = i == 2 ? &slot : NULL;
+        slot.ancestor = i == 3 ? HAUL_PARENT : NULL;
         slot.when.kind = i == 4 ? HAUL_WHEN_KIND_FUNCTION : HAUL_WHEN_KIND_ALWAYS;
         CHECK_STATUS(type_make("bag", sizeof(bag), &row, 1, &bag_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(bag_type), HAUL_ERROR_TYPE);

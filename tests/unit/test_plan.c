@@ -671,16 +671,7 @@ TEST(plan, is_stale_when_two_pointers_have_changed_places)
 TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
 {
     static haul_type *wedge_type;
-    static const haul_field fields[] = { { "next",
-                                       HAUL_FIELD_POINTER,
-                                       1,
-                                       sizeof(void *),
-                                       sizeof(void *) + 1,
-                                       &wedge_type,
-                                       1,
-                                       { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-                                       1,
-                                       NULL } };
+    static const haul_field fields[] = { { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = 1, .bytes = sizeof(void *), .element_bytes = sizeof(void *) + 1, .target = &wedge_type, .packed = 1 } };
     unsigned char *a, *b;
     void *pointer;
     lab_start();
@@ -931,16 +922,7 @@ static kitchen *kitchen_make(kitchen *next)
 
 static void kitchen_prepare(void *user, fault_plan *plan)
 {
-    static const haul_field bent_fields[] = { { "text",
-                                            HAUL_FIELD_POINTER,
-                                            1,
-                                            sizeof(void *),
-                                            1,
-                                            NULL,
-                                            1,
-                                            { HAUL_TERMINATED, HAUL_ONE, HAUL_ONE },
-                                            1,
-                                            NULL } };
+    static const haul_field bent_fields[] = { { .name = "text", .kind = HAUL_FIELD_POINTER, .offset = 1, .bytes = sizeof(void *), .element_bytes = 1, .count = HAUL_TERMINATED, .packed = 1 } };
     static const haul_field fields[] = {
         HAUL_OBJECT(kitchen, next, &kitchen_type),
         HAUL_OBJECTS(kitchen, items, &item_type, HAUL_COUNT(kitchen, item_count)),

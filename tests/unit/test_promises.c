@@ -33,7 +33,7 @@ static double own_seconds(void)
 #define PATIENCE LARGE(1.0, 20.0)
 enum { MILLIONS = LARGE(10, 1) };
 
-/* A table of pointers, with whatever behind them: `refs` say what. */
+/* A table of pointers, with whatever behind them: `fields` say what. */
 typedef struct desk {
     void *at[8];
     int32_t n[8];
@@ -41,19 +41,11 @@ typedef struct desk {
 
 static haul_type *desk_type;
 
-#define DRAWER(i, element, target, ...)                                                            \
+#define DRAWER(i, element, T, ...)                                                                 \
     {                                                                                              \
-        "at" #i, HAUL_FIELD_POINTER, offsetof(desk, at) + i * sizeof(void *), sizeof(void *),        \
-            element, target, 1, { HAUL__PASS(__VA_ARGS__), HAUL_ONE, HAUL_ONE }, 0, NULL           \
+        .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at[i]), .bytes = sizeof(void *), .element_bytes = element, .target = T, .count = __VA_ARGS__ \
     }
-#define COUNTED(i)                                                                                 \
-    {                                                                                              \
-        HAUL_COUNT_KIND_PRODUCT, 1,                                                                       \
-            { { offsetof(desk, n) + i * sizeof(int32_t), sizeof(int32_t), 1 },                     \
-              HAUL__NO_PLACE,                                                                      \
-              HAUL__NO_PLACE },                                                                    \
-            1, 0, NULL                                                                             \
-    }
+#define COUNTED(i) HAUL_COUNT(desk, n[i])
 
 static desk *desk_start(const haul_field *fields, size_t count)
 {
@@ -223,16 +215,7 @@ TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 
 TEST(promises, a_struct_of_odd_size_at_the_end_of_a_page_is_not_read_beyond)
 {
-    static const haul_field fields[] = { { "name",
-                                       HAUL_FIELD_POINTER,
-                                       0,
-                                       sizeof(char *),
-                                       1,
-                                       NULL,
-                                       1,
-                                       { HAUL_TERMINATED, HAUL_ONE, HAUL_ONE },
-                                       1,
-                                       NULL } };
+    static const haul_field fields[] = { { .name = "name", .kind = HAUL_FIELD_POINTER, .bytes = sizeof(char *), .element_bytes = 1, .count = HAUL_TERMINATED, .packed = 1 } };
     haul_type *type;
     char *at;
     lab_start();
@@ -578,14 +561,7 @@ TEST(promises, a_string_of_5000_bytes_behind_100000_pointers_is_scanned_once_fro
 
 static const haul_field range_and_end[] = { DRAWER(
     0, 1, NULL,
-    { HAUL_COUNT_KIND_UNTIL,
-      1,
-      { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
-        HAUL__NO_PLACE,
-        HAUL__NO_PLACE },
-      1,
-      0,
-      NULL }) };
+    HAUL_UNTIL(desk, at[1])) };
 
 TEST(promises, the_end_of_a_block_leads_one_past_its_copy_wherever_it_stands)
 {
@@ -612,14 +588,7 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
     for (bytes = 5; bytes < 2 * PAGE; bytes = bytes * 2 + 1) {
         static const haul_field fields[] = {
             DRAWER(0, 1, NULL,
-                   { HAUL_COUNT_KIND_UNTIL,
-                     1,
-                     { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
-                       HAUL__NO_PLACE,
-                       HAUL__NO_PLACE },
-                     1,
-                     0,
-                     NULL }),
+                   HAUL_UNTIL(desk, at[1])),
             DRAWER(2, 1, NULL, COUNTED(2))
         };
         desk *d = desk_start(fields, 2);
@@ -639,14 +608,7 @@ TEST(promises, the_end_of_aligned_objects_leads_one_past_them)
 {
     static const haul_field fields[] = { DRAWER(
         0, 0, &aligned_type[3],
-        { HAUL_COUNT_KIND_UNTIL,
-          1,
-          { { offsetof(desk, at) + sizeof(void *), sizeof(void *), 0 },
-            HAUL__NO_PLACE,
-            HAUL__NO_PLACE },
-          1,
-          0,
-          NULL }) };
+        HAUL_UNTIL(desk, at[1])) };
     desk *d;
     aligned_start();
     d = desk_start(fields, 1);
@@ -672,26 +634,8 @@ static haul_type *wedge_type;
 static void wedge_start(void)
 {
     static const haul_field fields[] = {
-        { "next",
-          HAUL_FIELD_POINTER,
-          WEDGE_NEXT,
-          sizeof(void *),
-          sizeof(wedge),
-          &wedge_type,
-          1,
-          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-          1,
-          NULL },
-        { "name",
-          HAUL_FIELD_POINTER,
-          WEDGE_NAME,
-          sizeof(void *),
-          1,
-          NULL,
-          1,
-          { HAUL_TERMINATED, HAUL_ONE, HAUL_ONE },
-          1,
-          NULL },
+        { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = WEDGE_NEXT, .bytes = sizeof(void *), .element_bytes = sizeof(wedge), .target = &wedge_type, .packed = 1 },
+        { .name = "name", .kind = HAUL_FIELD_POINTER, .offset = WEDGE_NAME, .bytes = sizeof(void *), .element_bytes = 1, .count = HAUL_TERMINATED, .packed = 1 },
     };
     lab_start();
     wedge_type = TYPE_OPEN(wedge, fields);
@@ -779,36 +723,9 @@ TEST(promises, arrays_of_packed_structs_hold_pointers_on_the_grid_and_off_it)
 TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
 {
     static haul_type *cell_type;
-    static const haul_field fields[] = { { "at0",
-                                       HAUL_FIELD_POINTER,
-                                       offsetof(desk, at),
-                                       WORD,
-                                       16,
-                                       &cell_type,
-                                       2,
-                                       { COUNTED(0), HAUL_ONE, HAUL_ONE },
-                                       0,
-                                       NULL },
-                                     { "at1",
-                                       HAUL_FIELD_POINTER,
-                                       offsetof(desk, at) + WORD,
-                                       WORD,
-                                       16,
-                                       &cell_type,
-                                       2,
-                                       { COUNTED(1), HAUL_ONE, HAUL_ONE },
-                                       0,
-                                       NULL },
-                                     { "at2",
-                                       HAUL_FIELD_POINTER,
-                                       offsetof(desk, at) + 2 * WORD,
-                                       WORD,
-                                       16,
-                                       &cell_type,
-                                       2,
-                                       { COUNTED(2), HAUL_ONE, HAUL_ONE },
-                                       0,
-                                       NULL } };
+    static const haul_field fields[] = { { .name = "at0", .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at), .bytes = WORD, .levels = 2, .element_bytes = 16, .target = &cell_type, .count = COUNTED(0) },
+                                     { .name = "at1", .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at) + WORD, .bytes = WORD, .levels = 2, .element_bytes = 16, .target = &cell_type, .count = COUNTED(1) },
+                                     { .name = "at2", .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at) + 2 * WORD, .bytes = WORD, .levels = 2, .element_bytes = 16, .target = &cell_type, .count = COUNTED(2) } };
     static const int32_t first[6][3] = { { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 },
                                          { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 } };
     static const int32_t count[6][3] = { { 3, 10, 6 }, { 6, 6, 6 },  { 6, 6, 6 },

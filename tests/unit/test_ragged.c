@@ -525,7 +525,7 @@ TEST(ragged, a_node_that_does_not_come_back_stays_and_its_neighbour_in_the_same_
         link *root;
         kinds_start();
         fields[0].target = &kinds[k].type;
-        fields[0].rule = &in;
+        fields[0].transfer = HAUL_COPYIN;
         type = type_open("root", sizeof *root, fields, 1);
         type_commit(type);
         root = take_at(3 * MAP_BLOCK, sizeof *root);

@@ -807,11 +807,11 @@ TEST(rebuild, H1_H2_D1_D5_a_copy_can_fail_everywhere)
     fail_everywhere(&operation);
 }
 
-static haul_status declare(haul_allocator *door)
+static haul_status declare(haul_context *context)
 {
     static const haul_field fields[] = { HAUL_RAW(table, rebuilt, .transfer = HAUL_COPYIN) };
     haul_type *type = NULL;
-    haul_status status = haul_type_create_in(door, "table", sizeof(table), fields, 1, &type);
+    haul_status status = type_make_in(context, "table", sizeof(table), fields, 1, &type);
     if (status == HAUL_OK)
         status = haul_type_set_rebuild(type, rebuild, NULL);
     if (status == HAUL_OK)
@@ -826,11 +826,12 @@ TEST(rebuild, H1_a_description_can_fail_at_every_allocation)
     uint64_t at;
     haul_status status;
     for (at = 1, status = HAUL_ERROR_MEMORY; status != HAUL_OK; at++) {
-        haul_allocator door;
+        haul_context *context;
         memset(&plan, 0, sizeof plan);
-        door = fault_allocator(&plan);
+        CHECK_STATUS(fault_open_context(&plan, NULL, &context), HAUL_OK);
         fault_arm(&plan, FAULT_ONCE, at);
-        status = declare(&door);
+        status = declare(context);
+        haul_context_free(&context);
         CHECK(status == HAUL_OK || status == HAUL_ERROR_MEMORY);
         fault_check_clean(&plan);
         CHECK(at < 100);

@@ -378,20 +378,11 @@ static haul_status pointer_no_result(void)
     static const haul_count shape = HAUL_ONE;
     return haul_type_pointer(type_context(), "p", NULL, 8, shape, NULL);
 }
-static haul_status type_half_allocator(void)
-{
-    static const haul_allocator half;
-    return haul_type_create_in(&half, "t", 8, NULL, 0, &a_type);
-}
 CALL(parameter_no_result, haul_type_parameter(type_context(), "p", NULL))
 CALL(bytes_no_result, haul_type_bytes(type_context(), "b", 8, NULL))
 CALL(add_null, haul_type_add(NULL, NULL, 0))
 CALL(add_no_rows, haul_type_add(the.open, NULL, 1))
 CALL(add_closed, haul_type_add(the.type, NULL, 0))
-CALL(alignment_null, haul_type_set_alignment(NULL, 8))
-CALL(alignment_closed, haul_type_set_alignment(the.type, 8))
-CALL(size_null, haul_type_set_size(NULL, NULL))
-CALL(size_no_function, haul_type_set_size(the.open, NULL))
 CALL(rebuild_null, haul_type_set_rebuild(NULL, NULL, NULL))
 CALL(rebuild_closed, haul_type_set_rebuild(the.type, NULL, NULL))
 CALL(commit_null, haul_type_commit(NULL))
@@ -408,7 +399,6 @@ CALL(struct_no_types, haul_type_create_struct(1, NULL, NULL, NULL, &a_type))
 CALL(struct_no_lists, haul_type_create_struct(1, NULL, NULL, &the.type, &a_type))
 CALL(subarray_no_lists,
      haul_type_create_subarray(1, NULL, NULL, NULL, HAUL_ORDER_C, the.type, &a_type))
-
 CALL(resized_to_none, haul_type_create_resized(the.type, 0, 0, &a_type))
 CALL(instance_null, haul_type_instance(NULL, 1, &the.parameter, &the.type, &a_type))
 CALL(instance_no_result, haul_type_instance(the.box, 1, &the.parameter, &the.type, NULL))
@@ -451,12 +441,9 @@ typedef enum holder {
     ON_DEVICE,
     ON_ARENA,
     ON_TYPE,
-    ON_OPEN,
-    ON_BOX,
-    NO_CONTEXT,
-    /* the call had no object: what is told of a NULL one */ NO_DEVICE,
+    NO_CONTEXT, /* the call had no object: what is told of a NULL one */
+    NO_DEVICE,
     NO_ARENA,
-    NO_TYPE,
     NOTHING /* a look-up, or a call without objects: the status says all */
 } holder;
 
@@ -607,9 +594,9 @@ static const refusal refusals[] = {
     { rollback_null, NO_ARENA, ARGUMENT, "no arena" },
     { rollback_to_nothing, ON_ARENA, HAUL_ERROR_STATE, "checkpoint" },
     { reset_null, NO_ARENA, ARGUMENT, "no arena" },
-    { stamp_null, NO_TYPE, ARGUMENT, "no type" },
-    { stamp_no_result, ON_TYPE, ARGUMENT, "address of the stamp" },
-    { stamp_open, ON_OPEN, HAUL_ERROR_STATE, "haul_type_commit" },
+    { stamp_null, NOTHING, ARGUMENT, "no type" },
+    { stamp_no_result, NOTHING, ARGUMENT, "address of the stamp" },
+    { stamp_open, NOTHING, HAUL_ERROR_STATE, "haul_type_commit" },
     { ship_arena_null, NO_DEVICE, ARGUMENT, "no context" },
     { ship_arena_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
     { ship_no_arena, ON_DEVICE, ARGUMENT, "arena is NULL" },
@@ -626,47 +613,42 @@ static const refusal refusals[] = {
     { from_no_root, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
     { from_no_type, ON_DEVICE, ARGUMENT, "type of root 0" },
     { from_with_rule, ON_DEVICE, ARGUMENT, "options->outside" },
-    { type_no_result, NO_TYPE, ARGUMENT, "result" },
-    { type_no_rows, NO_TYPE, ARGUMENT, "fields are NULL" },
-    { type_half_allocator, NO_TYPE, ARGUMENT, "allocator" },
-    { parameter_no_result, NO_TYPE, ARGUMENT, "result" },
-    { pointer_no_result, NO_TYPE, ARGUMENT, "result" },
-    { bytes_no_result, NO_TYPE, ARGUMENT, "result" },
-    { add_null, NO_TYPE, ARGUMENT, "no type" },
-    { add_no_rows, ON_OPEN, ARGUMENT, "fields are NULL" },
+    { type_no_result, ON_TYPE, ARGUMENT, "address of the new type" },
+    { type_no_rows, ON_TYPE, ARGUMENT, "fields are NULL" },
+    { parameter_no_result, ON_TYPE, ARGUMENT, "address of the new type" },
+    { pointer_no_result, ON_TYPE, ARGUMENT, "address of the new type" },
+    { bytes_no_result, ON_TYPE, ARGUMENT, "address of the new type" },
+    { add_null, NOTHING, ARGUMENT, "no type" },
+    { add_no_rows, ON_TYPE, ARGUMENT, "fields are NULL" },
     { add_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
-    { alignment_null, NO_TYPE, ARGUMENT, "no type" },
-    { alignment_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
-    { size_null, NO_TYPE, ARGUMENT, "no type" },
-    { size_no_function, ON_OPEN, ARGUMENT, "function" },
-    { rebuild_null, NO_TYPE, ARGUMENT, "no type" },
+    { rebuild_null, NOTHING, ARGUMENT, "no type" },
     { rebuild_closed, ON_TYPE, HAUL_ERROR_STATE, "committed" },
-    { commit_null, NO_TYPE, ARGUMENT, "no type" },
-    { dup_null, NO_TYPE, ARGUMENT, "old type" },
+    { commit_null, NOTHING, ARGUMENT, "no type" },
+    { dup_null, NOTHING, ARGUMENT, "old type" },
     { dup_no_result, ON_TYPE, ARGUMENT, "new type's address" },
-    { contiguous_null, NO_TYPE, ARGUMENT, "old type" },
+    { contiguous_null, NOTHING, ARGUMENT, "old type" },
     { contiguous_no_result, ON_TYPE, ARGUMENT, "new type's address" },
     { vector_no_result, ON_TYPE, ARGUMENT, "new type's address" },
     { hvector_no_result, ON_TYPE, ARGUMENT, "new type's address" },
     { indexed_no_lists, ON_TYPE, ARGUMENT, "lists" },
     { hindexed_no_lists, ON_TYPE, ARGUMENT, "lists" },
     { indexed_block_no_list, ON_TYPE, ARGUMENT, "lists" },
-    { struct_no_types, NO_TYPE, ARGUMENT, "no type" },
+    { struct_no_types, NOTHING, ARGUMENT, "no type" },
     { struct_no_lists, ON_TYPE, ARGUMENT, "lists" },
     { subarray_no_lists, ON_TYPE, ARGUMENT, "" },
     { resized_to_none, ON_TYPE, HAUL_ERROR_TYPE, "extent of 0" },
-    { instance_null, NO_TYPE, ARGUMENT, "no type" },
-    { instance_no_result, ON_BOX, ARGUMENT, "instance's address" },
-    { instance_no_parameter, ON_BOX, ARGUMENT, "parameters are NULL" },
-    { type_size_null, NO_TYPE, ARGUMENT, "no type" },
+    { instance_null, NOTHING, ARGUMENT, "no type" },
+    { instance_no_result, ON_TYPE, ARGUMENT, "instance's address" },
+    { instance_no_parameter, ON_TYPE, ARGUMENT, "parameters are NULL" },
+    { type_size_null, NOTHING, ARGUMENT, "no type" },
     { type_size_no_result, ON_TYPE, ARGUMENT, "address of a result" },
-    { extent_null, NO_TYPE, ARGUMENT, "no type" },
+    { extent_null, NOTHING, ARGUMENT, "no type" },
     { extent_no_result, ON_TYPE, ARGUMENT, "address of a result" },
     { true_extent_no_result, ON_TYPE, ARGUMENT, "address of a result" },
-    { field_null, NO_TYPE, ARGUMENT, "no type" },
+    { field_null, NOTHING, ARGUMENT, "no type" },
     { field_no_result, ON_TYPE, ARGUMENT, "field's address" },
     { field_none, ON_TYPE, ARGUMENT, "haul_type_field_count" },
-    { dump_null, NO_TYPE, ARGUMENT, "no type" },
+    { dump_null, NOTHING, ARGUMENT, "no type" },
     { dump_no_file, ON_TYPE, ARGUMENT, "file to print to" },
     { dump_full_file, ON_TYPE, HAUL_ERROR_FILE, "file did not take" },
 };
@@ -682,18 +664,12 @@ static const haul_error *words_of(holder where)
         return haul_arena_error(the.arena);
     case ON_TYPE:
         return type_error();
-    case ON_OPEN:
-        return type_error();
-    case ON_BOX:
-        return type_error();
     case NO_CONTEXT:
         return haul_context_error(NULL);
     case NO_DEVICE:
         return haul_context_error(haul_device_context(NULL));
     case NO_ARENA:
         return haul_arena_error(NULL);
-    case NO_TYPE:
-        return haul_type_error(NULL);
     default:
         return NULL;
     }

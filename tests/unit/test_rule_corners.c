@@ -278,7 +278,7 @@ static haul_type *masked_type;
 TEST(rule_corners, a_choice_by_an_unsigned_field_counts_its_highest_bit_G18)
 {
     static const haul_case cases[] = { { INT64_MIN, &masked_type, 0 } };
-    static const haul_field fields[] = { HAUL_ADDRESS(masked, what, .type_switch = { HAUL_SWITCH_KIND_SELF, { offsetof(masked, kind), 8, 0 }, -1, NULL, cases, 1 }) };
+    static const haul_field fields[] = { HAUL_ADDRESS(masked, what, .type_switch = HAUL_SWITCH(masked, kind, cases)) };
     masked *m = (masked *)(void *)memory_at(0);
     bench_start();
     masked_type = made("masked", sizeof *m, fields, 1);

@@ -1231,10 +1231,10 @@ static int64_t words_are_far(const haul_here *here)
     return ((const words *)here->self)->length < 0;
 }
 
-static void pack_cut_words(const haul_rule *is_far)
+static void pack_cut_words(const haul_field *far_words)
 {
     const haul_field fields[] = { HAUL_OBJECT(words, next, &words_type),
-                              HAUL_BYTES_BY(words, u.far, is_far, HAUL_COUNT_FN(words_length)) };
+                              *far_words };
     words *cut, *far;
     lab_start();
     words_type = TYPE_OPEN(words, fields, .size_fn = words_bytes);
@@ -1252,6 +1252,8 @@ static void pack_cut_words(const haul_rule *is_far)
 
 TEST(rules, bytes_that_stand_in_for_a_pointer_travel_when_the_object_ends_within_them_too)
 {
+    static const haul_field by_field = HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_BETWEEN(words, length, INT64_MIN, -1), .else_raw = 1);
+    static const haul_field by_function = HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_WHEN_FN(words_are_far), .else_raw = 1);
     pack_cut_words(&by_field);
     pack_cut_words(&by_function);
 }
@@ -1468,26 +1470,8 @@ TEST(rules, rules_hold_for_pointers_off_the_grid_too)
 {
     static haul_type *crooked_type;
     const haul_field fields[] = {
-        { "next",
-          HAUL_FIELD_POINTER,
-          offsetof(crooked, next),
-          sizeof(void *),
-          0,
-          &crooked_type,
-          1,
-          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-          1,
-          HAUL_RULE(.when = HAUL_EQUALS(crooked, kind, 1)) },
-        { "thing",
-          HAUL_FIELD_POINTER,
-          offsetof(crooked, thing),
-          sizeof(void *),
-          1,
-          NULL,
-          1,
-          { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-          1,
-          HAUL_RULE(.mode = HAUL_MODE_ALIAS) },
+        { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = offsetof(crooked, next), .bytes = sizeof(void *), .target = &crooked_type, .packed = 1, .when = HAUL_EQUALS(crooked, kind, 1) },
+        { .name = "thing", .kind = HAUL_FIELD_POINTER, .offset = offsetof(crooked, thing), .bytes = sizeof(void *), .element_bytes = 1, .packed = 1, .ownership = HAUL_BORROWED },
     };
     crooked *c;
     lab_start();
@@ -1519,7 +1503,6 @@ typedef struct sink {
 } sink;
 
 typedef struct sink_work {
-    haul_allocator allocator;
     haul_context *context;
     haul_type *type;
     haul_plan *plan;
@@ -1543,7 +1526,6 @@ static const haul_field sink_fields[] = {
 static void sink_prepare(void *user, fault_plan *plan)
 {
     sink_work *w = user;
-    w->allocator = fault_allocator(plan);
     CHECK_STATUS(fault_open_context(plan, NULL, &w->context), HAUL_OK);
 }
 
@@ -1558,7 +1540,7 @@ static haul_status sink_run(void *user)
 {
     sink_work *w = user;
     haul_root root;
-    haul_status status = haul_type_create_in(&w->allocator, "sink", sizeof(sink), sink_fields,
+    haul_status status = type_make_in(w->context, "sink", sizeof(sink), sink_fields,
                                              COUNT_OF(sink_fields), &w->type);
     sink_type = w->type;
     if (status == HAUL_OK)

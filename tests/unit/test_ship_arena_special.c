@@ -65,9 +65,9 @@ static haul_field packed_field(const char *name, size_t offset, haul_type *const
     field.element_bytes = target ? BOX : 1;
     field.target = target;
     field.levels = 1;
-    field.unaligned = 1;
+    field.packed = 1;
     if (!target)
-        field.shape[0] = (haul_count)HAUL_TERMINATED;
+        field.count = (haul_count)HAUL_TERMINATED;
     return field;
 }
 
@@ -948,18 +948,13 @@ static void add_row(to_the_byte *b, size_t at, size_t bytes, int of)
                                                "q",    "r", "s", "t", "u", "v", "w", "x" };
     memset(field, 0, sizeof *field);
     field->name = names[b->ref_count - 1];
-    field->kind = of == OF_POINTER || of == OF_NULL ? HAUL_FIELD_POINTER
-                : of == OF_SKIP                   ? HAUL_FIELD_SKIP
-                                                  : HAUL_FIELD_RAW;
+    field->kind = of == OF_POINTER                 ? HAUL_FIELD_POINTER
+                  : of == OF_SKIP || of == OF_NULL ? HAUL_FIELD_SKIP
+                                                   : HAUL_FIELD_RAW;
     field->offset = at;
     field->bytes = bytes;
-    field->levels = field->kind == HAUL_FIELD_POINTER;
     field->target = of == OF_POINTER ? &item_type : NULL;
-    field->element_bytes = of == OF_NULL ? 1 : 0;
-    field->rule = of == OF_IN     ? &in_rule
-                : of == OF_OUT  ? &out_rule
-                : of == OF_NULL ? &null_rule
-                                : NULL;
+    field->transfer = of == OF_IN ? HAUL_COPYIN : of == OF_OUT ? HAUL_COPYOUT : HAUL_COPY;
 }
 
 /* A pointer to the next one, then runs of bytes of any length and kind; some have no row. */

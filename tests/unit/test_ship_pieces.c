@@ -748,7 +748,7 @@ static void follow_crooked(void *argument)
     haul_device *device = counting_device(1);
     world w;
     size_t shift;
-    fields[0].unaligned = 1;
+    fields[0].packed = 1;
     world_start(&w, 1 << 18);
     CHECK_STATUS(type_make("crooked", sizeof(crooked), fields, 1, &crooked_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(crooked_type), HAUL_OK);

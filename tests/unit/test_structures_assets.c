@@ -470,12 +470,11 @@ static const haul_case values[] = {
 
 static void scene_open(size_t cases)
 {
-    haul_rule of_kind = { .choice = HAUL_SWITCH(aiMetadataEntry, mType, values) };
     static const haul_field property_fields[] = { HAUL_ARRAY(
         aiMaterialProperty, mData, HAUL_COUNT(aiMaterialProperty, mDataLength)) };
     static const haul_field material_fields[] = { HAUL_POINTERS(aiMaterial, mProperties, &property_type,
                                                             HAUL_COUNT(aiMaterial, mNumProperties)) };
-    const haul_field entry_fields[] = { HAUL_CHOICE(aiMetadataEntry, mData, &of_kind) };
+    haul_field entry_fields[] = { HAUL_ADDRESS(aiMetadataEntry, mData, .type_switch = HAUL_SWITCH(aiMetadataEntry, mType, values)) };
     static const haul_field metadata_fields[] = {
         HAUL_OBJECTS(aiMetadata, mKeys, &string_type, HAUL_COUNT(aiMetadata, mNumProperties)),
         HAUL_OBJECTS(aiMetadata, mValues, &entry_type, HAUL_COUNT(aiMetadata, mNumProperties))
@@ -484,7 +483,7 @@ static void scene_open(size_t cases)
         HAUL_POINTERS(aiScene, mMaterials, &ai_material_type, HAUL_COUNT(aiScene, mNumMaterials)),
         HAUL_OBJECT(aiScene, mMetaData, &metadata_type), HAUL_RAW(aiScene, mPrivate)
     };
-    of_kind.choice.case_count = cases;
+    entry_fields[0].type_switch.case_count = cases;
     CHECK_STATUS(haul_type_bytes(type_context(), "1 byte", 1, &byte_type), HAUL_OK);
     CHECK_STATUS(haul_type_bytes(type_context(), "4 bytes", 4, &word_type), HAUL_OK);
     CHECK_STATUS(haul_type_bytes(type_context(), "8 bytes", 8, &wide_type), HAUL_OK);

@@ -113,7 +113,7 @@ HAUL_FUNCTION(is_not_compact, xmlNode, self->content != (const char *)&self->pro
     HAUL_ADDRESS(S, parent, ANY_NODE), HAUL_ADDRESS(S, next, ANY_NODE),                            \
         HAUL_ADDRESS(S, prev, ANY_NODE)
 
-static void xml_open(const haul_rule *of_properties)
+static void xml_open(const haul_field *properties)
 {
     static const haul_field pool_fields[] = {
         HAUL_OBJECT(xmlDictStrings, next, &pool_type), HAUL_ADDRESS(xmlDictStrings, free, .ownership = HAUL_BORROWED),
@@ -145,7 +145,7 @@ static void xml_open(const haul_rule *of_properties)
         XML_SIBLINGS(xmlNode),
         HAUL_OBJECT(xmlNode, ns, &ns_type),
         HAUL_STRING(xmlNode, content),
-        HAUL_OBJECT_BY(xmlNode, properties, &attr_type, of_properties),
+        *properties,
         HAUL_ADDRESS(xmlNode, nsDef, .target = &ns_type, NOT_COMPACT),
         HAUL_RAW(xmlNode, psvi),
     };
@@ -386,17 +386,19 @@ static int64_t xml_walk(void *root, size_t count)
 
 TEST(structures, libxml2_nodes_of_the_kinds_that_their_tags_say_with_names_that_a_dictionary_holds)
 {
+    const haul_field properties = HAUL_ADDRESS(xmlNode, properties, .target = &attr_type, NOT_COMPACT);
     yard_open(1 << 20, 101);
-    xml_open(&not_compact);
+    xml_open(&properties);
     yard_prove(doc_make(), doc_type, 1, xml_walk);
     xml_end();
 }
 
 TEST(structures, libxml2_a_short_text_in_place_of_the_properties_is_refused_as_a_pointer)
 {
+    const haul_field properties = HAUL_ADDRESS(xmlNode, properties, .target = &attr_type);
     haul_status status = HAUL_ERROR_GRAPH;
     yard_open(1 << 20, 102);
-    xml_open(&always);
+    xml_open(&properties);
     yard_refuse(text_make(yard_take(1, sizeof(xmlDoc)), NULL), node_type, 1, status, "root.content",
                 "a word is a pointer for one description and data for another");
     CHECK_STR(yard.refused.other_path, "root.properties");
@@ -490,9 +492,9 @@ HAUL_FUNCTION(string_bytes, json_string, offsetof(json_string, c_string) + (self
                                                            : (size_t)self->len + 1))
 HAUL_FUNCTION(place_is_used, lh_entry, self->k != LH_EMPTY && self->k != LH_FREED)
 
-static void json_open(const haul_rule *of_key)
+static void json_open(const haul_field *key)
 {
-static const haul_field any = { .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds) };
+    static const haul_field any = { .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds) };
 #define NEIGHBOUR .when = HAUL_WHEN_FN(place_is_used), .ownership = HAUL_BORROWED
     static const haul_field printbuf_fields[] = { HAUL_ARRAY(printbuf, buf, HAUL_COUNT(printbuf, size)) };
     static const haul_field base_fields[] = { HAUL_ADDRESS(json_object, to_json_string, .ownership = HAUL_EXTERNAL),
@@ -517,7 +519,7 @@ static const haul_field any = { .type_switch = HAUL_SWITCH_TARGET(json_object, o
         HAUL_ADDRESS(lh_table, hash_fn, .ownership = HAUL_EXTERNAL),
         HAUL_ADDRESS(lh_table, equal_fn, .ownership = HAUL_EXTERNAL),
     };
-    const haul_field place_fields[] = { HAUL_STRING_BY(lh_entry, k, of_key),
+    const haul_field place_fields[] = { *key,
                                     HAUL_ADDRESS(lh_entry, v, .when = HAUL_WHEN_FN(place_is_used), .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds)),
                                     HAUL_ADDRESS(lh_entry, next, NEIGHBOUR),
                                     HAUL_ADDRESS(lh_entry, prev, NEIGHBOUR) };
@@ -683,8 +685,9 @@ static int64_t json_walk(void *root, size_t count)
 TEST(structures,
      json_c_objects_of_six_kinds_with_strings_in_them_or_elsewhere_by_the_sign_of_their_length)
 {
+    const haul_field key = HAUL_STRING(lh_entry, k, .maybe_static = 1, .integers_from = (uintptr_t)-2);
     yard_open(1 << 20, 103);
-    json_open(&key_or_magic);
+    json_open(&key);
     yard_prove(tree_make(), container_type, 1, json_walk);
     json_end();
 }

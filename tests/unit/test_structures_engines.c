@@ -285,7 +285,7 @@ static void query_open(const haul_field *of_this)
                                               HAUL_STRING(FuncDef, zName) };
     static const haul_field call_fields[] = { HAUL_STRING(Expr, zToken),
                                           HAUL_OBJECT(Expr, pLeft, &call_type),
-                                          HAUL_ADDRESS(Expr, y.pWin, .target = &window_type, .when = HAUL_BITS(Expr, flags, EP_WinFunc, EP_WinFunc)),
+                                          HAUL_ADDRESS(Expr, y.pWin, .target = &window_type, .when = HAUL_ANY_BIT(Expr, flags, EP_WinFunc)),
                                           HAUL_RAW(Expr, y.iTable, .when = HAUL_NO_BIT(Expr, flags, EP_WinFunc)) };
     static const haul_field select_fields[] = { HAUL_OBJECT(Select, pWin, &window_type),
                                             HAUL_OBJECT(Select, pWinDefn, &window_type),

@@ -57,7 +57,7 @@ static haul_type *array_of(const char *name, haul_type *const *element, haul_fun
     const haul_count shape = HAUL_COUNT_FN(count);
     haul_field row = HAUL_ADDRESS(gfc_1, base_addr, .count = HAUL_ONE, FROM_THE_LOWEST);
     row.target = element;
-    row.shape[0] = shape;
+    row.count = shape;
     return type_open(name, sizeof(gfc_1), &row, 1);
 }
 
@@ -156,15 +156,16 @@ static haul_type *ZoneData_type, *ZonePointer_type, *Quadrature_type, *Geometry_
 ELEMENTS_OF(zones_of, ZonePointer)
 ELEMENTS_OF(sets_of, Quadrature)
 HAUL_FUNCTION(is_flat, ZoneData, ((const Geometry *)here->root)->ndim == 2)
+HAUL_FUNCTION(in_any_dimension, ZoneData, 1)
 
-static void umt_open(int in_any_dimension)
+static void umt_open(haul_function *is_there)
 {
     const haul_field zone_fields[] = {
         HAUL_EMBED(ZoneData, volume, &gfc_1_type),
         HAUL_EMBED(ZoneData, A_fp, &gfc_3_type),
         HAUL_EMBED(ZoneData, connect, &integers_3_type),
-        HAUL_EMBED_BY(ZoneData, area, &gfc_1_type, in_any_dimension ? NULL : &flat),
-        HAUL_EMBED_BY(ZoneData, radius, &gfc_1_type, in_any_dimension ? NULL : &flat),
+        HAUL_EMBED(ZoneData, area, &gfc_1_type, .when = HAUL_WHEN_FN(is_there)),
+        HAUL_EMBED(ZoneData, radius, &gfc_1_type, .when = HAUL_WHEN_FN(is_there)),
         HAUL_OBJECT(ZoneData, px, &gfc_2_type),
     };
     static const haul_field pointer_fields[] = { HAUL_OBJECT(ZonePointer, p, &ZoneData_type) };
@@ -302,7 +303,7 @@ static void umt_travel(int ndim)
 {
     journey j = { NULL, NULL, 0, umt_walk, NULL, 0 };
     site_start(90);
-    umt_open(0);
+    umt_open(is_flat);
     j.root = umt_make(ndim, &j.seen);
     j.type = Geometry_type;
     travel(&j);
@@ -322,7 +323,7 @@ TEST(structures_fortran_fields,
 {
     uint64_t seen = 0;
     site_start(90);
-    umt_open(1);
+    umt_open(in_any_dimension);
     refuse_graph(umt_make(3, &seen), Geometry_type, HAUL_ERROR_GRAPH,
                  "root.zones.base_addr[0].p.area.base_addr", NULL,
                  "outside any process's address range");

@@ -673,13 +673,14 @@ TEST(structures_glib,
     refuse_graph(t, tree_type, HAUL_ERROR_GRAPH, "root.key_compare", "",
                  "the range it leads to is not readable");
     tree_close();
-    compare.rule = &alias;
+    compare.ownership = HAUL_BORROWED;
     tree_types(&compare);
     type_close(tree_type);
     refuse_graph(t, tree_type, HAUL_ERROR_GRAPH, "root.key_compare", "",
                  "an alias that leads to nothing that another pointer owns");
     tree_close();
-    compare.rule = &tagged;
+    compare.ownership = HAUL_EXTERNAL;
+    compare.tag_bits = 1;
     tree_types(&compare);
     refuse_type(tree_type, "GTree.key_compare",
                 "so that it is not followed; but it has a tag or integer");

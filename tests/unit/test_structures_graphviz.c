@@ -297,24 +297,15 @@ static int64_t edge_or_hold_by_id(const haul_here *here)
     return edge_or_hold(here, offsetof(Agedge, id_link));
 }
 
-HAUL_FUNCTION(is_table, Dtdata, (self->type &DT_SET) != 0)
+HAUL_FUNCTION(is_table, Dtdata, (self->type & DT_SET) != 0)
 HAUL_FUNCTION(id_is_name, Agtag, self->id && self->id % 2 == 0)
 HAUL_FUNCTION(symbols, Agattr, self->dict->data->size)
 
-#define LINK_ROWS(rule)                                                                            \
-    {                                                                                              \
-        HAUL_CHOICE(Dtlink, right, rule), HAUL_CHOICE(Dtlink, hl.left, rule)                       \
-    }
-#define LINK_ROWS_TO(T, rule)                                                                      \
-    {                                                                                              \
-        HAUL_OBJECT_BY(Dtlink, right, T, rule), HAUL_OBJECT_BY(Dtlink, hl.left, T, rule)           \
-    }
-#define IN_FRONT(S, m)                                                                             \
-    {                                                                                              \
-        .base = -(int64_t)offsetof(S, m)                                                           \
-    }
-
-static const haul_rule text = IN_FRONT(refstr, store); /* a string, by its characters */
+/* A link that leads to objects, or behind their beginning. */
+#define LINKS(...) { HAUL_ADDRESS(Dtlink, right, __VA_ARGS__), HAUL_ADDRESS(Dtlink, hl.left, __VA_ARGS__) }
+#define HALF(link) .base = HAUL_CONTAINER_OF(Agedge, link), .type_switch = HAUL_SWITCH_FN(half_of_edge, halves)
+/* A string, by its characters. */
+#define TEXT .target = &refstr_type, .base = HAUL_CONTAINER_OF(refstr, store)
 
 static haul_type *dict_open(const char *name, haul_type *const *data)
 {
@@ -352,17 +343,13 @@ static void links_open(void)
         { AGOUTEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, out) },
         { AGINEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, in) }
     };
-    static const haul_rule by_seq = IN_FRONT(Agsubnode, seq_link),
-                           by_id = IN_FRONT(Agsubnode, id_link), by_link = IN_FRONT(Agraph, link),
-                           own = { .mode = HAUL_MODE_OWN };
-    static const haul_field seq_fields[] = LINK_ROWS_TO(&Agsubnode_type, &by_seq);
-    static const haul_field id_fields[] = LINK_ROWS_TO(&Agsubnode_type, &by_id);
-    static const haul_field edge_seq_fields[] = LINK_ROWS(&edge_seq),
-                          edge_id_fields[] = LINK_ROWS(&edge_id);
-    static const haul_field hold_fields[] = LINK_ROWS_TO(&Dthold_type, &own);
-    static const haul_field graph_fields[] = LINK_ROWS_TO(&Agraph_type, &by_link);
-    static const haul_field sym_fields[] = LINK_ROWS_TO(&Agsym_type, &own);
-    static const haul_field string_fields[] = { HAUL_OBJECT_BY(Dtlink, right, &refstr_type, &own) };
+    static const haul_field seq_fields[] = LINKS(.target = &Agsubnode_type, .base = HAUL_CONTAINER_OF(Agsubnode, seq_link));
+    static const haul_field id_fields[] = LINKS(.target = &Agsubnode_type, .base = HAUL_CONTAINER_OF(Agsubnode, id_link));
+    static const haul_field edge_seq_fields[] = LINKS(HALF(seq_link)), edge_id_fields[] = LINKS(HALF(id_link));
+    static const haul_field hold_fields[] = LINKS(.target = &Dthold_type);
+    static const haul_field graph_fields[] = LINKS(.target = &Agraph_type, .base = HAUL_CONTAINER_OF(Agraph, link));
+    static const haul_field sym_fields[] = LINKS(.target = &Agsym_type);
+    static const haul_field string_fields[] = { HAUL_ADDRESS(Dtlink, right, .target = &refstr_type) };
     seq_link_type = type_open("seq_link", sizeof(Dtlink), seq_fields, 2);
     id_link_type = type_open("id_link", sizeof(Dtlink), id_fields, 2);
     edge_seq_link_type = type_open("edge_seq_link", sizeof(Dtlink), edge_seq_fields, 2);
@@ -381,18 +368,18 @@ static void records_open(size_t id_row)
     static const haul_field string_fields[] = { HAUL_EMBED(refstr, link, &string_link_type),
                                             HAUL_ADDRESS(refstr, s, .ownership = HAUL_BORROWED),
                                             HAUL_TAIL(refstr, store, HAUL_TERMINATED) };
-    static const haul_field rec_fields[] = { HAUL_OBJECT_BY(Agrec, name, &refstr_type, &text),
+    static const haul_field rec_fields[] = { HAUL_ADDRESS(Agrec, name, TEXT),
                                          HAUL_ADDRESS(Agrec, next, BY_NAME) };
     static const haul_field sym_fields[] = { HAUL_EMBED(Agsym, link, &sym_link_type),
-                                         HAUL_OBJECT_BY(Agsym, name, &refstr_type, &text),
-                                         HAUL_OBJECT_BY(Agsym, defval, &refstr_type, &text) };
-    static const haul_rule texts = { .each = &text };
+                                         HAUL_ADDRESS(Agsym, name, TEXT),
+                                         HAUL_ADDRESS(Agsym, defval, TEXT) };
+    static const haul_field text = { .base = HAUL_CONTAINER_OF(refstr, store) };
     static const haul_field attr_fields[] = {
         HAUL_EMBED(Agattr, h, &Agrec_type), HAUL_OBJECT(Agattr, dict, &syms_type),
-        HAUL_POINTERS_BY(Agattr, str, &refstr_type, &texts, HAUL_COUNT_FN(symbols))
+        HAUL_ADDRESS(Agattr, str, .levels = 2, .target = &refstr_type, .count = HAUL_COUNT_FN(symbols), .each_pointer = &text)
     };
     static const haul_field position_fields[] = { HAUL_EMBED(position, h, &Agrec_type) };
-    static const haul_field tag_fields[] = { HAUL_ADDRESS(Agtag, id, .target = &refstr_type, .when = HAUL_WHEN_FN(id_is_name), .else_raw = 1, .base = HAUL_CONTAINER_OF(refstr, store)) };
+    static const haul_field tag_fields[] = { HAUL_ADDRESS(Agtag, id, TEXT, .when = HAUL_WHEN_FN(id_is_name), .else_raw = 1) };
     static const haul_field obj_fields[] = { HAUL_EMBED(Agobj, tag, &Agtag_type),
                                          HAUL_ADDRESS(Agobj, data, BY_NAME) };
     refstr_type = OPEN(refstr, string_fields);

@@ -65,10 +65,9 @@ static void sds_open(size_t kinds)
     static const haul_field tail16[] = { HAUL_TAIL(sdshdr16, buf, HAUL_COUNT_FN(sds16_bytes)) };
     static const haul_field tail32[] = { HAUL_TAIL(sdshdr32, buf, HAUL_COUNT_FN(sds32_bytes)) };
     static const haul_field tail64[] = { HAUL_TAIL(sdshdr64, buf, HAUL_COUNT_FN(sds64_bytes)) };
-    haul_rule rule = { .choice = HAUL_SWITCH_FN(sds_kind, sds_cases) };
-    const haul_field fields[] = { HAUL_OBJECT(reply, next, &reply_type),
-                              HAUL_CHOICE(reply, str, &rule) };
-    rule.choice.case_count = kinds;
+    haul_field fields[] = { HAUL_OBJECT(reply, next, &reply_type),
+                              HAUL_ADDRESS(reply, str, .type_switch = HAUL_SWITCH_FN(sds_kind, sds_cases)) };
+    fields[1].type_switch.case_count = kinds;
     sds_type[0] = YARD_TYPE(sdshdr5, tail5);
     sds_type[1] = YARD_TYPE(sdshdr8, tail8);
     sds_type[2] = YARD_TYPE(sdshdr16, tail16);
@@ -227,8 +226,7 @@ static haul_type *mpfr_open(haul_type **limbs_type, const haul_field *row)
 {
     static const haul_field tail[] = { HAUL_TAIL(limbs, limb, HAUL_COUNT(limbs, alloc)) };
     haul_type *type = yard_type("mpfr", sizeof(mpfr), row, 1);
-    *limbs_type = YARD_TYPE(limbs, tail);
-    CHECK_STATUS(haul_type_set_alignment(*limbs_type, sizeof(uint64_t)), HAUL_OK);
+    *limbs_type = YARD_TYPE(limbs, tail, .alignment = sizeof(uint64_t));
     yard_commit(type);
     return type;
 }
@@ -397,10 +395,8 @@ static void sql_open(const haul_field *list_row, int is_sized)
     item_type = YARD_TYPE(ExprItem, item_fields);
     select_type = YARD_TYPE(Select, select_fields);
     schema_type = YARD_TYPE(Schema, schema_fields);
-    expr_type = YARD_TYPE(Expr, expr_fields);
+    expr_type = YARD_TYPE(Expr, expr_fields, .size_fn = is_sized ? expr_bytes : NULL);
     list_type = yard_type("ExprList", sizeof(ExprList), list_row, 1);
-    if (is_sized)
-        CHECK_STATUS(haul_type_set_size(expr_type, expr_bytes), HAUL_OK);
     yard_commit(expr_type);
 }
 

@@ -34,11 +34,11 @@ static int64_t entry_is_used(const haul_here *here)
     return e->k != LH_EMPTY && e->k != LH_FREED;
 }
 
-static void lh_table_open(const haul_rule *key)
+static void lh_table_open(const haul_field *key)
 {
 #define LINK .when = HAUL_WHEN_FN(entry_is_used), .ownership = HAUL_BORROWED
     const haul_field entry_fields[] = {
-        HAUL_STRING_BY(lh_entry, k, key),
+        *key,
         HAUL_ARRAY(lh_entry, v, HAUL_ONE, .when = HAUL_WHEN_FN(entry_is_used)),
         HAUL_OBJECT(lh_entry, next, &lh_entry_type, LINK),
         HAUL_OBJECT(lh_entry, prev, &lh_entry_type, LINK),
@@ -161,6 +161,7 @@ static void lh_table_walk(void *argument)
 TEST(structures_integers,
      IDX_a_hash_table_keeps_the_magic_keys_of_its_free_places_and_finds_all_others)
 {
+    const haul_field key = HAUL_STRING(lh_entry, k, .integers_from = (uintptr_t)-2);
     journey j = { NULL, NULL, 0, lh_table_walk, NULL, 0 };
     site_start(29);
     lh_table_open(&key);
@@ -173,9 +174,10 @@ TEST(structures_integers,
 
 TEST(structures_integers, IDX_a_magic_key_that_is_described_as_a_string_is_refused)
 {
+    const haul_field key = HAUL_STRING(lh_entry, k);
     uint64_t seen = 0;
     site_start(29);
-    lh_table_open(NULL);
+    lh_table_open(&key);
     refuse_graph(lh_table_make(&seen), lh_table_type, HAUL_ERROR_GRAPH, "root.table[0].k", "",
                  sizeof(void *) == 8 ? "address range, to 0xffffffffffffffff"
                                      : "address range, to 0xffffffff");

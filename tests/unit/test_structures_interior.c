@@ -356,8 +356,8 @@ HAUL_FUNCTION(window_bytes, deflate_state, 2 * (int64_t)self->w_size)
 #define STATE_ROWS(previous)                                                                       \
     HAUL_OBJECT(deflate_state, strm, &stream_type),                                                \
         HAUL_ARRAY(deflate_state, pending_buf, HAUL_COUNT(deflate_state, pending_buf_size)),          \
-        HAUL_WORD_BY(deflate_state, pending_out, &zlib_alias),                                     \
-        HAUL_WORD_BY(deflate_state, sym_buf, &zlib_alias),                                         \
+        HAUL_ADDRESS(deflate_state, pending_out, .ownership = HAUL_BORROWED),                                     \
+        HAUL_ADDRESS(deflate_state, sym_buf, .ownership = HAUL_BORROWED),                                         \
         HAUL_ARRAY(deflate_state, window, HAUL_COUNT_FN(window_bytes)),                                  \
         HAUL_ARRAY(deflate_state, prev, HAUL_COUNT(deflate_state, previous)),                         \
         HAUL_ARRAY(deflate_state, head, HAUL_COUNT(deflate_state, hash_size)),                        \

@@ -339,7 +339,7 @@ static void tables_open(haul_rebuild_function *order)
     static const haul_case node_or_table[] = {
         { 0, &node, 0 }, { 1, &hashtable_type, HAUL_CONTAINER_OF(hashtable, before_begin) }
     };
-static const haul_field before = { .type_switch = HAUL_SWITCH_FN(is_table_itself, node_or_table) };
+    static const haul_field before = { .type_switch = HAUL_SWITCH_FN(is_table_itself, node_or_table) };
     static const haul_field base_fields[] = { HAUL_ADDRESS(hash_node_base, nxt, .target = &node) };
     static const haul_field table_fields[] = {
         HAUL_ADDRESS(hashtable, buckets, .levels = 2, .count = HAUL_COUNT(hashtable, bucket_count), .each_pointer = &before, .transfer = HAUL_COPYIN),
@@ -578,8 +578,7 @@ static void shared_open(size_t classes)
     static const haul_case counts[] = { { 0, &counted_circle_type, 0 },
                                         { 1, &counted_pointer_type, 0 } };
 #define COUNT .type_switch = HAUL_SWITCH_FN(class_of_count, counts)
-    haul_rule object = { .choice = HAUL_SWITCH_FN(class_of_shape, shapes) };
-    const haul_field shared_fields[] = { HAUL_CHOICE(shared_ptr, ptr, &object),
+    haul_field shared_fields[] = { HAUL_ADDRESS(shared_ptr, ptr, .type_switch = HAUL_SWITCH_FN(class_of_shape, shapes)),
                                      HAUL_ADDRESS(shared_ptr, count, COUNT) };
     static const haul_field real_fields[] = { HAUL_BYTES(shared_ptr, ptr, HAUL_FIXED(sizeof(double))),
                                           HAUL_ADDRESS(shared_ptr, count, COUNT) };
@@ -596,7 +595,7 @@ static void shared_open(size_t classes)
         HAUL_OBJECTS(drawing, shapes, &shared_shape_type, HAUL_COUNT(drawing, count)),
         HAUL_EMBED(drawing, radius, &shared_real_type),
     };
-    object.choice.case_count = classes;
+    shared_fields[0].type_switch.case_count = classes;
     shared_shape_type = type_open("shared_ptr<shape>", sizeof(shared_ptr), shared_fields, 2);
     shared_real_type = type_open("shared_ptr<double>", sizeof(shared_ptr), real_fields, 2);
     shape_type = OPEN(shape, shape_fields);

@@ -145,7 +145,7 @@ static const haul_case tasks_cases[] = { { 0, &task_type, HAUL_CONTAINER_OF(task
                                          { 1, &scheduler_type,
                                            HAUL_CONTAINER_OF(scheduler, tasks) } };
 
-#define HOOK(S, m, rule) HAUL_CHOICE(S, m.next, &rule), HAUL_CHOICE(S, m.prev, &rule)
+#define HOOK(S, m, ...) HAUL_ADDRESS(S, m.next, __VA_ARGS__), HAUL_ADDRESS(S, m.prev, __VA_ARGS__)
 
 #define BY_SIBLING .type_switch = HAUL_SWITCH_FN(leads_to_parent, sibling_cases)
 #define BY_CHILD .type_switch = HAUL_SWITCH_FN(leads_to_itself, sibling_cases)
@@ -154,10 +154,10 @@ static const haul_case tasks_cases[] = { { 0, &task_type, HAUL_CONTAINER_OF(task
 
 static void scheduler_open(const haul_field *siblings)
 {
-    static const haul_field task_fields[] = { HOOK(task, tasks, by_task),
-                                          HOOK(task, children, by_child),
+    static const haul_field task_fields[] = { HOOK(task, tasks, BY_TASK),
+                                          HOOK(task, children, BY_CHILD),
                                           HAUL_OBJECT(task, parent, &task_type) };
-    static const haul_field scheduler_fields[] = { HOOK(scheduler, tasks, by_head) };
+    static const haul_field scheduler_fields[] = { HOOK(scheduler, tasks, BY_HEAD) };
     task_type = YARD_TYPE(task, task_fields);
     scheduler_type = YARD_TYPE(scheduler, scheduler_fields);
     CHECK_STATUS(haul_type_add(task_type, siblings, 2), HAUL_OK);
@@ -227,7 +227,7 @@ static int64_t scheduler_walk(void *root, size_t count)
 
 TEST(structures, HOOK_lists_through_hooks_whose_heads_lie_in_objects_of_other_kinds)
 {
-    static const haul_field siblings[] = { HOOK(task, sibling, by_sibling) };
+    static const haul_field siblings[] = { HOOK(task, sibling, BY_SIBLING) };
     yard_open(1 << 20, 53);
     scheduler_open(siblings);
     yard_prove(scheduler_make(TASKS), scheduler_type, 1, scheduler_walk);

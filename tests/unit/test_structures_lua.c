@@ -116,18 +116,18 @@ enum { CASES = COUNT_OF(all_cases) };
 static haul_case object_cases[CASES];
 
 /* Any object: of the type that its tag says. */
-static haul_rule any_object(void)
+static haul_field any_object(haul_field field)
 {
-    haul_rule rule = { .choice = HAUL_SWITCH_TARGET(GCObject, tt, object_cases) };
-    rule.choice.case_count = object_cases[CASES - 1].type ? CASES : CASES - 1;
-    return rule;
+    static const haul_switch by_tag = HAUL_SWITCH_TARGET(GCObject, tt, object_cases);
+    field.type_switch = by_tag;
+    field.type_switch.case_count = object_cases[CASES - 1].type ? CASES : CASES - 1;
+    return field;
 }
 
 /* A type that begins with the common header. */
 static haul_type *object_open(const char *name, size_t bytes, const haul_field *rows, size_t count)
 {
-    const haul_rule any = any_object();
-    const haul_field link = HAUL_CHOICE(GCObject, next, &any);
+    const haul_field link = any_object((haul_field)HAUL_ADDRESS(GCObject, next));
     haul_type *type = type_open(name, bytes, &link, 1);
     CHECK_STATUS(haul_type_add(type, rows, count), HAUL_OK);
     return type;
@@ -137,25 +137,18 @@ static haul_type *object_open(const char *name, size_t bytes, const haul_field *
 
 static void values_open(void)
 {
-    static const haul_when value_is_object = HAUL_ANY_BIT(TValue, tt_, COLLECTABLE);
-    static const haul_when key_is_object = HAUL_ANY_BIT(Node, key_tt, COLLECTABLE);
-    haul_rule value = any_object(), key = any_object();
-    const haul_field value_fields[] = { HAUL_CHOICE(TValue, value_.gc, &value) };
+    const haul_field value_fields[] = { any_object((haul_field)HAUL_ADDRESS(TValue, value_.gc, .when = HAUL_ANY_BIT(TValue, tt_, COLLECTABLE), .else_raw = 1)) };
     const haul_field node_fields[] = { HAUL_EMBED(Node, value, &TValue_type),
-                                   HAUL_CHOICE(Node, key_val.gc, &key) };
-    value.when = value_is_object;
-    key.when = key_is_object;
-    value.otherwise = key.otherwise = HAUL_ELSE_RAW;
+                                   any_object((haul_field)HAUL_ADDRESS(Node, key_val.gc, .when = HAUL_ANY_BIT(Node, key_tt, COLLECTABLE), .else_raw = 1)) };
     TValue_type = OPEN(TValue, value_fields);
     Node_type = OPEN(Node, node_fields);
 }
 
-static void table_open(haul_mode node_mode)
+static void table_open(haul_ownership ownership, int maybe_static)
 {
-    const haul_rule node = { .mode = node_mode };
     const haul_field fields[] = {
         HAUL_OBJECTS(Table, array, &TValue_type, HAUL_COUNT(Table, alimit)),
-        HAUL_OBJECTS_BY(Table, node, &Node_type, &node, HAUL_COUNT_FN(nodes_of)),
+        HAUL_OBJECTS(Table, node, &Node_type, HAUL_COUNT_FN(nodes_of), .ownership = ownership, .maybe_static = maybe_static),
         HAUL_OBJECT(Table, lastfree, &Node_type, .ownership = HAUL_BORROWED),
         HAUL_OBJECT(Table, metatable, &Table_type),
         HAUL_SKIP(Table, gclist),
@@ -187,28 +180,28 @@ static void objects_open(void)
     LClosure_type = OPEN_OBJECT(LClosure, closure_fields);
 }
 
-static void lua_types(haul_mode node_mode)
+static void lua_types(haul_ownership ownership, int maybe_static)
 {
-    const haul_rule any = any_object();
     haul_field state_fields[] = {
-        HAUL_CHOICE(global_State, allgc, &any),
+        any_object((haul_field)HAUL_ADDRESS(global_State, allgc)),
         HAUL_POINTERS(global_State, strt, &TString_type, HAUL_COUNT(global_State, size)),
         HAUL_EMBED(global_State, l_registry, &TValue_type),
     };
     state_fields[1].element_bytes = 0; /* strings have no fixed size */
     values_open();
-    table_open(node_mode);
+    table_open(ownership, maybe_static);
     objects_open();
     state_type = OPEN(global_State, state_fields);
     type_close(state_type);
 }
 
-/* `as_upvalue`: the type of the last case; NULL: there is no such case. */
-static void lua_open(haul_static_policy policy, haul_mode node_mode, haul_type *const *as_upvalue)
+/* `ownership` and `maybe_static`: of the nodes of tables. `as_upvalue`: the type of the last case;
+ * NULL: there is no such case. */
+static void lua_open(haul_static_policy policy, haul_ownership ownership, int maybe_static, haul_type *const *as_upvalue)
 {
     memcpy(object_cases, all_cases, sizeof object_cases);
     object_cases[CASES - 1].type = as_upvalue;
-    lua_types(node_mode);
+    lua_types(ownership, maybe_static);
     dummy_range.address = &dummynode;
     dummy_range.bytes = sizeof dummynode;
     dummy_range.policy = policy;
@@ -487,7 +480,7 @@ TEST(structures_lua,
 {
     journey j = { NULL, NULL, 0, heap_walk, NULL, 0 };
     site_start(21);
-    lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, &UpVal_type);
+    lua_open(HAUL_STATIC_KEEP, HAUL_OWNED, 1, &UpVal_type);
     j.root = heap_make(&j.seen);
     j.type = state_type;
     the.lets_change = 1; /* a value of a table that was nil becomes a number */
@@ -503,10 +496,10 @@ TEST(structures_lua, POLY_a_kind_without_a_case_or_with_that_of_a_longer_one_is_
     site_start(21);
     g = heap_make(&seen);
     g->allgc = (GCObject *)(void *)upvalue_make();
-    lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, NULL);
+    lua_open(HAUL_STATIC_KEEP, HAUL_OWNED, 1, NULL);
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "", "its rule has no case for 9");
     lua_close();
-    lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN_OR_STATIC, &Table_type);
+    lua_open(HAUL_STATIC_KEEP, HAUL_OWNED, 1, &Table_type);
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "",
                  "the range it leads to is not readable");
     lua_close();
@@ -539,7 +532,7 @@ static void go_with_dummies(haul_static_policy policy, uint64_t where)
     journey j = { NULL, NULL, 0, dummies_walk, NULL, 0 };
     uint64_t seen = 0;
     site_start(25);
-    lua_open(policy, HAUL_MODE_OWN_OR_STATIC, &UpVal_type);
+    lua_open(policy, HAUL_OWNED, 1, &UpVal_type);
     j.root = heap_make(&seen);
     j.type = state_type;
     see(&j.seen, where);
@@ -567,12 +560,12 @@ TEST(structures_lua,
     t = new_object(VTABLE, sizeof *t);
     t->node = (Node *)(uintptr_t)&dummynode;
     g->allgc = (GCObject *)(void *)t;
-    lua_open(HAUL_STATIC_KEEP, HAUL_MODE_OWN, &UpVal_type);
+    lua_open(HAUL_STATIC_KEEP, HAUL_OWNED, 0, &UpVal_type);
     the.known.static_count = 0;
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "",
                  "the range it leads to is not readable");
     lua_close();
-    lua_open(HAUL_STATIC_KEEP, HAUL_MODE_ALIAS_OR_STATIC, &UpVal_type);
+    lua_open(HAUL_STATIC_KEEP, HAUL_BORROWED, 1, &UpVal_type);
     the.known.static_count = 0;
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc.node", "",
                  "nor into a registered static range");

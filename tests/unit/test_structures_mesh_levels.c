@@ -97,12 +97,13 @@ HAUL_FUNCTION(vector_registers, level_type, registers_in(self->vectors[0],
                                  (int64_t)self->numVectors * self->num_my_boxes * self->box_volume))
 HAUL_FUNCTION(colour_registers, level_type, registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
 HAUL_FUNCTION(colour_room, level_type, 2 * (int64_t)self->box_kStride + PHASE / 8)
-HAUL_FUNCTION(always, block_end, (1) != 0)
+HAUL_FUNCTION(always, block_end, 1)
 
 static void communicators_open(int is_everything_a_pointer)
 {
-    const haul_field end_fields[] = { HAUL_WORD_BY(block_end, ptr,
-                                               is_everything_a_pointer ? &any : &buffer) };
+    static const haul_field buffer = HAUL_ADDRESS(block_end, ptr, .when = HAUL_BETWEEN(block_end, box, INT64_MIN, -1), .ownership = HAUL_BORROWED);
+    static const haul_field any = HAUL_ADDRESS(block_end, ptr, .when = HAUL_WHEN_FN(always), .ownership = HAUL_BORROWED);
+    const haul_field end_fields[] = { is_everything_a_pointer ? any : buffer };
     static const haul_field block_fields[] = { HAUL_EMBED(blockCopy_type, read, &block_end_type),
                                            HAUL_EMBED(blockCopy_type, write, &block_end_type) };
     static const haul_field fields[] = {

@@ -28,13 +28,12 @@ static haul_type *node_t_type, *graph_t_type;
 HAUL_FUNCTION(degree, node_t, here->argument ? *(const int *)here->argument : -1)
 HAUL_FUNCTION(value_is_set, node_t, here->index < (size_t)self->from_length)
 
-static void em3d_open(haul_rule value)
+static void em3d_open(const haul_field *each)
 {
-    const haul_rule values = { .each = &value };
     const haul_field node_fields[] = {
         HAUL_OBJECT(node_t, next, &node_t_type),
         HAUL_POINTERS(node_t, to_nodes, &node_t_type, HAUL_COUNT_FN(degree)),
-        HAUL_ROWS_BY(node_t, from_values, NULL, &values, HAUL_COUNT(node_t, from_count), HAUL_ONE),
+        HAUL_ARRAYS(node_t, from_values, HAUL_COUNT(node_t, from_count), HAUL_ONE, .each_pointer = each),
         HAUL_ARRAY(node_t, coeffs, HAUL_COUNT(node_t, from_count)),
     };
     static const haul_field graph_fields[] = { HAUL_OBJECT(graph_t, e_nodes, &node_t_type),
@@ -146,12 +145,13 @@ static void em3d_walk(void *argument)
 
 TEST(structures_olden, em3d_nodes_compute_from_the_values_within_other_nodes)
 {
+    static const haul_field is_set = { .when = HAUL_WHEN_FN(value_is_set) };
     journey j = { NULL, NULL, 0, em3d_walk, NULL, 0 };
     int nodes = DEGREE;
     em3d_plan *plan;
     site_start(60);
     the.options.argument = &nodes;
-    em3d_open(is_set);
+    em3d_open(&is_set);
     plan = em3d_draw();
     j.root = em3d_make(plan);
     j.type = graph_t_type;
@@ -167,7 +167,7 @@ TEST(structures_olden, em3d_places_that_were_never_filled_are_refused_as_pointer
     graph_t *g;
     site_start(60);
     the.options.argument = &nodes;
-    em3d_open(always);
+    em3d_open(NULL);
     g = em3d_make(em3d_draw());
     refuse_graph(g, graph_t_type, HAUL_ERROR_GRAPH, "root.e_nodes.from_values[6]", NULL,
                  "outside any process's address range");
@@ -358,16 +358,16 @@ static int64_t to_group(const haul_here *here)
     return -(int64_t)((uintptr_t)here->target & GROUP_MASK);
 }
 
-static void voronoi_open(const haul_rule *group)
+static void voronoi_open(haul_function *group)
 {
     static const haul_field vertex_fields[] = { HAUL_OBJECT(VERTEX, left, &VERTEX_type),
                                             HAUL_OBJECT(VERTEX, right, &VERTEX_type) };
     static const haul_field group_fields[] = { HAUL_EMBED(edge_group, e, &edge_rec_type) };
     const haul_field edge_fields[] = { HAUL_OBJECT(edge_rec, v, &VERTEX_type),
-                                   HAUL_OBJECT_BY(edge_rec, next, &edge_group_type, group) };
+                                   HAUL_ADDRESS(edge_rec, next, .target = &edge_group_type, .base_fn = group) };
     const haul_field delaunay_fields[] = { HAUL_OBJECT(delaunay, tree, &VERTEX_type),
-                                       HAUL_OBJECT_BY(delaunay, left, &edge_group_type, group),
-                                       HAUL_OBJECT_BY(delaunay, right, &edge_group_type, group) };
+                                       HAUL_ADDRESS(delaunay, left, .target = &edge_group_type, .base_fn = group),
+                                       HAUL_ADDRESS(delaunay, right, .target = &edge_group_type, .base_fn = group) };
     VERTEX_type = OPEN(VERTEX, vertex_fields);
     edge_rec_type = OPEN(edge_rec, edge_fields);
     edge_group_type = OPEN(edge_group, group_fields, .alignment = sizeof(edge_group));
@@ -486,7 +486,7 @@ TEST(structures_olden, voronoi_edges_find_the_others_of_their_group_by_the_bits_
 {
     journey j = { NULL, NULL, 0, voronoi_walk, NULL, 0 };
     site_start(63);
-    voronoi_open(&group);
+    voronoi_open(to_group);
     j.root = voronoi_make(&j.seen);
     j.type = delaunay_type;
     travel(&j);
@@ -498,7 +498,7 @@ TEST(structures_olden, voronoi_an_edge_taken_for_the_first_of_its_group_is_misal
 {
     uint64_t seen = 0;
     site_start(63);
-    voronoi_open(&none);
+    voronoi_open(NULL);
     refuse_graph(voronoi_make(&seen), delaunay_type, HAUL_ERROR_GRAPH, "", NULL,
                  "a misaligned pointer");
     voronoi_close();
@@ -546,15 +546,16 @@ HAUL_FUNCTION(is_processor, bh_tree, here->argument && (int)here->index < *(cons
 static void bh_open(size_t kinds)
 {
     static const haul_case body_or_cell[] = { { BODY, &body_type, 0 }, { CELL, &cell_type, 0 } };
-    haul_rule either = { .choice = HAUL_SWITCH_TARGET(bh_node, type, body_or_cell) };
+    haul_switch either = HAUL_SWITCH_TARGET(bh_node, type, body_or_cell);
     static const haul_field body_fields[] = { HAUL_OBJECT(bh_body, next, &body_type),
                                           HAUL_OBJECT(bh_body, proc_next, &body_type) };
-    const haul_field cell_fields[] = { HAUL_OBJECT_EACH_BY(bh_cell, subp, NULL, &either),
+    haul_field cell_fields[] = { HAUL_ADDRESS(bh_cell, subp),
                                    HAUL_OBJECT(bh_cell, next, &cell_type) };
-    const haul_field tree_fields[] = { HAUL_CHOICE(bh_tree, root, &either),
+    haul_field tree_fields[] = { HAUL_ADDRESS(bh_tree, root),
                                    HAUL_EACH(bh_tree, bodytab, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)),
                                    HAUL_EACH(bh_tree, bodiesperproc, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)) };
-    either.choice.case_count = kinds;
+    either.case_count = kinds;
+    cell_fields[0].type_switch = tree_fields[0].type_switch = either;
     body_type = OPEN(bh_body, body_fields);
     cell_type = OPEN(bh_cell, cell_fields);
     tree_type = OPEN(bh_tree, tree_fields);

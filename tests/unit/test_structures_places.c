@@ -256,8 +256,7 @@ static void bvh_open(uintptr_t tag_bits, size_t alignment)
     NodeRef_type = OPEN(NodeRef, reference_fields);
     AABBNode4_type = OPEN(AABBNode4, node_fields, .alignment = alignment);
     AABBNodeMB4_type = OPEN(AABBNodeMB4, moving_fields, .alignment = alignment);
-    CHECK_STATUS(haul_type_bytes(type_context(), "Triangle4", sizeof(Triangle4), &Triangle4_type), HAUL_OK);
-    CHECK_STATUS(haul_type_set_alignment(Triangle4_type, 16), HAUL_OK);
+    Triangle4_type = type_new(&(const haul_struct)HAUL_PLAIN(Triangle4, NULL, .alignment = 16));
     BVH4_type = OPEN(BVH4, bvh_fields);
 }
 

@@ -32,12 +32,11 @@ static haul_type *redisReply_type;
 HAUL_FUNCTION(has_text, redisReply, self->type == REPLY_STRING || self->type == REPLY_STATUS ||
                        self->type == REPLY_ERROR || self->type == REPLY_DOUBLE)
 
-static void replies_open(const haul_rule *is_array)
+static void replies_open(const haul_field *elements)
 {
     const haul_field fields[] = {
         HAUL_ARRAY(redisReply, str, HAUL_COUNT_PLUS(redisReply, len, 1), .when = HAUL_WHEN_FN(has_text)),
-        HAUL_POINTERS_BY(redisReply, element, &redisReply_type, is_array,
-                         HAUL_COUNT(redisReply, elements)),
+        *elements,
     };
     redisReply_type = OPEN(redisReply, fields);
     type_close(redisReply_type);
@@ -112,9 +111,10 @@ static void replies_walk(void *argument)
 
 TEST(structures_replies, redisReply_is_text_or_an_array_of_replies_or_a_number_as_its_type_says)
 {
+    const haul_field elements = HAUL_POINTERS(redisReply, element, &redisReply_type, HAUL_COUNT(redisReply, elements), .when = HAUL_EQUALS(redisReply, type, REPLY_ARRAY));
     journey j = { NULL, NULL, 0, replies_walk, NULL, 0 };
     site_start(110);
-    replies_open(&array);
+    replies_open(&elements);
     j.root = replies_make(&j.seen);
     j.type = redisReply_type;
     travel(&j);
@@ -124,9 +124,10 @@ TEST(structures_replies, redisReply_is_text_or_an_array_of_replies_or_a_number_a
 
 TEST(structures_replies, redisReply_elements_of_what_is_no_array_are_refused)
 {
+    const haul_field elements = HAUL_POINTERS(redisReply, element, &redisReply_type, HAUL_COUNT(redisReply, elements));
     uint64_t seen = 0;
     site_start(110);
-    replies_open(&always);
+    replies_open(&elements);
     refuse_graph(replies_make(&seen), redisReply_type, HAUL_ERROR_GRAPH, "", NULL,
                  "outside any process's address range");
     haul_type_free(&redisReply_type);

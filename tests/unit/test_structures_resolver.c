@@ -55,9 +55,7 @@ static void resolver_open(int has_block)
     };
     sock_in_type = type_open("sock_in", sizeof(sock_in), NULL, 0);
     sock_in6_type = type_open("sock_in6", sizeof(sock_in6), NULL, 0);
-    addressinfo_type = OPEN(addressinfo, fields);
-    if (has_block)
-        CHECK_STATUS(haul_type_set_size(addressinfo_type, block_bytes), HAUL_OK);
+    addressinfo_type = OPEN(addressinfo, fields, .size_fn = has_block ? block_bytes : NULL);
     type_close(addressinfo_type);
 }
 

@@ -280,7 +280,7 @@ TEST(structures, PARR_an_array_of_pointers_described_as_one_of_objects_is_refuse
         HAUL_ADDRESS(aiScene, mMeshes, .target = &mesh_type, .count = HAUL_COUNT(aiScene, mNumMeshes)),
     };
     /* mPrimitiveTypes and mNumVertices, which may be 0 where addresses are low */
-    uint32_t fields[2];
+    uint32_t firsts[2];
     aiScene *scene;
     haul_type *type;
     yard_open(1 << 22, 42);
@@ -292,9 +292,9 @@ TEST(structures, PARR_an_array_of_pointers_described_as_one_of_objects_is_refuse
     type = scene_open(as_fields, sizeof as_fields / sizeof *as_fields);
     yard_commit(type);
     scene = scene_of_one_make();
-    memcpy(fields, scene->mMeshes, sizeof fields);
+    memcpy(firsts, scene->mMeshes, sizeof firsts);
     yard_refuse(scene, type, 1, HAUL_ERROR_GRAPH,
-                fields[1] != 0 ? "root.mMeshes.mVertices" : "root.mMeshes.mFaces",
+                firsts[1] != 0 ? "root.mMeshes.mVertices" : "root.mMeshes.mFaces",
                 "outside any process's address range");
     scene_close(&type);
 }

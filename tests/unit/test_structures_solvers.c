@@ -69,7 +69,7 @@ HAUL_FUNCTION(aij_starts, Mat_SeqAIJ, mat_of(here) ? mat_of(here)->rmap->n + 1 :
 HAUL_FUNCTION(dense_values, Mat_SeqDense, (int64_t)self->lda *mat_of(here)->cmap->n)
 HAUL_FUNCTION(dense_rows, Mat_SeqDense, mat_of(here)->rmap->n)
 
-static void mats_open(const haul_rule *of_starts)
+static void mats_open(const haul_field *starts)
 {
     static const haul_field layout_fields[] = { HAUL_ARRAY(PetscLayout, range,
                                                        HAUL_COUNT_PLUS(PetscLayout, size, 1)) };
@@ -88,7 +88,7 @@ static void mats_open(const haul_rule *of_starts)
     const haul_field aij_fields[] = {
         HAUL_ARRAY(Mat_SeqAIJ, imax, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
         HAUL_ARRAY(Mat_SeqAIJ, ilen, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
-        HAUL_ARRAY_BY(Mat_SeqAIJ, i, of_starts, HAUL_COUNT_FN(aij_starts)),
+        *starts,
         HAUL_ARRAY(Mat_SeqAIJ, j, HAUL_COUNT(Mat_SeqAIJ, maxnz)),
         HAUL_ARRAY(Mat_SeqAIJ, diag, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
         HAUL_ARRAY(Mat_SeqAIJ, a, HAUL_COUNT(Mat_SeqAIJ, maxnz)),
@@ -272,16 +272,18 @@ static int64_t mats_walk(void *root, size_t count)
 TEST(structures,
      PETSc_matrices_that_take_their_sizes_from_shared_layouts_and_their_kinds_from_names)
 {
+    const haul_field starts = HAUL_ARRAY(Mat_SeqAIJ, i, HAUL_COUNT_FN(aij_starts), .ancestor = HAUL_PARENT);
     yard_open(1 << 20, 120);
-    mats_open(&ask);
+    mats_open(&starts);
     yard_prove(mats_make(), mats_type, 1, mats_walk);
     mats_end();
 }
 
 TEST(structures, PETSc_a_size_that_forgets_to_ask_for_the_parent_is_refused)
 {
+    const haul_field starts = HAUL_ARRAY(Mat_SeqAIJ, i, HAUL_COUNT_FN(aij_starts));
     yard_open(1 << 20, 121);
-    mats_open(&always);
+    mats_open(&starts);
     yard_refuse(mats_make(), mats_type, 1, HAUL_ERROR_GRAPH, "root.mat[0].data.i",
                 "its callback answered -1");
     mats_end();
@@ -532,19 +534,10 @@ static haul_type *list_of(haul_type *of)
     return instance;
 }
 
-static void foam_open(const haul_rule *of_link)
+static void foam_open(int64_t base)
 {
     static const haul_field ulist_fields[] = { HAUL_ADDRESS(UList, v, .target = &list_element, .count = HAUL_COUNT(UList, size)) };
-    static const haul_field pointer_fields[] = { { "patch",
-                                               HAUL_FIELD_POINTER,
-                                               0,
-                                               sizeof(void *),
-                                               0,
-                                               NULL,
-                                               1,
-                                               { HAUL_ONE, HAUL_ONE, HAUL_ONE },
-                                               0,
-                                               &of_class } };
+    static const haul_field pointer_fields[] = { { .name = "patch", .kind = HAUL_FIELD_POINTER, .bytes = sizeof(void *), .type_switch = HAUL_SWITCH_FN(patch_kind, patch_kinds) } };
     static const haul_field mesh_fields[] = { HAUL_EMBED(mesh, lower, &ints_type),
                                           HAUL_EMBED(mesh, upper, &ints_type),
                                           HAUL_EMBED(mesh, boundary, &patches_type) };
@@ -561,14 +554,14 @@ static void foam_open(const haul_rule *of_link)
     static const haul_field parcel_fields[] = { HAUL_ADDRESS(parcel, virtuals, .ownership = HAUL_EXTERNAL),
                                             HAUL_EMBED(parcel, link, &link_type),
                                             HAUL_OBJECT(parcel, of, &mesh_type) };
-    const haul_field link_fields[] = { HAUL_OBJECT_BY(dl_link, prev, &parcel_type, of_link),
-                                   HAUL_OBJECT_BY(dl_link, next, &parcel_type, of_link) };
+    const haul_field link_fields[] = { HAUL_ADDRESS(dl_link, prev, .target = &parcel_type, .base = base),
+                                   HAUL_ADDRESS(dl_link, next, .target = &parcel_type, .base = base) };
     const haul_field foam_fields[] = {
         HAUL_OBJECT(foam, of, &mesh_type),
         HAUL_EMBED(foam, symmetric, &matrix_type),
         HAUL_EMBED(foam, full, &matrix_type),
-        HAUL_OBJECT_BY(foam, parcels.first, &parcel_type, of_link),
-        HAUL_OBJECT_BY(foam, parcels.last, &parcel_type, of_link),
+        HAUL_ADDRESS(foam, parcels.first, .target = &parcel_type, .base = base),
+        HAUL_ADDRESS(foam, parcels.last, .target = &parcel_type, .base = base),
     };
     CHECK_STATUS(haul_type_parameter(type_context(), "T", &list_element), HAUL_OK);
     CHECK_STATUS(haul_type_bytes(type_context(), "int", sizeof(int), &int_type), HAUL_OK);
@@ -715,7 +708,7 @@ TEST(structures,
      OpenFOAM_lists_of_anything_patches_by_their_virtual_tables_and_parcels_by_links_within_them)
 {
     yard_open(1 << 20, 123);
-    foam_open(&hook);
+    foam_open(HAUL_CONTAINER_OF(parcel, link));
     yard_prove(foam_make(), foam_type, 1, foam_walk);
     foam_end();
 }
@@ -723,7 +716,7 @@ TEST(structures,
 TEST(structures, OpenFOAM_a_link_taken_for_the_beginning_of_its_parcel_is_refused)
 {
     yard_open(1 << 20, 124);
-    foam_open(&start);
+    foam_open(0);
     yard_refuse(foam_make(), foam_type, 1, HAUL_ERROR_GRAPH, "root.parcels.first.link.next",
                 "one address is reached as a parcel and as a mesh");
     foam_end();

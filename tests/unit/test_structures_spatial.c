@@ -258,7 +258,7 @@ HAUL_FUNCTION(is_sub_node, SHPTreeNode, (int)here->index < self->nSubNodes)
 HAUL_FUNCTION(node_shapes, SHPTreeNode, self->nShapeCount)
 HAUL_FUNCTION(shape_vertices, SHPObject, self->nVertices)
 
-static void shapes_open(const haul_rule *of_place)
+static void shapes_open(const haul_field *places)
 {
     static const haul_field shape_fields[] = {
         HAUL_ARRAY(SHPObject, panPartStart, HAUL_COUNT(SHPObject, nParts)),
@@ -271,7 +271,7 @@ static void shapes_open(const haul_rule *of_place)
     const haul_field node_fields[] = {
         HAUL_ARRAY(SHPTreeNode, panShapeIds, HAUL_COUNT(SHPTreeNode, nShapeCount)),
         HAUL_POINTERS(SHPTreeNode, papsShapeObj, &shape_type, HAUL_COUNT_FN(node_shapes)),
-        HAUL_OBJECT_EACH_BY(SHPTreeNode, apsSubNode, &shape_node_type, of_place),
+        *places,
     };
     static const haul_field tree_fields[] = { HAUL_ADDRESS(SHPTree, hSHP, .ownership = HAUL_EXTERNAL),
                                           HAUL_OBJECT(SHPTree, psRoot, &shape_node_type) };
@@ -352,16 +352,18 @@ static int64_t shapes_walk(void *root, size_t count)
 
 TEST(structures, shapelib_trees_of_which_a_node_uses_the_first_of_its_places)
 {
+    const haul_field places = HAUL_EACH(SHPTreeNode, apsSubNode, .target = &shape_node_type, .when = HAUL_WHEN_FN(is_sub_node));
     yard_open(1 << 20, 161);
-    shapes_open(&is_used);
+    shapes_open(&places);
     yard_prove(shapes_make(), tree_type, 1, shapes_walk);
     YARD_END(&shape_type, &shape_node_type, &tree_type);
 }
 
 TEST(structures, shapelib_a_place_that_is_not_used_is_refused_when_it_is_followed)
 {
+    const haul_field places = HAUL_EACH(SHPTreeNode, apsSubNode, .target = &shape_node_type);
     yard_open(1 << 20, 162);
-    shapes_open(&always);
+    shapes_open(&places);
     yard_refuse(shapes_make(), tree_type, 1, HAUL_ERROR_GRAPH, "root.psRoot.apsSubNode[3]",
                 "outside any process's address range");
     YARD_END(&shape_type, &shape_node_type, &tree_type);

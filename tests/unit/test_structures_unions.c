@@ -107,36 +107,27 @@ static int64_t numbers_of(const haul_here *here)
     return (int64_t) * (const uint32_t *)here->target + 1;
 }
 
-#define OP_IS(kind)                                                                                \
-    {                                                                                              \
-        .when = HAUL_EQUALS(VdbeOp, p4type, kind)                                                  \
-    }
+#define OP_IS(kind) .when = HAUL_EQUALS(VdbeOp, p4type, kind)
 
 /* `array`: the kind of the arm ai. */
 static void vdbe_types(int array)
 {
-    static const haul_rule coll = OP_IS(P4_COLLSEQ), i = OP_IS(P4_INT32),
-                           program = OP_IS(P4_SUBPROGRAM), table = OP_IS(P4_TABLE),
-                           dynamic = OP_IS(P4_DYNAMIC), function = OP_IS(P4_FUNCDEF),
-                           key = OP_IS(P4_KEYINFO), mem = OP_IS(P4_MEM), real = OP_IS(P4_REAL),
-                           i64 = OP_IS(P4_INT64), ctx = OP_IS(P4_FUNCCTX);
-    const haul_rule ai = OP_IS(array);
     const haul_field fields[] = {
-        HAUL_STRING(VdbeOp, p4.z, .when = HAUL_EQUALS(VdbeOp, p4type, P4_STATIC), .maybe_static = 1),
-        HAUL_OBJECT_BY(VdbeOp, p4.pColl, &CollSeq_type, &coll),
-        HAUL_DATA_BY(VdbeOp, p4.i, &i),
-        HAUL_OBJECT_BY(VdbeOp, p4.pProgram, &SubProgram_type, &program),
-        HAUL_OBJECT_BY(VdbeOp, p4.pTab, &Table_type, &table),
-        HAUL_STRING_BY(VdbeOp, p4.z, &dynamic),
-        HAUL_OBJECT_BY(VdbeOp, p4.pFunc, &FuncDef_type, &function),
-        HAUL_OBJECT_BY(VdbeOp, p4.pKeyInfo, &KeyInfo_type, &key),
-        HAUL_SKIP(VdbeOp, p4.p, .when = HAUL_EQUALS(VdbeOp, p4type, P4_EXPR)),
-        HAUL_ARRAY_BY(VdbeOp, p4.pMem, &mem, HAUL_ONE),
-        HAUL_ADDRESS(VdbeOp, p4.p, .when = HAUL_EQUALS(VdbeOp, p4type, P4_VTAB), .ownership = HAUL_EXTERNAL),
-        HAUL_ARRAY_BY(VdbeOp, p4.pReal, &real, HAUL_ONE),
-        HAUL_ARRAY_BY(VdbeOp, p4.pI64, &i64, HAUL_ONE),
-        HAUL_ARRAY_BY(VdbeOp, p4.ai, &ai, HAUL_COUNT_FN(numbers_of)),
-        HAUL_OBJECT_BY(VdbeOp, p4.pCtx, &context_type, &ctx),
+        HAUL_STRING(VdbeOp, p4.z, OP_IS(P4_STATIC), .maybe_static = 1),
+        HAUL_OBJECT(VdbeOp, p4.pColl, &CollSeq_type, OP_IS(P4_COLLSEQ)),
+        HAUL_RAW(VdbeOp, p4.i, OP_IS(P4_INT32)),
+        HAUL_OBJECT(VdbeOp, p4.pProgram, &SubProgram_type, OP_IS(P4_SUBPROGRAM)),
+        HAUL_OBJECT(VdbeOp, p4.pTab, &Table_type, OP_IS(P4_TABLE)),
+        HAUL_STRING(VdbeOp, p4.z, OP_IS(P4_DYNAMIC)),
+        HAUL_OBJECT(VdbeOp, p4.pFunc, &FuncDef_type, OP_IS(P4_FUNCDEF)),
+        HAUL_OBJECT(VdbeOp, p4.pKeyInfo, &KeyInfo_type, OP_IS(P4_KEYINFO)),
+        HAUL_SKIP(VdbeOp, p4.p, OP_IS(P4_EXPR)),
+        HAUL_ARRAY(VdbeOp, p4.pMem, HAUL_ONE, OP_IS(P4_MEM)),
+        HAUL_ADDRESS(VdbeOp, p4.p, OP_IS(P4_VTAB), .ownership = HAUL_EXTERNAL),
+        HAUL_ARRAY(VdbeOp, p4.pReal, HAUL_ONE, OP_IS(P4_REAL)),
+        HAUL_ARRAY(VdbeOp, p4.pI64, HAUL_ONE, OP_IS(P4_INT64)),
+        HAUL_ARRAY(VdbeOp, p4.ai, HAUL_COUNT_FN(numbers_of), OP_IS(array)),
+        HAUL_OBJECT(VdbeOp, p4.pCtx, &context_type, OP_IS(P4_FUNCCTX)),
     };
     VdbeOp_type = OPEN(VdbeOp, fields);
 }

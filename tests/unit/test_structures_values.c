@@ -59,12 +59,12 @@ static haul_type *Mem_type, *value_store_type;
 
 HAUL_FUNCTION(text_bytes, Mem, self->n + (self->flags & MEM_Term ? 1 : 0))
 
-static void values_open(const haul_rule *text)
+static void values_open(const haul_field *text)
 {
     const haul_field fields[] = {
         HAUL_RAW(Mem, u.i, .when = HAUL_NO_BIT(Mem, flags, MEM_Agg)),
         HAUL_ARRAY(Mem, u.pDef, HAUL_ONE, .when = HAUL_ANY_BIT(Mem, flags, MEM_Agg)),
-        HAUL_BYTES_BY(Mem, z, text, HAUL_COUNT_FN(text_bytes)),
+        *text,
         HAUL_ADDRESS(Mem, db, .ownership = HAUL_BORROWED),
         HAUL_BYTES(Mem, zMalloc, HAUL_COUNT(Mem, szMalloc), .when = HAUL_BETWEEN(Mem, szMalloc, 1, INT32_MAX)),
         HAUL_ADDRESS(Mem, xDel, .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn), .ownership = HAUL_EXTERNAL),
@@ -259,9 +259,10 @@ static void values_walk(void *argument)
 TEST(structures_values,
      COND_values_have_texts_and_buffers_where_their_flags_say_so_and_null_where_they_do_not)
 {
+    const haul_field text = HAUL_BYTES(Mem, z, HAUL_COUNT_FN(text_bytes), .when = HAUL_ANY_BIT(Mem, flags, MEM_Str | MEM_Blob), .maybe_static = 1);
     journey j = { NULL, NULL, 0, values_walk, NULL, 0 };
     site_start(24);
-    values_open(&has_text);
+    values_open(&text);
     j.root = values_make(&j.seen);
     j.type = value_store_type;
     travel(&j);
@@ -272,13 +273,14 @@ TEST(structures_values,
 TEST(structures_values,
      COND_a_text_that_is_followed_whatever_the_flags_say_is_refused_where_it_is_stale)
 {
+    const haul_field text = HAUL_BYTES(Mem, z, HAUL_COUNT_FN(text_bytes), .maybe_static = 1);
     uint64_t seen = 0;
     value_store *s;
     site_start(24);
     s = values_make(&seen);
     s->aMem[1].flags = MEM_Null;
     s->aMem[1].z = (char *)the.memory + SITE_BYTES;
-    values_open(&always);
+    values_open(&text);
     refuse_graph(s, value_store_type, HAUL_ERROR_GRAPH, "root.aMem[1].z", "",
                  "the range it leads to is not readable");
     values_close();

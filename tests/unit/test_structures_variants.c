@@ -151,22 +151,15 @@ HAUL_FUNCTION(values_are_keys, GHashTable, self->values == self->keys)
 HAUL_FUNCTION(slot_is_used, GHashTable, self->hashes[here->index] >= 2)
 HAUL_FUNCTION(small_bytes, GHashTable, self->size * sizeof(unsigned))
 
+static const haul_field in_use = { .when = HAUL_WHEN_FN(slot_is_used) };
+
 /* What is searched by addresses moves there, and must not come back. */
 #define TABLE_ROWS(way)                                                                            \
-    HAUL_POINTERS_BY(GHashTable, keys, &key_of,                                                    \
-                     HAUL_RULE(.when = HAUL_WHEN_FN(keys_are_big), .each = &in_use, .direction = way),  \
-                     HAUL_COUNT(GHashTable, size)),                                                   \
-        HAUL_BYTES_BY(GHashTable, keys,                                                            \
-                      HAUL_RULE(.when = HAUL_WHEN_FN(keys_are_small), .direction = way),                \
-                      HAUL_COUNT_FN(small_bytes)),                                                       \
-        HAUL_ARRAY_BY(GHashTable, hashes, HAUL_RULE(.direction = way), HAUL_COUNT(GHashTable, size)), \
-        HAUL_POINTERS_BY(                                                                          \
-            GHashTable, values, &value_of,                                                         \
-            HAUL_RULE(.when = HAUL_WHEN_FN(values_are_big), .each = &in_use, .direction = way),         \
-            HAUL_COUNT(GHashTable, size)),                                                            \
-        HAUL_BYTES_BY(GHashTable, values,                                                          \
-                      HAUL_RULE(.when = HAUL_WHEN_FN(values_are_small), .direction = way),              \
-                      HAUL_COUNT_FN(small_bytes)),                                                       \
+    HAUL_ADDRESS(GHashTable, keys, .levels = 2, .target = &key_of, .count = HAUL_COUNT(GHashTable, size), .when = HAUL_WHEN_FN(keys_are_big), .each_pointer = &in_use, .transfer = way), \
+        HAUL_BYTES(GHashTable, keys, HAUL_COUNT_FN(small_bytes), .when = HAUL_WHEN_FN(keys_are_small), .transfer = way), \
+        HAUL_ARRAY(GHashTable, hashes, HAUL_COUNT(GHashTable, size), .transfer = way), \
+        HAUL_ADDRESS(GHashTable, values, .levels = 2, .target = &value_of, .count = HAUL_COUNT(GHashTable, size), .when = HAUL_WHEN_FN(values_are_big), .each_pointer = &in_use, .transfer = way), \
+        HAUL_BYTES(GHashTable, values, HAUL_COUNT_FN(small_bytes), .when = HAUL_WHEN_FN(values_are_small), .transfer = way), \
         HAUL_ADDRESS(GHashTable, values, .when = HAUL_WHEN_FN(values_are_keys), .ownership = HAUL_BORROWED),        \
         HAUL_ADDRESS(GHashTable, hash_func, .ownership = HAUL_EXTERNAL),                                            \
         HAUL_ADDRESS(GHashTable, key_equal_func, .ownership = HAUL_EXTERNAL),                                       \
@@ -467,7 +460,7 @@ static int64_t is_end(const haul_here *here)
 
 static const haul_case entry_cases[] = { { 0, &entry_of, 0 }, { 1, &sequence_type, 0 } };
 
-static void sequence_open(const haul_rule *of_data)
+static void sequence_open(const haul_field *data)
 {
     static const haul_field item_fields[] = { HAUL_STRING(item, name) };
     static const haul_field fields[] = { HAUL_OBJECT(GSequence, end_node, &sequence_node_type),
@@ -477,7 +470,7 @@ static void sequence_open(const haul_rule *of_data)
         HAUL_OBJECT(GSequenceNode, parent, &sequence_node_type),
         HAUL_OBJECT(GSequenceNode, left, &sequence_node_type),
         HAUL_OBJECT(GSequenceNode, right, &sequence_node_type),
-        HAUL_OBJECT_BY(GSequenceNode, data, of_data->choice.cases ? NULL : &entry_of, of_data)
+        *data,
     };
     CHECK_STATUS(haul_type_parameter(type_context(), "entry", &entry_of), HAUL_OK);
     item_type = YARD_TYPE(item, item_fields);
@@ -557,16 +550,18 @@ static int64_t sequence_walk(void *root, size_t count)
 
 TEST(structures, GSequence_whose_last_node_leads_back_to_it)
 {
+    const haul_field data = HAUL_ADDRESS(GSequenceNode, data, .type_switch = HAUL_SWITCH_FN(is_end, entry_cases));
     yard_open(1 << 20, 113);
-    sequence_open(&by_place);
+    sequence_open(&data);
     yard_prove(sequence_make(), sequence_of_items, 1, sequence_walk);
     YARD_END(&sequence_of_items, &sequence_type, &sequence_node_type, &item_type, &entry_of);
 }
 
 TEST(structures, GSequence_whose_end_is_taken_for_an_entry_is_refused_with_both_paths)
 {
+    const haul_field data = HAUL_ADDRESS(GSequenceNode, data, .target = &entry_of);
     yard_open(1 << 20, 114);
-    sequence_open(&always);
+    sequence_open(&data);
     yard_refuse(sequence_make(), sequence_of_items, 1, HAUL_ERROR_GRAPH, "root.end_node.data",
                 "one address is reached as a item and as a GSequence<item>");
     CHECK_STR(yard.refused.other_path, "root");

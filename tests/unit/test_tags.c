@@ -137,23 +137,15 @@ typedef struct packed {
 
 TEST(tags, high_tags_go_with_biases_and_with_fields_off_the_grid)
 {
-    haul_field field = { "values",
-                     HAUL_FIELD_POINTER,
-                     offsetof(packed, values),
-                     sizeof(uintptr_t),
-                     sizeof(int32_t),
-                     NULL,
-                     1,
-                     { HAUL_COUNT(packed, n), HAUL_ONE, HAUL_ONE },
-                     1,
-                     NULL };
+    haul_field field = { .name = "values", .kind = HAUL_FIELD_POINTER, .offset = offsetof(packed, values), .bytes = sizeof(uintptr_t), .element_bytes = sizeof(int32_t), .count = HAUL_COUNT(packed, n), .packed = 1 };
     haul_type *type;
     packed *p;
     int32_t *values;
     if (!HAS_ROOM)
         return;
     lab_start();
-    field.rule = &rule;
+    field.tag_bits = TAGS;
+    field.base = sizeof(int32_t);
     CHECK_STATUS(type_make("packed", sizeof(packed), &field, 1, &type), HAUL_OK);
     type_commit(type);
     p = take(sizeof *p, 4);
@@ -489,14 +481,13 @@ TEST(tags, every_allocation_for_tagged_pointers_can_fail_H1_H2)
 
 TEST(tags, tag_bits_that_every_address_has_are_refused)
 {
-    haul_rule rule = { .tag_bits = TAGS | 0x1000 };
-    haul_field field = HAUL_OBJECT_BY(stamped, next, &stamped_type, &rule);
+    haul_field field = HAUL_ADDRESS(stamped, next, .target = &stamped_type, .tag_bits = TAGS | 0x1000);
     CHECK_STATUS(type_make("stamped", sizeof(stamped), &field, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
     CHECK_STR(type_error()->path, "stamped.next");
     CHECK_HAS(type_error()->text, "hold bits 12 to 23, which every address has");
     haul_type_free(&stamped_type);
-    rule.tag_bits = TAGS | 63;
+    field.tag_bits = TAGS | 63;
     CHECK_STATUS(type_make("stamped", sizeof(stamped), &field, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
     CHECK_HAS(type_error()->text,

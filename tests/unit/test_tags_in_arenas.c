@@ -38,7 +38,7 @@ static void ticket_open(void)
         HAUL_ADDRESS(ticket, next, .target = &ticket_type, .tag_bits = HAUL_HIGH_TAGS),
         HAUL_ADDRESS(ticket, other, .target = &ticket_type, .ownership = HAUL_BORROWED, .tag_bits = HAUL_HIGH_TAGS),
     };
-    fields[0].unaligned = fields[1].unaligned = 1;
+    fields[0].packed = fields[1].packed = 1;
     CHECK_STATUS(type_make("ticket", sizeof(ticket), fields, 2, &ticket_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(ticket_type), HAUL_OK);
 }

@@ -135,7 +135,6 @@ TEST(type, rows_can_be_added_until_commit_and_in_any_order)
     CHECK_STR(walk->slots[2].name, "name");
     CHECK_STATUS(haul_type_add(self, &mesh_fields[0], 1), HAUL_ERROR_STATE);
     CHECK_EQ(type_error()->status, HAUL_ERROR_STATE);
-    CHECK_STATUS(haul_type_set_alignment(self, 16), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_commit(self), HAUL_OK);
     haul_type_free(&mesh_type);
 }
@@ -302,9 +301,8 @@ typedef struct cloud {
 TEST(type, embedded_structs_without_pointers_add_nothing)
 {
     haul_type *point_type = made("point", sizeof(point), NULL, 0), *type;
-    haul_field fields[] = { HAUL_EMBED(cloud, points, NULL) };
+    haul_field fields[] = { HAUL_EMBED(cloud, points, &point_type) };
     const haul__walk *walk;
-    fields[0].target = &point_type;
     type = made("cloud", sizeof(cloud), fields, 1);
     walk = committed(type);
     CHECK_EQ(walk->kind, HAUL__WALK_PLAIN);
@@ -328,10 +326,9 @@ TEST(type, skipped_fields_of_embedded_structs_are_holes)
 {
     static const haul_field cache_fields[] = { HAUL_SKIP(cache, dropped) };
     haul_type *cache_type = made("cache", sizeof(cache), cache_fields, 1), *type;
-    haul_field fields[] = { HAUL_EMBED(holder, few, NULL), HAUL_EMBED(holder, many, NULL) };
+    haul_field fields[] = { HAUL_EMBED(holder, few, &cache_type), HAUL_EMBED(holder, many, &cache_type) };
     const haul__walk *walk;
     size_t size;
-    fields[0].target = fields[1].target = &cache_type;
     type = made("holder", sizeof(holder), fields, 2);
     CHECK_STATUS(haul_type_size(type, &size), HAUL_OK); /* still open */
     CHECK_EQ(size, 102 * sizeof(int));
@@ -365,8 +362,8 @@ TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slots[0].levels, 2);
     CHECK_EQ(walk->slots[0].unit, 1);
-    CHECK_EQ(walk->slots[0].count2.kind, HAUL_COUNT_KIND_TERMINATED);
-    CHECK_EQ(walk->slots[1].count2.field[0].offset, offsetof(chars, m));
+    CHECK_EQ(walk->slots[0].shape[1].kind, HAUL_COUNT_KIND_TERMINATED);
+    CHECK_EQ(walk->slots[1].shape[1].field[0].offset, offsetof(chars, m));
     CHECK_EQ(walk->slots[2].levels, 3);
     CHECK_EQ(walk->slots[2].shape[2].plus, 4);
     CHECK_EQ(walk->slots[2].unit, sizeof(double));
@@ -403,7 +400,7 @@ TEST(type, a_target_of_plain_elements_is_plain_bytes)
 
 TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
 {
-    haul_field fields[] = { HAUL_ARRAY(csr, a, HAUL_FIXED(1), .packed = 1), HAUL_OBJECT(csr, b, NULL) };
+    haul_field fields[] = { HAUL_ARRAY(csr, a, HAUL_FIXED(1), .packed = 1), HAUL_ARRAY(csr, b, HAUL_ONE) };
     haul_type *type;
     const haul__walk *walk;
     fields[0].offset = 3;
@@ -417,13 +414,12 @@ TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
 
 TEST(type, a_declared_alignment_is_kept_by_what_embeds_the_type)
 {
-    haul_type *line = made("line", 128, NULL, 0), *type;
-    haul_field fields[] = { HAUL_EMBED(cloud, points, NULL) };
+    const haul_struct of_line = { .name = "line", .bytes = 128, .alignment = 64 };
+    haul_type *line = type_new(&of_line), *type;
+    haul_field fields[] = { HAUL_EMBED(cloud, points, &line) };
     const haul__walk *walk;
-    fields[0].target = &line;
     fields[0].offset = 64;
     fields[0].bytes = 256;
-    CHECK_STATUS(haul_type_set_alignment(line, 64), HAUL_OK);
     type = made("around", 320, fields, 1);
     walk = committed(type);
     CHECK_EQ(walk->alignment, 64);
@@ -568,10 +564,9 @@ TEST(type, queries_answer_the_same_before_and_after_commit)
 TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
 {
     haul_type *none = NULL, *type;
-    haul_field fields[] = { HAUL_EMBED(room, box, NULL) };
+    haul_field fields[] = { HAUL_EMBED(room, box, &none) };
     size_t size = 7, lower, extent;
     haul_field_info field;
-    fields[0].target = &none;
     type = made("open", sizeof(room), fields, 1);
     CHECK_STATUS(haul_type_size(type, &size), HAUL_ERROR_TYPE);
     CHECK_EQ(size, 0);
@@ -588,7 +583,6 @@ TEST(type, queries_refuse_nothing_and_what_embeds_nothing)
     CHECK_STATUS(haul_type_get_field(type, 0, NULL), HAUL_ERROR_ARGUMENT);
     CHECK(haul_type_name(NULL) == NULL && haul_type_field_count(NULL) == 0 &&
           !haul_type_committed(NULL));
-    CHECK_STATUS(haul_type_error(NULL)->status, HAUL_ERROR_ARGUMENT);
     CHECK(haul__type_walk(NULL) == NULL);
     haul_type_free(&type);
 }
@@ -614,7 +608,7 @@ TEST(type, iteration_gives_the_rows_in_order_of_their_offsets)
         CHECK_EQ(field.count, 1);
         CHECK_EQ(field.element_bytes, sizeof(corner));
         CHECK_EQ(field.levels, 1);
-        CHECK_EQ(field.counts->kind, HAUL_COUNT_KIND_ONE);
+        CHECK_EQ(field.counts[0].kind, HAUL_COUNT_KIND_ONE);
         committed(box_type);
     }
     haul_type_free(&box_type);

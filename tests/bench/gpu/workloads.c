@@ -335,16 +335,15 @@ static void make_dense(gpu_workload *made, size_t q, size_t n, int selective)
  */
 static haul_count shape_of(const gpu_field *field)
 {
-    static const haul_count one = HAUL_ONE;
-    haul_count shape = one;
+    haul_count shape = HAUL_ONE;
     if (field->count_at == GPU_NO_COUNT)
-        return one;
+        return shape;
     shape.kind = HAUL_COUNT_KIND_PRODUCT;
-    shape.field_count = 1;
+    shape.fields = 1;
     shape.field[0].offset = field->count_at;
     shape.field[0].bytes = sizeof(int64_t);
-    shape.field[0].is_signed = 1;
-    shape.add = 0;
+    shape.field[0].sign = 1;
+    shape.plus = 0;
     return shape;
 }
 
@@ -361,40 +360,42 @@ static int64_t chosen_count(const haul_here *here)
 static haul_field row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
                        int chosen_only)
 {
-    static const haul_count one = HAUL_ONE;
+    static const haul_count chosen = HAUL_COUNT_FN(chosen_count);
     haul_field row;
     memset(&row, 0, sizeof(row));
     row.name = field->name;
     row.kind = HAUL_FIELD_POINTER;
     row.offset = field->at;
-    row.field_bytes = sizeof(void *);
+    row.bytes = sizeof(void *);
     row.element_bytes = field->target ? 0 : sizeof(uint64_t);
     row.target = field->target ? &types[field->target - made->kind] : NULL;
-    row.levels = 1;
-    row.shape[0] = shape_of(field);
-    row.shape[1] = row.shape[2] = one;
-    if (chosen_only && !field->target) {
-        row.shape[0] = one;
-        row.shape[0].kind = HAUL_COUNT_KIND_FUNCTION;
-        row.shape[0].function = chosen_count;
-    }
+    row.count = chosen_only && !field->target ? chosen : shape_of(field);
     return row;
 }
 
 static void make_types(const gpu_workload *made, haul_type **types, int chosen_only)
 {
+    static haul_context *context; /* of all types, as long as the program */
     haul_field rows[GPU_FIELDS];
+    haul_struct what;
     unsigned i, f;
+    if (!context && haul_context_create(NULL, &context) != HAUL_OK)
+        gpu_die(made->name, "haul_context_create");
     for (i = 0; i < made->kind_count; i++) {
         const gpu_kind *kind = &made->kind[i];
         for (f = 0; f < kind->field_count; f++)
             rows[f] = row_of(made, &kind->field[f], types, chosen_only);
-        if (haul_type_create(kind->name, kind->bytes, rows, kind->field_count, &types[i]) !=
-            HAUL_OK)
+        memset(&what, 0, sizeof(what));
+        what.name = kind->name;
+        what.bytes = kind->bytes;
+        what.fields = rows;
+        what.field_count = kind->field_count;
+        what.field_bytes = sizeof(rows[0]);
+        if (haul_type_create(context, &what, &types[i]) != HAUL_OK)
             gpu_die(made->name, "haul_type_create");
     }
     if (haul_type_commit(types[0]) != HAUL_OK)
-        gpu_die(made->name, haul_type_error(types[0])->text);
+        gpu_die(made->name, haul_context_error(context)->text);
 }
 
 /* -------------------------------------------------------------------------------------------------
