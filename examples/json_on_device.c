@@ -4,9 +4,9 @@
  *     json_on_device [document.json ...]      default: Debian's table of the world's languages
  *
  * cJSON parses the documents. Its node has five pointers: three to other nodes, two to strings.
- * Five fields describe it, two more the request that goes with it. haul_ship sends the whole tree in
- * one transfer; there a plain C function (json_survey.h: in a CUDA kernel on a GPU, by itself on
- * the host device) follows ordinary pointers, counts what it sees and adds 1 to every number;
+ * Five fields describe it, two more the request that goes with it. haul_ship sends the whole tree
+ * in one transfer; there a plain C function (json_survey.h: in a CUDA kernel on a GPU, by itself
+ * on the host device) follows ordinary pointers, counts what it sees and adds 1 to every number;
  * haul_unmarshal brings the counts back, and the numbers into cJSON's own nodes. cJSON is the
  * judge: the result must equal a duplicate in which cJSON itself has changed the numbers, and
  * nothing else.

@@ -1,8 +1,8 @@
 /* A linked list goes to the device, is squared there with ordinary pointers, and its values come
  * back.
  *
- * Only the pointer needs a field; the value travels by default. The nodes stay where malloc put them:
- * what comes back is written into them, and their `next` pointers are never touched.
+ * Only the pointer needs a field; the value travels by default. The nodes stay where malloc put
+ * them: what comes back is written into them, and their `next` pointers are never touched.
  */
 #include "common.h"
 

@@ -379,7 +379,8 @@ static void commit_and_use(universe *u, haul_type *type)
     require((status == HAUL_OK) == (haul_type_committed(type) != 0), "committed, or not");
     if (status != HAUL_OK) {
         require(haul_context_error(u->context)->status == status, "the record of a refused commit");
-        require(haul_context_error(u->context)->text[0] != '\0', "a type is refused without a word");
+        require(haul_context_error(u->context)->text[0] != '\0',
+                "a type is refused without a word");
         return;
     }
     require(haul_type_commit(type) == HAUL_OK, "a second commit");

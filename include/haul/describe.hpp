@@ -620,8 +620,8 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
                             " is not a pointer, a length and 16 bytes of room here");
             return;
         }
-        haul_count count = count_of(HAUL_COUNT_KIND_PRODUCT, offset + sizeof(void *),
-                                    sizeof(std::size_t), false);
+        haul_count count =
+            count_of(HAUL_COUNT_KIND_PRODUCT, offset + sizeof(void *), sizeof(std::size_t), false);
         count.plus = 1; /* the terminator */
         r.add_pointer<C>(name, offset).count = count;
         r.add(HAUL_FIELD_RAW, name + " buffer", offset + 2 * sizeof(void *), 16);

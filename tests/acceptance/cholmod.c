@@ -95,8 +95,8 @@ static void audited_with(const char *what, cholmod_sparse *a, const haul_field *
     haul_type_free(&type);
 }
 
-static void refused_with(const char *what, cholmod_sparse *a, const haul_field *row, const char *path,
-                         const char *words)
+static void refused_with(const char *what, cholmod_sparse *a, const haul_field *row,
+                         const char *path, const char *words)
 {
     haul_type *type = sparse_type_with(row);
     haul_root root = { a, NULL, 1 };
@@ -122,10 +122,10 @@ static void wrong_counts(void)
 {
     static const haul_field no_last =
         HAUL_BYTES(cholmod_sparse, p, HAUL_COUNT_TIMES(cholmod_sparse, ncol, sizeof(int)));
-    static const haul_field too_wide =
-        HAUL_ADDRESS(cholmod_sparse, i, .target = &long_type, .count = HAUL_COUNT(cholmod_sparse, nzmax));
-    static const haul_field one_more =
-        HAUL_ADDRESS(cholmod_sparse, p, .target = &int_type, .count = HAUL_COUNT_PLUS(cholmod_sparse, ncol, 2));
+    static const haul_field too_wide = HAUL_ADDRESS(cholmod_sparse, i, .target = &long_type,
+                                                    .count = HAUL_COUNT(cholmod_sparse, nzmax));
+    static const haul_field one_more = HAUL_ADDRESS(
+        cholmod_sparse, p, .target = &int_type, .count = HAUL_COUNT_PLUS(cholmod_sparse, ncol, 2));
     cholmod_sparse *a = small_matrix(CHOLMOD_REAL);
     audited_with("no end in p", a, &no_last, HAUL_AUDIT_LITTLE_OF_BLOCK, "root.p[0]",
                  "only the first 400 bytes of its block of 404 are described");
@@ -138,14 +138,15 @@ static void wrong_counts(void)
 static void wrong_numbers(void)
 {
     static const haul_case real_only[] = { { CHOLMOD_REAL, &double_type, 0 } };
-    static const haul_field as_real =
-        HAUL_ADDRESS(cholmod_sparse, x, .target = &double_type, .count = HAUL_COUNT(cholmod_sparse, nzmax));
+    static const haul_field as_real = HAUL_ADDRESS(cholmod_sparse, x, .target = &double_type,
+                                                   .count = HAUL_COUNT(cholmod_sparse, nzmax));
     static const haul_field as_complex =
         HAUL_ADDRESS(cholmod_sparse, x, .target = &double_type, .count = HAUL_COUNT_FN(twice));
     static const haul_field real_alone =
-        HAUL_ADDRESS(cholmod_sparse, x, .count = HAUL_COUNT(cholmod_sparse, nzmax), .type_switch = HAUL_SWITCH(cholmod_sparse, xtype, real_only));
-    static const haul_field always_there =
-        HAUL_ADDRESS(cholmod_sparse, z, .target = &double_type, .count = HAUL_COUNT(cholmod_sparse, nzmax));
+        HAUL_ADDRESS(cholmod_sparse, x, .count = HAUL_COUNT(cholmod_sparse, nzmax),
+                     .type_switch = HAUL_SWITCH(cholmod_sparse, xtype, real_only));
+    static const haul_field always_there = HAUL_ADDRESS(cholmod_sparse, z, .target = &double_type,
+                                                        .count = HAUL_COUNT(cholmod_sparse, nzmax));
     cholmod_sparse *real = small_matrix(CHOLMOD_REAL), *complex = small_matrix(CHOLMOD_COMPLEX);
     audited_with("complex numbers as real ones", complex, &as_real, HAUL_AUDIT_LITTLE_OF_BLOCK,
                  "root.x[0]", "only the first 800 bytes of its block of 1600 are described");

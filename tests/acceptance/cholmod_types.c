@@ -48,29 +48,42 @@ static const haul_case number_cases[] = {
 HAUL_FUNCTION(sparse_kind, cholmod_sparse, KIND(self->xtype, self->dtype))
 enum { SPARSE_ROWS = 5 };
 static const haul_field sparse_rows[SPARSE_ROWS] = {
-    HAUL_ADDRESS(cholmod_sparse, p, .count = HAUL_COUNT_PLUS(cholmod_sparse, ncol, 1), POSITION(cholmod_sparse)),
-    HAUL_ADDRESS(cholmod_sparse, i, .count = HAUL_COUNT(cholmod_sparse, nzmax), INDEX(cholmod_sparse)),
-    HAUL_ADDRESS(cholmod_sparse, nz, .count = HAUL_COUNT(cholmod_sparse, ncol), .when = HAUL_EQUALS(cholmod_sparse, packed, 0), INDEX(cholmod_sparse)),
-    HAUL_ADDRESS(cholmod_sparse, x, .count = HAUL_COUNT(cholmod_sparse, nzmax), .when = HAUL_DIFFERS(cholmod_sparse, xtype, CHOLMOD_PATTERN), NUMBER(sparse_kind)),
-    HAUL_ADDRESS(cholmod_sparse, z, .count = HAUL_COUNT(cholmod_sparse, nzmax), .when = HAUL_EQUALS(cholmod_sparse, xtype, CHOLMOD_ZOMPLEX), NUMBER(sparse_kind)),
+    HAUL_ADDRESS(cholmod_sparse, p, .count = HAUL_COUNT_PLUS(cholmod_sparse, ncol, 1),
+                 POSITION(cholmod_sparse)),
+    HAUL_ADDRESS(cholmod_sparse, i, .count = HAUL_COUNT(cholmod_sparse, nzmax),
+                 INDEX(cholmod_sparse)),
+    HAUL_ADDRESS(cholmod_sparse, nz, .count = HAUL_COUNT(cholmod_sparse, ncol),
+                 .when = HAUL_EQUALS(cholmod_sparse, packed, 0), INDEX(cholmod_sparse)),
+    HAUL_ADDRESS(cholmod_sparse, x, .count = HAUL_COUNT(cholmod_sparse, nzmax),
+                 .when = HAUL_DIFFERS(cholmod_sparse, xtype, CHOLMOD_PATTERN), NUMBER(sparse_kind)),
+    HAUL_ADDRESS(cholmod_sparse, z, .count = HAUL_COUNT(cholmod_sparse, nzmax),
+                 .when = HAUL_EQUALS(cholmod_sparse, xtype, CHOLMOD_ZOMPLEX), NUMBER(sparse_kind)),
 };
 
 /* ---- cholmod_dense. nzmax is the leading dimension times the columns. */
 
 HAUL_FUNCTION(dense_kind, cholmod_dense, KIND(self->xtype, self->dtype))
 static const haul_field dense_rows[] = {
-    HAUL_ADDRESS(cholmod_dense, x, .count = HAUL_COUNT(cholmod_dense, nzmax), .when = HAUL_DIFFERS(cholmod_dense, xtype, CHOLMOD_PATTERN), NUMBER(dense_kind)),
-    HAUL_ADDRESS(cholmod_dense, z, .count = HAUL_COUNT(cholmod_dense, nzmax), .when = HAUL_EQUALS(cholmod_dense, xtype, CHOLMOD_ZOMPLEX), NUMBER(dense_kind)),
+    HAUL_ADDRESS(cholmod_dense, x, .count = HAUL_COUNT(cholmod_dense, nzmax),
+                 .when = HAUL_DIFFERS(cholmod_dense, xtype, CHOLMOD_PATTERN), NUMBER(dense_kind)),
+    HAUL_ADDRESS(cholmod_dense, z, .count = HAUL_COUNT(cholmod_dense, nzmax),
+                 .when = HAUL_EQUALS(cholmod_dense, xtype, CHOLMOD_ZOMPLEX), NUMBER(dense_kind)),
 };
 
 /* ---- cholmod_triplet. */
 
 HAUL_FUNCTION(triplet_kind, cholmod_triplet, KIND(self->xtype, self->dtype))
 static const haul_field triplet_rows[] = {
-    HAUL_ADDRESS(cholmod_triplet, i, .count = HAUL_COUNT(cholmod_triplet, nzmax), INDEX(cholmod_triplet)),
-    HAUL_ADDRESS(cholmod_triplet, j, .count = HAUL_COUNT(cholmod_triplet, nzmax), INDEX(cholmod_triplet)),
-    HAUL_ADDRESS(cholmod_triplet, x, .count = HAUL_COUNT(cholmod_triplet, nzmax), .when = HAUL_DIFFERS(cholmod_triplet, xtype, CHOLMOD_PATTERN), NUMBER(triplet_kind)),
-    HAUL_ADDRESS(cholmod_triplet, z, .count = HAUL_COUNT(cholmod_triplet, nzmax), .when = HAUL_EQUALS(cholmod_triplet, xtype, CHOLMOD_ZOMPLEX), NUMBER(triplet_kind)),
+    HAUL_ADDRESS(cholmod_triplet, i, .count = HAUL_COUNT(cholmod_triplet, nzmax),
+                 INDEX(cholmod_triplet)),
+    HAUL_ADDRESS(cholmod_triplet, j, .count = HAUL_COUNT(cholmod_triplet, nzmax),
+                 INDEX(cholmod_triplet)),
+    HAUL_ADDRESS(cholmod_triplet, x, .count = HAUL_COUNT(cholmod_triplet, nzmax),
+                 .when = HAUL_DIFFERS(cholmod_triplet, xtype, CHOLMOD_PATTERN),
+                 NUMBER(triplet_kind)),
+    HAUL_ADDRESS(cholmod_triplet, z, .count = HAUL_COUNT(cholmod_triplet, nzmax),
+                 .when = HAUL_EQUALS(cholmod_triplet, xtype, CHOLMOD_ZOMPLEX),
+                 NUMBER(triplet_kind)),
 };
 
 /* ---- cholmod_factor. Four kinds: simplicial or supernodal, with numbers or symbolic. A simplicial
@@ -80,27 +93,40 @@ static const haul_field triplet_rows[] = {
 HAUL_FUNCTION(factor_kind, cholmod_factor, KIND(self->xtype, self->dtype))
 HAUL_FUNCTION(factor_n, cholmod_factor, self->n)
 HAUL_FUNCTION(is_simplicial, cholmod_factor, !self->is_super && self->xtype != CHOLMOD_PATTERN)
-HAUL_FUNCTION(is_simplicial_zomplex, cholmod_factor, !self->is_super && self->xtype == CHOLMOD_ZOMPLEX)
+HAUL_FUNCTION(is_simplicial_zomplex, cholmod_factor,
+              !self->is_super && self->xtype == CHOLMOD_ZOMPLEX)
 HAUL_FUNCTION(is_supernodal, cholmod_factor, self->is_super && self->xtype != CHOLMOD_PATTERN)
 #define SIMPLICIAL_INDEX .when = HAUL_WHEN_FN(is_simplicial), INDEX(cholmod_factor)
 #define SUPER_INDEX .when = HAUL_DIFFERS(cholmod_factor, is_super, 0), INDEX(cholmod_factor)
 #define SUPER_POSITION .when = HAUL_DIFFERS(cholmod_factor, is_super, 0), POSITION(cholmod_factor)
 static const haul_field factor_rows[] = {
-    HAUL_ADDRESS(cholmod_factor, Perm, .count = HAUL_COUNT(cholmod_factor, n), INDEX(cholmod_factor)),
-    HAUL_ADDRESS(cholmod_factor, ColCount, .count = HAUL_COUNT(cholmod_factor, n), INDEX(cholmod_factor)),
-    HAUL_ADDRESS(cholmod_factor, IPerm, .count = HAUL_COUNT_FN(factor_n), INDEX(cholmod_factor)), /* often NULL */
-    HAUL_ADDRESS(cholmod_factor, p, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 1), .when = HAUL_WHEN_FN(is_simplicial), POSITION(cholmod_factor)),
+    HAUL_ADDRESS(cholmod_factor, Perm, .count = HAUL_COUNT(cholmod_factor, n),
+                 INDEX(cholmod_factor)),
+    HAUL_ADDRESS(cholmod_factor, ColCount, .count = HAUL_COUNT(cholmod_factor, n),
+                 INDEX(cholmod_factor)),
+    HAUL_ADDRESS(cholmod_factor, IPerm, .count = HAUL_COUNT_FN(factor_n),
+                 INDEX(cholmod_factor)), /* often NULL */
+    HAUL_ADDRESS(cholmod_factor, p, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 1),
+                 .when = HAUL_WHEN_FN(is_simplicial), POSITION(cholmod_factor)),
     HAUL_ADDRESS(cholmod_factor, i, .count = HAUL_COUNT(cholmod_factor, nzmax), SIMPLICIAL_INDEX),
-    HAUL_ADDRESS(cholmod_factor, x, .count = HAUL_COUNT(cholmod_factor, nzmax), .when = HAUL_WHEN_FN(is_simplicial), NUMBER(factor_kind)),
-    HAUL_ADDRESS(cholmod_factor, z, .count = HAUL_COUNT(cholmod_factor, nzmax), .when = HAUL_WHEN_FN(is_simplicial_zomplex), NUMBER(factor_kind)),
+    HAUL_ADDRESS(cholmod_factor, x, .count = HAUL_COUNT(cholmod_factor, nzmax),
+                 .when = HAUL_WHEN_FN(is_simplicial), NUMBER(factor_kind)),
+    HAUL_ADDRESS(cholmod_factor, z, .count = HAUL_COUNT(cholmod_factor, nzmax),
+                 .when = HAUL_WHEN_FN(is_simplicial_zomplex), NUMBER(factor_kind)),
     HAUL_ADDRESS(cholmod_factor, nz, .count = HAUL_COUNT(cholmod_factor, n), SIMPLICIAL_INDEX),
-    HAUL_ADDRESS(cholmod_factor, next, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 2), SIMPLICIAL_INDEX),
-    HAUL_ADDRESS(cholmod_factor, prev, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 2), SIMPLICIAL_INDEX),
-    HAUL_ADDRESS(cholmod_factor, super, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1), SUPER_INDEX),
-    HAUL_ADDRESS(cholmod_factor, pi, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1), SUPER_POSITION),
-    HAUL_ADDRESS(cholmod_factor, px, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1), SUPER_POSITION),
+    HAUL_ADDRESS(cholmod_factor, next, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 2),
+                 SIMPLICIAL_INDEX),
+    HAUL_ADDRESS(cholmod_factor, prev, .count = HAUL_COUNT_PLUS(cholmod_factor, n, 2),
+                 SIMPLICIAL_INDEX),
+    HAUL_ADDRESS(cholmod_factor, super, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1),
+                 SUPER_INDEX),
+    HAUL_ADDRESS(cholmod_factor, pi, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1),
+                 SUPER_POSITION),
+    HAUL_ADDRESS(cholmod_factor, px, .count = HAUL_COUNT_PLUS(cholmod_factor, nsuper, 1),
+                 SUPER_POSITION),
     HAUL_ADDRESS(cholmod_factor, s, .count = HAUL_COUNT(cholmod_factor, ssize), SUPER_INDEX),
-    HAUL_ADDRESS(cholmod_factor, x, .count = HAUL_COUNT(cholmod_factor, xsize), .when = HAUL_WHEN_FN(is_supernodal), NUMBER(factor_kind)),
+    HAUL_ADDRESS(cholmod_factor, x, .count = HAUL_COUNT(cholmod_factor, xsize),
+                 .when = HAUL_WHEN_FN(is_supernodal), NUMBER(factor_kind)),
 };
 
 /* ---- Making them. */

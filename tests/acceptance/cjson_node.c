@@ -17,7 +17,8 @@ haul_type *node_type;
 #define OWN .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference)
 #define SHARED .when = HAUL_ANY_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED
 #define OWN_NAME .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst)
-#define CONSTANT_NAME .when = HAUL_ANY_BIT(cJSON, type, cJSON_StringIsConst), .ownership = HAUL_BORROWED
+#define CONSTANT_NAME                                                                              \
+    .when = HAUL_ANY_BIT(cJSON, type, cJSON_StringIsConst), .ownership = HAUL_BORROWED
 
 const haul_field node_fields[NODE_ROWS] = {
     [ROW_NEXT] = HAUL_OBJECT(cJSON, next, &node_type),

@@ -26,7 +26,12 @@ static void begin(trial *t)
 
 static haul_status describe(trial *t)
 {
-    const haul_struct what = { .name = "cJSON", .bytes = sizeof(cJSON), .type = &node_type, .fields = t->rows, .field_count = t->count, .field_bytes = sizeof *t->rows };
+    const haul_struct what = { .name = "cJSON",
+                               .bytes = sizeof(cJSON),
+                               .type = &node_type,
+                               .fields = t->rows,
+                               .field_count = t->count,
+                               .field_bytes = sizeof *t->rows };
     return haul_describe(haul_device_context(t->device), &what, 1);
 }
 
@@ -35,7 +40,8 @@ static haul_status send(trial *t, cJSON *root)
 {
     haul_shipment *shipment = NULL;
     haul_status status = describe(t);
-    if (accept_ok(status, haul_context_error(haul_device_context(t->device)), "a description that looks good by itself"))
+    if (accept_ok(status, haul_context_error(haul_device_context(t->device)),
+                  "a description that looks good by itself"))
         status = haul_ship(t->device, root, node_type, 1, NULL, &shipment);
     haul_shipment_free(&shipment);
     return status;
@@ -53,8 +59,11 @@ static void end(trial *t)
  */
 static const haul_field always_own_value = HAUL_STRING(cJSON, valuestring);
 static const haul_field counted_name =
-    HAUL_ARRAY(cJSON, string, HAUL_COUNT(cJSON, valueint), .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst));
-static const haul_field nobodys_child = HAUL_OBJECT(cJSON, child, &node_type, .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference), .ownership = HAUL_BORROWED);
+    HAUL_ARRAY(cJSON, string, HAUL_COUNT(cJSON, valueint),
+               .when = HAUL_NO_BIT(cJSON, type, cJSON_StringIsConst));
+static const haul_field nobodys_child =
+    HAUL_OBJECT(cJSON, child, &node_type, .when = HAUL_NO_BIT(cJSON, type, cJSON_IsReference),
+                .ownership = HAUL_BORROWED);
 static const haul_field next_as_bytes = HAUL_BYTES(cJSON, next, HAUL_FIXED(sizeof(cJSON)));
 
 static void refuse_two_owners(void)
@@ -64,8 +73,8 @@ static void refuse_two_owners(void)
     begin(&t);
     t.rows[ROW_OTHERS_VALUE] = always_own_value;
     status = describe(&t);
-    accept_refused(status, HAUL_ERROR_TYPE, haul_context_error(haul_device_context(t.device)), "valuestring", "",
-                   "two rows for the value, one of which always holds");
+    accept_refused(status, HAUL_ERROR_TYPE, haul_context_error(haul_device_context(t.device)),
+                   "valuestring", "", "two rows for the value, one of which always holds");
     end(&t);
 }
 

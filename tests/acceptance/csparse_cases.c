@@ -72,19 +72,23 @@ static const cs *matrix_of(const haul_here *here)
 HAUL_FUNCTION(room, cs, self->nzmax)
 HAUL_FUNCTION(rows, cs, matrix_of(here)->m)
 HAUL_FUNCTION(columns, cs, matrix_of(here)->n)
-HAUL_FUNCTION(inverse_rows, css, self->leftmost ? self->m2 : matrix_of(here)->n) /* leftmost: of a QR */
+HAUL_FUNCTION(inverse_rows, css,
+              self->leftmost ? self->m2 : matrix_of(here)->n) /* leftmost: of a QR */
 HAUL_FUNCTION(column_places, css, matrix_of(here)->n + (self->leftmost ? 0 : 1))
 
 /* Triplets have a column for each entry, compressed ones a beginning for each column and an end. */
 enum { CS_ROWS = 4 };
 static const haul_field cs_rows[CS_ROWS] = {
     HAUL_ARRAY(cs, p, HAUL_COUNT_PLUS(cs, n, 1), .when = HAUL_EQUALS(cs, nz, -1)),
-    HAUL_ARRAY(cs, p, HAUL_COUNT(cs, nzmax), .when = HAUL_DIFFERS(cs, nz, -1)), HAUL_ARRAY(cs, i, HAUL_COUNT(cs, nzmax)),
+    HAUL_ARRAY(cs, p, HAUL_COUNT(cs, nzmax), .when = HAUL_DIFFERS(cs, nz, -1)),
+    HAUL_ARRAY(cs, i, HAUL_COUNT(cs, nzmax)),
     HAUL_ARRAY(cs, x, HAUL_COUNT_FN(room)), /* NULL in a pattern */
 };
 static const haul_field css_rows[] = {
-    HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(inverse_rows)), HAUL_ARRAY(css, q, HAUL_COUNT_FN(columns)),
-    HAUL_ARRAY(css, parent, HAUL_COUNT_FN(columns)),    HAUL_ARRAY(css, cp, HAUL_COUNT_FN(column_places)),
+    HAUL_ARRAY(css, pinv, HAUL_COUNT_FN(inverse_rows)),
+    HAUL_ARRAY(css, q, HAUL_COUNT_FN(columns)),
+    HAUL_ARRAY(css, parent, HAUL_COUNT_FN(columns)),
+    HAUL_ARRAY(css, cp, HAUL_COUNT_FN(column_places)),
     HAUL_ARRAY(css, leftmost, HAUL_COUNT_FN(rows)),
 };
 static const haul_field csn_rows[] = {
@@ -106,9 +110,9 @@ static const haul_field solver_rows[] = {
 };
 
 static const haul_struct structs[] = {
-    HAUL_PLAIN(CS_ENTRY, &entry_type),        HAUL_STRUCT(cs, &cs_type, cs_rows),
-    HAUL_STRUCT(css, &css_type, css_rows),    HAUL_STRUCT(csn, &csn_type, csn_rows),
-    HAUL_STRUCT(csd, &csd_type, csd_rows),    HAUL_STRUCT(solver, &solver_type, solver_rows),
+    HAUL_PLAIN(CS_ENTRY, &entry_type),     HAUL_STRUCT(cs, &cs_type, cs_rows),
+    HAUL_STRUCT(css, &css_type, css_rows), HAUL_STRUCT(csn, &csn_type, csn_rows),
+    HAUL_STRUCT(csd, &csd_type, csd_rows), HAUL_STRUCT(solver, &solver_type, solver_rows),
 };
 
 static int types_open(void)
@@ -461,7 +465,12 @@ static haul_type *cs_type_with(const haul_field *row)
             fields[count++] = cs_rows[i];
     fields[count++] = *row;
     {
-        const haul_struct what = { .name = "cs", .bytes = sizeof(cs), .type = &type, .fields = fields, .field_count = count, .field_bytes = sizeof *fields };
+        const haul_struct what = { .name = "cs",
+                                   .bytes = sizeof(cs),
+                                   .type = &type,
+                                   .fields = fields,
+                                   .field_count = count,
+                                   .field_bytes = sizeof *fields };
         check_status(haul_describe(types_context(), &what, 1), types_context(), "describing");
     }
     return type;
@@ -518,14 +527,16 @@ static void wrong_factors(const entries *flow, const entries *tall)
 {
     static haul_type *wrong_csn, *wrong_css;
     static const haul_field without_u[] = { HAUL_OBJECT(csn, L, &cs_type),
-                                          HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(columns)),
-                                          HAUL_ARRAY(csn, B, HAUL_COUNT_FN(columns)) };
+                                            HAUL_ARRAY(csn, pinv, HAUL_COUNT_FN(columns)),
+                                            HAUL_ARRAY(csn, B, HAUL_COUNT_FN(columns)) };
     static const haul_field by_rows[] = { HAUL_ARRAY(css, parent, HAUL_COUNT_FN(rows)) };
     static const haul_field solver_fields[] = { HAUL_OBJECT(solver, A, &cs_type),
-                                            HAUL_OBJECT(solver, S, &wrong_css),
-                                            HAUL_OBJECT(solver, N, &wrong_csn) };
+                                                HAUL_OBJECT(solver, S, &wrong_css),
+                                                HAUL_OBJECT(solver, N, &wrong_csn) };
     static haul_type *type;
-    static const haul_struct wrong[] = { HAUL_STRUCT(csn, &wrong_csn, without_u), HAUL_STRUCT(css, &wrong_css, by_rows), HAUL_STRUCT(solver, &type, solver_fields) };
+    static const haul_struct wrong[] = { HAUL_STRUCT(csn, &wrong_csn, without_u),
+                                         HAUL_STRUCT(css, &wrong_css, by_rows),
+                                         HAUL_STRUCT(solver, &type, solver_fields) };
     haul_root roots[2];
     solver *s;
     char words[160];

@@ -289,7 +289,8 @@ int main(int count, char **arguments)
     printf("libyaml %s on a host device\n", yaml_get_version_string());
     the.originals = heap_open();
     the.device = accept_device(0);
-    status = yaml_describe(haul_device_context(the.device), yaml_fields, DOCUMENT_ROWS, yaml_node_fields);
+    status = yaml_describe(haul_device_context(the.device), yaml_fields, DOCUMENT_ROWS,
+                           yaml_node_fields);
     if (accept_ok(status, haul_context_error(haul_device_context(the.device)),
                   "libyaml's document is described in fourteen rows")) {
         for (int i = 1; i < count; i++)

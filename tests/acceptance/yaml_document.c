@@ -24,15 +24,18 @@ haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
 
 const haul_field yaml_node_fields[NODE_ROWS] = {
     [ROW_TAG] = HAUL_STRING(yaml_node_t, tag),
-    [ROW_VALUE] = HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 1), IS_SCALAR),
+    [ROW_VALUE] = HAUL_ARRAY(yaml_node_t, data.scalar.value,
+                             HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 1), IS_SCALAR),
     [ROW_LENGTH] = HAUL_RAW(yaml_node_t, data.scalar.length, IS_SCALAR),
     [ROW_SCALAR_STYLE] = HAUL_RAW(yaml_node_t, data.scalar.style, IS_SCALAR),
-    [ROW_ITEMS] =
-        HAUL_ARRAY(yaml_node_t, data.sequence.items.start, HAUL_UNTIL(yaml_node_t, data.sequence.items.end), IS_SEQUENCE),
-    [ROW_ITEMS_TOP] = HAUL_ADDRESS(yaml_node_t, data.sequence.items.top, IS_SEQUENCE, .ownership = HAUL_BORROWED),
-    [ROW_PAIRS] =
-        HAUL_ARRAY(yaml_node_t, data.mapping.pairs.start, HAUL_UNTIL(yaml_node_t, data.mapping.pairs.end), IS_MAPPING),
-    [ROW_PAIRS_TOP] = HAUL_ADDRESS(yaml_node_t, data.mapping.pairs.top, IS_MAPPING, .ownership = HAUL_BORROWED),
+    [ROW_ITEMS] = HAUL_ARRAY(yaml_node_t, data.sequence.items.start,
+                             HAUL_UNTIL(yaml_node_t, data.sequence.items.end), IS_SEQUENCE),
+    [ROW_ITEMS_TOP] =
+        HAUL_ADDRESS(yaml_node_t, data.sequence.items.top, IS_SEQUENCE, .ownership = HAUL_BORROWED),
+    [ROW_PAIRS] = HAUL_ARRAY(yaml_node_t, data.mapping.pairs.start,
+                             HAUL_UNTIL(yaml_node_t, data.mapping.pairs.end), IS_MAPPING),
+    [ROW_PAIRS_TOP] =
+        HAUL_ADDRESS(yaml_node_t, data.mapping.pairs.top, IS_MAPPING, .ownership = HAUL_BORROWED),
 };
 
 const haul_field yaml_directive_fields[2] = {
@@ -45,16 +48,26 @@ const haul_field yaml_fields[DOCUMENT_ROWS] = {
                                HAUL_UNTIL(yaml_document_t, nodes.top)),
     [ROW_NODES_END] = HAUL_SKIP(yaml_document_t, nodes.end),
     [ROW_VERSION] = HAUL_ARRAY(yaml_document_t, version_directive, HAUL_ONE),
-    [ROW_DIRECTIVES] =
-        HAUL_OBJECTS(yaml_document_t, tag_directives.start, &yaml_directive_type,
-                     HAUL_UNTIL(yaml_document_t, tag_directives.end)),
+    [ROW_DIRECTIVES] = HAUL_OBJECTS(yaml_document_t, tag_directives.start, &yaml_directive_type,
+                                    HAUL_UNTIL(yaml_document_t, tag_directives.end)),
 };
 
-haul_status yaml_describe(haul_context *context, const haul_field *document, size_t document_rows, const haul_field *node)
+haul_status yaml_describe(haul_context *context, const haul_field *document, size_t document_rows,
+                          const haul_field *node)
 {
     const haul_struct structs[] = {
-        { .name = "yaml_document", .bytes = sizeof(yaml_document_t), .type = &yaml_type, .fields = document, .field_count = document_rows, .field_bytes = sizeof *document },
-        { .name = "yaml_node", .bytes = sizeof(yaml_node_t), .type = &yaml_node_type, .fields = node, .field_count = NODE_ROWS, .field_bytes = sizeof *node },
+        { .name = "yaml_document",
+          .bytes = sizeof(yaml_document_t),
+          .type = &yaml_type,
+          .fields = document,
+          .field_count = document_rows,
+          .field_bytes = sizeof *document },
+        { .name = "yaml_node",
+          .bytes = sizeof(yaml_node_t),
+          .type = &yaml_node_type,
+          .fields = node,
+          .field_count = NODE_ROWS,
+          .field_bytes = sizeof *node },
         HAUL_STRUCT(yaml_tag_directive_t, &yaml_directive_type, yaml_directive_fields),
     };
     return HAUL_DESCRIBE(context, structs);

@@ -24,10 +24,12 @@ enum {
     NODE_ROWS
 };
 extern haul_type *yaml_type, *yaml_node_type, *yaml_directive_type;
-extern const haul_field yaml_fields[DOCUMENT_ROWS], yaml_node_fields[NODE_ROWS], yaml_directive_fields[2];
+extern const haul_field yaml_fields[DOCUMENT_ROWS], yaml_node_fields[NODE_ROWS],
+    yaml_directive_fields[2];
 
 /* Makes and commits the three types of so many rows. */
-haul_status yaml_describe(haul_context *context, const haul_field *document, size_t document_rows, const haul_field *node);
+haul_status yaml_describe(haul_context *context, const haul_field *document, size_t document_rows,
+                          const haul_field *node);
 void yaml_forget(void);
 
 /* The document of this number in a file's text, in memory of the heap in use; NULL: there are not

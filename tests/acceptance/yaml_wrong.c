@@ -19,8 +19,10 @@ static void begin(trial *t)
 static haul_status send(trial *t, yaml_document_t *document)
 {
     haul_shipment *shipment = NULL;
-    haul_status status = yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node);
-    if (accept_ok(status, haul_context_error(haul_device_context(t->device)), "a description that looks good by itself"))
+    haul_status status =
+        yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node);
+    if (accept_ok(status, haul_context_error(haul_device_context(t->device)),
+                  "a description that looks good by itself"))
         status = haul_ship(t->device, document, yaml_type, 1, NULL, &shipment);
     haul_shipment_free(&shipment);
     return status;
@@ -37,17 +39,18 @@ static void end(trial *t)
  */
 static const haul_field always_scalar =
     HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 1));
-static const haul_field nodes_to_capacity =
-    HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type,
-                 HAUL_UNTIL(yaml_document_t, nodes.end));
+static const haul_field nodes_to_capacity = HAUL_OBJECTS(
+    yaml_document_t, nodes.start, &yaml_node_type, HAUL_UNTIL(yaml_document_t, nodes.end));
 static const haul_field without_top = HAUL_SKIP(yaml_document_t, nodes.top);
 static const haul_field without_end = HAUL_SKIP(yaml_document_t, nodes.end);
-static const haul_field nodes_backwards = HAUL_OBJECTS(
-    yaml_document_t, nodes.top, &yaml_node_type, HAUL_UNTIL(yaml_document_t, nodes.start));
+static const haul_field nodes_backwards = HAUL_OBJECTS(yaml_document_t, nodes.top, &yaml_node_type,
+                                                       HAUL_UNTIL(yaml_document_t, nodes.start));
 HAUL_FUNCTION(node_count, yaml_document_t, self->nodes.top - self->nodes.start)
 static const haul_field counted_nodes =
     HAUL_OBJECTS(yaml_document_t, nodes.start, &yaml_node_type, HAUL_COUNT_FN(node_count));
-static const haul_field long_value = HAUL_ARRAY(yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 100), .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE));
+static const haul_field long_value = HAUL_ARRAY(
+    yaml_node_t, data.scalar.value, HAUL_COUNT_PLUS(yaml_node_t, data.scalar.length, 100),
+    .when = HAUL_EQUALS(yaml_node_t, type, YAML_SCALAR_NODE));
 
 static void refuse_union_without_condition(void)
 {
@@ -56,8 +59,8 @@ static void refuse_union_without_condition(void)
     begin(&t);
     t.node[ROW_VALUE] = always_scalar;
     status = yaml_describe(haul_device_context(t.device), t.document, DOCUMENT_ROWS, t.node);
-    accept_refused(status, HAUL_ERROR_TYPE, haul_context_error(haul_device_context(t.device)), "data.", "overlap",
-                   "an arm of the union that always holds");
+    accept_refused(status, HAUL_ERROR_TYPE, haul_context_error(haul_device_context(t.device)),
+                   "data.", "overlap", "an arm of the union that always holds");
     end(&t);
 }
 
@@ -108,7 +111,8 @@ static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, cons
     options.user = &first;
     options.usable = heap_usable;
     options.roots_are_blocks = 1;
-    accept_ok(yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node), haul_context_error(haul_device_context(t->device)),
+    accept_ok(yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node),
+              haul_context_error(haul_device_context(t->device)),
               "a description that looks good by itself");
     from.type = yaml_type;
     haul_audit(haul_device_context(t->device), haul_from_roots(&from, 1), &options, &summary);

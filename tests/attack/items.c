@@ -6,7 +6,6 @@
 #include "support/types.h"
 #include "world.h"
 
-
 typedef struct choice {
     unsigned row;
     haul_field field;
@@ -14,13 +13,15 @@ typedef struct choice {
 
 void item_type_make(random_source *random, item_type *t)
 {
-    const choice rows[] = { /* they lead to items of the drawn size, not of sizeof(item) */
+    const choice rows[] = {
+        /* they lead to items of the drawn size, not of sizeof(item) */
         { ~0u, HAUL_ADDRESS(item, next, .target = &t->type) },
         { ROW_OTHER, HAUL_ADDRESS(item, other, .target = &t->type) },
         { ROW_NUMBERS, HAUL_ARRAY(item, numbers, HAUL_COUNT(item, count)) },
         { ROW_INPUT, HAUL_ARRAY(item, input, HAUL_COUNT(item, count), .transfer = HAUL_COPYIN) },
         { ROW_OUTPUT, HAUL_ARRAY(item, output, HAUL_COUNT(item, count), .transfer = HAUL_COPYOUT) },
-        { ROW_MANY, HAUL_ADDRESS(item, many, .levels = 2, .target = &t->type, .count = HAUL_COUNT(item, many_count)) },
+        { ROW_MANY, HAUL_ADDRESS(item, many, .levels = 2, .target = &t->type,
+                                 .count = HAUL_COUNT(item, many_count)) },
         { ROW_NAME, HAUL_STRING(item, name) },
         { ROW_MINE, HAUL_SKIP(item, mine) },
     };

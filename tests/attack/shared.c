@@ -246,7 +246,7 @@ static haul_type *make_type(void)
 {
     haul_type *type;
     const haul_field rows[] = { HAUL_OBJECT(node, next, &type),
-                              HAUL_ARRAY(node, numbers, HAUL_COUNT(node, count)) };
+                                HAUL_ARRAY(node, numbers, HAUL_COUNT(node, count)) };
     CHECK_STATUS(type_make("node", sizeof(node), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     return type;

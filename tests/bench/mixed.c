@@ -76,11 +76,11 @@ static void describe(mix *m, int size)
     const size_t large = sizeof(large_node) + (size == WHOLE) * sizeof(void *);
     const size_t small = sizeof(small_node) + (size == WHOLE) * sizeof(void *);
     haul_field of_large[] = { HAUL_OBJECT(large_node, next, &m->large_type),
-                            HAUL_OBJECT(large_node, other, &m->large_type),
-                            HAUL_OBJECT(large_node, part, &m->small_type),
-                            HAUL_STRING(large_node, name) };
+                              HAUL_OBJECT(large_node, other, &m->large_type),
+                              HAUL_OBJECT(large_node, part, &m->small_type),
+                              HAUL_STRING(large_node, name) };
     haul_field of_small[] = { HAUL_OBJECT(small_node, owner, &m->large_type),
-                            HAUL_OBJECT(small_node, next, &m->small_type) };
+                              HAUL_OBJECT(small_node, next, &m->small_type) };
     size_t i;
     for (i = 0; i < 4; i++)
         if (of_large[i].target)

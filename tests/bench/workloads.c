@@ -18,18 +18,22 @@ enum { BLOCK_BYTES = 1 << 20, STRING_BYTES_MAX = 63, ARRAY_COUNT_MAX = 32, HEAP_
 
 static const haul_field list_fields[] = { HAUL_OBJECT(list_node, next, &list_type) };
 static const haul_field tree_fields[] = { HAUL_OBJECT(tree_node, left, &tree_type),
-                                      HAUL_OBJECT(tree_node, right, &tree_type) };
+                                          HAUL_OBJECT(tree_node, right, &tree_type) };
 static const haul_field graph_fields[] = { HAUL_EACH(graph_node, edge, .target = &graph_type) };
-static const haul_field blocks_fields[] = { HAUL_ARRAYS(table, item, HAUL_COUNT(table, count), HAUL_FIXED(BLOCK_BYTES)) };
+static const haul_field blocks_fields[] = { HAUL_ARRAYS(table, item, HAUL_COUNT(table, count),
+                                                        HAUL_FIXED(BLOCK_BYTES)) };
 static const haul_field strings_fields[] = { HAUL_STRINGS(table, item, HAUL_COUNT(table, count)) };
 static const haul_field objects_fields[] = { HAUL_POINTERS(object_table, item, &graph_type,
-                                                       HAUL_COUNT(object_table, count)) };
-static const haul_field record_fields[] = { HAUL_ARRAY(record, value, HAUL_COUNT(record, value_count)),
-                                        HAUL_ARRAY(record, index, HAUL_COUNT(record, index_count)) };
+                                                           HAUL_COUNT(object_table, count)) };
+static const haul_field record_fields[] = {
+    HAUL_ARRAY(record, value, HAUL_COUNT(record, value_count)),
+    HAUL_ARRAY(record, index, HAUL_COUNT(record, index_count))
+};
 HAUL_FUNCTION(count_values, record, self->value_count)
 HAUL_FUNCTION(count_indices, record, self->index_count)
 static const haul_field called_fields[] = { HAUL_ARRAY(record, value, HAUL_COUNT_FN(count_values)),
-                                        HAUL_ARRAY(record, index, HAUL_COUNT_FN(count_indices)) };
+                                            HAUL_ARRAY(record, index,
+                                                       HAUL_COUNT_FN(count_indices)) };
 
 /* -------------------------------------------------------------------------------------------------
  * Support
@@ -163,7 +167,9 @@ static void make_graph(workload *made, double scale)
 
 static void describe_sized(workload *made, size_t bytes, unsigned pointers)
 {
-    const haul_field *rows = pointers == 1 ? list_fields : pointers == 2 ? tree_fields : graph_fields;
+    const haul_field *rows = pointers == 1   ? list_fields
+                             : pointers == 2 ? tree_fields
+                                             : graph_fields;
     haul_field row[2];
     size_t count = pointers == 2 ? 2 : 1, i;
     memcpy(row, rows, count * sizeof(haul_field));

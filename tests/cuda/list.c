@@ -8,7 +8,8 @@
 
 static haul_type *node_type;
 static const haul_field node_fields[] = { HAUL_OBJECT(user_node, next, &node_type),
-                                      HAUL_ARRAY(user_node, row, HAUL_COUNT(user_node, columns)) };
+                                          HAUL_ARRAY(user_node, row,
+                                                     HAUL_COUNT(user_node, columns)) };
 
 static void *get(haul_arena *arena, size_t bytes)
 {

@@ -28,7 +28,11 @@ static void check(haul_status status, const haul_error *error, const char *call)
 static haul_type *type_of(haul_context *context, const char *name, size_t bytes,
                           const haul_field *fields, size_t count)
 {
-    const haul_struct what = { .name = name, .bytes = bytes, .fields = fields, .field_count = count, .field_bytes = sizeof *fields };
+    const haul_struct what = { .name = name,
+                               .bytes = bytes,
+                               .fields = fields,
+                               .field_count = count,
+                               .field_bytes = sizeof *fields };
     haul_type *type;
     check(haul_type_create(context, &what, &type), haul_context_error(context), name);
     return type;
@@ -38,8 +42,10 @@ static haul_type *reals_1, *reals_2, *integers_1, *holder_type;
 
 static void describe(haul_context *context)
 {
-    static const haul_field reals[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_reals), .base_fn = first_byte) };
-    static const haul_field integers[] = { HAUL_BYTES(gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_integers), .base_fn = first_byte) };
+    static const haul_field reals[] = { HAUL_BYTES(
+        gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_reals), .base_fn = first_byte) };
+    static const haul_field integers[] = { HAUL_BYTES(
+        gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_integers), .base_fn = first_byte) };
     static const haul_field fields[] = {
         HAUL_EMBED(holder, component, &reals_1), HAUL_EMBED(holder, reversed, &reals_1),
         HAUL_EMBED(holder, section, &reals_2),   HAUL_EMBED(holder, deeper, &reals_1),

@@ -40,9 +40,11 @@ static haul_status make_types(void *user)
 void faults_of_types(const choices *c, model *m)
 {
     type_job job;
-    fault_operation operation = {
-        .prepare = prepare_types, .run = make_types, .finish = drop_context, .user = &job, .modes = FAULT_MEMORY
-    };
+    fault_operation operation = { .prepare = prepare_types,
+                                  .run = make_types,
+                                  .finish = drop_context,
+                                  .user = &job,
+                                  .modes = FAULT_MEMORY };
     job.start = *c;
     job.m = m;
     fault_everywhere(&operation);

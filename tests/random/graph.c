@@ -646,8 +646,7 @@ static void fill_word(choices *c, graph *g, const model_type *t, const model_fie
             fill_static(c, g, f, at);
         else
             fill_own(c, g, t, f, self, index);
-        if (way != 0 && f->rule.mode == MODE_ALIAS_OR_STATIC &&
-            !graph_is_copied(g, word_of(f, at)))
+        if (way != 0 && f->rule.mode == MODE_ALIAS_OR_STATIC && !graph_is_copied(g, word_of(f, at)))
             fill_alias(g, f, at);
         g->is_static = 0;
         return;

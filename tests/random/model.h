@@ -224,8 +224,7 @@ const model_field *model_tail(const model_type *t);
 /* Makes the haul types by the public API in a random manner and order, commits them, and compares
  * what the queries answer with the model. HAUL_OK, or what failed; *where says at what. Allocator
  * NULL: malloc. */
-haul_status model_make_types(choices *c, model *m, haul_context *context,
-                             const char **where);
+haul_status model_make_types(choices *c, model *m, haul_context *context, const char **where);
 void model_free_types(model *m);
 
 /* What callbacks look up; the graph provides it, and the trial hands it to the context as

@@ -119,8 +119,8 @@ static void add_range(reference_range **list, size_t *count, size_t *capacity, u
     (*list)[(*count)++].bytes = bytes;
 }
 
-/* HAUL_COPYIN and HAUL_COPYOUT are the two ways that a byte can be kept from, HAUL_CREATE is both of
- * them. */
+/* HAUL_COPYIN and HAUL_COPYOUT are the two ways that a byte can be kept from, HAUL_CREATE is both
+ * of them. */
 static haul_transfer together(haul_transfer a, haul_transfer b)
 {
     return (haul_transfer)((unsigned)a | (unsigned)b);
@@ -518,8 +518,7 @@ static void follow_address(walker *w, aim *a, uintptr_t host, uintptr_t copy, ui
 {
     const model_rule_of_field *rule = &a->row->rule;
     uintptr_t address = word & ~rule->tags, becomes;
-    int may_be_static =
-        rule->mode == MODE_OWN_OR_STATIC || rule->mode == MODE_ALIAS_OR_STATIC;
+    int may_be_static = rule->mode == MODE_OWN_OR_STATIC || rule->mode == MODE_ALIAS_OR_STATIC;
     int is_alias = rule->mode == MODE_ALIAS || rule->mode == MODE_ALIAS_OR_STATIC;
     if (may_be_static && is_static_word(w, address, word, &becomes)) {
         kept_slot(w, host, copy, becomes);

@@ -247,7 +247,8 @@ static int does_not_lead_anywhere(const model_field *f)
 }
 
 /* 1: a row is to be said of this field. */
-static int say_field(choices *c, model *m, const model_type *t, const model_field *f, haul_field *row)
+static int say_field(choices *c, model *m, const model_type *t, const model_field *f,
+                     haul_field *row)
 {
     memset(row, 0, sizeof *row);
     row->name = f->name;
@@ -351,7 +352,13 @@ static haul_status make_struct(choices *c, model *m, model_type *t, haul_context
     if (argument >= 0)
         put_parameter(c, m, t, argument, rows, n);
     first = chance(c, 1, 2) ? n : choose(c, (uint32_t)n + 1);
-    const haul_struct what = { .name = t->name, .bytes = t->extent, .fields = first != 0 ? rows : NULL, .field_count = first, .field_bytes = sizeof *rows, .alignment = t->declared, .size_fn = t->sizing == SIZE_STORED ? stored_size : NULL };
+    const haul_struct what = { .name = t->name,
+                               .bytes = t->extent,
+                               .fields = first != 0 ? rows : NULL,
+                               .field_count = first,
+                               .field_bytes = sizeof *rows,
+                               .alignment = t->declared,
+                               .size_fn = t->sizing == SIZE_STORED ? stored_size : NULL };
     if (status == HAUL_OK)
         status = haul_type_create(context, &what, made);
     for (size_t i = first; i < n && status == HAUL_OK; i++)
@@ -377,7 +384,8 @@ static haul_status make_pointer(model *m, model_type *t, haul_context *context)
     const haul_count count = say_shape(t, &f->shape[0]);
     if (f->target < 0)
         return haul_type_pointer(context, t->name, NULL, f->element_bytes, count, &t->handle);
-    return haul_type_pointer(context, t->name, &m->type[f->target].handle, f->element_bytes, count, &t->handle);
+    return haul_type_pointer(context, t->name, &m->type[f->target].handle, f->element_bytes, count,
+                             &t->handle);
 }
 
 static haul_status make_derived(model *m, model_type *t, haul_context *context)
@@ -430,8 +438,7 @@ static haul_status check_queries(model *m, const model_type *t, const char **whe
     return HAUL_ERROR_TYPE;
 }
 
-haul_status model_make_types(choices *c, model *m, haul_context *context,
-                             const char **where)
+haul_status model_make_types(choices *c, model *m, haul_context *context, const char **where)
 {
     unsigned order[MODEL_TYPES];
     haul_status status = HAUL_OK;
@@ -441,7 +448,8 @@ haul_status model_make_types(choices *c, model *m, haul_context *context,
     for (unsigned i = 0; i < m->type_count && status == HAUL_OK; i++) {
         model_type *t = &m->type[i];
         last = t;
-        status = t->form == FORM_STRUCT ? make_struct(c, m, t, context) : make_derived(m, t, context);
+        status =
+            t->form == FORM_STRUCT ? make_struct(c, m, t, context) : make_derived(m, t, context);
         if (status == HAUL_OK && t->form != FORM_STRUCT && chance(c, 1, 4)) {
             /* Old types may be committed or not. Where targets are still to be made this is
              * refused, and can be repeated. */

@@ -262,8 +262,7 @@ typedef struct pointer_word {
 static int make_pointer_type(building *b)
 {
     static const haul_field fields[] = { HAUL_BYTES(pointer_word, to, HAUL_FIXED(1)) };
-    return (type_make("pointer", sizeof(pointer_word), fields, 1, &b->pointer_type) ==
-                HAUL_OK &&
+    return (type_make("pointer", sizeof(pointer_word), fields, 1, &b->pointer_type) == HAUL_OK &&
             haul_type_commit(b->pointer_type) == HAUL_OK) ||
            building_fail(b, "a type of pointers");
 }

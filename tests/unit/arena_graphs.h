@@ -183,7 +183,7 @@ static haul_type *pair_type;
 static inline void pairs_open(void)
 {
     static const haul_field fields[] = { HAUL_OBJECT(pair, left, &pair_type),
-                                     HAUL_OBJECT(pair, right, &pair_type) };
+                                         HAUL_OBJECT(pair, right, &pair_type) };
     CHECK_STATUS(type_make("pair", sizeof(pair), fields, 2, &pair_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
 }

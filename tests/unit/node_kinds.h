@@ -34,8 +34,7 @@ static inline void node_kinds_open(node_kind *kinds, size_t count)
         fields[0].offset = kinds[i].first * WORD;
         fields[1].offset = kinds[i].second * WORD;
         fields[0].target = fields[1].target = &kinds[i].type;
-        CHECK_STATUS(type_make("node", bytes_of(&kinds[i]), fields, 2, &kinds[i].type),
-                     HAUL_OK);
+        CHECK_STATUS(type_make("node", bytes_of(&kinds[i]), fields, 2, &kinds[i].type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(kinds[i].type), HAUL_OK);
     }
 }

@@ -226,7 +226,7 @@ static void counted_pointers_with_tags(table *t)
         point(t, i, 8 * i);
         read_count(t, i, 8 * t->count);
         t->rows[i].tag_bits = 1;
-        }
+    }
 }
 
 static void counted_pointers(table *t)

@@ -121,10 +121,10 @@ typedef struct cell {
 
 static haul_type *cell_type, *whole_cell_type;
 static const haul_field cell_fields[] = { HAUL_OBJECT(cell, next, &cell_type),
-                                      HAUL_STRING(cell, name) };
+                                          HAUL_STRING(cell, name) };
 static const haul_field whole_cell_fields[] = { HAUL_OBJECT(cell, next, &whole_cell_type),
-                                            HAUL_STRING(cell, name),
-                                            HAUL_OBJECT(cell, prev, &whole_cell_type) };
+                                                HAUL_STRING(cell, name),
+                                                HAUL_OBJECT(cell, prev, &whole_cell_type) };
 
 static cell *cells_make(size_t count)
 {
@@ -257,7 +257,7 @@ typedef struct said {
 TEST(audit, words_that_a_row_declares_to_be_data_or_to_stay_at_home_are_not_reported)
 {
     static const haul_field fields[] = { HAUL_RAW(said, opaque), HAUL_SKIP(said, skipped),
-                                     HAUL_STRING(said, first) };
+                                         HAUL_STRING(said, first) };
     haul_type *type;
     said *s;
     audit_start();
@@ -292,8 +292,8 @@ TEST(audit, a_word_of_an_embedded_struct_has_the_path_through_it)
     static haul_type *corner_type;
     static const haul_field corner_fields[] = { HAUL_STRING(corner, name) };
     static const haul_field building_fields[] = { HAUL_STRING(building, name),
-                                              HAUL_EMBED(building, few, &corner_type),
-                                              HAUL_EMBED(building, many, &corner_type) };
+                                                  HAUL_EMBED(building, few, &corner_type),
+                                                  HAUL_EMBED(building, many, &corner_type) };
     haul_type *type;
     building *b;
     char part[80];
@@ -338,9 +338,9 @@ TEST(audit, a_word_that_leads_into_an_embedded_array_or_a_tail_has_the_path_of_i
 {
     static haul_type *seat_type;
     static const haul_field seat_fields[] = { HAUL_STRING(seat, name) };
-    static const haul_field hall_fields[] = {
-        HAUL_EACH(hall, names, .count = HAUL_TERMINATED), HAUL_TAIL(hall, seats, HAUL_COUNT(hall, count), .target = &seat_type)
-    };
+    static const haul_field hall_fields[] = { HAUL_EACH(hall, names, .count = HAUL_TERMINATED),
+                                              HAUL_TAIL(hall, seats, HAUL_COUNT(hall, count),
+                                                        .target = &seat_type) };
     haul_type *type;
     hall *h;
     audit_start();
@@ -371,7 +371,7 @@ typedef struct table {
 
 static haul_type *table_type;
 static const haul_field table_fields[] = { HAUL_ARRAY(table, numbers, HAUL_COUNT(table, count)),
-                                       HAUL_ARRAY(table, again, HAUL_FIXED(8)) };
+                                           HAUL_ARRAY(table, again, HAUL_FIXED(8)) };
 
 static table *table_start(void)
 {
@@ -424,7 +424,8 @@ TEST(audit, a_word_of_which_only_a_part_is_described_is_not_looked_at)
     typedef struct bytes {
         char *at;
     } bytes;
-    static const haul_field fields[] = { HAUL_ARRAY(bytes, at, HAUL_FIXED(2 * sizeof(void *) - 1)) };
+    static const haul_field fields[] = { HAUL_ARRAY(bytes, at,
+                                                    HAUL_FIXED(2 * sizeof(void *) - 1)) };
     haul_type *type;
     bytes *b;
     audit_start();
@@ -621,8 +622,9 @@ static int64_t slot_is_used(const haul_here *here)
 
 TEST(audit, a_row_that_leads_to_what_no_row_claims_at_its_beginning_leads_somewhere)
 {
-static const haul_field is_used = { .when = HAUL_WHEN_FN(slot_is_used) };
-    static const haul_field fields[] = { HAUL_ARRAYS(rack, slots, HAUL_COUNT(rack, room), HAUL_ONE, .each_pointer = &is_used) };
+    static const haul_field is_used = { .when = HAUL_WHEN_FN(slot_is_used) };
+    static const haul_field fields[] = { HAUL_ARRAYS(rack, slots, HAUL_COUNT(rack, room), HAUL_ONE,
+                                                     .each_pointer = &is_used) };
     haul_type *type;
     rack *r;
     audit_start();
@@ -709,7 +711,7 @@ TEST(audit, embedded_arrays_of_an_object_beyond_its_block_are_not_read)
     static const haul_field corner_fields[] = { HAUL_STRING(corner, name) };
     static const haul_field building_fields[] = { HAUL_EMBED(building, many, &corner_type) };
     static const haul_field street_fields[] = { HAUL_OBJECTS(street, houses, &building_type,
-                                                         HAUL_FIXED(2)) };
+                                                             HAUL_FIXED(2)) };
     haul_type *type;
     street *s;
     audit_start();
@@ -816,7 +818,8 @@ typedef struct matrix {
 
 TEST(audit, a_row_that_ends_behind_the_block_that_all_rows_share_is_found)
 {
-    static const haul_field fields[] = { HAUL_ARRAYS(matrix, row, HAUL_COUNT(matrix, n), HAUL_COUNT(matrix, m)) };
+    static const haul_field fields[] = { HAUL_ARRAYS(matrix, row, HAUL_COUNT(matrix, n),
+                                                     HAUL_COUNT(matrix, m)) };
     haul_type *type;
     matrix *x;
     double *all;

@@ -163,8 +163,8 @@ typedef struct pair {
     char *name;
 } pair;
 static haul_type *pair_type;
-static const haul_field pair_fields[] = { HAUL_OBJECT(pair, next, &pair_type), HAUL_SKIP(pair, dropped),
-                                      HAUL_STRING(pair, name) };
+static const haul_field pair_fields[] = { HAUL_OBJECT(pair, next, &pair_type),
+                                          HAUL_SKIP(pair, dropped), HAUL_STRING(pair, name) };
 
 static haul_type *plain(size_t bytes, model **m)
 {

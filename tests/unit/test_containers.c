@@ -343,7 +343,8 @@ TEST(containers, a_choice_has_a_case_of_the_parameter)
 {
     static haul_type *variant_type;
     static const haul_case cases[] = { { 1, &element, 0 }, { 2, &label_type, 0 } };
-    static const haul_field fields[] = { HAUL_ADDRESS(variant_list, data, .type_switch = HAUL_SWITCH(variant_list, kind, cases)) };
+    static const haul_field fields[] = { HAUL_ADDRESS(
+        variant_list, data, .type_switch = HAUL_SWITCH(variant_list, kind, cases)) };
     haul_type *of_meshes;
     variant_list *v;
     lab_start();
@@ -589,7 +590,8 @@ TEST(containers, a_case_that_leads_to_a_parameter_needs_an_instance)
 {
     static haul_type *variant_type;
     static const haul_case cases[] = { { 1, &element, 0 } };
-    static const haul_field fields[] = { HAUL_ADDRESS(variant_list, data, .type_switch = HAUL_SWITCH(variant_list, kind, cases)) };
+    static const haul_field fields[] = { HAUL_ADDRESS(
+        variant_list, data, .type_switch = HAUL_SWITCH(variant_list, kind, cases)) };
     types_open();
     variant_type = TYPE_OPEN(variant_list, fields);
     refuse_commit(variant_type, "variant_list.data", "leads to the parameter element");
@@ -694,12 +696,14 @@ static int64_t first_case(const haul_here *here)
 static haul_status make_all(haul_context *context, haul_type **instance)
 {
     static const haul_field list_fields[] = { HAUL_ADDRESS(list, data, .target = &value),
-                                          HAUL_OBJECT(list, next, &d_list) };
+                                              HAUL_OBJECT(list, next, &d_list) };
     static const haul_field table_fields[] = { HAUL_OBJECT(table, order, &d_list),
-                                           HAUL_ADDRESS(table, buckets, .target = &d_variant) };
+                                               HAUL_ADDRESS(table, buckets, .target = &d_variant) };
     static const haul_field mesh_fields[] = { HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, n)) };
     static const haul_case cases[] = { { 1, &d_pairs, 0 }, { 2, &d_mesh, 0 } };
-    static const haul_field variant_fields[] = { HAUL_ADDRESS(variant_list, data, .ancestor = &d_table, .type_switch = HAUL_SWITCH_FN(first_case, cases)) };
+    static const haul_field variant_fields[] = { HAUL_ADDRESS(
+        variant_list, data, .ancestor = &d_table,
+        .type_switch = HAUL_SWITCH_FN(first_case, cases)) };
     haul_status status = type_make_in(context, "list", sizeof(list), list_fields, 2, &d_list);
     if (status == HAUL_OK)
         status = type_make_in(context, "table", sizeof(table), table_fields, 1, &d_table);
@@ -707,7 +711,7 @@ static haul_status make_all(haul_context *context, haul_type **instance)
         status = type_make_in(context, "mesh", sizeof(mesh), mesh_fields, 1, &d_mesh);
     if (status == HAUL_OK)
         status = type_make_in(context, "variant_list", sizeof(variant_list), variant_fields, 1,
-                                     &d_variant);
+                              &d_variant);
     if (status == HAUL_OK)
         status = haul_type_contiguous(2, d_mesh, &d_pairs);
     if (status == HAUL_OK)

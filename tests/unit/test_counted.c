@@ -53,7 +53,8 @@ static void rows_start(void)
         HAUL_OBJECTS(row, points, &point_type, HAUL_COUNT(row, rows, columns)),
         HAUL_STRING(row, name),
     };
-    point_type = type_new(&(const haul_struct){ .name = "point", .bytes = sizeof(point), .alignment = 4 });
+    point_type =
+        type_new(&(const haul_struct){ .name = "point", .bytes = sizeof(point), .alignment = 4 });
     row_type = by_functions ? TYPE_OPEN(row, called_fields) : TYPE_OPEN(row, fields);
     type_commit(row_type);
     lab_start();
@@ -424,7 +425,8 @@ static int64_t line_length(const haul_here *here)
 TEST(counted, lines_of_any_length_are_asked_for_once_each)
 {
     enum { LINES = 5 };
-    static const haul_field fields[] = { HAUL_ARRAYS(ragged, lines, HAUL_COUNT(ragged, count), HAUL_COUNT_FN(line_length)) };
+    static const haul_field fields[] = { HAUL_ARRAYS(ragged, lines, HAUL_COUNT(ragged, count),
+                                                     HAUL_COUNT_FN(line_length)) };
     haul_type *type = TYPE_OPEN(ragged, fields);
     haul_plan_info statistics;
     haul_root root;
@@ -480,7 +482,7 @@ TEST(counted, a_callback_is_not_asked_of_what_a_changed_pointer_leads_to_D13)
 {
     static haul_type *shelf_type;
     static const haul_field fields[] = { HAUL_ARRAY(shelf, first, HAUL_COUNT_FN(parcel_length)),
-                                     HAUL_ARRAY(shelf, second, HAUL_COUNT_FN(parcel_length)) };
+                                         HAUL_ARRAY(shelf, second, HAUL_COUNT_FN(parcel_length)) };
     int64_t memory[2][4] = { { 4, 1, 2, 3 }, { 2, 5, 0, 0 } };
     void *arena = malloc(256);
     haul_context *context;

@@ -283,7 +283,8 @@ static haul_type *vault_type;
 
 static void vault_open(haul_transfer direction)
 {
-    const haul_field fields[] = { HAUL_ARRAY(vault, bytes, HAUL_COUNT(vault, n), .transfer = direction) };
+    const haul_field fields[] = { HAUL_ARRAY(vault, bytes, HAUL_COUNT(vault, n),
+                                             .transfer = direction) };
     CHECK_STATUS(type_make("vault", sizeof(vault), fields, 1, &vault_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(vault_type), HAUL_OK);
 }
@@ -311,13 +312,15 @@ static void touch_nothing(size_t bytes, haul_transfer direction)
         device_write(device, device_address(s, v.bytes + i), &device_byte, 1);
     world_protect(&w, direction == HAUL_COPYOUT  ? PROT_READ | PROT_WRITE
                       : direction == HAUL_COPYIN ? PROT_READ
-                                             : PROT_NONE);
+                                                 : PROT_NONE);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_STATUS(haul_update_host(s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_STATUS(haul_update_host(s, RANGE(v.bytes, bytes), NULL), HAUL_OK);
     world_protect(&w, PROT_READ | PROT_WRITE);
     for (i = 0; i < bytes; i++)
-        CHECK_EQ(v.bytes[i], direction != HAUL_COPYOUT ? 0xC5 : i % (1 + bytes / 7) == 0 ? 0xEE : 0);
+        CHECK_EQ(v.bytes[i], direction != HAUL_COPYOUT  ? 0xC5
+                             : i % (1 + bytes / 7) == 0 ? 0xEE
+                                                        : 0);
     CHECK_EQ(w.memory[0], 0xC5);
     CHECK_EQ(v.bytes[bytes], 0xC5);
     haul_shipment_free(&s);
@@ -348,7 +351,8 @@ TEST(directions, large_objects_with_holes_do_not_hide_the_bytes_of_another_row)
     static haul_type *sparse_type, *both_type;
     static const haul_field sparse_fields[] = { HAUL_SKIP(sparse, stays) };
     static const haul_field fields[] = {
-        HAUL_OBJECTS(both_ways, as_objects, &sparse_type, HAUL_COUNT(both_ways, n), .transfer = HAUL_COPYIN),
+        HAUL_OBJECTS(both_ways, as_objects, &sparse_type, HAUL_COUNT(both_ways, n),
+                     .transfer = HAUL_COPYIN),
         HAUL_BYTES(both_ways, as_bytes, HAUL_COUNT(both_ways, bytes), .transfer = HAUL_COPYIN),
     };
     static sparse memory[1000];
@@ -719,7 +723,8 @@ static haul_type *inner_type, *outer_type, *column_type;
 {
     static const haul_field inner_fields[] = { HAUL_RAW(inner, b, .transfer = HAUL_COPYIN) };
     static const haul_field fields[] = {
-        HAUL_EMBED(outer, u.in, &inner_type, .when = HAUL_EQUALS(outer, kind, 1), .transfer = HAUL_COPYIN),
+        HAUL_EMBED(outer, u.in, &inner_type, .when = HAUL_EQUALS(outer, kind, 1),
+                   .transfer = HAUL_COPYIN),
         HAUL_RAW(outer, u.numbers, .when = HAUL_EQUALS(outer, kind, 2), .transfer = HAUL_COPYOUT),
         HAUL_EMBED(outer, plain, &inner_type, .transfer = HAUL_COPYOUT),
         HAUL_EMBED(outer, kept, &inner_type),
@@ -734,8 +739,7 @@ static haul_type *inner_type, *outer_type, *column_type;
     haul_type_free(&number);
     CHECK_STATUS(type_make("inner", sizeof(inner), inner_fields, 1, &inner_type), HAUL_OK);
     CHECK_STATUS(type_make("outer", offsetof(outer, last), fields, 8, &outer_type), HAUL_OK);
-    check_note("%s",
-               haul_type_commit(outer_type) == HAUL_OK ? "" : type_error()->text);
+    check_note("%s", haul_type_commit(outer_type) == HAUL_OK ? "" : type_error()->text);
     CHECK(haul_type_committed(outer_type));
     check_note(NULL);
 }
@@ -883,8 +887,10 @@ typedef struct stamp {
 TEST(directions, tagged_pointers_in_what_is_in_stay_too)
 {
     static haul_type *stamp_type, *holder_type;
-    const haul_field stamp_fields[] = { HAUL_ADDRESS(stamp, next, .target = &stamp_type, .tag_bits = HIGH_TAGS) };
-    const haul_field holder_fields[] = { HAUL_ADDRESS(stamp, next, .target = &stamp_type, .transfer = HAUL_COPYIN) };
+    const haul_field stamp_fields[] = { HAUL_ADDRESS(stamp, next, .target = &stamp_type,
+                                                     .tag_bits = HIGH_TAGS) };
+    const haul_field holder_fields[] = { HAUL_ADDRESS(stamp, next, .target = &stamp_type,
+                                                      .transfer = HAUL_COPYIN) };
     haul_device *device = host_device();
     haul_address null = 0;
     haul_shipment *s;
@@ -930,8 +936,9 @@ static void work_on_slabs(void *argument)
 TEST(directions, objects_with_large_alignments_have_them)
 {
     static const haul_field fields[] = { HAUL_ADDRESS(slab, next, .target = &slab_type),
-                                     HAUL_STRING(slab, text, .transfer = HAUL_COPYIN), HAUL_RAW(slab, in, .transfer = HAUL_COPYIN),
-                                     HAUL_RAW(slab, out, .transfer = HAUL_COPYOUT) };
+                                         HAUL_STRING(slab, text, .transfer = HAUL_COPYIN),
+                                         HAUL_RAW(slab, in, .transfer = HAUL_COPYIN),
+                                         HAUL_RAW(slab, out, .transfer = HAUL_COPYOUT) };
     const size_t bytes = (sizeof(slab) + 255) & ~(size_t)255;
     haul_device *device = host_device();
     haul_shipment *s;
@@ -939,7 +946,12 @@ TEST(directions, objects_with_large_alignments_have_them)
     world w;
     int i, k;
     world_start(&w, 1 << 18);
-    slab_type = type_new(&(const haul_struct){ .name = "slab", .bytes = bytes, .fields = fields, .field_count = 4, .field_bytes = sizeof(haul_field), .alignment = 256 });
+    slab_type = type_new(&(const haul_struct){ .name = "slab",
+                                               .bytes = bytes,
+                                               .fields = fields,
+                                               .field_count = 4,
+                                               .field_bytes = sizeof(haul_field),
+                                               .alignment = 256 });
     CHECK_STATUS(haul_type_commit(slab_type), HAUL_OK);
     for (i = 0; i < 150; i++) {
         w.count = 0;
@@ -988,7 +1000,7 @@ TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
         two t;
         {
             haul_field fields[] = { HAUL_ARRAY(two, a, HAUL_FIXED(4), .transfer = x),
-                                HAUL_ARRAY(two, b, HAUL_FIXED(2), .transfer = y) };
+                                    HAUL_ARRAY(two, b, HAUL_FIXED(2), .transfer = y) };
             CHECK_STATUS(type_make("two", sizeof(two), fields, 2, &type), HAUL_OK);
             CHECK_STATUS(haul_type_commit(type), HAUL_OK);
         }
@@ -1050,7 +1062,8 @@ typedef struct shape {
     static const haul_field fields[] = {
         HAUL_POINTERS(shape, corners, &point_type, HAUL_FIXED(3), .transfer = HAUL_COPYIN),
         HAUL_EACH(shape, each, .target = &point_type, .transfer = HAUL_COPYIN),
-        HAUL_OBJECT(shape, one, &point_type, .transfer = HAUL_COPYIN), HAUL_OBJECT(shape, next, &shape_type)
+        HAUL_OBJECT(shape, one, &point_type, .transfer = HAUL_COPYIN),
+        HAUL_OBJECT(shape, next, &shape_type)
     };
     haul_device *device = host_device();
     haul_shipment *s;
@@ -1109,8 +1122,10 @@ static void spoil_twins(void *argument)
 
 TEST(directions, a_large_array_that_two_rows_send_is_the_same_one_and_stays)
 {
-    static const haul_field fields[] = { HAUL_ARRAY(twins, one, HAUL_COUNT(twins, n), .transfer = HAUL_COPYIN),
-                                     HAUL_ARRAY(twins, other, HAUL_COUNT(twins, n), .transfer = HAUL_COPYIN) };
+    static const haul_field fields[] = {
+        HAUL_ARRAY(twins, one, HAUL_COUNT(twins, n), .transfer = HAUL_COPYIN),
+        HAUL_ARRAY(twins, other, HAUL_COUNT(twins, n), .transfer = HAUL_COPYIN)
+    };
     static double values[3000];
     twins t = { 3000, values, values };
     haul_device *device = host_device();
@@ -1132,9 +1147,11 @@ TEST(directions, long_strings_and_their_ends_stay_where_a_row_says_in)
     haul_device *device = host_device();
     int order;
     for (order = 0; order < 2; order++) {
-        haul_field fields[] = { HAUL_STRING(lines, line[0], .transfer = order ? HAUL_COPYIN : HAUL_COPY),
-                            HAUL_STRING(lines, line[1], .transfer = order ? HAUL_COPY : HAUL_COPYIN),
-                            HAUL_STRING(lines, line[2], .transfer = HAUL_COPYIN) };
+        haul_field fields[] = {
+            HAUL_STRING(lines, line[0], .transfer = order ? HAUL_COPYIN : HAUL_COPY),
+            HAUL_STRING(lines, line[1], .transfer = order ? HAUL_COPY : HAUL_COPYIN),
+            HAUL_STRING(lines, line[2], .transfer = HAUL_COPYIN)
+        };
         char *text = malloc(9001);
         haul_shipment *s;
         haul_type *type;
@@ -1212,12 +1229,12 @@ static haul_type *cell_type, *cell_end_type;
 static void cells_open(void)
 {
     static const haul_field end_fields[] = { HAUL_OBJECT(cell_end, to, &cell_type),
-                                         HAUL_SKIP(cell_end, cache) };
-    static const haul_field fields[] = { HAUL_OBJECT(cell, next, &cell_type),
-                                     HAUL_RAW(cell, input, .transfer = HAUL_COPYIN),
-                                     HAUL_EMBED(cell, end, &cell_end_type, .transfer = HAUL_COPYIN) };
-    CHECK_STATUS(type_make("cell_end", sizeof(cell_end), end_fields, 2, &cell_end_type),
-                 HAUL_OK);
+                                             HAUL_SKIP(cell_end, cache) };
+    static const haul_field fields[] = {
+        HAUL_OBJECT(cell, next, &cell_type), HAUL_RAW(cell, input, .transfer = HAUL_COPYIN),
+        HAUL_EMBED(cell, end, &cell_end_type, .transfer = HAUL_COPYIN)
+    };
+    CHECK_STATUS(type_make("cell_end", sizeof(cell_end), end_fields, 2, &cell_end_type), HAUL_OK);
     CHECK_STATUS(type_make("cell", sizeof(cell), fields, 3, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }
@@ -1314,16 +1331,17 @@ enum { HANDLER = 0x1000, HANDLER_THERE = 0x2000, PANELS = 20 };
 
 static void panels_open(int translated)
 {
-    static const haul_field gauge_fields[] = { HAUL_SKIP(gauge, marks), HAUL_SKIP(gauge, cache),
-                                           HAUL_SKIP(gauge, past),
-                                           HAUL_ADDRESS(gauge, handler, .ownership = HAUL_EXTERNAL) };
-    static const haul_field fields[] = { HAUL_EMBED(panel, fixed, &gauge_type, .transfer = HAUL_COPYIN),
-                                     HAUL_OBJECT(panel, next, &panel_type),
-                                     HAUL_EMBED(panel, live, &gauge_type),
-                                     HAUL_EMBED(panel, also_fixed, &gauge_type, .transfer = HAUL_COPYIN) };
-    CHECK_STATUS(
-        type_make("gauge", sizeof(gauge), gauge_fields, translated ? 4 : 3, &gauge_type),
-        HAUL_OK);
+    static const haul_field gauge_fields[] = {
+        HAUL_SKIP(gauge, marks), HAUL_SKIP(gauge, cache), HAUL_SKIP(gauge, past),
+        HAUL_ADDRESS(gauge, handler, .ownership = HAUL_EXTERNAL)
+    };
+    static const haul_field fields[] = {
+        HAUL_EMBED(panel, fixed, &gauge_type, .transfer = HAUL_COPYIN),
+        HAUL_OBJECT(panel, next, &panel_type), HAUL_EMBED(panel, live, &gauge_type),
+        HAUL_EMBED(panel, also_fixed, &gauge_type, .transfer = HAUL_COPYIN)
+    };
+    CHECK_STATUS(type_make("gauge", sizeof(gauge), gauge_fields, translated ? 4 : 3, &gauge_type),
+                 HAUL_OK);
     CHECK_STATUS(type_make("panel", sizeof(panel), fields, 4, &panel_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(panel_type), HAUL_OK);
 }
@@ -1451,7 +1469,8 @@ static haul_type *tagged_type;
  * none. */
 TEST(directions, a_typed_arena_refuses_rules_that_look_at_the_object)
 {
-    static const haul_field fields[] = { HAUL_OBJECT(tagged, next, &tagged_type, .when = HAUL_EQUALS(tagged, kind, 1)) };
+    static const haul_field fields[] = { HAUL_OBJECT(tagged, next, &tagged_type,
+                                                     .when = HAUL_EQUALS(tagged, kind, 1)) };
     haul_context *context;
     haul_arena *arena;
     CHECK_STATUS(type_make("tagged", sizeof(tagged), fields, 1, &tagged_type), HAUL_OK);
@@ -1501,12 +1520,13 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
     }
     {
         haul_field both[] = { HAUL_RAW(wrong, n, .transfer = HAUL_CREATE),
-                            HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, n)) };
+                              HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, n)) };
         refuse(both, 2, "wrong.numbers", "which lies in n and by its `.transfer` is not read");
     }
     {
         haul_type *rebuilt;
-        const haul_field any = HAUL_ADDRESS(wrong, any, .target = &rebuilt, .transfer = HAUL_CREATE);
+        const haul_field any =
+            HAUL_ADDRESS(wrong, any, .target = &rebuilt, .transfer = HAUL_CREATE);
         CHECK_STATUS(type_make("rebuilt", 16, NULL, 0, &rebuilt), HAUL_OK);
         CHECK_STATUS(haul_type_set_rebuild(rebuilt, NULL, NULL), HAUL_OK);
         refuse(&any, 1, "wrong.any", "objects of type rebuilt are rebuilt from what is sent");
@@ -1514,12 +1534,15 @@ TEST(directions, what_is_not_read_has_no_pointers_no_ends_and_no_numbers_that_ar
     }
     {
         haul_field both[] = { HAUL_RAW(wrong, kind, .transfer = HAUL_CREATE),
-                            HAUL_OBJECT(wrong, next, &wrong_type, .when = HAUL_EQUALS(wrong, kind, 1)) };
+                              HAUL_OBJECT(wrong, next, &wrong_type,
+                                          .when = HAUL_EQUALS(wrong, kind, 1)) };
         refuse(both, 2, "wrong.next", "which lies in kind");
     }
     {
         const haul_case cases[] = { { 1, &wrong_type, 0 } };
-        const haul_field any = HAUL_ADDRESS(wrong, any, .type_switch = HAUL_SWITCH_TARGET(wrong, kind, cases), .transfer = HAUL_COPYOUT);
+        const haul_field any =
+            HAUL_ADDRESS(wrong, any, .type_switch = HAUL_SWITCH_TARGET(wrong, kind, cases),
+                         .transfer = HAUL_COPYOUT);
         refuse(&any, 1, "wrong.any", "but its type is told by a tag there");
     }
 }
@@ -1528,7 +1551,7 @@ TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
 {
     haul_field inner_row = HAUL_RAW(inner, b, .transfer = HAUL_COPYOUT);
     haul_field rows[] = { HAUL_EMBED(wrong, part, &inner_type),
-                        HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, part.b)) };
+                          HAUL_ARRAY(wrong, numbers, HAUL_COUNT(wrong, part.b)) };
     CHECK_STATUS(type_make("inner", sizeof(inner), &inner_row, 1, &inner_type), HAUL_OK);
     refuse(rows, 2, "wrong.numbers", "which lies in inner and by its `.transfer` is not read");
     haul_type_free(&inner_type);
@@ -1536,7 +1559,8 @@ TEST(directions, a_count_in_a_part_that_is_not_read_is_refused_too)
 
 TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
 {
-    haul_field row = HAUL_OBJECT(wrong, next, &wrong_type, .transfer = HAUL_COPYIN, .ownership = HAUL_BORROWED);
+    haul_field row =
+        HAUL_OBJECT(wrong, next, &wrong_type, .transfer = HAUL_COPYIN, .ownership = HAUL_BORROWED);
     refuse(&row, 1, "wrong.next",
            "It is borrowed, so that it is not followed; but it has a `.transfer`");
     row.ownership = HAUL_OWNED;

@@ -31,11 +31,11 @@ static haul_type *pair_type, *desk_type;
 static void types_start(void)
 {
     static const haul_field pair_fields[] = { HAUL_OBJECT(pair, left, &pair_type),
-                                          HAUL_OBJECT(pair, right, &pair_type) };
+                                              HAUL_OBJECT(pair, right, &pair_type) };
     static const haul_field desk_fields[] = { HAUL_ARRAY(desk, bytes, HAUL_COUNT(desk, n)),
-                                          HAUL_OBJECT(desk, first, &pair_type),
-                                          HAUL_OBJECT(desk, second, &pair_type),
-                                          HAUL_STRING(desk, text), HAUL_STRING(desk, tail) };
+                                              HAUL_OBJECT(desk, first, &pair_type),
+                                              HAUL_OBJECT(desk, second, &pair_type),
+                                              HAUL_STRING(desk, text), HAUL_STRING(desk, tail) };
     CHECK_STATUS(type_make("pair", sizeof(pair), pair_fields, 2, &pair_type), HAUL_OK);
     CHECK_STATUS(type_make("desk", sizeof(desk), desk_fields, 5, &desk_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(desk_type), HAUL_OK);

@@ -120,10 +120,14 @@ typedef struct node_first {
 } node_first;
 
 static haul_type *of_node;
-static const haul_field bytes_first_fields[] = { HAUL_ARRAY(bytes_first, bytes, HAUL_COUNT(bytes_first, n)),
-                                             HAUL_ADDRESS(bytes_first, node, .target = &of_node) };
-static const haul_field node_first_fields[] = { HAUL_ARRAY(node_first, bytes, HAUL_COUNT(node_first, n)),
-                                            HAUL_ADDRESS(node_first, node, .target = &of_node) };
+static const haul_field bytes_first_fields[] = {
+    HAUL_ARRAY(bytes_first, bytes, HAUL_COUNT(bytes_first, n)),
+    HAUL_ADDRESS(bytes_first, node, .target = &of_node)
+};
+static const haul_field node_first_fields[] = {
+    HAUL_ARRAY(node_first, bytes, HAUL_COUNT(node_first, n)),
+    HAUL_ADDRESS(node_first, node, .target = &of_node)
+};
 
 /* A shelf; `n` bytes from `at` on; and a node at `place`. */
 static haul_type *shelf_with(unsigned char *bytes, size_t n, unsigned char *node, int is_node_first,
@@ -227,7 +231,8 @@ TEST(forms, nodes_that_overlap_are_refused_where_their_pointers_differ_G8)
     }
 }
 
-/* Structs of pointers alone, each of which begins within the one before it: their pointers agree. */
+/* Structs of pointers alone, each of which begins within the one before it: their pointers agree.
+ */
 enum { STRIPS = 40 };
 
 #define STRIP(n)                                                                                   \
@@ -252,11 +257,16 @@ typedef struct strip_kind {
 
 static haul_type *strip_type;
 static const strip_kind strip_kinds[] = {
-    { 2, HAUL_EACH(strip2, word, .target = &strip_type), HAUL_EACH(strips2, all, .target = &strip_type) },
-    { 3, HAUL_EACH(strip3, word, .target = &strip_type), HAUL_EACH(strips3, all, .target = &strip_type) },
-    { 4, HAUL_EACH(strip4, word, .target = &strip_type), HAUL_EACH(strips4, all, .target = &strip_type) },
-    { 5, HAUL_EACH(strip5, word, .target = &strip_type), HAUL_EACH(strips5, all, .target = &strip_type) },
-    { 9, HAUL_EACH(strip9, word, .target = &strip_type), HAUL_EACH(strips9, all, .target = &strip_type) },
+    { 2, HAUL_EACH(strip2, word, .target = &strip_type),
+      HAUL_EACH(strips2, all, .target = &strip_type) },
+    { 3, HAUL_EACH(strip3, word, .target = &strip_type),
+      HAUL_EACH(strips3, all, .target = &strip_type) },
+    { 4, HAUL_EACH(strip4, word, .target = &strip_type),
+      HAUL_EACH(strips4, all, .target = &strip_type) },
+    { 5, HAUL_EACH(strip5, word, .target = &strip_type),
+      HAUL_EACH(strips5, all, .target = &strip_type) },
+    { 9, HAUL_EACH(strip9, word, .target = &strip_type),
+      HAUL_EACH(strips9, all, .target = &strip_type) },
     { 40, HAUL_EACH(strip40, word, .target = &strip_type),
       HAUL_EACH(strips40, all, .target = &strip_type) },
     { 70, HAUL_EACH(strip70, word, .target = &strip_type),

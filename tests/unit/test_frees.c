@@ -186,13 +186,13 @@ static haul_root root_of(node *first, const haul_type *type)
 static void types_make(haul_context *context, haul_type **type, haul_type **bead_type)
 {
     static haul_type *self, *bead_self;
-    static const haul_field fields[] = { HAUL_OBJECT(node, next, &self, .when = HAUL_WHEN_FN(has_next)),
-                                     HAUL_ARRAY(node, values, HAUL_COUNT_FN(count_values)) };
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &self,
+                                                     .when = HAUL_WHEN_FN(has_next)),
+                                         HAUL_ARRAY(node, values, HAUL_COUNT_FN(count_values)) };
     static const haul_field bead_fields[] = { HAUL_OBJECT(bead, next, &bead_self) };
     CHECK_STATUS(type_make_in(context, "node", sizeof(node), fields, 2, &self), HAUL_OK);
     CHECK_STATUS(haul_type_commit(self), HAUL_OK);
-    CHECK_STATUS(type_make_in(context, "bead", sizeof(bead), bead_fields, 1, &bead_self),
-                 HAUL_OK);
+    CHECK_STATUS(type_make_in(context, "bead", sizeof(bead), bead_fields, 1, &bead_self), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bead_self), HAUL_OK);
     *type = self;
     *bead_type = bead_self;
@@ -958,7 +958,8 @@ static int64_t free_foreign(const haul_here *here)
 TEST(frees, an_arena_of_another_context_may_go_while_it_is_discovered)
 {
     static haul_type *type;
-    static const haul_field fields[] = { HAUL_OBJECT(bead, next, &type, .when = HAUL_WHEN_FN(free_foreign)) };
+    static const haul_field fields[] = { HAUL_OBJECT(bead, next, &type,
+                                                     .when = HAUL_WHEN_FN(free_foreign)) };
     haul_context *home;
     haul_device *device;
     haul_shipment *shipment;

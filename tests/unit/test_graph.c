@@ -20,7 +20,7 @@ static haul_type *node_type;
 static void node_start(void)
 {
     static const haul_field fields[] = { HAUL_OBJECT(node, left, &node_type),
-                                     HAUL_OBJECT(node, right, &node_type) };
+                                         HAUL_OBJECT(node, right, &node_type) };
     lab_start();
     node_type = TYPE_OPEN(node, fields);
     type_commit(node_type);
@@ -101,7 +101,7 @@ static haul_type *ring_type;
 TEST(graph, a_cycle_through_an_element_of_an_array_is_found_once_G13)
 {
     static const haul_field fields[] = { HAUL_POINTERS(ring, members, &ring_type,
-                                                   HAUL_COUNT(ring, count)) };
+                                                       HAUL_COUNT(ring, count)) };
     ring *r;
     int32_t i;
     lab_start();
@@ -206,8 +206,8 @@ static void views_end(void)
 }
 
 static const haul_field views_abc[] = { HAUL_ARRAY(views, a, HAUL_COUNT(views, na)),
-                                      HAUL_ARRAY(views, b, HAUL_COUNT(views, nb)),
-                                      HAUL_ARRAY(views, c, HAUL_COUNT(views, nc)) };
+                                        HAUL_ARRAY(views, b, HAUL_COUNT(views, nb)),
+                                        HAUL_ARRAY(views, c, HAUL_COUNT(views, nc)) };
 
 TEST(graph, of_one_address_with_two_lengths_the_larger_wins_in_any_order_G9)
 {
@@ -323,7 +323,7 @@ static haul_type *cursor_type;
 TEST(graph, a_pointer_to_a_pointer_inside_another_object_leads_there_G11)
 {
     static const haul_field fields[] = { HAUL_OBJECT(cursor, at, &node_type),
-                                     HAUL_POINTERS(cursor, place, &node_type, HAUL_FIXED(1)) };
+                                         HAUL_POINTERS(cursor, place, &node_type, HAUL_FIXED(1)) };
     haul_type *other;
     cursor *c;
     node *a, *b;
@@ -355,7 +355,8 @@ TEST(graph, a_pointer_to_a_pointer_inside_another_object_leads_there_G11)
 TEST(graph, an_element_reached_before_its_array_is_found_once_G11)
 {
     static const haul_field fields[] = { HAUL_OBJECT(cursor, at, &node_type),
-                                     HAUL_ADDRESS(cursor, place, .target = &node_type, .count = HAUL_FIXED(9)) };
+                                         HAUL_ADDRESS(cursor, place, .target = &node_type,
+                                                      .count = HAUL_FIXED(9)) };
     cursor *c;
     node *all;
     int i, element;
@@ -401,8 +402,8 @@ static outer *outer_start(void)
 {
     static const haul_field inner_fields[] = { HAUL_STRING(inner, name) };
     static const haul_field outer_fields[] = { HAUL_EMBED(outer, head, &inner_type),
-                                           HAUL_OBJECT(outer, friend, &inner_type),
-                                           HAUL_OBJECT(outer, next, &outer_type) };
+                                               HAUL_OBJECT(outer, friend, &inner_type),
+                                               HAUL_OBJECT(outer, next, &outer_type) };
     outer *o;
     lab_start();
     inner_type = TYPE_OPEN(inner, inner_fields);
@@ -496,7 +497,10 @@ static void counted_end(void)
 
 /* at[i], which no macro of the library knows by itself. */
 #define AT(i, ...)                                                                                 \
-    { .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(counted, at[i]), .bytes = sizeof(char *), .element_bytes = 1, .count = __VA_ARGS__ }
+    {                                                                                              \
+        .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(counted, at[i]),           \
+        .bytes = sizeof(char *), .element_bytes = 1, .count = __VA_ARGS__                          \
+    }
 
 static void rest_is_data(counted *c, int first)
 {
@@ -507,8 +511,9 @@ static void rest_is_data(counted *c, int first)
 TEST(graph, counts_are_read_in_any_width_and_sign)
 {
     static const haul_field fields[] = {
-        AT(0, HAUL_COUNT(counted, s8)),  AT(1, HAUL_COUNT(counted, u8)),  AT(2, HAUL_COUNT(counted, s16)),
-        AT(3, HAUL_COUNT(counted, u16)), AT(4, HAUL_COUNT(counted, s32)), AT(5, HAUL_COUNT(counted, u32)),
+        AT(0, HAUL_COUNT(counted, s8)),  AT(1, HAUL_COUNT(counted, u8)),
+        AT(2, HAUL_COUNT(counted, s16)), AT(3, HAUL_COUNT(counted, u16)),
+        AT(4, HAUL_COUNT(counted, s32)), AT(5, HAUL_COUNT(counted, u32)),
         AT(6, HAUL_COUNT(counted, s64)), AT(7, HAUL_COUNT(counted, u64)),
     };
     counted *c = counted_start(fields, COUNT_OF(fields));
@@ -638,7 +643,7 @@ static haul_type *span_type;
 TEST(graph, objects_from_begin_to_end_are_all_visited)
 {
     static const haul_field fields[] = { HAUL_OBJECTS(span, first, &node_type,
-                                                  HAUL_UNTIL(span, last)) };
+                                                      HAUL_UNTIL(span, last)) };
     span *s;
     node *n, *far;
     node_start();
@@ -706,9 +711,9 @@ static void words_end(void)
 TEST(graph, strings_of_any_character_width_end_with_their_zero)
 {
     static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
-                                     HAUL_STRING(words, wider),
-                                     HAUL_ARRAY(words, numbers, HAUL_TERMINATED),
-                                     HAUL_ARRAY(words, small, HAUL_TERMINATED) };
+                                         HAUL_STRING(words, wider),
+                                         HAUL_ARRAY(words, numbers, HAUL_TERMINATED),
+                                         HAUL_ARRAY(words, small, HAUL_TERMINATED) };
     words *w = words_start(fields, COUNT_OF(fields));
     w->narrow = text("a string");
     w->wide = take(4 * sizeof(uint16_t), sizeof(uint16_t));
@@ -732,9 +737,9 @@ TEST(graph, strings_of_any_character_width_end_with_their_zero)
 TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 {
     static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
-                                     HAUL_STRING(words, wider),
-                                     HAUL_ARRAY(words, numbers, HAUL_TERMINATED_BY(-1)),
-                                     HAUL_ARRAY(words, small, HAUL_TERMINATED) };
+                                         HAUL_STRING(words, wider),
+                                         HAUL_ARRAY(words, numbers, HAUL_TERMINATED_BY(-1)),
+                                         HAUL_ARRAY(words, small, HAUL_TERMINATED) };
     words *w = words_start(fields, COUNT_OF(fields));
     w->narrow = text("");
     w->wide = take(sizeof(uint16_t), sizeof(uint16_t));
@@ -775,7 +780,7 @@ TEST(graph, sentinels_of_any_width_end_an_array_negative_ones_too)
 TEST(graph, a_sentinel_above_the_signed_range_ends_an_array_of_bytes)
 {
     static const haul_field fields[] = { HAUL_ARRAY(words, small, HAUL_TERMINATED_BY(255)),
-                                     HAUL_ARRAY(words, narrow, HAUL_TERMINATED_BY(200)) };
+                                         HAUL_ARRAY(words, narrow, HAUL_TERMINATED_BY(200)) };
     words *w = words_start(fields, COUNT_OF(fields));
     memset(the.what + lab_offset(&w->wide), OF_DATA, 3 * WORD);
     w->small = take(3, 1);
@@ -825,7 +830,7 @@ static void *pointers_make(size_t count)
 TEST(graph, an_array_of_pointers_ends_with_the_null_pointer)
 {
     static const haul_field fields[] = { HAUL_POINTERS(list_of, all, &node_type, HAUL_TERMINATED),
-                                     HAUL_STRINGS(list_of, names, HAUL_TERMINATED) };
+                                         HAUL_STRINGS(list_of, names, HAUL_TERMINATED) };
     list_of *l = list_start(fields, 2);
     l->all = pointers_make(4);
     l->all[0] = node_make();
@@ -843,8 +848,8 @@ TEST(graph, an_array_of_pointers_ends_with_the_null_pointer)
 TEST(graph, counted_arrays_of_pointers_may_hold_nulls)
 {
     static const haul_field fields[] = { HAUL_POINTERS(list_of, all, &node_type,
-                                                   HAUL_COUNT(list_of, count)),
-                                     HAUL_STRINGS(list_of, names, HAUL_COUNT(list_of, count)) };
+                                                       HAUL_COUNT(list_of, count)),
+                                         HAUL_STRINGS(list_of, names, HAUL_COUNT(list_of, count)) };
     list_of *l = list_start(fields, 2);
     int i;
     l->count = 40;
@@ -909,7 +914,8 @@ TEST(graph, a_callback_counts_from_an_expression_over_the_struct)
 TEST(graph, a_callback_is_told_index_self_target_root_and_argument)
 {
     static const haul_field fields[] = { HAUL_EACH(table, rows, .count = HAUL_COUNT_FN(listen)),
-                                     HAUL_ARRAYS(table, more, HAUL_FIXED(3), HAUL_COUNT_FN(listen)) };
+                                         HAUL_ARRAYS(table, more, HAUL_FIXED(3),
+                                                     HAUL_COUNT_FN(listen)) };
     table *t;
     int i;
     lab_start();
@@ -992,9 +998,11 @@ static int64_t move_the_other_pointer(const haul_here *here)
 
 TEST(graph, a_callback_that_moves_a_pointer_meanwhile_harms_nobody_but_its_values_G27)
 {
-    static const haul_field fields[] = { HAUL_ARRAY(views, a, HAUL_COUNT_FN(move_the_other_pointer)),
-                                     HAUL_ARRAY(views, b, HAUL_COUNT(views, nb)),
-                                     HAUL_ARRAY(views, c, HAUL_COUNT_FN(move_the_other_pointer)) };
+    static const haul_field fields[] = {
+        HAUL_ARRAY(views, a, HAUL_COUNT_FN(move_the_other_pointer)),
+        HAUL_ARRAY(views, b, HAUL_COUNT(views, nb)),
+        HAUL_ARRAY(views, c, HAUL_COUNT_FN(move_the_other_pointer))
+    };
     views *v = views_start(fields, 3);
     haul_root root;
     haul_plan *plan;
@@ -1059,7 +1067,8 @@ static void matrix_end(void)
 
 TEST(graph, two_levels_are_a_matrix_of_rows)
 {
-    static const haul_field fields[] = { HAUL_ARRAYS(matrix, a, HAUL_COUNT(matrix, n), HAUL_COUNT(matrix, m)) };
+    static const haul_field fields[] = { HAUL_ARRAYS(matrix, a, HAUL_COUNT(matrix, n),
+                                                     HAUL_COUNT(matrix, m)) };
     matrix *x = matrix_start(fields, 1);
     int i;
     memset(the.what + lab_offset(&x->text), OF_DATA, 2 * WORD);
@@ -1078,8 +1087,11 @@ TEST(graph, two_levels_are_a_matrix_of_rows)
 TEST(graph, three_levels_reach_strings_and_objects)
 {
     static const haul_field fields[] = {
-        HAUL_ADDRESS(matrix, text, .levels = 3, .element_bytes = sizeof(***((matrix *)0)->text), .count = HAUL_COUNT(matrix, n), .count2 = HAUL_COUNT(matrix, m), .count3 = HAUL_TERMINATED),
-        HAUL_ADDRESS(matrix, cube, .levels = 3, .target = &node_type, .count = HAUL_TERMINATED, .count2 = HAUL_COUNT(matrix, k), .count3 = HAUL_ONE)
+        HAUL_ADDRESS(matrix, text, .levels = 3, .element_bytes = sizeof(***((matrix *)0)->text),
+                     .count = HAUL_COUNT(matrix, n), .count2 = HAUL_COUNT(matrix, m),
+                     .count3 = HAUL_TERMINATED),
+        HAUL_ADDRESS(matrix, cube, .levels = 3, .target = &node_type, .count = HAUL_TERMINATED,
+                     .count2 = HAUL_COUNT(matrix, k), .count3 = HAUL_ONE)
     };
     matrix *x = matrix_start(fields, 2);
     int i, j;
@@ -1114,7 +1126,8 @@ TEST(graph, pointers_to_pointers_go_to_any_depth)
     lab_start();
     for (i = 0; i < 6; i++) {
         snprintf(name, sizeof name, "p%d", i);
-        CHECK_STATUS(haul_type_pointer(type_context(), name, i ? &level[i - 1] : NULL, i ? 0 : 1, one, &level[i]),
+        CHECK_STATUS(haul_type_pointer(type_context(), name, i ? &level[i - 1] : NULL, i ? 0 : 1,
+                                       one, &level[i]),
                      HAUL_OK);
     }
     type_commit(level[5]);
@@ -1145,8 +1158,8 @@ static haul_type *fan_type;
 TEST(graph, pointers_in_an_array_of_the_struct_are_each_null_or_followed)
 {
     static const haul_field fields[] = { HAUL_EACH(fan, child, .target = &node_type),
-                                     HAUL_EACH(fan, name, .count = HAUL_TERMINATED),
-                                     HAUL_EACH(fan, column, .count = HAUL_COUNT(fan, count)) };
+                                         HAUL_EACH(fan, name, .count = HAUL_TERMINATED),
+                                         HAUL_EACH(fan, column, .count = HAUL_COUNT(fan, count)) };
     fan *f;
     int i;
     node_start();
@@ -1183,7 +1196,7 @@ TEST(graph, embedded_structs_bring_their_rows_along)
 {
     static const haul_field inner_fields[] = { HAUL_STRING(inner, name) };
     static const haul_field fields[] = { HAUL_EMBED(shelf, items, &inner_type),
-                                     HAUL_EMBED(shelf, last, &inner_type) };
+                                         HAUL_EMBED(shelf, last, &inner_type) };
     shelf *s;
     int i, j;
     lab_start();
@@ -1221,7 +1234,7 @@ static haul_type *handles_type;
 static handles *handles_start(void)
 {
     static const haul_field fields[] = { HAUL_RAW(handles, opaque), HAUL_SKIP(handles, skipped),
-                                     HAUL_STRING(handles, name) };
+                                         HAUL_STRING(handles, name) };
     handles *h;
     lab_start();
     handles_type = TYPE_OPEN(handles, fields);
@@ -1284,7 +1297,7 @@ typedef struct tagged {
 TEST(graph, two_rows_for_the_arms_of_a_union_are_refused_at_commit_G18)
 {
     static const haul_field fields[] = { HAUL_STRING(tagged, arm.name),
-                                     HAUL_OBJECT(tagged, arm.child, &node_type) };
+                                         HAUL_OBJECT(tagged, arm.child, &node_type) };
     haul_type *type;
     node_start();
     type = TYPE_OPEN(tagged, fields);

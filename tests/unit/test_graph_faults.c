@@ -172,9 +172,9 @@ typedef struct counts {
 TEST(graph_faults, a_negative_count_of_any_width_is_refused_G3)
 {
     static const haul_field fields[] = { HAUL_ARRAY(counts, a8, HAUL_COUNT(counts, s8)),
-                                     HAUL_ARRAY(counts, a16, HAUL_COUNT(counts, s16)),
-                                     HAUL_ARRAY(counts, a32, HAUL_COUNT(counts, s32)),
-                                     HAUL_ARRAY(counts, a64, HAUL_COUNT(counts, s64)) };
+                                         HAUL_ARRAY(counts, a16, HAUL_COUNT(counts, s16)),
+                                         HAUL_ARRAY(counts, a32, HAUL_COUNT(counts, s32)),
+                                         HAUL_ARRAY(counts, a64, HAUL_COUNT(counts, s64)) };
     static const char *const paths[] = { "root.a8", "root.a16", "root.a32", "root.a64" };
     haul_type *type;
     counts *c;
@@ -205,7 +205,8 @@ TEST(graph_faults, a_negative_count_of_any_width_is_refused_G3)
 TEST(graph_faults, the_smallest_values_of_each_width_are_negative_counts_too_G3)
 {
     static const haul_field fields[] = { HAUL_ARRAY(counts, a8, HAUL_COUNT_PLUS(counts, s8, 100)),
-                                     HAUL_ARRAY(counts, a16, HAUL_COUNT_TIMES(counts, s16, -1)) };
+                                         HAUL_ARRAY(counts, a16,
+                                                    HAUL_COUNT_TIMES(counts, s16, -1)) };
     haul_type *type;
     counts *c;
     lab_start();
@@ -258,9 +259,9 @@ static haul_type *grid_type;
 static grid *grid_start(void)
 {
     static const haul_field fields[] = { HAUL_ARRAY(grid, area, HAUL_COUNT(grid, n, m)),
-                                     HAUL_ARRAY(grid, volume, HAUL_COUNT(grid, n, m, l)),
-                                     HAUL_ARRAY(grid, all, HAUL_COUNT(grid, u)),
-                                     HAUL_ARRAY(grid, plus, HAUL_COUNT_PLUS(grid, l, 5)) };
+                                         HAUL_ARRAY(grid, volume, HAUL_COUNT(grid, n, m, l)),
+                                         HAUL_ARRAY(grid, all, HAUL_COUNT(grid, u)),
+                                         HAUL_ARRAY(grid, plus, HAUL_COUNT_PLUS(grid, l, 5)) };
     grid *g;
     lab_start();
     grid_type = TYPE_OPEN(grid, fields);
@@ -385,7 +386,8 @@ TEST(graph_faults, a_pointer_off_a_declared_alignment_is_refused_G6)
         holder *h;
         char *line;
         lab_start();
-        line_type = type_new(&(const haul_struct){ .name = "line", .bytes = alignment, .alignment = alignment });
+        line_type = type_new(
+            &(const haul_struct){ .name = "line", .bytes = alignment, .alignment = alignment });
         holder_type = TYPE_OPEN(holder, fields);
         type_commit(holder_type);
         h = take(sizeof *h, sizeof(void *));
@@ -480,9 +482,9 @@ TEST(graph_faults, addresses_that_are_no_ones_are_refused_in_nodes_of_whole_gran
 {
     static haul_type *node_type, *table_type;
     static const haul_field node_fields[] = { HAUL_OBJECT(plain_node, next, &node_type),
-                                          HAUL_OBJECT(plain_node, other, &node_type) };
+                                              HAUL_OBJECT(plain_node, other, &node_type) };
     static const haul_field table_fields[] = { HAUL_POINTERS(node_table, node, &node_type,
-                                                         HAUL_COUNT(node_table, count)) };
+                                                             HAUL_COUNT(node_table, count)) };
     lab_start();
     node_type = TYPE_OPEN(plain_node, node_fields);
     type_commit(node_type);
@@ -593,7 +595,8 @@ static void lab_refuse_both(void *root, const haul_type *type, const char *path,
 TEST(graph_faults, a_word_that_is_pointer_and_data_is_refused_with_both_paths_G8)
 {
     static const haul_field fields[] = { HAUL_OBJECT(two_ways, as_atom, &atom_type),
-                                     HAUL_ARRAY(two_ways, as_bytes, HAUL_FIXED(sizeof(void *))) };
+                                         HAUL_ARRAY(two_ways, as_bytes,
+                                                    HAUL_FIXED(sizeof(void *))) };
     two_ways *t = two_ways_start(fields, 2);
     points(&t->as_other);
     memset(the.what + lab_offset(&t->as_other), OF_DATA, WORD);
@@ -608,7 +611,7 @@ TEST(graph_faults, a_word_that_is_pointer_and_data_is_refused_with_both_paths_G8
 TEST(graph_faults, data_first_and_pointer_afterwards_is_refused_as_well_G8)
 {
     static const haul_field fields[] = { HAUL_ARRAY(two_ways, as_bytes, HAUL_FIXED(sizeof(atom))),
-                                     HAUL_OBJECT(two_ways, as_other, &other_type) };
+                                         HAUL_OBJECT(two_ways, as_other, &other_type) };
     two_ways *t = two_ways_start(fields, 2);
     atom *a = atom_make();
     memset(the.what + lab_offset(a), OF_DATA, sizeof *a);
@@ -633,7 +636,7 @@ TEST(graph_faults,
     static const size_t places[] = { 0, 32 * GRANULE - GRANULE, BLOCK - GRANULE };
     static haul_type *bead_type;
     static const haul_field fields[] = { HAUL_OBJECT(bead, next, &bead_type),
-                                     HAUL_ARRAY(bead, bytes, HAUL_FIXED(3)) };
+                                         HAUL_ARRAY(bead, bytes, HAUL_FIXED(3)) };
     size_t p, i;
     for (p = 0; p < COUNT_OF(places); p++) {
         bead *first = NULL, *last = NULL;
@@ -673,7 +676,7 @@ TEST(graph_faults, one_address_as_two_types_with_the_same_words_is_refused_in_ch
         twin *second;
     } pair;
     static const haul_field pair_fields[] = { HAUL_OBJECT(pair, first, &other_type),
-                                          HAUL_OBJECT(pair, second, &twin_type) };
+                                              HAUL_OBJECT(pair, second, &twin_type) };
     haul_type *pair_type;
     pair *p;
     static const haul_field other_fields[] = { HAUL_STRING(other, name) };
@@ -738,7 +741,7 @@ TEST(graph_faults, one_pointer_word_with_two_targets_is_refused_in_checked_conte
         atom **atoms;
     } slots;
     static const haul_field fields[] = { HAUL_ARRAYS(slots, strings, HAUL_FIXED(1), HAUL_FIXED(3)),
-                                     HAUL_POINTERS(slots, atoms, &atom_type, HAUL_FIXED(1)) };
+                                         HAUL_POINTERS(slots, atoms, &atom_type, HAUL_FIXED(1)) };
     haul_type *type;
     slots *s;
     haul_root root;
@@ -833,8 +836,8 @@ typedef struct sentinels {
 TEST(graph_faults, arrays_without_their_sentinel_are_limits_too_G19)
 {
     static const haul_field fields[] = { HAUL_ARRAY(sentinels, numbers, HAUL_TERMINATED_BY(-1)),
-                                     HAUL_POINTERS(sentinels, atoms, &atom_type,
-                                                   HAUL_TERMINATED) };
+                                         HAUL_POINTERS(sentinels, atoms, &atom_type,
+                                                       HAUL_TERMINATED) };
     haul_type *type;
     sentinels *s;
     int i;
@@ -1078,9 +1081,9 @@ TEST(graph_faults, the_path_goes_through_embedded_structs_and_arrays_of_pointers
     } whole;
     static haul_type *part_type;
     static const haul_field part_fields[] = { HAUL_EACH(part, names, .count = HAUL_TERMINATED),
-                                          HAUL_ARRAY(part, values, HAUL_COUNT(part, count)) };
+                                              HAUL_ARRAY(part, values, HAUL_COUNT(part, count)) };
     static const haul_field whole_fields[] = { HAUL_EMBED(whole, parts, &part_type),
-                                           HAUL_EMBED(whole, one, &part_type) };
+                                               HAUL_EMBED(whole, one, &part_type) };
     haul_type *whole_type;
     whole *w;
     part *p;
@@ -1114,7 +1117,9 @@ TEST(graph_faults, the_path_of_a_matrix_names_row_and_place)
     typedef struct matrix {
         char ***all;
     } matrix;
-    static const haul_field fields[] = { HAUL_ADDRESS(matrix, all, .levels = 3, .element_bytes = sizeof(***((matrix *)0)->all), .count = HAUL_FIXED(2), .count2 = HAUL_FIXED(3), .count3 = HAUL_TERMINATED) };
+    static const haul_field fields[] = { HAUL_ADDRESS(
+        matrix, all, .levels = 3, .element_bytes = sizeof(***((matrix *)0)->all),
+        .count = HAUL_FIXED(2), .count2 = HAUL_FIXED(3), .count3 = HAUL_TERMINATED) };
     haul_type *type;
     matrix *m;
     int i;
@@ -1170,7 +1175,7 @@ TEST(graph_faults, the_path_to_the_end_of_a_million_nodes_can_be_read)
     enum { LINKS = LARGE(1000000, 100000) };
     static haul_type *link_type;
     static const haul_field fields[] = { HAUL_OBJECT(link, next, &link_type),
-                                     HAUL_ARRAY(link, bytes, HAUL_COUNT(link, count)) };
+                                         HAUL_ARRAY(link, bytes, HAUL_COUNT(link, count)) };
     link *all = calloc(LINKS, sizeof *all);
     haul_root root;
     haul_plan *plan;
@@ -1207,9 +1212,10 @@ TEST(graph_faults, a_long_path_loses_its_middle_and_keeps_its_end)
         char *text;
     } zig;
     static haul_type *zig_type;
-    static const haul_field fields[] = { HAUL_OBJECT(zig, a_field_whose_name_is_long, &zig_type),
-                                     HAUL_OBJECT(zig, another_field_whose_name_is_long, &zig_type),
-                                     HAUL_STRING(zig, text) };
+    static const haul_field fields[] = {
+        HAUL_OBJECT(zig, a_field_whose_name_is_long, &zig_type),
+        HAUL_OBJECT(zig, another_field_whose_name_is_long, &zig_type), HAUL_STRING(zig, text)
+    };
     zig *first, *z;
     haul_root root;
     haul_plan *plan;

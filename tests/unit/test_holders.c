@@ -55,11 +55,12 @@ static const haul_case node_cases[] = { { 0, &node_type, 0 },
 
 static void list_open(void)
 {
-    static const haul_field node_fields[] = { HAUL_ADDRESS(list_node, base.next, BY_LIST),
-                                          HAUL_ADDRESS(list_node, base.prev, BY_LIST),
-                                          HAUL_ADDRESS(list_node, value, .target = &value_type) };
+    static const haul_field node_fields[] = {
+        HAUL_ADDRESS(list_node, base.next, BY_LIST), HAUL_ADDRESS(list_node, base.prev, BY_LIST),
+        HAUL_ADDRESS(list_node, value, .target = &value_type)
+    };
     static const haul_field list_fields[] = { HAUL_ADDRESS(list, head.next, BY_LIST),
-                                          HAUL_ADDRESS(list, head.prev, BY_LIST) };
+                                              HAUL_ADDRESS(list, head.prev, BY_LIST) };
     CHECK_STATUS(haul_type_parameter(type_context(), "value", &value_type), HAUL_OK);
     node_type = OPEN(list_node, node_fields);
     list_type = OPEN(list, list_fields);
@@ -76,8 +77,8 @@ static void town_open(void)
 {
     static const haul_field person_fields[] = { HAUL_STRING(person, name) };
     static const haul_field town_fields[] = { HAUL_EMBED(town, people, &persons),
-                                          HAUL_EMBED(town, houses, &numbers),
-                                          HAUL_OBJECT(town, guests, &persons) };
+                                              HAUL_EMBED(town, houses, &numbers),
+                                              HAUL_OBJECT(town, guests, &persons) };
     list_open();
     person_type = OPEN(person, person_fields);
     CHECK_STATUS(type_make("number", sizeof(int64_t), NULL, 0, &number_type), HAUL_OK);
@@ -358,8 +359,10 @@ typedef struct json_string_t {
 
 static haul_type *pair_type, *bucket_type, *table_type, *object_type, *array_type, *string_type;
 
-HAUL_FUNCTION(ends_list, void, here->target == (const void *)&((const hashtable_t *)held(here))->list)
-HAUL_FUNCTION(ends_order, void, here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
+HAUL_FUNCTION(ends_list, void,
+              here->target == (const void *)&((const hashtable_t *)held(here))->list)
+HAUL_FUNCTION(ends_order, void,
+              here->target == (const void *)&((const hashtable_t *)held(here))->ordered_list)
 HAUL_FUNCTION(is_used, json_array_t, here->index < self->entries)
 HAUL_FUNCTION(bucket_count, hashtable_t, (int64_t)1 << self->order)
 HAUL_FUNCTION(key_bytes, pair_t, (int64_t)self->key_len + 1)
@@ -370,31 +373,33 @@ static const haul_case json_cases[] = { { JSON_OBJECT, &object_type, 0 },
                                         { JSON_STRING, &string_type, 0 } };
 static const haul_case list_cases[] = { { 0, &pair_type, HAUL_CONTAINER_OF(pair_t, list) },
                                         { 1, &table_type, HAUL_CONTAINER_OF(hashtable_t, list) } };
-static const haul_case order_cases[] = {
-    { 0, &pair_type, HAUL_CONTAINER_OF(pair_t, ordered_list) },
-    { 1, &table_type, HAUL_CONTAINER_OF(hashtable_t, ordered_list) }
-};
+static const haul_case order_cases[] = { { 0, &pair_type, HAUL_CONTAINER_OF(pair_t, ordered_list) },
+                                         { 1, &table_type,
+                                           HAUL_CONTAINER_OF(hashtable_t, ordered_list) } };
 #define IN_LIST .ancestor = &table_type, .type_switch = HAUL_SWITCH_FN(ends_list, list_cases)
 #define IN_ORDER .ancestor = &table_type, .type_switch = HAUL_SWITCH_FN(ends_order, order_cases)
 #define JSON_VALUE .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases)
-static const haul_field json_entry = { .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases), .when = HAUL_WHEN_FN(is_used) };
+static const haul_field json_entry = { .type_switch = HAUL_SWITCH_TARGET(json_t, type, json_cases),
+                                       .when = HAUL_WHEN_FN(is_used) };
 
 #define LINKS(S, m, ...) HAUL_ADDRESS(S, m.prev, __VA_ARGS__), HAUL_ADDRESS(S, m.next, __VA_ARGS__)
 
 static void json_open(void)
 {
     static const haul_field pair_fields[] = { LINKS(pair_t, list, IN_LIST),
-                                          LINKS(pair_t, ordered_list, IN_ORDER),
-                                          HAUL_ADDRESS(pair_t, value, JSON_VALUE),
-                                          HAUL_TAIL(pair_t, key, HAUL_COUNT_FN(key_bytes)) };
+                                              LINKS(pair_t, ordered_list, IN_ORDER),
+                                              HAUL_ADDRESS(pair_t, value, JSON_VALUE),
+                                              HAUL_TAIL(pair_t, key, HAUL_COUNT_FN(key_bytes)) };
     static const haul_field bucket_fields[] = { HAUL_ADDRESS(bucket_t, first, IN_LIST),
-                                            HAUL_ADDRESS(bucket_t, last, IN_LIST) };
+                                                HAUL_ADDRESS(bucket_t, last, IN_LIST) };
     static const haul_field table_fields[] = {
         HAUL_OBJECTS(hashtable_t, buckets, &bucket_type, HAUL_COUNT_FN(bucket_count)),
         LINKS(hashtable_t, list, IN_LIST), LINKS(hashtable_t, ordered_list, IN_ORDER)
     };
     static const haul_field object_fields[] = { HAUL_EMBED(json_object_t, hashtable, &table_type) };
-    static const haul_field array_fields[] = { HAUL_ADDRESS(json_array_t, table, .levels = 2, .count = HAUL_COUNT_FN(room_of_array), .each_pointer = &json_entry) };
+    static const haul_field array_fields[] = { HAUL_ADDRESS(json_array_t, table, .levels = 2,
+                                                            .count = HAUL_COUNT_FN(room_of_array),
+                                                            .each_pointer = &json_entry) };
     static const haul_field string_fields[] = { HAUL_STRING(json_string_t, value) };
     pair_type = OPEN(pair_t, pair_fields);
     bucket_type = OPEN(bucket_t, bucket_fields);
@@ -632,19 +637,20 @@ static const haul_case truck_cases[] = { { 0, &truck_type, HAUL_CONTAINER_OF(tru
 #define OF_TRUCKS .ancestor = &trucks_type, .type_switch = HAUL_SWITCH_FN(is_holder, truck_cases)
 
 #define HOOK(S, m, ...) HAUL_ADDRESS(S, m.next, __VA_ARGS__), HAUL_ADDRESS(S, m.prev, __VA_ARGS__)
-#define HOOK_ALONE(...) HAUL_ADDRESS(list_head, next, __VA_ARGS__), HAUL_ADDRESS(list_head, prev, __VA_ARGS__)
+#define HOOK_ALONE(...)                                                                            \
+    HAUL_ADDRESS(list_head, next, __VA_ARGS__), HAUL_ADDRESS(list_head, prev, __VA_ARGS__)
 
 static void fleet_open(void)
 {
     static const haul_field ship_fields[] = { HOOK(ship, hook, OF_SHIPS) };
     static const haul_field truck_fields[] = { HOOK(truck, in_depot, OF_TRUCKS),
-                                           HAUL_STRING(truck, driver) };
+                                               HAUL_STRING(truck, driver) };
     static const haul_field ships_fields[] = { HOOK_ALONE(OF_SHIPS) };
     static const haul_field trucks_fields[] = { HOOK_ALONE(OF_TRUCKS) };
     static const haul_field port_fields[] = { HAUL_EMBED(port, ships, &ships_type),
-                                          HAUL_EMBED(port, trucks, &trucks_type) };
+                                              HAUL_EMBED(port, trucks, &trucks_type) };
     static const haul_field fleet_fields[] = { HAUL_EMBED(fleet, ships, &ships_type),
-                                           HAUL_OBJECT(fleet, home, &port_type) };
+                                               HAUL_OBJECT(fleet, home, &port_type) };
     ship_type = OPEN(ship, ship_fields);
     truck_type = OPEN(truck, truck_fields);
     ships_type = type_open("ships", sizeof(list_head), ships_fields, COUNT_OF(ships_fields));
@@ -790,8 +796,11 @@ HAUL_FUNCTION(x_count, void, SOLVER->nxhi - SOLVER->nxlo + 1)
 static void simulation_open(void)
 {
 #define AS_Z .base_fn = z_bias, .ancestor = &solver_type
-    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(x_count), .base_fn = x_bias, .ancestor = &solver_type) };
-    static const haul_field plane_fields[] = { HAUL_ADDRESS(brick_plane, y, .target = &row_type, .count = HAUL_COUNT_FN(y_count), .base_fn = y_bias, .ancestor = &solver_type) };
+    static const haul_field row_fields[] = { HAUL_ARRAY(
+        brick_row, x, HAUL_COUNT_FN(x_count), .base_fn = x_bias, .ancestor = &solver_type) };
+    static const haul_field plane_fields[] = { HAUL_ADDRESS(
+        brick_plane, y, .target = &row_type, .count = HAUL_COUNT_FN(y_count), .base_fn = y_bias,
+        .ancestor = &solver_type) };
     static const haul_field bricks_fields[] = {
         HAUL_ADDRESS(bricks, density, .target = &plane_type, .count = HAUL_COUNT_FN(z_count), AS_Z),
         HAUL_ADDRESS(bricks, each[0], .target = &plane_type, .count = HAUL_COUNT_FN(z_count), AS_Z),
@@ -799,7 +808,7 @@ static void simulation_open(void)
     };
     static const haul_field solver_fields[] = { HAUL_OBJECT(solver, first, &bricks_type) };
     static const haul_field simulation_fields[] = { HAUL_OBJECT(simulation, coarse, &solver_type),
-                                                HAUL_OBJECT(simulation, fine, &solver_type) };
+                                                    HAUL_OBJECT(simulation, fine, &solver_type) };
     row_type = OPEN(brick_row, row_fields);
     plane_type = OPEN(brick_plane, plane_fields);
     bricks_type = OPEN(bricks, bricks_fields);
@@ -973,17 +982,21 @@ static const haul_case kinds_of_things[] = { { 1, &thing_type, 0 }, { 2, &person
 
 static void storeroom_open(void)
 {
-static const haul_field used = { .when = HAUL_WHEN_FN(shelf_uses), .ancestor = &shelf_type };
+    static const haul_field used = { .when = HAUL_WHEN_FN(shelf_uses), .ancestor = &shelf_type };
     static const haul_field person_fields[] = { HAUL_STRING(person, name) };
     static const haul_field box_fields[] = {
-        HAUL_ADDRESS(box, what, .type_switch = HAUL_SWITCH_FN(shelf_kind, kinds_of_things), .ancestor = &shelf_type),
-        HAUL_ARRAYS(box, rows, HAUL_COUNT_FN(shelf_rows), HAUL_COUNT_FN(shelf_m), .ancestor = &shelf_type),
-        HAUL_POINTERS(box, slots, &thing_type, HAUL_COUNT_FN(shelf_n), .each_pointer = &used, .ancestor = &shelf_type),
-        HAUL_OBJECT(box, u.one, &thing_type, .when = HAUL_WHEN_FN(shelf_is_one), .else_raw = 1, .ancestor = &shelf_type),
+        HAUL_ADDRESS(box, what, .type_switch = HAUL_SWITCH_FN(shelf_kind, kinds_of_things),
+                     .ancestor = &shelf_type),
+        HAUL_ARRAYS(box, rows, HAUL_COUNT_FN(shelf_rows), HAUL_COUNT_FN(shelf_m),
+                    .ancestor = &shelf_type),
+        HAUL_POINTERS(box, slots, &thing_type, HAUL_COUNT_FN(shelf_n), .each_pointer = &used,
+                      .ancestor = &shelf_type),
+        HAUL_OBJECT(box, u.one, &thing_type, .when = HAUL_WHEN_FN(shelf_is_one), .else_raw = 1,
+                    .ancestor = &shelf_type),
         HAUL_TAIL(box, tail, HAUL_COUNT_FN(shelf_tail), .ancestor = &shelf_type)
     };
     static const haul_field wrapper_fields[] = { HAUL_OBJECT(wrapper, next, &wrapper_type),
-                                             HAUL_OBJECT(wrapper, inside, &box_type) };
+                                                 HAUL_OBJECT(wrapper, inside, &box_type) };
     static const haul_field shelf_fields[] = { HAUL_OBJECT(shelf, first, &wrapper_type) };
     static const haul_field storeroom_fields[] = { HAUL_EMBED(storeroom, shelves, &shelf_type) };
     CHECK_STATUS(type_make("thing", sizeof(thing), NULL, 0, &thing_type), HAUL_OK);
@@ -1269,8 +1282,8 @@ static void street_open(void)
         HAUL_ARRAY(chair, others, HAUL_COUNT_FN(room_chairs), .ancestor = &room_type)
     };
     static const haul_field room_fields[] = { HAUL_OBJECT(room, next, &room_type),
-                                          HAUL_OBJECTS(room, chair, &chair_type,
-                                                       HAUL_COUNT(room, chairs)) };
+                                              HAUL_OBJECTS(room, chair, &chair_type,
+                                                           HAUL_COUNT(room, chairs)) };
     static const haul_field house_fields[] = {
         HAUL_ARRAY(house, window, HAUL_COUNT_FN(house_windows), .ancestor = &house_type),
         HAUL_OBJECT(house, rooms, &room_type), HAUL_EMBED(house, annexes, &houses)
@@ -1495,7 +1508,8 @@ TEST(holders, there_may_be_more_types_that_hold_than_bits_in_a_word)
     site_start(17);
     for (i = 0; i < MANY; i++) {
         const haul_field fields[] = { HAUL_ADDRESS(many, next, .target = &types[(i + 1) % MANY]),
-                                  HAUL_ARRAY(many, text, HAUL_COUNT_FN(many_before), .ancestor = &types[i / 3]) };
+                                      HAUL_ARRAY(many, text, HAUL_COUNT_FN(many_before),
+                                                 .ancestor = &types[i / 3]) };
         char name[20];
         many *m = PUT(many);
         snprintf(name, sizeof name, "many%d", i);
@@ -1529,7 +1543,8 @@ static haul_type *asker_type;
 
 static void refuse_asker(haul_type *const *ancestor, haul_when when, const char *words)
 {
-    const haul_field field = HAUL_BYTES(box, what, HAUL_FIXED(1), .ancestor = ancestor, .when = when);
+    const haul_field field =
+        HAUL_BYTES(box, what, HAUL_FIXED(1), .ancestor = ancestor, .when = when);
     CHECK_STATUS(type_make("asker", sizeof(box), &field, 1, &asker_type), HAUL_OK);
     refuse_type(asker_type, "asker.what", words);
     haul_type_free(&asker_type);
@@ -1545,8 +1560,7 @@ TEST(holders, a_holder_that_cannot_be_one_is_refused_by_the_commit_T16)
     refuse_asker(&closed, always, "names an `.ancestor`, and has no function");
     refuse_asker(&parameter, asks, "leads to the parameter parameter");
     type_close(closed);
-    refuse_asker(&closed, asks,
-                 "Type closed, which it names as `.ancestor`, is committed already");
+    refuse_asker(&closed, asks, "Type closed, which it names as `.ancestor`, is committed already");
     haul_type_free(&closed);
     haul_type_free(&parameter);
 }
@@ -1668,14 +1682,19 @@ HAUL_FUNCTION(parent_n, void, here->ancestor ? ((const grids *)here->ancestor)->
 HAUL_FUNCTION(parent_m, void, here->ancestor ? ((const grids *)here->ancestor)->m : -1)
 HAUL_FUNCTION(holder_n, void, ((const grids *)held(here))->n)
 HAUL_FUNCTION(holder_m, void, ((const grids *)held(here))->m)
-HAUL_FUNCTION(points_of_grid, points, here->ancestor && ((const grid *)here->ancestor)->points == self ? 3 : -1)
+HAUL_FUNCTION(points_of_grid, points,
+              here->ancestor && ((const grid *)here->ancestor)->points == self ? 3 : -1)
 
 TEST(holders, a_parent_is_there_for_each_level_of_a_row_and_for_tails_too)
 {
-    static const haul_field points_fields[] = { HAUL_TAIL(points, x, HAUL_COUNT_FN(points_of_grid), .ancestor = HAUL_PARENT) };
+    static const haul_field points_fields[] = { HAUL_TAIL(points, x, HAUL_COUNT_FN(points_of_grid),
+                                                          .ancestor = HAUL_PARENT) };
     static const haul_field grid_fields[] = {
-        HAUL_ARRAYS(grid, rows, HAUL_COUNT_FN(parent_n), HAUL_COUNT_FN(parent_m), .ancestor = HAUL_PARENT),
-        HAUL_ADDRESS(grid, cube, .levels = 3, .element_bytes = sizeof(double), .count = HAUL_COUNT_FN(holder_n), .count2 = HAUL_FIXED(2), .count3 = HAUL_COUNT_FN(holder_m), .ancestor = &grids_type),
+        HAUL_ARRAYS(grid, rows, HAUL_COUNT_FN(parent_n), HAUL_COUNT_FN(parent_m),
+                    .ancestor = HAUL_PARENT),
+        HAUL_ADDRESS(grid, cube, .levels = 3, .element_bytes = sizeof(double),
+                     .count = HAUL_COUNT_FN(holder_n), .count2 = HAUL_FIXED(2),
+                     .count3 = HAUL_COUNT_FN(holder_m), .ancestor = &grids_type),
         HAUL_OBJECT(grid, points, &points_type)
     };
     static const haul_field grids_fields[] = { HAUL_OBJECT(grids, grid, &grid_type) };
@@ -1726,7 +1745,8 @@ static int64_t laps_of_club(const haul_here *here)
 
 TEST(holders, what_lies_in_a_constructed_type_asks_for_them_too)
 {
-    static const haul_field runner_fields[] = { HAUL_ARRAY(runner, laps, HAUL_COUNT_FN(laps_of_club), .ancestor = &club_type) };
+    static const haul_field runner_fields[] = { HAUL_ARRAY(
+        runner, laps, HAUL_COUNT_FN(laps_of_club), .ancestor = &club_type) };
     static const haul_field club_fields[] = { HAUL_ADDRESS(club, pair, .target = &runners_type) };
     double first[5] = { 1, 2, 3, 4, 5 }, second[5] = { 6, 7, 8, 9, 10 };
     runner both[2];

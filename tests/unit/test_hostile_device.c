@@ -188,10 +188,10 @@ static haul_type *box_type, *packed_type, *cell_type;
 static void types_open(void)
 {
     const haul_field rows[] = { HAUL_OBJECT(box, next, &box_type, .tag_bits = HIGH_TAGS),
-                              HAUL_RAW(box, mine, .transfer = HAUL_COPYIN),
-                              HAUL_SKIP(box, null) };
+                                HAUL_RAW(box, mine, .transfer = HAUL_COPYIN),
+                                HAUL_SKIP(box, null) };
     const haul_field cells[] = { HAUL_OBJECT(cell, next, &cell_type),
-                               HAUL_ARRAY(cell, data, HAUL_COUNT(cell, count)) };
+                                 HAUL_ARRAY(cell, data, HAUL_COUNT(cell, count)) };
     haul_field next;
     memset(&next, 0, sizeof next);
     next.name = "next";

@@ -27,7 +27,7 @@ static haul_type *node_type;
 static void open_type(void)
 {
     static const haul_field fields[] = { HAUL_OBJECT(node, next, &node_type),
-                                     HAUL_OBJECT(node, other, &node_type) };
+                                         HAUL_OBJECT(node, other, &node_type) };
     CHECK_STATUS(type_make("node", sizeof(node), fields, 2, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
 }

@@ -39,11 +39,11 @@ static haul_type *red_type, *blue_type;
 static void types_start(void)
 {
     static const haul_field red_fields[] = { HAUL_OBJECT(red, near, &red_type),
-                                         HAUL_EACH(red, far, .target = &blue_type) };
+                                             HAUL_EACH(red, far, .target = &blue_type) };
     static const haul_field blue_fields[] = { HAUL_OBJECT(blue, one, &red_type),
-                                          HAUL_OBJECT(blue, other, &red_type),
-                                          HAUL_STRING(blue, label),
-                                          HAUL_ARRAY(blue, values, HAUL_COUNT(blue, count)) };
+                                              HAUL_OBJECT(blue, other, &red_type),
+                                              HAUL_STRING(blue, label),
+                                              HAUL_ARRAY(blue, values, HAUL_COUNT(blue, count)) };
     CHECK_STATUS(type_make("red", sizeof(red), red_fields, 2, &red_type), HAUL_OK);
     CHECK_STATUS(type_make("blue", sizeof(blue), blue_fields, 4, &blue_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(red_type), HAUL_OK);

@@ -346,7 +346,8 @@ TEST(long_nodes, keep_their_pointers_where_a_neighbour_asks_for_an_alignment_G10
         haul_root roots[2];
         size_t count;
         start(sizes[i]);
-        wide = type_new(&(const haul_struct){ .name = "wide", .bytes = 8 * GRANULE, .alignment = 8 * GRANULE });
+        wide = type_new(
+            &(const haul_struct){ .name = "wide", .bytes = 8 * GRANULE, .alignment = 8 * GRANULE });
         type_commit(wide);
         count = row_of(node, BLOCK - 2 * sizes[i] - GRANULE, 8 * GRANULE, 6);
         memset(roots, 0, sizeof roots);
@@ -638,7 +639,8 @@ static unsigned char *make_ladder(void)
     unsigned char *before = NULL;
     char name[16];
     for (i = 0; i < TYPES; i++) {
-        const haul_field next = link_at("next", CELL + i * GRANULE + WORD, &ladder[(i + 1) % TYPES]);
+        const haul_field next =
+            link_at("next", CELL + i * GRANULE + WORD, &ladder[(i + 1) % TYPES]);
         snprintf(name, sizeof name, "rung%zu", i);
         ladder[i] = type_open(name, CELL + (i + 1) * GRANULE, &next, 1);
     }

@@ -32,7 +32,7 @@ static void types_open(void)
 {
     static const haul_field links[] = { HAUL_OBJECT(link, next, &link_type) };
     static const haul_field spots[] = { HAUL_OBJECT(spotted, next, &spotted_type),
-                                      HAUL_SKIP(spotted, skipped), HAUL_SKIP(spotted, text) };
+                                        HAUL_SKIP(spotted, skipped), HAUL_SKIP(spotted, text) };
     haul_type *five;
     CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &byte_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(byte_type), HAUL_OK);
@@ -44,7 +44,12 @@ static void types_open(void)
     CHECK_STATUS(haul_type_create_hvector(3, 1, 7, five, &gappy_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(gappy_type), HAUL_OK);
     haul_type_free(&five);
-    wide_type = type_new(&(const haul_struct){ .name = "wide", .bytes = 64, .fields = links, .field_count = 1, .field_bytes = sizeof(haul_field), .alignment = 64 });
+    wide_type = type_new(&(const haul_struct){ .name = "wide",
+                                               .bytes = 64,
+                                               .fields = links,
+                                               .field_count = 1,
+                                               .field_bytes = sizeof(haul_field),
+                                               .alignment = 64 });
     CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
 }
 
@@ -169,7 +174,7 @@ TEST(lookups, a_pointer_to_no_elements_stays_where_the_device_holds_null_and_oth
 {
     static haul_type *bag_type;
     static const haul_field rows[] = { HAUL_ARRAY(bag, numbers, HAUL_COUNT(bag, count)),
-                                     HAUL_OBJECT(bag, next, &bag_type) };
+                                       HAUL_OBJECT(bag, next, &bag_type) };
     haul_device *device;
     haul_shipment *shipment;
     static int32_t none; /* far from the bags: not one past the end of one */

@@ -74,7 +74,8 @@ static void shelf_open(void)
 {
     point_type = type_open("point", sizeof(point), NULL, 0);
     packed_type = TYPE_OPEN(packed, packed_fields);
-    aligned_type = type_new(&(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
+    aligned_type = type_new(
+        &(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
     shelf_type = TYPE_OPEN(shelf, shelf_fields);
     type_commit(shelf_type);
 }
@@ -367,7 +368,7 @@ static haul_type *node_type;
 static void node_open(void)
 {
     static const haul_field fields[] = { HAUL_OBJECT(node, left, &node_type),
-                                     HAUL_OBJECT(node, right, &node_type) };
+                                         HAUL_OBJECT(node, right, &node_type) };
     node_type = TYPE_OPEN(node, fields);
     type_commit(node_type);
 }
@@ -441,11 +442,11 @@ typedef struct slices {
     ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
 {
     static const haul_field fields[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
-                                     HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
-                                     HAUL_ARRAY(slices, whole, HAUL_FIXED(4)) };
+                                         HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
+                                         HAUL_ARRAY(slices, whole, HAUL_FIXED(4)) };
     static const haul_field torn_fields[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
-                                          HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
-                                          HAUL_ARRAY(slices, whole, HAUL_FIXED(2)) };
+                                              HAUL_ARRAY(slices, a, HAUL_FIXED(2)),
+                                              HAUL_ARRAY(slices, whole, HAUL_FIXED(2)) };
     haul_type *type = TYPE_OPEN(slices, fields), *torn = TYPE_OPEN(slices, torn_fields);
     haul_context *context = new_context(0);
     int32_t ints[4] = { 1, 2, 3, 4 };
@@ -530,8 +531,8 @@ TEST(ordered,
 {
     static const haul_field pair_fields[] = { HAUL_ARRAY(pair, begin, HAUL_UNTIL(pair, end)) };
     static const haul_field pairs_fields[] = { HAUL_ARRAY(pairs, values, HAUL_FIXED(3)),
-                                           HAUL_ARRAY(pairs, next, HAUL_FIXED(2)),
-                                           HAUL_EMBED(pairs, pair, &pair_type) };
+                                               HAUL_ARRAY(pairs, next, HAUL_FIXED(2)),
+                                               HAUL_EMBED(pairs, pair, &pair_type) };
     static const haul_field views_fields[] = {
         HAUL_POINTERS(two_views, alone, &pair_type, HAUL_FIXED(16)),
         HAUL_OBJECT(two_views, later, &views_type), HAUL_OBJECT(two_views, together, &pairs_type)
@@ -583,8 +584,9 @@ static haul_type *stub_type;
 /* To the end of the first, in the middle of a granule, and where in the copy the second begins. */
 TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_wherever_its_target_ends)
 {
-    static const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8, .count = HAUL_COUNT(stub, count)),
-                                     HAUL_OBJECT(stub, next, &stub_type) };
+    static const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8,
+                                                       .count = HAUL_COUNT(stub, count)),
+                                         HAUL_OBJECT(stub, next, &stub_type) };
     haul_context *context = new_context(0);
     stub *stubs = calloc(4, sizeof *stubs), *first, *second;
     haul_root root;
@@ -609,7 +611,7 @@ TEST(ordered, a_distance_to_no_elements_that_becomes_0_by_chance_is_null_whereve
 TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
 {
     static const haul_field fields[] = { HAUL_OBJECT(shelf, wide, &aligned_type),
-                                     HAUL_STRING(shelf, name) };
+                                         HAUL_STRING(shelf, name) };
     haul_context *context = new_context(0);
     haul_type *type;
     shelf s;
@@ -621,7 +623,8 @@ TEST(ordered, a_declared_alignment_is_kept_and_asked_of_the_arena)
     memset(&s, 0, sizeof s);
     s.wide = page;
     s.name = (char *)(void *)&s.own; /* within the shelf: its bytes stay where they are */
-    aligned_type = type_new(&(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
+    aligned_type = type_new(
+        &(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
     type = TYPE_OPEN(shelf, fields);
     type_commit(type);
     root = root_of(&s, type);
@@ -654,7 +657,8 @@ TEST(ordered, a_declared_alignment_is_kept_in_a_constructed_type_too)
     void *page = NULL;
     CHECK(posix_memalign(&page, 4096, sizeof(aligned) + sizeof(point)) == 0);
     c.mixed = memset(page, 7, sizeof(aligned) + sizeof(point));
-    types[0] = aligned_type = type_new(&(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
+    types[0] = aligned_type = type_new(
+        &(const haul_struct){ .name = "aligned", .bytes = sizeof(aligned), .alignment = 64 });
     types[1] = point_type = type_open("point", sizeof(point), NULL, 0);
     CHECK_STATUS(haul_type_create_struct(2, lengths, places, types, &mixed_type), HAUL_OK);
     type = TYPE_OPEN(constructed, fields);

@@ -144,11 +144,11 @@ static int64_t rows_of_strips(const haul_here *here)
 
 TEST(parents, two_parents_that_say_two_sizes_are_refused_in_checked_mode_with_both_paths)
 {
-    static const haul_field strip_fields[] = {
-        HAUL_STRING(strip, name), HAUL_TAIL(strip, rows, HAUL_COUNT_FN(rows_of_strips), .ancestor = HAUL_PARENT)
-    };
+    static const haul_field strip_fields[] = { HAUL_STRING(strip, name),
+                                               HAUL_TAIL(strip, rows, HAUL_COUNT_FN(rows_of_strips),
+                                                         .ancestor = HAUL_PARENT) };
     static const haul_field strips_fields[] = { HAUL_OBJECT(strips, strip, &strip_type),
-                                            HAUL_OBJECT(strips, other, &strips_type) };
+                                                HAUL_OBJECT(strips, other, &strips_type) };
     strips *first, *second;
     lab_start();
     strip_type = TYPE_OPEN(strip, strip_fields);
@@ -187,7 +187,8 @@ static int64_t count_of_outer(const haul_here *here)
 TEST(parents, the_parent_of_what_lies_in_a_struct_is_that_struct)
 {
     static haul_type *inner_type;
-    static const haul_field inner_fields[] = { HAUL_ARRAY(inner, values, HAUL_COUNT_FN(count_of_outer), .ancestor = HAUL_PARENT) };
+    static const haul_field inner_fields[] = { HAUL_ARRAY(
+        inner, values, HAUL_COUNT_FN(count_of_outer), .ancestor = HAUL_PARENT) };
     static const haul_field outer_fields[] = { HAUL_EMBED(outer, in, &inner_type) };
     haul_type *type;
     outer *o;
@@ -216,10 +217,13 @@ static int64_t is_reached(const haul_here *here)
 TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
 {
     static haul_type *type;
-    const haul_field fields[] = { HAUL_ADDRESS(layout, block, .target = &type, .when = HAUL_WHEN_FN(is_reached), .ancestor = HAUL_PARENT),
-                              HAUL_OBJECT(layout, other, &type) };
-    const haul_field deaf[] = { HAUL_ADDRESS(layout, block, .target = &type, .when = HAUL_WHEN_FN(is_reached)),
-                              HAUL_OBJECT(layout, other, &type) };
+    const haul_field fields[] = { HAUL_ADDRESS(layout, block, .target = &type,
+                                               .when = HAUL_WHEN_FN(is_reached),
+                                               .ancestor = HAUL_PARENT),
+                                  HAUL_OBJECT(layout, other, &type) };
+    const haul_field deaf[] = { HAUL_ADDRESS(layout, block, .target = &type,
+                                             .when = HAUL_WHEN_FN(is_reached)),
+                                HAUL_OBJECT(layout, other, &type) };
     layout *root, *next;
     lab_start();
     type = TYPE_OPEN(layout, fields);
@@ -278,11 +282,13 @@ static void bag_open(void)
     static const haul_case cases[] = { { BAG, &bag_type, 0 },
                                        { TEXT, &letter_type, 0 },
                                        { NUMBERS, &numbers_type, 0 } };
-static const haul_field slot = { .when = HAUL_WHEN_FN(slot_is_used), .type_switch = HAUL_SWITCH_FN(kind_of_slot, cases) };
+    static const haul_field slot = { .when = HAUL_WHEN_FN(slot_is_used),
+                                     .type_switch = HAUL_SWITCH_FN(kind_of_slot, cases) };
     static const haul_field fields[] = {
         HAUL_ARRAY(bag, kinds, HAUL_COUNT(bag, n)),
         HAUL_ARRAY(bag, counts, HAUL_COUNT(bag, n)),
-        HAUL_ADDRESS(bag, items, .levels = 2, .count = HAUL_COUNT(bag, n), .count2 = HAUL_COUNT_FN(count_of_slot), .each_pointer = &slot),
+        HAUL_ADDRESS(bag, items, .levels = 2, .count = HAUL_COUNT(bag, n),
+                     .count2 = HAUL_COUNT_FN(count_of_slot), .each_pointer = &slot),
         HAUL_OBJECT(bag, next, &bag_type),
     };
     CHECK_STATUS(haul_type_bytes(type_context(), "letter", 1, &letter_type), HAUL_OK);
@@ -418,11 +424,13 @@ typedef struct views {
 TEST(parents, the_rule_of_each_pointer_may_be_of_any_sort)
 {
     static haul_type *views_type;
-static const haul_field tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) };
-static const haul_field bias = { .base = sizeof(double) };
+    static const haul_field tag = { .tag_bits = 1, .when = HAUL_DIFFERS(views, kind, 7) };
+    static const haul_field bias = { .base = sizeof(double) };
     const haul_field fields[] = {
-        HAUL_POINTERS(views, tagged, &views_type, HAUL_COUNT(views, n), .when = HAUL_EQUALS(views, has, 1), .each_pointer = &tag),
-        HAUL_ADDRESS(views, from_one, .levels = 2, .element_bytes = sizeof(double), .count = HAUL_COUNT(views, n), .count2 = HAUL_FIXED(2), .each_pointer = &bias),
+        HAUL_POINTERS(views, tagged, &views_type, HAUL_COUNT(views, n),
+                      .when = HAUL_EQUALS(views, has, 1), .each_pointer = &tag),
+        HAUL_ADDRESS(views, from_one, .levels = 2, .element_bytes = sizeof(double),
+                     .count = HAUL_COUNT(views, n), .count2 = HAUL_FIXED(2), .each_pointer = &bias),
     };
     views *v;
     int i;

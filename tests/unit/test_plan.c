@@ -523,8 +523,8 @@ TEST(plan, is_stale_when_a_sentinel_has_gone_or_a_callback_answers_otherwise_wit
 {
     static haul_type *ends_type;
     static const haul_field fields[] = { HAUL_ARRAY(ends, numbers, HAUL_TERMINATED_BY(-1)),
-                                     HAUL_ARRAY(ends, told, HAUL_COUNT_FN(tell)),
-                                     HAUL_OBJECT(ends, next, &ends_type) };
+                                         HAUL_ARRAY(ends, told, HAUL_COUNT_FN(tell)),
+                                         HAUL_OBJECT(ends, next, &ends_type) };
     ends *e, *f;
     lab_start();
     ends_type = TYPE_OPEN(ends, fields);
@@ -671,7 +671,13 @@ TEST(plan, is_stale_when_two_pointers_have_changed_places)
 TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
 {
     static haul_type *wedge_type;
-    static const haul_field fields[] = { { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = 1, .bytes = sizeof(void *), .element_bytes = sizeof(void *) + 1, .target = &wedge_type, .packed = 1 } };
+    static const haul_field fields[] = { { .name = "next",
+                                           .kind = HAUL_FIELD_POINTER,
+                                           .offset = 1,
+                                           .bytes = sizeof(void *),
+                                           .element_bytes = sizeof(void *) + 1,
+                                           .target = &wedge_type,
+                                           .packed = 1 } };
     unsigned char *a, *b;
     void *pointer;
     lab_start();
@@ -922,7 +928,13 @@ static kitchen *kitchen_make(kitchen *next)
 
 static void kitchen_prepare(void *user, fault_plan *plan)
 {
-    static const haul_field bent_fields[] = { { .name = "text", .kind = HAUL_FIELD_POINTER, .offset = 1, .bytes = sizeof(void *), .element_bytes = 1, .count = HAUL_TERMINATED, .packed = 1 } };
+    static const haul_field bent_fields[] = { { .name = "text",
+                                                .kind = HAUL_FIELD_POINTER,
+                                                .offset = 1,
+                                                .bytes = sizeof(void *),
+                                                .element_bytes = 1,
+                                                .count = HAUL_TERMINATED,
+                                                .packed = 1 } };
     static const haul_field fields[] = {
         HAUL_OBJECT(kitchen, next, &kitchen_type),
         HAUL_OBJECTS(kitchen, items, &item_type, HAUL_COUNT(kitchen, item_count)),

@@ -43,7 +43,8 @@ static haul_type *desk_type;
 
 #define DRAWER(i, element, T, ...)                                                                 \
     {                                                                                              \
-        .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at[i]), .bytes = sizeof(void *), .element_bytes = element, .target = T, .count = __VA_ARGS__ \
+        .name = "at" #i, .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at[i]),              \
+        .bytes = sizeof(void *), .element_bytes = element, .target = T, .count = __VA_ARGS__       \
     }
 #define COUNTED(i) HAUL_COUNT(desk, n[i])
 
@@ -122,7 +123,8 @@ static haul_type *thin_type;
 
 static void thin_start(void)
 {
-    static const haul_field fields[] = { HAUL_OBJECT(thin, next, &thin_type), HAUL_STRING(thin, name) };
+    static const haul_field fields[] = { HAUL_OBJECT(thin, next, &thin_type),
+                                         HAUL_STRING(thin, name) };
     lab_start();
     thin_type = TYPE_OPEN(thin, fields);
     type_commit(thin_type);
@@ -184,10 +186,10 @@ TEST(promises, random_ranges_of_bytes_are_copied_to_the_byte_G22)
 TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 {
     static const haul_field fields[] = { DRAWER(0, 1, NULL, HAUL_TERMINATED),
-                                     DRAWER(1, 1, NULL, COUNTED(1)),
-                                     DRAWER(2, 0, &thin_type, HAUL_ONE),
-                                     DRAWER(3, 2, NULL, HAUL_TERMINATED),
-                                     DRAWER(4, 0, &desk_type, HAUL_ONE) };
+                                         DRAWER(1, 1, NULL, COUNTED(1)),
+                                         DRAWER(2, 0, &thin_type, HAUL_ONE),
+                                         DRAWER(3, 2, NULL, HAUL_TERMINATED),
+                                         DRAWER(4, 0, &desk_type, HAUL_ONE) };
     size_t bytes;
     for (bytes = 1; bytes < 40; bytes += 3) { /* lab_pack takes away the pages behind */
         desk *d;
@@ -215,7 +217,12 @@ TEST(promises, nothing_behind_the_last_byte_is_touched_where_a_page_ends)
 
 TEST(promises, a_struct_of_odd_size_at_the_end_of_a_page_is_not_read_beyond)
 {
-    static const haul_field fields[] = { { .name = "name", .kind = HAUL_FIELD_POINTER, .bytes = sizeof(char *), .element_bytes = 1, .count = HAUL_TERMINATED, .packed = 1 } };
+    static const haul_field fields[] = { { .name = "name",
+                                           .kind = HAUL_FIELD_POINTER,
+                                           .bytes = sizeof(char *),
+                                           .element_bytes = 1,
+                                           .count = HAUL_TERMINATED,
+                                           .packed = 1 } };
     haul_type *type;
     char *at;
     lab_start();
@@ -263,7 +270,8 @@ static void aligned_start(void)
     int i;
     for (i = 0; i < 8; i++) {
         snprintf(name, sizeof name, "aligned%d", 32 << i);
-        aligned_type[i] = type_new(&(const haul_struct){ .name = name, .bytes = (size_t)32 << i, .alignment = (size_t)32 << i });
+        aligned_type[i] = type_new(&(const haul_struct){
+            .name = name, .bytes = (size_t)32 << i, .alignment = (size_t)32 << i });
         type_commit(aligned_type[i]);
     }
 }
@@ -339,7 +347,7 @@ TEST(promises, several_aligned_objects_stand_on_one_page_with_small_neighbours)
     static const haul_field fields[] = {
         DRAWER(0, 0, &aligned_type[2], HAUL_ONE), DRAWER(1, 0, &aligned_type[2], HAUL_ONE),
         DRAWER(2, 0, &aligned_type[0], HAUL_ONE), DRAWER(3, 1, NULL, HAUL_TERMINATED),
-        DRAWER(4, 1, NULL, HAUL_TERMINATED), DRAWER(5, 1, NULL, HAUL_TERMINATED),
+        DRAWER(4, 1, NULL, HAUL_TERMINATED),      DRAWER(5, 1, NULL, HAUL_TERMINATED),
         DRAWER(6, 0, &aligned_type[5], HAUL_ONE)
     };
     desk *d;
@@ -373,7 +381,8 @@ TEST(promises, a_pointer_to_an_aligned_struct_with_pointers_keeps_both)
         char rest[64 - 2 * sizeof(void *)];
     } lane;
     static haul_type *lane_type;
-    static const haul_field fields[] = { HAUL_OBJECT(lane, next, &lane_type), HAUL_STRING(lane, name) };
+    static const haul_field fields[] = { HAUL_OBJECT(lane, next, &lane_type),
+                                         HAUL_STRING(lane, name) };
     lane *l, *first = NULL;
     int i;
     lab_start();
@@ -410,10 +419,10 @@ TEST(promises, objects_across_pages_and_blocks_stay_whole_whatever_their_neighbo
     for (p = 0; p < COUNT_OF(places); p++)
         for (before = 1; before < 300; before = before * 3 + 2) {
             static const haul_field fields[] = { DRAWER(0, 1, NULL, COUNTED(0)),
-                                             DRAWER(1, 0, &aligned_type[7], COUNTED(1)),
-                                             DRAWER(2, 0, &aligned_type[3], COUNTED(2)),
-                                             DRAWER(3, 1, NULL, COUNTED(3)),
-                                             DRAWER(4, 0, &aligned_type[5], COUNTED(4)) };
+                                                 DRAWER(1, 0, &aligned_type[7], COUNTED(1)),
+                                                 DRAWER(2, 0, &aligned_type[3], COUNTED(2)),
+                                                 DRAWER(3, 1, NULL, COUNTED(3)),
+                                                 DRAWER(4, 0, &aligned_type[5], COUNTED(4)) };
             static const size_t alignment[] = { 1, 4096, 256, 1, 1024 };
             desk *d;
             aligned_start();
@@ -449,8 +458,8 @@ TEST(promises, structs_with_holes_stay_whole_and_their_holes_are_zero)
     } machine;
     static haul_type *machine_type;
     static const haul_field fields[] = { HAUL_STRING(machine, name), HAUL_SKIP(machine, cache),
-                                     HAUL_OBJECT(machine, next, &machine_type),
-                                     HAUL_SKIP(machine, lock) };
+                                         HAUL_OBJECT(machine, next, &machine_type),
+                                         HAUL_SKIP(machine, lock) };
     machine *m, *first = NULL;
     int i;
     lab_start();
@@ -520,7 +529,8 @@ enum { MIB = 1 << 20 };
 
 TEST(promises, an_array_of_256_MiB_behind_100000_pointers_is_gone_through_once)
 {
-    static const haul_field fields[] = { HAUL_ARRAYS(crowd, all, HAUL_COUNT(crowd, n), HAUL_FIXED(256 * MIB)) };
+    static const haul_field fields[] = { HAUL_ARRAYS(crowd, all, HAUL_COUNT(crowd, n),
+                                                     HAUL_FIXED(256 * MIB)) };
     char *at = mmap(NULL, (size_t)256 * MIB, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
                     -1, 0);
     CHECK(at != MAP_FAILED);
@@ -559,9 +569,7 @@ TEST(promises, a_string_of_5000_bytes_behind_100000_pointers_is_scanned_once_fro
 
 /* ---- One past the end. */
 
-static const haul_field range_and_end[] = { DRAWER(
-    0, 1, NULL,
-    HAUL_UNTIL(desk, at[1])) };
+static const haul_field range_and_end[] = { DRAWER(0, 1, NULL, HAUL_UNTIL(desk, at[1])) };
 
 TEST(promises, the_end_of_a_block_leads_one_past_its_copy_wherever_it_stands)
 {
@@ -586,11 +594,8 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
 {
     size_t bytes;
     for (bytes = 5; bytes < 2 * PAGE; bytes = bytes * 2 + 1) {
-        static const haul_field fields[] = {
-            DRAWER(0, 1, NULL,
-                   HAUL_UNTIL(desk, at[1])),
-            DRAWER(2, 1, NULL, COUNTED(2))
-        };
+        static const haul_field fields[] = { DRAWER(0, 1, NULL, HAUL_UNTIL(desk, at[1])),
+                                             DRAWER(2, 1, NULL, COUNTED(2)) };
         desk *d = desk_start(fields, 2);
         memset(the.what + lab_offset(d->at), OF_POINTER, 3 * WORD);
         d->at[0] = take_at(2 * PAGE - bytes % PAGE, bytes);
@@ -606,9 +611,7 @@ TEST(promises, the_end_of_one_block_is_the_begin_of_the_next_where_they_touch)
 
 TEST(promises, the_end_of_aligned_objects_leads_one_past_them)
 {
-    static const haul_field fields[] = { DRAWER(
-        0, 0, &aligned_type[3],
-        HAUL_UNTIL(desk, at[1])) };
+    static const haul_field fields[] = { DRAWER(0, 0, &aligned_type[3], HAUL_UNTIL(desk, at[1])) };
     desk *d;
     aligned_start();
     d = desk_start(fields, 1);
@@ -634,8 +637,20 @@ static haul_type *wedge_type;
 static void wedge_start(void)
 {
     static const haul_field fields[] = {
-        { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = WEDGE_NEXT, .bytes = sizeof(void *), .element_bytes = sizeof(wedge), .target = &wedge_type, .packed = 1 },
-        { .name = "name", .kind = HAUL_FIELD_POINTER, .offset = WEDGE_NAME, .bytes = sizeof(void *), .element_bytes = 1, .count = HAUL_TERMINATED, .packed = 1 },
+        { .name = "next",
+          .kind = HAUL_FIELD_POINTER,
+          .offset = WEDGE_NEXT,
+          .bytes = sizeof(void *),
+          .element_bytes = sizeof(wedge),
+          .target = &wedge_type,
+          .packed = 1 },
+        { .name = "name",
+          .kind = HAUL_FIELD_POINTER,
+          .offset = WEDGE_NAME,
+          .bytes = sizeof(void *),
+          .element_bytes = 1,
+          .count = HAUL_TERMINATED,
+          .packed = 1 },
     };
     lab_start();
     wedge_type = TYPE_OPEN(wedge, fields);
@@ -723,9 +738,30 @@ TEST(promises, arrays_of_packed_structs_hold_pointers_on_the_grid_and_off_it)
 TEST(promises, arrays_of_pointers_that_overlap_are_each_visited_whole_G9_G10)
 {
     static haul_type *cell_type;
-    static const haul_field fields[] = { { .name = "at0", .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at), .bytes = WORD, .levels = 2, .element_bytes = 16, .target = &cell_type, .count = COUNTED(0) },
-                                     { .name = "at1", .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at) + WORD, .bytes = WORD, .levels = 2, .element_bytes = 16, .target = &cell_type, .count = COUNTED(1) },
-                                     { .name = "at2", .kind = HAUL_FIELD_POINTER, .offset = offsetof(desk, at) + 2 * WORD, .bytes = WORD, .levels = 2, .element_bytes = 16, .target = &cell_type, .count = COUNTED(2) } };
+    static const haul_field fields[] = { { .name = "at0",
+                                           .kind = HAUL_FIELD_POINTER,
+                                           .offset = offsetof(desk, at),
+                                           .bytes = WORD,
+                                           .levels = 2,
+                                           .element_bytes = 16,
+                                           .target = &cell_type,
+                                           .count = COUNTED(0) },
+                                         { .name = "at1",
+                                           .kind = HAUL_FIELD_POINTER,
+                                           .offset = offsetof(desk, at) + WORD,
+                                           .bytes = WORD,
+                                           .levels = 2,
+                                           .element_bytes = 16,
+                                           .target = &cell_type,
+                                           .count = COUNTED(1) },
+                                         { .name = "at2",
+                                           .kind = HAUL_FIELD_POINTER,
+                                           .offset = offsetof(desk, at) + 2 * WORD,
+                                           .bytes = WORD,
+                                           .levels = 2,
+                                           .element_bytes = 16,
+                                           .target = &cell_type,
+                                           .count = COUNTED(2) } };
     static const int32_t first[6][3] = { { 0, 0, 0 }, { 0, 2, 4 }, { 4, 2, 0 },
                                          { 2, 0, 4 }, { 5, 0, 2 }, { 0, 5, 2 } };
     static const int32_t count[6][3] = { { 3, 10, 6 }, { 6, 6, 6 },  { 6, 6, 6 },
@@ -1045,7 +1081,8 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
         int64_t n;
         link **all;
     } star;
-    static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type, HAUL_COUNT(star, n)) };
+    static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type,
+                                                       HAUL_COUNT(star, n)) };
     haul_type *type;
     star s;
     link one = { NULL, 5 };
@@ -1087,7 +1124,8 @@ TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it
         link **all;
     } star;
     enum { COUNT = 3000, STARS = 5 };
-    static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type, HAUL_COUNT(star, n)) };
+    static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type,
+                                                       HAUL_COUNT(star, n)) };
     haul_type *type;
     static link *all[COUNT];
     link one = { NULL, 5 };

@@ -294,8 +294,7 @@ TEST(ragged, objects_without_pointers_are_found_behind_nodes_of_one_kind)
             for (gap = 0; gap < 40; gap += 2 * STEP) {
                 node_kind one = kinds[k];
                 haul_type *plain_type, *node_type = NULL;
-                haul_field fields[2] = { HAUL_ADDRESS(link, to),
-                                     HAUL_ADDRESS(link, to) };
+                haul_field fields[2] = { HAUL_ADDRESS(link, to), HAUL_ADDRESS(link, to) };
                 const size_t bytes = one.words * WORD, plain = words[i] * WORD;
                 unsigned char *first, *node, *behind;
                 lab_start();
@@ -580,7 +579,12 @@ TEST(ragged, nodes_beside_an_object_with_a_larger_alignment_keep_their_words)
         unsigned char *first = NULL;
         kinds_start();
         fields[0].target = &kinds[k].type;
-        type = type_new(&(const haul_struct){ .name = "aligned", .bytes = 256, .fields = fields, .field_count = 1, .field_bytes = sizeof(haul_field), .alignment = 256 });
+        type = type_new(&(const haul_struct){ .name = "aligned",
+                                              .bytes = 256,
+                                              .fields = fields,
+                                              .field_count = 1,
+                                              .field_bytes = sizeof(haul_field),
+                                              .alignment = 256 });
         type_commit(type);
         fill(take_at(MAP_BLOCK, 256), 256);
         for (i = 0; i < 9; i++, at += bytes + i % 2 * WORD) {
@@ -612,7 +616,12 @@ TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
         unsigned char *first = NULL;
         kinds_start();
         fields[0].target = &kinds[k].type;
-        type = type_new(&(const haul_struct){ .name = "aligned", .bytes = 256, .fields = fields, .field_count = 1, .field_bytes = sizeof(haul_field), .alignment = 256 });
+        type = type_new(&(const haul_struct){ .name = "aligned",
+                                              .bytes = 256,
+                                              .fields = fields,
+                                              .field_count = 1,
+                                              .field_bytes = sizeof(haul_field),
+                                              .alignment = 256 });
         type_commit(type);
         fill(take_at(MAP_BLOCK - 256, 256), 256);
         for (i = 0; i < 9; i++, at += bytes_of(kind) + i % 2 * WORD) {

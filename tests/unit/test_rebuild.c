@@ -135,7 +135,8 @@ static haul_status rebuild(const haul_rebuild *what)
 static void types_open(haul_rebuild_function *function)
 {
     static const haul_field entry_fields[] = { HAUL_OBJECT(entry, key, &item_type) };
-    static const haul_field table_fields[] = { HAUL_OBJECTS(table, entries, &entry_type, HAUL_COUNT(table, capacity), .transfer = HAUL_COPYIN) };
+    static const haul_field table_fields[] = { HAUL_OBJECTS(
+        table, entries, &entry_type, HAUL_COUNT(table, capacity), .transfer = HAUL_COPYIN) };
     static const haul_field store_fields[] = {
         HAUL_EMBED(store, first, &table_type),
         HAUL_OBJECTS(store, others, &table_type, HAUL_COUNT(store, other_count)),
@@ -148,8 +149,7 @@ static void types_open(haul_rebuild_function *function)
     CHECK_STATUS(type_make("table", sizeof(table), table_fields, 1, &table_type), HAUL_OK);
     CHECK_STATUS(haul_type_set_rebuild(table_type, function, &the_calls), HAUL_OK);
     CHECK_STATUS(type_make("store", sizeof(store), store_fields, 4, &store_type), HAUL_OK);
-    check_note("%s",
-               haul_type_commit(store_type) == HAUL_OK ? "" : type_error()->text);
+    check_note("%s", haul_type_commit(store_type) == HAUL_OK ? "" : type_error()->text);
     CHECK(haul_type_committed(store_type));
     check_note(NULL);
 }
@@ -468,7 +468,12 @@ TEST(rebuild, types_follow_one_another_and_objects_may_have_sizes_of_their_own)
     sorted *all;
     world_start(&w, 16384);
     types_open(rebuild);
-    sorted_type = type_new(&(const haul_struct){ .name = "sorted", .bytes = offsetof(sorted, by_address), .fields = fields, .field_count = 1, .field_bytes = sizeof(haul_field), .size_fn = sorted_bytes });
+    sorted_type = type_new(&(const haul_struct){ .name = "sorted",
+                                                 .bytes = offsetof(sorted, by_address),
+                                                 .fields = fields,
+                                                 .field_count = 1,
+                                                 .field_bytes = sizeof(haul_field),
+                                                 .size_fn = sorted_bytes });
     CHECK_STATUS(haul_type_set_rebuild(sorted_type, order_of_types, NULL), HAUL_OK);
     CHECK_STATUS(haul_type_commit(sorted_type), HAUL_OK);
     s = store_make(&w, 1);

@@ -29,7 +29,6 @@ struct part {
 
 static haul_type *part_type;
 
-
 static const haul_field part_fields[] = {
     HAUL_OBJECT(part, u.child, &part_type, .when = HAUL_EQUALS(part, kind, 1)),
     HAUL_RAW(part, u.number, .when = HAUL_DIFFERS(part, kind, 1), .else_raw = 1),
@@ -181,7 +180,8 @@ static void lab_open(fault_plan *plan, const way *w, int lets_change)
     memset(&the_lab, 0, sizeof the_lab);
     memset(plan, 0, sizeof *plan);
     plan->chunk_bytes = !w->in_pieces ? 0 : w->in_arena ? 4096 : 1;
-    CHECK_STATUS(type_make("part", sizeof(part), part_fields, sizeof part_fields / sizeof part_fields[0], &part_type),
+    CHECK_STATUS(type_make("part", sizeof(part), part_fields,
+                           sizeof part_fields / sizeof part_fields[0], &part_type),
                  HAUL_OK);
     CHECK_STATUS(haul_type_commit(part_type), HAUL_OK);
     CHECK_STATUS(fault_open(plan, NULL, &the_lab.device), HAUL_OK);

@@ -82,7 +82,8 @@ typedef struct offcut {
     int32_t plain[4];
 } offcut;
 
-static const haul_field offcut_fields[] = { HAUL_RELATIVE(offcut, distance, .element_bytes = 4, .count = HAUL_COUNT(offcut, count), .base = -4) };
+static const haul_field offcut_fields[] = { HAUL_RELATIVE(
+    offcut, distance, .element_bytes = 4, .count = HAUL_COUNT(offcut, count), .base = -4) };
 
 TEST(rule_corners, a_distance_to_no_elements_leaves_what_stands_behind_it_alone)
 {
@@ -132,7 +133,8 @@ static void is_not_packed(const char *path)
  * itself. */
 TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused)
 {
-    static const haul_field fields[] = { HAUL_RELATIVE(link4, distance, .element_bytes = 8, .base = 12) };
+    static const haul_field fields[] = { HAUL_RELATIVE(link4, distance, .element_bytes = 8,
+                                                       .base = 12) };
     link4 *l = (link4 *)(void *)memory_at(0);
     haul_type *type = made("link4", sizeof *l, fields, 1);
     bench_start();
@@ -153,7 +155,8 @@ typedef struct late {
 {
     static const haul_field late_fields[] = { HAUL_SKIP(late, nothing) };
     static haul_type *late_type;
-    const haul_field fields[] = { HAUL_RELATIVE(link4, distance, .target = &late_type, .base = 12) };
+    const haul_field fields[] = { HAUL_RELATIVE(link4, distance, .target = &late_type,
+                                                .base = 12) };
     link4 *l = (link4 *)(void *)memory_at(0);
     haul_type *type = made("link4", sizeof *l, fields, 1);
     late_type = made("late", sizeof(late), late_fields, 1);
@@ -179,8 +182,9 @@ static haul_type *stub_type;
 /* To the end of the first, where in the copy the second begins, with the distance itself. */ TEST(
     rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
 {
-    const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8, .count = HAUL_COUNT(stub, count)),
-                              HAUL_OBJECT(stub, next, &stub_type) };
+    const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8,
+                                                .count = HAUL_COUNT(stub, count)),
+                                  HAUL_OBJECT(stub, next, &stub_type) };
     stub *first = (stub *)(void *)memory_at(0), *second = (stub *)(void *)memory_at(64);
     unsigned char *arena;
     intptr_t word;
@@ -205,7 +209,8 @@ typedef struct ahead {
 
 TEST(rule_corners, a_biased_pointer_to_no_elements_comes_back_as_it_was)
 {
-    static const haul_field fields[] = { HAUL_BYTES(ahead, values, HAUL_COUNT(ahead, count), .base = -100) };
+    static const haul_field fields[] = { HAUL_BYTES(ahead, values, HAUL_COUNT(ahead, count),
+                                                    .base = -100) };
     haul_type *type = made("ahead", sizeof(ahead), fields, 1);
     haul_device *device;
     haul_shipment *shipment;
@@ -237,7 +242,8 @@ typedef struct roll {
     a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
 {
     static haul_type *wide_type;
-    static const haul_field fields[] = { HAUL_OBJECTS(roll, wide, &wide_type, HAUL_COUNT(roll, count), .tag_bits = HAUL_HIGH_TAGS | 63) };
+    static const haul_field fields[] = { HAUL_OBJECTS(
+        roll, wide, &wide_type, HAUL_COUNT(roll, count), .tag_bits = HAUL_HIGH_TAGS | 63) };
     roll *r = (roll *)(void *)(memory_at(128) - sizeof *r);
     haul_type *type = made("roll", sizeof *r, fields, 1);
     const uintptr_t word = (uintptr_t)memory_at(128) | HAUL_HIGH_TAGS | 5;
@@ -246,7 +252,8 @@ typedef struct roll {
     haul_device *device;
     haul_shipment *shipment;
     bench_start();
-    wide_type = type_new(&(const haul_struct){ .name = "wide", .bytes = sizeof(wide), .alignment = 64 });
+    wide_type =
+        type_new(&(const haul_struct){ .name = "wide", .bytes = sizeof(wide), .alignment = 64 });
     r->wide = (wide *)word;
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(plan_of(r, type), HAUL_OK);
@@ -278,7 +285,8 @@ static haul_type *masked_type;
 TEST(rule_corners, a_choice_by_an_unsigned_field_counts_its_highest_bit_G18)
 {
     static const haul_case cases[] = { { INT64_MIN, &masked_type, 0 } };
-    static const haul_field fields[] = { HAUL_ADDRESS(masked, what, .type_switch = HAUL_SWITCH(masked, kind, cases)) };
+    static const haul_field fields[] = { HAUL_ADDRESS(
+        masked, what, .type_switch = HAUL_SWITCH(masked, kind, cases)) };
     masked *m = (masked *)(void *)memory_at(0);
     bench_start();
     masked_type = made("masked", sizeof *m, fields, 1);
@@ -298,7 +306,8 @@ typedef struct pointing {
 TEST(rule_corners, an_alias_with_a_tag_leads_to_a_described_byte_and_not_past_one)
 {
     static haul_type *type;
-    static const haul_field fields[] = { HAUL_ADDRESS(pointing, last, .target = &type, .ownership = HAUL_BORROWED, .tag_bits = 1) };
+    static const haul_field fields[] = { HAUL_ADDRESS(pointing, last, .target = &type,
+                                                      .ownership = HAUL_BORROWED, .tag_bits = 1) };
     pointing *p = (pointing *)(void *)memory_at(0);
     bench_start();
     type = made("pointing", sizeof *p, fields, 1);
@@ -325,8 +334,11 @@ typedef struct armed {
 
 TEST(rule_corners, overlapping_arms_that_are_bytes_do_not_hide_a_skipped_field)
 {
-    static const haul_field fields[] = { HAUL_SKIP(armed, cache), HAUL_RAW(armed, arm, .when = HAUL_EQUALS(armed, kind, 1), .else_raw = 1),
-                                     HAUL_RAW(armed, arm, .when = HAUL_EQUALS(armed, kind, 2), .else_raw = 1) };
+    static const haul_field fields[] = {
+        HAUL_SKIP(armed, cache),
+        HAUL_RAW(armed, arm, .when = HAUL_EQUALS(armed, kind, 1), .else_raw = 1),
+        HAUL_RAW(armed, arm, .when = HAUL_EQUALS(armed, kind, 2), .else_raw = 1)
+    };
     armed *a = (armed *)(void *)memory_at(0);
     haul_type *type = made("armed", sizeof *a, fields, 3);
     bench_start();
@@ -355,8 +367,9 @@ TEST(rule_corners, a_checked_context_knows_that_any_arm_may_begin_an_object_G8)
     static haul_type *inner_type;
     static const haul_field inner_fields[] = { HAUL_OBJECT(inner, next, &inner_type) };
     const haul_field fields[] = { HAUL_STRING(outer, u.text, .when = HAUL_EQUALS(outer, kind, 1)),
-                              HAUL_EMBED(outer, u.in, &inner_type, .when = HAUL_EQUALS(outer, kind, 0)),
-                              HAUL_OBJECT(outer, same, &inner_type) };
+                                  HAUL_EMBED(outer, u.in, &inner_type,
+                                             .when = HAUL_EQUALS(outer, kind, 0)),
+                                  HAUL_OBJECT(outer, same, &inner_type) };
     outer *o = (outer *)(void *)memory_at(0);
     haul_type *type = made("outer", sizeof *o, fields, 3);
     bench_start();
@@ -390,13 +403,18 @@ TEST(rule_corners, an_audit_takes_no_word_for_one_of_an_object_that_has_ended)
 {
     static haul_type *type;
     static const haul_field fields[] = { HAUL_RAW(brief, handle), HAUL_OBJECT(brief, next, &type),
-                                     HAUL_OBJECT(brief, other, &type) };
+                                         HAUL_OBJECT(brief, other, &type) };
     brief *first = (brief *)(void *)memory_at(0);
     brief *second = (brief *)(void *)((char *)first + offsetof(brief, far));
     haul_audit_info summary;
     haul_root root;
     bench_start();
-    type = type_new(&(const haul_struct){ .name = "brief", .bytes = sizeof(brief), .fields = fields, .field_count = 3, .field_bytes = sizeof(haul_field), .size_fn = brief_bytes });
+    type = type_new(&(const haul_struct){ .name = "brief",
+                                          .bytes = sizeof(brief),
+                                          .fields = fields,
+                                          .field_count = 3,
+                                          .field_bytes = sizeof(haul_field),
+                                          .size_fn = brief_bytes });
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     first->bytes = (intptr_t)offsetof(brief, far);
     first->next = second;
@@ -423,14 +441,19 @@ static size_t usable_of_brief(void *user, const void *block)
 {
     static haul_type *type;
     static const haul_field fields[] = { HAUL_OBJECT(brief, next, &type),
-                                     HAUL_OBJECT(brief, other, &type) };
+                                         HAUL_OBJECT(brief, other, &type) };
     intptr_t *alone = calloc(1, offsetof(brief, far));
     haul_audit_options options;
     haul_audit_info summary;
     haul_root root;
     bench_start();
     CHECK(alone != NULL);
-    type = type_new(&(const haul_struct){ .name = "brief", .bytes = sizeof(brief), .fields = fields, .field_count = 2, .field_bytes = sizeof(haul_field), .size_fn = brief_bytes });
+    type = type_new(&(const haul_struct){ .name = "brief",
+                                          .bytes = sizeof(brief),
+                                          .fields = fields,
+                                          .field_count = 2,
+                                          .field_bytes = sizeof(haul_field),
+                                          .size_fn = brief_bytes });
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     alone[0] = (intptr_t)offsetof(brief, far); /* its bytes */
     memset(&options, 0, sizeof options);

@@ -60,8 +60,9 @@ static int64_t zero(const haul_here *here)
 
 TEST(rule_faults, T12_rows_that_overlap_need_a_condition_each)
 {
-    haul_field rows[] = { HAUL_OBJECT(thing, u.child, &thing_type, .when = HAUL_EQUALS(thing, kind, 1)),
-                        HAUL_ARRAY(thing, u.values, HAUL_COUNT(thing, count)) };
+    haul_field rows[] = { HAUL_OBJECT(thing, u.child, &thing_type,
+                                      .when = HAUL_EQUALS(thing, kind, 1)),
+                          HAUL_ARRAY(thing, u.values, HAUL_COUNT(thing, count)) };
     refuse(rows, 2, "thing.u.values", "unless each has a `.when`");
     rows[1].ownership = HAUL_BORROWED;
     refuse(rows, 2, "thing.u.values", "unless each has a `.when`");
@@ -170,7 +171,8 @@ TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
 
 TEST(rule_faults, rows_of_other_kinds_and_deeper_levels_take_conditions_only)
 {
-    haul_field row = HAUL_ADDRESS(thing, next, .levels = 2, .target = &thing_type, .count = HAUL_FIXED(2), .tag_bits = 1);
+    haul_field row = HAUL_ADDRESS(thing, next, .levels = 2, .target = &thing_type,
+                                  .count = HAUL_FIXED(2), .tag_bits = 1);
     refuse(&row, 1, "thing.next", "can have `.when`, `.ownership` and");
     row.tag_bits = 0;
     row.ownership = HAUL_BORROWED;
@@ -202,9 +204,9 @@ typedef struct tailed {
 TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
 {
     static haul_type *tailed_type;
-    haul_field tail[] = { HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n)),
-                        HAUL_RAW(tailed, n) };
-    haul_field row = HAUL_ADDRESS(thing, next, .target = &tailed_type, .count = HAUL_COUNT(thing, count));
+    haul_field tail[] = { HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n)), HAUL_RAW(tailed, n) };
+    haul_field row =
+        HAUL_ADDRESS(thing, next, .target = &tailed_type, .count = HAUL_COUNT(thing, count));
     haul_field embed = HAUL_EMBED(thing, word, &tailed_type);
     haul_type *array;
     CHECK_STATUS(type_make("tailed", sizeof(tailed), tail, 1, &tailed_type), HAUL_OK);
@@ -233,7 +235,7 @@ TEST(rule_faults, what_a_row_reads_lies_in_front_of_the_tail)
 TEST(rule_faults, tails_end_their_type_and_have_one_level)
 {
     haul_field rows[] = { HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n)),
-                        HAUL_RAW(tailed, name[2]) };
+                          HAUL_RAW(tailed, name[2]) };
     haul_type *type;
     CHECK_STATUS(type_make("tailed", sizeof(tailed), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
@@ -251,7 +253,12 @@ TEST(rule_faults, tails_end_their_type_and_have_one_level)
     CHECK_HAS(type_error()->text, "begins behind the type's");
     haul_type_free(&type);
     rows[0].offset = offsetof(tailed, name);
-    type = type_new(&(const haul_struct){ .name = "tailed", .bytes = sizeof(tailed), .fields = rows, .field_count = 1, .field_bytes = sizeof(haul_field), .size_fn = zero });
+    type = type_new(&(const haul_struct){ .name = "tailed",
+                                          .bytes = sizeof(tailed),
+                                          .fields = rows,
+                                          .field_count = 1,
+                                          .field_bytes = sizeof(haul_field),
+                                          .size_fn = zero });
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
     CHECK_HAS(type_error()->text, "a tail and a size of its own");
     CHECK_STATUS(haul_type_set_size(type, NULL), HAUL_ERROR_ARGUMENT);
@@ -263,7 +270,8 @@ TEST(rule_faults, tails_end_their_type_and_have_one_level)
 TEST(rule_faults, rules_are_copied_and_can_be_read_back)
 {
     haul_case cases[] = { { 1, &thing_type, 0 }, { 2, &thing_type, 8 } };
-    haul_field row = HAUL_ADDRESS(thing, next, .when = HAUL_ANY_BIT(thing, kind, 6), .type_switch = HAUL_SWITCH(thing, count, cases));
+    haul_field row = HAUL_ADDRESS(thing, next, .when = HAUL_ANY_BIT(thing, kind, 6),
+                                  .type_switch = HAUL_SWITCH(thing, count, cases));
     haul_type *type;
     haul_field_info info;
     size_t bytes;
@@ -309,7 +317,8 @@ TEST(rule_faults, choices_that_do_not_exist_or_lead_to_nothing_are_refused)
 TEST(rule_faults, rows_that_are_not_followed_have_neither_choices_nor_distances)
 {
     const haul_case cases[] = { { 1, &thing_type, 0 } };
-    haul_field row = HAUL_ADDRESS(thing, next, .ownership = HAUL_BORROWED, .type_switch = HAUL_SWITCH(thing, kind, cases));
+    haul_field row = HAUL_ADDRESS(thing, next, .ownership = HAUL_BORROWED,
+                                  .type_switch = HAUL_SWITCH(thing, kind, cases));
     refuse(&row, 1, "thing.next", "it has a `.type_switch`");
     row.type_switch.kind = HAUL_SWITCH_KIND_NONE;
     row.kind = HAUL_FIELD_RELATIVE;
@@ -327,7 +336,8 @@ typedef struct pair {
 TEST(rule_faults, a_begin_end_pair_has_a_condition_only_and_a_tail_has_none)
 {
     haul_field row = HAUL_ARRAY(pair, begin, HAUL_UNTIL(pair, end), .tag_bits = 1);
-    haul_field tail = HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n), .when = HAUL_EQUALS(tailed, n, 1));
+    haul_field tail =
+        HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n), .when = HAUL_EQUALS(tailed, n, 1));
     haul_type *type;
     CHECK_STATUS(type_make("pair", sizeof(pair), &row, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
@@ -342,7 +352,8 @@ TEST(rule_faults, a_begin_end_pair_has_a_condition_only_and_a_tail_has_none)
 TEST(rule_faults, a_rule_of_each_pointer_names_no_holder_in_vain)
 {
     haul_field each = { .ancestor = &thing_type };
-    haul_field row = HAUL_ADDRESS(thing, next, .levels = 2, .target = &thing_type, .count = HAUL_FIXED(2), .each_pointer = &each);
+    haul_field row = HAUL_ADDRESS(thing, next, .levels = 2, .target = &thing_type,
+                                  .count = HAUL_FIXED(2), .each_pointer = &each);
     refuse(&row, 1, "thing.next", "`.each_pointer` names an `.ancestor`");
     each.when.kind = HAUL_WHEN_KIND_FUNCTION;
     each.when.function = zero;
@@ -352,7 +363,9 @@ TEST(rule_faults, a_rule_of_each_pointer_names_no_holder_in_vain)
 TEST(rule_faults, more_cases_than_memory_holds_are_no_memory)
 {
     const haul_case one[] = { { 1, &thing_type, 0 } };
-    haul_field rows[] = { HAUL_ADDRESS(thing, next, .type_switch = HAUL_SWITCH(thing, kind, one)), HAUL_ADDRESS(thing, u.child, .type_switch = HAUL_SWITCH(thing, kind, one)) };
+    haul_field rows[] = { HAUL_ADDRESS(thing, next, .type_switch = HAUL_SWITCH(thing, kind, one)),
+                          HAUL_ADDRESS(thing, u.child,
+                                       .type_switch = HAUL_SWITCH(thing, kind, one)) };
     haul_type *type;
     rows[0].type_switch.case_count = SIZE_MAX;
     CHECK_STATUS(type_make("thing", sizeof(thing), rows, 1, &type), HAUL_ERROR_MEMORY);
@@ -374,8 +387,10 @@ TEST(rule_faults, a_rule_reads_no_pointer_of_an_embedded_struct)
     static const haul_field inner[] = { HAUL_ARRAY(pair, begin, HAUL_COUNT(pair, n)) };
     static haul_type *pair_type, *box_type;
     const haul_case cases[] = { { 1, &box_type, 0 } };
-    haul_field rows[3] = { HAUL_EMBED(box, inner, &pair_type), HAUL_STRING(box, text, .when = HAUL_EQUALS(box, inner.kind, 1)),
-                         HAUL_ADDRESS(box, next, .type_switch = HAUL_SWITCH(box, inner.kind, cases)) };
+    haul_field rows[3] = { HAUL_EMBED(box, inner, &pair_type),
+                           HAUL_STRING(box, text, .when = HAUL_EQUALS(box, inner.kind, 1)),
+                           HAUL_ADDRESS(box, next,
+                                        .type_switch = HAUL_SWITCH(box, inner.kind, cases)) };
     int round;
     for (round = 0; round < 3; round++) {
         rows[1].when.field.offset = round == 1 ? 0 : offsetof(box, inner.kind);
@@ -383,9 +398,7 @@ TEST(rule_faults, a_rule_reads_no_pointer_of_an_embedded_struct)
         CHECK_STATUS(type_make("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
         CHECK_STATUS(type_make("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(box_type), round ? HAUL_ERROR_TYPE : HAUL_OK);
-        CHECK_STR(type_error()->path, round == 0   ? ""
-                                                   : round == 1 ? "box.text"
-                                                                : "box.next");
+        CHECK_STR(type_error()->path, round == 0 ? "" : round == 1 ? "box.text" : "box.next");
         if (round)
             CHECK_HAS(type_error()->text,
                       "field at offset 0 that a member of it reads lies in a pointer field");
@@ -404,8 +417,9 @@ typedef struct armed {
 
 TEST(rule_faults, the_end_of_a_conditional_pair_may_lie_in_another_arm)
 {
-    haul_field rows[] = { HAUL_ARRAY(armed, begin, HAUL_UNTIL(armed, end), .when = HAUL_EQUALS(armed, kind, 1)),
-                        HAUL_RAW(armed, end, .when = HAUL_EQUALS(armed, kind, 2)) };
+    haul_field rows[] = { HAUL_ARRAY(armed, begin, HAUL_UNTIL(armed, end),
+                                     .when = HAUL_EQUALS(armed, kind, 1)),
+                          HAUL_RAW(armed, end, .when = HAUL_EQUALS(armed, kind, 2)) };
     haul_type *type;
     CHECK_STATUS(type_make("armed", sizeof(armed), rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
@@ -433,7 +447,8 @@ typedef struct arms {
 TEST(rule_faults, an_end_under_the_longer_of_two_arms_is_refused)
 {
     haul_field rows[] = { HAUL_ARRAY(arms, begin, HAUL_UNTIL(arms, u.pair.end)),
-                        HAUL_RAW(arms, u.large, .when = HAUL_EQUALS(arms, kind, 1)), HAUL_RAW(arms, u.small, .when = HAUL_EQUALS(arms, kind, 2)) };
+                          HAUL_RAW(arms, u.large, .when = HAUL_EQUALS(arms, kind, 1)),
+                          HAUL_RAW(arms, u.small, .when = HAUL_EQUALS(arms, kind, 2)) };
     size_t i;
     for (i = 0; i < 2; i++) { /* the rows in either order */
         const haul_field row = rows[1];
@@ -477,8 +492,7 @@ TEST(rule_faults, an_array_of_more_pointers_with_a_rule_than_the_limit_is_refuse
     row.bytes = (MOST + 1) * sizeof(void *);
     CHECK_STATUS(type_make("many", row.bytes, &row, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_LIMIT);
-    CHECK_HAS(type_error()->text,
-              "has 65537 pointers with optional members: 65536 is the limit");
+    CHECK_HAS(type_error()->text, "has 65537 pointers with optional members: 65536 is the limit");
     haul_type_free(&type);
     row.bytes = MOST * sizeof(void *);
     CHECK_STATUS(type_make("many", row.bytes, &row, 1, &type), HAUL_OK);

@@ -33,8 +33,11 @@ static int64_t words_length(const haul_here *here)
 
 static void words_start(void)
 {
-    static const haul_field fields[] = { HAUL_OBJECT(words, next, &words_type),
-                                     HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_BETWEEN(words, length, INT64_MIN, -1), .else_raw = 1) };
+    static const haul_field fields[] = {
+        HAUL_OBJECT(words, next, &words_type),
+        HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length),
+                   .when = HAUL_BETWEEN(words, length, INT64_MIN, -1), .else_raw = 1)
+    };
     lab_start();
     words_type = TYPE_OPEN(words, fields);
     type_commit(words_type);
@@ -111,7 +114,8 @@ static void variant_start(void)
         HAUL_OBJECT(variant, u.child, &variant_type, .when = HAUL_EQUALS(variant, kind, CHILD)),
         HAUL_STRING(variant, u.text, .when = HAUL_EQUALS(variant, kind, TEXT)),
         HAUL_RAW(variant, u.number, .when = HAUL_EQUALS(variant, kind, NUMBER)),
-        HAUL_ARRAY(variant, u.pair.first, HAUL_UNTIL(variant, u.pair.end), .when = HAUL_EQUALS(variant, kind, PAIR)),
+        HAUL_ARRAY(variant, u.pair.first, HAUL_UNTIL(variant, u.pair.end),
+                   .when = HAUL_EQUALS(variant, kind, PAIR)),
         HAUL_OBJECT(variant, shared, &variant_type, .when = HAUL_NO_BIT(variant, flags, 4)),
     };
     lab_start();
@@ -250,8 +254,9 @@ TEST(rules, embedded_structs_can_be_arms_and_their_objects_stand_in_arrays)
 {
     static haul_type *span_type, *scalar_type;
     static const haul_field span_fields[] = { HAUL_ARRAY(span, start, HAUL_UNTIL(span, top)),
-                                          HAUL_SKIP(span, end) };
-    static const haul_field scalar_fields[] = { HAUL_ARRAY(scalar, value, HAUL_COUNT(scalar, length)) };
+                                              HAUL_SKIP(span, end) };
+    static const haul_field scalar_fields[] = { HAUL_ARRAY(scalar, value,
+                                                           HAUL_COUNT(scalar, length)) };
     const haul_field fields[] = {
         HAUL_STRING(yaml, tag),
         HAUL_EMBED(yaml, data.scalar, &scalar_type, .when = HAUL_EQUALS(yaml, type, 1)),
@@ -433,7 +438,7 @@ static haul_type *json_type;
 static void json_start(const test_static *range)
 {
     static const haul_field fields[] = { HAUL_OBJECT(json, first, &json_type, .maybe_static = 1),
-                                     HAUL_OBJECT(json, second, &json_type, .maybe_static = 1) };
+                                         HAUL_OBJECT(json, second, &json_type, .maybe_static = 1) };
     the.known.statics = range;
     the.known.static_count = 1;
     json_type = TYPE_OPEN(json, fields);
@@ -492,9 +497,10 @@ static haul_type *link_type, *item_type;
 
 static void link_start(void)
 {
-    const haul_field link_fields[] = { HAUL_ADDRESS(link, next, .target = &item_type, .base = HAUL_CONTAINER_OF(item, link)) };
+    const haul_field link_fields[] = { HAUL_ADDRESS(link, next, .target = &item_type,
+                                                    .base = HAUL_CONTAINER_OF(item, link)) };
     static const haul_field item_fields[] = { HAUL_EMBED(item, link, &link_type),
-                                          HAUL_STRING(item, name) };
+                                              HAUL_STRING(item, name) };
     lab_start();
     link_type = TYPE_OPEN(link, link_fields);
     item_type = TYPE_OPEN(item, item_fields);
@@ -639,7 +645,8 @@ static int64_t header_and_text(const haul_here *here)
 
 TEST(rules, a_length_in_a_header_before_the_pointer_is_read_there)
 {
-    const haul_field fields[] = { HAUL_BYTES(holder, text, HAUL_COUNT_FN(header_and_text), .base_fn = header_bytes) };
+    const haul_field fields[] = { HAUL_BYTES(holder, text, HAUL_COUNT_FN(header_and_text),
+                                             .base_fn = header_bytes) };
     haul_type *type;
     holder *h;
     char *block;
@@ -687,8 +694,8 @@ static void object_start(void)
 {
     static const haul_case payloads[] = { { 0, &table_type, 0 }, { 1, &number_type, 0 } };
     static const haul_field table_fields[] = { HAUL_ADDRESS(table, head.next, ANY_OBJECT),
-                                           HAUL_ADDRESS(table, metatable, ANY_OBJECT),
-                                           HAUL_ARRAY(table, array, HAUL_COUNT(table, n)) };
+                                               HAUL_ADDRESS(table, metatable, ANY_OBJECT),
+                                               HAUL_ARRAY(table, array, HAUL_COUNT(table, n)) };
     const haul_field closure_fields[] = {
         HAUL_ADDRESS(closure, head.next, ANY_OBJECT),
         HAUL_ADDRESS(closure, payload, .type_switch = HAUL_SWITCH(closure, payload_kind, payloads)),
@@ -817,8 +824,10 @@ TEST(rules, the_address_of_a_vtable_says_the_class_and_travels_as_it_is)
 {
     static haul_type *shape_type, *box_type;
     static const haul_case classes[] = { { 0, &shape_type, 0 }, { 1, &box_type, 0 } };
-    const haul_field shape_fields[] = { HAUL_ADDRESS(shape, class, .ownership = HAUL_EXTERNAL),
-                                    HAUL_ADDRESS(shape, other, .type_switch = HAUL_SWITCH_FN(class_of, classes)) };
+    const haul_field shape_fields[] = {
+        HAUL_ADDRESS(shape, class, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(shape, other, .type_switch = HAUL_SWITCH_FN(class_of, classes))
+    };
     static const haul_field box_fields[] = { HAUL_EMBED(box, shape, &shape_type) };
     shape *s;
     box *b;
@@ -853,7 +862,7 @@ TEST(rules, objects_that_end_in_a_string_are_as_long_as_it_is)
 {
     static haul_type *pair_type;
     static const haul_field fields[] = { HAUL_OBJECT(pair, next, &pair_type),
-                                     HAUL_TAIL(pair, key, HAUL_TERMINATED) };
+                                         HAUL_TAIL(pair, key, HAUL_TERMINATED) };
     static const char long_key[] = "a key that is longer than the struct is";
     pair *first, *second;
     lab_start();
@@ -884,10 +893,10 @@ TEST(rules, a_long_string_that_ends_an_object_may_be_pointed_to_by_others_too)
     } user;
     static haul_type *pair_type, *user_type;
     static const haul_field fields[] = { HAUL_OBJECT(pair, next, &pair_type),
-                                     HAUL_TAIL(pair, key, HAUL_TERMINATED) };
+                                         HAUL_TAIL(pair, key, HAUL_TERMINATED) };
     static const haul_field user_fields[] = { HAUL_STRING(user, text), HAUL_STRING(user, inside),
-                                          HAUL_OBJECT(user, pair, &pair_type),
-                                          HAUL_OBJECT(user, again, &pair_type) };
+                                              HAUL_OBJECT(user, pair, &pair_type),
+                                              HAUL_OBJECT(user, again, &pair_type) };
     pair *p;
     user *u;
     lab_start();
@@ -941,11 +950,12 @@ static haul_type *expr_type, *list_type, *element_type;
 static void expr_start(haul_function *size)
 {
     static const haul_field expr_fields[] = { HAUL_OBJECT(expr, left, &expr_type),
-                                          HAUL_OBJECT(expr, right, &expr_type),
-                                          HAUL_OBJECT(expr, list, &list_type) };
+                                              HAUL_OBJECT(expr, right, &expr_type),
+                                              HAUL_OBJECT(expr, list, &list_type) };
     static const haul_field element_fields[] = { HAUL_OBJECT(element, expr, &expr_type),
-                                             HAUL_STRING(element, name) };
-    static const haul_field list_fields[] = { HAUL_TAIL(list, a, HAUL_COUNT(list, n), .target = &element_type) };
+                                                 HAUL_STRING(element, name) };
+    static const haul_field list_fields[] = { HAUL_TAIL(list, a, HAUL_COUNT(list, n),
+                                                        .target = &element_type) };
     lab_start();
     expr_type = TYPE_OPEN(expr, expr_fields, .size_fn = size);
     element_type = TYPE_OPEN(element, element_fields);
@@ -1044,7 +1054,8 @@ static int64_t brief_bytes(const haul_here *here)
 TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
 {
     static haul_type *brief_type;
-    const haul_field fields[] = { HAUL_OBJECT(brief, next, &brief_type, .when = HAUL_EQUALS(brief, kind, 1)) };
+    const haul_field fields[] = { HAUL_OBJECT(brief, next, &brief_type,
+                                              .when = HAUL_EQUALS(brief, kind, 1)) };
     brief *b;
     lab_start();
     brief_type = TYPE_OPEN(brief, fields, .size_fn = brief_bytes);
@@ -1083,10 +1094,15 @@ static int64_t cut_pair_bytes(const haul_here *here)
 static void cut_pair_start(const haul_field *fields, size_t count)
 {
     static const haul_field inner[] = { HAUL_ARRAY(ends_first, begin,
-                                                 HAUL_UNTIL(ends_first, end)) };
+                                                   HAUL_UNTIL(ends_first, end)) };
     lab_start();
     ends_first_type = TYPE_OPEN(ends_first, inner);
-    cut_pair_type = type_new(&(const haul_struct){ .name = "cut_pair", .bytes = sizeof(cut_pair), .fields = fields, .field_count = count, .field_bytes = sizeof(haul_field), .size_fn = cut_pair_bytes });
+    cut_pair_type = type_new(&(const haul_struct){ .name = "cut_pair",
+                                                   .bytes = sizeof(cut_pair),
+                                                   .fields = fields,
+                                                   .field_count = count,
+                                                   .field_bytes = sizeof(haul_field),
+                                                   .size_fn = cut_pair_bytes });
     type_commit(cut_pair_type);
 }
 
@@ -1121,9 +1137,8 @@ static void pack_cut_pair(const haul_field *fields, size_t count, size_t bytes)
 
 TEST(rules, an_object_that_ends_between_the_fields_of_a_pair_has_bytes_in_place_of_the_end)
 {
-    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin,
-                                         HAUL_UNTIL(cut_pair, text.end)),
-                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end)),
+                                  HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin) - 3);
 }
@@ -1131,17 +1146,21 @@ TEST(rules, an_object_that_ends_between_the_fields_of_a_pair_has_bytes_in_place_
 TEST(rules, so_has_one_that_ends_between_the_fields_of_an_embedded_pair)
 {
     const haul_field fields[] = { HAUL_EMBED(cut_pair, text, &ends_first_type),
-                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+                                  HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(fields, 2, offsetof(cut_pair, text.begin) - 3);
 }
 
 TEST(rules, so_has_one_whose_pair_has_a_rule)
 {
-    const haul_field by_kind[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .when = HAUL_EQUALS(cut_pair, kind, 1), .else_raw = 1),
-                                 HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
-    const haul_field by_parent[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .ancestor = HAUL_PARENT),
+    const haul_field by_kind[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end),
+                                              .when = HAUL_EQUALS(cut_pair, kind, 1),
+                                              .else_raw = 1),
                                    HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    const haul_field by_parent[] = {
+        HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .ancestor = HAUL_PARENT),
+        HAUL_OBJECT(cut_pair, next, &cut_pair_type)
+    };
     pack_cut_pair(by_kind, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin));
     pack_cut_pair(by_parent, 2, offsetof(cut_pair, text.begin) - 3);
@@ -1149,8 +1168,9 @@ TEST(rules, so_has_one_whose_pair_has_a_rule)
 
 TEST(rules, a_pair_with_a_rule_whose_begin_alone_is_null_is_refused)
 {
-    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .when = HAUL_EQUALS(cut_pair, kind, 1)),
-                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end),
+                                             .when = HAUL_EQUALS(cut_pair, kind, 1)),
+                                  HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     cut_pair *pair;
     cut_pair_start(fields, 2);
     pair = take(sizeof *pair, 8);
@@ -1166,8 +1186,9 @@ TEST(rules, a_pair_with_a_rule_whose_begin_alone_is_null_is_refused)
 
 TEST(rules, where_such_a_pair_is_null_when_it_does_not_hold_its_end_is_so_too)
 {
-    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end), .when = HAUL_EQUALS(cut_pair, kind, 1)),
-                              HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
+    const haul_field fields[] = { HAUL_ARRAY(cut_pair, text.begin, HAUL_UNTIL(cut_pair, text.end),
+                                             .when = HAUL_EQUALS(cut_pair, kind, 1)),
+                                  HAUL_OBJECT(cut_pair, next, &cut_pair_type) };
     cut_pair *whole;
     cut_pair_start(fields, 2);
     whole = cut_pairs_make(offsetof(cut_pair, text.begin));
@@ -1198,7 +1219,7 @@ TEST(rules, an_object_that_ends_before_a_count_of_an_embedded_struct_is_refused)
     static haul_type *cut_count_type, *counted_text_type;
     const haul_field inner[] = { HAUL_ARRAY(counted_text, text, HAUL_COUNT(counted_text, length)) };
     const haul_field fields[] = { HAUL_EMBED(cut_count, text, &counted_text_type),
-                              HAUL_OBJECT(cut_count, next, &cut_count_type) };
+                                  HAUL_OBJECT(cut_count, next, &cut_count_type) };
     cut_count *whole, *cut;
     lab_start();
     counted_text_type = TYPE_OPEN(counted_text, inner);
@@ -1233,8 +1254,7 @@ static int64_t words_are_far(const haul_here *here)
 
 static void pack_cut_words(const haul_field *far_words)
 {
-    const haul_field fields[] = { HAUL_OBJECT(words, next, &words_type),
-                              *far_words };
+    const haul_field fields[] = { HAUL_OBJECT(words, next, &words_type), *far_words };
     words *cut, *far;
     lab_start();
     words_type = TYPE_OPEN(words, fields, .size_fn = words_bytes);
@@ -1252,8 +1272,12 @@ static void pack_cut_words(const haul_field *far_words)
 
 TEST(rules, bytes_that_stand_in_for_a_pointer_travel_when_the_object_ends_within_them_too)
 {
-    static const haul_field by_field = HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_BETWEEN(words, length, INT64_MIN, -1), .else_raw = 1);
-    static const haul_field by_function = HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_WHEN_FN(words_are_far), .else_raw = 1);
+    static const haul_field by_field =
+        HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length),
+                   .when = HAUL_BETWEEN(words, length, INT64_MIN, -1), .else_raw = 1);
+    static const haul_field by_function =
+        HAUL_BYTES(words, u.far, HAUL_COUNT_FN(words_length), .when = HAUL_WHEN_FN(words_are_far),
+                   .else_raw = 1);
     pack_cut_words(&by_field);
     pack_cut_words(&by_function);
 }
@@ -1337,7 +1361,8 @@ typedef struct wide {
 TEST(rules, tags_as_wide_as_the_targets_declared_alignment_survive)
 {
     static haul_type *wide_type;
-    const haul_field fields[] = { HAUL_ADDRESS(wide, tagged, .target = &wide_type, .tag_bits = 63) };
+    const haul_field fields[] = { HAUL_ADDRESS(wide, tagged, .target = &wide_type,
+                                               .tag_bits = 63) };
     wide *first, *second;
     unsigned char *based;
     uint64_t *bitmap;
@@ -1386,7 +1411,8 @@ static glist *glist_make(uintptr_t data, glist *next)
 TEST(rules, integers_and_magic_constants_in_pointer_fields_travel_as_they_are)
 {
     const haul_field fields[] = {
-        HAUL_OBJECT(glist, data, &glist_type, .integers_below = 65536, .integers_from = (uintptr_t)-2),
+        HAUL_OBJECT(glist, data, &glist_type, .integers_below = 65536,
+                    .integers_from = (uintptr_t)-2),
         HAUL_OBJECT(glist, next, &glist_type),
     };
     glist *list_of_all;
@@ -1470,8 +1496,20 @@ TEST(rules, rules_hold_for_pointers_off_the_grid_too)
 {
     static haul_type *crooked_type;
     const haul_field fields[] = {
-        { .name = "next", .kind = HAUL_FIELD_POINTER, .offset = offsetof(crooked, next), .bytes = sizeof(void *), .target = &crooked_type, .packed = 1, .when = HAUL_EQUALS(crooked, kind, 1) },
-        { .name = "thing", .kind = HAUL_FIELD_POINTER, .offset = offsetof(crooked, thing), .bytes = sizeof(void *), .element_bytes = 1, .packed = 1, .ownership = HAUL_BORROWED },
+        { .name = "next",
+          .kind = HAUL_FIELD_POINTER,
+          .offset = offsetof(crooked, next),
+          .bytes = sizeof(void *),
+          .target = &crooked_type,
+          .packed = 1,
+          .when = HAUL_EQUALS(crooked, kind, 1) },
+        { .name = "thing",
+          .kind = HAUL_FIELD_POINTER,
+          .offset = offsetof(crooked, thing),
+          .bytes = sizeof(void *),
+          .element_bytes = 1,
+          .packed = 1,
+          .ownership = HAUL_BORROWED },
     };
     crooked *c;
     lab_start();
@@ -1541,7 +1579,7 @@ static haul_status sink_run(void *user)
     sink_work *w = user;
     haul_root root;
     haul_status status = type_make_in(w->context, "sink", sizeof(sink), sink_fields,
-                                             COUNT_OF(sink_fields), &w->type);
+                                      COUNT_OF(sink_fields), &w->type);
     sink_type = w->type;
     if (status == HAUL_OK)
         status = haul_type_commit(w->type);
@@ -1681,7 +1719,8 @@ static int64_t stub_bytes(const haul_here *here)
 TEST(rules, an_object_that_ends_within_a_pointer_whose_condition_holds_is_refused_G18)
 {
     static haul_type *stub_type;
-    static const haul_field fields[] = { HAUL_STRING(stub, text, .when = HAUL_EQUALS(stub, kind, 1)) };
+    static const haul_field fields[] = { HAUL_STRING(stub, text,
+                                                     .when = HAUL_EQUALS(stub, kind, 1)) };
     stub *s;
     lab_start();
     stub_type = TYPE_OPEN(stub, fields, .size_fn = stub_bytes);
@@ -1708,7 +1747,8 @@ TEST(rules, the_end_of_a_pair_may_be_a_pointer_of_its_own_under_the_same_conditi
 {
     static haul_type *both_type;
     static const haul_field fields[] = {
-        HAUL_ARRAY(both_ends, begin, HAUL_UNTIL(both_ends, end), .when = HAUL_EQUALS(both_ends, kind, 1)),
+        HAUL_ARRAY(both_ends, begin, HAUL_UNTIL(both_ends, end),
+                   .when = HAUL_EQUALS(both_ends, kind, 1)),
         HAUL_ARRAY(both_ends, end, HAUL_FIXED(2), .when = HAUL_EQUALS(both_ends, kind, 1)),
     };
     both_ends *b;

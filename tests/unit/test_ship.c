@@ -735,7 +735,8 @@ static int64_t count_and_call(const haul_here *here)
 
 TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
 {
-    static const haul_field fields[] = { HAUL_ARRAY(reentry, numbers, HAUL_COUNT_FN(count_and_call)) };
+    static const haul_field fields[] = { HAUL_ARRAY(reentry, numbers,
+                                                    HAUL_COUNT_FN(count_and_call)) };
     int32_t numbers[3] = { 1, 2, 3 };
     reentry object;
     test_device options;

@@ -409,7 +409,7 @@ TEST(ship_arena, arrays_of_types_with_many_words_and_embedded_ones_are_patched)
 {
     haul_type *wide_type;
     const haul_field fields[] = { HAUL_EACH(wide, link, .target = &link_type),
-                              HAUL_EMBED(wide, last, &link_type) };
+                                  HAUL_EMBED(wide, last, &link_type) };
     wide *w;
     int i;
     start(FEW, NULL);
@@ -1226,8 +1226,7 @@ static void family_start(size_t nursery_bytes, int wanted)
 {
     haul_field fields[2];
     open_device();
-    CHECK_STATUS(type_make("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
-                 HAUL_OK);
+    CHECK_STATUS(type_make("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type), HAUL_OK);
     fields[0] = (haul_field)HAUL_OBJECT(family, nursery, &nursery_type);
     fields[1] = (haul_field)HAUL_OBJECT(family, first, &link_type);
     CHECK_STATUS(type_make("family", sizeof(family), fields, 2, &family_type), HAUL_OK);

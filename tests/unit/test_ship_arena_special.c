@@ -358,10 +358,10 @@ static void leaves_open(int with_union)
         HAUL_OBJECT(leaf, up, &leaf_type, .ownership = HAUL_BORROWED),
         HAUL_SKIP(leaf, cache),
         HAUL_RAW(leaf, done),
-        HAUL_OBJECT(leaf, u.leaf, &leaf_type, .when = HAUL_EQUALS(leaf, kind, BRANCH), .else_raw = 1),
+        HAUL_OBJECT(leaf, u.leaf, &leaf_type, .when = HAUL_EQUALS(leaf, kind, BRANCH),
+                    .else_raw = 1),
     };
-    CHECK_STATUS(type_make("leaf", sizeof(leaf), fields, with_union ? 4 : 3, &leaf_type),
-                 HAUL_OK);
+    CHECK_STATUS(type_make("leaf", sizeof(leaf), fields, with_union ? 4 : 3, &leaf_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(leaf_type), HAUL_OK);
 }
 
@@ -489,7 +489,7 @@ TEST(ship_arena_special, a_tail_of_plain_elements_travels_with_its_object)
     haul_type *type;
     text *first, *second;
     const haul_field fields[] = { HAUL_OBJECT(text, next, &type),
-                              HAUL_TAIL(text, letters, HAUL_COUNT(text, length)) };
+                                  HAUL_TAIL(text, letters, HAUL_COUNT(text, length)) };
     shout_tails(fields, &type, &first, &second);
     CHECK_EQ(first->letters[0], 'A');
     CHECK_EQ(first->letters[39], 'A');
@@ -504,7 +504,8 @@ TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_t
     haul_type *type;
     text *first, *second;
     const haul_field fields[] = { HAUL_OBJECT(text, next, &type),
-                              HAUL_TAIL(text, letters, HAUL_COUNT(text, length), .transfer = HAUL_COPYIN) };
+                                  HAUL_TAIL(text, letters, HAUL_COUNT(text, length),
+                                            .transfer = HAUL_COPYIN) };
     shout_tails(fields, &type, &first, &second);
     CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(first->letters[0], 'a');

@@ -590,7 +590,8 @@ TEST(direct, what_does_not_travel_both_ways_is_packed)
 {
     static haul_type *type;
     static const haul_field fields[] = { HAUL_OBJECT(barred, next, &type),
-                                     HAUL_ARRAY(barred, input, HAUL_FIXED(4), .transfer = HAUL_COPYIN) };
+                                         HAUL_ARRAY(barred, input, HAUL_FIXED(4),
+                                                    .transfer = HAUL_COPYIN) };
     static double values[4];
     static barred one = { NULL, values };
     haul_ship_options options;

@@ -597,7 +597,7 @@ TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
 {
     static const int64_t elements[] = { 0, 30, 100, 120, 150, 300, 1000, 7000, 20000 };
     static const haul_field fields[] = { HAUL_OBJECT(row, next, &row_type),
-                                     HAUL_ARRAY(row, data, HAUL_COUNT(row, count)) };
+                                         HAUL_ARRAY(row, data, HAUL_COUNT(row, count)) };
     fault_plan plan;
     haul_device *device;
     size_t i;
@@ -712,12 +712,11 @@ static void bear_by_one_of_two(size_t between)
 {
     static haul_type *nursery_type, *birth_type;
     haul_field fields[] = { HAUL_OBJECT(birth, nursery, &nursery_type),
-                        HAUL_OBJECT(birth, first, &link_type) };
+                            HAUL_OBJECT(birth, first, &link_type) };
     haul_shipment *other, *copy;
     birth *b;
     start(0, 0, 0);
-    CHECK_STATUS(type_make("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type),
-                 HAUL_OK);
+    CHECK_STATUS(type_make("nursery", sizeof(haul_nursery), NULL, 0, &nursery_type), HAUL_OK);
     CHECK_STATUS(type_make("birth", sizeof(birth), fields, 2, &birth_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(birth_type), HAUL_OK);
     b = haul_arena_new(the_arena, birth_type, 1);

@@ -38,9 +38,11 @@ static void tree_open(void)
         HAUL_ADDRESS(tree, visit, .ownership = HAUL_EXTERNAL),
         HAUL_ADDRESS(tree, data, .target = &tree_type, .integers_below = 4096),
         HAUL_EACH(tree, u.child, .target = &tree_type, .when = HAUL_EQUALS(tree, kind, INNER)),
-        HAUL_ARRAY(tree, u.leaf.from_one, HAUL_COUNT(tree, u.leaf.n), .when = HAUL_EQUALS(tree, kind, LEAF), .base = sizeof(double)),
+        HAUL_ARRAY(tree, u.leaf.from_one, HAUL_COUNT(tree, u.leaf.n),
+                   .when = HAUL_EQUALS(tree, kind, LEAF), .base = sizeof(double)),
         HAUL_RAW(tree, u.leaf.n, .when = HAUL_EQUALS(tree, kind, LEAF)),
-        HAUL_RELATIVE(tree, u.leaf.label, .element_bytes = 1, .count = HAUL_TERMINATED, .when = HAUL_EQUALS(tree, kind, LEAF)),
+        HAUL_RELATIVE(tree, u.leaf.label, .element_bytes = 1, .count = HAUL_TERMINATED,
+                      .when = HAUL_EQUALS(tree, kind, LEAF)),
     };
     CHECK_STATUS(
         type_make("tree", sizeof(tree), fields, sizeof fields / sizeof *fields, &tree_type),

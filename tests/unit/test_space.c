@@ -39,7 +39,7 @@ static haul_type *cell_type;
 static void types_open(void)
 {
     const haul_field fields[] = { HAUL_OBJECT(cell, next, &cell_type),
-                              HAUL_OBJECT(cell, other, &cell_type) };
+                                  HAUL_OBJECT(cell, other, &cell_type) };
     CHECK_STATUS(type_make("cell", sizeof(cell), fields, 2, &cell_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(cell_type), HAUL_OK);
 }

@@ -264,7 +264,7 @@ TEST(starts, ends_past_their_arrays_are_followed_in_a_graph_of_many_blocks)
 {
     enum { RUNS = 3200, APART = 2048 };
     static const haul_field fields[] = { HAUL_OBJECT(run, next, &run_type),
-                                     HAUL_ARRAY(run, begin, HAUL_UNTIL(run, end)) };
+                                         HAUL_ARRAY(run, begin, HAUL_UNTIL(run, end)) };
     unsigned char *memory = calloc(RUNS + 1, APART), *arena;
     haul_context *context = NULL;
     haul_plan *plan = NULL;

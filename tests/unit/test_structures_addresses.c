@@ -39,12 +39,13 @@ static haul_type *HashEntry_type, *Hash_type, *Vertex_type;
 static void mst_open(const haul_field *key, haul_rebuild_function *function)
 {
     static const haul_field entry_fields[] = { HAUL_RAW(HashEntry, entry),
-                                           HAUL_OBJECT(HashEntry, next, &HashEntry_type) };
-    static const haul_field hash_fields[] = { HAUL_POINTERS(Hash, array, &HashEntry_type,
-                                                        HAUL_COUNT(Hash, size)),
-                                          HAUL_ADDRESS(Hash, mapfunc, .ownership = HAUL_EXTERNAL) };
+                                               HAUL_OBJECT(HashEntry, next, &HashEntry_type) };
+    static const haul_field hash_fields[] = {
+        HAUL_POINTERS(Hash, array, &HashEntry_type, HAUL_COUNT(Hash, size)),
+        HAUL_ADDRESS(Hash, mapfunc, .ownership = HAUL_EXTERNAL)
+    };
     static const haul_field vertex_fields[] = { HAUL_OBJECT(Vertex, next, &Vertex_type),
-                                            HAUL_EMBED(Vertex, edgehash, &Hash_type) };
+                                                HAUL_EMBED(Vertex, edgehash, &Hash_type) };
     HashEntry_type = OPEN(HashEntry, entry_fields);
     if (key)
         CHECK_STATUS(haul_type_add(HashEntry_type, key, 1), HAUL_OK);
@@ -249,11 +250,15 @@ HAUL_FUNCTION(sizenode, Table, (int64_t)1 << self->lsizenode)
 static void registry_open(haul_rebuild_function *function)
 {
     static const haul_field udata_fields[] = { HAUL_OBJECT(Udata, next, &Udata_type) };
-    static const haul_field node_fields[] = { HAUL_OBJECT(Node, key.gc, &Udata_type, .when = HAUL_EQUALS(Node, key_tt, LUA_USERDATA), .else_raw = 1) };
-    static const haul_field table_fields[] = { HAUL_OBJECTS(Table, node, &Node_type, HAUL_COUNT_FN(sizenode), .transfer = HAUL_COPYIN),
-                                           HAUL_ADDRESS(Table, lastfree, .ownership = HAUL_BORROWED) };
+    static const haul_field node_fields[] = { HAUL_OBJECT(
+        Node, key.gc, &Udata_type, .when = HAUL_EQUALS(Node, key_tt, LUA_USERDATA),
+        .else_raw = 1) };
+    static const haul_field table_fields[] = {
+        HAUL_OBJECTS(Table, node, &Node_type, HAUL_COUNT_FN(sizenode), .transfer = HAUL_COPYIN),
+        HAUL_ADDRESS(Table, lastfree, .ownership = HAUL_BORROWED)
+    };
     static const haul_field registry_fields[] = { HAUL_OBJECT(registry, allgc, &Udata_type),
-                                              HAUL_OBJECT(registry, of_objects, &Table_type) };
+                                                  HAUL_OBJECT(registry, of_objects, &Table_type) };
     Udata_type = OPEN(Udata, udata_fields);
     Node_type = OPEN(Node, node_fields);
     Table_type = OPEN(Table, table_fields);

@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-
 /* ---- CFI_cdesc_t. A descriptor ends in as many dimensions as its rank says. A section leads into
  * its parent's block, at the element that comes first, which is not the lowest where a stride is
  * negative. What elements are follows from the type's code and width. */
@@ -89,8 +88,11 @@ static void cfi_open(haul_function *low)
         HAUL_OBJECT(module, empty, &desc_type),
     };
     const haul_field desc_fields[] = {
-        HAUL_BYTES(CFI_cdesc_t, base_addr, HAUL_COUNT_FN(cfi_bytes), .when = HAUL_DIFFERS(CFI_cdesc_t, type, CFI_STRUCT), .base_fn = low),
-        HAUL_ADDRESS(CFI_cdesc_t, base_addr, .target = &cell_type, .count = HAUL_COUNT_FN(cfi_elements), .when = HAUL_EQUALS(CFI_cdesc_t, type, CFI_STRUCT), .base_fn = low),
+        HAUL_BYTES(CFI_cdesc_t, base_addr, HAUL_COUNT_FN(cfi_bytes),
+                   .when = HAUL_DIFFERS(CFI_cdesc_t, type, CFI_STRUCT), .base_fn = low),
+        HAUL_ADDRESS(CFI_cdesc_t, base_addr, .target = &cell_type,
+                     .count = HAUL_COUNT_FN(cfi_elements),
+                     .when = HAUL_EQUALS(CFI_cdesc_t, type, CFI_STRUCT), .base_fn = low),
         HAUL_TAIL(CFI_cdesc_t, dim, HAUL_COUNT(CFI_cdesc_t, rank))
     };
     cell_type = YARD_TYPE(cell, cell_fields);
@@ -260,21 +262,25 @@ static int64_t chunk_is_there(const haul_here *here)
 
 static void signal_open(void)
 {
-static const haul_field is_there = { .when = HAUL_WHEN_FN(chunk_is_there) };
-    static const haul_field vector_fields[] = { HAUL_ARRAY(vector, begin,
-                                                       HAUL_UNTIL(vector, end_of_storage)),
-                                            HAUL_ADDRESS(vector, end, .ownership = HAUL_BORROWED) };
-    static const haul_field iterator_fields[] = { HAUL_ADDRESS(deque_iterator, cur, .ownership = HAUL_BORROWED),
-                                              HAUL_ADDRESS(deque_iterator, first, .ownership = HAUL_BORROWED),
-                                              HAUL_ADDRESS(deque_iterator, last, .ownership = HAUL_BORROWED),
-                                              HAUL_ADDRESS(deque_iterator, node, .ownership = HAUL_BORROWED) };
-    static const haul_field deque_fields[] = {
-        HAUL_ARRAYS(deque, map, HAUL_COUNT(deque, map_size), HAUL_FIXED(PER_CHUNK), .each_pointer = &is_there),
-        HAUL_EMBED(deque, start, &iterator_type), HAUL_EMBED(deque, finish, &iterator_type)
+    static const haul_field is_there = { .when = HAUL_WHEN_FN(chunk_is_there) };
+    static const haul_field vector_fields[] = {
+        HAUL_ARRAY(vector, begin, HAUL_UNTIL(vector, end_of_storage)),
+        HAUL_ADDRESS(vector, end, .ownership = HAUL_BORROWED)
     };
+    static const haul_field iterator_fields[] = {
+        HAUL_ADDRESS(deque_iterator, cur, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(deque_iterator, first, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(deque_iterator, last, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(deque_iterator, node, .ownership = HAUL_BORROWED)
+    };
+    static const haul_field deque_fields[] = { HAUL_ARRAYS(deque, map, HAUL_COUNT(deque, map_size),
+                                                           HAUL_FIXED(PER_CHUNK),
+                                                           .each_pointer = &is_there),
+                                               HAUL_EMBED(deque, start, &iterator_type),
+                                               HAUL_EMBED(deque, finish, &iterator_type) };
     static const haul_field signal_fields[] = { HAUL_EMBED(signal, samples, &vector_type),
-                                            HAUL_EMBED(signal, queue, &deque_type),
-                                            HAUL_EMBED(signal, drained, &deque_type) };
+                                                HAUL_EMBED(signal, queue, &deque_type),
+                                                HAUL_EMBED(signal, drained, &deque_type) };
     vector_type = YARD_TYPE(vector, vector_fields);
     iterator_type = YARD_TYPE(deque_iterator, iterator_fields);
     deque_type = YARD_TYPE(deque, deque_fields);
@@ -394,20 +400,25 @@ HAUL_FUNCTION(value_room, kvec, self->m)
 
 static void book_open(void)
 {
-static const haul_field used = { .when = HAUL_WHEN_FN(key_is_used) };
-    static const haul_field kvec_fields[] = { HAUL_ADDRESS(kvec, a, .target = &kvec_element, .count = HAUL_COUNT(kvec, m)) };
-    static const haul_field value_fields[] = { HAUL_ADDRESS(kvec, a, .target = &int_type, .count = HAUL_COUNT_FN(value_room), .when = HAUL_WHEN_FN(value_is_used), .ancestor = HAUL_PARENT) };
+    static const haul_field used = { .when = HAUL_WHEN_FN(key_is_used) };
+    static const haul_field kvec_fields[] = { HAUL_ADDRESS(kvec, a, .target = &kvec_element,
+                                                           .count = HAUL_COUNT(kvec, m)) };
+    static const haul_field value_fields[] = { HAUL_ADDRESS(
+        kvec, a, .target = &int_type, .count = HAUL_COUNT_FN(value_room),
+        .when = HAUL_WHEN_FN(value_is_used), .ancestor = HAUL_PARENT) };
     static const haul_field index_fields[] = {
         HAUL_ARRAY(kh_index, flags, HAUL_COUNT_FN(flag_words)),
-        HAUL_ARRAYS(kh_index, keys, HAUL_COUNT(kh_index, n_buckets), HAUL_TERMINATED, .each_pointer = &used),
+        HAUL_ARRAYS(kh_index, keys, HAUL_COUNT(kh_index, n_buckets), HAUL_TERMINATED,
+                    .each_pointer = &used),
         HAUL_OBJECTS(kh_index, vals, &value_type, HAUL_COUNT(kh_index, n_buckets)),
     };
     static const haul_field book_fields[] = { HAUL_EMBED(book, words, &words_type),
-                                          HAUL_OBJECT(book, places, &index_type) };
+                                              HAUL_OBJECT(book, places, &index_type) };
     CHECK_STATUS(haul_type_parameter(type_context(), "T", &kvec_element), HAUL_OK);
     CHECK_STATUS(haul_type_bytes(type_context(), "int", sizeof(int), &int_type), HAUL_OK);
-    CHECK_STATUS(haul_type_pointer(type_context(), "word", NULL, 1, (haul_count)HAUL_TERMINATED, &word_type),
-                 HAUL_OK);
+    CHECK_STATUS(
+        haul_type_pointer(type_context(), "word", NULL, 1, (haul_count)HAUL_TERMINATED, &word_type),
+        HAUL_OK);
     kvec_type = YARD_TYPE(kvec, kvec_fields);
     CHECK_STATUS(haul_type_instance(kvec_type, 1, &kvec_element, &word_type, &words_type), HAUL_OK);
     value_type = yard_type("value", sizeof(kvec), value_fields, 1);

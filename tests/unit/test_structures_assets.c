@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-
 /* ---- cgltf. Everything that refers to something is a pointer into the array of such things. The
  * text of the file is in the file's data, as is a binary part; a camera is of one of two kinds;
  * buffers may be parts of that data, or NULL until they are loaded. */
@@ -134,24 +133,28 @@ static haul_type *buffer_type, *view_type, *accessor_type, *attribute_type, *mat
     *primitive_type, *mesh_type, *extras_type, *camera_type, *node_type, *data_type;
 
 /* Binary files: a header, the text, a header, the binary part. */
-HAUL_FUNCTION(file_bytes, cgltf_data, (const char *)self->bin + self->bin_size - (const char *)self->file_data)
+HAUL_FUNCTION(file_bytes, cgltf_data,
+              (const char *)self->bin + self->bin_size - (const char *)self->file_data)
 HAUL_FUNCTION(buffer_bytes, cgltf_buffer, self->size)
 
 #define MANY(S, m, T) HAUL_OBJECTS(S, m, T, HAUL_COUNT(S, m##_count))
 
 static void cgltf_open(void)
 {
-    static const haul_field buffer_fields[] = { HAUL_STRING(cgltf_buffer, name),
-                                            HAUL_STRING(cgltf_buffer, uri),
-                                            HAUL_BYTES(cgltf_buffer, data, HAUL_COUNT_FN(buffer_bytes)) };
-    static const haul_field view_fields[] = { HAUL_STRING(cgltf_buffer_view, name),
-                                          HAUL_OBJECT(cgltf_buffer_view, buffer, &buffer_type),
-                                          HAUL_ADDRESS(cgltf_buffer_view, data, .ownership = HAUL_BORROWED) };
+    static const haul_field buffer_fields[] = {
+        HAUL_STRING(cgltf_buffer, name), HAUL_STRING(cgltf_buffer, uri),
+        HAUL_BYTES(cgltf_buffer, data, HAUL_COUNT_FN(buffer_bytes))
+    };
+    static const haul_field view_fields[] = {
+        HAUL_STRING(cgltf_buffer_view, name), HAUL_OBJECT(cgltf_buffer_view, buffer, &buffer_type),
+        HAUL_ADDRESS(cgltf_buffer_view, data, .ownership = HAUL_BORROWED)
+    };
     static const haul_field accessor_fields[] = {
         HAUL_STRING(cgltf_accessor, name), HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type)
     };
-    static const haul_field attribute_fields[] = { HAUL_STRING(cgltf_attribute, name),
-                                               HAUL_OBJECT(cgltf_attribute, data, &accessor_type) };
+    static const haul_field attribute_fields[] = {
+        HAUL_STRING(cgltf_attribute, name), HAUL_OBJECT(cgltf_attribute, data, &accessor_type)
+    };
     static const haul_field material_fields[] = { HAUL_STRING(cgltf_material, name) };
     static const haul_field primitive_fields[] = {
         HAUL_OBJECT(cgltf_primitive, indices, &accessor_type),
@@ -165,8 +168,10 @@ static void cgltf_open(void)
     static const haul_field extras_fields[] = { HAUL_STRING(cgltf_extras, data) };
     static const haul_field camera_fields[] = {
         HAUL_STRING(cgltf_camera, name),
-        HAUL_STRING(cgltf_camera, data.perspective.extras.data, .when = HAUL_EQUALS(cgltf_camera, type, PERSPECTIVE)),
-        HAUL_STRING(cgltf_camera, data.orthographic.extras.data, .when = HAUL_EQUALS(cgltf_camera, type, ORTHOGRAPHIC)),
+        HAUL_STRING(cgltf_camera, data.perspective.extras.data,
+                    .when = HAUL_EQUALS(cgltf_camera, type, PERSPECTIVE)),
+        HAUL_STRING(cgltf_camera, data.orthographic.extras.data,
+                    .when = HAUL_EQUALS(cgltf_camera, type, ORTHOGRAPHIC)),
     };
     static const haul_field node_fields[] = {
         HAUL_STRING(cgltf_node, name), HAUL_OBJECT(cgltf_node, parent, &node_type),
@@ -472,9 +477,10 @@ static void scene_open(size_t cases)
 {
     static const haul_field property_fields[] = { HAUL_ARRAY(
         aiMaterialProperty, mData, HAUL_COUNT(aiMaterialProperty, mDataLength)) };
-    static const haul_field material_fields[] = { HAUL_POINTERS(aiMaterial, mProperties, &property_type,
-                                                            HAUL_COUNT(aiMaterial, mNumProperties)) };
-    haul_field entry_fields[] = { HAUL_ADDRESS(aiMetadataEntry, mData, .type_switch = HAUL_SWITCH(aiMetadataEntry, mType, values)) };
+    static const haul_field material_fields[] = { HAUL_POINTERS(
+        aiMaterial, mProperties, &property_type, HAUL_COUNT(aiMaterial, mNumProperties)) };
+    haul_field entry_fields[] = { HAUL_ADDRESS(
+        aiMetadataEntry, mData, .type_switch = HAUL_SWITCH(aiMetadataEntry, mType, values)) };
     static const haul_field metadata_fields[] = {
         HAUL_OBJECTS(aiMetadata, mKeys, &string_type, HAUL_COUNT(aiMetadata, mNumProperties)),
         HAUL_OBJECTS(aiMetadata, mValues, &entry_type, HAUL_COUNT(aiMetadata, mNumProperties))
@@ -665,30 +671,32 @@ HAUL_FUNCTION(text_room, string, self->data == self->u.local ? LOCAL + 1 : self-
 
 /* All of the room; what is used ends in it. */
 #define VECTOR_ROWS(S, m)                                                                          \
-    HAUL_ARRAY(S, m.begin, HAUL_UNTIL(S, m.room)), HAUL_ADDRESS(S, m.end, .ownership = HAUL_BORROWED)
+    HAUL_ARRAY(S, m.begin, HAUL_UNTIL(S, m.room)),                                                 \
+        HAUL_ADDRESS(S, m.end, .ownership = HAUL_BORROWED)
 /* Only what is used: what is behind it is no string yet. */
-#define USED_ROWS(S, m, T)                                                                         \
-    HAUL_OBJECTS(S, m.begin, T, HAUL_UNTIL(S, m.end)), HAUL_SKIP(S, m.room)
+#define USED_ROWS(S, m, T) HAUL_OBJECTS(S, m.begin, T, HAUL_UNTIL(S, m.end)), HAUL_SKIP(S, m.room)
 
 static void obj_open(void)
 {
-    static const haul_field text_fields[] = { HAUL_ARRAY(string, data, HAUL_COUNT_FN(text_room)),
-                                          HAUL_RAW(string, u.local, .when = HAUL_WHEN_FN(is_local)),
-                                          HAUL_RAW(string, u.capacity, .when = HAUL_WHEN_FN(is_far)) };
+    static const haul_field text_fields[] = {
+        HAUL_ARRAY(string, data, HAUL_COUNT_FN(text_room)),
+        HAUL_RAW(string, u.local, .when = HAUL_WHEN_FN(is_local)),
+        HAUL_RAW(string, u.capacity, .when = HAUL_WHEN_FN(is_far))
+    };
     static const haul_field tag_fields[] = { HAUL_EMBED(tag_t, name, &text_type),
-                                         VECTOR_ROWS(tag_t, intValues),
-                                         VECTOR_ROWS(tag_t, floatValues),
-                                         USED_ROWS(tag_t, stringValues, &text_type) };
+                                             VECTOR_ROWS(tag_t, intValues),
+                                             VECTOR_ROWS(tag_t, floatValues),
+                                             USED_ROWS(tag_t, stringValues, &text_type) };
     static const haul_field shape_fields[] = { HAUL_EMBED(shape_t, name, &text_type),
-                                           VECTOR_ROWS(shape_t, indices),
-                                           VECTOR_ROWS(shape_t, num_face_vertices),
-                                           VECTOR_ROWS(shape_t, material_ids),
-                                           USED_ROWS(shape_t, tags, &tag_type) };
+                                               VECTOR_ROWS(shape_t, indices),
+                                               VECTOR_ROWS(shape_t, num_face_vertices),
+                                               VECTOR_ROWS(shape_t, material_ids),
+                                               USED_ROWS(shape_t, tags, &tag_type) };
     static const haul_field attrib_fields[] = { VECTOR_ROWS(attrib_t, vertices),
-                                            VECTOR_ROWS(attrib_t, normals),
-                                            VECTOR_ROWS(attrib_t, colors) };
+                                                VECTOR_ROWS(attrib_t, normals),
+                                                VECTOR_ROWS(attrib_t, colors) };
     static const haul_field obj_fields[] = { HAUL_EMBED(obj, attrib, &attrib_type),
-                                         USED_ROWS(obj, shapes, &shape_type) };
+                                             USED_ROWS(obj, shapes, &shape_type) };
     text_type = YARD_TYPE(string, text_fields);
     tag_type = YARD_TYPE(tag_t, tag_fields);
     shape_type = YARD_TYPE(shape_t, shape_fields);

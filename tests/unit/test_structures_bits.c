@@ -40,10 +40,12 @@ HAUL_FUNCTION(facet_has_area, facetT, (self->isarea) != 0)
 HAUL_FUNCTION(facet_is_not_visible, facetT, !self->visible)
 HAUL_FUNCTION(facet_is_replaced, facetT, !self->isarea && self->visible && !self->tricoplanar)
 HAUL_FUNCTION(facet_is_of_a_cycle, facetT, !self->isarea && !self->visible && self->cycledone)
-HAUL_FUNCTION(facet_is_new, facetT, !self->isarea && !self->visible && !self->cycledone && self->newfacet)
+HAUL_FUNCTION(facet_is_new, facetT,
+              !self->isarea && !self->visible && !self->cycledone && self->newfacet)
 HAUL_FUNCTION(facet_has_a_trivisible, facetT, !self->isarea && self->visible && self->tricoplanar)
-HAUL_FUNCTION(facet_has_an_owner, facetT, !self->isarea && !self->visible && !self->cycledone && !self->newfacet &&
-                       self->tricoplanar && !self->keepcentrum)
+HAUL_FUNCTION(facet_has_an_owner, facetT,
+              !self->isarea && !self->visible && !self->cycledone && !self->newfacet &&
+                  self->tricoplanar && !self->keepcentrum)
 
 static int64_t dimension(const haul_here *here)
 {
@@ -58,7 +60,8 @@ static void qhull_open(haul_function *has_area, haul_function *is_replaced)
         HAUL_OBJECT(facetT, f.replace, &facetT_type, .when = HAUL_WHEN_FN(is_replaced)),
         HAUL_OBJECT(facetT, f.samecycle, &facetT_type, .when = HAUL_WHEN_FN(facet_is_of_a_cycle)),
         HAUL_OBJECT(facetT, f.newcycle, &facetT_type, .when = HAUL_WHEN_FN(facet_is_new)),
-        HAUL_OBJECT(facetT, f.trivisible, &facetT_type, .when = HAUL_WHEN_FN(facet_has_a_trivisible)),
+        HAUL_OBJECT(facetT, f.trivisible, &facetT_type,
+                    .when = HAUL_WHEN_FN(facet_has_a_trivisible)),
         HAUL_OBJECT(facetT, f.triowner, &facetT_type, .when = HAUL_WHEN_FN(facet_has_an_owner)),
         HAUL_OBJECT(facetT, previous, &facetT_type),
         HAUL_OBJECT(facetT, next, &facetT_type),
@@ -222,17 +225,19 @@ static int kh_is_either(const uint32_t *flags, size_t i)
 }
 
 HAUL_FUNCTION(flag_words, kh_str, self->n_buckets < 16 ? 1 : self->n_buckets >> 4)
-HAUL_FUNCTION(key_bytes, kh_str, kh_is_either(self->flags, here->index)
-                        ? 0
-                        : (int64_t)strlen((const char *)here->target) + 1)
+HAUL_FUNCTION(key_bytes, kh_str,
+              kh_is_either(self->flags, here->index)
+                  ? 0
+                  : (int64_t)strlen((const char *)here->target) + 1)
 HAUL_FUNCTION(few_flags, kh_str, self->n_buckets >> 6)
 HAUL_FUNCTION(one_byte, kh_str, 1)
 
 static haul_type *khash_open(haul_function *count, haul_function *bytes)
 {
     const haul_field fields[] = { HAUL_ARRAY(kh_str, flags, HAUL_COUNT_FN(count)),
-                              HAUL_ARRAYS(kh_str, keys, HAUL_COUNT(kh_str, n_buckets), HAUL_COUNT_FN(bytes)),
-                              HAUL_ARRAY(kh_str, vals, HAUL_COUNT(kh_str, n_buckets)) };
+                                  HAUL_ARRAYS(kh_str, keys, HAUL_COUNT(kh_str, n_buckets),
+                                              HAUL_COUNT_FN(bytes)),
+                                  HAUL_ARRAY(kh_str, vals, HAUL_COUNT(kh_str, n_buckets)) };
     haul_field wide[3];
     haul_type *type;
     memcpy(wide, fields, sizeof wide);

@@ -53,17 +53,21 @@ static int64_t next_power(int64_t n)
     return power;
 }
 
-HAUL_FUNCTION(array_size, Table, (self->flags & NOT_REAL_SIZE) ? next_power(self->alimit) : self->alimit)
+HAUL_FUNCTION(array_size, Table,
+              (self->flags & NOT_REAL_SIZE) ? next_power(self->alimit) : self->alimit)
 HAUL_FUNCTION(node_size, Table, (int64_t)1 << self->lsizenode)
 
 static void lua_open(haul_function *nodes)
 {
-    const haul_field tvalue_fields[] = { HAUL_ADDRESS(TValue, value_.gc, .target = &table_type, .when = HAUL_EQUALS(TValue, tt_, TABLE), .else_raw = 1) };
+    const haul_field tvalue_fields[] = { HAUL_ADDRESS(TValue, value_.gc, .target = &table_type,
+                                                      .when = HAUL_EQUALS(TValue, tt_, TABLE),
+                                                      .else_raw = 1) };
     static const haul_field node_fields[] = { HAUL_EMBED(Node, i_val, &tvalue_type) };
     const haul_field table_fields[] = {
         HAUL_OBJECT(Table, next, &table_type),
         HAUL_OBJECTS(Table, array, &tvalue_type, HAUL_COUNT_FN(array_size)),
-        HAUL_ADDRESS(Table, node, .target = &node_type, .count = HAUL_COUNT_FN(nodes), .maybe_static = 1),
+        HAUL_ADDRESS(Table, node, .target = &node_type, .count = HAUL_COUNT_FN(nodes),
+                     .maybe_static = 1),
         /* a node, or behind the last one */
         HAUL_ADDRESS(Table, lastfree, .ownership = HAUL_BORROWED),
         HAUL_OBJECT(Table, metatable, &table_type),
@@ -302,7 +306,7 @@ static haul_type *scalar_type, *sequence_type, *mapping_type, *yaml_type, *direc
 static haul_type *yaml_open(const haul_field *nodes)
 {
     static const haul_field scalar_fields[] = { HAUL_ARRAY(yaml_scalar, value,
-                                                       HAUL_COUNT(yaml_scalar, length)) };
+                                                           HAUL_COUNT(yaml_scalar, length)) };
     static const haul_field sequence_fields[] = {
         HAUL_ARRAY(yaml_sequence, items.start, HAUL_UNTIL(yaml_sequence, items.end)),
         HAUL_ADDRESS(yaml_sequence, items.top, .ownership = HAUL_BORROWED),
@@ -313,12 +317,15 @@ static haul_type *yaml_open(const haul_field *nodes)
     };
     const haul_field node_fields[] = {
         HAUL_STRING(yaml_node, tag),
-        HAUL_EMBED(yaml_node, data.scalar, &scalar_type, .when = HAUL_EQUALS(yaml_node, type, SCALAR)),
-        HAUL_EMBED(yaml_node, data.sequence, &sequence_type, .when = HAUL_EQUALS(yaml_node, type, SEQUENCE)),
-        HAUL_EMBED(yaml_node, data.mapping, &mapping_type, .when = HAUL_EQUALS(yaml_node, type, MAPPING)),
+        HAUL_EMBED(yaml_node, data.scalar, &scalar_type,
+                   .when = HAUL_EQUALS(yaml_node, type, SCALAR)),
+        HAUL_EMBED(yaml_node, data.sequence, &sequence_type,
+                   .when = HAUL_EQUALS(yaml_node, type, SEQUENCE)),
+        HAUL_EMBED(yaml_node, data.mapping, &mapping_type,
+                   .when = HAUL_EQUALS(yaml_node, type, MAPPING)),
     };
     static const haul_field directive_fields[] = { HAUL_STRING(yaml_directive, handle),
-                                               HAUL_STRING(yaml_directive, prefix) };
+                                                   HAUL_STRING(yaml_directive, prefix) };
     static const haul_field document_fields[] = {
         HAUL_ARRAY(yaml_document, version_directive, HAUL_FIXED(2)),
         HAUL_OBJECTS(yaml_document, tag_directives.start, &directive_type,
@@ -453,8 +460,7 @@ static int64_t yaml_walk(void *root, size_t count)
 TEST(structures, END_stacks_that_are_bounded_by_pointers_to_their_tops_and_ends)
 {
     static const haul_field nodes[] = {
-        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type,
-                     HAUL_UNTIL(yaml_document, nodes.top)),
+        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type, HAUL_UNTIL(yaml_document, nodes.top)),
         HAUL_SKIP(yaml_document, nodes.end),
     };
     haul_type *type;
@@ -469,8 +475,7 @@ TEST(structures,
      END_a_stack_that_is_described_up_to_the_end_of_its_memory_is_refused_at_the_first_stale_node)
 {
     static const haul_field nodes[] = {
-        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type,
-                     HAUL_UNTIL(yaml_document, nodes.end)),
+        HAUL_OBJECTS(yaml_document, nodes.start, &yaml_type, HAUL_UNTIL(yaml_document, nodes.end)),
         HAUL_SKIP(yaml_document, nodes.top),
     };
     haul_type *type;
@@ -484,8 +489,7 @@ TEST(structures,
 TEST(structures, END_a_pair_the_wrong_way_round_is_refused)
 {
     static const haul_field nodes[] = {
-        HAUL_OBJECTS(yaml_document, nodes.top, &yaml_type,
-                     HAUL_UNTIL(yaml_document, nodes.start)),
+        HAUL_OBJECTS(yaml_document, nodes.top, &yaml_type, HAUL_UNTIL(yaml_document, nodes.start)),
         HAUL_SKIP(yaml_document, nodes.end),
     };
     haul_type *type;

@@ -76,16 +76,21 @@ static int place_in(const setT *set, const void *slot)
 
 HAUL_FUNCTION(set_room, setT, self->maxsize + 1)
 HAUL_FUNCTION(is_element, setelemT, place_in(here->ancestor, self) < set_size(here->ancestor))
-HAUL_FUNCTION(is_number, setelemT, place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
-                       set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
+HAUL_FUNCTION(is_number, setelemT,
+              place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
+                  set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
 HAUL_FUNCTION(dimension, pointT, ((const qhT *)here->root)->hull_dim)
 HAUL_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
 
 static void set_open(void)
 {
-    static const haul_field slot_fields[] = { HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element), .ancestor = HAUL_PARENT),
-                                          HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT) };
-    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room), .target = &setelemT_type) };
+    static const haul_field slot_fields[] = {
+        HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element),
+                     .ancestor = HAUL_PARENT),
+        HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT)
+    };
+    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room),
+                                                       .target = &setelemT_type) };
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
     setelemT_type = OPEN(setelemT, slot_fields);
     setT_type = OPEN(setT, set_fields);
@@ -102,20 +107,22 @@ static haul_type *set_of(haul_type *what)
 static void hull_open(haul_type *const *facet_vertices)
 {
     static const haul_field vertex_fields[] = { HAUL_OBJECT(vertexT, next, &vertexT_type),
-                                            HAUL_ADDRESS(vertexT, point, .target = &pointT_type),
-                                            HAUL_OBJECT(vertexT, neighbors, &facets) };
+                                                HAUL_ADDRESS(vertexT, point,
+                                                             .target = &pointT_type),
+                                                HAUL_OBJECT(vertexT, neighbors, &facets) };
     static const haul_field ridge_fields[] = { HAUL_OBJECT(ridgeT, vertices, &vertices),
-                                           HAUL_OBJECT(ridgeT, top, &facetT_type),
-                                           HAUL_OBJECT(ridgeT, bottom, &facetT_type) };
+                                               HAUL_OBJECT(ridgeT, top, &facetT_type),
+                                               HAUL_OBJECT(ridgeT, bottom, &facetT_type) };
     static const haul_field point_fields[] = { HAUL_TAIL(pointT, x, HAUL_COUNT_FN(dimension)) };
-    static const haul_field hull_fields[] = { HAUL_ARRAY(qhT, first_point, HAUL_COUNT_FN(all_coordinates)),
-                                          HAUL_OBJECT(qhT, facet_list, &facetT_type),
-                                          HAUL_OBJECT(qhT, vertex_list, &vertexT_type) };
+    static const haul_field hull_fields[] = {
+        HAUL_ARRAY(qhT, first_point, HAUL_COUNT_FN(all_coordinates)),
+        HAUL_OBJECT(qhT, facet_list, &facetT_type), HAUL_OBJECT(qhT, vertex_list, &vertexT_type)
+    };
     const haul_field facet_fields[] = { HAUL_OBJECT(facetT, next, &facetT_type),
-                                    HAUL_OBJECT(facetT, vertices, facet_vertices),
-                                    HAUL_OBJECT(facetT, ridges, &ridges),
-                                    HAUL_OBJECT(facetT, neighbors, &facets),
-                                    HAUL_OBJECT(facetT, outsideset, &points) };
+                                        HAUL_OBJECT(facetT, vertices, facet_vertices),
+                                        HAUL_OBJECT(facetT, ridges, &ridges),
+                                        HAUL_OBJECT(facetT, neighbors, &facets),
+                                        HAUL_OBJECT(facetT, outsideset, &points) };
     set_open();
     vertexT_type = OPEN(vertexT, vertex_fields);
     ridgeT_type = OPEN(ridgeT, ridge_fields);

@@ -6,7 +6,6 @@
 #include "structures_a.h"
 #include "support/open.h"
 
-
 /* ---- libxml2. What a node is stands in it, behind the pointer that every kind has first; the
  * document is the root element's parent. Names are interned: they lie in the blocks of a dictionary
  * and are compared by their addresses, as the one name of all texts is. A short text keeps its
@@ -106,7 +105,7 @@ HAUL_FUNCTION(is_not_compact, xmlNode, self->content != (const char *)&self->pro
 #define NOT_COMPACT .when = HAUL_WHEN_FN(is_not_compact), .else_raw = 1
 
 #define XML_CHILDREN(S)                                                                            \
-    HAUL_RAW(S, _private), HAUL_ADDRESS(S, name, .ownership = HAUL_BORROWED, .maybe_static = 1),                                    \
+    HAUL_RAW(S, _private), HAUL_ADDRESS(S, name, .ownership = HAUL_BORROWED, .maybe_static = 1),   \
         HAUL_ADDRESS(S, children, ANY_NODE), HAUL_ADDRESS(S, last, ANY_NODE),                      \
         HAUL_OBJECT(S, doc, &doc_type)
 #define XML_SIBLINGS(S)                                                                            \
@@ -116,28 +115,30 @@ HAUL_FUNCTION(is_not_compact, xmlNode, self->content != (const char *)&self->pro
 static void xml_open(const haul_field *properties)
 {
     static const haul_field pool_fields[] = {
-        HAUL_OBJECT(xmlDictStrings, next, &pool_type), HAUL_ADDRESS(xmlDictStrings, free, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(xmlDictStrings, next, &pool_type),
+        HAUL_ADDRESS(xmlDictStrings, free, .ownership = HAUL_BORROWED),
         HAUL_ADDRESS(xmlDictStrings, end, .ownership = HAUL_BORROWED),
         HAUL_TAIL(xmlDictStrings, array, HAUL_COUNT(xmlDictStrings, size))
     };
     static const haul_field entry_fields[] = { HAUL_OBJECT(xmlDictEntry, next, &entry_type),
-                                           HAUL_ADDRESS(xmlDictEntry, name, .ownership = HAUL_BORROWED) };
+                                               HAUL_ADDRESS(xmlDictEntry, name,
+                                                            .ownership = HAUL_BORROWED) };
     static const haul_field dict_fields[] = { HAUL_OBJECTS(xmlDict, dict, &entry_type,
-                                                       HAUL_COUNT(xmlDict, size)),
-                                          HAUL_OBJECT(xmlDict, strings, &pool_type) };
+                                                           HAUL_COUNT(xmlDict, size)),
+                                              HAUL_OBJECT(xmlDict, strings, &pool_type) };
     static const haul_field ns_fields[] = { HAUL_OBJECT(xmlNs, next, &ns_type),
-                                        HAUL_STRING(xmlNs, href), HAUL_STRING(xmlNs, prefix),
-                                        HAUL_RAW(xmlNs, _private),
-                                        HAUL_OBJECT(xmlNs, context, &doc_type) };
+                                            HAUL_STRING(xmlNs, href), HAUL_STRING(xmlNs, prefix),
+                                            HAUL_RAW(xmlNs, _private),
+                                            HAUL_OBJECT(xmlNs, context, &doc_type) };
     static const haul_field attr_fields[] = { XML_CHILDREN(xmlAttr), XML_SIBLINGS(xmlAttr),
-                                          HAUL_OBJECT(xmlAttr, ns, &ns_type),
-                                          HAUL_RAW(xmlAttr, psvi) };
+                                              HAUL_OBJECT(xmlAttr, ns, &ns_type),
+                                              HAUL_RAW(xmlAttr, psvi) };
     static const haul_field doc_fields[] = {
-        XML_CHILDREN(xmlDoc),           HAUL_RAW(xmlDoc, intSubset),
-        HAUL_RAW(xmlDoc, extSubset), HAUL_STRING(xmlDoc, version),
-        HAUL_STRING(xmlDoc, encoding),  HAUL_OBJECT(xmlDoc, oldNs, &ns_type),
-        HAUL_STRING(xmlDoc, URL),       HAUL_SKIP(xmlDoc, ids),
-        HAUL_SKIP(xmlDoc, refs),        HAUL_OBJECT(xmlDoc, dict, &dict_type),
+        XML_CHILDREN(xmlDoc),          HAUL_RAW(xmlDoc, intSubset),
+        HAUL_RAW(xmlDoc, extSubset),   HAUL_STRING(xmlDoc, version),
+        HAUL_STRING(xmlDoc, encoding), HAUL_OBJECT(xmlDoc, oldNs, &ns_type),
+        HAUL_STRING(xmlDoc, URL),      HAUL_SKIP(xmlDoc, ids),
+        HAUL_SKIP(xmlDoc, refs),       HAUL_OBJECT(xmlDoc, dict, &dict_type),
         HAUL_RAW(xmlDoc, psvi),
     };
     const haul_field node_fields[] = {
@@ -386,7 +387,8 @@ static int64_t xml_walk(void *root, size_t count)
 
 TEST(structures, libxml2_nodes_of_the_kinds_that_their_tags_say_with_names_that_a_dictionary_holds)
 {
-    const haul_field properties = HAUL_ADDRESS(xmlNode, properties, .target = &attr_type, NOT_COMPACT);
+    const haul_field properties =
+        HAUL_ADDRESS(xmlNode, properties, .target = &attr_type, NOT_COMPACT);
     yard_open(1 << 20, 101);
     xml_open(&properties);
     yard_prove(doc_make(), doc_type, 1, xml_walk);
@@ -487,30 +489,43 @@ static const haul_case json_kinds[] = {
 };
 
 HAUL_FUNCTION(pdata_bytes, json_string, 1 - self->len)
-HAUL_FUNCTION(string_bytes, json_string, offsetof(json_string, c_string) + (self->len < (intptr_t)sizeof(void *)
-                                                           ? sizeof(void *) + 1
-                                                           : (size_t)self->len + 1))
+HAUL_FUNCTION(string_bytes, json_string,
+              offsetof(json_string, c_string) + (self->len < (intptr_t)sizeof(void *)
+                                                     ? sizeof(void *) + 1
+                                                     : (size_t)self->len + 1))
 HAUL_FUNCTION(place_is_used, lh_entry, self->k != LH_EMPTY && self->k != LH_FREED)
 
 static void json_open(const haul_field *key)
 {
-    static const haul_field any = { .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds) };
+    static const haul_field any = { .type_switch =
+                                        HAUL_SWITCH_TARGET(json_object, o_type, json_kinds) };
 #define NEIGHBOUR .when = HAUL_WHEN_FN(place_is_used), .ownership = HAUL_BORROWED
-    static const haul_field printbuf_fields[] = { HAUL_ARRAY(printbuf, buf, HAUL_COUNT(printbuf, size)) };
-    static const haul_field base_fields[] = { HAUL_ADDRESS(json_object, to_json_string, .ownership = HAUL_EXTERNAL),
-                                          HAUL_OBJECT(json_object, pb, &printbuf_type),
-                                          HAUL_ADDRESS(json_object, user_delete, .ownership = HAUL_EXTERNAL),
-                                          HAUL_RAW(json_object, userdata) };
+    static const haul_field printbuf_fields[] = { HAUL_ARRAY(printbuf, buf,
+                                                             HAUL_COUNT(printbuf, size)) };
+    static const haul_field base_fields[] = {
+        HAUL_ADDRESS(json_object, to_json_string, .ownership = HAUL_EXTERNAL),
+        HAUL_OBJECT(json_object, pb, &printbuf_type),
+        HAUL_ADDRESS(json_object, user_delete, .ownership = HAUL_EXTERNAL),
+        HAUL_RAW(json_object, userdata)
+    };
     static const haul_field number_fields[] = { HAUL_EMBED(json_number, base, &base_type) };
     static const haul_field container_fields[] = {
         HAUL_EMBED(json_container, base, &base_type),
-        HAUL_ADDRESS(json_container, u.c_object, .target = &table_type, .when = HAUL_EQUALS(json_container, base.o_type, JSON_OBJECT)),
-        HAUL_ADDRESS(json_container, u.c_array, .target = &list_type, .when = HAUL_EQUALS(json_container, base.o_type, JSON_ARRAY))
+        HAUL_ADDRESS(json_container, u.c_object, .target = &table_type,
+                     .when = HAUL_EQUALS(json_container, base.o_type, JSON_OBJECT)),
+        HAUL_ADDRESS(json_container, u.c_array, .target = &list_type,
+                     .when = HAUL_EQUALS(json_container, base.o_type, JSON_ARRAY))
     };
-    static const haul_field string_fields[] = { HAUL_EMBED(json_string, base, &base_type),
-                                            HAUL_ARRAY(json_string, c_string.pdata, HAUL_COUNT_FN(pdata_bytes), .when = HAUL_BETWEEN(json_string, len, INT64_MIN, -1), .else_raw = 1) };
-    static const haul_field list_fields[] = { HAUL_ADDRESS(array_list, array, .levels = 2, .count = HAUL_COUNT(array_list, length), .each_pointer = &any),
-                                          HAUL_ADDRESS(array_list, free_fn, .ownership = HAUL_EXTERNAL) };
+    static const haul_field string_fields[] = {
+        HAUL_EMBED(json_string, base, &base_type),
+        HAUL_ARRAY(json_string, c_string.pdata, HAUL_COUNT_FN(pdata_bytes),
+                   .when = HAUL_BETWEEN(json_string, len, INT64_MIN, -1), .else_raw = 1)
+    };
+    static const haul_field list_fields[] = {
+        HAUL_ADDRESS(array_list, array, .levels = 2, .count = HAUL_COUNT(array_list, length),
+                     .each_pointer = &any),
+        HAUL_ADDRESS(array_list, free_fn, .ownership = HAUL_EXTERNAL)
+    };
     static const haul_field table_fields[] = {
         HAUL_ADDRESS(lh_table, head, .ownership = HAUL_BORROWED),
         HAUL_ADDRESS(lh_table, tail, .ownership = HAUL_BORROWED),
@@ -519,10 +534,12 @@ static void json_open(const haul_field *key)
         HAUL_ADDRESS(lh_table, hash_fn, .ownership = HAUL_EXTERNAL),
         HAUL_ADDRESS(lh_table, equal_fn, .ownership = HAUL_EXTERNAL),
     };
-    const haul_field place_fields[] = { *key,
-                                    HAUL_ADDRESS(lh_entry, v, .when = HAUL_WHEN_FN(place_is_used), .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds)),
-                                    HAUL_ADDRESS(lh_entry, next, NEIGHBOUR),
-                                    HAUL_ADDRESS(lh_entry, prev, NEIGHBOUR) };
+    const haul_field place_fields[] = {
+        *key,
+        HAUL_ADDRESS(lh_entry, v, .when = HAUL_WHEN_FN(place_is_used),
+                     .type_switch = HAUL_SWITCH_TARGET(json_object, o_type, json_kinds)),
+        HAUL_ADDRESS(lh_entry, next, NEIGHBOUR), HAUL_ADDRESS(lh_entry, prev, NEIGHBOUR)
+    };
     yard.known.statics = json_statics;
     yard.known.static_count = 1;
     printbuf_type = YARD_TYPE(printbuf, printbuf_fields);
@@ -681,11 +698,11 @@ static int64_t json_walk(void *root, size_t count)
     return sum;
 }
 
-
 TEST(structures,
      json_c_objects_of_six_kinds_with_strings_in_them_or_elsewhere_by_the_sign_of_their_length)
 {
-    const haul_field key = HAUL_STRING(lh_entry, k, .maybe_static = 1, .integers_from = (uintptr_t)-2);
+    const haul_field key =
+        HAUL_STRING(lh_entry, k, .maybe_static = 1, .integers_from = (uintptr_t)-2);
     yard_open(1 << 20, 103);
     json_open(&key);
     yard_prove(tree_make(), container_type, 1, json_walk);

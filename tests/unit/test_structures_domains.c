@@ -42,17 +42,20 @@ static haul_type *real_vector_type, *index_vector_type, *lulesh_type;
 HAUL_FUNCTION(region_size, Domain, self->regElemSize[here->index])
 HAUL_FUNCTION(corners, Domain, self->nodeElemStart[self->numNode])
 HAUL_FUNCTION(corners_but_one, Domain, self->nodeElemStart[self->numNode - 1])
-HAUL_FUNCTION(comm_room, Domain, (self->rowMin + self->rowMax) * MAX_FIELDS *
-                        ((self->maxPlaneSize + CACHE_REALS - 1) & -CACHE_REALS))
+HAUL_FUNCTION(comm_room, Domain,
+              (self->rowMin + self->rowMax) * MAX_FIELDS *
+                  ((self->maxPlaneSize + CACHE_REALS - 1) & -CACHE_REALS))
 
 static void lulesh_open(haul_function *corner_count)
 {
-    static const haul_field real_fields[] = { HAUL_ARRAY(real_vector, begin,
-                                                     HAUL_UNTIL(real_vector, room)),
-                                          HAUL_ADDRESS(real_vector, end, .ownership = HAUL_BORROWED) };
-    static const haul_field index_fields[] = { HAUL_ARRAY(index_vector, begin,
-                                                      HAUL_UNTIL(index_vector, room)),
-                                           HAUL_ADDRESS(index_vector, end, .ownership = HAUL_BORROWED) };
+    static const haul_field real_fields[] = {
+        HAUL_ARRAY(real_vector, begin, HAUL_UNTIL(real_vector, room)),
+        HAUL_ADDRESS(real_vector, end, .ownership = HAUL_BORROWED)
+    };
+    static const haul_field index_fields[] = {
+        HAUL_ARRAY(index_vector, begin, HAUL_UNTIL(index_vector, room)),
+        HAUL_ADDRESS(index_vector, end, .ownership = HAUL_BORROWED)
+    };
     const haul_field fields[] = {
         HAUL_EMBED(Domain, x, &real_vector_type),
         HAUL_EMBED(Domain, y, &real_vector_type),
@@ -345,7 +348,8 @@ static haul_type *doubles, *ints, *reactions, *species, *isotopes, *cell_states,
     *domains;
 static haul_type *bulk_doubles, *bulk_facets, *bulk_ints;
 
-HAUL_FUNCTION(groups, MC_Cell_State, ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
+HAUL_FUNCTION(groups, MC_Cell_State,
+              ((const MonteCarlo *)here->root)->_nuclearData->_numEnergyGroups)
 
 static haul_type *of(haul_type *container, haul_type *what)
 {
@@ -356,9 +360,11 @@ static haul_type *of(haul_type *container, haul_type *what)
 
 static void containers_open(void)
 {
-    static const haul_field vector_fields[] = { HAUL_ADDRESS(qs_vector, _data, .target = &element, .count = HAUL_COUNT(qs_vector, _capacity)) };
+    static const haul_field vector_fields[] = { HAUL_ADDRESS(
+        qs_vector, _data, .target = &element, .count = HAUL_COUNT(qs_vector, _capacity)) };
     static const haul_field bulk_fields[] = {
-        HAUL_ADDRESS(BulkStorage, _bulkStorage, .target = &element, .count = HAUL_COUNT(BulkStorage, _capacity)),
+        HAUL_ADDRESS(BulkStorage, _bulkStorage, .target = &element,
+                     .count = HAUL_COUNT(BulkStorage, _capacity)),
         HAUL_ARRAY(BulkStorage, _refCount, HAUL_FIXED(1)),
     };
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
@@ -372,12 +378,13 @@ static void containers_open(void)
 static void nuclear_open(void)
 {
     static const haul_field reaction_fields[] = { HAUL_EMBED(NuclearDataReaction, _crossSection,
-                                                         &doubles) };
+                                                             &doubles) };
     static const haul_field species_fields[] = { HAUL_EMBED(NuclearDataSpecies, _reactions,
-                                                        &reactions) };
-    static const haul_field isotope_fields[] = { HAUL_EMBED(NuclearDataIsotope, _species, &species) };
+                                                            &reactions) };
+    static const haul_field isotope_fields[] = { HAUL_EMBED(NuclearDataIsotope, _species,
+                                                            &species) };
     static const haul_field data_fields[] = { HAUL_EMBED(NuclearData, _isotopes, &isotopes),
-                                          HAUL_EMBED(NuclearData, _energies, &doubles) };
+                                              HAUL_EMBED(NuclearData, _energies, &doubles) };
     NuclearDataReaction_type = OPEN(NuclearDataReaction, reaction_fields);
     NuclearDataSpecies_type = OPEN(NuclearDataSpecies, species_fields);
     NuclearDataIsotope_type = OPEN(NuclearDataIsotope, isotope_fields);
@@ -391,10 +398,13 @@ static void nuclear_open(void)
 static void quicksilver_open(void)
 {
     static const haul_field cell_fields[] = {
-        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _facet, HAUL_COUNT(MC_Facet_Adjacency_Cell, num_facets)),
-        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _point, HAUL_COUNT(MC_Facet_Adjacency_Cell, num_points)),
+        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _facet,
+                   HAUL_COUNT(MC_Facet_Adjacency_Cell, num_facets)),
+        HAUL_ARRAY(MC_Facet_Adjacency_Cell, _point,
+                   HAUL_COUNT(MC_Facet_Adjacency_Cell, num_points)),
     };
-    static const haul_field state_fields[] = { HAUL_ARRAY(MC_Cell_State, _total, HAUL_COUNT_FN(groups)) };
+    static const haul_field state_fields[] = { HAUL_ARRAY(MC_Cell_State, _total,
+                                                          HAUL_COUNT_FN(groups)) };
     static const haul_field domain_fields[] = {
         HAUL_EMBED(MC_Domain, cell_state, &cell_states),
         HAUL_EMBED(MC_Domain, _cachedCrossSectionStorage, &bulk_doubles),
@@ -403,11 +413,12 @@ static void quicksilver_open(void)
         HAUL_EMBED(MC_Domain, mesh._facetStorage, &bulk_facets),
         HAUL_EMBED(MC_Domain, mesh._pointStorage, &bulk_ints),
     };
-    static const haul_field processor_fields[] = { HAUL_ADDRESS(MC_Processor_Info, comm_mc_world, .ownership = HAUL_EXTERNAL) };
+    static const haul_field processor_fields[] = { HAUL_ADDRESS(MC_Processor_Info, comm_mc_world,
+                                                                .ownership = HAUL_EXTERNAL) };
     static const haul_field fields[] = { HAUL_EMBED(MonteCarlo, domain, &domains),
-                                     HAUL_OBJECT(MonteCarlo, _nuclearData, &NuclearData_type),
-                                     HAUL_OBJECT(MonteCarlo, processor_info,
-                                                 &MC_Processor_Info_type) };
+                                         HAUL_OBJECT(MonteCarlo, _nuclearData, &NuclearData_type),
+                                         HAUL_OBJECT(MonteCarlo, processor_info,
+                                                     &MC_Processor_Info_type) };
     containers_open();
     nuclear_open();
     MC_Facet_Adjacency_Cell_type = OPEN(MC_Facet_Adjacency_Cell, cell_fields);

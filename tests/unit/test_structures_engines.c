@@ -6,7 +6,6 @@
 #include "structures_a.h"
 #include "support/open.h"
 
-
 /* ---- inflate_state. The tables in use are parts of its own codes, or constant ones for fixed
  * blocks; next leads to the first code that is free. The window has 1 << wbits bytes, whatever
  * wsize says, and comes when it is first needed. */
@@ -280,17 +279,20 @@ static const test_static query_statics[] = { { built_in, sizeof built_in, HAUL_S
 
 static void query_open(const haul_field *of_this)
 {
-    static const haul_field function_fields[] = { HAUL_OBJECT(FuncDef, pNext, &function_type),
-                                              HAUL_ADDRESS(FuncDef, xSFunc, .ownership = HAUL_EXTERNAL),
-                                              HAUL_STRING(FuncDef, zName) };
-    static const haul_field call_fields[] = { HAUL_STRING(Expr, zToken),
-                                          HAUL_OBJECT(Expr, pLeft, &call_type),
-                                          HAUL_ADDRESS(Expr, y.pWin, .target = &window_type, .when = HAUL_ANY_BIT(Expr, flags, EP_WinFunc)),
-                                          HAUL_RAW(Expr, y.iTable, .when = HAUL_NO_BIT(Expr, flags, EP_WinFunc)) };
+    static const haul_field function_fields[] = {
+        HAUL_OBJECT(FuncDef, pNext, &function_type),
+        HAUL_ADDRESS(FuncDef, xSFunc, .ownership = HAUL_EXTERNAL), HAUL_STRING(FuncDef, zName)
+    };
+    static const haul_field call_fields[] = {
+        HAUL_STRING(Expr, zToken), HAUL_OBJECT(Expr, pLeft, &call_type),
+        HAUL_ADDRESS(Expr, y.pWin, .target = &window_type,
+                     .when = HAUL_ANY_BIT(Expr, flags, EP_WinFunc)),
+        HAUL_RAW(Expr, y.iTable, .when = HAUL_NO_BIT(Expr, flags, EP_WinFunc))
+    };
     static const haul_field select_fields[] = { HAUL_OBJECT(Select, pWin, &window_type),
-                                            HAUL_OBJECT(Select, pWinDefn, &window_type),
-                                            HAUL_OBJECT(Select, pPrior, &select_type),
-                                            HAUL_OBJECT(Select, pNext, &select_type) };
+                                                HAUL_OBJECT(Select, pWinDefn, &window_type),
+                                                HAUL_OBJECT(Select, pPrior, &select_type),
+                                                HAUL_OBJECT(Select, pNext, &select_type) };
     static const haul_field window_fields[] = {
         HAUL_STRING(Window, zName),
         HAUL_STRING(Window, zBase),
@@ -301,9 +303,9 @@ static void query_open(const haul_field *of_this)
         HAUL_OBJECT(Window, pOwner, &call_type),
     };
     static const haul_field query_fields[] = { HAUL_OBJECT(query, last, &select_type),
-                                           HAUL_POINTERS(query, calls, &call_type,
-                                                         HAUL_COUNT(query, nCall)),
-                                           HAUL_OBJECT(query, defined, &function_type) };
+                                               HAUL_POINTERS(query, calls, &call_type,
+                                                             HAUL_COUNT(query, nCall)),
+                                               HAUL_OBJECT(query, defined, &function_type) };
     yard.known.statics = query_statics;
     yard.known.static_count = 1;
     function_type = YARD_TYPE(FuncDef, function_fields);

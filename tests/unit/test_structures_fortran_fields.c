@@ -170,9 +170,9 @@ static void umt_open(haul_function *is_there)
     };
     static const haul_field pointer_fields[] = { HAUL_OBJECT(ZonePointer, p, &ZoneData_type) };
     static const haul_field set_fields[] = { HAUL_EMBED(Quadrature, weight, &gfc_1_type),
-                                         HAUL_EMBED(Quadrature, omega, &gfc_2_type) };
+                                             HAUL_EMBED(Quadrature, omega, &gfc_2_type) };
     static const haul_field geometry_fields[] = { HAUL_EMBED(Geometry, zones, &zones_type),
-                                              HAUL_EMBED(Geometry, quadSet, &sets_type) };
+                                                  HAUL_EMBED(Geometry, quadSet, &sets_type) };
     descriptors_open();
     ZoneData_type = OPEN(ZoneData, zone_fields);
     ZonePointer_type = OPEN(ZonePointer, pointer_fields);
@@ -381,9 +381,10 @@ HAUL_FUNCTION(has_tke, t_nh_prog, (((const icon *)here->root)->has_tke) != 0)
 static void icon_open(void)
 {
     static const haul_field element_fields[] = { HAUL_EMBED(list_element, field, &either_4_type),
-                                             HAUL_OBJECT(list_element, next, &list_element_type) };
+                                                 HAUL_OBJECT(list_element, next,
+                                                             &list_element_type) };
     static const haul_field pointer_fields[] = { HAUL_EMBED(t_ptr_2d3d, p_3d, &gfc_3_type),
-                                             HAUL_EMBED(t_ptr_2d3d, p_2d, &gfc_2_type) };
+                                                 HAUL_EMBED(t_ptr_2d3d, p_2d, &gfc_2_type) };
     static const haul_field prog_fields[] = {
         HAUL_EMBED(t_nh_prog, w, &gfc_3_type),
         HAUL_EMBED(t_nh_prog, rho, &gfc_3_type),
@@ -392,12 +393,12 @@ static void icon_open(void)
         HAUL_EMBED(t_nh_prog, tracer_ptr, &pointers_type),
     };
     static const haul_field diag_fields[] = { HAUL_EMBED(t_nh_diag, ddt_vn, &either_3_type),
-                                          HAUL_EMBED(t_nh_diag, pres_sfc, &gfc_2_type) };
+                                              HAUL_EMBED(t_nh_diag, pres_sfc, &gfc_2_type) };
     static const haul_field state_fields[] = { HAUL_EMBED(t_nh_state, prog, &progs_type),
-                                           HAUL_EMBED(t_nh_state, diag, &t_nh_diag_type),
-                                           HAUL_OBJECT(t_nh_state, first, &list_element_type) };
+                                               HAUL_EMBED(t_nh_state, diag, &t_nh_diag_type),
+                                               HAUL_OBJECT(t_nh_state, first, &list_element_type) };
     static const haul_field icon_fields[] = { HAUL_POINTERS(icon, state, &t_nh_state_type,
-                                                        HAUL_COUNT(icon, domains)) };
+                                                            HAUL_COUNT(icon, domains)) };
     descriptors_open();
     list_element_type = OPEN(list_element, element_fields);
     t_ptr_2d3d_type = OPEN(t_ptr_2d3d, pointer_fields);
@@ -566,11 +567,11 @@ ELEMENTS_OF(particles_of, particle)
 static void views_open(int has_particles)
 {
     static const haul_field fields[] = { HAUL_EMBED(views, y, &gfc_1_type),
-                                     HAUL_EMBED(views, kinds, &integers_1_type),
-                                     HAUL_EMBED(views, turned, &gfc_2_type),
-                                     HAUL_EMBED(views, nothing, &gfc_1_type),
-                                     HAUL_EMBED(views, particles, &particles_type),
-                                     HAUL_EMBED(views, backwards, &particles_type) };
+                                         HAUL_EMBED(views, kinds, &integers_1_type),
+                                         HAUL_EMBED(views, turned, &gfc_2_type),
+                                         HAUL_EMBED(views, nothing, &gfc_1_type),
+                                         HAUL_EMBED(views, particles, &particles_type),
+                                         HAUL_EMBED(views, backwards, &particles_type) };
     descriptors_open();
     particle_type = type_open("particle", sizeof(particle), NULL, 0);
     particles_type = array_of("particles", &particle_type, particles_of);

@@ -69,7 +69,6 @@ typedef struct string {
     char text[1];
 } string;
 
-
 static haul_type *element, *key, *value;
 static haul_type *GList_type, *GQueue_type, *GPtrArray_type, *GHashTable_type;
 static haul_type *figure_type, *para_type, *string_type, *numbers_type, *document_type;
@@ -78,16 +77,20 @@ static haul_type *figure_list, *para_list, *para_queue, *figure_array, *para_arr
 
 static void containers_open(void)
 {
-    static const haul_field list_fields[] = { HAUL_ADDRESS(GList, data, .target = &element),
-                                          HAUL_OBJECT(GList, next, &GList_type),
-                                          HAUL_OBJECT(GList, prev, &GList_type, .ownership = HAUL_BORROWED) };
+    static const haul_field list_fields[] = {
+        HAUL_ADDRESS(GList, data, .target = &element), HAUL_OBJECT(GList, next, &GList_type),
+        HAUL_OBJECT(GList, prev, &GList_type, .ownership = HAUL_BORROWED)
+    };
     static const haul_field queue_fields[] = { HAUL_OBJECT(GQueue, head, &GList_type),
-                                           HAUL_OBJECT(GQueue, tail, &GList_type) };
-    static const haul_field array_fields[] = { HAUL_ADDRESS(GPtrArray, pdata, .levels = 2, .target = &element, .count = HAUL_COUNT(GPtrArray, len)) };
+                                               HAUL_OBJECT(GQueue, tail, &GList_type) };
+    static const haul_field array_fields[] = { HAUL_ADDRESS(
+        GPtrArray, pdata, .levels = 2, .target = &element, .count = HAUL_COUNT(GPtrArray, len)) };
     static const haul_field table_fields[] = {
-        HAUL_ADDRESS(GHashTable, keys, .levels = 2, .target = &key, .count = HAUL_COUNT(GHashTable, size)),
+        HAUL_ADDRESS(GHashTable, keys, .levels = 2, .target = &key,
+                     .count = HAUL_COUNT(GHashTable, size)),
         HAUL_ARRAY(GHashTable, hashes, HAUL_COUNT(GHashTable, size)),
-        HAUL_ADDRESS(GHashTable, values, .levels = 2, .target = &value, .count = HAUL_COUNT(GHashTable, size)),
+        HAUL_ADDRESS(GHashTable, values, .levels = 2, .target = &value,
+                     .count = HAUL_COUNT(GHashTable, size)),
         HAUL_ADDRESS(GHashTable, hash_func, .ownership = HAUL_EXTERNAL),
     };
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
@@ -123,11 +126,13 @@ static void document_open(haul_type *const *figures, haul_type *const *pages,
                           haul_type *const *captioned)
 {
     const haul_field figure_fields[] = { HAUL_STRING(figure, caption) };
-    const haul_field para_fields[] = { HAUL_STRING(para, text), HAUL_OBJECT(para, figures, figures) };
+    const haul_field para_fields[] = { HAUL_STRING(para, text),
+                                       HAUL_OBJECT(para, figures, figures) };
     const haul_field string_fields[] = { HAUL_TAIL(string, text, HAUL_TERMINATED) };
-    const haul_field number_fields[] = { HAUL_RAW(GList, data),
-                                     HAUL_OBJECT(GList, next, &numbers_type),
-                                     HAUL_ADDRESS(GList, prev, .target = &numbers_type, .ownership = HAUL_BORROWED) };
+    const haul_field number_fields[] = {
+        HAUL_RAW(GList, data), HAUL_OBJECT(GList, next, &numbers_type),
+        HAUL_ADDRESS(GList, prev, .target = &numbers_type, .ownership = HAUL_BORROWED)
+    };
     const haul_field document_fields[] = {
         HAUL_EMBED(document, paras, &para_queue),     HAUL_OBJECT(document, figures, &figure_array),
         HAUL_OBJECT(document, titles, &string_array), HAUL_OBJECT(document, pages, pages),
@@ -486,13 +491,14 @@ static haul_type *node_type, *tree_type;
 static void tree_types(const haul_field *compare)
 {
     static const haul_field node_fields[] = { HAUL_STRING(GTreeNode, key),
-                                          HAUL_RAW(GTreeNode, value),
-                                          HAUL_OBJECT(GTreeNode, left, &node_type),
-                                          HAUL_OBJECT(GTreeNode, right, &node_type) };
+                                              HAUL_RAW(GTreeNode, value),
+                                              HAUL_OBJECT(GTreeNode, left, &node_type),
+                                              HAUL_OBJECT(GTreeNode, right, &node_type) };
     const haul_field tree_fields[] = { HAUL_OBJECT(GTree, root, &node_type), *compare,
-                                   HAUL_ADDRESS(GTree, key_destroy, .ownership = HAUL_EXTERNAL),
-                                   HAUL_ADDRESS(GTree, value_destroy, .ownership = HAUL_EXTERNAL),
-                                   HAUL_ARRAY(GTree, key_compare_data, HAUL_ONE) };
+                                       HAUL_ADDRESS(GTree, key_destroy, .ownership = HAUL_EXTERNAL),
+                                       HAUL_ADDRESS(GTree, value_destroy,
+                                                    .ownership = HAUL_EXTERNAL),
+                                       HAUL_ARRAY(GTree, key_compare_data, HAUL_ONE) };
     node_type = OPEN(GTreeNode, node_fields);
     tree_type = OPEN(GTree, tree_fields);
 }

@@ -302,8 +302,12 @@ HAUL_FUNCTION(id_is_name, Agtag, self->id && self->id % 2 == 0)
 HAUL_FUNCTION(symbols, Agattr, self->dict->data->size)
 
 /* A link that leads to objects, or behind their beginning. */
-#define LINKS(...) { HAUL_ADDRESS(Dtlink, right, __VA_ARGS__), HAUL_ADDRESS(Dtlink, hl.left, __VA_ARGS__) }
-#define HALF(link) .base = HAUL_CONTAINER_OF(Agedge, link), .type_switch = HAUL_SWITCH_FN(half_of_edge, halves)
+#define LINKS(...)                                                                                 \
+    {                                                                                              \
+        HAUL_ADDRESS(Dtlink, right, __VA_ARGS__), HAUL_ADDRESS(Dtlink, hl.left, __VA_ARGS__)       \
+    }
+#define HALF(link)                                                                                 \
+    .base = HAUL_CONTAINER_OF(Agedge, link), .type_switch = HAUL_SWITCH_FN(half_of_edge, halves)
 /* A string, by its characters. */
 #define TEXT .target = &refstr_type, .base = HAUL_CONTAINER_OF(refstr, store)
 
@@ -327,8 +331,10 @@ static void dictionaries_open(void)
 {
     /* of strings: their links are first */
     static const haul_field data_fields[] = {
-        HAUL_ADDRESS(Dtdata, here, .target = &element, .base_fn = before_link, .ancestor = HAUL_PARENT),
-        HAUL_ADDRESS(Dtdata, hh.htab, .levels = 2, .target = &element, .count = HAUL_COUNT(Dtdata, ntab), .when = HAUL_WHEN_FN(is_table)),
+        HAUL_ADDRESS(Dtdata, here, .target = &element, .base_fn = before_link,
+                     .ancestor = HAUL_PARENT),
+        HAUL_ADDRESS(Dtdata, hh.htab, .levels = 2, .target = &element,
+                     .count = HAUL_COUNT(Dtdata, ntab), .when = HAUL_WHEN_FN(is_table)),
     };
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
     Dtdata_type = OPEN(Dtdata, data_fields);
@@ -343,13 +349,18 @@ static void links_open(void)
         { AGOUTEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, out) },
         { AGINEDGE, &Agedgepair_type, HAUL_CONTAINER_OF(Agedgepair, in) }
     };
-    static const haul_field seq_fields[] = LINKS(.target = &Agsubnode_type, .base = HAUL_CONTAINER_OF(Agsubnode, seq_link));
-    static const haul_field id_fields[] = LINKS(.target = &Agsubnode_type, .base = HAUL_CONTAINER_OF(Agsubnode, id_link));
-    static const haul_field edge_seq_fields[] = LINKS(HALF(seq_link)), edge_id_fields[] = LINKS(HALF(id_link));
+    static const haul_field seq_fields[] =
+        LINKS(.target = &Agsubnode_type, .base = HAUL_CONTAINER_OF(Agsubnode, seq_link));
+    static const haul_field id_fields[] =
+        LINKS(.target = &Agsubnode_type, .base = HAUL_CONTAINER_OF(Agsubnode, id_link));
+    static const haul_field edge_seq_fields[] = LINKS(HALF(seq_link)),
+                            edge_id_fields[] = LINKS(HALF(id_link));
     static const haul_field hold_fields[] = LINKS(.target = &Dthold_type);
-    static const haul_field graph_fields[] = LINKS(.target = &Agraph_type, .base = HAUL_CONTAINER_OF(Agraph, link));
+    static const haul_field graph_fields[] =
+        LINKS(.target = &Agraph_type, .base = HAUL_CONTAINER_OF(Agraph, link));
     static const haul_field sym_fields[] = LINKS(.target = &Agsym_type);
-    static const haul_field string_fields[] = { HAUL_ADDRESS(Dtlink, right, .target = &refstr_type) };
+    static const haul_field string_fields[] = { HAUL_ADDRESS(Dtlink, right,
+                                                             .target = &refstr_type) };
     seq_link_type = type_open("seq_link", sizeof(Dtlink), seq_fields, 2);
     id_link_type = type_open("id_link", sizeof(Dtlink), id_fields, 2);
     edge_seq_link_type = type_open("edge_seq_link", sizeof(Dtlink), edge_seq_fields, 2);
@@ -366,22 +377,24 @@ static void records_open(size_t id_row)
     static const haul_case kinds[] = { { 1, &Agattr_type, 0 }, { 2, &position_type, 0 } };
 #define BY_NAME .type_switch = HAUL_SWITCH_FN(kind_of_record, kinds)
     static const haul_field string_fields[] = { HAUL_EMBED(refstr, link, &string_link_type),
-                                            HAUL_ADDRESS(refstr, s, .ownership = HAUL_BORROWED),
-                                            HAUL_TAIL(refstr, store, HAUL_TERMINATED) };
+                                                HAUL_ADDRESS(refstr, s, .ownership = HAUL_BORROWED),
+                                                HAUL_TAIL(refstr, store, HAUL_TERMINATED) };
     static const haul_field rec_fields[] = { HAUL_ADDRESS(Agrec, name, TEXT),
-                                         HAUL_ADDRESS(Agrec, next, BY_NAME) };
+                                             HAUL_ADDRESS(Agrec, next, BY_NAME) };
     static const haul_field sym_fields[] = { HAUL_EMBED(Agsym, link, &sym_link_type),
-                                         HAUL_ADDRESS(Agsym, name, TEXT),
-                                         HAUL_ADDRESS(Agsym, defval, TEXT) };
+                                             HAUL_ADDRESS(Agsym, name, TEXT),
+                                             HAUL_ADDRESS(Agsym, defval, TEXT) };
     static const haul_field text = { .base = HAUL_CONTAINER_OF(refstr, store) };
     static const haul_field attr_fields[] = {
         HAUL_EMBED(Agattr, h, &Agrec_type), HAUL_OBJECT(Agattr, dict, &syms_type),
-        HAUL_ADDRESS(Agattr, str, .levels = 2, .target = &refstr_type, .count = HAUL_COUNT_FN(symbols), .each_pointer = &text)
+        HAUL_ADDRESS(Agattr, str, .levels = 2, .target = &refstr_type,
+                     .count = HAUL_COUNT_FN(symbols), .each_pointer = &text)
     };
     static const haul_field position_fields[] = { HAUL_EMBED(position, h, &Agrec_type) };
-    static const haul_field tag_fields[] = { HAUL_ADDRESS(Agtag, id, TEXT, .when = HAUL_WHEN_FN(id_is_name), .else_raw = 1) };
+    static const haul_field tag_fields[] = { HAUL_ADDRESS(
+        Agtag, id, TEXT, .when = HAUL_WHEN_FN(id_is_name), .else_raw = 1) };
     static const haul_field obj_fields[] = { HAUL_EMBED(Agobj, tag, &Agtag_type),
-                                         HAUL_ADDRESS(Agobj, data, BY_NAME) };
+                                             HAUL_ADDRESS(Agobj, data, BY_NAME) };
     refstr_type = OPEN(refstr, string_fields);
     Agrec_type = OPEN(Agrec, rec_fields);
     Agsym_type = OPEN(Agsym, sym_fields);
@@ -421,16 +434,18 @@ static void objects_open(void)
         HAUL_ADDRESS(Agsubnode, out_seq, SEQ),
     };
     static const haul_field node_fields[] = { HAUL_EMBED(Agnode, base, &Agobj_type),
-                                          HAUL_OBJECT(Agnode, root, &Agraph_type),
-                                          HAUL_EMBED(Agnode, mainsub, &Agsubnode_type) };
+                                              HAUL_OBJECT(Agnode, root, &Agraph_type),
+                                              HAUL_EMBED(Agnode, mainsub, &Agsubnode_type) };
     static const haul_field edge_fields[] = { HAUL_EMBED(Agedge, base, &Agobj_type),
-                                          HAUL_EMBED(Agedge, id_link, &edge_id_link_type),
-                                          HAUL_EMBED(Agedge, seq_link, &edge_seq_link_type),
-                                          HAUL_OBJECT(Agedge, node, &Agnode_type) };
+                                              HAUL_EMBED(Agedge, id_link, &edge_id_link_type),
+                                              HAUL_EMBED(Agedge, seq_link, &edge_seq_link_type),
+                                              HAUL_OBJECT(Agedge, node, &Agnode_type) };
     static const haul_field pair_fields[] = { HAUL_EMBED(Agedgepair, out, &Agedge_type),
-                                          HAUL_EMBED(Agedgepair, in, &Agedge_type) };
-    static const haul_field hold_fields[] = { HAUL_EMBED(Dthold, hdr, &hold_link_type),
-                                          HAUL_ADDRESS(Dthold, obj, .type_switch = HAUL_SWITCH_FN(half_of_edge, halves)) };
+                                              HAUL_EMBED(Agedgepair, in, &Agedge_type) };
+    static const haul_field hold_fields[] = {
+        HAUL_EMBED(Dthold, hdr, &hold_link_type),
+        HAUL_ADDRESS(Dthold, obj, .type_switch = HAUL_SWITCH_FN(half_of_edge, halves))
+    };
     static const haul_field clos_fields[] = { HAUL_OBJECT(Agclos, strdict, &strings_type) };
     static const haul_field graph_fields[] = {
         HAUL_EMBED(Agraph, base, &Agobj_type),      HAUL_EMBED(Agraph, link, &graph_link_type),

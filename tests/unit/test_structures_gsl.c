@@ -86,9 +86,7 @@ static int64_t size_of_parent_and_4(const haul_here *here)
     return here->ancestor ? (int64_t)((const gsl_interp *)here->ancestor)->size + 4 : -1;
 }
 
-HAUL_FUNCTION(kind_of_state, gsl_interp, self->type == &cspline ? 0
-                    : self->type == &akima ? 1
-                                           : 2)
+HAUL_FUNCTION(kind_of_state, gsl_interp, self->type == &cspline ? 0 : self->type == &akima ? 1 : 2)
 
 static void splines_open(haul_function *akima_margin)
 {
@@ -105,13 +103,17 @@ static void splines_open(haul_function *akima_margin)
         HAUL_ARRAY(akima_state, d, HAUL_COUNT_FN(size_of_parent), .ancestor = HAUL_PARENT),
         HAUL_ARRAY(akima_state, _m, HAUL_COUNT_FN(akima_margin), .ancestor = HAUL_PARENT),
     };
-    static const haul_field interp_fields[] = { HAUL_ADDRESS(gsl_interp, type, .ownership = HAUL_BORROWED, .maybe_static = 1),
-                                            HAUL_ADDRESS(gsl_interp, state, .type_switch = HAUL_SWITCH_FN(kind_of_state, states)) };
-    static const haul_field spline_fields[] = { HAUL_OBJECT(gsl_spline, interp, &interp_type),
-                                            HAUL_ARRAY(gsl_spline, x, HAUL_COUNT(gsl_spline, size)),
-                                            HAUL_ARRAY(gsl_spline, y, HAUL_COUNT(gsl_spline, size)) };
+    static const haul_field interp_fields[] = {
+        HAUL_ADDRESS(gsl_interp, type, .ownership = HAUL_BORROWED, .maybe_static = 1),
+        HAUL_ADDRESS(gsl_interp, state, .type_switch = HAUL_SWITCH_FN(kind_of_state, states))
+    };
+    static const haul_field spline_fields[] = {
+        HAUL_OBJECT(gsl_spline, interp, &interp_type),
+        HAUL_ARRAY(gsl_spline, x, HAUL_COUNT(gsl_spline, size)),
+        HAUL_ARRAY(gsl_spline, y, HAUL_COUNT(gsl_spline, size))
+    };
     static const haul_field splines_fields[] = { HAUL_POINTERS(splines, all, &spline_type,
-                                                           HAUL_COUNT(splines, count)) };
+                                                               HAUL_COUNT(splines, count)) };
     cspline_type = OPEN(cspline_state, cspline_fields);
     akima_type = OPEN(akima_state, akima_fields);
     interp_type = OPEN(gsl_interp, interp_fields);
@@ -260,16 +262,20 @@ typedef struct views {
 
 static haul_type *block_type, *matrix_type, *vector_type, *views_type;
 
-HAUL_FUNCTION(matrix_reach, gsl_matrix, self->size1 && self->size2 ? (self->size1 - 1) * self->tda + self->size2 : 0)
+HAUL_FUNCTION(matrix_reach, gsl_matrix,
+              self->size1 && self->size2 ? (self->size1 - 1) * self->tda + self->size2 : 0)
 HAUL_FUNCTION(vector_reach, gsl_vector, self->size ? (self->size - 1) * self->stride + 1 : 0)
 
 static void views_open(void)
 {
-    static const haul_field block_fields[] = { HAUL_ARRAY(gsl_block, data, HAUL_COUNT(gsl_block, size)) };
-    static const haul_field matrix_fields[] = { HAUL_ARRAY(gsl_matrix, data, HAUL_COUNT_FN(matrix_reach)),
-                                            HAUL_OBJECT(gsl_matrix, block, &block_type) };
-    static const haul_field vector_fields[] = { HAUL_ARRAY(gsl_vector, data, HAUL_COUNT_FN(vector_reach)),
-                                            HAUL_OBJECT(gsl_vector, block, &block_type) };
+    static const haul_field block_fields[] = { HAUL_ARRAY(gsl_block, data,
+                                                          HAUL_COUNT(gsl_block, size)) };
+    static const haul_field matrix_fields[] = { HAUL_ARRAY(gsl_matrix, data,
+                                                           HAUL_COUNT_FN(matrix_reach)),
+                                                HAUL_OBJECT(gsl_matrix, block, &block_type) };
+    static const haul_field vector_fields[] = { HAUL_ARRAY(gsl_vector, data,
+                                                           HAUL_COUNT_FN(vector_reach)),
+                                                HAUL_OBJECT(gsl_vector, block, &block_type) };
     static const haul_field views_fields[] = {
         HAUL_EMBED(views, column, &vector_type), HAUL_EMBED(views, diagonal, &vector_type),
         HAUL_EMBED(views, part, &matrix_type),   HAUL_EMBED(views, of_array, &matrix_type),
@@ -453,11 +459,14 @@ typedef struct sparse {
 
 static haul_type *node_type, *table_type, *pool_type, *spmatrix_type, *sparse_type;
 
-HAUL_FUNCTION(places_of_p, gsl_spmatrix, self->sptype == COO   ? self->nzmax
-                    : self->sptype == CSC ? self->size2 + 1
-                                          : self->size1 + 1)
-HAUL_FUNCTION(work_bytes, gsl_spmatrix, sizeof(int) * (self->size1 > self->size2 ? self->size1 : self->size2))
-HAUL_FUNCTION(used_nodes, spmatrix_pool, (size_t)(self->free_slot - (unsigned char *)self->block_ptr) / sizeof(avl_node))
+HAUL_FUNCTION(places_of_p, gsl_spmatrix,
+              self->sptype == COO   ? self->nzmax
+              : self->sptype == CSC ? self->size2 + 1
+                                    : self->size1 + 1)
+HAUL_FUNCTION(work_bytes, gsl_spmatrix,
+              sizeof(int) * (self->size1 > self->size2 ? self->size1 : self->size2))
+HAUL_FUNCTION(used_nodes, spmatrix_pool,
+              (size_t)(self->free_slot - (unsigned char *)self->block_ptr) / sizeof(avl_node))
 
 static void *no_alloc(size_t bytes, void *params)
 {
@@ -476,8 +485,8 @@ static const test_static known_allocator = { &allocator, sizeof allocator, HAUL_
 static void sparse_open(void)
 {
     static const haul_field node_fields[] = { HAUL_EACH(avl_node, avl_link, .target = &node_type),
-                                          HAUL_BYTES(avl_node, avl_data,
-                                                     HAUL_FIXED(sizeof(double))) };
+                                              HAUL_BYTES(avl_node, avl_data,
+                                                         HAUL_FIXED(sizeof(double))) };
     static const haul_field table_fields[] = {
         HAUL_OBJECT(avl_table, avl_root, &node_type),
         HAUL_ADDRESS(avl_table, avl_compare, .ownership = HAUL_EXTERNAL),
@@ -486,7 +495,8 @@ static void sparse_open(void)
     };
     static const haul_field pool_fields[] = {
         HAUL_OBJECT(spmatrix_pool, next, &pool_type),
-        HAUL_ADDRESS(spmatrix_pool, block_ptr, .target = &node_type, .count = HAUL_COUNT_FN(used_nodes)),
+        HAUL_ADDRESS(spmatrix_pool, block_ptr, .target = &node_type,
+                     .count = HAUL_COUNT_FN(used_nodes)),
         HAUL_ADDRESS(spmatrix_pool, free_slot, .ownership = HAUL_BORROWED),
     };
     static const haul_field fields[] = {
@@ -497,7 +507,8 @@ static void sparse_open(void)
         HAUL_OBJECT(gsl_spmatrix, pool, &pool_type),
         HAUL_BYTES(gsl_spmatrix, work.work_void, HAUL_COUNT_FN(work_bytes)),
     };
-    static const haul_field sparse_fields[] = { HAUL_EACH(sparse, matrix, .target = &spmatrix_type) };
+    static const haul_field sparse_fields[] = { HAUL_EACH(sparse, matrix,
+                                                          .target = &spmatrix_type) };
     node_type = OPEN(avl_node, node_fields);
     table_type = OPEN(avl_table, table_fields);
     pool_type = OPEN(spmatrix_pool, pool_fields);

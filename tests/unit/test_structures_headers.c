@@ -66,7 +66,8 @@ static void sds_open(size_t kinds)
     static const haul_field tail32[] = { HAUL_TAIL(sdshdr32, buf, HAUL_COUNT_FN(sds32_bytes)) };
     static const haul_field tail64[] = { HAUL_TAIL(sdshdr64, buf, HAUL_COUNT_FN(sds64_bytes)) };
     haul_field fields[] = { HAUL_OBJECT(reply, next, &reply_type),
-                              HAUL_ADDRESS(reply, str, .type_switch = HAUL_SWITCH_FN(sds_kind, sds_cases)) };
+                            HAUL_ADDRESS(reply, str,
+                                         .type_switch = HAUL_SWITCH_FN(sds_kind, sds_cases)) };
     fields[1].type_switch.case_count = kinds;
     sds_type[0] = YARD_TYPE(sdshdr5, tail5);
     sds_type[1] = YARD_TYPE(sdshdr8, tail8);
@@ -268,7 +269,8 @@ static haul_type *limbs_type;
 
 TEST(structures, HDR_numbers_with_their_room_in_the_word_in_front_of_them)
 {
-    static const haul_field row = HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type, .base = HAUL_CONTAINER_OF(limbs, limb));
+    static const haul_field row =
+        HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type, .base = HAUL_CONTAINER_OF(limbs, limb));
     haul_type *type;
     yard_open(1 << 20, 23);
     type = mpfr_open(&limbs_type, &row);
@@ -281,7 +283,8 @@ TEST(structures, HDR_numbers_with_their_room_in_the_word_in_front_of_them)
 TEST(structures, HDR_a_header_that_is_looked_for_at_the_wrong_place_is_refused)
 {
     static const haul_field nowhere_row = HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type),
-                          half_row = HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type, .base = -4);
+                            half_row =
+                                HAUL_ADDRESS(mpfr, _mpfr_d, .target = &limbs_type, .base = -4);
     haul_type *type;
     yard_open(1 << 20, 24);
     type = mpfr_open(&limbs_type, &nowhere_row);
@@ -374,7 +377,7 @@ HAUL_FUNCTION(expr_bytes, Expr, expr_size(self->flags))
 static void sql_open(const haul_field *list_row, int is_sized)
 {
     static const haul_field item_fields[] = { HAUL_OBJECT(ExprItem, pExpr, &expr_type),
-                                          HAUL_STRING(ExprItem, zEName) };
+                                              HAUL_STRING(ExprItem, zEName) };
     static const haul_field select_fields[] = {
         HAUL_OBJECT(Select, pEList, &list_type),
         HAUL_OBJECT(Select, pWhere, &expr_type),
@@ -386,10 +389,13 @@ static void sql_open(const haul_field *list_row, int is_sized)
         HAUL_STRING(Expr, u.zToken, .when = HAUL_NO_BIT(Expr, flags, EP_IntValue), .else_raw = 1),
         HAUL_OBJECT(Expr, pLeft, &expr_type),
         HAUL_OBJECT(Expr, pRight, &expr_type),
-        HAUL_ADDRESS(Expr, x.pList, .target = &list_type, .when = HAUL_NO_BIT(Expr, flags, EP_xIsSelect)),
-        HAUL_ADDRESS(Expr, x.pSelect, .target = &select_type, .when = HAUL_ANY_BIT(Expr, flags, EP_xIsSelect)),
+        HAUL_ADDRESS(Expr, x.pList, .target = &list_type,
+                     .when = HAUL_NO_BIT(Expr, flags, EP_xIsSelect)),
+        HAUL_ADDRESS(Expr, x.pSelect, .target = &select_type,
+                     .when = HAUL_ANY_BIT(Expr, flags, EP_xIsSelect)),
         HAUL_SKIP(Expr, pAggInfo),
-        HAUL_ADDRESS(Expr, y.pTab, .target = &schema_type, .when = HAUL_EQUALS(Expr, op, TK_COLUMN)),
+        HAUL_ADDRESS(Expr, y.pTab, .target = &schema_type,
+                     .when = HAUL_EQUALS(Expr, op, TK_COLUMN)),
         HAUL_RAW(Expr, y.sub, .when = HAUL_EQUALS(Expr, op, TK_SELECT)),
     };
     item_type = YARD_TYPE(ExprItem, item_fields);
@@ -559,7 +565,8 @@ static int64_t sql_walk(void *root, size_t count)
 
 TEST(structures, FAM_expressions_cut_short_by_their_flags_and_lists_that_end_in_their_items)
 {
-    static const haul_field row = HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nExpr), .target = &item_type);
+    static const haul_field row =
+        HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nExpr), .target = &item_type);
     yard_open(1 << 22, 25);
     sql_open(&row, 1);
     yard_prove(query_make(), expr_type, 1, sql_walk);
@@ -568,9 +575,10 @@ TEST(structures, FAM_expressions_cut_short_by_their_flags_and_lists_that_end_in_
 
 TEST(structures, FAM_short_objects_read_as_whole_ones_and_room_read_as_items_are_refused)
 {
-    static const haul_field row = HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nExpr), .target = &item_type),
-                          long_row =
-                              HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nAlloc), .target = &item_type);
+    static const haul_field row = HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nExpr),
+                                            .target = &item_type),
+                            long_row = HAUL_TAIL(ExprList, a, HAUL_COUNT(ExprList, nAlloc),
+                                                 .target = &item_type);
     yard_open(1 << 22, 26);
     sql_open(&row, 0);
     yard_refuse(expr_make(TK_INTEGER, EP_TokenOnly | EP_Reduced | EP_IntValue, NULL), expr_type, 1,

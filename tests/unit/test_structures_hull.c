@@ -96,12 +96,14 @@ static int64_t dimension(const haul_here *here)
 
 HAUL_FUNCTION(set_room, setT, self->maxsize + 1)
 HAUL_FUNCTION(is_element, setelemT, place_in(here->ancestor, self) < set_size(here->ancestor))
-HAUL_FUNCTION(is_number, setelemT, place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
-                       set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
+HAUL_FUNCTION(is_number, setelemT,
+              place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
+                  set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
 HAUL_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
 HAUL_FUNCTION(has_area, facetT, (self->isarea) != 0)
 HAUL_FUNCTION(is_replaced, facetT, self->visible && !self->isarea)
-HAUL_FUNCTION(has_owner, facetT, self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
+HAUL_FUNCTION(has_owner, facetT,
+              self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
 
 static haul_type *set_of(haul_type *what)
 {
@@ -112,9 +114,13 @@ static haul_type *set_of(haul_type *what)
 
 static void sets_open(uintptr_t integer_below)
 {
-    const haul_field slot_fields[] = { HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element), .ancestor = HAUL_PARENT, .integers_below = integer_below),
-                                   HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT) };
-    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room), .target = &setelemT_type) };
+    const haul_field slot_fields[] = {
+        HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element),
+                     .ancestor = HAUL_PARENT, .integers_below = integer_below),
+        HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT)
+    };
+    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room),
+                                                       .target = &setelemT_type) };
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
     setelemT_type = OPEN(setelemT, slot_fields);
     setT_type = OPEN(setT, set_fields);
@@ -147,8 +153,8 @@ static void hull_open(uintptr_t integer_below)
         HAUL_OBJECT(vertexT, neighbors, &facets),
     };
     static const haul_field ridge_fields[] = { HAUL_OBJECT(ridgeT, vertices, &vertices),
-                                           HAUL_OBJECT(ridgeT, top, &facetT_type),
-                                           HAUL_OBJECT(ridgeT, bottom, &facetT_type) };
+                                               HAUL_OBJECT(ridgeT, top, &facetT_type),
+                                               HAUL_OBJECT(ridgeT, bottom, &facetT_type) };
     static const haul_field point_fields[] = { HAUL_TAIL(pointT, x, HAUL_COUNT_FN(dimension)) };
     static const haul_field hull_fields[] = {
         HAUL_ARRAY(qhT, first_point, HAUL_COUNT_FN(all_coordinates)),

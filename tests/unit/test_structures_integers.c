@@ -4,7 +4,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 
-
 /* ---- IDX: json-c's hash table. The keys of free places are the addresses -1 (never used) and -2
  * (used before); what stands beside them is of no meaning. Entries are linked in the order in which
  * they came, within one block. */
@@ -212,11 +211,14 @@ static haul_type *view_type, *accessor_type, *data_type;
 static void cgltf_open(uintptr_t integer_below)
 {
     static const haul_field view_fields[] = { HAUL_ARRAY(cgltf_buffer_view, data,
-                                                     HAUL_COUNT(cgltf_buffer_view, size)) };
-    const haul_field accessor_fields[] = { HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type, .integers_below = integer_below) };
+                                                         HAUL_COUNT(cgltf_buffer_view, size)) };
+    const haul_field accessor_fields[] = { HAUL_OBJECT(cgltf_accessor, buffer_view, &view_type,
+                                                       .integers_below = integer_below) };
     static const haul_field data_fields[] = {
-        HAUL_OBJECTS(cgltf_data, accessors, &accessor_type, HAUL_COUNT(cgltf_data, accessors_count)),
-        HAUL_OBJECTS(cgltf_data, buffer_views, &view_type, HAUL_COUNT(cgltf_data, buffer_views_count)),
+        HAUL_OBJECTS(cgltf_data, accessors, &accessor_type,
+                     HAUL_COUNT(cgltf_data, accessors_count)),
+        HAUL_OBJECTS(cgltf_data, buffer_views, &view_type,
+                     HAUL_COUNT(cgltf_data, buffer_views_count)),
     };
     view_type = OPEN(cgltf_buffer_view, view_fields);
     accessor_type = OPEN(cgltf_accessor, accessor_fields);

@@ -45,17 +45,20 @@ HAUL_FUNCTION(x_bias, void, (int64_t)sizeof(double) * system_of(here)->nxlo_out)
 HAUL_FUNCTION(x_count, void, system_of(here)->nxhi_out - system_of(here)->nxlo_out + 1)
 
 #define LAMMPS_ROWS(width)                                                                         \
-    HAUL_ARRAYS(lammps, x, HAUL_COUNT(lammps, nmax), HAUL_FIXED(width)),                          \
-        HAUL_ARRAY(lammps, num_bond, HAUL_COUNT(lammps, nlocal)),                                     \
+    HAUL_ARRAYS(lammps, x, HAUL_COUNT(lammps, nmax), HAUL_FIXED(width)),                           \
+        HAUL_ARRAY(lammps, num_bond, HAUL_COUNT(lammps, nlocal)),                                  \
         HAUL_ARRAYS(lammps, bond_atom, HAUL_COUNT(lammps, nlocal), HAUL_COUNT_FN(bonds_of_atom))
 
 static haul_type *lammps_open(void)
 {
-    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(x_count), .base_fn = x_bias) };
-    static const haul_field plane_fields[] = { HAUL_ADDRESS(brick_plane, y, .target = &row_type, .count = HAUL_COUNT_FN(y_count), .base_fn = y_bias) };
+    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(x_count),
+                                                        .base_fn = x_bias) };
+    static const haul_field plane_fields[] = { HAUL_ADDRESS(
+        brick_plane, y, .target = &row_type, .count = HAUL_COUNT_FN(y_count), .base_fn = y_bias) };
     static const haul_field fields[] = {
         LAMMPS_ROWS(3),
-        HAUL_ADDRESS(lammps, density_brick, .target = &plane_type, .count = HAUL_COUNT_FN(z_count), .base_fn = z_bias),
+        HAUL_ADDRESS(lammps, density_brick, .target = &plane_type, .count = HAUL_COUNT_FN(z_count),
+                     .base_fn = z_bias),
     };
     haul_type *type = YARD_TYPE(lammps, fields);
     row_type = YARD_TYPE(brick_row, row_fields);
@@ -177,7 +180,10 @@ HAUL_FUNCTION(x_count_here, lammps, self->nxhi_out - self->nxlo_out + 1)
 
 TEST(structures, ROWS_a_forgotten_bias_is_refused_and_rows_too_long_or_too_short_are_told)
 {
-    static const haul_field plain_fields[] = { HAUL_ADDRESS(lammps, density_brick, .levels = 3, .element_bytes = sizeof(***((lammps *)0)->density_brick), .count = HAUL_COUNT_FN(z_count), .count2 = HAUL_COUNT_FN(y_count_here), .count3 = HAUL_COUNT_FN(x_count_here)) };
+    static const haul_field plain_fields[] = { HAUL_ADDRESS(
+        lammps, density_brick, .levels = 3,
+        .element_bytes = sizeof(***((lammps *)0)->density_brick), .count = HAUL_COUNT_FN(z_count),
+        .count2 = HAUL_COUNT_FN(y_count_here), .count3 = HAUL_COUNT_FN(x_count_here)) };
     static const haul_field long_fields[] = { LAMMPS_ROWS(4) }, short_fields[] = { LAMMPS_ROWS(1) };
     haul_type *type;
     lammps *s;
@@ -217,9 +223,9 @@ typedef struct string {
     } u;
 } string;
 
-HAUL_FUNCTION(string_room, string, (self->_M_p == self->u._M_local_buf ? (size_t)LOCAL
-                                                        : self->u._M_allocated_capacity) +
-                        1)
+HAUL_FUNCTION(string_room, string,
+              (self->_M_p == self->u._M_local_buf ? (size_t)LOCAL : self->u._M_allocated_capacity) +
+                  1)
 
 static string *strings_make(void)
 {
@@ -275,7 +281,7 @@ static size_t word(const char *text)
 TEST(structures, SELF_text_read_as_a_capacity_is_refused_and_a_forgotten_pointer_told)
 {
     static const haul_field fields[] = { HAUL_ARRAY(string, _M_p,
-                                                HAUL_COUNT(string, u._M_allocated_capacity)) };
+                                                    HAUL_COUNT(string, u._M_allocated_capacity)) };
     static const haul_field no_fields[] = { HAUL_RAW(string, _M_string_length) };
     haul_type *type = YARD_TYPE(string, fields);
     string *s;
@@ -355,12 +361,12 @@ HAUL_FUNCTION(window_bytes, deflate_state, 2 * (int64_t)self->w_size)
 
 #define STATE_ROWS(previous)                                                                       \
     HAUL_OBJECT(deflate_state, strm, &stream_type),                                                \
-        HAUL_ARRAY(deflate_state, pending_buf, HAUL_COUNT(deflate_state, pending_buf_size)),          \
-        HAUL_ADDRESS(deflate_state, pending_out, .ownership = HAUL_BORROWED),                                     \
-        HAUL_ADDRESS(deflate_state, sym_buf, .ownership = HAUL_BORROWED),                                         \
-        HAUL_ARRAY(deflate_state, window, HAUL_COUNT_FN(window_bytes)),                                  \
-        HAUL_ARRAY(deflate_state, prev, HAUL_COUNT(deflate_state, previous)),                         \
-        HAUL_ARRAY(deflate_state, head, HAUL_COUNT(deflate_state, hash_size)),                        \
+        HAUL_ARRAY(deflate_state, pending_buf, HAUL_COUNT(deflate_state, pending_buf_size)),       \
+        HAUL_ADDRESS(deflate_state, pending_out, .ownership = HAUL_BORROWED),                      \
+        HAUL_ADDRESS(deflate_state, sym_buf, .ownership = HAUL_BORROWED),                          \
+        HAUL_ARRAY(deflate_state, window, HAUL_COUNT_FN(window_bytes)),                            \
+        HAUL_ARRAY(deflate_state, prev, HAUL_COUNT(deflate_state, previous)),                      \
+        HAUL_ARRAY(deflate_state, head, HAUL_COUNT(deflate_state, hash_size)),                     \
         HAUL_EMBED(deflate_state, l_desc, &desc_type),                                             \
         HAUL_EMBED(deflate_state, d_desc, &desc_type)
 
@@ -375,8 +381,10 @@ static void deflate_open(const haul_field *fields, size_t statics)
         HAUL_ADDRESS(z_stream, zalloc, .ownership = HAUL_EXTERNAL),
         HAUL_ADDRESS(z_stream, zfree, .ownership = HAUL_EXTERNAL),
     };
-    static const haul_field desc_fields[] = { HAUL_ADDRESS(tree_desc, dyn_tree, .ownership = HAUL_BORROWED),
-                                          HAUL_ADDRESS(tree_desc, stat_desc, .ownership = HAUL_BORROWED, .maybe_static = 1) };
+    static const haul_field desc_fields[] = {
+        HAUL_ADDRESS(tree_desc, dyn_tree, .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(tree_desc, stat_desc, .ownership = HAUL_BORROWED, .maybe_static = 1)
+    };
     yard.known.statics = zlib_statics;
     yard.known.static_count = statics;
     stream_type = YARD_TYPE(z_stream, stream_fields);

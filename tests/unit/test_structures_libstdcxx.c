@@ -68,15 +68,17 @@ static void trees_open(void)
                                          { 1, &set_type, HAUL_CONTAINER_OF(rb_tree, header) } };
 #define EITHER .type_switch = HAUL_SWITCH_FN(is_header, header_or_node)
     static const haul_field base_fields[] = { HAUL_ADDRESS(rb_base, parent, EITHER),
-                                          HAUL_ADDRESS(rb_base, left, EITHER),
-                                          HAUL_ADDRESS(rb_base, right, EITHER) };
+                                              HAUL_ADDRESS(rb_base, left, EITHER),
+                                              HAUL_ADDRESS(rb_base, right, EITHER) };
     static const haul_field tree_fields[] = { HAUL_EMBED(rb_tree, header, &rb_base_type) };
     static const haul_field map_fields[] = { HAUL_EMBED(map_node, base, &map_base_type),
-                                         HAUL_STRING(map_node, value) };
+                                             HAUL_STRING(map_node, value) };
     static const haul_field set_fields[] = { HAUL_EMBED(set_node, base, &set_base_type) };
     static const haul_field trees_fields[] = {
-        HAUL_EMBED(trees, words, &map_type),         HAUL_EMBED(trees, numbers, &set_type),
-        HAUL_EMBED(trees, nothing, &set_type),       HAUL_ADDRESS(trees, first_word, .type_switch = HAUL_SWITCH_FN(is_header, words)),
+        HAUL_EMBED(trees, words, &map_type),
+        HAUL_EMBED(trees, numbers, &set_type),
+        HAUL_EMBED(trees, nothing, &set_type),
+        HAUL_ADDRESS(trees, first_word, .type_switch = HAUL_SWITCH_FN(is_header, words)),
         HAUL_ADDRESS(trees, behind_numbers, .type_switch = HAUL_SWITCH_FN(is_header, numbers)),
     };
     CHECK_STATUS(haul_type_parameter(type_context(), "node", &node), HAUL_OK);
@@ -339,21 +341,23 @@ static void tables_open(haul_rebuild_function *order)
     static const haul_case node_or_table[] = {
         { 0, &node, 0 }, { 1, &hashtable_type, HAUL_CONTAINER_OF(hashtable, before_begin) }
     };
-    static const haul_field before = { .type_switch = HAUL_SWITCH_FN(is_table_itself, node_or_table) };
+    static const haul_field before = { .type_switch =
+                                           HAUL_SWITCH_FN(is_table_itself, node_or_table) };
     static const haul_field base_fields[] = { HAUL_ADDRESS(hash_node_base, nxt, .target = &node) };
     static const haul_field table_fields[] = {
-        HAUL_ADDRESS(hashtable, buckets, .levels = 2, .count = HAUL_COUNT(hashtable, bucket_count), .each_pointer = &before, .transfer = HAUL_COPYIN),
+        HAUL_ADDRESS(hashtable, buckets, .levels = 2, .count = HAUL_COUNT(hashtable, bucket_count),
+                     .each_pointer = &before, .transfer = HAUL_COPYIN),
         HAUL_EMBED(hashtable, before_begin, &hash_base_type),
         HAUL_SKIP(hashtable, single_bucket), /* where it counts, buckets describes it */
     };
     static const haul_field int_fields[] = { HAUL_EMBED(int_node, base, &int_base_type),
-                                         HAUL_OBJECT(int_node, value, &item_type) };
+                                             HAUL_OBJECT(int_node, value, &item_type) };
     static const haul_field item_fields[] = { HAUL_EMBED(item_node, base, &item_base_type),
-                                          HAUL_OBJECT(item_node, key, &item_type) };
+                                              HAUL_OBJECT(item_node, key, &item_type) };
     static const haul_field address_fields[] = { HAUL_EMBED(by_address, table, &item_table_type) };
     static const haul_field fields[] = { HAUL_EMBED(tables, by_number, &int_table_type),
-                                     HAUL_EMBED(tables, of_one, &int_table_type),
-                                     HAUL_EMBED(tables, of_items, &by_address_type) };
+                                         HAUL_EMBED(tables, of_one, &int_table_type),
+                                         HAUL_EMBED(tables, of_items, &by_address_type) };
     CHECK_STATUS(haul_type_parameter(type_context(), "node", &node), HAUL_OK);
     hash_base_type = OPEN(hash_node_base, base_fields);
     hashtable_type = OPEN(hashtable, table_fields);
@@ -578,19 +582,28 @@ static void shared_open(size_t classes)
     static const haul_case counts[] = { { 0, &counted_circle_type, 0 },
                                         { 1, &counted_pointer_type, 0 } };
 #define COUNT .type_switch = HAUL_SWITCH_FN(class_of_count, counts)
-    haul_field shared_fields[] = { HAUL_ADDRESS(shared_ptr, ptr, .type_switch = HAUL_SWITCH_FN(class_of_shape, shapes)),
-                                     HAUL_ADDRESS(shared_ptr, count, COUNT) };
-    static const haul_field real_fields[] = { HAUL_BYTES(shared_ptr, ptr, HAUL_FIXED(sizeof(double))),
-                                          HAUL_ADDRESS(shared_ptr, count, COUNT) };
-    static const haul_field shape_fields[] = { HAUL_ADDRESS(shape, vtable, .ownership = HAUL_EXTERNAL),
-                                           HAUL_EMBED(shape, parent, &shared_shape_type) };
+    haul_field shared_fields[] = {
+        HAUL_ADDRESS(shared_ptr, ptr, .type_switch = HAUL_SWITCH_FN(class_of_shape, shapes)),
+        HAUL_ADDRESS(shared_ptr, count, COUNT)
+    };
+    static const haul_field real_fields[] = { HAUL_BYTES(shared_ptr, ptr,
+                                                         HAUL_FIXED(sizeof(double))),
+                                              HAUL_ADDRESS(shared_ptr, count, COUNT) };
+    static const haul_field shape_fields[] = { HAUL_ADDRESS(shape, vtable,
+                                                            .ownership = HAUL_EXTERNAL),
+                                               HAUL_EMBED(shape, parent, &shared_shape_type) };
     static const haul_field circle_fields[] = { HAUL_EMBED(circle, base, &shape_type) };
     static const haul_field polygon_fields[] = { HAUL_EMBED(polygon, base, &shape_type),
-                                             HAUL_ARRAY(polygon, side, HAUL_COUNT(polygon, count)) };
-    static const haul_field in_place_fields[] = { HAUL_ADDRESS(counted_circle, base.vtable, .ownership = HAUL_EXTERNAL),
-                                              HAUL_EMBED(counted_circle, object, &circle_type) };
-    static const haul_field pointer_fields[] = { HAUL_ADDRESS(counted_pointer, base.vtable, .ownership = HAUL_EXTERNAL),
-                                             HAUL_OBJECT(counted_pointer, object, &polygon_type) };
+                                                 HAUL_ARRAY(polygon, side,
+                                                            HAUL_COUNT(polygon, count)) };
+    static const haul_field in_place_fields[] = {
+        HAUL_ADDRESS(counted_circle, base.vtable, .ownership = HAUL_EXTERNAL),
+        HAUL_EMBED(counted_circle, object, &circle_type)
+    };
+    static const haul_field pointer_fields[] = {
+        HAUL_ADDRESS(counted_pointer, base.vtable, .ownership = HAUL_EXTERNAL),
+        HAUL_OBJECT(counted_pointer, object, &polygon_type)
+    };
     static const haul_field drawing_fields[] = {
         HAUL_OBJECTS(drawing, shapes, &shared_shape_type, HAUL_COUNT(drawing, count)),
         HAUL_EMBED(drawing, radius, &shared_real_type),

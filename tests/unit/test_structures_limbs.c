@@ -43,8 +43,9 @@ static void numbers_open(haul_function *count)
 {
     const haul_field mpz_fields[] = { HAUL_ARRAY(mpz, _mp_d, HAUL_COUNT_FN(count)) };
     static const haul_field mpq_fields[] = { HAUL_EMBED(mpq, _mp_num, &mpz_type),
-                                         HAUL_EMBED(mpq, _mp_den, &mpz_type) };
-    static const haul_field mpf_fields[] = { HAUL_ARRAY(mpf, _mp_d, HAUL_COUNT_PLUS(mpf, _mp_prec, 1)) };
+                                             HAUL_EMBED(mpq, _mp_den, &mpz_type) };
+    static const haul_field mpf_fields[] = { HAUL_ARRAY(mpf, _mp_d,
+                                                        HAUL_COUNT_PLUS(mpf, _mp_prec, 1)) };
     static const haul_field fields[] = {
         HAUL_OBJECTS(numbers, fraction, &mpq_type, HAUL_COUNT(numbers, count)),
         HAUL_OBJECTS(numbers, real, &mpf_type, HAUL_COUNT(numbers, count))

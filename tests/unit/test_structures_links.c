@@ -23,8 +23,10 @@ static haul_type *gnode_type, *payload_type;
 static void gnode_open(int has_parent)
 {
     const haul_field fields[] = {
-        HAUL_ADDRESS(GNode, data, .target = &payload_type), HAUL_OBJECT(GNode, next, &gnode_type),
-        HAUL_OBJECT(GNode, prev, &gnode_type),      HAUL_OBJECT(GNode, children, &gnode_type),
+        HAUL_ADDRESS(GNode, data, .target = &payload_type),
+        HAUL_OBJECT(GNode, next, &gnode_type),
+        HAUL_OBJECT(GNode, prev, &gnode_type),
+        HAUL_OBJECT(GNode, children, &gnode_type),
         HAUL_OBJECT(GNode, parent, &gnode_type),
     };
     payload_type = yard_type("payload", sizeof(payload), NULL, 0);
@@ -136,7 +138,8 @@ static haul_type *task_type, *scheduler_type;
  * itself. */
 HAUL_FUNCTION(leads_to_parent, task, here->target == (const void *)&self->parent->children)
 HAUL_FUNCTION(leads_to_itself, task, here->target == (const void *)&self->children)
-HAUL_FUNCTION(leads_to_scheduler, task, here->target == (const void *)&((const scheduler *)here->root)->tasks)
+HAUL_FUNCTION(leads_to_scheduler, task,
+              here->target == (const void *)&((const scheduler *)here->root)->tasks)
 HAUL_FUNCTION(leads_to_own_head, scheduler, here->target == (const void *)&self->tasks)
 
 static const haul_case sibling_cases[] = { { 0, &task_type, HAUL_CONTAINER_OF(task, sibling) },
@@ -155,8 +158,8 @@ static const haul_case tasks_cases[] = { { 0, &task_type, HAUL_CONTAINER_OF(task
 static void scheduler_open(const haul_field *siblings)
 {
     static const haul_field task_fields[] = { HOOK(task, tasks, BY_TASK),
-                                          HOOK(task, children, BY_CHILD),
-                                          HAUL_OBJECT(task, parent, &task_type) };
+                                              HOOK(task, children, BY_CHILD),
+                                              HAUL_OBJECT(task, parent, &task_type) };
     static const haul_field scheduler_fields[] = { HOOK(scheduler, tasks, BY_HEAD) };
     task_type = YARD_TYPE(task, task_fields);
     scheduler_type = YARD_TYPE(scheduler, scheduler_fields);
@@ -236,10 +239,10 @@ TEST(structures, HOOK_lists_through_hooks_whose_heads_lie_in_objects_of_other_ki
 
 TEST(structures, HOOK_a_head_taken_for_a_hook_is_refused_with_both_paths)
 {
-    static const haul_field siblings[] = {
-        HAUL_ADDRESS(task, sibling.next, .target = &task_type, .base = HAUL_CONTAINER_OF(task, sibling)),
-        HAUL_ADDRESS(task, sibling.prev, .target = &task_type, .base = HAUL_CONTAINER_OF(task, sibling))
-    };
+    static const haul_field siblings[] = { HAUL_ADDRESS(task, sibling.next, .target = &task_type,
+                                                        .base = HAUL_CONTAINER_OF(task, sibling)),
+                                           HAUL_ADDRESS(task, sibling.prev, .target = &task_type,
+                                                        .base = HAUL_CONTAINER_OF(task, sibling)) };
     yard_open(1 << 20, 54);
     scheduler_open(siblings);
     yard_refuse(scheduler_make(2), scheduler_type, 1, HAUL_ERROR_GRAPH,
@@ -298,7 +301,8 @@ static void hash_open(haul_function *hook)
         HAUL_ADDRESS(UT_hash_handle, hh_next, .target = &user_type, .base_fn = hook_of_handle),
         HAUL_BYTES(UT_hash_handle, key, HAUL_COUNT(UT_hash_handle, keylen)),
     };
-    static const haul_field bucket_fields[] = { HAUL_ADDRESS(UT_hash_bucket, hh_head, .ownership = HAUL_BORROWED) };
+    static const haul_field bucket_fields[] = { HAUL_ADDRESS(UT_hash_bucket, hh_head,
+                                                             .ownership = HAUL_BORROWED) };
     const haul_field hash_fields[] = {
         HAUL_OBJECTS(UT_hash_table, buckets, &bucket_type, HAUL_COUNT(UT_hash_table, num_buckets)),
         HAUL_ADDRESS(UT_hash_table, tail, .target = &user_type, .base_fn = hook),

@@ -101,7 +101,8 @@ static haul_type *TValue_type, *TString_type, *Node_type, *Table_type, *Udata_ty
     *Proto_type, *LClosure_type, *upvalue_type, *state_type;
 static test_static dummy_range;
 
-HAUL_FUNCTION(string_bytes, TString, (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
+HAUL_FUNCTION(string_bytes, TString,
+              (self->tt == VSHRSTR ? self->shrlen : (int64_t)self->u.lnglen) + 1)
 HAUL_FUNCTION(nodes_of, Table, (int64_t)1 << self->lsizenode)
 HAUL_FUNCTION(words_of, Udata, (int64_t)(self->len / sizeof(int64_t)))
 
@@ -137,9 +138,13 @@ static haul_type *object_open(const char *name, size_t bytes, const haul_field *
 
 static void values_open(void)
 {
-    const haul_field value_fields[] = { any_object((haul_field)HAUL_ADDRESS(TValue, value_.gc, .when = HAUL_ANY_BIT(TValue, tt_, COLLECTABLE), .else_raw = 1)) };
-    const haul_field node_fields[] = { HAUL_EMBED(Node, value, &TValue_type),
-                                   any_object((haul_field)HAUL_ADDRESS(Node, key_val.gc, .when = HAUL_ANY_BIT(Node, key_tt, COLLECTABLE), .else_raw = 1)) };
+    const haul_field value_fields[] = { any_object((haul_field)HAUL_ADDRESS(
+        TValue, value_.gc, .when = HAUL_ANY_BIT(TValue, tt_, COLLECTABLE), .else_raw = 1)) };
+    const haul_field node_fields[] = {
+        HAUL_EMBED(Node, value, &TValue_type),
+        any_object((haul_field)HAUL_ADDRESS(
+            Node, key_val.gc, .when = HAUL_ANY_BIT(Node, key_tt, COLLECTABLE), .else_raw = 1))
+    };
     TValue_type = OPEN(TValue, value_fields);
     Node_type = OPEN(Node, node_fields);
 }
@@ -148,7 +153,8 @@ static void table_open(haul_ownership ownership, int maybe_static)
 {
     const haul_field fields[] = {
         HAUL_OBJECTS(Table, array, &TValue_type, HAUL_COUNT(Table, alimit)),
-        HAUL_OBJECTS(Table, node, &Node_type, HAUL_COUNT_FN(nodes_of), .ownership = ownership, .maybe_static = maybe_static),
+        HAUL_OBJECTS(Table, node, &Node_type, HAUL_COUNT_FN(nodes_of), .ownership = ownership,
+                     .maybe_static = maybe_static),
         HAUL_OBJECT(Table, lastfree, &Node_type, .ownership = HAUL_BORROWED),
         HAUL_OBJECT(Table, metatable, &Table_type),
         HAUL_SKIP(Table, gclist),
@@ -159,20 +165,27 @@ static void table_open(haul_ownership ownership, int maybe_static)
 static void objects_open(void)
 {
     static const haul_count one = HAUL_ONE;
-    const haul_field string_fields[] = { HAUL_OBJECT(TString, u.hnext, &TString_type, .when = HAUL_EQUALS(TString, tt, VSHRSTR)),
-                                     HAUL_RAW(TString, u.lnglen, .when = HAUL_EQUALS(TString, tt, VLNGSTR)),
-                                     HAUL_TAIL(TString, contents, HAUL_COUNT_FN(string_bytes)) };
+    const haul_field string_fields[] = {
+        HAUL_OBJECT(TString, u.hnext, &TString_type, .when = HAUL_EQUALS(TString, tt, VSHRSTR)),
+        HAUL_RAW(TString, u.lnglen, .when = HAUL_EQUALS(TString, tt, VLNGSTR)),
+        HAUL_TAIL(TString, contents, HAUL_COUNT_FN(string_bytes))
+    };
     const haul_field udata_fields[] = { HAUL_OBJECT(Udata, metatable, &Table_type),
-                                    HAUL_TAIL(Udata, bytes, HAUL_COUNT_FN(words_of)) };
+                                        HAUL_TAIL(Udata, bytes, HAUL_COUNT_FN(words_of)) };
     const haul_field upval_fields[] = { HAUL_OBJECT(UpVal, v, &TValue_type),
-                                    HAUL_EMBED(UpVal, value, &TValue_type) };
-    const haul_field proto_fields[] = { HAUL_OBJECTS(Proto, k, &TValue_type, HAUL_COUNT(Proto, sizek)),
-                                    HAUL_ARRAY(Proto, code, HAUL_COUNT(Proto, sizecode)),
-                                    HAUL_POINTERS(Proto, p, &Proto_type, HAUL_COUNT(Proto, sizep)),
-                                    HAUL_ADDRESS(Proto, source, .target = &TString_type) };
-    const haul_field closure_fields[] = { HAUL_OBJECT(LClosure, p, &Proto_type),
-                                      HAUL_TAIL(LClosure, upvals, HAUL_COUNT(LClosure, nupvalues), .target = &upvalue_type) };
-    CHECK_STATUS(haul_type_pointer(type_context(), "upvalue", &UpVal_type, 0, one, &upvalue_type), HAUL_OK);
+                                        HAUL_EMBED(UpVal, value, &TValue_type) };
+    const haul_field proto_fields[] = {
+        HAUL_OBJECTS(Proto, k, &TValue_type, HAUL_COUNT(Proto, sizek)),
+        HAUL_ARRAY(Proto, code, HAUL_COUNT(Proto, sizecode)),
+        HAUL_POINTERS(Proto, p, &Proto_type, HAUL_COUNT(Proto, sizep)),
+        HAUL_ADDRESS(Proto, source, .target = &TString_type)
+    };
+    const haul_field closure_fields[] = {
+        HAUL_OBJECT(LClosure, p, &Proto_type),
+        HAUL_TAIL(LClosure, upvals, HAUL_COUNT(LClosure, nupvalues), .target = &upvalue_type)
+    };
+    CHECK_STATUS(haul_type_pointer(type_context(), "upvalue", &UpVal_type, 0, one, &upvalue_type),
+                 HAUL_OK);
     TString_type = OPEN_OBJECT(TString, string_fields);
     Udata_type = OPEN_OBJECT(Udata, udata_fields);
     UpVal_type = OPEN_OBJECT(UpVal, upval_fields);
@@ -197,7 +210,8 @@ static void lua_types(haul_ownership ownership, int maybe_static)
 
 /* `ownership` and `maybe_static`: of the nodes of tables. `as_upvalue`: the type of the last case;
  * NULL: there is no such case. */
-static void lua_open(haul_static_policy policy, haul_ownership ownership, int maybe_static, haul_type *const *as_upvalue)
+static void lua_open(haul_static_policy policy, haul_ownership ownership, int maybe_static,
+                     haul_type *const *as_upvalue)
 {
     memcpy(object_cases, all_cases, sizeof object_cases);
     object_cases[CASES - 1].type = as_upvalue;

@@ -73,32 +73,39 @@ HAUL_FUNCTION(channels_of, AVFrame, self->channels)
 
 static void frames_open(void)
 {
-static const haul_field alias = { .ownership = HAUL_BORROWED };
-    static const haul_field buffer_fields[] = { HAUL_ARRAY(AVBuffer, data, HAUL_COUNT(AVBuffer, size)),
-                                            HAUL_ADDRESS(AVBuffer, free, .ownership = HAUL_EXTERNAL),
-                                            HAUL_RAW(AVBuffer, opaque) };
+    static const haul_field alias = { .ownership = HAUL_BORROWED };
+    static const haul_field buffer_fields[] = {
+        HAUL_ARRAY(AVBuffer, data, HAUL_COUNT(AVBuffer, size)),
+        HAUL_ADDRESS(AVBuffer, free, .ownership = HAUL_EXTERNAL), HAUL_RAW(AVBuffer, opaque)
+    };
     static const haul_field ref_fields[] = { HAUL_OBJECT(AVBufferRef, buffer, &AVBuffer_type),
-                                         HAUL_ADDRESS(AVBufferRef, data, .ownership = HAUL_BORROWED) };
+                                             HAUL_ADDRESS(AVBufferRef, data,
+                                                          .ownership = HAUL_BORROWED) };
     static const haul_field entry_fields[] = { HAUL_STRING(AVDictionaryEntry, key),
-                                           HAUL_STRING(AVDictionaryEntry, value) };
+                                               HAUL_STRING(AVDictionaryEntry, value) };
     static const haul_field dictionary_fields[] = { HAUL_OBJECTS(
         AVDictionary, elems, &AVDictionaryEntry_type, HAUL_COUNT(AVDictionary, count)) };
-    static const haul_field side_fields[] = { HAUL_ADDRESS(AVFrameSideData, data, .ownership = HAUL_BORROWED),
-                                          HAUL_OBJECT(AVFrameSideData, metadata,
-                                                      &AVDictionary_type),
-                                          HAUL_OBJECT(AVFrameSideData, buf, &AVBufferRef_type) };
+    static const haul_field side_fields[] = {
+        HAUL_ADDRESS(AVFrameSideData, data, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(AVFrameSideData, metadata, &AVDictionary_type),
+        HAUL_OBJECT(AVFrameSideData, buf, &AVBufferRef_type)
+    };
     static const haul_field frame_fields[] = {
-        HAUL_ADDRESS(AVFrame, data, .when = HAUL_WHEN_FN(data_is_memory), .else_raw = 1, .ownership = HAUL_BORROWED),
-        HAUL_ADDRESS(AVFrame, extended_data, .when = HAUL_WHEN_FN(has_no_array), .ownership = HAUL_BORROWED),
-        HAUL_ARRAYS(AVFrame, extended_data, HAUL_COUNT_FN(channels_of), HAUL_ONE, .when = HAUL_WHEN_FN(has_own_array), .each_pointer = &alias),
+        HAUL_ADDRESS(AVFrame, data, .when = HAUL_WHEN_FN(data_is_memory), .else_raw = 1,
+                     .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(AVFrame, extended_data, .when = HAUL_WHEN_FN(has_no_array),
+                     .ownership = HAUL_BORROWED),
+        HAUL_ARRAYS(AVFrame, extended_data, HAUL_COUNT_FN(channels_of), HAUL_ONE,
+                    .when = HAUL_WHEN_FN(has_own_array), .each_pointer = &alias),
         HAUL_RAW(AVFrame, opaque),
         HAUL_EACH(AVFrame, buf, .target = &AVBufferRef_type),
-        HAUL_POINTERS(AVFrame, extended_buf, &AVBufferRef_type, HAUL_COUNT(AVFrame, nb_extended_buf)),
+        HAUL_POINTERS(AVFrame, extended_buf, &AVBufferRef_type,
+                      HAUL_COUNT(AVFrame, nb_extended_buf)),
         HAUL_POINTERS(AVFrame, side_data, &AVFrameSideData_type, HAUL_COUNT(AVFrame, nb_side_data)),
         HAUL_OBJECT(AVFrame, metadata, &AVDictionary_type),
     };
     static const haul_field stream_fields[] = { HAUL_POINTERS(stream, frames, &AVFrame_type,
-                                                          HAUL_COUNT(stream, count)) };
+                                                              HAUL_COUNT(stream, count)) };
     AVBuffer_type = OPEN(AVBuffer, buffer_fields);
     AVBufferRef_type = OPEN(AVBufferRef, ref_fields);
     AVDictionaryEntry_type = OPEN(AVDictionaryEntry, entry_fields);

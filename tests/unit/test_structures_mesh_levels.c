@@ -93,27 +93,35 @@ HAUL_FUNCTION(send_size, communicator_type, self->send_sizes[here->index])
 HAUL_FUNCTION(blocks_of_list, communicator_type, self->num_blocks[here->index])
 HAUL_FUNCTION(messages, communicator_type, self->num_recvs + self->num_sends)
 HAUL_FUNCTION(level_volume, level_type, (int64_t)self->num_my_boxes * self->box_volume)
-HAUL_FUNCTION(vector_registers, level_type, registers_in(self->vectors[0],
-                                 (int64_t)self->numVectors * self->num_my_boxes * self->box_volume))
-HAUL_FUNCTION(colour_registers, level_type, registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
+HAUL_FUNCTION(vector_registers, level_type,
+              registers_in(self->vectors[0],
+                           (int64_t)self->numVectors * self->num_my_boxes * self->box_volume))
+HAUL_FUNCTION(colour_registers, level_type,
+              registers_in(self->RedBlack_FP, 2 * (int64_t)self->box_kStride))
 HAUL_FUNCTION(colour_room, level_type, 2 * (int64_t)self->box_kStride + PHASE / 8)
 HAUL_FUNCTION(always, block_end, 1)
 
 static void communicators_open(int is_everything_a_pointer)
 {
-    static const haul_field buffer = HAUL_ADDRESS(block_end, ptr, .when = HAUL_BETWEEN(block_end, box, INT64_MIN, -1), .ownership = HAUL_BORROWED);
-    static const haul_field any = HAUL_ADDRESS(block_end, ptr, .when = HAUL_WHEN_FN(always), .ownership = HAUL_BORROWED);
+    static const haul_field buffer =
+        HAUL_ADDRESS(block_end, ptr, .when = HAUL_BETWEEN(block_end, box, INT64_MIN, -1),
+                     .ownership = HAUL_BORROWED);
+    static const haul_field any =
+        HAUL_ADDRESS(block_end, ptr, .when = HAUL_WHEN_FN(always), .ownership = HAUL_BORROWED);
     const haul_field end_fields[] = { is_everything_a_pointer ? any : buffer };
     static const haul_field block_fields[] = { HAUL_EMBED(blockCopy_type, read, &block_end_type),
-                                           HAUL_EMBED(blockCopy_type, write, &block_end_type) };
+                                               HAUL_EMBED(blockCopy_type, write, &block_end_type) };
     static const haul_field fields[] = {
         HAUL_ARRAY(communicator_type, recv_ranks, HAUL_COUNT(communicator_type, num_recvs)),
         HAUL_ARRAY(communicator_type, send_ranks, HAUL_COUNT(communicator_type, num_sends)),
         HAUL_ARRAY(communicator_type, recv_sizes, HAUL_COUNT(communicator_type, num_recvs)),
         HAUL_ARRAY(communicator_type, send_sizes, HAUL_COUNT(communicator_type, num_sends)),
-        HAUL_ARRAYS(communicator_type, recv_buffers, HAUL_COUNT(communicator_type, num_recvs), HAUL_COUNT_FN(recv_size)),
-        HAUL_ARRAYS(communicator_type, send_buffers, HAUL_COUNT(communicator_type, num_sends), HAUL_COUNT_FN(send_size)),
-        HAUL_EACH(communicator_type, blocks, .target = &blockCopy_type_type, .count = HAUL_COUNT_FN(blocks_of_list)),
+        HAUL_ARRAYS(communicator_type, recv_buffers, HAUL_COUNT(communicator_type, num_recvs),
+                    HAUL_COUNT_FN(recv_size)),
+        HAUL_ARRAYS(communicator_type, send_buffers, HAUL_COUNT(communicator_type, num_sends),
+                    HAUL_COUNT_FN(send_size)),
+        HAUL_EACH(communicator_type, blocks, .target = &blockCopy_type_type,
+                  .count = HAUL_COUNT_FN(blocks_of_list)),
         HAUL_ARRAY(communicator_type, requests, HAUL_COUNT_FN(messages)),
         HAUL_SKIP(communicator_type, status),
     };
@@ -124,23 +132,28 @@ static void communicators_open(int is_everything_a_pointer)
 
 static void mg_open(int is_everything_a_pointer)
 {
-    static const haul_field box_fields[] = { HAUL_ARRAYS(box_type, vectors, HAUL_COUNT(box_type, numVectors), HAUL_COUNT(box_type, volume)) };
+    static const haul_field box_fields[] = { HAUL_ARRAYS(
+        box_type, vectors, HAUL_COUNT(box_type, numVectors), HAUL_COUNT(box_type, volume)) };
     static const haul_field level_fields[] = {
         HAUL_ARRAY(level_type, rank_of_box,
                    HAUL_COUNT(level_type, boxes_in.i, boxes_in.j, boxes_in.k)),
         HAUL_OBJECTS(level_type, my_boxes, &box_type_type, HAUL_COUNT(level_type, num_my_boxes)),
-        HAUL_ARRAYS(level_type, vectors, HAUL_COUNT(level_type, numVectors), HAUL_COUNT_FN(level_volume)),
-        HAUL_ADDRESS(level_type, vectors_base, .target = &vector_register_type, .count = HAUL_COUNT_FN(vector_registers), .base_fn = to_phase),
+        HAUL_ARRAYS(level_type, vectors, HAUL_COUNT(level_type, numVectors),
+                    HAUL_COUNT_FN(level_volume)),
+        HAUL_ADDRESS(level_type, vectors_base, .target = &vector_register_type,
+                     .count = HAUL_COUNT_FN(vector_registers), .base_fn = to_phase),
         HAUL_OBJECTS(level_type, my_blocks, &blockCopy_type_type,
                      HAUL_COUNT(level_type, num_my_blocks)),
         HAUL_EMBED(level_type, exchange_ghosts, &communicator_type_type),
         HAUL_EMBED(level_type, interpolation, &communicator_type_type),
-        HAUL_ADDRESS(level_type, RedBlack_FP, .target = &vector_register_type, .count = HAUL_COUNT_FN(colour_registers), .base_fn = to_phase),
+        HAUL_ADDRESS(level_type, RedBlack_FP, .target = &vector_register_type,
+                     .count = HAUL_COUNT_FN(colour_registers), .base_fn = to_phase),
         HAUL_ARRAY(level_type, RedBlack_base, HAUL_COUNT_FN(colour_room)),
     };
     static const haul_field mg_fields[] = { HAUL_POINTERS(mg_type, levels, &level_type_type,
-                                                      HAUL_COUNT(mg_type, num_levels)) };
-    vector_register_type = type_new(&(const haul_struct){ .name = "vector_register", .bytes = sizeof(vector_register), .alignment = PHASE });
+                                                          HAUL_COUNT(mg_type, num_levels)) };
+    vector_register_type = type_new(&(const haul_struct){
+        .name = "vector_register", .bytes = sizeof(vector_register), .alignment = PHASE });
     communicators_open(is_everything_a_pointer);
     box_type_type = OPEN(box_type, box_fields);
     level_type_type = OPEN(level_type, level_fields);

@@ -164,17 +164,20 @@ static int64_t atom_room(const haul_here *here)
 HAUL_FUNCTION(cells_of_face, AtomExchangeParms, self->nCells[here->index])
 HAUL_FUNCTION(force_cells_of_face, ForceExchangeParms, self->nCells[here->index])
 HAUL_FUNCTION(table_places, InterpolationObject, self->n + 3)
-HAUL_FUNCTION(kind_of_potential, SimFlat, self->pot->force == lj_force    ? 0
-                    : self->pot->force == eam_force ? 1
-                                                    : 2)
+HAUL_FUNCTION(kind_of_potential, SimFlat,
+              self->pot->force == lj_force    ? 0
+              : self->pot->force == eam_force ? 1
+                                              : 2)
 HAUL_FUNCTION(kind_of_exchange, HaloExchange, self->loadBuffer == load_atoms ? 0 : 1)
 
 static void exchanges_open(void)
 {
     static const haul_case parms[] = { { 0, &AtomExchangeParms_type, 0 },
                                        { 1, &ForceExchangeParms_type, 0 } };
-    static const haul_field exchange_fields[] = { HAUL_ADDRESS(HaloExchange, loadBuffer, .ownership = HAUL_EXTERNAL),
-                                              HAUL_ADDRESS(HaloExchange, parms, .type_switch = HAUL_SWITCH_FN(kind_of_exchange, parms)) };
+    static const haul_field exchange_fields[] = {
+        HAUL_ADDRESS(HaloExchange, loadBuffer, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(HaloExchange, parms, .type_switch = HAUL_SWITCH_FN(kind_of_exchange, parms))
+    };
     static const haul_field atom_fields[] = {
         HAUL_EACH(AtomExchangeParms, cellList, .count = HAUL_COUNT_FN(cells_of_face)),
         HAUL_EACH(AtomExchangeParms, pbcFactor, .count = HAUL_FIXED(3)),
@@ -190,11 +193,14 @@ static void exchanges_open(void)
 
 static void potentials_open(int64_t table_base)
 {
-    const haul_field table_fields[] = { HAUL_ARRAY(InterpolationObject, values, HAUL_COUNT_FN(table_places), .base = table_base) };
-    static const haul_field data_fields[] = { HAUL_ARRAY(ForceExchangeData, dfEmbed,
-                                                     HAUL_COUNT_FN(atom_room)),
-                                          HAUL_OBJECT(ForceExchangeData, boxes, &LinkCell_type) };
-    static const haul_field lj_fields[] = { HAUL_ADDRESS(LjPotential, force, .ownership = HAUL_EXTERNAL) };
+    const haul_field table_fields[] = { HAUL_ARRAY(
+        InterpolationObject, values, HAUL_COUNT_FN(table_places), .base = table_base) };
+    static const haul_field data_fields[] = {
+        HAUL_ARRAY(ForceExchangeData, dfEmbed, HAUL_COUNT_FN(atom_room)),
+        HAUL_OBJECT(ForceExchangeData, boxes, &LinkCell_type)
+    };
+    static const haul_field lj_fields[] = { HAUL_ADDRESS(LjPotential, force,
+                                                         .ownership = HAUL_EXTERNAL) };
     static const haul_field eam_fields[] = {
         HAUL_ADDRESS(EamPotential, force, .ownership = HAUL_EXTERNAL),
         HAUL_OBJECT(EamPotential, phi, &InterpolationObject_type),
@@ -216,10 +222,12 @@ static void comd_open(int64_t table_base)
     static const haul_case potentials[] = { { 0, &LjPotential_type, 0 },
                                             { 1, &EamPotential_type, 0 } };
     static const haul_field box_fields[] = { HAUL_ARRAY(LinkCell, nAtoms,
-                                                    HAUL_COUNT(LinkCell, nTotalBoxes)) };
+                                                        HAUL_COUNT(LinkCell, nTotalBoxes)) };
     static const haul_field atom_fields[] = {
-        HAUL_ARRAY(Atoms, gid, HAUL_COUNT_FN(atom_room)), HAUL_ARRAY(Atoms, iSpecies, HAUL_COUNT_FN(atom_room)),
-        HAUL_ARRAY(Atoms, r, HAUL_COUNT_FN(atom_room)),   HAUL_ARRAY(Atoms, f, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(Atoms, gid, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(Atoms, iSpecies, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(Atoms, r, HAUL_COUNT_FN(atom_room)),
+        HAUL_ARRAY(Atoms, f, HAUL_COUNT_FN(atom_room)),
         HAUL_ARRAY(Atoms, U, HAUL_COUNT_FN(atom_room)),
     };
     static const haul_field sim_fields[] = {

@@ -33,11 +33,12 @@ static void em3d_open(const haul_field *each)
     const haul_field node_fields[] = {
         HAUL_OBJECT(node_t, next, &node_t_type),
         HAUL_POINTERS(node_t, to_nodes, &node_t_type, HAUL_COUNT_FN(degree)),
-        HAUL_ARRAYS(node_t, from_values, HAUL_COUNT(node_t, from_count), HAUL_ONE, .each_pointer = each),
+        HAUL_ARRAYS(node_t, from_values, HAUL_COUNT(node_t, from_count), HAUL_ONE,
+                    .each_pointer = each),
         HAUL_ARRAY(node_t, coeffs, HAUL_COUNT(node_t, from_count)),
     };
     static const haul_field graph_fields[] = { HAUL_OBJECT(graph_t, e_nodes, &node_t_type),
-                                           HAUL_OBJECT(graph_t, h_nodes, &node_t_type) };
+                                               HAUL_OBJECT(graph_t, h_nodes, &node_t_type) };
     node_t_type = OPEN(node_t, node_fields);
     graph_t_type = OPEN(graph_t, graph_fields);
     type_close(graph_t_type);
@@ -211,14 +212,15 @@ static haul_type *Patient_type, *List_type, *Hosp_type, *Village_type;
 
 static void health_open(void)
 {
-    static const haul_field patient_fields[] = { HAUL_OBJECT(Patient, home_village, &Village_type) };
+    static const haul_field patient_fields[] = { HAUL_OBJECT(Patient, home_village,
+                                                             &Village_type) };
     static const haul_field list_fields[] = { HAUL_OBJECT(List, forward, &List_type),
-                                          HAUL_OBJECT(List, back, &List_type),
-                                          HAUL_OBJECT(List, patient, &Patient_type) };
+                                              HAUL_OBJECT(List, back, &List_type),
+                                              HAUL_OBJECT(List, patient, &Patient_type) };
     static const haul_field hosp_fields[] = { HAUL_EMBED(Hosp, waiting, &List_type),
-                                          HAUL_EMBED(Hosp, assess, &List_type),
-                                          HAUL_EMBED(Hosp, inside, &List_type),
-                                          HAUL_EMBED(Hosp, up, &List_type) };
+                                              HAUL_EMBED(Hosp, assess, &List_type),
+                                              HAUL_EMBED(Hosp, inside, &List_type),
+                                              HAUL_EMBED(Hosp, up, &List_type) };
     static const haul_field village_fields[] = {
         HAUL_EACH(Village, forward, .target = &Village_type),
         HAUL_OBJECT(Village, back, &Village_type),
@@ -361,13 +363,16 @@ static int64_t to_group(const haul_here *here)
 static void voronoi_open(haul_function *group)
 {
     static const haul_field vertex_fields[] = { HAUL_OBJECT(VERTEX, left, &VERTEX_type),
-                                            HAUL_OBJECT(VERTEX, right, &VERTEX_type) };
+                                                HAUL_OBJECT(VERTEX, right, &VERTEX_type) };
     static const haul_field group_fields[] = { HAUL_EMBED(edge_group, e, &edge_rec_type) };
     const haul_field edge_fields[] = { HAUL_OBJECT(edge_rec, v, &VERTEX_type),
-                                   HAUL_ADDRESS(edge_rec, next, .target = &edge_group_type, .base_fn = group) };
-    const haul_field delaunay_fields[] = { HAUL_OBJECT(delaunay, tree, &VERTEX_type),
-                                       HAUL_ADDRESS(delaunay, left, .target = &edge_group_type, .base_fn = group),
-                                       HAUL_ADDRESS(delaunay, right, .target = &edge_group_type, .base_fn = group) };
+                                       HAUL_ADDRESS(edge_rec, next, .target = &edge_group_type,
+                                                    .base_fn = group) };
+    const haul_field delaunay_fields[] = {
+        HAUL_OBJECT(delaunay, tree, &VERTEX_type),
+        HAUL_ADDRESS(delaunay, left, .target = &edge_group_type, .base_fn = group),
+        HAUL_ADDRESS(delaunay, right, .target = &edge_group_type, .base_fn = group)
+    };
     VERTEX_type = OPEN(VERTEX, vertex_fields);
     edge_rec_type = OPEN(edge_rec, edge_fields);
     edge_group_type = OPEN(edge_group, group_fields, .alignment = sizeof(edge_group));
@@ -541,19 +546,22 @@ typedef struct bh_tree {
 
 static haul_type *body_type, *cell_type, *tree_type;
 
-HAUL_FUNCTION(is_processor, bh_tree, here->argument && (int)here->index < *(const int *)here->argument)
+HAUL_FUNCTION(is_processor, bh_tree,
+              here->argument && (int)here->index < *(const int *)here->argument)
 
 static void bh_open(size_t kinds)
 {
     static const haul_case body_or_cell[] = { { BODY, &body_type, 0 }, { CELL, &cell_type, 0 } };
     haul_switch either = HAUL_SWITCH_TARGET(bh_node, type, body_or_cell);
     static const haul_field body_fields[] = { HAUL_OBJECT(bh_body, next, &body_type),
-                                          HAUL_OBJECT(bh_body, proc_next, &body_type) };
+                                              HAUL_OBJECT(bh_body, proc_next, &body_type) };
     haul_field cell_fields[] = { HAUL_ADDRESS(bh_cell, subp),
-                                   HAUL_OBJECT(bh_cell, next, &cell_type) };
-    haul_field tree_fields[] = { HAUL_ADDRESS(bh_tree, root),
-                                   HAUL_EACH(bh_tree, bodytab, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)),
-                                   HAUL_EACH(bh_tree, bodiesperproc, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)) };
+                                 HAUL_OBJECT(bh_cell, next, &cell_type) };
+    haul_field tree_fields[] = {
+        HAUL_ADDRESS(bh_tree, root),
+        HAUL_EACH(bh_tree, bodytab, .target = &body_type, .when = HAUL_WHEN_FN(is_processor)),
+        HAUL_EACH(bh_tree, bodiesperproc, .target = &body_type, .when = HAUL_WHEN_FN(is_processor))
+    };
     either.case_count = kinds;
     cell_fields[0].type_switch = tree_fields[0].type_switch = either;
     body_type = OPEN(bh_body, body_fields);

@@ -50,13 +50,18 @@ HAUL_FUNCTION(plane_base_in_elements, pppm, self->nzlo_out)
 
 static void pppm_open(haul_function *base_of_fkx, haul_function *base_of_planes)
 {
-    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(value_count), .base_fn = value_base) };
-    static const haul_field rho_fields[] = { HAUL_ARRAY(rho_row, k, HAUL_COUNT_FN(rho_count), .base_fn = rho_base) };
-    static const haul_field plane_fields[] = { HAUL_ADDRESS(brick_plane, y, .target = &brick_row_type, .count = HAUL_COUNT_FN(row_count), .base_fn = row_base) };
+    static const haul_field row_fields[] = { HAUL_ARRAY(brick_row, x, HAUL_COUNT_FN(value_count),
+                                                        .base_fn = value_base) };
+    static const haul_field rho_fields[] = { HAUL_ARRAY(rho_row, k, HAUL_COUNT_FN(rho_count),
+                                                        .base_fn = rho_base) };
+    static const haul_field plane_fields[] = { HAUL_ADDRESS(
+        brick_plane, y, .target = &brick_row_type, .count = HAUL_COUNT_FN(row_count),
+        .base_fn = row_base) };
     const haul_field fields[] = {
         HAUL_ARRAY(pppm, fkx, HAUL_COUNT_FN(fkx_count), .base_fn = base_of_fkx),
         HAUL_ADDRESS(pppm, rho1d, .target = &rho_row_type, .count = HAUL_FIXED(3)),
-        HAUL_ADDRESS(pppm, density_brick, .target = &brick_plane_type, .count = HAUL_COUNT_FN(plane_count), .base_fn = base_of_planes),
+        HAUL_ADDRESS(pppm, density_brick, .target = &brick_plane_type,
+                     .count = HAUL_COUNT_FN(plane_count), .base_fn = base_of_planes),
     };
     brick_row_type = OPEN(brick_row, row_fields);
     rho_row_type = OPEN(rho_row, rho_fields);
@@ -249,7 +254,9 @@ static void bvh_open(uintptr_t tag_bits, size_t alignment)
     static const haul_case kinds[] = { { NODE, &AABBNode4_type, 0 },
                                        { NODE_MB, &AABBNodeMB4_type, 0 },
                                        { LEAF, &Triangle4_type, 0 } };
-    const haul_field reference_fields[] = { HAUL_ADDRESS(NodeRef, ptr, .count = HAUL_COUNT_FN(blocks_of), .tag_bits = tag_bits, .type_switch = HAUL_SWITCH_FN(kind_of, kinds)) };
+    const haul_field reference_fields[] = { HAUL_ADDRESS(
+        NodeRef, ptr, .count = HAUL_COUNT_FN(blocks_of), .tag_bits = tag_bits,
+        .type_switch = HAUL_SWITCH_FN(kind_of, kinds)) };
     static const haul_field node_fields[] = { HAUL_EMBED(AABBNode4, children, &NodeRef_type) };
     static const haul_field moving_fields[] = { HAUL_EMBED(AABBNodeMB4, base, &AABBNode4_type) };
     static const haul_field bvh_fields[] = { HAUL_EMBED(BVH4, root, &NodeRef_type) };
@@ -427,17 +434,21 @@ static int64_t to_phase(const haul_here *here)
     return (int64_t)(-(uintptr_t)here->target % PHASE);
 }
 
-HAUL_FUNCTION(registers, box_type, (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
+HAUL_FUNCTION(registers, box_type,
+              (int64_t)self->volume * self->numVectors * (int64_t)sizeof(double) / PHASE)
 
 static void level_open(void)
 {
     static const haul_field box_fields[] = {
-        HAUL_ARRAYS(box_type, vectors, HAUL_COUNT(box_type, numVectors), HAUL_COUNT(box_type, volume)),
-        HAUL_ADDRESS(box_type, vectors_base, .target = &register_type, .count = HAUL_COUNT_FN(registers), .base_fn = to_phase),
+        HAUL_ARRAYS(box_type, vectors, HAUL_COUNT(box_type, numVectors),
+                    HAUL_COUNT(box_type, volume)),
+        HAUL_ADDRESS(box_type, vectors_base, .target = &register_type,
+                     .count = HAUL_COUNT_FN(registers), .base_fn = to_phase),
     };
     static const haul_field level_fields[] = { HAUL_OBJECTS(level_type, my_boxes, &box_type_type,
-                                                        HAUL_COUNT(level_type, num_my_boxes)) };
-    register_type = type_new(&(const haul_struct){ .name = "vector_register", .bytes = sizeof(vector_register), .alignment = PHASE });
+                                                            HAUL_COUNT(level_type, num_my_boxes)) };
+    register_type = type_new(&(const haul_struct){
+        .name = "vector_register", .bytes = sizeof(vector_register), .alignment = PHASE });
     box_type_type = OPEN(box_type, box_fields);
     level_type_type = OPEN(level_type, level_fields);
     type_close(level_type_type);

@@ -29,19 +29,20 @@ typedef struct redisReply {
 
 static haul_type *redisReply_type;
 
-HAUL_FUNCTION(has_text, redisReply, self->type == REPLY_STRING || self->type == REPLY_STATUS ||
-                       self->type == REPLY_ERROR || self->type == REPLY_DOUBLE)
+HAUL_FUNCTION(has_text, redisReply,
+              self->type == REPLY_STRING || self->type == REPLY_STATUS ||
+                  self->type == REPLY_ERROR || self->type == REPLY_DOUBLE)
 
 static void replies_open(const haul_field *elements)
 {
     const haul_field fields[] = {
-        HAUL_ARRAY(redisReply, str, HAUL_COUNT_PLUS(redisReply, len, 1), .when = HAUL_WHEN_FN(has_text)),
+        HAUL_ARRAY(redisReply, str, HAUL_COUNT_PLUS(redisReply, len, 1),
+                   .when = HAUL_WHEN_FN(has_text)),
         *elements,
     };
     redisReply_type = OPEN(redisReply, fields);
     type_close(redisReply_type);
 }
-
 
 static void reply_fill(redisReply *r, int type, int number, uint64_t *seen)
 {
@@ -111,7 +112,9 @@ static void replies_walk(void *argument)
 
 TEST(structures_replies, redisReply_is_text_or_an_array_of_replies_or_a_number_as_its_type_says)
 {
-    const haul_field elements = HAUL_POINTERS(redisReply, element, &redisReply_type, HAUL_COUNT(redisReply, elements), .when = HAUL_EQUALS(redisReply, type, REPLY_ARRAY));
+    const haul_field elements =
+        HAUL_POINTERS(redisReply, element, &redisReply_type, HAUL_COUNT(redisReply, elements),
+                      .when = HAUL_EQUALS(redisReply, type, REPLY_ARRAY));
     journey j = { NULL, NULL, 0, replies_walk, NULL, 0 };
     site_start(110);
     replies_open(&elements);
@@ -124,7 +127,8 @@ TEST(structures_replies, redisReply_is_text_or_an_array_of_replies_or_a_number_a
 
 TEST(structures_replies, redisReply_elements_of_what_is_no_array_are_refused)
 {
-    const haul_field elements = HAUL_POINTERS(redisReply, element, &redisReply_type, HAUL_COUNT(redisReply, elements));
+    const haul_field elements =
+        HAUL_POINTERS(redisReply, element, &redisReply_type, HAUL_COUNT(redisReply, elements));
     uint64_t seen = 0;
     site_start(110);
     replies_open(&elements);

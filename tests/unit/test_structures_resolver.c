@@ -48,8 +48,10 @@ static void resolver_open(int has_block)
     static const haul_case families[] = { { INET, &sock_in_type, 0 },
                                           { INET6, &sock_in6_type, 0 } };
     static const haul_field fields[] = {
-        HAUL_ADDRESS(addressinfo, ai_addr, .when = HAUL_DIFFERS(addressinfo, ai_family, UNIX), .type_switch = HAUL_SWITCH(addressinfo, ai_family, families)),
-        HAUL_ADDRESS(addressinfo, ai_addr, .when = HAUL_EQUALS(addressinfo, ai_family, UNIX), .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(addressinfo, ai_addr, .when = HAUL_DIFFERS(addressinfo, ai_family, UNIX),
+                     .type_switch = HAUL_SWITCH(addressinfo, ai_family, families)),
+        HAUL_ADDRESS(addressinfo, ai_addr, .when = HAUL_EQUALS(addressinfo, ai_family, UNIX),
+                     .ownership = HAUL_BORROWED),
         HAUL_STRING(addressinfo, ai_canonname),
         HAUL_OBJECT(addressinfo, ai_next, &addressinfo_type),
     };

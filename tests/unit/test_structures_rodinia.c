@@ -33,18 +33,21 @@ static int order_of(const haul_here *here)
 
 HAUL_FUNCTION(order, bt_node, order_of(here))
 HAUL_FUNCTION(order_less_1, bt_node, order_of(here) - 1)
-HAUL_FUNCTION(slot_is_used, bt_node, (self->is_leaf
-                       ? (int)here->index < self->num_keys || (int)here->index == order_of(here) - 1
-                       : (int)here->index <= self->num_keys) != 0)
+HAUL_FUNCTION(slot_is_used, bt_node,
+              (self->is_leaf
+                   ? (int)here->index < self->num_keys || (int)here->index == order_of(here) - 1
+                   : (int)here->index <= self->num_keys) != 0)
 HAUL_FUNCTION(leads_to_node, bt_node, !self->is_leaf || (int)here->index == order_of(here) - 1)
 HAUL_FUNCTION(leads_up, bt_node, !self->is_leaf)
 
 static void bt_open(haul_function *kind)
 {
     static const haul_case kinds[] = { { 0, &record_type, 0 }, { 1, &bt_node_type, 0 } };
-const haul_field slot = { .when = HAUL_WHEN_FN(slot_is_used), .type_switch = HAUL_SWITCH_FN(kind, kinds) };
+    const haul_field slot = { .when = HAUL_WHEN_FN(slot_is_used),
+                              .type_switch = HAUL_SWITCH_FN(kind, kinds) };
     const haul_field fields[] = {
-        HAUL_ADDRESS(bt_node, pointers, .levels = 2, .count = HAUL_COUNT_FN(order), .each_pointer = &slot),
+        HAUL_ADDRESS(bt_node, pointers, .levels = 2, .count = HAUL_COUNT_FN(order),
+                     .each_pointer = &slot),
         HAUL_ARRAY(bt_node, keys, HAUL_COUNT_FN(order_less_1)),
         HAUL_OBJECT(bt_node, parent, &bt_node_type),
         HAUL_OBJECT(bt_node, next, &bt_node_type),
@@ -219,10 +222,14 @@ static void bpnn_open(void)
         HAUL_ARRAY(BPNN, hidden_delta, HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
         HAUL_ARRAY(BPNN, output_delta, HAUL_COUNT_PLUS(BPNN, output_n, 1)),
         HAUL_ARRAY(BPNN, target, HAUL_COUNT_PLUS(BPNN, output_n, 1)),
-        HAUL_ARRAYS(BPNN, input_weights, HAUL_COUNT_PLUS(BPNN, input_n, 1), HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ARRAYS(BPNN, hidden_weights, HAUL_COUNT_PLUS(BPNN, hidden_n, 1), HAUL_COUNT_PLUS(BPNN, output_n, 1)),
-        HAUL_ARRAYS(BPNN, input_prev_weights, HAUL_COUNT_PLUS(BPNN, input_n, 1), HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
-        HAUL_ARRAYS(BPNN, hidden_prev_weights, HAUL_COUNT_PLUS(BPNN, hidden_n, 1), HAUL_COUNT_PLUS(BPNN, output_n, 1)),
+        HAUL_ARRAYS(BPNN, input_weights, HAUL_COUNT_PLUS(BPNN, input_n, 1),
+                    HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ARRAYS(BPNN, hidden_weights, HAUL_COUNT_PLUS(BPNN, hidden_n, 1),
+                    HAUL_COUNT_PLUS(BPNN, output_n, 1)),
+        HAUL_ARRAYS(BPNN, input_prev_weights, HAUL_COUNT_PLUS(BPNN, input_n, 1),
+                    HAUL_COUNT_PLUS(BPNN, hidden_n, 1)),
+        HAUL_ARRAYS(BPNN, hidden_prev_weights, HAUL_COUNT_PLUS(BPNN, hidden_n, 1),
+                    HAUL_COUNT_PLUS(BPNN, output_n, 1)),
     };
     BPNN_type = OPEN(BPNN, fields);
     type_close(BPNN_type);

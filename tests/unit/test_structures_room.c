@@ -165,9 +165,9 @@ TEST(structures, CAP_trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_ho
 TEST(structures, CAP_a_forgotten_pointer_to_the_room_or_to_the_end_is_told)
 {
     static const haul_field no_room[] = { HAUL_ARRAY(igraph_vector, stor_begin,
-                                                   HAUL_UNTIL(igraph_vector, end)) };
+                                                     HAUL_UNTIL(igraph_vector, end)) };
     static const haul_field no_end[] = { HAUL_ARRAY(igraph_vector, stor_begin,
-                                                  HAUL_UNTIL(igraph_vector, stor_end)) };
+                                                    HAUL_UNTIL(igraph_vector, stor_end)) };
     haul_type *type;
     char path[40], words[80];
     yard_open(1 << 20, 18);
@@ -284,9 +284,9 @@ TEST(structures, TERM_names_that_end_in_NUL_and_lists_that_end_in_NULL)
 TEST(structures, TERM_bytes_taken_for_a_string_or_a_list_for_a_counted_one_are_told_or_refused)
 {
     static const haul_field string_fields[] = { HAUL_STRINGS(hostent, h_addr_list,
-                                                         HAUL_TERMINATED) };
+                                                             HAUL_TERMINATED) };
     static const haul_field counted_fields[] = { HAUL_STRINGS(hostent, h_aliases,
-                                                          HAUL_COUNT(hostent, h_length)) };
+                                                              HAUL_COUNT(hostent, h_length)) };
     haul_type *type;
     yard_open(1 << 20, 20);
     type = YARD_TYPE(hostent, string_fields);
@@ -337,7 +337,8 @@ HAUL_FUNCTION(is_in_room, setT, (int64_t)here->index <= self->maxsize)
 
 static void facets_open(haul_function *is_pointer)
 {
-    const haul_field set_fields[] = { HAUL_ADDRESS(setT, e, .target = &facet_type, .when = HAUL_WHEN_FN(is_pointer), .else_raw = 1) };
+    const haul_field set_fields[] = { HAUL_ADDRESS(
+        setT, e, .target = &facet_type, .when = HAUL_WHEN_FN(is_pointer), .else_raw = 1) };
     static const haul_field facet_fields[] = {
         HAUL_OBJECT(facetT, next, &facet_type),
         HAUL_OBJECT(facetT, previous, &facet_type),

@@ -62,17 +62,18 @@ static haul_type *mesh_type, *face_type, *node_type, *texture_type;
 
 HAUL_FUNCTION(normals, aiMesh, self->mNumVertices)
 HAUL_FUNCTION(colours, aiMesh, 4 * (int64_t)self->mNumVertices)
-HAUL_FUNCTION(texels, aiTexture, self->mHeight ? 4 * (int64_t)self->mWidth * self->mHeight : self->mWidth)
+HAUL_FUNCTION(texels, aiTexture,
+              self->mHeight ? 4 * (int64_t)self->mWidth * self->mHeight : self->mWidth)
 
 #define SCENE_ROWS                                                                                 \
     HAUL_OBJECT(aiScene, mRootNode, &node_type),                                                   \
-        HAUL_POINTERS(aiScene, mTextures, &texture_type, HAUL_COUNT(aiScene, mNumTextures)),          \
+        HAUL_POINTERS(aiScene, mTextures, &texture_type, HAUL_COUNT(aiScene, mNumTextures)),       \
         HAUL_RAW(aiScene, mPrivate)
 
 static haul_type *scene_open(const haul_field *fields, size_t count)
 {
     static const haul_field face_fields[] = { HAUL_ARRAY(aiFace, mIndices,
-                                                     HAUL_COUNT(aiFace, mNumIndices)) };
+                                                         HAUL_COUNT(aiFace, mNumIndices)) };
     static const haul_field mesh_fields[] = {
         HAUL_ARRAY(aiMesh, mVertices, HAUL_COUNT(aiMesh, mNumVertices)),
         HAUL_ARRAY(aiMesh, mNormals, HAUL_COUNT_FN(normals)),
@@ -85,7 +86,8 @@ static haul_type *scene_open(const haul_field *fields, size_t count)
         HAUL_POINTERS(aiNode, mChildren, &node_type, HAUL_COUNT(aiNode, mNumChildren)),
         HAUL_ARRAY(aiNode, mMeshes, HAUL_COUNT(aiNode, mNumMeshes)),
     };
-    static const haul_field texture_fields[] = { HAUL_BYTES(aiTexture, pcData, HAUL_COUNT_FN(texels)) };
+    static const haul_field texture_fields[] = { HAUL_BYTES(aiTexture, pcData,
+                                                            HAUL_COUNT_FN(texels)) };
     face_type = YARD_TYPE(aiFace, face_fields);
     mesh_type = YARD_TYPE(aiMesh, mesh_fields);
     node_type = YARD_TYPE(aiNode, node_fields);
@@ -277,7 +279,8 @@ TEST(structures, PARR_an_array_of_pointers_described_as_one_of_objects_is_refuse
     };
     static const haul_field as_fields[] = {
         SCENE_ROWS,
-        HAUL_ADDRESS(aiScene, mMeshes, .target = &mesh_type, .count = HAUL_COUNT(aiScene, mNumMeshes)),
+        HAUL_ADDRESS(aiScene, mMeshes, .target = &mesh_type,
+                     .count = HAUL_COUNT(aiScene, mNumMeshes)),
     };
     /* mPrimitiveTypes and mNumVertices, which may be 0 where addresses are low */
     uint32_t firsts[2];
@@ -338,12 +341,14 @@ static haul_type *symbuf_type, *symtab_type, *resinfo_type, *atoms_type;
 /* A char **: one pointer, to a string. */
 #define SYMBOL(S, m) HAUL_STRINGS(S, m, HAUL_ONE)
 #define SYMBOL_OF_EACH(S, m, n)                                                                    \
-    HAUL_ADDRESS(S, m, .levels = 3, .element_bytes = sizeof(***((S *)0)->m), .count = HAUL_COUNT(S, n), .count2 = HAUL_ONE, .count3 = HAUL_TERMINATED)
+    HAUL_ADDRESS(S, m, .levels = 3, .element_bytes = sizeof(***((S *)0)->m),                       \
+                 .count = HAUL_COUNT(S, n), .count2 = HAUL_ONE, .count3 = HAUL_TERMINATED)
 
 static haul_type *topology_open(const haul_field *types)
 {
-    static const haul_field symbuf_fields[] = { HAUL_STRINGS(t_symbuf, buf, HAUL_COUNT(t_symbuf, bufsize)),
-                                            HAUL_OBJECT(t_symbuf, next, &symbuf_type) };
+    static const haul_field symbuf_fields[] = { HAUL_STRINGS(t_symbuf, buf,
+                                                             HAUL_COUNT(t_symbuf, bufsize)),
+                                                HAUL_OBJECT(t_symbuf, next, &symbuf_type) };
     static const haul_field symtab_fields[] = { HAUL_OBJECT(t_symtab, symbuf, &symbuf_type) };
     static const haul_field resinfo_fields[] = { SYMBOL(t_resinfo, name) };
     static const haul_field atoms_fields[] = {

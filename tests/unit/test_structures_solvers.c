@@ -5,7 +5,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-
 /* ---- PETSc. What a matrix' data is, its type's name says; how many rows it has, the layout that
  * the matrix leads to, and that others share. Values, columns and row starts may come from one
  * malloc, or the latter two be another matrix' own. */
@@ -72,19 +71,21 @@ HAUL_FUNCTION(dense_rows, Mat_SeqDense, mat_of(here)->rmap->n)
 static void mats_open(const haul_field *starts)
 {
     static const haul_field layout_fields[] = { HAUL_ARRAY(PetscLayout, range,
-                                                       HAUL_COUNT_PLUS(PetscLayout, size, 1)) };
+                                                           HAUL_COUNT_PLUS(PetscLayout, size, 1)) };
     static const haul_field ops_fields[] = { HAUL_ADDRESS(MatOps, mult, .ownership = HAUL_EXTERNAL),
-                                         HAUL_ADDRESS(MatOps, scale, .ownership = HAUL_EXTERNAL) };
-    static const haul_field mat_fields[] = { HAUL_STRING(Mat, type_name),
-                                         HAUL_EMBED(Mat, ops, &ops_type),
-                                         HAUL_OBJECT(Mat, rmap, &layout_type),
-                                         HAUL_OBJECT(Mat, cmap, &layout_type),
-                                         HAUL_ADDRESS(Mat, data, .type_switch = HAUL_SWITCH_FN(mat_kind, mat_kinds)) };
+                                             HAUL_ADDRESS(MatOps, scale,
+                                                          .ownership = HAUL_EXTERNAL) };
+    static const haul_field mat_fields[] = {
+        HAUL_STRING(Mat, type_name), HAUL_EMBED(Mat, ops, &ops_type),
+        HAUL_OBJECT(Mat, rmap, &layout_type), HAUL_OBJECT(Mat, cmap, &layout_type),
+        HAUL_ADDRESS(Mat, data, .type_switch = HAUL_SWITCH_FN(mat_kind, mat_kinds))
+    };
     static const haul_field dense_fields[] = {
         HAUL_ARRAY(Mat_SeqDense, v, HAUL_COUNT_FN(dense_values), .ancestor = HAUL_PARENT),
         HAUL_ARRAY(Mat_SeqDense, pivots, HAUL_COUNT_FN(dense_rows), .ancestor = HAUL_PARENT)
     };
-    static const haul_field mats_fields[] = { HAUL_POINTERS(mats, mat, &mat_type, HAUL_COUNT(mats, n)) };
+    static const haul_field mats_fields[] = { HAUL_POINTERS(mats, mat, &mat_type,
+                                                            HAUL_COUNT(mats, n)) };
     const haul_field aij_fields[] = {
         HAUL_ARRAY(Mat_SeqAIJ, imax, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
         HAUL_ARRAY(Mat_SeqAIJ, ilen, HAUL_COUNT_FN(aij_rows), .ancestor = HAUL_PARENT),
@@ -272,7 +273,8 @@ static int64_t mats_walk(void *root, size_t count)
 TEST(structures,
      PETSc_matrices_that_take_their_sizes_from_shared_layouts_and_their_kinds_from_names)
 {
-    const haul_field starts = HAUL_ARRAY(Mat_SeqAIJ, i, HAUL_COUNT_FN(aij_starts), .ancestor = HAUL_PARENT);
+    const haul_field starts =
+        HAUL_ARRAY(Mat_SeqAIJ, i, HAUL_COUNT_FN(aij_starts), .ancestor = HAUL_PARENT);
     yard_open(1 << 20, 120);
     mats_open(&starts);
     yard_prove(mats_make(), mats_type, 1, mats_walk);
@@ -536,26 +538,35 @@ static haul_type *list_of(haul_type *of)
 
 static void foam_open(int64_t base)
 {
-    static const haul_field ulist_fields[] = { HAUL_ADDRESS(UList, v, .target = &list_element, .count = HAUL_COUNT(UList, size)) };
-    static const haul_field pointer_fields[] = { { .name = "patch", .kind = HAUL_FIELD_POINTER, .bytes = sizeof(void *), .type_switch = HAUL_SWITCH_FN(patch_kind, patch_kinds) } };
+    static const haul_field ulist_fields[] = { HAUL_ADDRESS(UList, v, .target = &list_element,
+                                                            .count = HAUL_COUNT(UList, size)) };
+    static const haul_field pointer_fields[] = { { .name = "patch",
+                                                   .kind = HAUL_FIELD_POINTER,
+                                                   .bytes = sizeof(void *),
+                                                   .type_switch =
+                                                       HAUL_SWITCH_FN(patch_kind, patch_kinds) } };
     static const haul_field mesh_fields[] = { HAUL_EMBED(mesh, lower, &ints_type),
-                                          HAUL_EMBED(mesh, upper, &ints_type),
-                                          HAUL_EMBED(mesh, boundary, &patches_type) };
-    static const haul_field patch_fields[] = { HAUL_ADDRESS(patch, virtuals, .ownership = HAUL_EXTERNAL),
-                                           HAUL_OBJECT(patch, of, &mesh_type),
-                                           HAUL_EMBED(patch, cells, &ints_type) };
+                                              HAUL_EMBED(mesh, upper, &ints_type),
+                                              HAUL_EMBED(mesh, boundary, &patches_type) };
+    static const haul_field patch_fields[] = {
+        HAUL_ADDRESS(patch, virtuals, .ownership = HAUL_EXTERNAL),
+        HAUL_OBJECT(patch, of, &mesh_type), HAUL_EMBED(patch, cells, &ints_type)
+    };
     static const haul_field fixed_fields[] = { HAUL_EMBED(fixed_patch, base, &patch_type),
-                                           HAUL_EMBED(fixed_patch, values, &doubles_type) };
+                                               HAUL_EMBED(fixed_patch, values, &doubles_type) };
     static const haul_field field_fields[] = { HAUL_EMBED(scalarField, list, &doubles_type) };
     static const haul_field matrix_fields[] = { HAUL_OBJECT(lduMatrix, of, &mesh_type),
-                                            HAUL_OBJECT(lduMatrix, lowerPtr, &field_type),
-                                            HAUL_OBJECT(lduMatrix, diagPtr, &field_type),
-                                            HAUL_OBJECT(lduMatrix, upperPtr, &field_type) };
-    static const haul_field parcel_fields[] = { HAUL_ADDRESS(parcel, virtuals, .ownership = HAUL_EXTERNAL),
-                                            HAUL_EMBED(parcel, link, &link_type),
-                                            HAUL_OBJECT(parcel, of, &mesh_type) };
-    const haul_field link_fields[] = { HAUL_ADDRESS(dl_link, prev, .target = &parcel_type, .base = base),
-                                   HAUL_ADDRESS(dl_link, next, .target = &parcel_type, .base = base) };
+                                                HAUL_OBJECT(lduMatrix, lowerPtr, &field_type),
+                                                HAUL_OBJECT(lduMatrix, diagPtr, &field_type),
+                                                HAUL_OBJECT(lduMatrix, upperPtr, &field_type) };
+    static const haul_field parcel_fields[] = {
+        HAUL_ADDRESS(parcel, virtuals, .ownership = HAUL_EXTERNAL),
+        HAUL_EMBED(parcel, link, &link_type), HAUL_OBJECT(parcel, of, &mesh_type)
+    };
+    const haul_field link_fields[] = {
+        HAUL_ADDRESS(dl_link, prev, .target = &parcel_type, .base = base),
+        HAUL_ADDRESS(dl_link, next, .target = &parcel_type, .base = base)
+    };
     const haul_field foam_fields[] = {
         HAUL_OBJECT(foam, of, &mesh_type),
         HAUL_EMBED(foam, symmetric, &matrix_type),

@@ -117,9 +117,9 @@ TEST(structures, CNT_sparse_matrices_whose_sizes_stand_beside_their_arrays)
 TEST(structures, CNT_the_wrong_sibling_for_a_count_is_told_by_the_block_it_leads_to)
 {
     static const haul_field short_fields[] = { HAUL_ARRAY(CSRMatrix, data,
-                                                      HAUL_COUNT(CSRMatrix, num_rows)) };
+                                                          HAUL_COUNT(CSRMatrix, num_rows)) };
     static const haul_field long_fields[] = { HAUL_ARRAY(CSRMatrix, rownnz,
-                                                     HAUL_COUNT(CSRMatrix, num_rows)) };
+                                                         HAUL_COUNT(CSRMatrix, num_rows)) };
     haul_type *type;
     CSRMatrix *a;
     char words[100];
@@ -173,13 +173,14 @@ HAUL_FUNCTION(level_rows, ParAMGData, self->A_array[here->index]->diag->num_rows
 HAUL_FUNCTION(cycle_sweeps, ParAMGData, self->num_grid_sweeps[here->index])
 
 #define AMG_ROWS(levels, markers)                                                                  \
-    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_COUNT(ParAMGData, num_levels)),                \
+    HAUL_POINTERS(ParAMGData, A_array, &par_type, HAUL_COUNT(ParAMGData, num_levels)),             \
         HAUL_POINTERS(ParAMGData, P_array, &par_type, levels),                                     \
-        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_COUNT(ParAMGData, num_levels)),         \
-        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_COUNT(ParAMGData, num_levels)),         \
-        HAUL_ARRAYS(ParAMGData, CF_marker_array, HAUL_COUNT_PLUS(ParAMGData, num_levels, -1), \
-                  markers),                                                                        \
-        HAUL_ARRAYS(ParAMGData, grid_relax_points, HAUL_FIXED(CYCLES), HAUL_COUNT_FN(cycle_sweeps))
+        HAUL_POINTERS(ParAMGData, F_array, &vector_type, HAUL_COUNT(ParAMGData, num_levels)),      \
+        HAUL_POINTERS(ParAMGData, U_array, &vector_type, HAUL_COUNT(ParAMGData, num_levels)),      \
+        HAUL_ARRAYS(ParAMGData, CF_marker_array, HAUL_COUNT_PLUS(ParAMGData, num_levels, -1),      \
+                    markers),                                                                      \
+        HAUL_ARRAYS(ParAMGData, grid_relax_points, HAUL_FIXED(CYCLES),                             \
+                    HAUL_COUNT_FN(cycle_sweeps))
 
 static void amg_open(void)
 {
@@ -189,7 +190,8 @@ static void amg_open(void)
         HAUL_ARRAY(ParCSRMatrix, col_map_offd, HAUL_COUNT_FN(offd_columns)),
         HAUL_ARRAY(ParCSRMatrix, row_starts, HAUL_COUNT_PLUS(ParCSRMatrix, num_procs, 1)),
     };
-    static const haul_field vector_fields[] = { HAUL_ARRAY(Vector, data, HAUL_COUNT(Vector, size)) };
+    static const haul_field vector_fields[] = { HAUL_ARRAY(Vector, data,
+                                                           HAUL_COUNT(Vector, size)) };
     csr_open();
     par_type = YARD_TYPE(ParCSRMatrix, par_fields);
     vector_type = YARD_TYPE(Vector, vector_fields);
@@ -317,7 +319,7 @@ static int64_t amg_walk(void *root, size_t count)
 TEST(structures, PARA_levels_whose_arrays_are_as_long_as_the_matrix_of_the_same_level)
 {
     static const haul_field fields[] = { AMG_ROWS(HAUL_COUNT_PLUS(ParAMGData, num_levels, -1),
-                                              HAUL_COUNT_FN(level_rows)) };
+                                                  HAUL_COUNT_FN(level_rows)) };
     haul_type *type;
     ParAMGData *amg;
     yard_open(1 << 22, 3);
@@ -334,9 +336,9 @@ HAUL_FUNCTION(finest_rows, ParAMGData, self->A_array[0]->diag->num_rows)
 TEST(structures, PARA_counts_that_forget_their_slot_or_count_a_slot_too_many_are_refused_or_told)
 {
     static const haul_field same_fields[] = { AMG_ROWS(HAUL_COUNT_PLUS(ParAMGData, num_levels, -1),
-                                                   HAUL_COUNT_FN(finest_rows)) };
+                                                       HAUL_COUNT_FN(finest_rows)) };
     static const haul_field long_fields[] = { AMG_ROWS(HAUL_COUNT(ParAMGData, num_levels),
-                                                   HAUL_COUNT_FN(level_rows)) };
+                                                       HAUL_COUNT_FN(level_rows)) };
     haul_type *type;
     ParAMGData *amg;
     yard_open(1 << 22, 4);
@@ -400,9 +402,9 @@ static void product_open(void)
         HAUL_OBJECT(ParVector, local_vector, &vector_type)
     };
     static const haul_field product_fields[] = { HAUL_OBJECT(product, A, &par_type),
-                                             HAUL_OBJECT(product, exchange, &exchange_type),
-                                             HAUL_OBJECT(product, x, &par_vector_type),
-                                             HAUL_OBJECT(product, y, &par_vector_type) };
+                                                 HAUL_OBJECT(product, exchange, &exchange_type),
+                                                 HAUL_OBJECT(product, x, &par_vector_type),
+                                                 HAUL_OBJECT(product, y, &par_vector_type) };
     amg_open();
     exchange_type = YARD_TYPE(ParCSRCommPkg, exchange_fields);
     par_vector_type = YARD_TYPE(ParVector, par_vector_fields);

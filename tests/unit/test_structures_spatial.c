@@ -6,7 +6,6 @@
 #define _DEFAULT_SOURCE
 #include "structures_a.h"
 
-
 /* ---- tinybvh. A tree over triangles, or one over instances of other trees, which many instances
  * share; vertices are a slice of the user's, of his stride, perhaps with indices; fragments are
  * there while the tree is built. */
@@ -73,16 +72,21 @@ HAUL_FUNCTION(fragments, BVH, self->base.idxCount)
 
 static void bvh_open(void)
 {
-    static const haul_field base_fields[] = { HAUL_ADDRESS(BVHBase, context.malloc, .ownership = HAUL_EXTERNAL),
-                                          HAUL_ADDRESS(BVHBase, context.free, .ownership = HAUL_EXTERNAL),
-                                          HAUL_RAW(BVHBase, context.userdata) };
+    static const haul_field base_fields[] = {
+        HAUL_ADDRESS(BVHBase, context.malloc, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(BVHBase, context.free, .ownership = HAUL_EXTERNAL),
+        HAUL_RAW(BVHBase, context.userdata)
+    };
     static const haul_field fields[] = {
         HAUL_EMBED(BVH, base, &base_type),
-        HAUL_ARRAY(BVH, verts.data, HAUL_COUNT_FN(slice_floats), .when = HAUL_WHEN_FN(is_over_triangles)),
-        HAUL_ARRAY(BVH, vertIdx, HAUL_COUNT_FN(vertex_indices), .when = HAUL_WHEN_FN(is_over_triangles)),
+        HAUL_ARRAY(BVH, verts.data, HAUL_COUNT_FN(slice_floats),
+                   .when = HAUL_WHEN_FN(is_over_triangles)),
+        HAUL_ARRAY(BVH, vertIdx, HAUL_COUNT_FN(vertex_indices),
+                   .when = HAUL_WHEN_FN(is_over_triangles)),
         HAUL_ARRAY(BVH, primIdx, HAUL_COUNT(BVH, base.idxCount)),
         HAUL_ARRAY(BVH, instList, HAUL_COUNT_FN(instances)),
-        HAUL_ADDRESS(BVH, blasList, .levels = 2, .target = &bvh_type, .count = HAUL_COUNT(BVH, blasCount), .when = HAUL_WHEN_FN(is_over_instances)),
+        HAUL_ADDRESS(BVH, blasList, .levels = 2, .target = &bvh_type,
+                     .count = HAUL_COUNT(BVH, blasCount), .when = HAUL_WHEN_FN(is_over_instances)),
         HAUL_ARRAY(BVH, bvhNode, HAUL_COUNT(BVH, base.allocatedNodes)),
         HAUL_ARRAY(BVH, fragment, HAUL_COUNT_FN(fragments)),
         HAUL_ADDRESS(BVH, customIntersect, .ownership = HAUL_EXTERNAL),
@@ -273,8 +277,9 @@ static void shapes_open(const haul_field *places)
         HAUL_POINTERS(SHPTreeNode, papsShapeObj, &shape_type, HAUL_COUNT_FN(node_shapes)),
         *places,
     };
-    static const haul_field tree_fields[] = { HAUL_ADDRESS(SHPTree, hSHP, .ownership = HAUL_EXTERNAL),
-                                          HAUL_OBJECT(SHPTree, psRoot, &shape_node_type) };
+    static const haul_field tree_fields[] = { HAUL_ADDRESS(SHPTree, hSHP,
+                                                           .ownership = HAUL_EXTERNAL),
+                                              HAUL_OBJECT(SHPTree, psRoot, &shape_node_type) };
     shape_type = YARD_TYPE(SHPObject, shape_fields);
     shape_node_type = YARD_TYPE(SHPTreeNode, node_fields);
     tree_type = YARD_TYPE(SHPTree, tree_fields);
@@ -352,7 +357,8 @@ static int64_t shapes_walk(void *root, size_t count)
 
 TEST(structures, shapelib_trees_of_which_a_node_uses_the_first_of_its_places)
 {
-    const haul_field places = HAUL_EACH(SHPTreeNode, apsSubNode, .target = &shape_node_type, .when = HAUL_WHEN_FN(is_sub_node));
+    const haul_field places = HAUL_EACH(SHPTreeNode, apsSubNode, .target = &shape_node_type,
+                                        .when = HAUL_WHEN_FN(is_sub_node));
     yard_open(1 << 20, 161);
     shapes_open(&places);
     yard_prove(shapes_make(), tree_type, 1, shapes_walk);
@@ -436,25 +442,32 @@ typedef struct t_topology {
 
 static haul_type *cmap_type, *cmapdata_type, *ilist_type, *idef_type, *topology_type;
 
-HAUL_FUNCTION(map_values, gmx_cmapdata_t, here->ancestor ? 4 * ((const gmx_cmap_t *)here->ancestor)
-                                           ->grid_spacing *((const gmx_cmap_t *)here->ancestor)
-                                           ->grid_spacing
-                                 : -1)
+HAUL_FUNCTION(map_values, gmx_cmapdata_t,
+              here->ancestor ? 4 * ((const gmx_cmap_t *)here->ancestor)
+                                       ->grid_spacing *((const gmx_cmap_t *)here->ancestor)
+                                       ->grid_spacing
+                             : -1)
 
 static void topology_open(void)
 {
-    static const haul_field cmapdata_fields[] = { HAUL_ARRAY(gmx_cmapdata_t, cmap, HAUL_COUNT_FN(map_values), .ancestor = HAUL_PARENT) };
+    static const haul_field cmapdata_fields[] = { HAUL_ARRAY(
+        gmx_cmapdata_t, cmap, HAUL_COUNT_FN(map_values), .ancestor = HAUL_PARENT) };
     static const haul_field cmap_fields[] = { HAUL_OBJECTS(gmx_cmap_t, cmapdata, &cmapdata_type,
-                                                       HAUL_COUNT(gmx_cmap_t, ngrid)) };
-    static const haul_field ilist_fields[] = { HAUL_ARRAY(t_ilist, iatoms, HAUL_COUNT(t_ilist, nalloc)) };
-    static const haul_field idef_fields[] = { HAUL_ARRAY(t_idef, functype, HAUL_COUNT(t_idef, ntypes)),
-                                          HAUL_ARRAY(t_idef, iparams, HAUL_COUNT(t_idef, ntypes)),
-                                          HAUL_OBJECT(t_idef, cmap_grid, &cmap_type),
-                                          HAUL_EMBED(t_idef, il, &ilist_type) };
+                                                           HAUL_COUNT(gmx_cmap_t, ngrid)) };
+    static const haul_field ilist_fields[] = { HAUL_ARRAY(t_ilist, iatoms,
+                                                          HAUL_COUNT(t_ilist, nalloc)) };
+    static const haul_field idef_fields[] = {
+        HAUL_ARRAY(t_idef, functype, HAUL_COUNT(t_idef, ntypes)),
+        HAUL_ARRAY(t_idef, iparams, HAUL_COUNT(t_idef, ntypes)),
+        HAUL_OBJECT(t_idef, cmap_grid, &cmap_type), HAUL_EMBED(t_idef, il, &ilist_type)
+    };
     static const haul_field fields[] = {
         HAUL_STRINGS(t_topology, name, HAUL_ONE),
         HAUL_EMBED(t_topology, idef, &idef_type),
-        HAUL_ADDRESS(t_topology, atomname, .levels = 3, .element_bytes = sizeof(***((t_topology *)0)->atomname), .count = HAUL_COUNT(t_topology, natoms), .count2 = HAUL_ONE, .count3 = HAUL_TERMINATED),
+        HAUL_ADDRESS(t_topology, atomname, .levels = 3,
+                     .element_bytes = sizeof(***((t_topology *)0)->atomname),
+                     .count = HAUL_COUNT(t_topology, natoms), .count2 = HAUL_ONE,
+                     .count3 = HAUL_TERMINATED),
         HAUL_ARRAY(t_topology, mols.index, HAUL_COUNT_PLUS(t_topology, mols.nr, 1)),
         HAUL_ARRAY(t_topology, excls.index, HAUL_COUNT_PLUS(t_topology, excls.nr, 1)),
         HAUL_ARRAY(t_topology, excls.a, HAUL_COUNT(t_topology, excls.nra)),

@@ -82,10 +82,11 @@ HAUL_FUNCTION(first_bytes, gsl_rng, types[0].size)
 
 static void pool_open(haul_function *bytes)
 {
-    const haul_field rng_fields[] = { HAUL_ADDRESS(gsl_rng, type, .ownership = HAUL_BORROWED, .maybe_static = 1),
-                                  HAUL_BYTES(gsl_rng, state, HAUL_COUNT_FN(bytes)) };
+    const haul_field rng_fields[] = { HAUL_ADDRESS(gsl_rng, type, .ownership = HAUL_BORROWED,
+                                                   .maybe_static = 1),
+                                      HAUL_BYTES(gsl_rng, state, HAUL_COUNT_FN(bytes)) };
     static const haul_field pool_fields[] = { HAUL_OBJECTS(pool, rng, &rng_type,
-                                                       HAUL_COUNT(pool, count)) };
+                                                           HAUL_COUNT(pool, count)) };
     rng_type = OPEN(gsl_rng, rng_fields);
     pool_type = OPEN(pool, pool_fields);
     type_close(pool_type);

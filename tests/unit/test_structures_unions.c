@@ -136,19 +136,24 @@ static void vdbe_open(int array)
 {
     static const haul_count one = HAUL_ONE;
     static const haul_field coll_fields[] = { HAUL_STRING(CollSeq, zName) };
-    static const haul_field key_fields[] = { HAUL_TAIL(KeyInfo, aColl, HAUL_COUNT(KeyInfo, nAllField), .target = &collation_type) };
-    static const haul_field func_fields[] = { HAUL_ADDRESS(FuncDef, xSFunc, .ownership = HAUL_EXTERNAL),
-                                          HAUL_STRING(FuncDef, zName),
-                                          HAUL_OBJECT(FuncDef, pNext, &FuncDef_type) };
+    static const haul_field key_fields[] = { HAUL_TAIL(
+        KeyInfo, aColl, HAUL_COUNT(KeyInfo, nAllField), .target = &collation_type) };
+    static const haul_field func_fields[] = {
+        HAUL_ADDRESS(FuncDef, xSFunc, .ownership = HAUL_EXTERNAL), HAUL_STRING(FuncDef, zName),
+        HAUL_OBJECT(FuncDef, pNext, &FuncDef_type)
+    };
     static const haul_field table_fields[] = { HAUL_STRING(Table, zName) };
     static const haul_field ctx_fields[] = { HAUL_OBJECT(sqlite3_context, pFunc, &FuncDef_type),
-                                         HAUL_OBJECT(sqlite3_context, pOp, &VdbeOp_type) };
+                                             HAUL_OBJECT(sqlite3_context, pOp, &VdbeOp_type) };
     static const haul_field sub_fields[] = { HAUL_OBJECTS(SubProgram, aOp, &VdbeOp_type,
-                                                      HAUL_COUNT(SubProgram, nOp)),
-                                         HAUL_OBJECT(SubProgram, pNext, &SubProgram_type) };
-    static const haul_field vdbe_fields[] = { HAUL_OBJECTS(Vdbe, aOp, &VdbeOp_type, HAUL_COUNT(Vdbe, nOp)),
-                                          HAUL_OBJECT(Vdbe, pProgram, &SubProgram_type) };
-    CHECK_STATUS(haul_type_pointer(type_context(), "collation", &CollSeq_type, 0, one, &collation_type), HAUL_OK);
+                                                          HAUL_COUNT(SubProgram, nOp)),
+                                             HAUL_OBJECT(SubProgram, pNext, &SubProgram_type) };
+    static const haul_field vdbe_fields[] = { HAUL_OBJECTS(Vdbe, aOp, &VdbeOp_type,
+                                                           HAUL_COUNT(Vdbe, nOp)),
+                                              HAUL_OBJECT(Vdbe, pProgram, &SubProgram_type) };
+    CHECK_STATUS(
+        haul_type_pointer(type_context(), "collation", &CollSeq_type, 0, one, &collation_type),
+        HAUL_OK);
     CollSeq_type = OPEN(CollSeq, coll_fields);
     KeyInfo_type = OPEN(KeyInfo, key_fields);
     FuncDef_type = OPEN(FuncDef, func_fields);

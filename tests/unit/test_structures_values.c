@@ -66,11 +66,13 @@ static void values_open(const haul_field *text)
         HAUL_ARRAY(Mem, u.pDef, HAUL_ONE, .when = HAUL_ANY_BIT(Mem, flags, MEM_Agg)),
         *text,
         HAUL_ADDRESS(Mem, db, .ownership = HAUL_BORROWED),
-        HAUL_BYTES(Mem, zMalloc, HAUL_COUNT(Mem, szMalloc), .when = HAUL_BETWEEN(Mem, szMalloc, 1, INT32_MAX)),
-        HAUL_ADDRESS(Mem, xDel, .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn), .ownership = HAUL_EXTERNAL),
+        HAUL_BYTES(Mem, zMalloc, HAUL_COUNT(Mem, szMalloc),
+                   .when = HAUL_BETWEEN(Mem, szMalloc, 1, INT32_MAX)),
+        HAUL_ADDRESS(Mem, xDel, .when = HAUL_ANY_BIT(Mem, flags, MEM_Dyn),
+                     .ownership = HAUL_EXTERNAL),
     };
     static const haul_field store_fields[] = { HAUL_OBJECTS(value_store, aMem, &Mem_type,
-                                                        HAUL_COUNT(value_store, nMem)) };
+                                                            HAUL_COUNT(value_store, nMem)) };
     Mem_type = OPEN(Mem, fields);
     value_store_type = OPEN(value_store, store_fields);
     type_close(value_store_type);
@@ -255,11 +257,12 @@ static void values_walk(void *argument)
         value_change(&s->aMem[i]);
 }
 
-
 TEST(structures_values,
      COND_values_have_texts_and_buffers_where_their_flags_say_so_and_null_where_they_do_not)
 {
-    const haul_field text = HAUL_BYTES(Mem, z, HAUL_COUNT_FN(text_bytes), .when = HAUL_ANY_BIT(Mem, flags, MEM_Str | MEM_Blob), .maybe_static = 1);
+    const haul_field text =
+        HAUL_BYTES(Mem, z, HAUL_COUNT_FN(text_bytes),
+                   .when = HAUL_ANY_BIT(Mem, flags, MEM_Str | MEM_Blob), .maybe_static = 1);
     journey j = { NULL, NULL, 0, values_walk, NULL, 0 };
     site_start(24);
     values_open(&text);
@@ -381,10 +384,12 @@ static void fortran_open(haul_function *count)
         { BT_REAL, &byte_type, 0 },      { BT_COMPLEX, &byte_type, 0 },
         { BT_CHARACTER, &byte_type, 0 }, { BT_DERIVED, &cell_type, 0 },
     };
-    const haul_field fields[] = { HAUL_ADDRESS(gfc_array, base_addr, .count = HAUL_COUNT_FN(count), .base_fn = array_base, .type_switch = HAUL_SWITCH(gfc_array, dtype.type, types)) };
+    const haul_field fields[] = { HAUL_ADDRESS(
+        gfc_array, base_addr, .count = HAUL_COUNT_FN(count), .base_fn = array_base,
+        .type_switch = HAUL_SWITCH(gfc_array, dtype.type, types)) };
     static const haul_field cell_fields[] = { HAUL_EMBED(cell, flux, &gfc_type) };
     static const haul_field state_fields[] = { HAUL_OBJECTS(module_state, arrays, &gfc_type,
-                                                        HAUL_COUNT(module_state, count)) };
+                                                            HAUL_COUNT(module_state, count)) };
     CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &byte_type), HAUL_OK);
     gfc_type = OPEN(gfc_array, fields);
     cell_type = OPEN(cell, cell_fields);

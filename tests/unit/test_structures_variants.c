@@ -9,7 +9,6 @@
 
 typedef void *gpointer;
 
-
 static void free_nothing(void *data)
 {
     (void)data;
@@ -155,15 +154,22 @@ static const haul_field in_use = { .when = HAUL_WHEN_FN(slot_is_used) };
 
 /* What is searched by addresses moves there, and must not come back. */
 #define TABLE_ROWS(way)                                                                            \
-    HAUL_ADDRESS(GHashTable, keys, .levels = 2, .target = &key_of, .count = HAUL_COUNT(GHashTable, size), .when = HAUL_WHEN_FN(keys_are_big), .each_pointer = &in_use, .transfer = way), \
-        HAUL_BYTES(GHashTable, keys, HAUL_COUNT_FN(small_bytes), .when = HAUL_WHEN_FN(keys_are_small), .transfer = way), \
-        HAUL_ARRAY(GHashTable, hashes, HAUL_COUNT(GHashTable, size), .transfer = way), \
-        HAUL_ADDRESS(GHashTable, values, .levels = 2, .target = &value_of, .count = HAUL_COUNT(GHashTable, size), .when = HAUL_WHEN_FN(values_are_big), .each_pointer = &in_use, .transfer = way), \
-        HAUL_BYTES(GHashTable, values, HAUL_COUNT_FN(small_bytes), .when = HAUL_WHEN_FN(values_are_small), .transfer = way), \
-        HAUL_ADDRESS(GHashTable, values, .when = HAUL_WHEN_FN(values_are_keys), .ownership = HAUL_BORROWED),        \
-        HAUL_ADDRESS(GHashTable, hash_func, .ownership = HAUL_EXTERNAL),                                            \
-        HAUL_ADDRESS(GHashTable, key_equal_func, .ownership = HAUL_EXTERNAL),                                       \
-        HAUL_ADDRESS(GHashTable, key_destroy_func, .ownership = HAUL_EXTERNAL),                                     \
+    HAUL_ADDRESS(GHashTable, keys, .levels = 2, .target = &key_of,                                 \
+                 .count = HAUL_COUNT(GHashTable, size), .when = HAUL_WHEN_FN(keys_are_big),        \
+                 .each_pointer = &in_use, .transfer = way),                                        \
+        HAUL_BYTES(GHashTable, keys, HAUL_COUNT_FN(small_bytes),                                   \
+                   .when = HAUL_WHEN_FN(keys_are_small), .transfer = way),                         \
+        HAUL_ARRAY(GHashTable, hashes, HAUL_COUNT(GHashTable, size), .transfer = way),             \
+        HAUL_ADDRESS(GHashTable, values, .levels = 2, .target = &value_of,                         \
+                     .count = HAUL_COUNT(GHashTable, size), .when = HAUL_WHEN_FN(values_are_big),  \
+                     .each_pointer = &in_use, .transfer = way),                                    \
+        HAUL_BYTES(GHashTable, values, HAUL_COUNT_FN(small_bytes),                                 \
+                   .when = HAUL_WHEN_FN(values_are_small), .transfer = way),                       \
+        HAUL_ADDRESS(GHashTable, values, .when = HAUL_WHEN_FN(values_are_keys),                    \
+                     .ownership = HAUL_BORROWED),                                                  \
+        HAUL_ADDRESS(GHashTable, hash_func, .ownership = HAUL_EXTERNAL),                           \
+        HAUL_ADDRESS(GHashTable, key_equal_func, .ownership = HAUL_EXTERNAL),                      \
+        HAUL_ADDRESS(GHashTable, key_destroy_func, .ownership = HAUL_EXTERNAL),                    \
         HAUL_ADDRESS(GHashTable, value_destroy_func, .ownership = HAUL_EXTERNAL)
 
 static haul_type *table_of(haul_type *container, haul_type *key, haul_type *value)
@@ -182,9 +188,9 @@ static void tables_open(haul_rebuild_function *rebuild)
     static const haul_field item_fields[] = { HAUL_STRING(item, name) };
     static const haul_field string_fields[] = { HAUL_TAIL(string, text, HAUL_TERMINATED) };
     static const haul_field fields[] = { HAUL_OBJECT(tables, numbers, &numbers_type),
-                                     HAUL_OBJECT(tables, named, &named_type),
-                                     HAUL_OBJECT(tables, set, &set_type),
-                                     HAUL_OBJECT(tables, counts, &set_type) };
+                                         HAUL_OBJECT(tables, named, &named_type),
+                                         HAUL_OBJECT(tables, set, &set_type),
+                                         HAUL_OBJECT(tables, counts, &set_type) };
     const haul_field table_fields[] = { TABLE_ROWS(HAUL_COPY) };
     const haul_field direct_fields[] = { TABLE_ROWS(HAUL_COPYIN) };
     CHECK_STATUS(haul_type_parameter(type_context(), "key", &key_of), HAUL_OK);
@@ -336,15 +342,17 @@ HAUL_FUNCTION(pointers_with_end, GPtrArray, (int64_t)self->len + self->null_term
 static void book_open(void)
 {
     static const haul_field pointers_fields[] = {
-        HAUL_ADDRESS(GPtrArray, pdata, .levels = 2, .target = &element, .count = HAUL_COUNT_FN(pointers_with_end)),
+        HAUL_ADDRESS(GPtrArray, pdata, .levels = 2, .target = &element,
+                     .count = HAUL_COUNT_FN(pointers_with_end)),
         HAUL_ADDRESS(GPtrArray, element_free_func, .ownership = HAUL_EXTERNAL)
     };
     static const haul_field array_fields[] = { HAUL_BYTES(GArray, data, HAUL_COUNT_FN(array_bytes)),
-                                           HAUL_ADDRESS(GArray, clear_func, .ownership = HAUL_EXTERNAL) };
+                                               HAUL_ADDRESS(GArray, clear_func,
+                                                            .ownership = HAUL_EXTERNAL) };
     static const haul_field gstring_fields[] = { HAUL_ARRAY(GString, str,
-                                                        HAUL_COUNT(GString, allocated_len)) };
+                                                            HAUL_COUNT(GString, allocated_len)) };
     static const haul_field line_fields[] = { HAUL_OBJECT(log_line, text, &gstring_type),
-                                          HAUL_OBJECT(log_line, samples, &array_type) };
+                                              HAUL_OBJECT(log_line, samples, &array_type) };
     static const haul_field book_fields[] = { HAUL_OBJECT(log_book, lines, &lines_type) };
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
     pointers_type = YARD_TYPE(GPtrArray, pointers_fields);
@@ -464,8 +472,9 @@ static void sequence_open(const haul_field *data)
 {
     static const haul_field item_fields[] = { HAUL_STRING(item, name) };
     static const haul_field fields[] = { HAUL_OBJECT(GSequence, end_node, &sequence_node_type),
-                                     HAUL_ADDRESS(GSequence, data_destroy_notify, .ownership = HAUL_EXTERNAL),
-                                     HAUL_OBJECT(GSequence, real_sequence, &sequence_type) };
+                                         HAUL_ADDRESS(GSequence, data_destroy_notify,
+                                                      .ownership = HAUL_EXTERNAL),
+                                         HAUL_OBJECT(GSequence, real_sequence, &sequence_type) };
     const haul_field node_fields[] = {
         HAUL_OBJECT(GSequenceNode, parent, &sequence_node_type),
         HAUL_OBJECT(GSequenceNode, left, &sequence_node_type),
@@ -550,7 +559,8 @@ static int64_t sequence_walk(void *root, size_t count)
 
 TEST(structures, GSequence_whose_last_node_leads_back_to_it)
 {
-    const haul_field data = HAUL_ADDRESS(GSequenceNode, data, .type_switch = HAUL_SWITCH_FN(is_end, entry_cases));
+    const haul_field data =
+        HAUL_ADDRESS(GSequenceNode, data, .type_switch = HAUL_SWITCH_FN(is_end, entry_cases));
     yard_open(1 << 20, 113);
     sequence_open(&data);
     yard_prove(sequence_make(), sequence_of_items, 1, sequence_walk);
@@ -645,26 +655,36 @@ static haul_type *bytes_type, *info_type, *container_info_type, *array_info_type
 static const haul_case infos[] = { { BASIC, &info_type, 0 },
                                    { ARRAY_INFO, &array_info_type, 0 },
                                    { TUPLE_INFO, &tuple_info_type, 0 } };
-#define ANY_INFO .maybe_static = 1, .type_switch = HAUL_SWITCH_TARGET(GVariantTypeInfo, container_class, infos)
+#define ANY_INFO                                                                                   \
+    .maybe_static = 1, .type_switch = HAUL_SWITCH_TARGET(GVariantTypeInfo, container_class, infos)
 
 static void variant_open(void)
 {
 #define IS_TREE .when = HAUL_NO_BIT(GVariant, state, STATE_SERIALISED)
-    static const haul_field bytes_fields[] = { HAUL_ARRAY(GBytes, data, HAUL_COUNT(GBytes, size)),
-                                           HAUL_ADDRESS(GBytes, free_func, .ownership = HAUL_EXTERNAL),
-                                           HAUL_ADDRESS(GBytes, user_data, .ownership = HAUL_BORROWED) };
+    static const haul_field bytes_fields[] = {
+        HAUL_ARRAY(GBytes, data, HAUL_COUNT(GBytes, size)),
+        HAUL_ADDRESS(GBytes, free_func, .ownership = HAUL_EXTERNAL),
+        HAUL_ADDRESS(GBytes, user_data, .ownership = HAUL_BORROWED)
+    };
     static const haul_field container_fields[] = { HAUL_STRING(ContainerInfo, type_string) };
-    static const haul_field array_fields[] = { HAUL_EMBED(ArrayInfo, container, &container_info_type),
-                                           HAUL_ADDRESS(ArrayInfo, element, ANY_INFO) };
-    static const haul_field member_fields[] = { HAUL_ADDRESS(GVariantMemberInfo, type_info, ANY_INFO) };
-    static const haul_field tuple_fields[] = { HAUL_EMBED(TupleInfo, container, &container_info_type),
-                                           HAUL_OBJECTS(TupleInfo, members, &member_type,
-                                                        HAUL_COUNT(TupleInfo, n_members)) };
+    static const haul_field array_fields[] = { HAUL_EMBED(ArrayInfo, container,
+                                                          &container_info_type),
+                                               HAUL_ADDRESS(ArrayInfo, element, ANY_INFO) };
+    static const haul_field member_fields[] = { HAUL_ADDRESS(GVariantMemberInfo, type_info,
+                                                             ANY_INFO) };
+    static const haul_field tuple_fields[] = {
+        HAUL_EMBED(TupleInfo, container, &container_info_type),
+        HAUL_OBJECTS(TupleInfo, members, &member_type, HAUL_COUNT(TupleInfo, n_members))
+    };
     static const haul_field fields[] = {
         HAUL_ADDRESS(GVariant, type_info, ANY_INFO),
-        HAUL_ADDRESS(GVariant, contents.serialised.bytes, .target = &bytes_type, .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED)),
-        HAUL_ADDRESS(GVariant, contents.serialised.data, .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED), .ownership = HAUL_BORROWED),
-        HAUL_ADDRESS(GVariant, contents.tree.children, .levels = 2, .target = &variant_type, .count = HAUL_COUNT(GVariant, contents.tree.n_children), IS_TREE),
+        HAUL_ADDRESS(GVariant, contents.serialised.bytes, .target = &bytes_type,
+                     .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED)),
+        HAUL_ADDRESS(GVariant, contents.serialised.data,
+                     .when = HAUL_ANY_BIT(GVariant, state, STATE_SERIALISED),
+                     .ownership = HAUL_BORROWED),
+        HAUL_ADDRESS(GVariant, contents.tree.children, .levels = 2, .target = &variant_type,
+                     .count = HAUL_COUNT(GVariant, contents.tree.n_children), IS_TREE),
         HAUL_RAW(GVariant, contents.tree.n_children, IS_TREE),
     };
     yard.known.statics = variant_statics;

@@ -30,12 +30,14 @@ static haul_type *rb_node_type, *area_type, *areas_type;
 static void areas_open(uintptr_t tag_bits)
 {
     const haul_field node_fields[] = {
-        HAUL_ADDRESS(rb_node, rb_parent_color, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb), .tag_bits = tag_bits),
+        HAUL_ADDRESS(rb_node, rb_parent_color, .target = &area_type,
+                     .base = HAUL_CONTAINER_OF(area, rb), .tag_bits = tag_bits),
         HAUL_ADDRESS(rb_node, rb_right, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb)),
         HAUL_ADDRESS(rb_node, rb_left, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb)),
     };
     const haul_field area_fields[] = { HAUL_EMBED(area, rb, &rb_node_type) };
-    const haul_field areas_fields[] = { HAUL_ADDRESS(areas, mm_rb, .target = &area_type, .base = HAUL_CONTAINER_OF(area, rb)) };
+    const haul_field areas_fields[] = { HAUL_ADDRESS(areas, mm_rb, .target = &area_type,
+                                                     .base = HAUL_CONTAINER_OF(area, rb)) };
     rb_node_type = OPEN(rb_node, node_fields);
     area_type = OPEN(area, area_fields);
     areas_type = OPEN(areas, areas_fields);
@@ -230,9 +232,11 @@ static haul_type *task_type, *stack_type;
 
 static void stack_open(uintptr_t tag_bits)
 {
-    const haul_field task_fields[] = { HAUL_ADDRESS(task, next, .target = &task_type, .tag_bits = tag_bits),
-                                   HAUL_OBJECT(task, mate, &task_type) };
-    const haul_field stack_fields[] = { HAUL_ADDRESS(task_stack, head, .target = &task_type, .tag_bits = tag_bits) };
+    const haul_field task_fields[] = { HAUL_ADDRESS(task, next, .target = &task_type,
+                                                    .tag_bits = tag_bits),
+                                       HAUL_OBJECT(task, mate, &task_type) };
+    const haul_field stack_fields[] = { HAUL_ADDRESS(task_stack, head, .target = &task_type,
+                                                     .tag_bits = tag_bits) };
     task_type = OPEN(task, task_fields, .alignment = LINE);
     stack_type = OPEN(task_stack, stack_fields);
     type_close(stack_type);
@@ -360,9 +364,11 @@ static haul_type *hlist_node_type, *hlist_head_type, *upid_type, *pid_map_type;
 
 static void pid_map_open(const haul_field *pprev)
 {
-    const haul_field node_fields[] = { HAUL_ADDRESS(hlist_node, next, .target = &upid_type, .base = HAUL_CONTAINER_OF(upid, pid_chain)),
-                                   *pprev };
-    const haul_field head_fields[] = { HAUL_ADDRESS(hlist_head, first, .target = &upid_type, .base = HAUL_CONTAINER_OF(upid, pid_chain)) };
+    const haul_field node_fields[] = { HAUL_ADDRESS(hlist_node, next, .target = &upid_type,
+                                                    .base = HAUL_CONTAINER_OF(upid, pid_chain)),
+                                       *pprev };
+    const haul_field head_fields[] = { HAUL_ADDRESS(hlist_head, first, .target = &upid_type,
+                                                    .base = HAUL_CONTAINER_OF(upid, pid_chain)) };
     const haul_field upid_fields[] = { HAUL_EMBED(upid, pid_chain, &hlist_node_type) };
     const haul_field map_fields[] = { HAUL_EMBED(pid_map, pid_hash, &hlist_head_type) };
     hlist_node_type = OPEN(hlist_node, node_fields);
@@ -482,7 +488,8 @@ TEST(structures_words,
 TEST(structures_words,
      PP_a_pointer_to_a_pointer_that_is_described_as_one_to_an_element_is_refused_with_both_paths)
 {
-    const haul_field pprev = HAUL_ADDRESS(hlist_node, pprev, .target = &upid_type, .base = HAUL_CONTAINER_OF(upid, pid_chain));
+    const haul_field pprev = HAUL_ADDRESS(hlist_node, pprev, .target = &upid_type,
+                                          .base = HAUL_CONTAINER_OF(upid, pid_chain));
     site_start(18);
     pid_map_open(&pprev);
     refuse_graph(pid_map_make(), pid_map_type, HAUL_ERROR_GRAPH,
@@ -519,10 +526,12 @@ static haul_type *symbol_type, *symbuf_type, *atomname_type, *topology_type;
 static void topology_open(const haul_field *atomname)
 {
     static const haul_field symbol_fields[] = { HAUL_STRING(symbol, text) };
-    static const haul_field symbuf_fields[] = { HAUL_ADDRESS(t_symbuf, buf, .target = &symbol_type, .count = HAUL_COUNT(t_symbuf, bufsize)),
-                                            HAUL_OBJECT(t_symbuf, next, &symbuf_type) };
-    const haul_field fields[] = { HAUL_ARRAY(t_topology, mass, HAUL_COUNT(t_topology, natoms)), *atomname,
-                              HAUL_OBJECT(t_topology, symbuf, &symbuf_type) };
+    static const haul_field symbuf_fields[] = {
+        HAUL_ADDRESS(t_symbuf, buf, .target = &symbol_type, .count = HAUL_COUNT(t_symbuf, bufsize)),
+        HAUL_OBJECT(t_symbuf, next, &symbuf_type)
+    };
+    const haul_field fields[] = { HAUL_ARRAY(t_topology, mass, HAUL_COUNT(t_topology, natoms)),
+                                  *atomname, HAUL_OBJECT(t_topology, symbuf, &symbuf_type) };
     symbol_type = OPEN(symbol, symbol_fields);
     symbuf_type = OPEN(t_symbuf, symbuf_fields);
     topology_type = OPEN(t_topology, fields);
@@ -593,11 +602,13 @@ static void topology_walk(void *argument)
 TEST(structures_words, PP_names_that_are_slots_of_a_symbol_table_stay_shared)
 {
     static const haul_count one = HAUL_ONE;
-    const haul_field atomname =
-        HAUL_ADDRESS(t_topology, atomname, .target = &atomname_type, .count = HAUL_COUNT(t_topology, natoms));
+    const haul_field atomname = HAUL_ADDRESS(t_topology, atomname, .target = &atomname_type,
+                                             .count = HAUL_COUNT(t_topology, natoms));
     journey j = { NULL, NULL, 0, topology_walk, NULL, 0 };
     site_start(181);
-    CHECK_STATUS(haul_type_pointer(type_context(), "atomname", &symbol_type, 0, one, &atomname_type), HAUL_OK);
+    CHECK_STATUS(
+        haul_type_pointer(type_context(), "atomname", &symbol_type, 0, one, &atomname_type),
+        HAUL_OK);
     topology_open(&atomname);
     j.root = topology_make(&j.seen);
     j.type = topology_type;

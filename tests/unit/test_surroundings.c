@@ -41,8 +41,9 @@ static double values[NODES][4];
 static void types_open(void)
 {
     static const haul_field fields[] = { HAUL_OBJECT(node, next, &node_type),
-                                     HAUL_OBJECT(node, other, &node_type), HAUL_STRING(node, name),
-                                     HAUL_ARRAY(node, values, HAUL_COUNT(node, count)) };
+                                         HAUL_OBJECT(node, other, &node_type),
+                                         HAUL_STRING(node, name),
+                                         HAUL_ARRAY(node, values, HAUL_COUNT(node, count)) };
     CHECK_STATUS(type_make("node", sizeof(node), fields, 4, &node_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
 }

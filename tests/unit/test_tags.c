@@ -33,9 +33,11 @@ static void stamped_open(void)
     static const haul_field fields[] = {
         HAUL_ADDRESS(stamped, next, .target = &stamped_type, .tag_bits = TAGS | 1),
         HAUL_OBJECT(stamped, back, &stamped_type),
-        HAUL_ADDRESS(stamped, other, .target = &stamped_type, .ownership = HAUL_BORROWED, .tag_bits = TAGS),
+        HAUL_ADDRESS(stamped, other, .target = &stamped_type, .ownership = HAUL_BORROWED,
+                     .tag_bits = TAGS),
     };
-    CHECK_STATUS(type_make("stamped", sizeof(stamped), fields, sizeof fields / sizeof *fields, &stamped_type),
+    CHECK_STATUS(type_make("stamped", sizeof(stamped), fields, sizeof fields / sizeof *fields,
+                           &stamped_type),
                  HAUL_OK);
     if (haul_type_commit(stamped_type) != HAUL_OK)
         check_note("%s", type_error()->text);
@@ -137,7 +139,13 @@ typedef struct packed {
 
 TEST(tags, high_tags_go_with_biases_and_with_fields_off_the_grid)
 {
-    haul_field field = { .name = "values", .kind = HAUL_FIELD_POINTER, .offset = offsetof(packed, values), .bytes = sizeof(uintptr_t), .element_bytes = sizeof(int32_t), .count = HAUL_COUNT(packed, n), .packed = 1 };
+    haul_field field = { .name = "values",
+                         .kind = HAUL_FIELD_POINTER,
+                         .offset = offsetof(packed, values),
+                         .bytes = sizeof(uintptr_t),
+                         .element_bytes = sizeof(int32_t),
+                         .count = HAUL_COUNT(packed, n),
+                         .packed = 1 };
     haul_type *type;
     packed *p;
     int32_t *values;
@@ -183,7 +191,9 @@ static int64_t holds_pointer(const haul_here *here)
 
 TEST(tags, numbers_in_the_place_of_pointers_travel_and_come_back)
 {
-    static const haul_field fields[] = { HAUL_ADDRESS(boxed, slot, .target = &boxed_type, .when = HAUL_WHEN_FN(holds_pointer), .else_raw = 1, .tag_bits = TAGS) };
+    static const haul_field fields[] = { HAUL_ADDRESS(boxed, slot, .target = &boxed_type,
+                                                      .when = HAUL_WHEN_FN(holds_pointer),
+                                                      .else_raw = 1, .tag_bits = TAGS) };
     const double number = -0.1;
     boxed *root, *leaf;
     if (!HAS_ROOM)
@@ -481,7 +491,8 @@ TEST(tags, every_allocation_for_tagged_pointers_can_fail_H1_H2)
 
 TEST(tags, tag_bits_that_every_address_has_are_refused)
 {
-    haul_field field = HAUL_ADDRESS(stamped, next, .target = &stamped_type, .tag_bits = TAGS | 0x1000);
+    haul_field field =
+        HAUL_ADDRESS(stamped, next, .target = &stamped_type, .tag_bits = TAGS | 0x1000);
     CHECK_STATUS(type_make("stamped", sizeof(stamped), &field, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
     CHECK_STR(type_error()->path, "stamped.next");
@@ -490,7 +501,6 @@ TEST(tags, tag_bits_that_every_address_has_are_refused)
     field.tag_bits = TAGS | 63;
     CHECK_STATUS(type_make("stamped", sizeof(stamped), &field, 1, &stamped_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(stamped_type), HAUL_ERROR_TYPE);
-    CHECK_HAS(type_error()->text,
-              "Tag bits up to 63 want a target that is aligned above them");
+    CHECK_HAS(type_error()->text, "Tag bits up to 63 want a target that is aligned above them");
     haul_type_free(&stamped_type);
 }

@@ -36,7 +36,8 @@ static void ticket_open(void)
 {
     haul_field fields[] = {
         HAUL_ADDRESS(ticket, next, .target = &ticket_type, .tag_bits = HAUL_HIGH_TAGS),
-        HAUL_ADDRESS(ticket, other, .target = &ticket_type, .ownership = HAUL_BORROWED, .tag_bits = HAUL_HIGH_TAGS),
+        HAUL_ADDRESS(ticket, other, .target = &ticket_type, .ownership = HAUL_BORROWED,
+                     .tag_bits = HAUL_HIGH_TAGS),
     };
     fields[0].packed = fields[1].packed = 1;
     CHECK_STATUS(type_make("ticket", sizeof(ticket), fields, 2, &ticket_type), HAUL_OK);

@@ -101,7 +101,7 @@ typedef struct wife {
 static haul_type *husband_type, *wife_type;
 static const haul_field husband_fields[] = { HAUL_OBJECT(husband, partner, &wife_type) };
 static const haul_field wife_fields[] = { HAUL_OBJECT(wife, partner, &husband_type),
-                                      HAUL_STRING(wife, name) };
+                                          HAUL_STRING(wife, name) };
 
 TEST(type, commit_takes_in_types_that_point_to_each_other)
 {
@@ -147,7 +147,7 @@ typedef struct vec {
 TEST(type, an_end_pointer_is_a_slot_that_is_not_followed)
 {
     static const haul_field fields[] = { HAUL_ARRAY(vec, begin, HAUL_UNTIL(vec, end)),
-                                     HAUL_SKIP(vec, cap) };
+                                         HAUL_SKIP(vec, cap) };
     haul_type *type = made("vec", sizeof(vec), fields, 2);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slot_count, 2);
@@ -170,9 +170,9 @@ typedef struct csr {
 TEST(type, an_end_can_be_the_begin_or_the_end_of_another_array)
 {
     static const haul_field chain[] = { HAUL_ARRAY(csr, a, HAUL_UNTIL(csr, b)),
-                                      HAUL_ARRAY(csr, b, HAUL_UNTIL(csr, c)) };
+                                        HAUL_ARRAY(csr, b, HAUL_UNTIL(csr, c)) };
     static const haul_field twice[] = { HAUL_ARRAY(csr, a, HAUL_UNTIL(csr, c)),
-                                      HAUL_ARRAY(csr, b, HAUL_UNTIL(csr, c)) };
+                                        HAUL_ARRAY(csr, b, HAUL_UNTIL(csr, c)) };
     haul_type *type = made("chain", sizeof(csr), chain, 2);
     const haul__walk *walk = committed(type);
     CHECK_EQ(walk->slot_count, 3);
@@ -196,7 +196,7 @@ static haul_type *oct_type;
 TEST(type, an_array_of_pointers_in_the_struct_is_a_slot_for_each)
 {
     static const haul_field fields[] = { HAUL_EACH(oct, child, .target = &oct_type),
-                                     HAUL_EACH(oct, label, .count = HAUL_TERMINATED) };
+                                         HAUL_EACH(oct, label, .count = HAUL_TERMINATED) };
     const haul__walk *walk;
     oct_type = made("oct", sizeof(oct), fields, 2);
     walk = committed(oct_type);
@@ -219,7 +219,7 @@ typedef struct wide {
 TEST(type, a_large_array_of_pointers_is_a_part_unless_its_shape_reads_the_struct)
 {
     static const haul_field fields[] = { HAUL_EACH(wide, row, .count = HAUL_FIXED(3)),
-                                     HAUL_EACH(wide, counted, .count = HAUL_COUNT(wide, n)) };
+                                         HAUL_EACH(wide, counted, .count = HAUL_COUNT(wide, n)) };
     haul_type *type = made("wide", sizeof(wide), fields, 2);
     const haul__walk *walk = committed(type), *one;
     CHECK_EQ(walk->part_count, 1);
@@ -257,11 +257,11 @@ typedef struct room {
 } room;
 static haul_type *corner_type, *box_type, *room_type;
 static const haul_field corner_fields[] = { HAUL_ARRAY(corner, at, HAUL_COUNT(corner, n)),
-                                        HAUL_OBJECT(corner, owner, &box_type) };
+                                            HAUL_OBJECT(corner, owner, &box_type) };
 static const haul_field box_fields[] = { HAUL_EMBED(box, corner, &corner_type),
-                                     HAUL_OBJECT(box, spare, &corner_type) };
+                                         HAUL_OBJECT(box, spare, &corner_type) };
 static const haul_field room_fields[] = { HAUL_EMBED(room, box, &box_type),
-                                      HAUL_EMBED(room, more, &box_type) };
+                                          HAUL_EMBED(room, more, &box_type) };
 
 TEST(type, embedded_structs_are_taken_in_with_their_names_and_selves)
 {
@@ -326,7 +326,8 @@ TEST(type, skipped_fields_of_embedded_structs_are_holes)
 {
     static const haul_field cache_fields[] = { HAUL_SKIP(cache, dropped) };
     haul_type *cache_type = made("cache", sizeof(cache), cache_fields, 1), *type;
-    haul_field fields[] = { HAUL_EMBED(holder, few, &cache_type), HAUL_EMBED(holder, many, &cache_type) };
+    haul_field fields[] = { HAUL_EMBED(holder, few, &cache_type),
+                            HAUL_EMBED(holder, many, &cache_type) };
     const haul__walk *walk;
     size_t size;
     type = made("holder", sizeof(holder), fields, 2);
@@ -356,7 +357,9 @@ TEST(type, pointers_to_pointers_keep_a_shape_for_each_level)
     static const haul_field fields[] = {
         HAUL_STRINGS(chars, argv, HAUL_TERMINATED),
         HAUL_ARRAYS(chars, rows, HAUL_COUNT(chars, n), HAUL_COUNT(chars, m)),
-        HAUL_ADDRESS(chars, cube, .levels = 3, .element_bytes = sizeof(***((chars *)0)->cube), .count = HAUL_COUNT(chars, n), .count2 = HAUL_COUNT(chars, m), .count3 = HAUL_FIXED(4))
+        HAUL_ADDRESS(chars, cube, .levels = 3, .element_bytes = sizeof(***((chars *)0)->cube),
+                     .count = HAUL_COUNT(chars, n), .count2 = HAUL_COUNT(chars, m),
+                     .count3 = HAUL_FIXED(4))
     };
     haul_type *type = made("chars", sizeof(chars), fields, 3);
     const haul__walk *walk = committed(type);
@@ -400,7 +403,8 @@ TEST(type, a_target_of_plain_elements_is_plain_bytes)
 
 TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
 {
-    haul_field fields[] = { HAUL_ARRAY(csr, a, HAUL_FIXED(1), .packed = 1), HAUL_ARRAY(csr, b, HAUL_ONE) };
+    haul_field fields[] = { HAUL_ARRAY(csr, a, HAUL_FIXED(1), .packed = 1),
+                            HAUL_ARRAY(csr, b, HAUL_ONE) };
     haul_type *type;
     const haul__walk *walk;
     fields[0].offset = 3;
@@ -543,7 +547,7 @@ TEST(type, queries_answer_the_same_before_and_after_commit)
     haul_type *type;
     size_t i, size, lower, extent, true_lower, true_extent;
     static const haul_field fields[] = { HAUL_SKIP(vec, begin), HAUL_RAW(vec, end),
-                                     HAUL_SKIP(vec, n) };
+                                         HAUL_SKIP(vec, n) };
     type = made("vec", sizeof(vec), fields, 3);
     for (i = 0; i < 2; i++) {
         CHECK_STATUS(haul_type_size(type, &size), HAUL_OK);

@@ -29,8 +29,8 @@ typedef struct node {
 
 static haul_type *node_type;
 static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type),
-                                      HAUL_ARRAY(node, values, HAUL_COUNT(node, n)),
-                                      HAUL_STRING(node, name) };
+                                          HAUL_ARRAY(node, values, HAUL_COUNT(node, n)),
+                                          HAUL_STRING(node, name) };
 
 static haul_type *made(const char *name, size_t bytes, const haul_field *fields, size_t count)
 {
@@ -131,7 +131,8 @@ TEST(type_faults, T2_alignments_that_are_none_are_refused)
 
 TEST(type_faults, T2_embedded_fields_stand_at_their_alignment)
 {
-    haul_type *line = type_new(&(const haul_struct){ .name = "line", .bytes = 64, .alignment = 64 });
+    haul_type *line =
+        type_new(&(const haul_struct){ .name = "line", .bytes = 64, .alignment = 64 });
     haul_field row = array_row();
     row.kind = HAUL_FIELD_EMBED;
     row.target = &line;
@@ -167,7 +168,7 @@ TEST(type_faults, T3_T4_fields_that_end_behind_the_struct_are_refused)
 TEST(type_faults, T5_T12_fields_that_overlap_are_refused)
 {
     haul_field rows[3] = { HAUL_ARRAY(node, values, HAUL_FIXED(1)), HAUL_STRING(node, name),
-                         HAUL_SKIP(node, n) };
+                           HAUL_SKIP(node, n) };
     rows[1].offset = rows[0].offset;
     refuse_rows(sizeof(node), rows, 2, "t.name", "overlaps field values");
     rows[1].packed = 1;
@@ -204,7 +205,7 @@ typedef struct shelf {
 TEST(type_faults, T5_T7_counts_are_not_read_from_pointers_of_embedded_structs)
 {
     haul_field rows[3] = { HAUL_EMBED(shelf, nodes, &node_type), HAUL_EMBED(shelf, one, &node_type),
-                         HAUL_ARRAY(shelf, values, HAUL_COUNT(shelf, one.n)) };
+                           HAUL_ARRAY(shelf, values, HAUL_COUNT(shelf, one.n)) };
     haul_type *type;
     static const size_t wrong[] = { offsetof(shelf, one.next), offsetof(shelf, one.name) - 1,
                                     5 * sizeof(node) + offsetof(node, name),
@@ -274,8 +275,7 @@ TEST(type_faults, T7_a_pointer_type_has_no_fields_to_count_with)
 
 TEST(type_faults, T7_end_pointers_are_pointers_of_the_struct)
 {
-    haul_field rows[2] = { HAUL_ARRAY(node, values, HAUL_UNTIL(node, end)),
-                         HAUL_SKIP(node, end) };
+    haul_field rows[2] = { HAUL_ARRAY(node, values, HAUL_UNTIL(node, end)), HAUL_SKIP(node, end) };
     haul_integer *end = &rows[0].count.field[0];
     refuse_rows(sizeof(node), rows, 2, "t.values", "overlaps field end");
     take_row(rows);
@@ -534,9 +534,8 @@ TEST(type_faults, T13_names_that_are_none_are_told_by_the_commit)
     refuse_name(NULL);
     for (i = 0; i < sizeof wrong / sizeof *wrong; i++)
         refuse_name(wrong[i]);
-    CHECK_STATUS(
-        type_make("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", sizeof(node), NULL, 0, &type),
-        HAUL_OK);
+    CHECK_STATUS(type_make("\xc3\xa9\xe2\x82\xac\xf0\x9f\x98\x80", sizeof(node), NULL, 0, &type),
+                 HAUL_OK);
     row.name = wrong[1];
     CHECK_STATUS(haul_type_add(type, &row, 1), HAUL_ERROR_ARGUMENT);
     CHECK_EQ(type_error()->status, HAUL_ERROR_ARGUMENT);
@@ -684,8 +683,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
                 haul_type_vector(random_below(&random, 5), odd_number(&random), odd_number(&random),
                                  types[i - 1], &types[i]);
             else
-                CHECK_STATUS(type_make(name, odd_number(&random), rows, count, &types[i]),
-                             HAUL_OK);
+                CHECK_STATUS(type_make(name, odd_number(&random), rows, count, &types[i]), HAUL_OK);
             if (types[i])
                 haul_type_size(types[i], &size);
         }
@@ -693,8 +691,7 @@ TEST(type_faults, random_rows_are_taken_or_refused_and_never_more)
             if (types[i]) {
                 haul_status status = haul_type_commit(types[i]);
                 CHECK(status == HAUL_OK || status == HAUL_ERROR_TYPE || status == HAUL_ERROR_LIMIT);
-                CHECK(status == HAUL_OK ||
-                      (type_error()->text[0] && type_error()->path[0]));
+                CHECK(status == HAUL_OK || (type_error()->text[0] && type_error()->path[0]));
                 taken += status == HAUL_OK;
             }
         for (i = 0; i < 4; i++)
@@ -733,8 +730,7 @@ static void finish(void *user)
 static haul_status make_structs(kit *k)
 {
     haul_field big = HAUL_STRING(node, name);
-    haul_status status =
-        type_make_in(k->context, "node", sizeof(node), node_fields, 2, &node_type);
+    haul_status status = type_make_in(k->context, "node", sizeof(node), node_fields, 2, &node_type);
     if (status == HAUL_OK)
         status = haul_type_add(node_type, &node_fields[2], 1);
     big.offset = 0;
@@ -763,7 +759,7 @@ static haul_status make_constructors(kit *k)
 static haul_status make_shelf(kit *k)
 {
     haul_field rows[3] = { HAUL_EMBED(shelf, nodes, &node_type), HAUL_EMBED(shelf, one, &node_type),
-                         HAUL_ADDRESS(shelf, values) };
+                           HAUL_ADDRESS(shelf, values) };
     rows[2].target = &k->both;
     return type_make_in(k->context, "shelf", sizeof(shelf), rows, 3, &k->shelf);
 }
@@ -854,9 +850,8 @@ static void prepare_open(void *user, fault_plan *plan)
 {
     kit *k = user;
     prepare_door(user, plan);
-    CHECK_STATUS(
-        type_make_in(k->context, "open", sizeof(node), node_fields, 1, &k->far_away),
-        HAUL_OK);
+    CHECK_STATUS(type_make_in(k->context, "open", sizeof(node), node_fields, 1, &k->far_away),
+                 HAUL_OK);
 }
 
 static void check_add(void *user, haul_status status)
@@ -905,7 +900,8 @@ TEST(type_faults, T8_a_handle_of_what_is_no_living_type_is_refused_wherever_it_s
     static uint64_t zeros[256];
     haul_type *stranger = (haul_type *)(void *)zeros, *type;
     haul_case cases[] = { { 7, &stranger, 0 } };
-    haul_field rows[] = { HAUL_ADDRESS(node, values), HAUL_ADDRESS(node, next, .type_switch = HAUL_SWITCH(node, n, cases)) };
+    haul_field rows[] = { HAUL_ADDRESS(node, values),
+                          HAUL_ADDRESS(node, next, .type_switch = HAUL_SWITCH(node, n, cases)) };
     rows[0].target = &stranger;
     refuse_row(rows, "is not that of a living type");
     rows[0].kind = HAUL_FIELD_EMBED;
@@ -930,7 +926,7 @@ typedef struct wide {
 TEST(type_faults, T5_T7_a_count_that_reaches_into_a_large_embedded_array_is_seen_there)
 {
     haul_field rows[] = { HAUL_EMBED(wide, rows, &node_type),
-                        HAUL_ARRAY(wide, values, HAUL_COUNT(wide, low)) };
+                          HAUL_ARRAY(wide, values, HAUL_COUNT(wide, low)) };
     haul_type *type;
     node_type = made("node", sizeof(node), node_fields, 3);
     rows[1].count.field[0].offset = offsetof(wide, rows) - 4;
@@ -949,7 +945,7 @@ TEST(type_faults, T5_T7_a_count_that_reaches_into_a_large_embedded_array_is_seen
 TEST(type_faults, T7_ends_of_two_pairs_do_not_overlap)
 {
     haul_field rows[2] = { HAUL_ARRAY(node, next, HAUL_UNTIL(node, end), .packed = 1),
-                         HAUL_ARRAY(node, values, HAUL_UNTIL(node, end), .packed = 1) };
+                           HAUL_ARRAY(node, values, HAUL_UNTIL(node, end), .packed = 1) };
     haul_type *type = made("t", sizeof(node), rows, 2);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK); /* one end for both */
     CHECK_EQ(haul__type_walk(type)->slot_count, 3);
@@ -996,22 +992,25 @@ static haul_status make_crowd(kit *k)
 {
     static const haul_case cases[] = { { 1, &node_type, 0 }, { 2, &crowd_type, 0 } };
     static const haul_field each = { .when = HAUL_DIFFERS(crowd, kind, 9) };
-    haul_field rows[] = { HAUL_POINTERS(crowd, rows, &node_type, HAUL_COUNT(crowd, count), .each_pointer = &each),
-                        HAUL_ADDRESS(crowd, fixed[0], .levels = 2, .target = &node_type, .count = HAUL_COUNT(crowd, count), .each_pointer = &each),
-                        HAUL_EACH(crowd, many, .target = &node_type),
-                        HAUL_ARRAY(crowd, begin, HAUL_UNTIL(crowd, end), .when = HAUL_EQUALS(crowd, kind, 1)),
-                        HAUL_EMBED(crowd, u.inside, &node_type, .when = HAUL_EQUALS(crowd, kind, 1)),
-                        HAUL_ARRAY(crowd, u.values, HAUL_COUNT(crowd, count), .when = HAUL_EQUALS(crowd, kind, 3), .tag_bits = 1),
-                        HAUL_RAW(crowd, u.bytes, .when = HAUL_EQUALS(crowd, kind, 2)),
-                        HAUL_RAW(crowd, plain, .transfer = HAUL_COPYIN),
-                        HAUL_TAIL(crowd, tail, HAUL_COUNT(crowd, count)) };
+    haul_field rows[] = {
+        HAUL_POINTERS(crowd, rows, &node_type, HAUL_COUNT(crowd, count), .each_pointer = &each),
+        HAUL_ADDRESS(crowd, fixed[0], .levels = 2, .target = &node_type,
+                     .count = HAUL_COUNT(crowd, count), .each_pointer = &each),
+        HAUL_EACH(crowd, many, .target = &node_type),
+        HAUL_ARRAY(crowd, begin, HAUL_UNTIL(crowd, end), .when = HAUL_EQUALS(crowd, kind, 1)),
+        HAUL_EMBED(crowd, u.inside, &node_type, .when = HAUL_EQUALS(crowd, kind, 1)),
+        HAUL_ARRAY(crowd, u.values, HAUL_COUNT(crowd, count), .when = HAUL_EQUALS(crowd, kind, 3),
+                   .tag_bits = 1),
+        HAUL_RAW(crowd, u.bytes, .when = HAUL_EQUALS(crowd, kind, 2)),
+        HAUL_RAW(crowd, plain, .transfer = HAUL_COPYIN),
+        HAUL_TAIL(crowd, tail, HAUL_COUNT(crowd, count))
+    };
     haul_field choice = HAUL_ADDRESS(crowd, begin, .type_switch = HAUL_SWITCH(crowd, kind, cases));
-    haul_status status =
-        type_make_in(k->context, "node", sizeof(node), node_fields, 3, &node_type);
+    haul_status status = type_make_in(k->context, "node", sizeof(node), node_fields, 3, &node_type);
     rows[1].bytes = sizeof(((crowd *)0)->fixed);
     if (status == HAUL_OK)
-        status = type_make_in(k->context, "crowd", sizeof(crowd), rows,
-                                     sizeof rows / sizeof *rows, &crowd_type);
+        status = type_make_in(k->context, "crowd", sizeof(crowd), rows, sizeof rows / sizeof *rows,
+                              &crowd_type);
     if (status == HAUL_OK)
         status = type_make_in(k->context, "chosen", sizeof(crowd), &choice, 1, &k->leaf);
     return status;

@@ -180,8 +180,7 @@ TEST(words, of_a_constructor_that_fails_stand_on_its_old_type)
             CHECK_STATUS(constructors[i].call(old, &new_type), constructors[i].status);
             CHECK(new_type == NULL);
             if (committed)
-                check_words(type_error(), constructors[i].status, "",
-                            constructors[i].shared);
+                check_words(type_error(), constructors[i].status, "", constructors[i].shared);
             else
                 check_words(type_error(), constructors[i].status, "old",
                             words_here(constructors[i].words));
@@ -200,8 +199,7 @@ TEST(words, name_the_row_and_the_type_that_has_no_name)
     haul_type *type;
     CHECK_STATUS(type_make("rows", 16, rows, 2, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
-    check_words(type_error(), HAUL_ERROR_TYPE, "rows",
-                "Field 1, at offset 8, has no name");
+    check_words(type_error(), HAUL_ERROR_TYPE, "rows", "Field 1, at offset 8, has no name");
     haul_type_free(&type);
     CHECK_STATUS(type_make(NULL, 16, NULL, 0, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
@@ -235,8 +233,7 @@ TEST(words, of_an_instance_that_cannot_be_stand_on_its_container)
     check_words(type_error(), HAUL_ERROR_STATE, "", "no container");
     CHECK_STATUS(haul_type_instance(box, 1, &nameless, argument, &instance), HAUL_OK);
     CHECK_STATUS(haul_type_commit(instance), HAUL_ERROR_TYPE);
-    check_words(type_error(), HAUL_ERROR_TYPE, "box<closed>",
-                "Parameter 0 has no name");
+    check_words(type_error(), HAUL_ERROR_TYPE, "box<closed>", "Parameter 0 has no name");
     haul_type_free(&instance);
     haul_type_free(&box);
     haul_type_free(&closed);

@@ -358,7 +358,7 @@ static int64_t chosen_count(const haul_here *here)
 }
 
 static haul_field row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
-                       int chosen_only)
+                         int chosen_only)
 {
     static const haul_count chosen = HAUL_COUNT_FN(chosen_count);
     haul_field row;
