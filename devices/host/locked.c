@@ -120,67 +120,44 @@ static void store_word(unsigned char *at, unsigned word_bytes, uint64_t value)
         memcpy(at, &narrow, sizeof narrow);
 }
 
-static int is_plain(const haul_segment *segment)
-{
-    return segment->slots == 0 && segment->mask == UINT16_MAX;
-}
-
 static int is_slot(const haul_segment *segment, uint32_t at, unsigned word_bytes)
 {
     return at / word_bytes < 64 && (segment->slots >> at / word_bytes & 1);
 }
 
-static int crosses(const haul_segment *segment, uint32_t byte)
-{
-    return segment->mask == UINT16_MAX || (segment->mask >> byte & 1);
-}
-
-/* 1: a pointer has changed. */
-static int pull_segment(unsigned char *arena, const haul_segment *segment,
-                        const haul_attachment *attachments, unsigned word_bytes)
+/* From the source into the arena. 1: a pointer has changed. */
+static int pull_word(unsigned char *arena, const haul_segment *segment, uint32_t at,
+                     const haul_attachment *attachment, unsigned word_bytes)
 {
     const unsigned char *from = (const unsigned char *)(uintptr_t)segment->from;
-    const haul_attachment *attachment = attachments + segment->first;
     unsigned char *to = arena + segment->to;
-    uint32_t at, byte;
-    int changed = 0;
-    if (is_plain(segment)) {
-        memcpy(to, from, segment->bytes);
-        return 0;
-    }
-    for (at = 0; at < segment->bytes; at += word_bytes) {
-        if (is_slot(segment, at, word_bytes)) {
-            changed |= load_word(from + at, word_bytes) != attachment->here;
-            store_word(to + at, word_bytes, attachment++->there);
-            continue;
-        }
-        for (byte = at; byte < at + word_bytes; byte++)
-            to[byte] = crosses(segment, byte) ? from[byte] : 0;
-    }
-    return changed;
-}
-
-/* Equal bytes are not written: they may lie on a page that is not writable. */
-static void put_word(unsigned char *to, const unsigned char *from, const haul_segment *segment,
-                     uint32_t at, unsigned word_bytes)
-{
     uint32_t byte;
-    if (segment->mask == UINT16_MAX && memcmp(to + at, from + at, word_bytes) == 0)
-        return;
-    for (byte = at; byte < at + word_bytes; byte++)
-        if (crosses(segment, byte) && to[byte] != from[byte])
-            to[byte] = from[byte];
+    if (attachment) {
+        store_word(to + at, word_bytes, attachment->there);
+        return load_word(from + at, word_bytes) != attachment->here;
+    }
+    if (segment->mask == UINT16_MAX)
+        memcpy(to + at, from + at, word_bytes);
+    else
+        for (byte = at; byte < at + word_bytes; byte++)
+            to[byte] = segment->mask >> byte & 1 ? from[byte] : 0;
+    return 0;
 }
 
-static void push_segment(const unsigned char *arena, const haul_segment *segment,
-                         unsigned word_bytes)
+/* From the arena into the source, except pointers. Equal bytes are not written: they may lie on a
+ * page that is not writable. */
+static int push_word(unsigned char *arena, const haul_segment *segment, uint32_t at,
+                     const haul_attachment *attachment, unsigned word_bytes)
 {
     unsigned char *to = (unsigned char *)(uintptr_t)segment->from;
     const unsigned char *from = arena + segment->to;
-    uint32_t at;
-    for (at = 0; at < segment->bytes; at += word_bytes)
-        if (!is_slot(segment, at, word_bytes))
-            put_word(to, from, segment, at, word_bytes);
+    uint32_t byte;
+    if (attachment || memcmp(to + at, from + at, word_bytes) == 0)
+        return 0;
+    for (byte = at; byte < at + word_bytes; byte++)
+        if ((segment->mask == UINT16_MAX || segment->mask >> byte & 1) && to[byte] != from[byte])
+            to[byte] = from[byte];
+    return 0;
 }
 
 /* Is the range locked? *last: the index of the last range found. */
@@ -247,31 +224,47 @@ static haul_status find_lists(haul__host *host, const char *verb, const haul_cro
     return HAUL_OK;
 }
 
+typedef int cross_word(unsigned char *arena, const haul_segment *segment, uint32_t at,
+                       const haul_attachment *attachment, unsigned word_bytes);
+
+/* *changed: a pointer has changed. */
+static haul_status cross(haul__host *host, const char *verb, const haul_crossing *crossing,
+                         cross_word *each, int *changed)
+{
+    const unsigned bytes = crossing->word_bytes;
+    lists found = { NULL, NULL, NULL };
+    haul_status status = find_lists(host, verb, crossing, &found);
+    uint64_t i;
+    *changed = 0;
+    if (status != HAUL_OK)
+        return status;
+    for (i = 0; i < crossing->segment_count; i++) {
+        const haul_segment *segment = &found.segments[i];
+        const haul_attachment *next = found.attachments + segment->first;
+        uint32_t at;
+        for (at = 0; at < segment->bytes; at += bytes)
+            *changed |=
+                each(found.arena, segment, at, is_slot(segment, at, bytes) ? next++ : NULL, bytes);
+    }
+    return HAUL_OK;
+}
+
 haul_status haul__host_pull(void *state, const haul_crossing *crossing)
 {
     haul__host *host = state;
-    lists found;
-    haul_status status = find_lists(host, "pull", crossing, &found);
-    uint64_t i;
-    if (status != HAUL_OK)
-        return status;
-    for (i = 0; i < crossing->segment_count; i++)
-        if (pull_segment(found.arena, &found.segments[i], found.attachments, crossing->word_bytes))
-            *crossing->changed = 1;
-    host->counters.pulls++;
-    return HAUL_OK;
+    int changed;
+    haul_status status = cross(host, "pull", crossing, pull_word, &changed);
+    if (changed)
+        *crossing->changed = 1;
+    host->counters.pulls += status == HAUL_OK;
+    return status;
 }
 
 haul_status haul__host_push(void *state, const haul_crossing *crossing)
 {
     haul__host *host = state;
-    lists found;
-    haul_status status = find_lists(host, "push", crossing, &found);
-    uint64_t i;
-    if (status != HAUL_OK)
-        return status;
-    for (i = 0; i < crossing->segment_count; i++)
-        push_segment(found.arena, &found.segments[i], crossing->word_bytes);
-    host->counters.pushes++;
-    return HAUL_OK;
+    int changed;
+    haul_status status = cross(host, "push", crossing, push_word, &changed);
+    host->counters.pushes += status == HAUL_OK;
+    return status;
 }

@@ -26,7 +26,7 @@ static int comes_back(const haul__contents *c, size_t at)
 static int bytes_hold(const haul__contents *c, uint64_t word, const unsigned char *memory,
                       size_t first, size_t end, int64_t *is)
 {
-    const size_t at = HAUL__GUARD_ADDRESS(word) - (uintptr_t)c->base;
+    const size_t at = HAUL__READ_ADDRESS(word) - (uintptr_t)c->base;
     unsigned char bytes[HAUL__READ_MAX];
     unsigned i;
     int hold = 1;
@@ -47,7 +47,7 @@ static haul_status refuse(const haul__contents *c, uint64_t word, int64_t is, ha
     char path[HAUL_PATH_BYTES];
     haul_status status = haul__refuse_read(error, word, haul__read_value(&c->reads, word), is);
     snprintf(path, sizeof path, "arena+%zu",
-             (size_t)(HAUL__GUARD_ADDRESS(word) - (uintptr_t)c->base));
+             (size_t)(HAUL__READ_ADDRESS(word) - (uintptr_t)c->base));
     haul__set_path(error->path, path);
     return status;
 }
@@ -57,7 +57,7 @@ int haul__contents_have_reads(const haul__contents *c, size_t at, size_t bytes)
     const size_t i =
         c->lets_change ? c->reads.count : haul__first_read(&c->reads, (uintptr_t)c->base + at);
     return i < c->reads.count &&
-           HAUL__GUARD_ADDRESS(c->reads.words[i]) - (uintptr_t)c->base < at + bytes;
+           HAUL__READ_ADDRESS(c->reads.words[i]) - (uintptr_t)c->base < at + bytes;
 }
 
 haul_status haul__contents_check_reads(const haul__contents *c, const unsigned char *memory,
@@ -69,7 +69,7 @@ haul_status haul__contents_check_reads(const haul__contents *c, const unsigned c
         return HAUL_OK;
     for (i = haul__first_read(&c->reads, (uintptr_t)c->base + at); i < c->reads.count; i++) {
         const uint64_t word = c->reads.words[i];
-        const size_t place = HAUL__GUARD_ADDRESS(word) - (uintptr_t)c->base;
+        const size_t place = HAUL__READ_ADDRESS(word) - (uintptr_t)c->base;
         int64_t is;
         if (place >= at + bytes)
             break;

@@ -139,7 +139,7 @@ void haul__context_wake_pool(haul_context *context, size_t bytes)
 
 static void forget_warm(haul_context *context)
 {
-    forget_notes(context, &context->guards);
+    forget_notes(context, &context->reads);
     forget_notes(context, &context->calls);
     if (context->has_warm)
         haul__map_close(&context->warm);

@@ -69,7 +69,7 @@ struct haul_context {
     haul__table table;
     int has_warm;
     haul__map warm; /* an empty map saved for the next plan */
-    haul__notes guards, calls;
+    haul__notes reads, calls;
     haul__listener listener;
     haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */

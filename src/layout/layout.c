@@ -299,13 +299,13 @@ static int dependent_before(const void *a, const void *b)
 
 static void sort_dependents(haul__found *found)
 {
-    size_t i, kept = 0;
+    size_t i, left = 0;
     haul__sort(found->dependents, found->dependent_count, sizeof *found->dependents,
                dependent_before);
     for (i = 0; i < found->dependent_count; i++)
-        if (kept == 0 || dependent_before(&found->dependents[kept - 1], &found->dependents[i]))
-            found->dependents[kept++] = found->dependents[i];
-    found->dependent_count = kept;
+        if (left == 0 || dependent_before(&found->dependents[left - 1], &found->dependents[i]))
+            found->dependents[left++] = found->dependents[i];
+    found->dependent_count = left;
 }
 
 static int is_before_pointer(const void *empty, size_t i, uint64_t pointer)

@@ -61,8 +61,8 @@ typedef struct haul__simple {
 } haul__simple;
 
 typedef struct haul__block {
-    uint64_t base;  /* granules placed before this block */
-    uint64_t guard; /* hash of its pointers at the first pack (haul__guard_add) */
+    uint64_t base; /* granules placed before this block */
+    uint64_t hash; /* hash of its pointers at the first pack (haul__hash_add) */
     /* uniform: for an object that reaches in from the block before, its number of granules there
      * (ragged: of words), else 0; full: the rank of the first cell */
     uint64_t carry;
@@ -148,9 +148,9 @@ HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t word)
 
 /* The hash of a block's pointers, in order: a polynomial at an odd number. An exchange of two
  * pointers always changes it; any other change goes unseen only by chance. */
-HAUL__INLINE uint64_t haul__guard_add(uint64_t guard, uintptr_t value)
+HAUL__INLINE uint64_t haul__hash_add(uint64_t hash, uintptr_t value)
 {
-    return guard * UINT64_C(0x9e3779b97f4a7c15) + value;
+    return hash * UINT64_C(0x9e3779b97f4a7c15) + value;
 }
 
 /* ---- After layout. */

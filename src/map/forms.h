@@ -9,9 +9,6 @@
  * live granules can turn uniform; any block except a full one can turn mixed. The old block is
  * gone. NULL: out of memory, and nothing has changed. */
 haul__block *haul__map_turn(haul__map *map, uintptr_t address, haul__block *block, uint32_t form);
-/* The uniform form of a simple type. *kind becomes the map's copy, with the map's memory for far
- * slots. HAUL__NO_FORM: there are too many types; 0: out of memory. */
-uint32_t haul__map_form(haul__map *map, haul__simple *kind);
 
 /* The slots of one cell: while marking, and after layout. */
 uint64_t haul__marked_slots(const haul__map *map, const haul__block *block, unsigned number);

@@ -1,6 +1,6 @@
 /* The result of discovery: the map, and lists of all that bits in the map cannot tell.
  *
- *   guards, calls   the read set: values that discovery read, and answers of callbacks; they must
+ *   reads, calls    the read set: values that discovery read, and answers of callbacks; they must
  *                   not change while the plan is in use
  *   special         special words: pointers and other words that no slot bit tells
  *   dependents      objects to rebuild
@@ -14,36 +14,36 @@
 #include "haul/type.h"
 #include "map/map.h"
 
-/* A guard is an entry of the read set: a number that a count was worked out from, or the terminator
- * that ended an array. It must be the same when the plan is used again. Most values are small, and
- * the guard takes one word:
+/* An entry of the read set, a read for short: a number that a count was worked out from, or the
+ * terminator that ended an array. It must be the same when the plan is used again. Most values are
+ * small, and the read takes one word:
  *
  *   | value, 14 bits, signed | log2 of its bytes, 2 bits | address, 48 bits |
  *
- * A larger value stands in the word before its guard, which has HAUL__GUARD_FAR in its place. So
- * guards are read from the last one to the first. */
-#define HAUL__GUARD_FAR 0x2000u
-#define HAUL__GUARD_VALUE (2 * HAUL__GUARD_FAR - 1)
-#define HAUL__GUARD_ADDRESS(guard) ((uintptr_t)((guard)&UINT64_C(0x0000ffffffffffff)))
-#define HAUL__GUARD_PLACE(guard) ((guard)&UINT64_C(0x0003ffffffffffff)) /* address and width */
+ * A larger value stands in the word before its read, which has HAUL__READ_FAR in its place. So
+ * loops go from the last read to the first. */
+#define HAUL__READ_FAR 0x2000u
+#define HAUL__READ_VALUE (2 * HAUL__READ_FAR - 1)
+#define HAUL__READ_ADDRESS(read) ((uintptr_t)((read)&UINT64_C(0x0000ffffffffffff)))
+#define HAUL__READ_PLACE(read) ((read)&UINT64_C(0x0003ffffffffffff)) /* address and width */
 
-HAUL__INLINE int haul__guard_is_small(int64_t value)
+HAUL__INLINE int haul__read_is_small(int64_t value)
 {
-    return value > -(int64_t)HAUL__GUARD_FAR && value < (int64_t)HAUL__GUARD_FAR;
+    return value > -(int64_t)HAUL__READ_FAR && value < (int64_t)HAUL__READ_FAR;
 }
 
-/* `bytes` is 1, 2, 4 or 8. A value that is not small becomes HAUL__GUARD_FAR. */
-HAUL__INLINE uint64_t haul__guard_of(uintptr_t address, unsigned bytes, int64_t value)
+/* `bytes` is 1, 2, 4 or 8. A value that is not small becomes HAUL__READ_FAR. */
+HAUL__INLINE uint64_t haul__read_of(uintptr_t address, unsigned bytes, int64_t value)
 {
     const uint64_t small =
-        haul__guard_is_small(value) ? (uint64_t)value & HAUL__GUARD_VALUE : HAUL__GUARD_FAR;
+        haul__read_is_small(value) ? (uint64_t)value & HAUL__READ_VALUE : HAUL__READ_FAR;
     return (uint64_t)address | (uint64_t)((bytes >> 1) - (bytes >> 3)) << 48 | small << 50;
 }
 
-/* The value of a small guard. */
-HAUL__INLINE int64_t haul__guard_value(uint64_t guard)
+/* The value of a small read. */
+HAUL__INLINE int64_t haul__small_read(uint64_t read)
 {
-    return (int64_t)(guard >> 50 ^ HAUL__GUARD_FAR) - (int64_t)HAUL__GUARD_FAR;
+    return (int64_t)(read >> 50 ^ HAUL__READ_FAR) - (int64_t)HAUL__READ_FAR;
 }
 
 /* The part of a callback's call that many calls share. */
@@ -98,8 +98,8 @@ typedef struct haul__dependent {
 
 typedef struct haul__found {
     haul__map map;
-    uint64_t *guards;
-    size_t guard_count, guard_capacity;
+    uint64_t *reads;
+    size_t read_count, read_capacity;
     uint64_t *calls; /* haul__call records, packed (walk/callbacks.c) */
     size_t call_words, call_capacity;
     haul__site *sites;

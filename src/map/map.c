@@ -333,30 +333,25 @@ static int is_alike(const haul__simple *a, const haul__simple *b)
     return !a->far || memcmp(a->far, b->far, sizeof *a->far) == 0;
 }
 
-static int keep_simple(haul__map *map, uint32_t form, const haul__simple *kind)
+uint32_t haul__map_form(haul__map *map, haul__simple *simple)
 {
-    haul__simple *kept = &map->simple[form / 2];
-    if (kind->far && !map->far)
-        map->far = haul__allocate(&map->allocator, FAR_BYTES, sizeof(uint64_t));
-    if (kind->far && !map->far)
-        return 0;
-    *kept = *kind;
-    if (kind->far)
-        kept->far = memcpy(&map->far[form / 2], kind->far, sizeof *kind->far);
-    map->next_form = form + 2;
-    return 1;
-}
-
-uint32_t haul__map_form(haul__map *map, haul__simple *kind)
-{
-    uint32_t form;
-    for (form = HAUL__FIRST_KIND; form < map->next_form && !is_alike(&map->simple[form / 2], kind);
-         form += 2)
-        ;
+    uint32_t form = HAUL__FIRST_KIND;
+    haul__simple *own;
+    while (form < map->next_form && !is_alike(&map->simple[form / 2], simple))
+        form += 2;
     if (form > HAUL__LAST_KIND)
         return HAUL__NO_FORM;
-    if (form == map->next_form && !keep_simple(map, form, kind))
-        return 0;
-    *kind = map->simple[form / 2];
+    own = &map->simple[form / 2];
+    if (form == map->next_form) {
+        if (simple->far && !map->far)
+            map->far = haul__allocate(&map->allocator, FAR_BYTES, sizeof(uint64_t));
+        if (simple->far && !map->far)
+            return 0;
+        *own = *simple;
+        if (simple->far)
+            own->far = memcpy(&map->far[form / 2], simple->far, sizeof *simple->far);
+        map->next_form = form + 2;
+    }
+    *simple = *own;
     return form;
 }

@@ -127,4 +127,8 @@ HAUL__INLINE const haul__simple *haul__simple_of(const haul__map *map, const hau
     return &map->simple[block->form / 2];
 }
 
+/* The uniform form of a simple type. *simple becomes the map's copy, with the map's memory for far
+ * slots. HAUL__NO_FORM: there are too many types; 0: out of memory. */
+uint32_t haul__map_form(haul__map *map, haul__simple *simple);
+
 #endif

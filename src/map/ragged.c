@@ -84,7 +84,7 @@ uint64_t haul__ragged_slots(const haul__map *map, const haul__block *block, unsi
     return slots;
 }
 
-uint32_t haul__halved(const haul__block *block, unsigned number)
+uint32_t haul__ragged_halves(const haul__block *block, unsigned number)
 {
     const uint64_t live = haul__ragged_live(block, number, 1);
     return haul__any_word(live) & ~haul__both_words(live);

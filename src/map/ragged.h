@@ -31,7 +31,8 @@ uint64_t haul__ragged_live(const haul__block *block, unsigned number, int is_pla
 uint64_t haul__ragged_slots(const haul__map *map, const haul__block *block, unsigned number,
                             int is_placed);
 
-/* After layout: the live bytes of a granule. */
+/* After layout: the granules of a cell with one live word, and the live bytes of a granule. */
+uint32_t haul__ragged_halves(const haul__block *block, unsigned number);
 uint16_t haul__ragged_mask(const haul__block *block, unsigned granule);
 
 /* Ends marking: cells get live granules, and the starts move behind the cells. Answers the number

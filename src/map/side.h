@@ -4,7 +4,7 @@
 #ifndef HAUL_MAP_SIDE_H
 #define HAUL_MAP_SIDE_H
 
-#include "map/map.h"
+#include "map/ragged.h"
 
 #define HAUL__FULL_MASK ((uint16_t)((1u << HAUL__GRANULE) - 1u)) /* every byte of a granule */
 #define HAUL__LOW_MASK ((uint16_t)((1u << HAUL__WORD) - 1u))     /* of its first word */
@@ -121,14 +121,11 @@ HAUL__INLINE uint32_t haul__halves(const haul__block *block, unsigned number)
     return block->side && block->side->halves ? block->side->halves[number] : 0;
 }
 
-/* ragged.c: the granules of a ragged block's cell with one live word. */
-uint32_t haul__halved(const haul__block *block, unsigned number);
-
 /* The granules of a cell that may be live in part, in a block with haul__has_masks. */
 HAUL__INLINE uint32_t haul__masked(const haul__block *block, unsigned number)
 {
     if (HAUL__UNLIKELY(block->words) && !haul__masks(block, number / HAUL__PAGE_CELLS))
-        return haul__halved(block, number);
+        return haul__ragged_halves(block, number);
     return haul__masked_by_page(block, number) | haul__halves(block, number);
 }
 

@@ -11,9 +11,9 @@
 #include "pack/stale.h"
 #include "pack/translate.h"
 
-#define FEW_GUARDS ((size_t)1024) /* up to this number, guards are compared without a sorted list */
-#define CELLS_AHEAD 24u           /* the map's cell of a guard is fetched this many guards ahead, */
-#define BYTES_AHEAD 12u           /* and the bytes that arrived for it, this many ahead */
+#define FEW_READS ((size_t)1024) /* up to this number, reads are compared without a sorted list */
+#define CELLS_AHEAD 24u          /* the map's cell of a read is fetched this many reads ahead, */
+#define BYTES_AHEAD 12u          /* and the bytes that arrived for it, this many ahead */
 
 /* A piece of an arena, in `memory`, and the source range that it will be written to. */
 typedef struct window {
@@ -65,14 +65,14 @@ static int may_not_change(const haul_plan *plan, uintptr_t address)
 
 HAUL__INLINE int64_t value_of(const haul__read_set *reads, uint64_t word)
 {
-    return word >> 50 == HAUL__GUARD_FAR ? haul__read_value(reads, word) : haul__guard_value(word);
+    return word >> 50 == HAUL__READ_FAR ? haul__read_value(reads, word) : haul__small_read(word);
 }
 
 /* Compares byte by byte. *is: the value that the field would get. */
 static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const window *w,
                       int64_t *is)
 {
-    const uintptr_t address = HAUL__GUARD_ADDRESS(word);
+    const uintptr_t address = HAUL__READ_ADDRESS(word);
     unsigned char bytes[HAUL__READ_MAX];
     unsigned i;
     int hold = 1;
@@ -90,7 +90,7 @@ static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const
 
 static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, const window *w)
 {
-    const uintptr_t address = HAUL__GUARD_ADDRESS(word), bytes = haul__read_bytes(word);
+    const uintptr_t address = HAUL__READ_ADDRESS(word), bytes = haul__read_bytes(word);
     const unsigned char *there = find_byte(plan, w, address);
     haul_status status;
     int64_t is;
@@ -113,7 +113,7 @@ static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr
         const uintptr_t end = address + block->side->ends[i];
         const unsigned char *there = byte_in(plan, w, block, end);
         if (there && *there != 0)
-            status = check_read(plan, haul__guard_of(end, 1, 0), 0, w);
+            status = check_read(plan, haul__read_of(end, 1, 0), 0, w);
     }
     return status;
 }
@@ -124,7 +124,7 @@ static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end
     haul_status status = HAUL_OK;
     size_t i;
     for (i = haul__first_read(reads, first); i < reads->count && status == HAUL_OK; i++) {
-        if (HAUL__GUARD_ADDRESS(reads->words[i]) >= end)
+        if (HAUL__READ_ADDRESS(reads->words[i]) >= end)
             break;
         status = check_read(plan, reads->words[i], value_of(reads, reads->words[i]), w);
     }
@@ -133,7 +133,7 @@ static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end
 
 int haul__has_read_set(const haul_plan *plan)
 {
-    return plan->found.guard_count > 0 || plan->found.map.side_bytes > 0;
+    return plan->found.read_count > 0 || plan->found.map.side_bytes > 0;
 }
 
 haul_status haul__prepare_read_set(haul_plan *plan)
@@ -145,7 +145,7 @@ haul_status haul__prepare_read_set(haul_plan *plan)
 
 haul_status haul__prepare_update(haul_plan *plan)
 {
-    return plan->found.guard_count <= FEW_GUARDS ? HAUL_OK : haul__prepare_read_set(plan);
+    return plan->found.read_count <= FEW_READS ? HAUL_OK : haul__prepare_read_set(plan);
 }
 
 static uintptr_t address_of(const haul_plan *plan, size_t block)
@@ -158,7 +158,7 @@ int haul__piece_is_read(const haul_plan *plan, const haul__piece *piece)
     size_t i;
     if (piece->first < piece->end) {
         i = haul__first_read(&plan->reads, address_of(plan, piece->first));
-        if (i < plan->reads.count && HAUL__GUARD_ADDRESS(plan->reads.words[i]) <=
+        if (i < plan->reads.count && HAUL__READ_ADDRESS(plan->reads.words[i]) <=
                                          address_of(plan, piece->end - 1) + (HAUL__BLOCK_BYTES - 1))
             return 1;
     }
@@ -170,41 +170,40 @@ int haul__piece_is_read(const haul_plan *plan, const haul__piece *piece)
     return 0;
 }
 
-/* Prefetches for a guard that is compared soon. */
-static void fetch_cell(const haul_plan *plan, const window *w, uint64_t guard)
+/* Prefetches for a read that is compared soon. */
+static void fetch_cell(const haul_plan *plan, const window *w, uint64_t read)
 {
-    const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
+    const uintptr_t address = HAUL__READ_ADDRESS(read);
     const haul__block *block = block_of(plan, w, address);
     if (block && block->form != HAUL__FULL)
         haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
 }
 
-static void fetch_byte(const haul_plan *plan, const window *w, uint64_t guard)
+static void fetch_byte(const haul_plan *plan, const window *w, uint64_t read)
 {
-    const unsigned char *there = find_byte(plan, w, HAUL__GUARD_ADDRESS(guard));
+    const unsigned char *there = find_byte(plan, w, HAUL__READ_ADDRESS(read));
     if (there)
         haul__prefetch((uintptr_t)there);
 }
 
-/* Compares guards in the order of finding: that needs no memory. A far guard's value stands before
- * it in the list. The prefetch may take such a value for a guard, which does no harm. */
-static haul_status check_guards(haul_plan *plan, const window *w)
+/* Compares reads in the order of finding: that needs no memory. A far read's value stands before
+ * it in the list. The prefetch may take such a value for a read, which does no harm. */
+static haul_status check_unsorted(haul_plan *plan, const window *w)
 {
     const haul__found *found = &plan->found;
     haul_status status = HAUL_OK;
-    size_t i = found->guard_count;
+    size_t i = found->read_count;
     while (i > 0 && status == HAUL_OK) {
-        const uint64_t guard = found->guards[--i];
+        const uint64_t read = found->reads[--i];
         int64_t value;
         if (i >= CELLS_AHEAD)
-            fetch_cell(plan, w, found->guards[i - CELLS_AHEAD]);
+            fetch_cell(plan, w, found->reads[i - CELLS_AHEAD]);
         if (i >= BYTES_AHEAD)
-            fetch_byte(plan, w, found->guards[i - BYTES_AHEAD]);
-        value =
-            guard >> 50 == HAUL__GUARD_FAR ? (int64_t)found->guards[--i] : haul__guard_value(guard);
-        if (HAUL__GUARD_ADDRESS(guard) < w->end &&
-            HAUL__GUARD_ADDRESS(guard) + HAUL__READ_MAX > w->first)
-            status = check_read(plan, guard, value, w);
+            fetch_byte(plan, w, found->reads[i - BYTES_AHEAD]);
+        value = read >> 50 == HAUL__READ_FAR ? (int64_t)found->reads[--i] : haul__small_read(read);
+        if (HAUL__READ_ADDRESS(read) < w->end &&
+            HAUL__READ_ADDRESS(read) + HAUL__READ_MAX > w->first)
+            status = check_read(plan, read, value, w);
     }
     return status;
 }
@@ -225,7 +224,7 @@ haul_status haul__check_compacted(haul_plan *plan, const void *arena)
     w.flat = haul__table_show(&plan->context->table, &plan->found.map);
     w.memory = arena;
     w.bytes = haul__compacted_bytes(plan);
-    status = check_guards(plan, &w);
+    status = check_unsorted(plan, &w);
     return status == HAUL_OK ? check_strings(plan, 0, plan->found.map.block_count, &w) : status;
 }
 
@@ -256,7 +255,8 @@ haul_status haul__check_range(haul_plan *plan, uintptr_t first, uintptr_t end, c
     w.first = first;
     w.end = end;
     if (status == HAUL_OK)
-        status = plan->reads.is_made ? check_between(plan, first, end, &w) : check_guards(plan, &w);
+        status =
+            plan->reads.is_made ? check_between(plan, first, end, &w) : check_unsorted(plan, &w);
     for (; plan->found.map.side_bytes > 0 && block < end && block <= HAUL__HIGHEST &&
            status == HAUL_OK;
          block += HAUL__BLOCK_BYTES) {

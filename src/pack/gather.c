@@ -30,18 +30,18 @@ HAUL__INLINE void prefetch_targets(const uintptr_t *flat, uint64_t slots, uintpt
 /* The slots of a mixed block. */
 HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
-    uint64_t guard = 0, slots = haul__mixed_slots(block, 0), next = 0;
+    uint64_t hash = 0, slots = haul__mixed_slots(block, 0), next = 0;
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++, slots = next) {
         if (number + 1 < HAUL__CELLS) {
             next = haul__mixed_slots(block, number + 1);
             prefetch_targets(s->flat, next, address + (number + 1) * HAUL__CELL_BYTES);
         }
-        guard = haul__gather_cell_slots(s, guard, slots, block->cells[number].live,
-                                        address + number * HAUL__CELL_BYTES,
-                                        haul__cell_rank(block, number), 1);
+        hash = haul__gather_cell_slots(s, hash, slots, block->cells[number].live,
+                                       address + number * HAUL__CELL_BYTES,
+                                       haul__cell_rank(block, number), 1);
     }
-    s->guard = guard;
+    s->hash = hash;
 }
 
 /* The slots of any block, if cells alone do not tell places. */
@@ -49,8 +49,8 @@ static void gather_slots_by_lookup(haul__sweep *s, const haul__block *block, uin
 {
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++)
-        s->guard = haul__gather_cell_slots(
-            s, s->guard, haul__placed_slots(s->map, block, number), block->cells[number].live,
+        s->hash = haul__gather_cell_slots(
+            s, s->hash, haul__placed_slots(s->map, block, number), block->cells[number].live,
             address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
@@ -210,7 +210,7 @@ static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t addr
 /* Any other block: its bytes, and then its pointers over them. */
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
-    s->guard = 0;
+    s->hash = 0;
     if (haul__is_uniform(block) && !block->side && !s->needs_lookup) {
         haul__gather_uniform(s, block, address);
         return;
@@ -238,8 +238,8 @@ static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
         return 0;
     gather_marked(s, block, address);
     if (!plan->packed)
-        block->guard = s->guard;
-    return s->guard == block->guard;
+        block->hash = s->hash;
+    return s->hash == block->hash;
 }
 
 /* Gathers a block through the scratch memory, if it fits there. */

@@ -15,7 +15,7 @@ typedef struct haul__sweep {
      * together in the arena */
     unsigned char *scratch;
     uint64_t base;
-    uint64_t guard; /* the hash of the pointers of this block */
+    uint64_t hash; /* of the pointers of this block */
     size_t nulls;
     int is_large;     /* the arena is larger than the caches */
     int fetches;      /* prefetch lines of source and arena */
@@ -45,17 +45,17 @@ uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value);
 
 /* Translates one pointer of the source. `simply`: the table shows the map, and each cell holds
  * its whole rank, so a cell alone tells the place. */
-HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint64_t guard,
+HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint64_t hash,
                                         uintptr_t slot, unsigned char *to, int simply)
 {
     const uintptr_t value = haul__load_word((const void *)slot);
     const unsigned granule = haul__granule_in_cell(value);
     uintptr_t entry = 0, translated = 0;
-    guard = haul__guard_add(guard, value);
+    hash = haul__hash_add(hash, value);
     if (!value) {
         s->nulls++;
         memcpy(to, &translated, sizeof translated);
-        return guard;
+        return hash;
     }
     if (simply && HAUL__LIKELY(value <= HAUL__HIGHEST))
         entry = guide.flat[value >> HAUL__BLOCK_SHIFT];
@@ -70,7 +70,7 @@ HAUL__INLINE uint64_t haul__gather_slot(haul__sweep *s, haul__guide guide, uint6
     if (HAUL__UNLIKELY(!(entry & 1u)))
         translated = haul__place_rarely(s, slot, value);
     memcpy(to, &translated, sizeof translated);
-    return guard;
+    return hash;
 }
 
 /* Prefetches the cell of a pointer's target. A prefetch never faults, so neither pointer nor block
@@ -81,7 +81,7 @@ HAUL__INLINE void haul__prefetch_target(const uintptr_t *flat, uintptr_t value)
 }
 
 /* The slots of one cell. */
-HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, uint64_t slots,
+HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t hash, uint64_t slots,
                                               uint32_t live, uintptr_t address, uint64_t rank,
                                               int simply)
 {
@@ -90,10 +90,10 @@ HAUL__INLINE uint64_t haul__gather_cell_slots(haul__sweep *s, uint64_t guard, ui
     for (; slots; slots &= slots - 1) {
         unsigned word = haul__lowest64(slots);
         unsigned at = 2 * haul__bits32(live & (((uint32_t)1 << (word / 2)) - 1u)) + word % 2;
-        guard = haul__gather_slot(s, guide, guard, address + ((uintptr_t)word << HAUL__WORD_SHIFT),
-                                  to + at * HAUL__WORD, simply);
+        hash = haul__gather_slot(s, guide, hash, address + ((uintptr_t)word << HAUL__WORD_SHIFT),
+                                 to + at * HAUL__WORD, simply);
     }
-    return guard;
+    return hash;
 }
 
 HAUL__INLINE size_t haul__place_of_cell(const haul__block *block, unsigned cell)

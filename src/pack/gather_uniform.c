@@ -90,15 +90,15 @@ static HAUL__NOINLINE void gather_apart(haul__sweep *s, uintptr_t object, unsign
 }
 
 /* An object's slots, if many are null or lead far: no branch depends on their values. */
-HAUL__INLINE uint64_t gather_far(haul__sweep *s, haul__guide guide, uint64_t guard,
-                                 uintptr_t object, unsigned char *to, const layout *l,
-                                 const size_t *offset, size_t count)
+HAUL__INLINE uint64_t gather_far(haul__sweep *s, haul__guide guide, uint64_t hash, uintptr_t object,
+                                 unsigned char *to, const layout *l, const size_t *offset,
+                                 size_t count)
 {
     uintptr_t wrong = 0;
     size_t i, nulls = 0;
     for (i = 0; i < count; i++) {
         uintptr_t value = haul__load_word((const void *)(object + offset[i])), place;
-        guard = haul__guard_add(guard, value);
+        hash = haul__hash_add(hash, value);
         nulls += value == 0;
         place = place_of(guide.flat, guide.base, value, &wrong);
         memcpy(to + offset[i], &place, sizeof place);
@@ -106,17 +106,17 @@ HAUL__INLINE uint64_t gather_far(haul__sweep *s, haul__guide guide, uint64_t gua
     s->nulls += nulls;
     if (HAUL__UNLIKELY(wrong))
         gather_apart(s, object, to, l);
-    return guard;
+    return hash;
 }
 
-HAUL__INLINE uint64_t gather_near(haul__sweep *s, haul__guide guide, uint64_t guard,
+HAUL__INLINE uint64_t gather_near(haul__sweep *s, haul__guide guide, uint64_t hash,
                                   uintptr_t object, unsigned char *to, const size_t *offset,
                                   size_t count)
 {
     size_t i;
     for (i = 0; i < count; i++)
-        guard = haul__gather_slot(s, guide, guard, object + offset[i], to + offset[i], 1);
-    return guard;
+        hash = haul__gather_slot(s, guide, hash, object + offset[i], to + offset[i], 1);
+    return hash;
 }
 
 HAUL__INLINE void copy_object(unsigned char *to, uintptr_t object, size_t bytes)
@@ -128,7 +128,7 @@ HAUL__INLINE void copy_object(unsigned char *to, uintptr_t object, size_t bytes)
 }
 
 /* Sizes and offsets are copied to locals, which no store to the arena can change. */
-HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__cells *c,
+HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t hash, const haul__cells *c,
                                   const layout *l, size_t count, int is_far)
 {
     const haul__guide guide = haul__guide_of(s);
@@ -142,14 +142,14 @@ HAUL__INLINE uint64_t gather_cell(haul__sweep *s, uint64_t guard, const haul__ce
     for (starts = c->starts; starts; starts &= starts - 1, to += bytes) {
         uintptr_t object = address + haul__lowest32(starts) * HAUL__GRANULE;
         copy_object(to, object, bytes);
-        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
-                       : gather_near(s, guide, guard, object, to, offset, count);
+        hash = is_far ? gather_far(s, guide, hash, object, to, l, offset, count)
+                      : gather_near(s, guide, hash, object, to, offset, count);
     }
-    return guard;
+    return hash;
 }
 
 /* A cell that is not whole (object_cells.h). */
-static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
+static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t hash,
                                                  const haul__cells *c)
 {
     const uint32_t live = c->block->cells[c->cell].live, done = haul__cells_done(c);
@@ -157,7 +157,7 @@ static HAUL__NOINLINE uint64_t gather_cell_apart(haul__sweep *s, uint64_t guard,
     if (done)
         slots &= ~haul__range64(0, 2 * haul__bits32(done) - 1);
     haul__gather_runs(s, c->block, c->cell, (const unsigned char *)c->address, live & ~done);
-    return haul__gather_cell_slots(s, guard, slots, live, c->address,
+    return haul__gather_cell_slots(s, hash, slots, live, c->address,
                                    haul__cell_rank(c->block, c->cell), 1);
 }
 
@@ -165,7 +165,7 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
                                  const layout *l, size_t count, int is_far)
 {
     haul__cells c = haul__cells_begin(block, address, l->bytes);
-    uint64_t guard = 0;
+    uint64_t hash = 0;
     do {
         if (s->fetches)
             haul__fetch_ahead(block, c.cell, c.address,
@@ -173,38 +173,21 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
         if (is_far && c.cell + 1 < HAUL__CELLS)
             prefetch_objects(s->flat, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
         if (HAUL__UNLIKELY(!c.is_whole))
-            guard = gather_cell_apart(s, guard, &c);
+            hash = gather_cell_apart(s, hash, &c);
         else if (c.starts)
-            guard = gather_cell(s, guard, &c, l, count, is_far);
+            hash = gather_cell(s, hash, &c, l, count, is_far);
     } while (haul__cells_next(&c));
-    s->guard = guard;
+    s->hash = hash;
 }
 
 /* ---- Blocks that hold objects and nothing else. */
 
-/* Granules [first, end) of a block, from an object that is partly in another block. */
-static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t guard, const haul__block *block,
-                                           uintptr_t address, unsigned first, unsigned end)
-{
-    unsigned cell;
-    for (cell = first / 32; cell * 32u < end; cell++) {
-        const uint32_t live = block->cells[cell].live,
-                       part = haul__granules_between(cell, first, end);
-        const uintptr_t at = address + cell * HAUL__CELL_BYTES;
-        haul__gather_runs(s, block, cell, (const unsigned char *)at, live & part);
-        guard = haul__gather_cell_slots(
-            s, guard, haul__placed_slots(s->map, block, cell) & haul__words_of(part), live, at,
-            haul__cell_rank(block, cell), 1);
-    }
-    return guard;
-}
-
-/* Words [first, end) of a ragged block, from an object that is partly in another block. The words
- * beside it in its granules become zeros; an object behind it may overwrite them later. `is_alone`:
- * 0 if an object before it has written the word before, which then stays. */
-static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard,
-                                                  const haul__block *block, uintptr_t address,
-                                                  unsigned first, unsigned end, int is_alone)
+/* Words [first, end) of a block, from an object that is partly in another block. In a ragged block,
+ * words beside it in its granules become zeros; an object behind it may overwrite them later.
+ * `is_alone`: 0 if an object before it has written the word before, which then stays. */
+static HAUL__NOINLINE uint64_t gather_part(haul__sweep *s, uint64_t hash, const haul__block *block,
+                                           uintptr_t address, unsigned first, unsigned end,
+                                           int is_alone)
 {
     unsigned char *const to = s->arena + (size_t)haul__place(block, address + first * HAUL__WORD);
     const size_t bytes = (end - first) * HAUL__WORD;
@@ -215,12 +198,12 @@ static HAUL__NOINLINE uint64_t gather_ragged_part(haul__sweep *s, uint64_t guard
     if (end % 2)
         memset(to + bytes, 0, HAUL__WORD);
     for (cell = first / 64; cell * 64u < end; cell++)
-        guard = haul__gather_cell_slots(s, guard,
-                                        haul__placed_slots(s->map, block, cell) &
-                                            haul__words_between(cell, first, end),
-                                        block->cells[cell].live, address + cell * HAUL__CELL_BYTES,
-                                        haul__cell_rank(block, cell), 1);
-    return guard;
+        hash = haul__gather_cell_slots(s, hash,
+                                       haul__placed_slots(s->map, block, cell) &
+                                           haul__words_between(cell, first, end),
+                                       block->cells[cell].live, address + cell * HAUL__CELL_BYTES,
+                                       haul__cell_rank(block, cell), 1);
+    return hash;
 }
 
 /* The place of an object of a ragged block; `end` moves behind it. Words beside the object in its
@@ -239,97 +222,49 @@ HAUL__INLINE unsigned char *place_ragged(unsigned char *first, haul__ragged_end 
     return to;
 }
 
-HAUL__INLINE uint64_t gather_ragged(haul__sweep *s, uint64_t guard, const haul__objects *o,
-                                    uintptr_t address, unsigned char *first, haul__ragged_end *end,
-                                    const layout *l, size_t count, int is_far)
+/* The objects of a block, one after the other. */
+HAUL__INLINE void gather_starts(haul__sweep *s, const haul__block *block, uintptr_t address,
+                                const haul__objects *o, const layout *l, size_t count, int is_far,
+                                int is_ragged)
 {
     const haul__guide guide = haul__guide_of(s);
     const size_t bytes = l->bytes, objects = o->count, near = HAUL__CELL_BYTES / bytes + 1;
-    const unsigned words = (unsigned)(bytes >> HAUL__WORD_SHIFT);
+    const unsigned words = is_ragged ? 1 : 2, unit = words * HAUL__WORD; /* of a start */
     const int fetches = s->fetches;
-    haul__ragged_end at = *end;
-    size_t i, k, offset[HAUL__SIMPLE_SLOTS];
-    for (i = 0; i < count; i++)
-        offset[i] = l->offset[i];
-    for (k = 0; k < objects; k++) {
-        const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__WORD;
-        unsigned char *const to = place_ragged(first, &at, o->start[k], words);
-        if (fetches)
-            haul__fetch_objects(o, HAUL__WORD, k, address, (uintptr_t)to, 1);
-        if (is_far && k + near < objects)
-            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * HAUL__WORD, l,
-                            count);
-        copy_object(to, object, bytes);
-        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
-                       : gather_near(s, guide, guard, object, to, offset, count);
-    }
-    *end = at;
-    return guard;
-}
-
-HAUL__INLINE void gather_all_ragged(haul__sweep *s, const haul__block *block, uintptr_t address,
-                                    const haul__objects *o, const layout *l, size_t count,
-                                    int is_far)
-{
     unsigned char *const first = s->arena + haul__place_of_cell(block, 0);
+    unsigned char *to = first + o->carried * HAUL__GRANULE;
     haul__ragged_end end = haul__ragged_begin(o);
-    uint64_t guard = 0;
-    if (o->carried)
-        guard = gather_ragged_part(s, guard, block, address, 0, o->carried, 1);
-    guard = gather_ragged(s, guard, o, address, first, &end, l, count, is_far);
-    if (o->out < HAUL__BLOCK_WORDS)
-        guard = gather_ragged_part(s, guard, block, address, o->out, (unsigned)HAUL__BLOCK_WORDS,
-                                   o->out / 2 != end.granule);
-    s->guard = guard;
-}
-
-HAUL__INLINE uint64_t gather_starts(haul__sweep *s, uint64_t guard, const haul__objects *o,
-                                    uintptr_t address, unsigned char *to, const layout *l,
-                                    size_t count, int is_far)
-{
-    const haul__guide guide = haul__guide_of(s);
-    const size_t bytes = l->bytes, objects = o->count, near = HAUL__CELL_BYTES / bytes + 1;
-    const int fetches = s->fetches;
     size_t i, k, offset[HAUL__SIMPLE_SLOTS];
+    uint64_t hash = 0;
     for (i = 0; i < count; i++)
         offset[i] = l->offset[i];
-    for (k = 0; k < objects; k++, to += bytes) {
-        const uintptr_t object = address + (uintptr_t)o->start[k] * HAUL__GRANULE;
-        if (fetches)
-            haul__fetch_objects(o, HAUL__GRANULE, k, address, (uintptr_t)to, 1);
-        if (is_far && k + near < objects)
-            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * HAUL__GRANULE, l,
-                            count);
-        copy_object(to, object, bytes);
-        guard = is_far ? gather_far(s, guide, guard, object, to, l, offset, count)
-                       : gather_near(s, guide, guard, object, to, offset, count);
-    }
-    return guard;
-}
-
-HAUL__INLINE void gather_all(haul__sweep *s, const haul__block *block, uintptr_t address,
-                             const haul__objects *o, const layout *l, size_t count, int is_far)
-{
-    unsigned char *to =
-        s->arena + (size_t)((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT);
-    uint64_t guard = 0;
     if (o->carried)
-        guard = gather_part(s, guard, block, address, 0, o->carried);
-    guard = gather_starts(s, guard, o, address, to, l, count, is_far);
-    if (o->out < HAUL__BLOCK_GRANULES)
-        guard = gather_part(s, guard, block, address, o->out, (unsigned)HAUL__BLOCK_GRANULES);
-    s->guard = guard;
+        hash = gather_part(s, hash, block, address, 0, o->carried * words, 1);
+    for (k = 0; k < objects; k++, to += bytes) {
+        const uintptr_t object = address + (uintptr_t)o->start[k] * unit;
+        if (is_ragged)
+            to = place_ragged(first, &end, o->start[k], (unsigned)(bytes >> HAUL__WORD_SHIFT));
+        if (fetches)
+            haul__fetch_objects(o, unit, k, address, (uintptr_t)to, 1);
+        if (is_far && k + near < objects)
+            prefetch_object(s->flat, address + (uintptr_t)o->start[k + near] * unit, l, count);
+        copy_object(to, object, bytes);
+        hash = is_far ? gather_far(s, guide, hash, object, to, l, offset, count)
+                      : gather_near(s, guide, hash, object, to, offset, count);
+    }
+    if (o->out * words < HAUL__BLOCK_WORDS)
+        hash = gather_part(s, hash, block, address, o->out * words, (unsigned)HAUL__BLOCK_WORDS,
+                           o->out / 2 != end.granule);
+    s->hash = hash;
 }
-
-/* ---- Either. */
 
 HAUL__INLINE void gather_either(haul__sweep *s, const haul__block *block, uintptr_t address,
                                 const haul__objects *o, const layout *l, size_t count, int is_far)
 {
     if (block->words)
-        gather_all_ragged(s, block, address, o, l, count, is_far);
+        gather_starts(s, block, address, o, l, count, is_far, 1);
     else if (o)
-        gather_all(s, block, address, o, l, count, is_far);
+        gather_starts(s, block, address, o, l, count, is_far, 0);
     else
         gather_objects(s, block, address, l, count, is_far);
 }

@@ -155,15 +155,7 @@ HAUL__INLINE void haul__fetch_objects(const haul__objects *o, size_t unit, size_
     haul__fetch_bytes(place + o->ahead * o->bytes, o->bytes, is_gather);
 }
 
-/* The granules of a cell that lie in [first, end) of the block. */
-HAUL__INLINE uint32_t haul__granules_between(unsigned cell, unsigned first, unsigned end)
-{
-    const unsigned from = first > cell * 32u ? first - cell * 32u : 0;
-    const unsigned to = end < cell * 32u + 32u ? end - cell * 32u : 32u;
-    return haul__range32(from, to - 1);
-}
-
-/* The same for words. */
+/* The words of a cell that lie in [first, end) of the block. */
 HAUL__INLINE uint64_t haul__words_between(unsigned cell, unsigned first, unsigned end)
 {
     const unsigned from = first > cell * 64u ? first - cell * 64u : 0;

@@ -194,13 +194,13 @@ static int resolved_before(const void *a, const void *b)
 
 static void sort_resolved(haul__ordered *o)
 {
-    size_t i, kept = 0;
+    size_t i, left = 0;
     haul__sort(o->resolved, o->resolved_count, sizeof *o->resolved, resolved_before);
     for (i = 0; i < o->resolved_count; i++)
-        if (kept == 0 || o->resolved[kept - 1].word != o->resolved[i].word ||
-            o->resolved[kept - 1].value != o->resolved[i].value)
-            o->resolved[kept++] = o->resolved[i];
-    o->resolved_count = kept;
+        if (left == 0 || o->resolved[left - 1].word != o->resolved[i].word ||
+            o->resolved[left - 1].value != o->resolved[i].value)
+            o->resolved[left++] = o->resolved[i];
+    o->resolved_count = left;
 }
 
 /* The end of a pair, or a tagged word, may also be logged as a pointer to no elements: then it
@@ -208,7 +208,7 @@ static void sort_resolved(haul__ordered *o)
  * begin and end of an empty pair stay together. */
 static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__ordered *o)
 {
-    size_t i, kept = 0;
+    size_t i, left = 0;
     o->resolved_capacity = log->reference_count;
     o->resolved = haul__allocate(&plan->context->allocator,
                                  o->resolved_capacity * sizeof *o->resolved, sizeof(uint64_t));
@@ -218,16 +218,16 @@ static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__
         const haul__reference reference = with_tags(plan, &log->references[i]);
         const int ends =
             reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
-        haul__resolved *resolved = &o->resolved[kept];
+        haul__resolved *resolved = &o->resolved[left];
         resolved->word = reference.word;
         resolved->value = reference.value;
         resolved->place = place_of_referenced(plan, &reference, ends);
         resolved->is_slot = is_slot(plan, reference.word);
         resolved->is_followed = reference.kind != HAUL__REFERENCE_PLACE;
         resolved->is_begin = !ends;
-        kept += resolved->place != 0;
+        left += resolved->place != 0;
     }
-    o->resolved_count = kept;
+    o->resolved_count = left;
     sort_resolved(o);
     return 1;
 }

@@ -5,7 +5,7 @@
  * goes from piece to piece, each into memory of its own, and keeps only a few numbers between two
  * of them.
  *
- * Blocks are independent: each has its own bytes in the source and in the arena, and its own guard.
+ * Blocks are independent: each has its own bytes in the source and in the arena, and its own hash.
  * So a large piece is cut into chunks that a pool takes (base/pool.h). Each chunk notes its
  * findings for itself. When all are done, the notes are read in order of address, so errors and
  * counts are those of one thread. Work that calls the user's functions, and words that are written
@@ -170,7 +170,7 @@ haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t bas
     g->for_device = for_device;
     g->listener = listener;
     plan->stale_block = SIZE_MAX;
-    return haul__check_guards(plan);
+    return haul__check_read_set(plan);
 }
 
 haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, void *memory)
@@ -183,7 +183,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.arena = (unsigned char *)((uintptr_t)memory - piece->at);
     s.scratch = NULL;
     s.base = g->base;
-    s.guard = 0;
+    s.hash = 0;
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;

@@ -209,7 +209,7 @@ static size_t bookkeeping_of(const haul_plan *plan)
 {
     const haul__found *found = &plan->found;
     return sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
-           found->guard_capacity * sizeof *found->guards +
+           found->read_capacity * sizeof *found->reads +
            found->call_capacity * sizeof *found->calls +
            found->site_capacity * sizeof *found->sites +
            found->special_capacity * sizeof *found->special +

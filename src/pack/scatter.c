@@ -165,44 +165,10 @@ HAUL__INLINE void scatter_objects(const haul__map *map, const haul__block *block
     } while (haul__cells_next(&c));
 }
 
-/* Granules [first, end) of a block, from an object that is partly in another block. */
+/* Words [first, end) of a block, from an object that is partly in another block. */
 static HAUL__NOINLINE void scatter_part(const haul__map *map, const haul__block *block,
                                         uintptr_t address, const unsigned char *arena,
                                         unsigned first, unsigned end)
-{
-    unsigned cell;
-    for (cell = first / 32; cell * 32u < end; cell++) {
-        const uint32_t live = block->cells[cell].live,
-                       part = haul__granules_between(cell, first, end);
-        scatter_runs(haul__placed_slots(map, block, cell),
-                     (unsigned char *)(address + cell * HAUL__CELL_BYTES),
-                     arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT), live & part,
-                     live);
-    }
-}
-
-HAUL__INLINE void scatter_starts(const haul__objects *o, uintptr_t address,
-                                 const unsigned char *from, const data *d, unsigned count)
-{
-    const size_t object = d->object, objects = o->count;
-    size_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1], k;
-    unsigned i;
-    for (i = 0; i < count; i++) {
-        offset[i] = d->offset[i];
-        bytes[i] = d->bytes[i];
-    }
-    for (k = 0; k < objects; k++, from += object) {
-        unsigned char *to = (unsigned char *)(address + (uintptr_t)o->start[k] * HAUL__GRANULE);
-        haul__fetch_objects(o, HAUL__GRANULE, k, address, (uintptr_t)from, 0);
-        for (i = 0; i < count; i++)
-            scatter_bytes(to + offset[i], from + offset[i], bytes[i]);
-    }
-}
-
-/* Words [first, end) of a ragged block, from an object that is partly in another block. */
-static HAUL__NOINLINE void scatter_ragged_part(const haul__map *map, const haul__block *block,
-                                               uintptr_t address, const unsigned char *arena,
-                                               unsigned first, unsigned end)
 {
     const unsigned char *const from =
         arena + (size_t)haul__place(block, address + first * HAUL__WORD);
@@ -214,13 +180,15 @@ static HAUL__NOINLINE void scatter_ragged_part(const haul__map *map, const haul_
                                               first * HAUL__WORD));
 }
 
-HAUL__INLINE void scatter_ragged(const haul__map *map, const haul__block *block, uintptr_t address,
+/* A block that holds objects and nothing else. */
+HAUL__INLINE void scatter_starts(const haul__map *map, const haul__block *block, uintptr_t address,
                                  const unsigned char *arena, const haul__objects *o, const data *d,
-                                 unsigned count)
+                                 unsigned count, int is_ragged)
 {
-    const size_t objects = o->count;
+    const size_t object = d->object, objects = o->count;
+    const unsigned words = is_ragged ? 1 : 2, unit = words * HAUL__WORD; /* of a start */
     const unsigned char *const first = arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT);
-    const unsigned words = block->words;
+    const unsigned char *from = first + o->carried * HAUL__GRANULE;
     haul__ragged_end end = haul__ragged_begin(o);
     size_t offset[HAUL__SIMPLE_SLOTS + 1], bytes[HAUL__SIMPLE_SLOTS + 1], k;
     unsigned i;
@@ -229,33 +197,21 @@ HAUL__INLINE void scatter_ragged(const haul__map *map, const haul__block *block,
         bytes[i] = d->bytes[i];
     }
     if (o->carried)
-        scatter_ragged_part(map, block, address, arena, 0, o->carried);
-    for (k = 0; k < objects; k++) {
-        const unsigned start = o->start[k], place = haul__ragged_place(&end, start);
-        const unsigned char *const from =
-            first + (size_t)place * HAUL__GRANULE + (start % 2) * HAUL__WORD;
-        unsigned char *to = (unsigned char *)(address + (uintptr_t)start * HAUL__WORD);
-        haul__fetch_objects(o, HAUL__WORD, k, address, (uintptr_t)from, 0);
+        scatter_part(map, block, address, arena, 0, o->carried * words);
+    for (k = 0; k < objects; k++, from += object) {
+        const unsigned start = o->start[k];
+        unsigned char *to = (unsigned char *)(address + (uintptr_t)start * unit);
+        if (is_ragged) {
+            const unsigned place = haul__ragged_place(&end, start);
+            from = first + (size_t)place * HAUL__GRANULE + (start % 2) * HAUL__WORD;
+            haul__ragged_next(&end, start, (unsigned)(object >> HAUL__WORD_SHIFT), place);
+        }
+        haul__fetch_objects(o, unit, k, address, (uintptr_t)from, 0);
         for (i = 0; i < count; i++)
             scatter_bytes(to + offset[i], from + offset[i], bytes[i]);
-        haul__ragged_next(&end, start, words, place);
     }
-    if (o->out < HAUL__BLOCK_WORDS)
-        scatter_ragged_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_WORDS);
-}
-
-/* A block that holds objects and nothing else. */
-HAUL__INLINE void scatter_all(const haul__map *map, const haul__block *block, uintptr_t address,
-                              const unsigned char *arena, const haul__objects *o, const data *d,
-                              unsigned count)
-{
-    if (o->carried)
-        scatter_part(map, block, address, arena, 0, o->carried);
-    scatter_starts(o, address,
-                   arena + ((haul__cell_rank(block, 0) + o->carried) << HAUL__GRANULE_SHIFT), d,
-                   count);
-    if (o->out < HAUL__BLOCK_GRANULES)
-        scatter_part(map, block, address, arena, o->out, (unsigned)HAUL__BLOCK_GRANULES);
+    if (o->out * words < HAUL__BLOCK_WORDS)
+        scatter_part(map, block, address, arena, o->out * words, (unsigned)HAUL__BLOCK_WORDS);
 }
 
 /* `o`: NULL if there are other things between the objects. */
@@ -264,9 +220,9 @@ HAUL__INLINE void scatter_either(const haul__map *map, const haul__block *block,
                                  unsigned count)
 {
     if (block->words)
-        scatter_ragged(map, block, address, arena, o, d, count);
+        scatter_starts(map, block, address, arena, o, d, count, 1);
     else if (o)
-        scatter_all(map, block, address, arena, o, d, count);
+        scatter_starts(map, block, address, arena, o, d, count, 0);
     else
         scatter_objects(map, block, address, arena, d, count);
 }

@@ -1,4 +1,4 @@
-/* The read set by address: made from the guards of a plan, and searched.
+/* The read set by address: made from the reads of a plan, and searched.
  */
 #include "base/sort.h"
 #include "base/list.h"
@@ -38,29 +38,29 @@ static void take_ends(const haul_plan *plan, haul__read_set *reads)
         const haul__block *block = haul__plan_block(plan, i);
         const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
         for (k = 0; block->side && k < block->side->end_count; k++)
-            reads->words[reads->count++] = haul__guard_of(address + block->side->ends[k], 1, 0);
+            reads->words[reads->count++] = haul__read_of(address + block->side->ends[k], 1, 0);
     }
 }
 
-/* A far guard's value stands before it, so guards are read from the last to the first. */
-static void take_guards(const haul__found *found, haul__read_set *reads)
+/* A far read's value stands before it, so the loop goes from the last read to the first. */
+static void take_reads(const haul__found *found, haul__read_set *reads)
 {
-    size_t i = found->guard_count;
+    size_t i = found->read_count;
     while (i > 0) {
-        const uint64_t guard = found->guards[--i];
-        reads->words[reads->count++] = guard;
-        if (guard >> 50 != HAUL__GUARD_FAR)
+        const uint64_t read = found->reads[--i];
+        reads->words[reads->count++] = read;
+        if (read >> 50 != HAUL__READ_FAR)
             continue;
-        reads->far[reads->far_count].place = HAUL__GUARD_PLACE(guard);
-        reads->far[reads->far_count++].value = (int64_t)found->guards[--i];
+        reads->far[reads->far_count].place = HAUL__READ_PLACE(read);
+        reads->far[reads->far_count++].value = (int64_t)found->reads[--i];
     }
 }
 
 static size_t count_far(const haul__found *found)
 {
-    size_t i = found->guard_count, count = 0;
+    size_t i = found->read_count, count = 0;
     while (i > 0) {
-        const size_t is_far = found->guards[--i] >> 50 == HAUL__GUARD_FAR;
+        const size_t is_far = found->reads[--i] >> 50 == HAUL__READ_FAR;
         count += is_far;
         i -= is_far;
     }
@@ -78,7 +78,7 @@ static int is_in_order(const uint64_t *words, size_t count)
 {
     size_t i;
     for (i = 1; i < count; i++)
-        if (HAUL__GUARD_ADDRESS(words[i]) < HAUL__GUARD_ADDRESS(words[i - 1]))
+        if (HAUL__READ_ADDRESS(words[i]) < HAUL__READ_ADDRESS(words[i - 1]))
             return 0;
     return 1;
 }
@@ -135,7 +135,7 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
                                 const haul_allocator *allocator, haul__read_set *reads)
 {
     const size_t far = count_far(&plan->found), ends = with_ends ? count_ends(plan) : 0;
-    const size_t count = plan->found.guard_count - far + ends;
+    const size_t count = plan->found.read_count - far + ends;
     memset(reads, 0, sizeof *reads);
     reads->is_made = 1;
     if (count == 0)
@@ -145,7 +145,7 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
     reads->far = haul__allocate(allocator, far * sizeof *reads->far, sizeof(uint64_t));
     reads->far_capacity = reads->far ? far : 0;
     if (reads->words && reads->far_capacity == far) {
-        take_guards(&plan->found, reads);
+        take_reads(&plan->found, reads);
         if (with_ends)
             take_ends(plan, reads);
         haul__sort(reads->far, reads->far_count, sizeof *reads->far, is_before);
@@ -161,7 +161,7 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
 
 static int ends_by(const void *words, size_t i, uint64_t address)
 {
-    return HAUL__GUARD_ADDRESS(((const uint64_t *)words)[i]) + HAUL__READ_MAX <= address;
+    return HAUL__READ_ADDRESS(((const uint64_t *)words)[i]) + HAUL__READ_MAX <= address;
 }
 
 size_t haul__first_read(const haul__read_set *reads, uintptr_t address)
@@ -176,9 +176,9 @@ static int is_before_place(const void *far, size_t i, uint64_t place)
 
 int64_t haul__read_value(const haul__read_set *reads, uint64_t word)
 {
-    const uint64_t place = HAUL__GUARD_PLACE(word), small = word >> 50;
-    if (small != HAUL__GUARD_FAR)
-        return haul__guard_value(word);
+    const uint64_t place = HAUL__READ_PLACE(word), small = word >> 50;
+    if (small != HAUL__READ_FAR)
+        return haul__small_read(word);
     return reads->far[haul__search(reads->far, 0, reads->far_count, place, is_before_place)].value;
 }
 

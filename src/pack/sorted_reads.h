@@ -1,7 +1,7 @@
 /* The read set by address: fields that shapes and rules read. They must not change on the device.
  *
- * Discovery notes each of them with its value, as a guard, in the order of finding. Results come
- * back in order of address. So when the first results come back, the guards are sorted by address,
+ * Discovery notes each of them with its value, as a read, in the order of finding. Results come
+ * back in order of address. So when the first results come back, the reads are sorted by address,
  * each once.
  */
 #ifndef HAUL_PACK_SORTED_READS_H
@@ -14,14 +14,14 @@
 
 #define HAUL__READ_MAX 8u /* bytes of the widest field */
 
-/* The value of a far guard, which has no room for it. */
+/* The value of a far read, which has no room for it. */
 typedef struct haul__far_read {
-    uint64_t place; /* HAUL__GUARD_PLACE of the guard */
+    uint64_t place; /* HAUL__READ_PLACE of the read */
     int64_t value;
 } haul__far_read;
 
 typedef struct haul__read_set {
-    uint64_t *words; /* guards, by address */
+    uint64_t *words; /* reads, by address */
     size_t count, capacity;
     haul__far_read *far; /* by place */
     size_t far_count, far_capacity;
@@ -34,7 +34,7 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
                                 const haul_allocator *allocator, haul__read_set *reads);
 void haul__read_set_free(const haul_allocator *allocator, haul__read_set *reads);
 size_t haul__read_set_bytes(const haul__read_set *reads);
-/* The first guard whose field ends behind `address`. */
+/* The first read whose field ends behind `address`. */
 size_t haul__first_read(const haul__read_set *reads, uintptr_t address);
 
 HAUL__INLINE unsigned haul__read_bytes(uint64_t word)

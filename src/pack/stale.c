@@ -10,7 +10,7 @@
 #include "walk/discover.h"
 #include "walk/read_set.h"
 
-#define GUARDS_AHEAD 16u /* the field of the guard this far ahead is prefetched */
+#define READS_AHEAD 16u /* the field of the read this far ahead is prefetched */
 
 static haul_status stale(const haul_plan *plan, const char *text)
 {
@@ -71,18 +71,18 @@ static haul_status check_calls(haul_plan *plan)
     return status;
 }
 
-haul_status haul__check_guards(haul_plan *plan)
+haul_status haul__check_read_set(haul_plan *plan)
 {
     const haul__found *found = &plan->found;
     size_t i, next;
-    for (i = next = found->guard_count; i > 0; i = next) {
+    for (i = next = found->read_count; i > 0; i = next) {
         haul_status status;
-        if (i > GUARDS_AHEAD)
-            haul__prefetch(HAUL__GUARD_ADDRESS(found->guards[i - GUARDS_AHEAD]));
-        if (haul__guard_holds(found, &next))
+        if (i > READS_AHEAD)
+            haul__prefetch(HAUL__READ_ADDRESS(found->reads[i - READS_AHEAD]));
+        if (haul__read_holds(found, &next))
             continue;
         status = stale(plan, "a count, terminator or field of a rule has changed");
-        haul__name_changed(plan, 0, HAUL__GUARD_ADDRESS(found->guards[i - 1]));
+        haul__name_changed(plan, 0, HAUL__READ_ADDRESS(found->reads[i - 1]));
         return status;
     }
     return check_calls(plan);

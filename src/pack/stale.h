@@ -6,7 +6,7 @@
 #include "pack/plan_struct.h"
 
 /* Checks counts, terminators and answers of callbacks. */
-haul_status haul__check_guards(haul_plan *plan);
+haul_status haul__check_read_set(haul_plan *plan);
 int haul__ends_hold(const haul__block *block,
                     uintptr_t address); /* do the block's strings still end there? */
 haul_status haul__check_special(const haul_plan *plan, const haul__special_word *word);

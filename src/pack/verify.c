@@ -8,18 +8,18 @@
 
 static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintptr_t address)
 {
-    uint64_t guard = 0;
+    uint64_t hash = 0;
     unsigned number;
     if (block->form == HAUL__FULL || block->form == HAUL__BARE)
         return 0;
     for (number = 0; number < HAUL__CELLS; number++, address += HAUL__CELL_BYTES) {
         uint64_t slots;
         for (slots = haul__placed_slots(map, block, number); slots; slots &= slots - 1)
-            guard = haul__guard_add(
-                guard, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
-                                                                 << HAUL__WORD_SHIFT))));
+            hash = haul__hash_add(
+                hash, haul__load_word((const void *)(address + ((uintptr_t)haul__lowest64(slots)
+                                                                << HAUL__WORD_SHIFT))));
     }
-    return guard;
+    return hash;
 }
 
 static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
@@ -30,7 +30,7 @@ static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
         const haul__block *block = haul__plan_block(plan, i);
         uintptr_t address = haul__block_address(map->numbers[i]);
         if (!haul__ends_hold(block, address) ||
-            (plan->packed && sum_slots(map, block, address) != block->guard))
+            (plan->packed && sum_slots(map, block, address) != block->hash))
             break;
     }
     return i;
@@ -74,7 +74,7 @@ static size_t verify_all_blocks(haul_plan *plan)
 haul_status haul__verify_counts(haul_plan *plan)
 {
     const haul__map *map = &plan->found.map;
-    haul_status status = haul__check_guards(plan);
+    haul_status status = haul__check_read_set(plan);
     size_t i;
     for (i = 0; map->side_bytes > 0 && i < map->block_count && status == HAUL_OK; i++)
         status =
@@ -87,7 +87,7 @@ haul_status haul__verify(haul_plan *plan)
     haul_status status;
     size_t i;
     plan->stale_block = SIZE_MAX;
-    status = haul__check_guards(plan);
+    status = haul__check_read_set(plan);
     if (status == HAUL_OK) {
         i = verify_all_blocks(plan);
         status = i < plan->found.map.block_count ? haul__block_changed(plan, i) : HAUL_OK;

@@ -26,7 +26,7 @@ static void close_discovery(haul__discovery *d)
 void haul__found_drop(haul_context *context, haul__found *found)
 {
     const haul_allocator *allocator = &context->allocator;
-    haul__notes_keep(context, &context->guards, found->guards, found->guard_capacity);
+    haul__notes_keep(context, &context->reads, found->reads, found->read_capacity);
     haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
     haul__release(allocator, found->sites, found->site_capacity * sizeof *found->sites);
     haul__release(allocator, found->special, found->special_capacity * sizeof *found->special);

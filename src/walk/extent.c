@@ -33,7 +33,7 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
         as_stored.sign = 1;
         haul__read_field((const void *)self, &as_stored, &stored);
         status = mode & HAUL__DRY ? HAUL_OK
-                                  : haul__note_guard(d, self + place->offset, place->bytes, stored);
+                                  : haul__note_read(d, self + place->offset, place->bytes, stored);
         if (status != HAUL_OK)
             return status;
         if (value < 0)

@@ -317,7 +317,7 @@ static haul_status note_terminator(haul__discovery *d, const haul__entry *entry,
     if (entry->stride == 1 && value == 0)
         status = haul__mark_end(d->map, at) ? HAUL_OK : HAUL_ERROR_MEMORY;
     else
-        status = haul__note_guard(d, at, (unsigned)entry->stride, value);
+        status = haul__note_read(d, at, (unsigned)entry->stride, value);
     if (status == HAUL_OK && bytes >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, HAUL__MEMO_STRING, entry->address, entry->stride,
                                 value ? entry->slot->shape : NULL);

@@ -63,13 +63,13 @@ HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
 /* Notes a count, once for neighbours with the same one. 0: it is not small, or there is no room. */
 HAUL__INLINE int note_count(haul__found *found, uintptr_t at, unsigned width, int64_t stored)
 {
-    const uint64_t guard = haul__guard_of(at, width, stored);
-    const size_t count = found->guard_count;
-    if (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard))
+    const uint64_t read = haul__read_of(at, width, stored);
+    const size_t count = found->read_count;
+    if (count && HAUL__READ_PLACE(found->reads[count - 1]) == HAUL__READ_PLACE(read))
         return 1;
-    if (HAUL__UNLIKELY(count == found->guard_capacity || !haul__guard_is_small(stored)))
+    if (HAUL__UNLIKELY(count == found->read_capacity || !haul__read_is_small(stored)))
         return 0;
-    found->guards[found->guard_count++] = guard;
+    found->reads[found->read_count++] = read;
     return 1;
 }
 

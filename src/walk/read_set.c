@@ -25,39 +25,39 @@
 
 /* ---- Values. */
 
-haul_status haul__note_guard(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)
+haul_status haul__note_read(haul__discovery *d, uintptr_t address, unsigned bytes, int64_t value)
 {
     haul__found *found = d->found;
-    const uint64_t guard = haul__guard_of(address, bytes, value);
-    const size_t count = found->guard_count;
-    if (count && HAUL__GUARD_PLACE(found->guards[count - 1]) == HAUL__GUARD_PLACE(guard))
+    const uint64_t read = haul__read_of(address, bytes, value);
+    const size_t count = found->read_count;
+    if (count && HAUL__READ_PLACE(found->reads[count - 1]) == HAUL__READ_PLACE(read))
         return HAUL_OK;
-    if (!haul__notes_grow(d->context, &d->context->guards, &found->guards, &found->guard_capacity,
+    if (!haul__notes_grow(d->context, &d->context->reads, &found->reads, &found->read_capacity,
                           count + 2))
         return HAUL_ERROR_MEMORY;
-    if (!haul__guard_is_small(value))
-        found->guards[found->guard_count++] = (uint64_t)value;
-    found->guards[found->guard_count++] = guard;
+    if (!haul__read_is_small(value))
+        found->reads[found->read_count++] = (uint64_t)value;
+    found->reads[found->read_count++] = read;
     return HAUL_OK;
 }
 
-int haul__guard_holds(const haul__found *found, size_t *i)
+int haul__read_holds(const haul__found *found, size_t *i)
 {
-    const uint64_t guard = found->guards[--*i];
-    const uintptr_t address = HAUL__GUARD_ADDRESS(guard);
+    const uint64_t read = found->reads[--*i];
+    const uintptr_t address = HAUL__READ_ADDRESS(read);
     haul_integer place = { 0, 0, 1, { 0, 0, 0 } };
     int64_t value;
     int32_t i32;
-    place.bytes = (uint8_t)(1u << (guard >> 48 & 3u));
+    place.bytes = (uint8_t)(1u << (read >> 48 & 3u));
     if (HAUL__LIKELY(place.bytes == sizeof i32)) {
         memcpy(&i32, (const void *)address, sizeof i32);
         value = i32;
     } else {
         value = haul__read_stored((const void *)address, &place);
     }
-    if (HAUL__UNLIKELY(guard >> 50 == HAUL__GUARD_FAR))
-        return found->guards[--*i] == (uint64_t)value;
-    return haul__guard_is_small(value) && guard >> 50 == ((uint64_t)value & HAUL__GUARD_VALUE);
+    if (HAUL__UNLIKELY(read >> 50 == HAUL__READ_FAR))
+        return found->reads[--*i] == (uint64_t)value;
+    return haul__read_is_small(value) && read >> 50 == ((uint64_t)value & HAUL__READ_VALUE);
 }
 
 /* ---- Sites. */

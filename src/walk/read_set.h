@@ -19,14 +19,14 @@ typedef enum haul__question {
 } haul__question;
 
 /* Both add to the read set. */
-haul_status haul__note_guard(struct haul__discovery *d, uintptr_t address, unsigned bytes,
-                             int64_t value);
+haul_status haul__note_read(struct haul__discovery *d, uintptr_t address, unsigned bytes,
+                            int64_t value);
 haul_status haul__note_call(struct haul__discovery *d, const struct haul__asked *asked,
                             int64_t answer);
 
-/* Is the value of the guard that ends before word *i unchanged? Moves *i to the guard's first
+/* Is the value of the read that ends before word *i unchanged? Moves *i to the read's first
  * word. */
-int haul__guard_holds(const haul__found *found, size_t *i);
+int haul__read_holds(const haul__found *found, size_t *i);
 /* Finds the first call that has changed. Either its callback answers something else now, and *moved
  * is 0; or its pointer word has changed: then *moved is that word's address, and the callback is
  * not called. 0: no call has changed. */

@@ -42,7 +42,7 @@ static haul_status note_field(haul__discovery *d, const haul__object *o, const h
     if (d->sought.count == at)
         return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot,
                             "a field that its rule reads has changed");
-    return haul__note_guard(d, at, field->bytes, haul__read_stored((const void *)base, field));
+    return haul__note_read(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
 
 /* Does a field of the struct at offset `self` reach behind the object's first `bytes` bytes? */

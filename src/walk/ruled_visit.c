@@ -162,7 +162,7 @@ haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul_
 {
     const haul__walk *walk = o->walk;
     haul__found *found = d->found;
-    const size_t guards = found->guard_count, calls = found->call_words;
+    const size_t reads = found->read_count, calls = found->call_words;
     uintptr_t end;
     int must_visit = 0;
     haul_status status =
@@ -180,7 +180,7 @@ haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul_
         return status;
     if (*is_new)
         return visit_rows(d, o);
-    found->guard_count = guards;
+    found->read_count = reads;
     found->call_words = calls;
     return HAUL_OK;
 }
