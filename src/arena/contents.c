@@ -92,11 +92,7 @@ static haul_status take_typed(haul__contents *c, haul_error *error)
     for (i = 0; i < c->arena->special_count; i++)
         if (!add_special(c, &c->arena->special[i]))
             return out_of_memory(error);
-    if (!haul__nurseries_add_staying(c))
-        return out_of_memory(error);
-    if (!sort_lists(c))
-        return out_of_memory(error);
-    return HAUL_OK;
+    return haul__nurseries_add_staying(c) && sort_lists(c) ? HAUL_OK : out_of_memory(error);
 }
 
 /* ---- A graph that was discovered in the arena. */
@@ -206,9 +202,7 @@ static haul_status take_plan(haul__contents *c, const haul_plan *plan, haul_erro
         if (!take_gaps(c, block, address))
             return out_of_memory(error);
     }
-    if (!haul__words_of_graph(c, found) || !haul__nurseries_add_staying(c))
-        return out_of_memory(error);
-    if (!sort_lists(c) ||
+    if (!haul__words_of_graph(c, found) || !haul__nurseries_add_staying(c) || !sort_lists(c) ||
         haul__read_set_make(plan, 1, &c->arena->context->allocator, &c->reads) != HAUL_OK)
         return out_of_memory(error);
     return HAUL_OK;
@@ -232,14 +226,6 @@ static void hold(haul__contents *contents, haul_arena *arena)
     contents->arena = arena;
 }
 
-#ifdef HAUL_CHECKS
-static haul_status check(const haul__contents *contents, haul_error *error)
-{
-    const char *fault = haul__contents_fault(contents);
-    return fault ? haul__fail(error, HAUL_ERROR_STATE, "broken invariant: %s", fault) : HAUL_OK;
-}
-#endif
-
 haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
                                 haul_error *error)
 {
@@ -256,8 +242,9 @@ haul_status haul__contents_open(haul__contents *contents, haul_arena *arena, con
         status = plan ? take_plan(contents, plan, error) : take_typed(contents, error);
     contents->opens = arena->opens;
 #ifdef HAUL_CHECKS
-    if (status == HAUL_OK)
-        status = check(contents, error);
+    if (status == HAUL_OK && haul__contents_fault(contents))
+        status = haul__fail(error, HAUL_ERROR_STALE, "broken invariant: %s",
+                            haul__contents_fault(contents));
 #endif
     if (status != HAUL_OK)
         haul__contents_close(contents);
@@ -292,72 +279,40 @@ void haul__contents_close(haul__contents *contents)
         haul__arena_drop(arena);
 }
 
-/* Copies a list of `count` entries and stores the copy's address in `to`. 0: no memory. */
-static int copy_list(const haul_allocator *allocator, const void *from, size_t count, size_t bytes,
-                     void *to)
+static void *duplicate(const haul_allocator *allocator, const void *list, size_t bytes, int *failed)
 {
-    void *made = NULL;
-    if (count > 0) {
-        made = haul__allocate(allocator, count * bytes, sizeof(void *));
-        if (!made)
-            return 0;
-        memcpy(made, from, count * bytes);
-    }
-    memcpy(to, &made, sizeof made);
-    return 1;
+    void *made = bytes ? haul__allocate(allocator, bytes, sizeof(void *)) : NULL;
+    if (made)
+        memcpy(made, list, bytes);
+    *failed |= bytes && !made;
+    return made;
 }
 
-static int copy_lists(haul__contents *copy, const haul__contents *contents)
+haul_status haul__contents_copy(haul__contents *copy, const haul__contents *c, haul_error *error)
 {
-    const haul_allocator *allocator = &contents->arena->context->allocator;
-    size_t words =
-        contents->own ? haul__contents_bitmap_bytes(contents) / sizeof *contents->own : 0;
-    if (!copy_list(allocator, contents->own, words, sizeof *copy->own, &copy->own))
-        return 0;
-    copy->slots = copy->own ? copy->own : contents->slots;
-    if (!copy_list(allocator, contents->staying, contents->staying_count, sizeof *copy->staying,
-                   &copy->staying))
-        return 0;
-    copy->staying_count = copy->staying_capacity = contents->staying_count;
-    if (!copy_list(allocator, contents->words, contents->word_count, sizeof *copy->words,
-                   &copy->words))
-        return 0;
-    copy->word_count = copy->word_capacity = contents->word_count;
-    copy->explicit_count = contents->explicit_count;
-    if (!copy_list(allocator, contents->neighbours, contents->neighbour_count,
-                   sizeof *copy->neighbours, &copy->neighbours))
-        return 0;
-    copy->neighbour_count = contents->neighbour_count;
-    if (!copy_list(allocator, contents->reads.words, contents->reads.count,
-                   sizeof *copy->reads.words, &copy->reads.words))
-        return 0;
-    copy->reads.count = copy->reads.capacity = contents->reads.count;
-    if (!copy_list(allocator, contents->reads.far, contents->reads.far_count,
-                   sizeof *copy->reads.far, &copy->reads.far))
-        return 0;
-    copy->reads.far_count = copy->reads.far_capacity = contents->reads.far_count;
-    return 1;
-}
-
-haul_status haul__contents_copy(haul__contents *copy, const haul__contents *contents,
-                                haul_error *error)
-{
-    static const haul__contents none;
-    *copy = none;
-    hold(copy, contents->arena);
-    copy->base = contents->base;
-    copy->bytes = contents->bytes;
-    copy->opens = contents->opens;
-    copy->before = contents->before;
-    copy->behind = contents->behind;
-    copy->outside = contents->outside;
-    copy->direct = contents->direct;
-    copy->is_edited = contents->is_edited;
-    copy->lets_change = contents->lets_change;
-    copy->root = contents->root;
+    const haul_allocator *allocator = &c->arena->context->allocator;
+    int failed = 0;
+    *copy = *c;
+    hold(copy, c->arena);
     if (copy->root.type)
         haul__type_hold(copy->root.type);
-    if (copy_lists(copy, contents))
+    copy->there = 0;
+    copy->staying_capacity = c->staying_count;
+    copy->word_capacity = c->word_count;
+    copy->reads.capacity = c->reads.count;
+    copy->reads.far_capacity = c->reads.far_count;
+    copy->own = duplicate(allocator, c->own, c->own ? haul__contents_bitmap_bytes(c) : 0, &failed);
+    copy->slots = copy->own ? copy->own : c->slots;
+    copy->staying =
+        duplicate(allocator, c->staying, c->staying_count * sizeof *c->staying, &failed);
+    copy->words = duplicate(allocator, c->words, c->word_count * sizeof *c->words, &failed);
+    copy->neighbours =
+        duplicate(allocator, c->neighbours, c->neighbour_count * sizeof *c->neighbours, &failed);
+    copy->reads.words =
+        duplicate(allocator, c->reads.words, c->reads.count * sizeof *c->reads.words, &failed);
+    copy->reads.far =
+        duplicate(allocator, c->reads.far, c->reads.far_count * sizeof *c->reads.far, &failed);
+    if (!failed)
         return HAUL_OK;
     haul__contents_close(copy);
     return out_of_memory(error);

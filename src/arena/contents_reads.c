@@ -5,20 +5,16 @@
 #include <stdio.h>
 
 #include "arena/contents_reads.h"
+#include "arena/pointers.h"
 #include "arena/staying.h"
 #include "map/found.h"
-
-static int is_slot(const haul__contents *c, size_t at)
-{
-    const size_t word = at / sizeof(void *);
-    return (int)(c->slots[word / 64] >> (word % 64) & 1);
-}
 
 /* Is the byte written when data comes back? */
 static int comes_back(const haul__contents *c, size_t at)
 {
     const size_t i = haul__first_staying(c, at);
-    return !is_slot(c, at) && (i == c->staying_count || c->staying[i].at > at);
+    return !haul__is_slot(c, at / sizeof(void *)) &&
+           (i == c->staying_count || c->staying[i].at > at);
 }
 
 /* Compares the bytes of the field that lie in [first, end). `memory` is the address of offset 0.

@@ -30,16 +30,11 @@ HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned c
     }
 }
 
-static int is_slot(const haul__contents *c, size_t word)
-{
-    return (int)(c->slots[word / 64] >> (word % 64) & 1);
-}
-
 /* Copies bytes [first, end), which lie in one word, unless it is a pointer. */
 static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
-    if (first < end && !is_slot(c, first / WORD))
+    if (first < end && !haul__is_slot(c, first / WORD))
         memcpy(to + first, from + first, end - first);
 }
 
@@ -117,7 +112,7 @@ int haul__is_solid(const haul__contents *c, size_t first, size_t end)
         if (!c->staying[i].is_data)
             return 0;
     for (word = first / WORD; word * WORD < end; word++)
-        if (is_slot(c, word))
+        if (haul__is_slot(c, word))
             return 0;
     return 1;
 }
@@ -137,12 +132,6 @@ static void copy(const haul__contents *c, unsigned char *to, const unsigned char
         copy_data(c, to, from, first, end);
 }
 
-static void copy_returning(const haul__contents *c, unsigned char *to, const unsigned char *from,
-                           size_t first, size_t end)
-{
-    copy(c, to, from, first, end, 0);
-}
-
 void haul__copy_going(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
@@ -159,7 +148,7 @@ static void return_chunk(void *user, size_t number, size_t first, size_t end, vo
     const returning *r = user;
     (void)number;
     (void)scratch;
-    copy_returning(r->contents, r->contents->base, r->from, first, end);
+    copy(r->contents, r->contents->base, r->from, first, end, 0);
 }
 
 void haul__contents_scatter(const haul__contents *c, haul_context *context,

@@ -5,6 +5,12 @@
 
 #include "arena/contents.h"
 
+/* Is a word of the contents, by number, a slot? */
+HAUL__INLINE int haul__is_slot(const haul__contents *c, size_t word)
+{
+    return (int)(c->slots[word / 64] >> (word % 64) & 1);
+}
+
 /* Does the address lie in the contents or in a neighbour, or one past them? */
 int haul__leads_inside(const haul__contents *contents, uintptr_t value);
 /* The first pointer from *at on that leads neither into the contents nor into a neighbour. 0: there

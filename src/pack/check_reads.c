@@ -63,11 +63,6 @@ static int may_not_change(const haul_plan *plan, uintptr_t address)
     return mask >> (address & (HAUL__GRANULE - 1)) & 1;
 }
 
-HAUL__INLINE int64_t value_of(const haul__read_set *reads, uint64_t word)
-{
-    return word >> 50 == HAUL__READ_FAR ? haul__read_value(reads, word) : haul__small_read(word);
-}
-
 /* Compares byte by byte. *is: the value that the field would get. */
 static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const window *w,
                       int64_t *is)
@@ -126,7 +121,7 @@ static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end
     for (i = haul__first_read(reads, first); i < reads->count && status == HAUL_OK; i++) {
         if (HAUL__READ_ADDRESS(reads->words[i]) >= end)
             break;
-        status = check_read(plan, reads->words[i], value_of(reads, reads->words[i]), w);
+        status = check_read(plan, reads->words[i], haul__read_value(reads, reads->words[i]), w);
     }
     return status;
 }

@@ -22,24 +22,15 @@ static int is_full_page(const haul__block *block, size_t page)
 
 /* ---- Gather. */
 
-static void gather_granule(unsigned char *to, const unsigned char *from, uint16_t mask)
-{
-    if (mask == HAUL__FULL_MASK) {
-        memcpy(to, from, HAUL__GRANULE);
-        return;
-    }
-    memset(to, 0, HAUL__GRANULE);
-    haul__write_bytes(to, from, mask, mask);
-}
-
 static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from, unsigned char *to)
 {
     uint32_t live;
     for (live = haul__live(block, cell); live; live &= live - 1, to += HAUL__GRANULE) {
-        unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
-        uint16_t excluded = haul__excluded_mask(block, granule, HAUL__UNSENT);
-        gather_granule(to, (const unsigned char *)(from + in_cell * HAUL__GRANULE),
-                       haul__byte_mask(block, granule) & (uint16_t)~excluded);
+        const unsigned in_cell = haul__lowest32(live), granule = cell * 32u + in_cell;
+        const uint16_t mask = haul__byte_mask(block, granule) &
+                              (uint16_t)~haul__excluded_mask(block, granule, HAUL__UNSENT);
+        memset(to, 0, HAUL__GRANULE);
+        haul__write_bytes(to, (const unsigned char *)(from + in_cell * HAUL__GRANULE), mask, mask);
     }
 }
 

@@ -38,12 +38,6 @@ static haul_status out_of_memory(haul_plan *plan)
 
 /* ---- Slots and explicit relocations. */
 
-static void set_bit(haul__ordered *o, uint64_t place)
-{
-    const uint64_t word = place >> HAUL__WORD_SHIFT;
-    o->bitmap[word / 64] |= (uint64_t)1 << (word % 64);
-}
-
 static int note_explicit(const haul_allocator *allocator, haul__ordered *o, uint64_t place)
 {
     if (!haul__grow(allocator, &o->explicit, &o->explicit_capacity, o->explicit_count + 1,
@@ -57,7 +51,7 @@ static int note_pointer(const haul_allocator *allocator, haul__ordered *o, uint6
 {
     if ((place & (HAUL__WORD - 1)) != 0)
         return note_explicit(allocator, o, place);
-    set_bit(o, place);
+    o->bitmap[place >> HAUL__WORD_SHIFT >> 6] |= (uint64_t)1 << (place >> HAUL__WORD_SHIFT & 63);
     return 1;
 }
 

@@ -112,61 +112,38 @@ static int next_stretch(const haul_plan *plan, unsigned direction, const part *p
     return 1;
 }
 
-static void gather_part(const haul_plan *plan, const part *p, void *piece, size_t offset)
-{
-    stretch s = { 0, 0, 0, 0, 0, 0 };
-    while (next_stretch(plan, HAUL__UNSENT, p, &s)) {
-        unsigned char *to;
-        if (!s.data)
-            continue;
-        to = (unsigned char *)((uintptr_t)piece + s.place - offset);
-        if (s.data == HAUL__FULL_MASK)
-            memcpy(to, (const void *)s.at, s.bytes);
-        else
-            haul__write_bytes(to, (const unsigned char *)s.at, s.data, s.data);
-    }
-}
-
 void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece,
                        size_t offset)
 {
     part p = { 0, 0, 0 };
-    while (next_part(plan, first, end, &p))
-        gather_part(plan, &p, piece, offset);
-}
-
-/* As in scatter, equal bytes are not written. */
-static void scatter_part(const haul_plan *plan, const part *p, const void *piece, size_t offset)
-{
-    stretch s = { 0, 0, 0, 0, 0, 0 };
-    while (next_stretch(plan, HAUL__UNRETURNED, p, &s)) {
-        const unsigned char *from;
-        if (!s.data)
-            continue;
-        from = (const unsigned char *)((uintptr_t)piece + s.place - offset);
-        if (s.data != HAUL__FULL_MASK || s.blind)
-            haul__write_bytes((unsigned char *)s.at, from, s.data, s.blind);
-        else if (memcmp((const void *)s.at, from, s.bytes) != 0)
-            memcpy((void *)s.at, from, s.bytes);
+    while (next_part(plan, first, end, &p)) {
+        stretch s = { 0, 0, 0, 0, 0, 0 };
+        while (next_stretch(plan, HAUL__UNSENT, &p, &s)) {
+            unsigned char *to = (unsigned char *)((uintptr_t)piece + s.place - offset);
+            if (s.data == HAUL__FULL_MASK)
+                memcpy(to, (const void *)s.at, s.bytes);
+            else if (s.data)
+                haul__write_bytes(to, (const unsigned char *)s.at, s.data, s.data);
+        }
     }
 }
 
+/* As in scatter, equal bytes are not written. */
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
                         size_t offset)
 {
     part p = { 0, 0, 0 };
-    while (next_part(plan, first, end, &p))
-        scatter_part(plan, &p, piece, offset);
-}
-
-static size_t lowest_byte(uint16_t mask)
-{
-    return haul__lowest32(mask);
-}
-
-static size_t end_byte(uint16_t mask)
-{
-    return haul__highest64(mask) + 1;
+    while (next_part(plan, first, end, &p)) {
+        stretch s = { 0, 0, 0, 0, 0, 0 };
+        while (next_stretch(plan, HAUL__UNRETURNED, &p, &s)) {
+            const unsigned char *from =
+                (const unsigned char *)((uintptr_t)piece + s.place - offset);
+            if (s.data != HAUL__FULL_MASK || s.blind)
+                haul__write_bytes((unsigned char *)s.at, from, s.data, s.blind);
+            else if (memcmp((const void *)s.at, from, s.bytes) != 0)
+                memcpy((void *)s.at, from, s.bytes);
+        }
+    }
 }
 
 /* Widens [*at, *at + *bytes), which begins empty, to hold [first, end). */
@@ -190,8 +167,8 @@ static size_t include_part(const haul_plan *plan, unsigned direction, const part
         if (!s.described || !s.data)
             continue;
         data += s.data == HAUL__FULL_MASK ? s.bytes : haul__bits32(s.data);
-        include(&span->data_offset, &span->data_bytes, s.place + lowest_byte(s.data),
-                s.place + (s.bytes > HAUL__GRANULE ? s.bytes : end_byte(s.data)));
+        include(&span->data_offset, &span->data_bytes, s.place + haul__lowest32(s.data),
+                s.place + (s.bytes > HAUL__GRANULE ? s.bytes : haul__highest64(s.data) + 1u));
     }
     return data;
 }

@@ -32,20 +32,24 @@ static int word_back(const haul_plan *plan, const uintptr_t *flat, uintptr_t slo
     return *value != 0;
 }
 
-/* Called for each pointer of the source. `value`: its new host pointer, if `is_good`. Answer 0 to
- * stop. */
-typedef int each_pointer(uintptr_t slot, int is_good, uintptr_t value);
-
 /* Does the pointer lie in bytes that do not come back? */
 static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
 {
     return haul__has_exclusions(block) && haul__is_excluded(map, slot, HAUL__UNRETURNED);
 }
 
-/* Calls `each` for each pointer that comes back: slots, then special words.
- * Answers the address of the pointer where `each` answered 0; 0: nowhere. */
+/* 0: the pointer is checked and leads out of the graph. */
+static int settle(uintptr_t slot, int is_good, uintptr_t value, int writes)
+{
+    if (writes && is_good && value != haul__load_word((const void *)slot))
+        memcpy((void *)slot, &value, sizeof value);
+    return writes || is_good;
+}
+
+/* Checks each pointer that comes back, or writes it: slots, then special words. Answers the address
+ * of the first that leads out of the graph; 0: none does, or they are written. */
 static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
-                               each_pointer *each)
+                               int writes)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t *const flat = haul__table_show(&plan->context->table, &plan->found.map);
@@ -63,7 +67,7 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
                 uintptr_t word = haul__load_word(arena + haul__place(block, slot));
                 int is_good = word_back(plan, flat, slot, word, base, &value);
-                if (!stays(map, block, slot) && !each(slot, is_good, value))
+                if (!stays(map, block, slot) && !settle(slot, is_good, value, writes))
                     return slot;
             }
         }
@@ -76,29 +80,15 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
             continue;
         is_good = haul__special_to_host(&space, word, (uintptr_t)word->value,
                                         haul__load_word(arena + haul__translate(map, at)), &value);
-        if (!stays(map, haul__map_find(map, at), at) && !each(at, is_good, value))
+        if (!stays(map, haul__map_find(map, at), at) && !settle(at, is_good, value, writes))
             return at;
     }
     return 0;
 }
 
-static int leads_into_graph(uintptr_t slot, int is_good, uintptr_t value)
-{
-    (void)slot;
-    (void)value;
-    return is_good;
-}
-
-static int write_back(uintptr_t slot, int is_good, uintptr_t value)
-{
-    if (is_good && value != haul__load_word((const void *)slot))
-        memcpy((void *)slot, &value, sizeof value);
-    return 1;
-}
-
 haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
-    uintptr_t slot = walk_pointers(plan, arena, base, leads_into_graph);
+    uintptr_t slot = walk_pointers(plan, arena, base, 0);
     haul_status status;
     if (!slot)
         return HAUL_OK;
@@ -110,5 +100,5 @@ haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, u
 
 void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
-    walk_pointers(plan, arena, base, write_back);
+    walk_pointers(plan, arena, base, 1);
 }

@@ -12,18 +12,23 @@
 
 #define READS_AHEAD 16u /* the field of the read this far ahead is prefetched */
 
-static haul_status stale(const haul_plan *plan, const char *text)
-{
-    return haul__fail(&plan->context->error, HAUL_ERROR_STALE,
-                      "%s since the plan was made; plan again", text);
-}
-
 void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t count)
 {
     haul__sought sought = { 0, 0, 0, 0, 0 };
     sought.pointer = pointer;
     sought.count = count;
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+}
+
+/* Refuses the plan: `pointer`, or `count`, is not as discovery has read it. */
+static haul_status refuse(const haul_plan *plan, const char *text, uintptr_t pointer,
+                          uintptr_t count)
+{
+    haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again",
+               text);
+    if (pointer || count)
+        haul__name_changed(plan, pointer, count);
+    return HAUL_ERROR_STALE;
 }
 
 /* The first string of the block that has lost its terminator; 0: none has. */
@@ -44,12 +49,7 @@ int haul__ends_hold(const haul__block *block, uintptr_t address)
 haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_t address)
 {
     const uintptr_t lost = find_lost_end(block, address);
-    haul_status status;
-    if (!lost)
-        return HAUL_OK;
-    status = stale(plan, "a string has lost its terminator");
-    haul__name_changed(plan, 0, lost);
-    return status;
+    return lost ? refuse(plan, "a string has lost its terminator", 0, lost) : HAUL_OK;
 }
 
 static haul_status check_calls(haul_plan *plan)
@@ -60,11 +60,9 @@ static haul_status check_calls(haul_plan *plan)
     uintptr_t moved;
     if (!haul__find_changed_call(&plan->found, &call, &moved))
         return HAUL_OK;
-    status = stale(plan, moved ? "a pointer has changed" : "what a callback answers has changed");
-    if (moved) {
-        haul__name_changed(plan, moved, 0);
-        return status;
-    }
+    if (moved)
+        return refuse(plan, "a pointer has changed", moved, 0);
+    status = refuse(plan, "what a callback answers has changed", 0, 0);
     sought.call_self = call.self;
     sought.call_target = call.target;
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
@@ -76,14 +74,11 @@ haul_status haul__check_read_set(haul_plan *plan)
     const haul__found *found = &plan->found;
     size_t i, next;
     for (i = next = found->read_count; i > 0; i = next) {
-        haul_status status;
         if (i > READS_AHEAD)
             haul__prefetch(HAUL__READ_ADDRESS(found->reads[i - READS_AHEAD]));
-        if (haul__read_holds(found, &next))
-            continue;
-        status = stale(plan, "a count, terminator or field of a rule has changed");
-        haul__name_changed(plan, 0, HAUL__READ_ADDRESS(found->reads[i - 1]));
-        return status;
+        if (!haul__read_holds(found, &next))
+            return refuse(plan, "a count, terminator or field of a rule has changed", 0,
+                          HAUL__READ_ADDRESS(found->reads[i - 1]));
     }
     return check_calls(plan);
 }
@@ -104,52 +99,35 @@ void haul__explain_block(haul_plan *plan, size_t i, const unsigned char *old, ui
             uint64_t place = haul__target(plan, slot, value);
             if (!first)
                 first = slot;
-            if (old) {
-                uintptr_t word = haul__load_word(old + haul__place(block, slot));
-                if (word != (uintptr_t)(place ? base + place : 0) ||
-                    (value && !place && !haul__was_empty(&plan->found, slot)))
-                    found = slot;
-            } else if (value && !place && !haul__was_empty(&plan->found, slot)) {
+            if ((value && !place && !haul__was_empty(&plan->found, slot)) ||
+                (old && haul__load_word(old + haul__place(block, slot)) !=
+                            (uintptr_t)(place ? base + place : 0)))
                 found = slot;
-            }
         }
     }
     haul__name_changed(plan, found ? found : first, 0);
-}
-
-static haul_status pointers_changed(haul_plan *plan, size_t i)
-{
-    haul_status status = stale(plan, "a pointer has changed");
-    plan->stale_block = i;
-    haul__explain_block(plan, i, NULL, 0);
-    return status;
 }
 
 haul_status haul__block_changed(haul_plan *plan, size_t i)
 {
     haul_status status = haul__check_ends(plan, haul__plan_block(plan, i),
                                           haul__block_address(plan->found.map.numbers[i]));
-    return status == HAUL_OK ? pointers_changed(plan, i) : status;
+    if (status != HAUL_OK)
+        return status;
+    plan->stale_block = i;
+    status = refuse(plan, "a pointer has changed", 0, 0);
+    haul__explain_block(plan, i, NULL, 0);
+    return status;
 }
 
 haul_status haul__check_special(const haul_plan *plan, const haul__special_word *word)
 {
-    haul_status status;
     uint64_t value = 0;
     memcpy(&value, (const void *)word->address, word->bytes);
-    if (value == word->value)
-        return HAUL_OK;
-    status = stale(plan, "a pointer has changed");
-    haul__name_changed(plan, word->address, 0);
-    return status;
+    return value == word->value ? HAUL_OK : refuse(plan, "a pointer has changed", word->address, 0);
 }
 
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)
 {
-    haul_status status;
-    if (!slot)
-        return HAUL_OK;
-    status = stale(plan, "a pointer has changed");
-    haul__name_changed(plan, slot, 0);
-    return status;
+    return slot ? refuse(plan, "a pointer has changed", slot, 0) : HAUL_OK;
 }
