@@ -194,15 +194,6 @@ HAUL__HOT static size_t count_bits(const uint64_t *bits, size_t count)
     return sum;
 }
 
-/* The number of slots of an object from one of its granules on. */
-static size_t count_from(const haul__simple *kind, size_t granule)
-{
-    size_t count = 0;
-    for (; granule << HAUL__GRANULE_SHIFT < kind->bytes; granule += 32)
-        count += haul__bits64(haul__slots_from(kind, 2 * granule));
-    return count;
-}
-
 /* Granules from the last start to the block's end; 0: nothing starts in the block. */
 static size_t last_granules(const haul__block *block)
 {
@@ -215,14 +206,14 @@ static size_t last_granules(const haul__block *block)
 
 /* The slots of all objects that start in the block, minus those behind its end, plus those of the
  * object that reaches into it. */
-static size_t count_by_starts(const haul__simple *kind, haul__block *block)
+static size_t count_by_starts(const haul__simple *simple, haul__block *block)
 {
     const size_t objects = keep_starts(block), last = last_granules(block);
-    size_t count = objects * count_from(kind, 0);
+    size_t count = objects * haul__count_slots(simple, 0);
     if (last)
-        count -= count_from(kind, last);
+        count -= haul__count_slots(simple, 2 * last);
     if (block->carry)
-        count += count_from(kind, (size_t)block->carry);
+        count += haul__count_slots(simple, 2 * (size_t)block->carry);
     return count;
 }
 

@@ -34,14 +34,14 @@ typedef struct haul__cell {
 } haul__cell;
 
 /* Forms with cells have odd numbers: the lowest bit of a table's entry tells them from full blocks
- * and from no block. HAUL__FIRST_KIND and every second number above it are uniform, one for each
+ * and from no block. HAUL__FIRST_UNIFORM and every second number above it are uniform, one for each
  * simple type. */
 enum {
     HAUL__MIXED = 1,
     HAUL__FULL = 2,
     HAUL__BARE = 3,
-    HAUL__FIRST_KIND = 5,
-    HAUL__LAST_KIND = 31,
+    HAUL__FIRST_UNIFORM = 5,
+    HAUL__LAST_UNIFORM = 31,
     HAUL__NO_FORM = 32
 };
 #define HAUL__FORM_MASK ((uintptr_t)31)
@@ -127,23 +127,32 @@ HAUL__INLINE void haul__store_cell(haul__cell *cell, uint64_t marks)
 
 HAUL__INLINE int haul__is_uniform(const haul__block *block)
 {
-    return block->form >= HAUL__FIRST_KIND;
+    return block->form >= HAUL__FIRST_UNIFORM;
 }
 
 /* The slots among 64 words of an object: word 64 * cell and those behind it. */
-HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *kind, size_t cell)
+HAUL__INLINE uint64_t haul__simple_slots(const haul__simple *simple, size_t cell)
 {
     if (cell == 0)
-        return kind->slots;
-    return kind->far && cell < HAUL__SIMPLE_CELLS ? (*kind->far)[cell - 1] : 0;
+        return simple->slots;
+    return simple->far && cell < HAUL__SIMPLE_CELLS ? (*simple->far)[cell - 1] : 0;
 }
 
 /* The slots among 64 words of an object, from any word on. */
-HAUL__INLINE uint64_t haul__slots_from(const haul__simple *kind, size_t word)
+HAUL__INLINE uint64_t haul__slots_from(const haul__simple *simple, size_t word)
 {
     const unsigned shift = (unsigned)(word % 64);
-    const uint64_t slots = haul__simple_slots(kind, word / 64) >> shift;
-    return shift ? slots | haul__simple_slots(kind, word / 64 + 1) << (64 - shift) : slots;
+    const uint64_t slots = haul__simple_slots(simple, word / 64) >> shift;
+    return shift ? slots | haul__simple_slots(simple, word / 64 + 1) << (64 - shift) : slots;
+}
+
+/* The number of slots of an object from one of its words on. */
+HAUL__INLINE size_t haul__count_slots(const haul__simple *simple, size_t word)
+{
+    size_t count = 0;
+    for (; word << HAUL__WORD_SHIFT < simple->bytes; word += 64)
+        count += haul__bits64(haul__slots_from(simple, word));
+    return count;
 }
 
 /* The hash of a block's pointers, in order: a polynomial at an odd number. An exchange of two

@@ -58,13 +58,13 @@ HAUL__INLINE size_t reach_before(const haul__block *block, size_t granules, unsi
 HAUL__INLINE uint64_t slots_by_starts(const haul__map *map, const haul__block *block,
                                       unsigned number, int is_placed)
 {
-    const haul__simple *kind = haul__simple_of(map, block);
+    const haul__simple *simple = haul__simple_of(map, block);
     const size_t before =
-        reach_before(block, kind->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
-    uint64_t slots = before ? haul__slots_from(kind, 2 * before) : 0;
+        reach_before(block, simple->bytes >> HAUL__GRANULE_SHIFT, number, is_placed);
+    uint64_t slots = before ? haul__slots_from(simple, 2 * before) : 0;
     uint32_t starts;
     for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
-        slots |= kind->slots << (2 * haul__lowest32(starts));
+        slots |= simple->slots << (2 * haul__lowest32(starts));
     return slots;
 }
 

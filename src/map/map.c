@@ -7,13 +7,13 @@
 #include "map/side.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
-#define FAR_BYTES ((HAUL__LAST_KIND / 2 + 1) * sizeof(haul__far))
+#define FAR_BYTES ((HAUL__LAST_UNIFORM / 2 + 1) * sizeof(haul__far))
 
 void haul__map_open(haul__map *map, const haul_allocator *allocator)
 {
     memset(map, 0, sizeof *map);
     map->allocator = *allocator;
-    map->next_form = HAUL__FIRST_KIND;
+    map->next_form = HAUL__FIRST_UNIFORM;
 }
 
 /* ---- The table. */
@@ -75,7 +75,7 @@ void haul__table_close(haul__table *table, const haul_allocator *allocator)
 
 /* ---- Blocks. */
 
-enum { SIZE_FULL, SIZE_BARE, SIZE_KIND, SIZE_MIXED, SIZES };
+enum { SIZE_FULL, SIZE_BARE, SIZE_UNIFORM, SIZE_MIXED, SIZES };
 
 /* A block's size, as an index. `words`: of an object, if the block is ragged; its starts need as
  * much room as slots. */
@@ -83,13 +83,13 @@ static unsigned size_of(uint32_t form, uint32_t words)
 {
     if (form == HAUL__FULL || form == HAUL__BARE)
         return form == HAUL__FULL ? SIZE_FULL : SIZE_BARE;
-    return form == HAUL__MIXED || words ? SIZE_MIXED : SIZE_KIND;
+    return form == HAUL__MIXED || words ? SIZE_MIXED : SIZE_UNIFORM;
 }
 
 /* The words of an object, if blocks of this form are ragged; else 0. */
 static uint32_t words_of(const haul__map *map, uint32_t form)
 {
-    return form >= HAUL__FIRST_KIND ? map->simple[form / 2].words : 0;
+    return form >= HAUL__FIRST_UNIFORM ? map->simple[form / 2].words : 0;
 }
 
 static size_t bytes_of(unsigned size)
@@ -143,7 +143,7 @@ void haul__map_clear(haul__map *map)
     forget_hashed(map);
     map->block_count = 0;
     map->is_listed = 0;
-    map->next_form = HAUL__FIRST_KIND;
+    map->next_form = HAUL__FIRST_UNIFORM;
     map->has_placements = map->has_exclusions = 0;
     map->is_wide = 0;
     map->side_bytes = 0;
@@ -335,11 +335,11 @@ static int is_alike(const haul__simple *a, const haul__simple *b)
 
 uint32_t haul__map_form(haul__map *map, haul__simple *simple)
 {
-    uint32_t form = HAUL__FIRST_KIND;
+    uint32_t form = HAUL__FIRST_UNIFORM;
     haul__simple *own;
     while (form < map->next_form && !is_alike(&map->simple[form / 2], simple))
         form += 2;
-    if (form > HAUL__LAST_KIND)
+    if (form > HAUL__LAST_UNIFORM)
         return HAUL__NO_FORM;
     own = &map->simple[form / 2];
     if (form == map->next_form) {

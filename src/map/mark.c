@@ -331,13 +331,13 @@ static haul__block *block_for(haul__map *map, uintptr_t address, uint32_t form)
 
 int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form)
 {
-    const haul__simple *kind = &map->simple[form / 2];
-    uintptr_t last = address + kind->bytes - 1;
+    const haul__simple *simple = &map->simple[form / 2];
+    uintptr_t last = address + simple->bytes - 1;
     unsigned granule = haul__granule_in_cell(address);
     haul__block *block, *next_block;
     haul__cell *cell, *next;
-    uint32_t low = kind->granules << granule, high = 0, start = (uint32_t)1 << granule;
-    if ((address & ((kind->words ? HAUL__WORD : HAUL__GRANULE) - 1)) != 0)
+    uint32_t low = simple->granules << granule, high = 0, start = (uint32_t)1 << granule;
+    if ((address & ((simple->words ? HAUL__WORD : HAUL__GRANULE) - 1)) != 0)
         return 0;
     next_block = block_for(map, last, form);
     block = next_block ? block_for(map, address, form) : NULL;
@@ -347,14 +347,14 @@ int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form)
         return -1;
     if (block->form != form || next_block->form != form)
         return 0;
-    if (kind->words)
+    if (simple->words)
         return haul__ragged_mark(block, next_block, address) > 0;
-    if (kind->bytes > HAUL__CELL_BYTES)
-        return haul__mark_long(block, next_block, address, kind) > 0;
+    if (simple->bytes > HAUL__CELL_BYTES)
+        return haul__mark_long(block, next_block, address, simple) > 0;
     cell = haul__cell_of(block, address);
     next = haul__cell_of(next_block, last);
     if (next != cell)
-        high = kind->granules >> (32 - granule);
+        high = simple->granules >> (32 - granule);
     if ((cell->live & low) != 0 || (next != cell && (next->live & high) != 0))
         return 0;
     cell->live |= low;

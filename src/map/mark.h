@@ -43,11 +43,11 @@ int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form);
  * new; 0: all of it was marked before, as this; -1: haul__mark must do it. This one is for blocks
  * of the object's own uniform form. */
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
-                    const haul__simple *kind);
+                    const haul__simple *simple);
 /* This one is for other blocks, except full ones. In mixed blocks the object may begin and end at
  * any word. */
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
-                          const haul__simple *kind);
+                          const haul__simple *simple);
 
 /* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes);

@@ -21,9 +21,9 @@ HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)
 }
 
 int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
-                    const haul__simple *kind)
+                    const haul__simple *simple)
 {
-    const uintptr_t end = address + kind->bytes;
+    const uintptr_t end = address + simple->bytes;
     const uint32_t start = (uint32_t)1 << haul__granule_in_cell(address);
     uint32_t any = 0, missing = ~haul__cell_of(block, address)->aux & start;
     uintptr_t at, in;
@@ -57,14 +57,14 @@ typedef struct part {
 
 /* The part at *at, which moves on to the next part. */
 HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address,
-                            const haul__simple *kind, uintptr_t *at)
+                            const haul__simple *simple, uintptr_t *at)
 {
     const unsigned first = haul__word_in_cell(*at);
     part p;
     p.block = haul__block_number(*at) == haul__block_number(address) ? block : next;
     p.number = haul__cell_number(*at);
-    p.wanted = haul__slots_from(kind, (*at - address) >> HAUL__WORD_SHIFT) << first;
-    p.granules = take_granules(at, address + kind->bytes);
+    p.wanted = haul__slots_from(simple, (*at - address) >> HAUL__WORD_SHIFT) << first;
+    p.granules = take_granules(at, address + simple->bytes);
     p.words = haul__range64(first, haul__word_in_cell(*at - 1));
     return p;
 }
@@ -100,19 +100,19 @@ static void mark_part(const part *p)
 }
 
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
-                          const haul__simple *kind)
+                          const haul__simple *simple)
 {
-    const uintptr_t end = address + kind->bytes;
+    const uintptr_t end = address + simple->bytes;
     uintptr_t at = address;
-    part p = take_part(block, next, address, kind, &at);
+    part p = take_part(block, next, address, simple, &at);
     const int met = is_known(&p);
     while (at < end) {
-        p = take_part(block, next, address, kind, &at);
+        p = take_part(block, next, address, simple, &at);
         if (is_known(&p) != met)
             return -1;
     }
     for (at = address; met == 0 && at < end;) {
-        p = take_part(block, next, address, kind, &at);
+        p = take_part(block, next, address, simple, &at);
         mark_part(&p);
     }
     return met < 0 ? -1 : met == 0;

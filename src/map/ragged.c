@@ -76,11 +76,11 @@ uint64_t haul__ragged_live(const haul__block *block, unsigned number, int is_pla
 uint64_t haul__ragged_slots(const haul__map *map, const haul__block *block, unsigned number,
                             int is_placed)
 {
-    const haul__simple *kind = haul__simple_of(map, block);
+    const haul__simple *simple = haul__simple_of(map, block);
     const size_t before = reach_before(block, number, is_placed);
-    uint64_t slots = before ? haul__slots_from(kind, before) : 0, starts;
+    uint64_t slots = before ? haul__slots_from(simple, before) : 0, starts;
     for (starts = starts_in(block, number, is_placed); starts; starts &= starts - 1)
-        slots |= kind->slots << haul__lowest64(starts);
+        slots |= simple->slots << haul__lowest64(starts);
     return slots;
 }
 
@@ -122,15 +122,6 @@ size_t haul__ragged_fold(haul__block *block)
     return fold(block);
 }
 
-/* The number of slots of an object from one of its words on. */
-static size_t count_from(const haul__simple *kind, size_t word)
-{
-    size_t count = 0;
-    for (; word << HAUL__WORD_SHIFT < kind->bytes; word += 64)
-        count += haul__bits64(haul__slots_from(kind, word));
-    return count;
-}
-
 HAUL__HOT static size_t count_starts(const uint64_t *starts)
 {
     size_t count = 0;
@@ -142,14 +133,14 @@ HAUL__HOT static size_t count_starts(const uint64_t *starts)
 
 /* The slots of all objects that start in the block, minus those behind its end, plus those of the
  * object that reaches into it. */
-size_t haul__ragged_count(const haul__simple *kind, const haul__block *block)
+size_t haul__ragged_count(const haul__simple *simple, const haul__block *block)
 {
     const uint64_t *starts = haul__word_starts(block);
-    size_t count = count_starts(starts) * count_from(kind, 0), cell = HAUL__CELLS;
+    size_t count = count_starts(starts) * haul__count_slots(simple, 0), cell = HAUL__CELLS;
     while (cell > 0 && !starts[cell - 1])
         cell--;
     if (cell)
-        count -=
-            count_from(kind, (HAUL__CELLS - cell + 1) * 64 - haul__highest64(starts[cell - 1]));
-    return block->carry ? count + count_from(kind, (size_t)block->carry) : count;
+        count -= haul__count_slots(simple, (HAUL__CELLS - cell + 1) * 64 -
+                                               haul__highest64(starts[cell - 1]));
+    return block->carry ? count + haul__count_slots(simple, (size_t)block->carry) : count;
 }

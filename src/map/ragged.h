@@ -39,6 +39,6 @@ uint16_t haul__ragged_mask(const haul__block *block, unsigned granule);
  * of live bytes. */
 size_t haul__ragged_fold(haul__block *block);
 /* After that: the number of slots in the block. */
-size_t haul__ragged_count(const haul__simple *kind, const haul__block *block);
+size_t haul__ragged_count(const haul__simple *simple, const haul__block *block);
 
 #endif

@@ -315,7 +315,7 @@ HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
 {
     const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
     const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
-    const int is_uniform = (entry & HAUL__FORM_MASK) >= HAUL__FIRST_KIND;
+    const int is_uniform = (entry & HAUL__FORM_MASK) >= HAUL__FIRST_UNIFORM;
     haul__block *block = haul__block_in(entry);
     haul__cell *cell, *last, *at;
     uint32_t low, high, part, met = 0;

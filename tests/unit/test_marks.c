@@ -46,14 +46,14 @@ static list *list_open(const haul_allocator *allocator)
     l->allocator = haul__allocator_or_default(allocator);
     l->base = (uintptr_t)64 * BLOCK;
     haul__map_open(&l->map, &l->allocator);
-    l->map.next_form = HAUL__FIRST_KIND;
+    l->map.next_form = HAUL__FIRST_UNIFORM;
     for (i = 0; i < KINDS; i++) {
         l->kind[i].bytes = words[i] * WORD;
         l->kind[i].slots = slots[i];
         l->kind[i].words = words[i] % 2 ? words[i] : 0;
         l->kind[i].granules = words[i] % 2 ? 0 : (1u << (words[i] / 2)) - 1;
         l->form[i] = haul__map_form(&l->map, &l->kind[i]);
-        CHECK(l->form[i] >= HAUL__FIRST_KIND && l->form[i] <= HAUL__LAST_KIND);
+        CHECK(l->form[i] >= HAUL__FIRST_UNIFORM && l->form[i] <= HAUL__LAST_UNIFORM);
     }
     return l;
 }

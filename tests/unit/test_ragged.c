@@ -83,7 +83,7 @@ static void map_lab_start(map_lab *m, uint32_t words, random_source *random)
     if (words > 64)
         m->kind.far = &far;
     m->form = haul__map_form(&m->map, &m->kind);
-    CHECK(m->form >= HAUL__FIRST_KIND && m->form <= HAUL__LAST_KIND);
+    CHECK(m->form >= HAUL__FIRST_UNIFORM && m->form <= HAUL__LAST_UNIFORM);
 }
 
 static int is_slot(const map_lab *m, size_t word)
