@@ -3,6 +3,7 @@
 #ifndef HAUL_TYPE_FLAT_LISTS_H
 #define HAUL_TYPE_FLAT_LISTS_H
 
+#include "base/list.h"
 #include "type/record.h"
 
 /* `name` is an offset in the scratch text. */
@@ -24,15 +25,12 @@ typedef struct haul__made_ruled {
 /* Working memory of flattening, for one type after the other. */
 typedef struct haul__scratch {
     haul_allocator allocator;
-    haul__run *runs;
-    haul__made_slot *slots;
-    haul__made_part *parts;
-    haul__made_ruled *ruled;
-    haul__excluded *excluded;
-    char *text;
-    size_t run_count, slot_count, part_count, ruled_count, excluded_count, text_bytes;
-    size_t run_capacity, slot_capacity, part_capacity, ruled_capacity, excluded_capacity,
-        text_capacity;
+    HAUL__LIST(haul__run) runs;
+    HAUL__LIST(haul__made_slot) slots;
+    HAUL__LIST(haul__made_part) parts;
+    HAUL__LIST(haul__made_ruled) ruled;
+    HAUL__LIST(haul__excluded) excluded;
+    HAUL__LIST(char) text;
     size_t alignment, placement;
 } haul__scratch;
 

@@ -39,19 +39,19 @@ static int part_comes_before(const void *a, const void *b)
 static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, kept = 0;
-    haul__sort(s->runs, s->run_count, sizeof *s->runs, run_comes_before);
-    for (i = 0; i < s->run_count; i++) {
-        haul__run *last = kept > 0 ? &s->runs[kept - 1] : NULL;
-        if (last && s->runs[i].offset < last->offset + last->bytes)
+    haul__sort(s->runs.at, s->runs.count, sizeof *s->runs.at, run_comes_before);
+    for (i = 0; i < s->runs.count; i++) {
+        haul__run *last = kept > 0 ? &s->runs.at[kept - 1] : NULL;
+        if (last && s->runs.at[i].offset < last->offset + last->bytes)
             return haul__wrong(error, type, NULL,
                                "Two blocks overlap at offset %zu: one byte can travel once.",
-                               s->runs[i].offset);
-        if (last && s->runs[i].offset == last->offset + last->bytes)
-            last->bytes += s->runs[i].bytes;
+                               s->runs.at[i].offset);
+        if (last && s->runs.at[i].offset == last->offset + last->bytes)
+            last->bytes += s->runs.at[i].bytes;
         else
-            s->runs[kept++] = s->runs[i];
+            s->runs.at[kept++] = s->runs.at[i];
     }
-    s->run_count = kept;
+    s->runs.count = kept;
     return HAUL_OK;
 }
 
@@ -60,8 +60,8 @@ static haul_status merge_runs(haul__scratch *s, const haul_type *type, haul_erro
 static int put_rest(haul__scratch *s, haul__run run, size_t first)
 {
     size_t at = run.offset, end = run.offset + run.bytes, i;
-    for (i = first; i < s->ruled_count && s->ruled[i].ruled.slot.offset < end; i++) {
-        const haul__ruled *ruled = &s->ruled[i].ruled;
+    for (i = first; i < s->ruled.count && s->ruled.at[i].ruled.slot.offset < end; i++) {
+        const haul__ruled *ruled = &s->ruled.at[i].ruled;
         size_t ruled_end = ruled->slot.offset + ruled->bytes;
         if (ruled->slot.offset > at && !haul__put_new_run(s, at, ruled->slot.offset - at))
             return 0;
@@ -74,20 +74,20 @@ static int put_rest(haul__scratch *s, haul__run run, size_t first)
 /* Takes the ruled rows' bytes out of all runs. */
 static haul_status cut_runs(haul__scratch *s)
 {
-    size_t i, first = 0, count = s->run_count;
-    haul__sort(s->ruled, s->ruled_count, sizeof *s->ruled, ruled_comes_before);
-    if (s->ruled_count == 0 || count == 0)
+    size_t i, first = 0, count = s->runs.count;
+    haul__sort(s->ruled.at, s->ruled.count, sizeof *s->ruled.at, ruled_comes_before);
+    if (s->ruled.count == 0 || count == 0)
         return HAUL_OK;
     for (i = 0; i < count; i++) {
-        haul__run run = s->runs[i];
-        while (first < s->ruled_count &&
-               s->ruled[first].ruled.slot.offset + s->ruled[first].ruled.bytes <= run.offset)
+        haul__run run = s->runs.at[i];
+        while (first < s->ruled.count &&
+               s->ruled.at[first].ruled.slot.offset + s->ruled.at[first].ruled.bytes <= run.offset)
             first++;
         if (!put_rest(s, run, first))
             return HAUL_ERROR_MEMORY;
     }
-    s->run_count -= count;
-    memmove(s->runs, s->runs + count, s->run_count * sizeof *s->runs);
+    s->runs.count -= count;
+    memmove(s->runs.at, s->runs.at + count, s->runs.count * sizeof *s->runs.at);
     return HAUL_OK;
 }
 
@@ -95,18 +95,18 @@ static haul_status cut_runs(haul__scratch *s)
 static haul_status check_apart(const haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, k, first = 0;
-    for (i = 0; i < s->slot_count; i++) {
-        size_t at = s->slots[i].slot.offset;
-        while (first < s->ruled_count &&
-               s->ruled[first].ruled.slot.offset + s->ruled[first].ruled.bytes <= at)
+    for (i = 0; i < s->slots.count; i++) {
+        size_t at = s->slots.at[i].slot.offset;
+        while (first < s->ruled.count &&
+               s->ruled.at[first].ruled.slot.offset + s->ruled.at[first].ruled.bytes <= at)
             first++;
-        for (k = first; k < s->ruled_count && s->ruled[k].ruled.slot.offset < at + sizeof(void *);
-             k++)
-            if (s->ruled[k].ruled.slot.offset + s->ruled[k].ruled.bytes > at)
+        for (k = first;
+             k < s->ruled.count && s->ruled.at[k].ruled.slot.offset < at + sizeof(void *); k++)
+            if (s->ruled.at[k].ruled.slot.offset + s->ruled.at[k].ruled.bytes > at)
                 return haul__wrong(
-                    error, type, s->text + s->slots[i].name,
+                    error, type, s->text.at + s->slots.at[i].name,
                     "The pointer at offset %zu overlaps field %s, which has optional members.", at,
-                    s->text + s->ruled[k].name);
+                    s->text.at + s->ruled.at[k].name);
     }
     return HAUL_OK;
 }
@@ -117,19 +117,19 @@ static haul_status check_apart(const haul__scratch *s, const haul_type *type, ha
 static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_error *error)
 {
     size_t i, kept = 0;
-    haul__sort(s->slots, s->slot_count, sizeof *s->slots, slot_comes_before);
-    for (i = 0; i < s->slot_count; i++) {
-        const haul__slot *slot = &s->slots[i].slot,
-                         *last = kept > 0 ? &s->slots[kept - 1].slot : NULL;
+    haul__sort(s->slots.at, s->slots.count, sizeof *s->slots.at, slot_comes_before);
+    for (i = 0; i < s->slots.count; i++) {
+        const haul__slot *slot = &s->slots.at[i].slot,
+                         *last = kept > 0 ? &s->slots.at[kept - 1].slot : NULL;
         if (last && slot->offset == last->offset && (slot->flags & HAUL__SLOT_END))
             continue;
         if (last && slot->offset - last->offset < sizeof(void *))
-            return haul__wrong(error, type, s->text + s->slots[i].name,
+            return haul__wrong(error, type, s->text.at + s->slots.at[i].name,
                                "The pointer at offset %zu overlaps pointer %s at offset %zu.",
-                               slot->offset, s->text + s->slots[kept - 1].name, last->offset);
-        s->slots[kept++] = s->slots[i];
+                               slot->offset, s->text.at + s->slots.at[kept - 1].name, last->offset);
+        s->slots.at[kept++] = s->slots.at[i];
     }
-    s->slot_count = kept;
+    s->slots.count = kept;
     return HAUL_OK;
 }
 
@@ -155,12 +155,12 @@ static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error 
         asked = type->is_aligned && type->alignment > s->alignment ? type->alignment : s->alignment;
     haul__walk *walk = &type->walk;
     int constructed = type->block_count > 0;
-    for (i = 0; i < s->slot_count; i++)
-        if (!mark_odd(type, &s->slots[i].slot) && asked < HAUL__GRID)
+    for (i = 0; i < s->slots.count; i++)
+        if (!mark_odd(type, &s->slots.at[i].slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
-    for (i = 0; i < s->ruled_count; i++)
-        if (s->ruled[i].ruled.kind == HAUL__RULED_POINTER &&
-            !mark_odd(type, &s->ruled[i].ruled.slot) && asked < HAUL__GRID)
+    for (i = 0; i < s->ruled.count; i++)
+        if (s->ruled.at[i].ruled.kind == HAUL__RULED_POINTER &&
+            !mark_odd(type, &s->ruled.at[i].ruled.slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
     walk->placement = asked > s->placement ? asked : s->placement;
     walk->alignment = asked;
@@ -172,14 +172,14 @@ static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error 
             "The size %zu is not a multiple of %zu, the alignment of an embedded field.",
             type->bytes, asked);
     walk->alignment = lowest_bit(type->bytes);
-    for (i = 0; i < s->part_count; i++)
-        if (s->parts[i].part.type->walk.has_slots &&
-            s->parts[i].part.type->walk.alignment > walk->alignment)
+    for (i = 0; i < s->parts.count; i++)
+        if (s->parts.at[i].part.type->walk.has_slots &&
+            s->parts.at[i].part.type->walk.alignment > walk->alignment)
             return haul__wrong(error, type, NULL,
                                "The extent %zu keeps the pointers of %s off the grid: "
                                "describe it with haul_type_create, "
                                "with its padded sizeof.",
-                               type->bytes, s->parts[i].part.type->name);
+                               type->bytes, s->parts.at[i].part.type->name);
     return HAUL_OK;
 }
 
@@ -196,8 +196,8 @@ static void measure_ruled(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
     size_t i, end = 0;
-    for (i = 0; i < s->ruled_count; i++) {
-        const haul__ruled *ruled = &s->ruled[i].ruled;
+    for (i = 0; i < s->ruled.count; i++) {
+        const haul__ruled *ruled = &s->ruled.at[i].ruled;
         size_t first = ruled->slot.offset > end ? ruled->slot.offset : end;
         size_t ruled_end = ruled->slot.offset + ruled->bytes;
         type->pointers += ruled->kind == HAUL__RULED_POINTER;
@@ -219,21 +219,21 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
 {
     haul__walk *walk = &type->walk;
     size_t i, bytes;
-    for (i = 0; i < s->run_count; i++) {
-        widen(walk, s->runs[i].offset, s->runs[i].offset + s->runs[i].bytes);
-        walk->payload += s->runs[i].bytes;
+    for (i = 0; i < s->runs.count; i++) {
+        widen(walk, s->runs.at[i].offset, s->runs.at[i].offset + s->runs.at[i].bytes);
+        walk->payload += s->runs.at[i].bytes;
     }
-    type->pointers = s->slot_count;
-    walk->ruled_count = s->ruled_count;
+    type->pointers = s->slots.count;
+    walk->ruled_count = s->ruled.count;
     walk->size = type->size;
-    walk->has_slots = s->slot_count > 0 || s->ruled_count > 0 || haul__type_is_sized(type);
-    walk->has_parts = s->part_count > 0;
+    walk->has_slots = s->slots.count > 0 || s->ruled.count > 0 || haul__type_is_sized(type);
+    walk->has_parts = s->parts.count > 0;
     walk->depends = type->depends;
     walk->rebuild = type->rebuild;
     walk->rebuild_user = type->rebuild_user;
     measure_ruled(s, type);
-    for (i = 0; i < s->part_count; i++) {
-        const haul__part *part = &s->parts[i].part;
+    for (i = 0; i < s->parts.count; i++) {
+        const haul__part *part = &s->parts.at[i].part;
         const haul__walk *inner = &part->type->walk;
         size_t most;
         widen(walk, part->offset + inner->true_lower,
@@ -282,9 +282,9 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
                        const char *text)
 {
     size_t i;
-    for (i = 0; i < s->ruled_count; i++) {
-        ruled[i] = s->ruled[i].ruled;
-        ruled[i].slot.name = text + s->ruled[i].name;
+    for (i = 0; i < s->ruled.count; i++) {
+        ruled[i] = s->ruled.at[i].ruled;
+        ruled[i].slot.name = text + s->ruled.at[i].name;
         copy_cases(&ruled[i], cases);
         cases += cases_of(&ruled[i]);
     }
@@ -295,19 +295,19 @@ static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *c
 static haul_status copy_out(const haul__scratch *s, haul_type *type)
 {
     haul__walk *walk = &type->walk;
-    size_t slot_bytes = s->slot_count * sizeof(haul__slot),
-           part_bytes = s->part_count * sizeof(haul__part);
-    size_t run_bytes = s->run_count * sizeof(haul__run),
-           ruled_bytes = s->ruled_count * sizeof(haul__ruled);
-    size_t excluded_bytes = s->excluded_count * sizeof(haul__excluded), case_bytes = 0, bytes, i;
+    size_t slot_bytes = s->slots.count * sizeof(haul__slot),
+           part_bytes = s->parts.count * sizeof(haul__part);
+    size_t run_bytes = s->runs.count * sizeof(haul__run),
+           ruled_bytes = s->ruled.count * sizeof(haul__ruled);
+    size_t excluded_bytes = s->excluded.count * sizeof(haul__excluded), case_bytes = 0, bytes, i;
     char *memory, *text;
     haul__slot *slots;
     haul__part *parts;
     haul__ruled *ruled;
-    for (i = 0; i < s->ruled_count; i++)
-        case_bytes += cases_of(&s->ruled[i].ruled) * sizeof(haul__slot);
+    for (i = 0; i < s->ruled.count; i++)
+        case_bytes += cases_of(&s->ruled.at[i].ruled) * sizeof(haul__slot);
     bytes = slot_bytes + part_bytes + ruled_bytes + case_bytes + excluded_bytes + run_bytes +
-            s->text_bytes;
+            s->text.count;
     if (bytes == 0)
         return HAUL_OK;
     memory = haul__allocate(&type->allocator, bytes, sizeof(void *));
@@ -315,37 +315,37 @@ static haul_status copy_out(const haul__scratch *s, haul_type *type)
         return HAUL_ERROR_MEMORY;
     type->flat = memory;
     type->flat_bytes = bytes;
-    text = memory + (bytes - s->text_bytes);
-    if (s->text_bytes > 0)
-        memcpy(text, s->text, s->text_bytes);
+    text = memory + (bytes - s->text.count);
+    if (s->text.count > 0)
+        memcpy(text, s->text.at, s->text.count);
     slots = (haul__slot *)(void *)memory;
-    for (i = 0; i < s->slot_count; i++) {
-        slots[i] = s->slots[i].slot;
-        slots[i].name = text + s->slots[i].name;
+    for (i = 0; i < s->slots.count; i++) {
+        slots[i] = s->slots.at[i].slot;
+        slots[i].name = text + s->slots.at[i].name;
     }
     parts = (haul__part *)(void *)(memory + slot_bytes);
-    for (i = 0; i < s->part_count; i++) {
-        parts[i] = s->parts[i].part;
-        parts[i].name = text + s->parts[i].name;
+    for (i = 0; i < s->parts.count; i++) {
+        parts[i] = s->parts.at[i].part;
+        parts[i].name = text + s->parts.at[i].name;
     }
     ruled = (haul__ruled *)(void *)(memory + slot_bytes + part_bytes);
     copy_ruled(s, ruled, (haul__slot *)(void *)(memory + slot_bytes + part_bytes + ruled_bytes),
                text);
     memory += slot_bytes + part_bytes + ruled_bytes + case_bytes;
     if (excluded_bytes > 0)
-        memcpy(memory, s->excluded, excluded_bytes);
+        memcpy(memory, s->excluded.at, excluded_bytes);
     walk->excluded = (const haul__excluded *)(const void *)memory;
-    walk->excluded_count = s->excluded_count;
+    walk->excluded_count = s->excluded.count;
     memory += excluded_bytes;
     if (run_bytes > 0)
-        memcpy(memory, s->runs, run_bytes);
+        memcpy(memory, s->runs.at, run_bytes);
     walk->slots = slots;
     walk->parts = parts;
     walk->ruled = ruled;
     walk->runs = (const haul__run *)(const void *)memory;
-    walk->slot_count = s->slot_count;
-    walk->part_count = s->part_count;
-    walk->run_count = s->run_count;
+    walk->slot_count = s->slots.count;
+    walk->part_count = s->parts.count;
+    walk->run_count = s->runs.count;
     return HAUL_OK;
 }
 
@@ -359,13 +359,13 @@ static uint64_t words_of(size_t offset, size_t bytes)
 static int find_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
 {
     size_t i, odd = type->bytes % sizeof(void *);
-    for (i = 0; i < s->run_count; i++) {
-        odd |= (s->runs[i].offset | s->runs[i].bytes) % sizeof(void *);
-        walk->run_words |= words_of(s->runs[i].offset, s->runs[i].bytes);
+    for (i = 0; i < s->runs.count; i++) {
+        odd |= (s->runs.at[i].offset | s->runs.at[i].bytes) % sizeof(void *);
+        walk->run_words |= words_of(s->runs.at[i].offset, s->runs.at[i].bytes);
     }
-    for (i = 0; i < s->slot_count; i++) {
-        odd |= s->slots[i].slot.offset % sizeof(void *);
-        walk->slot_words |= words_of(s->slots[i].slot.offset, sizeof(void *));
+    for (i = 0; i < s->slots.count; i++) {
+        odd |= s->slots.at[i].slot.offset % sizeof(void *);
+        walk->slot_words |= words_of(s->slots.at[i].slot.offset, sizeof(void *));
     }
     return odd == 0;
 }
@@ -374,20 +374,21 @@ static haul__walk_kind find_kind(const haul__scratch *s, const haul_type *type, 
 {
     if (haul__type_is_sized(type))
         return HAUL__WALK_SIZED;
-    if (s->ruled_count)
+    if (s->ruled.count)
         return !walk->has_parts && type->bytes <= 64 * sizeof(void *) && find_words(s, type, walk)
                    ? HAUL__WALK_WORDS
                    : HAUL__WALK_RULED;
-    if (s->run_count != 1 || s->part_count || s->runs[0].offset || s->runs[0].bytes != type->bytes)
+    if (s->runs.count != 1 || s->parts.count || s->runs.at[0].offset ||
+        s->runs.at[0].bytes != type->bytes)
         return HAUL__WALK_LOOSE;
-    return s->slot_count ? HAUL__WALK_DENSE : HAUL__WALK_PLAIN;
+    return s->slots.count ? HAUL__WALK_DENSE : HAUL__WALK_PLAIN;
 }
 
 static void find_parents(const haul__scratch *s, haul__walk *walk)
 {
     size_t i;
-    for (i = 0; i < s->ruled_count; i++)
-        walk->with_parent |= s->ruled[i].ruled.rule && s->ruled[i].ruled.rule->with_parent;
+    for (i = 0; i < s->ruled.count; i++)
+        walk->with_parent |= s->ruled.at[i].ruled.rule && s->ruled.at[i].ruled.rule->with_parent;
     walk->is_wide = walk->with_parent;
 }
 
@@ -406,7 +407,7 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = merge_slots(s, type, error);
     if (status == HAUL_OK)
         status = check_apart(s, type, error);
-    haul__sort(s->parts, s->part_count, sizeof *s->parts, part_comes_before);
+    haul__sort(s->parts.at, s->parts.count, sizeof *s->parts.at, part_comes_before);
     if (status == HAUL_OK)
         status = find_alignment(s, type, error);
     if (status == HAUL_OK)

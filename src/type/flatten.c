@@ -443,7 +443,7 @@ static haul_status flatten_blocks(haul__scratch *s, const haul_type *type, haul_
 static int rename_turn(haul__scratch *s, size_t turn, size_t count, size_t *name)
 {
     char inner[HAUL_PATH_BYTES];
-    haul__set_path(inner, s->text + *name);
+    haul__set_path(inner, s->text.at + *name);
     return haul__put_name(s, "", turn, count, inner, name);
 }
 
@@ -452,28 +452,28 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
 {
     size_t i, shift = turn * loop.stride, name;
     for (i = 0; turn > 0 && i < first[0]; i++)
-        if (!haul__put_new_run(s, s->runs[i].offset + shift, s->runs[i].bytes))
+        if (!haul__put_new_run(s, s->runs.at[i].offset + shift, s->runs.at[i].bytes))
             return 0;
     for (i = 0; i < first[1]; i++) {
-        haul__slot slot = s->slots[i].slot;
+        haul__slot slot = s->slots.at[i].slot;
         slot.offset += shift;
         slot.self += shift;
-        name = s->slots[i].name;
+        name = s->slots.at[i].name;
         if (!rename_turn(s, turn, loop.count, &name) ||
             (turn > 0 && !haul__put_slot(s, &slot, name)))
             return 0;
         if (turn == 0)
-            s->slots[i].name = name;
+            s->slots.at[i].name = name;
     }
     for (i = 0; i < first[2]; i++) {
-        haul__part part = s->parts[i].part;
-        name = s->parts[i].name;
+        haul__part part = s->parts.at[i].part;
+        name = s->parts.at[i].name;
         if (!rename_turn(s, turn, loop.count, &name) ||
             (turn > 0 &&
              !haul__put_part(s, part.offset + shift, part.count, part.stride, part.type, name)))
             return 0;
         if (turn == 0)
-            s->parts[i].name = name;
+            s->parts.at[i].name = name;
     }
     return 1;
 }
@@ -482,9 +482,9 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
 static int repeat(haul__scratch *s, haul__loop loop)
 {
     size_t first[3], turn;
-    first[0] = s->run_count;
-    first[1] = s->slot_count;
-    first[2] = s->part_count;
+    first[0] = s->runs.count;
+    first[1] = s->slots.count;
+    first[2] = s->parts.count;
     for (turn = loop.count; turn-- > 0;)
         if (!put_turn(s, first, turn, loop))
             return 0;
@@ -493,18 +493,18 @@ static int repeat(haul__scratch *s, haul__loop loop)
 
 static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop, haul_error *error)
 {
-    size_t held = s->run_count + s->slot_count + s->part_count, name = 0;
+    size_t held = s->runs.count + s->slots.count + s->parts.count, name = 0;
     haul_type *inner = NULL;
     haul_status status;
     if (held == 0)
         return HAUL_OK;
-    if (held == 1 && s->run_count == 1 && s->runs[0].bytes == loop.stride) {
-        s->runs[0].bytes *= loop.count;
+    if (held == 1 && s->runs.count == 1 && s->runs.at[0].bytes == loop.stride) {
+        s->runs.at[0].bytes *= loop.count;
         return HAUL_OK;
     }
-    if (held == 1 && s->part_count == 1 &&
-        s->parts[0].part.count * s->parts[0].part.stride == loop.stride) {
-        s->parts[0].part.count *= loop.count;
+    if (held == 1 && s->parts.count == 1 &&
+        s->parts.at[0].part.count * s->parts.at[0].part.stride == loop.stride) {
+        s->parts.at[0].part.count *= loop.count;
         return HAUL_OK;
     }
     if (loop.count <= HAUL__INLINE_MAX / held)
@@ -521,14 +521,14 @@ static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop
 static void shift(haul__scratch *s, size_t offset)
 {
     size_t i;
-    for (i = 0; i < s->run_count; i++)
-        s->runs[i].offset += offset;
-    for (i = 0; i < s->slot_count; i++) {
-        s->slots[i].slot.offset += offset;
-        s->slots[i].slot.self += offset;
+    for (i = 0; i < s->runs.count; i++)
+        s->runs.at[i].offset += offset;
+    for (i = 0; i < s->slots.count; i++) {
+        s->slots.at[i].slot.offset += offset;
+        s->slots.at[i].slot.self += offset;
     }
-    for (i = 0; i < s->part_count; i++)
-        s->parts[i].part.offset += offset;
+    for (i = 0; i < s->parts.count; i++)
+        s->parts.at[i].part.offset += offset;
 }
 
 /* The block's own elements are the innermost loop. The first loop with more than one turn adds
