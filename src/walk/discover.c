@@ -76,16 +76,12 @@ static haul_status run(haul__discovery *d)
 }
 
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
-                            haul__found *found, int recording, const haul__map *within,
-                            const haul__sought *sought)
+                            haul__found *found, int recording)
 {
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
     d.recording = recording;
-    d.within = within;
-    if (sought)
-        d.sought = *sought;
     status = run(&d);
     close_discovery(&d);
     return status;
@@ -130,7 +126,7 @@ static haul_status again_with_path(haul_context *context, const haul_root *roots
 {
     haul_error first = context->error;
     haul__found found;
-    haul_status second = discover(context, roots, count, &found, 1, NULL, NULL);
+    haul_status second = discover(context, roots, count, &found, 1);
     if (second == HAUL_OK)
         haul__found_drop(context, &found);
     if (second == HAUL_OK || second == HAUL_ERROR_MEMORY) {
@@ -144,7 +140,7 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
                            haul__found *found)
 {
     int recording = context->options.checked || context->options.readable;
-    haul_status status = discover(context, roots, count, found, recording, NULL, NULL);
+    haul_status status = discover(context, roots, count, found, recording);
     if (!recording && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
                        status == HAUL_ERROR_UNSUPPORTED))
         return again_with_path(context, roots, count, status);
@@ -157,12 +153,17 @@ void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought)
 {
     haul_error first = context->error;
+    haul__discovery d;
     haul__found found;
-    haul_status status = discover(context, roots, count, &found, 1, within, sought);
-    if (status == HAUL_OK) {
+    open_discovery(&d, context, roots, count, &found);
+    d.recording = 1;
+    d.within = within;
+    d.sought = *sought;
+    if (run(&d) == HAUL_OK) {
         haul__found_drop(context, &found);
         haul__set_path(context->error.path, "root");
     }
+    close_discovery(&d);
     memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
 }
