@@ -43,7 +43,7 @@ static size_t collect(const haul__audit *a, range *ranges)
         if (entry->part)
             continue; /* a part lies in the range of the object around it */
         ranges[count].first = entry->address;
-        ranges[count].end = entry->address + haul__audit_extent(a, entry);
+        ranges[count].end = entry->address + haul__entry_bytes(&a->walk, entry);
         ranges[count].entry = i;
         ranges[count++].is_root = entry->parent == SIZE_MAX;
     }
@@ -84,7 +84,7 @@ static void cut(haul__audit *a, size_t number, uintptr_t end)
     size_t whole = entry->stride ? (size_t)(end - entry->address) / entry->stride : 0;
     if (whole < entry->count)
         entry->count = whole + 1;
-    while (entry->count && entry->address + haul__audit_extent(a, entry) > end)
+    while (entry->count && entry->address + haul__entry_bytes(&a->walk, entry) > end)
         entry->count--;
 }
 

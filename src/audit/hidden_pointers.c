@@ -152,7 +152,7 @@ static haul_status search_objects(search *s, const haul__entry *entry)
 /* Elements of plain data are searched as one run. */
 static haul_status search_plain(search *s, const haul__entry *entry)
 {
-    size_t bytes = haul__audit_extent(s->audit, entry), none = 0;
+    size_t bytes = haul__entry_bytes(&s->audit->walk, entry), none = 0;
     return search_run(s, entry, NULL, 0, entry->address, entry->address + bytes, &none);
 }
 

@@ -164,7 +164,7 @@ static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t addre
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? a->walk.met_types[entry->met_type].walk : NULL;
     size_t offset, i;
-    if (address < entry->address || address - entry->address >= haul__audit_extent(a, entry))
+    if (address < entry->address || address - entry->address >= haul__entry_bytes(&a->walk, entry))
         return 0;
     offset = (size_t)(address - entry->address) - element_at(a, entry, address) * entry->stride;
     if (walk && is_in_tail(walk, offset))

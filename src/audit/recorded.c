@@ -19,13 +19,3 @@ size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
         return SIZE_MAX;
     return entry->stride;
 }
-
-size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry)
-{
-    size_t last = entry->stride;
-    if (entry->count == 0)
-        return 0;
-    if (entry->what == HAUL__OBJECTS && haul__audit_end(a, entry) == SIZE_MAX)
-        last = a->walk.met_types[entry->met_type].walk->true_upper;
-    return (entry->count - 1) * entry->stride + last;
-}

@@ -23,8 +23,6 @@ int haul__audit_leads_in(const haul__audit *a, uintptr_t value);
 /* Is a finding wanted, after `before` others of its kind? The search counts findings, and reports
  * the wanted ones by haul__audit_tell. */
 int haul__audit_is_wanted(const haul__audit *a, size_t before);
-/* The bytes of an entry up to its last that is sent; 0: none may be read. */
-size_t haul__audit_extent(const haul__audit *a, const haul__entry *entry);
 /* The end of the entry's objects, if a field tells their size: it may come before the end of the
  * type. SIZE_MAX: no field does. */
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry);

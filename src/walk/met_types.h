@@ -3,8 +3,8 @@
 #ifndef HAUL_WALK_MET_TYPES_H
 #define HAUL_WALK_MET_TYPES_H
 
-#include "walk/discovery.h"
 #include "map/mark.h"
+#include "walk/worklist.h"
 
 /* A pointer to plain bytes that can be followed in line (plain_arrays.c): to an array whose count
  * is multiply * fields + add, or to a string. */
@@ -83,6 +83,16 @@ HAUL__INLINE uint32_t haul__near_starts(const haul__met_type *met)
     if (met->simple.bytes > HAUL__CELL_BYTES || met->simple.words)
         return 0;
     return ((uint32_t)(HAUL__CELL_BYTES - met->simple.bytes) >> HAUL__GRANULE_SHIFT) + 1;
+}
+
+/* The bytes from an entry's begin to the end of its last element. */
+HAUL__INLINE size_t haul__entry_bytes(const haul__discovery *d, const haul__entry *entry)
+{
+    const haul__walk *walk = d->met_types[entry->met_type].walk;
+    const int is_fixed = entry->what == HAUL__OBJECTS && !haul__is_sized(walk);
+    if (entry->count == 0)
+        return 0;
+    return (entry->count - 1) * entry->stride + (is_fixed ? walk->true_upper : entry->stride);
 }
 
 /* *number: the type's. A new type is added, which may move d->met_types. */

@@ -170,13 +170,6 @@ haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uin
                         "it points outside any process's address range, to 0x%" PRIxPTR, address);
 }
 
-static size_t entry_bytes(const haul__discovery *d, const haul__entry *entry)
-{
-    size_t last =
-        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk->extent : entry->stride;
-    return (entry->count - 1) * entry->stride + last;
-}
-
 /* The slot that has the byte at `offset` of an element; NULL: none. */
 static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 {
@@ -199,13 +192,15 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
         /* an entry may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
         size_t element;
-        if (at - address >= HAUL__WORD || at - entry->address >= entry_bytes(d, entry))
+        if (at - address >= HAUL__WORD || at - entry->address >= haul__entry_bytes(d, entry))
             continue;
         element = (size_t)(at - entry->address) / entry->stride;
+        if (element >= entry->count)
+            element = entry->count - 1; /* elements may reach behind their stride */
         place_path(d, i, element,
                    entry->what == HAUL__OBJECTS
                        ? slot_at(d->met_types[entry->met_type].walk,
-                                 (size_t)(at - entry->address) % entry->stride)
+                                 (size_t)(at - entry->address) - element * entry->stride)
                        : NULL,
                    d->context->error.other_path);
         return;
