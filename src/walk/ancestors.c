@@ -1,5 +1,5 @@
-/* Ancestors: the objects on the path to an object, for rules that ask for one of them (the holder,
- * in the public headers).
+/* Ancestors: the objects on the path to an object. A rule asks for the nearest one of a type, or
+ * for the parent, the nearest of any type. The parent stands in each entry.
  *
  * The slow obvious version: each worklist entry links to the entry that it was found from. A rule
  * that names a type follows these links to the nearest object of that type. Every entry would have
@@ -21,27 +21,28 @@
 #include "walk/met_types.h"
 #include "walk/ruled_field.h"
 
-static uintptr_t nearest(const haul__discovery *d, const haul__ancestor *ancestor,
-                         const haul_type *type)
+static uintptr_t find_ancestor(const haul__discovery *d, const haul__ancestor *ancestor,
+                               const haul_type *type)
 {
     while (ancestor->type != type && ancestor->next)
         ancestor = &d->ancestors.at[ancestor->next - 1];
     return ancestor->type == type ? ancestor->object : 0;
 }
 
-haul__callers haul__callers_of(const haul__discovery *d, const haul__object *o,
+haul__nearest haul__nearest_of(const haul__discovery *d, const haul__object *o,
                                const haul__rule *rule)
 {
-    haul__callers callers = { 0, 0, NULL };
+    haul__nearest nearest = { 0, NULL };
     if (HAUL__LIKELY(!o->walk->is_wide) || !rule)
-        return callers;
-    callers.parent = rule->with_parent ? o->parent : 0;
-    callers.type = rule->holder;
-    if (callers.type)
-        callers.holder = o->walk == haul__type_walk(callers.type)
+        return nearest;
+    nearest.type = rule->holder;
+    if (rule->with_parent)
+        nearest.object = o->parent;
+    else if (nearest.type)
+        nearest.object = o->walk == haul__type_walk(nearest.type)
                              ? o->address
-                             : nearest(d, o->ancestor, callers.type);
-    return callers;
+                             : find_ancestor(d, o->ancestor, nearest.type);
+    return nearest;
 }
 
 /* ---- Inheritance. */
@@ -91,7 +92,7 @@ haul_status haul__inherit(haul__discovery *d, const haul__entry *entry, size_t e
     inherited->next = 0;
     if (old.type == met->type)
         inherited->next = old.next;
-    else if (nearest(d, &old, met->type))
+    else if (find_ancestor(d, &old, met->type))
         done = list_others(d, old, met->type, &inherited->next);
     else if (old.object)
         done = list_ancestor(d, &old, &inherited->next);
@@ -137,7 +138,7 @@ static haul_status meet_pointers(haul__discovery *d, const haul__entry *entry, i
 {
     const haul_count *shape = &entry->slot->shape[entry->level];
     const haul__walk *target = entry->slot->target ? haul__type_walk(entry->slot->target) : NULL;
-    const uint64_t needs = (target ? target->needs : 0) | bit_of(entry->callers.type);
+    const uint64_t needs = (target ? target->needs : 0) | bit_of(entry->nearest.type);
     if (!needs)
         return HAUL_OK;
     return meet_one(d, entry->address, sum_of(d, &entry->ancestor, needs), shape, is_again);

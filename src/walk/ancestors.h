@@ -1,5 +1,4 @@
-/* Ancestors: the objects on the path to an object. The public headers call the ancestor that a rule
- * asks for the holder.
+/* Ancestors: the objects on the path to an object, for the rules that ask for one of them.
  */
 #ifndef HAUL_WALK_ANCESTORS_H
 #define HAUL_WALK_ANCESTORS_H
@@ -8,8 +7,8 @@
 
 struct haul__object;
 
-/* The parent and the holder that callbacks of a rule get, if the rule asks for them; else 0. */
-haul__callers haul__callers_of(const haul__discovery *d, const struct haul__object *o,
+/* The ancestor of an object that a rule asks for. */
+haul__nearest haul__nearest_of(const haul__discovery *d, const struct haul__object *o,
                                const haul__rule *rule);
 /* *inherited: the ancestors that targets of the element inherit: the entry's, if its type needs
  * them, and the element itself, if rules ask for its type. */

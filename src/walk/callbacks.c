@@ -1,5 +1,5 @@
 /* Calls of the user's callbacks. Each answer joins the read set. In checked mode, the answer for a
- * place must be the same for every holder that the place is found through.
+ * place must be the same for every ancestor that the place is found through.
  */
 #include "walk/callbacks.h"
 #include "walk/checked.h"
@@ -18,15 +18,15 @@ static haul_status meet_answer(haul__discovery *d, const haul__asked *asked, int
     if (!seen)
         return HAUL_ERROR_MEMORY;
     if (is_new) {
-        seen->parent = asked->callers.holder;
+        seen->parent = asked->nearest.object;
         seen->answer = answer;
     }
-    if (seen->answer == answer || seen->parent == asked->callers.holder)
+    if (seen->answer == answer || seen->parent == asked->nearest.object)
         return HAUL_OK;
     status = haul__refuse(d, HAUL_ERROR_GRAPH, asked->slot,
                           "it was found through two objects of type %s, and the %s that its "
                           "callback answers is %lld for one and %lld for the other",
-                          haul_type_name(asked->callers.type), question_names[asked->question],
+                          haul_type_name(asked->nearest.type), question_names[asked->question],
                           (long long)answer, (long long)seen->answer);
     haul__name_seen(d, seen);
     return status;
@@ -34,29 +34,29 @@ static haul_status meet_answer(haul__discovery *d, const haul__asked *asked, int
 
 haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mode, int64_t *answer)
 {
-    const haul_type *holder = asked->callers.type;
+    const haul_type *type = asked->nearest.type;
     haul_here *here = &asked->here;
     haul_status status = HAUL_OK;
     here->root = d->roots[d->root].address;
     here->argument = d->context->options.argument;
-    here->parent = (const void *)asked->callers.parent;
-    here->holder = (const void *)asked->callers.holder;
-    here->ancestor = here->holder ? here->holder : here->parent;
+    here->ancestor = (const void *)asked->nearest.object;
+    here->parent = type ? NULL : here->ancestor;
+    here->holder = type ? here->ancestor : NULL;
     if (!(mode & HAUL__DRY) && d->sought.call_self &&
         d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)
         return haul__refuse(d, HAUL_ERROR_STALE, asked->slot,
                             "the %s that its callback answers has changed",
                             question_names[asked->question]);
-    if (holder && !here->holder)
+    if (type && !here->ancestor)
         return haul__refuse(
             d, HAUL_ERROR_GRAPH, asked->slot,
             "its rule names %s as the holder for its %s, but it was found through none",
-            haul_type_name(holder), question_names[asked->question]);
+            haul_type_name(type), question_names[asked->question]);
     *answer = asked->function(here);
     if (mode & HAUL__DRY)
         return HAUL_OK;
-    if (holder && d->recording && d->context->options.checked)
+    if (type && d->recording && d->context->options.checked)
         status = meet_answer(d, asked, *answer);
     return status == HAUL_OK ? haul__note_call(d, asked, *answer) : status;
 }

@@ -12,7 +12,7 @@ typedef struct haul__asked {
     haul_function *function;
     const haul__slot *slot; /* named in errors */
     haul_here here;         /* self, target, index and place */
-    haul__callers callers;
+    haul__nearest nearest;
     int by_rule; /* a rule has worked out the target */
 } haul__asked;
 

@@ -6,7 +6,7 @@
 #include "walk/worklist.h"
 
 /* The role in which an address was seen: an object; a pointer word; an object whose rules ask for
- * the parent; or a place for which a callback that gets a holder has answered (HAUL__AS_ANSWER +
+ * the parent; or a place for which a callback that gets an ancestor has answered (HAUL__AS_ANSWER +
  * the question). An address can have all of these roles, the last two once for each `as`. */
 enum { HAUL__AS_OBJECT, HAUL__AS_POINTER, HAUL__AS_CHILD, HAUL__AS_ANSWER };
 
@@ -16,7 +16,7 @@ typedef struct haul__seen {
     const void *as; /* type of the object or of the pointer's target; never NULL */
     size_t unit;
     size_t root, entry, element;
-    uintptr_t parent; /* of an answer: the holder */
+    uintptr_t parent; /* of an answer: the ancestor */
     int64_t answer;
     const haul__slot *slot; /* for the path; NULL: the element itself */
     int what;

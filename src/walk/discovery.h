@@ -15,11 +15,11 @@ typedef struct haul__ancestor {
     size_t next; /* 1 + a place in the discovery's list of ancestors; 0: the end */
 } haul__ancestor;
 
-/* The parent and the holder that callbacks of a rule get, if the rule asks for them. */
-typedef struct haul__callers {
-    uintptr_t parent, holder; /* 0: none */
-    const haul_type *type;    /* of the holder; NULL: the rule asks for no holder */
-} haul__callers;
+/* The ancestor that callbacks of a rule get, if the rule asks for one. */
+typedef struct haul__nearest {
+    uintptr_t object;      /* 0: none */
+    const haul_type *type; /* NULL: the rule names no type; the object is the parent */
+} haul__nearest;
 
 /* A short array of plain bytes, or a string, that waits to be marked. */
 typedef struct haul__pending {

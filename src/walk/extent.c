@@ -89,7 +89,7 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, 
     asked.here.target = (const void *)p->value;
     asked.here.index = p->index;
     asked.here.place = (const void *)p->place;
-    asked.callers = p->callers;
+    asked.nearest = p->nearest;
     asked.by_rule = p->by_rule;
     status = haul__call_back(d, &asked, mode, &answer);
     if (status != HAUL_OK)

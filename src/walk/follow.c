@@ -67,7 +67,7 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         return HAUL_OK;
     memset(&entry, 0, sizeof entry);
     if (!haul__is_last_level(p)) {
-        entry.callers = p->callers;
+        entry.nearest = p->nearest;
         entry.what = HAUL__POINTERS;
         entry.level = (uint8_t)(p->level + 1);
     } else if (slot->target) {

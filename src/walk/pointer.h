@@ -20,7 +20,7 @@ typedef struct haul__pointer {
     uintptr_t self;                 /* the struct whose fields the shape reads */
     size_t index;                   /* for callbacks: its number in an array of pointers */
     int by_rule;                    /* a rule has worked out the value */
-    haul__callers callers;          /* for callbacks */
+    haul__nearest nearest;          /* for callbacks */
     const haul__ancestor *ancestor; /* that the target inherits */
 } haul__pointer;
 

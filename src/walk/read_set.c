@@ -6,7 +6,7 @@
  *     most       self, 48 bits | site, 16     target, 48 bits | answer, 16
  *     others     self          | ELSEWHERE    target          | 0        site, answer, high bits
  *
- * Most calls have the same function, root, index, parent and holder: together these are a site,
+ * Most calls have the same function, root, index and ancestor: together these are a site,
  * which is stored once. Storing a call takes longer than making it, so short notes make callbacks
  * cheap.
  */
@@ -77,8 +77,8 @@ static int is_site(const haul__site *site, const haul__asked *asked, uintptr_t o
     const haul_here *here = &asked->here;
     return site->function == asked->function && site->offset == offset &&
            site->here.index == here->index && site->here.root == here->root &&
-           site->here.parent == here->parent && site->here.holder == here->holder &&
-           site->has_place == (here->place != NULL) && site->is_plain == plain;
+           site->here.ancestor == here->ancestor && site->has_place == (here->place != NULL) &&
+           site->is_plain == plain;
 }
 
 /* *number: that of the call's site, found among the last ones or added. */

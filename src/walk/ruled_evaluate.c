@@ -169,8 +169,7 @@ static haul_status call_size(haul__discovery *d, haul__object *o, const haul__sl
     return HAUL_OK;
 }
 
-/* An object with a tail ends where the tail does. The tail's rule may ask for the parent or a
- * holder. */
+/* An object with a tail ends where the tail does. The tail's rule may ask for an ancestor. */
 static haul_status find_tail_end(haul__discovery *d, haul__object *o)
 {
     const haul__ruled *tail = &o->walk->ruled[o->walk->ruled_count - 1];
@@ -183,7 +182,7 @@ static haul_status find_tail_end(haul__discovery *d, haul__object *o)
     p.self = o->address;
     p.index = 0;
     p.by_rule = 0;
-    p.callers = haul__callers_of(d, o, tail->rule);
+    p.nearest = haul__nearest_of(d, o, tail->rule);
     p.ancestor = o->ancestor;
     status = haul__count_of(d, &p, o->mode | HAUL__EXACT, &count);
     if (status != HAUL_OK)

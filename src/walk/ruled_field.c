@@ -25,7 +25,7 @@ static haul_status call(haul__discovery *d, const haul__object *o, const haul__r
     asked.here.target = (const void *)target;
     asked.here.index = o->index + (haul__is_end(ruled) ? 0 : ruled->slot.index);
     asked.here.place = (const void *)(o->address + ruled->slot.offset);
-    asked.callers = haul__callers_of(d, o, ruled->rule);
+    asked.nearest = haul__nearest_of(d, o, ruled->rule);
     asked.by_rule = 0;
     return haul__call_back(d, &asked, o->mode, answer);
 }
@@ -221,7 +221,7 @@ haul__pointer haul__ruled_pointer(const haul__discovery *d, const haul__object *
     p.self = o->self;
     p.index = o->index + ruled->slot.index;
     p.by_rule = 1;
-    p.callers = haul__callers_of(d, o, ruled->rule);
+    p.nearest = haul__nearest_of(d, o, ruled->rule);
     p.ancestor = o->ancestor;
     return p;
 }

@@ -121,7 +121,7 @@ static haul__pointer first_pointer(const haul__entry *entry)
     p.level = entry->level;
     p.place = entry->address;
     p.self = entry->self;
-    p.callers = entry->callers;
+    p.nearest = entry->nearest;
     p.ancestor = &entry->ancestor;
     return p;
 }

@@ -18,7 +18,7 @@ typedef struct haul__entry {
     size_t parent_element;   /* the element of that entry */
     size_t index;            /* here->index; of a root, its number */
     haul__ancestor ancestor; /* if its type needs ancestors */
-    haul__callers callers;   /* of pointers: for the callbacks of their row */
+    haul__nearest nearest;   /* of pointers: for the callbacks of their row */
     uint32_t met_type;       /* number of the met type; of objects */
     uint8_t what, level;
     uint8_t is_again; /* visited before, with other ancestors */
