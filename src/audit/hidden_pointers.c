@@ -28,22 +28,11 @@ typedef struct suspect {
 typedef struct search {
     haul__audit *audit;
     haul__tally tally; /* (address, SEEN); (type or row, offset): 1 + number of the suspect */
-    suspect *suspects;
-    size_t count, capacity;
+    HAUL__LIST(suspect) suspects;
     size_t entry; /* the current one */
 } search;
 
 #define SEEN UINTPTR_MAX /* is no offset */
-
-static haul_status add_suspect(search *s, const suspect *found, size_t *number)
-{
-    if (!haul__grow(s->audit->allocator, &s->suspects, &s->capacity, s->count + 1,
-                    sizeof *s->suspects))
-        return HAUL_ERROR_MEMORY;
-    s->suspects[s->count++] = *found;
-    *number = s->count;
-    return HAUL_OK;
-}
 
 static haul_status suspicious(search *s, const haul__entry *entry, size_t element,
                               uintptr_t address, uintptr_t value)
@@ -51,7 +40,7 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
     const void *owner =
         entry->slot && entry->slot->shape ? (const void *)&entry->slot->shape[entry->level] : NULL;
     size_t *number = haul__tally_of(&s->tally, address, SEEN);
-    suspect found;
+    suspect found, *added;
     if (!number)
         return HAUL_ERROR_MEMORY;
     if (*number)
@@ -78,11 +67,16 @@ static haul_status suspicious(search *s, const haul__entry *entry, size_t elemen
         if (!number)
             return HAUL_ERROR_MEMORY;
         if (*number) {
-            s->suspects[*number - 1].times++;
+            s->suspects.at[*number - 1].times++;
             return HAUL_OK;
         }
     }
-    return add_suspect(s, &found, number);
+    added = HAUL__LIST_ADD(s->audit->allocator, &s->suspects);
+    if (!added)
+        return HAUL_ERROR_MEMORY;
+    *added = found;
+    *number = s->suspects.count;
+    return HAUL_OK;
 }
 
 /* Are all bytes of the word described and sent, and is it no pointer? Objects shorter than their
@@ -206,8 +200,8 @@ haul_status haul__audit_words(haul__audit *a)
     for (; s.entry < a->walk.entries.count && status == HAUL_OK; s.entry++)
         status = search_entry(&s, &a->walk.entries.at[s.entry]);
     haul__tally_close(&s.tally);
-    for (i = 0; i < s.count && haul__audit_is_wanted(a, i) && status == HAUL_OK; i++)
-        status = tell(a, &s.suspects[i]);
-    haul__release(a->allocator, s.suspects, s.capacity * sizeof *s.suspects);
+    for (i = 0; i < s.suspects.count && haul__audit_is_wanted(a, i) && status == HAUL_OK; i++)
+        status = tell(a, &s.suspects.at[i]);
+    HAUL__LIST_RELEASE(a->allocator, &s.suspects);
     return status;
 }

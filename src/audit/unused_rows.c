@@ -29,8 +29,7 @@ typedef struct row {
 typedef struct search {
     haul__audit *audit;
     haul__tally tally; /* key (shape, 0); value 1 + number of the row */
-    row *rows;
-    size_t count, capacity;
+    HAUL__LIST(row) rows;
     size_t entry;
 } search;
 
@@ -42,11 +41,11 @@ static row *row_of(search *s, const haul__slot *slot, unsigned level, size_t ele
     if (!number)
         return NULL;
     if (*number)
-        return &s->rows[*number - 1];
-    if (!haul__grow(s->audit->allocator, &s->rows, &s->capacity, s->count + 1, sizeof *s->rows))
+        return &s->rows.at[*number - 1];
+    made = HAUL__LIST_ADD(s->audit->allocator, &s->rows);
+    if (!made)
         return NULL;
-    made = &s->rows[s->count++];
-    *number = s->count;
+    *number = s->rows.count;
     memset(made, 0, sizeof *made);
     made->slot = slot;
     made->level = level;
@@ -207,10 +206,10 @@ haul_status haul__audit_rows(haul__audit *a)
     for (; s.entry < a->walk.entries.count && status == HAUL_OK; s.entry++)
         status = search_entry(&s, &a->walk.entries.at[s.entry]);
     haul__tally_close(&s.tally);
-    a->info.rows = s.count;
-    for (i = 0; i < s.count && status == HAUL_OK; i++)
-        if (!s.rows[i].leads)
-            status = tell(a, &s.rows[i]);
-    haul__release(a->allocator, s.rows, s.capacity * sizeof *s.rows);
+    a->info.rows = s.rows.count;
+    for (i = 0; i < s.rows.count && status == HAUL_OK; i++)
+        if (!s.rows.at[i].leads)
+            status = tell(a, &s.rows.at[i]);
+    HAUL__LIST_RELEASE(a->allocator, &s.rows);
     return status;
 }

@@ -63,8 +63,8 @@ static void merge(making *m)
     haul__clusters *clusters = m->clusters;
     haul__cluster *cluster = NULL;
     size_t i;
-    for (i = 0; i < log->reached_count; i++) {
-        const haul__reached *range = &log->reached[i];
+    for (i = 0; i < log->reached.count; i++) {
+        const haul__reached *range = &log->reached.at[i];
         if (!cluster || range->first - cluster->first >= cluster->bytes) {
             cluster = &clusters->at[clusters->count];
             cluster->first = range->first;
@@ -97,8 +97,8 @@ static int free_tags_at(making *m, const haul__reference *reference, uintptr_t b
 static void free_tags(making *m)
 {
     size_t i;
-    for (i = 0; i < m->log->reference_count; i++) {
-        const haul__reference *reference = &m->log->references[i];
+    for (i = 0; i < m->log->references.count; i++) {
+        const haul__reference *reference = &m->log->references.at[i];
         int is_found = reference->tags > 1 && free_tags_at(m, reference, reference->target);
         if (reference->tags > 1 && (!is_found || reference->kind != HAUL__REFERENCE_TAGGED))
             free_tags_at(m, reference, reference->target - 1);
@@ -117,11 +117,11 @@ static void hope(making *m)
 {
     const haul__order_log *log = m->log;
     size_t i;
-    for (i = 0; i < log->reached_count; i++)
-        if (log->reached[i].kept > HAUL__GRANULE_SHIFT)
-            ask_for(m, &log->reached[i], log->reached[i].kept);
-    for (i = 0; i < log->reached_count; i++)
-        ask_for(m, &log->reached[i], log->reached[i].hoped);
+    for (i = 0; i < log->reached.count; i++)
+        if (log->reached.at[i].kept > HAUL__GRANULE_SHIFT)
+            ask_for(m, &log->reached.at[i], log->reached.at[i].kept);
+    for (i = 0; i < log->reached.count; i++)
+        ask_for(m, &log->reached.at[i], log->reached.at[i].hoped);
 }
 
 /* ---- Places. */
@@ -149,7 +149,7 @@ static int place_clusters(making *m)
     uint64_t at = round_up(HAUL__GRANULE + m->found->room_before, HAUL__GRANULE);
     size_t turn, placed = 0;
     clusters->alignment = HAUL__GRANULE;
-    for (turn = 0; turn < m->log->reached_count; turn++) {
+    for (turn = 0; turn < m->log->reached.count; turn++) {
         haul__cluster *cluster = &clusters->at[m->of_turn[turn]];
         const demand *d = &m->demands[m->of_turn[turn]];
         const size_t alignment = d->alignment > HAUL__GRANULE ? d->alignment : HAUL__GRANULE;
@@ -228,7 +228,7 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
                                 haul__clusters *clusters)
 {
     const haul_allocator *allocator = &context->allocator;
-    const size_t count = log->reached_count;
+    const size_t count = log->reached.count;
     haul_status status = HAUL_ERROR_MEMORY;
     making m;
     memset(clusters, 0, sizeof *clusters);
@@ -239,7 +239,7 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
     m.found = found;
     m.log = log;
     m.clusters = clusters;
-    haul__sort(log->reached, count, sizeof *log->reached, starts_before);
+    haul__sort(log->reached.at, count, sizeof *log->reached.at, starts_before);
     m.demands = haul__allocate(allocator, count * sizeof *m.demands, sizeof(uint16_t));
     m.of_turn = haul__allocate(allocator, count * sizeof *m.of_turn, sizeof(size_t));
     if (m.demands && m.of_turn && allocate_clusters(context, placed, count, clusters))

@@ -7,7 +7,7 @@
 #ifndef HAUL_LAYOUT_ORDER_LOG_H
 #define HAUL_LAYOUT_ORDER_LOG_H
 
-#include "base/memory.h"
+#include "base/list.h"
 
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
@@ -36,12 +36,10 @@ typedef struct haul__reference {
 } haul__reference;
 
 typedef struct haul__order_log {
-    haul__reached *reached;
-    size_t reached_count, reached_capacity;
+    HAUL__LIST(haul__reached) reached;
     size_t *known; /* a hash of ranges: 1 + number; 0: free */
     size_t known_capacity;
-    haul__reference *references;
-    size_t reference_count, reference_capacity;
+    HAUL__LIST(haul__reference) references;
 } haul__order_log;
 
 void haul__order_log_close(const haul_allocator *allocator, haul__order_log *log);

@@ -203,13 +203,13 @@ static void sort_resolved(haul__ordered *o)
 static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__ordered *o)
 {
     size_t i, left = 0;
-    o->resolved_capacity = log->reference_count;
+    o->resolved_capacity = log->references.count;
     o->resolved = haul__allocate(&plan->context->allocator,
                                  o->resolved_capacity * sizeof *o->resolved, sizeof(uint64_t));
-    if (!o->resolved && log->reference_count)
+    if (!o->resolved && log->references.count)
         return 0;
-    for (i = 0; i < log->reference_count; i++) {
-        const haul__reference reference = with_tags(plan, &log->references[i]);
+    for (i = 0; i < log->references.count; i++) {
+        const haul__reference reference = with_tags(plan, &log->references.at[i]);
         const int ends =
             reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
         haul__resolved *resolved = &o->resolved[left];

@@ -22,7 +22,8 @@ static size_t *place_of(const haul__order_log *order_log, const haul__reached *r
     const size_t mask = order_log->known_capacity - 1;
     const uint64_t mixed = (uint64_t)range->first * 3 + (range->end - range->first);
     size_t at = (size_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (order_log->known[at] && !is_same(&order_log->reached[order_log->known[at] - 1], range))
+    while (order_log->known[at] &&
+           !is_same(&order_log->reached.at[order_log->known[at] - 1], range))
         at = (at + 1) & mask;
     return &order_log->known[at];
 }
@@ -31,7 +32,7 @@ static int make_room(const haul_allocator *allocator, haul__order_log *order_log
 {
     size_t capacity = order_log->known_capacity ? 2 * order_log->known_capacity : KNOWN_MIN, i;
     size_t *known;
-    if (order_log->reached_count < order_log->known_capacity / 2)
+    if (order_log->reached.count < order_log->known_capacity / 2)
         return 1;
     known = haul__allocate_zeroed(allocator, capacity * sizeof *known);
     if (!known)
@@ -40,8 +41,8 @@ static int make_room(const haul_allocator *allocator, haul__order_log *order_log
                   order_log->known_capacity * sizeof *order_log->known);
     order_log->known = known;
     order_log->known_capacity = capacity;
-    for (i = 0; i < order_log->reached_count; i++)
-        *place_of(order_log, &order_log->reached[i]) = i + 1;
+    for (i = 0; i < order_log->reached.count; i++)
+        *place_of(order_log, &order_log->reached.at[i]) = i + 1;
     return 1;
 }
 
@@ -58,11 +59,11 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
                             size_t alignment)
 {
     haul__order_log *order_log = d->order_log;
-    haul__reached range;
+    haul__reached range, *added;
     size_t *known;
     range.first = entry->address;
     range.end = end;
-    range.turn = order_log->reached_count;
+    range.turn = order_log->reached.count;
     range.asked = lowest_bit(alignment, HAUL_ALIGNMENT_MAX);
     range.kept = range.asked;
     if (entry->what == HAUL__OBJECTS)
@@ -73,26 +74,27 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
     known = place_of(order_log, &range);
     if (*known)
         return HAUL_OK;
-    if (!haul__grow(d->allocator, &order_log->reached, &order_log->reached_capacity,
-                    order_log->reached_count + 1, sizeof *order_log->reached))
+    added = HAUL__LIST_ADD(d->allocator, &order_log->reached);
+    if (!added)
         return HAUL_ERROR_MEMORY;
-    order_log->reached[order_log->reached_count++] = range;
-    *known = order_log->reached_count;
+    *added = range;
+    *known = order_log->reached.count;
     return HAUL_OK;
 }
 
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
 {
     haul__order_log *order_log = d->order_log;
+    haul__reference *added;
     if (d->at_entry != SIZE_MAX) {
         const haul__entry *entry = &d->entries.at[d->at_entry];
         reference->object = entry->address + d->at_element * entry->stride;
         reference->object_end = reference->object + entry->stride;
     }
-    if (!haul__grow(d->allocator, &order_log->references, &order_log->reference_capacity,
-                    order_log->reference_count + 1, sizeof *order_log->references))
+    added = HAUL__LIST_ADD(d->allocator, &order_log->references);
+    if (!added)
         return HAUL_ERROR_MEMORY;
-    order_log->references[order_log->reference_count++] = *reference;
+    *added = *reference;
     return HAUL_OK;
 }
 
