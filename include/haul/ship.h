@@ -35,7 +35,8 @@ typedef struct haul_shipment haul_shipment;
 
 /* How a call is ordered: handles of the back end's kind. Zeros: the device's own stream, no event.
  * Stream and event must live until a call on the shipment that waits has returned.
- * HAUL_ERROR_ARGUMENT: the stream is none of the device's, or is being captured. */
+ * HAUL_ERROR_ARGUMENT: the stream is none of the device's, or is being captured.
+ * HAUL_ERROR_UNSUPPORTED: there is an event, and the device signals none. */
 typedef struct haul_async {
     void *stream; /* a cudaStream_t, say; NULL: the device's own */
     /* An event that is signalled when the device has done the call's work; NULL: none. Results have
@@ -178,6 +179,15 @@ HAUL_API haul_status haul_poll(haul_shipment *shipment);
 HAUL_API haul_status haul_shipment_copy(haul_shipment *shipment, haul_device *device,
                                         haul_shipment **copy);
 
+/* How bytes cross. */
+typedef enum haul_route {
+    HAUL_ROUTE_NONE = 0,   /* nothing has crossed that way */
+    HAUL_ROUTE_WHOLE = 1,  /* the host packs, or writes, by one buffer of the arena's size */
+    HAUL_ROUTE_PIECES = 2, /* the host packs, or writes, piece by piece while others cross */
+    HAUL_ROUTE_LOCKED = 3, /* the device reads, or writes, the locked objects itself */
+    HAUL_ROUTE_ARENA = 4   /* one copy of a user's arena as it lies */
+} haul_route;
+
 typedef struct haul_shipment_info {
     haul_address base; /* of the arena on the device */
     /* Of the plan, as in haul_plan_info; an arena has no plan, so some of them are 0. */
@@ -197,6 +207,8 @@ typedef struct haul_shipment_info {
     double return_seconds;   /* from the device, as far as writing did not hide it */
     double scatter_seconds;  /* writing to the host's objects */
     uint64_t pulls, pushes;  /* updates by the device alone, either way (lock_source) */
+    /* Of the last ship or update of everything, and of the last return of everything. */
+    haul_route to_device, to_host;
     /* With lock_source, why the host packs ("the plan: its arena is ordered"): a static string.
      * NULL: it does not, or nothing has been updated yet. */
     const char *packs_because;

@@ -332,6 +332,7 @@ static void replace(haul_shipment *old, haul_shipment *fresh)
     old->info.transfers_to++;
     old->info.bytes_to += fresh->info.bytes_to;
     old->info.transfer_seconds = fresh->info.transfer_seconds;
+    old->info.to_device = fresh->info.to_device;
     old->marks_are_there = haul__is_patched(&old->range);
     haul__shipment_discard(old->device, fresh);
 }

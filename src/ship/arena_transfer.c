@@ -41,6 +41,7 @@
 #include "device/streams.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
+#include "ship/route.h"
 
 /* The smallest arena whose pointers the device checks. For a smaller one, the first refresh would
  * pin a whole buffer of this size for one word. */
@@ -366,6 +367,16 @@ static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint3
     return status;
 }
 
+static void choose_route(haul_shipment *shipment, const haul_async *async)
+{
+    haul__journey journey;
+    memset(&journey, 0, sizeof journey);
+    journey.is_async = async != NULL;
+    journey.is_arena = 1;
+    journey.is_edited = shipment->contents.is_edited = haul__is_edited(&shipment->contents);
+    shipment->info.to_device = haul__route(&journey);
+}
+
 static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const haul_async *async)
 {
     haul_device *device = shipment->device;
@@ -387,7 +398,7 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
 
 haul_status haul__arena_send(haul_shipment *shipment, const haul_async *async)
 {
-    shipment->contents.is_edited = haul__is_edited(&shipment->contents);
+    choose_route(shipment, async);
     if (!async && has_room(shipment) && !shipment->contents.is_edited)
         return send_as_one(shipment);
     return send_in_parts(shipment, 1, async);
@@ -413,7 +424,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
         status = finish_returns(shipment);
     if (status == HAUL_OK) {
         haul__nurseries_repair(&shipment->contents);
-        shipment->contents.is_edited = haul__is_edited(&shipment->contents);
+        choose_route(shipment, async);
         status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
     }
     if (status != HAUL_OK)

@@ -10,11 +10,13 @@
 #include "device/staging.h"
 #include "device/streams.h"
 #include "pack/pack.h"
+#include "pack/plan.h"
 #include "pack/progress.h"
 #include "pack/verify.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/rebuild.h"
+#include "ship/route.h"
 #include "ship/transfer.h"
 #include "ship/update.h"
 #include "ship/zero_copy.h"
@@ -124,13 +126,13 @@ static void tell_times(haul_shipment *shipment, double start, double packed)
     info->relocate_seconds = 0;
 }
 
-static haul_status pack_again(haul_shipment *shipment, const haul_async *async)
+static haul_status pack_again(haul_shipment *shipment, haul_route route, const haul_async *async)
 {
     const haul__listener *listener = haul__context_listener(shipment->device->context);
     double start = haul__seconds(), packed = 0;
     haul_status status;
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
-    status = refreshes_whole(shipment) ? refresh_whole(shipment, listener, async, &packed)
+    status = route == HAUL_ROUTE_WHOLE ? refresh_whole(shipment, listener, async, &packed)
                                        : refresh_in_pieces(shipment, listener, async, &packed);
     if (status == HAUL_ERROR_STALE)
         name_stale_pointer(shipment);
@@ -139,19 +141,36 @@ static haul_status pack_again(haul_shipment *shipment, const haul_async *async)
     return status;
 }
 
+/* The device reads the source. *done 0: it cannot, and the host must pack. */
+static haul_status pull(haul_shipment *shipment, int *done)
+{
+    const double start = haul__seconds();
+    haul_status status = haul__pull(shipment, done);
+    if (status == HAUL_OK && *done)
+        tell_times(shipment, start, 0);
+    return status;
+}
+
 haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
 {
-    const int may_pull = shipment->options.lock_source && !async;
-    const double start = haul__seconds();
+    haul_route *route = &shipment->info.to_device;
+    haul__journey journey;
     haul_status status;
     int done = 0;
-    status = may_pull ? haul__pull(shipment, &done) : HAUL_OK;
-    if (status == HAUL_OK && done)
-        tell_times(shipment, start, 0);
+    memset(&journey, 0, sizeof journey);
+    journey.is_async = async != NULL;
+    journey.is_ordered = haul__plan_is_ordered(shipment->plan);
+    journey.is_locked = haul__is_locked(shipment);
+    journey.fits = refreshes_whole(shipment);
+    *route = haul__route(&journey);
+    status = *route == HAUL_ROUTE_LOCKED ? pull(shipment, &done) : HAUL_OK;
     if (status != HAUL_OK || done)
         return status;
-    status = pack_again(shipment, async);
-    if (status == HAUL_OK && may_pull && shipment->zero_copy.state == HAUL__UNTRIED)
+    journey.is_locked = 0;
+    *route = haul__route(&journey);
+    status = pack_again(shipment, *route, async);
+    if (status == HAUL_OK && shipment->options.lock_source && !async &&
+        shipment->zero_copy.state == HAUL__UNTRIED)
         status = haul__prepare_zero_copy(shipment);
     return status;
 }

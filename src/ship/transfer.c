@@ -26,6 +26,7 @@
 #include "pack/plan.h"
 #include "pack/progress.h"
 #include "ship/rebuild.h"
+#include "ship/route.h"
 #include "ship/transfer.h"
 
 /* the fewest words of a piece of marks, however small the device wants pieces */
@@ -358,8 +359,14 @@ static haul_status fill_whole(load *l)
 static haul_status fill(load *l, haul_shipment_info *info)
 {
     double start = haul__seconds(), all;
-    haul_status status =
-        haul__crosses_whole(l->device, l->range->bytes) ? fill_whole(l) : fill_in_pieces(l);
+    haul__journey journey;
+    haul_status status;
+    memset(&journey, 0, sizeof journey);
+    journey.is_async = l->async != NULL;
+    journey.is_ordered = haul__plan_is_ordered(l->plan);
+    journey.fits = haul__crosses_whole(l->device, l->range->bytes);
+    info->to_device = haul__route(&journey);
+    status = info->to_device == HAUL_ROUTE_WHOLE ? fill_whole(l) : fill_in_pieces(l);
     if (status != HAUL_OK)
         return status;
     all = haul__seconds();

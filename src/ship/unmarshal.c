@@ -30,6 +30,7 @@
 #include "pack/scatter.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
+#include "ship/route.h"
 #include "ship/transfer.h"
 #include "ship/update.h"
 #include "ship/zero_copy.h"
@@ -450,15 +451,13 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 
 /* ---- All. */
 
-/* Does the arena return in one buffer? An ordered arena does: its pieces are not pieces of the
- * source. An arena up to device->whole_bytes must arrive whole before any of it is written; it
- * returns in one buffer if the device's pieces are so small that the ring cannot hold all of
- * them. */
-static int returns_whole(haul_shipment *shipment)
+/* Does the arena return in one buffer? An arena up to device->whole_bytes must arrive whole before
+ * any of it is written; so it does if the device's pieces are so small that the ring cannot hold all
+ * of them. */
+static int fits_or_must(haul_shipment *shipment)
 {
     const size_t bytes = shipment->range.arena_bytes;
     return bytes <= haul__piece_limit(shipment->device) ||
-           (!haul__is_arena(shipment) && haul__plan_is_ordered(shipment->plan)) ||
            (bytes <= shipment->device->whole_bytes && !fits_the_ring(shipment));
 }
 
@@ -474,25 +473,46 @@ static haul_status push(haul_shipment *shipment, int *done)
     return status;
 }
 
+static haul__journey journey_back(haul_shipment *shipment, const haul_update_options *how)
+{
+    haul__journey journey;
+    memset(&journey, 0, sizeof journey);
+    journey.is_back = 1;
+    journey.with_pointers = how->pointers;
+    journey.all_or_nothing = how->all_or_nothing;
+    journey.is_locked = haul__is_locked(shipment);
+    journey.is_arena = haul__is_arena(shipment);
+    journey.is_direct = haul__arena_returns_directly(shipment);
+    journey.is_ordered = !journey.is_arena && haul__plan_is_ordered(shipment->plan);
+    journey.fits = fits_or_must(shipment);
+    return journey;
+}
+
 haul_status haul__return_all(haul_shipment *shipment, const haul_update_options *how)
 {
+    haul_route *route = &shipment->info.to_host;
+    haul__journey journey = journey_back(shipment, how);
+    haul_status status;
     int done = 0;
-    haul_status status = HAUL_OK;
-    if (how->pointers)
-        return bring_back_whole(shipment, write_pointers);
-    if (haul__is_ready_to_push(shipment) && !how->all_or_nothing)
-        status = push(shipment, &done);
+    *route = haul__route(&journey);
+    status = *route == HAUL_ROUTE_LOCKED ? push(shipment, &done) : HAUL_OK;
     if (status != HAUL_OK || done)
         return status;
-    if (!how->all_or_nothing && haul__arena_returns_directly(shipment))
+    journey.is_locked = 0;
+    *route = haul__route(&journey);
+    if (*route == HAUL_ROUTE_ARENA)
         return haul__arena_bring_back(shipment);
-    return how->all_or_nothing || returns_whole(shipment) ? bring_back_whole(shipment, write_data)
-                                                          : bring_back_in_pieces(shipment);
+    return *route == HAUL_ROUTE_PIECES
+               ? bring_back_in_pieces(shipment)
+               : bring_back_whole(shipment, how->pointers ? write_pointers : write_data);
 }
 
 haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_options *how,
                                    const haul_async *async)
 {
+    haul__journey journey = journey_back(shipment, how);
+    journey.is_async = 1;
+    shipment->info.to_host = haul__route(&journey);
     return bring_back_later(shipment, async,
                             how->pointers ? write_pointers_later : write_data_later);
 }

@@ -137,6 +137,11 @@ haul_status haul__prepare_zero_copy(haul_shipment *shipment)
     return HAUL_OK;
 }
 
+int haul__is_locked(const haul_shipment *shipment)
+{
+    return shipment->zero_copy.state == HAUL__READY;
+}
+
 /* ---- The orders. */
 
 static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *changed)
@@ -202,7 +207,7 @@ haul_status haul__pull(haul_shipment *shipment, int *done)
     const size_t bytes = shipment->range.arena_bytes;
     haul_status status;
     *done = 0;
-    if (shipment->zero_copy.state != HAUL__READY)
+    if (!haul__is_locked(shipment))
         return HAUL_OK;
     status = haul__verify_counts(shipment->plan);
     if (status == HAUL_OK)
@@ -218,18 +223,13 @@ haul_status haul__pull(haul_shipment *shipment, int *done)
     return status;
 }
 
-int haul__is_ready_to_push(const haul_shipment *shipment)
-{
-    return shipment->zero_copy.state == HAUL__READY;
-}
-
 haul_status haul__push(haul_shipment *shipment, int *done)
 {
     haul_shipment_info *info = &shipment->info;
     const double start = haul__seconds();
     haul_status status;
     *done = 0;
-    if (!haul__is_ready_to_push(shipment))
+    if (!haul__is_locked(shipment))
         return HAUL_OK;
     status =
         haul__ask_to_scatter(shipment->plan, haul__context_listener(shipment->device->context));

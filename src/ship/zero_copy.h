@@ -11,8 +11,8 @@ haul_status haul__prepare_zero_copy(haul_shipment *shipment);
  * the source is not prepared, a pointer has changed, or the device refuses. */
 haul_status haul__pull(haul_shipment *shipment, int *done);
 haul_status haul__push(haul_shipment *shipment, int *done);
-/* Are the lists and locks ready, so that haul__push may succeed? */
-int haul__is_ready_to_push(const haul_shipment *shipment);
+/* Are the lists and locks ready, so that both may succeed? */
+int haul__is_locked(const haul_shipment *shipment);
 /* Unlocks the source and gives back the lists: before the plan or the range goes. */
 void haul__drop_zero_copy(haul_shipment *shipment);
 
