@@ -11,7 +11,9 @@
 #include "haul/memory.h"
 #include "haul/file.h"
 #include "haul/context.h"
+#include "haul/describe.h"
 #include "haul/type.h"
+#include "haul/type_mpi.h"
 #include "haul/source.h"
 #include "haul/plan.h"
 #include "haul/audit.h"
@@ -21,7 +23,6 @@
 #include "haul/cuda.h"
 #include "haul/ship.h"
 #include "haul/arena.h"
-#include "haul/describe.h"
 
 #if HAUL_VERSION != 10000 * HAUL_VERSION_MAJOR + 100 * HAUL_VERSION_MINOR + HAUL_VERSION_PATCH
 #error "HAUL_VERSION in haul/status.h is not the version of haul.h"

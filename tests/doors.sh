@@ -203,8 +203,7 @@ room_cycles() {
 
 # gives "FILE NAME" for each type, macro and inline function of ours that a file defines
 definitions() {
-    # describe.h has macros of the old rows' names, until these go
-    find src include devices -name '*.[ch]' ! -name describe.h | while IFS= read -r file; do
+    find src include devices -name '*.[ch]' | while IFS= read -r file; do
         gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk '
             function ours(text) {
                 if (match(text, /(haul|HAUL)_[A-Za-z0-9_]+/))

@@ -64,41 +64,6 @@
 extern "C" {
 #endif
 
-/* While the old rows live beside the fields, a file chooses: the macros that both have are those of
- * fields from here on. */
-#undef HAUL__AT
-#undef HAUL__CHECK
-#undef HAUL__POINTER
-#undef HAUL__POINTER2
-#undef HAUL__INTEGER
-#undef HAUL__EACH
-#undef HAUL_FUNCTION
-#undef HAUL_OBJECT
-#undef HAUL_OBJECTS
-#undef HAUL_ARRAY
-#undef HAUL_BYTES
-#undef HAUL_STRING
-#undef HAUL_POINTERS
-#undef HAUL_STRINGS
-#undef HAUL_EMBED
-#undef HAUL_TAIL
-#undef HAUL_SKIP
-#undef HAUL__COUNT1
-#undef HAUL_FIXED
-#undef HAUL_ONE
-#undef HAUL_BETWEEN
-#undef HAUL_EQUALS
-#undef HAUL_DIFFERS
-#undef HAUL_ANY_BIT
-#undef HAUL_NO_BIT
-#define haul_type_create(context, what, type)                                                      \
-    haul_type_create_sized(context, what, sizeof(haul_struct), type)
-#define haul_type_add(type, fields, count)                                                         \
-    haul_type_add_sized(type, fields, count, sizeof(haul_field))
-#define haul_type_parameter haul_type_parameter_in
-#define haul_type_bytes haul_type_bytes_in
-#define haul_type_pointer haul_type_pointer_in
-
 /* Defines a function from an expression over `self` and `here`, at file scope: HAUL_FUNCTION(area,
  * image, self->w * self->h), then HAUL_COUNT_FN(area) in the field. The compiler is the expression
  * language. S is void for functions that do not look at self. */
@@ -535,17 +500,6 @@ extern "C" {
 #define HAUL_FORGET(structs)                                                                       \
     haul_forget_sized(structs, sizeof(structs) / sizeof *(structs), sizeof(haul_struct))
 
-HAUL_API haul_status haul_type_create_sized(haul_context *context, const haul_struct *what,
-                                            size_t what_bytes, haul_type **type);
-HAUL_API haul_status haul_type_add_sized(haul_type *type, const haul_field *fields, size_t count,
-                                         size_t field_bytes);
-HAUL_API haul_status haul_type_parameter_in(haul_context *context, const char *name,
-                                            haul_type **parameter);
-HAUL_API haul_status haul_type_bytes_in(haul_context *context, const char *name, size_t bytes,
-                                        haul_type **newtype);
-HAUL_API haul_status haul_type_pointer_in(haul_context *context, const char *name,
-                                          haul_type *const *target, size_t element_bytes,
-                                          haul_count count, haul_type **newtype);
 HAUL_API haul_status haul_describe_sized(haul_context *context, const haul_struct *structs,
                                          size_t count, size_t struct_bytes);
 HAUL_API void haul_forget_sized(const haul_struct *structs, size_t count, size_t struct_bytes);

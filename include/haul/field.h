@@ -29,8 +29,6 @@ typedef struct haul_here {
     const void *ancestor;
     size_t index;   /* the pointer's place in its array; 0 for a lone pointer */
     void *argument; /* the context's */
-    /* Going with the old rows: for rules with_parent, and for rules that name a holder. */
-    const void *parent, *holder;
 } haul_here;
 
 typedef int64_t haul_function(const haul_here *here);

@@ -13,6 +13,7 @@
 #include "describe/enter.h"
 #include "type/life.h"
 #include "type/refuse.h"
+#include "haul/type_mpi.h"
 
 static const haul_error too_large = {
     HAUL_ERROR_TYPE, "", "", "A type made of this one would have more bytes than can be described."

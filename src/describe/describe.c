@@ -10,6 +10,7 @@
 #include "type/life.h"
 #include "type/refuse.h"
 #include "haul/describe.h"
+#include "haul/type_mpi.h"
 
 haul_status haul__enter(haul_type *type)
 {
@@ -24,7 +25,7 @@ haul_status haul__leave(haul_type *type, haul_status status)
     if (!context)
         return status;
     if (status != HAUL_OK)
-        context->error = *haul_type_error(type);
+        context->error = *haul__type_error(type);
     haul__context_leave(context);
     return status;
 }
@@ -87,10 +88,10 @@ haul_status haul_type_create_sized(haul_context *context, const haul_struct *wha
                                     "The description of the new type is NULL.");
     if (haul__read_options(&ours, sizeof ours, what, what_bytes) != HAUL_OK)
         return haul__context_refuse(context, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
-    return create(context, &ours, HAUL_COMBINER_STRUCT_REFS, type);
+    return create(context, &ours, HAUL_COMBINER_STRUCT_FIELDS, type);
 }
 
-haul_status haul_type_parameter_in(haul_context *context, const char *name, haul_type **parameter)
+haul_status haul_type_parameter(haul_context *context, const char *name, haul_type **parameter)
 {
     haul_struct what;
     memset(&what, 0, sizeof what);
@@ -98,8 +99,8 @@ haul_status haul_type_parameter_in(haul_context *context, const char *name, haul
     return create(context, &what, HAUL_COMBINER_PARAMETER, parameter);
 }
 
-haul_status haul_type_bytes_in(haul_context *context, const char *name, size_t bytes,
-                               haul_type **newtype)
+haul_status haul_type_bytes(haul_context *context, const char *name, size_t bytes,
+                            haul_type **newtype)
 {
     haul_struct what;
     memset(&what, 0, sizeof what);
@@ -108,8 +109,8 @@ haul_status haul_type_bytes_in(haul_context *context, const char *name, size_t b
     return create(context, &what, HAUL_COMBINER_BYTES, newtype);
 }
 
-haul_status haul_type_pointer_in(haul_context *context, const char *name, haul_type *const *target,
-                                 size_t element_bytes, haul_count count, haul_type **newtype)
+haul_status haul_type_pointer(haul_context *context, const char *name, haul_type *const *target,
+                              size_t element_bytes, haul_count count, haul_type **newtype)
 {
     haul_struct what;
     haul_field field;
@@ -176,14 +177,14 @@ static haul_status make_entry(haul_context *context, const haul_struct *what, si
                           "The handle of entry %zu of the table is not NULL: it is described "
                           "already.",
                           index);
-    return make(context, what, HAUL_COMBINER_STRUCT_REFS, what->type);
+    return make(context, what, HAUL_COMBINER_STRUCT_FIELDS, what->type);
 }
 
 static haul_status commit_entry(haul_context *context, const haul_struct *what)
 {
     haul_status status = haul__type_commit(*what->type);
     if (status != HAUL_OK)
-        context->error = *haul_type_error(*what->type);
+        context->error = *haul__type_error(*what->type);
     return status;
 }
 

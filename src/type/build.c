@@ -24,8 +24,6 @@ static const haul_error no_rows = { HAUL_ERROR_ARGUMENT, "", "",
                                     "The number of fields is not 0, but the fields are NULL." };
 static const haul_error newer = { HAUL_ERROR_VERSION, "", "",
                                   "A field uses a member that this version of the library lacks." };
-static const haul_error no_function = { HAUL_ERROR_ARGUMENT, "", "",
-                                        "The function that tells the size of an object is NULL." };
 
 /* The number of bytes that follow a UTF-8 lead byte; 4: it is no lead byte. */
 static unsigned followers(unsigned char lead)
@@ -389,7 +387,7 @@ haul_status haul__type_new(const haul__home *home, const haul_allocator *allocat
                            const haul_struct *what, haul_type **type)
 {
     haul_type *made = haul__type_make(home, allocator, name_to_keep(what->name), what->bytes,
-                                      HAUL_COMBINER_STRUCT_REFS);
+                                      HAUL_COMBINER_STRUCT_FIELDS);
     haul_status status;
     *type = NULL;
     if (!made)
@@ -428,7 +426,7 @@ haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, siz
     haul_status status;
     if (!fields && count > 0)
         return haul__type_tell(type, &no_rows);
-    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_FIELDS)
         return haul__type_tell(type, &closed);
     status = check_names(type, fields, count, field_bytes);
     if (status != HAUL_OK)
@@ -440,34 +438,11 @@ haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, siz
                                        : haul__type_tell_success(type);
 }
 
-haul_status haul_type_set_alignment(haul_type *type, size_t alignment)
-{
-    if (!haul__type_is_valid(type))
-        return HAUL_ERROR_ARGUMENT;
-    if (type->committed || type->instances)
-        return haul__type_tell(type, &closed);
-    type->alignment = alignment;
-    type->is_aligned = 1;
-    return haul__type_tell_success(type);
-}
-
-haul_status haul_type_set_size(haul_type *type, haul_function *bytes)
-{
-    if (!haul__type_is_valid(type))
-        return HAUL_ERROR_ARGUMENT;
-    if (!bytes)
-        return haul__type_tell(type, &no_function);
-    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
-        return haul__type_tell(type, &closed);
-    type->size = bytes;
-    return haul__type_tell_success(type);
-}
-
 haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
 {
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
-    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_REFS)
+    if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_FIELDS)
         return haul__type_tell(type, &closed);
     type->depends = 1;
     type->rebuild = rebuild;

@@ -257,7 +257,7 @@ static haul_status find_or_make(haul_type *container, const haul__bound *bound, 
 
 static int is_container(const haul_type *type)
 {
-    return type->combiner == HAUL_COMBINER_STRUCT_REFS || type->combiner == HAUL_COMBINER_POINTER;
+    return type->combiner == HAUL_COMBINER_STRUCT_FIELDS || type->combiner == HAUL_COMBINER_POINTER;
 }
 
 static int can_be_bound(const haul__bound *all, size_t i)

@@ -1,4 +1,4 @@
-/* Errors of types: the records that haul_type_error shows.
+/* Errors of types: the records that a call gives to its context.
  *
  * An open type has a record of its own, made at its first failure. A committed type may be shared
  * between threads, so it shows constants only.
@@ -54,19 +54,9 @@ haul_status haul__type_out_of_memory(haul_type *type)
     return haul__type_tell(type, &no_memory);
 }
 
-const haul_error *haul_type_error(const haul_type *type)
+const haul_error *haul__type_error(const haul_type *type)
 {
-    static const haul_error none = {
-        HAUL_ERROR_ARGUMENT, "", "",
-        "There is no type: it is NULL or freed, or the call that was "
-        "to make it has failed. That is for memory, or for "
-        "an argument: its result or its fields are NULL, the allocator "
-        "lacks a function, the old type is none."
-    };
-    const haul_error *shown;
-    if (!haul__type_is_valid(type))
-        return &none;
-    shown = haul__atomic_load(&type->shown);
+    const haul_error *shown = haul__atomic_load(&type->shown);
     return shown ? shown : &no_failure;
 }
 

@@ -1,4 +1,4 @@
-/* Errors of types: the records that haul_type_error shows.
+/* Errors of types: the records that a call gives to its context.
  */
 #ifndef HAUL_TYPE_REFUSE_H
 #define HAUL_TYPE_REFUSE_H
@@ -10,6 +10,8 @@
 
 /* The record of an open type, cleared for a failure; NULL: out of memory. */
 haul_error *haul__type_record(haul_type *type);
+/* The last failure of a call on this type. */
+const haul_error *haul__type_error(const haul_type *type);
 haul_status haul__type_tell_success(haul_type *type);
 haul_status haul__type_out_of_memory(haul_type *type);
 /* Sets the error of a type, and answers the constant's status. An open type shows the text of

@@ -34,29 +34,26 @@ static haul_status meet_answer(haul__discovery *d, const haul__asked *asked, int
 
 haul_status haul__call_back(haul__discovery *d, haul__asked *asked, unsigned mode, int64_t *answer)
 {
-    const haul_type *type = asked->nearest.type;
+    const haul_type *ancestor = asked->nearest.type;
     haul_here *here = &asked->here;
     haul_status status = HAUL_OK;
     here->root = d->roots[d->root].address;
     here->argument = d->context->options.argument;
     here->ancestor = (const void *)asked->nearest.object;
-    here->parent = type ? NULL : here->ancestor;
-    here->holder = type ? here->ancestor : NULL;
     if (!(mode & HAUL__DRY) && d->sought.call_self &&
         d->sought.call_self == (uintptr_t)here->self &&
         d->sought.call_target == (uintptr_t)here->target)
         return haul__refuse(d, HAUL_ERROR_STALE, asked->slot,
                             "the %s that its callback answers has changed",
                             question_names[asked->question]);
-    if (type && !here->ancestor)
-        return haul__refuse(
-            d, HAUL_ERROR_GRAPH, asked->slot,
-            "its rule names %s as the holder for its %s, but it was found through none",
-            haul_type_name(type), question_names[asked->question]);
+    if (ancestor && !here->ancestor)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, asked->slot,
+                            "it names %s as `.ancestor` for its %s, but it was found through none",
+                            haul_type_name(ancestor), question_names[asked->question]);
     *answer = asked->function(here);
     if (mode & HAUL__DRY)
         return HAUL_OK;
-    if (type && d->recording && d->context->options.checked)
+    if (ancestor && d->recording && d->context->options.checked)
         status = meet_answer(d, asked, *answer);
     return status == HAUL_OK ? haul__note_call(d, asked, *answer) : status;
 }

@@ -138,7 +138,7 @@ static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
 {
     const haul_type *type = d->met_types[entry->met_type].type;
     if (!d->recording || !d->context->options.checked ||
-        haul_type_combiner(type) != HAUL_COMBINER_STRUCT_REFS)
+        haul_type_combiner(type) != HAUL_COMBINER_STRUCT_FIELDS)
         return HAUL_OK;
     return haul__meet(d, entry->address, HAUL__AS_OBJECT, type,
                       d->met_types[entry->met_type].walk->extent, entry->slot);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "haul/type.h"
+#include "haul/type_mpi.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/types.h"

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "haul/type.h"
+#include "haul/type_mpi.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "support/types.h"

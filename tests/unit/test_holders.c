@@ -244,7 +244,7 @@ TEST(holders, a_node_that_no_list_leads_to_is_refused_by_name_and_place_G18)
     n = list_push(&l, person_make("lost", 1));
     n->base.next = n->base.prev = &n->base;
     refuse_graph(n, alone, HAUL_ERROR_GRAPH, "root.base.next", "",
-                 "its rule names list<person> as the holder for its choice of type, but "
+                 "it names list<person> as `.ancestor` for its choice of type, but "
                  "it was found through none");
     haul_type_free(&alone);
     town_close();

@@ -7,6 +7,7 @@
 #include "base/base.h"
 #include "base/sort.h"
 #include "haul/type.h"
+#include "haul/type_mpi.h"
 #include "support/check.h"
 #include "support/types.h"
 #include "type/field.h"
@@ -558,7 +559,7 @@ TEST(type, queries_answer_the_same_before_and_after_commit)
         CHECK_EQ(true_lower, WORD);
         CHECK_EQ(true_lower + true_extent, WORD == 8 ? sizeof(vec) : offsetof(vec, n));
         CHECK_STR(haul_type_name(type), "vec");
-        CHECK_EQ(haul_type_combiner(type), HAUL_COMBINER_STRUCT_REFS);
+        CHECK_EQ(haul_type_combiner(type), HAUL_COMBINER_STRUCT_FIELDS);
         CHECK_EQ(haul_type_committed(type), i);
         committed(type);
     }

@@ -10,6 +10,7 @@
 
 #include "base/base.h"
 #include "haul/type.h"
+#include "haul/type_mpi.h"
 #include "base/memory.h"
 #include "support/check.h"
 #include "support/doors.h"
