@@ -6,6 +6,7 @@
 #include "haul.h"
 #include "ship/route.h"
 #include "support/check.h"
+#include "support/types.h"
 #include "support/open.h"
 #include "support/short_forms.h"
 
@@ -64,7 +65,7 @@ static haul_shipment *s;
 static void start(void)
 {
     CHECK_STATUS(test_open(haul_host_device(), NULL, &device), HAUL_OK);
-    CHECK_STATUS(haul_type_bytes("bytes", 64, &bytes_type), HAUL_OK);
+    CHECK_STATUS(haul_type_bytes(type_context(), "bytes", 64, &bytes_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(bytes_type), HAUL_OK);
     CHECK_STATUS(haul_arena_create(haul_device_context(device),
                                    &(const haul_arena_options){ .device = device }, &arena),
