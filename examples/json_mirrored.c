@@ -18,7 +18,8 @@ HAUL_ARENA_HOOKS(json);
 
 static haul_context *haul;
 
-/* What the kernel is asked, in the arena too. */ static survey *ask(haul_arena *arena, cJSON *root)
+/* What the kernel is asked, in the arena too. */
+static survey *ask(haul_arena *arena, cJSON *root)
 {
     long count = 0;
     cJSON **containers = json_containers(root, &count);

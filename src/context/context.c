@@ -32,8 +32,8 @@ static void fill_defaults(haul_context_options *options)
         options->max_array_elements = SIZE_MAX;
 }
 
-/* The options' allocator. 0: it lacks a function. */ static int
-take_allocator(const haul_context_options *options, haul_allocator *allocator)
+/* The options' allocator. 0: it lacks a function. */
+static int take_allocator(const haul_context_options *options, haul_allocator *allocator)
 {
     allocator->user = options->allocator_user;
     allocator->allocate = options->allocate;
@@ -249,8 +249,8 @@ static haul__freed *finish_quietly(haul_context *context, haul__freed *freed, ha
     return others;
 }
 
-/* Finishes the objects left to the guard, and opens it when there are none. */ static haul__freed *
-open_guard(haul_context *context, haul__freed *others)
+/* Finishes the objects left to the guard, and opens it when there are none. */
+static haul__freed *open_guard(haul_context *context, haul__freed *others)
 {
     uintptr_t was = TAKEN;
     while (!haul__atomic_replace(&context->guard, &was, OPEN)) {

@@ -192,8 +192,8 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
     return shipment;
 }
 
-/* The system reads it for us, and answers instead of faulting. */ static int
-is_out_of_reach(const void *address)
+/* The system reads it for us, and answers instead of faulting. */
+static int is_out_of_reach(const void *address)
 {
     int ends[2], out_of_reach;
     if (pipe(ends) != 0)

@@ -36,7 +36,8 @@ static int same_text(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Is `root`, printed, this text? */ static int prints_as(const cJSON *root, const char *text)
+/* Is `root`, printed, this text? */
+static int prints_as(const cJSON *root, const char *text)
 {
     char *printed = cJSON_PrintUnformatted(root);
     int same = same_text(printed, text);
@@ -137,8 +138,8 @@ static void read_again_there(void *data)
     c->changed = (size_t)prints_as(c->root, c->text);
 }
 
-/* Until then the plan needs all that it knew, the replaced item too. */ static void
-check_replan(pair *p, cJSON *replaced, char *text)
+/* Until then the plan needs all that it knew, the replaced item too. */
+static void check_replan(pair *p, cJSON *replaced, char *text)
 {
     changing c = { NULL, 0, NULL, text };
     accept(haul_update_device(p->a, NULL, NULL) == HAUL_ERROR_STALE,

@@ -287,8 +287,8 @@ int passage_open(passage *p, const haul_root *roots, size_t count, void *argumen
     return 1;
 }
 
-/* The system refuses to read for us what we may not read. */ static int
-can_be_read(const void *byte)
+/* The system refuses to read for us what we may not read. */
+static int can_be_read(const void *byte)
 {
     int ends[2], can;
     if (pipe(ends) != 0)

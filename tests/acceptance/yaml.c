@@ -19,9 +19,9 @@
 enum { FILES = 5, REAL_FILES = 4 };
 
 static const char *const files[FILES] = {
-    "/usr/share/perl/5.*.*/CPAN/Kwalify/distroprefs.yml",
-    /* perl-modules: anchors and aliases */ "/usr/share/uap-core/regexes.yaml",
-    /* uap-core */ "/usr/share/uap-core/tests/test_ua.yaml",
+    "/usr/share/perl/5.*.*/CPAN/Kwalify/distroprefs.yml", /* perl-modules: anchors and aliases */
+    "/usr/share/uap-core/regexes.yaml",                   /* uap-core */
+    "/usr/share/uap-core/tests/test_ua.yaml",
     "/usr/share/uap-core/tests/test_device.yaml",
     ACCEPT_FOLDER "/rich.yaml",
 };
@@ -31,7 +31,8 @@ static struct {
     heap *originals;
 } the;
 
-/* One document of a file, and others loaded from the same text. */ typedef struct subject {
+/* One document of a file, and others loaded from the same text. */
+typedef struct subject {
     const char *text;
     size_t bytes;
     int number;
@@ -95,8 +96,8 @@ static void emit_there(void *data)
     e->text = yaml_dump(e->document);
 }
 
-/* The text of another document of the same bytes, changed and dumped here. */ static char *
-emitted_here(const subject *s, int (*change)(yaml_document_t *document))
+/* The text of another document of the same bytes, changed and dumped here. */
+static char *emitted_here(const subject *s, int (*change)(yaml_document_t *document))
 {
     emission e = { load(s), change, 0, NULL };
     emit_there(&e);
@@ -178,8 +179,8 @@ static void check_values(const subject *s)
            "the original now is a document of which %d values were changed here", changed);
 }
 
-/* The plan is stale afterwards, but the copy is what it was. */ static void
-check_links(const subject *s)
+/* The plan is stale afterwards, but the copy is what it was. */
+static void check_links(const subject *s)
 {
     const int changed = changed_there(s, yaml_change_links);
     accept_ok(haul_update_host(s->shipment, &(const haul_update_options){ .pointers = 1 }, NULL),
@@ -189,7 +190,8 @@ check_links(const subject *s)
            "the original now is a document that was changed so here, in %d ways of 3", changed);
 }
 
-/* Its last service: both sides of it are emitted. */ static void check_end(subject *s)
+/* Its last service: both sides of it are emitted. */
+static void check_end(subject *s)
 {
     emission e = { haul_device_pointer(s->shipment, s->document), NULL, 0, NULL };
     char *expected = emitted_here(s, change_both), *text = NULL;
@@ -248,8 +250,8 @@ static int file(const char *path)
     return text != NULL;
 }
 
-/* How many of the files that a pattern stands for are there. */ static size_t
-found_files(const char *pattern, glob_t *found)
+/* How many of the files that a pattern stands for are there. */
+static size_t found_files(const char *pattern, glob_t *found)
 {
     memset(found, 0, sizeof *found);
     return glob(pattern, 0, NULL, found) == 0 ? found->gl_pathc : 0;

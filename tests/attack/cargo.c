@@ -51,8 +51,8 @@ static void landed(world *w, cargo *c)
     nurseries_land(w, c);
 }
 
-/* Without faults, after a failure: what was on its way is over, written or not. */ void
-cargo_give_up(world *w, cargo *c, const results *writes)
+/* Without faults, after a failure: what was on its way is over, written or not. */
+void cargo_give_up(world *w, cargo *c, const results *writes)
 {
     haul_status status;
     do
@@ -67,8 +67,8 @@ cargo_give_up(world *w, cargo *c, const results *writes)
     c->known = 0;
 }
 
-/* What a device reports at the end of the call may be taken for this work's. */ void
-cargo_sets_out(const world *w, cargo *c)
+/* What a device reports at the end of the call may be taken for this work's. */
+void cargo_sets_out(const world *w, cargo *c)
 {
     c->on_the_way = 1;
     c->doubtful |= w->has_reported;
@@ -246,7 +246,8 @@ int cargo_has_settled(world *w, const cargo *c)
     return status == HAUL_OK;
 }
 
-/* Looks at what is there, and mostly changes it. */ void step_kernel(world *w)
+/* Looks at what is there, and mostly changes it. */
+void step_kernel(world *w)
 {
     cargo *c = cargo_some(w);
     if (!c || !c->known || c->stale || !cargo_has_settled(w, c))

@@ -39,8 +39,8 @@ static void open_device(heap *h, random_source *random)
     CHECK_STATUS(test_open(haul_host_device(), &options, &h->device), HAUL_OK);
 }
 
-/* 0: types that the library refuses, rightly; random graphs check that. */ static int
-heap_open(heap *h, random_source *random)
+/* 0: types that the library refuses, rightly; random graphs check that. */
+static int heap_open(heap *h, random_source *random)
 {
     choices c = choices_from_seed(random_next(random));
     const char *where;
@@ -81,8 +81,8 @@ static uintptr_t draw_word(const graph *g, random_source *random)
     }
 }
 
-/* `of` words that stay to each that does not. */ static void spoil(graph *g, random_source *random,
-                                                                    size_t of)
+/* `of` words that stay to each that does not. */
+static void spoil(graph *g, random_source *random, size_t of)
 {
     for (size_t i = 0; i < g->block_count; i++) {
         const graph_block *b = &g->blocks[i];

@@ -23,7 +23,8 @@ typedef struct node {
     int32_t count, value;
 } node;
 
-/* What all threads use. A shipment in a box is whoever's takes it. */ typedef struct common {
+/* What all threads use. A shipment in a box is whoever's takes it. */
+typedef struct common {
     const sequence *s;
     haul_type *type;
     haul_device *device[2];
@@ -125,7 +126,8 @@ static void ship_plan(worker *me)
     haul_plan_free(&plan);
 }
 
-/* What was sent comes back, over whatever is here. */ static void go_and_come(worker *me)
+/* What was sent comes back, over whatever is here. */
+static void go_and_come(worker *me)
 {
     haul_shipment **place = some_place(me, 1);
     int is_async = random_one_in(&me->random, 2);
@@ -168,8 +170,8 @@ static void free_own(worker *me)
         haul_shipment_free(place);
 }
 
-/* Gives one away, perhaps with work under way, and frees what was given. */ static void
-swap(worker *me)
+/* Gives one away, perhaps with work under way, and frees what was given. */
+static void swap(worker *me)
 {
     haul_shipment **place = some_place(me, 1), **box, *given;
     if (!place)
@@ -252,7 +254,8 @@ static haul_type *make_type(void)
     return type;
 }
 
-/* Sources stay until the last shipment has gone. */ static void run(const sequence *s)
+/* Sources stay until the last shipment has gone. */
+static void run(const sequence *s)
 {
     common *all = calloc(1, sizeof *all);
     worker *workers = calloc(THREADS, sizeof *workers);

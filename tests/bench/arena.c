@@ -101,7 +101,8 @@ static void time_fresh(allocating *a, double of_malloc)
     haul_arena_free(&arena);
 }
 
-/* One list, shipped by discovery and as it lies. */ static void link_all(allocating *a)
+/* One list, shipped by discovery and as it lies. */
+static void link_all(allocating *a)
 {
     size_t i;
     for (i = 0; i + 1 < a->count; i++)

@@ -8,8 +8,8 @@
 
 enum { BYTES = 4096 };
 
-/* All that can be asked of a lost device is answered at once, and it can be closed. */ static void
-check_lost(void *state, haul_address address, void *staged)
+/* All that can be asked of a lost device is answered at once, and it can be closed. */
+static void check_lost(void *state, haul_address address, void *staged)
 {
     double begin = gpu_seconds();
     haul_address other;
@@ -30,7 +30,8 @@ check_lost(void *state, haul_address address, void *staged)
     gpu_close(state);
 }
 
-/* D6: an odd pointer far outside. */ static void a_fault_in_our_own_kernel_loses_the_device(void)
+/* D6: an odd pointer far outside. */
+static void a_fault_in_our_own_kernel_loses_the_device(void)
 {
     void *state = gpu_open(0), *staged = gpu_stage(state, BYTES);
     haul_address address = gpu_get(state, BYTES);
@@ -78,8 +79,8 @@ static void a_users_kernel_that_traps_loses_the_device(void)
     a_fault_in_the_users_kernel_is_not_blamed_on_us(user_trap);
 }
 
-/* D7: the user has seen it himself, and it is still his to see. */ static void
-a_fault_that_the_user_has_met_is_an_earlier_error(void)
+/* D7: the user has seen it himself, and it is still his to see. */
+static void a_fault_that_the_user_has_met_is_an_earlier_error(void)
 {
     void *state = gpu_open(0), *staged = gpu_stage(state, BYTES);
     haul_address address = gpu_get(state, BYTES);
@@ -91,8 +92,8 @@ a_fault_that_the_user_has_met_is_an_earlier_error(void)
     check_lost(state, address, staged);
 }
 
-/* D17: the host's objects are as they were, and go elsewhere. */ static void
-what_was_on_a_lost_device_can_be_shipped_to_another(void)
+/* D17: the host's objects are as they were, and go elsewhere. */
+static void what_was_on_a_lost_device_can_be_shipped_to_another(void)
 {
     haul_device *lost = NULL, *host = NULL;
     test_list list = list_make(3000), expected = list_make(3000);

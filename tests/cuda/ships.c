@@ -71,8 +71,8 @@ static void ship_walk_and_return(size_t length)
     list_free(&expected);
 }
 
-/* By one kernel, by a copy and a kernel, and in pieces. */ static void
-lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
+/* By one kernel, by a copy and a kernel, and in pieces. */
+static void lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
 {
     ship_walk_and_return(1);
     ship_walk_and_return(1000);
@@ -80,8 +80,8 @@ lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
     ship_walk_and_return(200000);
 }
 
-/* Two pointers a node go as a list of their offsets. */ static void
-few_pointers_among_much_data_are_patched_by_a_list(void)
+/* Two pointers a node go as a list of their offsets. */
+static void few_pointers_among_much_data_are_patched_by_a_list(void)
 {
     haul_device *device = open_device(0, NULL);
     test_list list = list_make_wide(500, 2000), expected = list_make_wide(500, 2000);
@@ -110,8 +110,8 @@ static haul_arena *make_arena(haul_device *device, int mirrored)
     return arena;
 }
 
-/* `beside`: the bytes of marks that must have been sent; 0: any. */ static void
-ship_arena_and_return(size_t length, size_t width, int is_direct, size_t beside)
+/* `beside`: the bytes of marks that must have been sent; 0: any. */
+static void ship_arena_and_return(size_t length, size_t width, int is_direct, size_t beside)
 {
     haul_device *device = open_device(0, NULL);
     test_list list, expected = list_make_wide(length, width);
@@ -220,8 +220,9 @@ static void the_host_writes_to_its_bytes_while_a_kernel_reads_its_own(void)
     haul_device_close(&device);
 }
 
-/* On this GPU or another, from its window. */ static void
-ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal, size_t length)
+/* On this GPU or another, from its window. */
+static void ship_a_mirror_elsewhere(haul_device *home, haul_device *device, int ordinal,
+                                    size_t length)
 {
     haul_arena *arena = make_arena(home, 1);
     test_list list = list_make_in(arena, length, 10), expected = list_make_wide(length, 10);
@@ -338,8 +339,8 @@ static void mirrored_arenas_leave_no_memory_behind(void)
     haul_device_close(&device);
 }
 
-/* Of a lost GPU's arena the host's bytes are still the host's. */ static void
-a_mirrored_arena_outlives_its_gpu_D6(void)
+/* Of a lost GPU's arena the host's bytes are still the host's. */
+static void a_mirrored_arena_outlives_its_gpu_D6(void)
 {
     haul_device *device = open_device(0, NULL);
     haul_arena *arena = make_arena(device, 1);
@@ -425,8 +426,8 @@ static void an_asynchronous_ship_tells_the_users_event(void)
     list_free(&list);
 }
 
-/* D7: the caller's own error, as the library tells it. */ static void
-an_error_of_the_callers_is_told_by_the_library(void)
+/* D7: the caller's own error, as the library tells it. */
+static void an_error_of_the_callers_is_told_by_the_library(void)
 {
     haul_device *device = open_device(0, NULL);
     test_list list = list_make(100);
@@ -452,8 +453,8 @@ static void copy_and_walk_lists(haul_device *from, haul_device *to, int ordinal,
     copy_shipment_and_walk(shipment, to, ordinal, list, expected);
 }
 
-/* With a bitmap, and with a list of pointers. */ static void
-copy_and_walk(haul_device *from, haul_device *to, int ordinal)
+/* With a bitmap, and with a list of pointers. */
+static void copy_and_walk(haul_device *from, haul_device *to, int ordinal)
 {
     copy_and_walk_lists(from, to, ordinal, list_make(3000), list_make(3000));
     copy_and_walk_lists(from, to, ordinal, list_make_wide(300, 1000), list_make_wide(300, 1000));

@@ -37,8 +37,8 @@ static void add_regions(building *b)
 
 typedef int test_of(const model_type *t, const model_type *wanted);
 
-/* Does it hold for a type, or for one that it is made of? */ static int
-holds_for(const model *m, int type, test_of *test, const model_type *wanted)
+/* Does it hold for a type, or for one that it is made of? */
+static int holds_for(const model *m, int type, test_of *test, const model_type *wanted)
 {
     int waiting[MODEL_TYPES], count = 0, seen[MODEL_TYPES] = { 0 };
     waiting[count++] = type;
@@ -83,8 +83,8 @@ static size_t alignment_of(const building *b, const piece *p)
     return t == NULL ? 1 : t->declared > t->alignment ? t->declared : t->alignment;
 }
 
-/* Of two types at one place the outer one knows what its row says of the inner one. */ static int
-knows(const building *b, const piece *whole, const piece *part)
+/* Of two types at one place the outer one knows what its row says of the inner one. */
+static int knows(const building *b, const piece *whole, const piece *part)
 {
     return whole->type < 0 || part->type < 0 || part->first != whole->first ||
            part->end != whole->end ||
@@ -110,7 +110,8 @@ static void join(building *b, piece *whole, const piece *part)
     b->is_discovered = 1;
 }
 
-/* Leaves the largest. */ static void keep_largest(building *b)
+/* Leaves the largest. */
+static void keep_largest(building *b)
 {
     size_t left = 0;
     building_sort(b);
@@ -153,7 +154,8 @@ static void add_empty(building *b)
     }
 }
 
-/* Is every described byte in a piece? */ static int is_covered(const building *b)
+/* Is every described byte in a piece? */
+static int is_covered(const building *b)
 {
     for (size_t i = 0; i < b->host->all_count; i++)
         for (uintptr_t at = b->host->all[i].host, stop = at + b->host->all[i].bytes; at < stop;) {
@@ -184,8 +186,8 @@ static void *allocate(building *b, const piece *p)
                                : new_objects(b, p);
 }
 
-/* What is allocated and released leaves nothing behind. */ static int
-allocate_for_nothing(building *b, const piece *p)
+/* What is allocated and released leaves nothing behind. */
+static int allocate_for_nothing(building *b, const piece *p)
 {
     size_t bytes = p->type == PLAIN      ? p->end - p->first
                    : p->type == POINTERS ? p->count * sizeof(void *)
@@ -208,8 +210,8 @@ static int refuses_as_type(building *b, const piece *p)
            building_fail(b, "typed allocation that was refused has taken something");
 }
 
-/* By its size, where its type is refused as it should be. */ static int
-allocate_by_size(building *b, piece *p)
+/* By its size, where its type is refused as it should be. */
+static int allocate_by_size(building *b, piece *p)
 {
     if (haul_arena_error(b->arena)->status != HAUL_ERROR_UNSUPPORTED || p->type < 0 ||
         !holds_for(b->g->model, p->type, has_rules, NULL))
@@ -269,8 +271,8 @@ static int make_pointer_type(building *b)
 
 /* ---- Where they lie ---- */
 
-/* Tags that were free in an address may be taken where its piece lies now. */ static int
-have_room_for_tags(const building *b)
+/* Tags that were free in an address may be taken where its piece lies now. */
+static int have_room_for_tags(const building *b)
 {
     for (size_t i = 0; i < b->host->slot_count; i++) {
         const reference_slot *s = &b->host->slots[i];
@@ -312,7 +314,8 @@ static int seems_to_lead_out(const building *b)
 
 /* ---- The whole ---- */
 
-/* A pointer beside the graph, to a place of nobody. */ static int add_stray(building *b)
+/* A pointer beside the graph, to a place of nobody. */
+static int add_stray(building *b)
 {
     b->stray = NULL;
     if (!chance(b->c, 1, 2))

@@ -84,7 +84,8 @@ typedef struct lab {
     test_known known;
     fault_plan doors;
 
-    /* What lab_pack leaves: of the checked run with the flat table. */ haul_context *context;
+    /* What lab_pack leaves: of the checked run with the flat table. */
+    haul_context *context;
     haul_plan *plan;
     unsigned char *arena;
     uint64_t *bitmap;
@@ -131,7 +132,8 @@ static inline void lab_end(void)
 
 /* ---- Objects. */
 
-/* Zeros at an exact place. */ static inline void *take_at(size_t at, size_t bytes)
+/* Zeros at an exact place. */
+static inline void *take_at(size_t at, size_t bytes)
 {
     CHECK(at + bytes <= LAB_BYTES);
     memset(the.what + at, OF_DATA, bytes);
@@ -145,8 +147,8 @@ static inline void *take(size_t bytes, size_t alignment)
     return take_at((the.used + alignment - 1) / alignment * alignment, bytes);
 }
 
-/* On the last bytes before a page boundary, with nothing behind it. */ static inline void *
-take_at_page_end(size_t bytes)
+/* On the last bytes before a page boundary, with nothing behind it. */
+static inline void *take_at_page_end(size_t bytes)
 {
     size_t pages = (the.used + bytes + 2 * PAGE - 1) / PAGE;
     void *taken = take_at(pages * PAGE - bytes, bytes);
@@ -170,13 +172,14 @@ static inline void hole(void *place, size_t bytes)
     the.has_holes = 1;
 }
 
-/* A word that travels as it is and never comes back. */ static inline void kept(void *place)
+/* A word that travels as it is and never comes back. */
+static inline void kept(void *place)
 {
     memset(the.what + lab_offset(place), OF_KEPT, WORD);
 }
 
-/* So many bytes whose copy is neither: the test itself looks at it. */ static inline void
-odd(void *place, size_t bytes)
+/* So many bytes whose copy is neither: the test itself looks at it. */
+static inline void odd(void *place, size_t bytes)
 {
     memset(the.what + lab_offset(place), OF_ODD, bytes);
     the.has_odd = 1;
@@ -188,8 +191,8 @@ static inline char *text(const char *words)
     return memcpy(take(bytes, 1), words, bytes);
 }
 
-/* Bytes that are all different from their neighbours and none of them 0. */ static inline void
-fill(void *place, size_t bytes)
+/* Bytes that are all different from their neighbours and none of them 0. */
+static inline void fill(void *place, size_t bytes)
 {
     unsigned char *at = place;
     size_t i;
@@ -216,7 +219,8 @@ static inline int page_is_bare(size_t page)
     return memcmp(the.what + page * PAGE, nobody, PAGE) == 0;
 }
 
-/* What is nobody's is out of reach until lab_unlock. */ static inline void lab_lock(int protection)
+/* What is nobody's is out of reach until lab_unlock. */
+static inline void lab_lock(int protection)
 {
     size_t page;
 #if defined(BUILD_ASAN) || defined(BUILD_MSAN)
@@ -321,13 +325,14 @@ static inline void check_byte(size_t at, unsigned char *covered)
         CHECK_EQ(the.arena[offset], 0);
 }
 
-/* The word that the copy of `place` holds. */ static inline uintptr_t
-copied_word(const void *place)
+/* The word that the copy of `place` holds. */
+static inline uintptr_t copied_word(const void *place)
 {
     return word_at(the.arena + offset_of(place));
 }
 
-/* The pointer word that begins at memory[at]. */ static inline void check_pointer(size_t at)
+/* The pointer word that begins at memory[at]. */
+static inline void check_pointer(size_t at)
 {
     uintptr_t value = word_at(the.memory + at), word;
     size_t offset = offset_of(the.memory + at), target = 0, before = 0;
@@ -440,8 +445,8 @@ static inline void audit_once(const haul_root *roots, size_t count)
         CHECK(summary.hidden_pointers >= the.undescribed);
 }
 
-/* By the context that is open, in place of the compacted plan. */ static inline void
-pack_ordered(const haul_root *roots, size_t count)
+/* By the context that is open, in place of the compacted plan. */
+static inline void pack_ordered(const haul_root *roots, size_t count)
 {
     unsigned char *before = lab_picture();
     haul_plan_free(&the.plan);
@@ -578,8 +583,9 @@ static inline void lab_refuse(void *root, const haul_type *type, haul_status exp
     check_note(NULL);
 }
 
-/* Refused by checked contexts only, with both paths. */ static inline void
-lab_refuse_checked(void *root, const haul_type *type, const char *path, const char *other)
+/* Refused by checked contexts only, with both paths. */
+static inline void lab_refuse_checked(void *root, const haul_type *type, const char *path,
+                                      const char *other)
 {
     haul_root one;
     int variant;

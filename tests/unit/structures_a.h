@@ -82,7 +82,8 @@ static inline void yard_close(void)
     free(yard.block);
 }
 
-/* A block that nobody has written to. */ static inline void *yard_raw(size_t bytes)
+/* A block that nobody has written to. */
+static inline void *yard_raw(size_t bytes)
 {
     size_t gap = YARD_ALIGNMENT * random_between(&yard.random, 1, 4);
     yard_block *b = &yard.block[yard.block_count++];
@@ -205,9 +206,9 @@ static inline void yard_audit(const haul_root *roots, size_t count, yard_listene
     haul_context_free(&context);
 }
 
-/* A wrong description that a plan cannot refuse: the audit tells. */ static inline void
-yard_tell(void *root, const haul_type *type, size_t count, haul_audit_kind kind, const char *path,
-          const char *words)
+/* A wrong description that a plan cannot refuse: the audit tells. */
+static inline void yard_tell(void *root, const haul_type *type, size_t count, haul_audit_kind kind,
+                             const char *path, const char *words)
 {
     yard_listener listener = { NULL, NULL, HAUL_AUDIT_HIDDEN_POINTER, 0, 0 };
     haul_root one;

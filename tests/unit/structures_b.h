@@ -70,7 +70,8 @@ static inline void site_end(void)
     free(the.blocks);
 }
 
-/* A block of zeros. */ static inline void *put(size_t bytes, size_t alignment)
+/* A block of zeros. */
+static inline void *put(size_t bytes, size_t alignment)
 {
     size_t at = (the.used + SITE_GAP + alignment - 1) / alignment * alignment;
     CHECK(bytes > 0 && at + bytes <= SITE_BYTES && the.count < SITE_BLOCKS);
@@ -92,8 +93,8 @@ static inline char *put_text(const char *text)
 
 /* ---- The books. */
 
-/* The last block that begins at the address or before it. */ static inline const site_block *
-block_before(uintptr_t address)
+/* The last block that begins at the address or before it. */
+static inline const site_block *block_before(uintptr_t address)
 {
     size_t low = 0, high = the.count;
     while (low < high) {
@@ -185,8 +186,9 @@ static inline haul_context *site_context(void)
     return context;
 }
 
-/* "": any. */ static inline void check_words(const haul_error *error, const char *path,
-                                              const char *other_path, const char *words)
+/* "": any. */
+static inline void check_words(const haul_error *error, const char *path, const char *other_path,
+                               const char *words)
 {
     check_note("%s (%s): %s", error->path, error->other_path, error->text);
     if (path[0])
@@ -197,9 +199,9 @@ static inline haul_context *site_context(void)
     check_note(NULL);
 }
 
-/* other_path NULL: none is asked for. */ static inline void
-refuse_graph(void *address, const haul_type *type, haul_status expected, const char *path,
-             const char *other_path, const char *words)
+/* other_path NULL: none is asked for. */
+static inline void refuse_graph(void *address, const haul_type *type, haul_status expected,
+                                const char *path, const char *other_path, const char *words)
 {
     haul_context *context = site_context();
     haul_plan *plan;
@@ -216,7 +218,8 @@ refuse_graph(void *address, const haul_type *type, haul_status expected, const c
     haul_context_free(&context);
 }
 
-/* The first finding of a kind. */ typedef struct told {
+/* The first finding of a kind. */
+typedef struct told {
     haul_audit_kind wanted;
     size_t count;
     haul_audit_finding first;
@@ -300,7 +303,8 @@ typedef struct journey {
     int with_pointers;           /* these come back, too */
 } journey;
 
-/* The order counts. */ static inline void see(uint64_t *seen, uint64_t value)
+/* The order counts. */
+static inline void see(uint64_t *seen, uint64_t value)
 {
     *seen = (*seen ^ value) * UINT64_C(0x9E3779B97F4A7C15);
     *seen ^= *seen >> 29;
@@ -312,8 +316,8 @@ static inline void see_text(uint64_t *seen, const char *text)
         see(seen, (unsigned char)*text);
 }
 
-/* The bits of a number that is no integer. */ static inline void see_real(uint64_t *seen,
-                                                                           double value)
+/* The bits of a number that is no integer. */
+static inline void see_real(uint64_t *seen, double value)
 {
     uint64_t bits;
     memcpy(&bits, &value, sizeof bits);
@@ -389,8 +393,9 @@ static inline void travel(const journey *j)
     free(before);
 }
 
-/* The same of a walk that changes what it reads. */ static inline void
-travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit), uint64_t seen)
+/* The same of a walk that changes what it reads. */
+static inline void travel_to_see(void *root, const haul_type *type, void (*walk)(void *visit),
+                                 uint64_t seen)
 {
     journey j;
     memset(&j, 0, sizeof j);

@@ -79,8 +79,8 @@ static job *job_make(world *w, int32_t n)
     return j;
 }
 
-/* What a kernel may find, and what it leaves behind: everything is another. */ static int
-job_is_as_sent(const job *j)
+/* What a kernel may find, and what it leaves behind: everything is another. */
+static int job_is_as_sent(const job *j)
 {
     int good =
         j->rounds == 0 && j->residual == 0 && j->tolerance == 3 && j->scratch == 0 && j->total == 5;
@@ -388,8 +388,8 @@ TEST(directions, out_is_not_read_and_in_is_not_written)
     }
 }
 
-/* MemorySanitizer looks on: what malloc gave is not set until it has come back. */ TEST(
-    directions, out_may_be_uninitialised_G22)
+/* MemorySanitizer looks on: what malloc gave is not set until it has come back. */
+TEST(directions, out_may_be_uninitialised_G22)
 {
     fault_plan plan;
     haul_device *device;
@@ -497,8 +497,8 @@ typedef struct model {
     haul_transfer direction[RANGES];
 } model;
 
-/* One row of pairs (count, pointer) each, in random order. */ static haul_type *
-ranges_type(const model *m)
+/* One row of pairs (count, pointer) each, in random order. */
+static haul_type *ranges_type(const model *m)
 {
     haul_type *type;
     size_t i;
@@ -535,8 +535,8 @@ static void choose(random_source *random, model *m, ranges *r)
     }
 }
 
-/* What lies on the device, described stretch by described stretch. */ static void
-check_on_device(haul_device *device, const haul_shipment *s, const model *m)
+/* What lies on the device, described stretch by described stretch. */
+static void check_on_device(haul_device *device, const haul_shipment *s, const model *m)
 {
     size_t i;
     for (i = 0; i < m->bytes; i++)
@@ -719,7 +719,8 @@ typedef struct outer {
 
 static haul_type *inner_type, *outer_type, *column_type;
 
-/* 3 elements, each the first 4 of 12 bytes. */ static void outer_open(void)
+/* 3 elements, each the first 4 of 12 bytes. */
+static void outer_open(void)
 {
     static const haul_field inner_fields[] = { HAUL_RAW(inner, b, .transfer = HAUL_COPYIN) };
     static const haul_field fields[] = {
@@ -813,8 +814,9 @@ static void check_outer(const outer *o, int32_t kind)
         CHECK_EQ(o->last[i], 7);
 }
 
-/* What lies where on the device before any kernel. */ static void
-check_outer_there(haul_device *device, const haul_shipment *s, const outer *o, int32_t kind)
+/* What lies where on the device before any kernel. */
+static void check_outer_there(haul_device *device, const haul_shipment *s, const outer *o,
+                              int32_t kind)
 {
     int32_t four[4];
     inner plain;
@@ -913,7 +915,8 @@ TEST(directions, tagged_pointers_in_what_is_in_stay_too)
     world_end(&w);
 }
 
-/* Places with gaps before them, in pages of larger units. */ typedef struct slab {
+/* Places with gaps before them, in pages of larger units. */
+typedef struct slab {
     struct slab *next;
     char *text;
     int64_t in[3], out[7];
@@ -1055,8 +1058,8 @@ typedef struct shape {
     struct shape *next;
 } shape;
 
-/* Objects that discovery would mark in line if the row had no direction. */ TEST(
-    directions, small_objects_behind_any_kind_of_row_have_them)
+/* Objects that discovery would mark in line if the row had no direction. */
+TEST(directions, small_objects_behind_any_kind_of_row_have_them)
 {
     static haul_type *point_type, *shape_type;
     static const haul_field fields[] = {
@@ -1397,8 +1400,8 @@ static void turn_panels(void *argument)
     }
 }
 
-/* Of what both ways travel, those bytes come back that are the same on both sides. */ static void
-check_panels(const panel *p, int translated)
+/* Of what both ways travel, those bytes come back that are the same on both sides. */
+static void check_panels(const panel *p, int translated)
 {
     const int64_t sevens = 0x0707070707070707;
     int i = PANELS;
@@ -1616,7 +1619,8 @@ static void unload_jobs(void)
     haul_type_free(&job_type);
 }
 
-/* A kernel finds all as it was sent, and changes it. */ static void work_on_the_jobs(void)
+/* A kernel finds all as it was sent, and changes it. */
+static void work_on_the_jobs(void)
 {
     work_on(the.device, the.s, &the.w, the.root);
 }

@@ -64,8 +64,8 @@ static haul_status plan_desk(const haul_context_options *options, desk *d, haul_
     return status;
 }
 
-/* A cell is 64 words: an object that begins two words before its end lies in two. */ static void
-bytes_and_object_at(size_t offset)
+/* A cell is 64 words: an object that begins two words before its end lies in two. */
+static void bytes_and_object_at(size_t offset)
 {
     size_t cell = 64 * sizeof(void *);
     unsigned char *memory = NULL;
@@ -136,8 +136,8 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
     free(nodes);
 }
 
-/* The string lies in bytes that were marked before it. */ TEST(
-    discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
+/* The string lies in bytes that were marked before it. */
+TEST(discover, a_string_inside_other_bytes_must_keep_its_terminator_too)
 {
     char text[32] = "a string";
     uint64_t bitmap[8];
@@ -172,8 +172,8 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
     types_end();
 }
 
-/* Each tail gone through on its own would be 2^39 bytes. */ TEST(
-    discover, all_tails_of_one_long_string_are_gone_through_once)
+/* Each tail gone through on its own would be 2^39 bytes. */
+TEST(discover, all_tails_of_one_long_string_are_gone_through_once)
 {
     static haul_type *shelf_type;
     typedef struct shelf {
@@ -212,8 +212,8 @@ TEST(discover, the_limit_of_bytes_binds_graphs_of_simple_objects_G21)
     free(text);
 }
 
-/* String literals lie in memory that cannot be written. */ TEST(
-    discover, bringing_back_does_not_write_what_is_equal)
+/* String literals lie in memory that cannot be written. */
+TEST(discover, bringing_back_does_not_write_what_is_equal)
 {
     haul_device *device;
     haul_shipment *shipment;
@@ -328,8 +328,8 @@ TEST(discover, an_address_above_all_others_is_refused_whoever_leads_there_G5)
         }
 }
 
-/* Each object once, by a walk of its own with a list of what it has seen. */ TEST(
-    discover, random_objects_of_one_kind_are_each_found_once_whatever_their_pointers_G13)
+/* Each object once, by a walk of its own with a list of what it has seen. */
+TEST(discover, random_objects_of_one_kind_are_each_found_once_whatever_their_pointers_G13)
 {
     enum { OBJECTS = 3000 };
     random_source random = random_start("objects of one kind");

@@ -157,8 +157,8 @@ static int is_refused(family *f)
     return 0;
 }
 
-/* Discovery, packing, plain arenas, and a device of its own in the parent's context. */ static int
-goes_on(family *f)
+/* Discovery, packing, plain arenas, and a device of its own in the parent's context. */
+static int goes_on(family *f)
 {
     const size_t bytes = plan_bytes(f->plan);
     test_device options;
@@ -188,8 +188,8 @@ goes_on(family *f)
     return 0;
 }
 
-/* What the child answers: 0, if all was right. */ static int in_child(family *f,
-                                                                       int (*act)(family *f))
+/* What the child answers: 0, if all was right. */
+static int in_child(family *f, int (*act)(family *f))
 {
     pid_t child = fork();
     int status = -1;
@@ -277,8 +277,8 @@ static unsigned char *pack_many(haul_plan *plan)
     return NULL;
 }
 
-/* By the parent's plan, and by one of its own in the parent's context. */ static int
-packs_alone(many *m)
+/* By the parent's plan, and by one of its own in the parent's context. */
+static int packs_alone(many *m)
 {
     const size_t bytes = plan_bytes(m->plan);
     unsigned char *packed = pack_many(m->plan);

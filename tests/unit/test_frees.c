@@ -20,13 +20,15 @@
 
 enum { VALUES = 4000, NODES = 300 };
 
-/* Its rows ask functions whatever there is to ask. */ typedef struct node {
+/* Its rows ask functions whatever there is to ask. */
+typedef struct node {
     struct node *next;
     int32_t *values;
     int32_t count, seen;
 } node;
 
-/* The same without rules, for typed arenas. */ typedef struct bead {
+/* The same without rules, for typed arenas. */
+typedef struct bead {
     struct bead *next;
     int32_t seen;
 } bead;
@@ -83,7 +85,8 @@ static void *tear_down_too(void *user)
     return NULL;
 }
 
-/* A free that waited for the call would wait for ever. */ static void meet(moment now)
+/* A free that waited for the call would wait for ever. */
+static void meet(moment now)
 {
     house *h = doomed;
     pthread_t thread;
@@ -740,8 +743,8 @@ static void *open_and_close(void *user)
     return NULL;
 }
 
-/* Arenas of all kinds, each freed before its shipment or after it. */ static void *
-allocate_and_free(void *user)
+/* Arenas of all kinds, each freed before its shipment or after it. */
+static void *allocate_and_free(void *user)
 {
     shared *s = user;
     haul_arena_options options;

@@ -441,8 +441,8 @@ static void put_before(list_t *link, list_t *at)
     at->prev = link;
 }
 
-/* A bucket's pairs stand in a row in the list of all. */ static void
-object_set(json_object_t *o, const char *key, void *value)
+/* A bucket's pairs stand in a row in the list of all. */
+static void object_set(json_object_t *o, const char *key, void *value)
 {
     hashtable_t *t = &o->hashtable;
     const size_t length = strlen(key);
@@ -521,7 +521,8 @@ static void see_object(visit *v, json_object_t *o)
     see(&v->seen, count == t->size);
 }
 
-/* The object `level` objects deep. */ static json_object_t *object_at(json_object_t *o, int level)
+/* The object `level` objects deep. */
+static json_object_t *object_at(json_object_t *o, int level)
 {
     for (; level > 0; level--)
         o = (json_object_t *)(void *)((json_array_t *)(void *)object_get(&o->hashtable, "more")
@@ -736,8 +737,8 @@ TEST(holders, heads_of_two_lists_in_structs_of_two_kinds_hold_what_is_in_them)
     site_end();
 }
 
-/* A direct way to a ship in a list that it does not go through. */ TEST(
-    holders, a_ship_that_a_wrong_head_leads_to_is_refused_with_both_paths_G18)
+/* A direct way to a ship in a list that it does not go through. */
+TEST(holders, a_ship_that_a_wrong_head_leads_to_is_refused_with_both_paths_G18)
 {
     fleet *f;
     ship *s;
@@ -825,8 +826,8 @@ static void simulation_close(void)
         haul_type_free(all[i]);
 }
 
-/* As create3d_offset does: one block, and rows and planes into it. */ static double ***
-brick_make(const solver *s)
+/* As create3d_offset does: one block, and rows and planes into it. */
+static double ***brick_make(const solver *s)
 {
     const size_t nx = (size_t)(s->nxhi - s->nxlo + 1), ny = (size_t)(s->nyhi - s->nylo + 1);
     const size_t nz = (size_t)(s->nzhi - s->nzlo + 1);
@@ -1338,7 +1339,8 @@ static house *house_make(int64_t legs, int64_t number)
     return h;
 }
 
-/* Annexes of annexes, `depth` deep. */ static street *street_make(int64_t count, int depth)
+/* Annexes of annexes, `depth` deep. */
+static street *street_make(int64_t count, int depth)
 {
     street *s = PUT(street);
     int64_t i;

@@ -106,8 +106,8 @@ static size_t any_size(void)
     }
 }
 
-/* What could hurt most: sizes, addresses there and here, and beside them. */ static uintptr_t
-any_word(void)
+/* What could hurt most: sizes, addresses there and here, and beside them. */
+static uintptr_t any_word(void)
 {
     const size_t i = random_below(&the_random, range_count);
     switch (random_below(&the_random, 4)) {
@@ -173,11 +173,13 @@ typedef struct box {
     unsigned char text[8];
 } box;
 
-/* Off the grid. */ typedef struct packed {
+/* Off the grid. */
+typedef struct packed {
     unsigned char at[sizeof(void *) + 4];
 } packed;
 
-/* Pointers on the grid, and nothing that stays. */ typedef struct cell {
+/* Pointers on the grid, and nothing that stays. */
+typedef struct cell {
     struct cell *next;
     int32_t *data;
     int64_t count;
@@ -256,7 +258,8 @@ typedef struct scene {
     box *boxes[BOXES];
 } scene;
 
-/* A failure has words. */ static void answers(haul_device *device, haul_status status)
+/* A failure has words. */
+static void answers(haul_device *device, haul_status status)
 {
     if (status != HAUL_OK)
         CHECK(haul_context_error(haul_device_context(device))->text[0] != 0);
@@ -351,7 +354,8 @@ static void check_nursery(const scene *s)
     CHECK(s->nursery->used <= NURSERY && s->nursery->used % HAUL_ARENA_GRANULE == 0);
 }
 
-/* Nothing has been written behind what is allocated. */ static void check_arena(const scene *s)
+/* Nothing has been written behind what is allocated. */
+static void check_arena(const scene *s)
 {
     haul_arena_info now;
     void *fresh;
@@ -447,8 +451,8 @@ static void play_typed(int with_near)
     haul_shipment_free(&shipments[1]);
 }
 
-/* No bytes that stay: pointers come directly, as the device has them. */ static void
-play_direct(void)
+/* No bytes that stay: pointers come directly, as the device has them. */
+static void play_direct(void)
 {
     scene s;
     int i;
@@ -496,7 +500,8 @@ static void play_discovered(void)
     play_arena(&s);
 }
 
-/* A graph in the heap: one allocation each. */ static void check_graph(scene *s)
+/* A graph in the heap: one allocation each. */
+static void check_graph(scene *s)
 {
     int i;
     for (i = 0; i < LINKS; i++)
@@ -536,8 +541,8 @@ static void play_graph(void)
     }
 }
 
-/* Chains through the middle two of four pages. */ static unsigned char *
-cells_make(haul_arena *arena)
+/* Chains through the middle two of four pages. */
+static unsigned char *cells_make(haul_arena *arena)
 {
     unsigned char *pages = haul_arena_bytes(arena, 4 * 4096, 4096);
     cell *last = NULL;
@@ -640,8 +645,8 @@ TEST(hostile_device, a_locked_source_is_written_and_nothing_beside_it)
 
 /* ---- Blocks of the drop-in forms. */
 
-/* Everywhere a size with the check that once stood in front of a block. */ static void
-forge(void *unused)
+/* Everywhere a size with the check that once stood in front of a block. */
+static void forge(void *unused)
 {
     size_t at;
     (void)unused;
@@ -688,7 +693,8 @@ TEST(hostile_device, blocks_have_the_sizes_that_the_host_gave_them)
 
 /* ---- Lists that lead out, one by one. */
 
-/* A word of a range of the device's, from its end. */ typedef struct one_word {
+/* A word of a range of the device's, from its end. */
+typedef struct one_word {
     size_t range, before_end;
     uint64_t word;
 } one_word;

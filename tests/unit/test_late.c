@@ -276,8 +276,8 @@ TEST(late, a_failure_before_the_call_returns_is_told_by_the_wait_D1_D13)
     free(bytes);
 }
 
-/* Also one that is lost before it could be asked for a fence. */ TEST(
-    late, a_lost_device_is_not_waited_for_D13_D17)
+/* Also one that is lost before it could be asked for a fence. */
+TEST(late, a_lost_device_is_not_waited_for_D13_D17)
 {
     link one = { NULL, 1 };
     uint64_t at;
@@ -378,8 +378,8 @@ TEST(late, what_fails_in_a_free_is_told_to_work_under_way_and_not_by_the_call_th
     CHECK(in_free > 0);
 }
 
-/* The device that copies reads memory of the one that is copied from. */ TEST(
-    late, what_another_device_still_copies_from_stays_D13)
+/* The device that copies reads memory of the one that is copied from. */
+TEST(late, what_another_device_still_copies_from_stays_D13)
 {
     link one = { NULL, 1 };
     int waits;

@@ -128,7 +128,8 @@ static void there_and_back(life *l, haul_shipment *shipment)
     CHECK_PTR(l->nodes[1].next, &l->nodes[2]);
 }
 
-/* All that is left, and together what belongs together. */ static void use(life *l)
+/* All that is left, and together what belongs together. */
+static void use(life *l)
 {
     unsigned char packed[256];
     haul_shipment *shipment;

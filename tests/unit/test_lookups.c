@@ -62,14 +62,15 @@ static void types_close(void)
     haul_type_free(&wide_type);
 }
 
-/* The reference: a mark for each byte of the memory that is an object's. */ typedef struct scene {
+/* The reference: a mark for each byte of the memory that is an object's. */
+typedef struct scene {
     unsigned char *memory, is_object[BYTES + 1];
     haul_root roots[ROOTS];
     size_t count;
 } scene;
 
-/* Objects at random places, one behind the other, often close together. */ static void
-scatter(random_source *random, scene *s)
+/* Objects at random places, one behind the other, often close together. */
+static void scatter(random_source *random, scene *s)
 {
     size_t at = random_below(random, 64);
     memset(s->is_object, 0, sizeof s->is_object);

@@ -111,8 +111,8 @@ static int length_of_name(int i)
     return i * 5 % 23;
 }
 
-/* Every piece of the graph, in the order in which build takes them. */ static void
-want_all(heap *h)
+/* Every piece of the graph, in the order in which build takes them. */
+static void want_all(heap *h)
 {
     int i;
     h->count = h->next = 0;
@@ -127,8 +127,8 @@ want_all(heap *h)
     }
 }
 
-/* Puts them somewhere: in any order, with or without room between them. */ static void
-scatter(heap *h, random_source *random)
+/* Puts them somewhere: in any order, with or without room between them. */
+static void scatter(heap *h, random_source *random)
 {
     size_t order[PIECES_MAX], i, at = random_below(random, 300);
     const size_t gap = random_one_in(random, 3) ? 0 : random_between(random, 1, 40);
@@ -263,8 +263,8 @@ static void check_same_packing(const packing *a, const packing *b)
     CHECK_BYTES(a->bitmap, b->bitmap, a->bitmap_bytes);
 }
 
-/* What base 0 leaves out (off-grid pointers with tags, say) is seen at a base. */ TEST(
-    ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
+/* What base 0 leaves out (off-grid pointers with tags, say) is seen at a base. */
+TEST(ordered, the_same_graph_gives_the_same_bytes_wherever_its_objects_lie)
 {
     random_source random = random_start("ordered graphs");
     haul_context *context = new_context(0);
@@ -303,8 +303,8 @@ static void check_same_packing(const packing *a, const packing *b)
     free(h);
 }
 
-/* The copy, packed for where it lies, is walked as the source is. */ TEST(ordered,
-                                                                           the_copy_is_the_graph)
+/* The copy, packed for where it lies, is walked as the source is. */
+TEST(ordered, the_copy_is_the_graph)
 {
     random_source random = random_start("ordered copies");
     haul_context *context = new_context(1);
@@ -438,8 +438,8 @@ typedef struct slices {
     int32_t *b, *a, *whole; /* the latter 2, the former 2, and the 4 that these are */
 } slices;
 
-/* When the whole is found, all its bytes are known. */ TEST(
-    ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
+/* When the whole is found, all its bytes are known. */
+TEST(ordered, objects_that_a_later_one_covers_stay_side_by_side_G10)
 {
     static const haul_field fields[] = { HAUL_ARRAY(slices, b, HAUL_FIXED(2)),
                                          HAUL_ARRAY(slices, a, HAUL_FIXED(2)),

@@ -77,8 +77,8 @@ TEST(ordered_ship, a_graph_is_walked_changed_and_brought_back)
     drop();
 }
 
-/* The rooms lie in the museum's order, whatever the heap's is. */ TEST(
-    ordered_ship, addresses_rise_in_the_order_of_discovery_and_lead_back)
+/* The rooms lie in the museum's order, whatever the heap's is. */
+TEST(ordered_ship, addresses_rise_in_the_order_of_discovery_and_lead_back)
 {
     room *r, *last;
     ship_in_order(40, haul_host_device());
@@ -113,8 +113,8 @@ TEST(ordered_ship, a_refresh_sends_contents_and_refuses_a_changed_pointer_by_nam
     drop();
 }
 
-/* To name the pointer, the arena is fetched and put in another order: that takes memory. */ TEST(
-    ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_pointer_H1)
+/* To name the pointer, the arena is fetched and put in another order: that takes memory. */
+TEST(ordered_ship, a_stale_plan_is_told_as_such_even_without_memory_to_name_the_pointer_H1)
 {
     fault_plan plan;
     haul_ship_options options;
@@ -172,8 +172,8 @@ TEST(ordered_ship, updates_move_an_object_or_a_range_over_many_objects)
     drop();
 }
 
-/* Parts of two objects that lie side by side here and not there. */ TEST(
-    ordered_ship, an_update_of_parts_of_two_neighbours_touches_nothing_else)
+/* Parts of two objects that lie side by side here and not there. */
+TEST(ordered_ship, an_update_of_parts_of_two_neighbours_touches_nothing_else)
 {
     unsigned char *before, *after;
     size_t bytes, i, changed = 0;
@@ -300,8 +300,8 @@ static fault_operation ordered_operation(haul_status (*run)(void *),
     return operation;
 }
 
-/* Whole, in pieces, and by a device that works late. */ static void
-fail_everywhere(fault_operation *operation, unsigned least)
+/* Whole, in pieces, and by a device that works late. */
+static void fail_everywhere(fault_operation *operation, unsigned least)
 {
     CHECK(fault_everywhere(operation) >= least);
     operation->keeps = 1; /* the ring grows */

@@ -188,8 +188,8 @@ TEST(plan, null_pointers_are_counted_anew_at_each_pack)
     item_end();
 }
 
-/* 7 per cent where pointers have 4 bytes: a cell there stands for half as much. */ TEST(
-    plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
+/* 7 per cent where pointers have 4 bytes: a cell there stands for half as much. */
+TEST(plan, bookkeeping_of_100000_nodes_is_at_most_four_per_cent)
 {
     typedef struct node {
         struct node *next;
@@ -395,8 +395,8 @@ static void pack_stale(void *user)
     answered = pack_again();
 }
 
-/* Finding the path reads no more than packing does. */ static void check_stale(const char *path,
-                                                                                const char *part)
+/* Finding the path reads no more than packing does. */
+static void check_stale(const char *path, const char *part)
 {
     unsigned char *before = lab_picture();
     const haul_error *error = haul_context_error(the.context);
@@ -474,8 +474,8 @@ TEST(plan, is_stale_when_a_string_has_lost_its_end_with_its_path)
     item_end();
 }
 
-/* Whole blocks are copied at once: the terminator is the last byte of one. */ TEST(
-    plan, is_stale_when_a_string_that_fills_blocks_has_lost_its_end)
+/* Whole blocks are copied at once: the terminator is the last byte of one. */
+TEST(plan, is_stale_when_a_string_that_fills_blocks_has_lost_its_end)
 {
     const size_t bytes = 2 * BLOCK;
     char *name;

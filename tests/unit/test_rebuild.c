@@ -162,8 +162,8 @@ static void types_close(void)
     haul_type_free(&item_type);
 }
 
-/* From a world whose ranges nobody asks for. */ static void *take(world *w, size_t bytes,
-                                                                   size_t alignment)
+/* From a world whose ranges nobody asks for. */
+static void *take(world *w, size_t bytes, size_t alignment)
 {
     w->count = 0;
     return world_take(w, bytes, alignment);
@@ -257,8 +257,8 @@ static void visit_stores(void *argument)
     }
 }
 
-/* Each table has been rebuilt so often since its contents were sent. */ static void
-check_stores(haul_device *device, const haul_shipment *shipment, world *w, store *first)
+/* Each table has been rebuilt so often since its contents were sent. */
+static void check_stores(haul_device *device, const haul_shipment *shipment, world *w, store *first)
 {
     visitor v;
     v.first = haul_device_pointer(shipment, first);
@@ -333,8 +333,8 @@ TEST(rebuild, a_large_graph_in_pieces_has_its_tables_rebuilt_once_all_is_there)
     there_and_back(40, 0, 0, 0);
 }
 
-/* Without the function the test would show it: nothing is found any more. */ static haul_status
-do_nothing(const haul_rebuild *what)
+/* Without the function the test would show it: nothing is found any more. */
+static haul_status do_nothing(const haul_rebuild *what)
 {
     note_call(what);
     return HAUL_OK;
@@ -691,8 +691,8 @@ TEST(rebuild, only_an_open_struct_can_be_declared)
     types_close();
 }
 
-/* C3: the function fails. */ TEST(
-    rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
+/* C3: the function fails. */
+TEST(rebuild, C3_a_function_that_fails_fails_the_call_and_leaves_nothing_behind)
 {
     world w;
     store *first;
@@ -783,7 +783,8 @@ static void check_copy(void *user, haul_status status)
         CHECK_PTR(the.copy, NULL);
 }
 
-/* Whole, and in pieces. */ static void fail_everywhere(fault_operation *operation)
+/* Whole, and in pieces. */
+static void fail_everywhere(fault_operation *operation)
 {
     the.cargo = &stores;
     for (in_pieces = 0; in_pieces < 2; in_pieces++)

@@ -149,10 +149,12 @@ CALL(static_nowhere, haul_context_add_static(the.context, NULL, 1, HAUL_STATIC_K
 CALL(static_wraps, haul_context_add_static(the.context, &the, SIZE_MAX, HAUL_STATIC_KEEP))
 CALL(static_policy, haul_context_add_static(the.context, &the, 1, (haul_static_policy)7))
 CALL(translation_no_context, haul_context_add_translation(NULL, 1, 2))
+
 CALL(launch_null, haul_host_launch(NULL, NULL, NULL))
 CALL(launch_nothing, haul_host_launch(the.device, NULL, NULL))
 CALL(counters_null, haul_host_get_counters(NULL, NULL))
 CALL(counters_nowhere, haul_host_get_counters(the.device, NULL))
+
 CALL(ship_null, haul_ship(NULL, the.data, the.type, 1, NULL, &a_shipment))
 CALL(ship_no_result, haul_ship(the.device, the.data, the.type, 1, NULL, NULL))
 CALL(ship_no_root, haul_ship(the.device, NULL, the.type, 1, NULL, &a_shipment))
@@ -760,6 +762,7 @@ TEST(refusals, name_the_argument_that_is_refused)
 }
 
 /* ---- Inside another call. */
+
 CALL(busy_device, haul_host_open(the.context, NULL, &a_device))
 CALL(busy_static, haul_context_add_static(the.context, &the, sizeof the, HAUL_STATIC_KEEP))
 CALL(busy_translation, haul_context_add_translation(the.context, 1, 2))
@@ -808,8 +811,8 @@ static haul_status (*const busy[])(void) = {
 
 static int asked;
 
-/* The record is the outer call's. */ static int call_inside(void *user, uint64_t done,
-                                                             uint64_t total)
+/* The record is the outer call's. */
+static int call_inside(void *user, uint64_t done, uint64_t total)
 {
     haul_error before = *haul_context_error(the.context);
     size_t i;

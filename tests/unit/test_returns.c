@@ -42,7 +42,8 @@ static const haul_field part_fields[] = {
 
 enum { MANY = 20000 };
 
-/* In several blocks, and with counts in the first and the last of them. */ typedef struct site {
+/* In several blocks, and with counts in the first and the last of them. */
+typedef struct site {
     part first;
     int32_t numbers[4];
     char name[8];
@@ -85,7 +86,8 @@ static void site_fill(site *at)
     at->second.u.number = 70;
 }
 
-/* One way back, and how the graph is shipped for it. */ typedef struct way {
+/* One way back, and how the graph is shipped for it. */
+typedef struct way {
     const char *name;
     haul_status (*back)(void);
     haul_ship_options options;
@@ -213,7 +215,8 @@ static void lab_close(const fault_plan *plan)
     check_note(NULL);
 }
 
-/* What the device writes over a field. */ typedef struct poke {
+/* What the device writes over a field. */
+typedef struct poke {
     size_t at, bytes;
     int64_t value;
     const char *path, *text;
@@ -277,7 +280,8 @@ static int64_t read_here(const site *at, const poke *p)
     }
 }
 
-/* A result, in front of the field or behind it. */ static void write_results(void)
+/* A result, in front of the field or behind it. */
+static void write_results(void)
 {
     double result = 0.5;
     int32_t number = 77;
@@ -369,8 +373,8 @@ TEST(returns, what_does_not_come_back_or_is_read_by_nothing_may_change)
         }
 }
 
-/* Beside the range of an update anything may stand. */ TEST(returns,
-                                                             an_update_looks_at_its_own_range_alone)
+/* Beside the range of an update anything may stand. */
+TEST(returns, an_update_looks_at_its_own_range_alone)
 {
     fault_plan plan;
     size_t i;
@@ -491,8 +495,8 @@ static void poke_one(void *argument)
     memset((char *)p->at + 1, 0, p->bytes - 1);
 }
 
-/* Changes `bytes` at `field` on the device, and asks for them back. */ static void
-check_that_it_stays(haul_device *device, haul_shipment *s, void *field, size_t bytes)
+/* Changes `bytes` at `field` on the device, and asks for them back. */
+static void check_that_it_stays(haul_device *device, haul_shipment *s, void *field, size_t bytes)
 {
     poked p;
     unsigned char before[8];

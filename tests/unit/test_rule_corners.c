@@ -20,7 +20,8 @@ static struct {
     unsigned char memory[4096];
 } bench;
 
-/* Two pointers' alignment; zeros. */ static unsigned char *memory_at(size_t offset)
+/* Two pointers' alignment; zeros. */
+static unsigned char *memory_at(size_t offset)
 {
     unsigned char *first = bench.memory + 64 - (uintptr_t)bench.memory % 64;
     return first + offset;
@@ -55,7 +56,8 @@ static size_t place_of(const void *address)
     return offset;
 }
 
-/* The arena, to be freed. */ static unsigned char *packed(void)
+/* The arena, to be freed. */
+static unsigned char *packed(void)
 {
     size_t bytes = plan_bytes(bench.plan);
     unsigned char *arena = malloc(bytes);
@@ -150,8 +152,8 @@ typedef struct late {
     int32_t nothing, plain;
 } late;
 
-/* The same, of an object that begins with bytes that do not travel. */ TEST(
-    rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_target_begins_with)
+/* The same, of an object that begins with bytes that do not travel. */
+TEST(rule_corners, a_distance_that_becomes_0_by_chance_is_refused_whatever_the_target_begins_with)
 {
     static const haul_field late_fields[] = { HAUL_SKIP(late, nothing) };
     static haul_type *late_type;
@@ -179,8 +181,8 @@ typedef struct stub {
 
 static haul_type *stub_type;
 
-/* To the end of the first, where in the copy the second begins, with the distance itself. */ TEST(
-    rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
+/* To the end of the first, where in the copy the second begins, with the distance itself. */
+TEST(rule_corners, a_distance_to_no_elements_that_becomes_0_by_chance_is_null)
 {
     const haul_field fields[] = { HAUL_RELATIVE(stub, distance, .element_bytes = 8,
                                                 .count = HAUL_COUNT(stub, count)),
@@ -237,9 +239,9 @@ typedef struct roll {
     intptr_t count, more[2];
 } roll;
 
-/* The heap has put what it is to lead to right behind its own object. */ TEST(
-    rule_corners,
-    a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
+/* The heap has put what it is to lead to right behind its own object. */
+TEST(rule_corners,
+     a_tagged_pointer_to_no_elements_is_the_tag_alone_where_the_copy_has_no_room_for_it)
 {
     static haul_type *wide_type;
     static const haul_field fields[] = { HAUL_OBJECTS(
@@ -436,8 +438,8 @@ static size_t usable_of_brief(void *user, const void *block)
     return block == user ? offsetof(brief, far) : 0;
 }
 
-/* Of one alone the block is as long as the object says, and no more of it is read. */ TEST(
-    rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
+/* Of one alone the block is as long as the object says, and no more of it is read. */
+TEST(rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
 {
     static haul_type *type;
     static const haul_field fields[] = { HAUL_OBJECT(brief, next, &type),

@@ -326,8 +326,8 @@ TEST(ship, a_graph_without_pointers_needs_no_relocation)
     haul_type_free(&plain);
 }
 
-/* What the plan says must lie on the device, against what lies there. */ static void
-check_device_bytes(haul_device *device, const haul_shipment *s, haul_plan *plan)
+/* What the plan says must lie on the device, against what lies there. */
+static void check_device_bytes(haul_device *device, const haul_shipment *s, haul_plan *plan)
 {
     size_t bytes = plan_bytes(plan), alignment = plan_alignment(plan);
     haul_shipment_info told;
@@ -840,8 +840,8 @@ TEST(device, a_table_that_cannot_be_used_is_refused)
     haul_context_free(&context);
 }
 
-/* A table of a later version, and one of an earlier version. */ TEST(
-    device, a_table_may_be_longer_or_shorter_as_long_as_no_verb_is_unknown)
+/* A table of a later version, and one of an earlier version. */
+TEST(device, a_table_may_be_longer_or_shorter_as_long_as_no_verb_is_unknown)
 {
     struct {
         haul_device_table table;
@@ -937,8 +937,8 @@ TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so
     haul_context_free(&options.context);
 }
 
-/* On a machine with a GPU, tests/cuda hides it and asks the same. */ TEST(
-    device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
+/* On a machine with a GPU, tests/cuda hides it and asks the same. */
+TEST(device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
 {
     haul_device *device;
     if (haul_cuda_count() > 0)

@@ -74,7 +74,8 @@ static void check_seen(int count)
     check_sight(&seen, count);
 }
 
-/* What the host holds now, to be compared later. */ static unsigned char *picture(void)
+/* What the host holds now, to be compared later. */
+static unsigned char *picture(void)
 {
     haul_arena_info now;
     unsigned char *copy;
@@ -124,7 +125,8 @@ static link *at_number(link *first, int number)
     return first;
 }
 
-/* Whichever part they lie in, and wherever they lead. */ TEST(
+/* Whichever part they lie in, and wherever they lead. */
+TEST(
     ship_arena,
     an_arena_that_is_patched_while_it_crosses_is_walked_there_and_a_pointer_that_leads_out_is_found)
 {
@@ -165,8 +167,8 @@ static uint64_t relocations(void)
     return now.relocations;
 }
 
-/* A chain that goes on from the end of one in the other. */ TEST(
-    ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_cross)
+/* A chain that goes on from the end of one in the other. */
+TEST(ship_arena, large_arenas_that_lead_into_one_another_are_patched_while_they_cross)
 {
     haul_shipment *shipments[2];
     haul_arena *arenas[2];
@@ -195,8 +197,8 @@ static uint64_t relocations(void)
     end();
 }
 
-/* What is edited crosses by way of staging, and is not there before all is. */ TEST(
-    ship_arena, a_large_arena_that_is_edited_on_the_way_is_patched_when_all_of_it_is_there)
+/* What is edited crosses by way of staging, and is not there before all is. */
+TEST(ship_arena, a_large_arena_that_is_edited_on_the_way_is_patched_when_all_of_it_is_there)
 {
     uint64_t before;
     start(LARGE, NULL);
@@ -819,7 +821,8 @@ static void model_release(stale_model *m)
     m->block[i] = m->block[--m->blocks];
 }
 
-/* Cuts the arena back to the mark, or to nothing. */ static void model_cut(stale_model *m, int all)
+/* Cuts the arena back to the mark, or to nothing. */
+static void model_cut(stale_model *m, int all)
 {
     size_t used = all ? 0 : m->mark.used, i, left = 0;
     if (used > used_by(the_arena))
@@ -955,7 +958,8 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
 
 HAUL_ARENA_HOOKS(library);
 
-/* As a library would that knows no types. */ static link *library_links(int count)
+/* As a library would that knows no types. */
+static link *library_links(int count)
 {
     link *first = NULL, *last = NULL, *l;
     int i;
@@ -1203,7 +1207,8 @@ typedef struct family {
 static haul_type *family_type, *nursery_type;
 static family *the_family;
 
-/* New links, each in front of the others. */ static void bear(void *argument)
+/* New links, each in front of the others. */
+static void bear(void *argument)
 {
     family *f = argument;
     int i;
@@ -1332,8 +1337,8 @@ static void bear_on(haul_shipment *shipment)
                  HAUL_OK);
 }
 
-/* Both make objects in the same places, more by way of the second or less. */ static void
-bring_by_one_of_two(int first, int second)
+/* Both make objects in the same places, more by way of the second or less. */
+static void bring_by_one_of_two(int first, int second)
 {
     haul_shipment *other;
     unsigned char *before;
@@ -1369,8 +1374,8 @@ TEST(ship_arena, of_two_shipments_that_have_made_objects_one_brings_them)
     bring_by_one_of_two(3, 0);
 }
 
-/* Its bytes go behind the refresh, in the order of the calls. */ TEST(
-    ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
+/* Its bytes go behind the refresh, in the order of the calls. */
+TEST(ship_arena, what_one_shipment_brings_stays_when_anothers_results_come_late)
 {
     haul_shipment *other;
     family_start(100000, 10);
@@ -1388,8 +1393,8 @@ TEST(ship_arena, of_two_shipments_that_have_made_objects_one_brings_them)
     family_end();
 }
 
-/* In the order of the calls: what kernels have made comes, and goes to the device again. */ TEST(
-    ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it)
+/* In the order of the calls: what kernels have made comes, and goes to the device again. */
+TEST(ship_arena, what_was_made_comes_before_a_refresh_that_was_ordered_behind_it)
 {
     link *l;
     family_start(100000, 10);
@@ -1409,8 +1414,8 @@ TEST(ship_arena, of_two_shipments_that_have_made_objects_one_brings_them)
     family_end();
 }
 
-/* `used` as well: kernels would make new objects over the old ones. */ TEST(
-    ship_arena, a_nursery_that_the_host_has_overwritten_is_repaired)
+/* `used` as well: kernels would make new objects over the old ones. */
+TEST(ship_arena, a_nursery_that_the_host_has_overwritten_is_repaired)
 {
     int again;
     family_start(100000, 10);

@@ -104,8 +104,8 @@ static int32_t number_of(const unsigned char *b)
     return number;
 }
 
-/* A chain through an array, whose elements lie at any address modulo a word. */ static box *
-fill_boxes(box *all, int count)
+/* A chain through an array, whose elements lie at any address modulo a word. */
+static box *fill_boxes(box *all, int count)
 {
     int i;
     for (i = 0; i < count; i++) {
@@ -145,7 +145,8 @@ static void check_boxes(haul_shipment *shipment, const box *first, int count)
     CHECK_EQ(t.named, count);
 }
 
-/* Numbers doubled, and every other box left out. */ static void thin_out(void *argument)
+/* Numbers doubled, and every other box left out. */
+static void thin_out(void *argument)
 {
     unsigned char *b, *next;
     for (b = argument; b; b = get(b + NEXT)) {
@@ -316,8 +317,8 @@ TEST(ship_arena_special, what_is_released_leaves_no_pointer_behind)
     end_boxes();
 }
 
-/* An untyped arena, shipped from its root. */ TEST(ship_arena_special,
-                                                    discovered_ones_are_patched_as_well)
+/* An untyped arena, shipped from its root. */
+TEST(ship_arena_special, discovered_ones_are_patched_as_well)
 {
     unsigned char *memory;
     box *all;
@@ -464,8 +465,8 @@ static void shout(void *argument)
             t->letters[i] = (char)(t->letters[i] - 'a' + 'A');
 }
 
-/* Two texts whose letters are made capitals on the device. */ static void
-shout_tails(const haul_field *fields, haul_type **type, text **first, text **second)
+/* Two texts whose letters are made capitals on the device. */
+static void shout_tails(const haul_field *fields, haul_type **type, text **first, text **second)
 {
     start(NULL);
     CHECK_STATUS(type_make("text", sizeof(text), fields, 2, type), HAUL_OK);
@@ -516,7 +517,8 @@ TEST(ship_arena_special, a_tail_that_only_goes_there_does_not_come_back_from_a_t
     end();
 }
 
-/* Input in the object, and behind it. */ typedef struct task {
+/* Input in the object, and behind it. */
+typedef struct task {
     double factor;
     double *values;
     int count, done;
@@ -866,7 +868,8 @@ static haul_status ship_boxes(void)
     return haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment);
 }
 
-/* Ships, copies, and brings pointers back from the copy. */ static haul_status journey(void *user)
+/* Ships, copies, and brings pointers back from the copy. */
+static haul_status journey(void *user)
 {
     haul_status status = ship_boxes();
     (void)user;

@@ -13,7 +13,8 @@
 
 static fault_plan plan;
 
-/* A shipment on a deferred device. */ static void start(void)
+/* A shipment on a deferred device. */
+static void start(void)
 {
     memset(&plan, 0, sizeof plan);
     start_over();
@@ -66,7 +67,8 @@ static haul_async on_stream(unsigned i)
     return on;
 }
 
-/* The area of the first room, as the device has it. */ static int32_t area_there(haul_shipment *s)
+/* The area of the first room, as the device has it. */
+static int32_t area_there(haul_shipment *s)
 {
     room there;
     device_read(the.device, &there, device_address(s, the.first), sizeof there);
@@ -214,8 +216,8 @@ TEST(async, an_update_with_pointers_in_it_keeps_those_of_the_device)
     end();
 }
 
-/* It is larger than any buffer of the ring: its own memory is kept until it has crossed. */ TEST(
-    async, an_update_of_a_large_array_may_change_as_soon_as_the_call_returns)
+/* It is larger than any buffer of the ring: its own memory is kept until it has crossed. */
+TEST(async, an_update_of_a_large_array_may_change_as_soon_as_the_call_returns)
 {
     const size_t bytes = (size_t)40 << 20;
     const haul_async on = on_stream(1);
@@ -296,8 +298,8 @@ TEST(async, an_update_of_which_nothing_travels_tells_its_event_too)
     end();
 }
 
-/* What the device holds at that place in the stream, not what it holds later. */ TEST(
-    async, results_are_those_of_their_place_in_the_stream)
+/* What the device holds at that place in the stream, not what it holds later. */
+TEST(async, results_are_those_of_their_place_in_the_stream)
 {
     haul_async on = on_stream(0);
     start();
@@ -399,8 +401,8 @@ TEST(async, a_wait_that_fails_for_memory_has_written_nothing_and_writes_all_when
     CHECK(at > 1);
 }
 
-/* An update alone puts nothing in another order. */ TEST(
-    async, results_that_wait_for_memory_may_be_dropped_and_an_update_waits_for_none)
+/* An update alone puts nothing in another order. */
+TEST(async, results_that_wait_for_memory_may_be_dropped_and_an_update_waits_for_none)
 {
     haul_async on = on_stream(0);
     start_ordered();
@@ -525,8 +527,8 @@ TEST(async, the_host_device_has_done_all_when_the_call_returns)
 
 /* ---- Failures that are told late. */
 
-/* An order fails silently: whoever waits for it is told, once. */ TEST(
-    async, a_failure_is_told_by_the_wait_D5)
+/* An order fails silently: whoever waits for it is told, once. */
+TEST(async, a_failure_is_told_by_the_wait_D5)
 {
     haul_async on = on_stream(0);
     start_without_table();

@@ -243,8 +243,8 @@ static void ship_and_fail_late(fault_plan *plan)
     fault_disarm(plan);
 }
 
-/* Then anything may stand in the bitmap on the device: the copy takes none of it. */ TEST(
-    copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
+/* Then anything may stand in the bitmap on the device: the copy takes none of it. */
+TEST(copy_faults, a_copy_after_a_ship_that_failed_late_is_right_D5)
 {
     fault_plan plan;
     haul_async on;
@@ -322,8 +322,8 @@ static void check_seen_in(fleet *f, int i)
     check_visits_agree(&there, &here);
 }
 
-/* Ships one plan to all, one of which fails at event `at`. 0: it has no such event. */ static int
-ship_to_the_fleet(fault_mode mode, uint64_t at)
+/* Ships one plan to all, one of which fails at event `at`. 0: it has no such event. */
+static int ship_to_the_fleet(fault_mode mode, uint64_t at)
 {
     fleet *f = fleet_start();
     int i, happened;

@@ -35,7 +35,8 @@ static haul_shipment *ship_locked(haul_device *device, room *first)
     return s;
 }
 
-/* A museum on a device that has locked it. */ typedef struct place {
+/* A museum on a device that has locked it. */
+typedef struct place {
     world w;
     room *first;
     haul_device *device;
@@ -73,7 +74,8 @@ static void end(void)
     world_end(&here.w);
 }
 
-/* The same where somebody else has locked the first page. */ static void *first_page(void)
+/* The same where somebody else has locked the first page. */
+static void *first_page(void)
 {
     return (void *)((uintptr_t)here.first / 4096 * 4096);
 }
@@ -92,7 +94,8 @@ static void start_with_a_page_of_somebody_elses(void)
     CHECK_STATUS(haul_update_device(here.s, NULL, NULL), HAUL_OK);
 }
 
-/* Another device of the same context. */ static haul_device *open_beside(void)
+/* Another device of the same context. */
+static haul_device *open_beside(void)
 {
     test_device options;
     haul_device *other;
@@ -102,7 +105,8 @@ static void start_with_a_page_of_somebody_elses(void)
     return other;
 }
 
-/* The arena is what packing would send. */ static void check_arena(haul_shipment *s)
+/* The arena is what packing would send. */
+static void check_arena(haul_shipment *s)
 {
     const size_t bytes = told(s).arena_bytes;
     unsigned char *there = malloc(bytes), *packed = malloc(bytes);
@@ -205,8 +209,8 @@ TEST(direct, objects_far_from_each_other_are_locked_stretch_by_stretch)
     end();
 }
 
-/* Those of a device work side by side, each on a segment of its own. */ static size_t
-segments_of_array(size_t bytes)
+/* Those of a device work side by side, each on a segment of its own. */
+static size_t segments_of_array(size_t bytes)
 {
     haul_context *context;
     haul_plan *plan;
@@ -300,8 +304,8 @@ typedef struct item {
     double *values;
 } item;
 
-/* As malloc gives them: where the pointer leads stands nothing that is described. */ TEST(
-    direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as_it_is_packed)
+/* As malloc gives them: where the pointer leads stands nothing that is described. */
+TEST(direct, a_pointer_to_no_elements_that_leads_to_nothing_described_is_null_as_it_is_packed)
 {
     static haul_type *type;
     static const haul_field fields[] = { HAUL_ARRAY(item, values, HAUL_COUNT(item, count)) };
@@ -363,8 +367,8 @@ TEST(direct, graphs_that_share_pages_share_locks_until_the_last_goes)
     end();
 }
 
-/* The second begins below what is locked, and ends in it. */ TEST(
-    direct, a_graph_in_front_of_locked_pages_locks_up_to_them)
+/* The second begins below what is locked, and ends in it. */
+TEST(direct, a_graph_in_front_of_locked_pages_locks_up_to_them)
 {
     room *others;
     haul_shipment *second;
@@ -553,7 +557,8 @@ typedef struct lone {
     struct lone *next;
 } lone;
 
-/* One more than can be locked. */ TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
+/* One more than can be locked. */
+TEST(direct, objects_in_too_many_runs_of_pages_are_packed)
 {
     static haul_type *type;
     static const haul_field fields[] = { HAUL_OBJECT(lone, next, &type) };
@@ -698,8 +703,8 @@ static void give_up_locks(void *user)
     CHECK_STATUS(haul_reship(the.s, NULL), HAUL_OK);
 }
 
-/* The first time its refusal is remembered until it is planned again. */ static haul_status
-replan_refresh_and_lock(void *user)
+/* The first time its refusal is remembered until it is planned again. */
+static haul_status replan_refresh_and_lock(void *user)
 {
     haul_status status = haul_reship(the.s, NULL);
     return status == HAUL_OK ? refresh_and_lock(user) : status;
@@ -741,8 +746,8 @@ static void prepare_locked_and_changed(void *user, fault_plan *plan)
                  HAUL_OK);
 }
 
-/* Where it has failed, each byte is a result in its place, or as it was. */ static void
-check_scattered(void *user, haul_status status)
+/* Where it has failed, each byte is a result in its place, or as it was. */
+static void check_scattered(void *user, haul_status status)
 {
     unsigned char *after = malloc(the.w.bytes), *now = world_picture(&the.w);
     size_t i;
@@ -767,8 +772,8 @@ TEST(direct, any_failure_of_a_scattering_leaves_results_or_what_was_there_D4_D5_
     CHECK(fault_everywhere(&operation) > 3);
 }
 
-/* A device that has been told something and has not done it yet. */ static void
-be_late(fault_plan *plan, haul_status (*call)(haul_shipment *))
+/* A device that has been told something and has not done it yet. */
+static void be_late(fault_plan *plan, haul_status (*call)(haul_shipment *))
 {
     memset(plan, 0, sizeof *plan);
     start_over();
@@ -874,8 +879,8 @@ TEST(direct, locks_go_though_the_device_tells_of_another_failure_while_it_is_wai
     }
 }
 
-/* It neither makes a fence nor waits for one: the device is its parent's. */ static void
-check_a_child_frees(void)
+/* It neither makes a fence nor waits for one: the device is its parent's. */
+static void check_a_child_frees(void)
 {
     int status = -1;
     pid_t child = fork();

@@ -36,8 +36,8 @@ TEST(ship_faults, shipping_to_a_device_that_works_as_late_as_it_may_survives_eve
     CHECK(fault_everywhere(&operation) > 30);
 }
 
-/* What the device and the context allocate first fails, too. */ TEST(
-    ship_faults, the_first_shipment_of_a_device_survives_every_fault)
+/* What the device and the context allocate first fails, too. */
+TEST(ship_faults, the_first_shipment_of_a_device_survives_every_fault)
 {
     fault_operation operation = operation_on(ship, check_ship);
     operation.prepare = prepare_cold;
@@ -46,8 +46,8 @@ TEST(ship_faults, shipping_to_a_device_that_works_as_late_as_it_may_survives_eve
     CHECK(fault_everywhere(&operation) > 30);
 }
 
-/* From nothing to nothing: opening, shipping, bringing back. */ static haul_status
-whole_life(void *user)
+/* From nothing to nothing: opening, shipping, bringing back. */
+static haul_status whole_life(void *user)
 {
     haul_status status = fault_open(the.plan, NULL, &the.device);
     (void)user;
@@ -156,8 +156,8 @@ TEST(ship_faults, an_update_of_the_device_survives_every_fault)
     CHECK(fault_everywhere(&operation) >= 20);
 }
 
-/* The old shipment serves on when the new one fails. */ static void
-check_replanned(void *user, haul_status status)
+/* The old shipment serves on when the new one fails. */
+static void check_replanned(void *user, haul_status status)
 {
     (void)user;
     check_report(status);
@@ -236,7 +236,8 @@ TEST(ship_faults, a_source_that_changes_meanwhile_gives_some_answer_and_no_leak_
     CHECK(fault_call_everywhere(&operation, change_source) > 30);
 }
 
-/* Turns bits of the arena over: each time others. */ static void change_device(void *user)
+/* Turns bits of the arena over: each time others. */
+static void change_device(void *user)
 {
     haul_shipment_info told;
     unsigned char *arena;
@@ -330,8 +331,8 @@ static void shifted_unstage(void *state, void *memory, size_t bytes)
     shifted = NULL;
 }
 
-/* Ships to, changes on and brings back from a device with this table. */ static haul_status
-there_and_back(const haul_device_table *table, haul_host_counters *counters)
+/* Ships to, changes on and brings back from a device with this table. */
+static haul_status there_and_back(const haul_device_table *table, haul_host_counters *counters)
 {
     static world w;
     haul_device *device;

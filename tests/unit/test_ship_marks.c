@@ -33,8 +33,8 @@ static void fill_up(size_t bytes)
     CHECK(bytes == 0 || haul_arena_bytes(the_arena, bytes, 0) != NULL);
 }
 
-/* `count` links more, with so much data before, between and behind them. */ static void
-add(int from, int end, size_t before, size_t between, size_t behind)
+/* `count` links more, with so much data before, between and behind them. */
+static void add(int from, int end, size_t before, size_t between, size_t behind)
 {
     int i;
     fill_up(before);
@@ -118,7 +118,8 @@ static uint64_t relocations(void)
     return now.relocations;
 }
 
-/* What was sent beside the arena. */ static size_t marks_of(const haul_shipment *shipment)
+/* What was sent beside the arena. */
+static size_t marks_of(const haul_shipment *shipment)
 {
     haul_shipment_info told;
     haul_shipment_get_info(shipment, &told);
@@ -212,8 +213,8 @@ TEST(ship_marks, pointers_that_the_device_has_changed_come_back_from_one_with_a_
     end();
 }
 
-/* Told by the device, or looked for by the host. */ static void
-refuse_way_out(haul_device *device, size_t behind, int listed)
+/* Told by the device, or looked for by the host. */
+static void refuse_way_out(haul_device *device, size_t behind, int listed)
 {
     static link outside;
     link *was;
@@ -333,8 +334,8 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     fault_check_clean(&plan);
 }
 
-/* Patches of a part may come as soon as their fences, or where they are ordered. */ TEST(
-    ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_one_with_few_as_one)
+/* Patches of a part may come as soon as their fences, or where they are ordered. */
+TEST(ship_marks, a_large_arena_with_many_pointers_returns_directly_in_parts_and_one_with_few_as_one)
 {
     int early;
     for (early = 0; early < 2; early++) {
@@ -343,8 +344,8 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     }
 }
 
-/* The pairs' left ones are others, and come back as such. */ TEST(
-    ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
+/* The pairs' left ones are others, and come back as such. */
+TEST(ship_marks, a_large_arena_that_leads_into_another_returns_directly_as_one)
 {
     haul_arena_options options;
     haul_ship_options how;
@@ -388,8 +389,8 @@ static void back_by(int early, int count, size_t apart, unsigned patches)
     pairs_close();
 }
 
-/* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */ TEST(
-    ship_marks, pointers_that_are_added_later_are_not_patched_before_they_are_shipped)
+/* What is allocated behind a shipment's arena shares the last word of the bitmap with it. */
+TEST(ship_marks, pointers_that_are_added_later_are_not_patched_before_they_are_shipped)
 {
     start(0, 4000, APART_BYTES + 8);
     ship(NULL);
@@ -434,8 +435,8 @@ TEST(ship_marks, a_list_serves_arenas_that_lead_into_one_another)
     end();
 }
 
-/* Such a pointer stands in a list of its own, and there is one list. */ TEST(
-    ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
+/* Such a pointer stands in a list of its own, and there is one list. */
+TEST(ship_marks, where_a_pointer_lies_off_the_grid_the_bitmap_goes)
 {
     leaning *l;
     sight seen;
@@ -617,7 +618,8 @@ TEST(ship_marks, pointers_of_a_graph_that_is_packed_go_the_shorter_way_too)
     fault_check_clean(&plan);
 }
 
-/* One pointer in each, and so much between them that a block has no other. */ typedef struct page {
+/* One pointer in each, and so much between them that a block has no other. */
+typedef struct page {
     struct page *next;
     double data[511];
 } page;
@@ -687,7 +689,8 @@ static void bear(void *argument)
     }
 }
 
-/* `seen->from` is the birth. */ static void look_at_born(void *argument)
+/* `seen->from` is the birth. */
+static void look_at_born(void *argument)
 {
     sight *seen = argument;
     const birth *b = (const birth *)(const void *)seen->from;

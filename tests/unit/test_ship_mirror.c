@@ -33,7 +33,8 @@ static haul_arena *made(haul_device *device, size_t bytes)
     return arena;
 }
 
-/* Links whose home is not edited on the way. */ static void start(int count)
+/* Links whose home is not edited on the way. */
+static void start(int count)
 {
     links_open();
     pairs_open();
@@ -252,7 +253,8 @@ static link *at_number(link *first, int number)
     return first;
 }
 
-/* Whoever looks. */ static void is_refused_with(int count, int number)
+/* Whoever looks. */
+static void is_refused_with(int count, int number)
 {
     static link outside;
     char path[32];
@@ -281,8 +283,9 @@ TEST(ship_mirror, pointers_that_lead_out_are_refused_with_their_place)
     }
 }
 
-/* Marks go where the device looks: behind many pointers in much. */ TEST(
-    ship_mirror, the_device_looks_where_there_is_much_to_look_at_and_the_host_where_there_is_little)
+/* Marks go where the device looks: behind many pointers in much. */
+TEST(ship_mirror,
+     the_device_looks_where_there_is_much_to_look_at_and_the_host_where_there_is_little)
 {
     haul_host_counters before;
     start(FEW);
@@ -337,8 +340,8 @@ TEST(ship_mirror, or_they_are_null_there_or_what_they_were)
 
 /* ---- Elsewhere. */
 
-/* At other addresses, with what kernels there make of it. */ static void
-is_right_elsewhere(haul_device *device, haul_shipment *shipment, int count)
+/* At other addresses, with what kernels there make of it. */
+static void is_right_elsewhere(haul_device *device, haul_shipment *shipment, int count)
 {
     CHECK(haul_device_pointer(shipment, the_first) != the_first);
     look_on(device, shipment, the_first, count);
@@ -529,8 +532,8 @@ static void look_left(void *argument)
     at[1] = at[0]->left;
 }
 
-/* Both lead to the other on the device, and on the host. */ static void
-check_joined(const joined *j)
+/* Both lead to the other on the device, and on the host. */
+static void check_joined(const joined *j)
 {
     pair *at[2];
     at[0] = haul_device_pointer(j->both[0], j->here);
@@ -652,8 +655,8 @@ TEST(ship_mirror, replan_ships_what_has_been_added_to_the_same_place)
     end();
 }
 
-/* Marks that a replan has overwritten before it failed are sent again. */ static void
-fail_to_replan_joined(void)
+/* Marks that a replan has overwritten before it failed are sent again. */
+static void fail_to_replan_joined(void)
 {
     joined j = join(0);
     haul_arena *const arenas[2] = { the_arena, j.second };
@@ -712,8 +715,8 @@ TEST(ship_mirror, replan_moves_there_from_elsewhere_when_it_can)
     end();
 }
 
-/* Marks lie behind the arena, which has no room left for them. */ TEST(
-    ship_mirror, a_full_arena_is_looked_at_there)
+/* Marks lie behind the arena, which has no room left for them. */
+TEST(ship_mirror, a_full_arena_is_looked_at_there)
 {
     static const size_t bytes = (size_t)10 << 20;
     haul_host_counters before;
@@ -865,8 +868,8 @@ static void prepare_device(void *user, fault_plan *plan)
     CHECK_STATUS(fault_open(plan, NULL, &the.device), HAUL_OK);
 }
 
-/* A device that has worked before: its ring is there. */ static void prepare(void *user,
-                                                                              fault_plan *plan)
+/* A device that has worked before: its ring is there. */
+static void prepare(void *user, fault_plan *plan)
 {
     prepare_device(user, plan);
     CHECK_STATUS(scene_arena(user), HAUL_OK);
@@ -949,8 +952,8 @@ static void survives(haul_status (*run)(void *), void (*check)(void *, haul_stat
     CHECK(fault_everywhere(&operation) > 1);
 }
 
-/* The shipment is freed while the device is still at it. */ static void free_late(fault_plan *plan,
-                                                                                   void *stream)
+/* The shipment is freed while the device is still at it. */
+static void free_late(fault_plan *plan, void *stream)
 {
     haul_async async;
     memset(&async, 0, sizeof async);
@@ -961,8 +964,8 @@ static void survives(haul_status (*run)(void *), void (*check)(void *, haul_stat
     plan->impatient = 0;
 }
 
-/* The same on the device's own stream, where no call orders anything before it. */ static void
-give_up_waiting(fault_plan *plan)
+/* The same on the device's own stream, where no call orders anything before it. */
+static void give_up_waiting(fault_plan *plan)
 {
     plan->impatient = 1;
     CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_ERROR_PENDING);
@@ -1020,8 +1023,8 @@ TEST(ship_mirror, a_replan_that_is_late_lends_nothing_twice)
     fault_check_clean(&plan);
 }
 
-/* The device in front minds an address that is a device's too. */ static void
-is_elsewhere_by_its_window(int count, int no_send)
+/* The device in front minds an address that is a device's too. */
+static void is_elsewhere_by_its_window(int count, int no_send)
 {
     fault_plan plan;
     haul_shipment *first;

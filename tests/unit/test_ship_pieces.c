@@ -285,8 +285,8 @@ typedef struct ring {
 
 static haul_type *ring_type;
 
-/* Rings, the first of which leads to all others, with so much data behind each. */ static ring *
-make_rings(haul_arena *arena, unsigned count, size_t apart)
+/* Rings, the first of which leads to all others, with so much data behind each. */
+static ring *make_rings(haul_arena *arena, unsigned count, size_t apart)
 {
     ring *first = NULL, **next = &first;
     unsigned i;
@@ -308,8 +308,8 @@ static void double_weights(void *root)
     while ((r = r->next) != first);
 }
 
-/* A direct return, twice, of so many rings; what it uses is counted once. */ static void
-return_rings(size_t most, unsigned count, size_t apart)
+/* A direct return, twice, of so many rings; what it uses is counted once. */
+static void return_rings(size_t most, unsigned count, size_t apart)
 {
     const haul_field fields[] = { HAUL_OBJECT(ring, next, &ring_type) };
     haul_device *device;
@@ -682,8 +682,8 @@ TEST(pieces, any_range_of_the_bitmap_is_the_same_range_of_all_of_it)
     tour_end(t);
 }
 
-/* Read bit by bit, and all of them at once; and as many as there is room for. */ static void
-check_offsets(const haul_plan *plan)
+/* Read bit by bit, and all of them at once; and as many as there is room for. */
+static void check_offsets(const haul_plan *plan)
 {
     const size_t words = plan_bitmap_bytes(plan) / 8;
     uint64_t *all = malloc(words * 8), *offsets = malloc(words * 64 * 8);
@@ -741,8 +741,8 @@ static void follow_crooked(void *argument)
     *at = c->other;
 }
 
-/* Every place of a pair of them around the edge of a block. */ TEST(
-    pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
+/* Every place of a pair of them around the edge of a block. */
+TEST(pieces, a_pointer_off_the_grid_may_lie_in_two_pieces)
 {
     haul_field fields[] = { HAUL_OBJECT(crooked, other, &crooked_type) };
     haul_device *device = counting_device(1);
@@ -847,7 +847,8 @@ TEST(piece_faults, an_unmarshal_in_pieces_survives_every_fault_and_what_it_wrote
     CHECK(fault_everywhere(&operation) > 150);
 }
 
-/* Whole, all or nothing. */ static void check_all_or_nothing(void *user, haul_status status)
+/* Whole, all or nothing. */
+static void check_all_or_nothing(void *user, haul_status status)
 {
     if (status != HAUL_OK)
         check_world_is_untouched();
@@ -912,8 +913,8 @@ static void wides_clear(wide *all, size_t count)
         memset(all[i].values, 0, sizeof all[i].values);
 }
 
-/* Each event of an unmarshal fails; answers how many did without another way. */ static uint64_t
-fail_return_of(size_t count, size_t chunk, int deferred)
+/* Each event of an unmarshal fails; answers how many did without another way. */
+static uint64_t fail_return_of(size_t count, size_t chunk, int deferred)
 {
     fault_plan plan;
     haul_device *device;
@@ -963,8 +964,8 @@ TEST(piece_faults,
 
 /* ---- A device that is late (D13). */
 
-/* Every call that waits says so, and gives back no memory that the device works with. */ TEST(
-    piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
+/* Every call that waits says so, and gives back no memory that the device works with. */
+TEST(piece_faults, what_a_late_device_uses_is_kept_until_it_has_finished_D13)
 {
     fault_plan plan;
     haul_shipment *s = NULL;

@@ -184,8 +184,8 @@ TEST(ship_rules, a_tree_of_tags_unions_biases_and_distances_goes_there_and_back)
     go_there_and_back(1);
 }
 
-/* The device moves a leaf's array by one element and recolours a parent. */ static void
-move_pointers(void *argument)
+/* The device moves a leaf's array by one element and recolours a parent. */
+static void move_pointers(void *argument)
 {
     look *l = argument;
     tree *right = l->root->u.child[1];

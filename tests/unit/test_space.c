@@ -93,8 +93,8 @@ static void graph_free(graph *g)
     free(g->room);
 }
 
-/* `copy`: of the first cell, with pointers that hold where it lies. */ static void
-check_copy(const graph *g, const cell *copy)
+/* `copy`: of the first cell, with pointers that hold where it lies. */
+static void check_copy(const graph *g, const cell *copy)
 {
     const cell *at[CELLS];
     size_t i;
@@ -120,8 +120,8 @@ static void check_pack(haul_plan *plan, const graph *g)
     free(arena);
 }
 
-/* What the arena has for each value comes back. */ static void
-check_unpack(haul_plan *plan, const graph *g, random_source *random)
+/* What the arena has for each value comes back. */
+static void check_unpack(haul_plan *plan, const graph *g, random_source *random)
 {
     const size_t bytes = plan_bytes(plan);
     unsigned char *arena = malloc(bytes);
@@ -137,8 +137,8 @@ check_unpack(haul_plan *plan, const graph *g, random_source *random)
     free(arena);
 }
 
-/* Of this process, in bytes; 0: the system does not say. */ static void measure(size_t *addresses,
-                                                                                 size_t *resident)
+/* Of this process, in bytes; 0: the system does not say. */
+static void measure(size_t *addresses, size_t *resident)
 {
     FILE *file = fopen("/proc/self/statm", "r");
     unsigned long pages = 0, here = 0;
@@ -626,8 +626,9 @@ static int has_huge_pages(void)
     return strstr(words, "[never]") == NULL;
 }
 
-/* Bytes that a context with a plan and an arena with one object takes. */ static size_t
-taken_by_little(const haul_context_options *options, const haul_arena_options *reserve, graph *g)
+/* Bytes that a context with a plan and an arena with one object takes. */
+static size_t taken_by_little(const haul_context_options *options,
+                              const haul_arena_options *reserve, graph *g)
 {
     size_t addresses, before, after;
     haul_root root = root_of(g->at[0]);
@@ -667,8 +668,8 @@ TEST(space, a_small_plan_and_a_small_arena_take_no_huge_page)
     types_close();
 }
 
-/* 0: all is well; 77: memory cannot be locked. */ static int in_locked_memory(graph *g,
-                                                                               rlim_t most)
+/* 0: all is well; 77: memory cannot be locked. */
+static int in_locked_memory(graph *g, rlim_t most)
 {
     struct rlimit limit;
     haul_arena_options options;

@@ -247,8 +247,8 @@ TEST(surroundings, every_rounding_mode_gives_the_same_results_and_stays_H11)
     haul_type_free(&node_type);
 }
 
-/* glibc's; a call that divided by zero, or made a number that is none, would end the test. */ TEST(
-    surroundings, no_call_raises_a_floating_point_fault_where_they_are_trapped_H11)
+/* glibc's; a call that divided by zero, or made a number that is none, would end the test. */
+TEST(surroundings, no_call_raises_a_floating_point_fault_where_they_are_trapped_H11)
 {
     plain_round();
 #if defined(__GLIBC__) && defined(FE_INVALID) && defined(FE_DIVBYZERO) && defined(FE_OVERFLOW)
@@ -262,8 +262,8 @@ TEST(surroundings, every_rounding_mode_gives_the_same_results_and_stays_H11)
     haul_type_free(&node_type);
 }
 
-/* Those of the list that are installed; "C" always is. */ TEST(
-    surroundings, every_locale_gives_the_same_words_and_stays_H11)
+/* Those of the list that are installed; "C" always is. */
+TEST(surroundings, every_locale_gives_the_same_words_and_stays_H11)
 {
     static const char *const locales[] = { "C",           "C.UTF-8",     "de_DE.UTF-8",
                                            "fr_FR.UTF-8", "tr_TR.UTF-8", "hi_IN.UTF-8" };
@@ -330,8 +330,8 @@ static haul_plan *ordered_plan(haul_context *context)
     return plan;
 }
 
-/* By numbers, not by bytes: what each field of each node is, and where it is. */ static uint64_t
-image_hash(haul_plan *plan, const unsigned char *arena, const uint64_t *bitmap)
+/* By numbers, not by bytes: what each field of each node is, and where it is. */
+static uint64_t image_hash(haul_plan *plan, const unsigned char *arena, const uint64_t *bitmap)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
     size_t i, offset, slots = 0, bits = plan_bytes(plan) / sizeof(void *);
@@ -402,8 +402,8 @@ static void purse_give(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Makes a plan and packs with so many bytes of memory at once. */ static haul_status
-plan_within(size_t bytes)
+/* Makes a plan and packs with so many bytes of memory at once. */
+static haul_status plan_within(size_t bytes)
 {
     purse p = { 0, 0 };
     haul_allocator allocator;
@@ -452,8 +452,8 @@ TEST(surroundings, a_plan_is_made_or_there_is_no_memory_wherever_the_memory_ends
     haul_type_free(&node_type);
 }
 
-/* There and back, and an arena, on a device whose context has so much memory. */ static haul_status
-journey(haul_device *device)
+/* There and back, and an arena, on a device whose context has so much memory. */
+static haul_status journey(haul_device *device)
 {
     haul_arena_options small;
     haul_shipment *shipment = NULL, *of_arena = NULL;

@@ -246,7 +246,8 @@ typedef struct look {
     int good;
 } look;
 
-/* A kernel: the whole chain, forth and back. */ static void walk_chain(void *argument)
+/* A kernel: the whole chain, forth and back. */
+static void walk_chain(void *argument)
 {
     look *l = argument;
     stamped *at = l->first, *last = NULL;

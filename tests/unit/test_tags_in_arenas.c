@@ -250,8 +250,8 @@ TEST(tags_in_arenas, a_word_that_the_host_has_changed_goes_with_a_refresh_as_it_
 
 /* ---- Back. */
 
-/* The second ticket follows the fourth, with another tag, and ends the chain. */ static void
-rewire(void *argument)
+/* The second ticket follows the fourth, with another tag, and ends the chain. */
+static void rewire(void *argument)
 {
     ticket *first = argument, *second = untagged(first->next),
            *fourth = untagged(untagged(second->next)->next);

@@ -333,7 +333,8 @@ TEST(threads, of_several_strays_the_first_is_named_however_it_is_cut_into_pieces
     world_free(w);
 }
 
-/* Some programs find out by faults which pages are written. */ static unsigned char *guarded;
+/* Some programs find out by faults which pages are written. */
+static unsigned char *guarded;
 static size_t guarded_bytes, page_bytes;
 static volatile int faults;
 
@@ -420,8 +421,8 @@ TEST(threads, they_wait_awake_for_a_time_that_is_one)
 
 enum { MOST_THREADS = 4096 };
 
-/* The numbers of this process's threads, and how many there are. */ static size_t
-threads_now(long *numbers)
+/* The numbers of this process's threads, and how many there are. */
+static size_t threads_now(long *numbers)
 {
     size_t count = 0;
     DIR *tasks = opendir("/proc/self/task");
@@ -671,11 +672,8 @@ TEST(threads, an_arena_comes_back_by_threads_and_keeps_its_pointers)
     haul_type_free(&type);
 }
 
-/* An arena's context need not be the device's, and then others may use it meanwhile. */ enum {
-    GUESTS = 2,
-    GUEST_BEADS = 40000,
-    VISITS = 25
-};
+/* An arena's context need not be the device's, and then others may use it meanwhile. */
+enum { GUESTS = 2, GUEST_BEADS = 40000, VISITS = 25 };
 
 typedef struct guest {
     haul_device *device;

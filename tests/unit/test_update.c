@@ -35,8 +35,8 @@ static scene *scene_start(int32_t rooms, int ring)
     return scene_start_with(rooms, ring, NULL);
 }
 
-/* Counts come back, whatever the device has made of them. */ static scene *
-scene_start_that_lets_counts_change(int32_t rooms, int ring)
+/* Counts come back, whatever the device has made of them. */
+static scene *scene_start_that_lets_counts_change(int32_t rooms, int ring)
 {
     haul_ship_options options;
     memset(&options, 0, sizeof options);
@@ -253,8 +253,8 @@ static int is_pointer(scene *e, const unsigned char *at)
     return 0;
 }
 
-/* 0: no byte of the world's; 1: travels as data; 2: as a pointer. */ static unsigned char *
-kinds_of(scene *e)
+/* 0: no byte of the world's; 1: travels as data; 2: as a pointer. */
+static unsigned char *kinds_of(scene *e)
 {
     unsigned char *kinds = calloc(e->w.bytes, 1);
     size_t i, j;
