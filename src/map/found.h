@@ -70,12 +70,12 @@ typedef enum haul__special_kind {
 } haul__special_kind;
 
 /* A special word: one that no slot bit tells. In the words of ELF, slot bits are RELR, and this is
- * an entry of RELA. The word leads to
+ * an entry of RELA. The word's target is
  *
  *     (value without the bits of `mask`) + addend
  *
- * or, if it is a distance, to that behind its own address. The copied word leads to the copy of the
- * same byte, with the same addend and the same bits of `mask`. */
+ * A distance counts from the word's own address. The copied word leads to the copy of the target,
+ * with the same addend and the same bits of `mask`. */
 typedef struct haul__special_word {
     uintptr_t address;
     uint64_t value, addend; /* value: the `bytes` bytes that were read */

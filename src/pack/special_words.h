@@ -11,7 +11,7 @@ struct haul__contents;
 /* A copy of the graph, as special words see it: a plan's arena, or the contents of a user's. */
 typedef struct haul__space haul__space;
 struct haul__space {
-    const haul_plan *plan; /* one of the two, else NULL */
+    const haul_plan *plan; /* one of these two; the other is NULL */
     const struct haul__contents *contents;
     const haul__special_word *words; /* by address */
     size_t count, explicit_count;
@@ -21,8 +21,7 @@ struct haul__space {
     haul_error *error;
     /* the offset of the word in the copy */
     size_t (*place)(const haul__space *space, const haul__special_word *word);
-    /* *copy: the address, in the copy at `base`, of what the word leads to if `target` is the
-     * host's. 0: there is none */
+    /* *copy: the place, in the copy at `base`, of the word's target on the host. 0: none */
     int (*to_copy)(const haul__space *space, const haul__special_word *word, uintptr_t target,
                    uint64_t base, uintptr_t *copy);
     /* the other way */
@@ -32,7 +31,7 @@ struct haul__space {
 };
 
 /* What the word becomes in the copy while it reads `value` on the host. HAUL_ERROR_LIMIT, with the
- * path: it could not be told there from another word. */
+ * path: the result has bits of the tag, or a distance does not fit or is 0 by chance. */
 haul_status haul__special_to_copy(const haul__space *space, const haul__special_word *word,
                                   uint64_t value, uint64_t *becomes);
 /* The host's value for a pointer that came back as `came` and reads `value` on the host. 0: it
