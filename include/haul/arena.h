@@ -97,12 +97,12 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * of two up to HAUL_ALIGNMENT_MAX, a NULL or freed type. */
 
 /* `count` objects of a committed type in a row, zeroed: all their pointers are NULL. Shipments
- * patch these pointers. Fields and tails that are HAUL_IN or HAUL_NEITHER do not come back; those
- * that are HAUL_OUT are sent as they lie. A typed arena does not know the directions that other
- * types' rows give to the same bytes, nor those that pointers give to their targets.
+ * patch these pointers. Fields and tails that are HAUL_COPYIN or HAUL_CREATE do not come back;
+ * those that are HAUL_COPYOUT are sent as they lie. A typed arena does not know the directions that
+ * other types' fields give to the same bytes, nor those that pointers give to their targets.
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on
- * addresses (rebuild.h), or it has rows whose meaning differs from object to object (a `when`, tag
- * bits, integers, fixed words, HAUL_MODE_EXTERNAL, static ranges, distances, tails of typed
+ * addresses (rebuild.h), or it has fields whose meaning differs from object to object (a `when`,
+ * tag bits, integers, fixed words, HAUL_EXTERNAL, static ranges, distances, tails of typed
  * elements). Allocate such objects by their size, and ship with haul_from_arena_root. Pointers off
  * the grid (packed structs), and objects with fields or a tail that do not travel both ways, are
  * listed. An entry has 40 bytes, and holds one of them or a series at equal distances. */
@@ -180,7 +180,7 @@ HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 /* Fills *stamp: the size and the pointers of a committed type, for kernels that make such objects.
  * HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: a
  * type of more than 64 words, with an alignment above a granule, with pointers off the grid, or
- * that haul_arena_new refuses. haul_type_error says which. HAUL_SKIP fields of objects that a
+ * that haul_arena_new refuses (and says why). HAUL_SKIP fields of objects that a
  * kernel has made come back as the kernel left them. */
 HAUL_API haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp);
 

@@ -44,7 +44,7 @@ typedef enum haul_audit_kind {
      * and HAUL_SKIP fields are not reported. */
     HAUL_AUDIT_HIDDEN_POINTER = 1,
     /* A row whose pointer led to nothing in every object: it was NULL or had no elements. If the
-     * row has a rule: it was NULL, tags alone or an integer, or a field said that the row does not
+     * row has members: it was NULL, tags alone or an integer, or a field said that the row does not
      * hold. (Rows whose condition is a function are left out, because the audit does not call it.)
      * A hint: a row that names the wrong field looks like this, and so does data that does not use
      * the field. */

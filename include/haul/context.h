@@ -60,7 +60,7 @@ typedef struct haul_context_options {
     /* If not 0: one address reached as two types that disagree, or one pointer word with two
      * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry
      * for each object and pointer. Use it in tests and in the first run of a new description.
-     * Objects that several holders share (rule.h) are followed once for each holder. */
+     * Objects that several ancestors share (describe.h) are followed once for each. */
     int checked;
     /* Seconds that these threads stay awake after a call, each on a busy processor; 0 means 0.0001.
      * A program that ships some megabytes every few milliseconds gains by a longer time, because
@@ -123,16 +123,15 @@ typedef enum haul_static_policy {
     HAUL_STATIC_COPY = 2
 } haul_static_policy;
 
-/* Registers such a range. Pointers of the modes HAUL_MODE_OWN_OR_STATIC and
- * HAUL_MODE_ALIAS_OR_STATIC are looked up in the ranges; the address one past a range counts as in
- * it. Of ranges that overlap, the first one counts. A look-up is a linear search. It
- * counts for plans made from then on. HAUL_ERROR_ARGUMENT: NULL, a range that wraps around the
- * address space, or a policy that does not exist. HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY: nothing has
- * changed. */
+/* Registers such a range. Pointers with `.maybe_static` are looked up in the ranges; the address
+ * one past a range counts as in it. Of ranges that overlap, the first one counts. A look-up is a
+ * linear search. It counts for plans made from then on. HAUL_ERROR_ARGUMENT: NULL, a range that
+ * wraps around the address space, or a policy that does not exist. HAUL_ERROR_BUSY,
+ * HAUL_ERROR_MEMORY: nothing has changed. */
 HAUL_API haul_status haul_context_add_static(haul_context *context, const void *address,
                                              size_t bytes, haul_static_policy policy);
 
-/* Registers the value in the copy of a word of the mode HAUL_MODE_EXTERNAL: say, the addresses of a
+/* Registers the value in the copy of a word that is HAUL_EXTERNAL: say, the addresses of a
  * host function and of its device function. Words that are not registered stay as they are. Of two
  * registrations of one word, the first one counts. Otherwise as haul_context_add_static. */
 HAUL_API haul_status haul_context_add_translation(haul_context *context, uintptr_t host,

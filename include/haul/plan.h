@@ -8,7 +8,7 @@
  *
  * Every source byte keeps its address modulo two pointers (16; 8 if pointers have 4 bytes), or
  * modulo more if a type asks for it. The arena's first granule of two pointers is reserved, so that
- * offset 0 is never an object and null stays 0. Both ends have more reserved bytes if a rule lets
+ * offset 0 is never an object and null stays 0. Both ends have more reserved bytes if a field lets
  * pointers lead out of their blocks. A pointer to no elements (a count of 0) becomes null in the
  * copy if it leads to no described byte.
  *
@@ -96,16 +96,16 @@ HAUL_API haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacit
                                     uint64_t *bitmap);
 
 /* Writes the data of an arena back to the source objects; the inverse of pack. Holes, skipped
- * fields, pointers, fixed words (rule.h), and bytes that are HAUL_IN or HAUL_NEITHER keep their
+ * fields, pointers, fixed words (field.h), and bytes that are HAUL_COPYIN or HAUL_CREATE keep their
  * values in the source. HAUL_ERROR_GRAPH, with the path, before anything is written:
- * `let_counts_change` is 0, and a field that a shape or a rule reads, or a terminator, has changed
- * since the plan was made (see haul_update_host). HAUL_ERROR_ARGUMENT: too few bytes. */
+ * `let_counts_change` is 0, and a field that a count or a condition reads, or a terminator, has
+ * changed since the plan was made (see haul_update_host). HAUL_ERROR_ARGUMENT: too few bytes. */
 HAUL_API haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
                                       int let_counts_change);
 
 /* Adds `base` to each word of `arena` (`bytes`: info.arena_bytes) whose bit is set and that is not
  * null. The pointers are then those of an arena that lies at `base`. Devices do the same in their
- * own memory. It does not patch off-grid pointers of packed structs, pointers that a rule takes out
+ * own memory. It does not patch off-grid pointers of packed structs, pointers that members take out
  * of their block, and pointers with high tag bits: they need the plan, and haul_plan_pack with a
  * base writes them too. HAUL_ERROR_ARGUMENT: `arena` or `bitmap` is NULL. */
 HAUL_API haul_status haul_plan_relocate(void *arena, size_t bytes, const uint64_t *bitmap,

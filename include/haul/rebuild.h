@@ -17,11 +17,11 @@
  * It runs whenever contents have been sent and patched: in haul_ship and its other forms,
  * haul_update_device of everything, haul_reship and haul_shipment_copy. Rebuilt contents must not
  * come back, because the host's contents depend on the host's addresses. Objects of such a type are
- * HAUL_IN (rule.h) automatically. Other memory that the function changes, such as the table's slots
- * and entries, needs that direction in the row that leads to it:
+ * HAUL_COPYIN (field.h) automatically. Other memory that the function changes, such as the table's
+ * slots and entries, needs that direction in the field that leads to it:
  *
- *     static const haul_rule stays = { .direction = HAUL_IN };
- *     HAUL_OBJECTS_BY(table, entries, &entry_type, &stays, HAUL_N(table, capacity))
+ *     HAUL_OBJECTS(table, entries, &entry_type, HAUL_COUNT(table, capacity),
+ *                  .transfer = HAUL_COPYIN)
  */
 #ifndef HAUL_REBUILD_H
 #define HAUL_REBUILD_H

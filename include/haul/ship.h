@@ -59,7 +59,7 @@ typedef struct haul_ship_options {
     /* Objects, a plan: the device reads and writes the source where it lies, from the second update
      * on (docs/asynchronous.md). */
     int lock_source;
-    /* Objects, a plan, an arena with a root: fields that counts and rules read may come back
+    /* Objects, a plan, an arena with a root: fields that counts and conditions read may come back
      * changed, see haul_update_host. */
     int let_counts_change;
     /* Arenas without a root: the treatment of pointers that lead out. */

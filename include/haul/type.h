@@ -68,15 +68,15 @@ static inline haul_status haul_type_add(haul_type *type, const haul_field *field
 /* Checks the type and every open type that it reaches, works out how they are walked, and commits
  * them all. On failure none is committed, the record says which field of which type is wrong, and
  * the call can be repeated after a repair. A type that is already committed stays as it is
- * (HAUL_OK). HAUL_ERROR_TYPE: a name (of a type or of a field) that is NULL or empty, is no UTF-8, or
- * has no terminator within HAUL_NAME_BYTES_MAX; size 0 or above HAUL_TYPE_BYTES_MAX; alignment; a
- * field outside its struct; fields that overlap; a pointer field off the pointer grid that is not
- * declared packed; a count that is not an integer of 1, 2, 4 or 8 bytes, lies outside the
- * struct, or lies in a pointer field; an end that is not a pointer field; a target whose handle is
- * NULL; an element size that is not the target's; a struct that embeds itself; a NULL function; two
- * different open types of one name among those reached; an optional member that
- * contradicts its form or another member; an ancestor whose handle is NULL, or that is already
- * committed; a direction that forbids reading bytes that must be read. HAUL_ERROR_LIMIT: embedding deeper than
+ * (HAUL_OK). HAUL_ERROR_TYPE: a name (of a type or of a field) that is NULL or empty, is no UTF-8,
+ * or has no terminator within HAUL_NAME_BYTES_MAX; size 0 or above HAUL_TYPE_BYTES_MAX; alignment;
+ * a field outside its struct; fields that overlap; a pointer field off the pointer grid that is not
+ * declared packed; a count that is not an integer of 1, 2, 4 or 8 bytes, lies outside the struct,
+ * or lies in a pointer field; an end that is not a pointer field; a target whose handle is NULL; an
+ * element size that is not the target's; a struct that embeds itself; a NULL function; two
+ * different open types of one name among those reached; an optional member that contradicts its
+ * form or another member; an ancestor whose handle is NULL, or that is already committed; a
+ * direction that forbids reading bytes that must be read. HAUL_ERROR_LIMIT: embedding deeper than
  * HAUL_EMBED_DEPTH_MAX. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
@@ -114,13 +114,13 @@ HAUL_API haul_status haul_type_parameter(haul_context *context, const char *name
 
 /* Makes an instance: `container` with arguments[i] in place of parameters[i], i < count <=
  * HAUL_PARAMETERS_MAX. The result is a new open type, or the instance made before, held once more.
- * The container must be complete: its fields and its rebuild function are set, and
- * adding to it is HAUL_ERROR_STATE from now on. It is a struct or comes from haul_type_pointer, and
- * must live until its instances are committed. A container is never committed itself: that is
- * HAUL_ERROR_TYPE, and names the field that leads to a parameter. Arguments are types that exist,
- * open or committed; the instance holds them. In a recursion create the argument first and add its
- * fields later. The instance's commit refuses a parameter that no field of the container reaches, and a
- * type in between that depends on a parameter but is no container, such as a contiguous one.
+ * The container must be complete: its fields and its rebuild function are set, and adding to it is
+ * HAUL_ERROR_STATE from now on. It is a struct or comes from haul_type_pointer, and must live until
+ * its instances are committed. A container is never committed itself: that is HAUL_ERROR_TYPE, and
+ * names the field that leads to a parameter. Arguments are types that exist, open or committed; the
+ * instance holds them. In a recursion create the argument first and add its fields later. The
+ * instance's commit refuses a parameter that no field of the container reaches, and a type in
+ * between that depends on a parameter but is no container, such as a contiguous one.
  * HAUL_ERROR_ARGUMENT: NULL; a count of 0 or too large; a parameter given twice, or that is not a
  * parameter; an argument that is a parameter. HAUL_ERROR_STATE: the container is committed, is an
  * instance, or comes from another constructor. HAUL_ERROR_LIMIT: a name longer than
@@ -188,9 +188,9 @@ HAUL_API size_t haul_type_field_count(const haul_type *type);
 HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index,
                                          haul_field_info *field);
 
-/* Prints the type as a table: offset, size, field, target, count and members of each field, "(bytes)"
- * for bytes without a field, and totals; for a constructor, the first 32 blocks. HAUL_ERROR_FILE: the
- * file refuses. */
+/* Prints the type as a table: offset, size, field, target, count and members of each field,
+ * "(bytes)" for bytes without a field, and totals; for a constructor, the first 32 blocks.
+ * HAUL_ERROR_FILE: the file refuses. */
 HAUL_API haul_status haul_type_dump(const haul_type *type, const haul_file *file);
 
 #ifdef __cplusplus

@@ -147,8 +147,6 @@ static const haul_error no_stamp = { HAUL_ERROR_UNSUPPORTED, "", "",
                                      "kernels make objects of 1 to 64 words, aligned to a granule "
                                      "at most and with all pointers on the grid: this type's "
                                      "are not such" };
-static const haul_error no_result = { HAUL_ERROR_ARGUMENT, "", "",
-                                      "the address of the stamp is NULL" };
 
 /* NULL, or the reason why typed allocation refuses the type. */
 static const haul_error *look_through(const haul__walk *walk, looks *seen)
@@ -190,14 +188,14 @@ haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
     if (!stamp || !walk)
-        return haul__type_tell(type, stamp ? &not_committed : &no_result);
+        return stamp ? HAUL_ERROR_STATE : HAUL_ERROR_ARGUMENT;
     why_not = look_through(walk, &seen);
     if (!why_not &&
         (seen.has_listed || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
          walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE))
         why_not = &no_stamp;
     if (why_not)
-        return haul__type_tell(type, why_not);
+        return why_not->status;
     stamp->slots = seen.slots;
     stamp->bytes = walk->extent;
     return HAUL_OK;

@@ -139,6 +139,13 @@ haul_status haul_type_add_sized(haul_type *type, const haul_field *fields, size_
                : status;
 }
 
+haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
+{
+    haul_status status = haul__enter(type);
+    return status == HAUL_OK ? haul__leave(type, haul__type_set_rebuild(type, rebuild, user))
+                             : status;
+}
+
 haul_status haul_type_commit(haul_type *type)
 {
     haul_status status = haul__enter(type);

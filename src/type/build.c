@@ -438,10 +438,8 @@ haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, siz
                                        : haul__type_tell_success(type);
 }
 
-haul_status haul_type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
+haul_status haul__type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
 {
-    if (!haul__type_is_valid(type))
-        return HAUL_ERROR_ARGUMENT;
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_FIELDS)
         return haul__type_tell(type, &closed);
     type->depends = 1;

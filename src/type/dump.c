@@ -309,22 +309,14 @@ static haul_status put_name(const table *t)
     return put_text(t, text);
 }
 
-static const haul_error bad_file = { HAUL_ERROR_FILE, "", "",
-                                     "The file did not take all that was printed." };
-static const haul_error no_file = {
-    HAUL_ERROR_ARGUMENT, "", "", "The file to print to is NULL, or has no function that writes."
-};
-
 haul_status haul_type_dump(const haul_type *type, const haul_file *file)
 {
     table t;
     haul__walk walk;
     size_t pointers;
     haul_status status = HAUL_OK;
-    if (!haul__type_is_valid(type))
+    if (!haul__type_is_valid(type) || !file || !file->write)
         return HAUL_ERROR_ARGUMENT;
-    if (!file || !file->write)
-        return haul__type_tell(type, &no_file);
     walk = type->walk;
     pointers = type->pointers;
     if (!type->committed)
@@ -342,5 +334,5 @@ haul_status haul_type_dump(const haul_type *type, const haul_file *file)
         status = put_table(&t);
     if (status == HAUL_OK)
         status = put_totals(&t, &walk, pointers);
-    return status == HAUL_OK ? HAUL_OK : haul__type_tell(type, &bad_file);
+    return status == HAUL_OK ? HAUL_OK : HAUL_ERROR_FILE;
 }

@@ -7,24 +7,11 @@
  */
 #include "type/commit.h"
 #include "type/instance.h"
-#include "type/refuse.h"
 #include "type/row.h"
 
 const haul__walk *haul__type_walk(const haul_type *type)
 {
     return haul__type_is_valid(type) && type->committed ? &type->walk : NULL;
-}
-
-static const haul_error no_result = { HAUL_ERROR_ARGUMENT, "", "",
-                                      "The address of a result is NULL." };
-static const haul_error no_field = {
-    HAUL_ERROR_ARGUMENT, "", "",
-    "The field's number is not below haul_type_field_count, or the field's address is NULL."
-};
-
-static haul_status no_place(const haul_type *type)
-{
-    return haul__type_is_valid(type) ? haul__type_tell(type, &no_result) : HAUL_ERROR_ARGUMENT;
 }
 
 static haul_status find_walk(const haul_type *type, haul__walk *walk)
@@ -43,7 +30,7 @@ haul_status haul_type_size(const haul_type *type, size_t *bytes)
     haul__walk walk;
     haul_status status;
     if (!bytes)
-        return no_place(type);
+        return HAUL_ERROR_ARGUMENT;
     *bytes = 0;
     status = find_walk(type, &walk);
     if (status == HAUL_OK)
@@ -58,7 +45,7 @@ haul_status haul_type_get_extent(const haul_type *type, size_t *lower_bound, siz
     if (extent)
         *extent = 0;
     if (!lower_bound || !extent || !haul__type_is_valid(type))
-        return no_place(type);
+        return HAUL_ERROR_ARGUMENT;
     *lower_bound = type->lower;
     *extent = type->bytes;
     return HAUL_OK;
@@ -74,7 +61,7 @@ haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_
     if (true_extent)
         *true_extent = 0;
     if (!true_lower_bound || !true_extent)
-        return no_place(type);
+        return HAUL_ERROR_ARGUMENT;
     status = find_walk(type, &walk);
     if (status != HAUL_OK)
         return status;
@@ -175,7 +162,7 @@ haul_status haul_type_get_field(const haul_type *type, size_t index, haul_field_
     if (field)
         memset(field, 0, sizeof *field);
     if (!field || index >= haul_type_field_count(type))
-        return haul__type_is_valid(type) ? haul__type_tell(type, &no_field) : HAUL_ERROR_ARGUMENT;
+        return HAUL_ERROR_ARGUMENT;
     if (type->block_count > 0) {
         get_block(type, index, field);
         return HAUL_OK;

@@ -643,16 +643,16 @@ static const refusal refusals[] = {
     { instance_no_result, ON_TYPE, ARGUMENT, "instance's address" },
     { instance_no_parameter, ON_TYPE, ARGUMENT, "parameters are NULL" },
     { type_size_null, NOTHING, ARGUMENT, "no type" },
-    { type_size_no_result, ON_TYPE, ARGUMENT, "address of a result" },
+    { type_size_no_result, NOTHING, ARGUMENT, "" },
     { extent_null, NOTHING, ARGUMENT, "no type" },
-    { extent_no_result, ON_TYPE, ARGUMENT, "address of a result" },
-    { true_extent_no_result, ON_TYPE, ARGUMENT, "address of a result" },
+    { extent_no_result, NOTHING, ARGUMENT, "" },
+    { true_extent_no_result, NOTHING, ARGUMENT, "" },
     { field_null, NOTHING, ARGUMENT, "no type" },
-    { field_no_result, ON_TYPE, ARGUMENT, "field's address" },
-    { field_none, ON_TYPE, ARGUMENT, "haul_type_field_count" },
+    { field_no_result, NOTHING, ARGUMENT, "" },
+    { field_none, NOTHING, ARGUMENT, "" },
     { dump_null, NOTHING, ARGUMENT, "no type" },
-    { dump_no_file, ON_TYPE, ARGUMENT, "file to print to" },
-    { dump_full_file, ON_TYPE, HAUL_ERROR_FILE, "file did not take" },
+    { dump_no_file, NOTHING, ARGUMENT, "" },
+    { dump_full_file, NOTHING, HAUL_ERROR_FILE, "" },
 };
 
 static const haul_error *words_of(holder where)
