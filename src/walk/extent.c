@@ -37,9 +37,7 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
         if (status != HAUL_OK)
             return status;
         if (value < 0)
-            return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                                "count %lld in the field at offset %zu (if that field is "
-                                "unsigned, describe it with HAUL_NU)",
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld in the field at offset %zu",
                                 (long long)value, place->offset);
         if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");

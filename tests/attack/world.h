@@ -27,8 +27,8 @@ enum {
 typedef struct item {
     struct item *next, *other;
     double *numbers;    /* count of them */
-    int16_t *input;     /* count, HAUL_IN */
-    float *output;      /* count, HAUL_OUT */
+    int16_t *input;     /* count, HAUL_COPYIN */
+    float *output;      /* count, HAUL_COPYOUT */
     struct item **many; /* many_count */
     char *name;
     void *mine; /* HAUL_SKIP */

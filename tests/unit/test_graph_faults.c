@@ -240,7 +240,7 @@ TEST(graph_faults, an_unsigned_count_described_as_signed_is_named_not_read_as_hu
     points(&c->a8);
     memset(&c->s8, 200, 1);
     c->a8 = take(200, 1);
-    lab_refuse(c, type, HAUL_ERROR_GRAPH, "root.a8", "HAUL_NU");
+    lab_refuse(c, type, HAUL_ERROR_GRAPH, "root.a8", "count -56 in the field");
     c->s8 = 100;
     memset(the.what + lab_offset(c->a8) + 100, OF_NOBODY, 100);
     lab_pack(c, type, 1);

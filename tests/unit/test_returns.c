@@ -13,7 +13,7 @@ typedef struct part part;
 struct part {
     int32_t kind;
     uint16_t count;
-    uint8_t input; /* HAUL_IN */
+    uint8_t input; /* HAUL_COPYIN */
     uint8_t flags;
     int64_t wide; /* of a value for which a guard has no room */
     union {
