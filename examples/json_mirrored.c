@@ -9,6 +9,7 @@
 #include "common.h"
 #include "json_documents.h"
 #include "json_survey.h"
+#include <haul/experimental.h>
 
 static const char *const default_document[] = { "/usr/share/iso-codes/json/iso_639-3.json" };
 

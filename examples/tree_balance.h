@@ -24,8 +24,8 @@ typedef struct tree {
 } tree;
 
 typedef struct forest {
-    haul_nursery *nursery; /* room for new nodes */
-    haul_stamp node;       /* and what they are like */
+    haul_nursery *nursery;   /* room for new nodes */
+    haul_device_layout node; /* and what they are like */
     tree *trees;
     long count;
 } forest;

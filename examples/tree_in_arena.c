@@ -8,6 +8,7 @@
  */
 #include "common.h"
 #include "tree_balance.h"
+#include <haul/experimental.h>
 
 const char *grow_on_gpu(void *forest, long trees); /* tree_balance.cu */
 
@@ -54,7 +55,7 @@ static int plant(haul_arena *arena, tree *t)
 static forest *plant_all(haul_arena *arena)
 {
     forest *all = haul_arena_new(arena, forest_type, 1);
-    if (!all || haul_stamp_of(node_type, &all->node))
+    if (!all || haul_device_layout_of(node_type, &all->node))
         return NULL;
     all->count = TREES;
     all->trees = haul_arena_new(arena, tree_type, TREES);

@@ -19,10 +19,12 @@
 #include "haul/audit.h"
 #include "haul/device.h"
 #include "haul/host.h"
-#include "haul/rebuild.h"
 #include "haul/cuda.h"
 #include "haul/ship.h"
 #include "haul/arena.h"
+#ifdef HAUL_EXPERIMENTAL
+#include "haul/experimental.h"
+#endif
 
 #if HAUL_VERSION != 10000 * HAUL_VERSION_MAJOR + 100 * HAUL_VERSION_MINOR + HAUL_VERSION_PATCH
 #error "HAUL_VERSION in haul/status.h is not the version of haul.h"

@@ -240,6 +240,16 @@ device_includes() {
         grep -vE '"haul(\.h|/)' | grep -vE '"[a-z_]+\.h"'
 }
 
+# A new member of a struct that users fill must make it larger: old programs have no zeros in padding.
+padded_structs() {
+    echo '#include <haul/experimental.h>' | gcc -std=c99 -Iinclude -include haul.h -Wpadded -fsyntax-only -x c - 2>&1 |
+        grep -E 'warning:.*padd'
+}
+
+experiments_without_asking() {
+    echo '#include <haul.h>' | gcc -std=c99 -Iinclude -E -P -x c - | grep -ohE '\<haul_(nursery|rebuild|device_layout|return_directly)\w*' | sort -u
+}
+
 vendor_names() {
     grep -rniE '\<(cuda|nvidia|nvlink|rocm|opencl|sycl|vulkan)|\<(hip|metal)\>' src --include='*.[ch]' |
         head -n 20
@@ -326,6 +336,8 @@ if [ "$what" = all ]; then
     nothing "no two rooms have a file of one name" stems_twice
     nothing "devices include only public headers" device_includes
     nothing "src/ names no vendor" vendor_names
+    nothing "no public struct has padding" padded_structs
+    nothing "haul.h declares experimental parts only behind HAUL_EXPERIMENTAL" experiments_without_asking
     call_graphs
     nothing "no function calls itself, directly or around a corner" recursion
     nothing "no chain of calls needs more than $stack_limit bytes of stack" deep_chains

@@ -24,7 +24,6 @@
 #ifndef HAUL_ARENA_H
 #define HAUL_ARENA_H
 
-#include "haul/device_arena.h"
 #include "haul/ship.h"
 
 #ifdef __cplusplus
@@ -101,7 +100,7 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * those that are HAUL_COPYOUT are sent as they lie. A typed arena does not know the directions that
  * other types' fields give to the same bytes, nor those that pointers give to their targets.
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on
- * addresses (rebuild.h), or it has fields whose meaning differs from object to object (a `when`,
+ * addresses (experimental.h), or it has fields whose meaning differs from object to object (a `when`,
  * tag bits, integers, fixed words, HAUL_EXTERNAL, static ranges, distances, tails of typed
  * elements). Allocate such objects by their size, and ship with haul_from_arena_root. Pointers off
  * the grid (packed structs), and objects with fields or a tail that do not travel both ways, are
@@ -163,27 +162,6 @@ static inline void haul_arena_get_info(const haul_arena *arena, haul_arena_info 
     haul_arena_get_info_sized(arena, info, sizeof *info);
 }
 
-/* A nursery: a part of the arena in which kernels make objects of up to `bytes` bytes together
- * (haul/device_arena.h), and a bit for each of its words. Nurseries are for typed arenas; a
- * shipment patches the nursery's own pointers as any others. haul_update_host with options.pointers
- * alone brings the device's new objects: it writes their data and pointers, adds the pointers to
- * the arena's for later shipments, and sets nursery->used to the bytes in use. No other call, and
- * no shipment that was discovered, writes the struct, its bits, or the memory behind `used` on the
- * host. If the program has overwritten the struct, the next ship or update repairs it. If two
- * shipments of the arena have made objects, both used the same places. When those of one have come,
- * haul_update_host with options.pointers of the other answers HAUL_ERROR_STALE until it is
- * refreshed. If results of a shipment with nurseries are on their way, haul_update_device of it
- * first does what haul_wait does. To release a nursery with all objects in it, pass the same
- * `bytes` to haul_arena_release. Its objects cannot be released one by one: HAUL_ERROR_ARGUMENT.
- * NULL on failure, as above. */
-HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
-/* Fills *stamp: the size and the pointers of a committed type, for kernels that make such objects.
- * HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: a
- * type of more than 64 words, with an alignment above a granule, with pointers off the grid, or
- * that haul_arena_new refuses (and says why). HAUL_SKIP fields of objects that a
- * kernel has made come back as the kernel left them. */
-HAUL_API haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp);
-
 /* ---- Drop-in forms: malloc, calloc, realloc and free on an arena, for libraries that accept an
  * allocator.
  *
@@ -242,15 +220,6 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
     typedef int name##_hooks_are_defined /* takes the semicolon */
 
 /* ---- Shipping is haul_ship_from with haul_from_arena or haul_from_arena_root (ship.h). */
-
-/* Experimental. From now on, when all data of this shipment comes back, the device turns its
- * pointers into the host's, and one copy at full speed goes straight into the arena. Kernels must
- * be trusted: pointers and counts come as the device has them, without a check. If such a call
- * fails halfway, the arena's contents are undefined on both sides until it succeeds, or until an
- * update of the device from good contents does. Without effect for arenas with HAUL_SKIP fields,
- * pointers off the grid or with high tags, nurseries, or pointers that lead out and are null on the
- * device. HAUL_ERROR_ARGUMENT: the shipment is of no arena. */
-HAUL_API haul_status haul_return_directly(haul_shipment *shipment);
 
 /* ---- Internal: the data of inline allocation. */
 

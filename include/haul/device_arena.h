@@ -1,7 +1,7 @@
 /* Nurseries: a part of an arena in which kernels make objects.
  *
  *     host:    tree->nursery = haul_arena_new_nursery(arena, 1 << 20);   ships as any object does
- *              haul_stamp_of(node_type, &tree->node);
+ *              haul_device_layout_of(node_type, &tree->node);
  *              haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
  *     kernel:  node *n = (node *)haul_nursery_new(tree->nursery, &tree->node);
  *     host:    haul_update_host(shipment, &with_pointers, NULL);          n is in the host's arena
@@ -51,10 +51,10 @@ typedef struct haul_nursery {
 } haul_nursery;
 
 /* The layout of a type, for kernels. */
-typedef struct haul_stamp {
+typedef struct haul_device_layout {
     uint64_t slots; /* bit w: word w of an object is a pointer */
     size_t bytes;   /* of an object */
-} haul_stamp;
+} haul_device_layout;
 
 HAUL__BOTH_SIDES size_t haul__nursery_add(size_t *to, size_t bytes)
 {
@@ -89,9 +89,9 @@ HAUL__BOTH_SIDES void *haul_nursery_allocate(haul_nursery *nursery, size_t bytes
 
 /* Allocates one object of a type, and sets the bits of its pointers for the host. NULL: the nursery
  * is full. */
-HAUL__BOTH_SIDES void *haul_nursery_new(haul_nursery *nursery, const haul_stamp *stamp)
+HAUL__BOTH_SIDES void *haul_nursery_new(haul_nursery *nursery, const haul_device_layout *layout)
 {
-    unsigned char *memory = (unsigned char *)haul_nursery_allocate(nursery, stamp->bytes);
+    unsigned char *memory = (unsigned char *)haul_nursery_allocate(nursery, layout->bytes);
     size_t word;
     unsigned shift;
     uint64_t low, high;
@@ -99,8 +99,8 @@ HAUL__BOTH_SIDES void *haul_nursery_new(haul_nursery *nursery, const haul_stamp 
         return NULL;
     word = (size_t)(memory - nursery->memory) / sizeof(void *);
     shift = (unsigned)(word % 32);
-    low = stamp->slots << shift;
-    high = stamp->slots >> 1 >> (63 - shift);
+    low = layout->slots << shift;
+    high = layout->slots >> 1 >> (63 - shift);
     if ((uint32_t)low)
         haul__nursery_or(nursery->slots, word / 32, (uint32_t)low);
     if (low >> 32)

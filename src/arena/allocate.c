@@ -10,6 +10,7 @@
 #include "arena/free_lists.h"
 #include "type/type.h"
 #include "type/elements.h"
+#include "haul/experimental.h"
 
 static void *refuse(haul_arena *arena, haul_status status, const char *text)
 {
@@ -143,10 +144,10 @@ static const haul_error not_committed = {
     HAUL_ERROR_STATE, "", "",
     "the type is not committed: call haul_type_commit and look at its answer"
 };
-static const haul_error no_stamp = { HAUL_ERROR_UNSUPPORTED, "", "",
-                                     "kernels make objects of 1 to 64 words, aligned to a granule "
-                                     "at most and with all pointers on the grid: this type's "
-                                     "are not such" };
+static const haul_error no_layout = { HAUL_ERROR_UNSUPPORTED, "", "",
+                                      "kernels make objects of 1 to 64 words, aligned to a granule "
+                                      "at most and with all pointers on the grid: this type's "
+                                      "are not such" };
 
 /* NULL, or the reason why typed allocation refuses the type. */
 static const haul_error *look_through(const haul__walk *walk, looks *seen)
@@ -178,26 +179,26 @@ static int is_simple(const haul_arena *arena, const haul__walk *walk, int is_spe
            walk->extent <= 64 * sizeof(void *) && walk->placement <= HAUL_ARENA_GRANULE;
 }
 
-haul_status haul_stamp_of(const haul_type *type, haul_stamp *stamp)
+haul_status haul_device_layout_of(const haul_type *type, haul_device_layout *layout)
 {
     const haul__walk *walk = haul__type_walk(type);
     const haul_error *why_not;
     looks seen;
-    if (stamp)
-        memset(stamp, 0, sizeof *stamp);
+    if (layout)
+        memset(layout, 0, sizeof *layout);
     if (!haul__type_is_valid(type))
         return HAUL_ERROR_ARGUMENT;
-    if (!stamp || !walk)
-        return stamp ? HAUL_ERROR_STATE : HAUL_ERROR_ARGUMENT;
+    if (!layout || !walk)
+        return layout ? HAUL_ERROR_STATE : HAUL_ERROR_ARGUMENT;
     why_not = look_through(walk, &seen);
     if (!why_not &&
         (seen.has_listed || walk->span > walk->extent || walk->extent > 64 * sizeof(void *) ||
          walk->extent == 0 || walk->placement > HAUL_ARENA_GRANULE))
-        why_not = &no_stamp;
+        why_not = &no_layout;
     if (why_not)
         return why_not->status;
-    stamp->slots = seen.slots;
-    stamp->bytes = walk->extent;
+    layout->slots = seen.slots;
+    layout->bytes = walk->extent;
     return HAUL_OK;
 }
 

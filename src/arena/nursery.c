@@ -16,6 +16,7 @@
 #include "arena/nursery.h"
 #include "arena/pointers.h"
 #include "arena/staying.h"
+#include "haul/experimental.h"
 
 #define WORD sizeof(void *)
 

@@ -14,6 +14,7 @@
 #include "device/streams.h"
 #include "pack/plan.h"
 #include "ship/arena_transfer.h"
+#include "haul/experimental.h"
 
 static int has_slots(const haul__contents *contents)
 {

@@ -42,6 +42,7 @@
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/route.h"
+#include "haul/experimental.h"
 
 /* The smallest arena whose pointers the device checks. For a smaller one, the first refresh would
  * pin a whole buffer of this size for one word. */

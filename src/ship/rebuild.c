@@ -11,6 +11,7 @@
 #include "pack/dependents.h"
 #include "ship/rebuild.h"
 #include "type/type.h"
+#include "haul/experimental.h"
 
 void haul__list_dependents(const haul_plan *plan, const haul__range *range, size_t first,
                            size_t count, uint64_t *list)

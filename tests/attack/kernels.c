@@ -181,7 +181,7 @@ typedef struct making {
     launch l;
     nest *t;
     const nursery_of_world *n;
-    haul_stamp stamp;
+    haul_device_layout stamp;
 } making;
 
 /* Bit `word` of the nursery's, as the device must have set it. */
@@ -280,7 +280,7 @@ static void make(void *argument)
 void cargo_make(world *w, cargo *c, int n)
 {
     making k = { { w, c, -1, 0 }, &c->nests[n], &w->arenas[c->arena].nurseries[n], { 0, 0 } };
-    CHECK_STATUS(haul_stamp_of(w->items->type, &k.stamp), HAUL_OK);
+    CHECK_STATUS(haul_device_layout_of(w->items->type, &k.stamp), HAUL_OK);
     CHECK_EQ(k.stamp.slots, item_pointers(w->items));
     CHECK_EQ(k.stamp.bytes, w->items->bytes);
     CHECK_STATUS(haul_host_launch(w->device[c->device], make, &k), HAUL_OK);

@@ -12,6 +12,7 @@
 #include "haul.h"
 #include "support/doors.h"
 #include "support/random.h"
+#include "haul/experimental.h"
 
 enum {
     OBJECTS_MAX = 80,

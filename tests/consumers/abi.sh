@@ -12,7 +12,7 @@ export LC_ALL=C
 
 nm -D --defined-only --with-symbol-versions "$1" | awk '$2 != "A" { print $NF }' | sort
 
-echo '#include <haul.h>' >"$scratch/all.c"
+printf '%s\n' '#include <haul.h>' '#include <haul/experimental.h>' >"$scratch/all.c"
 cc -std=c99 -g -fno-eliminate-unused-debug-types -I"$2" -c "$scratch/all.c" -o "$scratch/all.o"
 pahole "$scratch/all.o" | awk '
     /^struct [a-z0-9_]+ [{]/ { name = $2; next }

@@ -182,11 +182,11 @@ headers_compile_for_a_gpu() {
         >"$scratch/attributes.h"
     printf '%s\n' '#include "attributes.h"' '#define __CUDACC__' \
         '__device__ unsigned long long atomicAdd(unsigned long long *, unsigned long long);' \
-        '__device__ unsigned atomicOr(unsigned *, unsigned);' '#include <haul.h>' \
-        '__attribute__((global)) void kernel(haul_nursery *nursery, const haul_stamp *stamp)' \
+        '__device__ unsigned atomicOr(unsigned *, unsigned);' '#include <haul/experimental.h>' \
+        '__attribute__((global)) void kernel(haul_nursery *nursery, const haul_device_layout *stamp)' \
         '{ haul_nursery_new(nursery, stamp); }' >"$scratch/kernel.cu"
     printf '%s\n' '#include "attributes.h"' '#include <haul.h>' >"$scratch/bare.cu"
-    printf '%s\n' '#include <haul.h>' 'void fill(haul_nursery *nursery)' '{' '#pragma omp target' \
+    printf '%s\n' '#include <haul/experimental.h>' 'void fill(haul_nursery *nursery)' '{' '#pragma omp target' \
         'haul_nursery_allocate(nursery, 8);' '}' >"$scratch/openmp.c"
     clang_cuda --cuda-device-only "$scratch/kernel.cu" && clang_cuda --cuda-host-only "$scratch/kernel.cu" &&
         clang_cuda --cuda-device-only "$scratch/bare.cu" && clang_cuda --cuda-host-only "$scratch/bare.cu" &&

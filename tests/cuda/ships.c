@@ -7,6 +7,7 @@
 #include "cuda/gpu.h"
 #include "support/open.h"
 #include "cuda/list.h"
+#include "haul/experimental.h"
 
 static haul_device *open_device_from(int plain_malloc, int ordinal, haul_context *context)
 {

@@ -9,6 +9,7 @@
 
 #include "haul/host.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 /* ---- Which pieces ---- */
 

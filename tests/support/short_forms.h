@@ -3,6 +3,7 @@
 #define HAUL_TEST_SHORT_FORMS_H
 
 #include <haul.h>
+#include "haul/experimental.h"
 
 #define OWN_STREAM (&(const haul_async){ NULL, NULL })
 #define WITH_POINTERS (&(const haul_update_options){ .pointers = 1 })

@@ -8,6 +8,7 @@
 #include "base/compiler.h"
 #include "support/open.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 #define GRANULE HAUL_ARENA_GRANULE
 

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "core_graphs.h"
+#include "haul/experimental.h"
 
 typedef struct list {
     void *data;

@@ -14,6 +14,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 #define PAGE ((size_t)4096)
 

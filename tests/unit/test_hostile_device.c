@@ -12,6 +12,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 enum {
     RANGES = 64,

@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/open.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 #ifdef HAUL_CHECKS
 

@@ -15,6 +15,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 typedef struct link {
     struct link *next;

@@ -6,6 +6,7 @@
 #include "support/check.h"
 #include "support/open.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 typedef struct link {
     struct link *next;

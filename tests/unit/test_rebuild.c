@@ -13,6 +13,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 typedef struct item {
     int64_t value, seen;

@@ -11,6 +11,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 typedef struct node {
     struct node *next;
@@ -38,7 +39,7 @@ static haul_arena *an_arena;
 static haul_type *a_type;
 static void *an_address;
 static size_t a_size, another_size;
-static haul_stamp a_stamp;
+static haul_device_layout a_stamp;
 static haul_field_info a_field;
 
 /* ---- Calls. */
@@ -319,9 +320,9 @@ CALL(release_none, haul_arena_release(the.arena, the.in_arena, 0))
 CALL(rollback_null, haul_arena_rollback(NULL, haul_arena_checkpoint(NULL)))
 CALL(rollback_to_nothing, haul_arena_rollback(the.arena, haul_arena_checkpoint(NULL)))
 CALL(reset_null, haul_arena_reset(NULL))
-CALL(stamp_null, haul_stamp_of(NULL, &a_stamp))
-CALL(stamp_no_result, haul_stamp_of(the.type, NULL))
-CALL(stamp_open, haul_stamp_of(the.open, &a_stamp))
+CALL(stamp_null, haul_device_layout_of(NULL, &a_stamp))
+CALL(stamp_no_result, haul_device_layout_of(the.type, NULL))
+CALL(stamp_open, haul_device_layout_of(the.open, &a_stamp))
 
 static haul_status ship_with(int outside, const haul_shipment *const *into, size_t count)
 {
@@ -597,7 +598,7 @@ static const refusal refusals[] = {
     { rollback_to_nothing, ON_ARENA, HAUL_ERROR_STATE, "checkpoint" },
     { reset_null, NO_ARENA, ARGUMENT, "no arena" },
     { stamp_null, NOTHING, ARGUMENT, "no type" },
-    { stamp_no_result, NOTHING, ARGUMENT, "address of the stamp" },
+    { stamp_no_result, NOTHING, ARGUMENT, "address of the layout" },
     { stamp_open, NOTHING, HAUL_ERROR_STATE, "haul_type_commit" },
     { ship_arena_null, NO_DEVICE, ARGUMENT, "no context" },
     { ship_arena_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },

@@ -9,7 +9,7 @@
 #include "support/types.h"
 #include "support/open.h"
 #include "support/short_forms.h"
-#include "support/types.h"
+#include "haul/experimental.h"
 
 static const struct {
     haul__journey journey;

@@ -9,6 +9,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 /* small enough to cross as one; not; to be patched on the way */
 enum { FEW = 20, MANY = 60000, LARGE = 170000 };
@@ -1199,7 +1200,7 @@ TEST(ship_arena, of_several_all_are_shipped_or_none)
 
 typedef struct family {
     haul_nursery *nursery;
-    haul_stamp stamp;
+    haul_device_layout stamp;
     link *first;
     int refused, wanted;
 } family;
@@ -1242,7 +1243,7 @@ static void family_start(size_t nursery_bytes, int wanted)
     the_family->nursery = haul_arena_new_nursery(the_arena, nursery_bytes);
     CHECK(the_family->nursery != NULL);
     the_family->wanted = wanted;
-    CHECK_STATUS(haul_stamp_of(link_type, &the_family->stamp), HAUL_OK);
+    CHECK_STATUS(haul_device_layout_of(link_type, &the_family->stamp), HAUL_OK);
     CHECK(links_make(the_arena, FEW) != NULL);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
                  HAUL_OK);
@@ -1493,18 +1494,18 @@ TEST(ship_arena, what_the_device_has_made_badly_is_refused_and_nothing_is_writte
 
 TEST(ship_arena, nurseries_and_stamps_check_their_arguments)
 {
-    haul_stamp stamp;
+    haul_device_layout stamp;
     haul_type *large;
     start(FEW, NULL);
     CHECK_PTR(haul_arena_new_nursery(the_arena, 0), NULL);
     CHECK_PTR(haul_arena_new_nursery(the_arena, SIZE_MAX), NULL);
     CHECK_PTR(haul_arena_new_nursery(NULL, 100), NULL);
     CHECK_STATUS(haul_type_bytes(type_context(), "large", 65 * sizeof(void *), &large), HAUL_OK);
-    CHECK_STATUS(haul_stamp_of(large, &stamp), HAUL_ERROR_STATE);
+    CHECK_STATUS(haul_device_layout_of(large, &stamp), HAUL_ERROR_STATE);
     CHECK_STATUS(haul_type_commit(large), HAUL_OK);
-    CHECK_STATUS(haul_stamp_of(large, &stamp), HAUL_ERROR_UNSUPPORTED);
-    CHECK_STATUS(haul_stamp_of(NULL, &stamp), HAUL_ERROR_ARGUMENT);
-    CHECK_STATUS(haul_stamp_of(link_type, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_device_layout_of(large, &stamp), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_device_layout_of(NULL, &stamp), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_device_layout_of(link_type, NULL), HAUL_ERROR_ARGUMENT);
     haul_type_free(&large);
     end();
 }

@@ -9,6 +9,7 @@
 #include "arena_graphs.h"
 #include "support/short_forms.h"
 #include "support/open.h"
+#include "haul/experimental.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 
@@ -401,7 +402,7 @@ TEST(ship_arena_faults, an_allocation_that_fails_is_nothing_to_a_shipment)
 
 typedef struct birth {
     haul_nursery *nursery;
-    haul_stamp stamp;
+    haul_device_layout stamp;
 } birth;
 
 static void bear(void *argument)
@@ -415,7 +416,7 @@ static void bear(void *argument)
 static link *bear_by(haul_shipment *shipment, haul_nursery *nursery)
 {
     birth b = { haul_device_pointer(shipment, nursery), { 0, 0 } };
-    CHECK_STATUS(haul_stamp_of(link_type, &b.stamp), HAUL_OK);
+    CHECK_STATUS(haul_device_layout_of(link_type, &b.stamp), HAUL_OK);
     CHECK_STATUS(haul_host_launch(the.device, bear, &b), HAUL_OK);
     CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_OK);
     return (link *)(void *)nursery->memory;

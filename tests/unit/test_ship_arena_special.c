@@ -10,6 +10,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 static haul_device *the_device;
 static haul_arena *the_arena;
@@ -431,14 +432,14 @@ TEST(ship_arena_special, rows_whose_rules_say_the_same_of_every_object_are_typed
 TEST(ship_arena_special, others_are_refused_at_allocation_with_advice_and_discovered)
 {
     haul_ship_options options;
-    haul_stamp stamp;
+    haul_device_layout stamp;
     leaf *l;
     start(NULL);
     leaves_open(1);
     CHECK_PTR(haul_arena_new(the_arena, leaf_type, 2), NULL);
     CHECK_EQ(haul_arena_error(the_arena)->status, HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(haul_arena_error(the_arena)->text, "haul_from_arena_root");
-    CHECK_STATUS(haul_stamp_of(leaf_type, &stamp), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_device_layout_of(leaf_type, &stamp), HAUL_ERROR_UNSUPPORTED);
     l = leaves_make(haul_arena_bytes(the_arena, 2 * sizeof(leaf), 0));
     memset(&options, 0, sizeof options);
     options.let_counts_change = 1; /* a kind becomes another one */

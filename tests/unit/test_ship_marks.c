@@ -10,6 +10,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 #define LARGE_BYTES ((size_t)9 << 20) /* enough to be patched while they cross */
 /* too many to cross as one, whoever packs, with the bitmap behind them */
@@ -670,7 +671,7 @@ TEST(ship_marks, large_objects_that_lie_far_apart_are_few_pointers)
 typedef struct birth {
     haul_nursery *nursery;
     link *first;
-    haul_stamp stamp;
+    haul_device_layout stamp;
 } birth;
 
 enum { BORN = 500 };
@@ -727,7 +728,7 @@ static void bear_by_one_of_two(size_t between)
     fill_up(between);
     b->nursery = haul_arena_new_nursery(the_arena, (size_t)1 << 18);
     CHECK(b->nursery != NULL);
-    CHECK_STATUS(haul_stamp_of(link_type, &b->stamp), HAUL_OK);
+    CHECK_STATUS(haul_device_layout_of(link_type, &b->stamp), HAUL_OK);
     ship(NULL);
     CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &other),
                  HAUL_OK);

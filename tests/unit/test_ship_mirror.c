@@ -8,6 +8,7 @@
 #include "arena_graphs.h"
 #include "support/open.h"
 #include "support/short_forms.h"
+#include "haul/experimental.h"
 
 enum { FEW = 20, SOME = 60000, LARGE = 170000 }; /* links: a few KB; under and over 8 MB */
 /* pairs: over 8 MB; that would return in parts if they were patched */

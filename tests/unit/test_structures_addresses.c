@@ -7,6 +7,7 @@
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
 #include "support/open.h"
+#include "haul/experimental.h"
 
 /* ---- mst. Each vertex keeps the distances to its neighbours in a table of chains, whose keys are
  * the neighbours' addresses, as integers. To put it in order moves entries from chain to chain:

@@ -4,6 +4,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "structures_b.h"
+#include "haul/experimental.h"
 
 static haul_type *node; /* a parameter: what a container's nodes are */
 

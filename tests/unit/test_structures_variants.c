@@ -6,6 +6,7 @@
 #include "structures_a.h"
 #include "support/open.h"
 #include "support/types.h"
+#include "haul/experimental.h"
 
 typedef void *gpointer;
 

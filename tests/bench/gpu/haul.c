@@ -35,6 +35,7 @@
 
 #include "gpu.h"
 #include "support/short_forms.h"
+#include "haul/experimental.h"
 
 static const haul_device_table *real;
 static haul_device *device, *threaded; /* whose contexts have one thread, and several */
