@@ -100,7 +100,8 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * those that are HAUL_COPYOUT are sent as they lie. A typed arena does not know the directions that
  * other types' fields give to the same bytes, nor those that pointers give to their targets.
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on
- * addresses (experimental.h), or it has fields whose meaning differs from object to object (a `when`,
+ * addresses (experimental.h), or it has fields whose meaning differs from object to object (a
+ * `when`,
  * tag bits, integers, fixed words, HAUL_EXTERNAL, static ranges, distances, tails of typed
  * elements). Allocate such objects by their size, and ship with haul_from_arena_root. Pointers off
  * the grid (packed structs), and objects with fields or a tail that do not travel both ways, are

@@ -106,15 +106,15 @@ HAUL_API void haul_context_free(haul_context **context);
  * next call asks for it again. HAUL_ERROR_ARGUMENT: NULL. HAUL_ERROR_BUSY: a call is under way. */
 HAUL_API haul_status haul_context_trim(haul_context *context);
 
-/* The last failure of any call on this context, its plans and shipments; status HAUL_OK when there
- * was none. The record belongs to the context and is valid until its next call. Never NULL: for a
- * NULL context, a record that says so. Frees leave it as it is. A call that answers HAUL_ERROR_BUSY
- * leaves it alone, too: the call under way may be writing it, so do not read it; haul_status_text
- * says all there is to say. If several threads use a context, the record belongs to the last call,
- * whichever thread made it. */
+/* The last failure of any call on this context or on what was made from it; status HAUL_OK when
+ * there was none. (Arenas have records of their own: haul_arena_error.) The record belongs to the
+ * context and is valid until its next call. Never NULL: for a NULL context, a record that says so.
+ * Frees leave it as it is. A call that answers HAUL_ERROR_BUSY leaves it alone, too: the call under
+ * way may be writing it, so do not read it; haul_status_text says all there is to say. If several
+ * threads use a context, the record belongs to the last call, whichever thread made it. */
 HAUL_API const haul_error *haul_context_error(const haul_context *context);
 
-/* A range of memory that belongs to no graph: a constant table, a sentinel, a singleton. */
+/* How a pointer into a registered range travels. */
 typedef enum haul_static_policy {
     /* The address travels as it is: for copies that stay in this process, and for comparing. */
     HAUL_STATIC_KEEP = 0,
@@ -123,15 +123,16 @@ typedef enum haul_static_policy {
     HAUL_STATIC_COPY = 2
 } haul_static_policy;
 
-/* Registers such a range. Pointers with `.maybe_static` are looked up in the ranges; the address
- * one past a range counts as in it. Of ranges that overlap, the first one counts. A look-up is a
- * linear search. It counts for plans made from then on. HAUL_ERROR_ARGUMENT: NULL, a range that
- * wraps around the address space, or a policy that does not exist. HAUL_ERROR_BUSY,
- * HAUL_ERROR_MEMORY: nothing has changed. */
+/* Registers a range of memory that belongs to no graph: a constant table, a sentinel, a singleton.
+ * Pointers of fields with .maybe_static are looked up in the ranges; the address one past a range
+ * counts as in it. Of ranges that overlap, the first one counts. A look-up is a linear search.
+ * Plans that exist already do not look it up. HAUL_ERROR_ARGUMENT: NULL, a range that wraps around
+ * the address space, or a policy that does not exist. HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY: nothing
+ * has changed. */
 HAUL_API haul_status haul_context_add_static(haul_context *context, const void *address,
                                              size_t bytes, haul_static_policy policy);
 
-/* Registers the value in the copy of a word that is HAUL_EXTERNAL: say, the addresses of a
+/* Registers the value in the copy of a word whose field is HAUL_EXTERNAL: say, the addresses of a
  * host function and of its device function. Words that are not registered stay as they are. Of two
  * registrations of one word, the first one counts. Otherwise as haul_context_add_static. */
 HAUL_API haul_status haul_context_add_translation(haul_context *context, uintptr_t host,

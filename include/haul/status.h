@@ -3,9 +3,10 @@
  * Every function that can fail returns a haul_status and writes its results through its last
  * pointer arguments, on success only; on failure a result pointer is set to NULL (or 0). The
  * library never prints, aborts or exits. A haul_error describes the failure in words, with the path
- * from the root to the culprit, and names arguments that are refused. It belongs to the context,
- * type, device or arena used in the call. Three kinds of failures leave no record: those of a call
- * with a NULL handle, HAUL_ERROR_BUSY, and those of calls that only look something up.
+ * from the root to the culprit, and names arguments that are refused. It belongs to the context of
+ * the call, or to its arena. Four kinds of failures leave no record: those of
+ * haul_context_create, those of a call with a NULL handle, HAUL_ERROR_BUSY, and those of calls that
+ * only look something up.
  */
 #ifndef HAUL_STATUS_H
 #define HAUL_STATUS_H
