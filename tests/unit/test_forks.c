@@ -120,8 +120,11 @@ static int refuses_in_words(const family *f, haul_status status)
 
 static int is_refused(family *f)
 {
+    haul_arena_options pinned;
     haul_shipment *s;
     haul_arena *a;
+    memset(&pinned, 0, sizeof pinned);
+    pinned.pinned = 1;
     if (!refuses_in_words(f, haul_update_device(f->shipment, NULL, NULL)))
         return 1;
     if (!refuses_in_words(f, haul_unmarshal(f->of_mirrored)))
@@ -136,7 +139,7 @@ static int is_refused(family *f)
                           haul_ship_from(f->device, haul_from_arena(f->plain), NULL, NULL, &s)) ||
         s)
         return 6;
-    if (!refuses_in_words(f, test_arena(f->device, NULL, &a)) || a)
+    if (!refuses_in_words(f, test_arena(f->device, &pinned, &a)) || a)
         return 7;
     if (!refuses_in_words(f, haul_shipment_copy(f->shipment, f->device, &s)) || s)
         return 8;
