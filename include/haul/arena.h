@@ -101,8 +101,7 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * other types' fields give to the same bytes, nor those that pointers give to their targets.
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on
  * addresses (experimental.h), or it has fields whose meaning differs from object to object (a
- * `when`,
- * tag bits, integers, fixed words, HAUL_EXTERNAL, static ranges, distances, tails of typed
+ * `when`, tag bits, integers, fixed words, HAUL_EXTERNAL, static ranges, distances, tails of typed
  * elements). Allocate such objects by their size, and ship with haul_from_arena_root. Pointers off
  * the grid (packed structs), and objects with fields or a tail that do not travel both ways, are
  * listed. An entry has 40 bytes, and holds one of them or a series at equal distances. */
