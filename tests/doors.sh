@@ -50,6 +50,16 @@ may_use() { # FILE
         ;;
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;
+    devices/host/maps.c) echo 'open(64)?|read|close|__errno_location' ;;
+    devices/host/reach.c) echo 'mprotect|dl_iterate_phdr|getauxval|pthread_self|__errno_location' ;;
+    devices/host/strict.c)
+        echo 'mmap|mmap64|munmap|mprotect|fork|waitpid|prctl|sigaltstack|sigaction|sigaddset|sigemptyset|sigprocmask'
+        echo '|_exit|atexit|__cxa_atexit|__dso_handle|fflush|setvbuf|__fpurge|stdout|__errno_location'
+        echo '|pthread_mutex_(lock|unlock)|__(a|hwa|m|t)san_init'
+        ;;
+    devices/host/host.c)
+        echo 'munmap|getenv|sysconf|strerror|getpid|__errno_location|pthread_mutex_(init|lock|unlock|destroy)'
+        ;;
     devices/host/*)
         echo '(mmap|mremap)(64)?|munmap|madvise|mprotect|msync|memfd_create|(ftruncate|fallocate|getrlimit)(64)?|close'
         echo '|sysconf|strerror|getpid|__errno_location|pthread_mutex_(init|lock|unlock|destroy)'

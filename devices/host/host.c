@@ -15,7 +15,9 @@
 #include "allocations.h"
 #include "locked.h"
 #include "mirror.h"
+#include "opening.h"
 #include "pages.h"
+#include "strict.h"
 
 #define ALIGNMENT_MIN 16u
 #define STAGE_ALIGNMENT 64u
@@ -37,13 +39,24 @@ static size_t physical_memory(size_t page)
     return (size_t)pages * page;
 }
 
+/* Are launches strict? The environment asks for it where it works. */
+static int is_strict(const haul_host_options *options)
+{
+    const char *wish = getenv("HAUL_HOST_STRICT");
+    if (options && options->strict)
+        return options->strict > 0;
+    return wish && wish[0] && strcmp(wish, "0") != 0 && haul__host_can_be_strict();
+}
+
 static haul_status host_open(const void *settings, const haul_allocator *allocator, void **state)
 {
     const int saved = errno;
+    const haul_host_options *options = settings;
     haul__host *host;
-    (void)settings;
     if (!allocator || !allocator->allocate || !allocator->release)
         return HAUL_ERROR_ARGUMENT;
+    if (options && options->strict > 0 && !haul__host_can_be_strict())
+        return HAUL_ERROR_UNSUPPORTED;
     host = allocator->allocate(allocator->user, sizeof *host, sizeof(uint64_t));
     if (!host)
         return HAUL_ERROR_MEMORY;
@@ -54,6 +67,7 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
     host->page = (size_t)sysconf(_SC_PAGESIZE);
     host->memory_bytes = physical_memory(host->page);
     host->is_file = !haul__host_can_remap(host->page);
+    host->is_strict = is_strict(options);
     host->file = -1;
     pthread_mutex_init(&host->door, NULL);
     errno = saved;
@@ -428,6 +442,7 @@ static const char *host_message(void *state)
 
 static const haul_device_table host_table = {
     .table_bytes = sizeof(haul_device_table),
+    .settings_bytes = sizeof(haul_host_options),
     .name = "host",
     .open = host_open,
     .close = host_close,
@@ -477,36 +492,42 @@ static haul__host *state_of(haul_device *device)
     return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
 }
 
-/* Opens all device memory at its addresses, or closes it again. Memory that is allocated during a
- * launch stays closed to it. */
+/* Memory that is allocated during a launch stays closed to it. */
 static int show(haul__host *host, int open)
 {
-    size_t i;
-    int failed = 0;
+    int shown;
     pthread_mutex_lock(&host->door);
-    for (i = 0; i < host->block_count; i++) {
-        const haul__host_block *b = &host->blocks[i];
-        if (b->window)
-            failed |= !haul__host_turn(host, b, open);
-        else if (b->region && open)
-            failed |= !haul__host_open_slots(host, b->region);
-        else if (mprotect(b->public_map + host->page, b->map_bytes,
-                          open ? PROT_READ | PROT_WRITE : PROT_NONE) != 0)
-            failed = 1;
-    }
+    shown = haul__host_open_memory(host, open);
     pthread_mutex_unlock(&host->door);
-    return !failed;
+    return shown;
 }
 
-/* Answers NULL, or why it failed. */
-static const char *launch(haul__host *host, void (*function)(void *argument), void *argument)
+static haul_status launch(haul__host *host, void (*function)(void *argument), void *argument,
+                          char *text, size_t room)
 {
-    if (!show(host, 1)) {
-        show(host, 0);
-        return "the system refuses access to the device's memory";
+    const int opened = show(host, 1);
+    if (opened)
+        function(argument);
+    if (show(host, 0) && opened)
+        return HAUL_OK;
+    snprintf(text, room, "the system refuses to %s the device's memory",
+             opened ? "close" : "give access to");
+    return HAUL_ERROR_DEVICE;
+}
+
+/* Describes a launch that the kernel has ended by following a pointer in device memory: by the path
+ * of the pointer, if it came with a shipment. */
+static haul_status fail_at(haul_device *device, haul_status status, const haul__host_fault *fault)
+{
+    char text[HAUL_TEXT_BYTES];
+    size_t i;
+    for (i = 0; i < fault->word_count; i++) {
+        haul__host_say(fault, &fault->words[i], text, sizeof text);
+        if (haul_device_fail_at(device, status, text, fault->words[i].at))
+            return status;
     }
-    function(argument);
-    return show(host, 0) ? NULL : "the system refuses to close the device's memory again";
+    haul__host_say(fault, &fault->words[0], text, sizeof text);
+    return haul_device_fail(device, status, text);
 }
 
 static const char no_host[] =
@@ -515,7 +536,9 @@ static const char no_host[] =
 haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument)
 {
     haul__host *host = state_of(device);
-    const char *why_not;
+    haul__host_fault fault;
+    char text[HAUL_TEXT_BYTES];
+    haul_status status;
     int saved = errno;
     if (!host || !function)
         return haul_device_fail(device, HAUL_ERROR_ARGUMENT,
@@ -527,10 +550,17 @@ haul_status haul_host_launch(haul_device *device, void (*function)(void *argumen
             "opens its own");
     if (__atomic_exchange_n(&host->launching, 1, __ATOMIC_ACQUIRE))
         return HAUL_ERROR_BUSY;
-    why_not = launch(host, function, argument);
+    fault.word_count = 0;
+    status = host->is_strict ? haul__host_launch_strictly(host, function, argument,
+                                                          (uintptr_t)__builtin_frame_address(0),
+                                                          &fault, text, sizeof text)
+                             : launch(host, function, argument, text, sizeof text);
+    host->counters.strict_launches += host->is_strict != 0;
     __atomic_store_n(&host->launching, 0, __ATOMIC_RELEASE);
     errno = saved;
-    return why_not ? haul_device_fail(device, HAUL_ERROR_DEVICE, why_not) : HAUL_OK;
+    if (fault.word_count)
+        return fail_at(device, status, &fault);
+    return status == HAUL_OK ? HAUL_OK : haul_device_fail(device, status, text);
 }
 
 haul_status haul_host_get_counters_sized(haul_device *device, haul_host_counters *counters,

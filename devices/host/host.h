@@ -1,6 +1,11 @@
 /* The inside of the host device: the state of an open one.
  *
  *     host.c          the table; copies, relocation, order, launches
+ *     opening.c       access to device memory
+ *     strict.c        strict launches: the child that runs a kernel
+ *     reach.c         what such a kernel can reach
+ *     maps.c          the mappings of this process
+ *     fault.c         what a kernel ran into
  *     notes.c         the message of a failure, counters, growing tables
  *     pages.c         pages that can be mapped twice
  *     allocations.c   its memory, made of them
@@ -57,6 +62,7 @@ typedef struct haul__host {
     long process; /* that opened it */
     haul_allocator allocator;
     size_t page;
+    int is_strict;
     int is_file, file; /* is_file: its pages are those of `file`; -1: not open yet */
     size_t memory_bytes;
     /* by falling address: the system mostly gives lower and lower ones */

@@ -18,6 +18,9 @@
  *   rows that never led anywhere, in any object;
  *   arrays longer than their heap block, or far shorter, if the allocator can tell.
  *
+ * What the audit cannot see, such as a pointer out of the graph, a strict launch on the host device
+ * finds when a kernel follows it (host.h).
+ *
  * Run it once over your own data when a description is new, and again when a struct has changed. It
  * writes only its results.
  *

@@ -34,7 +34,9 @@
  * compile.
  *
  * The list names members that hold pointers, in whatever depth; a member that is forgotten travels
- * as bytes, its pointers with it. haul_audit finds those.
+ * as bytes, its pointers with it, and a kernel that follows one leaves the device's memory.
+ * haul_audit finds pointers that lead into the graph; a strict launch on the host device finds all
+ * that a kernel follows (host.h).
  */
 #ifndef HAUL_DESCRIBE_HPP
 #define HAUL_DESCRIBE_HPP

@@ -283,6 +283,11 @@ static inline haul_status haul_device_open(haul_context *context, const haul_dev
  * context, and answers `status`. */
 HAUL_API void *haul_device_state(const haul_device *device);
 HAUL_API haul_status haul_device_fail(haul_device *device, haul_status status, const char *text);
+/* The same, for a failure that has to do with a word of device memory. 1: a shipment has brought
+ * the word there, and the record's path names its place in the source: "root.next+16". 0: there is
+ * no such place, or a call is under way on the context. */
+HAUL_API int haul_device_fail_at(haul_device *device, haul_status status, const char *text,
+                                 haul_address address);
 
 #ifdef __cplusplus
 }

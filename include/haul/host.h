@@ -1,12 +1,13 @@
 /* The host device: host memory that behaves like a device's.
  *
  * Its memory is pages that are mapped twice. Copies go through a private view. Device addresses
- * belong to a second view, which is inaccessible except while haul_host_launch runs a function. A
- * use of a pointer that was not relocated, or a use of device memory on the host, faults at once,
- * on any machine. Inside a launch relocated pointers are real pointers, and a kernel that runs past
- * the end of an allocation faults. (With more than 8,192 allocations of up to 64 KiB alive, such a
- * kernel first meets an unused page of zeros.) The addresses of a mirrored arena lead to the host's
- * memory and, inside a launch, to the device's, in all threads.
+ * belong to a second view, which is inaccessible except while haul_host_launch runs a function. So
+ * a use of device memory on the host faults at once, on any machine. Inside a launch relocated
+ * pointers are real pointers, and a kernel that runs past the end of an allocation faults. (With
+ * more than 8,192 allocations of up to 64 KiB alive, such a kernel first meets an unused page of
+ * zeros.) A pointer that was not relocated leads to the host's memory, and an ordinary launch
+ * follows it there: a strict launch does not (haul_host_options). The addresses of a mirrored arena
+ * lead to the host's memory and, inside an ordinary launch, to the device's, in all threads.
  *
  * Each allocation takes whole pages. A hundred thousand allocations of up to 64 KiB can be alive;
  * the system's limit of mappings allows some 16,000 larger ones. If the system cannot map pages
@@ -25,15 +26,49 @@
 extern "C" {
 #endif
 
+/* Strict launches, for tests and new descriptions. A pointer that no field describes arrives on the
+ * device as it was, and an ordinary launch follows it without a word. In a strict launch the
+ * function can reach only:
+ *
+ *   the device's memory;
+ *   static data and code, and other memory that this process can only read;
+ *   the calling thread's stack and thread-local storage.
+ *
+ * Anything else ends the launch, not the process: HAUL_ERROR_DEVICE. The record's path names the
+ * pointer that the function followed, and the text says where it leads:
+ *
+ *   root.next+16: this pointer was not relocated: 0x55e0c29602a0 leads to a host heap block of 24
+ *   bytes, and the kernel went to 0x55e0c29602a0. ...
+ *
+ * There is a path if a shipment brought the pointer, and the source is as it was. "+16" is the
+ * offset in an object whose description has no field there.
+ *
+ * The function runs in a child of this process (fork), alone: without the other threads. What it
+ * writes to device memory stays. What it writes to its caller's stack, and to static data of the
+ * program or library that it stands in, comes back when it returns; if the launch ends otherwise,
+ * both are as they were. (Static data of a statically linked program does not come back.) What it
+ * prints to stdout comes out as it prints it, before lines that this process still holds back.
+ *
+ * The function ends the launch if it calls malloc, starts a thread, calls exit, or gets a signal.
+ * It must not wait for another thread, and must not handle SIGSEGV or SIGBUS. Calls on Haul end the
+ * launch, too. If the function loops for ever, so does the launch.
+ *
+ * This process gets a SIGCHLD. A handler of pthread_atfork runs. Strict launches do not work with
+ * AddressSanitizer, MemorySanitizer and ThreadSanitizer. */
 typedef struct haul_host_options {
-    size_t reserved; /* 0 */
+    /* 1: strict launches; HAUL_ERROR_UNSUPPORTED if they do not work. -1: ordinary launches. 0: as
+     * the environment variable HAUL_HOST_STRICT says when the device is opened: strict if it is set
+     * to anything except "" and "0", and if strict launches work (strict_launches counts them). */
+    int strict;
+    int reserved; /* 0 */
 } haul_host_options;
 
 /* The table of the host device, for haul_device_open and for devices that wrap it. Static; any
  * thread. */
 HAUL_API const haul_device_table *haul_host_device(void);
 
-/* Opens a host device in `context`. `options` may be NULL. Errors as of haul_device_open. */
+/* Opens a host device in `context`. `options` may be NULL. HAUL_ERROR_UNSUPPORTED: strict launches
+ * do not work here. Other errors as of haul_device_open. */
 static inline haul_status haul_host_open(haul_context *context, const haul_host_options *options,
                                          haul_device **device)
 {
@@ -43,7 +78,7 @@ static inline haul_status haul_host_open(haul_context *context, const haul_host_
 /* Runs function(argument) with the device's memory accessible, as a kernel launch would, and
  * returns when it is done. Device addresses come from haul_device_pointer. HAUL_ERROR_ARGUMENT: the
  * device is no host device, or `function` is NULL. HAUL_ERROR_DEVICE: the system refused the change
- * of protection. HAUL_ERROR_STATE: the device was opened by another process, before a fork.
+ * of protection; or a strict launch has ended early, see haul_host_options. HAUL_ERROR_STATE: the device was opened by another process, before a fork.
  * HAUL_ERROR_BUSY: another launch is under way on the device, in another thread or around this one.
  * Other threads may call on the device meanwhile: memory that they allocate is accessible from the
  * next launch on, and the function must not use memory that they free. */
@@ -57,6 +92,7 @@ typedef struct haul_host_counters {
     uint64_t copies_across, bytes_across; /* from other devices */
     uint64_t pulls, pushes;               /* from locked host memory, and to it */
     uint64_t bytes_locked;                /* host memory that is locked now */
+    uint64_t strict_launches;
 } haul_host_counters;
 
 /* Fills *counters. No other thread may be in a call on the device. HAUL_ERROR_ARGUMENT: the device

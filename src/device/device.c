@@ -189,8 +189,41 @@ void *haul_device_state(const haul_device *device)
     return haul__device_is_valid(device) ? device->state : NULL;
 }
 
+void haul__device_add(haul_device *device, haul__resident *resident)
+{
+    resident->previous = NULL;
+    resident->next = device->residents;
+    if (resident->next)
+        resident->next->previous = resident;
+    device->residents = resident;
+}
+
+void haul__device_remove(haul_device *device, haul__resident *resident)
+{
+    if (resident->previous)
+        resident->previous->next = resident->next;
+    else
+        device->residents = resident->next;
+    if (resident->next)
+        resident->next->previous = resident->previous;
+}
+
 haul_status haul_device_fail(haul_device *device, haul_status status, const char *text)
 {
     return haul__device_is_valid(device) ? haul__context_refuse(device->context, status, text)
                                          : status;
+}
+
+int haul_device_fail_at(haul_device *device, haul_status status, const char *text,
+                        haul_address address)
+{
+    haul__resident *at;
+    int found = 0;
+    if (!haul__device_is_valid(device) || haul__context_enter(device->context) != HAUL_OK)
+        return 0;
+    haul__fail(&device->context->error, status, "%s", text);
+    for (at = device->residents; at && !found; at = at->next)
+        found = at->explain(at, address);
+    haul__context_leave(device->context);
+    return found;
 }

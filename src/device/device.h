@@ -8,6 +8,15 @@
 #include "device/ring.h"
 #include "haul/device.h"
 
+/* What lies in device memory for a shipment, in the list of its device. */
+typedef struct haul__resident haul__resident;
+struct haul__resident {
+    haul__resident *next, *previous;
+    /* Sets the record's path to the place that came to a device address. 0: nothing of it lies
+     * there, or the place has no path. */
+    int (*explain)(haul__resident *resident, haul_address address);
+};
+
 struct haul_device {
     uint32_t magic;
     int holders;             /* atomic: the caller's, and one for each shipment */
@@ -31,6 +40,7 @@ struct haul_device {
     uint64_t timeout_failures; /* `failures`, when the first wait of this call timed out */
     struct haul__deferred *deferred;
     size_t deferred_count, deferred_capacity;
+    haul__resident *residents;
 };
 
 int haul__device_is_valid(const haul_device *device);
@@ -38,6 +48,9 @@ void haul__device_hold(haul_device *device);
 void haul__device_drop(haul_device *device);
 /* Enters the device's context and releases deferred memory whose fence has been reached. */
 haul_status haul__device_enter(haul_device *device);
+
+void haul__device_add(haul_device *device, haul__resident *resident);
+void haul__device_remove(haul_device *device, haul__resident *resident);
 
 /* fork.c. Was it opened by this process, and not by the parent before a fork? */
 int haul__device_is_here(const haul_device *device);

@@ -267,3 +267,9 @@ haul_status haul_plan_address(const haul_plan *plan, size_t offset, void **addre
     *address = (void *)haul__address_of(plan, offset);
     return *address ? HAUL_OK : HAUL_ERROR_ARGUMENT;
 }
+
+int haul__plan_path(const haul_plan *plan, uintptr_t address, char *path)
+{
+    return haul__path_of_byte(plan->context, plan->roots, plan->root_count, &plan->found.map,
+                              address, path);
+}

@@ -1,4 +1,7 @@
 /* A shipment's handle: made without a range, completed once its graph is on the device. */
+#include <stdio.h>
+
+#include "pack/plan.h"
 #include "ship/shipment.h"
 
 #define MAGIC 0x48537631u
@@ -23,6 +26,23 @@ void haul__shipment_discard(haul_device *device, haul_shipment *shipment)
     haul__release(&device->context->allocator, shipment, sizeof *shipment);
 }
 
+/* The path of the place that a byte of the range comes from. */
+static int explain(haul__resident *resident, haul_address address)
+{
+    haul_shipment *shipment = (haul_shipment *)resident;
+    const uint64_t offset = address - shipment->range.address;
+    char *path = shipment->device->context->error.path;
+    void *host;
+    if (address < shipment->range.address || offset >= shipment->range.arena_bytes)
+        return 0;
+    if (haul__is_arena(shipment)) {
+        snprintf(path, HAUL_PATH_BYTES, "arena+%llu", (unsigned long long)offset);
+        return 1;
+    }
+    return haul_plan_address(shipment->plan, (size_t)offset, &host) == HAUL_OK &&
+           haul__plan_path(shipment->plan, (uintptr_t)host, path);
+}
+
 void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan)
 {
     haul__device_hold(device);
@@ -30,4 +50,6 @@ void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_
     shipment->plan = plan;
     shipment->marks_are_there = haul__is_patched(&shipment->range);
     shipment->magic = MAGIC;
+    shipment->resident.explain = explain;
+    haul__device_add(device, &shipment->resident);
 }

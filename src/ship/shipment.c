@@ -132,6 +132,7 @@ static haul__freed *finish(void *object)
     haul_shipment *last = object;
     haul_device *device = last->device;
     haul_arena *arena = last->contents.arena;
+    haul__device_remove(device, &last->resident);
     haul__device_settle(device);
     haul__select(device, NULL);
     haul__shipment_abandon(last);

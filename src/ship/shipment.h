@@ -30,6 +30,7 @@ typedef struct haul__timeout {
 typedef struct haul__return haul__return;
 
 struct haul_shipment {
+    haul__resident resident; /* first: see handle.c */
     uint32_t magic;
     haul__freed freed;
     haul_device *device; /* held */

@@ -8,6 +8,7 @@
 #include "walk/checked.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/paths.h"
 #include "walk/ruled_field.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
@@ -166,4 +167,26 @@ void haul__explain(haul_context *context, const haul_root *roots, size_t count,
     close_discovery(&d);
     memcpy(first.path, context->error.path, sizeof first.path);
     context->error = first;
+}
+
+int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
+                       const haul__map *within, uintptr_t address, char *path)
+{
+    const haul_error before = context->error;
+    char found_path[HAUL_PATH_BYTES];
+    haul__found found;
+    haul__discovery d;
+    int has_path = 0;
+    open_discovery(&d, context, roots, count, &found);
+    d.recording = 1;
+    d.within = within;
+    if (run(&d) == HAUL_OK) {
+        has_path = haul__name_byte(&d, address, found_path);
+        haul__found_drop(context, &found);
+    }
+    close_discovery(&d);
+    context->error = before;
+    if (has_path)
+        haul__set_path(path, found_path);
+    return has_path;
 }

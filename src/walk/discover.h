@@ -35,6 +35,12 @@ typedef struct haul__sought {
 void haul__explain(haul_context *context, const haul_root *roots, size_t count,
                    const haul__map *within, const haul__sought *sought);
 
+/* Writes the path of a byte that the roots reach: "root.next+16"; `path` has HAUL_PATH_BYTES. Reads
+ * what haul__explain reads, and leaves the record alone. 0: they reach no such byte, or the graph
+ * has changed. */
+int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t count,
+                       const haul__map *within, uintptr_t address, char *path);
+
 /* A recording run that is left open, so that its entries can be read, in the order they were found.
  * After HAUL_OK the caller closes it and drops `found`; else there is nothing to close. */
 struct haul__discovery;

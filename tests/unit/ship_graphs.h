@@ -274,36 +274,51 @@ static inline haul_host_counters counters_of(haul_device *device)
     return counters;
 }
 
+enum { BOUNCED = 65536 };
+
+/* A kernel can reach static data also in a strict launch. */
 typedef struct copying {
-    void *to;
-    const void *from;
-    size_t bytes;
+    unsigned char bytes[BOUNCED];
+    void *there;
+    size_t count;
 } copying;
+
+static inline void copy_from_there(void *argument)
+{
+    copying *c = argument;
+    memcpy(c->bytes, c->there, c->count);
+}
 
 static inline void copy_there(void *argument)
 {
     copying *c = argument;
-    memcpy(c->to, c->from, c->bytes);
+    memcpy(c->there, c->bytes, c->count);
 }
 
 /* Bytes out of device memory, past the library. */
 static inline void device_read(haul_device *device, void *to, haul_address from, size_t bytes)
 {
-    copying c;
-    c.to = to;
-    c.from = (const void *)(uintptr_t)from;
-    c.bytes = bytes;
-    CHECK_STATUS(haul_host_launch(device, copy_there, &c), HAUL_OK);
+    static copying c;
+    size_t at;
+    for (at = 0; at < bytes; at += c.count) {
+        c.there = (void *)(uintptr_t)(from + at);
+        c.count = bytes - at < BOUNCED ? bytes - at : BOUNCED;
+        CHECK_STATUS(haul_host_launch(device, copy_from_there, &c), HAUL_OK);
+        memcpy((unsigned char *)to + at, c.bytes, c.count);
+    }
 }
 
 static inline void device_write(haul_device *device, haul_address to, const void *from,
                                 size_t bytes)
 {
-    copying c;
-    c.to = (void *)(uintptr_t)to;
-    c.from = from;
-    c.bytes = bytes;
-    CHECK_STATUS(haul_host_launch(device, copy_there, &c), HAUL_OK);
+    static copying c;
+    size_t at;
+    for (at = 0; at < bytes; at += c.count) {
+        c.there = (void *)(uintptr_t)(to + at);
+        c.count = bytes - at < BOUNCED ? bytes - at : BOUNCED;
+        memcpy(c.bytes, (const unsigned char *)from + at, c.count);
+        CHECK_STATUS(haul_host_launch(device, copy_there, &c), HAUL_OK);
+    }
 }
 
 #endif

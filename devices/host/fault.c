@@ -1,0 +1,214 @@
+/* What a kernel ran into. The child of a strict launch looks while it handles the fault: nothing
+ * changes meanwhile, and if a look fails, only the child ends.
+ *
+ * A pointer that was forgotten stands in device memory as the host wrote it. So all words of device
+ * memory are searched for those that lead to the fault's address: into the same block of the heap,
+ * or close before it.
+ */
+#define _GNU_SOURCE
+#include <stdio.h>
+#include <string.h>
+
+#include "allocations.h"
+#include "fault.h"
+
+#define NEAR_BYTES 4096u
+#define NULL_BYTES 65536u
+
+/* ---- Blocks of glibc's heap.
+ *
+ *     | size before | size and flags | the block's bytes ... | next one's flags tell if it is used
+ */
+
+typedef struct chunk {
+    size_t size_before, size;
+} chunk;
+
+enum { CHUNK_IN_USE_BEFORE = 1, CHUNK_MAPPED = 2, CHUNK_FLAGS = 7 };
+
+static chunk chunk_at(uintptr_t at)
+{
+    chunk c;
+    memcpy(&c, (const void *)at, sizeof c);
+    return c;
+}
+
+/* The bytes of the heap block that begins at `block`; 0: it looks like none. All that is read lies
+ * in the mapping. */
+static size_t heap_block(const haul__host_map *map, uintptr_t block)
+{
+    const size_t head = sizeof(chunk), word = sizeof(size_t);
+    uintptr_t begin = block - head;
+    size_t bytes;
+    chunk here, next;
+    if (block % head != 0 || block < map->begin + head || block >= map->end)
+        return 0;
+    here = chunk_at(begin);
+    bytes = here.size & ~(size_t)CHUNK_FLAGS;
+    if (bytes < 2 * head || bytes % head != 0 || bytes > map->end - begin)
+        return 0;
+    if (here.size & CHUNK_MAPPED)
+        return bytes - head;
+    if (map->end - begin - bytes < head)
+        return 0;
+    next = chunk_at(begin + bytes);
+    return next.size & CHUNK_IN_USE_BEFORE ? bytes - word : 0;
+}
+
+/* ---- Words of device memory. */
+
+static void add_word(haul__host_fault *fault, const haul__host_word *word)
+{
+    size_t i = fault->word_count;
+    if (i == HAUL__HOST_WORDS)
+        i--;
+    else
+        fault->word_count++;
+    for (; i > 0 && fault->words[i - 1].value < word->value; i--)
+        fault->words[i] = fault->words[i - 1];
+    fault->words[i] = *word;
+}
+
+static void consider(haul__host_fault *fault, const haul__host_word *word)
+{
+    const haul__host_map *map = &fault->map;
+    const uintptr_t tags = sizeof(uintptr_t) - 1, value = word->value & ~tags;
+    const uintptr_t behind = fault->address - value;
+    size_t block;
+    if (value > fault->address || (map->begin < map->end && value < map->begin))
+        return;
+    if (fault->word_count == HAUL__HOST_WORDS &&
+        fault->words[HAUL__HOST_WORDS - 1].value >= word->value)
+        return;
+    block = fault->place == HAUL__AT_HOST ? heap_block(map, value) : 0;
+    if (behind < (block ? block : NEAR_BYTES))
+        add_word(fault, word);
+}
+
+static void search(haul__host_fault *fault, haul_address allocation, uint64_t bytes)
+{
+    const size_t size = sizeof(uintptr_t);
+    haul__host_word word;
+    word.allocation = allocation;
+    word.bytes = bytes;
+    for (word.at = (allocation + size - 1) & ~(haul_address)(size - 1);
+         word.at + size <= allocation + bytes; word.at += size) {
+        memcpy(&word.value, (const void *)(uintptr_t)word.at, size);
+        if (word.value)
+            consider(fault, &word);
+    }
+}
+
+static void search_slots(haul__host_fault *fault, const haul__host_region *region)
+{
+    unsigned i;
+    for (i = 0; i < region->count; i++)
+        if (region->slots[i].bytes)
+            search(fault,
+                   (haul_address)(uintptr_t)(region->public_at + i * region->stride +
+                                             region->slots[i].slack),
+                   region->slots[i].bytes);
+}
+
+static void search_all(const haul__host *host, haul__host_fault *fault)
+{
+    size_t i;
+    for (i = 0; i < host->block_count; i++)
+        if (host->blocks[i].region)
+            search_slots(fault, host->blocks[i].region);
+        else
+            search(fault, haul__host_address(host, &host->blocks[i]), host->blocks[i].bytes);
+}
+
+/* ---- The place. */
+
+/* Is it a guard page, or memory beside an allocation? */
+static int is_beside_device(const haul__host *host, haul__host_fault *fault)
+{
+    const haul__host_block *b = haul__host_find(host, (haul_address)fault->address);
+    const haul__host_region *region = b ? b->region : NULL;
+    if (!b)
+        return 0;
+    fault->allocation.allocation = haul__host_address(host, b);
+    fault->allocation.bytes = b->bytes;
+    if (region) { /* the slot before the address, whose guard page it is */
+        const size_t at = fault->address - (uintptr_t)region->public_at;
+        const size_t i = at / region->stride < region->count ? at / region->stride : 0;
+        fault->allocation.allocation =
+            (haul_address)(uintptr_t)(region->public_at + i * region->stride +
+                                      region->slots[i].slack);
+        fault->allocation.bytes = region->slots[i].bytes;
+    }
+    return 1;
+}
+
+void haul__host_look(const haul__host *host, haul__host_maps *maps, int is_host,
+                     haul__host_fault *fault)
+{
+    const uintptr_t address = fault->address;
+    if (!haul__host_map_at(maps, address, &fault->map))
+        memset(&fault->map, 0, sizeof fault->map);
+    if (is_host)
+        fault->place = HAUL__AT_HOST;
+    else if (address == 0 && fault->place == HAUL__AT_UNKNOWN)
+        return;
+    else if (address < NULL_BYTES)
+        fault->place = HAUL__AT_NULL;
+    else if (is_beside_device(host, fault))
+        fault->place = HAUL__AT_DEVICE;
+    else
+        fault->place = fault->map.is_readable ? HAUL__AT_READ_ONLY : HAUL__AT_NOTHING;
+    if (fault->place == HAUL__AT_HOST || fault->place == HAUL__AT_NOTHING)
+        search_all(host, fault);
+    if (fault->place == HAUL__AT_HOST && fault->word_count > 0) {
+        fault->block = fault->words[0].value;
+        fault->block_bytes = heap_block(&fault->map, fault->block);
+    }
+}
+
+/* ---- In words. */
+
+static void say_place(const haul__host_fault *fault, char *text, size_t room)
+{
+    const char *name = fault->map.name;
+    if (fault->place == HAUL__AT_NOTHING)
+        snprintf(text, room, "no memory");
+    else if (fault->block_bytes)
+        snprintf(text, room, "a host heap block of %zu bytes", fault->block_bytes);
+    else
+        snprintf(text, room, "host memory%s%s%s", name[0] ? " (" : "", name, name[0] ? ")" : "");
+}
+
+void haul__host_say(const haul__host_fault *fault, const haul__host_word *word, char *text,
+                    size_t room)
+{
+    const unsigned long long address = fault->address;
+    char place[128];
+    say_place(fault, place, sizeof place);
+    if (word)
+        snprintf(text, room,
+                 "this pointer was not relocated: 0x%llx leads to %s, and the kernel went to "
+                 "0x%llx. It is at device address 0x%llx, %llu bytes into an allocation of %llu",
+                 (unsigned long long)word->value, place, address, (unsigned long long)word->at,
+                 (unsigned long long)(word->at - word->allocation),
+                 (unsigned long long)word->bytes);
+    else if (fault->place == HAUL__AT_UNKNOWN)
+        snprintf(text, room, "the kernel went to an address that no memory has");
+    else if (fault->place == HAUL__AT_NULL)
+        snprintf(text, room, "the kernel followed a null pointer, to 0x%llx", address);
+    else if (fault->place == HAUL__AT_READ_ONLY)
+        snprintf(text, room, "the kernel wrote to 0x%llx, which is read-only: %s", address,
+                 fault->map.name);
+    else if (fault->place == HAUL__AT_DEVICE)
+        snprintf(text, room,
+                 "the kernel went to 0x%llx, outside of its device memory: %llu bytes behind the "
+                 "beginning of an allocation of %llu",
+                 address,
+                 (unsigned long long)((haul_address)address - fault->allocation.allocation),
+                 (unsigned long long)fault->allocation.bytes);
+    else
+        snprintf(text, room,
+                 "the kernel went to 0x%llx, to %s. No word of device memory leads there: it "
+                 "may come from the launch's argument, or be malloc's own",
+                 address, place);
+}

@@ -1,0 +1,106 @@
+/* The mappings of this process: /proc/self/maps, whose lines are
+ *
+ *     7f0e12c00000-7f0e12c21000 rw-p 00000000 00:00 0      [name]
+ */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "maps.h"
+
+int haul__host_open_maps(haul__host_maps *maps)
+{
+    maps->file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    maps->bytes = maps->at = 0;
+    return maps->file >= 0;
+}
+
+/* Moves the rest to the front and reads on. 0: there is no more. */
+static int fill(haul__host_maps *maps)
+{
+    ssize_t got;
+    memmove(maps->text, maps->text + maps->at, maps->bytes - maps->at);
+    maps->bytes -= maps->at;
+    maps->at = 0;
+    do
+        got = read(maps->file, maps->text + maps->bytes, sizeof maps->text - maps->bytes);
+    while (got < 0 && errno == EINTR);
+    maps->bytes += got > 0 ? (size_t)got : 0;
+    return got > 0;
+}
+
+/* The next line, without its end; NULL: there is none. */
+static char *next_line(haul__host_maps *maps)
+{
+    char *end = NULL, *line;
+    while (maps->at == maps->bytes ||
+           !(end = memchr(maps->text + maps->at, '\n', maps->bytes - maps->at)))
+        if (maps->bytes - maps->at == sizeof maps->text || !fill(maps))
+            return NULL;
+    *end = '\0';
+    line = maps->text + maps->at;
+    maps->at = (size_t)(end - maps->text) + 1;
+    return line;
+}
+
+static uintptr_t number(char **at)
+{
+    uintptr_t value = 0;
+    for (;; ++*at) {
+        const char c = **at;
+        if (c >= '0' && c <= '9')
+            value = value * 16 + (uintptr_t)(c - '0');
+        else if (c >= 'a' && c <= 'f')
+            value = value * 16 + (uintptr_t)(c - 'a' + 10);
+        else
+            return value;
+    }
+}
+
+static char *skip_words(char *at, unsigned count)
+{
+    while (count-- > 0) {
+        while (*at && *at != ' ')
+            at++;
+        while (*at == ' ')
+            at++;
+    }
+    return at;
+}
+
+int haul__host_next_map(haul__host_maps *maps, haul__host_map *map)
+{
+    char *at = next_line(maps);
+    size_t length;
+    if (!at) {
+        close(maps->file);
+        return 0;
+    }
+    map->begin = number(&at);
+    at += *at == '-';
+    map->end = number(&at);
+    at += *at == ' ';
+    map->is_readable = at[0] == 'r';
+    map->is_writable = at[0] && at[1] == 'w';
+    at = skip_words(at, 4);
+    length = strlen(at);
+    if (length >= sizeof map->name)
+        length = sizeof map->name - 1;
+    memcpy(map->name, at, length);
+    map->name[length] = '\0';
+    return 1;
+}
+
+int haul__host_map_at(haul__host_maps *maps, uintptr_t address, haul__host_map *map)
+{
+    int found = 0;
+    if (!haul__host_open_maps(maps))
+        return 0;
+    while (!found && haul__host_next_map(maps, map))
+        found = address >= map->begin && address < map->end;
+    if (found)
+        close(maps->file);
+    return found;
+}
