@@ -230,10 +230,11 @@ TEST(strict, a_forgotten_pointer_of_an_arena_is_named_by_its_offset)
         return;
     CHECK_STATUS(haul_arena_create(s.context, NULL, &arena), HAUL_OK);
     CHECK((n = haul_arena_bytes(arena, sizeof(node), 0)) != NULL);
-    n->name = s.nodes[0].name;
+    CHECK((n->name = malloc(40)) != NULL);
     CHECK_STATUS(haul_ship_from(s.device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
     CHECK_HAS(refused(&s, measure_last_name, haul_device_pointer(shipment, n)), "not relocated");
     CHECK_HAS(haul_context_error(s.context)->path, "arena+");
+    free(n->name);
     haul_shipment_free(&shipment);
     haul_arena_free(&arena);
     CHECK_HAS(refused(&s, measure_last_name, s.there), "not relocated");
