@@ -78,10 +78,11 @@ static inline haul_status haul_host_open(haul_context *context, const haul_host_
 /* Runs function(argument) with the device's memory accessible, as a kernel launch would, and
  * returns when it is done. Device addresses come from haul_device_pointer. HAUL_ERROR_ARGUMENT: the
  * device is no host device, or `function` is NULL. HAUL_ERROR_DEVICE: the system refused the change
- * of protection; or a strict launch has ended early, see haul_host_options. HAUL_ERROR_STATE: the device was opened by another process, before a fork.
- * HAUL_ERROR_BUSY: another launch is under way on the device, in another thread or around this one.
- * Other threads may call on the device meanwhile: memory that they allocate is accessible from the
- * next launch on, and the function must not use memory that they free. */
+ * of protection, or a strict launch has ended early (haul_host_options). HAUL_ERROR_STATE: the
+ * device was opened by another process, before a fork. HAUL_ERROR_BUSY: another launch is under way
+ * on the device, in another thread or around this one. Other threads may call on the device
+ * meanwhile: memory that they allocate is accessible from the next launch on, and the function must
+ * not use memory that they free. */
 HAUL_API haul_status haul_host_launch(haul_device *device, void (*function)(void *argument),
                                       void *argument);
 

@@ -451,9 +451,9 @@ static haul_status bring_back_later(haul_shipment *shipment, const haul_async *a
 
 /* ---- All. */
 
-/* Does the arena return in one buffer? An arena up to device->whole_bytes must arrive whole before
- * any of it is written; so it does if the device's pieces are so small that the ring cannot hold all
- * of them. */
+/* Does the arena return in one buffer? An arena up to device->whole_bytes must: all of it arrives
+ * before any of it is written. An arena also does if the device's pieces are so small that the ring
+ * cannot hold all of them. */
 static int fits_or_must(haul_shipment *shipment)
 {
     const size_t bytes = shipment->range.arena_bytes;

@@ -288,8 +288,8 @@ TEST(structures, HDR_a_header_that_is_looked_for_at_the_wrong_place_is_refused)
     haul_type *type;
     yard_open(1 << 20, 24);
     type = mpfr_open(&limbs_type, &nowhere_row);
-    yard_refuse(numbers_make(), type, NUMBERS, HAUL_ERROR_GRAPH, "root[0]._mpfr_d.limb",
-                "count -1 in the field at offset 0");
+    yard_refuse(numbers_make(), type, NUMBERS, HAUL_ERROR_LIMIT, "root[0]._mpfr_d.limb",
+                "its count is above 2^63");
     haul_type_free(&type);
     haul_type_free(&limbs_type);
     type = mpfr_open(&limbs_type, &half_row);
