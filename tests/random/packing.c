@@ -136,8 +136,8 @@ int trial_pack(trial *t)
     return check_statistics(t);
 }
 
-/* haul_plan_relocate leaves some pointers to the plan: those without a bit, because they lie off the
- * grid or have tags or biases. */
+/* haul_plan_relocate leaves some pointers to the plan: those without a bit, because they lie off
+ * the grid or have tags or biases. */
 static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap,
                                   uintptr_t by)
 {

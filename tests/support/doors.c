@@ -1086,7 +1086,8 @@ const haul_device_table *fault_device(const haul_device_table *inner)
 
 haul_status fault_open(fault_plan *plan, const test_device *options, haul_device **device)
 {
-    fault_device_settings settings = { plan, haul_host_device(), NULL };
+    static const haul_host_options ordinary = { -1, 0 }; /* faults need thousands of launches */
+    fault_device_settings settings = { plan, haul_host_device(), &ordinary };
     haul_allocator allocator = fault_allocator(plan);
     test_device behind;
     haul_status status;

@@ -415,7 +415,7 @@ TEST(ship_faults, a_launch_that_the_device_refuses_is_told_and_nothing_stays_the
     CHECK_EQ(counters.copies_from, 0);
 }
 
-static haul_status refuse_copy(void *state, haul_address to, const void *from, uint64_t bytes)
+static haul_status refuse_copy(void *state, haul_address to, const void *from, size_t bytes)
 {
     (void)state;
     (void)to;

@@ -133,14 +133,16 @@ static void direct_rehash(GHashTable *t)
 static void rehash_there(void *argument)
 {
     const haul_rebuild *what = argument;
+    const haul_address *all = (const haul_address *)(uintptr_t)what->list;
     size_t i;
     for (i = 0; i < what->count; i++)
-        direct_rehash((GHashTable *)(uintptr_t)what->objects[i]);
+        direct_rehash((GHashTable *)(uintptr_t)all[i]);
 }
 
 static haul_status rehash(const haul_rebuild *what)
 {
-    return haul_host_launch(what->device, rehash_there, (void *)(uintptr_t)what);
+    haul_rebuild copy = *what;
+    return haul_host_launch(what->device, rehash_there, &copy);
 }
 
 HAUL_FUNCTION(keys_are_big, GHashTable, (self->have_big_keys) != 0)

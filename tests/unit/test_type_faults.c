@@ -636,7 +636,7 @@ static void fill_shape(random_source *random, haul_count *shape)
 {
     unsigned i;
     memset(shape, 0, sizeof *shape);
-    shape->kind = (haul_count_kind)random_below(random, 6);
+    shape->kind = (int)random_below(random, 6);
     shape->fields = (unsigned)random_below(random, 5);
     for (i = 0; i < 3; i++) {
         shape->field[i].offset = odd_number(random);
@@ -651,7 +651,7 @@ static void fill_row(random_source *random, haul_field *row, haul_type **types, 
 {
     memset(row, 0, sizeof *row);
     row->name = "row";
-    row->kind = (haul_field_kind)random_below(random, 6);
+    row->kind = (int)random_below(random, 6);
     row->offset = odd_number(random);
     row->bytes = odd_number(random);
     row->element_bytes = odd_number(random);
