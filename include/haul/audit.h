@@ -43,7 +43,7 @@ extern "C" {
 typedef enum haul_audit_kind {
     /* A word of data, on the grid of pointers and whole within one object, whose value is the
      * address of a described byte or one past a described range. Usually a forgotten row; sometimes
-     * an integer that looks like an address (often, if pointers have 4 bytes). Words of HAUL_OPAQUE
+     * an integer that looks like an address (often, if pointers have 4 bytes). Words of HAUL_RAW
      * and HAUL_SKIP fields are not reported. */
     HAUL_AUDIT_HIDDEN_POINTER = 1,
     /* A row whose pointer led to nothing in every object: it was NULL or had no elements. If the
