@@ -152,7 +152,9 @@ static int push_word(unsigned char *arena, const haul_segment *segment, uint32_t
     unsigned char *to = (unsigned char *)(uintptr_t)segment->from;
     const unsigned char *from = arena + segment->to;
     uint32_t byte;
-    if (attachment || memcmp(to + at, from + at, word_bytes) == 0)
+    if (attachment)
+        return 0;
+    if (segment->mask == UINT16_MAX && memcmp(to + at, from + at, word_bytes) == 0)
         return 0;
     for (byte = at; byte < at + word_bytes; byte++)
         if ((segment->mask == UINT16_MAX || segment->mask >> byte & 1) && to[byte] != from[byte])
