@@ -343,6 +343,7 @@ TEST(audit, a_word_that_leads_into_an_embedded_array_or_a_tail_has_the_path_of_i
                                                         .target = &seat_type) };
     haul_type *type;
     hall *h;
+    char second[32], hidden[32];
     audit_start();
     seat_type = TYPE_OPEN(seat, seat_fields);
     type = TYPE_OPEN(hall, hall_fields);
@@ -357,7 +358,9 @@ TEST(audit, a_word_that_leads_into_an_embedded_array_or_a_tail_has_the_path_of_i
     audit_one(h, type, 1);
     CHECK_EQ(audit.count, 2);
     check_found(0, HAUL_AUDIT_HIDDEN_POINTER, "root", "root.names[150]");
-    check_found(1, HAUL_AUDIT_HIDDEN_POINTER, "root+8", "root.seats[4]+8");
+    snprintf(second, sizeof second, "root+%zu", sizeof(void *));
+    snprintf(hidden, sizeof hidden, "root.seats[4]+%zu", offsetof(seat, hidden));
+    check_found(1, HAUL_AUDIT_HIDDEN_POINTER, second, hidden);
     haul_type_free(&type);
     haul_type_free(&seat_type);
     lab_end();
