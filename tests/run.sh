@@ -316,12 +316,13 @@ program() {
     start "$(basename "$file") $*" "$file" "$@"
 }
 
-# The unit tests, in parts, so that no processor waits long for the last one. Their launches on the
-# host device are strict, where that works (haul/host.h).
+# The unit tests, in parts, so that no processor waits long for the last one. In the release build
+# their launches on the host device are strict (haul/host.h); elsewhere that takes too long.
 unit() { # FOLDER
     local part parts=$((2 * jobs))
+    [ "$1" != release ] || local -x HAUL_HOST_STRICT=1
     for ((part = 1; part <= parts; part++)); do
-        HAUL_HOST_STRICT=1 program "$1" haul_unit_plain --part "$part/$parts"
+        program "$1" haul_unit_plain --part "$part/$parts"
     done
 }
 
