@@ -387,7 +387,7 @@ static void change_forms(void *copy)
 TEST(describe, every_form_travels)
 {
     char bytes[4] = "abc", a[] = "a", b[] = "b", in[] = "in", *names[3];
-    double x = 1, rows[2][2] = { { 1, 2 }, { 3, 4 } }, *row[2], ones[2] = { 1, 1 }, pair[3];
+    double x = 1, rows[2][2] = { { 1, 2 }, { 3, 4 } }, *row[2], ones[2] = { 1, 1 }, pair[3] = { 0 };
     mesh m = { 1, 1, NULL, NULL, NULL }, *meshes[2];
     struct {
         forms f;
