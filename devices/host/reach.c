@@ -50,6 +50,7 @@ static int holds(const struct dl_phdr_info *object, uintptr_t address)
     return 0;
 }
 
+#ifdef __GLIBC__ /* elsewhere the linker is the C library itself */
 static void note_linker(haul__host_reach *reach, const struct dl_phdr_info *object)
 {
     size_t i;
@@ -59,6 +60,7 @@ static void note_linker(haul__host_reach *reach, const struct dl_phdr_info *obje
             reach->linker.end = reach->linker.begin + object->dlpi_phdr[i].p_memsz;
         }
 }
+#endif
 
 static int note_object(struct dl_phdr_info *object, size_t bytes, void *user)
 {
@@ -81,7 +83,7 @@ static int note_object(struct dl_phdr_info *object, size_t bytes, void *user)
             add(reach->segments, &reach->segment_count, begin, begin + part->p_memsz);
     }
     reach->data_objects += has_data != 0;
-#ifdef __GLIBC__ /* elsewhere it is the C library itself */
+#ifdef __GLIBC__
     if (object->dlpi_addr && object->dlpi_addr == getauxval(AT_BASE))
         note_linker(reach, object);
 #endif
