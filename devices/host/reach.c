@@ -1,4 +1,4 @@
-/* What the kernel of a strict launch can reach.
+/* The memory that the kernel of a strict launch can reach.
  *
  * The child of a strict launch closes all writable mappings except: the device's memory; static
  * data of the program and its libraries, as the dynamic linker tells; the thread's own storage; its

@@ -1,4 +1,4 @@
-/* What the kernel of a strict launch can reach, and what is closed to it. */
+/* The memory that the kernel of a strict launch can reach. All other memory is closed to it. */
 #ifndef HAUL_HOST_REACH_H
 #define HAUL_HOST_REACH_H
 
@@ -30,8 +30,8 @@ typedef struct haul__host_reach {
 void haul__host_keep(haul__host_reach *reach, uintptr_t begin, size_t bytes);
 /* Finds static data and thread-local storage, before the fork. */
 void haul__host_keep_objects(haul__host_reach *reach);
-/* In the child: finds what is to be closed, and the mapped parts of the static data and the stack.
- * NULL, or why it cannot. */
+/* In the child: finds the mappings to close, and the mapped parts of the static data and the stack.
+ * Answers NULL, or the reason of a failure. */
 const char *haul__host_find_closed(haul__host_reach *reach);
 /* 0: the system refuses. */
 int haul__host_protect(const haul__host_extent *extents, size_t count, int protection);

@@ -172,7 +172,7 @@ static uintptr_t instruction(const ucontext_t *at)
 #endif
 }
 
-/* Opens the page to the dynamic linker. 0: it is not the one that asks. */
+/* Opens the page if the dynamic linker has faulted on it. 0: other code has. */
 static int is_linkers(const launch *l, uintptr_t address, const ucontext_t *at)
 {
     const haul__host_extent *linker = &l->reach.linker;

@@ -16,8 +16,8 @@
  * names its target by the address of the handle. So tables are static, and recursive types need no
  * special care. A struct without pointers is HAUL_PLAIN.
  *
- * Optional members say what is not plain (haul_field, in field.h). They follow a form's arguments,
- * in any order. Members that several fields share become a macro:
+ * Optional members describe everything that is not plain (haul_field, in field.h). They follow a
+ * form's arguments, in any order. Members that several fields share become a macro:
  *
  *     #define SHARED .when = HAUL_ANY_BIT(node, flags, IS_REFERENCE), .ownership = HAUL_BORROWED
  *
@@ -44,11 +44,11 @@
  * through, by any number of pointers; objects of other types in between do not matter. No such
  * struct is HAUL_ERROR_GRAPH. A type becomes an ancestor when a field names it. It must not be
  * committed before the type whose field names it: put both into one table. The field needs a
- * function that asks: a condition, a base, a type switch, or a count. An object that several
- * ancestors lead to is evaluated once, for the one that comes first, so the answers must be the
- * same for all of them. Checked mode follows it again for each, and refuses different answers, with
- * both paths. HAUL_PARENT in place of a type: the struct whose pointer led to self, or in which
- * self lies; NULL for roots. Discovery of the objects between an ancestor and the field is slower.
+ * function that asks: a condition, a base, a type switch, or a count. Several ancestors may lead to
+ * one object. Its functions are called for the first of them alone, so they must answer the same
+ * for each. Checked mode calls them for each, and refuses different answers, with both paths.
+ * HAUL_PARENT in place of a type: the struct whose pointer led to self, or in which self lies; NULL
+ * for roots. Discovery of the objects between an ancestor and the field is slower.
  *
  * In C++ the tables are the same, with at most 12 optional members in a field. They are filled
  * before main, so types must not be made in constructors of other files' globals.

@@ -90,7 +90,7 @@ void *haul_arena_new_pointers(haul_arena *arena, size_t count)
     if (!haul__arena_is_valid(arena))
         return NULL;
     if (haul__multiply_overflows(count, sizeof(void *), &bytes))
-        return refuse(arena, HAUL_ERROR_LIMIT, "the size of so many pointers overflows");
+        return refuse(arena, HAUL_ERROR_LIMIT, "count and size of the pointers overflow");
     memory = allocate(arena, bytes, HAUL_ARENA_GRANULE);
     if (!memory)
         return NULL;
@@ -314,7 +314,7 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
     if (count == 0 || walk->extent == 0)
         return refuse(arena, HAUL_ERROR_ARGUMENT, "0 objects, or objects of 0 bytes");
     if (bytes == 0)
-        return refuse(arena, HAUL_ERROR_LIMIT, "the size of so many objects overflows");
+        return refuse(arena, HAUL_ERROR_LIMIT, "count and size of the objects overflow");
     if (is_special && !room_for_special(arena))
         return refuse(arena, HAUL_ERROR_MEMORY, "out of memory for the list of special objects");
     memory = allocate(arena, bytes,

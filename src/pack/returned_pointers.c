@@ -1,8 +1,8 @@
 /* Pointers on the way back: those that the device has changed are checked, then written as host
  * pointers.
  *
- * If a word is the one that gather would send now, it has not changed. Only the others are looked
- * up, from the arena to the source.
+ * Gather tells the word that it would send now. A word that equals it has not changed; only the
+ * others are looked up, from the arena to the source.
  */
 #include "map/exclusions.h"
 #include "pack/plan_space.h"

@@ -20,7 +20,7 @@
 #define FEW_BYTES ((size_t)32) /* up to this number, bytes are compared word by word */
 /* up to this number, bytes are compared by wide words: a call of memcmp would cost more */
 #define SOME_BYTES ((size_t)512)
-/* bytes to prefetch while the caller waits: as many as a second-level cache holds */
+/* bytes to prefetch while the caller waits: the size of a second-level cache */
 #define FETCHED_BYTES ((size_t)1 << 20)
 
 HAUL__INLINE int differ(const unsigned char *to, const unsigned char *from, size_t bytes)
