@@ -14,6 +14,8 @@
 #include "haul/type.h"
 #include "map/map.h"
 
+#include <string.h>
+
 /* An entry of the read set, a read for short: a number that a count was worked out from, or the
  * terminator that ended an array. It must be the same when the plan is used again. Most values are
  * small, and the read takes one word:
@@ -78,11 +80,24 @@ typedef enum haul__special_kind {
  * with the same addend and the same bits of `mask`. */
 typedef struct haul__special_word {
     uintptr_t address;
-    uint64_t value, addend; /* value: the `bytes` bytes that were read */
+    uint64_t value, addend; /* value: as haul__load_special reads it */
     uintptr_t mask;         /* of a tagged pointer, else 0 */
     uint8_t bytes, kind;
     uint8_t is_empty; /* it is a pointer to no elements */
 } haul__special_word;
+
+/* The bits of a word of 4 or 8 bytes, as a number. */
+HAUL__INLINE uint64_t haul__load_special(uintptr_t address, unsigned bytes)
+{
+    uint64_t wide;
+    uint32_t narrow;
+    if (bytes == sizeof narrow) {
+        memcpy(&narrow, (const void *)address, sizeof narrow);
+        return narrow;
+    }
+    memcpy(&wide, (const void *)address, sizeof wide);
+    return wide;
+}
 
 HAUL__INLINE int haul__is_pointer(const haul__special_word *word)
 {

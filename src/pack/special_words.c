@@ -37,13 +37,11 @@ static uintptr_t origin_of(const haul__special_word *word)
     return word->kind == HAUL__DISTANCE ? word->address : 0;
 }
 
-/* The value of a word as an address or a distance, with its sign. A word of 4 bytes is the first
- * half of its value in memory, in either byte order. */
+/* The value of a word as an address or a distance, with its sign. */
 static uintptr_t extend(const haul__special_word *word, uint64_t value)
 {
-    int32_t narrow;
-    memcpy(&narrow, &value, sizeof narrow);
-    return word->bytes == sizeof narrow ? (uintptr_t)(intptr_t)narrow : (uintptr_t)value;
+    return word->bytes == sizeof(int32_t) ? (uintptr_t)(intptr_t)(int32_t)(uint32_t)value
+                                          : (uintptr_t)value;
 }
 
 static uint64_t base_for(const haul__space *space, const haul__special_word *word)

@@ -122,9 +122,9 @@ haul_status haul__block_changed(haul_plan *plan, size_t i)
 
 haul_status haul__check_special(const haul_plan *plan, const haul__special_word *word)
 {
-    uint64_t value = 0;
-    memcpy(&value, (const void *)word->address, word->bytes);
-    return value == word->value ? HAUL_OK : refuse(plan, "a pointer has changed", word->address, 0);
+    return haul__load_special(word->address, word->bytes) == word->value
+               ? HAUL_OK
+               : refuse(plan, "a pointer has changed", word->address, 0);
 }
 
 haul_status haul__check_lost(haul_plan *plan, uintptr_t slot)

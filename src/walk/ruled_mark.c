@@ -211,8 +211,7 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
         word.addend = w->start ? w->start - w->address : 0;
         word.mask = ruled->rule->said.tag_bits;
     } else if (w->what == HAUL__IS_FIXED) {
-        word.value = 0;
-        memcpy(&word.value, (const void *)w->at, w->bytes);
+        word.value = haul__load_special(w->at, w->bytes);
         word.bytes = w->bytes;
         word.kind = w->becomes ? w->fixed : HAUL__FIXED; /* a distance to nothing is 0 there too */
         /* of a distance: from the address that it tells to its target's begin */
