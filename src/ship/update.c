@@ -69,21 +69,28 @@ static haul_status to_host(haul_shipment *shipment, const update *u)
                     : haul__return_all(shipment, how);
 }
 
+typedef haul_status way(haul_shipment *shipment, const update *u);
+
+static haul_status run(haul_shipment *shipment, const update *u,
+                       const char *(*fault)(const haul_update_options *options), way *move)
+{
+    haul_status status = haul__shipment_enter(shipment, u->async);
+    if (status != HAUL_OK)
+        return status;
+    status = check(shipment, u, fault(&u->options));
+    if (status == HAUL_OK)
+        status = move(shipment, u);
+    haul__shipment_leave(shipment);
+    return status;
+}
+
 haul_status haul_update_device_sized(haul_shipment *shipment, const haul_update_options *options,
                                      size_t options_bytes, const haul_async *async,
                                      size_t async_bytes)
 {
     update u;
-    haul_status status;
     read_update(&u, options, options_bytes, async, async_bytes);
-    status = haul__shipment_enter(shipment, u.async);
-    if (status != HAUL_OK)
-        return status;
-    status = check(shipment, &u, fault_to_device(&u.options));
-    if (status == HAUL_OK)
-        status = to_device(shipment, &u);
-    haul__shipment_leave(shipment);
-    return status;
+    return run(shipment, &u, fault_to_device, to_device);
 }
 
 haul_status haul_update_host_sized(haul_shipment *shipment, const haul_update_options *options,
@@ -91,14 +98,6 @@ haul_status haul_update_host_sized(haul_shipment *shipment, const haul_update_op
                                    size_t async_bytes)
 {
     update u;
-    haul_status status;
     read_update(&u, options, options_bytes, async, async_bytes);
-    status = haul__shipment_enter(shipment, u.async);
-    if (status != HAUL_OK)
-        return status;
-    status = check(shipment, &u, fault_of(&u.options));
-    if (status == HAUL_OK)
-        status = to_host(shipment, &u);
-    haul__shipment_leave(shipment);
-    return status;
+    return run(shipment, &u, fault_of, to_host);
 }

@@ -589,6 +589,7 @@ static void *pack_again_and_again(void *argument)
 TEST(surroundings,
      threads_with_contexts_of_their_own_pack_one_graph_alike_and_may_describe_more_C1_C5)
 {
+    static const haul_field last = HAUL_ADDRESS(node, next, .target = &node_type);
     worker workers[THREADS];
     int i;
     memset(workers, 0, sizeof workers);
@@ -604,6 +605,7 @@ TEST(surroundings,
     }
     for (i = 0; i < THREADS; i++)
         free(workers[i].arena);
+    CHECK_STATUS(haul_type_add(node_type, &last, 1), HAUL_ERROR_STATE); /* with nobody beside */
     haul_type_free(&node_type);
 }
 
