@@ -28,19 +28,6 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
     return HAUL_OK;
 }
 
-static haul_status refuse_alias(haul__discovery *d, const haul__alias *alias)
-{
-    d->root = alias->root;
-    d->at_entry = alias->entry;
-    d->at_element = alias->element;
-    if (alias->may_be_static)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
-                            "an alias that leads neither to anything that another "
-                            "pointer owns nor into a registered static range");
-    return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
-                        "an alias that leads to nothing that another pointer owns");
-}
-
 /* An alias may be one past the end of a range. That address can begin a granule that has no place
  * in the copy, so an alias with tags must lead to a marked byte. */
 haul_status haul__check_aliases(haul__discovery *d)
@@ -48,9 +35,18 @@ haul_status haul__check_aliases(haul__discovery *d)
     size_t i;
     for (i = 0; i < d->aliases.count; i++) {
         const haul__alias *alias = &d->aliases.at[i];
-        if (!haul__is_marked(d->map, alias->value) &&
-            (alias->has_tags || !haul__is_marked(d->map, alias->value - 1)))
-            return refuse_alias(d, alias);
+        if (haul__is_marked(d->map, alias->value) ||
+            (!alias->has_tags && haul__is_marked(d->map, alias->value - 1)))
+            continue;
+        d->root = alias->root;
+        d->at_entry = alias->entry;
+        d->at_element = alias->element;
+        if (alias->may_be_static)
+            return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
+                                "an alias that leads neither to anything that another "
+                                "pointer owns nor into a registered static range");
+        return haul__refuse(d, HAUL_ERROR_GRAPH, alias->slot,
+                            "an alias that leads to nothing that another pointer owns");
     }
     return HAUL_OK;
 }

@@ -134,23 +134,19 @@ static haul_status meet_one(haul__discovery *d, uintptr_t address, size_t sum, c
     return status;
 }
 
-static haul_status meet_pointers(haul__discovery *d, const haul__entry *entry, int *is_again)
-{
-    const haul_count *shape = &entry->slot->shape[entry->level];
-    const haul__walk *target = entry->slot->target ? haul__type_walk(entry->slot->target) : NULL;
-    const uint64_t needs = (target ? target->needs : 0) | bit_of(entry->nearest.type);
-    if (!needs)
-        return HAUL_OK;
-    return meet_one(d, entry->address, sum_of(d, &entry->ancestor, needs), shape, is_again);
-}
-
 haul_status haul__meet_ancestors(haul__discovery *d, const haul__entry *entry, int *is_again)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
     size_t sum, i;
-    if (entry->what == HAUL__POINTERS)
-        return meet_pointers(d, entry, is_again);
+    if (entry->what == HAUL__POINTERS) {
+        const haul_type *target = entry->slot->target;
+        const uint64_t needs =
+            (target ? haul__type_walk(target)->needs : 0) | bit_of(entry->nearest.type);
+        return needs ? meet_one(d, entry->address, sum_of(d, &entry->ancestor, needs),
+                                &entry->slot->shape[entry->level], is_again)
+                     : HAUL_OK;
+    }
     sum = sum_of(d, &entry->ancestor, walk->needs);
     for (i = 0; i < entry->count && status == HAUL_OK; i++)
         status = meet_one(d, entry->address + i * entry->stride, sum, walk, is_again);

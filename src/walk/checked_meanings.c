@@ -14,25 +14,6 @@ static size_t seen_place(const haul__discovery *d, uintptr_t address, int what, 
     return at;
 }
 
-static int seen_room(haul__discovery *d)
-{
-    haul__seen *old = d->seen;
-    size_t old_capacity = d->seen_capacity, capacity = old_capacity ? old_capacity * 2 : 64, i;
-    if (d->seen_count < old_capacity / 2)
-        return 1;
-    d->seen = haul__allocate_zeroed(d->allocator, capacity * sizeof *d->seen);
-    if (!d->seen) {
-        d->seen = old;
-        return 0;
-    }
-    d->seen_capacity = capacity;
-    for (i = 0; i < old_capacity; i++)
-        if (old[i].as)
-            d->seen[seen_place(d, old[i].address, old[i].what, old[i].as)] = old[i];
-    haul__release(d->allocator, old, old_capacity * sizeof *old);
-    return 1;
-}
-
 /* the most rows that are searched in nested types; after these, the types are taken to agree */
 #define ROWS_MAX ((size_t)1 << 16)
 
@@ -71,9 +52,21 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
 haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as,
                       const haul__slot *slot, int *is_new)
 {
-    haul__seen *seen;
-    if (!seen_room(d))
-        return NULL;
+    haul__seen *seen, *old = d->seen;
+    const size_t old_capacity = d->seen_capacity;
+    size_t i;
+    if (d->seen_count >= old_capacity / 2) {
+        const size_t capacity = old_capacity ? old_capacity * 2 : 64;
+        haul__seen *grown = haul__allocate_zeroed(d->allocator, capacity * sizeof *grown);
+        if (!grown)
+            return NULL;
+        d->seen = grown;
+        d->seen_capacity = capacity;
+        for (i = 0; i < old_capacity; i++)
+            if (old[i].as)
+                grown[seen_place(d, old[i].address, old[i].what, old[i].as)] = old[i];
+        haul__release(d->allocator, old, old_capacity * sizeof *old);
+    }
     seen = &d->seen[seen_place(d, address, what, as)];
     *is_new = !seen->as;
     if (seen->as)

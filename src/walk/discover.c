@@ -120,31 +120,26 @@ void haul__record_close(haul__discovery *d)
     close_discovery(d);
 }
 
-/* Runs again for the path. The second run's error replaces the first one, unless the second run
- * succeeds or runs out of memory. */
-static haul_status again_with_path(haul_context *context, const haul_root *roots, size_t count,
-                                   haul_status status)
-{
-    haul_error first = context->error;
-    haul__found found;
-    haul_status second = discover(context, roots, count, &found, 1);
-    if (second == HAUL_OK)
-        haul__found_drop(context, &found);
-    if (second == HAUL_OK || second == HAUL_ERROR_MEMORY) {
-        context->error = first;
-        return status;
-    }
-    return second;
-}
-
+/* A plain run that fails is repeated for the path. The second run's error replaces the first one,
+ * unless the second run succeeds or runs out of memory. */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
                            haul__found *found)
 {
     int recording = context->options.checked || context->options.readable;
-    haul_status status = discover(context, roots, count, found, recording);
-    if (!recording && (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
-                       status == HAUL_ERROR_UNSUPPORTED))
-        return again_with_path(context, roots, count, status);
+    const haul_status status = discover(context, roots, count, found, recording);
+    haul_error first;
+    haul__found again;
+    haul_status second;
+    if (recording || (status != HAUL_ERROR_GRAPH && status != HAUL_ERROR_LIMIT &&
+                      status != HAUL_ERROR_UNSUPPORTED))
+        return status;
+    first = context->error;
+    second = discover(context, roots, count, &again, 1);
+    if (second == HAUL_OK)
+        haul__found_drop(context, &again);
+    if (second != HAUL_OK && second != HAUL_ERROR_MEMORY)
+        return second;
+    context->error = first;
     return status;
 }
 

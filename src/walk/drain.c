@@ -124,22 +124,6 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
                : HAUL_ERROR_MEMORY;
 }
 
-/* Is this entry, which was just read, the only one left? */
-HAUL__INLINE int is_alone(const haul__discovery *d, const haul__candidates *c, uint64_t entry,
-                          size_t read)
-{
-    return d->head == d->tail && !d->is_spread && read == d->head->written &&
-           c->near_count + c->over_count == 0 && d->met_types[HAUL__ENTRY_TYPE(entry)].plain;
-}
-
-HAUL__INLINE haul_status visit(haul__discovery *d, haul__candidates *c, uint64_t entry)
-{
-    d->found->objects++;
-    if (HAUL__LIKELY(d->met_types[HAUL__ENTRY_TYPE(entry)].edges != NULL))
-        return haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
-    return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
-}
-
 /* Not inlined: it is large, and called once for many pointers. */
 HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
 {
@@ -237,6 +221,7 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     while (status == HAUL_OK && read < chunk->written) {
         uint64_t entry = chunk->entry[read];
+        const haul__met_type *met;
         if (read % BURST == 0) {
             prefetch_nodes(d, chunk, read);
             if (is_uniform(d, chunk, read)) {
@@ -247,10 +232,18 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         }
         read++;
         c.tag = HAUL__NOT_UNIFORM;
-        if (HAUL__UNLIKELY(is_alone(d, &c, entry, read)))
-            status = chase(d, entry);
-        else
-            status = visit(d, &c, entry);
+        met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+        if (HAUL__UNLIKELY(d->head == d->tail && !d->is_spread && read == chunk->written &&
+                           c.near_count + c.over_count == 0 && met->plain)) {
+            status = chase(d, entry); /* this entry is the only one left */
+        } else {
+            d->found->objects++;
+            if (HAUL__LIKELY(met->edges != NULL))
+                status =
+                    haul__visit_simple(d, &c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+            else
+                status = haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+        }
         if (status == HAUL_OK &&
             (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD || read == chunk->written))
             status = settle(d, &c);
@@ -261,27 +254,25 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     return status == HAUL_OK ? check_limits(d) : status;
 }
 
-/* Goes on to the next chunk of the queue, the next bucket, or the fetch queue. 0: none has anything
- * left, or *status is an error. */
-static int has_more(haul__discovery *d, haul_status *status)
-{
-    if (d->head != d->tail) {
-        haul__queue_advance(d);
-        return 1;
-    }
-    if (d->is_spread && haul__buckets_next(d))
-        return 1;
-    if (d->fetching_count == 0)
-        return 0;
-    *status = haul__fetch_drain(d);
-    return *status == HAUL_OK;
-}
-
+/* Drains the queue, chunk by chunk, then the buckets, then the fetch queue, until none of them has
+ * anything left. */
 static haul_status drain_queue(haul__discovery *d)
 {
-    haul_status status = drain_chunk(d);
-    while (status == HAUL_OK && has_more(d, &status))
+    haul_status status;
+    int has_more = 1;
+    do {
         status = drain_chunk(d);
+        if (status != HAUL_OK)
+            return status;
+        if (d->head != d->tail)
+            haul__queue_advance(d);
+        else if (d->is_spread && haul__buckets_next(d))
+            continue;
+        else if (d->fetching_count)
+            status = haul__fetch_drain(d);
+        else
+            has_more = 0;
+    } while (status == HAUL_OK && has_more);
     if (status == HAUL_OK)
         d->head->read = d->head->written = 0;
     return status;
@@ -306,20 +297,6 @@ static int next_entry(haul__discovery *d, haul__entry *entry)
     return 1;
 }
 
-static haul_status drain(haul__discovery *d)
-{
-    haul__entry entry;
-    haul_status status = drain_queue(d);
-    while (status == HAUL_OK && next_entry(d, &entry)) {
-        status = haul__visit_entry(d, &entry);
-        if (status == HAUL_OK)
-            status = drain_queue(d);
-        if (status == HAUL_OK)
-            status = check_limits(d);
-    }
-    return status;
-}
-
 haul_status haul__follow_roots(haul__discovery *d)
 {
     haul_status status = HAUL_OK;
@@ -340,7 +317,14 @@ haul_status haul__follow_roots(haul__discovery *d)
         d->at_element = 0;
         status = haul__reach(d, &entry);
         if (status == HAUL_OK)
-            status = drain(d);
+            status = drain_queue(d);
+        while (status == HAUL_OK && next_entry(d, &entry)) {
+            status = haul__visit_entry(d, &entry);
+            if (status == HAUL_OK)
+                status = drain_queue(d);
+            if (status == HAUL_OK)
+                status = check_limits(d);
+        }
         if (status != HAUL_OK)
             break;
     }

@@ -22,35 +22,26 @@ static haul_status exclude(haul__discovery *d, uintptr_t first, uintptr_t end, u
 
 /* ---- Elements of a type. */
 
-/* The runs and ruled rows of an element; its parts are elements of their own. */
-static haul_status exclude_described(haul__discovery *d, const haul__walk *walk, uintptr_t element,
-                                     unsigned ways)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->run_count && status == HAUL_OK; i++)
-        status = exclude(d, element + walk->runs[i].offset,
-                         element + walk->runs[i].offset + walk->runs[i].bytes, ways);
-    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
-        status = exclude(d, element + walk->ruled[i].slot.offset,
-                         element + walk->ruled[i].slot.offset + walk->ruled[i].bytes, ways);
-    return status;
-}
-
 /* `bytes`: the size of the only element, if its type is_sized. */
 static haul_status exclude_elements(haul__discovery *d, const haul__walk *walk,
                                     const haul__entry *entry, size_t bytes, unsigned ways)
 {
     haul_status status = HAUL_OK;
     haul__flat flat;
-    size_t at;
+    size_t at, i;
     if (haul__is_sized(walk))
         return exclude(d, entry->address, entry->address + bytes, ways);
     if (haul__is_dense(walk) && entry->stride == walk->extent)
         return exclude(d, entry->address, entry->address + entry->count * entry->stride, ways);
     haul__flat_begin(&flat, walk, entry->address, entry->count, entry->stride);
-    while (status == HAUL_OK && haul__flat_next(&flat, &walk, &at))
-        status = exclude_described(d, walk, at, ways);
+    while (status == HAUL_OK && haul__flat_next(&flat, &walk, &at)) {
+        for (i = 0; i < walk->run_count && status == HAUL_OK; i++)
+            status = exclude(d, at + walk->runs[i].offset,
+                             at + walk->runs[i].offset + walk->runs[i].bytes, ways);
+        for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++)
+            status = exclude(d, at + walk->ruled[i].slot.offset,
+                             at + walk->ruled[i].slot.offset + walk->ruled[i].bytes, ways);
+    }
     return status;
 }
 
@@ -113,47 +104,37 @@ haul_status haul__exclude_ruled(haul__discovery *d, uintptr_t element, const hau
     return ways ? exclude(d, element + ruled->slot.offset, element + end, ways) : HAUL_OK;
 }
 
-static haul_status exclude_fields(haul__discovery *d, const haul__walk *walk, uintptr_t element,
-                                  size_t bytes)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->excluded_count && walk->excluded[i].offset < bytes && status == HAUL_OK;
-         i++) {
-        const haul__excluded *field = &walk->excluded[i];
-        size_t end = field->offset + field->bytes < bytes ? field->offset + field->bytes : bytes;
-        status = exclude(d, element + field->offset, element + end, field->bars);
-    }
-    return status;
-}
-
 /* ---- Objects whose contents depend on addresses. */
 
-static haul_status note_dependent(haul__discovery *d, const haul__entry *entry, uintptr_t address)
-{
-    haul__found *found = d->found;
-    haul__dependent *one;
-    if (!haul__grow(d->allocator, &found->dependents, &found->dependent_capacity,
-                    found->dependent_count + 1, sizeof *found->dependents))
-        return HAUL_ERROR_MEMORY;
-    one = &found->dependents[found->dependent_count++];
-    one->address = address;
-    one->type = d->met_types[entry->met_type].type;
-    one->order = entry->met_type;
-    return HAUL_OK;
-}
-
+/* Excludes the fields of each element that have a direction, and lists those that must be rebuilt.
+ */
 static haul_status note_contents(haul__discovery *d, const haul__walk *walk,
                                  const haul__entry *entry, size_t bytes)
 {
+    haul__found *found = d->found;
     haul_status status =
         walk->depends ? exclude_elements(d, walk, entry, bytes, HAUL__UNRETURNED) : HAUL_OK;
-    size_t i;
+    size_t i, at;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t element = entry->address + i * entry->stride;
-        status = exclude_fields(d, walk, element, bytes);
-        if (status == HAUL_OK && walk->depends)
-            status = note_dependent(d, entry, element);
+        const uintptr_t element = entry->address + i * entry->stride;
+        for (at = 0; at < walk->excluded_count && walk->excluded[at].offset < bytes; at++) {
+            const haul__excluded *field = &walk->excluded[at];
+            const size_t end = field->offset + field->bytes;
+            status = exclude(d, element + field->offset, element + (end < bytes ? end : bytes),
+                             field->bars);
+            if (status != HAUL_OK)
+                return status;
+        }
+        if (walk->depends) {
+            haul__dependent *one;
+            if (!haul__grow(d->allocator, &found->dependents, &found->dependent_capacity,
+                            found->dependent_count + 1, sizeof *found->dependents))
+                return HAUL_ERROR_MEMORY;
+            one = &found->dependents[found->dependent_count++];
+            one->address = element;
+            one->type = d->met_types[entry->met_type].type;
+            one->order = entry->met_type;
+        }
     }
     return status;
 }

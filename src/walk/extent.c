@@ -130,28 +130,6 @@ int64_t haul__narrow(int64_t value, size_t unit)
     return shift ? (int64_t)bits / ((int64_t)1 << shift) : value;
 }
 
-/* The number of next bytes that are readable: `bytes`, halved until they are. The terminator may
- * stand long before the first unreadable byte. */
-static size_t readable_piece(const haul__discovery *d, uintptr_t address, size_t bytes, size_t unit)
-{
-    while (!haul__is_readable(d, address, bytes)) {
-        if (bytes <= unit)
-            return 0;
-        bytes = bytes / 2 < unit ? unit : bytes / 2 - bytes / 2 % unit;
-    }
-    return bytes;
-}
-
-/* Is the pointer's string known to be marked? A suffix of the last string is: to search each suffix
- * would take n * n steps. */
-static int is_known_string(const haul__discovery *d, const haul__pointer *p, size_t unit,
-                           int64_t sentinel)
-{
-    return (p->value != d->string_first && haul__is_in_last_string(d, p->value, unit, sentinel)) ||
-           (p->slot->target == NULL &&
-            haul__memo_has(d, HAUL__MEMO_STRING, p->value, unit, sentinel ? p->slot->shape : NULL));
-}
-
 static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p, unsigned mode,
                                      size_t *count)
 {
@@ -162,7 +140,12 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
     size_t limit = d->context->options.max_scan_bytes, done = 0;
     if (value < HAUL__LOWEST || value > HAUL__HIGHEST)
         return haul__refuse_outside(d, slot, value);
-    if (!(mode & HAUL__EXACT) && is_known_string(d, p, unit, sentinel)) {
+    /* A suffix of the last string is known to be marked: to search each suffix would take n * n
+     * steps. */
+    if (!(mode & HAUL__EXACT) &&
+        ((value != d->string_first && haul__is_in_last_string(d, value, unit, sentinel)) ||
+         (!slot->target &&
+          haul__memo_has(d, HAUL__MEMO_STRING, value, unit, sentinel ? slot->shape : NULL)))) {
         *count = HAUL__KNOWN;
         return HAUL_OK;
     }
@@ -180,10 +163,13 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
                           ((value + done) & (((size_t)1 << HAUL__PAGE_SHIFT) - 1));
             if (piece > page)
                 piece = page < unit ? unit : page - page % unit;
-            piece = readable_piece(d, value + done, piece, unit);
-            if (piece == 0)
-                return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                                    "the range it leads to is not readable");
+            /* halved, as the terminator may stand long before the first unreadable byte */
+            while (!haul__is_readable(d, value + done, piece)) {
+                if (piece <= unit)
+                    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                                        "the range it leads to is not readable");
+                piece = piece / 2 < unit ? unit : piece / 2 - piece / 2 % unit;
+            }
         }
         found = find_element(value + done, piece, unit, sentinel);
         if (!(mode & HAUL__DRY) && d->sought.count >= value &&

@@ -161,9 +161,9 @@ static haul_status meet_again(haul__discovery *d, haul__entry *entry)
     return status;
 }
 
-/* Objects of types with rules (ruled_visit.c), marked at once. A long object is asked for its size
- * once; the size becomes its entry's stride. */
-static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
+/* Objects of types with rules (ruled_visit.c): queued, or marked at once. A long object is asked
+ * for its size once; the size becomes its entry's stride. */
+static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     const haul_type *type = d->met_types[entry->met_type].type;
@@ -171,7 +171,10 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0;
     int must_visit = walk->has_parts, is_noted;
-    haul_status status = meet_object(d, entry);
+    haul_status status;
+    if (can_queue(d, entry->address, entry->count, entry->met_type))
+        return queue_ruled(d, entry->address, entry->met_type);
+    status = meet_object(d, entry);
     if (status == HAUL_OK)
         status = meet_again(d, entry);
     must_visit |= entry->is_again;
@@ -207,13 +210,6 @@ static haul_status reach_ruled_now(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
         return status;
     return haul__push_entry(d, entry);
-}
-
-static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
-{
-    if (can_queue(d, entry->address, entry->count, entry->met_type))
-        return queue_ruled(d, entry->address, entry->met_type);
-    return reach_ruled_now(d, entry);
 }
 
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)

@@ -10,21 +10,19 @@
 
 #define KNOWN_MIN ((size_t)256)
 
-static int is_same(const haul__reached *a, const haul__reached *b)
-{
-    return a->first == b->first && a->end == b->end && a->asked == b->asked && a->kept == b->kept &&
-           a->hoped == b->hoped;
-}
-
 /* The range's place in the hash, or a free one. */
 static size_t *place_of(const haul__order_log *order_log, const haul__reached *range)
 {
     const size_t mask = order_log->known_capacity - 1;
     const uint64_t mixed = (uint64_t)range->first * 3 + (range->end - range->first);
     size_t at = (size_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (order_log->known[at] &&
-           !is_same(&order_log->reached.at[order_log->known[at] - 1], range))
-        at = (at + 1) & mask;
+    for (; order_log->known[at]; at = (at + 1) & mask) {
+        const haul__reached *other = &order_log->reached.at[order_log->known[at] - 1];
+        if (other->first == range->first && other->end == range->end &&
+            other->asked == range->asked && other->kept == range->kept &&
+            other->hoped == range->hoped)
+            break;
+    }
     return &order_log->known[at];
 }
 

@@ -120,36 +120,23 @@ uintptr_t haul__end_of_runs(const haul__entry *entry, const haul__walk *walk)
     return walk->span > HAUL__HIGHEST - last ? HAUL__HIGHEST : last + walk->span;
 }
 
-/* Elements with holes. All bytes get a place, so that every distance within an element is kept. */
-static haul_status mark_runs(haul__discovery *d, const haul__entry *entry, const haul__walk *walk,
-                             haul__marked *marked)
-{
-    size_t element;
-    haul_status status = haul__mark_hole(d->map, entry->address, haul__end_of_runs(entry, walk))
-                             ? HAUL_OK
-                             : HAUL_ERROR_MEMORY;
-    for (element = 0; element < entry->count && status == HAUL_OK; element++)
-        status = haul__mark_element(d, entry->slot, walk, entry->address + element * entry->stride,
-                                    SIZE_MAX, marked);
-    return status;
-}
-
-static haul_status mark_placements(haul__discovery *d, const haul__entry *entry,
-                                   const haul__walk *walk)
-{
-    size_t element, last = haul__is_dense(walk) && entry->stride == walk->extent ? 1 : entry->count;
-    for (element = 0; walk->placement > HAUL__GRANULE && element < last; element++)
-        if (!haul__mark_placement(d->map, entry->address + element * entry->stride,
-                                  walk->placement))
-            return HAUL_ERROR_MEMORY;
-    return HAUL_OK;
-}
-
 haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, int dense,
                                 uintptr_t end, haul__marked *marked)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
-    haul_status status =
-        dense ? mark_dense(d, entry, walk, end, marked) : mark_runs(d, entry, walk, marked);
-    return status == HAUL_OK ? mark_placements(d, entry, walk) : status;
+    const size_t placed = walk->placement <= HAUL__GRANULE ? 0 : dense ? 1 : entry->count;
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (dense)
+        status = mark_dense(d, entry, walk, end, marked);
+    /* elements with holes: all bytes get a place, so that every distance within one is kept */
+    else if (!haul__mark_hole(d->map, entry->address, haul__end_of_runs(entry, walk)))
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; !dense && i < entry->count && status == HAUL_OK; i++)
+        status = haul__mark_element(d, entry->slot, walk, entry->address + i * entry->stride,
+                                    SIZE_MAX, marked);
+    for (i = 0; i < placed && status == HAUL_OK; i++)
+        if (!haul__mark_placement(d->map, entry->address + i * entry->stride, walk->placement))
+            status = HAUL_ERROR_MEMORY;
+    return status;
 }

@@ -99,21 +99,6 @@ int haul__met_type_ragged(haul__discovery *d, haul__met_type *met)
     return form != 0;
 }
 
-static haul_status prepare_form(haul__discovery *d, haul__met_type *met)
-{
-    haul__far far = { 0 };
-    prepare_marks(met, &far);
-    if (met->simple.bytes && met->walk->slot_count)
-        met->form = haul__map_form(d->map, &met->simple);
-    if (met->simple.words)
-        prepare_ragged(met, met->form);
-    if (met->simple.far == &far) { /* `far` ends with this call */
-        met->simple.far = NULL;
-        met->simple.bytes = met->simple.words = 0;
-    }
-    return met->form ? HAUL_OK : HAUL_ERROR_MEMORY;
-}
-
 /* The first and the last pointer: both are fetched before an object is visited. */
 static void prepare_slot(haul__met_type *met, size_t offset, int is_first)
 {
@@ -127,6 +112,7 @@ static void prepare_slot(haul__met_type *met, size_t offset, int is_first)
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number)
 {
     haul__met_type fresh;
+    haul__far far = { 0 };
     size_t at, i;
     if (d->met_type_hash_capacity) {
         at = hash_place(d, type);
@@ -147,8 +133,17 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
         prepare_slot(&fresh, fresh.walk->slots[i].offset, i == 0);
     for (i = 0; i < fresh.walk->ruled_count; i++)
         prepare_slot(&fresh, fresh.walk->ruled[i].slot.offset, fresh.walk->slot_count + i == 0);
-    if (prepare_form(d, &fresh) != HAUL_OK)
+    prepare_marks(&fresh, &far);
+    if (fresh.simple.bytes && fresh.walk->slot_count)
+        fresh.form = haul__map_form(d->map, &fresh.simple);
+    if (!fresh.form)
         return HAUL_ERROR_MEMORY;
+    if (fresh.simple.words)
+        prepare_ragged(&fresh, fresh.form);
+    if (fresh.simple.far == &far) { /* no form keeps it, and it ends with this call */
+        fresh.simple.far = NULL;
+        fresh.simple.bytes = fresh.simple.words = 0;
+    }
     d->met_types[d->met_type_count] = fresh;
     *number = (uint32_t)d->met_type_count++;
     d->met_type_hash[hash_place(d, type)] = *number + 1;
@@ -156,22 +151,6 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
 }
 
 /* ---- Pointers to short arrays of plain bytes, and to strings. */
-
-/* Does the slot lead to bytes without holes, pointers or rules? */
-static int is_plain(const haul__slot *slot, haul__plain_array *array)
-{
-    const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
-    array->unit = (int64_t)slot->unit;
-    if (slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
-        return 0;
-    if (!slot->target)
-        return 1;
-    if (!walk || walk->kind != HAUL__WALK_PLAIN || haul__is_noted(walk) ||
-        walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
-        return 0;
-    array->misaligned = walk->alignment - 1;
-    return 1;
-}
 
 /* Is the count a constant, or a product of fields with small factors? */
 static int is_countable(const haul_count *shape, unsigned level, haul__plain_array *array)
@@ -201,14 +180,22 @@ int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, 
                               haul__plain_array *array)
 {
     const haul_context_options *limits = &d->context->options;
+    const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
     const haul_count *shape;
     memset(array, 0, sizeof *array);
     array->slot = slot;
     array->level = (uint8_t)level;
+    array->unit = (int64_t)slot->unit;
     if (d->recording || !d->map->flat || level + 1u != slot->levels ||
         (slot->flags & ~HAUL__SLOT_EACH) || limits->max_array_elements < HAUL__PLAIN_BYTES ||
-        limits->max_bytes < HAUL__PLAIN_BYTES || !is_plain(slot, array))
+        limits->max_bytes < HAUL__PLAIN_BYTES || slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
         return 0;
+    if (slot->target) { /* bytes without holes, pointers or rules */
+        if (!walk || walk->kind != HAUL__WALK_PLAIN || haul__is_noted(walk) ||
+            walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
+            return 0;
+        array->misaligned = walk->alignment - 1;
+    }
     shape = &slot->shape[level];
     array->is_string = shape->kind == HAUL_COUNT_KIND_TERMINATED && !slot->target &&
                        slot->unit == 1 && haul__narrow(shape->plus, 1) == 0 &&
@@ -257,28 +244,12 @@ static haul_status prepare_array(haul__discovery *d, haul__met_type *met, size_t
     return HAUL_OK;
 }
 
-/* Works out what all edges have in common. */
-static void prepare_visits(haul__met_type *met)
-{
-    const haul__edge *edge = met->edges;
-    uint32_t i, alike = 1;
-    met->plain = 1;
-    for (i = 0; i < met->edge_count; i++) {
-        met->plain &= edge[i].one;
-        alike &= edge[i].tag == edge[0].tag;
-    }
-    met->uniform = met->plain && alike ? edge[0].tag : HAUL__NOT_UNIFORM;
-    met->ahead = HAUL__POINTERS_AHEAD / met->edge_count;
-    if (met->ahead < HAUL__AHEAD_LEAST)
-        met->ahead = HAUL__AHEAD_LEAST;
-    if (met->ahead > HAUL__AHEAD_MOST)
-        met->ahead = HAUL__AHEAD_MOST;
-}
-
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
 {
     const haul__walk *walk = d->met_types[number].walk;
+    haul__met_type *met;
     haul__edge *edges;
+    uint32_t alike = 1;
     size_t i;
     if (d->met_types[number].edges || walk->slot_count == 0 || walk->slot_count > HAUL__EDGES ||
         walk->part_count || haul__is_ruled(walk) || walk->is_wide)
@@ -292,7 +263,18 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
         if (prepare_one(d, number, i) != HAUL_OK ||
             prepare_array(d, &d->met_types[number], i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
-    prepare_visits(&d->met_types[number]);
+    met = &d->met_types[number];
+    met->plain = 1;
+    for (i = 0; i < met->edge_count; i++) {
+        met->plain &= edges[i].one;
+        alike &= edges[i].tag == edges[0].tag;
+    }
+    met->uniform = met->plain && alike ? edges[0].tag : HAUL__NOT_UNIFORM;
+    met->ahead = HAUL__POINTERS_AHEAD / met->edge_count;
+    if (met->ahead < HAUL__AHEAD_LEAST)
+        met->ahead = HAUL__AHEAD_LEAST;
+    if (met->ahead > HAUL__AHEAD_MOST)
+        met->ahead = HAUL__AHEAD_MOST;
     return HAUL_OK;
 }
 

@@ -76,23 +76,6 @@ static void named_step(const char *name, char *step, size_t room)
     snprintf(step, room, name[0] && name[0] != '[' ? ".%s" : "%s", name);
 }
 
-/* The step to an element of this entry. */
-static void step_of(const haul__discovery *d, const haul__entry *entry, size_t element, char *step)
-{
-    const haul__entry *parent = entry->parent == SIZE_MAX ? NULL : &d->entries.at[entry->parent];
-    size_t length;
-    step[0] = '\0';
-    if (!parent)
-        root_name(d, entry->index, step);
-    else if (entry->part)
-        named_step(entry->part, step, STEP_BYTES);
-    else if (entry->slot && parent->what != HAUL__POINTERS)
-        named_step(entry->slot->name, step, STEP_BYTES);
-    length = strlen(step);
-    if (entry->count > 1 || entry->what == HAUL__POINTERS)
-        snprintf(step + length, STEP_BYTES - length, "[%zu]", element);
-}
-
 typedef struct link {
     size_t entry, element;
 } link;
@@ -115,8 +98,20 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
         entry = at->parent;
     }
     while (count-- > 0) {
-        const link *at = &((const link *)chain)[count];
-        step_of(d, &d->entries.at[at->entry], at->element, step);
+        const haul__entry *at = &d->entries.at[((const link *)chain)[count].entry];
+        const haul__entry *parent = at->parent == SIZE_MAX ? NULL : &d->entries.at[at->parent];
+        size_t length;
+        step[0] = '\0';
+        if (!parent)
+            root_name(d, at->index, step);
+        else if (at->part)
+            named_step(at->part, step, STEP_BYTES);
+        else if (at->slot && parent->what != HAUL__POINTERS)
+            named_step(at->slot->name, step, STEP_BYTES);
+        length = strlen(step);
+        if (at->count > 1 || at->what == HAUL__POINTERS)
+            snprintf(step + length, STEP_BYTES - length, "[%zu]",
+                     ((const link *)chain)[count].element);
         take_step(path, step);
     }
     haul__release(d->allocator, chain, capacity * sizeof(link));

@@ -60,19 +60,6 @@ HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
     return i8;
 }
 
-/* Notes a count, once for neighbours with the same one. 0: it is not small, or there is no room. */
-HAUL__INLINE int note_count(haul__found *found, uintptr_t at, unsigned width, int64_t stored)
-{
-    const uint64_t read = haul__read_of(at, width, stored);
-    const size_t count = found->read_count;
-    if (count && HAUL__READ_PLACE(found->reads[count - 1]) == HAUL__READ_PLACE(read))
-        return 1;
-    if (HAUL__UNLIKELY(count == found->read_capacity || !haul__read_is_small(stored)))
-        return 0;
-    found->reads[found->read_count++] = read;
-    return 1;
-}
-
 /* Fetches the cell at `first`, and the head of its block. */
 HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
 {
@@ -89,18 +76,6 @@ HAUL__INLINE void add_pending(haul__discovery *d, const haul__plain_array *array
     pending->first = first;
     pending->end = end;
     pending->array = array;
-}
-
-static int follow_string(haul__discovery *d, const haul__plain_array *array, uintptr_t value)
-{
-    if (!value)
-        return 1;
-    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST))
-        return 0;
-    haul__prefetch(value);
-    fetch_cell(d->map->flat, value);
-    add_pending(d, array, value, 0);
-    return 1;
 }
 
 /* The bytes of an array, from its count fields; UINT64_MAX: too many, or a negative number: take
@@ -122,13 +97,22 @@ HAUL__INLINE uint64_t count_bytes(const haul__plain_array *array, unsigned field
     return bytes <= HAUL__PLAIN_BYTES ? bytes : UINT64_MAX;
 }
 
+/* Notes the counts, once for neighbours with the same one. 0: one is too large, or there is no
+ * room. */
 HAUL__INLINE int note_counts(haul__found *found, const haul__plain_array *array, unsigned fields,
                              uintptr_t self, const int64_t *stored)
 {
     unsigned i;
-    for (i = 0; i < fields; i++)
-        if (!note_count(found, self + array->field[i].offset, array->field[i].width, stored[i]))
+    for (i = 0; i < fields; i++) {
+        const uint64_t read =
+            haul__read_of(self + array->field[i].offset, array->field[i].width, stored[i]);
+        const size_t count = found->read_count;
+        if (count && HAUL__READ_PLACE(found->reads[count - 1]) == HAUL__READ_PLACE(read))
+            continue;
+        if (HAUL__UNLIKELY(count == found->read_capacity || !haul__read_is_small(stored[i])))
             return 0;
+        found->reads[found->read_count++] = read;
+    }
     return 1;
 }
 
@@ -155,11 +139,18 @@ HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array
 int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array, uintptr_t value,
                              uintptr_t self)
 {
-    if (array->is_string)
-        return follow_string(d, array, value);
-    if (HAUL__LIKELY(array->field_count == 1))
-        return follow_array(d, array, 1, value, self);
-    return follow_array(d, array, array->field_count, value, self);
+    if (!array->is_string)
+        return HAUL__LIKELY(array->field_count == 1)
+                   ? follow_array(d, array, 1, value, self)
+                   : follow_array(d, array, array->field_count, value, self);
+    if (!value)
+        return 1;
+    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST))
+        return 0;
+    haul__prefetch(value);
+    fetch_cell(d->map->flat, value);
+    add_pending(d, array, value, 0);
+    return 1;
 }
 
 /* The callback is called once, whichever way the array takes. */

@@ -88,15 +88,6 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     return HAUL_OK;
 }
 
-/* Is this a pair's end that travels as data, because the object ends before its begin? Then the
- * pair's row counts as one that does not hold. */
-static int is_rest_without_begin(const haul__ruled *ruled, size_t bytes)
-{
-    const haul__rule *rule = ruled->rule;
-    return haul__is_lone_end(&ruled->slot, bytes) &&
-           (!rule || rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS || rule->said.else_raw);
-}
-
 haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_visit)
 {
     const haul__walk *walk = o->walk;
@@ -112,9 +103,13 @@ haul_status haul__evaluate(haul__discovery *d, const haul__object *o, int *must_
     for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
         const haul__ruled *ruled = &walk->ruled[i];
         haul__field_value *w = &d->evaluation[number][i];
+        const haul_field *said = ruled->rule ? &ruled->rule->said : NULL;
+        const int is_lone_end = haul__is_lone_end(&ruled->slot, o->bytes);
         w->what = HAUL__IS_ABSENT;
-        w->is_rest = (uint8_t)is_rest_without_begin(ruled, o->bytes);
-        if (ruled->slot.offset >= o->bytes || haul__is_lone_end(&ruled->slot, o->bytes))
+        /* a pair's end without its begin travels as data, as if the pair's field did not hold */
+        w->is_rest =
+            is_lone_end && (!said || said->when.kind == HAUL_WHEN_KIND_ALWAYS || said->else_raw);
+        if (ruled->slot.offset >= o->bytes || is_lone_end)
             continue;
         /* the visit refuses a row that the object's end cuts off, if the row holds */
         is_left = number && walk->size && haul__reads_beyond(ruled, o->bytes);
@@ -148,34 +143,33 @@ haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, s
     return o;
 }
 
-/* The type's function answers the size. */
-static haul_status call_size(haul__discovery *d, haul__object *o, const haul__slot *slot)
+/* The size is answered by the type's function, or the object ends where its tail does. The tail's
+ * rule may ask for an ancestor. */
+haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slot *slot)
 {
-    haul__asked asked;
-    int64_t answer = 0;
-    haul_status status;
-    memset(&asked, 0, sizeof asked);
-    asked.question = HAUL__ASKS_SIZE;
-    asked.function = o->walk->size;
-    asked.slot = slot;
-    asked.here.self = asked.here.target = (const void *)o->address;
-    status = haul__call_back(d, &asked, o->mode, &answer);
-    if (status != HAUL_OK)
-        return status;
-    if (answer < 1 || (uint64_t)answer > HAUL__HIGHEST)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the callback of its size answered %lld",
-                            (long long)answer);
-    o->bytes = (size_t)answer;
-    return HAUL_OK;
-}
-
-/* An object with a tail ends where the tail does. The tail's rule may ask for an ancestor. */
-static haul_status find_tail_end(haul__discovery *d, haul__object *o)
-{
-    const haul__ruled *tail = &o->walk->ruled[o->walk->ruled_count - 1];
+    const haul__ruled *tail;
     haul__pointer p;
     size_t count = 0;
     haul_status status;
+    if (o->walk->size) {
+        haul__asked asked;
+        int64_t answer = 0;
+        memset(&asked, 0, sizeof asked);
+        asked.question = HAUL__ASKS_SIZE;
+        asked.function = o->walk->size;
+        asked.slot = slot;
+        asked.here.self = asked.here.target = (const void *)o->address;
+        status = haul__call_back(d, &asked, o->mode, &answer);
+        if (status == HAUL_OK && (answer < 1 || (uint64_t)answer > HAUL__HIGHEST))
+            return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the callback of its size answered %lld",
+                                (long long)answer);
+        if (status == HAUL_OK)
+            o->bytes = (size_t)answer;
+        return status;
+    }
+    if (!haul__is_sized(o->walk))
+        return HAUL_OK;
+    tail = &o->walk->ruled[o->walk->ruled_count - 1];
     p.slot = &tail->slot;
     p.level = 0;
     p.place = p.value = o->address + tail->slot.offset;
@@ -192,13 +186,6 @@ static haul_status find_tail_end(haul__discovery *d, haul__object *o)
         return haul__refuse(d, HAUL_ERROR_LIMIT, &tail->slot, "its elements overflow");
     o->bytes = tail->slot.offset + count;
     return HAUL_OK;
-}
-
-haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slot *slot)
-{
-    if (o->walk->size)
-        return call_size(d, o, slot);
-    return haul__is_sized(o->walk) ? find_tail_end(d, o) : HAUL_OK;
 }
 
 void haul__evaluations_close(haul__discovery *d)

@@ -124,32 +124,26 @@ static haul_status read_tag(haul__discovery *d, const haul__object *o, const hau
     return note_field(d, o, ruled, start, field);
 }
 
-static haul_status read_choice(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
-                               uintptr_t start, int64_t *value)
-{
-    const haul_switch *choice = &ruled->rule->said.type_switch;
-    *value = 0;
-    switch (choice->kind) {
-    case HAUL_SWITCH_KIND_SELF:
-        *value = read_bits(o->self, &choice->field);
-        return note_field(d, o, ruled, o->self, &choice->field);
-    case HAUL_SWITCH_KIND_TARGET:
-        return read_tag(d, o, ruled, start, value);
-    default:
-        return call(d, o, ruled, HAUL__ASKS_CHOICE, start, value);
-    }
-}
-
 static haul_status choose(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                           haul__field_value *w)
 {
     const haul_switch *choice = &ruled->rule->said.type_switch;
-    int64_t value;
+    int64_t value = 0;
     size_t i;
     haul_status status;
-    if (choice->kind == HAUL_SWITCH_KIND_NONE)
+    switch (choice->kind) {
+    case HAUL_SWITCH_KIND_NONE:
         return HAUL_OK;
-    status = read_choice(d, o, ruled, w->start, &value);
+    case HAUL_SWITCH_KIND_SELF:
+        value = read_bits(o->self, &choice->field);
+        status = note_field(d, o, ruled, o->self, &choice->field);
+        break;
+    case HAUL_SWITCH_KIND_TARGET:
+        status = read_tag(d, o, ruled, w->start, &value);
+        break;
+    default:
+        status = call(d, o, ruled, HAUL__ASKS_CHOICE, w->start, &value);
+    }
     if (status != HAUL_OK)
         return status;
     for (i = 0; i < choice->case_count; i++)
@@ -188,26 +182,6 @@ static void become_fixed(haul__field_value *w, uint64_t becomes)
     w->fixed = HAUL__FIXED;
     w->becomes = becomes;
     w->start = 0;
-}
-
-static const haul__static *find_static(const haul__discovery *d, uintptr_t address)
-{
-    const haul_context *context = d->context;
-    size_t i;
-    for (i = 0; i < context->static_count; i++)
-        if (address - context->statics[i].address <= context->statics[i].bytes)
-            return &context->statics[i];
-    return NULL;
-}
-
-static uintptr_t translation(const haul__discovery *d, uintptr_t value)
-{
-    const haul_context *context = d->context;
-    size_t i;
-    for (i = 0; i < context->translation_count; i++)
-        if (context->translations[i].host == value)
-            return context->translations[i].copy;
-    return value;
 }
 
 haul__pointer haul__ruled_pointer(const haul__discovery *d, const haul__object *o,
@@ -321,8 +295,10 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
                                 haul__field_value *w)
 {
     const haul_field *rule = &ruled->rule->said;
+    const haul_context *context = d->context;
     const haul__static *range = NULL;
     haul_status status = HAUL_OK;
+    size_t i;
     w->address = w->start = w->value & ~rule->tag_bits;
     w->may_be_static = ruled->rule->mode == HAUL__MODE_OWN_OR_STATIC ||
                        ruled->rule->mode == HAUL__MODE_ALIAS_OR_STATIC;
@@ -330,8 +306,9 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
         ruled->rule->mode == HAUL__MODE_ALIAS || ruled->rule->mode == HAUL__MODE_ALIAS_OR_STATIC;
     if (w->address == 0 && is_high(rule))
         return settle_tagged(d, w);
-    if (w->may_be_static)
-        range = find_static(d, w->address);
+    for (i = 0; w->may_be_static && i < context->static_count && !range; i++)
+        if (w->address - context->statics[i].address <= context->statics[i].bytes)
+            range = &context->statics[i];
     if (w->address == 0 || (range && range->policy != HAUL_STATIC_COPY)) {
         become_fixed(w, range && range->policy == HAUL_STATIC_NULL ? 0 : w->value);
         return HAUL_OK;
@@ -349,6 +326,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
                             haul__field_value *w)
 {
     const haul_field *rule = &ruled->rule->said;
+    size_t i;
     w->fixed = w->is_alias = w->may_be_static = 0;
     w->becomes = 0;
     w->slot = &ruled->slot;
@@ -363,7 +341,12 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
         return read_distance(d, o, ruled, w);
     w->value = w->address = w->start = haul__load_word((const void *)(w->at));
     if (ruled->rule->mode == HAUL__MODE_EXTERNAL) {
-        become_fixed(w, translation(d, w->value));
+        become_fixed(w, w->value);
+        for (i = 0; i < d->context->translation_count; i++)
+            if (d->context->translations[i].host == w->value) {
+                w->becomes = d->context->translations[i].copy;
+                break;
+            }
         return HAUL_OK;
     }
     if (w->value == 0 || haul__is_end(ruled)) {

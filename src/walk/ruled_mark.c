@@ -56,25 +56,22 @@ static int next_rest(const marking *m, size_t row, size_t *next, size_t *at, siz
     return *at < last;
 }
 
-static haul_status mark_rest(marking *m, size_t row)
-{
-    const haul__ruled *ruled = &m->object->walk->ruled[row];
-    size_t at = ruled->slot.offset > m->rest_end ? ruled->slot.offset : m->rest_end, next = 0, end;
-    haul_status status = HAUL_OK;
-    for (; status == HAUL_OK && next_rest(m, row, &next, &at, &end); at = end)
-        status = mark_bytes(m, at, end, 0);
-    if (m->rest_end < ruled->slot.offset + ruled->bytes)
-        m->rest_end = ruled->slot.offset + ruled->bytes;
-    return status;
-}
-
 static haul_status mark_row(marking *m, size_t i)
 {
     const haul__ruled *ruled = &m->object->walk->ruled[i];
-    size_t end = haul__ruled_end(ruled, m->object->bytes);
+    const size_t fixed_end = ruled->slot.offset + ruled->bytes;
+    size_t end = haul__ruled_end(ruled, m->object->bytes), at, next = 0;
+    haul_status status = HAUL_OK;
     switch (m->words[i].what) {
     case HAUL__IS_ABSENT:
-        return m->words[i].is_rest ? mark_rest(m, i) : HAUL_OK;
+        if (!m->words[i].is_rest)
+            return HAUL_OK;
+        at = ruled->slot.offset > m->rest_end ? ruled->slot.offset : m->rest_end;
+        for (; status == HAUL_OK && next_rest(m, i, &next, &at, &end); at = end)
+            status = mark_bytes(m, at, end, 0);
+        if (m->rest_end < fixed_end)
+            m->rest_end = fixed_end;
+        return status;
     case HAUL__IS_LEFT:
         return HAUL_OK;
     case HAUL__IS_INSIDE:
@@ -178,17 +175,6 @@ static haul_status mark_object(marking *m)
 
 /* ---- Listed words. */
 
-/* Widens the room at the arena's ends, so that the word lies in the arena's range. */
-static void make_room(haul__found *found, const haul__field_value *w)
-{
-    const size_t before = w->start > w->value ? w->start - w->value : 0;
-    const size_t behind = w->value > w->start ? w->value - w->start : 0;
-    if (before > found->room_before)
-        found->room_before = before;
-    if (behind > found->room_behind)
-        found->room_behind = behind;
-}
-
 /* Each word is listed once, whatever marked its bytes before. */
 static haul_status list_word(marking *m, const haul__field_value *w, const haul__ruled *ruled)
 {
@@ -204,8 +190,14 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
     word.address = w->at;
     word.value = w->value;
     if (w->what == HAUL__IS_EXPLICIT && w->start) {
+        const size_t before = w->start > w->value ? w->start - w->value : 0;
+        const size_t behind = w->value > w->start ? w->value - w->start : 0;
         word.addend = w->start - w->value;
-        make_room(d->found, w);
+        /* room at the arena's ends, so that the word lies in the arena's range */
+        if (before > d->found->room_before)
+            d->found->room_before = before;
+        if (behind > d->found->room_behind)
+            d->found->room_behind = behind;
     } else if (w->what == HAUL__IS_TAGGED) {
         word.kind = HAUL__TAGGED;
         word.addend = w->start ? w->start - w->address : 0;

@@ -22,15 +22,6 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 
-/* Does the word, tags included, point into its target, in every copy that keeps the type's
- * alignment? */
-static int is_sure(const haul__field_value *w, size_t tags)
-{
-    const haul__walk *walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
-    return walk && !haul__is_sized(walk) && w->address == w->start &&
-           w->value - w->start < walk->extent && walk->alignment >= tags;
-}
-
 /* Adds the word to the order log. The target of a tagged word must leave the tag bits free in the
  * copy too. */
 static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
@@ -39,6 +30,7 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
     const uintptr_t tag_bits = ruled->rule->said.tag_bits;
     const size_t low = tag_bits & (HAUL_ALIGNMENT_MAX - 1),
                  tags = low ? (size_t)2 << haul__highest64(low) : 1;
+    const haul__walk *walk;
     haul__reference reference;
     memset(&reference, 0, sizeof reference);
     reference.word = w->at;
@@ -50,7 +42,13 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
         reference.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
         return reference.target ? haul__log_reference(d, &reference) : HAUL_OK;
     }
-    if (!w->start || (!w->is_alias && (!low || is_sure(w, tags))))
+    if (!w->start || (!w->is_alias && !low))
+        return HAUL_OK;
+    /* Does the word, tags included, point into its target, in every copy that keeps the type's
+     * alignment? */
+    walk = w->slot->target ? haul__type_walk(w->slot->target) : NULL;
+    if (!w->is_alias && walk && !haul__is_sized(walk) && w->address == w->start &&
+        w->value - w->start < walk->extent && walk->alignment >= tags)
         return HAUL_OK;
     reference.kind = w->is_alias ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_TAGGED;
     reference.target = w->start;
@@ -60,25 +58,21 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
     return haul__log_reference(d, &reference);
 }
 
-/* Is it the begin of a pair? Its end is checked even if the begin is null. */
-static int is_pair(const haul__ruled *ruled, const haul__field_value *w)
-{
-    return (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_EXPLICIT) && !w->is_alias &&
-           !haul__is_end(ruled) && w->slot->levels > 0 &&
-           w->slot->shape[0].kind == HAUL_COUNT_KIND_UNTIL;
-}
-
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                               const haul__field_value *w)
 {
     const size_t empty = d->found->empty_count;
+    /* the end of a pair is checked even if its begin is null */
+    const int is_pair = (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_EXPLICIT) &&
+                        !w->is_alias && !haul__is_end(ruled) && w->slot->levels > 0 &&
+                        w->slot->shape[0].kind == HAUL_COUNT_KIND_UNTIL;
     haul__pointer p;
     haul_status status = HAUL_OK;
     if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
     if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_FIXED)
         status = note_word(d, ruled, w);
-    if (status != HAUL_OK || (w->start == 0 && !is_pair(ruled, w)) || haul__is_end(ruled))
+    if (status != HAUL_OK || (w->start == 0 && !is_pair) || haul__is_end(ruled))
         return status;
     if (w->is_alias)
         return haul__note_alias(d, w);
@@ -139,32 +133,16 @@ haul_status haul__visit_ruled(haul__discovery *d, haul__object *o)
 
 /* ---- Objects from the fetch queue. */
 
-/* Long objects, and objects with embedded elements, are known by the memo, not by their marks. */
-static haul_status mark_taken(haul__discovery *d, const haul__entry *entry, const haul__object *o,
-                              int *is_new)
-{
-    const haul_type *type = d->met_types[entry->met_type].type;
-    const int is_memorable = o->bytes >= HAUL__MEMO_BYTES || o->walk->has_parts;
-    haul__marked marked = { 0, 0, 0 };
-    haul_status status;
-    *is_new = 0;
-    if (is_memorable && haul__memo_has(d, HAUL__MEMO_EXTENT, o->address, o->bytes, type))
-        return HAUL_OK;
-    status = haul__mark_ruled(d, entry, o, &marked, is_new);
-    *is_new |= marked.first != marked.end || o->walk->has_parts;
-    return status == HAUL_OK && is_memorable
-               ? haul__memo_add(d, HAUL__MEMO_EXTENT, o->address, o->bytes, type)
-               : status;
-}
-
 haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul__object *o,
                              int *is_new)
 {
     const haul__walk *walk = o->walk;
+    const haul_type *type = d->met_types[entry->met_type].type;
     haul__found *found = d->found;
+    haul__marked marked = { 0, 0, 0 };
     const size_t reads = found->read_count, calls = found->call_words;
     uintptr_t end;
-    int must_visit = 0;
+    int must_visit = 0, is_memorable;
     haul_status status =
         haul__check_extent(d, entry, haul__is_sized(walk) ? haul__head_bytes(walk) : walk->extent,
                            walk->alignment, &end);
@@ -174,10 +152,20 @@ haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul_
         status = haul__check_extent(d, entry, o->bytes, walk->alignment, &end);
     if (status == HAUL_OK)
         status = haul__evaluate(d, o, &must_visit);
-    if (status == HAUL_OK)
-        status = mark_taken(d, entry, o, is_new);
     if (status != HAUL_OK)
         return status;
+    /* long objects, and objects with embedded elements, are known by the memo, not by their marks
+     */
+    is_memorable = o->bytes >= HAUL__MEMO_BYTES || walk->has_parts;
+    *is_new = 0;
+    if (!is_memorable || !haul__memo_has(d, HAUL__MEMO_EXTENT, o->address, o->bytes, type)) {
+        status = haul__mark_ruled(d, entry, o, &marked, is_new);
+        *is_new |= marked.first != marked.end || walk->has_parts;
+        if (status == HAUL_OK && is_memorable)
+            status = haul__memo_add(d, HAUL__MEMO_EXTENT, o->address, o->bytes, type);
+        if (status != HAUL_OK)
+            return status;
+    }
     if (*is_new)
         return visit_rows(d, o);
     found->read_count = reads;

@@ -37,14 +37,18 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
     return haul__follow(d, &p);
 }
 
-static haul_status visit_parts(haul__discovery *d, const haul__object *o)
+haul_status haul__visit_rest(haul__discovery *d, const haul__object *o)
 {
     const haul__walk *walk = o->walk;
+    haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < walk->part_count && walk->parts[i].offset < o->bytes; i++) {
+    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < o->bytes; i++)
+        if (!haul__is_lone_end(&walk->slots[i], o->bytes))
+            status = haul__visit_slot(d, o, &walk->slots[i]);
+    for (i = 0; i < walk->part_count && walk->parts[i].offset < o->bytes && status == HAUL_OK;
+         i++) {
         const haul__part *part = &walk->parts[i];
         haul__entry entry;
-        haul_status status;
         memset(&entry, 0, sizeof entry);
         entry.address = o->address + part->offset;
         entry.count = part->count;
@@ -58,19 +62,6 @@ static haul_status visit_parts(haul__discovery *d, const haul__object *o)
         status = haul__met_type_of(d, part->type, &entry.met_type);
         if (status == HAUL_OK && part->count)
             status = haul__reach(d, &entry);
-        if (status != HAUL_OK)
-            return status;
     }
-    return HAUL_OK;
-}
-
-haul_status haul__visit_rest(haul__discovery *d, const haul__object *o)
-{
-    const haul__walk *walk = o->walk;
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < walk->slot_count && status == HAUL_OK && walk->slots[i].offset < o->bytes; i++)
-        if (!haul__is_lone_end(&walk->slots[i], o->bytes))
-            status = haul__visit_slot(d, o, &walk->slots[i]);
-    return status == HAUL_OK ? visit_parts(d, o) : status;
+    return status;
 }
