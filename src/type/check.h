@@ -20,6 +20,9 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
 /* check_flat.c, with the type's flat form made: no number is read from a pointer, or from bytes
  * that are not sent. */
 haul_status haul__check_reads(const haul_type *type, haul_error *error);
+/* check_zeros.c, with the type's flat form made: no arm of a union leaves zeros in the copy where
+ * another row reads a number. */
+haul_status haul__check_zeros(const haul_type *type, haul_error *error);
 /* With all flat forms made: targets have bytes, and room for tag bits. */
 haul_status haul__check_targets(const haul_type *type, haul_error *error);
 

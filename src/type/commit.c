@@ -391,6 +391,8 @@ static haul_status flatten_all(commit *c)
         status = haul__flatten(&c->scratch, c->order[i], c->error);
         if (status == HAUL_OK)
             status = haul__check_reads(c->order[i], c->error);
+        if (status == HAUL_OK)
+            status = haul__check_zeros(c->order[i], c->error);
     }
     return status;
 }

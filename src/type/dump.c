@@ -67,16 +67,33 @@ static void append(char *cell, const char *format, ...)
     va_end(arguments);
 }
 
-static void append_field(char *cell, const haul_type *type, size_t offset)
+/* Do two fields hold in the same objects? */
+static int is_same_arm(const haul_when *a, const haul_when *b)
 {
-    const haul__row *row = haul__find_row(type, offset);
-    if (row && row->offset == offset)
+    return a && b && a->kind == b->kind && a->mask == b->mask && a->low == b->low &&
+           a->high == b->high && a->field.offset == b->field.offset && a->function == b->function;
+}
+
+/* The row of a number that `reader` reads: of several arms, the one with the reader's condition.
+ * Without such an arm the number is none of these rows, and has its offset for a name. */
+static void append_field(char *cell, const haul_type *type, const haul_field *reader, size_t offset)
+{
+    const haul__row *row = NULL;
+    size_t i;
+    for (i = 0; i < type->row_count && type->rows[i].offset <= offset && !row; i++) {
+        const haul_when *when = haul__row_when(&type->rows[i]);
+        if (type->rows[i].offset == offset &&
+            (!when || is_same_arm(when, reader ? &reader->when : NULL)))
+            row = &type->rows[i];
+    }
+    if (row)
         append(cell, "%s", row->name);
     else
         append(cell, "@%zu", offset);
 }
 
-static void append_product(char *cell, const haul_type *type, const haul_count *shape)
+static void append_product(char *cell, const haul_type *type, const haul_field *reader,
+                           const haul_count *shape)
 {
     unsigned i;
     if (shape->fields == 0) {
@@ -87,7 +104,7 @@ static void append_product(char *cell, const haul_type *type, const haul_count *
         append(cell, "%" PRId64 " * ", shape->times);
     for (i = 0; i < shape->fields && i < 3; i++) {
         append(cell, "%s", i > 0 ? " * " : "");
-        append_field(cell, type, shape->field[i].offset);
+        append_field(cell, type, reader, shape->field[i].offset);
     }
     if (shape->plus > 0)
         append(cell, " + %" PRId64, shape->plus);
@@ -95,19 +112,19 @@ static void append_product(char *cell, const haul_type *type, const haul_count *
         append(cell, " - %" PRIu64, (uint64_t)0 - (uint64_t)shape->plus);
 }
 
-static void append_count(char *cell, const haul_type *type, const haul_count *shape,
-                         int of_pointers)
+static void append_count(char *cell, const haul_type *type, const haul_field *reader,
+                         const haul_count *shape, int of_pointers)
 {
     switch (shape->kind) {
     case HAUL_COUNT_KIND_ONE:
         append(cell, "1");
         return;
     case HAUL_COUNT_KIND_PRODUCT:
-        append_product(cell, type, shape);
+        append_product(cell, type, reader, shape);
         return;
     case HAUL_COUNT_KIND_UNTIL:
         append(cell, "until ");
-        append_field(cell, type, shape->field[0].offset);
+        append_field(cell, type, reader, shape->field[0].offset);
         return;
     case HAUL_COUNT_KIND_TERMINATED:
         if (shape->plus == 0)
@@ -128,7 +145,7 @@ static void append_when(char *cell, const haul_type *type, const haul_when *when
         append(cell, "function");
         return;
     }
-    append_field(cell, type, when->field.offset);
+    append_field(cell, type, NULL, when->field.offset);
     if (when->mask != -1)
         append(cell, " & 0x%" PRIx64, (uint64_t)when->mask);
     append(cell, "%s ", when->kind == HAUL_WHEN_KIND_NOT ? " not" : "");
@@ -207,7 +224,8 @@ static void describe(line *l, const haul_type *type, const haul_field_info *fiel
         append_target(l->cell[4], field);
     for (level = 0; level < field->levels; level++) {
         append(l->cell[5], "%s", level > 0 ? ", " : "");
-        append_count(l->cell[5], type, &field->counts[level], level + 1 < field->levels);
+        append_count(l->cell[5], type, field->members, &field->counts[level],
+                     level + 1 < field->levels);
     }
     if (field->members)
         append_all_members(l->cell[5], type, field->members);

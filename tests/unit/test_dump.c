@@ -201,6 +201,44 @@ TEST(dump, rules_are_printed_in_words)
     haul_type_free(&ruled_type);
 }
 
+typedef struct shared {
+    int64_t kind;
+    union {
+        struct {
+            double *begin, *end;
+        } pair;
+        struct {
+            double *values;
+            uint64_t count;
+        } list;
+    } u;
+} shared;
+
+TEST(dump, a_count_in_a_union_is_named_by_its_own_arm)
+{
+    haul_field fields[] = {
+        HAUL_ARRAY(shared, u.pair.begin, HAUL_UNTIL(shared, u.pair.end),
+                   .when = HAUL_EQUALS(shared, kind, 1), .else_raw = 1),
+        HAUL_RAW(shared, u.pair.end, .when = HAUL_EQUALS(shared, kind, 3)),
+        HAUL_RAW(shared, u.list.count, .when = HAUL_EQUALS(shared, kind, 2)),
+        HAUL_ARRAY(shared, u.list.values, HAUL_COUNT(shared, u.list.count),
+                   .when = HAUL_EQUALS(shared, kind, 2)),
+    };
+    haul_type *type;
+    CHECK_STATUS(type_make("shared", sizeof(shared), fields, 4, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    check_table(type,
+                "shared: 24 bytes\n"
+                "offset  size  field          what     target   count\n"
+                "     0     8  (bytes)\n"
+                "     8     8  u.pair.begin   pointer  8 bytes  until @16; if @0 1, else raw\n"
+                "     8     8  u.list.values  pointer  8 bytes  u.list.count; if @0 2\n"
+                "    16     8  u.pair.end     raw               if @0 3\n"
+                "    16     8  u.list.count   raw               if @0 2\n"
+                "extent 24, of which 24 bytes travel; alignment 8; 3 pointers\n");
+    haul_type_free(&type);
+}
+
 TEST(dump, constructors_are_printed_block_by_block)
 {
     static const size_t lengths[] = { 2, 1 }, places[] = { 3, 0 };

@@ -463,6 +463,99 @@ TEST(rule_faults, an_end_under_the_longer_of_two_arms_is_refused)
     }
 }
 
+/* ---- Numbers that an arm would leave as zeros in the copy. */
+
+typedef struct two_arms {
+    int32_t kind, pad;
+    union {
+        struct {
+            double *begin, *end;
+        } pair;
+        struct {
+            double *values;
+            uint64_t count;
+        } list;
+        struct {
+            struct two_arms *one;
+            int64_t tag;
+        } other;
+    } u;
+} two_arms;
+
+static haul_type *two_arms_type;
+
+static void two_arms_say(const haul_field *rows, size_t count, const char *path, const char *word)
+{
+    CHECK_STATUS(type_make("two_arms", sizeof(two_arms), rows, count, &two_arms_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(two_arms_type), path ? HAUL_ERROR_TYPE : HAUL_OK);
+    if (path) {
+        CHECK_STR(type_error()->path, path);
+        CHECK_HAS(type_error()->text, word);
+    }
+    haul_type_free(&two_arms_type);
+}
+
+#define PAIR                                                                                       \
+    HAUL_ARRAY(two_arms, u.pair.begin, HAUL_UNTIL(two_arms, u.pair.end),                           \
+               .when = HAUL_EQUALS(two_arms, kind, 1))
+#define LIST                                                                                       \
+    HAUL_ARRAY(two_arms, u.list.values, HAUL_COUNT(two_arms, u.list.count),                        \
+               .when = HAUL_EQUALS(two_arms, kind, 2))
+
+TEST(rule_faults, a_count_that_another_arm_makes_zeros_in_the_copy_is_refused)
+{
+    haul_field rows[] = {
+        PAIR, LIST, HAUL_RAW(two_arms, u.list.count, .when = HAUL_EQUALS(two_arms, kind, 2))
+    };
+    two_arms_say(rows, 2, "two_arms.u.list.values", "while field u.pair.begin does not hold");
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[2].when.low = rows[2].when.high = 3; /* the bytes travel in other objects only */
+    two_arms_say(rows, 3, "two_arms.u.list.values", "are zeros in the copy");
+    rows[2].when.high = INT64_MAX;
+    rows[2].when.low = 2;
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[0].else_raw = 1;
+    two_arms_say(rows, 2, NULL, NULL);
+}
+
+TEST(rule_faults, a_count_that_covers_all_values_of_its_reader_in_parts_is_taken)
+{
+    haul_field rows[] = {
+        PAIR, LIST, HAUL_RAW(two_arms, u.list.count, .when = HAUL_EQUALS(two_arms, kind, 2)),
+        HAUL_RAW(two_arms, u.list.count, .when = HAUL_EQUALS(two_arms, kind, 3))
+    };
+    rows[1].when.high = 3;
+    two_arms_say(rows, 3, "two_arms.u.list.values", "are zeros in the copy");
+    two_arms_say(rows, 4, NULL, NULL);
+    rows[1].when.high = INT64_MAX;
+    two_arms_say(rows, 4, "two_arms.u.list.values", "are zeros in the copy");
+    rows[3].when.kind = HAUL_WHEN_KIND_NOT;
+    rows[3].when.low = 0;
+    rows[3].when.high = 2;
+    two_arms_say(rows, 4, NULL, NULL);
+    rows[3].when = (haul_when)HAUL_WHEN_FN(zero); /* it cannot be compared */
+    two_arms_say(rows, 4, NULL, NULL);
+}
+
+TEST(rule_faults, a_tag_and_a_condition_that_an_arm_makes_zeros_are_refused)
+{
+    static const haul_case cases[] = { { 1, &two_arms_type, 0 }, { 2, &two_arms_type, 0 } };
+    haul_field rows[] = { HAUL_ADDRESS(two_arms, u.other.one,
+                                       .type_switch = HAUL_SWITCH(two_arms, u.other.tag, cases),
+                                       .when = HAUL_EQUALS(two_arms, kind, 1)),
+                          HAUL_RAW(two_arms, u.list.count,
+                                   .when = HAUL_EQUALS(two_arms, kind, 2)) };
+    two_arms_say(rows, 2, "two_arms.u.other.one", "while field u.list.count does not hold");
+    rows[1].else_raw = 1;
+    two_arms_say(rows, 2, NULL, NULL);
+    rows[0] = (haul_field)HAUL_OBJECT(two_arms, u.other.one, &two_arms_type,
+                                      .when = HAUL_EQUALS(two_arms, u.other.tag, 1));
+    two_arms_say(rows, 2, NULL, NULL);
+    rows[1].else_raw = 0;
+    rows[1].when = (haul_when)HAUL_EQUALS(two_arms, u.other.tag, 1);
+    two_arms_say(rows, 2, "two_arms.u.other.one", "while field u.list.count does not hold");
+}
+
 /* ---- Alignment, and how many. */
 
 TEST(rule_faults, a_tail_stands_at_the_alignment_of_its_elements)
