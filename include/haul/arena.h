@@ -174,6 +174,10 @@ HAUL_API void *haul_arena_malloc(haul_arena *arena, size_t bytes);
 HAUL_API void *haul_arena_calloc(haul_arena *arena, size_t count, size_t bytes);
 HAUL_API void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes);
 HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
+/* The bytes of a block of the first three, all of them usable, and at least those that were asked
+ * for. 0, without a record, for any other address, and for NULL. All five may be called by a kernel
+ * on the host device, if the launch is not strict. */
+HAUL_API size_t haul_arena_block_bytes(const haul_arena *arena, const void *memory);
 
 #if defined(__cplusplus)
 #define HAUL__THREAD thread_local
@@ -189,10 +193,11 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
 #endif
 
 /* HAUL_ARENA_HOOKS(json) at file scope defines json_malloc, json_calloc, json_realloc and json_free
- * with the signatures of the C library, and json_use(arena), which makes an arena the calling
- * thread's target and answers the target before it. The target is a variable in the file that uses
- * the macro: Haul itself keeps none. Without a target json_malloc, json_calloc and json_realloc
- * answer NULL, and json_free does nothing. Free a block only while its own arena is the target. */
+ * with the signatures of the C library, json_block_bytes(memory), and json_use(arena), which makes
+ * an arena the calling thread's target and answers the target before it. The target is a variable
+ * in the file that uses the macro: Haul itself keeps none. Without a target json_malloc,
+ * json_calloc and json_realloc answer NULL, json_free does nothing, and json_block_bytes answers 0.
+ * Free a block only while its own arena is the target. */
 #define HAUL_ARENA_HOOKS(name)                                                                     \
     static HAUL__THREAD haul_arena *name##_target;                                                 \
     HAUL__MAYBE_UNUSED static haul_arena *name##_use(haul_arena *arena)                            \
@@ -216,6 +221,10 @@ HAUL_API haul_status haul_arena_free_block(haul_arena *arena, void *memory);
     HAUL__MAYBE_UNUSED static void name##_free(void *memory)                                       \
     {                                                                                              \
         (void)haul_arena_free_block(name##_target, memory);                                        \
+    }                                                                                              \
+    HAUL__MAYBE_UNUSED static size_t name##_block_bytes(const void *memory)                        \
+    {                                                                                              \
+        return haul_arena_block_bytes(name##_target, memory);                                      \
     }                                                                                              \
     typedef int name##_hooks_are_defined /* takes the semicolon */
 

@@ -9,13 +9,20 @@ static size_t payload(size_t bytes)
     return bytes ? bytes : 1;
 }
 
+size_t haul_arena_block_bytes(const haul_arena *arena, const void *memory)
+{
+    size_t bytes = 0;
+    if (haul__arena_is_valid(arena) && arena->blocks && haul_arena_contains(arena, memory) &&
+        ((uintptr_t)memory - (uintptr_t)arena->room.base) % HAUL_ARENA_GRANULE == 0)
+        bytes = haul__block_noted(arena, memory);
+    haul__unpoison(memory, bytes);
+    return bytes;
+}
+
 /* The block's bytes. 0: it is no block of this arena, and the record says so. */
 static size_t size_of(haul_arena *arena, const void *memory)
 {
-    size_t bytes = 0;
-    if (arena->blocks && haul_arena_contains(arena, memory) &&
-        ((uintptr_t)memory - (uintptr_t)arena->room.base) % HAUL_ARENA_GRANULE == 0)
-        bytes = haul__block_noted(arena, memory);
+    const size_t bytes = haul_arena_block_bytes(arena, memory);
     if (bytes == 0)
         haul__fail(&arena->error, HAUL_ERROR_ARGUMENT,
                    "%p is no block of this arena: pass what haul_arena_malloc, _calloc or _realloc "

@@ -74,6 +74,7 @@ static void check_no_block(void *memory)
     CHECK_STATUS(haul_arena_free_block(the_arena, memory), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_arena_error(the_arena)->text, "no block of this arena");
     CHECK_PTR(haul_arena_realloc(the_arena, memory, 1), NULL);
+    CHECK_EQ(haul_arena_block_bytes(the_arena, memory), 0);
 }
 
 static void take(void)
@@ -83,6 +84,7 @@ static void take(void)
     b->mark = (unsigned char)random_between(&the_random, 1, 255);
     b->at = haul_arena_malloc(the_arena, b->bytes);
     CHECK(b->at != NULL);
+    CHECK(haul_arena_block_bytes(the_arena, b->at) >= b->bytes);
     fill(b, 0, b->bytes);
 }
 
@@ -149,6 +151,58 @@ TEST(blocks, in_any_order_of_calls_sizes_and_contents_are_right)
     the_random = random_start("blocks of the drop-in forms");
     play(0);
     play(1);
+}
+
+TEST(blocks, a_block_can_be_used_to_the_size_that_it_tells)
+{
+    unsigned char *one, *other;
+    size_t bytes;
+    start(NULL);
+    CHECK_EQ(haul_arena_block_bytes(NULL, the_arena), 0);
+    CHECK_EQ(haul_arena_block_bytes(the_arena, NULL), 0);
+    one = haul_arena_malloc(the_arena, GRANULE + 1);
+    other = haul_arena_malloc(the_arena, 0);
+    bytes = haul_arena_block_bytes(the_arena, one);
+    CHECK_EQ(bytes, 2 * GRANULE);
+    CHECK_EQ(haul_arena_block_bytes(the_arena, other), GRANULE);
+    memset(one, 1, bytes);
+    CHECK_EQ(other[0], 0);
+    CHECK_EQ(haul_arena_block_bytes(the_arena, one + GRANULE), 0);
+    CHECK_EQ(haul_arena_block_bytes(the_arena, &bytes), 0);
+    CHECK_STATUS(haul_arena_error(the_arena)->status, HAUL_OK);
+    one = haul_arena_realloc(the_arena, one, 100 * GRANULE);
+    CHECK_EQ(haul_arena_block_bytes(the_arena, one), 100 * GRANULE);
+    end();
+}
+
+/* A kernel of the host device that grows a block of its own. */
+typedef struct grown {
+    void *block;
+    size_t before, after;
+} grown;
+
+static void grow(void *argument)
+{
+    grown *g = argument;
+    g->before = haul_arena_block_bytes(the_arena, g->block);
+    g->block = haul_arena_realloc(the_arena, g->block, 4 * g->before);
+    g->after = haul_arena_block_bytes(the_arena, g->block);
+}
+
+TEST(blocks, a_kernel_of_the_host_device_can_grow_them)
+{
+    haul_host_options host = { .strict = -1 };
+    haul_device *device;
+    grown g;
+    start(NULL);
+    memset(&g, 0, sizeof g);
+    g.block = haul_arena_malloc(the_arena, 3 * GRANULE);
+    CHECK_STATUS(haul_host_open(the_context, &host, &device), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, grow, &g), HAUL_OK);
+    CHECK_EQ(g.before, 3 * GRANULE);
+    CHECK_EQ(g.after, 12 * GRANULE);
+    haul_device_close(&device);
+    end();
 }
 
 TEST(blocks, a_string_that_grows_by_little_stays_where_it_is_and_costs_little)
