@@ -2,6 +2,7 @@
  *
  *     haul_arena_create(context, NULL, &arena);
  *     node *n = haul_arena_new(arena, node_type, 1);     typed, zeroed: its pointers are known
+ *     n->children = haul_arena_new_pointers(arena, 8);   an array of pointers
  *     n->name = haul_arena_bytes(arena, 12, 0);          plain bytes
  *     ...
  *     haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
@@ -52,7 +53,9 @@ typedef struct haul_arena_options {
     int reuse;
     /* If not 0: haul_arena_release, haul_arena_rollback and haul_arena_free_block refuse every
      * address and mark that the arena has not given out. This takes two bits a granule, 1/64 of the
-     * bytes. */
+     * bytes. And a shipment without a root reads all plain bytes: a word there that is an address
+     * of the arena is HAUL_ERROR_GRAPH ("arena+4096"), because nothing would patch it. Not so in a
+     * mirrored arena, and with HAUL_OUTSIDE_KEEP. */
     int checked;
     /* If not 0: pinned memory, and device memory at the same addresses, so that a pointer means the
      * same place on both sides (docs/arenas.md). Both sides take all of reserve_bytes at once. If

@@ -10,6 +10,7 @@
 #include "arena/arena.h"
 #include "arena/contents.h"
 #include "arena/room.h"
+#include "arena/unmarked.h"
 #include "device/deferred.h"
 #include "device/streams.h"
 #include "pack/plan.h"
@@ -82,6 +83,21 @@ static void take_info(haul_shipment *shipment, double seconds)
     info->transfer_seconds = seconds;
 }
 
+/* Opens the contents. Of a checked typed arena, plain bytes are searched for its addresses; a mirror
+ * has the same addresses on the device. */
+static haul_status open_contents(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
+                                 const haul_ship_options *options, haul_error *error)
+{
+    haul_status status = haul__contents_open(contents, arena, plan, error);
+    if (status != HAUL_OK || plan || !arena->starts || arena->region.mirrored ||
+        options->outside == HAUL_OUTSIDE_KEEP)
+        return status;
+    status = haul__check_unmarked(contents, error);
+    if (status != HAUL_OK)
+        haul__contents_close(contents);
+    return status;
+}
+
 /* An open shipment of the arena's present contents, without a range. With a plan, the graph was
  * discovered and lies wholly in the arena; pointers to no elements become null, as in any
  * shipment. */
@@ -98,7 +114,7 @@ static haul_status open_shipment(haul_device *device, haul_arena *arena, const h
     shipment = haul__shipment_new(device, options);
     if (!shipment)
         return HAUL_ERROR_MEMORY;
-    status = haul__contents_open(&shipment->contents, arena, plan, error);
+    status = open_contents(&shipment->contents, arena, plan, options, error);
     if (status != HAUL_OK) {
         haul__shipment_discard(device, shipment);
         return status;

@@ -541,6 +541,74 @@ TEST(ship_arena, or_is_null_there_or_what_it_was_and_stays_on_the_host)
     ship_with_one_outside(MANY, HAUL_OUTSIDE_KEEP);
 }
 
+/* ---- Addresses in plain bytes. */
+
+static haul_status ship_checked(haul_outside outside)
+{
+    haul_ship_options how;
+    memset(&how, 0, sizeof how);
+    how.outside = outside;
+    return haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment);
+}
+
+TEST(ship_arena, plain_bytes_of_a_checked_arena_that_hold_its_addresses_are_refused)
+{
+    haul_arena_options options = { .checked = 1 };
+    const haul_error *error;
+    haul_arena_info info;
+    char path[64];
+    link **hidden, **known;
+    start(FEW, &options);
+    CHECK((hidden = haul_arena_bytes(the_arena, 5 * sizeof(void *), 0)) != NULL);
+    CHECK((known = haul_arena_new_pointers(the_arena, 3)) != NULL);
+    haul_arena_get_info(the_arena, &info);
+    known[2] = the_first;
+    hidden[1] = (link *)(void *)((char *)info.base + info.used_bytes); /* behind the end */
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_REFUSE), HAUL_OK);
+    CHECK_PTR(next_on_device(the_first), haul_device_pointer(the_shipment, the_first->next));
+    hidden[3] = the_first;
+    CHECK_STATUS(haul_reship(the_shipment, NULL), HAUL_ERROR_GRAPH);
+    haul_shipment_free(&the_shipment);
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_NULL), HAUL_ERROR_GRAPH);
+    error = haul_context_error(haul_device_context(the_device));
+    CHECK_HAS(error->text, "haul_arena_new_pointers");
+    snprintf(path, sizeof path, "arena+%zu", (size_t)((char *)&hidden[3] - (char *)info.base));
+    CHECK_STR(error->path, path);
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_KEEP), HAUL_OK);
+    haul_shipment_free(&the_shipment);
+    hidden[3] = NULL;
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_REFUSE), HAUL_OK);
+    end();
+}
+
+TEST(ship_arena, in_the_last_plain_bytes_too)
+{
+    haul_arena_options options = { .checked = 1 };
+    link **hidden;
+    start(FEW, &options);
+    CHECK((hidden = haul_arena_bytes(the_arena, 2 * sizeof(void *), 0)) != NULL);
+    hidden[1] = the_first;
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_REFUSE), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_arena_release(the_arena, hidden, 2 * sizeof(void *)), HAUL_OK);
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_REFUSE), HAUL_OK);
+    end();
+}
+
+TEST(ship_arena, a_mirror_has_the_addresses_that_plain_bytes_hold)
+{
+    haul_arena_options options = { .checked = 1, .mirrored = 1, .reserve_bytes = 1 << 20 };
+    haul_arena_info info;
+    link **hidden;
+    start(FEW, &options);
+    haul_arena_get_info(the_arena, &info);
+    CHECK((hidden = haul_arena_bytes(the_arena, 2 * sizeof(void *), 0)) != NULL);
+    hidden[1] = the_first;
+    CHECK_STATUS(ship_checked(HAUL_OUTSIDE_REFUSE), info.mirrored ? HAUL_OK : HAUL_ERROR_GRAPH);
+    haul_shipment_free(&the_shipment);
+    haul_arena_free(&the_arena); /* its mirror is the device's memory */
+    end();
+}
+
 /* ---- The way back. */
 
 static void reverse(void *argument)
