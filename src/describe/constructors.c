@@ -6,7 +6,7 @@
  * byte ends) are worked out at once from those of the old types. Every sum is checked, so an
  * accepted type cannot overflow later. Empty blocks and empty old types do not move the bounds.
  *
- * A constructor that fails has made no type, so its error stands on the old type.
+ * A constructor that fails has made no type, so its error has the path of the old type.
  */
 #include <stdio.h>
 
@@ -15,34 +15,16 @@
 #include "type/refuse.h"
 #include "haul/type_mpi.h"
 
-static const haul_error too_large = {
-    HAUL_ERROR_TYPE, "", "", "A type made of this one would have more bytes than can be described."
-};
-static const haul_error outside = {
-    HAUL_ERROR_TYPE, "", "", "A subarray of elements of this type is not within its array."
-};
-static const haul_error no_extent = { HAUL_ERROR_TYPE, "", "",
-                                      "A resized type would have an extent of 0 bytes." };
-static const haul_error no_list = { HAUL_ERROR_ARGUMENT, "", "",
-                                    "A constructor was given NULL in place of one of its lists." };
-static const haul_error no_dimensions = {
-    HAUL_ERROR_ARGUMENT, "", "", "A subarray has no dimensions, or an order that does not exist."
-};
-static const haul_error no_result = {
-    HAUL_ERROR_ARGUMENT, "", "", "A constructor was given NULL in place of the new type's address."
-};
-static const haul_error not_living = {
-    HAUL_ERROR_ARGUMENT, "", "", "One of the types that a constructor was given is no living type."
-};
-
-static haul_status refuse(haul_type *old, const haul_error *error)
+/* For the old type, as a constructor was given NULL in place of something. */
+static haul_status refuse_null(const haul_type *old, const char *place)
 {
-    return haul__type_refuse(old, error, "%s", error->text);
+    return haul__type_refuse(old, HAUL_ERROR_ARGUMENT,
+                             "A constructor was given NULL in place of %s.", place);
 }
 
 static haul_status refuse_size(haul_type *old, const char *name)
 {
-    return haul__type_refuse(old, &too_large,
+    return haul__type_refuse(old, HAUL_ERROR_TYPE,
                              "%s would have more than the %zu bytes that can be described.", name,
                              (size_t)HAUL_TYPE_BYTES_MAX);
 }
@@ -50,7 +32,7 @@ static haul_status refuse_size(haul_type *old, const char *name)
 static haul_status refuse_block(haul_type *old, size_t index, size_t count, size_t displacement)
 {
     return haul__type_refuse(
-        old, &too_large,
+        old, HAUL_ERROR_TYPE,
         "Block %zu of the new type, of %zu elements at displacement %zu, ends behind the %zu "
         "bytes that can be described.",
         index, count, displacement, (size_t)HAUL_TYPE_BYTES_MAX);
@@ -89,7 +71,7 @@ static int take_in(bounds *b, size_t offset, size_t span, size_t count, const ha
 static haul_type *make(const haul_type *old, const char *name, haul_combiner combiner,
                        size_t blocks, size_t loops)
 {
-    static const haul__home none = { NULL, NULL, NULL };
+    static const haul__home none = { NULL, NULL, NULL, NULL };
     haul_allocator allocator = old ? old->allocator : haul__allocator_or_default(NULL);
     haul_type *type = haul__type_make(old ? &old->home : &none, &allocator, name, 0, combiner);
     size_t bytes;
@@ -137,7 +119,7 @@ static haul_status begin(haul_type *oldtype, haul_type **newtype)
         *newtype = NULL;
     if (status != HAUL_OK || newtype)
         return status;
-    return haul__leave(oldtype, refuse(oldtype, &no_result));
+    return haul__leave(oldtype, refuse_null(oldtype, "the new type's address"));
 }
 
 /* A type of one block and one loop. */
@@ -235,7 +217,7 @@ static haul_status make_list(const list *l, haul_type *oldtype, haul_type **newt
     haul_type *type;
     if (l->count > 0 &&
         (!l->displacements || (!l->lengths && l->combiner != HAUL_COMBINER_INDEXED_BLOCK)))
-        return refuse(oldtype, &no_list);
+        return refuse_null(oldtype, "one of its lists");
     snprintf(name, sizeof name, "%s(%zu blocks, %s)", l->name, l->count, oldtype->name);
     type = make(oldtype, name, l->combiner, l->count, 0);
     if (!type)
@@ -299,10 +281,10 @@ static haul_status make_struct(size_t count, const size_t *blocklengths,
     haul_type *type;
     size_t i;
     if (!blocklengths || !displacements)
-        return refuse(types[0], &no_list);
+        return refuse_null(types[0], "one of its lists");
     for (i = 0; i < count; i++)
         if (!haul__type_is_valid(types[i]))
-            return haul__type_refuse(types[0], &not_living,
+            return haul__type_refuse(types[0], HAUL_ERROR_ARGUMENT,
                                      "Type %zu of the list is no living type.", i);
     for (i = 0; i < count; i++)
         if (!take_in(&b, displacements[i], 0, blocklengths[i], types[i]))
@@ -355,7 +337,7 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
         size_t d = dimension(ndims, order, k), step = *whole;
         if (!haul__fits(starts[d], subsizes[d], sizes[d]))
             return haul__type_refuse(
-                old, &outside,
+                old, HAUL_ERROR_TYPE,
                 "Dimension %zu of a subarray has %zu elements from %zu on, of an array's %zu.", d,
                 subsizes[d], starts[d], sizes[d]);
         if (type && k > 0) {
@@ -364,7 +346,7 @@ static haul_status fill_subarray(size_t ndims, const size_t *sizes, const size_t
         }
         if (!add_many(0, sizes[d], step, whole) || !add_many(*first, starts[d], step, first))
             return haul__type_refuse(
-                old, &too_large,
+                old, HAUL_ERROR_TYPE,
                 "With the %zu elements of dimension %zu the array has more than the %zu bytes that "
                 "can be described.",
                 sizes[d], d, (size_t)HAUL_TYPE_BYTES_MAX);
@@ -404,9 +386,12 @@ haul_status haul_type_create_subarray(size_t ndims, const size_t *sizes, const s
     if (status != HAUL_OK)
         return status;
     if (!sizes || !subsizes || !starts)
-        return haul__leave(oldtype, refuse(oldtype, &no_list));
+        return haul__leave(oldtype, refuse_null(oldtype, "one of its lists"));
     if (ndims == 0 || (order != HAUL_ORDER_C && order != HAUL_ORDER_FORTRAN))
-        return haul__leave(oldtype, refuse(oldtype, &no_dimensions));
+        return haul__leave(
+            oldtype,
+            haul__type_refuse(oldtype, HAUL_ERROR_ARGUMENT,
+                              "A subarray has no dimensions, or an order that does not exist."));
     status = fill_subarray(ndims, sizes, subsizes, starts, order, oldtype, NULL, &b.upper, &first);
     if (status != HAUL_OK)
         return haul__leave(oldtype, status);
@@ -445,7 +430,9 @@ haul_status haul_type_create_resized(haul_type *oldtype, size_t lower_bound, siz
         return status;
     snprintf(name, sizeof name, "resized(%zu, %zu, %s)", lower_bound, extent, oldtype->name);
     if (extent == 0)
-        return haul__leave(oldtype, refuse(oldtype, &no_extent));
+        return haul__leave(oldtype,
+                           haul__type_refuse(oldtype, HAUL_ERROR_TYPE,
+                                             "A resized type would have an extent of 0 bytes."));
     if (!haul__fits(lower_bound, extent, HAUL_TYPE_BYTES_MAX))
         return haul__leave(oldtype, refuse_size(oldtype, name));
     return haul__leave(oldtype,

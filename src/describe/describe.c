@@ -21,12 +21,8 @@ haul_status haul__enter(haul_type *type)
 
 haul_status haul__leave(haul_type *type, haul_status status)
 {
-    haul_context *context = type->home.context;
-    if (!context)
-        return status;
-    if (status != HAUL_OK)
-        context->error = *haul__type_error(type);
-    haul__context_leave(context);
+    if (type->home.context)
+        haul__context_leave(type->home.context);
     return status;
 }
 
@@ -36,6 +32,7 @@ static haul__home home_of(haul_context *context)
 {
     haul__home home;
     home.context = context;
+    home.error = &context->error;
     home.hold = haul__context_hold;
     home.drop = haul__context_drop;
     return home;
@@ -187,14 +184,6 @@ static haul_status make_entry(haul_context *context, const haul_struct *what, si
     return make(context, what, HAUL_COMBINER_STRUCT_FIELDS, what->type);
 }
 
-static haul_status commit_entry(haul_context *context, const haul_struct *what)
-{
-    haul_status status = haul__type_commit(*what->type);
-    if (status != HAUL_OK)
-        context->error = *haul__type_error(*what->type);
-    return status;
-}
-
 static void forget(const haul_struct *structs, size_t count, size_t struct_bytes)
 {
     haul_struct what;
@@ -221,7 +210,7 @@ static haul_status describe(haul_context *context, const haul_struct *structs, s
     }
     for (i = 0; i < count && status == HAUL_OK; i++)
         if (read_entry(structs, struct_bytes, i, &what) == HAUL_OK)
-            status = commit_entry(context, &what);
+            status = haul__type_commit(*what.type);
     if (status != HAUL_OK)
         forget(structs, made, struct_bytes);
     return status;

@@ -8,7 +8,7 @@
 /* HAUL_OK, to be paired with a leave; HAUL_ERROR_ARGUMENT: the type is none; HAUL_ERROR_BUSY:
  * another call is under way on its context. */
 haul_status haul__enter(haul_type *type);
-/* Gives the context the type's error if `status` is one, leaves it, and answers `status`. */
+/* Leaves the type's context, and answers `status`. */
 haul_status haul__leave(haul_type *type, haul_status status);
 
 #endif

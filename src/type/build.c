@@ -15,16 +15,6 @@
 
 haul_type *const haul_any_type = NULL;
 
-static const haul_error closed = { HAUL_ERROR_STATE, "", "",
-                                   "The type is committed, was made by a constructor, or has "
-                                   "instances: no fields and no size can be added, and no "
-                                   "alignment after commit." };
-static const haul_error bad_row = { HAUL_ERROR_ARGUMENT, "", "", "A field has no name." };
-static const haul_error no_rows = { HAUL_ERROR_ARGUMENT, "", "",
-                                    "The number of fields is not 0, but the fields are NULL." };
-static const haul_error newer = { HAUL_ERROR_VERSION, "", "",
-                                  "A field uses a member that this version of the library lacks." };
-
 /* The number of bytes that follow a UTF-8 lead byte; 4: it is no lead byte. */
 static unsigned followers(unsigned char lead)
 {
@@ -413,11 +403,18 @@ static haul_status check_names(haul_type *type, const haul_field *fields, size_t
     for (i = 0; i < count && status == HAUL_OK; i++) {
         status = read_field(fields, field_bytes, i, &field);
         if (status == HAUL_OK && !name_is_good(field.name))
-            return haul__type_refuse(type, &bad_row,
+            return haul__type_refuse(type, HAUL_ERROR_ARGUMENT,
                                      HAUL__NO_NAME("Field %zu of those to add, at offset %zu,"), i,
                                      field.offset, HAUL_NAME_BYTES_MAX);
     }
-    return status == HAUL_ERROR_VERSION ? haul__type_tell(type, &newer) : status;
+    return status;
+}
+
+static haul_status refuse_closed(const haul_type *type)
+{
+    return haul__type_refuse(type, HAUL_ERROR_STATE,
+                             "The type is committed, was made by a constructor, or has instances: "
+                             "no fields and no rebuild function can be added.");
 }
 
 haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, size_t count,
@@ -425,25 +422,25 @@ haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, siz
 {
     haul_status status;
     if (!fields && count > 0)
-        return haul__type_tell(type, &no_rows);
+        return haul__type_refuse(type, HAUL_ERROR_ARGUMENT,
+                                 "The number of fields is not 0, but the fields are NULL.");
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_FIELDS)
-        return haul__type_tell(type, &closed);
+        return refuse_closed(type);
     status = check_names(type, fields, count, field_bytes);
-    if (status != HAUL_OK)
-        return status;
-    status = add_fields(type, fields, count, field_bytes);
+    if (status == HAUL_OK)
+        status = add_fields(type, fields, count, field_bytes);
     if (status == HAUL_ERROR_VERSION)
-        return haul__type_tell(type, &newer);
-    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type)
-                                       : haul__type_tell_success(type);
+        return haul__type_refuse(type, status,
+                                 "A field uses a member that this version of the library lacks.");
+    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type) : status;
 }
 
 haul_status haul__type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user)
 {
     if (type->committed || type->instances || type->combiner != HAUL_COMBINER_STRUCT_FIELDS)
-        return haul__type_tell(type, &closed);
+        return refuse_closed(type);
     type->depends = 1;
     type->rebuild = rebuild;
     type->rebuild_user = user;
-    return haul__type_tell_success(type);
+    return HAUL_OK;
 }

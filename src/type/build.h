@@ -9,7 +9,7 @@
  * library lacks. */
 haul_status haul__type_new(const haul__home *home, const haul_allocator *allocator,
                            const haul_struct *what, haul_type **type);
-/* Adds fields to an open type; on failure it is as before. The type's error says why. */
+/* Adds fields to an open type; on failure it is as before. */
 haul_status haul__type_add_fields(haul_type *type, const haul_field *fields, size_t count,
                                   size_t field_bytes);
 haul_status haul__type_set_rebuild(haul_type *type, haul_rebuild_function *rebuild, void *user);

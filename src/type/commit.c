@@ -338,10 +338,8 @@ static haul_status finish(commit *c, haul_type *type)
     deepen(type->within, type->depth);
     if (type->depth <= HAUL_EMBED_DEPTH_MAX)
         return HAUL_OK;
-    haul__wrong(c->error, type, NULL, "Types are embedded %zu deep: %u is the limit.", type->depth,
-                HAUL_EMBED_DEPTH_MAX);
-    c->error->status = HAUL_ERROR_LIMIT;
-    return HAUL_ERROR_LIMIT;
+    return haul__too_large(c->error, type, NULL, "Types are embedded %zu deep: %u is the limit.",
+                           type->depth, HAUL_EMBED_DEPTH_MAX);
 }
 
 static haul_status descend(commit *c, haul_type *start)
@@ -469,9 +467,6 @@ static void join(haul_type *type, haul__group *group)
         inner->group = group;
     type->group = group;
     type->committed = 1;
-    haul__release(&type->allocator, type->record, sizeof *type->record);
-    type->record = NULL;
-    type->shown = NULL;
     if (type != group->owner) {
         type->sibling = group->members;
         group->members = type;
@@ -511,14 +506,13 @@ static void clean_up(commit *c, int keep)
     haul__scratch_release(&c->scratch);
 }
 
-static haul_status begin(commit *c, haul_type *type, int by_value)
+static void begin(commit *c, haul_type *type, int by_value, haul_error *error)
 {
     memset(c, 0, sizeof *c);
     c->root = type;
     c->allocator = c->scratch.allocator = type->allocator;
     c->by_value = by_value;
-    c->error = haul__type_record(type);
-    return c->error ? HAUL_OK : HAUL_ERROR_MEMORY;
+    c->error = error;
 }
 
 haul_status haul__type_commit(haul_type *type)
@@ -531,9 +525,8 @@ haul_status haul__type_commit(haul_type *type)
         return HAUL_ERROR_ARGUMENT;
     if (type->committed)
         return HAUL_OK;
-    status = begin(&c, type, 0);
-    if (status == HAUL_OK)
-        status = make_flat(&c);
+    begin(&c, type, 0, type->home.error);
+    status = make_flat(&c);
     if (status == HAUL_OK)
         status = list_held(&c, &held, &count);
     if (status == HAUL_OK && c.ancestor_count)
@@ -541,15 +534,15 @@ haul_status haul__type_commit(haul_type *type)
     if (status == HAUL_OK)
         close_all(&c, held, count);
     clean_up(&c, status == HAUL_OK);
-    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type), status : status;
+    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type) : status;
 }
 
 haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointers)
 {
     commit c;
-    haul_status status = begin(&c, type, 1);
-    if (status == HAUL_OK)
-        status = make_flat(&c);
+    haul_status status;
+    begin(&c, type, 1, NULL);
+    status = make_flat(&c);
     if (status == HAUL_OK) {
         *walk = type->walk;
         walk->runs = NULL;
@@ -560,5 +553,5 @@ haul_status haul__type_preview(haul_type *type, haul__walk *walk, size_t *pointe
         *pointers = type->pointers;
     }
     clean_up(&c, 0);
-    return status == HAUL_ERROR_MEMORY ? haul__type_out_of_memory(type), status : status;
+    return status;
 }

@@ -253,10 +253,9 @@ static haul_status measure(const haul__scratch *s, haul_type *type, haul_error *
                            "Blocks overlap: %zu bytes would travel from a span of %zu.",
                            walk->payload, walk->true_upper - walk->true_lower);
     if (type->part_depth > HAUL_EMBED_DEPTH_MAX) {
-        haul__wrong(error, type, NULL, "Arrays of arrays are nested %zu deep: %u is the limit.",
-                    type->part_depth, HAUL_EMBED_DEPTH_MAX);
-        error->status = HAUL_ERROR_LIMIT;
-        return HAUL_ERROR_LIMIT;
+        return haul__too_large(error, type, NULL,
+                               "Arrays of arrays are nested %zu deep: %u is the limit.",
+                               type->part_depth, HAUL_EMBED_DEPTH_MAX);
     }
     return HAUL_OK;
 }
@@ -422,7 +421,7 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
 haul_status haul__seal_inner(haul__scratch *s, haul_type *type, size_t bytes, haul_type **inner,
                              haul_error *error)
 {
-    static const haul__home none = { NULL, NULL, NULL };
+    static const haul__home none = { NULL, NULL, NULL, NULL };
     size_t alignment = s->alignment, placement = s->placement;
     haul_status status;
     haul_type *made =

@@ -226,11 +226,10 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
         return put_pointer_part(s, type, row, error);
     }
     if (count > HAUL__ARRAY_SLOTS_MAX) {
-        haul__wrong(error, type, row->name,
-                    "The array has %zu pointers whose counts read the struct: %d is the limit.",
-                    count, HAUL__ARRAY_SLOTS_MAX);
-        error->status = HAUL_ERROR_LIMIT;
-        return HAUL_ERROR_LIMIT;
+        return haul__too_large(
+            error, type, row->name,
+            "The array has %zu pointers whose counts read the struct: %d is the limit.", count,
+            HAUL__ARRAY_SLOTS_MAX);
     }
     for (i = 0; i < count; i++) {
         haul__slot slot = slot_of_row(type, row, i);
@@ -357,11 +356,9 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
         *at = type->bytes;
     }
     if (row->bytes / sizeof(void *) > HAUL__ARRAY_SLOTS_MAX && row->kind == HAUL_FIELD_POINTER) {
-        haul__wrong(error, type, row->name,
-                    "The array has %zu pointers with optional members: %d is the limit.",
-                    row->bytes / sizeof(void *), HAUL__ARRAY_SLOTS_MAX);
-        error->status = HAUL_ERROR_LIMIT;
-        return HAUL_ERROR_LIMIT;
+        return haul__too_large(error, type, row->name,
+                               "The array has %zu pointers with optional members: %d is the limit.",
+                               row->bytes / sizeof(void *), HAUL__ARRAY_SLOTS_MAX);
     }
     memset(&ruled, 0, sizeof ruled);
     ruled.rule = row->rule;

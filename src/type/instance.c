@@ -270,16 +270,6 @@ static int can_be_bound(const haul__bound *all, size_t i)
            haul__type_is_valid(all[i].argument) && !haul__type_is_parameter(all[i].argument);
 }
 
-static const haul_error wrong_arguments = {
-    HAUL_ERROR_ARGUMENT, "", "",
-    "An instance was asked for with parameters or arguments that cannot be."
-};
-static const haul_error no_container = { HAUL_ERROR_STATE, "", "",
-                                         "The type is committed, an instance, or made by another "
-                                         "constructor: no container for an instance." };
-static const haul_error long_name = { HAUL_ERROR_LIMIT, "", "",
-                                      "The name of an instance is too long." };
-
 haul_status haul__type_instance(haul_type *container, size_t count, haul_type *const *parameters,
                                 haul_type *const *arguments, haul_type **instance)
 {
@@ -291,12 +281,12 @@ haul_status haul__type_instance(haul_type *container, size_t count, haul_type *c
     if (!haul__type_is_valid(container))
         return HAUL_ERROR_ARGUMENT;
     if (!instance || !parameters || !arguments)
-        return haul__type_refuse(container, &wrong_arguments, "The %s NULL.",
+        return haul__type_refuse(container, HAUL_ERROR_ARGUMENT, "The %s NULL.",
                                  !instance     ? "instance's address is"
                                  : !parameters ? "parameters are"
                                                : "arguments are");
     if (count == 0 || count > HAUL_PARAMETERS_MAX)
-        return haul__type_refuse(container, &wrong_arguments,
+        return haul__type_refuse(container, HAUL_ERROR_ARGUMENT,
                                  "An instance has 1 to %u parameters, not %zu.",
                                  HAUL_PARAMETERS_MAX, count);
     for (i = 0; i < count; i++) {
@@ -304,16 +294,18 @@ haul_status haul__type_instance(haul_type *container, size_t count, haul_type *c
         bound[i].argument = arguments[i];
         if (!can_be_bound(bound, i))
             return haul__type_refuse(
-                container, &wrong_arguments,
+                container, HAUL_ERROR_ARGUMENT,
                 "Parameter %zu is none, or is given twice; or its argument is a parameter, or no "
                 "living type.",
                 i);
     }
     if (container->committed || container->bound_count > 0 || !is_container(container))
-        return haul__type_refuse(container, &no_container, "%s", no_container.text);
+        return haul__type_refuse(container, HAUL_ERROR_STATE,
+                                 "The type is committed, an instance, or made by another "
+                                 "constructor: no container for an instance.");
     status = find_or_make(container, bound, count, instance);
     if (status == HAUL_ERROR_LIMIT)
-        return haul__type_refuse(container, &long_name,
+        return haul__type_refuse(container, HAUL_ERROR_LIMIT,
                                  "The name of the instance has more than %u bytes.",
                                  HAUL_NAME_BYTES_MAX - 1);
     if (status == HAUL_ERROR_MEMORY)
@@ -362,10 +354,9 @@ haul_status haul__type_substitute(haul_type *instance, const char *field, haul_t
     status = find_or_make(type, subset, count, found);
     if (status != HAUL_ERROR_LIMIT)
         return status;
-    haul__wrong(error, instance, field, "The name of an instance of %s has more than %u bytes.",
-                type->name, HAUL_NAME_BYTES_MAX - 1);
-    error->status = HAUL_ERROR_LIMIT;
-    return HAUL_ERROR_LIMIT;
+    return haul__too_large(error, instance, field,
+                           "The name of an instance of %s has more than %u bytes.", type->name,
+                           HAUL_NAME_BYTES_MAX - 1);
 }
 
 haul_status haul__check_bound(const haul_type *instance, haul_error *error)

@@ -76,7 +76,6 @@ void haul__type_release(haul_type *type)
     haul__release(&allocator, type->blocks, type->block_count * sizeof *type->blocks);
     haul__release(&allocator, type->loops, type->loop_count * sizeof *type->loops);
     haul__release(&allocator, type->bound, type->bound_count * sizeof *type->bound);
-    haul__release(&allocator, type->record, sizeof *type->record);
     type->magic = GONE;
     haul__release(&allocator, type, type->object_bytes);
     if (home.context)

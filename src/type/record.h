@@ -92,7 +92,8 @@ typedef struct haul__bound {
 /* The context that a type was made from. The functions are those of the context's room, which lies
  * above this one. */
 typedef struct haul__home {
-    haul_context *context; /* NULL: made by an old call, without a context */
+    haul_context *context; /* NULL: a type of no blocks, which was made without a context */
+    haul_error *error;     /* its record */
     void (*hold)(haul_context *context);
     void (*drop)(haul_context *context);
 } haul__home;
@@ -140,10 +141,6 @@ struct haul_type {
     /* Of a container. */
     haul_type *instances; /* all that were made of it, held */
     haul_type *root;      /* of the tree of instances */
-
-    /* The last failure: `shown` is `record`, a constant, or NULL for none. */
-    haul_error *record;
-    const haul_error *shown;
 
     /* The flat form. */
     void *flat; /* slots, parts, runs and names, in one piece */

@@ -164,10 +164,6 @@ HAUL__INLINE int haul__is_noted(const haul__walk *walk)
 /* The committed form; NULL when the type is NULL, freed or not committed. */
 const haul__walk *haul__type_walk(const haul_type *type);
 int haul__type_is_valid(const haul_type *type);
-/* Sets the error of the type to a constant, and answers its status. Other threads
- * may use the type. */
-haul_status haul__type_tell(const haul_type *type, const haul_error *constant);
-
 /* Add and drop one hold of a committed type, in any thread. */
 void haul__type_hold(const haul_type *type);
 void haul__type_drop(const haul_type *type);
