@@ -22,87 +22,59 @@
 #include "type/ancestor_bits.h"
 #include "type/life.h"
 
-typedef struct ancestors {
-    haul_type *const *types;
-    size_t count;
-    int are_alone; /* each has a bit of its own */
-} ancestors;
-
 static uint64_t needs_of(const haul_type *type)
 {
     return type && !type->committed ? type->walk.needs : 0;
 }
 
-static uint64_t needs_of_rule(const haul__rule *rule)
-{
-    uint64_t bits = 0;
-    size_t i;
-    for (; rule; rule = rule->each) {
-        bits |= rule->holder ? rule->holder->holder : 0;
-        for (i = 0; i < rule->said.type_switch.case_count; i++)
-            bits |= needs_of(rule->types[i]);
-    }
-    return bits;
-}
-
 /* asked(T), and the needs of all types that it contains or leads to. */
 static uint64_t needs_inside(const haul_type *type)
 {
+    const haul__rule *rule;
     uint64_t bits = 0;
-    size_t i;
-    for (i = 0; i < type->row_count; i++)
-        bits |= needs_of(type->rows[i].type) | needs_of_rule(type->rows[i].rule);
+    size_t i, k;
+    for (i = 0; i < type->row_count; i++) {
+        bits |= needs_of(type->rows[i].type);
+        for (rule = type->rows[i].rule; rule; rule = rule->each) {
+            bits |= rule->holder ? rule->holder->holder : 0;
+            for (k = 0; k < rule->said.type_switch.case_count; k++)
+                bits |= needs_of(rule->types[k]);
+        }
+    }
     for (i = 0; i < haul__type_old_count(type); i++)
         bits |= needs_of(type->blocks[i].type);
     return bits;
 }
 
-static uint64_t from_outside(const ancestors *a, const haul_type *type, uint64_t inside)
-{
-    return a->are_alone ? inside & ~type->holder : inside;
-}
-
-static int pass_on(const ancestors *a)
-{
-    size_t i;
-    int changed = 0;
-    for (i = a->count; i-- > 0;) {
-        haul_type *type = a->types[i];
-        uint64_t needs = from_outside(a, type, needs_inside(type));
-        changed |= needs != type->walk.needs;
-        type->walk.needs = needs;
-    }
-    return changed;
-}
-
-/* Fills the results. A nameless inner type needs all that its type does, that type's own bit
- * included. */
-static void finish(haul_type *type)
-{
-    const uint64_t inside = needs_inside(type);
-    haul_type *inner;
-    type->walk.holds = type->holder & inside;
-    type->walk.is_wide |= (type->walk.holds | type->walk.needs) != 0;
-    for (inner = type->inner; inner; inner = inner->sibling) {
-        inner->walk.needs = inside;
-        inner->walk.is_wide |= inside != 0;
-    }
-}
-
 void haul__find_ancestors(haul_type *const *types, size_t count)
 {
-    uint64_t met = 0;
-    ancestors a;
+    uint64_t met = 0, needs;
+    int are_alone = 1, has_changed = 1; /* each type has a bit of its own */
+    haul_type *inner;
     size_t i;
-    a.types = types;
-    a.count = count;
-    a.are_alone = 1;
     for (i = 0; i < count; i++) {
-        a.are_alone &= (types[i]->holder & met) == 0;
+        are_alone &= (types[i]->holder & met) == 0;
         met |= types[i]->holder;
     }
-    while (pass_on(&a))
-        ;
-    for (i = 0; i < count; i++)
-        finish(types[i]);
+    while (has_changed) {
+        has_changed = 0;
+        for (i = count; i-- > 0;) {
+            needs = needs_inside(types[i]);
+            if (are_alone)
+                needs &= ~types[i]->holder;
+            has_changed |= needs != types[i]->walk.needs;
+            types[i]->walk.needs = needs;
+        }
+    }
+    /* A nameless inner type needs all that its type does, that type's own bit included. */
+    for (i = 0; i < count; i++) {
+        haul__walk *walk = &types[i]->walk;
+        const uint64_t inside = needs_inside(types[i]);
+        walk->holds = types[i]->holder & inside;
+        walk->is_wide |= (walk->holds | walk->needs) != 0;
+        for (inner = types[i]->inner; inner; inner = inner->sibling) {
+            inner->walk.needs = inside;
+            inner->walk.is_wide |= inside != 0;
+        }
+    }
 }

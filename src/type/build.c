@@ -15,18 +15,6 @@
 
 haul_type *const haul_any_type = NULL;
 
-/* The number of bytes that follow a UTF-8 lead byte; 4: it is no lead byte. */
-static unsigned followers(unsigned char lead)
-{
-    if (lead < 0x80)
-        return 0;
-    if (lead >= 0xc2 && lead <= 0xdf)
-        return 1;
-    if (lead >= 0xe0 && lead <= 0xef)
-        return 2;
-    return lead >= 0xf0 && lead <= 0xf4 ? 3 : 4;
-}
-
 /* The second byte shows overlong forms, surrogates, and codes above U+10FFFF. */
 static int second_is_good(unsigned char lead, unsigned char second)
 {
@@ -58,9 +46,11 @@ static int name_is_good(const char *name)
         if (text[i] == '\0')
             return 1;
         lead = text[i];
-        wanted = followers(lead);
-        if (wanted > 3)
-            return 0;
+        if (lead >= 0x80) {
+            if (lead < 0xc2 || lead > 0xf4)
+                return 0; /* no lead byte */
+            wanted = lead < 0xe0 ? 1 : lead < 0xf0 ? 2 : 3;
+        }
     }
     return 0;
 }
@@ -128,32 +118,25 @@ static haul_status measure_members(const haul_field *field, needs *n)
     return haul__add_overflows(n->cases, cases, &n->cases) ? HAUL_ERROR_MEMORY : HAUL_OK;
 }
 
-static haul_status measure_field(const haul_field *field, size_t field_bytes, needs *n)
-{
-    haul_status status;
-    haul_field each;
-    if (haul__add_overflows(n->names, strlen(name_to_keep(field->name)) + 1, &n->names))
-        return HAUL_ERROR_MEMORY;
-    n->counts += counts_of(field);
-    if (!has_members(field))
-        return HAUL_OK;
-    status = measure_members(field, n);
-    if (status != HAUL_OK || !field->each_pointer)
-        return status;
-    status = read_field(field->each_pointer, field_bytes, 0, &each);
-    return status == HAUL_OK ? measure_members(&each, n) : status;
-}
-
 static haul_status measure(const haul_field *fields, size_t count, size_t field_bytes, needs *n)
 {
     haul_status status = HAUL_OK;
-    haul_field field;
+    haul_field field, each;
     size_t i;
     memset(n, 0, sizeof *n);
     for (i = 0; i < count && status == HAUL_OK; i++) {
         status = read_field(fields, field_bytes, i, &field);
-        if (status == HAUL_OK)
-            status = measure_field(&field, field_bytes, n);
+        if (status != HAUL_OK)
+            return status;
+        if (haul__add_overflows(n->names, strlen(name_to_keep(field.name)) + 1, &n->names))
+            return HAUL_ERROR_MEMORY;
+        n->counts += counts_of(&field);
+        if (has_members(&field))
+            status = measure_members(&field, n);
+        if (status == HAUL_OK && field.each_pointer)
+            status = read_field(field.each_pointer, field_bytes, 0, &each);
+        if (status == HAUL_OK && field.each_pointer)
+            status = measure_members(&each, n);
     }
     return status;
 }
@@ -182,19 +165,21 @@ static haul__mode mode_of(const haul_field *field, int is_each)
     return field->maybe_static ? HAUL__MODE_OWN_OR_STATIC : HAUL__MODE_OWN;
 }
 
-/* The bits of a switch's value that are compared: those that the integer has. */
-static int64_t bits_of(const haul_switch *by)
+static haul_status copy_rule(const haul_field *field, int is_each, room *r, haul__rule **copy)
 {
+    const haul_switch *by = &field->type_switch;
+    const size_t count = by->cases ? by->case_count : 0;
     const int has_integer =
         by->kind == HAUL_SWITCH_KIND_SELF || by->kind == HAUL_SWITCH_KIND_TARGET;
-    return has_integer && by->field.bytes < 8 ? ((int64_t)1 << (8 * by->field.bytes)) - 1 : -1;
-}
-
-static haul_status copy_cases(haul__rule *rule, const haul_switch *by, room *r)
-{
-    const size_t count = by->cases ? by->case_count : 0;
+    haul__rule *rule = *copy = r->rule++;
     haul_status status = HAUL_OK;
     size_t i;
+    rule->said = *field;
+    rule->mode = mode_of(field, is_each);
+    rule->with_parent = field->ancestor == &haul_any_type;
+    rule->handle = rule->with_parent ? NULL : field->ancestor;
+    rule->mask =
+        has_integer && by->field.bytes < 8 ? ((int64_t)1 << (8 * by->field.bytes)) - 1 : -1;
     rule->said.type_switch.cases = r->cases;
     rule->said.type_switch.case_count = count;
     rule->said.type_switch.case_bytes = sizeof *r->cases;
@@ -205,17 +190,6 @@ static haul_status copy_cases(haul__rule *rule, const haul_switch *by, room *r)
     r->cases += count;
     r->types += count;
     return status;
-}
-
-static haul_status copy_rule(const haul_field *field, int is_each, room *r, haul__rule **copy)
-{
-    haul__rule *rule = *copy = r->rule++;
-    rule->said = *field;
-    rule->mode = mode_of(field, is_each);
-    rule->with_parent = field->ancestor == &haul_any_type;
-    rule->handle = rule->with_parent ? NULL : field->ancestor;
-    rule->mask = bits_of(&field->type_switch);
-    return copy_cases(rule, &field->type_switch, r);
 }
 
 static haul_status copy_rules(const haul_field *field, size_t field_bytes, room *r,
@@ -232,19 +206,13 @@ static haul_status copy_rules(const haul_field *field, size_t field_bytes, room 
     return status;
 }
 
-/* HAUL_ADDRESS does not know the element. Nothing is read behind a pointer that is not owned. */
-static size_t element_of(const haul_field *field)
-{
-    const int is_followed = field->kind != HAUL_FIELD_SKIP && field->ownership == HAUL_OWNED;
-    return field->element_bytes || field->target || is_followed ? field->element_bytes : 1;
-}
-
 static void add_row(haul_type *type, const haul_field *field, haul__rule *rule, char **text)
 {
     haul__row *row = &type->rows[type->row_count];
     const haul_count *counts[HAUL_LEVELS];
     const char *name = name_to_keep(field->name);
     size_t name_bytes = strlen(name) + 1;
+    const int is_followed = field->kind != HAUL_FIELD_SKIP && field->ownership == HAUL_OWNED;
     unsigned level, kept = counts_of(field);
     counts[0] = &field->count;
     counts[1] = &field->count2;
@@ -255,7 +223,10 @@ static void add_row(haul_type *type, const haul_field *field, haul__rule *rule, 
     row->offset = field->offset;
     row->bytes = field->bytes;
     row->kind = row_kind(field);
-    row->element_bytes = row->kind == HAUL_FIELD_POINTER ? element_of(field) : field->element_bytes;
+    row->element_bytes = field->element_bytes;
+    /* HAUL_ADDRESS does not know the element; nothing is read behind a pointer that is not owned */
+    if (row->kind == HAUL_FIELD_POINTER && !field->element_bytes && !field->target && !is_followed)
+        row->element_bytes = 1;
     row->target = field->target;
     row->type = NULL;
     row->shape = type->shape_count;
@@ -307,23 +278,11 @@ static haul_status make_rules(haul_type *type, const needs *n, room *r)
     return HAUL_OK;
 }
 
-static haul_status make_names(haul_type *type, size_t bytes, char **text)
-{
-    haul__names *names = haul__allocate(&type->allocator, sizeof *names + bytes, sizeof(void *));
-    if (!names)
-        return HAUL_ERROR_MEMORY;
-    names->bytes = bytes;
-    names->next = type->names;
-    type->names = names;
-    *text = (char *)(names + 1);
-    return HAUL_OK;
-}
-
 /* Makes all room first: after a failure the type has only more spare memory. */
 static haul_status make_room(haul_type *type, size_t count, const needs *n, room *r, char **text)
 {
     void *rows = type->rows, *shapes = type->shapes;
-    haul_status status;
+    haul__names *names;
     if (count > SIZE_MAX - type->row_count || n->counts > SIZE_MAX - count - type->shape_count ||
         n->names > SIZE_MAX - sizeof(haul__names))
         return HAUL_ERROR_MEMORY;
@@ -335,8 +294,14 @@ static haul_status make_room(haul_type *type, size_t count, const needs *n, room
               sizeof *type->shapes))
         return HAUL_ERROR_MEMORY;
     type->shapes = shapes;
-    status = make_names(type, n->names, text);
-    return status == HAUL_OK ? make_rules(type, n, r) : status;
+    names = haul__allocate(&type->allocator, sizeof *names + n->names, sizeof(void *));
+    if (!names)
+        return HAUL_ERROR_MEMORY;
+    names->bytes = n->names;
+    names->next = type->names;
+    type->names = names;
+    *text = (char *)(names + 1);
+    return make_rules(type, n, r);
 }
 
 static haul_status add_fields(haul_type *type, const haul_field *fields, size_t count,

@@ -35,12 +35,6 @@ static const haul_when *condition_of(const haul__row *row)
     return when && when->kind == HAUL_WHEN_KIND_FIELD ? when : NULL;
 }
 
-static int read_the_same(const haul_when *a, const haul_when *b)
-{
-    return a->field.offset == b->field.offset && a->field.bytes == b->field.bytes &&
-           a->mask == b->mask;
-}
-
 static int value_comes_before(const void *a, const void *b)
 {
     const haul_when *x = condition_of(((const arm *)a)->row),
@@ -52,26 +46,6 @@ static int value_comes_before(const void *a, const void *b)
     return x->mask != y->mask ? x->mask < y->mask : x->low < y->low;
 }
 
-static size_t end_of(const haul__row *row)
-{
-    return row->offset + row->bytes;
-}
-
-static void put_end(const arms *a, size_t rank, size_t end)
-{
-    size_t node;
-    for (node = a->leaves + rank; node > 0 && a->ends[node] < end; node /= 2)
-        a->ends[node] = end;
-}
-
-/* Finds the last (side 1) or first (side 0) arm below a node that ends behind `offset`. */
-static const haul__row *descend(const arms *a, size_t node, size_t side, size_t offset)
-{
-    while (node < a->leaves)
-        node = 2 * node + (a->ends[2 * node + side] > offset ? side : 1 - side);
-    return a->sorted[node - a->leaves].row;
-}
-
 /* The nearest arm so far with lower (side 1) or higher (side 0) values that ends behind `offset`;
  * NULL: none. */
 static const haul__row *neighbour(const arms *a, size_t rank, size_t side, size_t offset)
@@ -79,15 +53,21 @@ static const haul__row *neighbour(const arms *a, size_t rank, size_t side, size_
     size_t node;
     for (node = a->leaves + rank; node > 1; node /= 2)
         if ((node & 1) == side && a->ends[node ^ 1] > offset)
-            return descend(a, node ^ 1, side, offset);
-    return NULL;
+            break;
+    if (node <= 1)
+        return NULL;
+    /* from there down, to the last (side 1) or first (side 0) arm that ends behind `offset` */
+    for (node ^= 1; node < a->leaves;)
+        node = 2 * node + (a->ends[2 * node + side] > offset ? side : 1 - side);
+    return a->sorted[node - a->leaves].row;
 }
 
 static haul_status check_pair(const haul_type *type, const haul__row *row, const haul__row *other,
                               haul_error *error)
 {
     const haul_when *a = condition_of(row), *b = other ? condition_of(other) : NULL;
-    if (!b || !read_the_same(a, b) || a->low > b->high || b->low > a->high)
+    if (!b || a->field.offset != b->field.offset || a->field.bytes != b->field.bytes ||
+        a->mask != b->mask || a->low > b->high || b->low > a->high)
         return HAUL_OK;
     return haul__wrong(
         error, type, row->name,
@@ -101,37 +81,25 @@ static haul_status compare(const arms *a, const haul_type *type, haul_error *err
     size_t i, n = 0;
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         const haul__row *row = &type->rows[i];
-        size_t rank;
+        size_t rank, node;
         if (!condition_of(row))
             continue;
         rank = a->rank[n++];
         status = check_pair(type, row, neighbour(a, rank, 1, row->offset), error);
         if (status == HAUL_OK)
             status = check_pair(type, row, neighbour(a, rank, 0, row->offset), error);
-        put_end(a, rank, end_of(row));
+        for (node = a->leaves + rank; node > 0 && a->ends[node] < row->offset + row->bytes;
+             node /= 2)
+            a->ends[node] = row->offset + row->bytes;
     }
     return status;
-}
-
-static void put_in_order(arms *a, const haul_type *type)
-{
-    size_t i, n = 0;
-    for (i = 0; i < type->row_count; i++)
-        if (condition_of(&type->rows[i])) {
-            a->sorted[n].row = &type->rows[i];
-            a->sorted[n].place = n;
-            n++;
-        }
-    haul__sort(a->sorted, n, sizeof *a->sorted, value_comes_before);
-    for (i = 0; i < n; i++)
-        a->rank[a->sorted[i].place] = i;
 }
 
 haul_status haul__check_arms(const haul_type *type, haul_error *error)
 {
     const haul_allocator *allocator = &type->allocator;
     haul_status status = HAUL_ERROR_MEMORY;
-    size_t i, bytes;
+    size_t i, n = 0, bytes;
     char *memory;
     arms a;
     memset(&a, 0, sizeof a);
@@ -147,7 +115,15 @@ haul_status haul__check_arms(const haul_type *type, haul_error *error)
         a.sorted = (arm *)(void *)memory;
         a.rank = (size_t *)(void *)(a.sorted + a.count);
         a.ends = a.rank + a.count;
-        put_in_order(&a, type);
+        for (i = 0; i < type->row_count; i++)
+            if (condition_of(&type->rows[i])) {
+                a.sorted[n].row = &type->rows[i];
+                a.sorted[n].place = n;
+                n++;
+            }
+        haul__sort(a.sorted, n, sizeof *a.sorted, value_comes_before);
+        for (i = 0; i < n; i++)
+            a.rank[a.sorted[i].place] = i;
         status = compare(&a, type, error);
     }
     haul__release(allocator, memory, bytes);

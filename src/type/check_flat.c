@@ -16,15 +16,6 @@ static int slot_begins_before(const void *list, size_t i, uint64_t limit)
     return ((const haul__slot *)list)[i].offset < limit;
 }
 
-/* Does a slot of the element touch [offset, offset + bytes)? Slots are sorted and do not
- * overlap. */
-static int touches_slot(const haul__walk *walk, size_t offset, size_t bytes)
-{
-    const size_t i =
-        haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
-    return i && offset < walk->slots[i - 1].offset + sizeof(void *);
-}
-
 static int part_begins_before(const void *list, size_t i, uint64_t limit)
 {
     return ((const haul__part *)list)[i].offset < limit;
@@ -44,7 +35,9 @@ static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     for (;;) {
         const haul__part *part = last_part_before(walk, offset + bytes);
-        if (touches_slot(walk, offset, bytes))
+        const size_t i = /* slots are sorted and do not overlap */
+            haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
+        if (i && offset < walk->slots[i - 1].offset + sizeof(void *))
             return 1;
         if (!part)
             return 0;
@@ -143,18 +136,14 @@ static const char *unsent_row(const haul_type *type, const haul_integer *field)
     return NULL;
 }
 
-static const haul__part *part_at(const haul__walk *walk, size_t offset)
-{
-    const haul__part *part = last_part_before(walk, offset + 1);
-    return part && (offset - part->offset) / part->stride < part->count ? part : NULL;
-}
-
 /* The same for rows of embedded types; answers the type's name. */
 static const char *unsent_part(const haul__walk *walk, haul_integer field)
 {
-    const haul__part *part;
-    while ((part = part_at(walk, field.offset)) != NULL) {
+    for (;;) {
+        const haul__part *part = last_part_before(walk, field.offset + 1);
         size_t i;
+        if (!part || (field.offset - part->offset) / part->stride >= part->count)
+            return NULL;
         field.offset = (field.offset - part->offset) % part->stride;
         walk = &part->type->walk;
         for (i = 0; i < walk->excluded_count; i++)
@@ -162,7 +151,6 @@ static const char *unsent_part(const haul__walk *walk, haul_integer field)
                 overlaps(walk->excluded[i].offset, walk->excluded[i].bytes, &field))
                 return walk->name;
     }
-    return NULL;
 }
 
 static haul_status check_field(const haul_type *type, const haul__row *row,
@@ -179,25 +167,18 @@ static haul_status check_field(const haul_type *type, const haul__row *row,
         field->offset, where);
 }
 
-static haul_status check_shapes(const haul_type *type, const haul__row *row, haul_error *error)
-{
-    haul_status status = HAUL_OK;
-    unsigned level, i;
-    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
-        return HAUL_OK;
-    for (level = 0; level < row->levels; level++) {
-        const haul_count *shape = &type->shapes[row->shape + level];
-        for (i = 0; i < shape->fields && status == HAUL_OK; i++)
-            status = check_field(type, row, &shape->field[i], error);
-    }
-    return status;
-}
-
 static haul_status check_unsent(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_when *when = haul__row_when(row);
     const haul_switch *choice = row->rule ? &row->rule->said.type_switch : NULL;
-    haul_status status = check_shapes(type, row, error);
+    const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
+    haul_status status = HAUL_OK;
+    unsigned level, i;
+    for (level = 0; has_counts && level < row->levels; level++) {
+        const haul_count *count = &type->shapes[row->shape + level];
+        for (i = 0; i < count->fields && status == HAUL_OK; i++)
+            status = check_field(type, row, &count->field[i], error);
+    }
     if (status == HAUL_OK && when && when->kind != HAUL_WHEN_KIND_FUNCTION)
         status = check_field(type, row, &when->field, error);
     if (status == HAUL_OK && choice && choice->kind == HAUL_SWITCH_KIND_SELF)
@@ -225,25 +206,6 @@ haul_status haul__check_reads(const haul_type *type, haul_error *error)
 }
 
 /* --- targets ---------------------------------------------------------------------------------- */
-
-static haul_status check_unsent_target(const haul_type *type, const haul__row *row,
-                                       const haul_type *target, haul_error *error)
-{
-    if (!target || !(haul__row_exclusions(row) & HAUL__UNSENT))
-        return HAUL_OK;
-    if (target->walk.depends)
-        return haul__wrong(
-            error, type, row->name,
-            "`.transfer` is %s; but objects of type %s are rebuilt from what is sent.",
-            haul__transfer_name(row), target->name);
-    if (!target->walk.has_slots)
-        return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "`.transfer` is %s, so that nothing there is read; but "
-                       "type %s has pointers, optional members or a size "
-                       "of its own.",
-                       haul__transfer_name(row), target->name);
-}
 
 static haul_status check_room(const haul_type *type, const haul__row *row, const haul_type *target,
                               haul_error *error)
@@ -276,9 +238,18 @@ static haul_status check_rooms(const haul_type *type, const haul__row *row, haul
 static haul_status check_target(const haul_type *type, const haul__row *row,
                                 const haul_type *target, haul_error *error)
 {
-    haul_status status = check_unsent_target(type, row, target, error);
-    if (status != HAUL_OK)
-        return status;
+    if (target && (haul__row_exclusions(row) & HAUL__UNSENT)) {
+        if (target->walk.depends)
+            return haul__wrong(
+                error, type, row->name,
+                "`.transfer` is %s; but objects of type %s are rebuilt from what is sent.",
+                haul__transfer_name(row), target->name);
+        if (target->walk.has_slots)
+            return haul__wrong(error, type, row->name,
+                               "`.transfer` is %s, so that nothing there is read; but "
+                               "type %s has pointers, optional members or a size of its own.",
+                               haul__transfer_name(row), target->name);
+    }
     if (row->kind != HAUL_FIELD_POINTER || !target || target->walk.payload != 0 ||
         haul__is_sized(&target->walk))
         return HAUL_OK;

@@ -7,31 +7,22 @@
 #include "type/refuse.h"
 #include "type/row.h"
 
-static haul_status check_name(const haul_type *type, haul_error *error)
+/* The type's name, size and alignment. */
+static haul_status check_type(const haul_type *type, haul_error *error)
 {
-    if (*type->name)
-        return HAUL_OK;
-    return haul__wrong(error, type, NULL, HAUL__NO_NAME("A type of %zu bytes"), type->bytes,
-                       HAUL_NAME_BYTES_MAX);
-}
-
-static haul_status check_size(const haul_type *type, haul_error *error)
-{
-    if (type->block_count > 0 || type->combiner == HAUL_COMBINER_STRUCT ||
+    const int is_sized_by_blocks =
+        type->block_count > 0 || type->combiner == HAUL_COMBINER_STRUCT ||
         type->combiner == HAUL_COMBINER_INDEXED || type->combiner == HAUL_COMBINER_HINDEXED ||
-        type->combiner == HAUL_COMBINER_INDEXED_BLOCK)
-        return HAUL_OK;
-    if (type->bytes == 0)
+        type->combiner == HAUL_COMBINER_INDEXED_BLOCK;
+    if (!*type->name)
+        return haul__wrong(error, type, NULL, HAUL__NO_NAME("A type of %zu bytes"), type->bytes,
+                           HAUL_NAME_BYTES_MAX);
+    if (!is_sized_by_blocks && type->bytes == 0)
         return haul__wrong(error, type, NULL, "The type has 0 bytes: give its sizeof.");
-    if (type->bytes > HAUL_TYPE_BYTES_MAX)
+    if (!is_sized_by_blocks && type->bytes > HAUL_TYPE_BYTES_MAX)
         return haul__wrong(error, type, NULL,
                            "The type has %zu bytes, more than the %zu that can be described.",
                            type->bytes, (size_t)HAUL_TYPE_BYTES_MAX);
-    return HAUL_OK;
-}
-
-static haul_status check_alignment(const haul_type *type, haul_error *error)
-{
     if (!type->is_aligned)
         return HAUL_OK;
     if (!haul__is_power_of_two(type->alignment) || type->alignment > HAUL_ALIGNMENT_MAX)
@@ -44,16 +35,6 @@ static haul_status check_alignment(const haul_type *type, haul_error *error)
             "The size %zu is not a multiple of the declared alignment %zu: give the padded sizeof.",
             type->bytes, type->alignment);
     return HAUL_OK;
-}
-
-static haul_status check_distance_place(const haul_type *type, const haul__row *row,
-                                        haul_error *error)
-{
-    if (row->levels == 1 && (row->bytes == 4 || row->bytes == 8))
-        return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "A distance has 4 or 8 bytes and one level, not %zu and %u.", row->bytes,
-                       row->levels);
 }
 
 /* A tail is the last row. */
@@ -79,8 +60,13 @@ static haul_status check_tail_place(const haul_type *type, const haul__row *row,
 static haul_status check_pointer_place(const haul_type *type, const haul__row *row,
                                        haul_error *error)
 {
-    if (haul__row_is_distance(row))
-        return check_distance_place(type, row, error);
+    if (haul__row_is_distance(row)) {
+        if (row->levels == 1 && (row->bytes == 4 || row->bytes == 8))
+            return HAUL_OK;
+        return haul__wrong(error, type, row->name,
+                           "A distance has 4 or 8 bytes and one level, not %zu and %u.", row->bytes,
+                           row->levels);
+    }
     if (row->levels < 1 || row->levels > HAUL_LEVELS)
         return haul__wrong(error, type, row->name,
                            "The field has %u levels of pointers: 1 to %d are possible.",
@@ -155,11 +141,15 @@ static haul_status check_overlaps(const haul_type *type, haul_error *error)
     return has_arms ? haul__check_arms(type, error) : HAUL_OK;
 }
 
-/* Rows may overlap, so each row notes how far it and the rows before it reach. */
-static void note_ends(haul_type *type)
+haul_status haul__check_places(haul_type *type, haul_error *error)
 {
+    haul_status status = check_type(type, error);
     size_t i, pointers = 0, unsent = 0;
-    for (i = 0; i < type->row_count; i++) {
+    haul__type_sort_rows(type);
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++)
+        status = check_place(type, &type->rows[i], error);
+    /* rows may overlap, so each row notes how far it and the rows before it reach */
+    for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         haul__row *row = &type->rows[i];
         if (row->kind == HAUL_FIELD_POINTER && end_of(row) > pointers)
             pointers = end_of(row);
@@ -168,20 +158,5 @@ static void note_ends(haul_type *type)
         row->pointers_end = pointers;
         row->unsent_end = unsent;
     }
-}
-
-haul_status haul__check_places(haul_type *type, haul_error *error)
-{
-    haul_status status = check_name(type, error);
-    size_t i;
-    if (status == HAUL_OK)
-        status = check_size(type, error);
-    if (status == HAUL_OK)
-        status = check_alignment(type, error);
-    haul__type_sort_rows(type);
-    for (i = 0; i < type->row_count && status == HAUL_OK; i++)
-        status = check_place(type, &type->rows[i], error);
-    if (status == HAUL_OK)
-        note_ends(type);
     return status == HAUL_OK ? check_overlaps(type, error) : status;
 }

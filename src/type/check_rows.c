@@ -13,31 +13,25 @@ static int is_known(const haul__row *row)
     return row->type || !row->target;
 }
 
-static haul_status check_field(const haul_type *type, const haul__row *row,
-                               const haul_integer *place, haul_error *error)
-{
-    if (!haul__is_integer_width(place->bytes))
-        return haul__wrong(error, type, row->name,
-                           "The count field at offset %zu has %u bytes: counts are "
-                           "integers of 1, 2, 4 or 8 bytes.",
-                           place->offset, (unsigned)place->bytes);
-    if (!haul__fits(place->offset, place->bytes, haul__fixed_bytes(type)))
-        return haul__wrong(
-            error, type, row->name,
-            "The count field of %u bytes at offset %zu lies outside of the type's %zu bytes.",
-            (unsigned)place->bytes, place->offset, haul__fixed_bytes(type));
-    return HAUL_OK;
-}
-
 static haul_status check_count(const haul_type *type, const haul__row *row, const haul_count *shape,
                                size_t unit, haul_error *error)
 {
-    haul_status status = HAUL_OK;
     unsigned i;
-    for (i = 0; i < shape->fields && status == HAUL_OK; i++)
-        status = check_field(type, row, &shape->field[i], error);
-    if (status != HAUL_OK || shape->fields > 0)
-        return status;
+    for (i = 0; i < shape->fields; i++) {
+        const haul_integer *place = &shape->field[i];
+        if (!haul__is_integer_width(place->bytes))
+            return haul__wrong(error, type, row->name,
+                               "The count field at offset %zu has %u bytes: counts are "
+                               "integers of 1, 2, 4 or 8 bytes.",
+                               place->offset, (unsigned)place->bytes);
+        if (!haul__fits(place->offset, place->bytes, haul__fixed_bytes(type)))
+            return haul__wrong(
+                error, type, row->name,
+                "The count field of %u bytes at offset %zu lies outside of the type's %zu bytes.",
+                (unsigned)place->bytes, place->offset, haul__fixed_bytes(type));
+    }
+    if (shape->fields > 0)
+        return HAUL_OK;
     if (shape->plus < 0)
         return haul__wrong(error, type, row->name,
                            "The fixed count is %" PRId64 ": it cannot be negative.", shape->plus);
@@ -91,13 +85,6 @@ static haul_status check_end(const haul_type *type, const haul__row *row, const 
     return check_end_field(type, row, end, error);
 }
 
-static int value_has_width(int64_t value, size_t bytes)
-{
-    if (bytes == 8)
-        return 1;
-    return value >= -((int64_t)1 << (8 * bytes - 1)) && value < (int64_t)1 << (8 * bytes);
-}
-
 static haul_status check_sentinel(const haul_type *type, const haul__row *row, unsigned level,
                                   haul_error *error)
 {
@@ -122,25 +109,22 @@ static haul_status check_sentinel(const haul_type *type, const haul__row *row, u
             error, type, row->name,
             "The elements have %zu bytes: only those of 1, 2, 4 or 8 bytes can end at a value.",
             unit);
-    if (!value_has_width(value, unit))
+    if (unit < 8 && (value < -((int64_t)1 << (8 * unit - 1)) || value >= (int64_t)1 << (8 * unit)))
         return haul__wrong(error, type, row->name,
                            "No element of %zu bytes is ever equal to %" PRId64 ".", unit, value);
     return HAUL_OK;
-}
-
-static int is_one(const haul_count *shape)
-{
-    return shape->kind == HAUL_COUNT_KIND_ONE ||
-           (shape->kind == HAUL_COUNT_KIND_PRODUCT && shape->fields == 0 && shape->plus == 1);
 }
 
 /* Objects with sizes of their own cannot be elements of an array. */
 static haul_status check_sized(const haul_type *type, const haul__row *row, const haul_type *target,
                                haul_error *error)
 {
+    const haul_count *count =
+        row->kind == HAUL_FIELD_POINTER ? &type->shapes[row->shape + row->levels - 1] : NULL;
     if (!target || !haul__type_is_sized(target))
         return HAUL_OK;
-    if (row->kind == HAUL_FIELD_POINTER && is_one(&type->shapes[row->shape + row->levels - 1]))
+    if (count && (count->kind == HAUL_COUNT_KIND_ONE || (count->kind == HAUL_COUNT_KIND_PRODUCT &&
+                                                         count->fields == 0 && count->plus == 1)))
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
                        "Objects of type %s have no fixed size: a pointer can lead "
@@ -177,14 +161,9 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
                        (int)shape->kind);
 }
 
-static int has_choice(const haul__row *row)
-{
-    const haul__rule *rule = row->rule && row->rule->each ? row->rule->each : row->rule;
-    return rule && rule->said.type_switch.kind != HAUL_SWITCH_KIND_NONE;
-}
-
 static haul_status check_element(const haul_type *type, const haul__row *row, haul_error *error)
 {
+    const haul__rule *rule = row->rule && row->rule->each ? row->rule->each : row->rule;
     if (row->type && row->type->bytes == 0)
         return haul__wrong(error, type, row->name, "The target type %s has an extent of 0 bytes.",
                            row->type->name);
@@ -193,7 +172,8 @@ static haul_status check_element(const haul_type *type, const haul__row *row, ha
             error, type, row->name,
             "The elements have %zu bytes in C, but the target type %s was made with %zu.",
             row->element_bytes, row->type->name, row->type->bytes);
-    if (!row->target && row->element_bytes == 0 && !has_choice(row))
+    if (!row->target && row->element_bytes == 0 &&
+        (!rule || rule->said.type_switch.kind == HAUL_SWITCH_KIND_NONE))
         return haul__wrong(error, type, row->name,
                            "The field has neither a `.target` nor `.element_bytes`.");
     if (row->element_bytes > HAUL_TYPE_BYTES_MAX)

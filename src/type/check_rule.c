@@ -62,22 +62,6 @@ static haul_status check_when(const haul_type *type, const haul__row *row, haul_
                        said->when.kind);
 }
 
-static haul_status check_case(const haul_type *type, const haul__row *row, size_t i,
-                              haul_error *error)
-{
-    const haul_case *all = row->rule->said.type_switch.cases;
-    const haul_type *target = row->rule->types[i];
-    if (!all[i].type)
-        return haul__wrong(error, type, row->name,
-                           "Case %" PRId64 " has no type: give the address of its handle.",
-                           all[i].value);
-    if (target && target->bytes == 0)
-        return haul__wrong(error, type, row->name,
-                           "Type %s of case %" PRId64 " has an extent of 0 bytes.", target->name,
-                           all[i].value);
-    return HAUL_OK;
-}
-
 static int is_less(const void *a, const void *b)
 {
     return *(const int64_t *)a < *(const int64_t *)b;
@@ -135,8 +119,17 @@ static haul_status check_switch(const haul_type *type, const haul__row *row, hau
                            "The tag at offset %zu of the target has %u bytes: 1, 2, 4 and 8 are "
                            "possible.",
                            by->field.offset, (unsigned)by->field.bytes);
-    for (i = 0; i < by->case_count && status == HAUL_OK; i++)
-        status = check_case(type, row, i, error);
+    for (i = 0; i < by->case_count && status == HAUL_OK; i++) {
+        const haul_type *target = row->rule->types[i];
+        if (!by->cases[i].type)
+            return haul__wrong(error, type, row->name,
+                               "Case %" PRId64 " has no type: give the address of its handle.",
+                               by->cases[i].value);
+        if (target && target->bytes == 0)
+            return haul__wrong(error, type, row->name,
+                               "Type %s of case %" PRId64 " has an extent of 0 bytes.",
+                               target->name, by->cases[i].value);
+    }
     return status == HAUL_OK ? check_values(type, row, error) : status;
 }
 
@@ -177,35 +170,6 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
                        mode_name(rule->mode), member);
 }
 
-/* Bits 12 to 23 differ between the pages of a process on every machine, so no allocator keeps them
- * free. */
-#define ALWAYS_ADDRESS ((uintptr_t)0xfff000)
-
-static haul_status check_bits(const haul_type *type, const haul__row *row, haul_error *error)
-{
-    const haul_field *said = &row->rule->said;
-    if (said->tag_bits & ALWAYS_ADDRESS)
-        return haul__wrong(error, type, row->name,
-                           "`.tag_bits` 0x%zx hold bits 12 to 23, which every address "
-                           "has: tags are below or above them.",
-                           (size_t)said->tag_bits);
-    if (said->integers_from && said->integers_from <= said->integers_below)
-        return haul__wrong(error, type, row->name,
-                           "Every word is an integer by `.integers_below` and `.integers_from`.");
-    return HAUL_OK;
-}
-
-static haul_status check_distance(const haul_type *type, const haul__row *row, haul_error *error)
-{
-    const haul_field *said = &row->rule->said;
-    if (said->kind != HAUL_FIELD_RELATIVE ||
-        (row->rule->mode == HAUL__MODE_OWN && !said->tag_bits && !said->integers_below &&
-         !said->integers_from))
-        return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "A distance is owned, and has neither tags nor integers.");
-}
-
 /* Pointers to pointers may have a condition and a mode, begin/end pairs a condition only. */
 static haul_status check_form(const haul_type *type, const haul__row *row, haul_error *error)
 {
@@ -225,16 +189,31 @@ static haul_status check_form(const haul_type *type, const haul__row *row, haul_
     return HAUL_OK;
 }
 
+/* Bits 12 to 23 differ between the pages of a process on every machine, so no allocator keeps them
+ * free. */
+#define ALWAYS_ADDRESS ((uintptr_t)0xfff000)
+
 static haul_status check_members(const haul_type *type, const haul__row *row, haul_error *error)
 {
+    const haul_field *said = &row->rule->said;
     haul_status status = check_mode(type, row, error);
     if (status == HAUL_OK)
         status = check_form(type, row, error);
-    if (status == HAUL_OK)
-        status = check_bits(type, row, error);
-    if (status == HAUL_OK)
-        status = check_distance(type, row, error);
-    return status == HAUL_OK ? check_switch(type, row, error) : status;
+    if (status != HAUL_OK)
+        return status;
+    if (said->tag_bits & ALWAYS_ADDRESS)
+        return haul__wrong(error, type, row->name,
+                           "`.tag_bits` 0x%zx hold bits 12 to 23, which every address "
+                           "has: tags are below or above them.",
+                           (size_t)said->tag_bits);
+    if (said->integers_from && said->integers_from <= said->integers_below)
+        return haul__wrong(error, type, row->name,
+                           "Every word is an integer by `.integers_below` and `.integers_from`.");
+    if (said->kind == HAUL_FIELD_RELATIVE && (row->rule->mode != HAUL__MODE_OWN || said->tag_bits ||
+                                              said->integers_below || said->integers_from))
+        return haul__wrong(error, type, row->name,
+                           "A distance is owned, and has neither tags nor integers.");
+    return check_switch(type, row, error);
 }
 
 static haul_status check_each(const haul_type *type, const haul__row *row, haul_error *error)

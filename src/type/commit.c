@@ -44,21 +44,18 @@ typedef struct commit {
 
 /* --- closure ---------------------------------------------------------------------------------- */
 
-static haul_status reach_foreign(commit *c, haul_type *type)
-{
-    if (c->by_value || (c->foreign_count > 0 && c->foreign[c->foreign_count - 1] == type->group))
-        return HAUL_OK;
-    if (!haul__grow(&c->allocator, &c->foreign, &c->foreign_capacity, c->foreign_count + 1,
-                    sizeof *c->foreign))
-        return HAUL_ERROR_MEMORY;
-    c->foreign[c->foreign_count++] = type->group;
-    return HAUL_OK;
-}
-
 static haul_status reach(commit *c, haul_type *type)
 {
-    if (type->committed)
-        return reach_foreign(c, type);
+    if (type->committed) {
+        if (c->by_value ||
+            (c->foreign_count > 0 && c->foreign[c->foreign_count - 1] == type->group))
+            return HAUL_OK;
+        if (!haul__grow(&c->allocator, &c->foreign, &c->foreign_capacity, c->foreign_count + 1,
+                        sizeof *c->foreign))
+            return HAUL_ERROR_MEMORY;
+        c->foreign[c->foreign_count++] = type->group;
+        return HAUL_OK;
+    }
     if (type->reached)
         return HAUL_OK;
     if (!haul__grow(&c->allocator, &c->types, &c->capacity, c->count + 1, sizeof *c->types))
@@ -147,12 +144,6 @@ static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row
     return *found ? reach(c, *found) : HAUL_OK;
 }
 
-static void become_ancestor(commit *c, haul_type *type)
-{
-    if (!type->holder)
-        type->holder = (uint64_t)1 << (c->ancestor_count++ % 64);
-}
-
 /* Finds the type that a rule names as the holder. It must be open: committed types lead to no open
  * ones. */
 static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row *row,
@@ -181,22 +172,8 @@ static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row 
                            found->name);
     rule->holder = found;
     status = reach(c, found);
-    if (status == HAUL_OK)
-        become_ancestor(c, found);
-    return status;
-}
-
-/* Finds the types that the row's rules name, as cases and as holders; `each` is a rule too. */
-static haul_status resolve_cases(commit *c, haul_type *type, const haul__row *row)
-{
-    haul__rule *rule;
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each) {
-        status = resolve_ancestor(c, type, row, rule);
-        for (i = 0; i < rule->said.type_switch.case_count && status == HAUL_OK; i++)
-            status = resolve_case(c, type, row, &rule->said.type_switch.cases[i], &rule->types[i]);
-    }
+    if (status == HAUL_OK && !found->holder)
+        found->holder = (uint64_t)1 << (c->ancestor_count++ % 64);
     return status;
 }
 
@@ -206,7 +183,7 @@ static haul_status explore(commit *c, haul_type *type)
                              ? haul__wrong(c->error, type, NULL,
                                            "It is a parameter: it stands for a type, and is none.")
                              : haul__check_places(type, c->error);
-    size_t i;
+    size_t i, k;
     if (status == HAUL_OK && !c->by_value && type->instances)
         status = haul__wrong(c->error, type, NULL,
                              "It is a container that has instances: commit these.");
@@ -215,33 +192,24 @@ static haul_status explore(commit *c, haul_type *type)
     for (i = 0; i < type->bound_count && !c->by_value && status == HAUL_OK; i++)
         status = reach(c, type->bound[i].argument);
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
+        const haul__row *row = &type->rows[i];
+        haul__rule *rule;
         status = resolve(c, type, &type->rows[i]);
+        for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each) {
+            status = resolve_ancestor(c, type, row, rule);
+            for (k = 0; k < rule->said.type_switch.case_count && status == HAUL_OK; k++)
+                status =
+                    resolve_case(c, type, row, &rule->said.type_switch.cases[k], &rule->types[k]);
+        }
         if (status == HAUL_OK)
-            status = resolve_cases(c, type, &type->rows[i]);
-        if (status == HAUL_OK)
-            status = haul__check_row(type, &type->rows[i], c->error);
+            status = haul__check_row(type, row, c->error);
     }
     for (i = 0; i < haul__type_old_count(type) && status == HAUL_OK; i++)
         status = reach(c, type->blocks[i].type);
     return status;
 }
 
-static haul_status collect(commit *c)
-{
-    haul_status status = reach(c, c->root);
-    size_t i;
-    for (i = 0; i < c->count && status == HAUL_OK; i++)
-        status = explore(c, c->types[i]);
-    return status;
-}
-
 /* --- names ------------------------------------------------------------------------------------ */
-
-/* Constructors make their own names, which need not differ. */
-static int has_own_name(const haul_type *type)
-{
-    return type->combiner <= HAUL_COMBINER_POINTER;
-}
 
 /* Names are sorted by hash (FNV-1a: Fowler, Noll, Vo), which the record holds; the names themselves
  * are read only if two hashes are equal. */
@@ -264,42 +232,30 @@ static int name_comes_before(const void *a, const void *b)
     return x->hash != y->hash ? x->hash < y->hash : strcmp(x->type->name, y->type->name) < 0;
 }
 
-static int is_the_same_element(const haul_type *a, const haul_type *b)
-{
-    return a->combiner == HAUL_COMBINER_BYTES && b->combiner == HAUL_COMBINER_BYTES &&
-           a->bytes == b->bytes;
-}
-
-static haul_status compare_neighbours(const commit *c, const named *all, size_t count)
-{
-    size_t i;
-    for (i = 1; i < count; i++) {
-        const haul_type *a = all[i - 1].type, *b = all[i].type;
-        if (all[i - 1].hash == all[i].hash && strcmp(a->name, b->name) == 0 &&
-            !is_the_same_element(a, b))
-            return haul__wrong(c->error, b, NULL,
-                               "Two different types (%zu and %zu bytes) are both named %s: "
-                               "use one handle, or two names.",
-                               a->bytes, b->bytes, b->name);
-    }
-    return HAUL_OK;
-}
-
 static haul_status check_names(const commit *c)
 {
     const size_t bytes = c->count * sizeof(named); /* no overflow: the types take more */
     size_t i, count = 0;
-    haul_status status;
+    haul_status status = HAUL_OK;
     named *all = haul__allocate(&c->allocator, bytes, sizeof(uint64_t));
     if (!all)
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < c->count; i++)
-        if (has_own_name(c->types[i])) {
+        if (c->types[i]->combiner <= HAUL_COMBINER_POINTER) { /* others make their own names */
             all[count].hash = hash_of(c->types[i]->name);
             all[count++].type = c->types[i];
         }
     haul__sort(all, count, sizeof *all, name_comes_before);
-    status = compare_neighbours(c, all, count);
+    for (i = 1; i < count && status == HAUL_OK; i++) {
+        const haul_type *a = all[i - 1].type, *b = all[i].type;
+        const int is_the_same_element = a->combiner == HAUL_COMBINER_BYTES &&
+                                        b->combiner == HAUL_COMBINER_BYTES && a->bytes == b->bytes;
+        if (all[i - 1].hash == all[i].hash && strcmp(a->name, b->name) == 0 && !is_the_same_element)
+            status = haul__wrong(c->error, b, NULL,
+                                 "Two different types (%zu and %zu bytes) are both named %s: "
+                                 "use one handle, or two names.",
+                                 a->bytes, b->bytes, b->name);
+    }
     haul__release(&c->allocator, all, bytes);
     return status;
 }
@@ -368,37 +324,14 @@ static haul_status descend(commit *c, haul_type *start)
     return status;
 }
 
-static haul_status put_in_order(commit *c)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    c->ordered = 0;
-    for (i = 0; i < c->count && status == HAUL_OK; i++)
-        if (c->types[i]->state == NEW)
-            status = descend(c, c->types[i]);
-    return status;
-}
-
 /* --- flat forms ------------------------------------------------------------------------------- */
-
-static haul_status flatten_all(commit *c)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < c->ordered && status == HAUL_OK; i++) {
-        status = haul__flatten(&c->scratch, c->order[i], c->error);
-        if (status == HAUL_OK)
-            status = haul__check_reads(c->order[i], c->error);
-        if (status == HAUL_OK)
-            status = haul__check_zeros(c->order[i], c->error);
-    }
-    return status;
-}
 
 static haul_status make_flat(commit *c)
 {
-    haul_status status = collect(c);
+    haul_status status = reach(c, c->root);
     size_t i;
+    for (i = 0; i < c->count && status == HAUL_OK; i++)
+        status = explore(c, c->types[i]);
     if (status != HAUL_OK)
         return status;
     c->order = haul__allocate(&c->allocator, c->count * sizeof *c->order, sizeof(void *));
@@ -406,10 +339,16 @@ static haul_status make_flat(commit *c)
         return HAUL_ERROR_MEMORY;
     if (!c->by_value)
         status = check_names(c);
-    if (status == HAUL_OK)
-        status = put_in_order(c);
-    if (status == HAUL_OK)
-        status = flatten_all(c);
+    for (i = 0; i < c->count && status == HAUL_OK; i++)
+        if (c->types[i]->state == NEW)
+            status = descend(c, c->types[i]);
+    for (i = 0; i < c->ordered && status == HAUL_OK; i++) {
+        status = haul__flatten(&c->scratch, c->order[i], c->error);
+        if (status == HAUL_OK)
+            status = haul__check_reads(c->order[i], c->error);
+        if (status == HAUL_OK)
+            status = haul__check_zeros(c->order[i], c->error);
+    }
     for (i = 0; i < c->count && !c->by_value && status == HAUL_OK; i++)
         status = haul__check_targets(c->types[i], c->error);
     return status;
@@ -460,19 +399,6 @@ static int drop_old(const haul_type *type)
     return inside;
 }
 
-static void join(haul_type *type, haul__group *group)
-{
-    haul_type *inner;
-    for (inner = type->inner; inner; inner = inner->sibling)
-        inner->group = group;
-    type->group = group;
-    type->committed = 1;
-    if (type != group->owner) {
-        type->sibling = group->members;
-        group->members = type;
-    }
-}
-
 static void close_all(commit *c, haul__group **held, size_t count)
 {
     haul__group *group = &c->root->own;
@@ -487,8 +413,17 @@ static void close_all(commit *c, haul__group **held, size_t count)
         holders -= drop_old(c->types[i]);
     }
     group->holders = holders;
-    for (i = 0; i < c->count; i++)
-        join(c->types[i], group);
+    for (i = 0; i < c->count; i++) {
+        haul_type *type = c->types[i], *inner;
+        for (inner = type->inner; inner; inner = inner->sibling)
+            inner->group = group;
+        type->group = group;
+        type->committed = 1;
+        if (type != group->owner) {
+            type->sibling = group->members;
+            group->members = type;
+        }
+    }
 }
 
 static void clean_up(commit *c, int keep)

@@ -185,15 +185,6 @@ static void append_members(char *cell, const haul_type *type, const haul_field *
         append(cell, "; with its %s", field->ancestor == HAUL_PARENT ? "parent" : "ancestor");
 }
 
-static void append_all_members(char *cell, const haul_type *type, const haul_field *field)
-{
-    append_members(cell, type, field);
-    if (!field->each_pointer)
-        return;
-    append(cell, "; each");
-    append_members(cell, type, field->each_pointer);
-}
-
 static void append_target(char *cell, const haul_field_info *field)
 {
     const haul_field *members = field->members;
@@ -210,27 +201,6 @@ static void append_target(char *cell, const haul_field_info *field)
         append(cell, "%s*", level == 1 ? " " : "");
 }
 
-static void describe(line *l, const haul_type *type, const haul_field_info *field)
-{
-    static const char *const kinds[] = {
-        "?", "pointer", "embed", "skip", "raw", "tail", "distance"
-    };
-    unsigned kind = (unsigned)field->kind, level;
-    append(l->cell[3], "%s",
-           type->block_count > 0 ? "block" : kinds[kind <= HAUL_FIELD_RELATIVE ? kind : 0]);
-    if (field->count != 1)
-        append(l->cell[3], "[%zu]", field->count);
-    if (field->kind != HAUL_FIELD_SKIP && field->kind != HAUL_FIELD_RAW)
-        append_target(l->cell[4], field);
-    for (level = 0; level < field->levels; level++) {
-        append(l->cell[5], "%s", level > 0 ? ", " : "");
-        append_count(l->cell[5], type, field->members, &field->counts[level],
-                     level + 1 < field->levels);
-    }
-    if (field->members)
-        append_all_members(l->cell[5], type, field->members);
-}
-
 static haul_status put_gap(table *t, size_t offset, size_t bytes)
 {
     line l;
@@ -243,24 +213,32 @@ static haul_status put_gap(table *t, size_t offset, size_t bytes)
 
 static haul_status put_field(table *t, const haul_field_info *field)
 {
+    static const char *const kinds[] = {
+        "?", "pointer", "embed", "skip", "raw", "tail", "distance"
+    };
+    const unsigned kind = field->kind <= HAUL_FIELD_RELATIVE ? (unsigned)field->kind : 0;
+    const haul_field *members = field->members;
+    unsigned level;
     line l;
     memset(&l, 0, sizeof l);
     append(l.cell[0], "%zu", field->offset);
     append(l.cell[1], "%zu", field->bytes);
     append(l.cell[2], "%s", field->name);
-    describe(&l, t->type, field);
-    return put_line(t, &l);
-}
-
-static haul_status put_title(table *t)
-{
-    static const char *const titles[COLUMNS] = { "offset", "size",   "field",
-                                                 "what",   "target", "count" };
-    line l;
-    size_t i;
-    memset(&l, 0, sizeof l);
-    for (i = 0; i < COLUMNS; i++)
-        append(l.cell[i], "%s", titles[i]);
+    append(l.cell[3], "%s", t->type->block_count > 0 ? "block" : kinds[kind]);
+    if (field->count != 1)
+        append(l.cell[3], "[%zu]", field->count);
+    if (field->kind != HAUL_FIELD_SKIP && field->kind != HAUL_FIELD_RAW)
+        append_target(l.cell[4], field);
+    for (level = 0; level < field->levels; level++) {
+        append(l.cell[5], "%s", level > 0 ? ", " : "");
+        append_count(l.cell[5], t->type, members, &field->counts[level], level + 1 < field->levels);
+    }
+    if (members)
+        append_members(l.cell[5], t->type, members);
+    if (members && members->each_pointer) {
+        append(l.cell[5], "; each");
+        append_members(l.cell[5], t->type, members->each_pointer);
+    }
     return put_line(t, &l);
 }
 
@@ -302,29 +280,18 @@ static haul_status put_blocks(table *t)
 
 static haul_status put_table(table *t)
 {
-    haul_status status = put_title(t);
+    static const char *const titles[COLUMNS] = { "offset", "size",   "field",
+                                                 "what",   "target", "count" };
+    haul_status status;
+    line l;
+    size_t i;
+    memset(&l, 0, sizeof l);
+    for (i = 0; i < COLUMNS; i++)
+        append(l.cell[i], "%s", titles[i]);
+    status = put_line(t, &l);
     if (status == HAUL_OK)
         status = t->type->block_count > 0 ? put_blocks(t) : put_rows(t);
     return status;
-}
-
-static haul_status put_totals(const table *t, const haul__walk *walk, size_t pointers)
-{
-    char text[256];
-    snprintf(text, sizeof text,
-             "extent %zu, of which %zu bytes travel; alignment %zu; %zu pointer%s\n", walk->extent,
-             walk->payload, walk->alignment, pointers, pointers == 1 ? "" : "s");
-    return put_text(t, text);
-}
-
-static haul_status put_name(const table *t)
-{
-    char text[HAUL_NAME_BYTES_MAX + 96];
-    const char *depends = t->type->rebuild ? ", rebuilt after relocation" : ", cannot be relocated";
-    snprintf(text, sizeof text, "%s: %zu %s%s%s\n", t->type->name, t->type->bytes,
-             t->type->bytes == 1 ? "byte" : "bytes", t->type->depends ? depends : "",
-             t->type->committed ? "" : ", open");
-    return put_text(t, text);
 }
 
 haul_status haul_type_dump(const haul_type *type, const haul_file *file)
@@ -333,6 +300,7 @@ haul_status haul_type_dump(const haul_type *type, const haul_file *file)
     haul__walk walk;
     size_t pointers;
     haul_status status = HAUL_OK;
+    char text[HAUL_NAME_BYTES_MAX + 96];
     if (!haul__type_is_valid(type) || !file || !file->write)
         return HAUL_ERROR_ARGUMENT;
     walk = type->walk;
@@ -347,10 +315,19 @@ haul_status haul_type_dump(const haul_type *type, const haul_file *file)
     t.measuring = 1;
     put_table(&t);
     t.measuring = 0;
-    status = put_name(&t);
+    snprintf(text, sizeof text, "%s: %zu %s%s%s\n", type->name, type->bytes,
+             type->bytes == 1 ? "byte" : "bytes",
+             !type->depends  ? ""
+             : type->rebuild ? ", rebuilt after relocation"
+                             : ", cannot be relocated",
+             type->committed ? "" : ", open");
+    status = put_text(&t, text);
     if (status == HAUL_OK)
         status = put_table(&t);
+    snprintf(text, sizeof text,
+             "extent %zu, of which %zu bytes travel; alignment %zu; %zu pointer%s\n", walk.extent,
+             walk.payload, walk.alignment, pointers, pointers == 1 ? "" : "s");
     if (status == HAUL_OK)
-        status = put_totals(&t, &walk, pointers);
+        status = put_text(&t, text);
     return status == HAUL_OK ? HAUL_OK : HAUL_ERROR_FILE;
 }

@@ -119,14 +119,6 @@ int haul__next_pointer(const haul__walk *walk, size_t *i, size_t *offset)
 
 /* ---- Gaps. */
 
-/* Where the bytes of a ruled row end; a row that is always null is a gap. */
-static size_t end_of_ruled(const haul__walk *walk, const haul__ruled *ruled)
-{
-    if (is_always_null(ruled))
-        return ruled->slot.offset;
-    return ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
-}
-
 /* The end of the run, part or ruled row that covers the byte at `at`; 0: none does, and *next is
  * lowered to the beginning of the next one. */
 static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
@@ -147,12 +139,14 @@ static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
             *next = walk->parts[i].offset;
     }
     for (i = 0; i < walk->ruled_count; i++) {
-        end = end_of_ruled(walk, &walk->ruled[i]);
-        if (walk->ruled[i].slot.offset <= at && at < end)
+        const haul__ruled *ruled = &walk->ruled[i];
+        if (is_always_null(ruled))
+            continue; /* a gap */
+        end = ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
+        if (ruled->slot.offset <= at && at < end)
             return end;
-        if (walk->ruled[i].slot.offset > at && end > walk->ruled[i].slot.offset &&
-            walk->ruled[i].slot.offset < *next)
-            *next = walk->ruled[i].slot.offset;
+        if (ruled->slot.offset > at && end > ruled->slot.offset && ruled->slot.offset < *next)
+            *next = ruled->slot.offset;
     }
     return 0;
 }

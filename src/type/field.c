@@ -29,13 +29,16 @@ static int read_signed(const void *from, unsigned bytes, int64_t *value)
     }
 }
 
-static int read_unsigned(const void *from, unsigned bytes, int64_t *value)
+int haul__read_field(const void *self, const haul_integer *place, int64_t *value)
 {
+    const char *from = (const char *)self + place->offset;
     uint8_t u8;
     uint16_t u16;
     uint32_t u32;
     uint64_t u64;
-    switch (bytes) {
+    if (place->sign)
+        return read_signed(from, place->bytes, value);
+    switch (place->bytes) {
     case 1:
         memcpy(&u8, from, sizeof u8);
         *value = u8;
@@ -55,13 +58,6 @@ static int read_unsigned(const void *from, unsigned bytes, int64_t *value)
         *value = (int64_t)u64;
         return 1;
     }
-}
-
-int haul__read_field(const void *self, const haul_integer *place, int64_t *value)
-{
-    const char *from = (const char *)self + place->offset;
-    return place->sign ? read_signed(from, place->bytes, value)
-                       : read_unsigned(from, place->bytes, value);
 }
 
 int64_t haul__read_stored(const void *self, const haul_integer *place)

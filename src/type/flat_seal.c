@@ -133,11 +133,6 @@ static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_err
     return HAUL_OK;
 }
 
-static size_t lowest_bit(size_t n)
-{
-    return n & (~n + 1);
-}
-
 /* Marks a slot that may lie off the grid in some element. */
 static int mark_odd(const haul_type *type, haul__slot *slot)
 {
@@ -171,7 +166,7 @@ static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error 
             error, type, NULL,
             "The size %zu is not a multiple of %zu, the alignment of an embedded field.",
             type->bytes, asked);
-    walk->alignment = lowest_bit(type->bytes);
+    walk->alignment = type->bytes & (~type->bytes + 1); /* its lowest bit */
     for (i = 0; i < s->parts.count; i++)
         if (s->parts.at[i].part.type->walk.has_slots &&
             s->parts.at[i].part.type->walk.alignment > walk->alignment)
@@ -266,26 +261,19 @@ static size_t cases_of(const haul__ruled *ruled)
 }
 
 /* Each case of a ruled pointer has a slot of its own, with that case's type. */
-static void copy_cases(haul__ruled *ruled, haul__slot *slots)
-{
-    size_t i;
-    for (i = 0; i < cases_of(ruled); i++) {
-        slots[i] = ruled->slot;
-        slots[i].target = ruled->rule->types[i];
-        slots[i].unit = slots[i].target ? slots[i].target->bytes : 0;
-    }
-    ruled->cases = slots;
-}
-
 static void copy_ruled(const haul__scratch *s, haul__ruled *ruled, haul__slot *cases,
                        const char *text)
 {
-    size_t i;
+    size_t i, k;
     for (i = 0; i < s->ruled.count; i++) {
         ruled[i] = s->ruled.at[i].ruled;
         ruled[i].slot.name = text + s->ruled.at[i].name;
-        copy_cases(&ruled[i], cases);
-        cases += cases_of(&ruled[i]);
+        ruled[i].cases = cases;
+        for (k = 0; k < cases_of(&ruled[i]); k++, cases++) {
+            *cases = ruled[i].slot;
+            cases->target = ruled[i].rule->types[k];
+            cases->unit = cases->target ? cases->target->bytes : 0;
+        }
     }
 }
 
@@ -383,18 +371,11 @@ static haul__walk_kind find_kind(const haul__scratch *s, const haul_type *type, 
     return s->slots.count ? HAUL__WALK_DENSE : HAUL__WALK_PLAIN;
 }
 
-static void find_parents(const haul__scratch *s, haul__walk *walk)
-{
-    size_t i;
-    for (i = 0; i < s->ruled.count; i++)
-        walk->with_parent |= s->ruled.at[i].ruled.rule && s->ruled.at[i].ruled.rule->with_parent;
-    walk->is_wide = walk->with_parent;
-}
-
 haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
 {
     haul__walk *walk = &type->walk;
     haul_status status = merge_runs(s, type, error);
+    size_t i;
     memset(walk, 0, sizeof *walk);
     type->part_depth = 0;
     walk->name = type->name;
@@ -414,7 +395,9 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
     if (status == HAUL_OK)
         status = copy_out(s, type);
     walk->kind = find_kind(s, type, walk);
-    find_parents(s, walk);
+    for (i = 0; i < s->ruled.count; i++)
+        walk->with_parent |= s->ruled.at[i].ruled.rule && s->ruled.at[i].ruled.rule->with_parent;
+    walk->is_wide = walk->with_parent;
     return status;
 }
 

@@ -86,20 +86,15 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
 
 /* --- structs ---------------------------------------------------------------------------------- */
 
-static const haul_type *slot_target(const haul__row *row)
-{
-    return row->type && row->type->combiner == HAUL_COMBINER_BYTES && !row->type->is_aligned
-               ? NULL
-               : row->type;
-}
-
 static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_t index)
 {
+    const int is_plain =
+        row->type && row->type->combiner == HAUL_COMBINER_BYTES && !row->type->is_aligned;
     haul__slot slot;
     slot.offset = row->offset + index * sizeof(void *);
     slot.self = 0;
     slot.index = index;
-    slot.target = slot_target(row);
+    slot.target = is_plain ? NULL : row->type;
     slot.unit = haul__row_unit(row);
     slot.shape = &type->shapes[row->shape];
     slot.name = NULL;
@@ -257,19 +252,6 @@ static haul_status check_embedded(const haul_type *type, const haul__row *row, h
     return HAUL_OK;
 }
 
-static haul_status put_embedded(haul__scratch *s, const haul_type *type, const haul__row *row,
-                                haul_error *error)
-{
-    const haul__walk *walk = &row->type->walk;
-    haul_status status = check_embedded(type, row, error);
-    if (status != HAUL_OK)
-        return status;
-    return put_elements(s, row->type, row->offset, row->bytes / walk->extent, walk->extent,
-                        row->name)
-               ? HAUL_OK
-               : HAUL_ERROR_MEMORY;
-}
-
 /* The end of a begin/end pair with a condition is ruled too. */
 static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const haul__row *row,
                                  haul__ruled *ruled)
@@ -304,15 +286,6 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
                : HAUL_OK;
 }
 
-static haul_status check_tail(const haul_type *type, const haul__row *row, haul_error *error)
-{
-    if (!row->type || row->offset % row->type->walk.alignment == 0)
-        return HAUL_OK;
-    return haul__wrong(error, type, row->name,
-                       "The tail at offset %zu is not at a multiple of %zu, as type %s asks.",
-                       row->offset, row->type->walk.alignment, row->type->name);
-}
-
 /* A ruled row that is no pointer: an embedded arm, bytes, or the tail. */
 static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const haul__row *row,
                                  haul__ruled *ruled, haul_error *error)
@@ -329,7 +302,11 @@ static haul_status put_ruled_one(haul__scratch *s, const haul_type *type, const 
         ruled->slot.unit = row->type->walk.extent;
         ruled->count = row->bytes / ruled->slot.unit;
     } else if (row->kind == HAUL_FIELD_TAIL) {
-        status = check_tail(type, row, error);
+        if (row->type && row->offset % row->type->walk.alignment != 0)
+            return haul__wrong(error, type, row->name,
+                               "The tail at offset %zu is not at a multiple of %zu, as type %s "
+                               "asks.",
+                               row->offset, row->type->walk.alignment, row->type->name);
         ruled->kind = HAUL__RULED_TAIL;
         ruled->slot = slot_of_row(type, row, 0);
     } else {
@@ -367,23 +344,16 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
     return put_ruled_one(s, type, row, &ruled, error);
 }
 
-/* Lists a field of bytes or structs that is excluded from a direction. A field with a condition is
- * a ruled row instead: each object is asked. */
-static int put_exclusions(haul__scratch *s, const haul__row *row)
-{
-    unsigned exclusions = row->kind == HAUL_FIELD_RAW || row->kind == HAUL_FIELD_EMBED
-                              ? haul__row_exclusions(row)
-                              : 0;
-    return exclusions == 0 || haul__put_excluded(s, row->offset, row->bytes, exclusions);
-}
-
 static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
                            haul_error *error)
 {
-    unsigned kind = haul__row_kind(row);
+    const unsigned kind = haul__row_kind(row), exclusions = haul__row_exclusions(row);
+    const haul__walk *walk = row->type ? &row->type->walk : NULL;
+    haul_status status;
     if (haul__row_is_ruled(row))
         return put_ruled_row(s, type, row, at, error);
-    if (!put_exclusions(s, row))
+    if ((row->kind == HAUL_FIELD_RAW || row->kind == HAUL_FIELD_EMBED) && exclusions &&
+        !haul__put_excluded(s, row->offset, row->bytes, exclusions))
         return HAUL_ERROR_MEMORY;
     if (kind == HAUL_FIELD_RAW)
         return HAUL_OK;
@@ -392,7 +362,15 @@ static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *r
     if (!haul__put_run(s, *at, row->offset - *at))
         return HAUL_ERROR_MEMORY;
     *at = row->offset + row->bytes;
-    return kind == HAUL_FIELD_EMBED ? put_embedded(s, type, row, error) : HAUL_OK;
+    if (kind != HAUL_FIELD_EMBED)
+        return HAUL_OK;
+    status = check_embedded(type, row, error);
+    if (status != HAUL_OK)
+        return status;
+    return put_elements(s, row->type, row->offset, row->bytes / walk->extent, walk->extent,
+                        row->name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error *error)
@@ -475,22 +453,10 @@ static int put_turn(haul__scratch *s, const size_t first[3], size_t turn, haul__
     return 1;
 }
 
-/* Turn 0 comes last: the others are copied from it before it is renamed. */
-static int repeat(haul__scratch *s, haul__loop loop)
-{
-    size_t first[3], turn;
-    first[0] = s->runs.count;
-    first[1] = s->slots.count;
-    first[2] = s->parts.count;
-    for (turn = loop.count; turn-- > 0;)
-        if (!put_turn(s, first, turn, loop))
-            return 0;
-    return 1;
-}
-
 static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop, haul_error *error)
 {
-    size_t held = s->runs.count + s->slots.count + s->parts.count, name = 0;
+    const size_t first[3] = { s->runs.count, s->slots.count, s->parts.count };
+    size_t held = first[0] + first[1] + first[2], name = 0, turn;
     haul_type *inner = NULL;
     haul_status status;
     if (held == 0)
@@ -504,8 +470,13 @@ static haul_status loop_again(haul__scratch *s, haul_type *type, haul__loop loop
         s->parts.at[0].part.count *= loop.count;
         return HAUL_OK;
     }
-    if (loop.count <= HAUL__INLINE_MAX / held)
-        return repeat(s, loop) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (loop.count <= HAUL__INLINE_MAX / held) {
+        /* turn 0 comes last: the others are copied from it before it is renamed */
+        for (turn = loop.count; turn-- > 0;)
+            if (!put_turn(s, first, turn, loop))
+                return HAUL_ERROR_MEMORY;
+        return HAUL_OK;
+    }
     status = haul__seal_inner(s, type, loop.stride, &inner, error);
     if (status != HAUL_OK)
         return status;

@@ -48,32 +48,26 @@ static int put(reached *r, haul_type *type)
     return 1;
 }
 
-/* The types of a rule's cases and ancestors. */
-static int put_cases(reached *r, const haul__rule *rule)
-{
-    size_t i;
-    for (; rule; rule = rule->each) {
-        if (rule->handle && !put(r, *rule->handle))
-            return 0;
-        for (i = 0; i < rule->said.type_switch.case_count; i++)
-            if (rule->said.type_switch.cases[i].type &&
-                !put(r, *rule->said.type_switch.cases[i].type))
-                return 0;
-    }
-    return 1;
-}
-
 /* An instance leads to its arguments only: its parameters are bound. */
 static int put_targets(reached *r, const haul_type *type)
 {
-    size_t i;
+    size_t i, k;
     for (i = 0; i < type->bound_count; i++)
         if (!put(r, type->bound[i].argument))
             return 0;
-    for (i = 0; type->bound_count == 0 && i < type->row_count; i++)
-        if ((type->rows[i].target && !put(r, *type->rows[i].target)) ||
-            !put_cases(r, type->rows[i].rule))
+    for (i = 0; type->bound_count == 0 && i < type->row_count; i++) {
+        const haul__rule *rule = type->rows[i].rule;
+        if (type->rows[i].target && !put(r, *type->rows[i].target))
             return 0;
+        for (; rule; rule = rule->each) {
+            const haul_switch *by = &rule->said.type_switch;
+            if (rule->handle && !put(r, *rule->handle))
+                return 0;
+            for (k = 0; k < by->case_count; k++)
+                if (by->cases[k].type && !put(r, *by->cases[k].type))
+                    return 0;
+        }
+    }
     for (i = 0; i < haul__type_old_count(type); i++)
         if (!put(r, type->blocks[i].type))
             return 0;
@@ -214,22 +208,6 @@ static haul_status copy_container(const haul_type *container, const char *name, 
     return HAUL_OK;
 }
 
-static void bind(haul_type *container, haul_type **place, haul_type *instance,
-                 const haul__bound *bound, size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++) {
-        instance->bound[i] = bound[i];
-        haul__group_hold(bound[i].parameter->group);
-        haul__group_hold(bound[i].argument->group);
-    }
-    instance->bound_count = count;
-    instance->container = container;
-    instance->next_instance = container->instances;
-    container->instances = instance;
-    *place = instance;
-}
-
 /* The container's instance for these arguments, made if there is none; the container holds it. */
 static haul_status find_or_make(haul_type *container, const haul__bound *bound, size_t count,
                                 haul_type **instance)
@@ -237,6 +215,7 @@ static haul_status find_or_make(haul_type *container, const haul__bound *bound, 
     char name[HAUL_NAME_BYTES_MAX];
     haul_type *made, **place = place_of(container, bound, count);
     haul_status status;
+    size_t i;
     *instance = *place;
     if (*instance)
         return HAUL_OK;
@@ -250,8 +229,16 @@ static haul_status find_or_make(haul_type *container, const haul__bound *bound, 
         haul_type_free(&made);
         return HAUL_ERROR_MEMORY;
     }
-    bind(container, place, made, bound, count);
-    *instance = made;
+    for (i = 0; i < count; i++) {
+        made->bound[i] = bound[i];
+        haul__group_hold(bound[i].parameter->group);
+        haul__group_hold(bound[i].argument->group);
+    }
+    made->bound_count = count;
+    made->container = container;
+    made->next_instance = container->instances;
+    container->instances = made;
+    *instance = *place = made;
     return HAUL_OK;
 }
 

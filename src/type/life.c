@@ -103,21 +103,10 @@ static haul__group *let_go(haul__group *group, haul__group *dead)
     return group;
 }
 
-static haul__group *let_go_of_instances(const haul_type *container, haul__group *dead)
-{
-    haul_type *at = container->instances;
-    while (at) {
-        haul_type *next = at->next_instance;
-        at->container = NULL;
-        dead = let_go(at->group, dead);
-        at = next;
-    }
-    return dead;
-}
-
 static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
 {
     const haul_type *owner = group->owner;
+    haul_type *instance = owner->instances;
     size_t i, count;
     for (i = 0; i < group->held_count; i++)
         dead = let_go(group->held[i], dead);
@@ -130,7 +119,13 @@ static haul__group *let_go_of_held(haul__group *group, haul__group *dead)
         dead = let_go(owner->bound[i].parameter->group, dead);
         dead = let_go(owner->bound[i].argument->group, dead);
     }
-    return let_go_of_instances(owner, dead);
+    while (instance) {
+        haul_type *next = instance->next_instance;
+        instance->container = NULL;
+        dead = let_go(instance->group, dead);
+        instance = next;
+    }
+    return dead;
 }
 
 void haul__group_drop(haul__group *group)

@@ -116,20 +116,6 @@ static void get_block(const haul_type *type, size_t index, haul_field_info *fiel
     field->bytes = block->count * block->type->bytes;
 }
 
-/* The handle of an open type's row is read at each query. */
-static const haul_type *target_of(const haul_type *type, const haul__row *row)
-{
-    const haul_type *target = row->type;
-    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_EMBED &&
-        row->kind != HAUL_FIELD_TAIL)
-        return NULL;
-    if (!type->committed)
-        target = row->target && haul__type_is_valid(*row->target)
-                     ? haul__type_stands_for(type, *row->target)
-                     : NULL;
-    return haul__type_is_valid(target) ? target : NULL;
-}
-
 static void get_row(const haul_type *type, const haul__row *row, haul_field_info *field)
 {
     field->name = row->name;
@@ -138,7 +124,13 @@ static void get_row(const haul_type *type, const haul__row *row, haul_field_info
     field->offset = row->offset;
     field->bytes = field->stride = row->bytes;
     field->count = 1;
-    field->target = target_of(type, row);
+    if (type->committed)
+        field->target = row->type;
+    else if (row->target && haul__type_is_valid(*row->target)) /* read at each query */
+        field->target = haul__type_stands_for(type, *row->target);
+    if (!haul__type_is_valid(field->target) || row->kind == HAUL_FIELD_SKIP ||
+        row->kind == HAUL_FIELD_RAW)
+        field->target = NULL;
     field->element_bytes =
         field->target && row->element_bytes == 0 ? field->target->bytes : row->element_bytes;
     field->members = row->rule ? &row->rule->said : NULL;
