@@ -1,0 +1,143 @@
+/* The forms of std::unique_ptr, std::vector and std::string. For describe.hpp alone. */
+#ifndef HAUL_DESCRIBE_CONTAINERS_HPP
+#define HAUL_DESCRIBE_CONTAINERS_HPP
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "haul/describe/structs.hpp"
+
+namespace haul
+{
+namespace detail
+{
+
+/*  std::unique_ptr  | pointer |  */
+template <class E, class D> struct form<std::unique_ptr<E, D>, void> {
+    static_assert(!std::is_array<E>::value, "say how many: haul::array");
+    static constexpr bool plain = false;
+    static constexpr const char *inside = "get()";
+    static bool is_as_expected()
+    {
+        return sizeof(std::unique_ptr<E, D>) == sizeof(void *);
+    }
+    static void put(rows &r, const std::string &name, std::size_t offset)
+    {
+        if (!is_as_expected())
+            r.of().fail(HAUL_ERROR_UNSUPPORTED,
+                        name_of<std::unique_ptr<E, D>>() + " is more than a pointer here");
+        r.add_pointer<typename std::remove_cv<E>::type>(name, offset);
+    }
+    static void reach(session &s)
+    {
+        detail::reach<typename std::remove_cv<E>::type>(s);
+    }
+};
+
+/*  std::vector  | begin | end | end of storage |  */
+template <class E, class A> struct form<std::vector<E, A>, void> {
+    static_assert(!std::is_same<E, bool>::value, "std::vector<bool> is none of bools");
+    typedef std::vector<E, A> vector;
+    static constexpr bool plain = false;
+    static constexpr const char *inside = "data()";
+
+    /* Of any elements, without making one: the ends of what is reserved. */
+    static bool is_as_expected(const vector &v)
+    {
+        const std::array<std::uintptr_t, 3> words = words_of<3>(v);
+        return words[0] == address(v.data()) && words[1] == words[0] + v.size() * sizeof(E) &&
+               words[2] == words[0] + v.capacity() * sizeof(E);
+    }
+    template <class V> static bool probe(std::true_type)
+    {
+        V v;
+        v.reserve(3);
+        return is_as_expected(v);
+    }
+    template <class V> static bool probe(std::false_type)
+    {
+        return true;
+    }
+    static bool is_as_expected()
+    {
+        const std::vector<int> some = { 1, 2, 3 };
+        return sizeof(vector) == 3 * sizeof(void *) &&
+               form<std::vector<int>>::is_as_expected(some) &&
+               probe<vector>(
+                   std::integral_constant < bool,
+                   std::is_move_constructible<E>::value &&std::is_default_constructible<A>::value >
+                       ());
+    }
+    static void put(rows &r, const std::string &name, std::size_t offset)
+    {
+        if (!is_as_expected()) {
+            r.of().fail(HAUL_ERROR_UNSUPPORTED,
+                        name_of<vector>() +
+                            " is not three pointers here: begin, end, end of storage");
+            return;
+        }
+        r.add_pointer<E>(name, offset).count =
+            count_of(HAUL_COUNT_KIND_UNTIL, offset + sizeof(void *), sizeof(void *), false);
+        r.add(HAUL_FIELD_SKIP, name + " capacity", offset + 2 * sizeof(void *), sizeof(void *));
+    }
+    static void reach(session &s)
+    {
+        detail::reach<E>(s);
+    }
+};
+
+/*  std::string  | pointer | length | 16 bytes: the characters, or their capacity |  */
+template <class C, class R, class A> struct form<std::basic_string<C, R, A>, void> {
+    typedef std::basic_string<C, R, A> string;
+    static constexpr bool plain = false;
+    static constexpr const char *inside = "data()";
+
+    static bool is_as_expected(const string &s)
+    {
+        const std::array<std::uintptr_t, 2> words = words_of<2>(s);
+        return words[0] == address(s.data()) && words[1] == s.size() && s.data()[s.size()] == C();
+    }
+    static bool is_inside(const string &s)
+    {
+        return address(s.data()) - address(&s) < sizeof s;
+    }
+    template <class S> static bool probe(std::true_type)
+    {
+        const S none, little(2, C('x')), much(100, C('y'));
+        return is_as_expected(none) && is_as_expected(little) && is_as_expected(much) &&
+               is_inside(none) && is_inside(little) && !is_inside(much);
+    }
+    template <class S> static bool probe(std::false_type)
+    {
+        return false;
+    }
+    static bool is_as_expected()
+    {
+        return probe<string>(
+            std::integral_constant<bool, sizeof(string) == 2 * sizeof(void *) + 16>());
+    }
+    static void put(rows &r, const std::string &name, std::size_t offset)
+    {
+        if (!is_as_expected()) {
+            r.of().fail(HAUL_ERROR_UNSUPPORTED,
+                        name_of<string>() +
+                            " is not a pointer, a length and 16 bytes of room here");
+            return;
+        }
+        haul_count count =
+            count_of(HAUL_COUNT_KIND_PRODUCT, offset + sizeof(void *), sizeof(std::size_t), false);
+        count.plus = 1; /* the terminator */
+        r.add_pointer<C>(name, offset).count = count;
+        r.add(HAUL_FIELD_RAW, name + " buffer", offset + 2 * sizeof(void *), 16);
+    }
+    static void reach(session &)
+    {
+    }
+};
+
+} // namespace detail
+} // namespace haul
+
+#endif
