@@ -14,7 +14,7 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 set(haul_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/haul)
 install(EXPORT haulTargets NAMESPACE haul:: DESTINATION ${haul_package_dir})
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/haulConfig.cmake.in ${PROJECT_BINARY_DIR}/haulConfig.cmake
-                              INSTALL_DESTINATION ${haul_package_dir})
+                              INSTALL_DESTINATION ${haul_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/haulConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/haulConfig.cmake ${PROJECT_BINARY_DIR}/haulConfigVersion.cmake
         DESTINATION ${haul_package_dir})

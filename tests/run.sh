@@ -42,6 +42,7 @@ glmark2-data"
 packages="pkg-config libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format"
+packages_describe="python3-clang python3-pyelftools"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
 packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 binutils-s390x-linux-gnu libc6-dev-s390x-cross"
@@ -81,10 +82,11 @@ install() {
 install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
-    [ "$stages" != quick ] || packages="" packages_32="" packages_documents="" packages_platforms=""
+    [ "$stages" != quick ] || packages="" packages_32="" packages_documents="" packages_describe="" \
+        packages_platforms=""
     # shellcheck disable=SC2046,SC2086
     missing=$(missing_packages $packages_quick $packages $packages_32 $packages_documents \
-        $packages_platforms $(cross_libraries) | tr '\n' ' ')
+        $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
         if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
@@ -104,6 +106,8 @@ install_packages() {
     install $packages_32
     # shellcheck disable=SC2086
     install $packages_documents
+    # shellcheck disable=SC2086
+    install $packages_describe
     # shellcheck disable=SC2046,SC2086
     install $packages_platforms $(cross_libraries)
 }
@@ -541,18 +545,18 @@ tell_skipped() { # NAME
 
 stage_8() {
     local part fortran=0
-    need cmake gcc g++ pkg-config || return
-    if need gfortran && release_build; then
-        fortran=1
-    fi
+    need cmake gcc g++ pkg-config && release_build || return
+    need gfortran && fortran=1
     for part in installed taken-in documents; do
         start "consumers, $part" bash tests/consumers/check.sh "build/consumers/$part" "$part"
     done
+    start "describe" bash tests/describe/check.sh build/release build/describe
     [ "$fortran" -eq 0 ] || start "fortran" bash tests/fortran/check.sh build/release build/fortran
     finish
     for part in installed taken-in documents; do
         tell_skipped "consumers, $part"
     done
+    tell_skipped "describe"
 }
 
 stage_9() {
@@ -675,7 +679,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "64 KiB stack: the suites that go deepest, contract, random graphs" \
     "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
-    "consumers: CMake, pkg-config, C and C++; arrays of a Fortran program" \
+    "consumers: CMake, pkg-config, C and C++; haul-describe; arrays of a Fortran program" \
     "benchmark, small sizes" \
     "CUDA: everything compiled; contract and tests on the GPU, if there is one" \
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan" \

@@ -144,6 +144,13 @@ codes_of_the_tests_are_explained() {
     return $missing
 }
 
+# A project whose header nobody prepared for Haul: haul-describe of the installed package describes it.
+described_project() {
+    rm -rf "$scratch/stranger"
+    cmake -S "$source/tests/describe/stranger" -B "$scratch/stranger" -DCMAKE_PREFIX_PATH="$scratch/moved static" &&
+        cmake --build "$scratch/stranger" && "$scratch/stranger/swarm"
+}
+
 # Each case of forbidden.cpp, but the first, is refused by the compiler with the sentence that stands behind it there.
 forbidden_types_do_not_compile() {
     local file=$source/tests/cpp/forbidden.cpp number sentence
@@ -270,6 +277,11 @@ installed() {
     try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
     try "find_package refuses another minor version" other_minor_is_refused
     try "the guide and the licence are installed" the_guide_is_installed
+    if "$(sed -n '1s/^#!//p' "$scratch/moved static/bin/haul-describe" | sed 's/.* //')" -c 'import clang.cindex'; then
+        try "find_package, a description by haul-describe" described_project
+    else
+        echo "SKIPPED a description by haul-describe: no Python with clang.cindex (Debian: python3-clang)"
+    fi
 }
 
 taken_in() {

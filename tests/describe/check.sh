@@ -1,0 +1,127 @@
+#!/usr/bin/env bash
+# haul-describe at work: check.sh BUILD-FOLDER SCRATCH-FOLDER
+# BUILD-FOLDER holds a static library by gcc.
+set -u
+mkdir -p "$2"
+build=$(cd "$1" && pwd)
+scratch=$(cd "$2" && pwd)
+cd "$(dirname "$0")/../.." || exit 1
+here=tests/describe theirs=tests/acceptance
+passed=0 failed=0
+
+# Debian's modules are those of its own interpreter.
+for python in ${HAUL_PYTHON:-} /usr/bin/python3 python3 none; do
+    "$python" -c 'import clang.cindex, elftools' 2>/dev/null && break
+done
+if [ "$python" = none ]; then
+    echo "no Python with clang.cindex and elftools is here (Debian: python3-clang python3-pyelftools)"
+    exit 77
+fi
+
+# try NAME COMMAND...: one check; its output is shown when it fails.
+try() {
+    if "${@:2}" >"$scratch/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok      $1"
+    else
+        failed=$((failed + 1))
+        echo "FAILED  $1"
+        sed 's/^/    /' "$scratch/log"
+    fi
+}
+
+tool() {
+    "$python" tools/describe "$@"
+}
+
+compile() { # PROGRAM SOURCE-OR-OPTION...
+    gcc -std=c99 -Wall -Wextra -Wconversion -Werror -O1 -g -Iinclude -Itests -I$here -I$theirs -I"$scratch" \
+        -isystem /usr/include/suitesparse -o "$scratch/$1" "${@:2}" $here/same.c "$build/libhaul.a" -lpthread -lm
+}
+
+# ---- Headers and answers to rows.
+
+forms() {
+    tool $here/forms.h --type forms -a $here/forms.answers -Iinclude -o "$scratch/forms_haul.c" &&
+        compile forms -std=c11 $here/forms.c "$scratch/forms_haul.c" && "$scratch/forms" &&
+        g++ -x c++ -std=c++11 -Wall -Wextra -Werror -Iinclude -I$here -I"$scratch" -fsyntax-only "$scratch/forms_haul.c"
+}
+
+# What it writes, apart from the folders in it: to be read by people.
+rows_are_as_committed() {
+    diff -u $here/forms.expected <(grep -vE '^ *#include|^/\*' "$scratch/forms_haul.c")
+}
+
+cjson() {
+    tool '<cjson/cJSON.h>' --type cJSON -a $here/cjson.answers -o "$scratch/cjson_haul.c" &&
+        compile same_cjson $here/same_cjson.c "$scratch/cjson_haul.c" $theirs/cjson_node.c -lcjson &&
+        "$scratch/same_cjson"
+}
+
+yaml() {
+    tool '<yaml.h>' --type yaml_document_t -a $here/yaml.answers -o "$scratch/yaml_haul.c" &&
+        compile same_yaml $here/same_yaml.c "$scratch/yaml_haul.c" $theirs/yaml_document.c $theirs/heap.c -lyaml &&
+        "$scratch/same_yaml"
+}
+
+cholmod() {
+    tool '<cholmod.h>' -I/usr/include/suitesparse --type cholmod_sparse --type cholmod_dense --type cholmod_triplet \
+        --type cholmod_factor -a $here/cholmod.answers -o "$scratch/cholmod_haul.c" &&
+        compile same_cholmod $here/same_cholmod.c "$scratch/cholmod_haul.c" $theirs/cholmod_types.c $theirs/sparse.c &&
+        "$scratch/same_cholmod"
+}
+
+csparse() { # MACRO...
+    tool $theirs/csparse_solver.h -Iinclude -I$theirs -I/usr/include/suitesparse --type solver "$@" \
+        -a $here/csparse.answers -o "$scratch/csparse_haul.c" &&
+        compile same_csparse "$@" $here/same_csparse.c "$scratch/csparse_haul.c" && "$scratch/same_csparse"
+}
+
+library() { # HEADER FUNCTION ARGUMENT...
+    if [ -f "/usr/include/$1" ]; then
+        try "as written by hand: ${*:2}" "${@:2}"
+    else
+        echo "SKIPPED ${*:2}: /usr/include/$1 is not here"
+    fi
+}
+
+# ---- It does not guess: each question names the file, the line and what could be meant.
+
+asks() {
+    tool $here/stranger/swarm.h --type swarm -o "$scratch/asked.c" >"$scratch/asked" 2>&1
+    [ $? -eq 1 ] && [ ! -e "$scratch/asked.c" ] &&
+        grep -q 'swarm.h:12: swarm.mass (double \*): How many does it lead to?' "$scratch/asked" &&
+        grep -q '^    swarm.mass = count n$' "$scratch/asked" && grep -q '^    swarm.name = string$' "$scratch/asked"
+}
+
+# refuses WORDS ANSWER...: with these answers it stops, and says so.
+refuses() {
+    printf '%s\n' "${@:2}" >"$scratch/wrong.answers"
+    ! tool $here/stranger/swarm.h --type swarm -a $here/stranger/swarm.answers -a "$scratch/wrong.answers" \
+        >"$scratch/said" 2>&1 && grep -qF "$1" "$scratch/said" && grep -qE 'wrong.answers:[0-9]+: ' "$scratch/said"
+}
+
+broken_headers_are_refused() {
+    printf 'struct a { unknown b; double *c; };\n' >"$scratch/broken.h"
+    ! tool "$scratch/broken.h" --type 'struct a' >"$scratch/said" 2>&1 &&
+        grep -qE "broken.h:1: unknown type name 'unknown'" "$scratch/said"
+}
+
+try "every form is described, and the library takes it" forms
+try "the rows are those of forms.expected" rows_are_as_committed
+library cjson/cJSON.h cjson
+library yaml.h yaml
+library suitesparse/cholmod.h cholmod
+library suitesparse/cs.h csparse
+library suitesparse/cs.h csparse -DCS_LONG
+library suitesparse/cs.h csparse -DCS_COMPLEX
+library suitesparse/cs.h csparse -DCS_LONG -DCS_COMPLEX
+try "what is undecided is asked, with candidates" asks
+try "an answer for no field is refused" refuses 'no field that is reached' 'swarm.weight = count n'
+try "a count over no field is refused" refuses "'m'" 'swarm.mass = until m'
+try "a word that is no answer is refused" refuses "no word of an answer" 'swarm.next = perhaps'
+try "headers with faults are refused" broken_headers_are_refused
+
+rm -f "$scratch/log"
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
