@@ -1086,8 +1086,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
 
 haul_status fault_open(fault_plan *plan, const test_device *options, haul_device **device)
 {
-    static const haul_host_options ordinary = { -1, 0 }; /* faults need thousands of launches */
-    fault_device_settings settings = { plan, haul_host_device(), &ordinary };
+    fault_device_settings settings = { plan, haul_host_device(), &ordinary_launches };
     haul_allocator allocator = fault_allocator(plan);
     test_device behind;
     haul_status status;

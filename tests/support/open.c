@@ -4,6 +4,8 @@
 
 #include "support/open.h"
 
+const haul_host_options ordinary_launches = { -1, 0 };
+
 haul_status test_tell(haul_context *context, const test_known *known)
 {
     haul_status status = HAUL_OK;

@@ -4,6 +4,7 @@
 #define HAUL_TESTS_OPEN_H
 
 #include "haul/arena.h"
+#include "haul/host.h"
 
 typedef struct test_static {
     const void *address;
@@ -34,6 +35,11 @@ typedef struct test_device {
     test_known known;
     const void *settings; /* the back end's */
 } test_device;
+
+/* Settings of a host device whose launches are ordinary whatever the environment says: for kernels
+ * that wait for each other, handle faults or call the library, and for tests that launch thousands
+ * of times, which takes a strict device minutes. */
+extern const haul_host_options ordinary_launches;
 
 /* Opens a device; NULL options: all defaults. */
 haul_status test_open(const haul_device_table *table, const test_device *options,

@@ -219,10 +219,19 @@ static inline int page_is_bare(size_t page)
     return memcmp(the.what + page * PAGE, nobody, PAGE) == 0;
 }
 
+/* The first page from `page` on that is not as bare as it, or LAB_PAGES. */
+static inline size_t pages_alike(size_t page)
+{
+    const int is_bare = page_is_bare(page);
+    while (++page < LAB_PAGES && page_is_bare(page) == is_bare)
+        continue;
+    return page;
+}
+
 /* What is nobody's is out of reach until lab_unlock. */
 static inline void lab_lock(int protection)
 {
-    size_t page;
+    size_t page, next;
 #if defined(BUILD_ASAN) || defined(BUILD_MSAN)
     size_t at, end;
     for (at = 0; at < LAB_BYTES; at = end) {
@@ -239,10 +248,11 @@ static inline void lab_lock(int protection)
 #endif
     }
 #endif
-    CHECK(mprotect(the.memory, LAB_BYTES, protection) == 0);
-    for (page = 0; page < LAB_PAGES; page++)
-        if (page_is_bare(page))
-            CHECK(mprotect(the.memory + page * PAGE, PAGE, PROT_NONE) == 0);
+    for (page = 0; page < LAB_PAGES; page = next) {
+        next = pages_alike(page);
+        CHECK(mprotect(the.memory + page * PAGE, (next - page) * PAGE,
+                       page_is_bare(page) ? PROT_NONE : protection) == 0);
+    }
 }
 
 static inline void lab_unlock(void)
@@ -384,17 +394,21 @@ static inline void check_places(void)
 static inline void check_unpack(void)
 {
     unsigned char *before = lab_picture(), *changed = lab_arena(the.bytes, GRANULE, 0);
-    size_t at;
+    size_t at, page;
     for (at = 0; at < the.bytes; at++)
         changed[at] = (unsigned char)~the.arena[at];
     lab_lock(PROT_READ | PROT_WRITE);
     CHECK_STATUS(haul_plan_unpack(the.plan, changed, the.bytes, 1), HAUL_OK);
     lab_unlock();
-    for (at = 0; at < LAB_BYTES; at++)
-        if (the.what[at] == OF_DATA)
-            CHECK_EQ(the.memory[at], (unsigned char)~before[at]);
-        else
-            CHECK_EQ(the.memory[at], before[at]);
+    for (page = 0; page < LAB_PAGES; page++) {
+        if (page_is_bare(page)) {
+            CHECK_BYTES(the.memory + page * PAGE, before + page * PAGE, PAGE);
+            continue;
+        }
+        for (at = page * PAGE; at < (page + 1) * PAGE; at++)
+            CHECK_EQ(the.memory[at],
+                     the.what[at] == OF_DATA ? (unsigned char)~before[at] : before[at]);
+    }
     memcpy(the.memory, before, LAB_BYTES);
     free(before);
     free(changed);

@@ -267,6 +267,17 @@ static inline haul_device *host_device(void)
     return device;
 }
 
+/* For tests that read and write device memory thousands of times. */
+static inline haul_device *ordinary_device(void)
+{
+    test_device options;
+    haul_device *device;
+    memset(&options, 0, sizeof options);
+    options.settings = &ordinary_launches;
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
+    return device;
+}
+
 static inline haul_host_counters counters_of(haul_device *device)
 {
     haul_host_counters counters;

@@ -294,7 +294,7 @@ static void touch_nothing(size_t bytes, haul_transfer direction)
 {
     world w;
     vault v;
-    haul_device *device = host_device();
+    haul_device *device = ordinary_device();
     haul_shipment *s;
     unsigned char device_byte = 0xEE, found = 1;
     size_t i;
@@ -604,7 +604,7 @@ static void try_random(random_source *random, model *m, haul_device *device)
 TEST(directions, random_ranges_with_random_directions_go_and_come_as_a_model_says)
 {
     random_source random = random_start("random directions");
-    haul_device *device = host_device();
+    haul_device *device = ordinary_device();
     model m;
     int round;
     m.bytes = 700000;
@@ -630,7 +630,7 @@ TEST(directions, an_update_moves_what_goes_its_way_and_nothing_beside_it)
 {
     world w;
     job *j;
-    haul_device *device = host_device();
+    haul_device *device = ordinary_device();
     haul_shipment *s;
     double seen[4];
     world_start(&w, 1 << 14);
@@ -992,7 +992,7 @@ typedef struct two {
 TEST(directions, where_two_rows_disagree_both_promises_are_kept_in_either_order)
 {
     static const haul_transfer other[] = { HAUL_COPY, HAUL_COPYIN, HAUL_COPYOUT, HAUL_CREATE };
-    haul_device *device = host_device();
+    haul_device *device = ordinary_device();
     int i;
     for (i = 0; i < 32; i++) {
         haul_transfer x = other[i % 4], y = other[i / 4 % 4];

@@ -26,11 +26,10 @@ typedef struct host {
 
 static void open_host(host *h)
 {
-    static const haul_host_options ordinary = { -1, 0 }; /* kernels handle faults, and launch */
     test_device options;
     memset(h, 0, sizeof *h);
     memset(&options, 0, sizeof options);
-    options.settings = &ordinary;
+    options.settings = &ordinary_launches; /* kernels handle faults, and launch */
     h->allocator = fault_allocator(&h->plan);
     test_allocator(&options.new_context, &h->allocator);
     h->table = haul_host_device();

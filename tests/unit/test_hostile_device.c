@@ -216,7 +216,6 @@ static void types_open(void)
 
 static void open_devices(void)
 {
-    static const haul_host_options ordinary = { -1, 0 };
     test_device options;
     haul_context *context;
     hostile = *haul_host_device();
@@ -228,7 +227,7 @@ static void open_devices(void)
     range_count = 0;
     types_open();
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    options.settings = &ordinary; /* thousands of launches that follow no pointer */
+    options.settings = &ordinary_launches; /* thousands of launches that follow no pointer */
     options.context = context;
     CHECK_STATUS(test_open(&hostile, &options, &the_device), HAUL_OK);
     CHECK_STATUS(test_open(&hostile, &options, &the_other), HAUL_OK);

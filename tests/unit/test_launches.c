@@ -23,11 +23,10 @@ typedef struct pair {
 
 static void pair_open(pair *p)
 {
-    static const haul_host_options ordinary = { -1, 0 }; /* the kernels wait for each other */
     test_device options;
     memset(p, 0, sizeof *p);
     memset(&options, 0, sizeof options);
-    options.settings = &ordinary;
+    options.settings = &ordinary_launches; /* the kernels wait for each other */
     CHECK_STATUS(test_open(haul_host_device(), &options, &p->device), HAUL_OK);
     CHECK_STATUS(haul_type_bytes(type_context(), "byte", 1, &p->type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(p->type), HAUL_OK);

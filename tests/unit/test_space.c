@@ -485,7 +485,6 @@ static void visit_fleet(void *argument)
 
 TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
 {
-    static const haul_host_options ordinary = { -1, 0 }; /* the kernel calls the library */
     test_device options;
     haul_device *device;
     haul_host_counters counters;
@@ -496,7 +495,7 @@ TEST(space, a_hundred_thousand_shipments_live_on_the_host_device)
     f.all = pairs_make(f.count);
     f.wrong = 0;
     memset(&options, 0, sizeof options);
-    options.settings = &ordinary;
+    options.settings = &ordinary_launches; /* the kernel calls the library */
     types_open();
     CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
     measure(&addresses, &resident);

@@ -16,14 +16,15 @@ typedef struct scene {
     haul_shipment_info told; /* at the start */
 } scene;
 
-static scene *scene_start_with(int32_t rooms, int ring, const haul_ship_options *options)
+static scene *scene_start_on(haul_device *device, int32_t rooms, int ring,
+                             const haul_ship_options *options)
 {
     static scene now;
     scene *e = &now;
     memset(e, 0, sizeof *e);
     world_start(&e->w, 1 << 15);
     museum_open();
-    e->device = host_device();
+    e->device = device;
     e->first = museum_make(&e->w, rooms, ring);
     CHECK_STATUS(haul_ship(e->device, e->first, room_type, 1, options, &e->s), HAUL_OK);
     haul_shipment_get_info(e->s, &e->told);
@@ -32,16 +33,16 @@ static scene *scene_start_with(int32_t rooms, int ring, const haul_ship_options 
 
 static scene *scene_start(int32_t rooms, int ring)
 {
-    return scene_start_with(rooms, ring, NULL);
+    return scene_start_on(host_device(), rooms, ring, NULL);
 }
 
 /* Counts come back, whatever the device has made of them. */
-static scene *scene_start_that_lets_counts_change(int32_t rooms, int ring)
+static scene *scene_start_that_lets_counts_change(haul_device *device, int32_t rooms, int ring)
 {
     haul_ship_options options;
     memset(&options, 0, sizeof options);
     options.let_counts_change = 1;
-    return scene_start_with(rooms, ring, &options);
+    return scene_start_on(device, rooms, ring, &options);
 }
 
 static void scene_end(scene *e)
@@ -273,7 +274,7 @@ static const size_t lengths[] = { 1, 2, 3, 5, 8, 13, 16, 17, 40, 64, 100, 300 };
  * call answers. */
 static void update_everywhere(int to_device)
 {
-    scene *e = scene_start_that_lets_counts_change(3, 1);
+    scene *e = scene_start_that_lets_counts_change(ordinary_device(), 3, 1);
     unsigned char *kinds = kinds_of(e), *original = world_picture(&e->w), *arena, *found, *noise,
                   *expected;
     size_t bytes = e->told.arena_bytes, i, j, n, at, sent = 0, read = 0;
@@ -469,7 +470,7 @@ TEST(update, a_list_that_the_device_reversed_comes_back_reversed)
 
 TEST(update, a_plain_unmarshal_takes_no_notice_of_pointers_D14)
 {
-    scene *e = scene_start_that_lets_counts_change(25, 0);
+    scene *e = scene_start_that_lets_counts_change(host_device(), 25, 0);
     unsigned char *before = world_picture(&e->w);
     room *r = haul_device_pointer(e->s, e->first->next);
     void *wild = (void *)(uintptr_t)0x123456789;
