@@ -111,6 +111,10 @@ typedef struct haul_update_options {
     int pointers;
     /* haul_update_host: nothing is written before all has arrived, however large the arena is. */
     int all_or_nothing;
+    /* With `pointers`: one that leads out of the graph stays as the host has it, and
+     * haul_shipment_info.pointers_left counts it. */
+    int leave_outside;
+    int reserved;
 } haul_update_options;
 
 /* Sends the present contents of the host's objects. No device address changes.
@@ -137,8 +141,8 @@ static inline haul_status haul_update_device(haul_shipment *shipment,
  * the host beyond its array. Ship with let_counts_change if the host's pointers fit the new value.
  *
  * options.pointers: pointers that the device has changed come back as host pointers. All are
- * checked first; HAUL_ERROR_GRAPH, with the path: one leads out of the graph. The plan is stale
- * afterwards. New objects come back in nurseries (arena.h).
+ * checked first; HAUL_ERROR_GRAPH, with the path: one leads out of the graph, and not
+ * options.leave_outside. The plan is stale afterwards. New objects come back in nurseries (arena.h).
  *
  * An arena above 32 MiB is written while it arrives, unless options.all_or_nothing. If the device
  * fails halfway, some bytes hold results, all others are as they were, and the error's text says
@@ -212,6 +216,8 @@ typedef struct haul_shipment_info {
     /* With lock_source, why the host packs ("the plan: its arena is ordered"): a static string.
      * NULL: it does not, or nothing has been updated yet. */
     const char *packs_because;
+    /* Of the last return with pointers: those that led out and stayed as the host has them. */
+    size_t pointers_left;
 } haul_shipment_info;
 /* All zeros for a NULL or freed shipment. */
 static inline void haul_shipment_get_info(const haul_shipment *shipment, haul_shipment_info *info);

@@ -30,9 +30,10 @@ haul_status haul__words_check(const haul__contents *contents, haul_error *error)
 /* Writes the device's tagged pointers over a copy of bytes [first, first + bytes), in `memory`. */
 void haul__words_edit(const haul__contents *contents, unsigned char *memory, size_t first,
                       size_t bytes);
-/* Checks special words that came back, in `memory`: HAUL_ERROR_GRAPH. Then writes them. */
+/* Checks special words that came back, in `memory`: HAUL_ERROR_GRAPH, or *outside counts those that
+ * lead out, if that is not NULL. Then writes the others. */
 haul_status haul__words_check_back(const haul__contents *contents, const unsigned char *memory,
-                                   uint64_t device, haul_error *error);
+                                   uint64_t device, size_t *outside, haul_error *error);
 void haul__words_scatter(const haul__contents *contents, const unsigned char *memory,
                          uint64_t device);
 

@@ -55,10 +55,11 @@ haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
     return status;
 }
 
-haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base, int lets_change)
+haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base, int lets_change,
+                                 size_t *outside)
 {
     const void *compacted = haul__compact_again(plan, arena);
-    haul_status status = haul__check_compacted_pointers(plan, compacted, base);
+    haul_status status = haul__check_compacted_pointers(plan, compacted, base, outside);
     return status == HAUL_OK && !lets_change ? haul__check_compacted(plan, compacted) : status;
 }
 

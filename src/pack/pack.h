@@ -33,11 +33,11 @@ haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
 haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
 
 /* Each pointer of `arena`, which lay at `base` on the device, must be null, or lead into the graph
- * or one past a range: HAUL_ERROR_GRAPH, with the path. Without `lets_change`, the read set is
- * checked too. Writes nothing. */
-haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base,
-                                 int lets_change);
-/* After the check: writes data, and pointers as host pointers. */
+ * or one past a range: HAUL_ERROR_GRAPH, with the path; or *outside counts it, if that is not NULL.
+ * Without `lets_change`, the read set is checked too. Writes nothing. */
+haul_status haul__check_pointers(haul_plan *plan, const void *arena, uint64_t base, int lets_change,
+                                 size_t *outside);
+/* After the check: writes data, and as host pointers those that do not lead out. */
 void haul__scatter_pointers(haul_plan *plan, const void *arena, uint64_t base);
 
 #endif

@@ -47,9 +47,10 @@ static int settle(uintptr_t slot, int is_good, uintptr_t value, int writes)
 }
 
 /* Checks each pointer that comes back, or writes it: slots, then special words. Answers the address
- * of the first that leads out of the graph; 0: none does, or they are written. */
+ * of the first that leads out of the graph; 0: none does, or they are counted in *outside, or those
+ * that do not are written. */
 static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
-                               int writes)
+                               int writes, size_t *outside)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t *const flat = haul__table_show(&plan->context->table, &plan->found.map);
@@ -67,8 +68,11 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
                 uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
                 uintptr_t word = haul__load_word(arena + haul__place(block, slot));
                 int is_good = word_back(plan, flat, slot, word, base, &value);
-                if (!stays(map, block, slot) && !settle(slot, is_good, value, writes))
+                if (stays(map, block, slot) || settle(slot, is_good, value, writes))
+                    continue;
+                if (!outside)
                     return slot;
+                ++*outside;
             }
         }
     }
@@ -80,15 +84,19 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
             continue;
         is_good = haul__special_to_host(&space, word, (uintptr_t)word->value,
                                         haul__load_word(arena + haul__translate(map, at)), &value);
-        if (!stays(map, haul__map_find(map, at), at) && !settle(at, is_good, value, writes))
+        if (stays(map, haul__map_find(map, at), at) || settle(at, is_good, value, writes))
+            continue;
+        if (!outside)
             return at;
+        ++*outside;
     }
     return 0;
 }
 
-haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base)
+haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base,
+                                           size_t *outside)
 {
-    uintptr_t slot = walk_pointers(plan, arena, base, 0);
+    uintptr_t slot = walk_pointers(plan, arena, base, 0, outside);
     haul_status status;
     if (!slot)
         return HAUL_OK;
@@ -100,5 +108,5 @@ haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, u
 
 void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base)
 {
-    walk_pointers(plan, arena, base, 1);
+    walk_pointers(plan, arena, base, 1, NULL);
 }

@@ -7,9 +7,10 @@
 #include "haul/plan.h"
 
 /* Each pointer is null, or leads into the graph or one past a range. Else HAUL_ERROR_GRAPH, with
- * the path. */
-haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
-/* After the check: writes them as host pointers. */
+ * the path; or the pointer is counted in *outside, if that is not NULL. */
+haul_status haul__check_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base,
+                                           size_t *outside);
+/* After the check: writes them as host pointers, except those that lead out. */
 void haul__write_compacted_pointers(haul_plan *plan, const void *arena, uint64_t base);
 
 #endif

@@ -52,13 +52,14 @@ static haul_status write_arena_data(haul_shipment *shipment, const unsigned char
     return status;
 }
 
-static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned char *arena)
+static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned char *arena,
+                                        size_t *outside)
 {
     haul__contents *contents = &shipment->contents;
     uint64_t base = shipment->range.address;
     haul_status status = haul__contents_check(contents, error_of(shipment));
     if (status == HAUL_OK)
-        status = haul__contents_check_pointers(contents, arena, base, error_of(shipment));
+        status = haul__contents_check_pointers(contents, arena, base, outside, error_of(shipment));
     if (status == HAUL_OK)
         status =
             haul__contents_check_reads(contents, arena, 0, contents->bytes, error_of(shipment));
@@ -84,23 +85,49 @@ static haul_status write_data(haul_shipment *shipment, const unsigned char *aren
     return status;
 }
 
-static haul_status write_pointers(haul_shipment *shipment, const unsigned char *arena)
+/* *outside counts the pointers that lead out and are left; NULL: there must be none. */
+static haul_status write_with_pointers(haul_shipment *shipment, const unsigned char *arena,
+                                       size_t *outside)
 {
     uint64_t base = shipment->range.address;
     haul_status status;
     haul__phase_begin(shipment->device, "scatter");
     if (haul__is_arena(shipment))
-        status = write_arena_pointers(shipment, arena);
+        status = write_arena_pointers(shipment, arena, outside);
     else
-        status =
-            haul__check_pointers(shipment->plan, arena, base, shipment->options.let_counts_change);
+        status = haul__check_pointers(shipment->plan, arena, base,
+                                      shipment->options.let_counts_change, outside);
     if (status == HAUL_OK && !haul__is_arena(shipment))
         haul__scatter_pointers(shipment->plan, arena, base);
     haul__phase_end(shipment->device);
     return status;
 }
 
+static haul_status write_pointers(haul_shipment *shipment, const unsigned char *arena)
+{
+    const haul_status status = write_with_pointers(shipment, arena, NULL);
+    if (status == HAUL_OK)
+        shipment->info.pointers_left = 0;
+    return status;
+}
+
+static haul_status write_inner_pointers(haul_shipment *shipment, const unsigned char *arena)
+{
+    size_t outside = 0;
+    const haul_status status = write_with_pointers(shipment, arena, &outside);
+    if (status == HAUL_OK)
+        shipment->info.pointers_left = outside;
+    return status;
+}
+
 typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *arena);
+
+static write_arena *writer_of(const haul_update_options *how)
+{
+    if (!how->pointers)
+        return write_data;
+    return how->leave_outside ? write_inner_pointers : write_pointers;
+}
 
 /* ---- Whole. */
 
@@ -433,6 +460,18 @@ static haul_status write_pointers_later(haul_shipment *shipment, const haul__ret
     return write_pointers(shipment, back->data);
 }
 
+static haul_status write_inner_pointers_later(haul_shipment *shipment, const haul__return *back)
+{
+    return write_inner_pointers(shipment, back->data);
+}
+
+static haul__write *later_writer_of(const haul_update_options *how)
+{
+    if (!how->pointers)
+        return write_data_later;
+    return how->leave_outside ? write_inner_pointers_later : write_pointers_later;
+}
+
 static haul_status bring_back_later(haul_shipment *shipment, const haul_async *async,
                                     haul__write *write)
 {
@@ -502,9 +541,8 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
     *route = haul__route(&journey);
     if (*route == HAUL_ROUTE_ARENA)
         return haul__arena_bring_back(shipment);
-    return *route == HAUL_ROUTE_PIECES
-               ? bring_back_in_pieces(shipment)
-               : bring_back_whole(shipment, how->pointers ? write_pointers : write_data);
+    return *route == HAUL_ROUTE_PIECES ? bring_back_in_pieces(shipment)
+                                       : bring_back_whole(shipment, writer_of(how));
 }
 
 haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_options *how,
@@ -513,6 +551,5 @@ haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_op
     haul__journey journey = journey_back(shipment, how);
     journey.is_async = 1;
     shipment->info.to_host = haul__route(&journey);
-    return bring_back_later(shipment, async,
-                            how->pointers ? write_pointers_later : write_data_later);
+    return bring_back_later(shipment, async, later_writer_of(how));
 }

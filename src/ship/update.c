@@ -30,6 +30,8 @@ static const char *fault_of(const haul_update_options *options)
         return "no byte of the range is in the shipment: it begins at NULL";
     if (options->host && options->pointers)
         return "options->pointers is for updates of everything: a range has no pointers";
+    if (options->leave_outside && !options->pointers)
+        return "options->leave_outside is for options->pointers";
     return NULL;
 }
 

@@ -541,6 +541,35 @@ TEST(ship_arena, or_is_null_there_or_what_it_was_and_stays_on_the_host)
     ship_with_one_outside(MANY, HAUL_OUTSIDE_KEEP);
 }
 
+static void lead_out(void *argument)
+{
+    static link outside;
+    link *first = argument;
+    first->next->other = &outside;
+    first->next = &outside;
+}
+
+TEST(ship_arena, pointers_that_a_kernel_leads_out_can_be_left_and_counted)
+{
+    const haul_update_options how = { .pointers = 1, .leave_outside = 1 };
+    haul_shipment_info info;
+    link *second;
+    start(FEW, NULL);
+    second = the_first->next;
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    CHECK_STATUS(
+        haul_host_launch(the_device, lead_out, haul_device_pointer(the_shipment, the_first)),
+        HAUL_OK);
+    CHECK_STATUS(haul_update_host(the_shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_update_host(the_shipment, &how, NULL), HAUL_OK);
+    CHECK_PTR(the_first->next, second);
+    CHECK_PTR(second->other, the_first);
+    haul_shipment_get_info(the_shipment, &info);
+    CHECK_EQ(info.pointers_left, 2);
+    end();
+}
+
 /* ---- Addresses in plain bytes. */
 
 static haul_status ship_checked(haul_outside outside)

@@ -449,8 +449,12 @@ TEST(async, pointers_come_back_as_the_hosts)
 TEST(async, a_pointer_out_of_the_graph_is_found_by_the_wait_and_nothing_is_written_D14)
 {
     haul_async on = on_stream(0);
+    haul_update_options how = { 0 };
+    haul_shipment_info info;
     uintptr_t wild = 0x1234;
+    room *second;
     start();
+    second = the.first->next;
     CHECK_STATUS(haul_host_launch(the.device, museum_change, haul_device_pointer(the.s, the.first)),
                  HAUL_OK);
     device_write(the.device, device_address(the.s, &the.first->next), &wild, sizeof wild);
@@ -459,6 +463,12 @@ TEST(async, a_pointer_out_of_the_graph_is_found_by_the_wait_and_nothing_is_writt
     CHECK_HAS(haul_context_error(haul_device_context(the.device))->path, "next");
     CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
     CHECK_STATUS(haul_wait(the.s), HAUL_OK);
+    how.pointers = how.leave_outside = 1;
+    CHECK_STATUS(haul_update_host(the.s, &how, &on), HAUL_OK);
+    CHECK_STATUS(haul_wait(the.s), HAUL_OK);
+    CHECK_PTR(the.first->next, second);
+    haul_shipment_get_info(the.s, &info);
+    CHECK_EQ(info.pointers_left, 1);
     end();
 }
 

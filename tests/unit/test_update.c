@@ -516,6 +516,32 @@ TEST(update, a_pointer_that_leads_out_of_the_graph_is_refused_before_anything_is
     scene_end(e);
 }
 
+TEST(update, or_is_left_and_counted_if_that_is_asked_for)
+{
+    const haul_update_options how = { .pointers = 1, .leave_outside = 1 };
+    haul_update_options wrong = { .leave_outside = 1 };
+    scene *e = scene_start(9, 0);
+    room *second = e->first->next, *third = second->next, *fourth = third->next;
+    void *wild = second; /* an address of the host */
+    haul_address there = device_address(e->s, second);
+    haul_shipment_info info;
+    device_write(e->device, device_address(e->s, &third->next), &wild, sizeof wild);
+    device_write(e->device, device_address(e->s, &fourth->next), &there, sizeof there);
+    CHECK_STATUS(haul_update_host(e->s, &wrong, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(haul_device_context(e->device))->text, "leave_outside");
+    CHECK_STATUS(haul_update_host(e->s, &how, NULL), HAUL_OK);
+    CHECK_PTR(third->next, fourth);
+    CHECK_PTR(fourth->next, second);
+    haul_shipment_get_info(e->s, &info);
+    CHECK_EQ(info.pointers_left, 1);
+    there = device_address(e->s, fourth);
+    device_write(e->device, device_address(e->s, &third->next), &there, sizeof there);
+    CHECK_STATUS(haul_update_host(e->s, &how, NULL), HAUL_OK);
+    haul_shipment_get_info(e->s, &info);
+    CHECK_EQ(info.pointers_left, 0);
+    scene_end(e);
+}
+
 TEST(update, null_comes_and_goes_and_interior_pointers_and_ends_are_kept)
 {
     scene *e = scene_start(9, 0);
