@@ -1,6 +1,8 @@
 /* The CUDA device of a build without CUDA: 0 GPUs, and a table whose open always fails. Its other
  * verbs are never called.
  */
+#include <stdio.h>
+
 #include "haul/cuda.h"
 
 int haul_cuda_count(void)
@@ -117,6 +119,15 @@ static const char *no_message(void *state)
     return "Haul was built without CUDA";
 }
 
+static void say_no(const void *settings, haul_status status, char *text, size_t bytes)
+{
+    (void)settings;
+    (void)status;
+    snprintf(text, bytes,
+             "Haul was built without CUDA: build it with -DHAUL_CUDA=ON where nvcc is, or open the "
+             "host device");
+}
+
 static const haul_device_table absent_table = {
     .table_bytes = sizeof(haul_device_table),
     .settings_bytes = sizeof(haul_cuda_options),
@@ -137,6 +148,7 @@ static const haul_device_table absent_table = {
     .await = no_poll,
     .wait = no_wait,
     .message = no_message,
+    .refusal = say_no,
 };
 
 const haul_device_table *haul_cuda_device(void)

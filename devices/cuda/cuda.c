@@ -172,6 +172,7 @@ static const haul_device_table cuda_table = {
     .signal = haul__gpu_signal,
     .phase_begin = haul__gpu_phase_begin,
     .phase_end = haul__gpu_phase_end,
+    .refusal = haul__gpu_refusal,
 };
 
 const haul_device_table *haul_cuda_device(void)

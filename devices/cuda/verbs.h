@@ -16,6 +16,9 @@ haul_status haul__gpu_copy_from(void *state, void *to, haul_address from, size_t
 haul_status haul__gpu_across(void *state, haul_address to, void *from_state, haul_address from,
                              size_t bytes);
 
+/* gpus.c */
+void haul__gpu_refusal(const void *settings, haul_status status, char *text, size_t bytes);
+
 /* patch.c */
 /* Up to here `send` is one kernel. Larger: a launch less for more arenas, but a kernel reads the
  * bus more slowly than the copy engine; from some 512 KiB on, that costs more than a launch. */

@@ -80,18 +80,56 @@ extern "C" {
  */
 
 #define HAUL__AT(S, m) (((S *)0)->m)
-#define HAUL__CHECK(condition) (0u * sizeof(char[(condition) ? 1 : -1]))
-#define HAUL__ONE_WORD(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) == sizeof(void *))
-#define HAUL__MANY_WORDS(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) % sizeof(void *) == 0)
+
+/* The compiler's error is a sentence, except in C99. */
+#define HAUL__WANTS_POINTER "Haul: the form wants a pointer, and this field has another size"
+#define HAUL__WANTS_POINTERS "Haul: the form wants pointers, and this field is no number of them"
+#define HAUL__WANTS_DISTANCE "Haul: a distance is an integer of 4 or 8 bytes"
+#define HAUL__WANTS_TABLE "Haul: pass the table itself, an array of the right struct"
+#if defined(__cplusplus)
+} /* extern "C" */
+template <bool Holds> struct haul__is_pointer {
+    static_assert(Holds, HAUL__WANTS_POINTER);
+};
+template <bool Holds> struct haul__is_pointers {
+    static_assert(Holds, HAUL__WANTS_POINTERS);
+};
+template <bool Holds> struct haul__is_distance {
+    static_assert(Holds, HAUL__WANTS_DISTANCE);
+};
+template <bool Holds> struct haul__is_table {
+    static_assert(Holds, HAUL__WANTS_TABLE);
+};
+extern "C" {
+#define HAUL__CHECK(name, condition, sentence) (0u * sizeof(name<(condition)>))
+#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
+#define HAUL__CHECK(name, condition, sentence)                                                     \
+    (0u * sizeof(struct {                                                                          \
+         _Static_assert(condition, sentence);                                                      \
+         char haul__unused;                                                                        \
+     }))
+#else
+#define HAUL__CHECK(name, condition, sentence) (0u * sizeof(char[(condition) ? 1 : -1]))
+#endif
+
+#define HAUL__ONE_WORD(S, m)                                                                       \
+    HAUL__CHECK(haul__is_pointer, sizeof HAUL__AT(S, m) == sizeof(void *), HAUL__WANTS_POINTER)
+#define HAUL__MANY_WORDS(S, m)                                                                     \
+    HAUL__CHECK(haul__is_pointers, sizeof HAUL__AT(S, m) % sizeof(void *) == 0,                    \
+                HAUL__WANTS_POINTERS)
 #define HAUL__POINTER(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(*HAUL__AT(S, m)))
 #define HAUL__ADDRESS_FIELD(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(HAUL__AT(S, m) == (void *)0))
 #define HAUL__POINTER2(S, m) (HAUL__POINTER(S, m) + 0u * sizeof(**HAUL__AT(S, m)))
 #define HAUL__POINTERS(S, m) (HAUL__MANY_WORDS(S, m) + 0u * sizeof(*HAUL__AT(S, m)[0]))
-#define HAUL__DISTANCE(S, m) HAUL__CHECK(sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8)
+#define HAUL__DISTANCE(S, m)                                                                       \
+    HAUL__CHECK(haul__is_distance, sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8,       \
+                HAUL__WANTS_DISTANCE)
 #define HAUL__INTEGER(S, m) (0u * sizeof(1 % HAUL__AT(S, m)))
 #define HAUL__HANDLE(T) (0u * sizeof(*(T))) /* haul_type has no size, a pointer to it has */
 #define HAUL__TABLE(table, element)                                                                \
-    HAUL__CHECK(sizeof(table) % sizeof(element) == 0 && sizeof *(table) == sizeof(element))
+    HAUL__CHECK(haul__is_table,                                                                    \
+                sizeof(table) % sizeof(element) == 0 && sizeof *(table) == sizeof(element),        \
+                HAUL__WANTS_TABLE)
 
 /* Is an integer signed? C11 and C++ know; gcc and clang tell in C99, too. Elsewhere a field counts
  * as signed, and a value with its top bit set is refused. */

@@ -258,6 +258,10 @@ typedef struct haul_device_table {
      * cannot fail. */
     void (*phase_begin)(void *state, const char *name);
     void (*phase_end)(void *state);
+
+    /* `open` has just answered `status` for these settings: writes into `text`, which has `bytes`
+     * bytes, what is missing and what to do. It stands in the record. */
+    void (*refusal)(const void *settings, haul_status status, char *text, size_t bytes);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.
@@ -265,7 +269,7 @@ typedef struct haul_device_table {
  * has, or with one of a pair alone. HAUL_ERROR_VERSION: a table or a setting that is newer than the
  * library or the back end. HAUL_ERROR_UNSUPPORTED: no such device. HAUL_ERROR_BUSY: a call is under
  * way on the context. HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE. On failure *device is NULL, and the
- * context has the record. */
+ * context has the record, with the back end's own words if its table has a `refusal`. */
 HAUL_API haul_status haul_device_open_sized(haul_context *context, const haul_device_table *table,
                                             const void *settings, size_t settings_bytes,
                                             haul_device **device);

@@ -52,9 +52,13 @@ static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
     if (bytes == 0)
         return refuse(arena, HAUL_ERROR_ARGUMENT,
                       "0 bytes are asked for: an allocation has at least one");
-    if (rounded == 0)
-        return refuse(arena, HAUL_ERROR_LIMIT,
-                      "the arena is full: more bytes are asked for than it can ever hold");
+    if (rounded == 0) {
+        haul__fail(&arena->error, HAUL_ERROR_LIMIT,
+                   "the arena is full: %zu bytes are asked for, and its reserve_bytes is %zu: make "
+                   "it with more",
+                   bytes, arena->capacity);
+        return NULL;
+    }
     memory = take(arena, rounded, alignment);
     if (!memory)
         return NULL;

@@ -214,7 +214,8 @@ haul_status haul__contents_check(const haul__contents *contents, haul_error *err
         return HAUL_OK;
     return haul__fail(
         error, HAUL_ERROR_STALE,
-        "bytes of the arena have been released, rolled back or reset since it was shipped");
+        "bytes of the arena have been released, rolled back or reset since it was shipped: "
+        "haul_reship ships what it holds now");
 }
 
 /* ---- Open and close. */

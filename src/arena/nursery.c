@@ -207,7 +207,7 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
         if (used_when_sent(c, g.place) != g.from)
             return haul__fail(error, HAUL_ERROR_STALE,
                               "something has come into the nursery at byte %zu of the arena "
-                              "since the shipment was sent: refresh it",
+                              "since the shipment was sent: haul_update_device sends it again",
                               g.place->at);
         if (g.to < g.from)
             return haul__fail(

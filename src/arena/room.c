@@ -32,11 +32,8 @@ int haul__arena_grow(haul_arena *arena, size_t end)
     limit = (limited ? limit : arena->capacity) & ~(HAUL_ARENA_GRANULE - 1);
     if (end > limit) {
         haul__fail(&arena->error, HAUL_ERROR_LIMIT,
-                   "the arena is full: %zu bytes are needed, %s is %zu", end,
-                   limited               ? "limit_bytes"
-                   : arena->region.grows ? "reserve_bytes"
-                                         : "its fixed capacity",
-                   limit);
+                   "the arena is full: %zu bytes are needed, and its %s is %zu: make it with more",
+                   end, limited ? "limit_bytes" : "reserve_bytes", limit);
         return 0;
     }
     grown = end > SIZE_MAX - step ? limit : (end + step - 1) / step * step;

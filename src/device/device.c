@@ -77,6 +77,15 @@ static haul_status read_table(haul_error *error, const haul_device_table *theirs
     return HAUL_OK;
 }
 
+static void say_refusal(haul_device *device, const void *settings, haul_status status)
+{
+    char why[HAUL_TEXT_BYTES / 2] = "";
+    if (device->table.refusal)
+        device->table.refusal(settings, status, why, sizeof why);
+    haul__fail(&device->context->error, status, "the device \"%s\" could not be opened%s%s",
+               device->table.name, *why ? ": " : "", why);
+}
+
 /* Settings of the back end's size: what the caller's header and the back end both know. */
 static haul_status open_with(haul_device *device, const void *settings, size_t settings_bytes)
 {
@@ -85,10 +94,15 @@ static haul_status open_with(haul_device *device, const void *settings, size_t s
     void *read = haul__allocate(allocator, bytes ? bytes : 1, 2 * sizeof(void *));
     haul_status status;
     if (!read)
-        return HAUL_ERROR_MEMORY;
+        return haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
+                          "no memory to open the device \"%s\"", device->table.name);
     status = haul__read_options(read, bytes, settings, settings_bytes);
-    if (status == HAUL_OK)
+    if (status != HAUL_OK)
+        haul__fail(&device->context->error, status, HAUL__NEWER_OPTIONS);
+    else
         status = device->table.open(read, allocator, &device->state);
+    if (status != HAUL_OK && status != HAUL_ERROR_VERSION)
+        say_refusal(device, read, status);
     haul__release(allocator, read, bytes ? bytes : 1);
     return status;
 }
@@ -113,12 +127,8 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a device handle");
     device->context = context;
     status = read_table(&context->error, table, &device->table);
-    if (status == HAUL_OK) {
+    if (status == HAUL_OK)
         status = open_with(device, settings, settings_bytes);
-        if (status != HAUL_OK)
-            haul__fail(&context->error, status, "the device \"%s\" could not be opened",
-                       device->table.name);
-    }
     if (status != HAUL_OK) {
         haul__release(&context->allocator, device, sizeof *device);
         return status;

@@ -24,7 +24,8 @@ void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t coun
 static haul_status refuse(const haul_plan *plan, const char *text, uintptr_t pointer,
                           uintptr_t count)
 {
-    haul__fail(&plan->context->error, HAUL_ERROR_STALE, "%s since the plan was made; plan again",
+    haul__fail(&plan->context->error, HAUL_ERROR_STALE,
+               "%s since the plan was made: haul_reship the shipment, or make the plan again",
                text);
     if (pointer || count)
         haul__name_changed(plan, pointer, count);

@@ -151,14 +151,16 @@ described_project() {
         cmake --build "$scratch/stranger" && "$scratch/stranger/swarm"
 }
 
-# Each case of forbidden.cpp, but the first, is refused by the compiler with the sentence that stands behind it there.
-forbidden_types_do_not_compile() {
-    local file=$source/tests/cpp/forbidden.cpp number sentence
-    c++ -std=c++14 -DCASE=0 -I"$source/include" -fsyntax-only "$file" || return 1
-    sed -nE 's|^#elif CASE == ([0-9]+) /\* (.*) \*/$|\1 \2|p' "$file" >"$scratch/cases"
+# FILE COMPILER...: each case of a file, but the first, is refused by the compiler with the sentence that stands behind
+# it there.
+forbidden_cases_do_not_compile() {
+    local file=$1 number sentence
+    shift
+    "$@" -DCASE=0 -I"$source/include" -fsyntax-only "$file" || return 1
+    sed -nE 's|^#(el)?if CASE == ([0-9]+) /\* (.*) \*/$|\2 \3|p' "$file" >"$scratch/cases"
     [ -s "$scratch/cases" ] || return 1
     while read -r number sentence; do
-        if c++ -std=c++14 -DCASE="$number" -I"$source/include" -fsyntax-only "$file" 2>"$scratch/said" ||
+        if "$@" -DCASE="$number" -I"$source/include" -fsyntax-only "$file" 2>"$scratch/said" ||
             ! grep -qF "$sentence" "$scratch/said"; then
             echo "case $number: not refused with: $sentence"
             return 1
@@ -270,7 +272,12 @@ installed() {
         try "C++ containers of other layouts are refused, $layout" pkg_config_project c++ \
             "$source/tests/cpp/refused.cpp" static -std=c++14 $layout -pedantic-errors -Wall -Wextra -Werror
     done
-    try "C++ types that cannot travel do not compile" forbidden_types_do_not_compile
+    try "C++ types that cannot travel do not compile" forbidden_cases_do_not_compile \
+        "$source/tests/cpp/forbidden.cpp" c++ -std=c++14
+    try "fields that do not fit their forms do not compile, C11" forbidden_cases_do_not_compile \
+        "$source/tests/consumers/forbidden.c" cc -std=c11
+    try "fields that do not fit their forms do not compile, C++" forbidden_cases_do_not_compile \
+        "$source/tests/consumers/forbidden.c" c++ -std=c++11 -x c++
     try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
         -pedantic-errors -Wall -Wextra -Werror
     try "the program of README.md" program_of_the_readme

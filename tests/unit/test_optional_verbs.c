@@ -243,6 +243,35 @@ TEST(optional_verbs, either_phase_may_be_missing)
     CHECK(begun > 0);
 }
 
+static haul_status never_open(const void *settings, const haul_allocator *allocator, void **state)
+{
+    (void)settings, (void)allocator, (void)state;
+    return HAUL_ERROR_UNSUPPORTED;
+}
+
+static void explain(const void *settings, haul_status status, char *text, size_t bytes)
+{
+    CHECK_STATUS(status, HAUL_ERROR_UNSUPPORTED);
+    CHECK(settings != NULL && bytes > 8);
+    memcpy(text, "because", 8);
+}
+
+TEST(optional_verbs, a_device_that_does_not_open_may_say_why)
+{
+    haul_device_table table = *haul_host_device();
+    haul_context *context;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    table.open = never_open;
+    table.refusal = NULL;
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(haul_context_error(context)->text, "the device \"host\" could not be opened");
+    table.refusal = explain;
+    CHECK_STATUS(haul_device_open(context, &table, NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(haul_context_error(context)->text,
+              "the device \"host\" could not be opened: because");
+    haul_context_free(&context);
+}
+
 TEST(optional_verbs, without_any_of_them_graphs_and_arenas_go_and_come_back)
 {
     haul_device_table table;

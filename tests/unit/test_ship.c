@@ -940,11 +940,16 @@ TEST(device, one_that_is_not_there_is_unsupported_and_the_shared_context_says_so
 /* On a machine with a GPU, tests/cuda hides it and asks the same. */
 TEST(device, without_a_gpu_there_is_no_cuda_device_and_the_host_goes_on_D10)
 {
+    haul_context *context;
     haul_device *device;
     if (haul_cuda_count() > 0)
         return;
-    CHECK_STATUS(test_open(haul_cuda_device(), NULL, &device), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_cuda_open(context, NULL, &device), HAUL_ERROR_UNSUPPORTED);
     CHECK_PTR(device, NULL);
+    CHECK_HAS(haul_context_error(context)->text, "the device \"cuda\" could not be opened: ");
+    CHECK_HAS(haul_context_error(context)->text, "the host device"); /* what can be done */
+    haul_context_free(&context);
     device = host_device();
     haul_device_close(&device);
 }
