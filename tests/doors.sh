@@ -114,7 +114,7 @@ cxx_in_kernels() {
 
 # ---- Rooms: each knows only those before it, and its own.
 
-rooms="base type map context describe layout walk pack arena device ship audit"
+rooms="base type map context describe layout walk pack arena device ship audit graph"
 
 upward_includes() {
     local room file name known=""

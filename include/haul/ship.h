@@ -100,6 +100,16 @@ static inline haul_status haul_ship_arenas(haul_device *device, haul_arena *cons
 HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *host);
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, const void *device);
 
+/* The place of a pointer in the graphs and arenas that have been shipped to a device. `pointer` is
+ * a device address, or a host address. *host: the host address that it comes from. `path`
+ * (HAUL_PATH_BYTES): its name, as in errors: "root.next+16"; "arena+4096" in an arena without a
+ * root; "" if the host's graph has changed and leads there no more. Both results may be NULL. Walks
+ * the graph, so it takes about as long as a plan. HAUL_ERROR_ARGUMENT: no shipment of the device
+ * has such a byte; the results are NULL and "". In gdb the command `haul where` of
+ * tools/gdb/haul.py shows the same. */
+HAUL_API haul_status haul_device_where(haul_device *device, const void *pointer, void **host,
+                                       char *path);
+
 /* Zeros mean the defaults: everything except pointers. */
 typedef struct haul_update_options {
     /* A range of host memory, such as an object; NULL: everything. It may touch several described
@@ -173,6 +183,11 @@ HAUL_API haul_status haul_wait(haul_shipment *shipment);
 /* Asks without waiting. HAUL_OK: haul_wait would not have to wait. HAUL_ERROR_PENDING: it would.
  * Else the device's failure, which haul_wait then reports, too. Writes nothing. */
 HAUL_API haul_status haul_poll(haul_shipment *shipment);
+
+/* The source of a shipment, for other calls: its plan; or its arena, with the root if it was
+ * shipped with one. It is good while the shipment lives and is not reshipped. Of a NULL or freed
+ * shipment: a source that every call refuses. */
+static inline haul_source haul_from_shipment(const haul_shipment *shipment);
 
 /* Copies a shipment to another device, or once more to the same one, as kernels have left it; the
  * host's objects are not touched. Pointers into the old arena lead into the new one, all others
@@ -248,6 +263,8 @@ HAUL_API haul_status haul_update_host_sized(haul_shipment *shipment,
                                             size_t async_bytes);
 HAUL_API haul_status haul_reship_sized(haul_shipment *shipment, const haul_async *async,
                                        size_t async_bytes);
+HAUL_API void haul_shipment_get_source_sized(const haul_shipment *shipment, haul_source *source,
+                                             size_t source_bytes);
 HAUL_API void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_info *info,
                                            size_t info_bytes);
 
@@ -296,6 +313,13 @@ static inline haul_status haul_unmarshal(haul_shipment *shipment)
 static inline haul_status haul_reship(haul_shipment *shipment, const haul_async *async)
 {
     return haul_reship_sized(shipment, async, sizeof *async);
+}
+
+static inline haul_source haul_from_shipment(const haul_shipment *shipment)
+{
+    haul_source source;
+    haul_shipment_get_source_sized(shipment, &source, sizeof source);
+    return source;
 }
 
 static inline void haul_shipment_get_info(const haul_shipment *shipment, haul_shipment_info *info)

@@ -4,6 +4,8 @@
  * shipments lives until the last of them is freed. The table is copied and checked once, so that no
  * call needs to check whether a required verb is present.
  */
+#include <inttypes.h>
+
 #include "base/sized.h"
 #include "device/deferred.h"
 #include "device/device.h"
@@ -224,16 +226,51 @@ haul_status haul_device_fail(haul_device *device, haul_status status, const char
                                          : status;
 }
 
-int haul_device_fail_at(haul_device *device, haul_status status, const char *text,
-                        haul_address address)
+static int explain(haul_device *device, haul_address address, void **host, char *path)
 {
     haul__resident *at;
     int found = 0;
+    for (at = device->residents; at && !found; at = at->next)
+        found = at->explain(at, address, host, path);
+    return found;
+}
+
+int haul_device_fail_at(haul_device *device, haul_status status, const char *text,
+                        haul_address address)
+{
+    void *host;
+    int found;
     if (!haul__device_is_valid(device) || haul__context_enter(device->context) != HAUL_OK)
         return 0;
     haul__fail(&device->context->error, status, "%s", text);
-    for (at = device->residents; at && !found; at = at->next)
-        found = at->explain(at, address);
+    found = explain(device, address, &host, device->context->error.path) &&
+            device->context->error.path[0];
     haul__context_leave(device->context);
     return found;
+}
+
+haul_status haul_device_where(haul_device *device, const void *pointer, void **host, char *path)
+{
+    char text[HAUL_PATH_BYTES] = "";
+    void *from = NULL;
+    haul_status status;
+    if (host)
+        *host = NULL;
+    if (path)
+        path[0] = '\0';
+    if (!haul__device_is_valid(device))
+        return HAUL_ERROR_ARGUMENT;
+    status = haul__context_enter(device->context);
+    if (status != HAUL_OK)
+        return status;
+    if (!explain(device, (haul_address)(uintptr_t)pointer, &from, text))
+        status =
+            haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
+                       "no shipment of the device has the address 0x%" PRIxPTR, (uintptr_t)pointer);
+    if (host)
+        *host = from;
+    if (path)
+        memcpy(path, text, sizeof text);
+    haul__context_leave(device->context);
+    return status;
 }

@@ -12,9 +12,9 @@
 typedef struct haul__resident haul__resident;
 struct haul__resident {
     haul__resident *next, *previous;
-    /* Sets the record's path to the place that came to a device address. 0: nothing of it lies
-     * there, or the place has no path. */
-    int (*explain)(haul__resident *resident, haul_address address);
+    /* Finds the place of a device address, or of a host address: the host address and the path
+     * (HAUL_PATH_BYTES), "" if it has none. 0: nothing of it lies there. */
+    int (*explain)(haul__resident *resident, haul_address address, void **host, char *path);
 };
 
 struct haul_device {

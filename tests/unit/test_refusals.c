@@ -136,6 +136,25 @@ CALL(address_no_result, haul_plan_address(the.plan, 16, NULL))
 CALL(audit_null, haul_audit(NULL, haul_from_roots(NULL, 0), NULL, NULL))
 CALL(audit_no_list, haul_audit(the.context, haul_from_roots(NULL, 1), NULL, NULL))
 CALL(audit_no_objects, haul_audit(the.context, haul_from_plan(the.plan), NULL, NULL))
+static haul_status graph_of(haul_context *context, haul_source source, const haul_file *file)
+{
+    const haul_status status = haul_graph_write_table(context, source, file);
+    CHECK_EQ(haul_graph_write_dot(context, source, NULL, file), status);
+    return status;
+}
+static haul_status graph_no_arena_root(void)
+{
+    const haul_file file = haul_file_descriptor(1);
+    return graph_of(the.context, haul_from_arena(the.arena), &file);
+}
+static haul_status graph_far_plan(void)
+{
+    const haul_file file = haul_file_descriptor(1);
+    return graph_of(the.context, haul_from_plan(the.far_plan), &file);
+}
+CALL(graph_null, graph_of(NULL, haul_from_object(the.data, the.type), NULL))
+CALL(graph_no_file, graph_of(the.context, haul_from_object(the.data, the.type), NULL))
+CALL(where_elsewhere, haul_device_where(the.device, &the, NULL, NULL))
 static haul_status audit_no_write(void)
 {
     static const haul_file file;
@@ -495,6 +514,11 @@ static const refusal refusals[] = {
     { plan_no_source, ON_CONTEXT, ARGUMENT, "the source is of kind 0" },
     { plan_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { source_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { graph_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { graph_no_file, ON_CONTEXT, ARGUMENT, "the file is NULL" },
+    { graph_no_arena_root, ON_CONTEXT, ARGUMENT, "haul_from_arena_root" },
+    { graph_far_plan, ON_CONTEXT, ARGUMENT, "of another context" },
+    { where_elsewhere, ON_CONTEXT, ARGUMENT, "no shipment of the device has" },
     { audit_no_write, ON_CONTEXT, ARGUMENT, "file to print to" },
     { audit_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { audit_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "file did not take" },
