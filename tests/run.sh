@@ -39,7 +39,7 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 
 packages_quick="build-essential cmake ninja-build libcjson-dev iso-codes libassimp-dev libpng-dev
 glmark2-data"
-packages="pkg-config libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core libsuitesparse-dev"
+packages="pkg-config gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format"
 packages_describe="python3-clang python3-pyelftools"

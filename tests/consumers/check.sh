@@ -120,6 +120,23 @@ the_guide_is_installed() {
     [ -s "$documents/LICENSE" ] && [ -s "$documents/docs/describing.md" ]
 }
 
+# The installed script, on a program that stops in a kernel of the host device.
+gdb_shows_where_pointers_come_from() { # KIND
+    local prefix="$scratch/moved $1" line script
+    script=$(find "$prefix" -name haul.py | head -n 1)
+    [ -n "$script" ] || { echo "haul.py is not installed"; return 1; }
+    pkg_config_project cc where.c "$1" -std=c99 -g -O0 -Wall -Werror || return 1
+    HAUL_HOST_STRICT=0 gdb -q -nx -batch -ex "source $script" -ex 'break stop_here' -ex run -ex next \
+        -ex 'haul where w->there->next->name + 2' -ex 'haul where w->there->next->name, nothing' \
+        -ex 'haul where w->block' -ex 'haul where w->elsewhere' -ex 'up 3' \
+        -ex 'haul where &second.name, device' -ex kill "$scratch/by-pkg-config" >"$scratch/where" 2>&1
+    cat "$scratch/where"
+    for line in 'comes from 0x[0-9a-f]*: root\.next\.name\[2\]$' 'No symbol "nothing"' 'lies in the arena .arena., ' \
+        'belongs to no shipment of 1 device$' ' is root\.next\.name$'; do
+        grep -q "$line" "$scratch/where" || { echo "no line has: $line"; return 1; }
+    done
+}
+
 # HTML and a page for each function, without a warning.
 reference_is_made() {
     cmake -S "$source" -B "$scratch/reference" -DHAUL_CUDA=OFF -DHAUL_BUILD_TESTS=OFF \
@@ -281,6 +298,12 @@ installed() {
     try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
         -pedantic-errors -Wall -Wextra -Werror
     try "the program of README.md" program_of_the_readme
+    if command -v gdb >/dev/null && gdb -q -nx -batch -ex run -ex 'python pass' /bin/true >/dev/null 2>&1 &&
+        [ "$(gdb -q -nx -batch -ex run /bin/true 2>&1 | grep -c 'exited normally')" = 1 ]; then
+        try "gdb shows where pointers come from" gdb_shows_where_pointers_come_from static
+    else
+        echo "SKIPPED gdb shows where pointers come from: gdb is not here, or may run no program"
+    fi
     try "it needs no CUDA library to run" no_cuda_library_is_needed_at_run_time
     try "find_package refuses another minor version" other_minor_is_refused
     try "the guide and the licence are installed" the_guide_is_installed
