@@ -151,8 +151,9 @@ static inline haul_status haul_update_device(haul_shipment *shipment,
  * the host beyond its array. Ship with let_counts_change if the host's pointers fit the new value.
  *
  * options.pointers: pointers that the device has changed come back as host pointers. All are
- * checked first; HAUL_ERROR_GRAPH, with the path: one leads out of the graph, and not
- * options.leave_outside. The plan is stale afterwards. New objects come back in nurseries (arena.h).
+ * checked first. HAUL_ERROR_GRAPH, with the path: one leads out of the graph, and
+ * options.leave_outside is 0. The plan is stale afterwards. New objects come back in nurseries
+ * (arena.h).
  *
  * An arena above 32 MiB is written while it arrives, unless options.all_or_nothing. If the device
  * fails halfway, some bytes hold results, all others are as they were, and the error's text says

@@ -16,9 +16,9 @@ int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 /* Writes bytes [at, at + bytes) from the device, in `memory`: data only. */
 void haul__contents_scatter(const haul__contents *contents, haul_context *context,
                             const unsigned char *memory, size_t at, size_t bytes);
-/* Checks all pointers from the device, in `memory`, before any is written: HAUL_ERROR_GRAPH,
- * or *outside counts those that lead out, if that is not NULL. `device`: the address of the contents
- * there. */
+/* Checks all pointers from the device, in `memory`, before any is written: HAUL_ERROR_GRAPH.
+ * If `outside` is not NULL, it counts those that lead out instead. `device`: the address of the
+ * contents there. */
 haul_status haul__contents_check_pointers(const haul__contents *contents,
                                           const unsigned char *memory, uint64_t device,
                                           size_t *outside, haul_error *error);

@@ -83,8 +83,8 @@ static void take_info(haul_shipment *shipment, double seconds)
     info->transfer_seconds = seconds;
 }
 
-/* Opens the contents. Of a checked typed arena, plain bytes are searched for its addresses; a mirror
- * has the same addresses on the device. */
+/* Opens the contents. Plain bytes of a checked typed arena are searched for its addresses, unless
+ * the arena is mirrored: the device has the same addresses then. */
 static haul_status open_contents(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
                                  const haul_ship_options *options, haul_error *error)
 {
