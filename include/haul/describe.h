@@ -440,8 +440,8 @@ extern "C" {
 #define HAUL__RAW(S, m, ...)                                                                       \
     HAUL__FORM(#m, HAUL_FIELD_RAW, offsetof(S, m), sizeof HAUL__AT(S, m), __VA_ARGS__)
 /* Bytes that do not travel: zero on the device; the host's are neither read nor written. For
- * caches, locks and pointers that mean nothing on a device. With a .when: a pointer that is null in
- * the copy then. */
+ * caches, locks and pointers that mean nothing on a device. With a .when: while the condition
+ * holds. */
 #define HAUL_SKIP(S, ...) HAUL__SKIP(S, __VA_ARGS__, )
 #define HAUL__SKIP(S, m, ...)                                                                      \
     HAUL__FORM(#m, HAUL_FIELD_SKIP, offsetof(S, m), sizeof HAUL__AT(S, m), __VA_ARGS__)

@@ -76,7 +76,7 @@ static haul_status look_at(search *s, const haul__slot *slot, unsigned level, si
 static int is_followed(const haul__ruled *ruled)
 {
     return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) &&
-           ruled->slot.shape && ruled->rule->mode <= HAUL__MODE_ALIAS_OR_STATIC;
+           ruled->slot.shape && haul__leads_in(&ruled->rule->said);
 }
 
 /* Do the row and the fields that it reads lie before the end of the object? */

@@ -36,7 +36,7 @@ static uint64_t needs_inside(const haul_type *type)
     for (i = 0; i < type->row_count; i++) {
         bits |= needs_of(type->rows[i].type);
         for (rule = type->rows[i].rule; rule; rule = rule->each) {
-            bits |= rule->holder ? rule->holder->holder : 0;
+            bits |= rule->ancestor ? rule->ancestor->ancestor_bit : 0;
             for (k = 0; k < rule->said.type_switch.case_count; k++)
                 bits |= needs_of(rule->types[k]);
         }
@@ -53,15 +53,15 @@ void haul__find_ancestors(haul_type *const *types, size_t count)
     haul_type *inner;
     size_t i;
     for (i = 0; i < count; i++) {
-        are_alone &= (types[i]->holder & met) == 0;
-        met |= types[i]->holder;
+        are_alone &= (types[i]->ancestor_bit & met) == 0;
+        met |= types[i]->ancestor_bit;
     }
     while (has_changed) {
         has_changed = 0;
         for (i = count; i-- > 0;) {
             needs = needs_inside(types[i]);
             if (are_alone)
-                needs &= ~types[i]->holder;
+                needs &= ~types[i]->ancestor_bit;
             has_changed |= needs != types[i]->walk.needs;
             types[i]->walk.needs = needs;
         }
@@ -70,7 +70,7 @@ void haul__find_ancestors(haul_type *const *types, size_t count)
     for (i = 0; i < count; i++) {
         haul__walk *walk = &types[i]->walk;
         const uint64_t inside = needs_inside(types[i]);
-        walk->holds = types[i]->holder & inside;
+        walk->holds = types[i]->ancestor_bit & inside;
         walk->is_wide |= (walk->holds | walk->needs) != 0;
         for (inner = types[i]->inner; inner; inner = inner->sibling) {
             inner->walk.needs = inside;

@@ -70,14 +70,9 @@ static haul_status read_field(const haul_field *fields, size_t field_bytes, size
                               field_bytes);
 }
 
-/* A field that is skipped while a condition holds is a pointer that is null then. */
 static unsigned row_kind(const haul_field *field)
 {
-    if (field->kind == HAUL_FIELD_RELATIVE ||
-        (field->kind == HAUL_FIELD_SKIP && field->when.kind != HAUL_WHEN_KIND_ALWAYS &&
-         field->bytes % sizeof(void *) == 0))
-        return HAUL_FIELD_POINTER;
-    return (unsigned)field->kind;
+    return field->kind == HAUL_FIELD_RELATIVE ? HAUL_FIELD_POINTER : (unsigned)field->kind;
 }
 
 static int has_counts(const haul_field *field)
@@ -148,24 +143,7 @@ typedef struct room {
     haul_type **types;
 } room;
 
-static haul__mode mode_of(const haul_field *field, int is_each)
-{
-    if (field->kind == HAUL_FIELD_SKIP)
-        return HAUL__MODE_NULL;
-    if (is_each && field->kind == HAUL_FIELD_RAW)
-        return HAUL__MODE_OPAQUE;
-    switch (field->ownership) {
-    case HAUL_BORROWED:
-        return field->maybe_static ? HAUL__MODE_ALIAS_OR_STATIC : HAUL__MODE_ALIAS;
-    case HAUL_EXTERNAL:
-        return HAUL__MODE_EXTERNAL;
-    case HAUL_OWNED:
-        break;
-    }
-    return field->maybe_static ? HAUL__MODE_OWN_OR_STATIC : HAUL__MODE_OWN;
-}
-
-static haul_status copy_rule(const haul_field *field, int is_each, room *r, haul__rule **copy)
+static haul_status copy_rule(const haul_field *field, room *r, haul__rule **copy)
 {
     const haul_switch *by = &field->type_switch;
     const size_t count = by->cases ? by->case_count : 0;
@@ -175,9 +153,6 @@ static haul_status copy_rule(const haul_field *field, int is_each, room *r, haul
     haul_status status = HAUL_OK;
     size_t i;
     rule->said = *field;
-    rule->mode = mode_of(field, is_each);
-    rule->with_parent = field->ancestor == &haul_any_type;
-    rule->handle = rule->with_parent ? NULL : field->ancestor;
     rule->mask =
         has_integer && by->field.bytes < 8 ? ((int64_t)1 << (8 * by->field.bytes)) - 1 : -1;
     rule->said.type_switch.cases = r->cases;
@@ -195,13 +170,13 @@ static haul_status copy_rule(const haul_field *field, int is_each, room *r, haul
 static haul_status copy_rules(const haul_field *field, size_t field_bytes, room *r,
                               haul__rule **copy)
 {
-    haul_status status = copy_rule(field, 0, r, copy);
+    haul_status status = copy_rule(field, r, copy);
     haul_field each;
     if (status != HAUL_OK || !field->each_pointer)
         return status;
     status = read_field(field->each_pointer, field_bytes, 0, &each);
     if (status == HAUL_OK)
-        status = copy_rule(&each, 1, r, &(*copy)->each);
+        status = copy_rule(&each, r, &(*copy)->each);
     (*copy)->said.each_pointer = &(*copy)->each->said;
     return status;
 }
@@ -212,7 +187,7 @@ static void add_row(haul_type *type, const haul_field *field, haul__rule *rule, 
     const haul_count *counts[HAUL_LEVELS];
     const char *name = name_to_keep(field->name);
     size_t name_bytes = strlen(name) + 1;
-    const int is_followed = field->kind != HAUL_FIELD_SKIP && field->ownership == HAUL_OWNED;
+    const int is_followed = field->ownership == HAUL_OWNED;
     unsigned level, kept = counts_of(field);
     counts[0] = &field->count;
     counts[1] = &field->count2;

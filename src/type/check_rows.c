@@ -54,8 +54,8 @@ static haul_status check_end_field(const haul_type *type, const haul__row *row, 
     if (other == row)
         return haul__wrong(error, type, row->name,
                            "The end pointer at offset %zu lies in the begin pointer.", end);
-    if (haul__row_kind(other) == HAUL_FIELD_POINTER && !haul__row_is_ruled(other) &&
-        other->offset <= end && (end - other->offset) % sizeof(void *) == 0)
+    if (other->kind == HAUL_FIELD_POINTER && !haul__row_is_ruled(other) && other->offset <= end &&
+        (end - other->offset) % sizeof(void *) == 0)
         return HAUL_OK;
     return haul__wrong(error, type, row->name, "The end pointer at offset %zu overlaps field %s.",
                        end, other->name);

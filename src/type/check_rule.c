@@ -133,24 +133,26 @@ static haul_status check_switch(const haul_type *type, const haul__row *row, hau
     return status == HAUL_OK ? check_values(type, row, error) : status;
 }
 
-static const char *mode_name(haul__mode mode)
+static const char *ownership_name(const haul_field *said)
 {
-    static const char *const names[] = {
-        "owned", "borrowed", "owned or static", "borrowed or static", "raw", "skipped", "external"
-    };
-    return names[mode];
+    if (said->kind == HAUL_FIELD_RAW || said->kind == HAUL_FIELD_SKIP)
+        return said->kind == HAUL_FIELD_RAW ? "raw" : "skipped";
+    if (said->ownership == HAUL_EXTERNAL)
+        return "external";
+    if (said->ownership == HAUL_BORROWED)
+        return said->maybe_static ? "borrowed or static" : "borrowed";
+    return said->maybe_static ? "owned or static" : "owned";
 }
 
 /* A pointer that is not followed has no members that say how to follow it. */
-static haul_status check_mode(const haul_type *type, const haul__row *row, haul_error *error)
+static haul_status check_ownership(const haul_type *type, const haul__row *row, haul_error *error)
 {
-    const haul__rule *rule = row->rule;
-    const haul_field *said = &rule->said;
+    const haul_field *said = &row->rule->said;
     const char *member = NULL;
     if (said->ownership < HAUL_OWNED || said->ownership > HAUL_EXTERNAL)
         return haul__wrong(error, type, row->name, "`.ownership` is %d, which does not exist.",
                            (int)said->ownership);
-    if (rule->mode == HAUL__MODE_OWN || rule->mode == HAUL__MODE_OWN_OR_STATIC)
+    if (haul__is_owner(said))
         return HAUL_OK;
     if (said->base || said->base_fn)
         member = "`.base`";
@@ -160,17 +162,16 @@ static haul_status check_mode(const haul_type *type, const haul__row *row, haul_
         member = "distance";
     if (said->transfer != HAUL_COPY)
         member = "`.transfer`";
-    if (rule->mode >= HAUL__MODE_OPAQUE &&
-        (said->tag_bits || said->integers_below || said->integers_from))
+    if (!haul__leads_in(said) && (said->tag_bits || said->integers_below || said->integers_from))
         member = "tag or integer";
     if (!member)
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
                        "It is %s, so that it is not followed; but it has a %s.",
-                       mode_name(rule->mode), member);
+                       ownership_name(said), member);
 }
 
-/* Pointers to pointers may have a condition and a mode, begin/end pairs a condition only. */
+/* Pointers to pointers may have a condition and an ownership, begin/end pairs a condition only. */
 static haul_status check_form(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_field *said = &row->rule->said;
@@ -178,7 +179,7 @@ static haul_status check_form(const haul_type *type, const haul__row *row, haul_
     int plain = !said->tag_bits && !said->integers_below && !said->integers_from && !said->base &&
                 !said->base_fn && said->type_switch.kind == HAUL_SWITCH_KIND_NONE &&
                 said->kind != HAUL_FIELD_RELATIVE;
-    if (plain && (row->rule->mode == HAUL__MODE_OWN || !is_pair))
+    if (plain && ((haul__is_owner(said) && !said->maybe_static) || !is_pair))
         return HAUL_OK;
     if (row->levels > 1)
         return haul__wrong(error, type, row->name,
@@ -196,7 +197,7 @@ static haul_status check_form(const haul_type *type, const haul__row *row, haul_
 static haul_status check_members(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_field *said = &row->rule->said;
-    haul_status status = check_mode(type, row, error);
+    haul_status status = check_ownership(type, row, error);
     if (status == HAUL_OK)
         status = check_form(type, row, error);
     if (status != HAUL_OK)
@@ -209,8 +210,9 @@ static haul_status check_members(const haul_type *type, const haul__row *row, ha
     if (said->integers_from && said->integers_from <= said->integers_below)
         return haul__wrong(error, type, row->name,
                            "Every word is an integer by `.integers_below` and `.integers_from`.");
-    if (said->kind == HAUL_FIELD_RELATIVE && (row->rule->mode != HAUL__MODE_OWN || said->tag_bits ||
-                                              said->integers_below || said->integers_from))
+    if (said->kind == HAUL_FIELD_RELATIVE &&
+        (!haul__is_owner(said) || said->maybe_static || said->tag_bits || said->integers_below ||
+         said->integers_from))
         return haul__wrong(error, type, row->name,
                            "A distance is owned, and has neither tags nor integers.");
     return check_switch(type, row, error);
@@ -225,18 +227,18 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
     if (row->levels < 2)
         return haul__wrong(error, type, row->name,
                            "The field leads to no pointers: `.each_pointer` needs two levels.");
-    if (row->rule->mode != HAUL__MODE_OWN)
+    if (!haul__is_owner(&row->rule->said) || row->rule->said.maybe_static)
         return haul__wrong(error, type, row->name,
                            "It is %s: the pointers that it leads to have members of their own "
                            "where it owns them only.",
-                           mode_name(row->rule->mode));
+                           ownership_name(&row->rule->said));
     each = haul__each_row(row);
-    if (each.rule->said.each_pointer || each.rule->with_parent ||
+    if (each.rule->said.each_pointer || haul__asks_parent(each.rule) ||
         each.rule->said.kind == HAUL_FIELD_RELATIVE)
         return haul__wrong(error, type, row->name, "`.each_pointer` has %s: that cannot be.",
-                           each.rule->said.each_pointer ? "an `.each_pointer` of its own"
-                           : each.rule->with_parent     ? "an `.ancestor` other than a named type"
-                                                        : "a distance");
+                           each.rule->said.each_pointer   ? "an `.each_pointer` of its own"
+                           : haul__asks_parent(each.rule) ? "an `.ancestor` other than a named type"
+                                                          : "a distance");
     status = check_when(type, &each, error);
     return status == HAUL_OK ? check_members(type, &each, error) : status;
 }
@@ -254,16 +256,21 @@ static int has_function(const haul_type *type, const haul__row *row)
            said->type_switch.kind == HAUL_SWITCH_KIND_FUNCTION;
 }
 
+static int names_ancestor(const haul__rule *rule)
+{
+    return rule->said.ancestor && !haul__asks_parent(rule);
+}
+
 static haul_status check_ancestor(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul__row each;
-    if (row->rule->handle && !has_function(type, row))
+    if (names_ancestor(row->rule) && !has_function(type, row))
         return haul__wrong(error, type, row->name,
                            "It names an `.ancestor`, and has no function that would ask for it.");
     if (row->kind != HAUL_FIELD_POINTER || !row->rule->each)
         return HAUL_OK;
     each = haul__each_row(row);
-    if (each.rule->handle && !has_function(type, &each))
+    if (names_ancestor(each.rule) && !has_function(type, &each))
         return haul__wrong(error, type, row->name,
                            "`.each_pointer` names an `.ancestor`, and has no function that would "
                            "ask for it.");
@@ -297,14 +304,14 @@ haul_status haul__check_rule(const haul_type *type, const haul__row *row, haul_e
     haul__rule rest;
     if (!row->rule)
         return HAUL_OK;
-    if (row->kind == HAUL_FIELD_SKIP)
-        return haul__wrong(error, type, row->name, "HAUL_SKIP takes no optional members.");
     if (row->kind == HAUL_FIELD_TAIL && haul__row_when(row))
         return haul__wrong(error, type, row->name, "A tail has no `.when`.");
     rest = *row->rule;
     memset(&rest.said.when, 0, sizeof rest.said.when);
-    rest.with_parent = 0;
-    rest.handle = NULL;
+    rest.said.ancestor = NULL;
+    if (row->kind == HAUL_FIELD_SKIP && rest.said.transfer != HAUL_COPY)
+        return haul__wrong(error, type, row->name,
+                           "HAUL_SKIP has no `.transfer`: its bytes do not travel.");
     if (row->kind != HAUL_FIELD_POINTER && (!haul__rule_is_trivial(&rest) || rest.each))
         return haul__wrong(error, type, row->name,
                            "A field that is no pointer can have `.when`, `.else_raw` and "

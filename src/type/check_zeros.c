@@ -45,8 +45,8 @@ static int safety_by(const haul__ruled *ruled, const haul_when *when, const read
     int safe = 0;
     if (ruled->rule->said.else_raw)
         return SAFE;
-    if (ruled->kind == HAUL__RULED_POINTER || ruled->slot.offset > r->field->offset ||
-        end_of(ruled) < r->field->offset + r->field->bytes)
+    if (ruled->kind == HAUL__RULED_POINTER || ruled->rule->said.kind == HAUL_FIELD_SKIP ||
+        ruled->slot.offset > r->field->offset || end_of(ruled) < r->field->offset + r->field->bytes)
         return 0;
     if (holds_at(when, r->when, r->when ? r->when->low : 0))
         safe |= SAFE_LOW;

@@ -62,7 +62,7 @@ static haul_status reach(commit *c, haul_type *type)
         return HAUL_ERROR_MEMORY;
     c->types[c->count++] = type;
     type->reached = 1;
-    type->holder = 0;
+    type->ancestor_bit = 0;
     type->state = NEW;
     type->cursor = type->depth = 0;
     return HAUL_OK;
@@ -144,15 +144,15 @@ static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row
     return *found ? reach(c, *found) : HAUL_OK;
 }
 
-/* Finds the type that a rule names as the holder. It must be open: committed types lead to no open
+/* Finds the type that a rule names as its ancestor. It must be open: committed types lead to no open
  * ones. */
 static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row *row,
                                     haul__rule *rule)
 {
-    haul_type *found = rule->handle ? *rule->handle : NULL;
+    haul_type *found = rule->said.ancestor ? *rule->said.ancestor : NULL;
     haul_status status = HAUL_OK;
-    rule->holder = NULL;
-    if (!rule->handle || c->by_value)
+    rule->ancestor = NULL;
+    if (!rule->said.ancestor || haul__asks_parent(rule) || c->by_value)
         return HAUL_OK;
     if (!found || !haul__type_is_valid(found))
         return haul__wrong(
@@ -170,10 +170,10 @@ static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row 
                            "Type %s, which it names as `.ancestor`, is committed "
                            "already: it does not lead here.",
                            found->name);
-    rule->holder = found;
+    rule->ancestor = found;
     status = reach(c, found);
-    if (status == HAUL_OK && !found->holder)
-        found->holder = (uint64_t)1 << (c->ancestor_count++ % 64);
+    if (status == HAUL_OK && !found->ancestor_bit)
+        found->ancestor_bit = (uint64_t)1 << (c->ancestor_count++ % 64);
     return status;
 }
 

@@ -62,23 +62,22 @@ static int is_always_data(const haul__ruled *ruled)
         return !ruled->slot.target;
     return ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS &&
            (ruled->kind == HAUL__RULED_DATA ||
-            (ruled->kind == HAUL__RULED_POINTER && ruled->rule->mode == HAUL__MODE_OPAQUE));
+            (ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.kind == HAUL_FIELD_RAW));
 }
 
 static int is_always_null(const haul__ruled *ruled)
 {
     return ruled->kind == HAUL__RULED_POINTER &&
            ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS &&
-           ruled->rule->mode == HAUL__MODE_NULL;
+           ruled->rule->said.kind == HAUL_FIELD_SKIP;
 }
 
 static int is_always_pointer(const haul__ruled *ruled)
 {
     const haul_field *rule = ruled->rule ? &ruled->rule->said : NULL;
     return ruled->kind == HAUL__RULED_POINTER && rule->when.kind == HAUL_WHEN_KIND_ALWAYS &&
-           (ruled->rule->mode == HAUL__MODE_OWN || ruled->rule->mode == HAUL__MODE_ALIAS) &&
-           rule->kind != HAUL_FIELD_RELATIVE && !rule->tag_bits && !rule->integers_below &&
-           !rule->integers_from;
+           haul__leads_in(rule) && !rule->maybe_static && rule->kind != HAUL_FIELD_RELATIVE &&
+           !rule->tag_bits && !rule->integers_below && !rule->integers_from;
 }
 
 int haul__is_plain(const haul__walk *walk)

@@ -200,7 +200,7 @@ static void measure_ruled(const haul__scratch *s, haul_type *type)
                            (ruled->kind == HAUL__RULED_TAIL && ruled->slot.target);
         if (ruled->kind == HAUL__RULED_TAIL || ruled_end <= end)
             continue;
-        if (ruled->rule->mode == HAUL__MODE_NULL && !ruled->rule->said.else_raw)
+        if (ruled->rule->said.kind == HAUL_FIELD_SKIP && !ruled->rule->said.else_raw)
             continue;
         widen(walk, first, ruled_end);
         walk->payload += ruled_end - first;
@@ -396,7 +396,8 @@ haul_status haul__seal(haul__scratch *s, haul_type *type, haul_error *error)
         status = copy_out(s, type);
     walk->kind = find_kind(s, type, walk);
     for (i = 0; i < s->ruled.count; i++)
-        walk->with_parent |= s->ruled.at[i].ruled.rule && s->ruled.at[i].ruled.rule->with_parent;
+        walk->with_parent |=
+            s->ruled.at[i].ruled.rule && haul__asks_parent(s->ruled.at[i].ruled.rule);
     walk->is_wide = walk->with_parent;
     return status;
 }

@@ -70,7 +70,7 @@ static int put_elements(haul__scratch *s, const haul_type *type, size_t offset, 
     if (count == 0)
         return 1;
     raise_alignment(s, walk);
-    if (haul__is_ruled(walk) || haul__is_noted(walk) || type->holder)
+    if (haul__is_ruled(walk) || haul__is_noted(walk) || type->ancestor_bit)
         return haul__put_name(s, name, 0, 1, "", &text) &&
                haul__put_part(s, offset, count, stride, type, text);
     if (walk->kind == HAUL__WALK_PLAIN && stride == walk->extent)
@@ -347,7 +347,7 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
 static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
                            haul_error *error)
 {
-    const unsigned kind = haul__row_kind(row), exclusions = haul__row_exclusions(row);
+    const unsigned exclusions = haul__row_exclusions(row);
     const haul__walk *walk = row->type ? &row->type->walk : NULL;
     haul_status status;
     if (haul__row_is_ruled(row))
@@ -355,14 +355,14 @@ static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *r
     if ((row->kind == HAUL_FIELD_RAW || row->kind == HAUL_FIELD_EMBED) && exclusions &&
         !haul__put_excluded(s, row->offset, row->bytes, exclusions))
         return HAUL_ERROR_MEMORY;
-    if (kind == HAUL_FIELD_RAW)
+    if (row->kind == HAUL_FIELD_RAW)
         return HAUL_OK;
-    if (kind == HAUL_FIELD_POINTER)
+    if (row->kind == HAUL_FIELD_POINTER)
         return put_pointers(s, type, row, at, error);
     if (!haul__put_run(s, *at, row->offset - *at))
         return HAUL_ERROR_MEMORY;
     *at = row->offset + row->bytes;
-    if (kind != HAUL_FIELD_EMBED)
+    if (row->kind != HAUL_FIELD_EMBED)
         return HAUL_OK;
     status = check_embedded(type, row, error);
     if (status != HAUL_OK)

@@ -61,7 +61,7 @@ static int put_targets(reached *r, const haul_type *type)
             return 0;
         for (; rule; rule = rule->each) {
             const haul_switch *by = &rule->said.type_switch;
-            if (rule->handle && !put(r, *rule->handle))
+            if (rule->said.ancestor && *rule->said.ancestor && !put(r, *rule->said.ancestor))
                 return 0;
             for (k = 0; k < by->case_count; k++)
                 if (by->cases[k].type && !put(r, *by->cases[k].type))

@@ -154,7 +154,7 @@ struct haul_type {
     int reached, state, looked_at;
     size_t cursor;
     haul_type *within;
-    uint64_t holder; /* its bit, if a rule names it as an ancestor (ancestor_bits.c) */
+    uint64_t ancestor_bit; /* its own, if a rule names it as an ancestor (ancestor_bits.c) */
 };
 
 #endif

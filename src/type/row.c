@@ -14,26 +14,17 @@ static int is_conditional(const haul__rule *rule)
 int haul__rule_is_trivial(const haul__rule *rule)
 {
     const haul_field *said = &rule->said;
-    return !is_conditional(rule) && rule->mode == HAUL__MODE_OWN && !said->tag_bits &&
-           !said->integers_below && !said->integers_from && !said->base && !said->base_fn &&
-           said->type_switch.kind == HAUL_SWITCH_KIND_NONE && said->kind != HAUL_FIELD_RELATIVE &&
-           !rule->with_parent && !rule->handle;
-}
-
-unsigned haul__row_kind(const haul__row *row)
-{
-    if (row->kind != HAUL_FIELD_POINTER || !row->rule || is_conditional(row->rule))
-        return row->kind;
-    if (row->rule->mode == HAUL__MODE_OPAQUE)
-        return HAUL_FIELD_RAW;
-    return row->rule->mode == HAUL__MODE_NULL ? HAUL_FIELD_SKIP : row->kind;
+    return !is_conditional(rule) && said->ownership == HAUL_OWNED && !said->maybe_static &&
+           !said->tag_bits && !said->integers_below && !said->integers_from && !said->base &&
+           !said->base_fn && said->type_switch.kind == HAUL_SWITCH_KIND_NONE &&
+           said->kind != HAUL_FIELD_RELATIVE && !said->ancestor;
 }
 
 int haul__row_is_ruled(const haul__row *row)
 {
     if (row->kind == HAUL_FIELD_TAIL)
         return 1;
-    if (!row->rule || haul__row_kind(row) != row->kind)
+    if (!row->rule)
         return 0;
     return row->kind == HAUL_FIELD_POINTER ? !haul__rule_is_trivial(row->rule)
                                            : is_conditional(row->rule);

@@ -7,9 +7,6 @@
 
 /* Does the rule change nothing of a pointer, except its direction? */
 int haul__rule_is_trivial(const haul__rule *rule);
-/* The kind of a row for every object: a pointer that is always opaque is data, one that is always
- * null is skipped. */
-unsigned haul__row_kind(const haul__row *row);
 /* Must each object be asked for the meaning of this row? */
 int haul__row_is_ruled(const haul__row *row);
 /* The rule's condition; NULL: it always holds. */

@@ -58,29 +58,34 @@ typedef struct haul__part {
     const char *name;      /* "cells"; "" for the blocks of a constructor */
 } haul__part;
 
-/* What becomes of a pointer that is followed, or not: the field's ownership and kind in one. */
-typedef enum haul__mode {
-    HAUL__MODE_OWN = 0,
-    HAUL__MODE_ALIAS,
-    HAUL__MODE_OWN_OR_STATIC,
-    HAUL__MODE_ALIAS_OR_STATIC,
-    HAUL__MODE_OPAQUE,
-    HAUL__MODE_NULL,
-    HAUL__MODE_EXTERNAL
-} haul__mode;
-
 /* The optional members of a field and its cases, copied; the cases' types are known from commit on.
  */
 typedef struct haul__rule {
     haul_field said;
-    haul__mode mode;
-    int with_parent;          /* its callbacks ask for the struct that led here */
-    int64_t mask;             /* bits of the switch's value, and of its cases', that are compared */
-    haul_type *const *handle; /* of the ancestor; NULL: none, or the parent */
-    haul_type **types;        /* one for each case */
-    haul_type *holder;        /* the ancestor type that its callbacks ask for, or NULL */
-    struct haul__rule *each;  /* the rule of the pointers that a pointer leads to, or NULL */
+    int64_t mask;            /* bits of the switch's value, and of its cases', that are compared */
+    haul_type **types;       /* one for each case */
+    haul_type *ancestor;     /* that its callbacks get; NULL: none, or the parent */
+    struct haul__rule *each; /* the rule of the pointers that a pointer leads to, or NULL */
 } haul__rule;
+
+/* Is it a pointer into the graph, owned or borrowed? A raw, skipped or external one is not. */
+HAUL__INLINE int haul__leads_in(const haul_field *said)
+{
+    return said->kind != HAUL_FIELD_RAW && said->kind != HAUL_FIELD_SKIP &&
+           said->ownership != HAUL_EXTERNAL;
+}
+
+/* Does it own its target, wherever that lies? */
+HAUL__INLINE int haul__is_owner(const haul_field *said)
+{
+    return haul__leads_in(said) && said->ownership != HAUL_BORROWED;
+}
+
+/* Do its callbacks get the struct that led to their object? */
+HAUL__INLINE int haul__asks_parent(const haul__rule *rule)
+{
+    return rule->said.ancestor == HAUL_PARENT;
+}
 
 typedef enum haul__ruled_kind {
     HAUL__RULED_POINTER, /* with HAUL__SLOT_END: the end of a pair, which has its begin's rule */

@@ -35,8 +35,8 @@ haul__nearest haul__nearest_of(const haul__discovery *d, const haul__object *o,
     haul__nearest nearest = { 0, NULL };
     if (HAUL__LIKELY(!o->walk->is_wide) || !rule)
         return nearest;
-    nearest.type = rule->holder;
-    if (rule->with_parent)
+    nearest.type = rule->ancestor;
+    if (haul__asks_parent(rule))
         nearest.object = o->parent;
     else if (nearest.type)
         nearest.object = o->walk == haul__type_walk(nearest.type)

@@ -83,7 +83,10 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
             return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot, "this pointer has changed");
         return haul__read_word(d, o, ruled, w);
     }
-    w->what = ruled->kind == HAUL__RULED_DATA ? HAUL__IS_RAW : HAUL__IS_INSIDE;
+    if (ruled->kind != HAUL__RULED_DATA)
+        w->what = HAUL__IS_INSIDE;
+    else
+        w->what = ruled->rule->said.kind == HAUL_FIELD_SKIP ? HAUL__IS_LEFT : HAUL__IS_RAW;
     w->start = 0;
     return HAUL_OK;
 }

@@ -300,10 +300,8 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
     haul_status status = HAUL_OK;
     size_t i;
     w->address = w->start = w->value & ~rule->tag_bits;
-    w->may_be_static = ruled->rule->mode == HAUL__MODE_OWN_OR_STATIC ||
-                       ruled->rule->mode == HAUL__MODE_ALIAS_OR_STATIC;
-    w->is_alias =
-        ruled->rule->mode == HAUL__MODE_ALIAS || ruled->rule->mode == HAUL__MODE_ALIAS_OR_STATIC;
+    w->may_be_static = rule->maybe_static != 0;
+    w->is_alias = rule->ownership == HAUL_BORROWED;
     if (w->address == 0 && is_high(rule))
         return settle_tagged(d, w);
     for (i = 0; w->may_be_static && i < context->static_count && !range; i++)
@@ -332,15 +330,15 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
     w->slot = &ruled->slot;
     w->at = o->address + ruled->slot.offset;
     w->bytes = (uint8_t)ruled->bytes;
-    if (ruled->rule->mode == HAUL__MODE_OPAQUE || ruled->rule->mode == HAUL__MODE_NULL) {
-        w->what = ruled->rule->mode == HAUL__MODE_OPAQUE ? HAUL__IS_RAW : HAUL__IS_LEFT;
+    if (rule->kind == HAUL_FIELD_RAW || rule->kind == HAUL_FIELD_SKIP) {
+        w->what = rule->kind == HAUL_FIELD_RAW ? HAUL__IS_RAW : HAUL__IS_LEFT;
         w->start = 0;
         return HAUL_OK;
     }
     if (rule->kind == HAUL_FIELD_RELATIVE)
         return read_distance(d, o, ruled, w);
     w->value = w->address = w->start = haul__load_word((const void *)(w->at));
-    if (ruled->rule->mode == HAUL__MODE_EXTERNAL) {
+    if (rule->ownership == HAUL_EXTERNAL) {
         become_fixed(w, w->value);
         for (i = 0; i < d->context->translation_count; i++)
             if (d->context->translations[i].host == w->value) {

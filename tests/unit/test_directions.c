@@ -1572,7 +1572,7 @@ TEST(directions, rows_that_have_nothing_to_direct_have_no_direction)
     refuse(&row, 1, "wrong.next", "`.transfer` is 4, which does not exist");
     row.transfer = HAUL_COPYIN;
     row.kind = HAUL_FIELD_SKIP;
-    refuse(&row, 1, "wrong.next", "HAUL_SKIP takes no optional members");
+    refuse(&row, 1, "wrong.next", "HAUL_SKIP has no `.transfer`");
 }
 
 static haul_status write_page(void *user, const void *data, size_t bytes)

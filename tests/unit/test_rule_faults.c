@@ -181,7 +181,7 @@ TEST(rule_faults, rows_of_other_kinds_and_deeper_levels_take_conditions_only)
     row.kind = HAUL_FIELD_RAW;
     refuse(&row, 1, "thing.next", "can have `.when`, `.else_raw` and `.transfer` only");
     row.kind = HAUL_FIELD_SKIP;
-    refuse(&row, 1, "thing.next", "HAUL_SKIP takes no optional members");
+    refuse(&row, 1, "thing.next", "can have `.when`, `.else_raw` and `.transfer` only");
 }
 
 TEST(rule_faults, distances_of_other_widths_or_with_tags_are_refused)

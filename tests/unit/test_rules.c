@@ -182,6 +182,38 @@ TEST(rules, a_flag_that_says_not_mine_makes_the_pointer_null_in_the_copy_and_lea
     variant_end();
 }
 
+typedef struct sample {
+    int32_t kind;
+    char scratch[11], after;
+    struct sample *next;
+} sample;
+
+TEST(rules, bytes_of_any_size_are_skipped_while_a_condition_holds)
+{
+    static haul_type *sample_type;
+    static const haul_field fields[] = {
+        HAUL_SKIP(sample, scratch, .when = HAUL_EQUALS(sample, kind, 1), .else_raw = 1),
+        HAUL_OBJECT(sample, next, &sample_type),
+    };
+    sample *all;
+    int i;
+    lab_start();
+    sample_type = TYPE_OPEN(sample, fields);
+    type_commit(sample_type);
+    all = take(3 * sizeof *all, 8);
+    for (i = 0; i < 3; i++) {
+        all[i].kind = i;
+        memcpy(all[i].scratch, "ten letters", sizeof all[i].scratch);
+        all[i].after = 'a';
+        all[i].next = i < 2 ? &all[i + 1] : NULL;
+        points(&all[i].next);
+    }
+    hole(all[1].scratch, sizeof all[1].scratch);
+    lab_pack(all, sample_type, 1);
+    haul_type_free(&sample_type);
+    lab_end();
+}
+
 static int64_t is_right_of_the_middle(const haul_here *here)
 {
     const variant *v = here->self;
