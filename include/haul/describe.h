@@ -251,7 +251,7 @@ extern "C" {
     }
 #define HAUL__COUNTED(kind, fields, a, b, c, times, plus, function)                                \
     {                                                                                              \
-        kind, fields, { a, b, c }, times, plus, function                                           \
+        function, kind, fields, { a, b, c }, times, plus                                           \
     }
 #define HAUL__WHEN(kind, field, mask, low, high, function)                                         \
     {                                                                                              \

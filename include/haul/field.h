@@ -57,11 +57,11 @@ typedef enum haul_count_kind {
 } haul_count_kind;
 
 typedef struct haul_count {
-    int kind;        /* haul_count_kind */
-    unsigned fields; /* 0 to 3 */
+    haul_function *function; /* first, so that a bare number in place of a count is no valid C */
+    int kind;                /* haul_count_kind */
+    unsigned fields;         /* 0 to 3 */
     haul_integer field[3];
     int64_t times, plus;
-    haul_function *function;
 } haul_count;
 
 /* When does a field hold? */

@@ -141,6 +141,10 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
     if (shape->fields > 3)
         return haul__wrong(error, type, row->name,
                            "The count reads %u fields: 0 to 3 are possible.", shape->fields);
+    if (shape->function && shape->kind != HAUL_COUNT_KIND_FUNCTION)
+        return haul__wrong(error, type, row->name,
+                           "The count is a bare number or function: write HAUL_FIXED(3), "
+                           "HAUL_COUNT(...) or HAUL_COUNT_FN(function).");
     switch (shape->kind) {
     case HAUL_COUNT_KIND_ONE:
         return HAUL_OK;

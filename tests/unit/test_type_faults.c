@@ -333,6 +333,24 @@ TEST(type_faults, T7_sentinels_end_integers_and_pointers_only)
     haul_type_free(&node_type);
 }
 
+static int64_t three(const haul_here *here)
+{
+    return here ? 3 : 0;
+}
+
+/* `.count = 3` and `.count = three` set the first member of a count. */
+TEST(type_faults, T7_a_count_is_no_bare_number_and_no_bare_function)
+{
+    haul_field row = HAUL_ARRAY(node, values, HAUL_FIXED(3));
+    take_row(&row);
+    memset(&row.count, 0, sizeof row.count);
+    row.count.function = three;
+    CHECK(offsetof(haul_count, function) == 0);
+    refuse_row(&row, "a bare number or function: write HAUL_FIXED(3)");
+    row.count.kind = HAUL_COUNT_KIND_FUNCTION;
+    take_row(&row);
+}
+
 TEST(type_faults, T8_targets_that_were_never_made_are_named)
 {
     haul_type *type, *none = NULL;
