@@ -29,26 +29,12 @@
  * Members are evaluated for each object; types without them pay nothing, and neither do types whose
  * only members are directions (.transfer).
  *
- * The meaning of a field may depend on a struct far above its object. Only the list object tells
- * the head of a ring from its nodes; the sizes of an array of arrays of arrays stand beside its
- * first pointer. `.ancestor` names the type of that struct, and functions get it:
- *
- *     HAUL_FUNCTION(is_head, void,
- *                   here->target == (const void *)&((const list *)here->ancestor)->head)
- *     static const haul_case ends[] = { { 0, &item_type, HAUL_CONTAINER_OF(item, links) },
- *                                       { 1, &list_type, HAUL_CONTAINER_OF(list, head) } };
- *     HAUL_ADDRESS(item, links.next, .ancestor = &list_type,
- *                  .type_switch = HAUL_SWITCH_FN(is_head, ends))
- *
- * The ancestor is the nearest struct of that type: self, or one that self lies in or was found
- * through, by any number of pointers; objects of other types in between do not matter. No such
- * struct is HAUL_ERROR_GRAPH. A type becomes an ancestor when a field names it. It must not be
- * committed before the type whose field names it: put both into one table. The field needs a
- * function that asks: a condition, a base, a type switch, or a count. Several ancestors may lead to
- * one object. Its functions are called for the first of them alone, so they must answer the same
- * for each. Checked mode calls them for each, and refuses different answers, with both paths.
- * HAUL_PARENT in place of a type: the struct whose pointer led to self, or in which self lies; NULL
- * for roots. Discovery of the objects between an ancestor and the field is slower.
+ * A function may need a struct far above its object: `.ancestor` names the type of that struct, and
+ * here->ancestor is the nearest one. HAUL_PARENT in place of a type: the struct whose pointer led
+ * to self, or in which self lies; NULL for roots. If several ancestors lead to one object, its
+ * functions are called for the first of them alone, so they must answer the same for each; checked
+ * mode calls them for each. No such struct is HAUL_ERROR_GRAPH. Both types stand in one table. See
+ * "How many?" in docs/describing.md.
  *
  * In C++ the tables are the same, with at most 12 optional members in a field. They are filled
  * before main, so types must not be made in constructors of other files' globals.
@@ -57,10 +43,10 @@
 #define HAUL_DESCRIBE_H
 
 #include "haul/context.h"
+#include "haul/describe/entries.h"
 #include "haul/type.h"
 
 #ifdef __cplusplus
-#include <type_traits>
 extern "C" {
 #endif
 
@@ -74,288 +60,6 @@ extern "C" {
         (void)self;                                                                                \
         return (int64_t)(expression);                                                              \
     }
-
-/* -------------------------------------------------------------------------------------------------
- * Checks at compile time: each is the constant 0u, or does not compile. sizeof evaluates nothing.
- */
-
-#define HAUL__AT(S, m) (((S *)0)->m)
-
-/* The compiler's error is a sentence, except in C99. */
-#define HAUL__WANTS_POINTER "Haul: the form wants a pointer, and this field has another size"
-#define HAUL__WANTS_POINTERS "Haul: the form wants pointers, and this field is no number of them"
-#define HAUL__WANTS_DISTANCE "Haul: a distance is an integer of 4 or 8 bytes"
-#define HAUL__WANTS_TABLE "Haul: pass the table itself, an array of the right struct"
-#if defined(__cplusplus)
-} /* extern "C" */
-template <bool Holds> struct haul__is_pointer {
-    static_assert(Holds, HAUL__WANTS_POINTER);
-};
-template <bool Holds> struct haul__is_pointers {
-    static_assert(Holds, HAUL__WANTS_POINTERS);
-};
-template <bool Holds> struct haul__is_distance {
-    static_assert(Holds, HAUL__WANTS_DISTANCE);
-};
-template <bool Holds> struct haul__is_table {
-    static_assert(Holds, HAUL__WANTS_TABLE);
-};
-extern "C" {
-#define HAUL__CHECK(name, condition, sentence) (0u * sizeof(name<(condition)>))
-#elif defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L
-#define HAUL__CHECK(name, condition, sentence)                                                     \
-    (0u * sizeof(struct {                                                                          \
-         _Static_assert(condition, sentence);                                                      \
-         char haul__unused;                                                                        \
-     }))
-#else
-#define HAUL__CHECK(name, condition, sentence) (0u * sizeof(char[(condition) ? 1 : -1]))
-#endif
-
-#define HAUL__ONE_WORD(S, m)                                                                       \
-    HAUL__CHECK(haul__is_pointer, sizeof HAUL__AT(S, m) == sizeof(void *), HAUL__WANTS_POINTER)
-#define HAUL__MANY_WORDS(S, m)                                                                     \
-    HAUL__CHECK(haul__is_pointers, sizeof HAUL__AT(S, m) % sizeof(void *) == 0,                    \
-                HAUL__WANTS_POINTERS)
-#define HAUL__POINTER(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(*HAUL__AT(S, m)))
-#define HAUL__ADDRESS_FIELD(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(HAUL__AT(S, m) == (void *)0))
-#define HAUL__POINTER2(S, m) (HAUL__POINTER(S, m) + 0u * sizeof(**HAUL__AT(S, m)))
-#define HAUL__POINTERS(S, m) (HAUL__MANY_WORDS(S, m) + 0u * sizeof(*HAUL__AT(S, m)[0]))
-#define HAUL__DISTANCE(S, m)                                                                       \
-    HAUL__CHECK(haul__is_distance, sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8,       \
-                HAUL__WANTS_DISTANCE)
-#define HAUL__INTEGER(S, m) (0u * sizeof(1 % HAUL__AT(S, m)))
-#define HAUL__HANDLE(T) (0u * sizeof(*(T))) /* haul_type has no size, a pointer to it has */
-#define HAUL__TABLE(table, element)                                                                \
-    HAUL__CHECK(haul__is_table,                                                                    \
-                sizeof(table) % sizeof(element) == 0 && sizeof *(table) == sizeof(element),        \
-                HAUL__WANTS_TABLE)
-
-/* Is an integer signed? C11 and C++ know; gcc and clang tell in C99, too. Elsewhere a field counts
- * as signed, and a value with its top bit set is refused. */
-#if defined(__cplusplus)
-} /* extern "C" */
-template <class T, bool Enumeration> struct haul__signed {
-    enum { value = T(-1) < T(0) ? 1 : 0 };
-};
-template <class T> struct haul__signed<T, true> {
-    enum { value = haul__signed<typename std::underlying_type<T>::type, false>::value };
-};
-template <class T> struct haul__sign_of {
-    typedef typename std::remove_cv<typename std::remove_reference<T>::type>::type type;
-    enum { value = haul__signed<type, std::is_enum<type>::value>::value };
-};
-#define HAUL__SIGN(S, m) (uint8_t(haul__sign_of<decltype(((S *)0)->m)>::value))
-extern "C" {
-#elif defined(__GNUC__) || (defined(__STDC_VERSION__) && __STDC_VERSION__ >= 201112L)
-#if defined(__GNUC__)
-#define HAUL__GENERIC __extension__ _Generic
-#else
-#define HAUL__GENERIC _Generic
-#endif
-#define HAUL__SIGN(S, m)                                                                           \
-    ((uint8_t)(HAUL__GENERIC(HAUL__AT(S, m), unsigned char : 0, unsigned short : 0, unsigned : 0,  \
-                             unsigned long : 0, unsigned long long : 0, _Bool : 0, default : 1)))
-#else
-#define HAUL__SIGN(S, m) ((uint8_t)1)
-#endif
-/* a field that is compared with c is read as c is */
-#define HAUL__SIGN_LIKE(c) ((uint8_t)((int64_t)(c) < 0))
-
-/* -------------------------------------------------------------------------------------------------
- * Entries of tables: in C initializers; in C++, where designators are missing or must stand in
- * order, calls and assignments.
- */
-#if defined(__cplusplus)
-} /* extern "C" */
-inline haul_integer haul__integer(size_t offset, size_t bytes, uint8_t sign)
-{
-    haul_integer i = haul_integer();
-    i.offset = offset;
-    i.bytes = static_cast<uint8_t>(bytes);
-    i.sign = sign;
-    return i;
-}
-inline haul_count haul__count(int kind, unsigned fields, haul_integer a, haul_integer b,
-                              haul_integer c, int64_t times, int64_t plus, haul_function *function)
-{
-    haul_count n = haul_count();
-    n.kind = kind;
-    n.fields = fields;
-    n.field[0] = a;
-    n.field[1] = b;
-    n.field[2] = c;
-    n.times = times;
-    n.plus = plus;
-    n.function = function;
-    return n;
-}
-inline haul_when haul__when(int kind, haul_integer field, int64_t mask, int64_t low, int64_t high,
-                            haul_function *function)
-{
-    haul_when w = haul_when();
-    w.kind = kind;
-    w.field = field;
-    w.mask = mask;
-    w.low = low;
-    w.high = high;
-    w.function = function;
-    return w;
-}
-inline haul_switch haul__switch(int kind, haul_integer field, haul_function *function,
-                                const haul_case *cases, size_t count)
-{
-    haul_switch s = haul_switch();
-    s.kind = kind;
-    s.field = field;
-    s.function = function;
-    s.cases = cases;
-    s.case_count = count;
-    s.case_bytes = sizeof(haul_case);
-    return s;
-}
-extern "C" {
-#define HAUL__NOTHING haul_integer()
-#define HAUL__INTEGER_AT(S, n, sign)                                                               \
-    haul__integer(offsetof(S, n) + HAUL__INTEGER(S, n), sizeof HAUL__AT(S, n), sign)
-#define HAUL__END_AT(S, e)                                                                         \
-    haul__integer(offsetof(S, e) + HAUL__ADDRESS_FIELD(S, e), sizeof(void *), 0)
-#define HAUL__COUNTED(kind, fields, a, b, c, times, plus, function)                                \
-    haul__count(kind, fields, a, b, c, times, plus, function)
-#define HAUL__WHEN(kind, field, mask, low, high, function)                                         \
-    haul__when(kind, field, mask, low, high, function)
-#define HAUL__SWITCHED(kind, field, function, cases)                                               \
-    haul__switch(kind, field, function, cases,                                                     \
-                 sizeof(cases) / sizeof *(cases) + HAUL__TABLE(cases, haul_case))
-#else
-#define HAUL__NOTHING                                                                              \
-    {                                                                                              \
-        0, 0, 0,                                                                                   \
-        {                                                                                          \
-            0, 0, 0                                                                                \
-        }                                                                                          \
-    }
-#define HAUL__INTEGER_AT(S, n, sign)                                                               \
-    {                                                                                              \
-        offsetof(S, n) + HAUL__INTEGER(S, n), (uint8_t)sizeof HAUL__AT(S, n), sign,                \
-        {                                                                                          \
-            0, 0, 0                                                                                \
-        }                                                                                          \
-    }
-#define HAUL__END_AT(S, e)                                                                         \
-    {                                                                                              \
-        offsetof(S, e) + HAUL__ADDRESS_FIELD(S, e), (uint8_t)sizeof(void *), 0,                    \
-        {                                                                                          \
-            0, 0, 0                                                                                \
-        }                                                                                          \
-    }
-#define HAUL__COUNTED(kind, fields, a, b, c, times, plus, function)                                \
-    {                                                                                              \
-        function, kind, fields, { a, b, c }, times, plus                                           \
-    }
-#define HAUL__WHEN(kind, field, mask, low, high, function)                                         \
-    {                                                                                              \
-        kind, 0, field, mask, low, high, function                                                  \
-    }
-#define HAUL__SWITCHED(kind, field, function, cases)                                               \
-    {                                                                                              \
-        kind, 0, field, function, cases,                                                           \
-            sizeof(cases) / sizeof *(cases) + HAUL__TABLE(cases, haul_case), sizeof(haul_case)     \
-    }
-#endif
-
-/* HAUL_MEMBERS(...): the members of each pointer in an array, for .each_pointer. In C it is a
- * compound literal, so it cannot stand in a static table inside a function: there, name a
- * static const haul_field. */
-#if defined(__cplusplus)
-#define HAUL__SET_0(f, ...)
-#define HAUL__SET_1(f, a, ...) f a;
-#define HAUL__SET_2(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_1(f, __VA_ARGS__)
-#define HAUL__SET_3(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_2(f, __VA_ARGS__)
-#define HAUL__SET_4(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_3(f, __VA_ARGS__)
-#define HAUL__SET_5(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_4(f, __VA_ARGS__)
-#define HAUL__SET_6(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_5(f, __VA_ARGS__)
-#define HAUL__SET_7(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_6(f, __VA_ARGS__)
-#define HAUL__SET_8(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_7(f, __VA_ARGS__)
-#define HAUL__SET_9(f, a, ...)                                                                     \
-    f a;                                                                                           \
-    HAUL__SET_8(f, __VA_ARGS__)
-#define HAUL__SET_10(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_9(f, __VA_ARGS__)
-#define HAUL__SET_11(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_10(f, __VA_ARGS__)
-#define HAUL__SET_12(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_11(f, __VA_ARGS__)
-#define HAUL__SET_13(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_12(f, __VA_ARGS__)
-#define HAUL__SET_14(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_13(f, __VA_ARGS__)
-#define HAUL__SET_15(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_14(f, __VA_ARGS__)
-#define HAUL__SET_16(f, a, ...)                                                                    \
-    f a;                                                                                           \
-    HAUL__SET_15(f, __VA_ARGS__)
-#define HAUL__SET_N(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, set, ...) set
-#define HAUL__SET_ALL(...)                                                                         \
-    HAUL__SET_N(__VA_ARGS__, HAUL__SET_16, HAUL__SET_15, HAUL__SET_14, HAUL__SET_13, HAUL__SET_12, \
-                HAUL__SET_11, HAUL__SET_10, HAUL__SET_9, HAUL__SET_8, HAUL__SET_7, HAUL__SET_6,    \
-                HAUL__SET_5, HAUL__SET_4, HAUL__SET_3, HAUL__SET_2, HAUL__SET_1, HAUL__SET_0, )
-#define HAUL__SET(f, ...) HAUL__SET_ALL(__VA_ARGS__)(f, __VA_ARGS__)
-#define HAUL__FORM(text, form, at, size, ...)                                                      \
-    ([]() -> haul_field {                                                                          \
-        haul_field haul__f = haul_field();                                                         \
-        haul__f.name = text;                                                                       \
-        haul__f.kind = form;                                                                       \
-        haul__f.offset = at;                                                                       \
-        haul__f.bytes = size;                                                                      \
-        HAUL__SET(haul__f, __VA_ARGS__) return haul__f;                                            \
-    }())
-#define HAUL__STRUCT_OF(text, size, handle, ...)                                                   \
-    ([]() -> haul_struct {                                                                         \
-        haul_struct haul__s = haul_struct();                                                       \
-        haul__s.name = text;                                                                       \
-        haul__s.bytes = size;                                                                      \
-        haul__s.type = handle;                                                                     \
-        haul__s.field_bytes = sizeof(haul_field);                                                  \
-        HAUL__SET(haul__s, __VA_ARGS__) return haul__s;                                            \
-    }())
-#define HAUL_MEMBERS(...)                                                                          \
-    ([]() -> const haul_field * {                                                                  \
-        static haul_field haul__e = haul_field();                                                  \
-        HAUL__SET(haul__e, __VA_ARGS__, ) return &haul__e;                                         \
-    }())
-#else
-#define HAUL__FORM(text, form, at, size, ...)                                                      \
-    {                                                                                              \
-        .name = text, .kind = form, .offset = at, .bytes = size, __VA_ARGS__                       \
-    }
-#define HAUL__STRUCT_OF(text, size, handle, ...)                                                   \
-    {                                                                                              \
-        .name = text, .bytes = size, .type = handle, .field_bytes = sizeof(haul_field),            \
-        __VA_ARGS__                                                                                \
-    }
-#define HAUL_MEMBERS(...) (&(const haul_field){ __VA_ARGS__ })
-#endif
 
 /* -------------------------------------------------------------------------------------------------
  * Forms. S is the struct's name, m its field, T the address of a type's handle (&node_type), n a
@@ -414,6 +118,9 @@ extern "C" {
  * what it leads to: the members do (.target, .type_switch or .element_bytes; .levels, .count). */
 #define HAUL_ADDRESS(S, ...) HAUL__ADDRESS(S, __VA_ARGS__, )
 #define HAUL__ADDRESS(S, m, ...) HAUL__POINTER_FORM(S, m, HAUL__MANY_WORDS(S, m), __VA_ARGS__)
+/* The members of each pointer in an array, for .each_pointer. In C it is a compound literal, so it
+ * cannot stand in a static table inside a function: there, name a static const haul_field. */
+#define HAUL_MEMBERS(...) HAUL__MEMBERS(__VA_ARGS__)
 /* The distance from the field to its target: signed, 4 or 8 bytes, 0 for null. The copy holds the
  * distance in the copy. The first pack answers HAUL_ERROR_LIMIT if that distance does not fit, or
  * is 0 with a base; a distance to no elements may be 0. Such a word never comes back. */

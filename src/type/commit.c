@@ -144,8 +144,8 @@ static haul_status resolve_case(commit *c, haul_type *type, const haul__row *row
     return *found ? reach(c, *found) : HAUL_OK;
 }
 
-/* Finds the type that a rule names as its ancestor. It must be open: committed types lead to no open
- * ones. */
+/* Finds the type that a rule names as its ancestor. It must be open: committed types lead to no
+ * open ones. */
 static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row *row,
                                     haul__rule *rule)
 {
