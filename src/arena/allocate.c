@@ -141,8 +141,8 @@ static const haul_error depends = {
 };
 static const haul_error looks_at_objects = {
     HAUL_ERROR_UNSUPPORTED, "", "",
-    "the type has rows whose rules look at the object: allocate it by its size, and ship with "
-    "haul_from_arena_root"
+    "the type has fields whose members depend on the object: allocate it by its size, and ship "
+    "with haul_from_arena_root"
 };
 static const haul_error not_committed = {
     HAUL_ERROR_STATE, "", "",

@@ -1,5 +1,5 @@
-/* The check of the read set: results must not change fields that shapes and rules read, nor
- * terminators.
+/* The check of the read set: results must not change integers that counts, conditions and switches
+ * read, nor terminators.
  */
 #ifndef HAUL_PACK_CHECK_READS_H
 #define HAUL_PACK_CHECK_READS_H

@@ -156,7 +156,7 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
     }
     haul__read_set_free(allocator, reads);
     return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
-                      "no memory for a list of the fields that shapes and rules read");
+                      "no memory for a list of the integers that counts and conditions read");
 }
 
 static int ends_by(const void *words, size_t i, uint64_t address)
@@ -206,7 +206,7 @@ void haul__read_to_bytes(uint64_t word, int64_t value, unsigned char *bytes)
 haul_status haul__refuse_read(haul_error *error, uint64_t word, int64_t was, int64_t is)
 {
     return haul__fail(error, HAUL_ERROR_GRAPH,
-                      "the device has changed %u bytes here that a shape or rule reads (a count, "
+                      "the device has changed %u bytes here that a field reads (a count, "
                       "tag or terminator), "
                       "from %lld to %lld; pointers do not come with them. If the host's pointers "
                       "fit the new value, ship "

@@ -1,4 +1,5 @@
-/* The read set by address: fields that shapes and rules read. They must not change on the device.
+/* The read set by address: integers that counts, conditions and switches read. They must not change
+ * on the device.
  *
  * Discovery notes each of them with its value, as a read, in the order of finding. Results come
  * back in order of address. So when the first results come back, the reads are sorted by address,

@@ -78,8 +78,10 @@ haul_status haul__check_read_set(haul_plan *plan)
         if (i > READS_AHEAD)
             haul__prefetch(HAUL__READ_ADDRESS(found->reads[i - READS_AHEAD]));
         if (!haul__read_holds(found, &next))
-            return refuse(plan, "a count, terminator or field of a rule has changed", 0,
-                          HAUL__READ_ADDRESS(found->reads[i - 1]));
+            return refuse(
+                plan,
+                "a count, a terminator, or an integer that a condition or switch reads has changed",
+                0, HAUL__READ_ADDRESS(found->reads[i - 1]));
     }
     return check_calls(plan);
 }

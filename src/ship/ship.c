@@ -97,8 +97,7 @@ static haul_status check_arena_options(haul_device *device, const haul_ship_opti
     if (options->outside != HAUL_OUTSIDE_REFUSE && options->outside != HAUL_OUTSIDE_NULL &&
         options->outside != HAUL_OUTSIDE_KEEP)
         return haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
-                          "options->outside is %d, which is no rule for pointers that lead out",
-                          (int)options->outside);
+                          "options->outside is %d, which does not exist", (int)options->outside);
     if (options->let_counts_change)
         return useless(device, "let_counts_change", "an arena without a root has no counts");
     return check_beside(device, options);

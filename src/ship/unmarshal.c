@@ -193,7 +193,7 @@ typedef struct coming {
 typedef struct return_queue {
     haul_shipment *shipment;
     size_t most;
-    int looks;        /* only checks fields that shapes and rules read; writes nothing */
+    int looks; /* only checks integers that counts, conditions and switches read; writes nothing */
     haul__piece last; /* that was ordered */
     coming queue[HAUL__RING_BUFFERS];
     size_t first, count;

@@ -1,7 +1,8 @@
-/* Checks that need flat forms: the numbers that shapes and rules read, and the targets of pointers.
+/* Checks that need flat forms: the integers that counts, conditions and switches read, and the
+ * targets of pointers.
  *
  * Bytes that are not sent are not read, not even by the host. So they must hold no pointer that is
- * followed, and no number that a shape or a rule reads. Nor may such a number lie in a pointer.
+ * followed, and no integer that a field reads. Nor may such a number lie in a pointer.
  * Reads by callbacks are not checked.
  */
 #include "type/check.h"

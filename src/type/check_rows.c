@@ -127,9 +127,8 @@ static haul_status check_sized(const haul_type *type, const haul__row *row, cons
                                                          count->fields == 0 && count->plus == 1)))
         return HAUL_OK;
     return haul__wrong(error, type, row->name,
-                       "Objects of type %s have no fixed size: a pointer can lead "
-                       "to one, but nothing can hold them in a "
-                       "row.",
+                       "Objects of type %s have no fixed size: a pointer can lead to one, but no "
+                       "array or struct can hold them.",
                        target->name);
 }
 

@@ -1,4 +1,4 @@
-/* The integer fields that shapes and rules read.
+/* The integers that counts, conditions and switches read.
  *
  * A field may stand at any address, so it is copied out first. A value that does not fit the widest
  * signed integer is reported, never wrapped.

@@ -1,4 +1,4 @@
-/* The integer fields that shapes and rules read.
+/* The integers that counts, conditions and switches read.
  */
 #ifndef HAUL_TYPE_FIELD_H
 #define HAUL_TYPE_FIELD_H

@@ -22,9 +22,9 @@ static haul_status refuse_cut(haul__discovery *d, const haul__slot *slot, size_t
 
 static haul_status refuse_reading(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
-    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                        "the object has %zu bytes, and ends before a field that this row reads",
-                        bytes);
+    return haul__refuse(
+        d, HAUL_ERROR_GRAPH, slot,
+        "the object has %zu bytes, and ends before an integer that this field reads", bytes);
 }
 
 static haul_status check_end(haul__discovery *d, const haul__walk *walk, size_t bytes)
@@ -69,9 +69,9 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     if (end > o->bytes)
         return refuse_cut(d, &ruled->slot, o->bytes);
     if (last->ruled && last->end > ruled->slot.offset && end > ruled->slot.offset) {
-        status = haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
-                              "its row and the row of %s both hold, and they overlap",
-                              last->ruled->slot.name);
+        status =
+            haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                         "it and field %s both hold, and they overlap", last->ruled->slot.name);
         haul__name_row(d, &last->ruled->slot);
         return status;
     }

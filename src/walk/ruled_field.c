@@ -41,7 +41,7 @@ static haul_status note_field(haul__discovery *d, const haul__object *o, const h
         return HAUL_OK;
     if (d->sought.count == at)
         return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot,
-                            "a field that its rule reads has changed");
+                            "an integer that this field reads has changed");
     return haul__note_read(d, at, field->bytes, haul__read_stored((const void *)base, field));
 }
 
@@ -152,8 +152,8 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
             w->start += (uintptr_t)choice->cases[i].base;
             return HAUL_OK;
         }
-    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot, "its rule has no case for %lld",
-                        (long long)value);
+    return haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,
+                        "its `.type_switch` has no case for %lld", (long long)value);
 }
 
 static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,

@@ -154,7 +154,7 @@ static void wrong_numbers(void)
                  "root.x[0]",
                  "described as 1600 bytes, but its block of 800 bytes ends 800 bytes earlier");
     refused_with("no case for complex numbers", complex, &real_alone, "root.x",
-                 "its rule has no case for 2");
+                 "its `.type_switch` has no case for 2");
     refused_with("imaginary parts always", real, &always_there, "root.z",
                  "a NULL pointer with count 100");
 }
@@ -170,7 +170,7 @@ static void wrong_kinds_of_objects(void)
     case_end();
     case_begin("wrong: a width of integers that there is not");
     a->itype = 7;
-    check_refused(roots, 1, "root.p", NULL, "its rule has no case for 7");
+    check_refused(roots, 1, "root.p", NULL, "its `.type_switch` has no case for 7");
     case_end();
 }
 

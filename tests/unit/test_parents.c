@@ -362,7 +362,8 @@ TEST(parents, a_kind_of_a_slot_that_no_case_is_for_is_refused_by_its_place_G18)
     bag_open();
     b = bags();
     b->kinds[2] = 9;
-    lab_refuse(b, bag_type, HAUL_ERROR_GRAPH, "root.items[2]", "its rule has no case for 9");
+    lab_refuse(b, bag_type, HAUL_ERROR_GRAPH, "root.items[2]",
+               "its `.type_switch` has no case for 9");
     bag_close();
     lab_end();
 }

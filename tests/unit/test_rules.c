@@ -802,10 +802,11 @@ TEST(rules, a_tag_that_no_case_is_for_is_refused_G18)
     c = closure_make(7, root);
     root->head.next = &c->head;
     lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next.payload",
-               "its rule has no case for 7");
+               "its `.type_switch` has no case for 7");
     c->payload_kind = 0;
     c->head.tag = 9;
-    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next", "its rule has no case for 9");
+    lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
+               "its `.type_switch` has no case for 9");
     root->head.next = (object *)(void *)16;
     lab_refuse(root, table_type, HAUL_ERROR_GRAPH, "root.head.next",
                "it points outside any process's address range, to 0x10");
@@ -1100,7 +1101,7 @@ TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
     lab_pack(b, brief_type, 1);
     b->next->flags = 1;
     lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next",
-               "ends before a field that this row reads");
+               "ends before an integer that this field reads");
     haul_type_free(&brief_type);
     lab_end();
 }
@@ -1266,7 +1267,7 @@ TEST(rules, an_object_that_ends_before_a_count_of_an_embedded_struct_is_refused)
     cut->bytes = (int64_t)offsetof(cut_count, text.length);
     points(&cut->text.text);
     lab_refuse(whole, cut_count_type, HAUL_ERROR_GRAPH, "root.next.text.text",
-               "ends before a field that this row reads");
+               "ends before an integer that this field reads");
     haul_type_free(&cut_count_type);
     haul_type_free(&counted_text_type);
     lab_end();

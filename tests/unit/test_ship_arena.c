@@ -1030,7 +1030,7 @@ TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
     how.outside = (haul_outside)7;
     check_gone_nowhere(
         haul_ship_from(the_device, haul_from_arena(the_arena), &how, NULL, &the_shipment),
-        HAUL_ERROR_ARGUMENT, "no rule for pointers");
+        HAUL_ERROR_ARGUMENT, "which does not exist");
     how.outside = HAUL_OUTSIDE_KEEP;
     check_gone_nowhere(haul_ship_from(the_device,
                                       haul_from_arena_root(the_arena, the_first, link_type), &how,

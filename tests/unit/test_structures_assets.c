@@ -610,7 +610,8 @@ TEST(structures, Assimp_a_kind_of_metadata_that_was_forgotten_is_refused)
     yard_open(1 << 21, 152);
     scene_open(sizeof values / sizeof *values - 1);
     snprintf(path, sizeof path, "root.mMetaData.mValues[%d].mData", ENTRIES - 1);
-    yard_refuse(scene_make(), scene_type, 1, HAUL_ERROR_GRAPH, path, "its rule has no case for 7");
+    yard_refuse(scene_make(), scene_type, 1, HAUL_ERROR_GRAPH, path,
+                "its `.type_switch` has no case for 7");
     scene_end();
 }
 

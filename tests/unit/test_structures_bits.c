@@ -198,8 +198,7 @@ TEST(structures_bits, BITS_arms_whose_bits_are_mistaken_are_refused_with_their_p
     area->f.area = 0.1;
     qhull_open(facet_has_area, facet_is_not_visible);
     refuse_graph(qh, qhT_type, HAUL_ERROR_GRAPH, "root.facet_list.f.replace",
-                 "root.facet_list.f.area",
-                 "its row and the row of f.area both hold, and they overlap");
+                 "root.facet_list.f.area", "it and field f.area both hold, and they overlap");
     qhull_close();
     qhull_open(facet_is_replaced, facet_has_area);
     refuse_graph(qh, qhT_type, HAUL_ERROR_GRAPH, "root.facet_list.f.replace", "",

@@ -203,7 +203,7 @@ TEST(structures, HDR_a_kind_of_header_that_was_forgotten_is_refused)
     yard_open(1 << 20, 22);
     sds_open(SDS_KINDS - 1);
     yard_refuse(replies_make(), reply_type, 1, HAUL_ERROR_GRAPH, "root(.next)*4.str",
-                "its rule has no case for 4");
+                "its `.type_switch` has no case for 4");
     sds_close();
 }
 

@@ -722,7 +722,7 @@ TEST(structures_libstdcxx, shared_ptr_to_an_object_of_a_class_that_was_forgotten
     site_start(102);
     shared_open(1);
     refuse_graph(drawing_make(&seen), drawing_type, HAUL_ERROR_GRAPH, "root.shapes[1].ptr", NULL,
-                 "its rule has no case for 1");
+                 "its `.type_switch` has no case for 1");
     shared_close();
     site_end();
 }

@@ -511,7 +511,8 @@ TEST(structures_lua, POLY_a_kind_without_a_case_or_with_that_of_a_longer_one_is_
     g = heap_make(&seen);
     g->allgc = (GCObject *)(void *)upvalue_make();
     lua_open(HAUL_STATIC_KEEP, HAUL_OWNED, 1, NULL);
-    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "", "its rule has no case for 9");
+    refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "",
+                 "its `.type_switch` has no case for 9");
     lua_close();
     lua_open(HAUL_STATIC_KEEP, HAUL_OWNED, 1, &Table_type);
     refuse_graph(g, state_type, HAUL_ERROR_GRAPH, "root.allgc", "",

@@ -675,7 +675,7 @@ TEST(structures_olden, bh_a_kind_of_node_that_was_forgotten_is_refused)
     the.options.argument = &processors;
     bh_open(1);
     refuse_graph(bh_make(&seen), tree_type, HAUL_ERROR_GRAPH, "root.root", NULL,
-                 "its rule has no case for 2");
+                 "its `.type_switch` has no case for 2");
     bh_close();
     site_end();
 }
