@@ -1,9 +1,13 @@
 /* The allocator: the functions that give the library its host memory.
  *
- * All host memory that Haul takes comes from such functions, given when a context or a type is
- * made. NULL in their place means malloc and free, and mmap for address ranges. `user` must outlive
- * every object that was made with them. They are called in the threads that call Haul. Several
- * threads may call them at once, if they use objects that share them (arenas of one context, say).
+ * All host memory that Haul takes comes from such functions, given when a context is made. NULL in
+ * their place means malloc and free, and mmap for address ranges. `user` must outlive the context
+ * and every object that was made from it.
+ *
+ * They are called in the threads that call Haul, and by several at once if these use objects of one
+ * context: arenas, say, or types. A type is released in the thread that drops its last hold, by
+ * haul_type_free or by freeing a plan, arena or shipment that uses it, also while another thread's
+ * call on the context is under way.
  *
  * The functions may change errno: a call of the library that succeeds restores it.
  *

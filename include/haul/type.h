@@ -81,9 +81,9 @@ static inline haul_status haul_type_add(haul_type *type, const haul_field *field
 HAUL_API haul_status haul_type_commit(haul_type *type);
 
 /* Drops the caller's hold and sets *type to NULL. A type that is in use lives on. NULL and a NULL
- * handle are allowed. This never waits and is done at once. A
- * committed type may be freed in any thread and inside any callback, even while calls with it are
- * under way. */
+ * handle are allowed. This never waits and is done at once. A committed type may be freed in any
+ * thread and inside any callback, even while calls with it are under way; its memory goes back to
+ * the context's allocator in that thread. */
 HAUL_API void haul_type_free(haul_type **type);
 
 /* -------------------------------------------------------------------------------------------------

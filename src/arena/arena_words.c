@@ -1,8 +1,8 @@
 /* Special words of contents: pointers of an arena that no bit tells.
  *
  * A bit tells a word on the grid that holds the address of a byte in the arena. Any other pointer
- * is listed: one off the grid (in a packed struct), beside its target, or with a tag. None of
- * them comes back with the data.
+ * is listed: it lies off the grid (in a packed struct), points beside its target, or has a tag. No
+ * such word comes back with the data.
  *
  * - Explicit relocations are patched by a list of their offsets, with the same difference as all
  *   others. Their targets must lie in the arena.

@@ -1,10 +1,11 @@
 /* Changes of an arena, and the contents that they make stale.
  *
  * Contents are stale if bytes below their end have been released since they were opened. Bytes
- * above their end, and earlier releases, do not matter. So each change is noted with the number of
- * contents opened before it. An earlier change needs no entry if a later one lies as low. So
- * entries rise in both numbers, and the first entry after an opening is the lowest of all entries
- * from it on. Each opening makes room for one entry, so a release needs no memory.
+ * above their end, and earlier releases, do not matter. So each change notes its lowest byte, and
+ * the number of contents opened before it. It makes stale whatever an earlier change from that byte
+ * on made stale, so the entries of such changes are dropped. The entries left rise in both numbers,
+ * and contents look at the first one after their opening alone. Each opening makes room for one
+ * entry, so a release needs no memory.
  */
 #include "arena/changes.h"
 #include "base/list.h"

@@ -5,6 +5,7 @@
  *
  * Lists hold all that bits do not tell: ranges that do not come back, ranges that differ on the
  * device, and special words. They are made once, when the arena is shipped.
+ *
  * Bytes that types leave out are zeros on the device, as in any packed graph. Excluded bytes are
  * sent as they are.
  */

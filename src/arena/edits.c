@@ -1,9 +1,9 @@
 /* Edits: bytes of contents that differ on the device.
  *
- * An arena is sent as it lies. But a pointer that leads out may have to be null there, and a rule
- * may give a word another value. The arena belongs to the user and is not changed, so such bytes go
- * through staging memory and are changed there. Most arenas need no edits: haul__is_edited answers
- * that first.
+ * An arena is sent as it lies. But a pointer that leads out may have to be null there, and a
+ * field may give a word another value. The arena belongs to the user and is not changed, so such
+ * bytes go through staging memory and are changed there. Most arenas need no edits: haul__is_edited
+ * answers that first.
  */
 #include "arena/edits.h"
 #include "arena/arena_words.h"

@@ -4,8 +4,8 @@
  * the checks of a pack; copy each cluster to its ordered place; translate each pointer from a
  * compacted place to an ordered one. On the way back, clusters are copied to their compacted
  * places, and that arena is scattered. Special words ask
- * the plan for places one by one and get ordered ones (haul__offset_of): they only have to be
- * written last.
+ * the plan for their places one by one, and haul__offset_of answers with ordered ones: they only
+ * have to be written last.
  *
  * A compacted place is enough to translate a pointer to the beginning or the inside of a cluster.
  * But the end of one range may be the beginning of another, in the source or in the compacted

@@ -2,8 +2,8 @@
  *
  * Each pointer word, count and terminator that discovery trusted must have its old value. One hash
  * stands for all pointers of a block; it is taken when the graph is first packed. So gather refuses
- * a stale plan at hardly any cost. The changed pointer is found afterwards: it leads elsewhere than
- * in the arena as it was sent, or out of the graph.
+ * a stale plan at hardly any cost. The changed pointer is found afterwards: it no longer leads to
+ * the place that was sent, or leads out of the graph.
  */
 #include "pack/stale.h"
 #include "pack/translate.h"

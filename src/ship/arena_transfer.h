@@ -1,4 +1,4 @@
-/* Shipments of arenas, by file. */
+/* What shipments of arenas are made of: marks and transfers, each under its file. */
 #ifndef HAUL_SHIP_ARENA_TRANSFER_H
 #define HAUL_SHIP_ARENA_TRANSFER_H
 

@@ -10,9 +10,9 @@
  * stages the whole arena, for memory of its size. So does a return of pointers: all are checked
  * before any is written. The device itself writes a locked source (zero_copy.c).
  *
- * Fields that shapes and rules read must come back unchanged. If an arena does not arrive whole,
- * the pieces with such fields cross twice: first all of them are checked, then everything is
- * written.
+ * Integers that counts, conditions and switches read must come back unchanged. If an arena does not
+ * arrive whole, the pieces with such integers cross twice: first all of them are checked, then
+ * everything is written.
  */
 #include "base/clock.h"
 #include "arena/contents.h"

@@ -1,4 +1,4 @@
-/* Updates, by file: of everything, or of one host range; to the device, or back.
+/* Updates of everything, or of one host range, to the device or back; each under its file.
  */
 #ifndef HAUL_SHIP_UPDATE_H
 #define HAUL_SHIP_UPDATE_H

@@ -5,66 +5,38 @@
  */
 #include "type/field.h"
 
-static int read_signed(const void *from, unsigned bytes, int64_t *value)
+int64_t haul__read_stored(const void *self, const haul_integer *place)
 {
+    const char *from = (const char *)self + place->offset;
     int8_t i8;
     int16_t i16;
     int32_t i32;
-    switch (bytes) {
+    int64_t i64;
+    switch (place->bytes) {
     case 1:
         memcpy(&i8, from, sizeof i8);
-        *value = i8;
-        return 1;
+        return i8;
     case 2:
         memcpy(&i16, from, sizeof i16);
-        *value = i16;
-        return 1;
+        return i16;
     case 4:
         memcpy(&i32, from, sizeof i32);
-        *value = i32;
-        return 1;
+        return i32;
     default:
-        memcpy(value, from, sizeof *value);
-        return 1;
+        memcpy(&i64, from, sizeof i64);
+        return i64;
     }
 }
 
 int haul__read_field(const void *self, const haul_integer *place, int64_t *value)
 {
-    const char *from = (const char *)self + place->offset;
-    uint8_t u8;
-    uint16_t u16;
-    uint32_t u32;
-    uint64_t u64;
-    if (place->sign)
-        return read_signed(from, place->bytes, value);
-    switch (place->bytes) {
-    case 1:
-        memcpy(&u8, from, sizeof u8);
-        *value = u8;
-        return 1;
-    case 2:
-        memcpy(&u16, from, sizeof u16);
-        *value = u16;
-        return 1;
-    case 4:
-        memcpy(&u32, from, sizeof u32);
-        *value = u32;
-        return 1;
-    default:
-        memcpy(&u64, from, sizeof u64);
-        if (u64 > INT64_MAX)
-            return 0;
-        *value = (int64_t)u64;
-        return 1;
-    }
-}
-
-int64_t haul__read_stored(const void *self, const haul_integer *place)
-{
-    int64_t value = 0;
-    read_signed((const char *)self + place->offset, place->bytes, &value);
-    return value;
+    const int64_t stored = haul__read_stored(self, place);
+    if (!place->sign && place->bytes == sizeof stored && stored < 0)
+        return 0;
+    *value = place->sign || place->bytes == sizeof stored
+                 ? stored
+                 : stored & (((int64_t)1 << 8 * place->bytes) - 1);
+    return 1;
 }
 
 int haul__when_holds(const haul_when *when, const void *self)

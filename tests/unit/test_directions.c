@@ -1483,7 +1483,7 @@ TEST(directions, a_typed_arena_refuses_rules_that_look_at_the_object)
     CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
     CHECK_PTR(haul_arena_new(arena, tagged_type, 1), NULL);
     CHECK_STATUS(haul_arena_error(arena)->status, HAUL_ERROR_UNSUPPORTED);
-    CHECK_HAS(haul_arena_error(arena)->text, "rules look at the object");
+    CHECK_HAS(haul_arena_error(arena)->text, "members depend on the object");
     haul_arena_free(&arena);
     haul_context_free(&context);
     haul_type_free(&tagged_type);
