@@ -28,5 +28,6 @@ if(HAUL_INSTALL)
     install(PROGRAMS ${PROJECT_BINARY_DIR}/haul-describe DESTINATION ${CMAKE_INSTALL_BINDIR})
     install(DIRECTORY ${PROJECT_SOURCE_DIR}/tools/describe/ DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/haul/describe
             FILES_MATCHING PATTERN "*.py")
+    install(FILES ${PROJECT_SOURCE_DIR}/tools/describe/haul-describe.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
     install(FILES ${CMAKE_CURRENT_LIST_DIR}/haulDescribe.cmake DESTINATION ${haul_package_dir})
 endif()

@@ -46,3 +46,11 @@ function(haul_describe target)
     target_sources(${target} PRIVATE ${output}${extension})
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
+
+# haul_check_descriptions(TARGET): whenever TARGET is linked, its descriptions are held against its debug information;
+# a pointer without a row, say, ends the build. TARGET is compiled with -g.
+function(haul_check_descriptions target)
+    target_compile_options(${target} PRIVATE -g)
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${haul_describe_command} --check $<TARGET_FILE:${target}>
+                       COMMENT "Checking the descriptions of ${target}" VERBATIM)
+endfunction()

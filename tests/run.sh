@@ -42,7 +42,8 @@ glmark2-data"
 packages="pkg-config gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
 packages_documents="doxygen dwarves clang-format"
-packages_describe="python3-clang python3-pyelftools"
+packages_describe="python3-clang python3-pyelftools libexpat1-dev libsqlite3-dev liblzma-dev libfreetype-dev
+libjpeg-dev libx11-dev"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
 packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 binutils-s390x-linux-gnu libc6-dev-s390x-cross"

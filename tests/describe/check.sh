@@ -122,6 +122,72 @@ try "a count over no field is refused" refuses "'m'" 'swarm.mass = until m'
 try "a word that is no answer is refused" refuses "no word of an answer" 'swarm.next = perhaps'
 try "headers with faults are refused" broken_headers_are_refused
 
+# ---- Descriptions against debug information.
+
+descriptions_are_right() { # PROGRAM...
+    tool --check "$@"
+}
+
+# A program whose description lacks the row of `next` and has the wrong count for `mass`.
+a_wrong_description_is_found() {
+    cat >"$scratch/wrong.c" <<'C'
+#include <haul.h>
+#include "swarm.h"
+static haul_type *swarm_type;
+static const haul_field swarm_fields[] = {
+    HAUL_ARRAY(swarm, particles, HAUL_COUNT(swarm, n)),
+    { .name = "mass", .kind = HAUL_FIELD_POINTER, .offset = offsetof(swarm, mass), .bytes = sizeof(double *),
+      .element_bytes = 4, .count = HAUL_COUNT(swarm, n) },
+    HAUL_STRING(swarm, name),
+};
+static const haul_struct structs[] = { HAUL_STRUCT(swarm, &swarm_type, swarm_fields) };
+int main(void)
+{
+    swarm s = { 0, NULL, NULL, NULL, NULL };
+    return HAUL_DESCRIBE(NULL, structs) == HAUL_OK && s.n;
+}
+C
+    compile wrong -I$here/stranger "$scratch/wrong.c" || return 1
+    tool --check "$scratch/wrong" >"$scratch/said" 2>&1
+    [ $? -eq 1 ] && cat "$scratch/said" &&
+        grep -qE 'wrong.c:4: swarm.next: a pointer without a row \(.*swarm.h:14\)' "$scratch/said" &&
+        grep -qE 'wrong.c:4: swarm.mass: elements have 4 bytes, double has 8 \(.*swarm.h:12\)' "$scratch/said"
+}
+
+programs_without_tables_are_refused() {
+    ! tool --check "$scratch/same.o" >"$scratch/said" 2>&1 && grep -q 'is not linked' "$scratch/said" &&
+        ! tool --check $here/forms.h >"$scratch/said" 2>&1 && grep -q 'forms.h: ' "$scratch/said"
+}
+
+programs=()
+for program in forms same_cjson same_yaml same_cholmod same_csparse; do
+    [ ! -x "$scratch/$program" ] || programs+=("$scratch/$program")
+done
+gcc -g -Iinclude -c $here/same.c -o "$scratch/same.o"
+try "descriptions that are right have no findings" descriptions_are_right "${programs[@]}"
+try "a wrong description is found, with file and line" a_wrong_description_is_found
+try "what is no program is refused" programs_without_tables_are_refused
+
+# counts NAME COMMAND...: a program that counts its checks itself.
+counts() {
+    local line
+    "${@:2}" >"$scratch/log" 2>&1
+    line=$(grep -E '^[0-9]+ passed, [0-9]+ failed$' "$scratch/log" | tail -n 1)
+    [ -n "$line" ] || { line="0 passed, 1 failed"; echo "FAILED  $1"; }
+    passed=$((passed + ${line%% *}))
+    line=${line#*, }
+    failed=$((failed + ${line%% *}))
+    sed -E '/^[0-9]+ passed, /d' "$scratch/log"
+}
+
+if [ ${#programs[@]} -eq 5 ]; then
+    counts "wrong tables are found" "$python" $here/mutations.py "${programs[@]}"
+else
+    echo "SKIPPED 500 wrong tables: not all of the four libraries are here"
+fi
+mkdir -p "$scratch/readers"
+counts "both readers agree" "$python" $here/readers.py "$scratch/readers"
+
 rm -f "$scratch/log"
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

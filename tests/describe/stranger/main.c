@@ -1,4 +1,4 @@
-/* From a header to a running kernel: swarm.answers has three lines, CMakeLists.txt one. */
+/* From a header to a running kernel: swarm.answers has three lines, CMakeLists.txt two. */
 #include "swarm_haul.h"
 
 #include <stdio.h>
