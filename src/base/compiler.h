@@ -47,6 +47,8 @@
 #define haul__prefetch(p) __builtin_prefetch((const void *)(p), 0, 3)
 /* for bytes that are not needed again soon */
 #define haul__prefetch_once(p) __builtin_prefetch((const void *)(p), 0, 0)
+/* into the second-level cache */
+#define haul__prefetch_early(p) __builtin_prefetch((const void *)(p), 0, 2)
 #define haul__prefetch_write(p) __builtin_prefetch((const void *)(p), 1, 3)
 #define haul__bits32(x) ((unsigned)__builtin_popcount(x))
 #define haul__bits64(x) ((unsigned)__builtin_popcountll(x))

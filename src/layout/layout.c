@@ -266,6 +266,36 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     return 1;
 }
 
+/* Fetches the cells of a block, or what lies in their place. */
+static void fetch_block(const haul__block *block)
+{
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell += 8)
+        haul__prefetch_write(&block->cells[cell]);
+}
+
+/* A block is placed as soon as it is folded, while it is in the cache. Placements need all blocks
+ * folded first. */
+static int place_blocks(haul__map *map, haul__placed *placed)
+{
+    size_t i;
+    for (i = 0; i < map->block_count; i++) {
+        haul__block *block = haul__map_block(map, i);
+        if (i + 1 < map->block_count)
+            fetch_block(haul__map_block(map, i + 1));
+        if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
+            return 0;
+        if (!map->has_placements && !place_block(map, block, placed))
+            return 0;
+    }
+    if (map->has_placements && !join_pages(map))
+        return 0;
+    for (i = 0; map->has_placements && i < map->block_count; i++)
+        if (!place_block(map, haul__map_block(map, i), placed))
+            return 0;
+    return 1;
+}
+
 static int special_before(const void *a, const void *b)
 {
     const haul__special_word *x = a, *y = b;
@@ -328,22 +358,13 @@ static void sort_special(haul__found *found)
 haul_status haul__layout(haul_context *context, haul__found *found, haul__placed *placed)
 {
     haul__map *map = &found->map;
-    size_t i;
     memset(placed, 0, sizeof *placed);
     placed->granules = 1 + granules_of(found->room_before); /* offset 0 is never an object */
     placed->alignment = HAUL__GRANULE;
     if (!sort_numbers(context, map) || !haul__map_list(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
-    for (i = 0; i < map->block_count; i++) {
-        haul__block *block = haul__map_block(map, i);
-        if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
-            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
-    }
-    if (map->has_placements && !join_pages(map))
+    if (!place_blocks(map, placed))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
-    for (i = 0; i < map->block_count; i++)
-        if (!place_block(map, haul__map_block(map, i), placed))
-            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     placed->granules += granules_of(found->room_behind);
     map->is_wide = placed->granules > UINT32_MAX;
     if (placed->granules > SIZE_MAX / 4 / HAUL__GRANULE)

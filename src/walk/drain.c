@@ -80,21 +80,68 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
     return HAUL_OK;
 }
 
+#define CHASE_NEAR 4u /* objects between the visit and the fetch into the first-level cache */
+#define CHASE_FAR 40u /* and into the second-level cache */
+
+/* Follows a list within a ragged block of its type, as long as the next object is new: all that its
+ * marks need stays in registers. Answers the last object. */
+HAUL__INLINE uintptr_t chase_in_block(const uintptr_t *flat, uintptr_t at, size_t offset,
+                                      const haul__ragged ragged, size_t *objects, size_t limit)
+{
+    const uintptr_t entry = flat[at >> HAUL__BLOCK_SHIFT];
+    const uintptr_t first = haul__block_address(haul__block_number(at)) + ragged.reach * HAUL__WORD;
+    haul__cell *const cells = haul__block_in(entry)->cells;
+    if ((entry & HAUL__FORM_MASK) != ragged.form)
+        return at;
+    for (; *objects < limit; ++*objects) {
+        const uintptr_t next = haul__load_word((const void *)(at + offset)), from = next - first;
+        /* The first word of its window. The rotation makes it larger than any word of the block if
+         * the object lies elsewhere, or between two words. */
+        const uintptr_t window =
+            from >> HAUL__WORD_SHIFT | from << (8 * sizeof from - HAUL__WORD_SHIFT);
+        const uintptr_t word = window + ragged.reach;
+        uint64_t around;
+        if (window >= ragged.inside)
+            break;
+        around = haul__load_cell(&cells[window / 64]) >> (window % 64);
+        around |= (haul__load_cell(&cells[(word + ragged.reach) / 64]) << 1) << (63 - window % 64);
+        if ((around & ragged.window) != 0)
+            break;
+        haul__store_cell(&cells[word / 64],
+                         haul__load_cell(&cells[word / 64]) | (uint64_t)1 << (word % 64));
+        /* In heap order the objects behind it lie as far apart. Only a list that stays in one block
+         * is worth the guess. */
+        haul__prefetch(next + (next - at) * CHASE_NEAR);
+        haul__prefetch_early(next + (next - at) * CHASE_FAR);
+        at = next;
+    }
+    return at;
+}
+
 /* Follows the commonest list, objects of one type with one pointer each, as long as the next object
  * is new. Answers the last object, as an entry. */
 HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limit)
 {
-    const haul__edge *edge = d->met_types[HAUL__ENTRY_TYPE(entry)].edges;
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+    const haul__edge *edge = met->edges;
+    const uintptr_t *const flat = d->map->flat;
     const size_t offset = edge ? edge->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!edge || d->met_types[HAUL__ENTRY_TYPE(entry)].edge_count != 1 ||
-        edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
+    if (!edge || met->edge_count != 1 || edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
         next = haul__load_word((const void *)(at + offset));
-        if (!next || mark_one(d, next, edge) != HAUL__FRESH)
+        if (!next || HAUL__TOO_HIGH(next))
             break;
+        if (haul__start_in_cell(next) < edge->near_starts) {
+            if (haul__mark_near(flat, next, met) != HAUL__FRESH)
+                break;
+        } else {
+            if (haul__mark_over(flat, next, met) != HAUL__FRESH)
+                break;
+            next = chase_in_block(flat, next, offset, met->ragged, &objects, limit);
+        }
     }
     d->found->objects = objects;
     return (uint64_t)at | edge->tag;

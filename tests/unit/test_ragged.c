@@ -639,6 +639,111 @@ TEST(ragged, nodes_behind_an_object_with_a_larger_alignment_keep_their_words)
     }
 }
 
+/* ---- Lists of one pointer a node, which have a loop of their own. */
+
+enum { LINKS = 40 };
+
+static haul_type *list_of(const node_kind *kind)
+{
+    haul_field to[1] = { HAUL_ADDRESS(link, to) };
+    haul_type *type = NULL;
+    to[0].offset = kind->first * WORD;
+    to[0].target = &type;
+    CHECK_STATUS(type_make("node", bytes_of(kind), to, 1, &type), HAUL_OK);
+    type_commit(type);
+    return type;
+}
+
+/* Nodes over the end of a block, in steps of `step` nodes through all of them. The last one leads
+ * to the one `back` nodes before it, or nowhere (LINKS). */
+static unsigned char *list_at(const node_kind *kind, size_t step, size_t back)
+{
+    unsigned char *node[LINKS];
+    const size_t apart = (kind->words + step % 3) * WORD, begin = MAP_BLOCK - LINKS / 2 * apart;
+    size_t i;
+    for (i = 0; i < LINKS; i++) {
+        node[i] = take_at(begin + i * apart, bytes_of(kind));
+        fill(node[i], bytes_of(kind));
+    }
+    for (i = 0; i < LINKS; i++)
+        link_at(node[i * step % LINKS], kind->first,
+                i + 1 < LINKS  ? node[(i + 1) * step % LINKS]
+                : back < LINKS ? node[(i - back) * step % LINKS]
+                               : NULL);
+    return node[0];
+}
+
+TEST(ragged, a_list_is_found_whichever_way_it_runs_and_wherever_it_ends)
+{
+    static const size_t steps[] = { 1, 3, LINKS - 1 }, backs[] = { LINKS, 0, 1, LINKS - 1 };
+    size_t k, s, b;
+    for (k = 0; k < COUNT_OF(kinds); k++)
+        for (s = 0; s < COUNT_OF(steps); s++)
+            for (b = s; b < COUNT_OF(backs) && kinds[k].words < 128; b += STEP) {
+                haul_type *type;
+                lab_start();
+                type = list_of(&kinds[k]);
+                lab_pack(list_at(&kinds[k], steps[s], backs[b]), type, 1);
+                CHECK_EQ(the.statistics.objects, LINKS);
+                haul_type_free(&type);
+                lab_end();
+            }
+}
+
+TEST(ragged, a_list_has_as_many_nodes_as_the_limit_allows_and_no_more)
+{
+    size_t k, limit;
+    for (k = 0; k < SHORT_KINDS; k++)
+        for (limit = LINKS - 1; limit <= LINKS; limit++) {
+            haul_type *type;
+            haul_plan *plan = NULL;
+            haul_root root;
+            lab_start();
+            type = list_of(&kinds[k]);
+            root = root_of(list_at(&kinds[k], 1, LINKS), type, 1);
+            the.options.max_objects = limit;
+            lab_open_context(FLAT);
+            CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),
+                         limit < LINKS ? HAUL_ERROR_LIMIT : HAUL_OK);
+            haul_plan_free(&plan);
+            haul_type_free(&type);
+            lab_end();
+        }
+}
+
+/* Three nodes that begin with their pointer, side by side, upwards or downwards, and a fourth one
+ * that begins or ends a word within the third, or lies between two words. */
+static void refuse_fourth(const node_kind *kind, size_t shift, int is_down, int is_odd)
+{
+    const size_t bytes = bytes_of(kind), middle = MAP_BLOCK / 2 + shift * WORD;
+    haul_type *type;
+    unsigned char *node[4];
+    size_t i;
+    lab_start();
+    type = list_of(kind);
+    for (i = 0; i < 3; i++) {
+        node[i] = take_at(is_down ? middle - i * bytes : middle + i * bytes, bytes);
+        fill(node[i], bytes);
+    }
+    node[3] = is_down ? node[2] - bytes : node[2] + bytes;
+    take_at((size_t)(node[3] - the.memory), bytes + 1); /* readable if it is read */
+    node[3] += is_odd ? 1 : is_down ? WORD : -(ptrdiff_t)WORD;
+    for (i = 0; i < 3; i++)
+        link_at(node[i], kind->first, node[i + 1]);
+    lab_refuse(node[0], type, HAUL_ERROR_GRAPH, "root(.to)*3", is_odd ? "align" : "pointer");
+    haul_type_free(&type);
+    lab_end();
+}
+
+TEST(ragged, a_list_that_leads_into_one_of_its_nodes_is_refused_with_the_path_G8)
+{
+    size_t k, shift;
+    for (k = 0; k < SHORT_KINDS; k++)
+        for (shift = 0; shift < 64; shift += 5 * STEP)
+            if (kinds[k].first == 0)
+                refuse_fourth(&kinds[k], shift, shift / 5 % 2 != 0, shift % 3 == 2);
+}
+
 /* ---- Many, as malloc lays them out: each behind a word of its own, at a multiple of a granule. */
 
 static void check_bookkeeping(size_t bytes)
