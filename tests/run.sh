@@ -333,7 +333,7 @@ unit() { # FOLDER
 
 # The files of the suites whose names begin so, as cmake takes them.
 unit_files() { # BEGINNING...
-    grep -lE "^TEST\(($(tr ' ' '|' <<<"$*"))" tests/unit/*.c | sed 's|.*/||' | paste -sd ';'
+    grep -lE "^TEST\(($(tr ' ' '|' <<<"$*"))" tests/unit/*.c tests/structures/*.c | sed 's|^tests/||' | paste -sd ';'
 }
 
 plain_suites() { # FOLDER GRAPHS
@@ -631,7 +631,7 @@ platform() { # PROCESSOR CMAKE-OPTION...
 # Each suite by itself.
 stage_13() {
     local suite suites tests=build/aarch64/tests
-    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c | sed 's/TEST(//' | sort -u)
+    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' | sort -u)
     platform aarch64 || return
     thin_faults
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
@@ -647,7 +647,7 @@ stage_13() {
 
 stage_14() {
     local suite tests=build/s390x/tests
-    local suites="arena/ blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/ structures/
+    local suites="arena/ blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/ structures_
         rules/ surroundings/"
     # shellcheck disable=SC2086
     platform s390x -DHAUL_UNIT_FILES="$(unit_files ${suites//\//,})" || return

@@ -149,9 +149,9 @@ reference_is_made() {
 # The numbers of faults in the tests' names, and the columns of the table of structures.
 codes_of_the_tests_are_explained() {
     local code missing=0
-    for code in $(grep -ohE '^TEST\([^)]*' "$source"/tests/unit/*.c | grep -oE '[ _][TGDHC][0-9]+' |
+    for code in $(grep -ohE '^TEST\([^)]*' "$source"/tests/unit/*.c "$source"/tests/structures/*.c | grep -oE '[ _][TGDHC][0-9]+' |
         tr -d ' _' | sort -u) \
-        $(sed -nE 's/^\| [^|]* \| ([A-Z ]+) \| .*/\1/p' "$source/tests/unit/STRUCTURES.md" |
+        $(sed -nE 's/^\| [^|]* \| ([A-Z ]+) \| .*/\1/p' "$source/tests/structures/README.md" |
             tr ' ' '\n' | sort -u); do
         if ! grep -q "^| $code |" "$source/docs/testing.md"; then
             echo "docs/testing.md does not explain $code"

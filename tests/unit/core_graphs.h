@@ -1,6 +1,6 @@
 /* What the tests of the core (graph, pack) share: a lab.
  *
- * Objects stand on one stretch of memory, and the lab knows for each byte of it what it is: of no
+ * Objects stand in one world, and the lab knows for each byte of it what it is: of no
  * object, data, part of a described pointer, or a hole (skipped); a word that goes as it is and
  * never comes back (kept), or one whose copy the test looks at itself (odd). lab_pack makes a plan
  * and packs four times: checked or not, with the flat table or the hash. It looks at all that must
@@ -42,6 +42,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "support/world.h"
 
 #ifdef BUILD_ASAN
 #include <sanitizer/asan_interface.h>
@@ -73,7 +74,8 @@ enum {
 enum { OF_NOBODY, OF_DATA, OF_POINTER, OF_HOLE, OF_KEPT, OF_ODD };
 
 typedef struct lab {
-    unsigned char *memory; /* a multiple of BLOCK */
+    world w;
+    unsigned char *memory; /* the world's */
     unsigned char *what;   /* of each byte */
     size_t used;
     int has_holes, has_odd;
@@ -97,17 +99,9 @@ static lab the;
 
 static inline void lab_start(void)
 {
-    unsigned char *all;
-    size_t extra;
     memset(&the, 0, sizeof the);
-    all = mmap(NULL, LAB_BYTES + BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(all != MAP_FAILED);
-    extra = (size_t)(-(uintptr_t)all % BLOCK);
-    if (extra)
-        munmap(all, extra);
-    the.memory = all + extra;
-    munmap(the.memory + LAB_BYTES, BLOCK - extra);
-    memset(the.memory, 0xC5, LAB_BYTES);
+    world_start(&the.w, LAB_BYTES);
+    the.memory = the.w.memory;
     the.what = calloc(1, LAB_BYTES);
     CHECK(the.what != NULL);
 }
@@ -126,7 +120,7 @@ static inline void lab_drop(void)
 static inline void lab_end(void)
 {
     lab_drop();
-    munmap(the.memory, LAB_BYTES);
+    world_end(&the.w);
     free(the.what);
 }
 
@@ -198,13 +192,6 @@ static inline void fill(void *place, size_t bytes)
     size_t i;
     for (i = 0; i < bytes; i++)
         at[i] = (unsigned char)(1 + i * 7 % 255);
-}
-
-static inline unsigned char *lab_picture(void)
-{
-    unsigned char *picture = malloc(LAB_BYTES);
-    CHECK(picture != NULL);
-    return memcpy(picture, the.memory, LAB_BYTES);
 }
 
 static inline void lab_check_untouched(unsigned char *before)
@@ -393,7 +380,7 @@ static inline void check_places(void)
  * nothing else does. */
 static inline void check_unpack(void)
 {
-    unsigned char *before = lab_picture(), *changed = lab_arena(the.bytes, GRANULE, 0);
+    unsigned char *before = world_picture(&the.w), *changed = lab_arena(the.bytes, GRANULE, 0);
     size_t at, page;
     for (at = 0; at < the.bytes; at++)
         changed[at] = (unsigned char)~the.arena[at];
@@ -462,7 +449,7 @@ static inline void audit_once(const haul_root *roots, size_t count)
 /* By the context that is open, in place of the compacted plan. */
 static inline void pack_ordered(const haul_root *roots, size_t count)
 {
-    unsigned char *before = lab_picture();
+    unsigned char *before = world_picture(&the.w);
     haul_plan_free(&the.plan);
     free(the.arena);
     free(the.bitmap);
@@ -484,7 +471,7 @@ static inline void pack_ordered(const haul_root *roots, size_t count)
 
 static inline void pack_variant(const haul_root *roots, size_t count, int variant)
 {
-    unsigned char *before = lab_picture(), *again;
+    unsigned char *before = world_picture(&the.w), *again;
     uint64_t *again_bitmap;
     haul_status status;
     check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked",
@@ -557,7 +544,7 @@ static inline void lab_pack(void *root, const haul_type *type, size_t count)
 static inline void refuse_variant(const haul_root *roots, size_t count, int variant,
                                   haul_status expected, const char *path, const char *part)
 {
-    unsigned char *before = lab_picture();
+    unsigned char *before = world_picture(&the.w);
     haul_plan *none = (haul_plan *)(void *)before;
     uint64_t blocks, bytes;
     haul_status status;

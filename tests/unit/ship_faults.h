@@ -209,8 +209,8 @@ static inline void check_return(void *user, haul_status status)
     (void)user;
     check_report(status);
     if (status == HAUL_OK) {
-        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
-                         museum_change, the.first);
+        world_check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
+                               museum_change, the.first);
         memcpy(the.w.memory, the.before, the.w.bytes);
     }
     check_world_is_untouched();

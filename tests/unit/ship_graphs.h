@@ -1,9 +1,4 @@
-/* What the suites of the ship room share: a museum, a world to build it in, and ways to look at a
- * device.
- *
- * A world is a few pages of its own. All objects of a test lie there, so that one call takes them
- * away from the library (PROT_NONE while a kernel runs), makes them read-only (while a graph is
- * packed), or takes a picture of every byte, those between the objects included.
+/* What the suites of the ship room share: a museum, and ways to look at a device.
  *
  * A museum is a ring or list of rooms with doors between them: cycles, shared objects, arrays of
  * pointers, counted arrays, strings of odd sizes side by side, and a field that does not travel.
@@ -23,64 +18,7 @@
 #include "support/check.h"
 #include "support/open.h"
 #include "support/types.h"
-
-/* ---- The world. */
-
-enum { WORLD_RANGES = 512 };
-
-typedef struct world {
-    unsigned char *memory;
-    size_t bytes, used, gap; /* left free behind each object */
-    struct {
-        unsigned char *at;
-        size_t bytes;
-    } range[WORLD_RANGES]; /* the bytes in it that travel */
-    size_t count;
-} world;
-
-static inline void world_start(world *w, size_t bytes)
-{
-    memset(w, 0, sizeof *w);
-    w->bytes = bytes;
-    w->memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    CHECK(w->memory != MAP_FAILED);
-    memset(w->memory, 0xC5, bytes);
-}
-
-static inline void world_end(world *w)
-{
-    munmap(w->memory, w->bytes);
-}
-
-static inline void *world_take(world *w, size_t bytes, size_t alignment)
-{
-    unsigned char *at;
-    w->used = (w->used + alignment - 1) / alignment * alignment;
-    CHECK(w->used + bytes <= w->bytes && w->count + 1 < WORLD_RANGES);
-    at = w->memory + w->used;
-    w->range[w->count].at = at;
-    w->range[w->count++].bytes = bytes;
-    w->used += bytes + w->gap;
-    return at;
-}
-
-static inline char *world_text(world *w, const char *text)
-{
-    size_t bytes = strlen(text) + 1;
-    return memcpy(world_take(w, bytes, 1), text, bytes);
-}
-
-static inline void world_protect(world *w, int protection)
-{
-    CHECK(mprotect(w->memory, w->bytes, protection) == 0);
-}
-
-static inline unsigned char *world_picture(const world *w)
-{
-    unsigned char *picture = malloc(w->bytes);
-    CHECK(picture != NULL);
-    return memcpy(picture, w->memory, w->bytes);
-}
+#include "support/world.h"
 
 /* ---- The museum. */
 
@@ -122,9 +60,9 @@ static inline room *room_make(world *w, int32_t i)
     char name[32];
     int16_t s;
     room *r = world_take(w, sizeof *r, sizeof(void *));
-    w->range[w->count - 1].bytes = offsetof(room, cache);
-    w->range[w->count].at = (unsigned char *)&r->samples;
-    w->range[w->count++].bytes = sizeof *r - offsetof(room, samples);
+    /* of its block, the bytes that travel */
+    w->blocks[w->count - 1].bytes = offsetof(room, cache);
+    world_note(w, &r->samples, sizeof *r - offsetof(room, samples));
     memset(r, 0, sizeof *r);
     r->area = 100 + i;
     r->cache = r;
@@ -163,7 +101,7 @@ static inline room *museum_make(world *w, int32_t count, int ring)
         r->doors[1] = r;
         r->doors[2] = i % 3 ? all[0] : NULL;
         r->doors[3] = (room *)(void *)w; /* beyond the count */
-        w->range[w->count - 1].bytes = 3 * sizeof *r->doors;
+        w->blocks[w->count - 1].bytes = 3 * sizeof *r->doors;
     }
     return all[0];
 }
@@ -243,19 +181,6 @@ static inline void check_visits_agree(const visit *device, const visit *host)
     CHECK(device->samples >= host->samples && device->samples <= host->samples);
     CHECK_EQ(device->caches, 0);
     CHECK_EQ(host->caches, host->rooms);
-}
-
-/* The world is what `before` becomes when `function` runs on it here: not one other byte has
- * changed. */
-static inline void check_changed_by(world *w, unsigned char *before, void (*function)(void *),
-                                    void *argument)
-{
-    unsigned char *after = world_picture(w);
-    memcpy(w->memory, before, w->bytes);
-    function(argument);
-    CHECK_BYTES(after, w->memory, w->bytes);
-    free(after);
-    free(before);
 }
 
 /* ---- The device. */

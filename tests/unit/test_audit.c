@@ -72,7 +72,7 @@ static void audit_roots(const haul_root *roots, size_t count)
     int variant;
     haul_audit_info summary;
     for (variant = 0; variant < VARIANTS; variant++) {
-        unsigned char *before = lab_picture();
+        unsigned char *before = world_picture(&the.w);
         lab_drop();
         lab_open_context(variant);
         audit.count = audit.asked = 0;

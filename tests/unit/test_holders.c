@@ -4,7 +4,9 @@
  * changed), T16 (a commit refuses what asks in vain), H1, H2.
  */
 #define _DEFAULT_SOURCE
-#include "structures_b.h"
+#include <sys/mman.h>
+
+#include "structures/journey.h"
 #include "support/builds.h"
 #include "support/doors.h"
 #include "support/open.h"
@@ -915,7 +917,7 @@ static void change_after_shipping(simulation *s, int checked)
     CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
     s->fine->nxhi--;
     CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_ERROR_STALE);
-    check_words(haul_context_error(haul_device_context(device)),
+    check_error(haul_context_error(haul_device_context(device)),
                 checked ? "root.fine.first.density[0].y[0].x" : "root.fine.first.each[0][6].y[0].x",
                 NULL, "what a callback answers has changed");
     s->fine->nxhi++;
@@ -1612,7 +1614,7 @@ static void arena_walk(void *visit_of)
 static void arena_once(haul_device *device, int is_typed)
 {
     haul_context *context = site_context();
-    visit v = { NULL, 0, 0 };
+    visit v = { .root = NULL };
     haul_shipment *shipment;
     haul_arena *arena;
     list_node *nodes;

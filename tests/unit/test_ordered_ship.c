@@ -67,13 +67,13 @@ TEST(ordered_ship, a_graph_is_walked_changed_and_brought_back)
     CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
                  HAUL_OK);
     CHECK_STATUS(haul_unmarshal(v.s), HAUL_OK);
-    check_changed_by(&v.w, before, museum_change, v.first);
+    world_check_changed_by(&v.w, before, museum_change, v.first);
     before = world_picture(&v.w);
     CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
                  HAUL_OK);
     CHECK_STATUS(haul_update_host(v.s, NULL, OWN_STREAM), HAUL_OK);
     CHECK_STATUS(haul_wait(v.s), HAUL_OK);
-    check_changed_by(&v.w, before, museum_change, v.first);
+    world_check_changed_by(&v.w, before, museum_change, v.first);
     drop();
 }
 
@@ -166,7 +166,7 @@ TEST(ordered_ship, updates_move_an_object_or_a_range_over_many_objects)
     CHECK_STATUS(haul_wait(v.s), HAUL_OK);
     CHECK_EQ(second->area, 2777);
     CHECK_STATUS(haul_update_host(v.s, RANGE(v.w.memory, v.w.used), NULL), HAUL_OK);
-    check_changed_by(&v.w, before, museum_change, v.first);
+    world_check_changed_by(&v.w, before, museum_change, v.first);
     CHECK_STATUS(haul_update_host(v.s, RANGE(v.w.memory + v.w.bytes - 8, 8), NULL),
                  HAUL_ERROR_ARGUMENT);
     drop();
@@ -242,7 +242,7 @@ TEST(ordered_ship, a_copy_is_a_shipment_too)
     CHECK_STATUS(haul_host_launch(v.device, museum_change, haul_device_pointer(v.s, v.first)),
                  HAUL_OK);
     CHECK_STATUS(haul_unmarshal(v.s), HAUL_OK);
-    check_changed_by(&v.w, before, museum_change, v.first);
+    world_check_changed_by(&v.w, before, museum_change, v.first);
     CHECK_STATUS(haul_update_device(v.s, NULL, NULL), HAUL_OK);
     check_there();
     drop();

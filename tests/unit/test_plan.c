@@ -286,7 +286,7 @@ TEST(plan, an_arena_or_bitmap_that_overlaps_the_source_is_refused_G24)
     the.used = 4 * BLOCK;
     a = items_make(5);
     lab_pack(a, item_type, 1);
-    before = lab_picture();
+    before = world_picture(&the.w);
     bytes = the.bytes;
     CHECK_STATUS(haul_plan_pack(the.plan, the.memory + 4 * BLOCK, bytes, 0, the.bitmap),
                  HAUL_ERROR_ARGUMENT);
@@ -376,7 +376,7 @@ TEST(plan, unpack_after_pack_brings_back_what_was_packed)
     item_start();
     a = items_make(20);
     lab_pack(a, item_type, 1);
-    before = lab_picture();
+    before = world_picture(&the.w);
     for (at = 0; at < LAB_BYTES; at++)
         if (the.what[at] == OF_DATA)
             the.memory[at] ^= 0x5A;
@@ -398,7 +398,7 @@ static void pack_stale(void *user)
 /* Finding the path reads no more than packing does. */
 static void check_stale(const char *path, const char *part)
 {
-    unsigned char *before = lab_picture();
+    unsigned char *before = world_picture(&the.w);
     const haul_error *error = haul_context_error(the.context);
     int faulted;
     lab_lock(PROT_READ);
@@ -959,7 +959,7 @@ static void kitchen_prepare(void *user, fault_plan *plan)
         sink->next->item_count = -1;
     if (broken == 2)
         sink->next->told = (char *)&sink->next->names[1];
-    kitchen_before = lab_picture();
+    kitchen_before = world_picture(&the.w);
     plan->no_reserve = !(kitchen_variant & FLAT);
     memset(&options, 0, sizeof options);
     options.checked = kitchen_variant & CHECKED;

@@ -1223,7 +1223,7 @@ TEST(promises, a_source_on_read_only_pages_packs_G23)
     thin_start();
     for (i = 0; i < 100; i++)
         t = thin_make(t, "read only");
-    before = lab_picture();
+    before = world_picture(&the.w);
     CHECK(mprotect(the.memory, LAB_BYTES, PROT_READ) == 0);
     root.address = t;
     root.type = thin_type;

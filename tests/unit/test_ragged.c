@@ -552,7 +552,7 @@ TEST(ragged, a_node_that_does_not_come_back_stays_and_its_neighbour_in_the_same_
         if (offset[2] %
             GRANULE) /* the rest of a granule of which node 1 would have the beginning */
             CHECK_EQ(the.arena[offset[2] - 1], 0);
-        before = lab_picture();
+        before = world_picture(&the.w);
         memset(the.arena + GRANULE, 0x77, the.bytes - GRANULE);
         CHECK_STATUS(haul_plan_unpack(the.plan, the.arena, the.bytes, 0), HAUL_OK);
         for (i = at + 3 * bytes; i < at + 6 * bytes; i++)

@@ -36,7 +36,7 @@ static void ship_walk_and_return(int32_t rooms, int ring, int patched_here)
     CHECK_STATUS(haul_host_launch(device, museum_change, haul_device_pointer(s, first)), HAUL_OK);
     CHECK_BYTES(w.memory, before, w.bytes);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-    check_changed_by(&w, before, museum_change, first);
+    world_check_changed_by(&w, before, museum_change, first);
     haul_shipment_free(&s);
     CHECK_PTR(s, NULL);
     CHECK_EQ(counters_of(device).bytes_live, 0);
@@ -136,7 +136,7 @@ TEST(ship, a_tree_keeps_its_parent_links)
     CHECK_EQ(there.count, 301);
     CHECK_EQ(there.wrong, 0);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-    check_changed_by(&w, before, tour_in_order, &here);
+    world_check_changed_by(&w, before, tour_in_order, &here);
     haul_shipment_free(&s);
     haul_device_close(&device);
     haul_type_free(&branch_type);
@@ -217,7 +217,7 @@ TEST(ship, an_array_of_structs_with_counted_arrays_and_embedded_structs_travels)
     world_protect(&w, PROT_READ | PROT_WRITE);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     CHECK_EQ(cells[1].labels[1].color, 1);
-    check_changed_by(&w, before, cells_count_and_paint, cells);
+    world_check_changed_by(&w, before, cells_count_and_paint, cells);
     haul_shipment_free(&s);
     haul_device_close(&device);
     haul_type_free(&cell_type);
@@ -452,7 +452,7 @@ static int is_described(const world *w, const unsigned char *at)
 {
     size_t i;
     for (i = 0; i < w->count; i++)
-        if (at >= w->range[i].at && at < w->range[i].at + w->range[i].bytes)
+        if (at >= w->blocks[i].at && at < w->blocks[i].at + w->blocks[i].bytes)
             return 1;
     return 0;
 }
@@ -576,7 +576,7 @@ TEST(ship, types_plan_context_and_device_may_go_before_the_shipment_C6)
     haul_context_free(&context);
     museum_close();
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-    check_changed_by(&w, before, museum_change, root.address);
+    world_check_changed_by(&w, before, museum_change, root.address);
     CHECK_STATUS(haul_update_device(s, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_reship(s, NULL), HAUL_OK);
     area = ((room *)root.address)->area;

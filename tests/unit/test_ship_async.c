@@ -275,7 +275,7 @@ TEST(async, results_are_written_by_the_wait_and_not_before)
     CHECK_BYTES(the.w.memory, the.before, the.w.bytes);
     before = world_picture(&the.w);
     CHECK_STATUS(haul_wait(the.s), HAUL_OK);
-    check_changed_by(&the.w, before, museum_change, the.first);
+    world_check_changed_by(&the.w, before, museum_change, the.first);
     end();
 }
 
@@ -609,7 +609,7 @@ TEST(async, a_late_device_is_waited_for_again_D13)
     plan.impatient = 0;
     before = world_picture(&the.w);
     CHECK_STATUS(haul_wait(the.s), HAUL_OK);
-    check_changed_by(&the.w, before, museum_change, the.first);
+    world_check_changed_by(&the.w, before, museum_change, the.first);
     end();
 }
 

@@ -79,7 +79,7 @@ static void copy_and_walk(size_t gap, int patched_here)
                  HAUL_OK);
     before = world_picture(&p->w);
     CHECK_STATUS(haul_unmarshal(p->copy), HAUL_OK);
-    check_changed_by(&p->w, before, museum_change, p->first);
+    world_check_changed_by(&p->w, before, museum_change, p->first);
     CHECK_STATUS(haul_update_device(p->copy, NULL, NULL), HAUL_OK);
     check_seen(p->other, p->copy, p);
     pair_end(p);

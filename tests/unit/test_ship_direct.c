@@ -156,7 +156,7 @@ TEST(direct, results_are_written_by_the_device_and_nothing_beside_them)
     before = counters_of(here.device);
     world_before = world_picture(&here.w);
     CHECK_STATUS(haul_unmarshal(here.s), HAUL_OK);
-    check_changed_by(&here.w, world_before, museum_change, here.first);
+    world_check_changed_by(&here.w, world_before, museum_change, here.first);
     CHECK_EQ(told(here.s).pushes, 1);
     CHECK_EQ(told(here.s).transfers_from, 1);
     CHECK_EQ(counters_of(here.device).pushes, before.pushes + 1);
@@ -810,8 +810,8 @@ TEST(direct, freeing_a_shipment_waits_for_what_the_device_still_writes_D13)
     plan.impatient = 0;
     haul_shipment_free(&the.s);
     CHECK_EQ(plan.locked_bytes, 0);
-    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change,
-                     the.first);
+    world_check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
+                           museum_change, the.first);
     finish(NULL);
     fault_check_clean(&plan);
 }
@@ -825,8 +825,8 @@ TEST(direct, a_wait_waits_for_what_the_device_still_writes_D13)
     CHECK_STATUS(haul_poll(the.s), HAUL_ERROR_PENDING);
     plan.impatient = 0;
     CHECK_STATUS(haul_wait(the.s), HAUL_OK);
-    check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes), museum_change,
-                     the.first);
+    world_check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
+                           museum_change, the.first);
     CHECK_STATUS(haul_poll(the.s), HAUL_OK);
     finish(NULL);
     fault_check_clean(&plan);
@@ -856,8 +856,8 @@ TEST(direct, whatever_reads_the_source_comes_behind_what_the_device_still_writes
         here.device = the.device;
         here.first = the.first;
         check_arena(the.s);
-        check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
-                         museum_change, the.first);
+        world_check_changed_by(&the.w, memcpy(malloc(the.w.bytes), the.before, the.w.bytes),
+                               museum_change, the.first);
         finish(NULL);
         fault_check_clean(&plan);
     }

@@ -354,7 +354,7 @@ static haul_status there_and_back(const haul_device_table *table, haul_host_coun
                      HAUL_OK);
         CHECK_STATUS(haul_update_host(s, RANGE(first, 4), NULL), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
-        check_changed_by(&w, before, museum_change, first);
+        world_check_changed_by(&w, before, museum_change, first);
         haul_shipment_get_info(s, &told);
         CHECK_EQ(told.transfers_to, 3);
         CHECK_EQ(told.transfers_from, 3);

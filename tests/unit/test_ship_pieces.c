@@ -210,7 +210,7 @@ static void there_and_back_in_pieces(const haul_ship_options *options)
     CHECK(used.copy_from > 12);
     CHECK_EQ(told_by(t).transfers_from, 1);
     CHECK_EQ(told_by(t).bytes_from, told_by(t).arena_bytes);
-    check_changed_by(&t->w, before, museum_change, t->first);
+    world_check_changed_by(&t->w, before, museum_change, t->first);
     tour_end(t);
 }
 

@@ -261,8 +261,8 @@ static unsigned char *kinds_of(scene *e)
     size_t i, j;
     CHECK(kinds != NULL);
     for (i = 0; i < e->w.count; i++)
-        for (j = 0; j < e->w.range[i].bytes; j++) {
-            unsigned char *at = e->w.range[i].at + j;
+        for (j = 0; j < e->w.blocks[i].bytes; j++) {
+            unsigned char *at = e->w.blocks[i].at + j;
             kinds[at - e->w.memory] = is_pointer(e, at) ? 2 : 1;
         }
     return kinds;
@@ -460,7 +460,7 @@ TEST(update, a_list_that_the_device_reversed_comes_back_reversed)
                  HAUL_OK);
     CHECK_STATUS(haul_update_host(e->s, WITH_POINTERS, NULL), HAUL_OK);
     CHECK_EQ(museum_seen_from(last).rooms, 25);
-    check_changed_by(&e->w, before, reverse_world, old_first);
+    world_check_changed_by(&e->w, before, reverse_world, old_first);
     CHECK_STATUS(haul_update_device(e->s, NULL, NULL), HAUL_ERROR_STALE);
     CHECK_STATUS(haul_reship(e->s, NULL), HAUL_OK);
     e->first = old_first;
@@ -482,7 +482,7 @@ TEST(update, a_plain_unmarshal_takes_no_notice_of_pointers_D14)
     CHECK_STATUS(haul_unmarshal(e->s), HAUL_OK);
     CHECK_EQ(e->first->next->door_count, many);
     e->first->next->door_count = 3;
-    check_changed_by(&e->w, before, museum_change, e->first);
+    world_check_changed_by(&e->w, before, museum_change, e->first);
     scene_end(e);
 }
 
@@ -512,7 +512,7 @@ TEST(update, a_pointer_that_leads_out_of_the_graph_is_refused_before_anything_is
     }
     device_write(e->device, (uintptr_t)third, &copy, sizeof copy);
     CHECK_STATUS(haul_update_host(e->s, WITH_POINTERS, NULL), HAUL_OK);
-    check_changed_by(&e->w, before, museum_change, e->first);
+    world_check_changed_by(&e->w, before, museum_change, e->first);
     scene_end(e);
 }
 
