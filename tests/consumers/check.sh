@@ -161,6 +161,18 @@ codes_of_the_tests_are_explained() {
     return $missing
 }
 
+# Each exported name is in the table of calls and faults, or in the lists behind it.
+calls_are_in_the_table() {
+    local name missing=0
+    for name in $(sed -n 's/^\(haul_[a-z_]*\)@@.*/\1/p' "$source/tests/consumers/abi.txt"); do
+        if ! grep -q "\"$name\"" "$source/tests/unit/test_calls.c"; then
+            echo "tests/unit/test_calls.c does not have $name"
+            missing=1
+        fi
+    done
+    return $missing
+}
+
 # A project whose header nobody prepared for Haul: haul-describe of the installed package describes it.
 described_project() {
     rm -rf "$scratch/stranger"
@@ -330,6 +342,7 @@ taken_in() {
 documents() {
     try "the code of docs/" blocks_of_the_documents_compile
     try "the codes of the tests in docs/testing.md" codes_of_the_tests_are_explained
+    try "each exported function is in the table of calls and faults" calls_are_in_the_table
     if command -v doxygen >/dev/null; then
         try "the reference is made without warnings" reference_is_made
     else

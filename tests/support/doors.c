@@ -1121,10 +1121,12 @@ static const char *const mode_names[] = { "once", "from", "lost", "late", "slow"
 
 /* What the driver says before an operation's own checks, so that a failing one tells where it
  * stood. */
-static void note(const fault_plan *plan, fault_mode mode, uint64_t at)
+static void note(const fault_operation *operation, const fault_plan *plan, fault_mode mode,
+                 uint64_t at)
 {
-    check_note("fault %s at event %llu (the last was %llu, %s)", mode_names[mode],
-               (unsigned long long)at, (unsigned long long)plan->events, plan->last);
+    check_note("%s fault %s at event %llu (the last was %llu, %s)",
+               operation->name ? operation->name : "", mode_names[mode], (unsigned long long)at,
+               (unsigned long long)plan->events, plan->last);
 }
 
 void fault_check_clean(const fault_plan *plan)
@@ -1225,11 +1227,12 @@ static int fail_once(const fault_operation *operation, fault_mode mode, uint64_t
     trim(&plan);
     before = levels_of(&plan);
     fault_arm(&plan, mode, at);
-    check_note("fault %s at event %llu", mode_names[mode], (unsigned long long)at);
+    check_note("%s fault %s at event %llu", operation->name ? operation->name : "",
+               mode_names[mode], (unsigned long long)at);
     status = operation->run(operation->user);
     *events = plan.events;
     happened = plan.events >= at;
-    note(&plan, mode, at);
+    note(operation, &plan, mode, at);
     CHECK_STATUS(status, plan.first);
     if (operation->check)
         operation->check(operation->user, status);

@@ -110,6 +110,7 @@ void fault_check_clean(const fault_plan *plan);
 
 /* One operation to be failed everywhere. All functions get `user`; those marked * may be NULL. */
 typedef struct fault_operation {
+    const char *name; /* * What a failing check adds to its words. */
     /* * Makes what `run` needs through the plan's doors (contexts, devices, types); never
      * failed. */
     void (*prepare)(void *user, fault_plan *plan);
