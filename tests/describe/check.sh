@@ -52,21 +52,35 @@ rows_are_as_committed() {
     diff -u $here/forms.expected <(grep -vE '^ *#include|^/\*' "$scratch/forms_haul.c")
 }
 
+# One emitter, two readers: from debug information come the rows that come from the header.
+by_debug_information() { # NAME HEADER TYPES...
+    local name=$1 header=$2
+    mkdir -p "$scratch/dwarf"
+    echo "#include $header" | gcc -g -fno-eliminate-unused-debug-types -isystem /usr/include/suitesparse -x c -c - \
+        -o "$scratch/$name.o" &&
+        tool "$scratch/$name.o" "${@:3}" --include "$header" -a "$here/$name.answers" \
+            -o "$scratch/dwarf/${name}_haul.c" &&
+        diff <(sed 1d "$scratch/${name}_haul.c") <(sed 1d "$scratch/dwarf/${name}_haul.c")
+}
+
 cjson() {
     tool '<cjson/cJSON.h>' --type cJSON -a $here/cjson.answers -o "$scratch/cjson_haul.c" &&
+        by_debug_information cjson '<cjson/cJSON.h>' --type cJSON &&
         compile same_cjson $here/same_cjson.c "$scratch/cjson_haul.c" $theirs/cjson_node.c -lcjson &&
         "$scratch/same_cjson"
 }
 
 yaml() {
     tool '<yaml.h>' --type yaml_document_t -a $here/yaml.answers -o "$scratch/yaml_haul.c" &&
+        by_debug_information yaml '<yaml.h>' --type yaml_document_t &&
         compile same_yaml $here/same_yaml.c "$scratch/yaml_haul.c" $theirs/yaml_document.c $theirs/heap.c -lyaml &&
         "$scratch/same_yaml"
 }
 
 cholmod() {
-    tool '<cholmod.h>' -I/usr/include/suitesparse --type cholmod_sparse --type cholmod_dense --type cholmod_triplet \
-        --type cholmod_factor -a $here/cholmod.answers -o "$scratch/cholmod_haul.c" &&
+    local types=(--type cholmod_sparse --type cholmod_dense --type cholmod_triplet --type cholmod_factor)
+    tool '<cholmod.h>' -I/usr/include/suitesparse "${types[@]}" -a $here/cholmod.answers \
+        -o "$scratch/cholmod_haul.c" && by_debug_information cholmod '<cholmod.h>' "${types[@]}" &&
         compile same_cholmod $here/same_cholmod.c "$scratch/cholmod_haul.c" $theirs/cholmod_types.c $theirs/sparse.c &&
         "$scratch/same_cholmod"
 }
@@ -75,6 +89,27 @@ csparse() { # MACRO...
     tool $theirs/csparse_solver.h -Iinclude -I$theirs -I/usr/include/suitesparse --type solver "$@" \
         -a $here/csparse.answers -o "$scratch/csparse_haul.c" &&
         compile same_csparse "$@" $here/same_csparse.c "$scratch/csparse_haul.c" && "$scratch/same_csparse"
+}
+
+cells() {
+    local standard
+    tool $here/cells.hpp --type sim::cell --type sim::field -a $here/cells.answers \
+        -o "$scratch/cells_haul.cpp" || return
+    for standard in 11 20; do
+        g++ -std=c++$standard -Wall -Wextra -Werror -Iinclude -I$here -fsyntax-only "$scratch/cells_haul.cpp" || return
+    done
+    for standard in polar virtuals reference; do
+        ! tool $here/cells.hpp --type sim::$standard >"$scratch/said" 2>&1 &&
+            grep -q 'cannot be described by rows: it has' "$scratch/said" || return
+    done
+}
+
+# The type is declared in no header: the output declares it.
+without_a_header() {
+    printf '#include "swarm.h"\nswarm s;\n' | gcc -g -I$here/stranger -x c -c - -o "$scratch/stranger.o" &&
+        tool "$scratch/stranger.o" --type swarm -a $here/stranger/swarm.answers -o "$scratch/swarm_haul.c" &&
+        sed 's/"swarm_haul.h"/<swarm_haul.h>/' $here/stranger/main.c >"$scratch/swarm.c" &&
+        compile swarm "$scratch/swarm.c" "$scratch/swarm_haul.c" && "$scratch/swarm"
 }
 
 library() { # HEADER FUNCTION ARGUMENT...
@@ -116,6 +151,8 @@ library suitesparse/cs.h csparse
 library suitesparse/cs.h csparse -DCS_LONG
 library suitesparse/cs.h csparse -DCS_COMPLEX
 library suitesparse/cs.h csparse -DCS_LONG -DCS_COMPLEX
+try "C++: templates, enumerations, and what cannot be described" cells
+try "a type of a program without its header" without_a_header
 try "what is undecided is asked, with candidates" asks
 try "an answer for no field is refused" refuses 'no field that is reached' 'swarm.weight = count n'
 try "a count over no field is refused" refuses "'m'" 'swarm.mass = until m'

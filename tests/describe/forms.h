@@ -71,6 +71,14 @@ struct forms {
             char *text HAUL_COUNTED_BY(length);
         };
     } room;
+    struct {
+        int kind;
+        int *begin HAUL_ANSWER(until end), *end;
+        union {
+            struct link *list HAUL_CASE(kind, 1);
+            double number HAUL_CASE(kind, 2);
+        } u;
+    } slots[2];
     int kind;
     union {
         forms *branch HAUL_CASE(kind, BRANCH);

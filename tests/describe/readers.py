@@ -1,5 +1,6 @@
 """Do both readers see the same structs? readers.py SCRATCH-FOLDER: libclang's and DWARF's, of the headers of thirteen
-libraries: each struct's size, and each field's name, offset, size, type, sign, width in bits and target."""
+libraries: each struct's size, and each field's name, offset, size, type, sign, width in bits and target. The same
+once more for what the tool declares in C from debug information."""
 
 import os
 import subprocess
@@ -9,6 +10,7 @@ TOOL = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../tools/des
 sys.dont_write_bytecode = True
 sys.path.insert(0, TOOL)
 
+from declare import declarations  # noqa: E402
 from model import Stop, leaves  # noqa: E402
 from reader_clang import ClangReader  # noqa: E402
 from reader_dwarf import DwarfReader  # noqa: E402
@@ -57,27 +59,38 @@ def compiled(name, headers, flags, scratch):
     return program if done.returncode == 0 else None
 
 
+def differences(name, left, right):
+    found = []
+    if left.size != right.size or len(fields(left)) != len(fields(right)):
+        found.append(f"{name}: {left.size} bytes, {right.size}; {len(fields(left))} fields, {len(fields(right))}")
+    return found + [f"{name}.{a[0]}: {a} {b}" for a, b in zip(fields(left), fields(right)) if a != b]
+
+
 def compare(name, headers, flags, scratch):
-    """(structs, fields, differences)"""
+    """(structs, fields, differences); None without the headers"""
     program = compiled(name, headers, flags, scratch)
     if program is None:
         return None
     ours, theirs = ClangReader(headers, flags, False), DwarfReader(program)
-    differences, count, records = [], 0, {id(r): (n, r) for n, r in ours.records.items()}
+    found, count, declared = [], 0, {}
+    records = {id(r): (n, r) for n, r in ours.records.items() if n != "max_align_t"}  # each compiler's own
     for known, record in records.values():
-        if known == "max_align_t":  # each compiler's own
-            continue
         other = theirs.find(known)
         if other is None:
-            differences.append(f"{known}: not in the debug information")
+            found.append(f"{known}: not in the debug information")
             continue
-        left, right = fields(record), fields(other.record)
-        count += len(left)
-        if record.size != other.record.size or len(left) != len(right):
-            differences.append(f"{known}: {record.size} bytes and {len(left)} fields, "
-                               f"{other.record.size} and {len(right)}")
-        differences += [f"{known}.{a[0]}: {a} {b}" for a, b in zip(left, right) if a != b]
-    return len(records), count, differences
+        count += len(fields(record))
+        found += differences(known, record, other.record)
+        declared[other.record.name] = other.record
+    file = os.path.join(scratch, f"{name}.h")
+    with open(file, "w", encoding="utf-8") as stream:
+        stream.write("#include <stddef.h>\n" + declarations(list(declared.values())))
+    again = ClangReader([file], [], False)
+    for known, record in declared.items():
+        other = again.find(known).record
+        if [f[:4] for f in fields(record)] != [f[:4] for f in fields(other)] or record.size != other.size:
+            found.append(f"{known}: declared in another way")
+    return len(records), count, found
 
 
 def main():

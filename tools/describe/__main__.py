@@ -10,10 +10,13 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import answers as answering  # noqa: E402
 import emit  # noqa: E402
 from decide import Plan  # noqa: E402
+from declare import declarations  # noqa: E402
 from model import Stop  # noqa: E402
 from reader_clang import ClangReader  # noqa: E402
+from reader_dwarf import DwarfReader  # noqa: E402
 
 USAGE = """haul-describe HEADER... --type NAME [-o FILE.c] [-a ANSWERS] [-I FOLDER] [-- FLAGS]
+       haul-describe PROGRAM --type NAME [-o FILE.c] [-a ANSWERS] [--include HEADER]
        haul-describe --check PROGRAM..."""
 
 
@@ -25,13 +28,16 @@ def arguments():
         "haul-describe", usage=USAGE, description=__doc__,
         epilog="Behind '--' stand options of the compiler. The exit code is 0, 1 (questions are "
         "open, or --check has findings) or 2 (something else is wrong).")
-    parser.add_argument("inputs", nargs="*", metavar="HEADER", help="a header, or <a/header.h>")
+    parser.add_argument("inputs", nargs="*", metavar="INPUT",
+                        help="a header, <a/header.h>, or a program or object file with -g")
     parser.add_argument("--type", action="append", default=[], metavar="NAME",
                         help="a type that pointers of the program lead to; may be given again")
     parser.add_argument("-o", metavar="FILE.c", help="writes FILE.c and FILE.h; else to stdout")
     parser.add_argument("-a", "--answers", action="append", default=[], metavar="FILE")
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER")
     parser.add_argument("-D", action="append", default=[], metavar="MACRO")
+    parser.add_argument("--include", action="append", default=[], metavar="HEADER",
+                        help="for the types of a program: what declares them; else the output does")
     parser.add_argument("--depfile", metavar="FILE", help="what the output depends on, for make")
     parser.add_argument("--questions", action="store_true",
                         help="prints an answers file with all that is open, and its candidates")
@@ -59,6 +65,13 @@ def own_include():
         if os.path.exists(os.path.join(folder, "haul", "annotate.h")):
             return ["-idirafter", folder]
     return []
+
+
+def is_program(file: str) -> bool:
+    if file[0] == "<":
+        return False
+    with open(file, "rb") as stream:
+        return stream.read(4) == b"\x7fELF"
 
 
 def write(file: str, text: str):
@@ -100,28 +113,35 @@ def describe(chosen) -> int:
     answers = answering.Answers()
     for file in chosen.answers:
         answering.read(file, answers)
-    cxx = is_cxx(chosen.inputs + [chosen.o or ""], chosen.flags)
     headers = [h if h[0] == "<" else os.path.abspath(h) for h in chosen.inputs]
     for h in headers:
         if h[0] != "<" and not os.path.exists(h):
             raise Stop(f"there is no file {h}")
-    reader = ClangReader(headers, chosen.flags + own_include(), cxx)
+    from_program = is_program(headers[0])
+    if from_program:
+        reader, headers = DwarfReader(headers[0]), chosen.include
+    else:
+        cxx = is_cxx(chosen.inputs + [chosen.o or ""], chosen.flags)
+        reader = ClangReader(headers, chosen.flags + own_include(), cxx)
     plan = Plan(reader, answers, chosen.type)
     if plan.questions:
         tell(plan.questions, chosen.questions)
         return 0 if chosen.questions else 1
     if chosen.questions:
         return 0
+    declared = ""
+    if from_program and not headers:
+        declared = declarations([d.record for d in plan.described.values() if d.record])
     made_from = [os.path.basename(f.strip("<>")) for f in chosen.inputs + chosen.answers]
-    shown = [seen_from(h, chosen.o) for h in headers]
+    shown = headers if from_program else [seen_from(h, chosen.o) for h in headers]
     if not chosen.o:
-        print(emit.source(plan, shown, made_from, ""), end="")
+        print(emit.source(plan, shown, made_from, "", declared), end="")
         return 0
     own = os.path.splitext(chosen.o)[0] + ".h"
     if chosen.depfile:
         names = [f.replace(" ", "\\ ") for f in reader.files + chosen.answers]
         write(chosen.depfile, f"{chosen.o}: " + " ".join(names) + "\n")
-    write(own, emit.header(plan, shown, made_from, own))
+    write(own, emit.header(plan, shown, made_from, own, declared))
     write(chosen.o, emit.source(plan, shown, made_from, os.path.basename(own)))
     return 0
 

@@ -22,7 +22,7 @@ ALONE = ("one", "string", "terminated", "external", "borrowed", "opaque", "skip"
 TWO = ("terminated by", "maybe static", "else raw")
 TOKEN = re.compile(r"\s*([A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*|\"[^\"]*\"|'[^']*'|\d\w*|"
                    r"<<|>>|<=|>=|==|!=|&&|\|\||.)", re.S)
-NAME = r"[\w\s:*?\[\]-]+?"
+NAME = r"[\w\s:*?\[\]<>,-]+?"
 
 
 @dataclass

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Dict, List, Optional
 
 import tables as t
-from model import Place, Record, Stop, Type, leaves, members, without_indices
+from model import Place, Record, Stop, Type, leaves, members
 
 
 @dataclass
@@ -243,7 +243,7 @@ class StructChecker:
         # A union whose bytes travel in some case has pointers in others.
         partly = {row.name for row in self.rows if row.kind in (t.RAW, t.SKIP) and row.when.kind
                   and self._is_record(row.name)}
-        self.described = {without_indices(p)[0] for p in paths} - partly
+        self.described = {p.replace(" ", "") for p in paths} - partly
         self.partly = partly
         self.ends = {c.field[0].offset for row in self.rows
                      for c in (row.count, row.count2, row.count3) if c.kind == t.UNTIL and c.fields}
@@ -262,6 +262,9 @@ class StructChecker:
             if f.name and path in self.described:
                 continue
             element = f.type.element()
+            if f.type.kind == "array" and any(d.startswith(path + "[") for d in self.described):
+                self._cover_elements(f, path, at, element)
+                continue
             if element.kind == "record" and (f.type.has_pointers() or (
                     arms and touched(f, prefix, self.described))):
                 self._cover(element.record, path + "." if f.name else prefix, at)
@@ -273,6 +276,17 @@ class StructChecker:
                     f"{self.struct.name}.{path}: other arms of the union have rows, this one has "
                     f"none, so it is zeros in the copy ({f.place})"))
 
+    def _cover_elements(self, f, path: str, at: int, element: Type):
+        """Those of an array of which some have rows of their own."""
+        for i in range(f.type.count or 0):
+            name = f"{path}[{i}]"
+            if name in self.described:
+                continue
+            if element.kind == "record":
+                self._cover(element.record, name + ".", at + i * element.size)
+            elif element.kind == "pointer" and at + i * element.size not in self.ends:
+                self._uncovered(f, name, at)
+
     def _uncovered(self, f, path: str, at: int):
         what = "function" if f.type.element().target.kind == "function" else "pointer"
         self.checker.findings.append(Finding(
@@ -282,12 +296,10 @@ class StructChecker:
 
 def touched(f, prefix: str, described) -> bool:
     """Has the field a row, or something in it?"""
-    path = prefix + f.name
-    if f.name:
-        return any(d == path or d.startswith(path + ".") for d in described)
-    return any(prefix + inner in described or any(d.startswith(prefix + inner + ".")
-                                                  for d in described)
-               for inner in members(f.type.element().record))
+    names = [prefix + f.name] if f.name else [prefix + inner for inner
+                                              in members(f.type.element().record)]
+    return any(d == name or d.startswith((name + ".", name + "["))
+               for d in described for name in names)
 
 
 def same_type(a: Type, b: Type) -> bool:

@@ -6,10 +6,11 @@ from typing import Dict, List, Optional, Tuple
 
 import answers as answering
 from answers import Answer, Answers
-from model import Field, Place, Record, Stop, Type, identifier, members
+from model import Field, Place, Record, Stop, Type, identifier, members, without_indices
 
-PATH = r"[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*"
+PATH = r"[A-Za-z_]\w*(?:\[\d+\])*(?:\s*\.\s*[A-Za-z_]\w*(?:\[\d+\])*)*"
 CONSTANT = r"-?\s*\(?\s*-?\s*\w+\s*\)?"
+ELEMENTS_MAX = 64  # of an array whose elements get rows each
 COUNTERS = ("n", "num", "len", "count", "size", "cnt", "nr", "max", "cap", "used", "top", "total")
 TAGS = ("type", "kind", "tag", "flag", "which", "mode", "op")
 
@@ -40,6 +41,7 @@ class Described:
     rows: List[Row] = field(default_factory=list)
     functions: List[Tuple[str, str, str]] = field(default_factory=list)  # name, struct, expression
     more: str = ""
+    stands_for: str = ""  # the type, if `name` is made for it: commas would divide arguments
 
 
 @dataclass
@@ -89,6 +91,9 @@ class Plan:
             if any(d.handle == handle for d in self.described.values()):
                 handle = identifier(name) + f"_type_{len(self.described)}"
             self.described[name] = Described(record, name, handle)
+            if "<" in name:
+                self.described[name].stands_for = name
+                self.described[name].name = identifier(name)
         return self.described[name]
 
     def handle(self, type: Type) -> str:
@@ -118,7 +123,7 @@ class Rows:
         self.plan, self.to, self.record = plan, to, to.record
         if to.record is None:
             return
-        self.names = sorted({to.name, to.name.replace("struct ", "")})
+        self.names = sorted({to.record.name, to.record.name.replace("struct ", "")})
         self.ends = set()
 
     def make(self):
@@ -135,11 +140,11 @@ class Rows:
                 for level in a.levels:
                     if level.how == "until":
                         self.ends.add(self._field_named(level.argument, path, a))
-        for f in members(self.record).values():
-            for text in f[0].annotations:
+        for path, (f, _) in members(self.record).items():
+            for text in f.annotations:
                 match = re.fullmatch(r"until\s+(.+)", text)
                 if match:
-                    self.ends.add(match.group(1))
+                    self.ends.add(self._path(match.group(1), path))
         self._visit_all(self.record, "", Arm())
 
     def _field_named(self, name: str, near: str, answer: Answer) -> str:
@@ -165,7 +170,7 @@ class Rows:
                 self._row(f, path, answer, arm)
             return
         element = f.type.element()
-        if path in self.ends:
+        if plain(path) in self.ends:
             return
         if not f.type.has_pointers():
             if f.type.kind == "array" and f.type.count is None:
@@ -182,7 +187,7 @@ class Rows:
             self._pointer(f, path, Answer(f.place, ""), arm)
 
     def _answers(self, f: Field, path: str) -> List[Answer]:
-        found = self.plan.answers.of(self.names, path)
+        found = self.plan.answers.of(self.names, plain(path))
         found = found or [answering.parse(t, f.place) for t in f.annotations]
         return [a for a in found if a.instead or a.flags or a.when or a.more or is_said(a)]
 
@@ -191,18 +196,21 @@ class Rows:
         record = element.record
         nameless = not f.name or not record.name
         inside = self.plan.answers.paths_below(self.names, path)
-        if f.type.kind != "array" and (nameless or record.is_union or inside):
-            self._visit_all(record, path + "." if f.name else path, arm)
-        elif nameless or record.is_union:
-            self._ask(f, path, "It is an array of structs without a name, or of unions.",
-                      ["opaque", "skip"])
-        else:
+        if not (nameless or record.is_union or inside):
             self._add("HAUL_EMBED", path, [self.plan.handle(element)],
                       self._conditions(arm, "", path))
+        elif f.type.kind != "array":
+            self._visit_all(record, path + "." if f.name else path, arm)
+        elif f.type.target is element and f.type.element_count() <= ELEMENTS_MAX:
+            for i in range(f.type.count):
+                self._visit_all(record, f"{path}[{i}].", arm)
+        else:
+            self._ask(f, path, "It is a long array of structs without a name, or of unions.",
+                      ["opaque", "skip"])
 
     def _union(self, record: Record, prefix: str, arm: Arm):
         union = prefix.rstrip(".")
-        chosen = [a for a in self.plan.answers.of(self.names, union) if a.tag]
+        chosen = [a for a in self.plan.answers.of(self.names, plain(union)) if a.tag]
         arms = {}
         for answer in chosen:
             for values, name in answer.arms:
@@ -217,7 +225,7 @@ class Rows:
                     tag = self._path(case[0], prefix + f.name) or case[0]
                     arms.setdefault(f.name, []).append(Arm(f"{tag} == {case[1]}"))
         for f in record.fields:
-            own = [a for a in self.plan.answers.of(self.names, prefix + f.name)
+            own = [a for a in self.plan.answers.of(self.names, plain(prefix + f.name))
                    if a.when or a.instead] if f.name else []
             if f.name in arms:
                 for each in arms[f.name]:
@@ -411,7 +419,7 @@ class Rows:
         while True:
             prefix = prefix.rpartition(".")[0]
             path = prefix + "." + name if prefix else name
-            if path in members(self.record):
+            if plain(path) in members(self.record):
                 return path
             if not prefix:
                 return None
@@ -423,7 +431,7 @@ class Rows:
         path = self._path(name, near)
         if path is None:
             return None
-        f = members(self.record)[path][0]
+        f = members(self.record)[plain(path)][0]
         return path if f.type.kind == "integer" and f.bits is None else None
 
     def _is_constant(self, text: str, near: str) -> bool:
@@ -490,7 +498,7 @@ class Rows:
             if known == expression:
                 return name
         taken = [name for name, _, _ in self.to.functions]
-        name = base = f"{identifier(self.to.name)}_{near.replace('.', '_')}_{what}"
+        name = base = f"{identifier(self.to.name)}_{identifier(near)}_{what}"
         while name in taken:
             name = f"{base}_{taken.count(name) + sum(t.startswith(base) for t in taken)}"
             taken.append(base)
@@ -505,15 +513,13 @@ class Rows:
     # ---- Questions.
 
     def _ask(self, f: Field, path: str, ask: str, candidates: List[str]):
-        self.questions_of().append(Question(f.place, f"{self.to.name}.{path}", f.type.name, ask,
-                                            candidates))
-
-    def questions_of(self):
-        return self.plan.questions
+        path = f"{self.record.name}.{plain(path)}"
+        if not any(q.path == path for q in self.plan.questions):
+            self.plan.questions.append(Question(f.place, path, f.type.name, ask, candidates))
 
     def _ask_arm(self, record: Record, f: Field, prefix: str):
-        union = prefix.rstrip(".")
-        name = f"{self.to.name}.{union}" if union else self.to.name
+        union = plain(prefix.rstrip("."))
+        name = f"{self.record.name}.{union}" if union else self.record.name
         if any(q.path == name for q in self.plan.questions):
             return
         inside = members(record)
@@ -563,6 +569,11 @@ class Rows:
             ranked.append((score, path[len(prefix) + 1:] if prefix and path.startswith(prefix + ".")
                            else path))
         return [path for _, path in sorted(ranked)]
+
+
+def plain(path: str) -> str:
+    """"a[2].b" is answered as "a.b"."""
+    return without_indices(path)[0]
 
 
 def without_parentheses(text: str) -> str:

@@ -9,7 +9,8 @@ from model import identifier
 WIDTH = 100
 
 
-def source(plan: Plan, headers: List[str], made_from: List[str], own_header: str) -> str:
+def source(plan: Plan, headers: List[str], made_from: List[str], own_header: str,
+           declared: str = "") -> str:
     structs = ordered(plan)
     functions = [f for d in structs for f in d.functions]
     roots = [d.handle for d in plan.roots]
@@ -19,6 +20,11 @@ def source(plan: Plan, headers: List[str], made_from: List[str], own_header: str
     includes += [""] if plan.answers.includes else []
     includes += [f"#include {name}" for name in plan.answers.includes]
     parts.append("\n".join(includes + ([""] + include_lines(headers) if not own_header else [])))
+    if declared and not own_header:
+        parts.append(declared)
+    made = [f"typedef {d.stands_for} {d.name};" for d in structs if d.stands_for]
+    if made:
+        parts.append("\n".join(made))
     handles = wrapped("haul_type *", [f"{h}" for h in roots], "*")
     if inside:
         handles += "\n" + wrapped("static haul_type *", inside, "*")
@@ -41,14 +47,16 @@ def source(plan: Plan, headers: List[str], made_from: List[str], own_header: str
     return "\n\n".join(parts) + "\n"
 
 
-def header(plan: Plan, headers: List[str], made_from: List[str], file: str) -> str:
+def header(plan: Plan, headers: List[str], made_from: List[str], file: str,
+           declared: str = "") -> str:
     guard = identifier(os.path.basename(file)).upper()
     name = identifier(plan.roots[0].name)
     roots = ", *".join(d.handle for d in plan.roots)
     return "\n".join([
         f"/* Made by haul-describe from {' and '.join(made_from)}. Change those, not this. */",
         f"#ifndef {guard}", f"#define {guard}", "",
-        "#include <haul.h>", "", *include_lines(headers), "",
+        "#include <haul.h>", "", *include_lines(headers),
+        *(["#include <stddef.h>", "", declared] if declared else []), "",
         "#ifdef __cplusplus", 'extern "C" {', "#endif", "",
         f"extern haul_type *{roots};", "",
         f"haul_status {name}_describe(haul_context *context);",

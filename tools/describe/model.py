@@ -1,5 +1,6 @@
 """Types as both readers give them: what a compiler knows of a struct."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Dict, Iterator, List, Optional, Tuple
 
@@ -101,11 +102,12 @@ class Record:
 
 
 def identifier(name: str) -> str:
-    """A word for names made from a type's: "struct mesh" and "mesh_t" give "mesh"."""
+    """A word for names made from a type's: "struct mesh" and "mesh_t" give "mesh", "sim::mesh"
+    gives "sim_mesh"."""
     for word in ("struct ", "union ", "class "):
         if name.startswith(word):
             name = name[len(word):]
-    name = "".join(c if c.isalnum() else "_" for c in name).strip("_")
+    name = re.sub(r"\W+", "_", name).strip("_")
     return name[:-2] if name.endswith("_t") and len(name) > 2 else name
 
 

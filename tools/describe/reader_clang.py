@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 from typing import Dict, List, Optional
 
 from model import Field, Place, Record, Stop, Type
@@ -77,7 +78,7 @@ class ClangReader:
         if usr in self._by_usr:
             return self._by_usr[usr]
         if self._cxx and not is_nameless(declaration):
-            name = qualified(declaration)
+            name = bare(type.get_canonical().spelling)  # with a template's arguments
         else:
             name = self._typedefs.get(usr) or ("" if is_nameless(declaration)
                                                else tag_of(declaration))
@@ -118,7 +119,9 @@ class ClangReader:
             return Type("record", record.name or bare(written), size, record=record)
         if kind == TypeKind.ENUM:
             under = type.get_declaration().enum_type.get_canonical().kind
-            return Type("integer", bare(written), size, under not in UNSIGNED)
+            scoped = type.get_declaration().is_scoped_enum()  # no integer to C++
+            return Type("other" if scoped else "integer", bare(written), size,
+                        under not in UNSIGNED)
         if kind in (TypeKind.FUNCTIONPROTO, TypeKind.FUNCTIONNOPROTO):
             return Type("function", written)
         if kind == TypeKind.VOID:
@@ -132,6 +135,18 @@ class ClangReader:
 
 
 def parse(name: str, text: str, flags: List[str], cxx: bool):
+    unit, errors = parsed(name, text, flags, cxx)
+    if any("file not found" in d.spelling for d in errors) and headers_of_the_compiler():
+        # libclang comes without stddef.h and its like, which are another package's.
+        unit, errors = parsed(name, text, flags + headers_of_the_compiler(), cxx)
+    if errors:
+        # After an error a struct may look like one without fields.
+        raise Stop("\n".join(f"{d.location.file or name}:{d.location.line}: {d.spelling}"
+                             for d in errors[:8]))
+    return unit
+
+
+def parsed(name: str, text: str, flags: List[str], cxx: bool):
     arguments = ["-x", "c++" if cxx else "c", "-DHAUL_ANNOTATE", *flags]
     try:
         unit = cindex.Index.create().parse(name, arguments, [(name, text)])
@@ -139,12 +154,16 @@ def parse(name: str, text: str, flags: List[str], cxx: bool):
         raise Stop(f"libclang cannot be loaded: {error} (Debian: libclang1-14)")
     except cindex.TranslationUnitLoadError:
         raise Stop("libclang cannot read the headers with these options: " + " ".join(flags))
-    errors = [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
-    if errors:
-        # After an error a struct may look like one without fields.
-        raise Stop("\n".join(f"{d.location.file or name}:{d.location.line}: {d.spelling}"
-                             for d in errors[:8]))
-    return unit
+    return unit, [d for d in unit.diagnostics if d.severity >= cindex.Diagnostic.Error]
+
+
+def headers_of_the_compiler() -> List[str]:
+    try:
+        folder = subprocess.run(["cc", "-print-file-name=include"], stdout=subprocess.PIPE,
+                                check=True, universal_newlines=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return []
+    return ["-isystem", folder] if os.path.isabs(folder) else []
 
 
 def scopes(cursor):

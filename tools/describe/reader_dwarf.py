@@ -1,6 +1,7 @@
 """Types from debug information (DWARF 3 to 5), by pyelftools."""
 
 import os
+import re
 from typing import Dict, Iterator, List, Optional
 
 from model import Field, Place, Record, Stop, Type
@@ -94,6 +95,7 @@ class DwarfReader:
             raise Stop(f"{file} has no debug information: compile it with -g")
         self.dwarf = self.elf.get_dwarf_info()
         self.word = self.elf.elfclass // 8
+        self.files: List[str] = [file]
         self._types: Dict[int, Type] = {}
         self.units: List[Unit] = [Unit(self, cu) for cu in self.dwarf.iter_CUs()]
 
@@ -103,7 +105,27 @@ class DwarfReader:
             found = unit.find(name)
             if found is not None:
                 return found
-        return None
+        array = re.fullmatch(r"(.+?)\s*\[\s*(\d+)\s*\]", name)
+        if array:
+            element, count = self.find(array.group(1), first), int(array.group(2))
+            return element and Type("array", name, element.size * count, target=element,
+                                    count=count)
+        words = base_words(name)
+        for unit in self.units if words is not None else []:
+            for known in unit.dies:
+                if base_words(known) == words:
+                    return unit.find(known)
+        return self._basic(name, words)
+
+    def _basic(self, name: str, words) -> Optional[Type]:
+        """A type of C's that no variable has, so that no debug information names it."""
+        if name in ("float", "double"):
+            return Type("float", name, 4 if name == "float" else 8)
+        if words is None:
+            return None
+        size = 1 if "char" in words else 2 if "short" in words else \
+            8 if words.count("long") == 2 else self.word if "long" in words else 4
+        return Type("integer", name, size, "unsigned" not in words)
 
     def type(self, unit: Unit, die) -> Type:
         while die.tag in QUALIFIERS:
@@ -203,6 +225,15 @@ class DwarfReader:
                 high = storage - high - bits
             offset += high // 8
         return offset
+
+
+def base_words(name: str):
+    """"long" and "long int" are one type, "unsigned" and "unsigned int" too."""
+    words = name.split()
+    if not words or any(w not in ("signed", "unsigned", "char", "short", "int", "long")
+                        for w in words):
+        return None
+    return sorted(w for w in words if w != "int" and (w != "signed" or "char" in words))
 
 
 def scopes(die) -> Iterator:
