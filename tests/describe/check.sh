@@ -165,6 +165,14 @@ descriptions_are_right() { # PROGRAM...
     tool --check "$@"
 }
 
+examples_are_right() {
+    local name
+    for name in list structs_with_arrays shared_and_cyclic_graph tree_with_parents tree_in_arena; do
+        gcc -std=c99 -g -shared -fPIC -Iinclude "examples/$name.c" -o "$scratch/$name.so" &&
+            tool --check "$scratch/$name.so" || return
+    done
+}
+
 # A program whose description lacks the row of `next` and has the wrong count for `mass`.
 a_wrong_description_is_found() {
     cat >"$scratch/wrong.c" <<'C'
@@ -202,6 +210,7 @@ for program in forms same_cjson same_yaml same_cholmod same_csparse; do
 done
 gcc -g -Iinclude -c $here/same.c -o "$scratch/same.o"
 try "descriptions that are right have no findings" descriptions_are_right "${programs[@]}"
+try "the examples have no findings" examples_are_right
 try "a wrong description is found, with file and line" a_wrong_description_is_found
 try "what is no program is refused" programs_without_tables_are_refused
 
