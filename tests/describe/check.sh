@@ -136,6 +136,13 @@ refuses() {
         >"$scratch/said" 2>&1 && grep -qF "$1" "$scratch/said" && grep -qE 'wrong.answers:[0-9]+: ' "$scratch/said"
 }
 
+types_that_are_not_there_are_refused() {
+    ! tool $here/forms.h -Iinclude --type nothing >"$scratch/said" 2>&1 &&
+        grep -qF "there is no complete type 'nothing'" "$scratch/said" &&
+        ! tool $here/forms.h -Iinclude --type 'struct owner' >"$scratch/said" 2>&1 &&
+        grep -qF "there is no complete type 'struct owner'" "$scratch/said"
+}
+
 broken_headers_are_refused() {
     printf 'struct a { unknown b; double *c; };\n' >"$scratch/broken.h"
     ! tool "$scratch/broken.h" --type 'struct a' >"$scratch/said" 2>&1 &&
@@ -157,6 +164,7 @@ try "what is undecided is asked, with candidates" asks
 try "an answer for no field is refused" refuses 'no field that is reached' 'swarm.weight = count n'
 try "a count over no field is refused" refuses "'m'" 'swarm.mass = until m'
 try "a word that is no answer is refused" refuses "no word of an answer" 'swarm.next = perhaps'
+try "types that are not there are refused" types_that_are_not_there_are_refused
 try "headers with faults are refused" broken_headers_are_refused
 
 # ---- Descriptions against debug information.

@@ -27,7 +27,7 @@ class ClangReader:
         self.files: List[str] = []  # all that was read
         self._by_usr: Dict[str, Record] = {}
         self._typedefs: Dict[str, str] = {}
-        self._found: Dict[str, Type] = {}
+        self._found: Dict[str, Optional[Type]] = {}
         self._text = "".join(f'#include {h if h[0] in "<" else chr(34) + h + chr(34)}\n'
                              for h in headers)
         self._name = "haul_describe" + (".cpp" if cxx else ".c")
@@ -43,11 +43,16 @@ class ClangReader:
         if record:
             return Type("record", record.name, record.size, record=record)
         if name not in self._found:
-            unit = self._parse(f"typedef __typeof__({name}) haul_describe_type;\n")
+            self._found[name] = None
+            try:
+                unit = self._parse(f"typedef __typeof__({name}) haul_describe_type;\n")
+            except Stop:  # the headers alone had no error: it is no type
+                return None
             for c in unit.cursor.get_children():
                 if c.spelling == "haul_describe_type":
                     self._found[name] = self.type(c.underlying_typedef_type)
-        return self._found[name]
+        found = self._found[name]
+        return found if found and found.kind != "incomplete" else None
 
     def _parse(self, extra: str):
         return parse(self._name, self._text + extra, self._flags, self._cxx)
