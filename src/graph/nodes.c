@@ -203,16 +203,17 @@ const char *haul__node_type(const haul__nodes *nodes, size_t number)
     return walk_of(nodes, entry)->name;
 }
 
-/* Writes a step before the others. What there is no room for is left out. */
+/* Writes a step before the others. If there is no room for all of it, its beginning is left out. */
 static void step(haul__steps *steps, const char *text)
 {
-    const size_t length = strlen(text);
     const char next = steps->text[steps->first];
-    const int has_dot = length > 0 && next && next != '[' && next != '.';
-    if (length + 1 > steps->first)
-        return;
-    if (has_dot)
+    size_t length = strlen(text);
+    if (length > 0 && next && next != '[' && next != '.' && steps->first > 0)
         steps->text[--steps->first] = '.';
+    if (length > steps->first) {
+        text += length - steps->first;
+        length = steps->first;
+    }
     steps->first -= length;
     memcpy(steps->text + steps->first, text, length);
 }

@@ -264,6 +264,10 @@ TEST(graph_pictures, roots_beyond_the_limit_are_one_node)
     dot_of(haul_from_roots(roots, 4), &options);
     CHECK_HAS(paper.text, "    m0 [label=\"... 1 more\", shape=plaintext];\n");
     CHECK_HAS(paper.text, "    m [label=\"... 2 more\", shape=plaintext];\n");
+    CHECK_EQ(count_of(paper.text, "n0 -> m [style=dotted];\n"), 0);
+    ring[0].owner = &ring[4];
+    dot_of(haul_from_roots(roots, 4), &options);
+    CHECK_EQ(count_of(paper.text, "n0 -> m [style=dotted];\n"), 1);
     end();
 }
 
@@ -429,6 +433,116 @@ TEST(graph_pictures, names_are_escaped)
     CHECK_HAS(table_of(haul_from_object(&ring[3], odd)), "  C++<\"x\">.a\"b\\l?\n");
     haul_type_free(&odd);
     end();
+}
+
+TEST(graph_pictures, long_names_are_cut_and_fill_no_buffer)
+{
+    enum { LONG = 250 };
+    static char long_name[LONG + 1];
+    haul_type *types[4] = { NULL, NULL, NULL, NULL };
+    haul_field field = HAUL_OBJECT(node, next, &node_type);
+    haul_struct what = HAUL_STRUCT(node, NULL, node_fields);
+    size_t i;
+    start();
+    memset(long_name, '"', LONG);
+    what.name = field.name = long_name;
+    what.fields = &field;
+    what.field_count = 1;
+    for (i = 0; i < 4; i++) {
+        CHECK_STATUS(haul_type_create(context, &what, &types[i]), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(types[i]), HAUL_OK);
+        field.kind = HAUL_FIELD_EMBED;
+        field.target = &types[i];
+        field.bytes = sizeof(node);
+    }
+    ring[3].next = &ring[5];
+    for (i = 0; i < 4; i++) {
+        dot_of(haul_from_object(&ring[3], types[i]), NULL);
+        CHECK_EQ(count_of(paper.text, "n0 -> n1 [label=\"\\\"\\\""), 1);
+        CHECK_EQ(count_of(paper.text, "\n"), 7);
+    }
+    ring[4].next = NULL;
+    dot_of(haul_from_array(&ring[3], types[3], 2), NULL); /* no room for "[0]" */
+    CHECK_EQ(count_of(paper.text, "n0 -> n1 [label=\"\\\"\\\""), 1);
+    table_of(haul_from_object(&ring[3], types[3]));
+    CHECK_EQ(count_of(paper.text, "\n"), 13);
+    for (i = 4; i-- > 0;)
+        haul_type_free(&types[i]);
+    end();
+}
+
+/* ---- Ranges that meet. */
+
+TEST(graph_pictures, a_pointer_leads_to_the_range_that_begins_last_before_it)
+{
+    haul_root roots[2];
+    start();
+    memset(ring, 0, sizeof ring);
+    roots[0].address = roots[1].address = ring;
+    roots[0].type = roots[1].type = node_type;
+    roots[0].count = 1;
+    roots[1].count = 6;
+    ring[4].next = ring;
+    ring[5].next = &ring[3];
+    ring[5].xs = ring_xs; /* of no elements: it leads nowhere */
+    dot_of(haul_from_roots(roots, 2), NULL);
+    CHECK_EQ(count_of(paper.text, "peripheries=2"), 2);
+    CHECK_HAS(paper.text, "n1 -> n0 [label=\"[4].next\"];\n");
+    CHECK_HAS(paper.text, "n1 -> n1 [label=\"[5].next\"];\n");
+    CHECK_EQ(count_of(paper.text, "xs"), 0);
+    end();
+}
+
+/* An item that is visited once more for each box that it is found through is one range. */
+typedef struct item {
+    double *xs;
+} item;
+typedef struct crate {
+    item *in;
+} crate;
+typedef struct box {
+    int64_t count;
+    crate *in;
+} box;
+
+static int64_t box_count(const haul_here *here)
+{
+    return ((const box *)here->ancestor)->count;
+}
+
+static haul_type *item_type, *crate_type, *box_type;
+static const haul_field item_fields[] = {
+    HAUL_ARRAY(item, xs, HAUL_COUNT_FN(box_count), .ancestor = &box_type),
+};
+static const haul_field crate_fields[] = { HAUL_OBJECT(crate, in, &item_type) };
+static const haul_field box_fields[] = { HAUL_OBJECT(box, in, &crate_type) };
+
+TEST(graph_pictures, an_object_that_is_visited_again_is_one_node)
+{
+    static double xs[3];
+    static item one_item;
+    static crate shared;
+    static box boxes[2];
+    const haul_struct all[] = { HAUL_STRUCT(item, &item_type, item_fields),
+                                HAUL_STRUCT(crate, &crate_type, crate_fields),
+                                HAUL_STRUCT(box, &box_type, box_fields) };
+    haul_context_options options = { 0 };
+    int checked;
+    one_item.xs = xs;
+    shared.in = &one_item;
+    boxes[0].count = boxes[1].count = 3;
+    boxes[0].in = boxes[1].in = &shared;
+    for (checked = 0; checked < 2; checked++) {
+        options.checked = checked;
+        CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+        CHECK_STATUS(HAUL_DESCRIBE(context, all), HAUL_OK);
+        dot_of(haul_from_array(boxes, box_type, 2), NULL);
+        CHECK_EQ(count_of(paper.text, "label=\"item"), 1);
+        CHECK_EQ(count_of(paper.text, " -> "), 3);
+        CHECK_HAS(table_of(haul_from_array(boxes, box_type, 2)), "       4           7  ");
+        HAUL_FORGET(all);
+        haul_context_free(&context);
+    }
 }
 
 /* ---- Sources. */
