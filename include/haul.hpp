@@ -50,6 +50,13 @@
 namespace haul
 {
 
+/* What can be shipped at all. */
+template <class S> struct can_travel : std::true_type {
+    static_assert(!std::is_polymorphic<S>::value,
+                  "a class with virtual functions cannot travel, for its table of functions is the "
+                  "host's: put the data into a struct");
+};
+
 /* The owner of one C handle. */
 template <class T, void (*Free)(T **)> class handle
 {
@@ -143,11 +150,18 @@ class type : public handle<haul_type, haul_type_free>
     template <class S, std::size_t Count>
     haul_status create(haul_context *context, const char *name, const haul_field (&fields)[Count])
     {
+        static_assert(can_travel<S>::value, "");
         return create(context, name, sizeof(S), fields, Count);
     }
     /* A struct without pointers. */
     template <class S> haul_status create(haul_context *context, const char *name)
     {
+        static_assert(can_travel<S>::value, "");
+        static_assert(std::is_trivially_copyable<S>::value && !std::is_pointer<S>::value,
+                      "this type has pointers: give its fields");
+#if __cplusplus >= 201402L
+        static_assert(sizeof(detail::form<S>) != 0, "the compiler looks for pointers");
+#endif
         return create(context, name, sizeof(S), nullptr, 0);
     }
     haul_status commit()
@@ -215,6 +229,7 @@ class shipment : public handle<haul_shipment, haul_shipment_free>
     haul_status ship(const haul::device &device, S *root, const haul::type &type,
                      std::size_t count = 1, const haul_ship_options *options = nullptr)
     {
+        static_assert(can_travel<S>::value, "");
         static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
         return haul_ship(device.get(), root, type.get(), count, options, put());
     }
@@ -328,6 +343,7 @@ class arena : public handle<haul_arena, haul_arena_free>
 template <class T, class... Arguments>
 T *make(const arena &arena, const type &type, Arguments &&...arguments)
 {
+    static_assert(can_travel<T>::value, "");
     static_assert(std::is_trivially_copyable<T>::value, "objects are shipped as bytes");
     static_assert(std::is_trivially_destructible<T>::value, "an arena runs no destructors");
     void *memory = haul_arena_new(arena.get(), type.get(), 1);
@@ -337,6 +353,7 @@ T *make(const arena &arena, const type &type, Arguments &&...arguments)
 /* `count` of them in a row, zeroed. */
 template <class T> T *make_array(const arena &arena, const type &type, std::size_t count)
 {
+    static_assert(can_travel<T>::value, "");
     static_assert(std::is_trivially_copyable<T>::value, "objects are shipped as bytes");
     return static_cast<T *>(haul_arena_new(arena.get(), type.get(), count));
 }

@@ -1,11 +1,11 @@
-/* Types of C++ that describe themselves: std::vector, std::string, std::unique_ptr, std::array,
- * arrays, pointers, and structs of these whose members are listed. For C++14 and libstdc++;
- * haul.hpp includes it.
+/* Types of C++ that describe themselves: the standard containers, smart pointers, pairs, tuples,
+ * optionals and variants, arrays, pointers, and structs of these whose members are listed. For
+ * C++14 and later, with libstdc++ or libc++; haul.hpp includes it.
  *
  *     struct mesh {
  *         std::string name;
  *         std::vector<double> xyz;
- *         std::vector<std::unique_ptr<mesh>> children;
+ *         std::map<int, std::unique_ptr<mesh>> children;
  *         int material;                     // bytes travel as they are: no need to list it
  *     };
  *
@@ -21,20 +21,27 @@
  *     haul::shipment shipment;
  *     haul_status status = shipment.ship(device, &root); // makes the type on first use
  *
- * What travels is what the containers hold: a vector's elements, not its capacity (on the device
- * capacity() has no meaning); a string's characters, in its inline buffer or elsewhere. On the
- * device containers are for reading and for changing elements in place: size(), operator[], begin()
- * and end(), c_str(), operator->. Growing or destroying one there is an error that nobody sees.
+ * What travels is what the containers hold, not what they have reserved (on the device capacity()
+ * has no meaning). On the device containers are for reading, searching, and changing elements in
+ * place: size(), operator[], begin() and end(), find(), c_str(), operator->, std::get. Growing,
+ * copying or destroying one there is an error that nobody sees. The counts of a std::shared_ptr
+ * stay on the host: use_count() is 0 there.
  *
- * A container's layout is the library's own business. Here it is known for libstdc++, and looked at
- * before it is relied on: each container type is probed once, on a live object. One that is laid
- * out differently (another standard library, _GLIBCXX_DEBUG, the string before C++11, an allocator
- * or a deleter that takes room) gives HAUL_ERROR_UNSUPPORTED, with a sentence. Types with virtual
- * functions, std::vector<bool>, and types that are neither listed nor trivially copyable do not
- * compile.
+ * A container's layout is the library's own business. Each container type is probed once, with
+ * elements that stand for its own. One that is laid out differently (another standard library,
+ * _GLIBCXX_DEBUG, the string before C++11, an allocator or a deleter that takes room) gives
+ * HAUL_ERROR_UNSUPPORTED, with a sentence.
  *
- * The list names members that hold pointers, in whatever depth; a member that is forgotten travels
- * as bytes, its pointers with it, and a kernel that follows one leaves the device's memory.
+ * What does not compile, with a sentence that says what to write: classes with virtual functions;
+ * std::string_view, std::span and other views; std::weak_ptr; std::vector<bool>; references;
+ * pointers to void, to functions, to characters of unknown number. So does an order or a std::hash
+ * of addresses (std::set<T *>), as addresses are others on the device; a function of yours that
+ * looks at addresses is not noticed. A struct must be listed if it holds pointers, views or unions;
+ * a class, if it has constructors or private members: an empty list says that it holds no pointers.
+ * The compiler looks into structs that are not listed (look.hpp says how far).
+ *
+ * A list names the members that hold pointers, in whatever depth. A member that is forgotten there
+ * travels as bytes, its pointers with it, and a kernel that follows one leaves the device's memory.
  * haul_audit finds pointers that lead into the graph; a strict launch on the host device finds all
  * that a kernel follows (host.h).
  */
@@ -45,7 +52,13 @@
 #include <string>
 #include <type_traits>
 
+#include "haul/describe/choices.hpp"
 #include "haul/describe/containers.hpp"
+#include "haul/describe/deques.hpp"
+#include "haul/describe/hashes.hpp"
+#include "haul/describe/lists.hpp"
+#include "haul/describe/trees.hpp"
+#include "haul/describe/views.hpp"
 
 namespace haul
 {
@@ -85,10 +98,10 @@ template <class T> void describe_in(session &s)
     if (s.status() != HAUL_OK || handle_of<T>::get())
         return;
     rows r(s);
-    put_own<T>(r, is_listed<T>());
-    if (s.status() == HAUL_OK &&
-        s.make(own_name<T>(is_listed<T>()), sizeof(T), alignof(T), r.all(), &handle_of<T>::get()))
-        reach_own<T>(s, is_listed<T>());
+    put_own<T>(r, has_own<T>());
+    if (s.status() == HAUL_OK && s.make(own_name<T>(is_listed<T>()), extent<T>::bytes(),
+                                        extent<T>::alignment(), r.all(), &handle_of<T>::get()))
+        reach_own<T>(s, has_own<T>());
 }
 
 /* One at a time: types that share parts are described by whoever comes first. */

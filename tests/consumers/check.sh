@@ -197,6 +197,25 @@ forbidden_cases_do_not_compile() {
     done <"$scratch/cases"
 }
 
+# Each line of forbidden.cpp with a sentence is refused by the compiler, with that sentence.
+forbidden_types_do_not_compile() { # COMPILER STANDARD
+    local file=$source/tests/cpp/forbidden.cpp number sentence limit=-fmax-errors=0
+    case $1 in clang*) limit=-ferror-limit=0 ;; esac
+    "$1" "-std=c++$2" -I"$source/include" -fsyntax-only "$file" || return 1
+    "$1" "-std=c++$2" -DFORBIDDEN $limit -I"$source/include" -fsyntax-only "$file" 2>"$scratch/said" && return 1
+    "$1" "-std=c++$2" -DFORBIDDEN -I"$source/include" -E "$file" |
+        grep -E 'describe<|type.create<|ship\(|make<' >"$scratch/lines"
+    grep -nE '; +/\* .* \*/$' "$file" | sed -E 's|^([0-9]+):.*; +/\* (.*) \*/$|\1 \2|' >"$scratch/cases"
+    [ -s "$scratch/cases" ] || return 1
+    while read -r number sentence; do
+        grep -qF "$(sed -n "${number}s|^ *\(.*;\) */.*|\1|p" "$file")" "$scratch/lines" || continue # of a newer C++
+        if ! grep -qF "forbidden.cpp:$number:" "$scratch/said" || ! grep -qF "$sentence" "$scratch/said"; then
+            echo "line $number: not refused with: $sentence"
+            return 1
+        fi
+    done <"$scratch/cases"
+}
+
 # The headers as clang reads them for a GPU, without CUDA's own headers: as CUDA, with what those would declare and
 # without; and as C whose parts OpenMP sends there.
 clang_cuda() { # COMPILER-OPTION...
@@ -301,12 +320,33 @@ installed() {
         try "C++ containers of other layouts are refused, $layout" pkg_config_project c++ \
             "$source/tests/cpp/refused.cpp" static -std=c++14 $layout -pedantic-errors -Wall -Wextra -Werror
     done
-    try "C++ types that cannot travel do not compile" forbidden_cases_do_not_compile \
-        "$source/tests/cpp/forbidden.cpp" c++ -std=c++14
     try "fields that do not fit their forms do not compile, C11" forbidden_cases_do_not_compile \
         "$source/tests/consumers/forbidden.c" cc -std=c11
     try "fields that do not fit their forms do not compile, C++" forbidden_cases_do_not_compile \
         "$source/tests/consumers/forbidden.c" c++ -std=c++11 -x c++
+    for standard in 11 14 20; do
+        try "C++ types that cannot travel do not compile, C++$standard" forbidden_types_do_not_compile c++ $standard
+    done
+    for standard in 14 20; do
+        try "C++ containers of nodes and choices, C++$standard" pkg_config_project c++ "$source/tests/cpp/nodes.cpp" \
+            static -std=c++$standard -pedantic-errors -Wall -Wextra -Werror
+    done
+    if command -v clang++ >/dev/null; then
+        for standard in 11 17; do
+            try "C++ types that cannot travel do not compile, clang++, C++$standard" \
+                forbidden_types_do_not_compile clang++ $standard
+        done
+    else
+        echo "SKIPPED C++ types that cannot travel do not compile, clang++: clang++ is not here"
+    fi
+    if echo '#include <map>' | clang++ -stdlib=libc++ -fsyntax-only -x c++ - 2>/dev/null; then
+        for file in containers nodes; do
+            try "C++ with libc++: $file" pkg_config_project clang++ "$source/tests/cpp/$file.cpp" static \
+                -stdlib=libc++ -std=c++17 -pedantic-errors -Wall -Wextra -Werror
+        done
+    else
+        echo "SKIPPED C++ with libc++: it is not here, or clang++"
+    fi
     try "containers in an arena, C++17" pkg_config_project c++ "$source/examples/words_in_arena.cpp" static -std=c++17 \
         -pedantic-errors -Wall -Wextra -Werror
     try "the program of README.md" program_of_the_readme

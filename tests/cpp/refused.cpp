@@ -89,8 +89,17 @@ int main()
     is_refused<std::unique_ptr<int, heavy_delete>>("more than a pointer",
                                                    "a pointer with a deleter of some size");
     is_refused<outer>("three pointers", "a struct that leads to one of these");
+    is_refused<std::list<int, stateful<int>>>("not laid out", "a list with such an allocator");
+    is_refused<std::deque<int, stateful<int>>>("not laid out", "and a deque");
+    is_refused<std::unordered_set<int, std::hash<int>, std::equal_to<int>, stateful<int>>>(
+        "not laid out", "and a table");
 #ifdef _GLIBCXX_DEBUG
     is_refused<std::vector<int>>("three pointers", "vectors for debugging");
+    is_refused<std::list<int>>("not laid out", "lists for debugging");
+    is_refused<std::forward_list<int>>("not laid out", "of one direction, too");
+    is_refused<std::map<int, int>>("not laid out", "maps for debugging");
+    is_refused<std::unordered_map<int, int>>("not laid out", "tables for debugging");
+    is_refused<std::deque<int>>("not laid out", "deques for debugging");
 #else
     is_described<std::vector<int>>("what is refused spoils nothing: vectors");
     is_described<std::vector<std::vector<double>>>("and vectors of them");

@@ -36,6 +36,40 @@ template <class E, class D> struct form<std::unique_ptr<E, D>, void> {
     }
 };
 
+/*  std::shared_ptr  | pointer | its counts, which stay behind |
+ *
+ * So a copy on the device counts nothing and destroys nothing. */
+template <class E> struct form<std::shared_ptr<E>, void> {
+    static_assert(!std::is_array<E>::value, "say how many: haul::array");
+    static_assert(!std::is_void<E>::value, "what does this pointer lead to?");
+    typedef std::shared_ptr<E> pointer;
+    static constexpr bool plain = false;
+    static constexpr const char *inside = "get()";
+    static bool is_as_expected()
+    {
+        int here = 0;
+        const std::shared_ptr<int> none, some(none, &here); /* it owns nothing */
+        return sizeof(pointer) == 2 * sizeof(void *) && words_of<2>(some)[0] == address(&here) &&
+               words_of<2>(some)[1] == 0;
+    }
+    static void put(rows &r, const std::string &name, std::size_t offset)
+    {
+        if (!is_as_expected())
+            r.of().fail(HAUL_ERROR_UNSUPPORTED, name_of<pointer>() + " is not two pointers here");
+        r.add_pointer<E>(name, offset);
+        r.add(HAUL_FIELD_SKIP, name + " counts", offset + sizeof(void *), sizeof(void *));
+    }
+    static void reach(session &s)
+    {
+        detail::reach<E>(s);
+    }
+};
+template <class E> struct form<std::weak_ptr<E>, void> {
+    static_assert(always_false<E>::value,
+                  "a std::weak_ptr counts, and its counts stay behind: keep a T * beside it and "
+                  "list that");
+};
+
 /*  std::vector  | begin | end | end of storage |  */
 template <class E, class A> struct form<std::vector<E, A>, void> {
     static_assert(!std::is_same<E, bool>::value, "std::vector<bool> is none of bools");
@@ -88,26 +122,42 @@ template <class E, class A> struct form<std::vector<E, A>, void> {
     }
 };
 
-/*  std::string  | pointer | length | 16 bytes: the characters, or their capacity |  */
+/*  std::string  | pointer | length | 16 bytes: the characters, or their capacity |
+ *
+ * In libc++  | capacity, and bit 0 is set | length | pointer |  or, if bit 0 is not set, the
+ * characters in place.
+ */
 template <class C, class R, class A> struct form<std::basic_string<C, R, A>, void> {
     typedef std::basic_string<C, R, A> string;
     static constexpr bool plain = false;
     static constexpr const char *inside = "data()";
+#ifdef _LIBCPP_VERSION
+    static constexpr std::size_t words = 3, data = 2;
+#else
+    static constexpr std::size_t words = 2 + 16 / sizeof(void *), data = 0;
+#endif
 
-    static bool is_as_expected(const string &s)
-    {
-        const std::array<std::uintptr_t, 2> words = words_of<2>(s);
-        return words[0] == address(s.data()) && words[1] == s.size() && s.data()[s.size()] == C();
-    }
     static bool is_inside(const string &s)
     {
         return address(s.data()) - address(&s) < sizeof s;
     }
+    static bool is_as_expected(const string &s, bool inside)
+    {
+        const std::array<std::uintptr_t, 3> w = words_of<3>(s);
+        const bool by_words = w[data] == address(s.data()) && w[1] == s.size();
+#ifdef _LIBCPP_VERSION
+        unsigned char flags;
+        std::memcpy(&flags, static_cast<const void *>(&s), 1);
+        return is_inside(s) == inside && (flags & 1) == !inside && (inside || by_words);
+#else
+        return is_inside(s) == inside && by_words && s.data()[s.size()] == C();
+#endif
+    }
     template <class S> static bool probe(std::true_type)
     {
         const S none, little(2, C('x')), much(100, C('y'));
-        return is_as_expected(none) && is_as_expected(little) && is_as_expected(much) &&
-               is_inside(none) && is_inside(little) && !is_inside(much);
+        return is_as_expected(none, true) && is_as_expected(little, true) &&
+               is_as_expected(much, false);
     }
     template <class S> static bool probe(std::false_type)
     {
@@ -116,7 +166,7 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
     static bool is_as_expected()
     {
         return probe<string>(
-            std::integral_constant<bool, sizeof(string) == 2 * sizeof(void *) + 16>());
+            std::integral_constant<bool, sizeof(string) == words * sizeof(void *)>());
     }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
@@ -129,8 +179,18 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
         haul_count count =
             count_of(HAUL_COUNT_KIND_PRODUCT, offset + sizeof(void *), sizeof(std::size_t), false);
         count.plus = 1; /* the terminator */
-        r.add_pointer<C>(name, offset).count = count;
+        haul_field &row = r.add_pointer<C>(name, offset + data * sizeof(void *));
+        row.count = count;
+#ifdef _LIBCPP_VERSION
+        row.when.kind = HAUL_WHEN_KIND_FIELD;
+        row.when.field.offset = offset;
+        row.when.field.bytes = 1;
+        row.when.mask = row.when.low = row.when.high = 1;
+        row.else_raw = 1;
+        r.add(HAUL_FIELD_RAW, name + " length", offset, data * sizeof(void *));
+#else
         r.add(HAUL_FIELD_RAW, name + " buffer", offset + 2 * sizeof(void *), 16);
+#endif
     }
     static void reach(session &)
     {

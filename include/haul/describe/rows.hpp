@@ -13,24 +13,12 @@
 #include <type_traits>
 #include <vector>
 
-#include "haul/describe/members.hpp"
+#include "haul/describe/look.hpp"
 
 namespace haul
 {
 namespace detail
 {
-
-template <class T> struct always_false : std::false_type {
-};
-template <class...> struct make_void {
-    typedef void type;
-};
-
-template <class T, class = void> struct is_listed : std::false_type {
-};
-template <class T>
-struct is_listed<T, typename make_void<decltype(members_of<T>::list())>::type> : std::true_type {
-};
 
 /* Every C++ type has one handle, open while it is being described, then committed. */
 template <class T> struct handle_of {
@@ -154,6 +142,14 @@ class rows
     }
     /* A pointer to elements of type T; their number is left at one. */
     template <class T> haul_field &add_pointer(const std::string &name, std::size_t offset);
+    /* A pointer to bytes that other rows lead to. */
+    haul_field &add_borrowed(const std::string &name, std::size_t offset)
+    {
+        haul_field &row = add(HAUL_FIELD_POINTER, name, offset, sizeof(void *));
+        row.element_bytes = 1;
+        row.ownership = HAUL_BORROWED;
+        return row;
+    }
 
     session &of()
     {
@@ -175,13 +171,42 @@ class rows
  *     inside        what the rows of a T are called where it is no member but an element
  *     put(r, n, o)  adds the rows of a T at offset o, called n
  *     reach(s)      describes what those rows lead to
- * and first makes sure that T is laid out as it says. */
+ * and first makes sure that T is laid out as it says. A form that is an own_type has put_own(r) and
+ * reach_own(s) in their place: the rows of a T as a type. */
 template <class T, class = void> struct form;
 
-template <class T> struct is_plain : std::integral_constant<bool, form<T>::plain> {
+template <class T>
+struct is_plain : std::integral_constant<bool, form<typename std::remove_cv<T>::type>::plain> {
 };
 
 template <class T> void describe_in(session &s);
+
+/* Wherever a T lies, it lies as one row, so that it keeps its type. */
+template <class T> struct own_type {
+    static constexpr bool plain = false;
+    static void put(rows &r, const std::string &name, std::size_t offset)
+    {
+        r.add(HAUL_FIELD_EMBED, name, offset, sizeof(T)).target = &handle_of<T>::get();
+    }
+    static void reach(session &s)
+    {
+        describe_in<T>(s);
+    }
+};
+template <class T> struct has_own : std::is_base_of<own_type<T>, form<T>> {
+};
+
+/* How large an object is, and how it is aligned. */
+template <class T> struct extent {
+    static std::size_t bytes()
+    {
+        return sizeof(T);
+    }
+    static std::size_t alignment()
+    {
+        return alignof(T);
+    }
+};
 
 /* A target needs a description only if it is not plain. */
 template <class T> void reach_target(session &s, std::true_type)
@@ -194,15 +219,44 @@ template <class T> void reach_target(session &s, std::false_type)
 }
 template <class T> void reach(session &s)
 {
-    reach_target<T>(s, is_plain<T>());
+    reach_target<typename std::remove_cv<T>::type>(s, is_plain<T>());
+}
+
+/* The rows of a T that lies at an offset, if it has any. */
+template <class T> void put_at(rows &, const std::string &, std::size_t, std::true_type)
+{
+}
+template <class T>
+void put_at(rows &r, const std::string &name, std::size_t offset, std::false_type)
+{
+    form<T>::put(r, name, offset);
+}
+template <class T> void put(rows &r, const std::string &name, std::size_t offset)
+{
+    put_at<typename std::remove_cv<T>::type>(r, name, offset,
+                                             std::integral_constant<bool, is_plain<T>::value>());
+}
+
+/* Describes what the rows of a T lead to, if it has any. */
+template <class T> void reach_from_rows(session &, std::true_type)
+{
+}
+template <class T> void reach_from_rows(session &s, std::false_type)
+{
+    form<T>::reach(s);
+}
+template <class T> void reach_from(session &s)
+{
+    reach_from_rows<typename std::remove_cv<T>::type>(
+        s, std::integral_constant<bool, is_plain<T>::value>());
 }
 
 template <class T> haul_field &rows::add_pointer(const std::string &name, std::size_t offset)
 {
     haul_field &row = add(HAUL_FIELD_POINTER, name, offset, sizeof(void *));
-    row.element_bytes = sizeof(T);
+    row.element_bytes = extent<T>::bytes();
     if (!is_plain<T>::value)
-        row.target = &handle_of<T>::get();
+        row.target = &handle_of<typename std::remove_cv<T>::type>::get();
     return row;
 }
 

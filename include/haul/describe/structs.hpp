@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "haul/describe/look.hpp"
 #include "haul/describe/rows.hpp"
 
 namespace haul
@@ -21,9 +22,19 @@ namespace detail
 /* ---- What is not a container. */
 
 template <class T, class> struct form {
-    static_assert(!std::is_polymorphic<T>::value, "its vtable's address means nothing on a device");
+    static_assert(!std::is_polymorphic<T>::value,
+                  "a class with virtual functions cannot travel, for its table of functions is the "
+                  "host's: put the data into a struct, or the kinds into a std::variant");
+    static_assert(!std::is_reference<T>::value,
+                  "a reference does not say how it is used: keep a pointer");
     static_assert(std::is_trivially_copyable<T>::value,
                   "list the members of this type: specialise haul::members_of for it");
+    static_assert(!may_hide<T>::value,
+                  "a class with constructors or private members, or a union, may hide a pointer: "
+                  "specialise haul::members_of for it; an empty list says that there is none");
+    static_assert(!holds_hidden<T>::value,
+                  "this struct holds a pointer, a view, a union or a class that may hide one: "
+                  "specialise haul::members_of for it");
     static constexpr bool plain = alignof(T) <= 2 * sizeof(void *);
     static constexpr const char *inside = "";
     /* aligned bytes: a type without rows */
@@ -72,50 +83,54 @@ template <class T> struct pointee<T *> {
 template <class T, class D> struct pointee<std::unique_ptr<T[], D>> {
     typedef T type;
 };
+template <class T> struct pointee<std::shared_ptr<T[]>> {
+    typedef T type;
+};
 
-template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::type> {
-    static_assert(!std::is_polymorphic<T>::value, "its vtable's address means nothing on a device");
-    static constexpr bool plain = false;
+template <class M> struct is_shared : std::false_type {
+};
+template <class T> struct is_shared<std::shared_ptr<T>> : std::true_type {
+};
+
+template <class T>
+struct form<T, typename std::enable_if<is_listed<T>::value>::type> : own_type<T> {
+    static_assert(!std::is_polymorphic<T>::value,
+                  "a class with virtual functions cannot travel, for its table of functions is the "
+                  "host's: put the data into a struct, or the kinds into a std::variant");
+    static constexpr bool plain = is_listed_plain<T>::value && alignof(T) <= 2 * sizeof(void *);
 
     struct putter {
         rows &r;
-        const std::string prefix;
-        const std::size_t base;
         template <class M, class C> void operator()(const member_field<M, C> &f) const
         {
-            put_member<M>(f, std::integral_constant<bool, is_plain<M>::value>());
+            detail::put<M>(r, f.name, offset_of<T>(f.at));
         }
         template <class M, class C, class N, class D>
         void operator()(const member_array<M, C, N, D> &f) const
         {
             static_assert(std::is_integral<N>::value, "the count must be an integer");
-            static_assert(sizeof(M) == sizeof(void *),
+            static_assert(sizeof(M) == sizeof(void *) || is_shared<M>::value,
                           "a pointer, or a std::unique_ptr whose deleter takes no room");
-            r.add_pointer<typename pointee<M>::type>(prefix + f.name, base + offset_of<T>(f.at))
-                .count = count_of(HAUL_COUNT_KIND_PRODUCT, base + offset_of<T>(f.count), sizeof(N),
-                                  std::is_signed<N>::value);
+            if (is_shared<M>::value)
+                r.add(HAUL_FIELD_SKIP, f.name + std::string(" counts"),
+                      offset_of<T>(f.at) + sizeof(void *), sizeof(void *));
+            r.add_pointer<typename pointee<M>::type>(f.name, offset_of<T>(f.at)).count =
+                count_of(HAUL_COUNT_KIND_PRODUCT, offset_of<T>(f.count), sizeof(N),
+                         std::is_signed<N>::value);
         }
         template <class M, class C> void operator()(const member_text<M, C> &f) const
         {
             typedef typename pointee<M>::type character;
             static_assert(std::is_integral<character>::value, "a pointer to characters");
-            r.add_pointer<character>(prefix + f.name, base + offset_of<T>(f.at)).count =
+            r.add_pointer<character>(f.name, offset_of<T>(f.at)).count =
                 count_of(HAUL_COUNT_KIND_TERMINATED);
-        }
-        template <class M, class F> void put_member(const F &, std::true_type) const
-        {
-        }
-        template <class M, class F> void put_member(const F &f, std::false_type) const
-        {
-            form<M>::put(r, prefix + f.name, base + offset_of<T>(f.at));
         }
     };
     struct reacher {
         session &s;
         template <class M, class C> void operator()(const member_field<M, C> &) const
         {
-            if (!is_plain<M>::value)
-                form<M>::reach(s);
+            reach_from<M>(s);
         }
         template <class M, class C, class N, class D>
         void operator()(const member_array<M, C, N, D> &) const
@@ -138,23 +153,13 @@ template <class T> struct form<T, typename std::enable_if<is_listed<T>::value>::
     {
         each(f, list, std::index_sequence_for<Fields...>());
     }
-    /* In the struct itself: the members' own rows. In another: one row, so that the struct keeps
-     * its type. */
     static void put_own(rows &r)
     {
-        each(putter{ r, "", 0 }, members_of<T>::list());
-    }
-    static void put(rows &r, const std::string &name, std::size_t offset)
-    {
-        r.add(HAUL_FIELD_EMBED, name, offset, sizeof(T)).target = &handle_of<T>::get();
+        each(putter{ r }, members_of<T>::list());
     }
     static void reach_own(session &s)
     {
         each(reacher{ s }, members_of<T>::list());
-    }
-    static void reach(session &s)
-    {
-        describe_in<T>(s);
     }
 };
 
