@@ -1450,7 +1450,7 @@ static void bring_by_one_of_two(int first, int second)
     check_family(first);
     before = picture();
     CHECK_STATUS(haul_update_host(other, WITH_POINTERS, NULL), HAUL_ERROR_STALE);
-    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "refresh");
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "haul_update_device");
     CHECK_BYTES(the_family, before, used_by(the_arena));
     free(before);
     CHECK_STATUS(haul_unmarshal(other), HAUL_OK);
