@@ -523,7 +523,7 @@ TEST(update, or_is_left_and_counted_if_that_is_asked_for)
     scene *e = scene_start(9, 0);
     room *second = e->first->next, *third = second->next, *fourth = third->next;
     void *wild = second; /* an address of the host */
-    haul_address there = device_address(e->s, second);
+    uintptr_t there = (uintptr_t)device_address(e->s, second);
     haul_shipment_info info;
     device_write(e->device, device_address(e->s, &third->next), &wild, sizeof wild);
     device_write(e->device, device_address(e->s, &fourth->next), &there, sizeof there);
@@ -534,7 +534,7 @@ TEST(update, or_is_left_and_counted_if_that_is_asked_for)
     CHECK_PTR(fourth->next, second);
     haul_shipment_get_info(e->s, &info);
     CHECK_EQ(info.pointers_left, 1);
-    there = device_address(e->s, fourth);
+    there = (uintptr_t)device_address(e->s, fourth);
     device_write(e->device, device_address(e->s, &third->next), &there, sizeof there);
     CHECK_STATUS(haul_update_host(e->s, &how, NULL), HAUL_OK);
     haul_shipment_get_info(e->s, &info);
