@@ -87,6 +87,12 @@ extern "C" {
 /* void *m: an array of bytes. */
 #define HAUL_BYTES(S, m, ...)                                                                      \
     HAUL__POINTER_FORM(S, m, HAUL__ONE_WORD(S, m), .element_bytes = 1, .count = __VA_ARGS__, )
+/* void *m, or a pointer to plain elements: the memory of an allocator of the program's own. Other
+ * fields lead to objects in it, whose pointers are pointers in the copy. All other bytes, free ones
+ * too, travel as they are. The bytes of the pool are counted by n, whatever m points to. */
+#define HAUL_POOL(S, m, ...)                                                                       \
+    HAUL__POINTER_FORM(S, m, HAUL__ONE_WORD(S, m), .element_bytes = 1, .pool = 1,                  \
+                       .count = __VA_ARGS__, )
 /* char *m, or wchar_t *m: a string, terminator included. */
 #define HAUL_STRING(S, ...) HAUL__STRING(S, __VA_ARGS__, )
 #define HAUL__STRING(S, m, ...)                                                                    \

@@ -210,7 +210,9 @@ struct haul_field {
      * or flags. */
     const haul_field *each_pointer;
     haul_transfer transfer;
-    int reserved;
+    /* 1: the plain bytes that the pointer leads to are a pool. They travel as they are, except
+     * where other fields say that they hold objects with pointers. */
+    int pool;
 };
 
 /* The address of this handle, which no type has, names the parent: the struct whose pointer led to

@@ -63,7 +63,7 @@ typedef struct haul_plan_info {
     size_t objects;           /* objects and arrays found, each once */
     size_t pointers;          /* described words that are pointers in the copy, null or not */
     size_t null_pointers;     /* of these, null when the graph was last packed */
-    size_t graph_bytes;       /* described bytes */
+    size_t graph_bytes;       /* described bytes; those of objects in a pool twice */
     size_t bookkeeping_bytes; /* host memory that the plan holds */
     size_t worklist_bytes;    /* the worklist at its longest */
     double discover_seconds, layout_seconds;

@@ -22,7 +22,7 @@ static uint64_t take_words(const haul__pattern *pattern, uintptr_t cell, uint64_
 static uint64_t take_slots(haul__pattern *pattern, uintptr_t cell, uintptr_t end, uint64_t words)
 {
     uint64_t bits = 0;
-    if (pattern->kind == HAUL__NO_SLOTS)
+    if (pattern->kind == HAUL__NO_SLOTS || pattern->kind == HAUL__KNOWN_SLOTS)
         return 0;
     if (pattern->kind == HAUL__ALL_SLOTS)
         return words;
@@ -193,8 +193,9 @@ static haul_status mark_cell(haul__map *map, haul__block **in, uintptr_t first, 
     unsigned number = haul__cell_number(first);
     uintptr_t start = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
     uint64_t words = haul__range64(haul__word_in_cell(first), haul__word_in_cell(end - 1));
-    uint64_t slots = take_slots(pattern, start, end, words);
     uint64_t known = haul__marked_slots(map, block, number);
+    uint64_t slots =
+        pattern->kind == HAUL__KNOWN_SLOTS ? known & words : take_slots(pattern, start, end, words);
     uint64_t differs = (known ^ slots) & words;
     int fresh;
     if (differs)

@@ -11,6 +11,7 @@
 typedef struct haul__pattern {
     enum {
         HAUL__NO_SLOTS,
+        HAUL__KNOWN_SLOTS, /* those that are slots already; it needs no further members */
         HAUL__ALL_SLOTS,
         HAUL__TYPE_SLOTS, /* `slots`, in each of `left` elements that lie `stride` bytes apart */
         HAUL__WORD_SLOTS  /* the bits of `words`; bit 0 is the word at `element` */

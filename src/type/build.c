@@ -98,7 +98,8 @@ static int has_members(const haul_field *field)
            field->maybe_static || field->tag_bits || field->integers_below ||
            field->integers_from || field->base || field->base_fn ||
            field->type_switch.kind != HAUL_SWITCH_KIND_NONE || field->ancestor ||
-           field->each_pointer || field->transfer || field->kind == HAUL_FIELD_RELATIVE;
+           field->each_pointer || field->transfer || field->pool ||
+           field->kind == HAUL_FIELD_RELATIVE;
 }
 
 /* What new fields need: bytes of names, counts, records of members, cases. */

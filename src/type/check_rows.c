@@ -199,12 +199,34 @@ static haul_status check_embed(const haul_type *type, const haul__row *row, haul
     return check_sized(type, row, row->type, error);
 }
 
+/* A pool is owned plain bytes, which are counted and sent. */
+static haul_status check_pool(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const char *fault = NULL;
+    if (row->kind != HAUL_FIELD_POINTER)
+        fault = "this field is no pointer";
+    else if (row->target || row->rule->said.type_switch.kind != HAUL_SWITCH_KIND_NONE)
+        fault = "this field has a target type";
+    else if (row->rule->said.ownership != HAUL_OWNED)
+        fault = "this field does not own its target";
+    else if (type->shapes[row->shape + row->levels - 1].kind == HAUL_COUNT_KIND_TERMINATED)
+        fault = "the end of this array is a value";
+    else if (haul__row_exclusions(row) & HAUL__UNSENT)
+        fault = "the `.transfer` of this field does not send it";
+    return fault ? haul__wrong(error, type, row->name,
+                               "A pool is owned and counted plain bytes that are sent, but %s.",
+                               fault)
+                 : HAUL_OK;
+}
+
 haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_error *error)
 {
     haul_status status = haul__check_rule(type, row, error);
     const haul__rule *rule;
     unsigned level;
     size_t i;
+    if (status == HAUL_OK && row->rule && row->rule->said.pool)
+        status = check_pool(type, row, error);
     if (status != HAUL_OK)
         return status;
     if (row->kind == HAUL_FIELD_EMBED)

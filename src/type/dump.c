@@ -165,6 +165,8 @@ static void append_members(char *cell, const haul_type *type, const haul_field *
         append(cell, ", else raw");
     if (field->kind == HAUL_FIELD_SKIP)
         append(cell, "; skipped");
+    if (field->pool)
+        append(cell, "; a pool");
     if (field->ownership == HAUL_BORROWED)
         append(cell, "; borrowed");
     if (field->ownership == HAUL_EXTERNAL)

@@ -100,6 +100,7 @@ static haul__slot slot_of_row(const haul_type *type, const haul__row *row, size_
     slot.name = NULL;
     slot.levels = (uint8_t)row->levels;
     slot.flags = (uint8_t)((row->unaligned ? HAUL__SLOT_PACKED : 0) |
+                           (row->rule && row->rule->said.pool ? HAUL__SLOT_POOL : 0) |
                            (row->bytes > sizeof(void *) ? HAUL__SLOT_EACH : 0) |
                            (row->kind == HAUL_FIELD_POINTER ? haul__row_exclusions(row) : 0));
     return slot;
@@ -273,7 +274,8 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
     for (i = 0; i < (is_distance ? 1 : count); i++) {
         ruled->slot = slot_of_row(type, row, i);
         if (is_distance)
-            ruled->slot.flags = (uint8_t)(HAUL__SLOT_PACKED | haul__row_exclusions(row));
+            ruled->slot.flags = (uint8_t)((ruled->slot.flags & HAUL__SLOT_POOL) |
+                                          HAUL__SLOT_PACKED | haul__row_exclusions(row));
         status = put_each(type, row, &s->allocator, &ruled->slot, error);
         if (status != HAUL_OK)
             return status;

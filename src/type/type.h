@@ -20,7 +20,7 @@ typedef struct haul__run {
     size_t offset, bytes;
 } haul__run;
 
-/* Flags of a slot. The last ones are directions that bytes are excluded from: for a slot the bytes
+/* Flags of a slot. Some are directions that bytes are excluded from: for a slot the bytes
  * of its target, for a haul__excluded the field itself. */
 enum {
     HAUL__SLOT_ODD = 1,    /* in some element it may lie off the grid of pointers */
@@ -29,6 +29,7 @@ enum {
     HAUL__SLOT_EACH = 8,   /* of an array of pointers in the struct: null is fine at any count */
     HAUL__UNSENT = 16,     /* not copied to the device */
     HAUL__UNRETURNED = 32, /* not copied back */
+    HAUL__SLOT_POOL = 64,  /* other rows may find pointers in its target */
     HAUL__EXCLUDED = HAUL__UNSENT | HAUL__UNRETURNED
 };
 

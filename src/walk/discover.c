@@ -9,6 +9,7 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
+#include "walk/pools.h"
 #include "walk/ruled_field.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
@@ -21,6 +22,7 @@ static void close_discovery(haul__discovery *d)
     haul__memo_close(d);
     haul__meanings_close(d);
     haul__aliases_close(d);
+    haul__pools_close(d);
     haul__evaluations_close(d);
 }
 
@@ -67,6 +69,8 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
 static haul_status run(haul__discovery *d)
 {
     haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK)
+        status = haul__mark_pools(d);
     if (status == HAUL_OK && !d->within)
         status = haul__check_aliases(d);
     if (status != HAUL_OK)

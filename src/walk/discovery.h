@@ -87,6 +87,9 @@ typedef struct haul__discovery {
     /* aliases.c */
     HAUL__LIST(struct haul__alias) aliases;
 
+    /* pools.c */
+    HAUL__LIST(struct haul__entry) pools;
+
     /* memo.c */
     struct haul__memo *memo;
     size_t memo_count, memo_capacity;

@@ -14,6 +14,7 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
+#include "walk/pools.h"
 #include "walk/read_set.h"
 #include "walk/readable.h"
 #include "walk/ruled.h"
@@ -332,6 +333,8 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
+    if (entry->slot->flags & HAUL__SLOT_POOL)
+        return haul__note_pool(d, entry, whole);
     if (whole >= HAUL__MEMO_BYTES &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, NULL))
         return HAUL_OK;
