@@ -329,7 +329,7 @@ installed() {
     done
     for standard in 14 20; do
         try "C++ containers of nodes and choices, C++$standard" pkg_config_project c++ "$source/tests/cpp/nodes.cpp" \
-            static -std=c++$standard -pedantic-errors -Wall -Wextra -Werror
+            static -std=c++$standard -pedantic-errors -Wall -Wextra -Wconversion -Wshadow -Werror
     done
     if command -v clang++ >/dev/null; then
         for standard in 11 17; do

@@ -334,6 +334,59 @@ static void deques_of_all_lengths(haul::device &device)
     check(bad == 0, "a deque ships with any ends");
 }
 
+/* ---- A struct whose containers hold structs of its own kind. */
+
+struct branch {
+    int id;
+    std::vector<branch> row;
+    std::list<branch> list;
+    std::map<int, branch> map;
+    std::shared_ptr<branch> origin;
+};
+template <> struct haul::members_of<branch> {
+    static auto list()
+    {
+        return haul::members("branch", haul::field("row", &branch::row),
+                             haul::field("list", &branch::list), haul::field("map", &branch::map),
+                             haul::field("origin", &branch::origin));
+    }
+};
+
+static int sum_of(const branch &b)
+{
+    int sum = b.id;
+    for (const branch &inner : b.row)
+        sum += sum_of(inner);
+    for (const branch &inner : b.list)
+        sum += 2 * sum_of(inner);
+    for (const std::pair<const int, branch> &inner : b.map)
+        sum += inner.first * sum_of(inner.second);
+    return sum + (b.origin ? b.origin->id : 0);
+}
+
+static void take_sum(void *argument)
+{
+    branch *b = *static_cast<branch **>(argument);
+    b->id = sum_of(*b);
+}
+
+static void containers_hold_their_struct(haul::device &device)
+{
+    branch b = { 1, {}, {}, {}, {} }, other = { 2, {}, {}, {}, {} };
+    haul::shipment shipment;
+    b.row.push_back(other);
+    other.list.push_back(b);
+    b.map[3] = other;
+    b.origin = std::make_shared<branch>(other);
+    b.list.push_back(other);
+    const int sum = sum_of(b);
+    check_status(shipment.ship(device, &b), device.error(), "a struct that holds its kind ships");
+    branch *at = shipment.device_pointer(&b);
+    check_status(haul_host_launch(device.get(), take_sum, &at), device.error(),
+                 "a kernel goes through its levels");
+    check(shipment.unmarshal() == HAUL_OK && b.id == sum, "and finds all of them");
+}
+
 int main()
 {
     haul::context context;
@@ -341,6 +394,7 @@ int main()
     setenv("HAUL_HOST_STRICT", "1", 1);
     check(context.create() == HAUL_OK && device.open_host(context) == HAUL_OK,
           "the host device opens");
+    containers_hold_their_struct(device);
     containers_travel(device);
     deques_of_all_lengths(device);
     std::printf("%d passed, %d failed\n", passed, failed);

@@ -82,7 +82,7 @@ template <class E> struct form<std::optional<E>, void> : own_type<std::optional<
     static bool is_as_expected()
     {
         typedef stand_in<E> value;
-        std::optional<value> one(std::in_place, static_cast<unsigned char>(7));
+        std::optional<value> one(std::in_place, '7');
         bool engaged;
         if (sizeof(optional) != sizeof one || sizeof one <= sizeof(E))
             return false;
@@ -125,26 +125,24 @@ template <class... E> struct form<std::variant<E...>, void> : own_type<std::vari
     typedef typename std::conditional<(sizeof...(E) < 256), unsigned char, unsigned short>::type
         index_type;
 #endif
-    /* behind the largest, where the most strictly aligned one could end */
+    /* behind the largest value, at the next place where the alignment allows it */
     static constexpr std::size_t index_at()
     {
-        constexpr std::size_t align = largest({ alignof(stand_in<E>)..., alignof(index_type) });
-        constexpr std::size_t united = largest({ alignof(stand_in<E>)... });
-        constexpr std::size_t bytes = (largest({ sizeof(E)... }) + united - 1) / united * united;
-        (void)align;
+        constexpr std::size_t align = largest({ alignof(stand_in<E>)... });
+        constexpr std::size_t bytes = (largest({ sizeof(E)... }) + align - 1) / align * align;
         return (bytes + alignof(index_type) - 1) / alignof(index_type) * alignof(index_type);
     }
 
     template <std::size_t I, class P> static bool holds(P &one)
     {
         index_type index;
-        one.template emplace<I>(static_cast<unsigned char>(I));
+        one.template emplace<I>('1');
         std::memcpy(&index, reinterpret_cast<const char *>(&one) + index_at(), sizeof index);
         return index == I && address(&std::get<I>(one)) == address(&one);
     }
     template <std::size_t... I> static bool is_as_expected(std::index_sequence<I...>)
     {
-        std::variant<stand_in<E>...> one(std::in_place_index<0>, static_cast<unsigned char>(0));
+        std::variant<stand_in<E>...> one(std::in_place_index<0>, '0');
         return sizeof one == sizeof(variant) && sizeof one >= index_at() + sizeof(index_type) &&
                (holds<I>(one) && ...);
     }

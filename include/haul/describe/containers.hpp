@@ -132,25 +132,25 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
     static constexpr bool plain = false;
     static constexpr const char *inside = "data()";
 #ifdef _LIBCPP_VERSION
-    static constexpr std::size_t words = 3, data = 2;
+    static constexpr std::size_t size_in_words = 3, data = 2;
 #else
-    static constexpr std::size_t words = 2 + 16 / sizeof(void *), data = 0;
+    static constexpr std::size_t size_in_words = 2 + 16 / sizeof(void *), data = 0;
 #endif
 
     static bool is_inside(const string &s)
     {
         return address(s.data()) - address(&s) < sizeof s;
     }
-    static bool is_as_expected(const string &s, bool inside)
+    static bool is_as_expected(const string &s, bool in_place)
     {
         const std::array<std::uintptr_t, 3> w = words_of<3>(s);
         const bool by_words = w[data] == address(s.data()) && w[1] == s.size();
 #ifdef _LIBCPP_VERSION
         unsigned char flags;
         std::memcpy(&flags, static_cast<const void *>(&s), 1);
-        return is_inside(s) == inside && (flags & 1) == !inside && (inside || by_words);
+        return is_inside(s) == in_place && (flags & 1) == !in_place && (in_place || by_words);
 #else
-        return is_inside(s) == inside && by_words && s.data()[s.size()] == C();
+        return is_inside(s) == in_place && by_words && s.data()[s.size()] == C();
 #endif
     }
     template <class S> static bool probe(std::true_type)
@@ -166,14 +166,13 @@ template <class C, class R, class A> struct form<std::basic_string<C, R, A>, voi
     static bool is_as_expected()
     {
         return probe<string>(
-            std::integral_constant<bool, sizeof(string) == words * sizeof(void *)>());
+            std::integral_constant<bool, sizeof(string) == size_in_words * sizeof(void *)>());
     }
     static void put(rows &r, const std::string &name, std::size_t offset)
     {
         if (!is_as_expected()) {
             r.of().fail(HAUL_ERROR_UNSUPPORTED,
-                        name_of<string>() +
-                            " is not a pointer, a length and 16 bytes of room here");
+                        name_of<string>() + " is not a pointer, a length and room in place here");
             return;
         }
         haul_count count =

@@ -127,15 +127,15 @@ template <class E, class A> struct form<std::deque<E, A>, void> : own_type<std::
         std::deque<stand_in<E>> some;
         if (sizeof(deque) != words * sizeof(void *) || sizeof some != sizeof(deque))
             return false;
-        some.emplace_back(static_cast<unsigned char>(1));
+        some.emplace_back('1');
 #ifdef _LIBCPP_VERSION
         block() = sizeof(E) < 256 ? 4096 / sizeof(E) : 16;
 #else
         block() = (words_of<words>(some)[4] - words_of<words>(some)[3]) / sizeof(E);
 #endif
         for (std::size_t i = 0; i < 2 * block(); i++)
-            some.emplace_back(static_cast<unsigned char>(1));
-        some.emplace_front(static_cast<unsigned char>(1));
+            some.emplace_back('1');
+        some.emplace_front('1');
         const extents all = extents_of(some);
         bool good = block() > 0 && all.end - all.begin == some.size() &&
                     all.end < (all.last - all.first) * block();

@@ -60,8 +60,8 @@ template <class C> struct hash_form : nodes_form<C> {
         if (sizeof(C) != words * sizeof(void *) || sizeof(probe) != sizeof(C) ||
             keeps_hash<typename probe::iterator>::value != keeps_hash<typename C::iterator>::value)
             return layout;
-        some.emplace(1);
-        some.emplace(2);
+        some.emplace('1');
+        some.emplace('2');
         const std::array<std::uintptr_t, words> table = words_of<words>(some);
         const std::uintptr_t before = address(&some) + 2 * sizeof(void *);
         const value &first = *some.begin(), &last = *std::next(some.begin());

@@ -32,8 +32,8 @@ template <class E, class A> struct form<std::list<E, A>, void> : nodes_form<std:
         const std::uintptr_t self = address(&some);
         if (sizeof(list) != 3 * sizeof(void *) || sizeof(probe) != sizeof(list))
             return layout;
-        some.emplace_back(1);
-        some.emplace_back(2);
+        some.emplace_back('1');
+        some.emplace_back('2');
         const std::array<std::uintptr_t, 3> head = words_at<3>(self);
         const std::array<std::uintptr_t, 2> first = words_at<2>(head[next]);
         const std::array<std::uintptr_t, 2> last = words_at<2>(first[next]);
@@ -82,8 +82,8 @@ struct form<std::forward_list<E, A>, void> : nodes_form<std::forward_list<E, A>>
         probe some;
         if (sizeof(list) != sizeof(void *) || sizeof(probe) != sizeof(list))
             return layout;
-        some.emplace_front(2);
-        some.emplace_front(1);
+        some.emplace_front('2');
+        some.emplace_front('1');
         const std::uintptr_t first = words_of<1>(some)[0], last = words_at<1>(first)[0];
         const stand_in<E> &front = some.front(), &back = *std::next(some.begin());
         if (words_at<1>(last)[0] == 0 && address(&back) - last == address(&front) - first) {

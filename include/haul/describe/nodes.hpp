@@ -17,7 +17,7 @@ namespace haul
 namespace detail
 {
 
-/* As large as a T and aligned as one, but easily made; every one is different from the others. */
+/* As large as a T and aligned as a member T, but easily made; compared by its first byte. */
 template <class T> struct stand_in {
     union member {
         T it;
@@ -30,10 +30,10 @@ template <class T> struct stand_in {
     };
     alignas(sizeof(behind_one) - sizeof(member)) unsigned char bytes[sizeof(T)];
 
-    explicit stand_in(unsigned char first)
+    explicit stand_in(char first)
     {
         std::memset(bytes, 0, sizeof bytes);
-        bytes[0] = first;
+        bytes[0] = static_cast<unsigned char>(first);
     }
     bool operator<(const stand_in &other) const
     {
@@ -105,7 +105,7 @@ template <class C> struct extent<node_of<C>> {
 template <class C> struct nodes_form : own_type<C> {
     typedef typename C::value_type value;
 
-    /* The words of the container, unless it is laid out in another way than is known here. */
+    /* Is the container laid out as its form says? Otherwise the description fails. */
     static bool is_known(rows &r)
     {
         if (node_of<C>::layout().bytes == 0)

@@ -57,7 +57,7 @@ template <class C, class Compare> struct tree_form : nodes_form<C> {
         probe some;
         if (sizeof(C) != words * sizeof(void *) || sizeof(probe) != sizeof(C))
             return layout;
-        for (unsigned char which : { 2, 1, 3 })
+        for (char which : { '2', '1', '3' })
             some.emplace(which);
         const std::uintptr_t head = address(&some) + header * sizeof(void *);
         const std::array<std::uintptr_t, words> tree = words_of<words>(some);
