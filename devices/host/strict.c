@@ -237,9 +237,10 @@ static void take_output(launch *l)
 
 static void run(launch *l, void (*function)(void *argument), void *argument)
 {
-    const char *why = haul__host_find_closed(&l->reach);
+    const char *why;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    take_output(l);
+    take_output(l); /* before the mappings are read: it frees a buffer, and the heap may shrink */
+    why = haul__host_find_closed(&l->reach);
     if (why)
         end(l, REFUSED, why);
     l->page_copies = room_for(PAGES * l->reach.page);
