@@ -73,6 +73,6 @@ int main(void)
     result |=
         !claim("the forgotten pointer was found in every person", before.hidden_pointers == PEOPLE);
     result |= !claim("with its row nothing is left", after.hidden_pointers == 0);
-    result |= !claim("but for the hint at a row that nobody uses", after.unused_rows == 1);
+    result |= !claim("but for the hint at a row that nobody uses", after.unused_fields == 1);
     return result;
 }

@@ -51,6 +51,8 @@ may_use() { # FILE
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c) echo 'read|write|__errno_location' ;;
     devices/host/maps.c) echo 'open(64)?|read|close|__errno_location' ;;
+    devices/host/blocks.c) echo 'open(64)?|pread(64)?|close' ;;
+    devices/host/process.c) echo '__sanitizer_get_(ownership|allocated_size)|mincore|sysconf|__errno_location' ;;
     devices/host/reach.c) echo 'mprotect|dl_iterate_phdr|getauxval|pthread_self|__errno_location' ;;
     devices/host/strict.c)
         echo 'mmap|mmap64|munmap|mprotect|fork|waitpid|prctl|sigaltstack|sigaction|sigaddset|sigemptyset|sigprocmask'

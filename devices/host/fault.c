@@ -10,49 +10,18 @@
 #include <string.h>
 
 #include "allocations.h"
+#include "blocks.h"
 #include "fault.h"
 
 #define NEAR_BYTES 4096u
 #define NULL_BYTES 65536u
 
-/* ---- Blocks of glibc's heap.
- *
- *     | size before | size and flags | the block's bytes ... | next one's flags tell if it is used
- */
-
-typedef struct chunk {
-    size_t size_before, size;
-} chunk;
-
-enum { CHUNK_IN_USE_BEFORE = 1, CHUNK_MAPPED = 2, CHUNK_FLAGS = 7 };
-
-static chunk chunk_at(uintptr_t at)
-{
-    chunk c;
-    memcpy(&c, (const void *)at, sizeof c);
-    return c;
-}
-
-/* The bytes of the heap block that begins at `block`; 0: it looks like none. All that is read lies
- * in the mapping. */
+/* The memory is readable, and nobody changes it. */
 static size_t heap_block(const haul__host_map *map, uintptr_t block)
 {
-    const size_t head = sizeof(chunk), word = sizeof(size_t);
-    uintptr_t begin = block - head;
-    size_t bytes;
-    chunk here, next;
-    if (block % head != 0 || block < map->begin + head || block >= map->end)
-        return 0;
-    here = chunk_at(begin);
-    bytes = here.size & ~(size_t)CHUNK_FLAGS;
-    if (bytes < 2 * head || bytes % head != 0 || bytes > map->end - begin)
-        return 0;
-    if (here.size & CHUNK_MAPPED)
-        return bytes - head;
-    if (map->end - begin - bytes < head)
-        return 0;
-    next = chunk_at(begin + bytes);
-    return next.size & CHUNK_IN_USE_BEFORE ? bytes - word : 0;
+    haul__host_reader reader;
+    reader.file = -1;
+    return haul__host_block_bytes(&reader, map, block, 1);
 }
 
 /* ---- Words of device memory. */

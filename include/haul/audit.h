@@ -14,27 +14,36 @@
  * can search. The audit walks the graph as haul_plan_create does, then reads all described bytes
  * once more, and reports three things:
  *
- *   words that no row describes and that hold an address in the graph;
- *   rows that never led anywhere, in any object;
- *   arrays longer than their heap block, or far shorter, if the allocator can tell.
+ *   words that no field describes and that hold an address of this process: in the graph, of
+ *   another heap block, or of other memory;
+ *   fields that never led anywhere, in any object;
+ *   arrays longer than their heap block, or far shorter.
  *
- * What the audit cannot see, such as a pointer out of the graph, a strict launch on the host device
- * finds when a kernel follows it (host.h).
+ * Each place of a type is reported once, with a count. A word that is meant to hold an address is
+ * declared: HAUL_RAW, if its bytes travel, HAUL_SKIP if they do not. Then a right description has
+ * no findings but hints.
  *
- * Run it once over your own data when a description is new, and again when a struct has changed. It
- * writes only its results.
+ * Run it once over your own data when a description is new, and again when a struct has changed.
+ * One audit covers several graphs: haul_from_roots takes roots of any types, and a field is unused
+ * if no graph uses it. An audit writes only its results.
+ *
+ * What it cannot see: a pointer that is stored as something else, such as a distance, a number, an
+ * address with high tag bits, or bytes that lie off the grid of pointers. A strict launch on the
+ * host device finds such a pointer when a kernel follows it (host.h).
  *
  * An audit takes about three times as long as a plan, longer in a checked context. It reads every
  * described byte that is sent, padding included (a tool that watches for uninitialised memory
- * reports that). Working memory: that of a plan; 80 to 120 bytes for each object and array found,
- * 32 more with `usable`; about 100 for each suspicious word. For each finding that is reported, it
- * goes through all objects once to find the path.
+ * reports that). Bytes that were never set may hold an old address, and are reported then. Working
+ * memory: that of a plan; 80 to 120 bytes for each object and array found, 40 more if blocks are
+ * known; 16 for each block of malloc's heap; 50 for each suspicious word. For each finding that is
+ * reported, it goes through all objects once to find the path.
  */
 #ifndef HAUL_AUDIT_H
 #define HAUL_AUDIT_H
 
 #include "haul/file.h"
 #include "haul/plan.h"
+#include "haul/process.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -42,54 +51,64 @@ extern "C" {
 
 typedef enum haul_audit_kind {
     /* A word of data, on the grid of pointers and whole within one object, whose value is the
-     * address of a described byte or one past a described range. Usually a forgotten row; sometimes
-     * an integer that looks like an address (often, if pointers have 4 bytes). Words of HAUL_RAW
-     * and HAUL_SKIP fields are not reported. */
+     * address of a described byte, of one past a described range, or of a byte of a heap block (of
+     * its first byte, if pointers have 4 bytes).
+     * Usually a forgotten field; sometimes an integer that looks like an address (often, if
+     * pointers have 4 bytes). Words of HAUL_RAW and HAUL_SKIP fields are not reported. */
     HAUL_AUDIT_HIDDEN_POINTER = 1,
-    /* A row whose pointer led to nothing in every object: it was NULL or had no elements. If the
-     * row has members: it was NULL, tags alone or an integer, or a field said that the row does not
-     * hold. (Rows whose condition is a function are left out, because the audit does not call it.)
-     * A hint: a row that names the wrong field looks like this, and so does data that does not use
-     * the field. */
-    HAUL_AUDIT_UNUSED_ROW = 2,
+    /* A field whose pointer led to nothing in every object: it was NULL or had no elements. If the
+     * field has members: it was NULL, tags alone or an integer, or another field said that it does
+     * not hold. (Fields whose condition is a function are left out, because the audit does not call
+     * it.) A hint: a field that names the wrong member looks like this, and so does data that does
+     * not use it. */
+    HAUL_AUDIT_UNUSED_FIELD = 2,
     /* A described range that reaches over the end of its heap block. The bytes beyond are not
      * read. */
     HAUL_AUDIT_BEYOND_BLOCK = 3,
     /* A heap block of which less than half is described, and at least HAUL_AUDIT_SLACK bytes are
      * not; with exact_blocks, one that is not described to its last byte. A hint: a count that is
      * too small looks like this, and so does an array with room to grow. */
-    HAUL_AUDIT_LITTLE_OF_BLOCK = 4
+    HAUL_AUDIT_LITTLE_OF_BLOCK = 4,
+    /* A word like a HAUL_AUDIT_HIDDEN_POINTER that leads to other memory: static data, code, a
+     * stack, a mapping. A hint: a handle looks like this, and memory of an allocator that the audit
+     * does not know. */
+    HAUL_AUDIT_OUTSIDE_ADDRESS = 5
 } haul_audit_kind;
 
 #define HAUL_AUDIT_SLACK 64u /* bytes; more than any allocator rounds up a small block */
 
-/* Members with three meanings have them in this order: for a hidden pointer; for an unused row; for
- * the two findings of blocks. */
+/* Members with three meanings have them in this order: for a word that holds an address; for an
+ * unused field; for the two findings of blocks. */
 typedef struct haul_audit_finding {
     haul_audit_kind kind;
     int is_hint; /* 1: the description may be right */
-    /* of the word; of the pointer in the first object; of the described range */
+    /* of the first word; of the pointer in the first object; of the first described range */
     const void *address;
     uintptr_t value; /* the word's value; 0; the block's usable bytes */
     size_t bytes;    /* of the word; of the pointer; described from `address` on */
-    size_t times;    /* words at this place of the type; pointers seen; 1 */
-    /* The first such place: "root.atoms[3].next". A place without a row is an offset at the end:
+    /* words at this place of the type; pointers seen; ranges that this field leads to */
+    size_t times;
+    /* What the word leads to, outside the graph; else kind 0, and the path below. Its name is good
+     * until the call returns. */
+    haul_memory memory;
+    /* The first such place: "root.atoms[3].next". A place without a field is an offset at the end:
      * "root.atoms[3]+24". */
     char path[HAUL_PATH_BYTES];
-    char other_path[HAUL_PATH_BYTES]; /* the target of a hidden pointer; else empty */
+    char other_path[HAUL_PATH_BYTES]; /* of the target, if a word leads into the graph; else "" */
     char text[HAUL_TEXT_BYTES];       /* one sentence */
 } haul_audit_finding;
 
 typedef struct haul_audit_info {
     size_t objects;         /* objects and arrays that were looked at */
     size_t words;           /* words of data that were looked at */
-    size_t rows;            /* rows that were looked at, each once */
-    size_t blocks;          /* blocks whose size `usable` gave */
+    size_t fields;          /* fields of pointers that were looked at, each once */
+    size_t blocks;          /* blocks whose size was known */
     size_t hidden_pointers; /* words, not places */
-    size_t unused_rows;
-    size_t beyond_block;
-    size_t little_of_block;
-    size_t reported; /* findings that were handed over */
+    size_t unused_fields;
+    size_t beyond_block;      /* ranges, not fields */
+    size_t little_of_block;   /* blocks, not fields */
+    size_t outside_addresses; /* words, not places */
+    size_t reported;          /* findings that were handed over */
 } haul_audit_info;
 
 typedef struct haul_audit_options {
@@ -97,6 +116,7 @@ typedef struct haul_audit_options {
      * nothing is. HAUL_ERROR_FILE: the file refuses; the audit still runs to its end.
      *
      *     FOUND  root.next+16 -> root: ...sentence
+     *     FOUND  root+24: ...sentence
      *     hint   root.name: ...sentence
      */
     const haul_file *file;
@@ -105,22 +125,18 @@ typedef struct haul_audit_options {
      * that it frees goes when the audit ends). */
     void (*finding)(void *user, const haul_audit_finding *finding);
     void *user;
-    /* Answers the usable bytes of the heap block that begins at `block`; 0: no block begins there,
-     * or its size is not known. NULL: blocks are not checked. Called at most once for the beginning
-     * of each described range that lies in no other. Such a range may be a string constant, or a
-     * member of an undescribed struct. So malloc_usable_size alone serves only if all targets of
-     * pointers come from malloc; else check first that you allocated the block. */
-    size_t (*usable)(void *user, const void *block);
-    void *usable_user;
-    size_t findings;      /* the most that are reported of each kind; the info counts all. 0: 64 */
-    int roots_are_blocks; /* 1: `usable` is called for roots too; 0: roots may lie on a stack */
-    /* 1: `usable` answers the size that was asked of the allocator, not the size that it rounded up
+    /* Finds the block of the program's own allocators (a pool, a list of allocations) that has the
+     * address: sets *begin, and answers its usable bytes; 0: none of them has. NULL: the blocks of
+     * malloc's heap are known, and no others. Called for any address of readable memory. */
+    size_t (*block)(void *user, const void *address, const void **begin);
+    void *block_user;
+    size_t findings; /* the most that are reported of each kind; the info counts all. 0: 64 */
+    /* 1: `block` answers the size that was asked of the allocator, not the size that it rounded up
      * to: then a count that is too small by one is found, too */
     int exact_blocks;
     /* 0: hidden pointers at one place of a type are one finding: the first of them, with `times`.
      * 1: every word is a finding */
     int every_word;
-    int reserved;
 } haul_audit_options;
 
 /* Audits everything that objects reach (haul_from_object, _array or _roots). `options` may be NULL;
@@ -128,22 +144,23 @@ typedef struct haul_audit_options {
  * whatever it found. A graph that haul_plan_create refuses is refused here, with the same status
  * and path: a graph that cannot be walked cannot be audited. HAUL_ERROR_ARGUMENT: another source; a
  * file that cannot be written. HAUL_ERROR_MEMORY: findings may have been reported already. Findings
- * come in the order of the graph from its roots on, those of blocks in the order of addresses. Does
- * not recurse. */
+ * of blocks come first, in the order of addresses, then words and fields, in the order of the graph
+ * from its roots on. Does not recurse. */
 static inline haul_status haul_audit(haul_context *context, haul_source source,
                                      const haul_audit_options *options, haul_audit_info *info);
 
-/* The function behind the inline form, which passes the sizes of structs. */
-HAUL_API haul_status haul_audit_sized(haul_context *context, const haul_source *source,
-                                      size_t source_bytes, const haul_audit_options *options,
-                                      size_t options_bytes, haul_audit_info *info,
-                                      size_t info_bytes);
+/* The function behind the inline form, which passes haul_this_process() and the sizes of structs.
+ * A NULL process: the audit looks at the graph alone. */
+HAUL_API haul_status haul_audit_sized(haul_context *context, const haul_process *process,
+                                      const haul_source *source, size_t source_bytes,
+                                      const haul_audit_options *options, size_t options_bytes,
+                                      haul_audit_info *info, size_t info_bytes);
 
 static inline haul_status haul_audit(haul_context *context, haul_source source,
                                      const haul_audit_options *options, haul_audit_info *info)
 {
-    return haul_audit_sized(context, &source, sizeof source, options, sizeof *options, info,
-                            sizeof *info);
+    return haul_audit_sized(context, haul_this_process(), &source, sizeof source, options,
+                            sizeof *options, info, sizeof *info);
 }
 
 #ifdef __cplusplus

@@ -42,7 +42,7 @@
  *
  * A list names the members that hold pointers, in whatever depth. A member that is forgotten there
  * travels as bytes, its pointers with it, and a kernel that follows one leaves the device's memory.
- * haul_audit finds pointers that lead into the graph; a strict launch on the host device finds all
+ * haul_audit finds such pointers in the data (audit.h), a strict launch on the host device those
  * that a kernel follows (host.h).
  */
 #ifndef HAUL_DESCRIBE_HPP

@@ -1,4 +1,4 @@
-/* The audit: a recorded walk, its layout, and three searches over both.
+/* The audit: a recorded walk, its layout, three searches over both, and the report.
  *
  * The recording form of discovery stores each array and object that it finds, with the entry that
  * led to it; that gives the paths. Each described byte lies in one of them, because it was new
@@ -35,11 +35,20 @@ static haul_status search(haul__audit *a)
         return status;
     a->walk.within = &a->found.map;
     find_bounds(a);
-    status = haul__audit_blocks(a);
+    if (a->process.open)
+        status = a->process.open(a->allocator, &a->picture);
+    if (status == HAUL_OK)
+        status = haul__audit_blocks(a);
     if (status == HAUL_OK)
         status = haul__audit_words(a);
     if (status == HAUL_OK)
-        status = haul__audit_rows(a);
+        status = haul__audit_fields(a);
+    if (status == HAUL_OK)
+        status = haul__audit_tell(a);
+    if (a->picture)
+        a->process.close(a->picture);
+    haul__tally_close(&a->tally);
+    HAUL__LIST_RELEASE(a->allocator, &a->noted);
     return status;
 }
 
@@ -80,7 +89,21 @@ static haul_status read_options(haul__audit *a, const haul_audit_options *option
                                 : HAUL_OK;
 }
 
-haul_status haul_audit_sized(haul_context *context, const haul_source *source, size_t source_bytes,
+static haul_status read_process(haul__audit *a, const haul_process *process)
+{
+    if (!process)
+        return HAUL_OK;
+    if (haul__read_options(&a->process, sizeof a->process, process, process->table_bytes) !=
+        HAUL_OK)
+        return haul__fail(&a->context->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    return a->process.open && a->process.find && a->process.close
+               ? HAUL_OK
+               : haul__fail(&a->context->error, HAUL_ERROR_ARGUMENT,
+                            "the table of the process lacks a function");
+}
+
+haul_status haul_audit_sized(haul_context *context, const haul_process *process,
+                             const haul_source *source, size_t source_bytes,
                              const haul_audit_options *options, size_t options_bytes,
                              haul_audit_info *info, size_t info_bytes)
 {
@@ -96,8 +119,10 @@ haul_status haul_audit_sized(haul_context *context, const haul_source *source, s
     if (status != HAUL_OK)
         return status;
     a.context = context;
-    a.allocator = &context->allocator;
+    a.allocator = a.tally.allocator = &context->allocator;
     status = read_options(&a, options, options_bytes);
+    if (status == HAUL_OK)
+        status = read_process(&a, process);
     if (status == HAUL_OK)
         status = haul__source_read(source, source_bytes, &from, &context->error);
     if (status == HAUL_OK)

@@ -1,19 +1,15 @@
 /* The search for ranges that leave their blocks, or describe little of them.
  *
  * One sweep over the described ranges in order of address. A range that begins in no other range
- * may begin a block, so the allocator is asked. If it knows the block, all ranges that begin in the
- * block must end in it, and the farthest end shows how much of it is described. If it does not know
- * the block, ranges inside the first one are not asked about.
+ * may begin a block, so the caller or the process is asked. If one knows the block, all ranges that
+ * begin in the block must end in it, and the farthest end shows how much of it is described. If
+ * none knows the block, ranges inside the first one are not asked about.
  */
-#include <stdio.h>
-
-#include "audit/place.h"
-#include "audit/report.h"
 #include "audit/searches.h"
 #include "base/sort.h"
 
 typedef struct range {
-    uintptr_t first, end;
+    uintptr_t first, end, whole_end; /* whole_end: skipped bytes at the end count, too */
     size_t entry;
     int is_root;
 } range;
@@ -22,6 +18,7 @@ typedef struct block {
     uintptr_t first, end; /* end 0: no block is known */
     uintptr_t described;  /* the block is described up to here */
     size_t entry;         /* the entry that begins it */
+    int is_exact;         /* its size is the one that was asked for */
 } block;
 
 /* By address. Of ranges that begin together, first the root, then the longest. */
@@ -44,36 +41,28 @@ static size_t collect(const haul__audit *a, range *ranges)
             continue; /* a part lies in the range of the object around it */
         ranges[count].first = entry->address;
         ranges[count].end = entry->address + haul__entry_bytes(&a->walk, entry);
+        ranges[count].whole_end = entry->address + entry->count * entry->stride;
         ranges[count].entry = i;
         ranges[count++].is_root = entry->parent == SIZE_MAX;
     }
     return count;
 }
 
-static haul_status tell(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first,
+/* The bytes from `first` to `end` are described. */
+static haul_status note(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first,
                         uintptr_t end, size_t entry)
 {
-    haul_audit_finding finding;
-    size_t bytes = (size_t)(end - first), usable = (size_t)(b->end - first);
-    haul_status status;
-    memset(&finding, 0, sizeof finding);
-    finding.kind = kind;
-    finding.is_hint = kind == HAUL_AUDIT_LITTLE_OF_BLOCK;
-    finding.address = (const void *)first;
-    finding.value = b->end - b->first;
-    finding.bytes = bytes;
-    finding.times = 1;
-    status = haul__audit_path(a, entry, 0, first, finding.path);
-    if (status != HAUL_OK)
-        return status;
-    if (kind == HAUL_AUDIT_BEYOND_BLOCK)
-        snprintf(finding.text, sizeof finding.text,
-                 "described as %zu bytes, but its block of %zu bytes ends %zu bytes earlier", bytes,
-                 (size_t)finding.value, bytes - usable);
-    else
-        snprintf(finding.text, sizeof finding.text,
-                 "only the first %zu bytes of its block of %zu are described", bytes, usable);
-    haul__audit_tell(a, &finding);
+    haul__noted *noted =
+        haul__audit_note(a, kind, haul__audit_field_of(a, &a->walk.entries.at[entry]), 0);
+    if (!noted)
+        return HAUL_ERROR_MEMORY;
+    if (noted->times++ > 0)
+        return HAUL_OK;
+    noted->entry = entry;
+    noted->address = first;
+    noted->value = b->end - b->first;
+    noted->bytes = (size_t)(end - first);
+    noted->usable = (size_t)(b->end - first);
     return HAUL_OK;
 }
 
@@ -90,20 +79,22 @@ static void cut(haul__audit *a, size_t number, uintptr_t end)
 
 static haul_status check_range(haul__audit *a, block *b, const range *r)
 {
-    haul_status status = HAUL_OK;
+    haul_status status;
     if (b->described < r->end)
         b->described = r->end;
+    if (b->described < r->whole_end && r->whole_end <= b->end)
+        b->described = r->whole_end;
     if (r->end <= b->end)
         return HAUL_OK;
-    if (haul__audit_is_wanted(a, a->info.beyond_block++))
-        status = tell(a, HAUL_AUDIT_BEYOND_BLOCK, b, r->first, r->end, r->entry);
+    a->info.beyond_block++;
+    status = note(a, HAUL_AUDIT_BEYOND_BLOCK, b, r->first, r->end, r->entry);
     cut(a, r->entry, b->end);
     return status;
 }
 
-static int is_little(const haul__audit *a, size_t used, size_t usable)
+static int is_little(const block *b, size_t used, size_t usable)
 {
-    if (a->options.exact_blocks)
+    if (b->is_exact)
         return used < usable;
     return used < usable / 2 && usable - used >= HAUL_AUDIT_SLACK;
 }
@@ -112,8 +103,10 @@ static haul_status close_block(haul__audit *a, block *b)
 {
     size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
     haul_status status = HAUL_OK;
-    if (b->end && is_little(a, used, usable) && haul__audit_is_wanted(a, a->info.little_of_block++))
-        status = tell(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
+    if (b->end && is_little(b, used, usable)) {
+        a->info.little_of_block++;
+        status = note(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
+    }
     b->end = 0;
     return status;
 }
@@ -121,21 +114,21 @@ static haul_status close_block(haul__audit *a, block *b)
 /* Asks for the block of a range that begins outside the known one. */
 static void ask(haul__audit *a, block *b, const range *r)
 {
-    size_t usable = 0;
-    if (!r->is_root || a->options.roots_are_blocks)
-        usable = a->options.usable(a->options.usable_user, (const void *)r->first);
-    if (usable == 0 || usable > HAUL__HIGHEST - r->first)
+    haul_memory memory;
+    if (!haul__audit_memory(a, r->first, &memory) || memory.kind != HAUL_MEMORY_BLOCK ||
+        memory.begin != r->first || memory.bytes > HAUL__HIGHEST - r->first)
         return;
     a->info.blocks++;
     b->first = b->described = r->first;
-    b->end = r->first + usable;
+    b->end = r->first + memory.bytes;
     b->entry = r->entry;
+    b->is_exact = a->options.exact_blocks && memory.is_told;
 }
 
 static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
 {
     uintptr_t unknown = 0; /* ranges below it lie in a block that the allocator does not know */
-    block b = { 0, 0, 0, 0 };
+    block b = { 0, 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < count && status == HAUL_OK; i++) {
@@ -169,7 +162,7 @@ haul_status haul__audit_blocks(haul__audit *a)
     size_t count = a->walk.entries.count, bytes = count * sizeof(range);
     range *ranges;
     haul_status status;
-    if (!a->options.usable || count == 0)
+    if ((!a->options.block && !a->picture) || count == 0)
         return HAUL_OK;
     ranges = haul__allocate(a->allocator, bytes, sizeof(void *));
     if (!ranges)

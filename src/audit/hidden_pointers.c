@@ -1,82 +1,88 @@
-/* The search for words that no row describes and that hold an address in the graph.
+/* The search for words that no field describes and that hold addresses.
  *
  * It goes through each entry in order of discovery, each element, each run of bytes that are sent,
- * and each word of the grid that lies wholly in the run and in no slot. A value outside the span of
- * the graph's addresses is no pointer into it: that one comparison leaves out nearly all data. The
- * others are looked up in the map. Only hits cost memory. Ranges may overlap, so the search notes
- * each word that it has reported. Hits at the same place of a type are one finding, because a
- * forgotten row shows in every object.
+ * and each word of the grid that lies wholly in the run and in no slot. A word that leads into the
+ * graph is looked up in the map, any other word in the memory of the process. Only hits cost
+ * memory. Ranges may overlap, so the search notes each word that it has reported. Hits at the same
+ * place of a type are one finding, because a forgotten field shows in every object.
  */
-#include <stdio.h>
-
-#include "audit/place.h"
-#include "audit/report.h"
 #include "audit/searches.h"
-#include "audit/tally.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
+#include "walk/place.h"
 #include "walk/readable.h"
 
 typedef struct suspect {
-    size_t entry, element;
+    size_t number, element; /* of the entry */
     uintptr_t address, value;
-    const haul_type *type; /* type of the innermost struct; NULL: plain data */
-    size_t offset;         /* of the word in that struct */
-    size_t times;
+    haul_memory memory; /* that it leads to; kind 0: the graph */
 } suspect;
 
-typedef struct search {
-    haul__audit *audit;
-    haul__tally tally; /* (address, SEEN); (type or row, offset): 1 + number of the suspect */
-    HAUL__LIST(suspect) suspects;
-    size_t entry; /* the current one */
-} search;
-
-#define SEEN UINTPTR_MAX /* is no offset */
-
-static haul_status suspicious(search *s, const haul__entry *entry, size_t element,
-                              uintptr_t address, uintptr_t value)
+/* 1: the word has been seen in another range. */
+static int is_again(haul__audit *a, uintptr_t address, haul_status *status)
 {
-    const void *owner =
-        entry->slot && entry->slot->shape ? (const void *)&entry->slot->shape[entry->level] : NULL;
-    size_t *number = haul__tally_of(&s->tally, address, SEEN);
-    suspect found, *added;
-    if (!number)
-        return HAUL_ERROR_MEMORY;
-    if (*number)
+    size_t *seen = haul__tally_of(&a->tally, address, 0);
+    *status = seen ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return !seen || (*seen)++ > 0;
+}
+
+/* Words of 4 bytes look like addresses often enough: there, only a block's first byte counts. */
+static int is_block(const suspect *found)
+{
+    return found->memory.kind == HAUL_MEMORY_BLOCK &&
+           (sizeof(uintptr_t) > 4 || found->value == found->memory.begin);
+}
+
+static haul_status note(haul__audit *a, const haul__entry *entry, const suspect *found,
+                        const haul__byte *byte)
+{
+    const int is_hint = found->memory.kind && !is_block(found);
+    size_t *count = is_hint ? &a->info.outside_addresses : &a->info.hidden_pointers;
+    haul__noted *noted;
+    if (++*count > a->options.findings && a->options.every_word)
         return HAUL_OK;
-    *number = 1;
-    memset(&found, 0, sizeof found);
-    if (entry->what == HAUL__OBJECTS) {
-        haul__byte byte = haul__audit_byte(s->audit, s->entry, element, address);
-        if (byte.has_row)
-            return HAUL_OK; /* a row says that it is data */
-        owner = found.type = byte.type;
-        found.offset = byte.offset;
-    } else {
-        element = (size_t)(address - entry->address) / entry->stride;
-    }
-    s->audit->info.hidden_pointers++;
-    found.entry = s->entry;
-    found.element = element;
-    found.address = address;
-    found.value = value;
-    found.times = 1;
-    if (!s->audit->options.every_word) {
-        number = haul__tally_of(&s->tally, (uintptr_t)owner, found.offset);
-        if (!number)
-            return HAUL_ERROR_MEMORY;
-        if (*number) {
-            s->suspects.at[*number - 1].times++;
-            return HAUL_OK;
-        }
-    }
-    added = HAUL__LIST_ADD(s->audit->allocator, &s->suspects);
-    if (!added)
+    noted = haul__audit_note(a, is_hint ? HAUL_AUDIT_OUTSIDE_ADDRESS : HAUL_AUDIT_HIDDEN_POINTER,
+                             byte->type ? (const void *)byte->type : haul__audit_field_of(a, entry),
+                             byte->offset);
+    if (!noted)
         return HAUL_ERROR_MEMORY;
-    *added = found;
-    *number = s->suspects.count;
+    if (noted->times++ > 0)
+        return HAUL_OK;
+    noted->entry = found->number;
+    noted->element = found->element;
+    noted->address = found->address;
+    noted->value = found->value;
+    noted->bytes = HAUL__WORD;
+    noted->type = byte->type;
+    noted->offset = byte->offset;
+    noted->memory = found->memory;
     return HAUL_OK;
+}
+
+static haul_status suspicious(haul__audit *a, const haul__entry *entry, suspect *found)
+{
+    haul_status status;
+    haul__byte byte;
+    if (is_again(a, found->address, &status))
+        return status;
+    memset(&byte, 0, sizeof byte);
+    if (entry->what == HAUL__OBJECTS) {
+        byte = haul__byte_at(&a->walk, found->number, found->element, found->address);
+        if (byte.has_field)
+            return HAUL_OK; /* a field says that it is data */
+    } else {
+        found->element = (size_t)(found->address - entry->address) / entry->stride;
+    }
+    return note(a, entry, found, &byte);
+}
+
+/* Is it an address? */
+static int leads_somewhere(const haul__audit *a, uintptr_t value, haul_memory *memory)
+{
+    memory->kind = 0;
+    if (value - a->lowest <= a->highest - a->lowest && haul__audit_leads_in(a, value))
+        return 1;
+    return value && haul__audit_memory(a, value, memory);
 }
 
 /* Are all bytes of the word described and sent, and is it no pointer? Objects shorter than their
@@ -99,15 +105,17 @@ static int is_data(const haul__audit *a, uintptr_t at)
 
 /* Searches [first, end), which lies in one element. Slots are sorted by offset and skipped, from
  * *slot on. */
-static haul_status search_run(search *s, const haul__entry *entry, const haul__walk *walk,
-                              size_t element, uintptr_t first, uintptr_t end, size_t *slot)
+static haul_status search_run(haul__audit *a, size_t number, const haul__walk *walk, size_t element,
+                              uintptr_t first, uintptr_t end, size_t *slot)
 {
-    const haul__audit *a = s->audit;
+    const haul__entry *entry = &a->walk.entries.at[number];
     const uintptr_t base = entry->address + element * entry->stride;
     uintptr_t at = (first + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
     haul_status status = HAUL_OK;
+    suspect found;
+    found.number = number;
+    found.element = element;
     for (; status == HAUL_OK && at < end && end - at >= HAUL__WORD; at += HAUL__WORD) {
-        uintptr_t value;
         while (walk && *slot < walk->slot_count &&
                base + walk->slots[*slot].offset + HAUL__WORD <= at)
             ++*slot;
@@ -117,26 +125,28 @@ static haul_status search_run(search *s, const haul__entry *entry, const haul__w
             continue;
         if (!is_data(a, at))
             continue;
-        value = haul__load_word((const void *)at);
-        s->audit->info.words++;
-        if (value - a->lowest <= a->highest - a->lowest && haul__audit_leads_in(a, value))
-            status = suspicious(s, entry, element, at, value);
+        found.address = at;
+        found.value = haul__load_word((const void *)at);
+        a->info.words++;
+        if (leads_somewhere(a, found.value, &found.memory))
+            status = suspicious(a, entry, &found);
     }
     return status;
 }
 
-static haul_status search_objects(search *s, const haul__entry *entry)
+static haul_status search_objects(haul__audit *a, size_t number)
 {
-    const haul__walk *walk = s->audit->walk.met_types[entry->met_type].walk;
+    const haul__entry *entry = &a->walk.entries.at[number];
+    const haul__walk *walk = a->walk.met_types[entry->met_type].walk;
     haul_status status = HAUL_OK;
-    size_t i, run, limit = haul__audit_end(s->audit, entry);
+    size_t i, run, limit = haul__audit_end(a, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         uintptr_t element = entry->address + i * entry->stride;
         size_t slot = 0;
         for (run = 0; run < walk->run_count && walk->runs[run].offset < limit && status == HAUL_OK;
              run++) {
             size_t first = walk->runs[run].offset, end = first + walk->runs[run].bytes;
-            status = search_run(s, entry, walk, i, element + first,
+            status = search_run(a, number, walk, i, element + first,
                                 element + (end < limit ? end : limit), &slot);
         }
     }
@@ -144,64 +154,26 @@ static haul_status search_objects(search *s, const haul__entry *entry)
 }
 
 /* Elements of plain data are searched as one run. */
-static haul_status search_plain(search *s, const haul__entry *entry)
+static haul_status search_plain(haul__audit *a, size_t number)
 {
-    size_t bytes = haul__entry_bytes(&s->audit->walk, entry), none = 0;
-    return search_run(s, entry, NULL, 0, entry->address, entry->address + bytes, &none);
-}
-
-static haul_status search_entry(search *s, const haul__entry *entry)
-{
-    if (entry->is_again)
-        return HAUL_OK;
-    s->audit->info.objects++;
-    if (entry->what == HAUL__OBJECTS)
-        return search_objects(s, entry);
-    return entry->what == HAUL__PLAIN ? search_plain(s, entry) : HAUL_OK;
-}
-
-static haul_status tell(haul__audit *a, const suspect *found)
-{
-    haul_audit_finding finding;
-    haul_status status;
-    memset(&finding, 0, sizeof finding);
-    finding.kind = HAUL_AUDIT_HIDDEN_POINTER;
-    finding.address = (const void *)found->address;
-    finding.value = found->value;
-    finding.bytes = sizeof found->value;
-    finding.times = found->times;
-    status = haul__audit_path(a, found->entry, found->element, found->address, finding.path);
-    if (status == HAUL_OK)
-        status = haul__audit_path_of(a, found->value, finding.other_path);
-    if (status != HAUL_OK)
-        return status;
-    if (found->type)
-        snprintf(finding.text, sizeof finding.text,
-                 "the word at offset %zu of %s, which no row describes, holds "
-                 "an address in the graph (%zu time%s)",
-                 found->offset, haul_type_name(found->type), found->times,
-                 found->times == 1 ? "" : "s");
-    else
-        snprintf(finding.text, sizeof finding.text,
-                 "plain data that holds an address in the graph (%zu time%s)", found->times,
-                 found->times == 1 ? "" : "s");
-    haul__audit_tell(a, &finding);
-    return HAUL_OK;
+    const haul__entry *entry = &a->walk.entries.at[number];
+    size_t bytes = haul__entry_bytes(&a->walk, entry), none = 0;
+    return search_run(a, number, NULL, 0, entry->address, entry->address + bytes, &none);
 }
 
 haul_status haul__audit_words(haul__audit *a)
 {
     haul_status status = HAUL_OK;
-    search s;
     size_t i;
-    memset(&s, 0, sizeof s);
-    s.audit = a;
-    s.tally.allocator = a->allocator;
-    for (; s.entry < a->walk.entries.count && status == HAUL_OK; s.entry++)
-        status = search_entry(&s, &a->walk.entries.at[s.entry]);
-    haul__tally_close(&s.tally);
-    for (i = 0; i < s.suspects.count && haul__audit_is_wanted(a, i) && status == HAUL_OK; i++)
-        status = tell(a, &s.suspects.at[i]);
-    HAUL__LIST_RELEASE(a->allocator, &s.suspects);
+    for (i = 0; i < a->walk.entries.count && status == HAUL_OK; i++) {
+        const haul__entry *entry = &a->walk.entries.at[i];
+        if (entry->is_again)
+            continue;
+        a->info.objects++;
+        if (entry->what == HAUL__OBJECTS)
+            status = search_objects(a, i);
+        else if (entry->what == HAUL__PLAIN)
+            status = search_plain(a, i);
+    }
     return status;
 }

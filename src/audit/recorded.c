@@ -1,16 +1,34 @@
-/* Answers about a recorded walk, for the searches.
+/* Answers about a recorded walk, and notes of the searches.
  */
 #include "audit/recorded.h"
 #include "map/forms.h"
+
+#define KIND_BITS 3u
 
 int haul__audit_leads_in(const haul__audit *a, uintptr_t value)
 {
     return haul__is_described(&a->found.map, value) || haul__is_described(&a->found.map, value - 1);
 }
 
-int haul__audit_is_wanted(const haul__audit *a, size_t before)
+int haul__audit_memory(const haul__audit *a, uintptr_t address, haul_memory *memory)
 {
-    return (a->options.finding || a->options.file) && before < a->options.findings;
+    const haul_audit_options *options = &a->options;
+    const void *begin = NULL;
+    const int is_there = a->picture && a->process.find(a->picture, address, memory);
+    size_t bytes = 0;
+    if (a->picture && !is_there)
+        return 0;
+    if (options->block)
+        bytes = options->block(options->block_user, (const void *)address, &begin);
+    if (bytes == 0)
+        return is_there;
+    memset(memory, 0, sizeof *memory);
+    memory->kind = HAUL_MEMORY_BLOCK;
+    memory->is_told = 1;
+    memory->begin = (uintptr_t)begin;
+    memory->bytes = bytes;
+    memory->name = "";
+    return 1;
 }
 
 size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
@@ -18,4 +36,33 @@ size_t haul__audit_end(const haul__audit *a, const haul__entry *entry)
     if (entry->what != HAUL__OBJECTS || !haul__is_sized(a->walk.met_types[entry->met_type].walk))
         return SIZE_MAX;
     return entry->stride;
+}
+
+const void *haul__audit_field_of(const haul__audit *a, const haul__entry *entry)
+{
+    if (entry->slot && entry->slot->shape)
+        return &entry->slot->shape[entry->level];
+    if (entry->what == HAUL__OBJECTS)
+        return a->walk.met_types[entry->met_type].type;
+    return entry;
+}
+
+haul__noted *haul__audit_note(haul__audit *a, haul_audit_kind kind, const void *place,
+                              size_t offset)
+{
+    size_t *number =
+        haul__tally_of(&a->tally, (uintptr_t)place, offset << KIND_BITS | (size_t)kind);
+    haul__noted *added;
+    if (!number)
+        return NULL;
+    if (*number && !(a->options.every_word && kind == HAUL_AUDIT_HIDDEN_POINTER))
+        return &a->noted.at[*number - 1];
+    added = HAUL__LIST_ADD(a->allocator, &a->noted);
+    if (!added)
+        return NULL;
+    *number = a->noted.count;
+    memset(added, 0, sizeof *added);
+    added->kind = kind;
+    added->is_finding = 1;
+    return added;
 }

@@ -3,6 +3,8 @@
 #include <stdio.h>
 
 #include "audit/report.h"
+#include "walk/paths.h"
+#include "walk/place.h"
 
 #define LINE_BYTES (2u * HAUL_PATH_BYTES + HAUL_TEXT_BYTES + 64u)
 
@@ -23,13 +25,136 @@ static void print(haul__audit *a, const haul_audit_finding *finding)
     put(a, line);
 }
 
-void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding)
+/* ---- In words. */
+
+static void say_memory(const haul_memory *memory, uintptr_t value, char *text, size_t room)
 {
+    const int has_name = memory->name[0] != '\0';
+    if (memory->kind == HAUL_MEMORY_BLOCK && value != memory->begin)
+        snprintf(text, room, "%zu bytes into a heap block of %zu bytes",
+                 (size_t)(value - memory->begin), memory->bytes);
+    else if (memory->kind == HAUL_MEMORY_BLOCK)
+        snprintf(text, room, "to a heap block of %zu bytes", memory->bytes);
+    else if (memory->kind == HAUL_MEMORY_STACK)
+        snprintf(text, room, "into a stack");
+    else if (memory->kind == HAUL_MEMORY_STATIC)
+        snprintf(text, room, "to static data or code of %s", memory->name);
+    else
+        snprintf(text, room, "into a mapping of %zu bytes%s%s%s", memory->bytes,
+                 has_name ? " (" : "", memory->name, has_name ? ")" : "");
+}
+
+static void say_word(const haul__noted *noted, char *text, size_t room)
+{
+    char place[192] = "into the graph", where[96] = "plain data";
+    if (noted->memory.kind)
+        say_memory(&noted->memory, noted->value, place, sizeof place);
+    if (noted->type)
+        snprintf(where, sizeof where, "offset %zu of %s", noted->offset,
+                 haul_type_name(noted->type));
+    snprintf(text, room, "no field describes this pointer (%s, %zu time%s): 0x%llx leads %s", where,
+             noted->times, noted->times == 1 ? "" : "s", (unsigned long long)noted->value, place);
+}
+
+static void say_field(const haul__noted *noted, char *text, size_t room)
+{
+    static const char *const empty[] = { "NULL", "NULL or led to no elements",
+                                         "NULL, an integer or something else" };
+    snprintf(text, room, "described as a pointer, it was %s in all of %zu place%s%s",
+             empty[noted->was_set ? 1 + noted->has_rule : 0], noted->times,
+             noted->times == 1 ? "" : "s", noted->level ? ", as an array's element" : "");
+}
+
+static void say_block(const haul__noted *noted, char *text, size_t room)
+{
+    size_t length;
+    if (noted->kind == HAUL_AUDIT_BEYOND_BLOCK)
+        snprintf(text, room,
+                 "described as %zu bytes, but its block of %zu bytes ends %zu bytes earlier",
+                 noted->bytes, (size_t)noted->value, noted->bytes - noted->usable);
+    else
+        snprintf(text, room, "only the first %zu bytes of its block of %zu are described",
+                 noted->bytes, noted->usable);
+    length = strlen(text);
+    if (noted->times > 1)
+        snprintf(text + length, room - length, " (the first of %zu)", noted->times);
+}
+
+/* ---- Findings. */
+
+static int is_word(const haul__noted *noted)
+{
+    return noted->kind == HAUL_AUDIT_HIDDEN_POINTER || noted->kind == HAUL_AUDIT_OUTSIDE_ADDRESS;
+}
+
+/* Of a byte of the graph, or of one past a described range. */
+static int name_target(haul__audit *a, uintptr_t address, char *path)
+{
+    static const char end[] = " (its end)";
+    size_t length;
+    if (!haul__name_byte(&a->walk, address, 0, path))
+        return 0;
+    if (path[0])
+        return 1;
+    if (!haul__name_byte(&a->walk, address - 1, 0, path))
+        return 0;
+    length = strlen(path);
+    if (length && length + sizeof end <= HAUL_PATH_BYTES)
+        memcpy(path + length, end, sizeof end);
+    return 1;
+}
+
+static int name(haul__audit *a, const haul__noted *noted, haul_audit_finding *finding)
+{
+    if (is_word(noted) && !noted->memory.kind && !name_target(a, noted->value, finding->other_path))
+        return 0;
+    if (noted->slot)
+        return haul__name_place(&a->walk, noted->entry, noted->element, noted->slot, finding->path);
+    return haul__name_byte_of(&a->walk, noted->entry, noted->element, noted->address,
+                              is_word(noted), finding->path);
+}
+
+static haul_status tell(haul__audit *a, const haul__noted *noted)
+{
+    haul_audit_finding finding;
+    memset(&finding, 0, sizeof finding);
+    finding.kind = noted->kind;
+    finding.is_hint =
+        noted->kind != HAUL_AUDIT_HIDDEN_POINTER && noted->kind != HAUL_AUDIT_BEYOND_BLOCK;
+    finding.address = (const void *)noted->address;
+    finding.value = noted->value;
+    finding.bytes = noted->bytes;
+    finding.times = noted->times;
+    finding.memory = noted->memory;
+    if (!name(a, noted, &finding))
+        return HAUL_ERROR_MEMORY;
+    if (is_word(noted))
+        say_word(noted, finding.text, sizeof finding.text);
+    else if (noted->kind == HAUL_AUDIT_UNUSED_FIELD)
+        say_field(noted, finding.text, sizeof finding.text);
+    else
+        say_block(noted, finding.text, sizeof finding.text);
     a->info.reported++;
     if (a->options.file)
-        print(a, finding);
+        print(a, &finding);
     if (a->options.finding)
-        a->options.finding(a->options.user, finding);
+        a->options.finding(a->options.user, &finding);
+    return HAUL_OK;
+}
+
+haul_status haul__audit_tell(haul__audit *a)
+{
+    size_t told[HAUL_AUDIT_OUTSIDE_ADDRESS + 1] = { 0 }, i;
+    haul_status status = HAUL_OK;
+    for (i = 0; i < a->noted.count && status == HAUL_OK; i++) {
+        const haul__noted *noted = &a->noted.at[i];
+        if (!noted->is_finding)
+            continue;
+        a->info.unused_fields += noted->kind == HAUL_AUDIT_UNUSED_FIELD;
+        if ((a->options.finding || a->options.file) && told[noted->kind]++ < a->options.findings)
+            status = tell(a, noted);
+    }
+    return status;
 }
 
 haul_status haul__audit_print_totals(haul__audit *a)
@@ -39,11 +164,10 @@ haul_status haul__audit_print_totals(haul__audit *a)
     if (!a->options.file)
         return HAUL_OK;
     snprintf(line, sizeof line,
-             "%zu hidden pointers in %zu words, %zu unused of %zu rows, "
-             "%zu beyond and %zu far below the size of "
-             "%zu blocks\n",
-             all->hidden_pointers, all->words, all->unused_rows, all->rows, all->beyond_block,
-             all->little_of_block, all->blocks);
+             "%zu hidden pointers and %zu other addresses in %zu words, %zu unused of %zu fields, "
+             "%zu beyond and %zu far below the size of %zu blocks\n",
+             all->hidden_pointers, all->outside_addresses, all->words, all->unused_fields,
+             all->fields, all->beyond_block, all->little_of_block, all->blocks);
     put(a, line);
     return a->printed == HAUL_OK ? HAUL_OK
                                  : haul__fail(&a->context->error, a->printed,

@@ -5,8 +5,8 @@
 
 #include "audit/recorded.h"
 
-/* Reports a finding: prints it, and hands it to the caller's function. */
-void haul__audit_tell(haul__audit *a, const haul_audit_finding *finding);
+/* Reports what the searches have noted. HAUL_ERROR_MEMORY. */
+haul_status haul__audit_tell(haul__audit *a);
 /* Prints the last line. HAUL_ERROR_FILE: the file has not taken all. */
 haul_status haul__audit_print_totals(haul__audit *a);
 

@@ -9,6 +9,7 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
+#include "walk/place.h"
 #include "walk/pools.h"
 #include "walk/ruled_field.h"
 #include "walk/visit.h"
@@ -180,7 +181,7 @@ int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t cou
     d.recording = 1;
     d.within = within;
     if (run(&d) == HAUL_OK) {
-        has_path = haul__name_byte(&d, address, found_path);
+        has_path = haul__name_byte(&d, address, 1, found_path) && found_path[0];
         haul__found_drop(context, &found);
     }
     close_discovery(&d);

@@ -202,31 +202,6 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
     }
 }
 
-int haul__name_byte(haul__discovery *d, uintptr_t address, char *path)
-{
-    size_t i;
-    for (i = 0; i < d->entries.count; i++) {
-        const haul__entry *entry = &d->entries.at[i];
-        const uintptr_t at = address - entry->address;
-        const haul__slot *slot = NULL;
-        size_t element = at / entry->stride, offset, length;
-        if (address < entry->address || at >= haul__entry_bytes(d, entry))
-            continue;
-        if (element >= entry->count)
-            element = entry->count - 1; /* elements may reach behind their stride */
-        offset = at - element * entry->stride;
-        if (entry->what == HAUL__OBJECTS)
-            slot = slot_at(d->met_types[entry->met_type].walk, offset);
-        if (!haul__name_place(d, i, element, slot, path))
-            return 0;
-        length = strlen(path);
-        if (!slot && offset && length + 24 < HAUL_PATH_BYTES)
-            snprintf(path + length, HAUL_PATH_BYTES - length, "+%zu", offset);
-        return 1;
-    }
-    return 0;
-}
-
 void haul__name_row(haul__discovery *d, const haul__slot *slot)
 {
     if (d->recording)

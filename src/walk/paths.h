@@ -21,9 +21,6 @@ int haul__name_place(haul__discovery *d, size_t entry, size_t element, const hau
                      char *path);
 /* Sets other_path to the first entry that covers a byte of the word at `address`. */
 void haul__name_other(haul__discovery *d, uintptr_t address);
-/* Writes the path of a byte, with its offset in the element, as haul__name_place does. 0: also if
- * no entry covers it. */
-int haul__name_byte(haul__discovery *d, uintptr_t address, char *path);
 /* Sets other_path to another row of the visited element. */
 void haul__name_row(haul__discovery *d, const haul__slot *slot);
 

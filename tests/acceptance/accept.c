@@ -146,8 +146,7 @@ static haul_status audit(haul_context *context, void *root, const haul_type *typ
     memset(&options, 0, sizeof options);
     options.finding = print_finding;
     options.findings = 4;
-    options.usable = heap_usable;
-    options.roots_are_blocks = 1;
+    options.block = heap_find;
     return haul_audit(context, haul_from_roots(&from, 1), &options, found);
 }
 

@@ -277,7 +277,7 @@ static void check_audit(const haul_root *roots, size_t count, int all_rows_are_u
     if (!audit(roots, count, NULL, 1, &f))
         return;
     for (i = 0; i < f.count && i < FINDINGS; i++)
-        check((f.found[i].kind == HAUL_AUDIT_UNUSED_ROW && !all_rows_are_used) ||
+        check((f.found[i].kind == HAUL_AUDIT_UNUSED_FIELD && !all_rows_are_used) ||
                   (f.found[i].kind == HAUL_AUDIT_LITTLE_OF_BLOCK &&
                    has_room_to_spare(f.found[i].path)),
               "%s: %s", f.found[i].path, f.found[i].text);
@@ -480,7 +480,7 @@ static void wrong_factors(const entries *flow, const entries *tall)
     roots[0] = (haul_root){ s, type, 1 };
     roots[1] = (haul_root){ s->N->U, cs_type, 1 };
     check_audit_tells(roots, 2, HAUL_AUDIT_HIDDEN_POINTER, "roots[0].N+8",
-                      "holds an address in the graph");
+                      "no field describes this pointer");
     pool_open();
     s = make_solver(tall, QR);
     roots[0].address = s;

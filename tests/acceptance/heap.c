@@ -137,6 +137,13 @@ static int is_live(const heap *h, const uint32_t *size)
     return size && *size != GONE && (h->foreign || *size != 0);
 }
 
+static size_t usable(const void *block)
+{
+    const heap *h = heap_of(block);
+    const uint32_t *size = h && !h->foreign ? size_of(h, block) : NULL;
+    return size && is_live(h, size) ? *size - 1 : 0;
+}
+
 /* Nothing is live: all of it is as if never touched, but for its bytes. */
 static void begin_again(heap *h)
 {
@@ -186,7 +193,7 @@ void heap_free(void *block)
 
 void *heap_realloc(void *block, size_t bytes)
 {
-    const size_t before = heap_usable(NULL, block);
+    const size_t before = usable(block);
     void *longer = heap_malloc(bytes);
     if (longer && block) {
         memcpy(longer, block, before < bytes ? before : bytes);
@@ -223,12 +230,19 @@ size_t heap_freed(const heap *h)
     return h->freed;
 }
 
-size_t heap_usable(void *user, const void *block)
+size_t heap_find(void *user, const void *address, const void **begin)
 {
-    const heap *h = heap_of(block);
-    const uint32_t *size = h && !h->foreign ? size_of(h, block) : NULL;
+    const heap *h = heap_of(address);
+    size_t at, granule;
     (void)user;
-    return size && is_live(h, size) ? *size - 1 : 0;
+    if (!h || h->foreign)
+        return 0;
+    at = (size_t)((uintptr_t)address - (uintptr_t)h->memory);
+    granule = at / GRANULE;
+    while (granule > 0 && h->sizes[granule] == 0)
+        granule--;
+    *begin = h->memory + granule * GRANULE;
+    return at - granule * GRANULE < usable(*begin) ? usable(*begin) : 0;
 }
 
 size_t heap_wrong(void)

@@ -51,8 +51,9 @@ void heap_show(heap *h);
 
 size_t heap_live(const heap *h);  /* blocks that are not freed */
 size_t heap_freed(const heap *h); /* blocks that are */
-/* bytes of a live block, 0 of anything else: what haul_audit asks */
-size_t heap_usable(void *, const void *block);
+/* The live block of an open heap that has the address, and its bytes; 0: none. What haul_audit
+ * asks. */
+size_t heap_find(void *, const void *address, const void **begin);
 size_t heap_wrong(void); /* frees, in all, of what was no live block */
 
 #endif

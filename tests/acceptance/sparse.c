@@ -239,14 +239,18 @@ void pool_release(void *block)
         madvise((void *)first, end - first, MADV_DONTNEED);
 }
 
-size_t pool_block_bytes(void *user, const void *block)
+size_t pool_find(void *user, const void *address, const void **begin)
 {
-    size_t granule;
+    const size_t at = is_pooled(address) ? offset_of(address) : 0;
+    size_t granule = at / GRANULE, bytes;
     (void)user;
-    if (!is_pooled(block) || (uintptr_t)block % GRANULE)
+    while (granule > 0 && !(pool.begins[granule / 8] >> granule % 8 & 1))
+        granule--;
+    if (granule == 0)
         return 0;
-    granule = offset_of(block) / GRANULE;
-    return pool.begins[granule / 8] >> granule % 8 & 1 ? ((const size_t *)block)[-1] : 0;
+    *begin = (const unsigned char *)address - (at - granule * GRANULE);
+    bytes = ((const size_t *)*begin)[-1];
+    return at - granule * GRANULE < bytes ? bytes : 0;
 }
 
 /* ---- Shipping. */
@@ -360,8 +364,7 @@ int audit(const haul_root *roots, size_t count, void *argument, int exact, findi
     memset(f, 0, sizeof *f);
     options.finding = keep;
     options.user = f;
-    options.usable = pool_block_bytes;
-    options.roots_are_blocks = 1;
+    options.block = pool_find;
     options.exact_blocks = exact;
     pool_shut();
     if (!check(haul_context_create(&with, &context) == HAUL_OK, "a context"))
@@ -382,7 +385,8 @@ void check_audit_is_clean(const haul_root *roots, size_t count, void *argument, 
         return;
     check(f.summary.blocks > count, "the audit knew %zu blocks", f.summary.blocks);
     for (i = 0; i < f.count && i < FINDINGS; i++)
-        check(f.found[i].kind == HAUL_AUDIT_UNUSED_ROW, "%s: %s", f.found[i].path, f.found[i].text);
+        check(f.found[i].kind == HAUL_AUDIT_UNUSED_FIELD, "%s: %s", f.found[i].path,
+              f.found[i].text);
     check(f.count <= FINDINGS, "%zu findings", f.count);
 }
 

@@ -35,7 +35,7 @@ void *pool_reallocate(void *block, size_t bytes);
 void pool_release(void *block);
 
 /* as asked for; 0: no block of the pool begins there */
-size_t pool_block_bytes(void *user, const void *block);
+size_t pool_find(void *user, const void *address, const void **begin);
 
 /* ---- Matrices, as entries in any order. */
 

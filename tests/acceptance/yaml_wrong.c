@@ -109,8 +109,7 @@ static void find(trial *t, yaml_document_t *document, haul_audit_kind kind, cons
     memset(&options, 0, sizeof options);
     options.finding = keep_first;
     options.user = &first;
-    options.usable = heap_usable;
-    options.roots_are_blocks = 1;
+    options.block = heap_find;
     accept_ok(yaml_describe(haul_device_context(t->device), t->document, DOCUMENT_ROWS, t->node),
               haul_context_error(haul_device_context(t->device)),
               "a description that looks good by itself");

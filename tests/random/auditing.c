@@ -2,15 +2,18 @@
  * longer than its block.
  */
 #include "steps.h"
+#include "support/short_forms.h"
 
 #include <string.h>
 
-static size_t usable(void *user, const void *block)
+static size_t find_block(void *user, const void *address, const void **begin)
 {
     const graph *g = user;
     for (size_t i = 0; i < g->block_count; i++)
-        if (g->blocks[i].memory == block)
+        if ((uintptr_t)address - (uintptr_t)g->blocks[i].memory < g->blocks[i].bytes) {
+            *begin = g->blocks[i].memory;
             return g->blocks[i].bytes;
+        }
     return 0;
 }
 
@@ -34,11 +37,9 @@ int trial_audit(trial *t)
     memset(&options, 0, sizeof options);
     options.finding = take_finding;
     options.user = t;
-    options.usable = usable;
-    options.usable_user = &t->g;
-    options.roots_are_blocks = 1;
-    status =
-        haul_audit(t->context, haul_from_roots(t->g.roots, t->g.root_count), &options, &summary);
+    options.block = find_block;
+    options.block_user = &t->g;
+    status = audit_roots_of(t->context, t->g.roots, t->g.root_count, &options, &summary);
     if (status != HAUL_OK)
         return trial_fail(t, "audit: %s", haul_status_name(status));
     return t->message[0] == '\0';

@@ -818,7 +818,7 @@ TEST(structures_graphviz,
     site_start(97);
     graph_open(0);
     audit_tells(cgraph_make(), Agraph_type, 1, HAUL_AUDIT_HIDDEN_POINTER, path,
-                "which no row describes, holds an address in the graph");
+                "no field describes this pointer");
     graph_close();
     site_end();
 }

@@ -178,6 +178,6 @@ TEST(structures_gromacs, a_symbol_that_a_device_could_not_compare_is_told)
     site_start(45);
     type = topology_open(types);
     audit_tells(topology_make(), type, 1, HAUL_AUDIT_HIDDEN_POINTER, "root.atoms.atomtype[0]",
-                "plain data that holds an address in the graph (3000 times)");
+                "no field describes this pointer (plain data, 3000 times)");
     topology_close(&type);
 }

@@ -64,11 +64,14 @@ int chance(int low, int high)
 
 /* ---- The book. */
 
-static size_t book_usable(void *user, const void *block)
+static size_t find_in_book(void *user, const void *address, const void **begin)
 {
-    const world_block *found = world_block_before(&the.w, block);
+    const world_block *found = world_block_before(&the.w, address);
     (void)user;
-    return found && found->at == (const unsigned char *)block ? found->bytes : 0;
+    if (!found || (uintptr_t)address - (uintptr_t)found->at >= found->bytes)
+        return 0;
+    *begin = found->at;
+    return found->bytes;
 }
 
 static int is_static(const void *address, size_t bytes)
@@ -251,14 +254,13 @@ static haul_audit_info audit(const haul_root *roots, size_t count, int is_right,
     memset(&options, 0, sizeof options);
     options.finding = tell;
     options.user = t;
-    options.usable = book_usable;
-    options.roots_are_blocks = !is_exact;
+    options.block = find_in_book;
     options.exact_blocks = is_exact;
     if (!is_right)
         how.readable = NULL;
     CHECK_STATUS(haul_context_create(&how, &context), HAUL_OK);
     CHECK_STATUS(test_tell(context, &the.known), HAUL_OK);
-    status = haul_audit(context, haul_from_roots(roots, count), &options, &info);
+    status = audit_roots_of(context, roots, count, &options, &info);
     note_error(haul_context_error(context));
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
@@ -302,7 +304,8 @@ static void audit_of_roots_finds_nothing(const haul_root *roots, size_t count)
     info = audit(roots, count, 1, 0, &t);
     check_note("%s (%s): %s", t.first.path, t.first.other_path, t.first.text);
     CHECK_EQ(t.count, 0);
-    CHECK_EQ(info.hidden_pointers + info.unused_rows + info.beyond_block + info.little_of_block, 0);
+    CHECK_EQ(info.hidden_pointers + info.unused_fields + info.beyond_block + info.little_of_block,
+             0);
     CHECK(info.objects > 0 && info.blocks > 0);
     check_note(NULL);
 }

@@ -89,8 +89,7 @@ TEST(structures_libstdcxx, text_read_as_a_capacity_is_refused_and_a_forgotten_po
     haul_type_free(&type);
     type = OPEN(string, no_fields);
     type_close(type);
-    audit_tells(s, type, STRINGS, HAUL_AUDIT_HIDDEN_POINTER, "root[0]",
-                "the word at offset 0 of string");
+    audit_tells(s, type, STRINGS, HAUL_AUDIT_HIDDEN_POINTER, "root[0]", "(offset 0 of string, ");
     haul_type_free(&type);
     site_end();
 }

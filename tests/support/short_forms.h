@@ -33,6 +33,17 @@ static inline haul_status directly(haul_status status, haul_shipment *const *shi
     return status == HAUL_OK ? haul_return_directly(*shipment) : status;
 }
 
+/* The audit of tests with random data. If pointers have 4 bytes, some of it looks like addresses,
+ * so the graph alone is looked at. */
+static inline haul_status audit_roots_of(haul_context *context, const haul_root *roots,
+                                         size_t count, const haul_audit_options *options,
+                                         haul_audit_info *info)
+{
+    const haul_source source = haul_from_roots(roots, count);
+    return haul_audit_sized(context, sizeof(void *) > 4 ? haul_this_process() : NULL, &source,
+                            sizeof source, options, sizeof *options, info, sizeof *info);
+}
+
 static inline haul_address device_address(const haul_shipment *shipment, const void *host)
 {
     return (uintptr_t)haul_device_pointer(shipment, host);

@@ -5,13 +5,11 @@
  * pointer and a count that is too long are the errors of the user that no other call can see.
  */
 #define _DEFAULT_SOURCE
+#include <pthread.h>
+
 #include "core_graphs.h"
 #include "ship_graphs.h"
 #include "type/type.h"
-
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 /* ---- An auditor that keeps what it was told. */
 
@@ -26,7 +24,7 @@ static struct {
         const void *block;
         size_t bytes;
     } book[BOOK]; /* the allocator's */
-    size_t booked, asked;
+    size_t booked;
 } audit;
 
 static void keep(void *user, const haul_audit_finding *finding)
@@ -40,14 +38,15 @@ static void keep(void *user, const haul_audit_finding *finding)
     audit.count++;
 }
 
-static size_t usable_by_book(void *user, const void *block)
+static size_t find_in_book(void *user, const void *address, const void **begin)
 {
     size_t i;
     (void)user;
-    audit.asked++;
     for (i = 0; i < audit.booked; i++)
-        if (audit.book[i].block == block)
+        if ((uintptr_t)address - (uintptr_t)audit.book[i].block < audit.book[i].bytes) {
+            *begin = audit.book[i].block;
             return audit.book[i].bytes;
+        }
     return 0;
 }
 
@@ -55,7 +54,7 @@ static void book(const void *block, size_t bytes)
 {
     audit.book[audit.booked].block = block;
     audit.book[audit.booked++].bytes = bytes;
-    audit.options.usable = usable_by_book;
+    audit.options.block = find_in_book;
 }
 
 static void audit_start(void)
@@ -63,6 +62,15 @@ static void audit_start(void)
     lab_start();
     memset(&audit, 0, sizeof audit);
     audit.options.finding = keep;
+}
+
+/* Of the graph alone: what else the process has is for the tests further down. */
+static haul_status audit_graph(const haul_root *roots, size_t count,
+                               const haul_audit_options *options, haul_audit_info *info)
+{
+    const haul_source source = haul_from_roots(roots, count);
+    return haul_audit_sized(the.context, NULL, &source, sizeof source, options, sizeof *options,
+                            info, sizeof *info);
 }
 
 /* With the source read-only and the rest of the lab out of reach; the same in all four kinds of
@@ -75,11 +83,9 @@ static void audit_roots(const haul_root *roots, size_t count)
         unsigned char *before = world_picture(&the.w);
         lab_drop();
         lab_open_context(variant);
-        audit.count = audit.asked = 0;
+        audit.count = 0;
         lab_lock(PROT_READ);
-        CHECK_STATUS(
-            haul_audit(the.context, haul_from_roots(roots, count), &audit.options, &summary),
-            HAUL_OK);
+        CHECK_STATUS(audit_graph(roots, count, &audit.options, &summary), HAUL_OK);
         lab_unlock();
         lab_check_untouched(before);
         CHECK_EQ(haul_context_error(the.context)->status, HAUL_OK);
@@ -106,8 +112,9 @@ static void check_found(size_t i, haul_audit_kind kind, const char *path, const 
     CHECK_EQ(audit.kept[i].kind, kind);
     CHECK_STR(audit.kept[i].path, path);
     CHECK_STR(audit.kept[i].other_path, other_path);
-    CHECK_EQ(audit.kept[i].is_hint,
-             kind == HAUL_AUDIT_UNUSED_ROW || kind == HAUL_AUDIT_LITTLE_OF_BLOCK);
+    CHECK_EQ(audit.kept[i].is_hint, kind == HAUL_AUDIT_UNUSED_FIELD ||
+                                        kind == HAUL_AUDIT_LITTLE_OF_BLOCK ||
+                                        kind == HAUL_AUDIT_OUTSIDE_ADDRESS);
 }
 
 /* ---- Words that are pointers and not described. */
@@ -199,9 +206,10 @@ TEST(audit, a_right_description_is_left_in_peace)
     first = cells_make(4);
     audit_one(first, whole_cell_type, 1);
     CHECK_EQ(audit.count, 0);
-    CHECK_EQ(audit.summary.hidden_pointers + audit.summary.unused_rows + audit.summary.beyond_block,
+    CHECK_EQ(audit.summary.hidden_pointers + audit.summary.unused_fields +
+                 audit.summary.beyond_block,
              0);
-    CHECK_EQ(audit.summary.rows, 3);
+    CHECK_EQ(audit.summary.fields, 3);
     CHECK(audit.summary.words >= 4);
     cells_end();
 }
@@ -502,15 +510,15 @@ TEST(audit, a_row_that_is_null_in_every_object_is_a_hint)
     junction *j = junction_start();
     audit_one(j, junction_type, 1);
     CHECK_EQ(audit.count, 4);
-    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root.right", "");
-    check_found(1, HAUL_AUDIT_UNUSED_ROW, "root.label", "");
-    check_found(2, HAUL_AUDIT_UNUSED_ROW, "root.pairs", "");
-    check_found(3, HAUL_AUDIT_UNUSED_ROW, "root.each[0]", "");
+    check_found(0, HAUL_AUDIT_UNUSED_FIELD, "root.right", "");
+    check_found(1, HAUL_AUDIT_UNUSED_FIELD, "root.label", "");
+    check_found(2, HAUL_AUDIT_UNUSED_FIELD, "root.pairs", "");
+    check_found(3, HAUL_AUDIT_UNUSED_FIELD, "root.each[0]", "");
     CHECK_EQ(audit.kept[0].times, 2);
     CHECK_EQ(audit.kept[3].times, 4);
     CHECK_PTR(audit.kept[0].address, &j->right);
-    CHECK_EQ(audit.summary.unused_rows, 4);
-    CHECK_EQ(audit.summary.rows, 5);
+    CHECK_EQ(audit.summary.unused_fields, 4);
+    CHECK_EQ(audit.summary.fields, 5);
     j->left->right = j;
     j->left->each[1] = j;
     audit_one(j, junction_type, 1);
@@ -528,7 +536,7 @@ TEST(audit, the_elements_of_an_array_of_pointers_are_looked_at_too)
     j->pairs = take(3 * sizeof *j->pairs, sizeof *j->pairs);
     audit_one(j, junction_type, 1);
     CHECK_EQ(audit.count, 1);
-    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root.pairs[0]", "");
+    check_found(0, HAUL_AUDIT_UNUSED_FIELD, "root.pairs[0]", "");
     CHECK_EQ(audit.kept[0].times, 3);
     j->pairs[2] = j->left;
     audit_one(j, junction_type, 1);
@@ -546,7 +554,7 @@ TEST(audit, a_row_that_leads_out_of_the_graph_with_no_elements_is_a_hint)
     j->label = (char *)the.memory + LAB_BYTES;
     audit_one(j, junction_type, 1);
     CHECK_EQ(audit.count, 1);
-    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root.label", "");
+    check_found(0, HAUL_AUDIT_UNUSED_FIELD, "root.label", "");
     CHECK_HAS(audit.kept[0].text, "no elements");
     junction_end();
 }
@@ -644,7 +652,7 @@ TEST(audit, a_row_that_leads_to_what_no_row_claims_at_its_beginning_leads_somewh
     r->slots = (uint64_t **)(the.memory + LAB_BYTES);
     audit_one(r, type, 1);
     CHECK_EQ(audit.count, 1);
-    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root.slots", "");
+    check_found(0, HAUL_AUDIT_UNUSED_FIELD, "root.slots", "");
     haul_type_free(&type);
     lab_end();
 }
@@ -662,18 +670,18 @@ TEST(audit, a_row_with_a_rule_that_never_led_anywhere_is_a_hint_too)
     v[0].coloured = (valve *)(uintptr_t)3;
     audit_one(v, valve_type, 2);
     CHECK_EQ(audit.count, 4);
-    check_found(0, HAUL_AUDIT_UNUSED_ROW, "root[0].known", "");
+    check_found(0, HAUL_AUDIT_UNUSED_FIELD, "root[0].known", "");
     CHECK_HAS(audit.kept[0].text, "NULL, an integer or something else in all of 2 places");
-    check_found(1, HAUL_AUDIT_UNUSED_ROW, "root[0].small", "");
-    check_found(2, HAUL_AUDIT_UNUSED_ROW, "root[0].coloured", "");
-    check_found(3, HAUL_AUDIT_UNUSED_ROW, "root[0].near", "");
+    check_found(1, HAUL_AUDIT_UNUSED_FIELD, "root[0].small", "");
+    check_found(2, HAUL_AUDIT_UNUSED_FIELD, "root[0].coloured", "");
+    check_found(3, HAUL_AUDIT_UNUSED_FIELD, "root[0].near", "");
     v[1].kind = 1;
     v[1].known = v[1].asked = v[1].small = v;
     v[0].coloured = (valve *)((uintptr_t)v | 1);
     v[1].near = (int32_t)((unsigned char *)v - (unsigned char *)&v[1].near);
     audit_one(v, valve_type, 2);
     CHECK_EQ(audit.count, 0);
-    CHECK_EQ(audit.summary.rows, 5);
+    CHECK_EQ(audit.summary.fields, 5);
     haul_type_free(&valve_type);
     lab_end();
 }
@@ -850,7 +858,7 @@ TEST(audit, a_row_that_ends_behind_the_block_that_all_rows_share_is_found)
     lab_end();
 }
 
-TEST(audit, only_ranges_that_lie_in_no_other_are_asked_about_and_roots_on_demand)
+TEST(audit, ranges_inside_a_root_begin_no_block_and_the_root_may)
 {
     cell *cells;
     cells_start();
@@ -860,11 +868,6 @@ TEST(audit, only_ranges_that_lie_in_no_other_are_asked_about_and_roots_on_demand
     cells[0].prev = &cells[0];
     book(cells, 4 * sizeof *cells);
     audit_one(cells, whole_cell_type, 4);
-    CHECK_EQ(audit.asked, 1);
-    CHECK_EQ(audit.summary.blocks, 0);
-    audit.options.roots_are_blocks = 1;
-    audit_one(cells, whole_cell_type, 4);
-    CHECK_EQ(audit.asked, 2);
     CHECK_EQ(audit.summary.blocks, 1);
     CHECK_EQ(audit.summary.beyond_block, 0);
     audit.book[0].bytes -= 1;
@@ -873,16 +876,15 @@ TEST(audit, only_ranges_that_lie_in_no_other_are_asked_about_and_roots_on_demand
     cells_end();
 }
 
-TEST(audit, a_range_that_begins_in_another_is_not_asked_about_whatever_is_known_of_that_one)
+TEST(audit, a_range_that_begins_in_another_is_asked_about_only_if_that_one_begins_a_block)
 {
     table *t = table_start();
     book(t, sizeof *t);
     audit_one(t, table_type, 1); /* `again` begins in `numbers` and ends behind it */
-    CHECK_EQ(audit.asked, 1);
-    CHECK_EQ(audit.summary.blocks, 0);
+    CHECK_EQ(audit.summary.blocks, 1);
     book(t->numbers, 10 * sizeof *t->numbers);
     audit_one(t, table_type, 1);
-    CHECK_EQ(audit.asked, 1);
+    CHECK_EQ(audit.summary.blocks, 2);
     CHECK_EQ(audit.count, 0);
     audit.book[1].bytes -= 1;
     audit_one(t, table_type, 1);
@@ -891,47 +893,347 @@ TEST(audit, a_range_that_begins_in_another_is_not_asked_about_whatever_is_known_
     table_end();
 }
 
-#ifdef __GLIBC__
-static size_t usable_by_malloc(void *user, const void *block)
+TEST(audit, ranges_of_one_field_that_leave_their_blocks_are_one_finding)
 {
-    (void)user;
-    return malloc_usable_size((void *)(uintptr_t)block);
+    cell *first, *c;
+    cells_start();
+    first = cells_make(5);
+    for (c = first->next; c; c = c->next)
+        book(c, sizeof *c - 1);
+    audit_one(first, cell_type, 1);
+    CHECK_EQ(audit.summary.beyond_block, 4);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_BEYOND_BLOCK, "root.next", "");
+    CHECK_EQ(audit.kept[0].times, 4);
+    CHECK_HAS(audit.kept[0].text, "(the first of 4)");
+    cells_end();
 }
 
-TEST(audit, malloc_tells_the_sizes_of_its_blocks)
+typedef struct trailing {
+    struct trailing *next;
+    void *cache; /* stays at home */
+} trailing;
+
+TEST(audit, skipped_bytes_at_the_end_of_a_block_are_described)
 {
-    table t, *root = &t;
-    haul_context *context;
-    haul_root roots[1];
+    static haul_type *type;
+    static const haul_field fields[] = { HAUL_OBJECT(trailing, next, &type),
+                                         HAUL_SKIP(trailing, cache) };
+    trailing *t;
     audit_start();
-    table_type = type_open("table", sizeof t, table_fields, 1);
-    type_commit(table_type);
-    memset(&t, 0, sizeof t);
-    t.count = 100;
-    t.numbers = calloc(t.count, sizeof *t.numbers);
-    roots[0].address = root;
-    roots[0].type = table_type;
-    roots[0].count = 1;
-    audit.options.usable = usable_by_malloc;
-    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_audit(context, haul_from_roots(roots, 1), &audit.options, &audit.summary),
-                 HAUL_OK);
-    CHECK_EQ(audit.summary.blocks, 1);
+    type = TYPE_OPEN(trailing, fields);
+    type_commit(type);
+    t = take(sizeof *t, sizeof(uint64_t));
+    t->next = take(sizeof *t, sizeof(uint64_t));
+    hole(&t->cache, sizeof t->cache);
+    hole(&t->next->cache, sizeof t->cache);
+    book(t, sizeof *t);
+    book(t->next, sizeof *t);
+    audit.options.exact_blocks = 1;
+    audit_one(t, type, 1);
+    CHECK_EQ(audit.summary.blocks, 2);
     CHECK_EQ(audit.count, 0);
-    t.count = 104;
-    CHECK_STATUS(haul_audit(context, haul_from_roots(roots, 1), &audit.options, &audit.summary),
-                 HAUL_OK);
-    CHECK_EQ(audit.summary.beyond_block, 1);
-    t.count = 10;
-    CHECK_STATUS(haul_audit(context, haul_from_roots(roots, 1), &audit.options, &audit.summary),
-                 HAUL_OK);
-    CHECK_EQ(audit.summary.little_of_block, 1);
-    free(t.numbers);
-    haul_context_free(&context);
-    haul_type_free(&table_type);
+    haul_type_free(&type);
     lab_end();
 }
+
+/* ---- Words that lead out of the graph: into a process that the test makes up. */
+
+enum { PLACES = 8 };
+
+typedef struct made_up {
+    haul_memory places[PLACES];
+    size_t count;
+    haul_status opens; /* what open answers */
+    int is_silent;     /* it has no picture */
+    size_t open;       /* pictures */
+} made_up;
+
+static made_up process;
+
+static haul_status open_made_up(const haul_allocator *allocator, void **picture)
+{
+    CHECK(allocator->allocate != NULL);
+    *picture = process.opens == HAUL_OK && !process.is_silent ? &process : NULL;
+    process.open += *picture != NULL;
+    return process.opens;
+}
+
+static int find_made_up(void *picture, uintptr_t address, haul_memory *memory)
+{
+    size_t i;
+    CHECK_PTR(picture, &process);
+    for (i = 0; i < process.count; i++)
+        if (address - process.places[i].begin < process.places[i].bytes) {
+            *memory = process.places[i];
+            return 1;
+        }
+    return 0;
+}
+
+static void close_made_up(void *picture)
+{
+    CHECK_PTR(picture, &process);
+    process.open--;
+}
+
+static const haul_process made_up_process = { sizeof made_up_process, open_made_up, find_made_up,
+                                              close_made_up };
+
+static void process_has(int kind, uintptr_t begin, size_t bytes, const char *name)
+{
+    haul_memory *place = &process.places[process.count++];
+    memset(place, 0, sizeof *place);
+    place->kind = kind;
+    place->begin = begin;
+    place->bytes = bytes;
+    place->name = name;
+}
+
+static haul_status audit_process(void *address, const haul_type *type, const haul_process *table)
+{
+    const haul_source source = haul_from_object(address, type);
+    haul_status status;
+    audit.count = 0;
+    lab_drop();
+    lab_open_context(CHECKED);
+    status = haul_audit_sized(the.context, table, &source, sizeof source, &audit.options,
+                              sizeof audit.options, &audit.summary, sizeof audit.summary);
+    CHECK_EQ(process.open, 0);
+    return status;
+}
+
+enum { HEAP = 0x100000, CODE = 0x200000, MAPPED = 0x300000, STACK = 0x400000 };
+
+static void words_start(void)
+{
+    cells_start();
+    memset(&process, 0, sizeof process);
+    process_has(HAUL_MEMORY_BLOCK, HEAP, 24, "[heap]");
+    process_has(HAUL_MEMORY_STATIC, CODE, 4096, "/usr/lib/libm.so");
+    process_has(HAUL_MEMORY_MAPPING, MAPPED, 8192, "");
+    process_has(HAUL_MEMORY_STACK, STACK, 4096, "[stack]");
+}
+
+static void set_id(cell *c, uintptr_t value)
+{
+    memcpy(&c->id, &value, sizeof value);
+}
+
+TEST(audit, a_word_that_leads_to_a_heap_block_outside_of_the_graph_is_found)
+{
+    cell *first;
+    char part[80];
+    words_start();
+    first = cells_make(4);
+    set_id(first, HEAP + 24); /* behind it */
+    set_id(first->next, HEAP);
+    set_id(first->next->next, HEAP);
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    CHECK_EQ(audit.count, 1);
+    snprintf(part, sizeof part, "root.next+%zu", offsetof(cell, id));
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, part, "");
+    CHECK_HAS(audit.kept[0].text, "2 times): 0x100000 leads to a heap block of 24 bytes");
+    CHECK_EQ(audit.kept[0].times, 2);
+    CHECK_EQ(audit.kept[0].memory.begin, HEAP);
+    CHECK_EQ(audit.kept[0].memory.bytes, 24);
+    CHECK_EQ(audit.summary.hidden_pointers, 2);
+    audit.options.every_word = 1;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    CHECK_EQ(audit.count, 2);
+    CHECK_PTR(audit.kept[1].address, &first->next->next->id);
+    set_id(first->next, HEAP + 8);
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    CHECK_EQ(audit.summary.hidden_pointers, sizeof(void *) > 4 ? 2 : 1);
+    CHECK_EQ(audit.summary.outside_addresses, sizeof(void *) > 4 ? 0 : 1);
+    CHECK_HAS(audit.kept[0].text, "0x100008 leads 8 bytes into a heap block of 24 bytes");
+    CHECK_STATUS(audit_process(first, whole_cell_type, NULL), HAUL_OK);
+    CHECK_EQ(audit.count, 0);
+    cells_end();
+}
+
+TEST(audit, a_word_that_leads_to_other_memory_is_a_hint_beside_a_finding_at_the_same_place)
+{
+    static const char *const words[] = { "leads to static data or code of /usr/lib/libm.so",
+                                         "leads into a mapping of 8192 bytes",
+                                         "leads into a stack" };
+    static const uintptr_t values[] = { CODE + 16, MAPPED, STACK + 8 };
+    cell *first;
+    size_t i;
+    words_start();
+    first = cells_make(3);
+    set_id(first, HEAP);
+    for (i = 0; i < 3; i++) {
+        set_id(first->next, values[i]);
+        CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+        CHECK_EQ(audit.count, 2);
+        check_found(0, HAUL_AUDIT_HIDDEN_POINTER, audit.kept[0].path, "");
+        check_found(1, HAUL_AUDIT_OUTSIDE_ADDRESS, audit.kept[1].path, "");
+        CHECK_HAS(audit.kept[1].text, words[i]);
+        CHECK_EQ(audit.summary.hidden_pointers, 1);
+        CHECK_EQ(audit.summary.outside_addresses, 1);
+    }
+    cells_end();
+}
+
+TEST(audit, blocks_that_the_program_tells_of_come_before_those_of_the_process)
+{
+    cell *first;
+    words_start();
+    first = cells_make(2);
+    book((const void *)(uintptr_t)(MAPPED + 64), 40);
+    set_id(first, MAPPED + 64);
+    set_id(first->next, MAPPED + 104); /* behind that block */
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    CHECK_EQ(audit.summary.hidden_pointers, 1);
+    CHECK_EQ(audit.summary.outside_addresses, 1);
+    CHECK_HAS(audit.kept[0].text, "leads to a heap block of 40 bytes");
+    process.is_silent = 1; /* a system that tells nothing */
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    CHECK_EQ(audit.summary.hidden_pointers, 1);
+    CHECK_EQ(audit.summary.outside_addresses, 0);
+    cells_end();
+}
+
+TEST(audit, blocks_of_the_process_bound_ranges_but_not_to_the_byte)
+{
+    cell *first;
+    words_start();
+    first = cells_make(2);
+    process_has(HAUL_MEMORY_BLOCK, (uintptr_t)first, sizeof *first + 8, "[heap]");
+    audit.options.exact_blocks = 1;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    CHECK_EQ(audit.summary.blocks, 1);
+    CHECK_EQ(audit.count, 0);
+    process.places[process.count - 1].bytes = sizeof *first - 1;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_OK);
+    check_found(0, HAUL_AUDIT_BEYOND_BLOCK, "root", "");
+    cells_end();
+}
+
+TEST(audit, a_process_that_cannot_be_looked_at_is_refused)
+{
+    haul_process lacking = made_up_process;
+    cell *first;
+    words_start();
+    first = cells_make(2);
+    lacking.find = NULL;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &lacking), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(the.context)->text, "lacks a function");
+    process.opens = HAUL_ERROR_MEMORY;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &made_up_process), HAUL_ERROR_MEMORY);
+    CHECK_HAS(haul_context_error(the.context)->text, "out of memory");
+    cells_end();
+}
+
+/* ---- The process that this is. */
+
+/* Emulators and other C libraries tell less. */
+#if defined(__GLIBC__) && !defined(HAUL_EMULATED)
+#define KNOWS_BLOCKS 1
+#else
+#define KNOWS_BLOCKS 0
 #endif
+
+static int some_static_data = 1;
+
+typedef struct guest {
+    struct guest *next;
+    void *forgotten;
+} guest;
+
+static haul_type *guest_type;
+static const haul_field guest_fields[] = { HAUL_OBJECT(guest, next, &guest_type) };
+
+/* Audits a guest that remembers the address. */
+static void remember(const void *address)
+{
+    guest g = { NULL, NULL };
+    haul_context *context;
+    g.forgotten = (void *)(uintptr_t)address;
+    audit.count = 0;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(
+        haul_audit(context, haul_from_object(&g, guest_type), &audit.options, &audit.summary),
+        HAUL_OK);
+    CHECK_EQ(audit.summary.unused_fields, 1);
+    haul_context_free(&context);
+}
+
+static void check_block(const void *address, size_t least, size_t most)
+{
+    remember(address);
+    CHECK(audit.count > 1);
+    if (KNOWS_BLOCKS || audit.kept[0].memory.kind == HAUL_MEMORY_BLOCK) {
+        check_found(0, HAUL_AUDIT_HIDDEN_POINTER, audit.kept[0].path, "");
+        CHECK(audit.kept[0].memory.bytes >= least && audit.kept[0].memory.bytes <= most);
+    }
+}
+
+static void *block_of_a_thread(void *bytes)
+{
+    return malloc(*(size_t *)bytes);
+}
+
+TEST(audit, blocks_of_malloc_are_found_with_their_sizes_in_each_heap)
+{
+    size_t bytes = 100, large = (size_t)4 << 20;
+    pthread_t thread;
+    void *block = malloc(bytes), *behind = malloc(bytes), *mapped = malloc(large), *other;
+    audit_start();
+    guest_type = TYPE_OPEN(guest, guest_fields);
+    type_commit(guest_type);
+    CHECK(block && behind && mapped);
+    CHECK_EQ(pthread_create(&thread, NULL, block_of_a_thread, &bytes), 0);
+    CHECK_EQ(pthread_join(thread, &other), 0);
+    check_block(block, bytes, bytes + 32);
+    check_block(other, bytes, bytes + 32);
+    check_block(mapped, large, large + 2 * (size_t)PAGE);
+    if (KNOWS_BLOCKS && !BUILD_SANITIZED) {
+        remember((char *)block + 99); /* a hint, if pointers have 4 bytes */
+        CHECK_HAS(audit.kept[0].text, "99 bytes into a heap block of");
+        remember((char *)block + 128);
+        CHECK(audit.kept[0].memory.begin != (uintptr_t)block);
+    }
+    free(other);
+    free(mapped);
+    free(behind);
+    free(block);
+    haul_type_free(&guest_type);
+    lab_end();
+}
+
+TEST(audit, other_memory_is_told_by_what_it_is)
+{
+    int on_the_stack = 0;
+    unsigned char *reserved;
+    audit_start();
+    guest_type = TYPE_OPEN(guest, guest_fields);
+    type_commit(guest_type);
+    remember((const void *)(uintptr_t)8);
+    CHECK_EQ(audit.count, 1); /* the field that nobody uses */
+    remember(&some_static_data);
+    CHECK_EQ(audit.summary.outside_addresses, 1);
+    check_found(0, HAUL_AUDIT_OUTSIDE_ADDRESS, audit.kept[0].path, "");
+    if (KNOWS_BLOCKS) {
+        CHECK_EQ(audit.kept[0].memory.kind, HAUL_MEMORY_STATIC);
+        CHECK_HAS(audit.kept[0].text, "static data or code of /");
+    }
+    remember(&on_the_stack);
+    CHECK_EQ(audit.summary.outside_addresses, 1);
+    CHECK(!KNOWS_BLOCKS || BUILD_SANITIZED || audit.kept[0].memory.kind == HAUL_MEMORY_STACK);
+    remember(the.memory);
+    CHECK_EQ(audit.kept[0].memory.kind, HAUL_MEMORY_MAPPING);
+    reserved = mmap(NULL, BLOCK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(reserved != MAP_FAILED);
+    remember(reserved + 3 * PAGE); /* nobody has touched it */
+    check_note("%s", audit.kept[0].text);
+    CHECK(!KNOWS_BLOCKS || audit.summary.outside_addresses == 0);
+    check_note(NULL);
+    munmap(reserved, BLOCK);
+    haul_type_free(&guest_type);
+    lab_end();
+}
 
 /* ---- The call itself. */
 
@@ -995,8 +1297,7 @@ TEST(audit, what_a_plan_refuses_is_refused_with_the_same_words)
     file.write = write_nothing;
     memset(&printing, 0, sizeof printing);
     printing.file = &file;
-    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
-                 HAUL_ERROR_GRAPH);
+    CHECK_STATUS(audit_graph(&root, 1, &printing, &audit.summary), HAUL_ERROR_GRAPH);
     CHECK_EQ(audit.summary.objects, 0);
     t->count = 0;
     CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), NULL, NULL), HAUL_OK);
@@ -1022,7 +1323,7 @@ TEST(audit, a_finding_that_calls_back_in_hears_that_the_context_is_busy_C3)
     audit.options.user = &root;
     answer = HAUL_OK;
     lab_open_context(CHECKED);
-    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &audit.options, NULL), HAUL_OK);
+    CHECK_STATUS(audit_graph(&root, 1, &audit.options, &audit.summary), HAUL_OK);
     CHECK_STATUS(answer, HAUL_ERROR_BUSY);
     cells_end();
 }
@@ -1035,7 +1336,7 @@ TEST(audit, a_museum_is_clean_but_for_what_it_does_not_use)
     museum_open();
     audit_one(museum_make(&w, 12, 1), room_type, 1);
     CHECK_EQ(audit.count, 0);
-    CHECK_EQ(audit.summary.rows, 5);
+    CHECK_EQ(audit.summary.fields, 5);
     museum_close();
     world_end(&w);
     lab_end();
@@ -1058,8 +1359,7 @@ TEST(audit, a_long_list_takes_no_deep_stack_and_has_a_short_path)
     root.type = cell_type;
     root.count = 1;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &audit.options, &audit.summary),
-                 HAUL_OK);
+    CHECK_STATUS(audit_graph(&root, 1, &audit.options, &audit.summary), HAUL_OK);
     CHECK_EQ(audit.count, 1);
     CHECK_HAS(audit.kept[0].path, "root(.next)*99999+");
     free(cells);
@@ -1106,22 +1406,19 @@ TEST(audit, findings_are_written_one_a_line_with_a_line_of_totals)
     file.read = NULL;
     p.room = sizeof p.text - 1;
     lab_open_context(FLAT);
-    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
-                 HAUL_OK);
+    CHECK_STATUS(audit_graph(&root, 1, &printing, &audit.summary), HAUL_OK);
     CHECK_HAS(p.text, "FOUND  root.next+");
-    CHECK_HAS(p.text, " -> root: the word at offset ");
+    CHECK_HAS(p.text, " -> root: no field describes this pointer (offset ");
     CHECK_HAS(p.text, "\nhint   root.name: ");
-    CHECK_HAS(p.text, "\n2 hidden pointers in ");
+    CHECK_HAS(p.text, "\n2 hidden pointers and 0 other addresses in ");
     CHECK_EQ(audit.summary.reported, 2);
     p.length = p.calls = 0;
     p.room = 20;
-    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
-                 HAUL_ERROR_FILE);
+    CHECK_STATUS(audit_graph(&root, 1, &printing, &audit.summary), HAUL_ERROR_FILE);
     CHECK_EQ(p.calls, 1); /* nothing is written after what was refused */
     CHECK_EQ(audit.summary.reported, 2);
     file.write = NULL;
-    CHECK_STATUS(haul_audit(the.context, haul_from_roots(&root, 1), &printing, &audit.summary),
-                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(audit_graph(&root, 1, &printing, &audit.summary), HAUL_ERROR_ARGUMENT);
     CHECK_EQ(audit.summary.reported, 0);
     cells_end();
 }
@@ -1151,7 +1448,7 @@ static haul_status fault_run(void *user)
 {
     (void)user;
     audit.count = 0;
-    return haul_audit(the.context, haul_from_roots(&fault_root, 1), &audit.options, &audit.summary);
+    return audit_graph(&fault_root, 1, &audit.options, &audit.summary);
 }
 
 static void fault_check(void *user, haul_status status)

@@ -383,11 +383,11 @@ static void find(void *user, const haul_audit_finding *finding)
     meet(FINDING);
 }
 
-static size_t measure(void *user, const void *block)
+static size_t measure(void *user, const void *address, const void **begin)
 {
     (void)user;
-    (void)block;
     meet(MEASURING);
+    *begin = address;
     return (size_t)1 << 20; /* whatever else lies there: never all of it is described */
 }
 
@@ -397,7 +397,7 @@ static haul_status call_audit(const house *h)
     haul_audit_options options;
     memset(&options, 0, sizeof options);
     options.finding = find;
-    options.usable = measure;
+    options.block = measure;
     options.exact_blocks = 1;
     return haul_audit(h->context, haul_from_roots(&root, 1), &options, NULL);
 }
@@ -418,7 +418,7 @@ static haul_status call_printing_audit(const house *h)
     haul_file file;
     memset(&options, 0, sizeof options);
     memset(&file, 0, sizeof file);
-    options.usable = measure;
+    options.block = measure;
     file.write = write_nothing;
     options.file = &file;
     return haul_audit(h->context, haul_from_roots(&root, 1), &options, NULL);

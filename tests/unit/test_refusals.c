@@ -110,8 +110,8 @@ static haul_status source_of_later(void)
 static haul_status audit_of_later(void)
 {
     const haul_source source = haul_from_object(the.data, the.type);
-    return haul_audit_sized(the.context, &source, sizeof source, &later_of()->audit, LATER(audit),
-                            NULL, 0);
+    return haul_audit_sized(the.context, NULL, &source, sizeof source, &later_of()->audit,
+                            LATER(audit), NULL, 0);
 }
 CALL(root_null, root(NULL, the.type, 1))
 CALL(root_of_none, root(the.data, the.type, 0))

@@ -433,9 +433,10 @@ TEST(rule_corners, an_audit_takes_no_word_for_one_of_an_object_that_has_ended)
     type = NULL;
 }
 
-static size_t usable_of_brief(void *user, const void *block)
+static size_t block_of_brief(void *user, const void *address, const void **begin)
 {
-    return block == user ? offsetof(brief, far) : 0;
+    *begin = user;
+    return address == user ? offsetof(brief, far) : 0;
 }
 
 /* Of one alone the block is as long as the object says, and no more of it is read. */
@@ -459,9 +460,8 @@ TEST(rule_corners, an_audit_asks_for_no_more_of_a_block_than_its_object_says)
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     alone[0] = (intptr_t)offsetof(brief, far); /* its bytes */
     memset(&options, 0, sizeof options);
-    options.usable = usable_of_brief;
-    options.usable_user = alone;
-    options.roots_are_blocks = 1;
+    options.block = block_of_brief;
+    options.block_user = alone;
     root.address = alone;
     root.type = type;
     root.count = 1;

@@ -1,14 +1,15 @@
-/* Places: the struct and row in which a byte lies, and the path to it.
+/* Places: the struct and field in which a byte lies, and the path to it.
  *
  * Discovery knows slots by name, but not the bytes between them. For those the description is
- * searched: the type's rows, then the rows of the embedded struct, and so on inwards.
+ * searched: the type's fields, then those of the embedded struct, and so on inwards.
  */
 #include <stdio.h>
 
-#include "audit/place.h"
+#include "walk/met_types.h"
 #include "walk/paths.h"
+#include "walk/place.h"
 
-/* Rows of one type. In types with more (lists of blocks), a byte is named by its offset alone. */
+/* Fields of one type. In types with more (lists of blocks), a byte is named by its offset alone. */
 #define FIELDS_SEARCHED 4096u
 #define STEPS_BYTES 512u
 
@@ -53,22 +54,24 @@ static void append(char *text, size_t room, const char *name, size_t index, size
         snprintf(text + length, room - length, "[%zu]", index);
 }
 
-/* Goes inwards to the innermost struct. If `steps` is to be written, it stops at a struct that
- * begins with the byte. */
-static haul__byte go_in(const haul_type *type, size_t offset, char *steps, size_t room)
+/* Goes inwards to the innermost struct, or to the outermost one that begins with the byte. `steps`
+ * may be NULL. */
+static haul__byte go_in(const haul_type *type, size_t offset, int innermost, char *steps,
+                        size_t room)
 {
     haul__byte byte;
     size_t index, rest;
     memset(&byte, 0, sizeof byte);
     byte.type = type;
     byte.offset = offset;
-    while ((!steps || byte.offset) && field_at(byte.type, byte.offset, &byte.row, &index, &rest)) {
-        byte.has_row = byte.row.kind != HAUL_FIELD_EMBED;
-        if (byte.has_row)
+    while ((innermost || byte.offset) &&
+           field_at(byte.type, byte.offset, &byte.field, &index, &rest)) {
+        byte.has_field = byte.field.kind != HAUL_FIELD_EMBED;
+        if (byte.has_field)
             break;
         if (steps)
-            append(steps, room, byte.row.name, index, byte.row.count);
-        byte.type = byte.row.target;
+            append(steps, room, byte.field.name, index, byte.field.count);
+        byte.type = byte.field.target;
         byte.offset = rest;
     }
     return byte;
@@ -80,72 +83,72 @@ typedef struct spot {
     size_t offset; /* of the byte, in that element */
 } spot;
 
-/* The byte as seen from a type that has rows. A part may have a type without rows, which commit
+/* The byte as seen from a type that has fields. A part may have a type without any, which commit
  * made up: then the element that holds the part is taken. */
-static spot spot_of(const haul__audit *a, size_t number, size_t element, uintptr_t address)
+static spot spot_of(const haul__discovery *d, size_t number, size_t element, uintptr_t address)
 {
-    const haul__entry *entry = &a->walk.entries.at[number];
+    const haul__entry *entry = &d->entries.at[number];
     spot at;
     at.entry = number;
     at.element = element;
-    at.type = a->walk.met_types[entry->met_type].type;
+    at.type = d->met_types[entry->met_type].type;
     while (entry->part && haul_type_field_count(at.type) == 0) {
         at.entry = entry->parent;
         at.element = entry->parent_element;
-        entry = &a->walk.entries.at[at.entry];
-        at.type = a->walk.met_types[entry->met_type].type;
+        entry = &d->entries.at[at.entry];
+        at.type = d->met_types[entry->met_type].type;
     }
     at.offset = (size_t)(address - entry->address) - at.element * entry->stride;
     return at;
 }
 
-haul__byte haul__audit_byte(const haul__audit *a, size_t entry, size_t element, uintptr_t address)
+haul__byte haul__byte_at(const haul__discovery *d, size_t entry, size_t element, uintptr_t address)
 {
-    spot at = spot_of(a, entry, element, address);
-    return go_in(at.type, at.offset, NULL, 0);
+    spot at = spot_of(d, entry, element, address);
+    return go_in(at.type, at.offset, 1, NULL, 0);
 }
 
-/* The path from an object to a byte of it: nothing for its first byte. */
-static void steps_in(const haul_type *type, size_t offset, char *steps, size_t room)
+/* The path from an object to a byte of it. */
+static void steps_in(const haul_type *type, size_t offset, int innermost, char *steps, size_t room)
 {
-    haul__byte byte = go_in(type, offset, steps, room);
+    haul__byte byte = go_in(type, offset, innermost, steps, room);
     size_t rest = byte.offset;
-    if (byte.has_row) {
-        rest -= byte.row.offset;
-        append(steps, room, byte.row.name, byte.row.stride ? rest / byte.row.stride : 0,
-               byte.row.count);
-        rest = byte.row.stride ? rest % byte.row.stride : rest;
+    if (byte.has_field) {
+        rest -= byte.field.offset;
+        append(steps, room, byte.field.name, byte.field.stride ? rest / byte.field.stride : 0,
+               byte.field.count);
+        rest = byte.field.stride ? rest % byte.field.stride : rest;
     }
     if (rest)
         snprintf(steps + strlen(steps), room - strlen(steps), "+%zu", rest);
 }
 
-haul_status haul__audit_path(haul__audit *a, size_t number, size_t element, uintptr_t address,
-                             char *path)
+int haul__name_byte_of(haul__discovery *d, size_t number, size_t element, uintptr_t address,
+                       int innermost, char *path)
 {
-    const haul__entry *entry = &a->walk.entries.at[number];
+    const haul__entry *entry = &d->entries.at[number];
     char steps[STEPS_BYTES] = "", all[HAUL_PATH_BYTES + STEPS_BYTES];
     if (entry->what == HAUL__OBJECTS) {
-        spot at = spot_of(a, number, element, address);
-        steps_in(at.type, at.offset, steps, sizeof steps);
+        spot at = spot_of(d, number, element, address);
+        steps_in(at.type, at.offset, innermost, steps, sizeof steps);
         number = at.entry;
         element = at.element;
     } else if ((address - entry->address) % entry->stride) {
         snprintf(steps, sizeof steps, "+%zu", (size_t)(address - entry->address) % entry->stride);
     }
-    if (!haul__name_place(&a->walk, number, element, NULL, path))
-        return HAUL_ERROR_MEMORY;
+    if (!haul__name_place(d, number, element, NULL, path))
+        return 0;
     snprintf(all, sizeof all, "%s%s", path, steps);
     haul__set_path(path, all);
-    return HAUL_OK;
+    return 1;
 }
 
 /* The element that holds the byte. If elements overlap, one of them. */
-static size_t element_at(const haul__audit *a, const haul__entry *entry, uintptr_t address)
+static size_t element_at(const haul__discovery *d, const haul__entry *entry, uintptr_t address)
 {
     size_t offset = (size_t)(address - entry->address), lower = 0;
     if (entry->what == HAUL__OBJECTS)
-        lower = a->walk.met_types[entry->met_type].walk->true_lower;
+        lower = d->met_types[entry->met_type].walk->true_lower;
     offset = offset < lower ? 0 : (offset - lower) / entry->stride;
     return offset < entry->count ? offset : entry->count - 1;
 }
@@ -159,14 +162,14 @@ static int is_in_tail(const haul__walk *walk, size_t offset)
 }
 
 /* Does the entry itself hold the byte? An embedded array that is a part has its own entry. */
-static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t address)
+static int holds(const haul__discovery *d, const haul__entry *entry, uintptr_t address)
 {
     const haul__walk *walk =
-        entry->what == HAUL__OBJECTS ? a->walk.met_types[entry->met_type].walk : NULL;
+        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
     size_t offset, i;
-    if (address < entry->address || address - entry->address >= haul__entry_bytes(&a->walk, entry))
+    if (address < entry->address || address - entry->address >= haul__entry_bytes(d, entry))
         return 0;
-    offset = (size_t)(address - entry->address) - element_at(a, entry, address) * entry->stride;
+    offset = (size_t)(address - entry->address) - element_at(d, entry, address) * entry->stride;
     if (walk && is_in_tail(walk, offset))
         return 0;
     for (i = 0; walk && i < walk->part_count; i++)
@@ -176,26 +179,13 @@ static int holds(const haul__audit *a, const haul__entry *entry, uintptr_t addre
     return 1;
 }
 
-static void add_end(char *path)
+int haul__name_byte(haul__discovery *d, uintptr_t address, int innermost, char *path)
 {
-    static const char end[] = " (its end)";
-    size_t length = strlen(path);
-    if (length + sizeof end <= HAUL_PATH_BYTES)
-        memcpy(path + length, end, sizeof end);
-}
-
-haul_status haul__audit_path_of(haul__audit *a, uintptr_t address, char *path)
-{
-    size_t past, i;
-    for (past = 0; past < 2; past++)
-        for (i = 0; i < a->walk.entries.count; i++)
-            if (holds(a, &a->walk.entries.at[i], address - past)) {
-                size_t element = element_at(a, &a->walk.entries.at[i], address - past);
-                haul_status status = haul__audit_path(a, i, element, address - past, path);
-                if (status == HAUL_OK && past)
-                    add_end(path);
-                return status;
-            }
+    size_t i;
+    for (i = 0; i < d->entries.count; i++)
+        if (holds(d, &d->entries.at[i], address))
+            return haul__name_byte_of(d, i, element_at(d, &d->entries.at[i], address), address,
+                                      innermost, path);
     path[0] = '\0';
-    return HAUL_OK;
+    return 1;
 }

@@ -1,0 +1,156 @@
+/* The search for fields whose pointers never led anywhere.
+ *
+ * A field is known by its shapes. They exist once, in the field's own type, however often that type
+ * is embedded. Each level of a field counts for itself. A field is used as soon as one of its
+ * pointers leads into the graph.
+ *
+ * Fields with rules are judged without the user's functions. A word is taken to lead somewhere
+ * unless it is null, an integer, or excluded by another field that says that this one does not
+ * hold. So every report is true, but some unused fields are not reported.
+ */
+#include "audit/searches.h"
+#include "type/field.h"
+#include "walk/ruled_field.h"
+
+/* A place where a field stands. NULL: out of memory. */
+static haul__noted *note(haul__audit *a, size_t entry, const haul__slot *slot, unsigned level,
+                         size_t element, uintptr_t address)
+{
+    const void *place = slot->shape ? (const void *)&slot->shape[level] : slot;
+    haul__noted *noted = haul__audit_note(a, HAUL_AUDIT_UNUSED_FIELD, place, 0);
+    if (!noted || noted->times)
+        return noted;
+    a->info.fields++;
+    noted->slot = slot;
+    noted->level = level;
+    noted->entry = entry;
+    noted->element = element;
+    noted->address = address;
+    noted->bytes = HAUL__WORD;
+    return noted;
+}
+
+static haul_status look_at(haul__audit *a, size_t entry, const haul__slot *slot, unsigned level,
+                           size_t element, uintptr_t address)
+{
+    haul__noted *noted = note(a, entry, slot, level, element, address);
+    uintptr_t value;
+    if (!noted)
+        return HAUL_ERROR_MEMORY;
+    noted->times++;
+    if (!noted->is_finding)
+        return HAUL_OK;
+    value = haul__load_word((const void *)address);
+    noted->was_set |= value != 0;
+    noted->is_finding = !value || !haul__audit_leads_in(a, value);
+    return HAUL_OK;
+}
+
+/* ---- Fields with rules. */
+
+static int is_followed(const haul__ruled *ruled)
+{
+    return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) &&
+           ruled->slot.shape && haul__leads_in(&ruled->rule->said);
+}
+
+/* Do the field and those that it reads lie before the end of the object? */
+static int lies_before(const haul__ruled *ruled, size_t end)
+{
+    return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset &&
+           !haul__reads_beyond(ruled, end);
+}
+
+/* 0: a field of the struct says that this one does not hold. Then its word may be anything, and
+ * must not be read. */
+static int may_hold(const haul_when *when, uintptr_t self)
+{
+    return (when->kind != HAUL_WHEN_KIND_FIELD && when->kind != HAUL_WHEN_KIND_NOT) ||
+           haul__when_holds(when, (const void *)self);
+}
+
+static int may_lead(const haul_field *rule, uint64_t word)
+{
+    return (word & ~(uint64_t)rule->tag_bits) != 0 && word >= rule->integers_below &&
+           (!rule->integers_from || word < rule->integers_from);
+}
+
+/* A pointer or a distance, of 4 or 8 bytes. */
+static uint64_t load_word(uintptr_t address, size_t bytes)
+{
+    uint64_t word = 0;
+    uint32_t half;
+    if (bytes == sizeof word) {
+        memcpy(&word, (const void *)address, sizeof word);
+        return word;
+    }
+    memcpy(&half, (const void *)address, sizeof half);
+    return half;
+}
+
+static haul_status look_at_ruled(haul__audit *a, size_t entry, const haul__ruled *ruled,
+                                 size_t element, const haul__object *o)
+{
+    const haul_field *rule = &ruled->rule->said;
+    uintptr_t address = o->address + ruled->slot.offset;
+    haul__noted *noted = note(a, entry, &ruled->slot, 0, element, address);
+    uint64_t word;
+    if (!noted)
+        return HAUL_ERROR_MEMORY;
+    noted->times++;
+    noted->has_rule = 1;
+    if (rule->when.kind == HAUL_WHEN_KIND_FUNCTION)
+        noted->is_finding = 0; /* the function is not called: the field may hold */
+    if (!noted->is_finding)
+        return HAUL_OK;
+    if (!may_hold(&rule->when, o->self)) {
+        noted->was_set = 1;
+        return HAUL_OK;
+    }
+    word = load_word(address, ruled->bytes);
+    noted->was_set |= word != 0;
+    noted->is_finding = !may_lead(rule, word);
+    return HAUL_OK;
+}
+
+/* ---- Entries. */
+
+static haul_status search_element(haul__audit *a, size_t number, const haul__walk *walk,
+                                  size_t element, size_t end)
+{
+    haul__object o = haul__object_of(&a->walk.entries.at[number], walk, element, HAUL__DRY);
+    haul_status status = HAUL_OK;
+    size_t k;
+    for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)
+        if (!(walk->slots[k].flags & HAUL__SLOT_END) && walk->slots[k].offset < end)
+            status =
+                look_at(a, number, &walk->slots[k], 0, element, o.address + walk->slots[k].offset);
+    for (k = 0; k < walk->ruled_count && status == HAUL_OK; k++)
+        if (is_followed(&walk->ruled[k]) && lies_before(&walk->ruled[k], end))
+            status = look_at_ruled(a, number, &walk->ruled[k], element, &o);
+    return status;
+}
+
+static haul_status search_entry(haul__audit *a, size_t number)
+{
+    const haul__entry *entry = &a->walk.entries.at[number];
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? a->walk.met_types[entry->met_type].walk : NULL;
+    haul_status status = HAUL_OK;
+    size_t i, end = haul__audit_end(a, entry);
+    for (i = 0; entry->what == HAUL__POINTERS && i < entry->count && status == HAUL_OK; i++)
+        status = look_at(a, number, entry->slot, entry->level, i, entry->address + i * HAUL__WORD);
+    for (i = 0; walk && i < entry->count && status == HAUL_OK; i++)
+        status = search_element(a, number, walk, i, end);
+    return status;
+}
+
+haul_status haul__audit_fields(haul__audit *a)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < a->walk.entries.count && status == HAUL_OK; i++)
+        if (!a->walk.entries.at[i].is_again)
+            status = search_entry(a, i);
+    return status;
+}
