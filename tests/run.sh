@@ -428,6 +428,7 @@ stage_1() {
     else
         skip "Criterion is not installed; the plain runner runs the same tests in stage 5"
     fi
+    program release haul_dropped
     program release haul_contract host
     program release haul_contract bare
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
