@@ -106,7 +106,7 @@ run_examples() { # STEP PREFIX...
             fi
             ;;
         nbody_tree) attempt "$step" "$name" "$@" "$file" 2000 16 ;;
-        list | tree_with_parents | shared_and_cyclic_graph | structs_with_arrays | audit_a_description) # no GPU at work
+        list | tree_with_parents | shared_and_cyclic_graph | structs_with_arrays | audit_a_description | draw_a_graph) # no GPU at work
             [ "$step" != examples ] || attempt "$step" "$name" "$@" "$file"
             ;;
         *.*) ;;

@@ -31,11 +31,13 @@ static int running;
 static volatile int test_failed;
 static jmp_buf runner;
 static pthread_t runner_thread;
+static pid_t runner_process;
 static void (*at_end)(void);
 
 int check_run(void (*test)(void))
 {
     runner_thread = pthread_self();
+    runner_process = getpid();
     test_failed = 0;
     running = 1;
     if (setjmp(runner) == 0)
@@ -58,6 +60,8 @@ static void give_up(const char *message)
     fflush(stdout);
     if (!running)
         exit(1);
+    if (getpid() != runner_process)
+        check_leave(1); /* a child of a test: the tests behind it are its parent's */
     test_failed = 1;
     if (!pthread_equal(pthread_self(), runner_thread))
         pthread_exit(NULL);
