@@ -103,10 +103,10 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, const void *devi
 /* The place of a pointer in the graphs and arenas that have been shipped to a device. `pointer` is
  * a device address, or a host address. *host: the host address that it comes from. `path`
  * (HAUL_PATH_BYTES): its name, as in errors: "root.next+16"; "arena+4096" in an arena without a
- * root; "" if the host's graph has changed and leads there no more. Both results may be NULL. Walks
- * the graph, so it takes about as long as a plan. HAUL_ERROR_ARGUMENT: no shipment of the device
- * has such a byte; the results are NULL and "". In gdb the command `haul where` of
- * tools/gdb/haul.py shows the same. */
+ * root; "" if the host's graph has changed and leads there no more, or if there is no memory to
+ * look. Both results may be NULL. Walks the graph, so it takes about as long as a plan.
+ * HAUL_ERROR_ARGUMENT: no shipment of the device has such a byte; the results are NULL and "". In
+ * gdb the command `haul where` of tools/gdb/haul.py shows the same. */
 HAUL_API haul_status haul_device_where(haul_device *device, const void *pointer, void **host,
                                        char *path);
 
