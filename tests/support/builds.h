@@ -28,6 +28,15 @@
 #define BUILD_SANITIZED 0
 #endif
 
+/* Are addresses numbers that data may well hold? A sanitizer's heap lies at round addresses in
+ * mappings of terabytes, an emulator's below 4 GiB. Then only words that lead into memory of the
+ * test's own tell a hidden pointer. */
+#if BUILD_SANITIZED || defined(HAUL_EMULATED)
+#define BUILD_LIKELY_ADDRESSES 1
+#else
+#define BUILD_LIKELY_ADDRESSES 0
+#endif
+
 #if BUILD_SANITIZED || defined(HAUL_EMULATED) || defined(HAUL_COVERAGE)
 #define LARGE(full, smaller) (smaller)
 #else
