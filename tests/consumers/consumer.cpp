@@ -60,6 +60,10 @@ static haul_status run(node *root, haul::device &device)
     return status;
 }
 
+struct number {
+    int value;
+};
+
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
 static bool check_throws()
 {
@@ -68,7 +72,7 @@ static bool check_throws()
         haul::context context;
         haul::type bad;
         haul::check(context.create());
-        haul::check(bad.create<node>(context.get(), ""));
+        haul::check(bad.create<number>(context.get(), ""));
         haul::check(bad.commit());
     } catch (const std::runtime_error &failure) {
         return std::string(failure.what()).find("HAUL_ERROR_TYPE") == 0;

@@ -158,7 +158,7 @@ haul_status __wrap_haul_type_create_sized(haul_context *context, const haul_stru
 haul_status __wrap_haul_describe_sized(haul_context *context, const haul_struct *structs,
                                        size_t count, size_t bytes)
 {
-    haul_struct *less = malloc(count * sizeof *less);
+    haul_struct *less = calloc(count, sizeof *less);
     haul_field *copy, *copied = NULL;
     haul_status status;
     size_t i;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "unit/gfortran.h"
+#include "structures/gfortran.h"
 
 typedef struct holder {
     gfc_1 component, reversed;
