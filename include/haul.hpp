@@ -260,6 +260,16 @@ class shipment : public handle<haul_shipment, haul_shipment_free>
     {
         return static_cast<S *>(haul_device_pointer(get(), host));
     }
+    /* Calls `visit(range)` for each haul_shipped_range; an answer except 0 ends the walk. */
+    template <class Visit> haul_status ranges(Visit visit) const
+    {
+        return haul_shipment_ranges(
+            get(),
+            [](void *user, const haul_shipped_range *range) -> int {
+                return (*static_cast<Visit *>(user))(*range);
+            },
+            &visit);
+    }
     haul_status update_device(const haul_update_options *options = nullptr,
                               const haul_async *async = nullptr)
     {

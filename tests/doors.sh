@@ -116,7 +116,7 @@ cxx_in_kernels() {
 
 # ---- Rooms: each knows only those before it, and its own.
 
-rooms="base type map context describe layout walk pack arena device ship audit graph"
+rooms="base type map context describe layout walk pack audit graph arena device ship"
 
 upward_includes() {
     local room file name known=""

@@ -110,6 +110,32 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, const void *devi
 HAUL_API haul_status haul_device_where(haul_device *device, const void *pointer, void **host,
                                        char *path);
 
+/* A range of a shipment: an array or a single object, as a pointer leads to it, or a root. */
+typedef struct haul_shipped_range {
+    void *host; /* its address; the holes of its objects are part of it */
+    void *device;
+    size_t bytes; /* in both memories */
+    size_t count; /* elements */
+    /* Of its elements; good until haul_shipment_ranges returns. NULL: plain elements, pointers, or
+     * bytes of any types. */
+    const haul_type *type;
+} haul_shipped_range;
+
+/* Called for a range. Any answer except 0 ends the walk. It must not call into the same context
+ * (such a call gets HAUL_ERROR_BUSY), but may look up addresses. */
+typedef int haul_range_visitor(void *user, const haul_shipped_range *range);
+
+/* Calls `visit` for each range of a shipment, in the order of host addresses; of ranges with one
+ * address the longest comes first. Ranges may overlap, if a pointer leads into another range: into
+ * the first one's memory and beyond, or to a part that was found first. An arena without a root is
+ * one range. Walks the host's graph as it is now, so it takes about as long as a plan, and about
+ * 200 bytes of memory for each range. Does not wait. HAUL_ERROR_ARGUMENT: a NULL or freed shipment,
+ * no visitor. HAUL_ERROR_STALE: the graph has changed and leads out of the shipment; ranges before
+ * that have been visited. HAUL_ERROR_CANCELLED: the visitor has ended the walk. Else the errors of
+ * haul_plan_create. */
+HAUL_API haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
+                                          void *user);
+
 /* Zeros mean the defaults: everything except pointers. */
 typedef struct haul_update_options {
     /* A range of host memory, such as an object; NULL: everything. It may touch several described

@@ -41,8 +41,7 @@ static int is_inside(const haul__nodes *nodes, const haul__entry *entry)
     return 0;
 }
 
-/* Of spans with the same begin the longest comes first. */
-static int is_before(const void *a, const void *b)
+int haul__is_span_before(const void *a, const void *b)
 {
     const haul__range_of_node *left = a, *right = b;
     if (left->begin != right->begin)
@@ -95,7 +94,7 @@ static void find_ranges(haul__nodes *nodes)
         span->entry = i;
         nodes->span_count++;
     }
-    haul__sort(nodes->spans, nodes->span_count, sizeof *nodes->spans, is_before);
+    haul__sort(nodes->spans, nodes->span_count, sizeof *nodes->spans, haul__is_span_before);
     for (i = 0; i < nodes->span_count; i++) {
         reach = nodes->spans[i].end > reach ? nodes->spans[i].end : reach;
         nodes->spans[i].reach = reach;
@@ -336,7 +335,7 @@ static haul_status visit(haul__nodes *nodes, const haul_root *roots, size_t coun
     haul__record_close(&nodes->walk);
     haul__found_drop(nodes->context, &nodes->found);
     if (status == HAUL_ERROR_MEMORY)
-        haul__fail(&nodes->context->error, status, "out of memory while a graph was written");
+        haul__fail(&nodes->context->error, status, "out of memory for the list of ranges");
     if (status == HAUL_ERROR_FILE)
         haul__fail(&nodes->context->error, status, "the file did not take all that was written");
     return status;

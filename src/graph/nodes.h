@@ -47,6 +47,8 @@ typedef struct haul__steps {
 /* Walks the graph of a source and hands it to `write`, inside the context's guard. */
 haul_status haul__nodes_visit(haul_context *context, const haul_source *source, size_t bytes,
                               haul_status (*write)(haul__nodes *nodes, void *user), void *user);
+/* By address; of spans with one address the longest comes first. For haul__sort. */
+int haul__is_span_before(const void *a, const void *b);
 /* Hands over each pointer of an entry's elements. Ends of pairs are left out. */
 haul_status haul__nodes_arrows(haul__nodes *nodes, size_t entry,
                                haul_status (*take)(void *user, const haul__arrow *arrow),

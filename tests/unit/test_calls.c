@@ -347,6 +347,14 @@ static haul_status write_dot(void *user)
     return haul_graph_write_dot(the.context, haul_from_object(the.data, the.type), NULL, &file);
 }
 
+static int pass(void *user, const haul_shipped_range *range)
+{
+    (void)user, (void)range;
+    return 0;
+}
+
+CALL(ranges, haul_shipment_ranges(the.shipment, pass, NULL))
+
 /* ---- The table. */
 
 typedef struct call {
@@ -385,6 +393,7 @@ static const call calls[] = {
     { "haul_update_device_sized", call_update_device, 1, 1 },
     { "haul_update_host_sized", call_update_host, 1, 1 },
     { "haul_reship_sized", call_reship, 1, 1 },
+    { "haul_shipment_ranges", call_ranges, 1, 1 },
     { "haul_wait", wait_for, 1, 1 },
     { "haul_poll", poll_for, 1, 1 },
     { "haul_arena_bytes_slowly", call_arena_bytes, 0, 0 },
