@@ -36,12 +36,14 @@ static void set_bits(const window *w, size_t word, uint64_t bits)
         w->words[word - w->first] |= bits;
 }
 
-/* The slot bits of the live granules, side by side. At least one granule is dead, so each run ends
- * inside the word, or at a 0 that the shift brought in. */
+/* The slot bits of the live granules, side by side. If a granule is dead, each run ends inside the
+ * word, or at a 0 that the shift brought in. */
 static uint64_t squeeze(uint64_t slots, uint32_t live)
 {
     uint64_t bits = 0;
     unsigned at = 0;
+    if (live == UINT32_MAX)
+        return slots;
     while (live) {
         unsigned first = haul__lowest32(live), count = haul__lowest32(~(live >> first));
         bits |= (slots >> (2 * first) & haul__range64(0, 2 * count - 1)) << at;
@@ -49,25 +51,6 @@ static uint64_t squeeze(uint64_t slots, uint32_t live)
         live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
     }
     return bits;
-}
-
-static void set_cell(const window *w, uint64_t rank, uint64_t slots, uint32_t live)
-{
-    uint64_t bits = live == UINT32_MAX ? slots : squeeze(slots, live);
-    size_t word = (size_t)(rank / GRANULES_A_WORD);
-    unsigned shift = 2 * (unsigned)(rank % GRANULES_A_WORD);
-    set_bits(w, word, bits << shift);
-    set_bits(w, word + 1, shift ? bits >> (64 - shift) : 0);
-}
-
-static void set_cells(const window *w, const haul__map *map, const haul__block *block)
-{
-    unsigned cell;
-    for (cell = 0; cell < HAUL__CELLS; cell++) {
-        uint64_t slots = haul__placed_slots(map, block, cell);
-        if (slots)
-            set_cell(w, haul__cell_rank(block, cell), slots, block->cells[cell].live);
-    }
 }
 
 /* Sets bits of the arena: bit 0 of `slots` is word `at`. */
@@ -80,20 +63,14 @@ HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-/* Sets the slots, from `word` on, of an object that reaches in from the block before. */
-static void set_carried(const window *w, uint64_t at, const haul__simple *simple, size_t word)
+static void set_cells(const window *w, const haul__map *map, const haul__block *block)
 {
-    for (; word << HAUL__WORD_SHIFT < simple->bytes; word += 64, at += 64)
-        set_words(w, at, haul__slots_from(simple, word));
-}
-
-/* The number of bitmap words for an object's slots, without empty words at the end. */
-static unsigned words_with_slots(const haul__simple *simple)
-{
-    unsigned end = HAUL__SIMPLE_CELLS;
-    while (end > 1 && !haul__simple_slots(simple, end - 1))
-        end--;
-    return end;
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        uint64_t slots = haul__placed_slots(map, block, cell);
+        if (slots)
+            set_words(w, 2 * haul__cell_rank(block, cell), squeeze(slots, block->cells[cell].live));
+    }
 }
 
 /* The slots of an object stand in the arena as they do in the source. `at`: the object's first word
@@ -144,10 +121,15 @@ HAUL__INLINE void set_ragged(const window *w, const haul__block *block, const ha
 HAUL__HOT static void set_objects(const window *w, const haul__map *map, const haul__block *block)
 {
     const haul__simple *simple = haul__simple_of(map, block);
-    const unsigned words = words_with_slots(simple);
-    if (block->carry)
-        set_carried(w, 2 * haul__cell_rank(block, 0), simple,
-                    (size_t)block->carry * (block->words ? 1 : 2));
+    unsigned words = HAUL__SIMPLE_CELLS; /* of an object's slots, without empty ones at the end */
+    while (words > 1 && !haul__simple_slots(simple, words - 1))
+        words--;
+    if (block->carry) { /* an object reaches in from the block before */
+        uint64_t at = 2 * haul__cell_rank(block, 0);
+        size_t word = (size_t)block->carry * (block->words ? 1 : 2);
+        for (; word << HAUL__WORD_SHIFT < simple->bytes; word += 64, at += 64)
+            set_words(w, at, haul__slots_from(simple, word));
+    }
     if (block->words && words == 1)
         set_ragged(w, block, simple, 1);
     else if (block->words)
@@ -158,22 +140,11 @@ HAUL__HOT static void set_objects(const window *w, const haul__map *map, const h
         set_starts(w, block, simple, words);
 }
 
-/* With larger alignments, gaps lie between pages and dead granules have places: then cell by
- * cell. */
-static void set_block(const window *w, const haul__map *map, const haul__block *block)
-{
-    if (block->form == HAUL__FULL || block->form == HAUL__BARE)
-        return;
-    if (haul__is_uniform(block) && !map->has_placements)
-        set_objects(w, map, block);
-    else
-        set_cells(w, map, block);
-}
-
 void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64_t *bitmap)
 {
     uint64_t granule = (uint64_t)first * GRANULES_A_WORD,
              end = granule + (uint64_t)count * GRANULES_A_WORD;
+    const haul__map *map = &plan->found.map;
     window w;
     size_t i;
     if (plan->ordered) {
@@ -184,12 +155,17 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
     w.first = first;
     w.count = count;
     memset(bitmap, 0, count * sizeof *bitmap);
-    for (i = haul__block_of_granule(&plan->found.map, granule); i < plan->found.map.block_count;
-         i++) {
+    for (i = haul__block_of_granule(map, granule); i < map->block_count; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         if (block->base >= end)
             break;
-        set_block(&w, &plan->found.map, block);
+        if (block->form == HAUL__FULL || block->form == HAUL__BARE)
+            continue;
+        /* With larger alignments, gaps lie between pages and dead granules have places. */
+        if (haul__is_uniform(block) && !map->has_placements)
+            set_objects(&w, map, block);
+        else
+            set_cells(&w, map, block);
     }
 }
 

@@ -165,22 +165,6 @@ int haul__piece_is_read(const haul_plan *plan, const haul__piece *piece)
     return 0;
 }
 
-/* Prefetches for a read that is compared soon. */
-static void fetch_cell(const haul_plan *plan, const window *w, uint64_t read)
-{
-    const uintptr_t address = HAUL__READ_ADDRESS(read);
-    const haul__block *block = block_of(plan, w, address);
-    if (block && block->form != HAUL__FULL)
-        haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
-}
-
-static void fetch_byte(const haul_plan *plan, const window *w, uint64_t read)
-{
-    const unsigned char *there = find_byte(plan, w, HAUL__READ_ADDRESS(read));
-    if (there)
-        haul__prefetch((uintptr_t)there);
-}
-
 /* Compares reads in the order of finding: that needs no memory. A far read's value stands before
  * it in the list. The prefetch may take such a value for a read, which does no harm. */
 static haul_status check_unsorted(haul_plan *plan, const window *w)
@@ -191,10 +175,19 @@ static haul_status check_unsorted(haul_plan *plan, const window *w)
     while (i > 0 && status == HAUL_OK) {
         const uint64_t read = found->reads[--i];
         int64_t value;
-        if (i >= CELLS_AHEAD)
-            fetch_cell(plan, w, found->reads[i - CELLS_AHEAD]);
-        if (i >= BYTES_AHEAD)
-            fetch_byte(plan, w, found->reads[i - BYTES_AHEAD]);
+        /* Prefetches for reads that are compared soon. */
+        if (i >= CELLS_AHEAD) {
+            const uintptr_t address = HAUL__READ_ADDRESS(found->reads[i - CELLS_AHEAD]);
+            const haul__block *block = block_of(plan, w, address);
+            if (block && block->form != HAUL__FULL)
+                haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
+        }
+        if (i >= BYTES_AHEAD) {
+            const unsigned char *there =
+                find_byte(plan, w, HAUL__READ_ADDRESS(found->reads[i - BYTES_AHEAD]));
+            if (there)
+                haul__prefetch((uintptr_t)there);
+        }
         value = read >> 50 == HAUL__READ_FAR ? (int64_t)found->reads[--i] : haul__small_read(read);
         if (HAUL__READ_ADDRESS(read) < w->end &&
             HAUL__READ_ADDRESS(read) + HAUL__READ_MAX > w->first)

@@ -28,14 +28,6 @@ uint64_t haul__plan_dependent(const haul_plan *plan, size_t i)
                              haul__translate(&plan->found.map, plan->found.dependents[i].address));
 }
 
-/* Writes the object's path to the record. */
-static void name_object(haul_plan *plan, uintptr_t address)
-{
-    haul__sought sought = { 0, 0, 0, 0, 0 };
-    sought.object = address;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
-}
-
 haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t end,
                                     const char *text)
 {
@@ -45,11 +37,13 @@ haul_status haul__refuse_dependents(haul_plan *plan, uintptr_t first, uintptr_t 
         const haul__dependent *one = &found->dependents[i];
         const haul__walk *walk = haul__type_walk(one->type);
         haul_status status;
+        haul__sought sought = { 0, 0, 0, 0, 0 };
         if (one->address >= end || one->address + walk->extent <= first)
             continue;
         status = haul__fail(&plan->context->error, HAUL_ERROR_UNSUPPORTED,
                             "the contents of type %s depend on addresses: %s", walk->name, text);
-        name_object(plan, one->address);
+        sought.object = one->address;
+        haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
         return status;
     }
     return HAUL_OK;

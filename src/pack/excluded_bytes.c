@@ -34,37 +34,31 @@ static void gather_cell(const haul__block *block, unsigned cell, uintptr_t from,
     }
 }
 
-/* Copies the cells of a page. Gaps between their places become zeros. `*end`: the end of the last
- * place. */
-static void gather_page(const haul__block *block, size_t page, uintptr_t address,
-                        unsigned char *arena, uint64_t *end)
-{
-    const int nothing = haul__page_is_excluded(block, page, HAUL__UNSENT);
-    unsigned cell = (unsigned)page * HAUL__PAGE_CELLS, last = cell + HAUL__PAGE_CELLS;
-    for (; cell < last; cell++) {
-        uint64_t rank = haul__cell_rank(block, cell), count = haul__bits32(haul__live(block, cell));
-        unsigned char *to = arena + (size_t)(rank << HAUL__GRANULE_SHIFT);
-        if (count == 0)
-            continue;
-        if (rank != *end)
-            memset(to - (size_t)((rank - *end) << HAUL__GRANULE_SHIFT), 0,
-                   (size_t)((rank - *end) << HAUL__GRANULE_SHIFT));
-        *end = rank + count;
-        if (nothing)
-            memset(to, 0, (size_t)(count << HAUL__GRANULE_SHIFT));
-        else if (is_full_page(block, page))
-            memcpy(to, (const void *)(address + cell * HAUL__CELL_BYTES), HAUL__CELL_BYTES);
-        else
-            gather_cell(block, cell, address + cell * HAUL__CELL_BYTES, to);
-    }
-}
-
 void haul__gather_excluded(const haul__block *block, uintptr_t address, unsigned char *arena)
 {
-    uint64_t end = block->base;
+    uint64_t end = block->base; /* of the last place; gaps become zeros */
     size_t page;
-    for (page = 0; page < HAUL__PAGES; page++)
-        gather_page(block, page, address, arena, &end);
+    for (page = 0; page < HAUL__PAGES; page++) {
+        const int nothing = haul__page_is_excluded(block, page, HAUL__UNSENT);
+        unsigned cell = (unsigned)page * HAUL__PAGE_CELLS, last = cell + HAUL__PAGE_CELLS;
+        for (; cell < last; cell++) {
+            uint64_t rank = haul__cell_rank(block, cell),
+                     count = haul__bits32(haul__live(block, cell));
+            unsigned char *to = arena + (size_t)(rank << HAUL__GRANULE_SHIFT);
+            if (count == 0)
+                continue;
+            if (rank != end)
+                memset(to - (size_t)((rank - end) << HAUL__GRANULE_SHIFT), 0,
+                       (size_t)((rank - end) << HAUL__GRANULE_SHIFT));
+            end = rank + count;
+            if (nothing)
+                memset(to, 0, (size_t)(count << HAUL__GRANULE_SHIFT));
+            else if (is_full_page(block, page))
+                memcpy(to, (const void *)(address + cell * HAUL__CELL_BYTES), HAUL__CELL_BYTES);
+            else
+                gather_cell(block, cell, address + cell * HAUL__CELL_BYTES, to);
+        }
+    }
 }
 
 /* ---- Scatter. */

@@ -19,39 +19,26 @@
 #include "pack/gather_uniform.h"
 #include "pack/stale.h"
 
-HAUL__INLINE void prefetch_targets(const uintptr_t *flat, uint64_t slots, uintptr_t address)
-{
-    for (; slots; slots &= slots - 1) {
-        uintptr_t slot = address + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-        haul__prefetch_target(flat, haul__load_word((const void *)slot));
-    }
-}
-
 /* The slots of a mixed block. */
 HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
-    uint64_t hash = 0, slots = haul__mixed_slots(block, 0), next = 0;
+    uint64_t hash = 0, slots = haul__mixed_slots(block, 0), next = 0, ahead;
     unsigned number;
     for (number = 0; number < HAUL__CELLS; number++, slots = next) {
         if (number + 1 < HAUL__CELLS) {
             next = haul__mixed_slots(block, number + 1);
-            prefetch_targets(s->flat, next, address + (number + 1) * HAUL__CELL_BYTES);
+            for (ahead = next; ahead; ahead &= ahead - 1)
+                haul__prefetch_target(
+                    s->flat,
+                    haul__load_word(
+                        (const void *)(address + (number + 1) * HAUL__CELL_BYTES +
+                                       ((uintptr_t)haul__lowest64(ahead) << HAUL__WORD_SHIFT))));
         }
         hash = haul__gather_cell_slots(s, hash, slots, block->cells[number].live,
                                        address + number * HAUL__CELL_BYTES,
                                        haul__cell_rank(block, number), 1);
     }
     s->hash = hash;
-}
-
-/* The slots of any block, if cells alone do not tell places. */
-static void gather_slots_by_lookup(haul__sweep *s, const haul__block *block, uintptr_t address)
-{
-    unsigned number;
-    for (number = 0; number < HAUL__CELLS; number++)
-        s->hash = haul__gather_cell_slots(
-            s, s->hash, haul__placed_slots(s->map, block, number), block->cells[number].live,
-            address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
 /* Long runs go past the caches if the arena is too large to stay in them. */
@@ -198,18 +185,10 @@ static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
     return count;
 }
 
-/* Blocks of plain bytes, and the gap before them. */
-static void gather_full(haul__sweep *s, const haul__block *block, uintptr_t address, size_t count)
-{
-    size_t place = haul__place_of_cell(block, 0),
-           gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
-    memset(s->arena + place - gap, 0, gap);
-    copy_plain(s, place, (const unsigned char *)address, count * HAUL__BLOCK_BYTES);
-}
-
 /* Any other block: its bytes, and then its pointers over them. */
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
+    unsigned number;
     s->hash = 0;
     if (haul__is_uniform(block) && !block->side && !s->needs_lookup) {
         haul__gather_uniform(s, block, address);
@@ -225,8 +204,11 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
         return;
     if (block->form == HAUL__MIXED && !s->needs_lookup)
         gather_slots(s, block, address);
-    else
-        gather_slots_by_lookup(s, block, address);
+    else /* cells alone do not tell places */
+        for (number = 0; number < HAUL__CELLS; number++)
+            s->hash = haul__gather_cell_slots(
+                s, s->hash, haul__placed_slots(s->map, block, number), block->cells[number].live,
+                address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
 /* 0: the block is not as the plan has it. */
@@ -258,17 +240,22 @@ static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
     return holds;
 }
 
-/* Gathers a run of blocks of plain bytes, in one copy. Answers its end, or the first block with a
- * string that has lost its terminator. */
+/* Gathers a run of blocks of plain bytes in one copy, and the gap before it. Answers its end, or
+ * the first block with a string that has lost its terminator. */
 static size_t gather_plain(haul_plan *plan, haul__sweep *s, size_t first, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;
     const size_t count = full_blocks(plan, first, end);
+    const haul__block *block = haul__plan_block(plan, first);
+    const size_t place = haul__place_of_cell(block, 0),
+                 gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
     size_t i;
     for (i = first; i < first + count; i++)
         if (!haul__ends_hold(haul__plan_block(plan, i), haul__block_address(numbers[i])))
             return i;
-    gather_full(s, haul__plan_block(plan, first), haul__block_address(numbers[first]), count);
+    memset(s->arena + place - gap, 0, gap);
+    copy_plain(s, place, (const unsigned char *)haul__block_address(numbers[first]),
+               count * HAUL__BLOCK_BYTES);
     return i;
 }
 

@@ -50,14 +50,6 @@ HAUL__INLINE void prefetch_object(const uintptr_t *flat, uintptr_t object, const
         haul__prefetch_target(flat, haul__load_word((const void *)(object + l->offset[i])));
 }
 
-/* The same for all objects that start in a cell. */
-HAUL__INLINE void prefetch_objects(const uintptr_t *flat, uint32_t starts, uintptr_t address,
-                                   const layout *l, size_t count)
-{
-    for (; starts; starts &= starts - 1)
-        prefetch_object(flat, address + haul__lowest32(starts) * HAUL__GRANULE, l, count);
-}
-
 /* The word for the arena. *wrong becomes nonzero if the pointer is not null and its granule has no
  * place. */
 HAUL__INLINE uintptr_t place_of(const uintptr_t *flat, uint64_t base, uintptr_t value,
@@ -170,8 +162,14 @@ HAUL__INLINE void gather_objects(haul__sweep *s, const haul__block *block, uintp
         if (s->fetches)
             haul__fetch_ahead(block, c.cell, c.address,
                               (uintptr_t)s->arena + haul__place_of_cell(block, c.cell), 1);
-        if (is_far && c.cell + 1 < HAUL__CELLS)
-            prefetch_objects(s->flat, c.all[c.cell + 1], c.address + HAUL__CELL_BYTES, l, count);
+        if (is_far && c.cell + 1 < HAUL__CELLS) {
+            uint32_t starts = c.all[c.cell + 1];
+            for (; starts; starts &= starts - 1)
+                prefetch_object(s->flat,
+                                (c.address + HAUL__CELL_BYTES) +
+                                    haul__lowest32(starts) * HAUL__GRANULE,
+                                l, count);
+        }
         if (HAUL__UNLIKELY(!c.is_whole))
             hash = gather_cell_apart(s, hash, &c);
         else if (c.starts)

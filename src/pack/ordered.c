@@ -161,20 +161,6 @@ static haul__reference with_tags(const haul_plan *plan, const haul__reference *r
     return m;
 }
 
-/* The ordered place that a reference leads to; 0: none. */
-static uint64_t place_of_referenced(const haul_plan *plan, const haul__reference *reference,
-                                    int ends)
-{
-    uint64_t place;
-    if (reference->kind == HAUL__REFERENCE_TAGGED)
-        place = place_of(plan, reference->target);
-    else if (ends)
-        place = place_of(plan, reference->target - 1) + 1;
-    else if (!haul__offset_of(plan, reference->target, &place))
-        place = 0;
-    return place ? place + (reference->value - reference->target) : 0;
-}
-
 static int resolved_before(const void *a, const void *b)
 {
     const haul__resolved *x = a, *y = b;
@@ -184,17 +170,6 @@ static int resolved_before(const void *a, const void *b)
         return x->value < y->value;
     return x->is_followed != y->is_followed ? x->is_followed < y->is_followed
                                             : x->is_begin < y->is_begin;
-}
-
-static void sort_resolved(haul__ordered *o)
-{
-    size_t i, left = 0;
-    haul__sort(o->resolved, o->resolved_count, sizeof *o->resolved, resolved_before);
-    for (i = 0; i < o->resolved_count; i++)
-        if (left == 0 || o->resolved[left - 1].word != o->resolved[i].word ||
-            o->resolved[left - 1].value != o->resolved[i].value)
-            o->resolved[left++] = o->resolved[i];
-    o->resolved_count = left;
 }
 
 /* The end of a pair, or a tagged word, may also be logged as a pointer to no elements: then it
@@ -213,16 +188,29 @@ static int resolve_all(const haul_plan *plan, const haul__order_log *log, haul__
         const int ends =
             reference.kind != HAUL__REFERENCE_TAGGED && is_end(plan, &o->clusters, &reference);
         haul__resolved *resolved = &o->resolved[left];
+        uint64_t place;
         resolved->word = reference.word;
         resolved->value = reference.value;
-        resolved->place = place_of_referenced(plan, &reference, ends);
+        if (reference.kind == HAUL__REFERENCE_TAGGED)
+            place = place_of(plan, reference.target);
+        else if (ends)
+            place = place_of(plan, reference.target - 1) + 1;
+        else if (!haul__offset_of(plan, reference.target, &place))
+            place = 0;
+        resolved->place = place ? place + (reference.value - reference.target) : 0;
         resolved->is_slot = is_slot(plan, reference.word);
         resolved->is_followed = reference.kind != HAUL__REFERENCE_PLACE;
         resolved->is_begin = !ends;
         left += resolved->place != 0;
     }
     o->resolved_count = left;
-    sort_resolved(o);
+    left = 0;
+    haul__sort(o->resolved, o->resolved_count, sizeof *o->resolved, resolved_before);
+    for (i = 0; i < o->resolved_count; i++)
+        if (left == 0 || o->resolved[left - 1].word != o->resolved[i].word ||
+            o->resolved[left - 1].value != o->resolved[i].value)
+            o->resolved[left++] = o->resolved[i];
+    o->resolved_count = left;
     return 1;
 }
 
@@ -278,16 +266,6 @@ haul_status haul__order(haul_plan *plan, haul__order_log *log)
 
 /* ---- From the compacted arena to the ordered one. */
 
-static void prefetch_cluster(const haul__clusters *clusters, size_t i,
-                             const unsigned char *compacted)
-{
-    if (i < clusters->count)
-        haul__prefetch((uintptr_t)&clusters->at[clusters->by_place[i]]);
-    if (i >= CLUSTERS_AHEAD && i - CLUSTERS_AHEAD / 2 < clusters->count)
-        haul__prefetch((uintptr_t)compacted +
-                       (uintptr_t)clusters->at[clusters->by_place[i - CLUSTERS_AHEAD / 2]].compact);
-}
-
 /* Each cluster, and zeros up to the next one. */
 static void copy_clusters(const haul__clusters *clusters, const unsigned char *compacted,
                           unsigned char *arena)
@@ -296,7 +274,12 @@ static void copy_clusters(const haul__clusters *clusters, const unsigned char *c
     size_t i;
     for (i = 0; i < clusters->count; i++) {
         const haul__cluster *cluster = &clusters->at[clusters->by_place[i]];
-        prefetch_cluster(clusters, i + CLUSTERS_AHEAD, compacted);
+        if (i + CLUSTERS_AHEAD < clusters->count)
+            haul__prefetch((uintptr_t)&clusters->at[clusters->by_place[i + CLUSTERS_AHEAD]]);
+        if (i + CLUSTERS_AHEAD / 2 < clusters->count)
+            haul__prefetch(
+                (uintptr_t)compacted +
+                (uintptr_t)clusters->at[clusters->by_place[i + CLUSTERS_AHEAD / 2]].compact);
         memset(arena + end, 0, (size_t)(cluster->place - end));
         memcpy(arena + cluster->place, compacted + cluster->compact, cluster->bytes);
         end = cluster->place + cluster->bytes;
@@ -316,26 +299,17 @@ static void translate(const haul__ordered *o, unsigned char *arena, uint64_t pla
     put_word(arena, place, (uintptr_t)(leads_to ? base + leads_to : 0));
 }
 
-static void prefetch_guides(const haul__clusters *clusters, const unsigned char *words,
-                            uint64_t bits)
+/* Prefetches the entries of the guide for slots, or the clusters that these entries lead to. */
+HAUL__INLINE void prefetch(const haul__clusters *clusters, const unsigned char *words,
+                           uint64_t bits, int guides)
 {
     for (; bits; bits &= bits - 1) {
         const uintptr_t compact =
             haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
-        if (compact >> HAUL__GUIDE_SHIFT < clusters->guide_count)
-            haul__prefetch((uintptr_t)&clusters->guide[compact >> HAUL__GUIDE_SHIFT]);
-    }
-}
-
-static void prefetch_targets(const haul__clusters *clusters, const unsigned char *words,
-                             uint64_t bits)
-{
-    for (; bits; bits &= bits - 1) {
-        const uintptr_t compact =
-            haul__load_word(words + (haul__lowest64(bits) << HAUL__WORD_SHIFT));
-        if (compact >> HAUL__GUIDE_SHIFT < clusters->guide_count)
-            haul__prefetch(
-                (uintptr_t)(clusters->at + clusters->guide[compact >> HAUL__GUIDE_SHIFT]));
+        const size_t i = compact >> HAUL__GUIDE_SHIFT;
+        if (i < clusters->guide_count)
+            haul__prefetch(guides ? (uintptr_t)&clusters->guide[i]
+                                  : (uintptr_t)&clusters->at[clusters->guide[i]]);
     }
 }
 
@@ -347,9 +321,8 @@ HAUL__HOT static void translate_words(const haul__ordered *o, unsigned char *are
         const uint64_t at = (uint64_t)group * 64 << HAUL__WORD_SHIFT;
         uint64_t bits = o->bitmap[group];
         if (group + 1 < o->bitmap_words)
-            prefetch_guides(&o->clusters, arena + at + (64 << HAUL__WORD_SHIFT),
-                            o->bitmap[group + 1]);
-        prefetch_targets(&o->clusters, arena + at, bits);
+            prefetch(&o->clusters, arena + at + (64 << HAUL__WORD_SHIFT), o->bitmap[group + 1], 1);
+        prefetch(&o->clusters, arena + at, bits, 0);
         for (; bits; bits &= bits - 1)
             translate(o, arena, at + ((uint64_t)haul__lowest64(bits) << HAUL__WORD_SHIFT), base);
     }

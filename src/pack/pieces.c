@@ -148,18 +148,6 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
     return haul__check_lost(g->plan, lost);
 }
 
-/* Writes zeros before the first block and behind the last one: the reserved granule, and room for
- * explicit relocations that lead beside their targets. */
-static void clear_room(const haul_plan *plan, const haul__piece *piece, unsigned char *memory)
-{
-    size_t first = haul__place_of_block(plan, 0);
-    size_t behind = (plan->found.room_behind + HAUL__GRANULE - 1) & ~(HAUL__GRANULE - 1);
-    if (piece->at == 0)
-        memset(memory, 0, first < piece->bytes ? first : piece->bytes);
-    if (piece->end == plan->found.map.block_count && behind > 0)
-        memset(memory + piece->bytes - behind, 0, behind);
-}
-
 haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, uint64_t there,
                                int for_device, const haul__listener *listener)
 {
@@ -177,6 +165,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
 {
     haul_status status;
     haul__sweep s;
+    size_t first, behind;
     s.map = &g->plan->found.map;
     s.found = &g->plan->found;
     s.flat = haul__table_show(&g->plan->context->table, &g->plan->found.map);
@@ -193,7 +182,14 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     status = gather_strips(g, piece, &s);
     if (status != HAUL_OK)
         return status;
-    clear_room(g->plan, piece, memory);
+    /* Zeros before the first block and behind the last one: the reserved granule, and room for
+     * explicit relocations that lead beside their targets. */
+    first = haul__place_of_block(g->plan, 0);
+    behind = (g->plan->found.room_behind + HAUL__GRANULE - 1) & ~(HAUL__GRANULE - 1);
+    if (piece->at == 0)
+        memset(memory, 0, first < piece->bytes ? first : piece->bytes);
+    if (piece->end == g->plan->found.map.block_count && behind > 0)
+        memset((unsigned char *)memory + piece->bytes - behind, 0, behind);
     return haul__gather_special(g, piece, memory);
 }
 

@@ -37,19 +37,14 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-static haul_status discover(haul_plan *plan, haul__order_log *log)
-{
-    if (log)
-        return haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found,
-                                       log);
-    return haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
-}
-
 /* `log`: an ordered plan is made from it. NULL: a compacted plan. */
 static haul_status work_out(haul_plan *plan, haul__order_log *log)
 {
     double start = haul__seconds(), between;
-    haul_status status = discover(plan, log);
+    haul_status status =
+        log ? haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found,
+                                      log)
+            : haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -205,20 +200,6 @@ size_t haul__plan_pointers(const haul_plan *plan)
     return count;
 }
 
-static size_t bookkeeping_of(const haul_plan *plan)
-{
-    const haul__found *found = &plan->found;
-    return sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
-           found->read_capacity * sizeof *found->reads +
-           found->call_capacity * sizeof *found->calls +
-           found->site_capacity * sizeof *found->sites +
-           found->special_capacity * sizeof *found->special +
-           found->empty_capacity * sizeof *found->empty +
-           found->dependent_capacity * sizeof *found->dependents +
-           haul__read_set_bytes(&plan->reads) +
-           (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
-}
-
 void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
 {
     const haul__found *found = &plan->found;
@@ -229,7 +210,14 @@ void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
     info->pointers = haul__plan_pointers(plan);
     info->null_pointers = plan->nulls;
     info->graph_bytes = plan->placed.bytes;
-    info->bookkeeping_bytes = bookkeeping_of(plan);
+    info->bookkeeping_bytes =
+        sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
+        found->read_capacity * sizeof *found->reads + found->call_capacity * sizeof *found->calls +
+        found->site_capacity * sizeof *found->sites +
+        found->special_capacity * sizeof *found->special +
+        found->empty_capacity * sizeof *found->empty +
+        found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
+        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
     info->worklist_bytes = found->worklist_bytes;
     info->discover_seconds = plan->discover_seconds;
     info->layout_seconds = plan->layout_seconds;

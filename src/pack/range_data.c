@@ -155,32 +155,24 @@ static void include(size_t *at, size_t *bytes, size_t first, size_t end)
     *bytes = last - *at;
 }
 
-/* Answers the number of data bytes. */
-static size_t include_part(const haul_plan *plan, unsigned direction, const part *p,
-                           haul__span *span)
-{
-    stretch s = { 0, 0, 0, 0, 0, 0 };
-    size_t data = 0;
-    while (next_stretch(plan, direction, p, &s)) {
-        if (s.described)
-            include(&span->offset, &span->bytes, s.place, s.place + s.bytes);
-        if (!s.described || !s.data)
-            continue;
-        data += s.data == HAUL__FULL_MASK ? s.bytes : haul__bits32(s.data);
-        include(&span->data_offset, &span->data_bytes, s.place + haul__lowest32(s.data),
-                s.place + (s.bytes > HAUL__GRANULE ? s.bytes : haul__highest64(s.data) + 1u));
-    }
-    return data;
-}
-
 int haul__find_span(const haul_plan *plan, unsigned direction, uintptr_t first, uintptr_t end,
                     haul__span *span)
 {
     part p = { 0, 0, 0 };
     size_t data = 0;
     memset(span, 0, sizeof *span);
-    while (next_part(plan, first, end, &p))
-        data += include_part(plan, direction, &p, span);
+    while (next_part(plan, first, end, &p)) {
+        stretch s = { 0, 0, 0, 0, 0, 0 };
+        while (next_stretch(plan, direction, &p, &s)) {
+            if (s.described)
+                include(&span->offset, &span->bytes, s.place, s.place + s.bytes);
+            if (!s.described || !s.data)
+                continue;
+            data += s.data == HAUL__FULL_MASK ? s.bytes : haul__bits32(s.data);
+            include(&span->data_offset, &span->data_bytes, s.place + haul__lowest32(s.data),
+                    s.place + (s.bytes > HAUL__GRANULE ? s.bytes : haul__highest64(s.data) + 1u));
+        }
+    }
     span->is_solid = data > 0 && data == span->data_bytes;
     return span->bytes != 0;
 }

@@ -318,17 +318,13 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
     }
 }
 
-static void fetch_block(const haul__block *block, uintptr_t address)
-{
-    unsigned cell;
-    for (cell = 0; cell < HAUL__CELLS; cell++, address += HAUL__CELL_BYTES)
-        haul__fetch_lines(address, haul__live(block, cell), 1);
-}
-
 void haul__fetch_scattered(const haul_plan *plan)
 {
     const haul__map *map = &plan->found.map;
     size_t i;
+    unsigned cell;
     for (i = 0; i < map->block_count && haul__place_of_block(plan, i) < FETCHED_BYTES; i++)
-        fetch_block(haul__plan_block(plan, i), haul__block_address(map->numbers[i]));
+        for (cell = 0; cell < HAUL__CELLS; cell++)
+            haul__fetch_lines(haul__block_address(map->numbers[i]) + cell * HAUL__CELL_BYTES,
+                              haul__live(haul__plan_block(plan, i), cell), 1);
 }

@@ -44,32 +44,24 @@ static void close_segment(writer *w)
     w->last.bytes = 0;
 }
 
-/* The place that gather gives a pointer; 0: null. A pointer to no elements becomes null, unless it
- * leads to a described byte or to the end of a range. */
-static uint64_t target(const haul_plan *plan, uintptr_t slot, uintptr_t value)
+/* Lists the slots of a run. A pointer to no elements becomes null, unless it leads to a described
+ * byte or to the end of a range. */
+static void attach(writer *w, uintptr_t from, uint64_t slots)
 {
-    uint64_t place = haul__target(plan, slot, value), described;
-    if (place && haul__was_empty(&plan->found, slot) && !haul__offset_of(plan, value, &described))
-        place = 0;
-    return place;
-}
-
-static void attach(writer *w, uintptr_t slot)
-{
-    haul_attachment *attachment = w->attachments ? &w->attachments[w->attachment_count] : NULL;
-    uint64_t place;
-    w->attachment_count++;
-    if (!attachment)
-        return;
-    attachment->here = haul__load_word((const void *)slot);
-    place = target(w->plan, slot, (uintptr_t)attachment->here);
-    attachment->there = place ? w->base + place : 0;
-}
-
-static void attach_all(writer *w, uintptr_t from, uint64_t slots)
-{
-    for (; slots; slots &= slots - 1)
-        attach(w, from + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT));
+    for (; slots; slots &= slots - 1) {
+        const uintptr_t slot = from + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+        const uintptr_t value = haul__load_word((const void *)slot);
+        const size_t i = w->attachment_count++;
+        uint64_t place, described;
+        if (!w->attachments)
+            continue;
+        place = haul__target(w->plan, slot, value);
+        if (place && haul__was_empty(&w->plan->found, slot) &&
+            !haul__offset_of(w->plan, value, &described))
+            place = 0;
+        w->attachments[i].here = value;
+        w->attachments[i].there = place ? w->base + place : 0;
+    }
 }
 
 /* Can the last segment grow by these bytes? */
@@ -81,30 +73,20 @@ static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, 
            last->to + last->bytes == to && last->bytes + bytes <= most;
 }
 
-static void begin_segment(writer *w, uintptr_t from, uint64_t to, uint16_t mask)
-{
-    close_segment(w);
-    w->last.from = from;
-    w->last.to = to;
-    w->last.slots = 0;
-    w->last.first = (uint32_t)w->attachment_count;
-    w->last.mask = mask;
-}
-
 /* Adds a run of at most a cell. */
 static void add(writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots, uint16_t mask)
 {
-    if (mask != WHOLE || !can_grow(w, from, to, bytes, slots))
-        begin_segment(w, from, to, mask);
+    if (mask != WHOLE || !can_grow(w, from, to, bytes, slots)) {
+        close_segment(w);
+        w->last.from = from;
+        w->last.to = to;
+        w->last.slots = 0;
+        w->last.first = (uint32_t)w->attachment_count;
+        w->last.mask = mask;
+    }
     w->last.slots |= slots ? slots << (w->last.bytes >> HAUL__WORD_SHIFT) : 0;
     w->last.bytes = (uint16_t)(w->last.bytes + bytes);
-    attach_all(w, from, slots);
-}
-
-/* The slots of granules [first, first + count) of a cell. */
-static uint64_t slots_of(uint64_t slots, unsigned first, unsigned count)
-{
-    return slots >> (2 * first) & haul__range64(0, 2 * count - 1);
+    attach(w, from, slots);
 }
 
 static void add_cell(writer *w, const haul__block *block, uintptr_t address, unsigned cell)
@@ -125,27 +107,21 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
             mask = mask == HAUL__FULL_MASK ? WHOLE : mask;
         }
         add(w, address + first * HAUL__GRANULE, to, count * HAUL__GRANULE,
-            slots_of(slots, first, count), mask);
+            slots >> (2 * first) & haul__range64(0, 2 * count - 1), mask);
         to += count * HAUL__GRANULE;
         live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
     }
-}
-
-/* The bytes of the longest segment without pointers, in whole cells. */
-static size_t most_bytes(const haul_plan *plan)
-{
-    const size_t bytes = haul__compacted_bytes(plan) / SEGMENTS_LEAST & ~(HAUL__CELL_BYTES - 1);
-    return bytes < HAUL__CELL_BYTES ? HAUL__CELL_BYTES
-           : bytes < SEGMENT_BYTES  ? bytes
-                                    : SEGMENT_BYTES;
 }
 
 static void walk(writer *w, const haul_plan *plan)
 {
     size_t i;
     unsigned cell;
+    const size_t bytes = haul__compacted_bytes(plan) / SEGMENTS_LEAST & ~(HAUL__CELL_BYTES - 1);
     w->plan = plan;
-    w->most = most_bytes(plan);
+    w->most = bytes < HAUL__CELL_BYTES ? HAUL__CELL_BYTES
+              : bytes < SEGMENT_BYTES  ? bytes
+                                       : SEGMENT_BYTES;
     for (i = 0; i < plan->found.map.block_count; i++)
         for (cell = 0; cell < HAUL__CELLS; cell++)
             add_cell(w, haul__plan_block(plan, i), haul__block_address(plan->found.map.numbers[i]),

@@ -31,17 +31,6 @@ static size_t count_ends(const haul_plan *plan)
     return count;
 }
 
-static void take_ends(const haul_plan *plan, haul__read_set *reads)
-{
-    size_t i, k;
-    for (i = 0; i < plan->found.map.block_count; i++) {
-        const haul__block *block = haul__plan_block(plan, i);
-        const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-        for (k = 0; block->side && k < block->side->end_count; k++)
-            reads->words[reads->count++] = haul__read_of(address + block->side->ends[k], 1, 0);
-    }
-}
-
 /* A far read's value stands before it, so the loop goes from the last read to the first. */
 static void take_reads(const haul__found *found, haul__read_set *reads)
 {
@@ -122,15 +111,6 @@ static int sort_words(const haul_allocator *allocator, haul__read_set *reads)
     return 1;
 }
 
-static void drop_doubles(haul__read_set *reads)
-{
-    size_t i, left = 0;
-    for (i = 0; i < reads->count; i++)
-        if (left == 0 || reads->words[i] != reads->words[left - 1])
-            reads->words[left++] = reads->words[i];
-    reads->count = left;
-}
-
 haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
                                 const haul_allocator *allocator, haul__read_set *reads)
 {
@@ -146,11 +126,23 @@ haul_status haul__read_set_make(const haul_plan *plan, int with_ends,
     reads->far_capacity = reads->far ? far : 0;
     if (reads->words && reads->far_capacity == far) {
         take_reads(&plan->found, reads);
-        if (with_ends)
-            take_ends(plan, reads);
+        if (with_ends) {
+            size_t i, k;
+            for (i = 0; i < plan->found.map.block_count; i++) {
+                const haul__block *block = haul__plan_block(plan, i);
+                const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
+                for (k = 0; block->side && k < block->side->end_count; k++)
+                    reads->words[reads->count++] =
+                        haul__read_of(address + block->side->ends[k], 1, 0);
+            }
+        }
         haul__sort(reads->far, reads->far_count, sizeof *reads->far, is_before);
         if (sort_words(allocator, reads)) {
-            drop_doubles(reads);
+            size_t i, left = 0;
+            for (i = 0; i < reads->count; i++)
+                if (left == 0 || reads->words[i] != reads->words[left - 1])
+                    reads->words[left++] = reads->words[i];
+            reads->count = left;
             return HAUL_OK;
         }
     }

@@ -32,18 +32,6 @@ static haul_status refuse(const haul__space *space, const haul__special_word *wo
     return HAUL_ERROR_LIMIT;
 }
 
-static uintptr_t origin_of(const haul__special_word *word)
-{
-    return word->kind == HAUL__DISTANCE ? word->address : 0;
-}
-
-/* The value of a word as an address or a distance, with its sign. */
-static uintptr_t extend(const haul__special_word *word, uint64_t value)
-{
-    return word->bytes == sizeof(int32_t) ? (uintptr_t)(intptr_t)(int32_t)(uint32_t)value
-                                          : (uintptr_t)value;
-}
-
 static uint64_t base_for(const haul__space *space, const haul__special_word *word)
 {
     return word->kind == HAUL__EXPLICIT ? space->base : space->there;
@@ -64,9 +52,12 @@ static int translate(const haul__space *space, const haul__special_word *word, u
                      uint64_t *becomes)
 {
     const uintptr_t addend = (uintptr_t)word->addend, tag = (uintptr_t)value & word->mask;
-    const uintptr_t pointer = extend(word, value) & ~word->mask;
+    const uintptr_t pointer =
+        (word->bytes == sizeof(int32_t) ? (uintptr_t)(intptr_t)(int32_t)(uint32_t)value
+                                        : (uintptr_t)value) &
+        ~word->mask;
     const uint64_t base = base_for(space, word);
-    uintptr_t copy, origin = origin_of(word);
+    uintptr_t copy, origin = word->kind == HAUL__DISTANCE ? word->address : 0;
     if (word->kind == HAUL__FIXED) {
         *becomes = word->addend;
         return 1;

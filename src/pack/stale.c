@@ -53,27 +53,14 @@ haul_status haul__check_ends(haul_plan *plan, const haul__block *block, uintptr_
     return lost ? refuse(plan, "a string has lost its terminator", 0, lost) : HAUL_OK;
 }
 
-static haul_status check_calls(haul_plan *plan)
-{
-    haul__sought sought = { 0, 0, 0, 0, 0 };
-    haul_status status;
-    haul__call call;
-    uintptr_t moved;
-    if (!haul__find_changed_call(&plan->found, &call, &moved))
-        return HAUL_OK;
-    if (moved)
-        return refuse(plan, "a pointer has changed", moved, 0);
-    status = refuse(plan, "what a callback answers has changed", 0, 0);
-    sought.call_self = call.self;
-    sought.call_target = call.target;
-    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
-    return status;
-}
-
 haul_status haul__check_read_set(haul_plan *plan)
 {
     const haul__found *found = &plan->found;
     size_t i, next;
+    haul__sought sought = { 0, 0, 0, 0, 0 };
+    haul_status status;
+    haul__call call;
+    uintptr_t moved;
     for (i = next = found->read_count; i > 0; i = next) {
         if (i > READS_AHEAD)
             haul__prefetch(HAUL__READ_ADDRESS(found->reads[i - READS_AHEAD]));
@@ -83,7 +70,15 @@ haul_status haul__check_read_set(haul_plan *plan)
                 "a count, a terminator, or an integer that a condition or switch reads has changed",
                 0, HAUL__READ_ADDRESS(found->reads[i - 1]));
     }
-    return check_calls(plan);
+    if (!haul__find_changed_call(&plan->found, &call, &moved))
+        return HAUL_OK;
+    if (moved)
+        return refuse(plan, "a pointer has changed", moved, 0);
+    status = refuse(plan, "what a callback answers has changed", 0, 0);
+    sought.call_self = call.self;
+    sought.call_target = call.target;
+    haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
+    return status;
 }
 
 /* Looks for a pointer that leads out of the graph, or elsewhere than in the arena as it was sent.

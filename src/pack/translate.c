@@ -40,24 +40,17 @@ static int is_before_word(const void *resolved, size_t i, uint64_t word)
     return ((const haul__resolved *)resolved)[i].word < word;
 }
 
-/* The resolved target of a pointer word with this value; NULL: the value alone tells it. */
-static const haul__resolved *find_resolved(const haul__ordered *ordered, uintptr_t word,
-                                           uintptr_t value)
-{
-    size_t i = haul__search(ordered->resolved, 0, ordered->resolved_count, word, is_before_word);
-    for (; i < ordered->resolved_count && ordered->resolved[i].word == word; i++)
-        if (ordered->resolved[i].value == value)
-            return &ordered->resolved[i];
-    return NULL;
-}
-
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value)
 {
-    const haul__resolved *resolved;
-    if (!plan->ordered)
+    const haul__ordered *o = plan->ordered;
+    size_t i;
+    if (!o)
         return haul__translate(&plan->found.map, value);
-    resolved = find_resolved(plan->ordered, word, value);
-    return resolved ? resolved->place : place_in_order(plan, value);
+    i = haul__search(o->resolved, 0, o->resolved_count, word, is_before_word);
+    for (; i < o->resolved_count && o->resolved[i].word == word; i++)
+        if (o->resolved[i].value == value)
+            return o->resolved[i].place;
+    return place_in_order(plan, value); /* the value alone tells it */
 }
 
 static uintptr_t described_at(const haul_plan *plan, uint64_t offset)

@@ -22,20 +22,6 @@ static uint64_t sum_slots(const haul__map *map, const haul__block *block, uintpt
     return hash;
 }
 
-static size_t verify_blocks(haul_plan *plan, size_t first, size_t end)
-{
-    const haul__map *map = &plan->found.map;
-    size_t i;
-    for (i = first; i < end; i++) {
-        const haul__block *block = haul__plan_block(plan, i);
-        uintptr_t address = haul__block_address(map->numbers[i]);
-        if (!haul__ends_hold(block, address) ||
-            (plan->packed && sum_slots(map, block, address) != block->hash))
-            break;
-    }
-    return i;
-}
-
 /* The first block of a chunk that is not as the plan has it, or the chunk's end. */
 typedef struct chunk_end {
     size_t until;
@@ -50,9 +36,18 @@ typedef struct chunks {
 static void verify_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     chunks *all = user;
+    const haul__map *map = &all->plan->found.map;
+    size_t i;
     (void)scratch;
-    all->by[number].until = verify_blocks(all->plan, first, end);
-    all->by[number].is_whole = all->by[number].until == end;
+    for (i = first; i < end; i++) {
+        const haul__block *block = haul__plan_block(all->plan, i);
+        uintptr_t address = haul__block_address(map->numbers[i]);
+        if (!haul__ends_hold(block, address) ||
+            (all->plan->packed && sum_slots(map, block, address) != block->hash))
+            break;
+    }
+    all->by[number].until = i;
+    all->by[number].is_whole = i == end;
 }
 
 /* All blocks, by the pool. Answers the first that is not as the plan has it, or the number of

@@ -56,14 +56,6 @@ size_t haul__count_marked(const haul__contents *contents, size_t most)
     return count_from(contents, 0, most);
 }
 
-/* The number of pointers to send as a list. 0: the bitmap is sent. */
-static size_t count_listed(const haul_shipment *shipment)
-{
-    const size_t most = haul__listed_most(&shipment->range, haul__piece_limit(shipment->device));
-    const size_t count = most > 0 ? haul__count_marked(&shipment->contents, most) : 0;
-    return count < most ? count : 0;
-}
-
 /* ---- Writing to staging memory. */
 
 static void write_slots(const haul_shipment *shipment, size_t at, size_t bytes,
@@ -126,9 +118,11 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
 {
     haul__range *range = &shipment->range;
     const size_t most = haul__piece_limit(shipment->device);
+    const size_t few = haul__listed_most(range, most);
+    const size_t count = few > 0 ? haul__count_marked(&shipment->contents, few) : 0;
     haul_status status;
     range->grown = shipment->contents.arena->grown;
-    range->listed = count_listed(shipment);
+    range->listed = count < few ? count : 0; /* 0: the bitmap is sent */
     if (range->listed > 0)
         return haul__send_written(shipment, write_list, range->listed * sizeof(uint64_t),
                                   haul__listed_at(range), SIZE_MAX);

@@ -69,20 +69,6 @@ static void lay_out(haul_shipment *shipment, int with_others)
         shipment->range.mirror = contents->arena;
 }
 
-static void take_info(haul_shipment *shipment, double seconds)
-{
-    haul_shipment_info *info = &shipment->info;
-    haul_plan_info *found = &shipment->found;
-    found->objects = shipment->contents.arena->room.allocations;
-    found->graph_bytes = found->arena_bytes = shipment->range.arena_bytes;
-    found->bitmap_bytes = shipment->range.bitmap_bytes;
-    info->base = shipment->range.address;
-    info->transfers_to++;
-    info->bytes_to += haul__sent_bytes(&shipment->range);
-    info->pack_seconds = info->relocate_seconds = 0;
-    info->transfer_seconds = seconds;
-}
-
 /* Opens the contents. Plain bytes of a checked typed arena are searched for its addresses, unless
  * the arena is mirrored: the device has the same addresses then. */
 static haul_status open_contents(haul__contents *contents, haul_arena *arena, const haul_plan *plan,
@@ -184,8 +170,18 @@ static haul_status send_and_time(haul_shipment *shipment, const haul_async *asyn
 {
     double start = haul__seconds();
     haul_status status = haul__arena_send(shipment, async);
-    if (status == HAUL_OK)
-        take_info(shipment, haul__seconds() - start);
+    if (status == HAUL_OK) {
+        haul_shipment_info *info = &shipment->info;
+        haul_plan_info *found = &shipment->found;
+        found->objects = shipment->contents.arena->room.allocations;
+        found->graph_bytes = found->arena_bytes = shipment->range.arena_bytes;
+        found->bitmap_bytes = shipment->range.bitmap_bytes;
+        info->base = shipment->range.address;
+        info->transfers_to++;
+        info->bytes_to += haul__sent_bytes(&shipment->range);
+        info->pack_seconds = info->relocate_seconds = 0;
+        info->transfer_seconds = haul__seconds() - start;
+    }
     return status;
 }
 

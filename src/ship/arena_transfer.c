@@ -60,24 +60,16 @@
 
 /* ---- External pointers. */
 
-static int find_outside(const haul__contents *contents, size_t *at)
-{
-    size_t i = 0;
-    if (haul__next_outside(contents, at))
-        return 1;
-    if (!haul__next_explicit_outside(contents, &i))
-        return 0;
-    *at = haul__word_at(contents, i);
-    return 1;
-}
-
 static haul_status refuse_outside(const haul__contents *contents, haul_error *error)
 {
-    size_t at = 0;
+    size_t at = 0, i = 0;
     char path[HAUL_PATH_BYTES];
     uintptr_t value;
-    if (!find_outside(contents, &at))
-        return HAUL_OK;
+    if (!haul__next_outside(contents, &at)) {
+        if (!haul__next_explicit_outside(contents, &i))
+            return HAUL_OK;
+        at = haul__word_at(contents, i);
+    }
     value = haul__load_word(contents->base + at);
     haul__fail(error, HAUL_ERROR_GRAPH,
                "the pointer %p, at byte %zu of the arena, leads out of what is shipped",
@@ -105,32 +97,26 @@ static void write_edited(const haul_shipment *shipment, size_t at, size_t bytes,
     haul__edit(contents, memory, at, bytes);
 }
 
-/* The relocation of pointers into another arena, from the host's addresses to the device's, or
- * back. Own pointers were relocated first, so they no longer fall into the neighbour's range. A
- * mirrored arena's own pointers do not move; two cases follow: its base must not be taken for one
- * past the end of a neighbour that ends there, and a neighbour that is this same arena needs no
- * patch. */
-static haul_relocation relocation_of_neighbour(const haul_shipment *shipment,
-                                               const haul__neighbour *other, int back)
-{
-    const uint64_t from = back ? other->device : other->host,
-                   to = back ? other->host : other->device;
-    const uint64_t own = shipment->range.address;
-    uint64_t bytes = other->bytes;
-    if (shipment->range.mirror && from + bytes == own)
-        bytes--;
-    return haul__relocation_of(&shipment->range, from, bytes,
-                               shipment->range.mirror && from == own ? 0 : to - from);
-}
-
+/* Relocates pointers into other arenas, from the host's addresses to the device's, or back. Own
+ * pointers were relocated first, so they no longer fall into a neighbour's range. A mirrored
+ * arena's own pointers do not move; two cases follow: its base must not be taken for one past the
+ * end of a neighbour that ends there, and a neighbour that is this same arena needs no patch. */
 static haul_status relocate_neighbours(haul_shipment *shipment, int back)
 {
     const haul__contents *contents = &shipment->contents;
+    const uint64_t own = shipment->range.address;
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < contents->neighbour_count && status == HAUL_OK; i++) {
-        const haul_relocation relocation =
-            relocation_of_neighbour(shipment, &contents->neighbours[i], back);
+        const haul__neighbour *other = &contents->neighbours[i];
+        const uint64_t from = back ? other->device : other->host,
+                       to = back ? other->host : other->device;
+        uint64_t bytes = other->bytes;
+        haul_relocation relocation;
+        if (shipment->range.mirror && from + bytes == own)
+            bytes--;
+        relocation = haul__relocation_of(&shipment->range, from, bytes,
+                                         shipment->range.mirror && from == own ? 0 : to - from);
         status = haul__patch(shipment->device, &relocation);
     }
     return status;
@@ -147,11 +133,6 @@ static int is_for_device(const haul__contents *contents)
 {
     return contents->outside == HAUL_OUTSIDE_REFUSE && contents->neighbour_count == 0 &&
            contents->explicit_count == 0 && contents->bytes >= ASK_BYTES && !reaches_out(contents);
-}
-
-static int device_can_tell(const haul_shipment *shipment, const haul_async *async)
-{
-    return !async && is_for_device(&shipment->contents) && haul__is_patched(&shipment->range);
 }
 
 /* A mirrored arena needs no patch. If it has few pointers, the host checks them while the bytes
@@ -207,30 +188,12 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
     return status;
 }
 
-/* Patches the words before `cut`, behind the fence of their copy, and then the others. */
-static haul_status relocate_cut(haul_shipment *shipment, const haul_relocation *all, size_t cut,
-                                uint64_t fence)
+/* Relocates all pointers for the device, or back for the host. */
+static haul_status relocate(haul_shipment *shipment, int back)
 {
-    haul_relocation first, rest;
-    haul_status status;
-    haul__cut_marks(shipment, all, cut, &first, &rest);
-    first.after = fence;
-    status = haul__patch(shipment->device, &first);
-    return status == HAUL_OK ? haul__patch(shipment->device, &rest) : status;
-}
-
-static haul_status relocate(haul_shipment *shipment)
-{
-    haul_status status =
-        relocate_own(shipment, (uintptr_t)shipment->contents.base, shipment->range.address);
-    return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
-}
-
-static haul_status relocate_back(haul_shipment *shipment)
-{
-    haul_status status =
-        relocate_own(shipment, shipment->range.address, (uintptr_t)shipment->contents.base);
-    return status == HAUL_OK ? relocate_neighbours(shipment, 1) : status;
+    const uint64_t here = (uintptr_t)shipment->contents.base, there = shipment->range.address;
+    haul_status status = relocate_own(shipment, back ? there : here, back ? here : there);
+    return status == HAUL_OK ? relocate_neighbours(shipment, back) : status;
 }
 
 /* Does the bitmap fit behind the bytes of a small arena, so that both are one copy? */
@@ -255,7 +218,7 @@ static haul_status order_as_one(haul_shipment *shipment)
         return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
     }
     status = haul__copy_to(device, range->address, window(shipment, 0), range->bytes);
-    return status == HAUL_OK ? relocate(shipment) : status;
+    return status == HAUL_OK ? relocate(shipment, 0) : status;
 }
 
 static haul_status conclude(haul_shipment *shipment, const haul_async *async)
@@ -272,23 +235,13 @@ static haul_status look_meanwhile(haul_shipment *shipment)
     return refuse_outside(&shipment->contents, &shipment->device->context->error);
 }
 
-/* Poisons the bytes again, up to the arena's end; not if timed-out work may still read
- * them. */
-static void poison_again(const haul_arena *arena, unsigned char *memory, size_t bytes)
-{
-    size_t grown = (size_t)(arena->end - memory);
-    if (arena->was_read_after_timeout)
-        return;
-    haul__poison(memory, bytes < grown ? bytes : grown);
-}
-
 /* The marks stand behind the arena's bytes for the time of the copy, so the call waits for it. */
 static haul_status send_as_one(haul_shipment *shipment)
 {
     const haul__range *range = &shipment->range;
     const haul__contents *contents = &shipment->contents;
     unsigned char *behind = contents->base + range->arena_bytes;
-    size_t bytes = range->bytes - range->arena_bytes;
+    size_t bytes = range->bytes - range->arena_bytes, grown;
     haul_status status;
     haul__unpoison(behind, bytes);
     haul__write_marks(shipment, contents->base);
@@ -302,7 +255,9 @@ static haul_status send_as_one(haul_shipment *shipment)
         status = conclude(shipment, NULL);
     memset(behind, 0, bytes);
     contents->arena->was_read_after_timeout |= shipment->device->timed_out;
-    poison_again(contents->arena, behind, bytes);
+    grown = (size_t)(contents->arena->end - behind);
+    if (!contents->arena->was_read_after_timeout) /* else timed-out work may still read them */
+        haul__poison(behind, bytes < grown ? bytes : grown);
     return status;
 }
 
@@ -328,14 +283,21 @@ static size_t cut_of(const haul_shipment *shipment)
     return haul__whole_marks(contents->bytes - contents->bytes / REST_PART);
 }
 
-/* Sends the rest and patches all. */
+/* Sends the rest, and patches all. The words before the cut are patched behind the fence of their
+ * copy, while the rest crosses. */
 static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_relocation *patch)
 {
+    haul_relocation first, rest;
     uint64_t fence;
     haul_status status = haul__fence_behind(shipment->device, cut, &fence);
     if (status == HAUL_OK)
         status = order_bytes(shipment, cut, shipment->contents.bytes);
-    return status == HAUL_OK ? relocate_cut(shipment, patch, cut, fence) : status;
+    if (status != HAUL_OK)
+        return status;
+    haul__cut_marks(shipment, patch, cut, &first, &rest);
+    first.after = fence;
+    status = haul__patch(shipment->device, &first);
+    return status == HAUL_OK ? haul__patch(shipment->device, &rest) : status;
 }
 
 static haul_status order_patch(haul_shipment *shipment, size_t cut, uint32_t *outside)
@@ -385,7 +347,8 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
     haul__staging word;
     haul_status status = haul__words_check(&shipment->contents, error);
     memset(&word, 0, sizeof word);
-    if (status == HAUL_OK && device_can_tell(shipment, async))
+    if (status == HAUL_OK && !async && is_for_device(&shipment->contents) &&
+        haul__is_patched(&shipment->range))
         status = haul__stage_word(device, &word);
     if (status != HAUL_OK)
         return status;
@@ -407,22 +370,15 @@ haul_status haul__arena_send(haul_shipment *shipment, const haul_async *async)
 
 /* ---- Refresh and direct return. */
 
-/* Results on their way come from nurseries as they were when this shipment was last sent, and may
- * bring objects that the device would lose. They are written before the next send. */
-static haul_status finish_returns(haul_shipment *shipment)
-{
-    return shipment->returns && haul__has_nurseries(&shipment->contents)
-               ? haul__shipment_finish(shipment)
-               : HAUL_OK;
-}
-
 haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async)
 {
     haul_status status =
         haul__contents_check(&shipment->contents, &shipment->device->context->error);
     double start = haul__seconds();
     if (status == HAUL_OK)
-        status = finish_returns(shipment);
+        status = shipment->returns && haul__has_nurseries(&shipment->contents)
+                     ? haul__shipment_finish(shipment)
+                     : HAUL_OK;
     if (status == HAUL_OK) {
         haul__nurseries_repair(&shipment->contents);
         choose_route(shipment, async);
@@ -490,13 +446,6 @@ static uint64_t fence_off(way_back *r)
     return fence;
 }
 
-/* Is there enough to patch for a return in parts? (A list is patched at once.) */
-static int returns_in_parts(const haul_shipment *shipment)
-{
-    return has_one_patch(shipment) && shipment->range.arena_bytes >= CUT_BYTES &&
-           shipment->range.listed == 0;
-}
-
 /* Each part is patched for the host while the part before it crosses, and for the device again
  * while the part behind it crosses. So the first and the last part are small. */
 static haul_status order_return_in_parts(haul_shipment *shipment)
@@ -526,11 +475,11 @@ static haul_status order_return_as_one(haul_shipment *shipment)
 {
     haul_status status = HAUL_OK;
     if (is_moved(shipment))
-        status = relocate_back(shipment);
+        status = relocate(shipment, 1);
     if (status == HAUL_OK)
         status = haul__copy_from(shipment->device, window(shipment, 0), shipment->range.address,
                                  shipment->range.arena_bytes);
-    return status == HAUL_OK && is_moved(shipment) ? relocate(shipment) : status;
+    return status == HAUL_OK && is_moved(shipment) ? relocate(shipment, 0) : status;
 }
 
 /* One fetch, or three orders: patch the pointers for the host, copy, patch them for the device. */
@@ -547,9 +496,11 @@ static haul_status order_return(haul_shipment *shipment)
             return status;
         status = HAUL_OK;
     }
-    if (status == HAUL_OK)
-        status = returns_in_parts(shipment) ? order_return_in_parts(shipment)
-                                            : order_return_as_one(shipment);
+    if (status == HAUL_OK && has_one_patch(shipment) && shipment->range.listed == 0 &&
+        shipment->range.arena_bytes >= CUT_BYTES) /* a list is patched at once */
+        status = order_return_in_parts(shipment);
+    else if (status == HAUL_OK)
+        status = order_return_as_one(shipment);
     if (status != HAUL_OK) {
         haul__drain(shipment->device);
         shipment->marks_are_there = 0; /* a kernel may have overwritten the marks */

@@ -67,21 +67,6 @@ static haul_status await_work(haul_shipment *shipment)
     return status;
 }
 
-static haul_status write_return(haul_shipment *shipment, const haul__return *back)
-{
-    shipment->info.transfers_from++;
-    shipment->info.bytes_from += back->bytes;
-    return back->write(shipment, back);
-}
-
-static int has_whole_returns(const haul_shipment *shipment)
-{
-    const haul__return *back = shipment->returns;
-    while (back && !back->is_whole)
-        back = back->next;
-    return back != NULL;
-}
-
 haul_status haul__prepare_write(haul_shipment *shipment)
 {
     return haul__is_arena(shipment) ? HAUL_OK : haul__prepare_scatter(shipment->plan);
@@ -97,12 +82,20 @@ void haul__end_write(haul_shipment *shipment)
  * that waits writes them. */
 static haul_status write_returns(haul_shipment *shipment)
 {
-    const int prepares = has_whole_returns(shipment);
-    haul_status first = prepares ? haul__prepare_write(shipment) : HAUL_OK, status;
+    const haul__return *whole = shipment->returns;
+    haul_status first = HAUL_OK, status;
+    int prepares;
+    while (whole && !whole->is_whole)
+        whole = whole->next;
+    prepares = whole != NULL;
+    if (prepares)
+        first = haul__prepare_write(shipment);
     if (first != HAUL_OK)
         return first;
     while (shipment->returns) {
-        status = write_return(shipment, shipment->returns);
+        shipment->info.transfers_from++;
+        shipment->info.bytes_from += shipment->returns->bytes;
+        status = shipment->returns->write(shipment, shipment->returns);
         first = first == HAUL_OK ? status : first;
         drop_return(shipment);
     }
@@ -152,17 +145,12 @@ static void end_timeout(haul_shipment *shipment)
         haul__device_drop(other);
 }
 
-static haul_device *timed_out_device(const haul_shipment *shipment)
-{
-    return shipment->timeout.device ? shipment->timeout.device : shipment->device;
-}
-
 /* Waits for the fence of timed-out work, or polls it. */
 static haul_status ask_timed_out(haul_shipment *shipment,
                                  haul_status (*ask)(haul_device *device, uint64_t fence))
 {
     const haul__timeout *timeout = &shipment->timeout;
-    haul_device *device = timed_out_device(shipment);
+    haul_device *device = shipment->timeout.device ? shipment->timeout.device : shipment->device;
     if (!haul__shipment_has_timed_out(shipment))
         return HAUL_OK;
     if (!timeout->fence)
@@ -272,15 +260,6 @@ haul_status haul__return_memory(haul_shipment *shipment, size_t bytes, haul__mem
     return status;
 }
 
-static void note_return(haul_shipment *shipment, haul__return *back)
-{
-    haul__return **last = &shipment->returns;
-    while (*last)
-        last = &(*last)->next;
-    *last = back;
-    back->next = NULL;
-}
-
 haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
                                const haul__return *what)
 {
@@ -299,7 +278,11 @@ haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
         status = haul__conclude(device, async, &shipment->work, "copy of ", what->bytes,
                                 " bytes from the device");
     if (status == HAUL_OK) {
-        note_return(shipment, back);
+        haul__return **last = &shipment->returns;
+        while (*last)
+            last = &(*last)->next;
+        *last = back;
+        back->next = NULL;
         return HAUL_OK;
     }
     if (back)

@@ -24,12 +24,6 @@ typedef struct update {
     size_t at, skew; /* the data's offset in the arena, and within its granule */
 } update;
 
-static void count_to(haul_shipment *shipment, size_t bytes)
-{
-    shipment->info.transfers_to++;
-    shipment->info.bytes_to += bytes;
-}
-
 /* The part of the range that lies in the arena. 0: none. */
 static int find_in_arena(const haul__contents *contents, update *result)
 {
@@ -133,8 +127,10 @@ static haul_status send_piece(haul_shipment *shipment, const haul_async *async, 
     if (status == HAUL_OK)
         status = haul__conclude(device, async, &shipment->work, "copy of ", bytes,
                                 " bytes to the device");
-    if (status == HAUL_OK)
-        count_to(shipment, bytes);
+    if (status == HAUL_OK) {
+        shipment->info.transfers_to++;
+        shipment->info.bytes_to += bytes;
+    }
     return status;
 }
 

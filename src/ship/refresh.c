@@ -22,7 +22,8 @@
 #include "ship/zero_copy.h"
 
 /* The largest refresh that crosses whole. Larger: less of the transfer is hidden behind packing.
- * Smaller: more sources are read twice. */
+ * Smaller: more sources are read twice, because pieces need a check of the whole source before the
+ * first is sent. */
 #define WHOLE_BYTES HAUL__SECOND_BYTES
 
 /* A pointer has changed, and gather has named a place near it. The arena on the device still has
@@ -89,15 +90,6 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
     return status;
 }
 
-/* Pieces need a check of the whole source before the first is sent, so the source is read twice. */
-static int refreshes_whole(const haul_shipment *shipment)
-{
-    const haul_device *device = shipment->device;
-    const size_t bytes = shipment->range.arena_bytes;
-    return haul__crosses_whole(device, bytes) ||
-           (device->capabilities.chunk_bytes == 0 && bytes <= WHOLE_BYTES);
-}
-
 static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listener *listener,
                                      const haul_async *async, double *packed)
 {
@@ -153,6 +145,8 @@ static haul_status pull(haul_shipment *shipment, int *done)
 
 haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
 {
+    const haul_device *device = shipment->device;
+    const size_t bytes = shipment->range.arena_bytes;
     haul_route *route = &shipment->info.to_device;
     haul__journey journey;
     haul_status status;
@@ -161,7 +155,8 @@ haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
     journey.is_async = async != NULL;
     journey.is_ordered = haul__plan_is_ordered(shipment->plan);
     journey.is_locked = haul__is_locked(shipment);
-    journey.fits = refreshes_whole(shipment);
+    journey.fits = haul__crosses_whole(device, bytes) ||
+                   (device->capabilities.chunk_bytes == 0 && bytes <= WHOLE_BYTES);
     *route = haul__route(&journey);
     status = *route == HAUL_ROUTE_LOCKED ? pull(shipment, &done) : HAUL_OK;
     if (status != HAUL_OK || done)

@@ -77,10 +77,16 @@ static haul_status useless(haul_device *device, const char *option, const char *
     return haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT, "options->%s: %s", option, why);
 }
 
-static haul_status check_beside(haul_device *device, const haul_ship_options *options)
+static haul_status check_arena_options(haul_device *device, const haul_ship_options *options)
 {
     haul_error *error = &device->context->error;
     size_t i;
+    if (options->outside != HAUL_OUTSIDE_REFUSE && options->outside != HAUL_OUTSIDE_NULL &&
+        options->outside != HAUL_OUTSIDE_KEEP)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->outside is %d, which does not exist", (int)options->outside);
+    if (options->let_counts_change)
+        return useless(device, "let_counts_change", "an arena without a root has no counts");
     if (!options->beside && options->beside_count > 0)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "options->beside is NULL, and beside_count is not 0");
@@ -90,17 +96,6 @@ static haul_status check_beside(haul_device *device, const haul_ship_options *op
             return haul__fail(error, HAUL_ERROR_ARGUMENT,
                               "beside[%zu] is no shipment of an arena to this device", i);
     return HAUL_OK;
-}
-
-static haul_status check_arena_options(haul_device *device, const haul_ship_options *options)
-{
-    if (options->outside != HAUL_OUTSIDE_REFUSE && options->outside != HAUL_OUTSIDE_NULL &&
-        options->outside != HAUL_OUTSIDE_KEEP)
-        return haul__fail(&device->context->error, HAUL_ERROR_ARGUMENT,
-                          "options->outside is %d, which does not exist", (int)options->outside);
-    if (options->let_counts_change)
-        return useless(device, "let_counts_change", "an arena without a root has no counts");
-    return check_beside(device, options);
 }
 
 /* Refuses options that the source has no use for. */

@@ -96,19 +96,6 @@ void *haul_host_pointer(const haul_shipment *shipment, const void *device)
     return haul_plan_address(shipment->plan, (size_t)offset, &host) == HAUL_OK ? host : NULL;
 }
 
-static void take_plan(haul_shipment_info *info, const haul_plan_info *found)
-{
-    info->objects = found->objects;
-    info->pointers = found->pointers;
-    info->null_pointers = found->null_pointers;
-    info->graph_bytes = found->graph_bytes;
-    info->arena_bytes = found->arena_bytes;
-    info->bitmap_bytes = found->bitmap_bytes;
-    info->bookkeeping_bytes = found->bookkeeping_bytes;
-    info->discover_seconds = found->discover_seconds;
-    info->layout_seconds = found->layout_seconds;
-}
-
 void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_info *info,
                                   size_t info_bytes)
 {
@@ -120,7 +107,15 @@ void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_i
         found = shipment->found;
         if (shipment->plan)
             haul__plan_info(shipment->plan, &found);
-        take_plan(&ours, &found);
+        ours.objects = found.objects;
+        ours.pointers = found.pointers;
+        ours.null_pointers = found.null_pointers;
+        ours.graph_bytes = found.graph_bytes;
+        ours.arena_bytes = found.arena_bytes;
+        ours.bitmap_bytes = found.bitmap_bytes;
+        ours.bookkeeping_bytes = found.bookkeeping_bytes;
+        ours.discover_seconds = found.discover_seconds;
+        ours.layout_seconds = found.layout_seconds;
     }
     if (info)
         haul__write_info(info, info_bytes, &ours, sizeof ours);

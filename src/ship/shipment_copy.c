@@ -39,20 +39,6 @@ static haul_status check(const haul_shipment *shipment, haul_device *device)
     return haul__is_arena(shipment) ? haul__contents_check(&shipment->contents, error) : HAUL_OK;
 }
 
-static haul_status send_marks(haul_shipment *copy)
-{
-    if (haul__is_arena(copy))
-        return haul__arena_send_marks(copy);
-    return haul__send_marks(copy->device, copy->plan, &copy->range);
-}
-
-static haul_status relocate(haul_shipment *copy, uint64_t from)
-{
-    if (haul__is_arena(copy))
-        return haul__arena_relocate(copy, from);
-    return haul__relocate(copy->device, &copy->range, from);
-}
-
 /* Copies bytes [first, end) of the range. */
 static haul_status order_across(const haul_shipment *shipment, haul_shipment *copy, size_t first,
                                 size_t end)
@@ -91,8 +77,12 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
     if (status != HAUL_OK || !haul__is_patched(range))
         return status;
     if (!along)
-        status = send_marks(copy);
-    return status == HAUL_OK ? relocate(copy, old->address) : status;
+        status = haul__is_arena(copy) ? haul__arena_send_marks(copy)
+                                      : haul__send_marks(copy->device, copy->plan, &copy->range);
+    if (status != HAUL_OK)
+        return status;
+    return haul__is_arena(copy) ? haul__arena_relocate(copy, old->address)
+                                : haul__relocate(copy->device, &copy->range, old->address);
 }
 
 static haul_status move_run(haul_device *device, const haul__space *space,
@@ -134,21 +124,12 @@ static haul_status move_tagged(const haul_shipment *copy, const haul_shipment *s
     return status;
 }
 
-static void take_info(haul_shipment *copy, const haul_shipment *shipment, double seconds)
-{
-    haul_shipment_info *info = &copy->info;
-    copy->found = shipment->found;
-    info->base = copy->range.address;
-    info->transfers_to = 1;
-    info->bytes_to = haul__sent_bytes(&copy->range);
-    info->transfer_seconds = seconds;
-}
-
 static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
 {
     haul_device *device = copy->device;
     double start = haul__seconds();
     haul_status status = order(shipment, copy);
+    haul_shipment_info *info = &copy->info;
     if (status == HAUL_OK)
         status = move_tagged(copy, shipment);
     if (status == HAUL_OK)
@@ -160,25 +141,25 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
         haul__drain(device);
     if (status != HAUL_OK)
         return status;
-    take_info(copy, shipment, haul__seconds() - start);
+    copy->found = shipment->found;
+    info->base = copy->range.address;
+    info->transfers_to = 1;
+    info->bytes_to = haul__sent_bytes(&copy->range);
+    info->transfer_seconds = haul__seconds() - start;
     return HAUL_OK;
-}
-
-static haul_status allocate(haul_shipment *copy)
-{
-    haul_status status;
-    if (haul__is_arena(copy)) {
-        haul__arena_lay_out(copy);
-        return haul__arena_allocate(copy);
-    }
-    status = haul__lay_out(copy->device, copy->plan, 1, &copy->range);
-    return status == HAUL_OK ? haul__allocate_range(copy->device, copy->plan, &copy->range)
-                             : status;
 }
 
 static haul_status load(haul_shipment *copy, const haul_shipment *shipment)
 {
-    haul_status status = allocate(copy);
+    haul_status status = HAUL_OK;
+    if (haul__is_arena(copy)) {
+        haul__arena_lay_out(copy);
+        status = haul__arena_allocate(copy);
+    } else {
+        status = haul__lay_out(copy->device, copy->plan, 1, &copy->range);
+        if (status == HAUL_OK)
+            status = haul__allocate_range(copy->device, copy->plan, &copy->range);
+    }
     if (status != HAUL_OK)
         return status;
     status = fill(copy, shipment);

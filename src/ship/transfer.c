@@ -270,7 +270,12 @@ static haul_status patch_behind_copies(load *l)
     return status;
 }
 
-static haul_status order_pieces(load *l)
+static haul_status rebuild(load *l)
+{
+    return haul__rebuild(l->device, l->plan, l->range, l->async);
+}
+
+static haul_status fill_in_pieces(load *l)
 {
     haul_device *device = l->device;
     const haul__range *range = l->range;
@@ -283,21 +288,11 @@ static haul_status order_pieces(load *l)
         status = haul__send_dependents(device, l->plan, range);
     if (status == HAUL_OK && haul__is_patched(range))
         status = patch_behind_copies(l);
-    if (status != HAUL_OK)
+    if (status != HAUL_OK) {
         haul__drain(device);
-    return status;
-}
-
-static haul_status rebuild(load *l)
-{
-    return haul__rebuild(l->device, l->plan, l->range, l->async);
-}
-
-static haul_status fill_in_pieces(load *l)
-{
-    haul_status status = order_pieces(l);
-    if (status == HAUL_OK)
-        status = rebuild(l);
+        return status;
+    }
+    status = rebuild(l);
     return status == HAUL_OK ? conclude(l) : status;
 }
 
@@ -327,32 +322,30 @@ static haul_status gather_whole(load *l, unsigned char *memory)
     return status;
 }
 
-static haul_status order_whole(load *l, const haul__staging *staging)
-{
-    haul_status status;
-    if (haul__is_patched(l->range) && !staging->plain &&
-        l->range->bytes <= l->device->capabilities.send_bytes)
-        return haul__send_as_one(l->device, l->range, 0, staging->data);
-    status = haul__copy_to(l->device, l->range->address, staging->data, l->range->bytes);
-    return status == HAUL_OK && haul__is_patched(l->range) ? patch_behind_copies(l) : status;
-}
-
 static haul_status fill_whole(load *l)
 {
+    haul_device *device = l->device;
+    const haul__range *range = l->range;
     haul__staging staging;
-    haul_status status = haul__stage(l->device, l->range->bytes, 0, &staging);
+    haul_status status = haul__stage(device, range->bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
-    haul__phase_begin(l->device, "pack");
+    haul__phase_begin(device, "pack");
     status = gather_whole(l, staging.data);
-    haul__phase_end(l->device);
-    if (status == HAUL_OK)
-        status = order_whole(l, &staging);
+    haul__phase_end(device);
+    if (status == HAUL_OK && haul__is_patched(range) && !staging.plain &&
+        range->bytes <= device->capabilities.send_bytes) {
+        status = haul__send_as_one(device, range, 0, staging.data);
+    } else if (status == HAUL_OK) {
+        status = haul__copy_to(device, range->address, staging.data, range->bytes);
+        if (status == HAUL_OK && haul__is_patched(range))
+            status = patch_behind_copies(l);
+    }
     if (status == HAUL_OK)
         status = rebuild(l);
     if (status == HAUL_OK)
         status = conclude(l);
-    haul__unstage_until(l->device, &staging, status == HAUL_OK ? l->work : NULL);
+    haul__unstage_until(device, &staging, status == HAUL_OK ? l->work : NULL);
     return status;
 }
 

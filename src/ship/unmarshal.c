@@ -131,15 +131,6 @@ static write_arena *writer_of(const haul_update_options *how)
 
 /* ---- Whole. */
 
-/* Fetches the lines that will be written, while the device sends. Several threads fetch theirs
- * themselves. Arenas are written from front to back; for them this was slower. */
-static void fetch_ahead(const haul_shipment *shipment)
-{
-    if (!haul__is_arena(shipment) &&
-        !haul__context_pool(shipment->device->context, shipment->range.arena_bytes))
-        haul__fetch_scattered(shipment->plan);
-}
-
 static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *staging,
                                  write_arena *write)
 {
@@ -151,7 +142,10 @@ static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *s
     haul__context_wake_pool(shipment->device->context, bytes);
     status = haul__shipment_order(shipment, staging->data, 0, bytes);
     if (status == HAUL_OK) {
-        fetch_ahead(shipment);
+        /* While the device sends, the host fetches the lines that it will write. Several threads
+         * fetch theirs themselves. Arenas are written from front to back: there it was slower. */
+        if (!haul__is_arena(shipment) && !haul__context_pool(shipment->device->context, bytes))
+            haul__fetch_scattered(shipment->plan);
         status = haul__shipment_arrive(shipment, bytes);
     }
     if (status == HAUL_OK) {
@@ -236,19 +230,14 @@ static int must_look(const haul_shipment *shipment)
     return !shipment->options.let_counts_change && haul__has_read_set(shipment->plan);
 }
 
-static int holds_reads(const haul_shipment *shipment, const haul__piece *piece)
-{
-    return haul__is_arena(shipment)
-               ? haul__contents_have_reads(&shipment->contents, piece->at, piece->bytes)
-               : haul__piece_is_read(shipment->plan, piece);
-}
-
 /* Is the piece fetched? Not if nothing of it returns, or nothing of it is to be checked. */
 static int is_wanted(const return_queue *r, const haul__piece *piece)
 {
-    if (r->looks && !holds_reads(r->shipment, piece))
-        return 0;
-    return haul__is_arena(r->shipment) || haul__piece_returns(r->shipment->plan, piece);
+    const haul_shipment *shipment = r->shipment;
+    if (haul__is_arena(shipment))
+        return !r->looks || haul__contents_have_reads(&shipment->contents, piece->at, piece->bytes);
+    return (!r->looks || haul__piece_is_read(shipment->plan, piece)) &&
+           haul__piece_returns(shipment->plan, piece);
 }
 
 /* Orders pieces until the queue is full. */
@@ -291,38 +280,31 @@ static haul_status check_piece(const return_queue *r, const coming *one)
                : HAUL_OK;
 }
 
-static void write_piece(return_queue *r, const coming *one)
-{
-    const haul_shipment *shipment = r->shipment;
-    if (haul__is_arena(shipment))
-        haul__contents_scatter(&shipment->contents, shipment->device->context,
-                               one->buffer->memory.memory, one->piece.at, one->piece.bytes);
-    else
-        haul__scatter_piece(shipment->plan, &one->piece, one->buffer->memory.memory);
-    r->written += one->piece.bytes;
-}
-
-static void drop_first(return_queue *r)
-{
-    haul__ring_put(r->shipment->device, r->queue[r->first].buffer);
-    r->first = (r->first + 1) % HAUL__RING_BUFFERS;
-    r->count--;
-}
-
 /* Checks the first piece of the queue, writes it, or both; then drops it. */
 static haul_status take_first(return_queue *r, int checks, int writes)
 {
+    const haul_shipment *shipment = r->shipment;
     const coming *first = &r->queue[r->first];
     const double start = haul__seconds();
     haul_status status;
     haul__phase_begin(r->shipment->device, "scatter");
     status = checks ? check_piece(r, first) : HAUL_OK;
-    if (status == HAUL_OK && writes)
-        write_piece(r, first);
+    if (status == HAUL_OK && writes) {
+        if (haul__is_arena(shipment))
+            haul__contents_scatter(&shipment->contents, shipment->device->context,
+                                   first->buffer->memory.memory, first->piece.at,
+                                   first->piece.bytes);
+        else
+            haul__scatter_piece(shipment->plan, &first->piece, first->buffer->memory.memory);
+        r->written += first->piece.bytes;
+    }
     haul__phase_end(r->shipment->device);
     r->scattered += haul__seconds() - start;
-    if (status == HAUL_OK)
-        drop_first(r);
+    if (status == HAUL_OK) {
+        haul__ring_put(shipment->device, first->buffer);
+        r->first = (r->first + 1) % HAUL__RING_BUFFERS;
+        r->count--;
+    }
     return status;
 }
 
@@ -472,33 +454,7 @@ static haul__write *later_writer_of(const haul_update_options *how)
     return how->leave_outside ? write_inner_pointers_later : write_pointers_later;
 }
 
-static haul_status bring_back_later(haul_shipment *shipment, const haul_async *async,
-                                    haul__write *write)
-{
-    haul__return what;
-    haul_status status;
-    memset(&what, 0, sizeof what);
-    what.write = write;
-    what.is_whole = 1;
-    what.bytes = shipment->range.arena_bytes;
-    status = haul__return_memory(shipment, what.bytes, &what.memory);
-    if (status != HAUL_OK)
-        return status;
-    what.data = what.memory.memory;
-    return haul__return_later(shipment, async, &what);
-}
-
 /* ---- All. */
-
-/* Does the arena return in one buffer? An arena up to device->whole_bytes must: all of it arrives
- * before any of it is written. An arena also does if the device's pieces are so small that the ring
- * cannot hold all of them. */
-static int fits_or_must(haul_shipment *shipment)
-{
-    const size_t bytes = shipment->range.arena_bytes;
-    return bytes <= haul__piece_limit(shipment->device) ||
-           (bytes <= shipment->device->whole_bytes && !fits_the_ring(shipment));
-}
 
 /* The device writes the source; fields that must not change are checked before. */
 static haul_status push(haul_shipment *shipment, int *done)
@@ -515,6 +471,7 @@ static haul_status push(haul_shipment *shipment, int *done)
 static haul__journey journey_back(haul_shipment *shipment, const haul_update_options *how)
 {
     haul__journey journey;
+    const size_t bytes = shipment->range.arena_bytes;
     memset(&journey, 0, sizeof journey);
     journey.is_back = 1;
     journey.with_pointers = how->pointers;
@@ -523,7 +480,10 @@ static haul__journey journey_back(haul_shipment *shipment, const haul_update_opt
     journey.is_arena = haul__is_arena(shipment);
     journey.is_direct = haul__arena_returns_directly(shipment);
     journey.is_ordered = !journey.is_arena && haul__plan_is_ordered(shipment->plan);
-    journey.fits = fits_or_must(shipment);
+    /* Up to device->whole_bytes all of it arrives before any of it is written: in the ring, or if
+     * the device's pieces are so small that the ring cannot hold all of them, in one buffer. */
+    journey.fits = bytes <= haul__piece_limit(shipment->device) ||
+                   (bytes <= shipment->device->whole_bytes && !fits_the_ring(shipment));
     return journey;
 }
 
@@ -549,7 +509,17 @@ haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_op
                                    const haul_async *async)
 {
     haul__journey journey = journey_back(shipment, how);
+    haul__return what;
+    haul_status status;
     journey.is_async = 1;
     shipment->info.to_host = haul__route(&journey);
-    return bring_back_later(shipment, async, later_writer_of(how));
+    memset(&what, 0, sizeof what);
+    what.write = later_writer_of(how);
+    what.is_whole = 1;
+    what.bytes = shipment->range.arena_bytes;
+    status = haul__return_memory(shipment, what.bytes, &what.memory);
+    if (status != HAUL_OK)
+        return status;
+    what.data = what.memory.memory;
+    return haul__return_later(shipment, async, &what);
 }

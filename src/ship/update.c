@@ -44,14 +44,6 @@ static const char *fault_to_device(const haul_update_options *options)
     return fault_of(options);
 }
 
-static haul_status check(haul_shipment *shipment, const update *u, const char *fault)
-{
-    haul_error *error = &shipment->device->context->error;
-    if (u->status != HAUL_OK)
-        return haul__fail(error, u->status, HAUL__NEWER_OPTIONS);
-    return fault ? haul__fail(error, HAUL_ERROR_ARGUMENT, "%s", fault) : HAUL_OK;
-}
-
 static haul_status to_device(haul_shipment *shipment, const update *u)
 {
     if (u->options.host)
@@ -76,10 +68,13 @@ typedef haul_status way(haul_shipment *shipment, const update *u);
 static haul_status run(haul_shipment *shipment, const update *u,
                        const char *(*fault)(const haul_update_options *options), way *move)
 {
+    const char *wrong = u->status == HAUL_OK ? fault(&u->options) : HAUL__NEWER_OPTIONS;
     haul_status status = haul__shipment_enter(shipment, u->async);
     if (status != HAUL_OK)
         return status;
-    status = check(shipment, u, fault(&u->options));
+    if (wrong)
+        status = haul__fail(&shipment->device->context->error,
+                            u->status == HAUL_OK ? HAUL_ERROR_ARGUMENT : u->status, "%s", wrong);
     if (status == HAUL_OK)
         status = move(shipment, u);
     haul__shipment_leave(shipment);

@@ -144,10 +144,15 @@ int haul__is_locked(const haul_shipment *shipment)
 
 /* ---- The orders. */
 
-static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *changed)
+/* HAUL_ERROR_UNSUPPORTED: the device refuses, and nothing is under way. */
+static haul_status order(haul_shipment *shipment,
+                         haul_status (*verb)(void *state, const haul_crossing *crossing),
+                         uint32_t *changed, const char *what)
 {
+    haul_device *device = shipment->device;
     const haul__zero_copy *zero_copy = &shipment->zero_copy;
     haul_crossing crossing;
+    haul_status status;
     crossing.arena = shipment->range.address;
     crossing.bytes = shipment->range.arena_bytes;
     crossing.lists = zero_copy->lists.address;
@@ -158,17 +163,6 @@ static haul_crossing crossing_of(const haul_shipment *shipment, uint32_t *change
     crossing.locked_count = zero_copy->locked.count;
     crossing.changed = changed;
     crossing.word_bytes = sizeof(void *);
-    return crossing;
-}
-
-/* HAUL_ERROR_UNSUPPORTED: the device refuses, and nothing is under way. */
-static haul_status order(haul_shipment *shipment,
-                         haul_status (*verb)(void *state, const haul_crossing *crossing),
-                         uint32_t *changed, const char *what)
-{
-    haul_device *device = shipment->device;
-    const haul_crossing crossing = crossing_of(shipment, changed);
-    haul_status status;
     haul__phase_begin(device, "transfer");
     status = verb(device->state, &crossing);
     haul__phase_end(device);
