@@ -38,17 +38,11 @@ static unsigned char *take(haul_arena *arena, size_t rounded, size_t alignment)
     return arena->room.base + at;
 }
 
-static void note_start(haul_arena *arena, const unsigned char *memory)
-{
-    size_t granule = (size_t)(memory - arena->room.base) / HAUL_ARENA_GRANULE;
-    if (arena->starts)
-        arena->starts[granule / 64] |= (uint64_t)1 << (granule % 64);
-}
-
 static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
 {
     size_t rounded = haul__arena_round(arena, bytes);
     unsigned char *memory;
+    size_t granule;
     if (bytes == 0)
         return refuse(arena, HAUL_ERROR_ARGUMENT,
                       "0 bytes are asked for: an allocation has at least one");
@@ -63,7 +57,9 @@ static void *allocate(haul_arena *arena, size_t bytes, size_t alignment)
     if (!memory)
         return NULL;
     haul__unpoison(memory, bytes);
-    note_start(arena, memory);
+    granule = (size_t)(memory - arena->room.base) / HAUL_ARENA_GRANULE;
+    if (arena->starts)
+        arena->starts[granule / 64] |= (uint64_t)1 << (granule % 64);
     arena->room.allocations++;
     return memory;
 }
@@ -177,12 +173,6 @@ static const haul_error *look_through(const haul__walk *walk, looks *seen)
     return NULL;
 }
 
-static int is_simple(const haul_arena *arena, const haul__walk *walk, int is_special)
-{
-    return arena->is_plain && !is_special && walk->extent > 0 && walk->span <= walk->extent &&
-           walk->extent <= 64 * sizeof(void *) && walk->placement <= HAUL_ARENA_GRANULE;
-}
-
 haul_status haul_device_layout_of(const haul_type *type, haul_device_layout *layout)
 {
     const haul__walk *walk = haul__type_walk(type);
@@ -224,7 +214,10 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
     haul__type_hold(type);
     made.type = type;
     made.slots = seen.slots;
-    if (is_simple(arena, walk, seen.has_gaps || seen.has_listed))
+    /* The header allocates such a type inline. */
+    if (arena->is_plain && !(seen.has_gaps || seen.has_listed) && walk->extent > 0 &&
+        walk->span <= walk->extent && walk->extent <= 64 * sizeof(void *) &&
+        walk->placement <= HAUL_ARENA_GRANULE)
         made.bytes = (walk->extent + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
     arena->is_special[i] = (unsigned char)(seen.has_gaps || seen.has_listed);
     arena->room.stamps[i] = made;
@@ -233,28 +226,15 @@ static const haul__arena_stamp *make_stamp(haul_arena *arena, const haul_type *t
 
 /* ---- Special objects: pointer bits alone do not describe them. */
 
-/* Does an object of the type continue the run at the same distance? The second object sets the
+/* The object continues the last run if it lies at the same distance. The second object sets the
  * distance. */
-static int continues(const haul__special *run, size_t at, const haul_type *type, size_t tail)
-{
-    return run->type == type && run->tail == tail && at > run->at &&
-           (run->count == 1 || at == run->at + run->count * run->stride);
-}
-
-/* Makes room for one more special object. This comes before its allocation, because a failure after
- * the reuse of a released block would leave contents stale. 0: no memory. */
-static int room_for_special(haul_arena *arena)
-{
-    return haul__grow(&arena->context->allocator, &arena->special, &arena->special_capacity,
-                      arena->special_count + 1, sizeof *arena->special);
-}
-
 static void note_special(haul_arena *arena, size_t at, const haul_type *type, size_t count,
                          size_t tail)
 {
     haul__special *last =
         arena->special_count > 0 ? &arena->special[arena->special_count - 1] : NULL;
-    if (last && !arena->free_lists && count == 1 && continues(last, at, type, tail)) {
+    if (last && !arena->free_lists && count == 1 && last->type == type && last->tail == tail &&
+        at > last->at && (last->count == 1 || at == last->at + last->count * last->stride)) {
         if (last->count == 1)
             last->stride = at - last->at;
         last->count++;
@@ -319,7 +299,11 @@ static void *allocate_typed(haul_arena *arena, const haul__arena_stamp *stamp, s
         return refuse(arena, HAUL_ERROR_ARGUMENT, "0 objects, or objects of 0 bytes");
     if (bytes == 0)
         return refuse(arena, HAUL_ERROR_LIMIT, "count and size of the objects overflow");
-    if (is_special && !room_for_special(arena))
+    /* Room in the list comes before the allocation: a failure after the reuse of a released block
+     * would leave contents stale. */
+    if (is_special &&
+        !haul__grow(&arena->context->allocator, &arena->special, &arena->special_capacity,
+                    arena->special_count + 1, sizeof *arena->special))
         return refuse(arena, HAUL_ERROR_MEMORY, "out of memory for the list of special objects");
     memory = allocate(arena, bytes,
                       walk->placement > HAUL_ARENA_GRANULE ? walk->placement : HAUL_ARENA_GRANULE);
@@ -356,23 +340,18 @@ void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_
 
 /* ---- Release. */
 
-static int begins_here(const haul_arena *arena, size_t at)
-{
-    size_t granule = at / HAUL_ARENA_GRANULE;
-    return !arena->starts || (arena->starts[granule / 64] >> (granule % 64) & 1);
-}
-
 haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
 {
-    size_t at, rounded;
+    size_t at, granule, rounded;
     if (!haul__arena_is_valid(arena))
         return HAUL_ERROR_ARGUMENT;
     if (!memory)
         return HAUL_OK;
     at = (size_t)((uintptr_t)memory - (uintptr_t)arena->room.base);
+    granule = at / HAUL_ARENA_GRANULE;
     rounded = haul__arena_round(arena, haul__bytes_with_nursery(arena, at, bytes));
     if (!haul_arena_contains(arena, memory) || at % HAUL_ARENA_GRANULE != 0 ||
-        !begins_here(arena, at))
+        (arena->starts && !(arena->starts[granule / 64] >> (granule % 64) & 1)))
         return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "this arena has not allocated %p",
                           memory);
     if (rounded == 0 || rounded > haul__arena_used(arena) - at)

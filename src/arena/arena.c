@@ -54,10 +54,15 @@ static haul_status get_bits(haul_arena *arena, size_t bits, haul__region *region
     return HAUL_OK;
 }
 
-static void place(haul_arena *arena)
+static haul_status fill(haul_arena *arena)
 {
-    uintptr_t first = (uintptr_t)arena->region.memory;
-    size_t skip = (size_t)(0u - first) & (HAUL_ALIGNMENT_MAX - 1u);
+    haul_status status = arena->region.memory ? HAUL_OK : get_memory(arena);
+    uintptr_t first;
+    size_t skip;
+    if (status != HAUL_OK)
+        return status;
+    first = (uintptr_t)arena->region.memory;
+    skip = (size_t)(0u - first) & (HAUL_ALIGNMENT_MAX - 1u);
     arena->room.base = (unsigned char *)arena->region.memory + skip;
     arena->capacity = (arena->region.bytes - skip) & ~(HAUL_ARENA_GRANULE - 1);
     if (arena->options.reserve_bytes && arena->capacity > arena->options.reserve_bytes)
@@ -65,14 +70,6 @@ static void place(haul_arena *arena)
     arena->end = arena->room.base;
     arena->alignment = HAUL_ARENA_GRANULE;
     haul__arena_set_top(arena, arena->room.base);
-}
-
-static haul_status fill(haul_arena *arena)
-{
-    haul_status status = arena->region.memory ? HAUL_OK : get_memory(arena);
-    if (status != HAUL_OK)
-        return status;
-    place(arena);
     status =
         get_bits(arena, arena->capacity / sizeof(void *), &arena->slots_region, &arena->room.slots);
     if (status == HAUL_OK && arena->options.checked)
@@ -100,12 +97,15 @@ static void dismantle(haul_arena *arena)
     haul__release(&context->allocator, arena, sizeof *arena);
 }
 
-static haul_arena *new_handle(haul_context *context, const haul_arena_options *options)
+haul_status haul__arena_make(haul_context *context, const haul_arena_options *options,
+                             const haul__region *region, haul_arena **result)
 {
+    static const haul__region none;
     haul_arena *arena = haul__allocate_zeroed(&context->allocator, sizeof *arena);
+    haul_status status;
     size_t i;
     if (!arena)
-        return NULL;
+        return HAUL_ERROR_MEMORY;
     if (options)
         arena->options = *options;
     if (!arena->options.granularity)
@@ -115,17 +115,6 @@ static haul_arena *new_handle(haul_context *context, const haul_arena_options *o
     arena->is_plain = !HAUL__POISONS && !arena->options.reuse && !arena->options.checked;
     arena->context = context;
     arena->holders = 1;
-    return arena;
-}
-
-haul_status haul__arena_make(haul_context *context, const haul_arena_options *options,
-                             const haul__region *region, haul_arena **result)
-{
-    static const haul__region none;
-    haul_arena *arena = new_handle(context, options);
-    haul_status status;
-    if (!arena)
-        return HAUL_ERROR_MEMORY;
     if (region)
         arena->region = *region;
     status = fill(arena);
@@ -210,11 +199,6 @@ const haul_error *haul_arena_error(const haul_arena *arena)
 
 /* ---- Going back. */
 
-static void set_bit(uint64_t *bits, size_t i)
-{
-    bits[i / 64] |= (uint64_t)1 << (i % 64);
-}
-
 static void cut(haul_arena *arena, size_t used)
 {
     size_t top = haul__arena_used(arena);
@@ -233,31 +217,28 @@ static void cut(haul_arena *arena, size_t used)
 haul_arena_mark haul_arena_checkpoint(haul_arena *arena)
 {
     haul_arena_mark mark = { SIZE_MAX, 0 };
+    size_t granule;
     if (haul__arena_is_valid(arena)) {
         mark.used = arena->floor = haul__arena_used(arena);
         mark.resets = arena->resets;
+        granule = mark.used / HAUL_ARENA_GRANULE;
         if (arena->marks)
-            set_bit(arena->marks, mark.used / HAUL_ARENA_GRANULE);
+            arena->marks[granule / 64] |= (uint64_t)1 << (granule % 64);
     }
     return mark;
 }
 
-/* Does the checkpoint's mark stand? A rollback to an earlier place removes later marks. */
-static int is_marked(const haul_arena *arena, size_t used)
-{
-    size_t granule = used / HAUL_ARENA_GRANULE;
-    return !arena->marks || (arena->marks[granule / 64] >> (granule % 64) & 1);
-}
-
 haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark)
 {
+    const size_t granule = mark.used / HAUL_ARENA_GRANULE;
     if (!haul__arena_is_valid(arena))
         return HAUL_ERROR_ARGUMENT;
     if (mark.resets != arena->resets)
         return haul__fail(&arena->error, HAUL_ERROR_STATE,
                           "the arena has been reset since the checkpoint");
+    /* A rollback to an earlier place has removed later marks. */
     if (mark.used > haul__arena_used(arena) || mark.used % HAUL_ARENA_GRANULE != 0 ||
-        !is_marked(arena, mark.used))
+        (arena->marks && !(arena->marks[granule / 64] >> (granule % 64) & 1)))
         return haul__fail(&arena->error, HAUL_ERROR_STATE,
                           "the arena has been rolled back beyond the checkpoint");
     cut(arena, mark.used);
@@ -276,35 +257,31 @@ haul_status haul_arena_reset(haul_arena *arena)
 
 /* ---- Questions. */
 
-static void fill_info(const haul_arena *arena, haul_arena_info *info)
-{
-    info->base = arena->room.base;
-    info->used_bytes = haul__arena_used(arena);
-    info->peak_bytes = arena->peak > info->used_bytes ? arena->peak : info->used_bytes;
-    info->committed_bytes = (size_t)(arena->end - arena->room.base);
-    info->capacity_bytes = arena->capacity;
-    info->bookkeeping_bytes =
-        sizeof *arena + info->used_bytes / sizeof(void *) / 8 +
-        (arena->starts ? 2 * (info->used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
-        arena->special_capacity * sizeof *arena->special +
-        arena->nursery_capacity * sizeof *arena->nurseries +
-        arena->change_capacity * sizeof *arena->changes + haul__free_lists_bytes(arena) +
-        haul__blocks_bytes(arena);
-    info->allocations = arena->room.allocations;
-    info->released = arena->released;
-    info->reused = arena->reused;
-    info->pinned = arena->region.pinned;
-    info->grows = arena->region.grows;
-    info->mirrored = arena->region.mirrored > 0;
-}
-
 void haul_arena_get_info_sized(const haul_arena *arena, haul_arena_info *info, size_t info_bytes)
 {
     haul_arena_info ours;
     if (!info)
         return;
     memset(&ours, 0, sizeof ours);
-    if (haul__arena_is_valid(arena))
-        fill_info(arena, &ours);
+    if (haul__arena_is_valid(arena)) {
+        ours.base = arena->room.base;
+        ours.used_bytes = haul__arena_used(arena);
+        ours.peak_bytes = arena->peak > ours.used_bytes ? arena->peak : ours.used_bytes;
+        ours.committed_bytes = (size_t)(arena->end - arena->room.base);
+        ours.capacity_bytes = arena->capacity;
+        ours.bookkeeping_bytes =
+            sizeof *arena + ours.used_bytes / sizeof(void *) / 8 +
+            (arena->starts ? 2 * (ours.used_bytes / HAUL_ARENA_GRANULE / 8) : 0) +
+            arena->special_capacity * sizeof *arena->special +
+            arena->nursery_capacity * sizeof *arena->nurseries +
+            arena->change_capacity * sizeof *arena->changes + haul__free_lists_bytes(arena) +
+            haul__blocks_bytes(arena);
+        ours.allocations = arena->room.allocations;
+        ours.released = arena->released;
+        ours.reused = arena->reused;
+        ours.pinned = arena->region.pinned;
+        ours.grows = arena->region.grows;
+        ours.mirrored = arena->region.mirrored > 0;
+    }
     haul__write_info(info, info_bytes, &ours, sizeof ours);
 }

@@ -150,15 +150,8 @@ static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t addr
     return 1;
 }
 
-/* Is a byte of the granule described? A granule without one can have a place too, as a gap or as a
- * part of a unit (layout/layout.c). */
-static int is_described(const haul__block *block, unsigned granule)
-{
-    return (haul__live(block, granule / 32) >> (granule % 32) & 1) &&
-           haul__byte_mask(block, granule) != 0;
-}
-
-/* Do all described granules of the block lie in the contents? */
+/* Do all described granules of the block lie in the contents? A granule without a described byte
+ * can have a place too, as a gap or as a part of a unit (layout/layout.c). */
 static int lies_inside(const haul__contents *c, const haul__block *block, uintptr_t address)
 {
     unsigned granule;
@@ -166,7 +159,9 @@ static int lies_inside(const haul__contents *c, const haul__block *block, uintpt
         address + HAUL__BLOCK_BYTES <= (uintptr_t)c->base + c->bytes)
         return 1;
     for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++, address += HAUL__GRANULE)
-        if (address - (uintptr_t)c->base >= c->bytes && is_described(block, granule))
+        if (address - (uintptr_t)c->base >= c->bytes &&
+            (haul__live(block, granule / 32) >> (granule % 32) & 1) &&
+            haul__byte_mask(block, granule) != 0)
             return 0;
     return 1;
 }

@@ -38,37 +38,24 @@ static void copy_part(const haul__contents *c, unsigned char *to, const unsigned
         memcpy(to + first, from + first, end - first);
 }
 
-/* The number of groups from `group` on, before `end`, without a slot. */
-static size_t plain_groups(const haul__contents *c, size_t group, size_t end)
-{
-    size_t count = 0;
-    while (group + count < end && !c->slots[group + count])
-        count++;
-    return count;
-}
-
-/* Prefetches a group ahead: bytes from a device are in no cache, nor is a large arena. */
-HAUL__INLINE void prefetch_group(const unsigned char *to, const unsigned char *from)
-{
-    size_t at;
-    for (at = AHEAD; at < AHEAD + GROUP; at += 64) {
-        haul__prefetch((uintptr_t)from + at);
-        haul__prefetch_write((uintptr_t)to + at);
-    }
-}
-
 static void copy_groups(const haul__contents *c, unsigned char *to, const unsigned char *from,
                         size_t first, size_t end)
 {
     size_t group, count;
     for (group = first; group < end; group += count) {
-        count = plain_groups(c, group, end);
+        for (count = 0; group + count < end && !c->slots[group + count];)
+            count++;
         if (count * GROUP >= HAUL__STREAM_BYTES) {
             haul__copy_changed(to + group * GROUP, from + group * GROUP, count * GROUP);
         } else if (count > 0) {
             memcpy(to + group * GROUP, from + group * GROUP, count * GROUP);
         } else {
-            prefetch_group(to + group * GROUP, from + group * GROUP);
+            size_t at;
+            /* Bytes from a device are in no cache, nor is a large arena. */
+            for (at = AHEAD; at < AHEAD + GROUP; at += 64) {
+                haul__prefetch((uintptr_t)from + group * GROUP + at);
+                haul__prefetch_write((uintptr_t)to + group * GROUP + at);
+            }
             copy_words(c->slots[group], to + group * GROUP, from + group * GROUP, 0, 64);
             count = 1;
         }

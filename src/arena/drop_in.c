@@ -78,17 +78,6 @@ static int resize_last(haul_arena *arena, unsigned char *memory, size_t is, size
     return 1;
 }
 
-static void *move(haul_arena *arena, void *memory, size_t is, size_t bytes)
-{
-    void *moved = haul_arena_malloc(arena, bytes);
-    if (!moved)
-        return NULL;
-    haul__unpoison(memory, is);
-    memcpy(moved, memory, is < bytes ? is : bytes);
-    haul_arena_release(arena, memory, is);
-    return moved;
-}
-
 /* A block that shrinks keeps its noted size, which its release needs, unless it is the last one. */
 void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes)
 {
@@ -99,8 +88,15 @@ void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes)
     is = size_of(arena, memory);
     if (is == 0)
         return NULL;
-    if (!resize_last(arena, memory, is, wanted) && wanted > is)
-        return move(arena, memory, is, wanted);
+    if (!resize_last(arena, memory, is, wanted) && wanted > is) {
+        void *moved = haul_arena_malloc(arena, wanted);
+        if (!moved)
+            return NULL;
+        haul__unpoison(memory, is);
+        memcpy(moved, memory, is < wanted ? is : wanted);
+        haul_arena_release(arena, memory, is);
+        return moved;
+    }
     haul__unpoison(memory, wanted);
     return memory;
 }

@@ -12,15 +12,6 @@
 
 #define WORD sizeof(void *)
 
-/* Writes bytes [at, at + bytes) of an edited range. */
-static void put(const haul__staying *range, size_t at, unsigned char *memory, size_t bytes)
-{
-    if (range->bytes <= sizeof range->becomes)
-        memcpy(memory, range->becomes + (at - range->at), bytes);
-    else
-        memset(memory, 0, bytes);
-}
-
 static int differs(const haul__contents *c, const haul__staying *range)
 {
     size_t i;
@@ -67,27 +58,28 @@ static void null_word(const piece *p, size_t at)
         memset(p->memory + (from - p->first), 0, count);
 }
 
-static void null_outside(const haul__contents *c, const piece *p)
-{
-    size_t at = p->first / WORD * WORD, i = 0;
-    for (; haul__next_outside(c, &at) && at < p->end; at += WORD)
-        null_word(p, at);
-    for (; haul__next_explicit_outside(c, &i) && haul__word_at(c, i) < p->end; i++)
-        null_word(p, haul__word_at(c, i));
-}
-
 void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, size_t bytes)
 {
     piece p;
-    size_t i, from, count;
+    size_t i, at, from, count;
     p.memory = memory;
     p.first = first;
     p.end = first + bytes;
-    for (i = haul__first_staying(c, first); i < c->staying_count && c->staying[i].at < p.end; i++)
-        if (c->staying[i].is_edited &&
-            overlap(&p, c->staying[i].at, c->staying[i].bytes, &from, &count))
-            put(&c->staying[i], from, memory + (from - first), count);
-    if (c->outside == HAUL_OUTSIDE_NULL)
-        null_outside(c, &p);
+    for (i = haul__first_staying(c, first); i < c->staying_count && c->staying[i].at < p.end; i++) {
+        const haul__staying *range = &c->staying[i];
+        if (!range->is_edited || !overlap(&p, range->at, range->bytes, &from, &count))
+            continue;
+        if (range->bytes <= sizeof range->becomes)
+            memcpy(memory + (from - first), range->becomes + (from - range->at), count);
+        else
+            memset(memory + (from - first), 0, count);
+    }
+    if (c->outside == HAUL_OUTSIDE_NULL) {
+        at = first / WORD * WORD;
+        for (; haul__next_outside(c, &at) && at < p.end; at += WORD)
+            null_word(&p, at);
+        for (i = 0; haul__next_explicit_outside(c, &i) && haul__word_at(c, i) < p.end; i++)
+            null_word(&p, haul__word_at(c, i));
+    }
     haul__words_edit(c, memory, first, bytes);
 }

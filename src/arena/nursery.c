@@ -44,52 +44,34 @@ static size_t given_out(const haul__nursery_place *place, size_t used)
 
 /* ---- Making one. */
 
-static size_t table_bytes(size_t capacity)
-{
-    size_t bytes = (capacity / WORD / 32 + 3) * sizeof(uint32_t);
-    return (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
-}
-
-/* The bytes of all three parts. The capacity is at most half of the address space. */
-static size_t all_bytes(size_t capacity)
-{
-    return capacity + sizeof(haul_nursery) + table_bytes(capacity);
-}
-
-/* Makes room for one more nursery. This comes before its allocation, because a failure after the
- * reuse of a released block would leave contents stale. 0: no memory; the record says so. */
-static int make_room(haul_arena *arena)
-{
-    if (haul__grow(&arena->context->allocator, &arena->nurseries, &arena->nursery_capacity,
-                   arena->nursery_count + 1, sizeof *arena->nurseries))
-        return 1;
-    haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a nursery");
-    return 0;
-}
-
-static void note(haul_arena *arena, size_t at, size_t memory, size_t capacity)
-{
-    haul__nursery_place *place = &arena->nurseries[arena->nursery_count++];
-    place->at = at;
-    place->memory = memory;
-    place->capacity = capacity;
-    place->used = 0;
-}
-
 haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
 {
     size_t capacity = bytes <= SIZE_MAX / 2
                           ? (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1)
                           : SIZE_MAX / 2;
-    size_t all = all_bytes(capacity), at;
+    size_t table = ((capacity / WORD / 32 + 3) * sizeof(uint32_t) + HAUL_ARENA_GRANULE - 1) &
+                   ~(HAUL_ARENA_GRANULE - 1);
+    size_t all = capacity + sizeof(haul_nursery) + table, at; /* no overflow: see capacity */
     haul_nursery *nursery;
-    if (!haul__arena_is_valid(arena) || !make_room(arena))
+    haul__nursery_place *place;
+    if (!haul__arena_is_valid(arena))
         return NULL;
+    /* Room in the list comes before the allocation: a failure after the reuse of a released block
+     * would leave contents stale. */
+    if (!haul__grow(&arena->context->allocator, &arena->nurseries, &arena->nursery_capacity,
+                    arena->nursery_count + 1, sizeof *arena->nurseries)) {
+        haul__fail(&arena->error, HAUL_ERROR_MEMORY, "no memory to note a nursery");
+        return NULL;
+    }
     nursery = haul_arena_bytes(arena, bytes ? all : 0, 0);
     if (!nursery)
         return NULL;
     at = (size_t)((unsigned char *)nursery - arena->room.base);
-    note(arena, at, at + all - capacity, capacity);
+    place = &arena->nurseries[arena->nursery_count++];
+    place->at = at;
+    place->memory = at + all - capacity;
+    place->capacity = capacity;
+    place->used = 0;
     write_head(arena, &arena->nurseries[arena->nursery_count - 1]);
     haul__set_slot(arena, at + offsetof(haul_nursery, memory));
     haul__set_slot(arena, at + offsetof(haul_nursery, slots));
@@ -148,13 +130,6 @@ void haul__nurseries_settle(haul__contents *c)
     }
 }
 
-/* The used bytes of the nursery's memory when the contents were last sent. */
-static size_t used_when_sent(const haul__contents *c, const haul__nursery_place *place)
-{
-    const haul__staying *range = staying_end(c, place);
-    return range ? range->at - place->memory : place->capacity;
-}
-
 int haul__has_nurseries(const haul__contents *c)
 {
     size_t i;
@@ -202,9 +177,11 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
     size_t i, at;
     grown g;
     for (i = 0; i < c->arena->nursery_count; i++) {
+        const haul__staying *rest;
         if (!look(c, i, memory, &g))
             continue;
-        if (used_when_sent(c, g.place) != g.from)
+        rest = staying_end(c, g.place);
+        if ((rest ? rest->at - g.memory : g.place->capacity) != g.from)
             return haul__fail(error, HAUL_ERROR_STALE,
                               "something has come into the nursery at byte %zu of the arena "
                               "since the shipment was sent: haul_update_device sends it again",
@@ -229,15 +206,6 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
     return HAUL_OK;
 }
 
-static void set_bit(unsigned char *slots, size_t word, int is_set)
-{
-    uint64_t bits;
-    memcpy(&bits, slots + word / 64 * sizeof bits, sizeof bits);
-    bits &= ~((uint64_t)1 << (word % 64));
-    bits |= (uint64_t)is_set << (word % 64);
-    memcpy(slots + word / 64 * sizeof bits, &bits, sizeof bits);
-}
-
 /* Brings in the new part, and the bits for it. */
 static void scatter_one(haul__contents *c, const grown *g, const unsigned char *memory,
                         uint64_t device)
@@ -246,8 +214,13 @@ static void scatter_one(haul__contents *c, const grown *g, const unsigned char *
     size_t at;
     for (at = g->from; at < g->to; at += WORD) {
         const size_t place = g->memory + at, word = at / WORD;
+        unsigned char *slots = (unsigned char *)(here + 1) + word / 64 * sizeof(uint64_t);
         uintptr_t value = haul__load_word(memory + place);
-        set_bit((unsigned char *)(here + 1), word, is_slot(g, word));
+        uint64_t bits;
+        memcpy(&bits, slots, sizeof bits);
+        bits &= ~((uint64_t)1 << (word % 64));
+        bits |= (uint64_t)is_slot(g, word) << (word % 64);
+        memcpy(slots, &bits, sizeof bits);
         if (is_slot(g, word)) {
             haul__word_back(c, haul__load_word(c->base + place), value, device, &value);
             haul__set_slot(c->arena, place);

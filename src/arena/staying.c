@@ -77,12 +77,6 @@ static void enter_stays(separation *s, size_t end)
         s->done = end;
 }
 
-/* Must the known ranges be entered before this one? Not if this one only extends one of them. */
-static int cuts(const separation *s, const haul__staying *next)
-{
-    return next->is_edited || (next->at >= s->until && (!next->is_data || next->at >= s->data));
-}
-
 /* Two edited ranges may overlap: the first one wins. */
 static void enter_edited(separation *s, const haul__staying *next)
 {
@@ -113,7 +107,8 @@ static int separate(haul__contents *c)
         return 0;
     for (i = 0; i < c->staying_count; i++) {
         const haul__staying *next = &c->staying[i];
-        if (cuts(&s, next))
+        /* The known ranges are entered before this one, unless it only extends one of them. */
+        if (next->is_edited || (next->at >= s.until && (!next->is_data || next->at >= s.data)))
             enter_stays(&s, next->at);
         until = next->is_data ? &s.data : &s.until;
         if (next->is_edited)

@@ -17,24 +17,18 @@
 
 #define FINDINGS 64u
 
-/* The map's blocks are in order of address. */
-static void find_bounds(haul__audit *a)
-{
-    const haul__map *map = &a->found.map;
-    if (!map->block_count)
-        return;
-    a->lowest = haul__block_address(map->numbers[0]);
-    a->highest = haul__block_address(map->numbers[map->block_count - 1]) + HAUL__BLOCK_BYTES;
-}
-
 static haul_status search(haul__audit *a)
 {
+    const haul__map *map = &a->found.map;
     haul__placed placed;
     haul_status status = haul__layout(a->context, &a->found, &placed);
     if (status != HAUL_OK)
         return status;
-    a->walk.within = &a->found.map;
-    find_bounds(a);
+    a->walk.within = map;
+    if (map->block_count) { /* in order of address */
+        a->lowest = haul__block_address(map->numbers[0]);
+        a->highest = haul__block_address(map->numbers[map->block_count - 1]) + HAUL__BLOCK_BYTES;
+    }
     if (a->process.open)
         status = a->process.open(a->allocator, &a->picture);
     if (status == HAUL_OK)
@@ -52,26 +46,20 @@ static haul_status search(haul__audit *a)
     return status;
 }
 
-static haul_status audit(haul__audit *a, const haul_root *roots, size_t count)
-{
-    haul_status status = haul__record(a->context, roots, count, &a->found, &a->walk);
-    if (status != HAUL_OK)
-        return status;
-    status = search(a);
-    haul__record_close(&a->walk);
-    haul__found_drop(a->context, &a->found);
-    if (status == HAUL_ERROR_MEMORY)
-        haul__fail(&a->context->error, status, "out of memory in an audit");
-    return status;
-}
-
 static haul_status audit_objects(haul__audit *a, const haul_root *roots, size_t count)
 {
     haul_status status = haul__check_roots(a->context, roots, count);
     if (status != HAUL_OK)
         return status;
     haul__hold_types(roots, count);
-    status = audit(a, roots, count);
+    status = haul__record(a->context, roots, count, &a->found, &a->walk);
+    if (status == HAUL_OK) {
+        status = search(a);
+        haul__record_close(&a->walk);
+        haul__found_drop(a->context, &a->found);
+        if (status == HAUL_ERROR_MEMORY)
+            haul__fail(&a->context->error, status, "out of memory in an audit");
+    }
     haul__drop_types(roots, count);
     return status;
 }

@@ -32,22 +32,6 @@ static int comes_before(const void *one, const void *other)
     return a->end != b->end ? a->end > b->end : a->entry < b->entry;
 }
 
-static size_t collect(const haul__audit *a, range *ranges)
-{
-    size_t count = 0, i;
-    for (i = 0; i < a->walk.entries.count; i++) {
-        const haul__entry *entry = &a->walk.entries.at[i];
-        if (entry->part)
-            continue; /* a part lies in the range of the object around it */
-        ranges[count].first = entry->address;
-        ranges[count].end = entry->address + haul__entry_bytes(&a->walk, entry);
-        ranges[count].whole_end = entry->address + entry->count * entry->stride;
-        ranges[count].entry = i;
-        ranges[count++].is_root = entry->parent == SIZE_MAX;
-    }
-    return count;
-}
-
 /* The bytes from `first` to `end` are described. */
 static haul_status note(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first,
                         uintptr_t end, size_t entry)
@@ -92,18 +76,13 @@ static haul_status check_range(haul__audit *a, block *b, const range *r)
     return status;
 }
 
-static int is_little(const block *b, size_t used, size_t usable)
-{
-    if (b->is_exact)
-        return used < usable;
-    return used < usable / 2 && usable - used >= HAUL_AUDIT_SLACK;
-}
-
 static haul_status close_block(haul__audit *a, block *b)
 {
     size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
     haul_status status = HAUL_OK;
-    if (b->end && is_little(b, used, usable)) {
+    const int is_little =
+        b->is_exact ? used < usable : used < usable / 2 && usable - used >= HAUL_AUDIT_SLACK;
+    if (b->end && is_little) {
         a->info.little_of_block++;
         status = note(a, HAUL_AUDIT_LITTLE_OF_BLOCK, b, b->first, b->described, b->entry);
     }
@@ -146,31 +125,35 @@ static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
     return status == HAUL_OK ? close_block(a, &b) : status;
 }
 
-/* Removes the parts of removed elements. A part stands behind the entry of its object. */
-static void cut_parts(haul__audit *a)
-{
-    size_t i;
-    for (i = 0; i < a->walk.entries.count; i++) {
-        haul__entry *entry = &a->walk.entries.at[i];
-        if (entry->part && entry->parent_element >= a->walk.entries.at[entry->parent].count)
-            entry->count = 0;
-    }
-}
-
 haul_status haul__audit_blocks(haul__audit *a)
 {
     size_t count = a->walk.entries.count, bytes = count * sizeof(range);
     range *ranges;
     haul_status status;
+    size_t i;
     if ((!a->options.block && !a->picture) || count == 0)
         return HAUL_OK;
     ranges = haul__allocate(a->allocator, bytes, sizeof(void *));
     if (!ranges)
         return HAUL_ERROR_MEMORY;
-    count = collect(a, ranges);
+    for (i = count = 0; i < a->walk.entries.count; i++) {
+        const haul__entry *entry = &a->walk.entries.at[i];
+        if (entry->part)
+            continue; /* a part lies in the range of the object around it */
+        ranges[count].first = entry->address;
+        ranges[count].end = entry->address + haul__entry_bytes(&a->walk, entry);
+        ranges[count].whole_end = entry->address + entry->count * entry->stride;
+        ranges[count].entry = i;
+        ranges[count++].is_root = entry->parent == SIZE_MAX;
+    }
     haul__sort(ranges, count, sizeof *ranges, comes_before);
     status = sweep(a, ranges, count);
-    cut_parts(a);
+    /* Parts of removed elements go, too. A part stands behind the entry of its object. */
+    for (i = 0; i < a->walk.entries.count; i++) {
+        haul__entry *entry = &a->walk.entries.at[i];
+        if (entry->part && entry->parent_element >= a->walk.entries.at[entry->parent].count)
+            entry->count = 0;
+    }
     haul__release(a->allocator, ranges, bytes);
     return status;
 }

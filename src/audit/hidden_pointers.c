@@ -26,17 +26,14 @@ static int is_again(haul__audit *a, uintptr_t address, haul_status *status)
     return !seen || (*seen)++ > 0;
 }
 
-/* Words of 4 bytes look like addresses often enough: there, only a block's first byte counts. */
-static int is_block(const suspect *found)
-{
-    return found->memory.kind == HAUL_MEMORY_BLOCK &&
-           (sizeof(uintptr_t) > 4 || found->value == found->memory.begin);
-}
-
 static haul_status note(haul__audit *a, const haul__entry *entry, const suspect *found,
                         const haul__byte *byte)
 {
-    const int is_hint = found->memory.kind && !is_block(found);
+    /* Words of 4 bytes look like addresses often enough. There, only the first byte of a block
+     * counts. */
+    const int leads_to_block = found->memory.kind == HAUL_MEMORY_BLOCK &&
+                               (sizeof(uintptr_t) > 4 || found->value == found->memory.begin);
+    const int is_hint = found->memory.kind && !leads_to_block;
     size_t *count = is_hint ? &a->info.outside_addresses : &a->info.hidden_pointers;
     haul__noted *noted;
     if (++*count > a->options.findings && a->options.every_word)
@@ -153,27 +150,21 @@ static haul_status search_objects(haul__audit *a, size_t number)
     return status;
 }
 
-/* Elements of plain data are searched as one run. */
-static haul_status search_plain(haul__audit *a, size_t number)
-{
-    const haul__entry *entry = &a->walk.entries.at[number];
-    size_t bytes = haul__entry_bytes(&a->walk, entry), none = 0;
-    return search_run(a, number, NULL, 0, entry->address, entry->address + bytes, &none);
-}
-
 haul_status haul__audit_words(haul__audit *a)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < a->walk.entries.count && status == HAUL_OK; i++) {
         const haul__entry *entry = &a->walk.entries.at[i];
+        size_t none = 0;
         if (entry->is_again)
             continue;
         a->info.objects++;
         if (entry->what == HAUL__OBJECTS)
             status = search_objects(a, i);
-        else if (entry->what == HAUL__PLAIN)
-            status = search_plain(a, i);
+        else if (entry->what == HAUL__PLAIN) /* searched as one run */
+            status = search_run(a, i, NULL, 0, entry->address,
+                                entry->address + haul__entry_bytes(&a->walk, entry), &none);
     }
     return status;
 }

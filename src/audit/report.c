@@ -16,15 +16,6 @@ static void put(haul__audit *a, const char *line)
         a->printed = HAUL_ERROR_FILE;
 }
 
-static void print(haul__audit *a, const haul_audit_finding *finding)
-{
-    char line[LINE_BYTES];
-    snprintf(line, sizeof line, "%s  %s%s%s: %s\n", finding->is_hint ? "hint " : "FOUND",
-             finding->path, finding->other_path[0] ? " -> " : "", finding->other_path,
-             finding->text);
-    put(a, line);
-}
-
 /* ---- In words. */
 
 static void say_memory(const haul_memory *memory, uintptr_t value, char *text, size_t room)
@@ -135,8 +126,13 @@ static haul_status tell(haul__audit *a, const haul__noted *noted)
     else
         say_block(noted, finding.text, sizeof finding.text);
     a->info.reported++;
-    if (a->options.file)
-        print(a, &finding);
+    if (a->options.file) {
+        char line[LINE_BYTES];
+        snprintf(line, sizeof line, "%s  %s%s%s: %s\n", finding.is_hint ? "hint " : "FOUND",
+                 finding.path, finding.other_path[0] ? " -> " : "", finding.other_path,
+                 finding.text);
+        put(a, line);
+    }
     if (a->options.finding)
         a->options.finding(a->options.user, &finding);
     return HAUL_OK;

@@ -48,17 +48,13 @@ static haul_status look_at(haul__audit *a, size_t entry, const haul__slot *slot,
 
 /* ---- Fields with rules. */
 
-static int is_followed(const haul__ruled *ruled)
+/* Is it a pointer that is followed? Do the field and those that it reads lie before the end of the
+ * object? */
+static int is_searched(const haul__ruled *ruled, size_t end)
 {
     return ruled->kind == HAUL__RULED_POINTER && !(ruled->slot.flags & HAUL__SLOT_END) &&
-           ruled->slot.shape && haul__leads_in(&ruled->rule->said);
-}
-
-/* Do the field and those that it reads lie before the end of the object? */
-static int lies_before(const haul__ruled *ruled, size_t end)
-{
-    return ruled->slot.offset < end && ruled->bytes <= end - ruled->slot.offset &&
-           !haul__reads_beyond(ruled, end);
+           ruled->slot.shape && haul__leads_in(&ruled->rule->said) && ruled->slot.offset < end &&
+           ruled->bytes <= end - ruled->slot.offset && !haul__reads_beyond(ruled, end);
 }
 
 /* 0: a field of the struct says that this one does not hold. Then its word may be anything, and
@@ -69,32 +65,14 @@ static int may_hold(const haul_when *when, uintptr_t self)
            haul__when_holds(when, (const void *)self);
 }
 
-static int may_lead(const haul_field *rule, uint64_t word)
-{
-    return (word & ~(uint64_t)rule->tag_bits) != 0 && word >= rule->integers_below &&
-           (!rule->integers_from || word < rule->integers_from);
-}
-
-/* A pointer or a distance, of 4 or 8 bytes. */
-static uint64_t load_word(uintptr_t address, size_t bytes)
-{
-    uint64_t word = 0;
-    uint32_t half;
-    if (bytes == sizeof word) {
-        memcpy(&word, (const void *)address, sizeof word);
-        return word;
-    }
-    memcpy(&half, (const void *)address, sizeof half);
-    return half;
-}
-
 static haul_status look_at_ruled(haul__audit *a, size_t entry, const haul__ruled *ruled,
                                  size_t element, const haul__object *o)
 {
     const haul_field *rule = &ruled->rule->said;
     uintptr_t address = o->address + ruled->slot.offset;
     haul__noted *noted = note(a, entry, &ruled->slot, 0, element, address);
-    uint64_t word;
+    uint64_t word = 0;
+    uint32_t half;
     if (!noted)
         return HAUL_ERROR_MEMORY;
     noted->times++;
@@ -107,9 +85,15 @@ static haul_status look_at_ruled(haul__audit *a, size_t entry, const haul__ruled
         noted->was_set = 1;
         return HAUL_OK;
     }
-    word = load_word(address, ruled->bytes);
+    if (ruled->bytes == sizeof word) {
+        memcpy(&word, (const void *)address, sizeof word);
+    } else {
+        memcpy(&half, (const void *)address, sizeof half);
+        word = half;
+    }
     noted->was_set |= word != 0;
-    noted->is_finding = !may_lead(rule, word);
+    noted->is_finding = (word & ~(uint64_t)rule->tag_bits) == 0 || word < rule->integers_below ||
+                        (rule->integers_from && word >= rule->integers_from);
     return HAUL_OK;
 }
 
@@ -126,7 +110,7 @@ static haul_status search_element(haul__audit *a, size_t number, const haul__wal
             status =
                 look_at(a, number, &walk->slots[k], 0, element, o.address + walk->slots[k].offset);
     for (k = 0; k < walk->ruled_count && status == HAUL_OK; k++)
-        if (is_followed(&walk->ruled[k]) && lies_before(&walk->ruled[k], end))
+        if (is_searched(&walk->ruled[k], end))
             status = look_at_ruled(a, number, &walk->ruled[k], element, &o);
     return status;
 }
