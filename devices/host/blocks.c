@@ -117,19 +117,19 @@ size_t haul__host_heap_blocks(haul__host_reader *reader, const haul__host_map *h
 }
 
 int haul__host_mapped_block(haul__host_reader *reader, const haul__host_map *map, uintptr_t address,
-                            haul__host_heap_block *block)
+                            haul__host_heap_block *block, uintptr_t *end)
 {
-    uintptr_t at = map->begin;
     size_t bytes;
     chunk c;
-    while (at <= address && (bytes = chunk_bytes(reader, map, at, &c)) != 0 &&
+    *end = map->begin;
+    while (*end <= address && (bytes = chunk_bytes(reader, map, *end, &c)) != 0 &&
            (c.size & FLAGS) == MAPPED && c.size_before == 0) {
-        if (address - at < bytes) {
-            block->begin = at + sizeof c;
+        if (address - *end < bytes) {
+            block->begin = *end + sizeof c;
             block->bytes = bytes - sizeof c;
             return address >= block->begin;
         }
-        at += bytes;
+        *end += bytes;
     }
     return 0;
 }

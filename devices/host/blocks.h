@@ -32,8 +32,9 @@ typedef struct haul__host_heap_block {
 size_t haul__host_heap_blocks(haul__host_reader *reader, const haul__host_map *heap,
                               haul__host_heap_block *blocks, size_t room);
 /* The same for blocks with mappings of their own, which lie side by side from the beginning of
- * `map` on: finds the one that has the address. 0: there is none. */
+ * `map` on: finds the one that has the address. 0: there is none, and if `*end` is not above the
+ * address, none behind it either. */
 int haul__host_mapped_block(haul__host_reader *reader, const haul__host_map *map, uintptr_t address,
-                            haul__host_heap_block *block);
+                            haul__host_heap_block *block, uintptr_t *end);
 
 #endif

@@ -20,6 +20,9 @@ typedef struct picture {
     haul__host_heap_block *blocks;
     size_t map_count, map_room, block_count, block_room;
     uintptr_t frame; /* of the opening call */
+    /* What earlier looks have found, so that words which lead to one mapping cost few calls of the
+     * system: from `bare` to `bare_end` no block has a mapping of its own. */
+    uintptr_t bare, bare_end, touched_page;
     haul__host_reader reader;
     haul__host_maps lines;
 } picture;
@@ -184,6 +187,21 @@ static const haul__host_map *find_map(const picture *p, uintptr_t address)
                : NULL;
 }
 
+static int find_mapped(picture *p, const haul__host_map *map, uintptr_t address,
+                       haul__host_heap_block *block)
+{
+    uintptr_t end;
+    if (address >= p->bare && address < p->bare_end)
+        return 0;
+    if (haul__host_mapped_block(&p->reader, map, address, block, &end))
+        return 1;
+    if (end <= address) {
+        p->bare = end;
+        p->bare_end = map->end;
+    }
+    return 0;
+}
+
 /* A block that is not listed, in a mapping without a file. */
 static int find_unlisted(picture *p, const haul__host_map *map, uintptr_t address,
                          haul_memory *memory)
@@ -195,7 +213,7 @@ static int find_unlisted(picture *p, const haul__host_map *map, uintptr_t addres
     block.begin = address;
     block.bytes =
         haul__host_block_bytes(&p->reader, map, address, strcmp(map->name, heap_name) == 0);
-    if (!block.bytes && !haul__host_mapped_block(&p->reader, map, address, &block))
+    if (!block.bytes && !find_mapped(p, map, address, &block))
         return 0;
     memory->begin = block.begin;
     memory->bytes = block.bytes;
@@ -204,11 +222,13 @@ static int find_unlisted(picture *p, const haul__host_map *map, uintptr_t addres
 
 /* 0: nobody has touched the page. Large ranges are reserved, and two small numbers side by side
  * look like an address in them. */
-static int is_touched(uintptr_t address)
+static int is_touched(picture *p, uintptr_t address)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
     unsigned char is_there = 0;
-    return mincore((void *)(address & ~(page - 1)), 1, &is_there) != 0 || (is_there & 1);
+    if (page != p->touched_page && (mincore((void *)page, 1, &is_there) != 0 || (is_there & 1)))
+        p->touched_page = page;
+    return page == p->touched_page;
 }
 
 static int kind_of(const picture *p, const haul__host_map *map)
@@ -232,7 +252,7 @@ static int find_in(picture *p, const haul__host_map *map, uintptr_t address, hau
     memory->bytes = map->end - map->begin;
     if (memory->kind != HAUL_MEMORY_MAPPING)
         return 1;
-    if (!is_touched(address)) /* before a look at it touches it */
+    if (!is_touched(p, address)) /* before a look at it touches it */
         return 0;
     if (find_unlisted(p, map, address, memory))
         memory->kind = HAUL_MEMORY_BLOCK;
