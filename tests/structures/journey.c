@@ -13,12 +13,8 @@ site the;
 /* Where no block is, every word is 17: on no processor the address of anything. */
 void site_start(uint64_t seed)
 {
-    const uintptr_t stale = 17;
-    size_t at;
     memset(&the, 0, sizeof the);
-    world_start(&the.w, SITE_BYTES);
-    for (at = 0; at < the.w.bytes; at += sizeof stale)
-        memcpy(the.w.memory + at, &stale, sizeof stale);
+    world_start_of(&the.w, SITE_BYTES, 17);
     the.w.gap = GAP;
     the.random = random_from(seed);
 }

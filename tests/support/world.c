@@ -8,9 +8,25 @@
 #include "support/check.h"
 #include "support/world.h"
 
-enum { ALIGNMENT = 65536 };
+enum { ALIGNMENT = 65536, PIECE = 65536 };
+
+/* Fills up to `end` and on to the end of a piece. */
+static void fill(world *w, size_t end)
+{
+    size_t left;
+    for (; w->filled < w->bytes && w->filled < (end + PIECE - 1) / PIECE * PIECE;
+         w->filled += left < sizeof w->word ? left : sizeof w->word) {
+        left = w->bytes - w->filled;
+        memcpy(w->memory + w->filled, &w->word, left < sizeof w->word ? left : sizeof w->word);
+    }
+}
 
 void world_start(world *w, size_t bytes)
+{
+    world_start_of(w, bytes, UINTPTR_MAX / 0xFF * 0xC5);
+}
+
+void world_start_of(world *w, size_t bytes, uintptr_t word)
 {
     unsigned char *all;
     size_t before;
@@ -23,7 +39,8 @@ void world_start(world *w, size_t bytes)
     w->memory = all + before;
     w->bytes = bytes;
     munmap(w->memory + bytes, ALIGNMENT - before);
-    memset(w->memory, 0xC5, bytes);
+    w->word = word;
+    fill(w, 1);
 }
 
 void world_end(world *w)
@@ -47,6 +64,7 @@ void *world_take(world *w, size_t bytes, size_t alignment)
 {
     size_t at = (w->used + (w->count ? w->gap : 0) + alignment - 1) / alignment * alignment;
     CHECK(bytes <= w->bytes && at <= w->bytes - bytes);
+    fill(w, at + bytes + 1);
     w->used = at + bytes;
     world_note(w, w->memory + at, bytes);
     return w->memory + at;

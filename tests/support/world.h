@@ -3,7 +3,8 @@
  * One call takes it away (PROT_NONE while a kernel runs), makes it read-only (while a graph is
  * packed) or takes a picture of every byte. A world keeps a book of its blocks, as an allocator
  * does: so the library can be told which ranges may be read, and how large each block is. What lies
- * between blocks is 0xC5.
+ * between blocks is 0xC5, and so are all bytes of a world of at most 64 KiB; a larger one is filled
+ * in pieces of 64 KiB, as blocks are taken.
  */
 #ifndef HAUL_TESTS_WORLD_H
 #define HAUL_TESTS_WORLD_H
@@ -19,12 +20,16 @@ typedef struct world_block {
 typedef struct world {
     unsigned char *memory; /* a multiple of 64 KiB */
     size_t bytes, used;    /* used: where the last block ends */
+    size_t filled;         /* the rest is zeros */
+    uintptr_t word;        /* that fills it */
     size_t gap;            /* at least so many bytes stay free before each block */
     world_block *blocks;   /* in order of address */
     size_t count, capacity;
 } world;
 
 void world_start(world *w, size_t bytes);
+/* Filled with this word in place of 0xC5. */
+void world_start_of(world *w, size_t bytes, uintptr_t word);
 void world_end(world *w);
 
 /* A block. Its contents are what was there: 0xC5. */

@@ -301,7 +301,8 @@ static void touch_nothing(size_t bytes, haul_transfer direction)
     world_start(&w, (bytes + 2 * PAGE) & ~(PAGE - 1));
     vault_open(direction);
     v.n = bytes;
-    v.bytes = w.memory + 1;
+    world_take(&w, 1, 1);
+    v.bytes = world_take(&w, bytes + 1, 1);
     if (direction != HAUL_COPYIN)
         world_protect(&w, PROT_NONE);
     CHECK_STATUS(haul_ship(device, &v, vault_type, 1, NULL, &s), HAUL_OK);
