@@ -234,7 +234,7 @@ static void lua_close(void)
 
 /* ---- A heap of 5000 objects, each of which can be asked for its number. */
 
-enum { OBJECTS = 5000, STRINGS = 512 };
+enum { OBJECTS = 1500, STRINGS = 256 };
 
 typedef struct heap {
     int kind[OBJECTS];
