@@ -456,8 +456,6 @@ haul_status haul__type_commit(haul_type *type)
     haul__group **held = NULL;
     size_t count = 0;
     haul_status status;
-    if (!haul__type_is_valid(type))
-        return HAUL_ERROR_ARGUMENT;
     if (type->committed)
         return HAUL_OK;
     begin(&c, type, 0, type->home.error);

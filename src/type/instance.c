@@ -263,10 +263,6 @@ haul_status haul__type_instance(haul_type *container, size_t count, haul_type *c
     haul__bound bound[HAUL_PARAMETERS_MAX];
     haul_status status;
     size_t i;
-    if (instance)
-        *instance = NULL;
-    if (!haul__type_is_valid(container))
-        return HAUL_ERROR_ARGUMENT;
     if (!instance || !parameters || !arguments)
         return haul__type_refuse(container, HAUL_ERROR_ARGUMENT, "The %s NULL.",
                                  !instance     ? "instance's address is"

@@ -448,6 +448,18 @@ TEST(describe, a_table_with_a_fault_leaves_nothing)
     finish();
 }
 
+TEST(describe, an_entry_without_a_handle_undoes_those_before_it)
+{
+    const haul_struct structs[] = { HAUL_STRUCT(mesh, &mesh_type, mesh_fields),
+                                    HAUL_STRUCT(node, NULL, node_fields) };
+    start();
+    CHECK_STATUS(HAUL_DESCRIBE(the.context, structs), HAUL_ERROR_ARGUMENT);
+    CHECK_STR(haul_context_error(the.context)->text,
+              "Entry 1 of the table has no handle: give its address.");
+    CHECK(!mesh_type);
+    finish();
+}
+
 /* ---- Types made at run time, and their context. */
 
 TEST(describe, a_type_is_made_at_run_time_and_may_outlive_what_its_caller_holds)
@@ -474,12 +486,17 @@ TEST(describe, a_type_is_made_at_run_time_and_may_outlive_what_its_caller_holds)
     finish();
 }
 
-static haul_status seen_within;
+static haul_status seen_within, seen_of_create;
 
 static int64_t describe_within(const haul_here *here)
 {
+    haul_context *context = haul_device_context(the.device);
+    const haul_struct what = HAUL_STRUCT(mesh, NULL, mesh_fields);
+    haul_type *none = mesh_type;
     (void)here;
-    seen_within = HAUL_DESCRIBE(haul_device_context(the.device), node_structs);
+    seen_within = HAUL_DESCRIBE(context, node_structs);
+    seen_of_create = haul_type_create(context, &what, &none);
+    CHECK(!none);
     return 1;
 }
 
@@ -496,6 +513,7 @@ TEST(describe, a_call_under_way_keeps_types_out)
     CHECK_STATUS(HAUL_DESCRIBE(the.context, structs), HAUL_OK);
     CHECK_STATUS(haul_ship(the.device, &m, mesh_type, 1, NULL, &the.s), HAUL_OK);
     CHECK_STATUS(seen_within, HAUL_ERROR_BUSY);
+    CHECK_STATUS(seen_of_create, HAUL_ERROR_BUSY);
     CHECK(!node_type);
     HAUL_FORGET(structs);
     finish();
@@ -522,10 +540,47 @@ TEST(describe, fields_of_a_newer_header_are_read_as_far_as_they_are_known)
     CHECK_STATUS(haul_type_create(the.context, &what, &mesh_type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(mesh_type), HAUL_OK);
     haul_type_free(&mesh_type);
+    what.field_count = 2;
+    CHECK_STATUS(haul_type_create(the.context, &what, &mesh_type), HAUL_OK);
+    what.field_count = 3;
     fields[2].more = 1;
+    CHECK_STATUS(haul_type_add_sized(mesh_type, &fields[2].field, 1, sizeof fields[2]),
+                 HAUL_ERROR_VERSION);
+    CHECK_HAS(haul_context_error(the.context)->text, "lacks");
+    CHECK_EQ(haul_type_field_count(mesh_type), 2);
+    haul_type_free(&mesh_type);
     CHECK_STATUS(haul_type_create(the.context, &what, &mesh_type), HAUL_ERROR_VERSION);
     CHECK_HAS(haul_context_error(the.context)->text, "lacks");
     CHECK(!mesh_type);
+    finish();
+}
+
+TEST(describe, a_struct_of_a_newer_header_is_read_as_far_as_it_is_known)
+{
+    struct {
+        haul_struct what;
+        size_t more;
+    } structs[2];
+    haul_type *none;
+    const haul_struct known[] = { HAUL_STRUCT(mesh, &mesh_type, mesh_fields),
+                                  HAUL_STRUCT(node, &node_type, node_fields) };
+    memset(structs, 0, sizeof structs);
+    structs[0].what = known[0];
+    structs[1].what = known[1];
+    start();
+    CHECK_STATUS(haul_describe_sized(the.context, &structs[0].what, 2, sizeof structs[0]), HAUL_OK);
+    CHECK(mesh_type && node_type);
+    haul_forget_sized(&structs[0].what, 2, sizeof structs[0]);
+    CHECK(!mesh_type && !node_type);
+    structs[1].more = 1;
+    CHECK_STATUS(haul_describe_sized(the.context, &structs[0].what, 2, sizeof structs[0]),
+                 HAUL_ERROR_VERSION);
+    CHECK_HAS(haul_context_error(the.context)->text, "lacks");
+    CHECK(!mesh_type && !node_type);
+    CHECK_STATUS(haul_type_create_sized(the.context, &structs[1].what, sizeof structs[1], &none),
+                 HAUL_ERROR_VERSION);
+    CHECK_HAS(haul_context_error(the.context)->text, "lacks");
+    CHECK(!none);
     finish();
 }
 

@@ -463,6 +463,41 @@ TEST(rule_faults, an_end_under_the_longer_of_two_arms_is_refused)
     }
 }
 
+/* ---- Counts that lie in several rows. */
+
+typedef struct spread {
+    char *marked;
+    int32_t kind, arm, more, pad;
+    double *values;
+} spread;
+
+/* A number of 8 bytes at `offset`, and an arm of 4 bytes. */
+static haul_status commit_spread(size_t offset, haul_type **type)
+{
+    haul_field rows[] = {
+        HAUL_STRING(spread, marked, .integers_below = 4096),
+        HAUL_RAW(spread, arm, .when = HAUL_EQUALS(spread, kind, 1), .else_raw = 1),
+        HAUL_ARRAY(spread, values, HAUL_COUNT(spread, kind)),
+    };
+    rows[2].count.field[0].offset = offset;
+    rows[2].count.field[0].bytes = 8;
+    CHECK_STATUS(type_make("spread", sizeof(spread), rows, 3, type), HAUL_OK);
+    return haul_type_commit(*type);
+}
+
+TEST(rule_faults, T7_a_count_may_reach_into_an_arm_and_not_into_a_pointer_before_it)
+{
+    haul_type *type;
+    CHECK_STATUS(commit_spread(offsetof(spread, arm), &type), HAUL_OK);
+    haul_type_free(&type);
+    CHECK_STATUS(commit_spread(offsetof(spread, kind), &type), HAUL_OK);
+    haul_type_free(&type);
+    CHECK_STATUS(commit_spread(offsetof(spread, kind) - 1, &type), HAUL_ERROR_TYPE);
+    CHECK_STR(type_error()->path, "spread.values");
+    CHECK_HAS(type_error()->text, "lies in a pointer field");
+    haul_type_free(&type);
+}
+
 /* ---- Numbers that an arm would leave as zeros in the copy. */
 
 typedef struct two_arms {
@@ -554,6 +589,15 @@ TEST(rule_faults, a_tag_and_a_condition_that_an_arm_makes_zeros_are_refused)
     rows[1].else_raw = 0;
     rows[1].when = (haul_when)HAUL_EQUALS(two_arms, u.other.tag, 1);
     two_arms_say(rows, 2, "two_arms.u.other.one", "while field u.list.count does not hold");
+}
+
+TEST(rule_faults, an_arm_around_a_number_is_found_behind_one_that_ends_before_it)
+{
+    haul_field rows[] = { HAUL_RAW(two_arms, pad, .when = HAUL_EQUALS(two_arms, kind, 9)), LIST };
+    rows[0].bytes = sizeof(two_arms) - offsetof(two_arms, pad);
+    two_arms_say(rows, 2, "two_arms.u.list.values", "while field pad does not hold");
+    rows[0].else_raw = 1;
+    two_arms_say(rows, 2, NULL, NULL);
 }
 
 /* ---- Alignment, and how many. */
