@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "haul/type.h"
+#include "haul/rebuild.h"
 #include "haul/type_mpi.h"
 #include "support/check.h"
 #include "support/types.h"
