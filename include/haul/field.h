@@ -207,7 +207,7 @@ struct haul_field {
     /* For a pointer to pointers: the members of each pointer in the array. The first count is the
      * array's; the further counts belong to each of its pointers. self is the struct that holds the
      * field, index the pointer's place in the array, which may also index arrays of counts, kinds
-     * or flags. */
+     * or flags. Its `.kind` is 0 or HAUL_FIELD_POINTER. */
     const haul_field *each_pointer;
     haul_transfer transfer;
     /* 1: the plain bytes that the pointer leads to are a pool. They travel as they are, except

@@ -42,9 +42,7 @@ const void *haul__audit_field_of(const haul__audit *a, const haul__entry *entry)
 {
     if (entry->slot && entry->slot->shape)
         return &entry->slot->shape[entry->level];
-    if (entry->what == HAUL__OBJECTS)
-        return a->walk.met_types[entry->met_type].type;
-    return entry;
+    return a->walk.met_types[entry->met_type].type;
 }
 
 haul__noted *haul__audit_note(haul__audit *a, haul_audit_kind kind, const void *place,

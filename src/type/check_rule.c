@@ -135,8 +135,6 @@ static haul_status check_switch(const haul_type *type, const haul__row *row, hau
 
 static const char *ownership_name(const haul_field *said)
 {
-    if (said->kind == HAUL_FIELD_RAW || said->kind == HAUL_FIELD_SKIP)
-        return said->kind == HAUL_FIELD_RAW ? "raw" : "skipped";
     if (said->ownership == HAUL_EXTERNAL)
         return "external";
     if (said->ownership == HAUL_BORROWED)
@@ -234,11 +232,11 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
                            ownership_name(&row->rule->said));
     each = haul__each_row(row);
     if (each.rule->said.each_pointer || haul__asks_parent(each.rule) ||
-        each.rule->said.kind == HAUL_FIELD_RELATIVE)
+        each.rule->said.kind > HAUL_FIELD_POINTER)
         return haul__wrong(error, type, row->name, "`.each_pointer` has %s: that cannot be.",
                            each.rule->said.each_pointer   ? "an `.each_pointer` of its own"
                            : haul__asks_parent(each.rule) ? "an `.ancestor` other than a named type"
-                                                          : "a distance");
+                                                          : "a kind other than a pointer's");
     status = check_when(type, &each, error);
     return status == HAUL_OK ? check_members(type, &each, error) : status;
 }

@@ -163,8 +163,6 @@ static void append_members(char *cell, const haul_type *type, const haul_field *
         append_when(cell, type, &field->when);
     if (field->else_raw)
         append(cell, ", else raw");
-    if (field->kind == HAUL_FIELD_SKIP)
-        append(cell, "; skipped");
     if (field->pool)
         append(cell, "; a pool");
     if (field->ownership == HAUL_BORROWED)

@@ -3,8 +3,8 @@
  * Parts are the arrays that commit has not flattened. Each level of parts is one entry of a stack,
  * and commit lets types nest no deeper than the stack.
  *
- * Most ruled rows depend on the object. A few are the same in every object: bytes, a pointer, or
- * nothing. Here they count as such.
+ * Most ruled rows depend on the object. A few are the same in every object: bytes or a pointer.
+ * Here they count as such.
  */
 #include "type/elements.h"
 
@@ -60,16 +60,8 @@ static int is_always_data(const haul__ruled *ruled)
 {
     if (ruled->kind == HAUL__RULED_TAIL)
         return !ruled->slot.target;
-    return ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS &&
-           (ruled->kind == HAUL__RULED_DATA ||
-            (ruled->kind == HAUL__RULED_POINTER && ruled->rule->said.kind == HAUL_FIELD_RAW));
-}
-
-static int is_always_null(const haul__ruled *ruled)
-{
-    return ruled->kind == HAUL__RULED_POINTER &&
-           ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS &&
-           ruled->rule->said.kind == HAUL_FIELD_SKIP;
+    return ruled->kind == HAUL__RULED_DATA &&
+           ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS;
 }
 
 static int is_always_pointer(const haul__ruled *ruled)
@@ -84,8 +76,7 @@ int haul__is_plain(const haul__walk *walk)
 {
     size_t i;
     for (i = 0; i < walk->ruled_count; i++)
-        if (!is_always_data(&walk->ruled[i]) && !is_always_null(&walk->ruled[i]) &&
-            !is_always_pointer(&walk->ruled[i]))
+        if (!is_always_data(&walk->ruled[i]) && !is_always_pointer(&walk->ruled[i]))
             return 0;
     return 1;
 }
@@ -139,8 +130,6 @@ static size_t covered_to(const haul__walk *walk, size_t at, size_t *next)
     }
     for (i = 0; i < walk->ruled_count; i++) {
         const haul__ruled *ruled = &walk->ruled[i];
-        if (is_always_null(ruled))
-            continue; /* a gap */
         end = ruled->kind == HAUL__RULED_TAIL ? walk->extent : ruled->slot.offset + ruled->bytes;
         if (ruled->slot.offset <= at && at < end)
             return end;

@@ -69,11 +69,10 @@ typedef struct haul__rule {
     struct haul__rule *each; /* the rule of the pointers that a pointer leads to, or NULL */
 } haul__rule;
 
-/* Is it a pointer into the graph, owned or borrowed? A raw, skipped or external one is not. */
+/* Is the pointer one into the graph, owned or borrowed? An external one is not. */
 HAUL__INLINE int haul__leads_in(const haul_field *said)
 {
-    return said->kind != HAUL_FIELD_RAW && said->kind != HAUL_FIELD_SKIP &&
-           said->ownership != HAUL_EXTERNAL;
+    return said->ownership != HAUL_EXTERNAL;
 }
 
 /* Does it own its target, wherever that lies? */

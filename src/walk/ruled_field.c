@@ -330,11 +330,6 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
     w->slot = &ruled->slot;
     w->at = o->address + ruled->slot.offset;
     w->bytes = (uint8_t)ruled->bytes;
-    if (rule->kind == HAUL_FIELD_RAW || rule->kind == HAUL_FIELD_SKIP) {
-        w->what = rule->kind == HAUL_FIELD_RAW ? HAUL__IS_RAW : HAUL__IS_LEFT;
-        w->start = 0;
-        return HAUL_OK;
-    }
     if (rule->kind == HAUL_FIELD_RELATIVE)
         return read_distance(d, o, ruled, w);
     w->value = w->address = w->start = haul__load_word((const void *)(w->at));

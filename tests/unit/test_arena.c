@@ -175,6 +175,7 @@ TEST(arena, overflow_zero_and_types_that_are_none_are_refused)
     CHECK_PTR(haul_arena_bytes(NULL, 1, 0), NULL);
     CHECK_PTR(haul_arena_bytes(NULL, 1, 16), NULL);
     CHECK_PTR(haul_arena_new_tail(NULL, link_type, 1), NULL);
+    CHECK_PTR(haul_arena_new_pointers(NULL, 1), NULL);
     CHECK_EQ(numbers().used_bytes, 0);
     CHECK_EQ(haul_arena_error(NULL)->status, HAUL_ERROR_ARGUMENT);
     CHECK(haul_arena_bytes(the_arena, 256, 0) != NULL);

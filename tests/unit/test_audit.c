@@ -1114,9 +1114,20 @@ TEST(audit, blocks_of_the_process_bound_ranges_but_not_to_the_byte)
 TEST(audit, a_process_that_cannot_be_looked_at_is_refused)
 {
     haul_process lacking = made_up_process;
+    struct {
+        haul_process known;
+        size_t more;
+    } newer;
     cell *first;
     words_start();
     first = cells_make(2);
+    memset(&newer, 0, sizeof newer);
+    newer.known = made_up_process;
+    newer.known.table_bytes = sizeof newer;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &newer.known), HAUL_OK);
+    newer.more = 1;
+    CHECK_STATUS(audit_process(first, whole_cell_type, &newer.known), HAUL_ERROR_VERSION);
+    CHECK_HAS(haul_context_error(the.context)->text, "lacks");
     lacking.find = NULL;
     CHECK_STATUS(audit_process(first, whole_cell_type, &lacking), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(the.context)->text, "lacks a function");

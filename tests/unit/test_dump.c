@@ -203,8 +203,7 @@ TEST(dump, rules_are_printed_in_words)
 }
 
 typedef struct outward {
-    char *external, *maybe_static;
-    struct outward *parent;
+    char *external, *maybe_static, *pool;
 } outward;
 
 static haul_status rebuild_nothing(const haul_rebuild *call)
@@ -218,6 +217,7 @@ TEST(dump, what_leads_out_and_what_depends_on_addresses_are_said)
     static const haul_field fields[] = {
         HAUL_STRING(outward, external, .ownership = HAUL_EXTERNAL),
         HAUL_STRING(outward, maybe_static, .maybe_static = 1),
+        HAUL_POOL(outward, pool, HAUL_FIXED(9)),
     };
     haul_rebuild_function *const rebuilds[] = { NULL, rebuild_nothing };
     static const char *const heads[] = { "outward: 24 bytes, cannot be relocated, open\n",
@@ -226,15 +226,15 @@ TEST(dump, what_leads_out_and_what_depends_on_addresses_are_said)
     char expected[512];
     int i;
     for (i = 0; i < 2; i++) {
-        CHECK_STATUS(type_make("outward", sizeof(outward), fields, 2, &type), HAUL_OK);
+        CHECK_STATUS(type_make("outward", sizeof(outward), fields, 3, &type), HAUL_OK);
         CHECK_STATUS(haul_type_set_rebuild(type, rebuilds[i], NULL), HAUL_OK);
         strcpy(expected, heads[i]);
         strcat(expected,
                "offset  size  field         what     target  count\n"
                "     0     8  external      pointer  1 byte  NUL; external\n"
                "     8     8  maybe_static  pointer  1 byte  NUL; maybe static\n"
-               "    16     8  (bytes)\n"
-               "extent 24, of which 24 bytes travel; alignment 8; 2 pointers\n");
+               "    16     8  pool          pointer  1 byte  9; a pool\n"
+               "extent 24, of which 24 bytes travel; alignment 8; 3 pointers\n");
         check_table(type, expected);
         haul_type_free(&type);
     }

@@ -13,6 +13,7 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/doors.h"
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
@@ -373,6 +374,44 @@ TEST(forks, results_that_are_outstanding_are_the_parents_C7)
     family_free(&f);
     haul_type_free(&f.type);
     free(f.nodes);
+}
+
+/* The stream that the parent has selected last is nothing to the child. */
+TEST(forks, results_that_are_outstanding_on_a_stream_are_the_parents_too_C7)
+{
+    static haul_type *type;
+    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
+    const haul_async stream = { fault_stream(1), NULL };
+    node one = { NULL, 1 };
+    fault_plan plan = { 0 };
+    haul_device *device;
+    haul_shipment *shipment;
+    pid_t child;
+    int status;
+    plan.deferred = 1;
+    CHECK_STATUS(type_make("node", sizeof(node), fields, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &one, type, 1, NULL, &shipment), HAUL_OK);
+    one.seen = 2;
+    CHECK_STATUS(haul_update_host(shipment, NULL, &stream), HAUL_OK);
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        alarm(60);
+        haul_shipment_free(&shipment);
+        haul_device_close(&device);
+        check_leave(one.seen == 2 ? 0 : 1);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK(WIFEXITED(status));
+    CHECK_EQ(WEXITSTATUS(status), 0);
+    CHECK_STATUS(haul_wait(shipment), HAUL_OK);
+    CHECK_EQ(one.seen, 1);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_type_free(&type);
+    fault_check_clean(&plan);
 }
 
 /* Another thread is in a call at the fork, and stays there until the child has ended. */

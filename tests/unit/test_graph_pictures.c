@@ -711,6 +711,32 @@ TEST(graph_pictures, every_allocation_fails_once_and_from_then_on_H1_H2)
 
 /* ---- Places of device memory. */
 
+static haul_device *asked;
+static haul_status seen_of_where;
+static int seen_of_fail;
+
+static haul_status ask_where(void *user, const void *data, size_t bytes)
+{
+    (void)user, (void)data, (void)bytes;
+    seen_of_where = haul_device_where(asked, ring, NULL, NULL);
+    seen_of_fail = haul_device_fail_at(asked, HAUL_ERROR_DEVICE, "no", (uintptr_t)ring);
+    return HAUL_OK;
+}
+
+TEST(graph_pictures, a_device_address_is_not_looked_up_while_a_call_is_under_way_C8)
+{
+    const haul_file file = { NULL, ask_where, NULL };
+    start();
+    CHECK_STATUS(haul_host_open(context, NULL, &asked), HAUL_OK);
+    CHECK_STATUS(haul_graph_write_table(context, haul_from_object(ring, node_type), &file),
+                 HAUL_OK);
+    CHECK_STATUS(seen_of_where, HAUL_ERROR_BUSY);
+    CHECK_EQ(seen_of_fail, 0);
+    haul_device_close(&asked);
+    CHECK_EQ(haul_device_fail_at(asked, HAUL_ERROR_DEVICE, "no", (uintptr_t)ring), 0);
+    end();
+}
+
 TEST(graph_pictures, a_device_address_leads_back_to_its_place)
 {
     char path[HAUL_PATH_BYTES];

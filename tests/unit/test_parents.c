@@ -470,7 +470,10 @@ TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
                 { "It is borrowed" },
                 { "an `.each_pointer` of its own" },
                 { "an `.ancestor` other than" },
-                { "The function of `.when` is NULL" } };
+                { "The function of `.when` is NULL" },
+                { "a kind other than a pointer's" },
+                { "a kind other than a pointer's" },
+                { "It is owned or static: the pointers" } };
     size_t i;
     for (i = 0; i < sizeof all / sizeof *all; i++) {
         row.levels = i > 0 ? 2 : 1;
@@ -478,6 +481,8 @@ TEST(parents, rules_for_each_pointer_that_say_what_cannot_be_are_refused)
         slot.each_pointer = i == 2 ? &slot : NULL;
         slot.ancestor = i == 3 ? HAUL_PARENT : NULL;
         slot.when.kind = i == 4 ? HAUL_WHEN_KIND_FUNCTION : HAUL_WHEN_KIND_ALWAYS;
+        slot.kind = i == 5 ? HAUL_FIELD_RELATIVE : i == 6 ? HAUL_FIELD_RAW : HAUL_FIELD_POINTER;
+        row.maybe_static = i == 7;
         CHECK_STATUS(type_make("bag", sizeof(bag), &row, 1, &bag_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(bag_type), HAUL_ERROR_TYPE);
         CHECK_STR(type_error()->path, "bag.items");
