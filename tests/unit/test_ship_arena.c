@@ -1003,26 +1003,6 @@ TEST(ship_arena, a_shipment_keeps_arena_and_device)
     end();
 }
 
-TEST(ship_arena, a_device_that_was_closed_gives_no_memory_while_something_holds_it)
-{
-    haul_arena_options options;
-    haul_arena *second;
-    haul_context *context;
-    memset(&options, 0, sizeof options);
-    start(FEW, NULL);
-    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
-                 HAUL_OK);
-    options.device = the_device;
-    context = haul_device_context(the_device);
-    haul_device_close(&the_device);
-    CHECK_STATUS(haul_arena_create(context, &options, &second), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_context_error(context)->text, "has been closed");
-    CHECK_PTR(second, NULL);
-    haul_shipment_free(&the_shipment);
-    haul_arena_free(&the_arena);
-    links_close();
-}
-
 TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
 {
     haul_ship_options how;
