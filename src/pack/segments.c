@@ -158,12 +158,12 @@ const char *haul__why_no_segments(const haul_plan *plan)
         return "the plan: it has words that are worked out one by one "
                "(pointers off the grid or with high tags, "
                "translated words)";
+    if (found->dependent_count > 0)
+        return "the plan: it has contents that depend on addresses";
     if (found->map.has_exclusions)
         return "the plan: it has fields that are not sent, or do not come back";
     if (plan->placed.slots >= UINT32_MAX)
         return "the plan: it has more pointers than 32 bits count";
-    if (found->dependent_count > 0)
-        return "the plan: it has contents that depend on addresses";
     return NULL;
 }
 

@@ -60,8 +60,7 @@ static int is_always_data(const haul__ruled *ruled)
 {
     if (ruled->kind == HAUL__RULED_TAIL)
         return !ruled->slot.target;
-    return ruled->kind == HAUL__RULED_DATA &&
-           ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS;
+    return ruled->kind == HAUL__RULED_DATA && ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS;
 }
 
 static int is_always_pointer(const haul__ruled *ruled)

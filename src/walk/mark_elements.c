@@ -75,8 +75,6 @@ static haul_status mark_dense(haul__discovery *d, const haul__entry *entry, cons
 static size_t take_part(const haul__walk *walk, size_t at, size_t end, size_t limit, size_t *slot,
                         haul__pattern *pattern)
 {
-    while (*slot < walk->slot_count && walk->slots[*slot].offset < at)
-        ++*slot;
     pattern->slots = walk->slots + *slot;
     pattern->slot_count = 0;
     for (; *slot < walk->slot_count && walk->slots[*slot].offset < end;

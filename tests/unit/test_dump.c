@@ -229,12 +229,11 @@ TEST(dump, what_leads_out_and_what_depends_on_addresses_are_said)
         CHECK_STATUS(type_make("outward", sizeof(outward), fields, 3, &type), HAUL_OK);
         CHECK_STATUS(haul_type_set_rebuild(type, rebuilds[i], NULL), HAUL_OK);
         strcpy(expected, heads[i]);
-        strcat(expected,
-               "offset  size  field         what     target  count\n"
-               "     0     8  external      pointer  1 byte  NUL; external\n"
-               "     8     8  maybe_static  pointer  1 byte  NUL; maybe static\n"
-               "    16     8  pool          pointer  1 byte  9; a pool\n"
-               "extent 24, of which 24 bytes travel; alignment 8; 3 pointers\n");
+        strcat(expected, "offset  size  field         what     target  count\n"
+                         "     0     8  external      pointer  1 byte  NUL; external\n"
+                         "     8     8  maybe_static  pointer  1 byte  NUL; maybe static\n"
+                         "    16     8  pool          pointer  1 byte  9; a pool\n"
+                         "extent 24, of which 24 bytes travel; alignment 8; 3 pointers\n");
         check_table(type, expected);
         haul_type_free(&type);
     }

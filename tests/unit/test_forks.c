@@ -130,7 +130,8 @@ static int is_refused(family *f)
         return 1;
     if (!refuses_in_words(f, haul_unmarshal(f->of_mirrored)))
         return 2;
-    if (!refuses_in_words(f, haul_reship(f->locked, NULL)))
+    if (!refuses_in_words(f, haul_reship(f->locked, NULL)) ||
+        !refuses_in_words(f, haul_return_directly(f->of_plain)))
         return 3;
     if (!refuses_in_words(f, haul_wait(f->shipment)))
         return 4;

@@ -734,6 +734,30 @@ TEST(graph, strings_of_any_character_width_end_with_their_zero)
     words_end();
 }
 
+TEST(graph, a_long_array_with_a_sentinel_that_two_objects_share_is_found_once)
+{
+    static const haul_field fields[] = { HAUL_ARRAY(words, numbers, HAUL_TERMINATED_BY(-1)) };
+    enum { MANY = 600 };
+    words *w = words_start(fields, COUNT_OF(fields)), *second = take(sizeof *w, sizeof(void *));
+    haul_root roots[2];
+    int i;
+    memset(w, 0, sizeof *w);
+    memset(the.what + lab_offset(w), OF_DATA, sizeof *w);
+    points(&w->numbers);
+    points(&second->numbers);
+    w->numbers = take(MANY * sizeof *w->numbers, sizeof(int64_t));
+    for (i = 0; i < MANY; i++)
+        w->numbers[i] = i == MANY - 1 ? -1 : i;
+    *second = *w;
+    roots[0].address = w;
+    roots[1].address = second;
+    roots[0].type = roots[1].type = words_type;
+    roots[0].count = roots[1].count = 1;
+    lab_pack_roots(roots, 2);
+    CHECK_EQ(the.statistics.graph_bytes, 2 * sizeof *w + MANY * sizeof *w->numbers);
+    words_end();
+}
+
 TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 {
     static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),

@@ -711,6 +711,40 @@ TEST(graph_pictures, every_allocation_fails_once_and_from_then_on_H1_H2)
 
 /* ---- Places of device memory. */
 
+typedef struct late_start {
+    int64_t skipped, value;
+} late_start;
+typedef struct around {
+    int64_t before;
+    late_start in[2];
+} around;
+
+TEST(graph_pictures, a_byte_before_the_first_one_of_an_embedded_struct_has_its_offset)
+{
+    static haul_type *inner_type, *around_type;
+    static const haul_field inner_fields[] = { HAUL_SKIP(late_start, skipped) };
+    static const haul_field around_fields[] = { HAUL_EMBED(around, in, &inner_type) };
+    const haul_struct structs[] = { HAUL_STRUCT(late_start, &inner_type, inner_fields),
+                                    HAUL_STRUCT(around, &around_type, around_fields) };
+    char path[HAUL_PATH_BYTES], expected[40];
+    around a = { 1, { { 2, 3 }, { 4, 5 } } };
+    haul_device *device;
+    haul_shipment *shipment;
+    char *there;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(context, structs), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &a, around_type, 1, NULL, &shipment), HAUL_OK);
+    there = haul_device_pointer(shipment, &a.before);
+    CHECK_STATUS(haul_device_where(device, there + offsetof(around, in), NULL, path), HAUL_OK);
+    snprintf(expected, sizeof expected, "root+%zu", offsetof(around, in));
+    CHECK_STR(path, expected);
+    haul_shipment_free(&shipment);
+    HAUL_FORGET(structs);
+    haul_device_close(&device);
+    haul_context_free(&context);
+}
+
 static haul_device *asked;
 static haul_status seen_of_where;
 static int seen_of_fail;

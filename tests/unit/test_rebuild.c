@@ -361,6 +361,37 @@ TEST(rebuild, without_it_the_tables_would_be_wrong)
     world_end(&w);
 }
 
+static haul_status rebuild_nothing(const haul_rebuild *call)
+{
+    (void)call;
+    return HAUL_OK;
+}
+
+TEST(rebuild, a_locked_graph_with_such_objects_is_packed_and_says_why)
+{
+    const haul_ship_options locked = { .lock_source = 1 };
+    haul_type *type;
+    world w;
+    item *one;
+    haul_device *device = host_device();
+    haul_shipment *shipment;
+    haul_shipment_info info;
+    world_start(&w, 1 << 16);
+    one = world_take(&w, sizeof *one, 16);
+    memset(one, 0, sizeof *one);
+    CHECK_STATUS(type_make("item", sizeof(item), NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_set_rebuild(type, rebuild_nothing, NULL), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, one, type, 1, &locked, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_device(shipment, NULL, NULL), HAUL_OK);
+    haul_shipment_get_info(shipment, &info);
+    CHECK_HAS(info.packs_because, "contents that depend on addresses");
+    haul_shipment_free(&shipment);
+    haul_type_free(&type);
+    haul_device_close(&device);
+    world_end(&w);
+}
+
 TEST(rebuild, a_copy_of_a_shipment_is_rebuilt_where_it_is)
 {
     static test_device options;

@@ -188,6 +188,37 @@ typedef struct sample {
     struct sample *next;
 } sample;
 
+TEST(rules, an_arm_within_one_that_does_not_hold_leaves_the_bytes_around_it_raw)
+{
+    static haul_type *sample_type;
+    static const haul_field fields[] = {
+        HAUL_RAW(sample, scratch, .when = HAUL_EQUALS(sample, kind, 1), .else_raw = 1),
+        { .name = "within",
+          .kind = HAUL_FIELD_SKIP,
+          .offset = offsetof(sample, scratch) + 3,
+          .bytes = 4,
+          .when = HAUL_EQUALS(sample, kind, 2) },
+        HAUL_OBJECT(sample, next, &sample_type),
+    };
+    sample *all;
+    int i;
+    lab_start();
+    sample_type = TYPE_OPEN(sample, fields);
+    type_commit(sample_type);
+    all = take(3 * sizeof *all, 8);
+    for (i = 0; i < 3; i++) {
+        all[i].kind = i;
+        memcpy(all[i].scratch, "ten letters", sizeof all[i].scratch);
+        all[i].after = 'a';
+        all[i].next = i < 2 ? &all[i + 1] : NULL;
+        points(&all[i].next);
+    }
+    hole(all[2].scratch + 3, 4);
+    lab_pack(all, sample_type, 1);
+    haul_type_free(&sample_type);
+    lab_end();
+}
+
 TEST(rules, bytes_of_any_size_are_skipped_while_a_condition_holds)
 {
     static haul_type *sample_type;
@@ -1089,6 +1120,9 @@ TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
     static haul_type *brief_type;
     const haul_field fields[] = { HAUL_OBJECT(brief, next, &brief_type,
                                               .when = HAUL_EQUALS(brief, kind, 1)) };
+    static const haul_case cases[] = { { 1, &brief_type, 0 } };
+    const haul_field chosen_fields[] = { HAUL_ADDRESS(
+        brief, next, .type_switch = HAUL_SWITCH(brief, kind, cases)) };
     brief *b;
     lab_start();
     brief_type = TYPE_OPEN(brief, fields, .size_fn = brief_bytes);
@@ -1100,6 +1134,11 @@ TEST(rules, an_object_that_ends_before_what_its_rows_read_is_refused)
     b->next->flags = 2;
     lab_pack(b, brief_type, 1);
     b->next->flags = 1;
+    lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next",
+               "ends before an integer that this field reads");
+    haul_type_free(&brief_type);
+    brief_type = TYPE_OPEN(brief, chosen_fields, .size_fn = brief_bytes);
+    type_commit(brief_type);
     lab_refuse(b, brief_type, HAUL_ERROR_GRAPH, "root.next.next",
                "ends before an integer that this field reads");
     haul_type_free(&brief_type);

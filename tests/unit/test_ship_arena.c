@@ -1003,6 +1003,18 @@ TEST(ship_arena, a_shipment_keeps_arena_and_device)
     end();
 }
 
+TEST(ship_arena, what_is_no_arena_does_not_return_directly)
+{
+    link one;
+    memset(&one, 0, sizeof one);
+    open_device();
+    CHECK_STATUS(haul_ship(the_device, &one, link_type, 1, NULL, &the_shipment), HAUL_OK);
+    CHECK_STATUS(haul_return_directly(the_shipment), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(haul_device_context(the_device))->text, "of no arena");
+    CHECK_STATUS(haul_return_directly(NULL), HAUL_ERROR_ARGUMENT);
+    end();
+}
+
 TEST(ship_arena, wrong_arguments_are_refused_and_hold_nothing)
 {
     haul_ship_options how;

@@ -217,6 +217,62 @@ TEST(ship_arena_faults, shipping_with_pointers_that_become_null_survives_every_f
     ships_survive();
 }
 
+/* ---- Two arenas, whose first one may be under way when the second one fails. */
+
+static haul_arena *the_second;
+static haul_shipment *two_shipments[2];
+
+static void prepare_two(void *user, fault_plan *plan)
+{
+    link *first;
+    prepare(user, plan);
+    CHECK_STATUS(test_arena(the.device, NULL, &the_second), HAUL_OK);
+    first = links_make(the_second, the.count);
+    CHECK(first != NULL);
+    first->other = the.first;
+}
+
+static haul_status ship_two(void *user)
+{
+    haul_arena *arenas[2] = { the.arena, the_second };
+    haul_status status =
+        haul_ship_arenas(the.device, arenas, 2, NULL, user ? OWN_STREAM : NULL, two_shipments);
+    return status == HAUL_OK && user ? haul_wait(two_shipments[1]) : status;
+}
+
+static void free_two(void *user)
+{
+    (void)user;
+    haul_shipment_free(&two_shipments[0]);
+    haul_shipment_free(&two_shipments[1]);
+}
+
+static void check_two(void *user, haul_status status)
+{
+    CHECK_BYTES(the.first, the.before, the.bytes);
+    if (status != HAUL_OK)
+        free_two(user);
+}
+
+static void finish_two(void *user)
+{
+    haul_arena_free(&the_second);
+    finish(user);
+}
+
+TEST(ship_arena_faults, shipping_two_without_waiting_survives_every_fault)
+{
+    fault_operation operation = operation_on(ship_two, check_two);
+    set(20, 0);
+    operation.prepare = prepare_two;
+    operation.finish = finish_two;
+    operation.undo = free_two;
+    operation.user = &the;
+    operation.keeps = 1;
+    operation.modes = 1u << FAULT_ONCE;
+    CHECK(fault_everywhere(&operation) > 10);
+}
+
 TEST(ship_arena_faults, shipping_what_must_be_discovered_survives_every_fault)
 {
     set(20, 0);

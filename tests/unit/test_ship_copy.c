@@ -223,6 +223,29 @@ TEST(copy_faults, a_copy_survives_every_fault_D16)
     CHECK(copy_everywhere(0, 1) > 20);
 }
 
+/* The other device is busy with a stream, so that it must be told to leave it. */
+static void open_other_on_a_stream(void *user, fault_plan *plan)
+{
+    const haul_async stream = { fault_stream(1), NULL };
+    haul_shipment *own;
+    open_other(user, plan);
+    CHECK_STATUS(haul_ship(the.other, the.first, room_type, 1, NULL, &own), HAUL_OK);
+    CHECK_STATUS(haul_update_host(own, NULL, &stream), HAUL_OK);
+    CHECK_STATUS(haul_wait(own), HAUL_OK);
+    haul_shipment_free(&own);
+}
+
+TEST(copy_faults, a_copy_to_a_device_with_another_stream_survives_every_fault)
+{
+    fault_operation operation = operation_on_shipment(copy, check_copy);
+    operation.prepare = open_other_on_a_stream;
+    operation.undo = free_copy;
+    operation.keeps = 1;
+    operation.settings.deferred = 1;
+    operation.modes = 1u << FAULT_ONCE;
+    CHECK(fault_everywhere(&operation) > 5);
+}
+
 TEST(copy_faults, a_copy_whose_bitmap_comes_from_the_plan_survives_every_fault)
 {
     CHECK(copy_everywhere(1, 1) > 25);

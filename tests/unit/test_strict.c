@@ -316,6 +316,38 @@ TEST(strict, memory_of_the_host_that_no_device_word_leads_to_is_named_too)
     strict_close(&s);
 }
 
+/* A word of device memory that came with no shipment. */
+typedef struct planted {
+    char **word, *value;
+} planted;
+
+static void plant(void *argument)
+{
+    const planted *p = argument;
+    *p->word = p->value;
+}
+
+TEST(strict, a_word_of_device_memory_that_no_shipment_brought_is_named_by_its_address)
+{
+    strict s;
+    planted p;
+    char expected[80];
+    haul_address address = 0;
+    if (!strict_open(&s))
+        return;
+    CHECK((p.value = malloc(100)) != NULL);
+    CHECK_STATUS(haul_host_device()->allocate(haul_device_state(s.device), 64, 16, &address),
+                 HAUL_OK);
+    p.word = (char **)(uintptr_t)address;
+    CHECK_STATUS(haul_host_launch(s.device, plant, &p), HAUL_OK);
+    snprintf(expected, sizeof expected, "device address 0x%llx", (unsigned long long)address);
+    CHECK_HAS(refused(&s, read_first, p.word), expected);
+    CHECK_STR(haul_context_error(s.context)->path, "");
+    haul_host_device()->release(haul_device_state(s.device), address, 64);
+    free(p.value);
+    strict_close(&s);
+}
+
 static void go_past(void *argument)
 {
     volatile char *at = argument;
