@@ -223,22 +223,28 @@ TEST(copy_faults, a_copy_survives_every_fault_D16)
     CHECK(copy_everywhere(0, 1) > 20);
 }
 
+static haul_shipment *own_shipment;
+
 /* The other device is busy with a stream, so that it must be told to leave it. */
 static void open_other_on_a_stream(void *user, fault_plan *plan)
 {
     const haul_async stream = { fault_stream(1), NULL };
-    haul_shipment *own;
     open_other(user, plan);
-    CHECK_STATUS(haul_ship(the.other, the.first, room_type, 1, NULL, &own), HAUL_OK);
-    CHECK_STATUS(haul_update_host(own, NULL, &stream), HAUL_OK);
-    CHECK_STATUS(haul_wait(own), HAUL_OK);
-    haul_shipment_free(&own);
+    CHECK_STATUS(haul_ship(the.other, the.first, room_type, 1, NULL, &own_shipment), HAUL_OK);
+    CHECK_STATUS(haul_update_host(own_shipment, NULL, &stream), HAUL_OK);
+}
+
+static void close_with_own(void *user)
+{
+    haul_shipment_free(&own_shipment);
+    finish(user);
 }
 
 TEST(copy_faults, a_copy_to_a_device_with_another_stream_survives_every_fault)
 {
     fault_operation operation = operation_on_shipment(copy, check_copy);
     operation.prepare = open_other_on_a_stream;
+    operation.finish = close_with_own;
     operation.undo = free_copy;
     operation.keeps = 1;
     operation.settings.deferred = 1;
