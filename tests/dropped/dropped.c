@@ -15,7 +15,8 @@
  * fail, the loss is unnoticed, and must stand in the list below with its reason.
  *
  * Tests that audit and launch are run, except those of wrong descriptions, in which something
- * complains with all fields. A run takes about 13 ms, so all of them are for release builds. --all prints each field.
+ * complains with all fields. A run takes about 13 ms, so all of them are for release builds. --all
+ * prints each field.
  */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
