@@ -237,7 +237,8 @@ attempt() {
 }
 
 # start NAME COMMAND...: as attempt, but beside others, as many as there are processors. finish:
-# waits for all of them, and says how they went; each stage ends with it.
+# waits for all of them, and says how they went; each stage ends with it. A stage starts what takes
+# longest first, so that no processor waits long for the last one.
 started=() pids=()
 start() {
     local log
@@ -342,6 +343,14 @@ plain_suites() { # FOLDER GRAPHS
     program "$1" haul_contract host
 }
 
+# Of the suites that are piped in, those that take longest first.
+longest_first() {
+    local list slow="^(ragged|forms|frees|ship_arena_faults|promises|piece_faults|audit|graph_faults|marks|threads)$"
+    list=$(sort -u)
+    grep -xE "$slow" <<<"$list"
+    grep -vxE "$slow" <<<"$list"
+}
+
 examples() { # FOLDER
     local -x HAUL_HOST_STRICT=1
     local source name document=/usr/share/iso-codes/json/iso_639-3.json mesh=/usr/share/glmark2/models/bunny.obj
@@ -428,12 +437,12 @@ stage_1() {
     else
         skip "Criterion is not installed; the plain runner runs the same tests in stage 5"
     fi
+    program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
+    program release haul_random --graphs 10000 --seed "$HAUL_SEED"
+    program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
     program release haul_dropped
     program release haul_contract host
     program release haul_contract bare
-    program release haul_random --graphs 10000 --seed "$HAUL_SEED"
-    program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
-    program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     examples release
     replays release
 }
@@ -449,9 +458,9 @@ sanitized_build() {
 stage_2() {
     sanitized_build || return
     thin_faults
+    program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
     plain_suites sanitized 1000
     program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
-    program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
     examples sanitized
     replays sanitized
 }
@@ -602,12 +611,12 @@ stage_12() {
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
         -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
     thin_faults
+    program threads haul_attack --sequences 600 --seed "$HAUL_SEED"
     for suite in $suites; do
         program threads haul_unit_plain "$suite"
     done
-    program threads haul_contract host
     program threads haul_random --graphs 500 --seed "$HAUL_SEED"
-    program threads haul_attack --sequences 600 --seed "$HAUL_SEED"
+    program threads haul_contract host
 }
 
 # ---- Platforms.
@@ -632,7 +641,7 @@ platform() { # PROCESSOR CMAKE-OPTION...
 # Each suite by itself.
 stage_13() {
     local suite suites tests=build/aarch64/tests
-    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' | sort -u)
+    suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' | longest_first)
     platform aarch64 || return
     thin_faults
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"

@@ -16,13 +16,12 @@
 /* ---- The list, in the order of the files. */
 
 check_test *check_tests;
+static check_test **list_end = &check_tests;
 
 void check_register(check_test *test)
 {
-    check_test **at = &check_tests;
-    while (*at)
-        at = &(*at)->next;
-    *at = test;
+    *list_end = test;
+    list_end = &test->next;
 }
 
 /* ---- How a test ends: `give_up` does not return. */
@@ -132,6 +131,8 @@ void check_bytes(const char *file, int line, const char *text, const void *a, co
 {
     const unsigned char *x = a, *y = b;
     size_t i;
+    if (memcmp(a, b, bytes) == 0) /* far faster than the loop in a build with sanitizers */
+        return;
     for (i = 0; i < bytes; i++)
         if (x[i] != y[i])
             check_failed(file, line, "%s: byte %zu of %zu is 0x%02x and 0x%02x", text, i, bytes,

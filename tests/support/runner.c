@@ -1,12 +1,13 @@
 /* The plain runner of check.h's tests.
  *
- *   PROGRAM [--part K/N] [PREFIX...]
+ *   PROGRAM [--times] [--part K/N] [PREFIX...]
  *
  * runs those whose name, suite/test, begins with one of the prefixes; of these the K-th and each
- * N-th after it.
+ * N-th after it. With --times the name and the processors' seconds of each test go to stderr.
  */
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "support/check.h"
 
@@ -20,13 +21,17 @@ static void print_sentence(const check_test *test)
     fflush(stdout);
 }
 
-static int run(const check_test *test)
+static int run(const check_test *test, int times)
 {
+    clock_t before = clock();
     int failed;
     print_sentence(test);
     failed = check_run(test->run);
     printf("%s\n", failed ? "FAILED" : "ok");
     fflush(stdout);
+    if (times)
+        fprintf(stderr, "%9.3f %s/%s\n", (double)(clock() - before) / CLOCKS_PER_SEC, test->suite,
+                test->name);
     return failed;
 }
 
@@ -34,17 +39,20 @@ typedef struct wish {
     char **names;
     int count;
     unsigned part, parts;
+    int times;
 } wish;
 
 static int read_wish(int count, char **arguments, wish *w)
 {
     int at = 1;
     w->part = w->parts = 1;
-    if (count > 2 && strcmp(arguments[1], "--part") == 0) {
-        if (sscanf(arguments[2], "%u/%u", &w->part, &w->parts) != 2 || w->part < 1 ||
+    w->times = count > 1 && strcmp(arguments[1], "--times") == 0;
+    at += w->times;
+    if (count > at + 1 && strcmp(arguments[at], "--part") == 0) {
+        if (sscanf(arguments[at + 1], "%u/%u", &w->part, &w->parts) != 2 || w->part < 1 ||
             w->part > w->parts)
             return 0;
-        at = 3;
+        at += 2;
     }
     w->names = arguments + at;
     w->count = count - at;
@@ -68,13 +76,13 @@ int main(int count, char **arguments)
     unsigned passed = 0, failed = 0, number = 0;
     wish w;
     if (!read_wish(count, arguments, &w)) {
-        fprintf(stderr, "usage: %s [--part K/N] [PREFIX...]\n", arguments[0]);
+        fprintf(stderr, "usage: %s [--times] [--part K/N] [PREFIX...]\n", arguments[0]);
         return 2;
     }
     for (test = check_tests; test; test = test->next) {
         if (!has_name(test, &w) || number++ % w.parts != w.part - 1)
             continue;
-        if (run(test))
+        if (run(test, w.times))
             failed++;
         else
             passed++;

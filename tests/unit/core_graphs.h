@@ -17,7 +17,8 @@
  *     haul_plan_relocate;
  *   - unpack writes data bytes and nothing else;
  *   - an ordered plan does the same, but for addresses modulo two pointers;
- *   - an audit finds no pointer that is not described, or those that the test hid;
+ *   - an audit, with the first of the four and the last, finds no pointer that is not described,
+ *     or those that the test hid;
  *   - nothing leaks.
  *
  * lab_refuse does the same for what must be an error, and looks at status, path and leaks.
@@ -206,6 +207,32 @@ static inline int page_is_bare(size_t page)
     return memcmp(the.what + page * PAGE, nobody, PAGE) == 0;
 }
 
+/* Of the pages that are not bare: the others are out of reach while the library works. */
+static inline void copy_pages(unsigned char *to, const unsigned char *from)
+{
+    size_t page;
+    for (page = 0; page < LAB_PAGES; page++)
+        if (!page_is_bare(page))
+            memcpy(to + page * PAGE, from + page * PAGE, PAGE);
+}
+
+static inline unsigned char *lab_picture(void)
+{
+    unsigned char *picture = malloc(LAB_BYTES);
+    CHECK(picture != NULL);
+    copy_pages(picture, the.memory);
+    return picture;
+}
+
+static inline void lab_check_picture(unsigned char *before)
+{
+    size_t page;
+    for (page = 0; page < LAB_PAGES; page++)
+        if (!page_is_bare(page))
+            CHECK_BYTES(the.memory + page * PAGE, before + page * PAGE, PAGE);
+    free(before);
+}
+
 /* The first page from `page` on that is not as bare as it, or LAB_PAGES. */
 static inline size_t pages_alike(size_t page)
 {
@@ -215,6 +242,11 @@ static inline size_t pages_alike(size_t page)
     return page;
 }
 
+static inline int is_closed(size_t at)
+{
+    return the.what[at] == OF_NOBODY || the.what[at] == OF_HOLE;
+}
+
 /* What is nobody's is out of reach until lab_unlock. */
 static inline void lab_lock(int protection)
 {
@@ -222,10 +254,9 @@ static inline void lab_lock(int protection)
 #if defined(BUILD_ASAN) || defined(BUILD_MSAN)
     size_t at, end;
     for (at = 0; at < LAB_BYTES; at = end) {
-        int closed = the.what[at] == OF_NOBODY || the.what[at] == OF_HOLE;
-        for (end = at + 1; end < LAB_BYTES; end++)
-            if ((the.what[end] == OF_NOBODY || the.what[end] == OF_HOLE) != closed)
-                break;
+        const int closed = is_closed(at);
+        for (end = at + 1; end < LAB_BYTES && is_closed(end) == closed;)
+            end += end % PAGE == 0 && page_is_bare(end / PAGE) ? (size_t)PAGE : 1;
 #ifdef BUILD_ASAN
         if (closed)
             ASAN_POISON_MEMORY_REGION(the.memory + at, end - at);
@@ -380,7 +411,7 @@ static inline void check_places(void)
  * nothing else does. */
 static inline void check_unpack(void)
 {
-    unsigned char *before = world_picture(&the.w), *changed = lab_arena(the.bytes, GRANULE, 0);
+    unsigned char *before = lab_picture(), *changed = lab_arena(the.bytes, GRANULE, 0);
     size_t at, page;
     for (at = 0; at < the.bytes; at++)
         changed[at] = (unsigned char)~the.arena[at];
@@ -388,15 +419,13 @@ static inline void check_unpack(void)
     CHECK_STATUS(haul_plan_unpack(the.plan, changed, the.bytes, 1), HAUL_OK);
     lab_unlock();
     for (page = 0; page < LAB_PAGES; page++) {
-        if (page_is_bare(page)) {
-            CHECK_BYTES(the.memory + page * PAGE, before + page * PAGE, PAGE);
+        if (page_is_bare(page))
             continue;
-        }
         for (at = page * PAGE; at < (page + 1) * PAGE; at++)
             CHECK_EQ(the.memory[at],
                      the.what[at] == OF_DATA ? (unsigned char)~before[at] : before[at]);
     }
-    memcpy(the.memory, before, LAB_BYTES);
+    copy_pages(the.memory, before);
     free(before);
     free(changed);
 }
@@ -450,7 +479,7 @@ static inline void audit_once(const haul_root *roots, size_t count)
 /* By the context that is open, in place of the compacted plan. */
 static inline void pack_ordered(const haul_root *roots, size_t count)
 {
-    unsigned char *before = world_picture(&the.w);
+    unsigned char *before = lab_picture();
     haul_plan_free(&the.plan);
     free(the.arena);
     free(the.bitmap);
@@ -464,7 +493,7 @@ static inline void pack_ordered(const haul_root *roots, size_t count)
     pack_once(&the.arena, &the.bitmap, 0xFF, 0);
     check_base();
     lab_unlock();
-    lab_check_untouched(before);
+    lab_check_picture(before);
     check_places();
     check_unpack();
     the.is_ordered = 0;
@@ -472,7 +501,7 @@ static inline void pack_ordered(const haul_root *roots, size_t count)
 
 static inline void pack_variant(const haul_root *roots, size_t count, int variant)
 {
-    unsigned char *before = world_picture(&the.w), *again;
+    unsigned char *before = lab_picture(), *again;
     uint64_t *again_bitmap;
     haul_status status;
     check_note("%s, %s", variant & CHECKED ? "checked" : "unchecked",
@@ -492,9 +521,10 @@ static inline void pack_variant(const haul_root *roots, size_t count, int varian
     CHECK(memcmp(again, the.arena, the.bytes) == 0);
     CHECK(memcmp(again_bitmap, the.bitmap, the.bitmap_bytes) == 0);
     check_base();
-    audit_once(roots, count);
+    if (variant == 0 || variant == VARIANTS - 1)
+        audit_once(roots, count);
     lab_unlock();
-    lab_check_untouched(before);
+    lab_check_picture(before);
     haul_plan_get_info(the.plan, &the.statistics);
     free(again);
     free(again_bitmap);
@@ -545,7 +575,7 @@ static inline void lab_pack(void *root, const haul_type *type, size_t count)
 static inline void refuse_variant(const haul_root *roots, size_t count, int variant,
                                   haul_status expected, const char *path, const char *part)
 {
-    unsigned char *before = world_picture(&the.w);
+    unsigned char *before = lab_picture();
     haul_plan *none = (haul_plan *)(void *)before;
     uint64_t blocks, bytes;
     haul_status status;
@@ -567,7 +597,7 @@ static inline void refuse_variant(const haul_root *roots, size_t count, int vari
     CHECK_EQ(the.doors.host_blocks, blocks);
     CHECK_EQ(the.doors.host_bytes, bytes);
     CHECK_EQ(the.doors.reserved_blocks, 0);
-    lab_check_untouched(before);
+    lab_check_picture(before);
 }
 
 /* Refused by unchecked contexts and by checked ones; `part` stands in the sentence. */
