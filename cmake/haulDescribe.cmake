@@ -48,7 +48,7 @@ function(haul_describe target)
 endfunction()
 
 # haul_check_descriptions(TARGET): whenever TARGET is linked, its descriptions are held against its debug information;
-# a pointer without a row, say, ends the build. TARGET is compiled with -g.
+# a pointer that no field describes, say, ends the build. TARGET is compiled with -g.
 function(haul_check_descriptions target)
     target_compile_options(${target} PRIVATE -g)
     add_custom_command(TARGET ${target} POST_BUILD COMMAND ${haul_describe_command} --check $<TARGET_FILE:${target}>

@@ -1,5 +1,5 @@
-/* Haul: deep copies of pointer-based data between memories. This header includes the whole
- * manual. */
+/* Haul: deep copies of pointer-based data between memories. This header includes the others; their
+ * comments are the reference. */
 #ifndef HAUL_H
 #define HAUL_H
 

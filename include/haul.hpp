@@ -7,18 +7,21 @@
  *     static haul::type node_type;
  *     static const haul_field node_fields[] = { HAUL_OBJECT(node, next, node_type.address()) };
  *
+ *     haul::context context;
  *     haul::device device;
  *     haul::shipment shipment;
- *     haul_status status = device.open(haul_host_device());
+ *     haul_status status = context.create();
  *     if (status == HAUL_OK)
- *         status = node_type.create<node>(haul_device_context(device.get()), "node", node_fields);
+ *         status = device.open_host(context);
+ *     if (status == HAUL_OK)
+ *         status = node_type.create<node>(context.get(), "node", node_fields);
  *     if (status == HAUL_OK)
  *         status = node_type.commit();
  *     if (status == HAUL_OK)
  *         status = shipment.ship(device, root, node_type);
  *
- * Nothing throws. Who likes exceptions better wraps a call: haul::check(device.open(...),
- * device.error()). A handle can be moved, not copied; get() is the C handle, for every function
+ * No method throws. haul::check makes exceptions: haul::check(device.open_host(context),
+ * context.error()). A handle can be moved, not copied; get() is the C handle, for every function
  * that has no method here. Handles may be destroyed in any order, any thread and any callback,
  * whatever is under way (context.h).
  */
@@ -53,8 +56,8 @@ namespace haul
 /* What can be shipped at all. */
 template <class S> struct can_travel : std::true_type {
     static_assert(!std::is_polymorphic<S>::value,
-                  "a class with virtual functions cannot travel, for its table of functions is the "
-                  "host's: put the data into a struct");
+                  "a class with virtual functions cannot travel, because its table of functions is "
+                  "the host's: put the data into a struct");
 };
 
 /* The owner of one C handle. */

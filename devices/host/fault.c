@@ -162,9 +162,14 @@ void haul__host_say(const haul__host_fault *fault, const haul__host_word *word, 
                  (unsigned long long)(word->at - word->allocation),
                  (unsigned long long)word->bytes);
     else if (fault->place == HAUL__AT_UNKNOWN)
-        snprintf(text, room, "the kernel went to an address that no memory has");
+        snprintf(text, room,
+                 "the kernel went to an address that no memory has: it took data for a pointer");
     else if (fault->place == HAUL__AT_NULL)
-        snprintf(text, room, "the kernel followed a null pointer, to 0x%llx", address);
+        snprintf(
+            text, room,
+            "the kernel followed a null pointer, to 0x%llx: on the device a pointer is null if "
+            "it is null on the host, has no elements, or its field does not hold",
+            address);
     else if (fault->place == HAUL__AT_READ_ONLY)
         snprintf(text, room, "the kernel wrote to 0x%llx, which is read-only: %s", address,
                  fault->map.name);

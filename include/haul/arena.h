@@ -131,16 +131,19 @@ typedef struct haul_arena_mark {
     size_t used;
     uint64_t resets;
 } haul_arena_mark;
+/* The place that the arena has reached. Of a NULL or freed arena: a mark that no rollback takes. */
 HAUL_API haul_arena_mark haul_arena_checkpoint(haul_arena *arena);
 /* Releases everything that has been taken from the free room since the mark. (Blocks below the mark
  * that options.reuse has given out again stay allocated.) HAUL_ERROR_STATE: the arena has been
  * reset since, or rolled back below the mark; unless it is checked, a rollback is noticed only
- * while the arena has not grown past the mark again. Takes as long as zeroing those bytes. */
+ * while the arena has not grown past the mark again. HAUL_ERROR_ARGUMENT: a NULL or freed arena.
+ * Takes as long as zeroing those bytes. */
 HAUL_API haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark);
-/* Releases everything. */
+/* Releases everything. HAUL_ERROR_ARGUMENT: a NULL or freed arena. Takes as long as zeroing what
+ * was allocated. */
 HAUL_API haul_status haul_arena_reset(haul_arena *arena);
 
-/* Does the address lie between the base and the free room? */
+/* Does the address lie between the base and the free room? 1: yes. 0: no; also for a NULL arena. */
 HAUL_API int haul_arena_contains(const haul_arena *arena, const void *address);
 
 typedef struct haul_arena_info {

@@ -52,9 +52,9 @@ extern "C" {
 typedef enum haul_audit_kind {
     /* A word of data, on the grid of pointers and whole within one object, whose value is the
      * address of a described byte, of one past a described range, or of a byte of a heap block (of
-     * its first byte, if pointers have 4 bytes).
-     * Usually a forgotten field; sometimes an integer that looks like an address (often, if
-     * pointers have 4 bytes). Words of HAUL_RAW and HAUL_SKIP fields are not reported. */
+     * its first byte, if pointers have 4 bytes). Usually a forgotten field; sometimes an integer
+     * that looks like an address (often, if pointers have 4 bytes). Words of HAUL_RAW and HAUL_SKIP
+     * fields are not reported. */
     HAUL_AUDIT_HIDDEN_POINTER = 1,
     /* A field whose pointer led to nothing in every object: it was NULL or had no elements. If the
      * field has members: it was NULL, tags alone or an integer, or another field said that it does
@@ -120,9 +120,9 @@ typedef struct haul_audit_options {
      *     hint   root.name: ...sentence
      */
     const haul_file *file;
-    /* Called with each finding; NULL: no call. The finding is valid until it
-     * returns. It must not call into the same context (such a call gets HAUL_ERROR_BUSY; an object
-     * that it frees goes when the audit ends). */
+    /* Called with each finding, which is valid until it returns; NULL: no call. It must not call
+     * into the same context (such a call gets HAUL_ERROR_BUSY; an object that it frees goes when
+     * the audit ends). */
     void (*finding)(void *user, const haul_audit_finding *finding);
     void *user;
     /* Finds the block of the program's own allocators (a pool, a list of allocations) that has the

@@ -56,7 +56,7 @@ typedef struct haul_device_info {
     const haul_device_capabilities *capabilities;
 } haul_device_info;
 
-/* Fills *info; NULL is allowed. Any thread. */
+/* Fills *info; NULL is allowed. No device: the name "", no capabilities. Any thread. */
 HAUL_API void haul_device_get_info_sized(const haul_device *device, haul_device_info *info,
                                          size_t info_bytes);
 static inline void haul_device_get_info(const haul_device *device, haul_device_info *info)

@@ -35,12 +35,12 @@ HAUL_API haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes);
 HAUL_API haul_status haul_device_layout_of(const haul_type *type, haul_device_layout *layout);
 
 /* From now on, when all data of this shipment comes back, the device turns its pointers into the
- * host's, and one copy at full speed goes straight into the arena. Kernels must
- * be trusted: pointers and counts come as the device has them, without a check. If such a call
- * fails halfway, the arena's contents are undefined on both sides until it succeeds, or until an
- * update of the device from good contents does. Without effect for arenas with HAUL_SKIP fields,
- * pointers off the grid or with high tags, nurseries, or pointers that lead out and are null on the
- * device. HAUL_ERROR_ARGUMENT: the shipment is of no arena. */
+ * host's, and one copy at full speed goes straight into the arena. Kernels must be trusted: no
+ * pointer or count is checked. If such a call fails halfway, the arena's contents are undefined on
+ * both sides until it succeeds, or until an update of the device from good contents does. Without
+ * effect for arenas with HAUL_SKIP fields, pointers off the grid or with high tags, nurseries, or
+ * pointers that lead out and are null on the device. HAUL_ERROR_ARGUMENT: the shipment is of no
+ * arena. */
 HAUL_API haul_status haul_return_directly(haul_shipment *shipment);
 
 #ifdef __cplusplus

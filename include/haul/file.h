@@ -23,7 +23,7 @@ typedef struct haul_file {
 } haul_file;
 
 /* A stream over an open POSIX file descriptor, which stays the caller's. Interrupted and short
- * calls are continued. */
+ * calls are continued; any other failure is HAUL_ERROR_FILE. Any thread. */
 HAUL_API haul_file haul_file_descriptor(int descriptor);
 
 #ifdef __cplusplus

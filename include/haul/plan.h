@@ -43,8 +43,8 @@ typedef struct haul_plan_options {
  * a negative count, a NULL pointer whose count field is above 0, an end before its begin or not a
  * whole number of elements away, a misaligned pointer, an address outside any process's range, a
  * word that is a pointer in one description and data in another, a range that `readable` refuses,
- * an alias to memory that nobody owns, two overlapping rows of a union that hold at once, a choice
- * without a case for its value, a size below 1.
+ * an alias to memory that nobody owns, two overlapping arms of a union that hold at once, a
+ * `type_switch` without a case for its value, a size below 1.
  * HAUL_ERROR_LIMIT: the context's limits, a count whose bytes overflow, no terminator within the
  * bytes that are searched. HAUL_ERROR_UNSUPPORTED, with the path: an object whose contents depend
  * on addresses, and that no function rebuilds. HAUL_ERROR_VERSION: a struct uses a member that the

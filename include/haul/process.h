@@ -30,7 +30,7 @@ typedef enum haul_memory_kind {
 
 typedef struct haul_memory {
     int kind;         /* haul_memory_kind */
-    int is_told;      /* 1: it is a block that the program itself has told of (audit.h) */
+    int is_told;      /* 1: the block is one that options.block of an audit has found (audit.h) */
     uintptr_t begin;  /* of the block, or of the mapping */
     size_t bytes;     /* of the block, or of the mapping */
     const char *name; /* of the file or mapping; "": none. Good while the picture is open */

@@ -5,8 +5,10 @@
  * new addresses are not where a search looks for them. Such a type is declared, with a function
  * that rebuilds its objects:
  *
- *     haul_type_create("table", sizeof(table), table_refs, 2, &table_type);
- *     haul_type_set_rebuild(table_type, rehash_tables, NULL);
+ *     static const haul_struct a_table = HAUL_STRUCT(table, &table_type, table_fields);
+ *
+ *     haul_type_create(context, &a_table, &table_type);
+ *     haul_type_set_rebuild(table_type, rehash_tables, NULL);       before the commit
  *
  *     haul_status rehash_tables(const haul_rebuild *what)
  *     {

@@ -145,7 +145,9 @@ HAUL_API haul_status haul_type_get_extent(const haul_type *type, size_t *lower_b
 /* The offset of the first byte that travels, and the distance from it to behind the last one. */
 HAUL_API haul_status haul_type_get_true_extent(const haul_type *type, size_t *true_lower_bound,
                                                size_t *true_extent);
+/* The type's name, which lives as long as the type; NULL for a NULL or freed type. */
 HAUL_API const char *haul_type_name(const haul_type *type);
+/* 1: the type is committed. 0: it is open, NULL or freed. */
 HAUL_API int haul_type_committed(const haul_type *type);
 
 /* The constructor that made a type (MPI's combiner). */
@@ -165,12 +167,13 @@ typedef enum haul_combiner {
     HAUL_COMBINER_DUP,
     HAUL_COMBINER_PARAMETER
 } haul_combiner;
+/* 0 for a NULL or freed type. */
 HAUL_API haul_combiner haul_type_combiner(const haul_type *type);
 
 /* Iteration, in place of MPI's envelope and contents: the fields of a struct in the order of their
  * offsets, or the blocks of a constructor in the order given. */
 typedef struct haul_field_info {
-    const char *name;     /* of the field; "" for a block. Lives as long as the type. */
+    const char *name;     /* of the field; "" for a block; lives as long as the type */
     size_t offset, bytes; /* in the element */
     /* of the pointers, embedded structs or block elements; the stride in bytes */
     size_t count, stride;
@@ -183,8 +186,9 @@ typedef struct haul_field_info {
     /* its optional members, except counts; NULL: it has none */
     const haul_field *members;
 } haul_field_info;
+/* 0 for a NULL or freed type. */
 HAUL_API size_t haul_type_field_count(const haul_type *type);
-/* HAUL_ERROR_ARGUMENT when index is not below haul_type_field_count. */
+/* Fills *field. HAUL_ERROR_ARGUMENT: NULL, or an index that is not below haul_type_field_count. */
 HAUL_API haul_status haul_type_get_field(const haul_type *type, size_t index,
                                          haul_field_info *field);
 

@@ -100,7 +100,7 @@ cells() {
     done
     for standard in polar virtuals reference; do
         ! tool $here/cells.hpp --type sim::$standard >"$scratch/said" 2>&1 &&
-            grep -q 'cannot be described by rows: it has' "$scratch/said" || return
+            grep -q 'cannot be described: it has' "$scratch/said" || return
     done
 }
 
@@ -203,7 +203,7 @@ C
     compile wrong -I$here/stranger "$scratch/wrong.c" || return 1
     tool --check "$scratch/wrong" >"$scratch/said" 2>&1
     [ $? -eq 1 ] && cat "$scratch/said" &&
-        grep -qE 'wrong.c:4: swarm.next: a pointer without a row \(.*swarm.h:14\)' "$scratch/said" &&
+        grep -qE 'wrong.c:4: swarm.next: no field describes this pointer \(.*swarm.h:14\)' "$scratch/said" &&
         grep -qE 'wrong.c:4: swarm.mass: elements have 4 bytes, double has 8 \(.*swarm.h:12\)' "$scratch/said"
 }
 

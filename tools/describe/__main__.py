@@ -31,7 +31,7 @@ def arguments():
     parser.add_argument("inputs", nargs="*", metavar="INPUT",
                         help="a header, <a/header.h>, or a program or object file with -g")
     parser.add_argument("--type", action="append", default=[], metavar="NAME",
-                        help="a type that pointers of the program lead to; may be given again")
+                        help="a type to describe, with all that it leads to; may be given again")
     parser.add_argument("-o", metavar="FILE.c", help="writes FILE.c and FILE.h; else to stdout")
     parser.add_argument("-a", "--answers", action="append", default=[], metavar="FILE")
     parser.add_argument("-I", action="append", default=[], metavar="FOLDER")
@@ -105,8 +105,8 @@ def tell(questions, as_answers: bool):
         for candidate in q.candidates:
             print(f"{'# ' if as_answers else '    '}{q.path} = {candidate}", file=out)
     if not as_answers:
-        print(f"{len(questions)} answers are missing; --questions writes a file to fill in.",
-              file=out)
+        missing = "1 answer is" if len(questions) == 1 else f"{len(questions)} answers are"
+        print(f"{missing} missing; --questions writes a file to fill in.", file=out)
 
 
 def describe(chosen) -> int:

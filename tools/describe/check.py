@@ -79,7 +79,7 @@ class StructChecker:
             self.find(f"the description has {self.struct.bytes} bytes, the type {self.type.size}")
         if self.record is None:
             if self.rows:
-                self.find("it has rows, and is no struct")
+                self.find("it has fields, and is no struct")
             return
         covered = []  # (row, path)
         for row in self.rows:
@@ -96,11 +96,11 @@ class StructChecker:
             return None
         member, offset = found
         if row.offset != offset:
-            self.find(f"the row is at byte {row.offset}, the member at {offset}", row, member)
+            self.find(f"the field is at byte {row.offset}, the member at {offset}", row, member)
             return row.name
         size = 0 if row.kind == t.TAIL else member.size
         if row.bytes != size:
-            self.find(f"the row has {row.bytes} bytes, the member {size}", row, member)
+            self.find(f"the field has {row.bytes} bytes, the member {size}", row, member)
         self._integers(row, member)
         element = member.type.element()
         if row.kind == t.EMBED:
@@ -141,12 +141,12 @@ class StructChecker:
                 self.find(f"a pointer, and the member is {type.name} of {member.size} bytes", row,
                           member)
             elif row.ownership == t.OWNED and not self._leads_somewhere(row):
-                self.find("the row does not say where the word leads", row, member)
+                self.find("the field does not say where the word leads", row, member)
             return
         for level in range(levels):
             if type.kind != "pointer":
                 if type.kind not in ("void", "incomplete") and not type.is_byte:
-                    self.find(f"the row has {levels} levels of pointers, the member {level}", row,
+                    self.find(f"the field has {levels} levels of pointers, the member {level}", row,
                               member)
                 return
             type = type.target
@@ -165,10 +165,10 @@ class StructChecker:
             self._compatible(row, member, pointee, row.target, row.base)
             self._element_bytes(row, member, pointee)
         elif pointee.kind == "function":
-            self.find("it leads to functions; the row says to data", row, member)
+            self.find("it leads to functions; the field says to data", row, member)
         elif pointee.has_pointers() and row.kind != t.TAIL or (
                 pointee.has_pointers() and not row.target):
-            self.find(f"{pointee.name} has pointers; the row says plain bytes", row, member)
+            self.find(f"{pointee.name} has pointers; the field says plain bytes", row, member)
         elif not row.base_fn and not row.base:
             self._element_bytes(row, member, pointee)
 
@@ -199,7 +199,7 @@ class StructChecker:
             return
         if pointee.kind == "record" and lies_in(target, pointee, 0):
             return
-        self.find(f"the row leads to {self.checker.name_of(handle)}, the member to {pointee.name}",
+        self.find(f"the field leads to {self.checker.name_of(handle)}, the member to {pointee.name}",
                   row, member)
 
     # ---- Integers that a count, a condition or a switch reads.
@@ -273,8 +273,8 @@ class StructChecker:
             elif arms and f.name and not any(r.else_raw for r in self.rows):
                 self.checker.findings.append(Finding(
                     self.table.place if self.table else self.struct.place,
-                    f"{self.struct.name}.{path}: other arms of the union have rows, this one has "
-                    f"none, so it is zeros in the copy ({f.place})"))
+                    f"{self.struct.name}.{path}: other arms of the union have fields, this one "
+                    f"has none, so it is zeros in the copy ({f.place})"))
 
     def _cover_elements(self, f, path: str, at: int, element: Type):
         """Those of an array of which some have rows of their own."""
@@ -291,7 +291,7 @@ class StructChecker:
         what = "function" if f.type.element().target.kind == "function" else "pointer"
         self.checker.findings.append(Finding(
             self.table.place if self.table else self.struct.place,
-            f"{self.struct.name}.{path}: a {what} without a row ({f.place})"))
+            f"{self.struct.name}.{path}: no field describes this {what} ({f.place})"))
 
 
 def touched(f, prefix: str, described) -> bool:
@@ -339,6 +339,6 @@ def check_programs(files: List[str]) -> int:
         if not checker.tables.structs:
             raise Stop(f"{file}: nothing could be checked")
         findings += len(checker.findings)
-        print(f"{file}: {len(checker.tables.structs)} descriptions, {checker.rows} rows, "
-              f"{len(checker.findings)} findings", file=sys.stderr)
+        print(f"{file}: {len(checker.tables.structs)} descriptions, {checker.rows} fields, "
+              f"{len(checker.findings)} finding{'' if len(checker.findings) == 1 else 's'}", file=sys.stderr)
     return 1 if findings else 0

@@ -85,7 +85,7 @@ class Plan:
         record = type.record if type.kind == "record" else None
         name = record.name if record else type.name
         if record and not name:
-            raise Stop(f"{record.place}: the struct has no name that a row could use")
+            raise Stop(f"{record.place}: the struct has no name that a field could use")
         if name not in self.described:
             handle = identifier(name) + "_type"
             if any(d.handle == handle for d in self.described.values()):
@@ -130,7 +130,7 @@ class Rows:
         if self.record is None:
             return
         if self.record.trouble:
-            raise Stop(f"{self.record.place}: {self.to.name} cannot be described by rows: "
+            raise Stop(f"{self.record.place}: {self.to.name} cannot be described: "
                        f"{self.record.trouble}")
         for struct, more in self.plan.answers.structs.items():
             if struct in self.names:
@@ -280,7 +280,7 @@ class Rows:
         type = f.type.element()
         if f.type.kind == "array" and f.type.count is None:
             raise Stop(f"{f.place}: {self.to.name} ends in an array of pointers, for which there "
-                       "is no row; make them members of a struct")
+                       "is no form; make them members of a struct")
         depth, target = 0, type
         while target.kind == "pointer":
             depth, target = depth + 1, target.target
