@@ -164,6 +164,8 @@ TEST(parents, two_parents_that_say_two_sizes_are_refused_in_checked_mode_with_bo
     lab_pack(first, strips_type, 1);
     second->rows = 3;
     lab_refuse_checked(first, strips_type, "root.other.strip", "root.strip");
+    second->rows = -1; /* no size at all */
+    lab_refuse_checked(first, strips_type, "root.other.strip", "root.strip");
     haul_type_free(&strips_type);
     haul_type_free(&strip_type);
     lab_end();

@@ -1,11 +1,14 @@
 /* Pools: the memory of a program's own allocator, described as bytes, with objects in it that other
  * rows find. Pointers in them are pointers in the copy; every other byte travels as it is.
+ *
+ * Faults by number (docs/testing.md): H1, H2.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/doors.h"
 #include "support/open.h"
 #include "support/types.h"
 
@@ -189,6 +192,25 @@ TEST(pools, they_may_be_found_after_their_objects_and_twice)
     end();
 }
 
+TEST(pools, several_owners_of_one_and_of_a_part_of_it_are_as_one)
+{
+    pool same, part;
+    haul_root roots[3];
+    int i;
+    start(NULL, 100);
+    same = part = the_pool;
+    part.bytes /= 2;
+    roots[0].address = &part;
+    roots[1].address = &the_pool;
+    roots[2].address = &same;
+    for (i = 0; i < 3; i++) {
+        roots[i].type = pool_type;
+        roots[i].count = 1;
+    }
+    ship_and_look(haul_from_roots(roots, 3));
+    end();
+}
+
 TEST(pools, ordered_plans_keep_a_pool_together)
 {
     haul_plan_options options = { .ordered = 1 };
@@ -256,5 +278,51 @@ TEST(pools, what_can_be_no_pool_is_refused)
     refuse(&unsent, "does not send it");
     refuse(&other, "does not own its target");
     refuse(&raw, "is no pointer");
+    end();
+}
+
+/* ---- Memory that runs out. */
+
+typedef struct pool_work {
+    haul_context *context;
+    haul_plan *plan;
+} pool_work;
+
+static void work_prepare(void *user, fault_plan *plan)
+{
+    pool_work *w = user;
+    CHECK_STATUS(fault_open_context(plan, NULL, &w->context), HAUL_OK);
+}
+
+static haul_status work_run(void *user)
+{
+    pool_work *w = user;
+    return haul_plan_create(w->context, haul_from_object(&the_pool, pool_type), NULL, &w->plan);
+}
+
+static void work_undo(void *user)
+{
+    haul_plan_free(&((pool_work *)user)->plan);
+}
+
+static void work_finish(void *user)
+{
+    haul_context_free(&((pool_work *)user)->context);
+}
+
+TEST(pools, every_allocation_for_one_can_fail_H1_H2)
+{
+    pool_work w = { NULL, NULL };
+    fault_operation operation;
+    start(NULL, 3);
+    memset(&operation, 0, sizeof operation);
+    operation.name = "a plan of a pool";
+    operation.prepare = work_prepare;
+    operation.run = work_run;
+    operation.undo = work_undo;
+    operation.finish = work_finish;
+    operation.user = &w;
+    operation.modes = FAULT_MEMORY;
+    CHECK(fault_everywhere(&operation) > 5);
     end();
 }

@@ -87,6 +87,7 @@ static int note(void *user, const haul_shipped_range *range)
         CHECK_PTR(haul_device_pointer(shipment, (char *)range->host + offset),
                   (char *)range->device + offset);
     l->answered = haul_plan_create(context, haul_from_object(&heap.second, node_type), NULL, &plan);
+    CHECK_STATUS(haul_shipment_ranges(shipment, note, user), HAUL_ERROR_BUSY);
     return 0;
 }
 

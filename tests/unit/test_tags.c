@@ -424,6 +424,38 @@ TEST(tags, a_tagged_pointer_that_leads_out_of_the_graph_is_refused_before_anythi
     haul_device_close(&device);
 }
 
+TEST(tags, tagged_pointers_that_lead_out_can_be_left_and_counted)
+{
+    const haul_update_options how = { .pointers = 1, .leave_outside = 1 };
+    haul_shipment_info info;
+    haul_device *device;
+    haul_shipment *s;
+    stamped *first;
+    uintptr_t next;
+    world w;
+    look l;
+    if (!HAS_ROOM)
+        return;
+    device = open_like(NULL);
+    stamped_open();
+    world_start(&w, 1 << 16);
+    first = chain_make(&w, 3);
+    next = first->next;
+    CHECK_STATUS(haul_ship(device, first, stamped_type, 1, NULL, &s), HAUL_OK);
+    l.first = haul_device_pointer(s, first);
+    CHECK_STATUS(haul_host_launch(device, lead_out, &l), HAUL_OK);
+    l.first = haul_device_pointer(s, first + 1);
+    CHECK_STATUS(haul_host_launch(device, lead_out, &l), HAUL_OK);
+    CHECK_STATUS(haul_update_host(s, &how, NULL), HAUL_OK);
+    CHECK_EQ(first->next, next);
+    haul_shipment_get_info(s, &info);
+    CHECK_EQ(info.pointers_left, 2);
+    haul_shipment_free(&s);
+    world_end(&w);
+    haul_type_free(&stamped_type);
+    haul_device_close(&device);
+}
+
 /* ---- Memory that runs out. */
 
 typedef struct tag_work {

@@ -310,6 +310,28 @@ TEST(tags_in_arenas, one_that_leads_out_is_refused_before_anything_is_written_D1
     end();
 }
 
+TEST(tags_in_arenas, those_that_lead_out_can_be_left_and_counted)
+{
+    const haul_update_options how = { .pointers = 1, .leave_outside = 1 };
+    haul_shipment_info info;
+    ticket *all;
+    if (!HAS_ROOM)
+        return;
+    start(0);
+    all = tickets_make(3);
+    CHECK_STATUS(ship(all), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all + 2)),
+                 HAUL_OK);
+    CHECK_STATUS(haul_update_host(shipment, &how, NULL), HAUL_OK);
+    CHECK_EQ(all[0].number, 77);
+    CHECK_EQ(all[0].next, (uintptr_t)&all[1] | TAG(1));
+    CHECK_EQ(all[2].next, TAG(3));
+    haul_shipment_get_info(shipment, &info);
+    CHECK_EQ(info.pointers_left, 2);
+    end();
+}
+
 /* ---- Addresses without room. */
 
 TEST(tags_in_arenas, an_address_with_bits_of_the_tag_is_refused_with_its_place)
