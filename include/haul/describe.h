@@ -147,6 +147,15 @@ extern "C" {
 #define HAUL_TAIL(S, m, ...)                                                                       \
     HAUL__FORM(#m, HAUL_FIELD_TAIL, offsetof(S, m), 0, .element_bytes = sizeof(HAUL__AT(S, m)[0]), \
                .count = __VA_ARGS__, )
+/* E *m: the end of the room behind the pointer b, as the third pointer of a std::vector. In the
+ * copy it is the end of those elements of b that travel, so that nothing there writes behind them;
+ * null if b is null. The host's pointer may be anything, and is never written. The field of b owns
+ * its elements and counts them (HAUL_COUNT, HAUL_UNTIL, HAUL_COUNT_FN); if it has a .when, m needs
+ * the same one. An arena (arena.h) is sent as it lies: there m stays the end of the room. */
+#define HAUL_END_OF(S, ...) HAUL__END_OF(S, __VA_ARGS__, )
+#define HAUL__END_OF(S, m, b, ...)                                                                 \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)),        \
+                       .end_of = HAUL__END_AT(S, b), __VA_ARGS__)
 /* Bytes that travel as they are, never followed, never patched: an arm of a union, bytes with a
  * .transfer, or a pointer or handle that means something elsewhere. */
 #define HAUL_RAW(S, ...) HAUL__RAW(S, __VA_ARGS__, )
@@ -162,7 +171,7 @@ extern "C" {
 /* Counts. a, b, c are integers of S, of 1, 2, 4 or 8 bytes. HAUL_COUNT(S, a),
  * (S, a, b) and (S, a, b, c) are products. HAUL_UNTIL(S, e): from the field up to the pointer e,
  * which has the field's C type; e travels as a pointer, too, and needs no field (a third pointer,
- * to the end of the capacity, needs HAUL_SKIP). HAUL_TERMINATED: up to and with the first NUL or
+ * to the end of the capacity, needs HAUL_END_OF). HAUL_TERMINATED: up to and with the first NUL or
  * null pointer. */
 #define HAUL__COUNTED0(kind, plus)                                                                 \
     HAUL__COUNTED(kind, 0, HAUL__NOTHING, HAUL__NOTHING, HAUL__NOTHING, 1, plus, NULL)

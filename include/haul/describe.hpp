@@ -21,11 +21,12 @@
  *     haul::shipment shipment;
  *     haul_status status = shipment.ship(device, &root); // makes the type on first use
  *
- * What travels is what the containers hold, not what they have reserved (on the device capacity()
- * has no meaning). On the device containers are for reading, searching, and changing elements in
- * place: size(), operator[], begin() and end(), find(), c_str(), operator->, std::get. Growing,
- * copying or destroying one there is an error that nobody sees. The counts of a std::shared_ptr
- * stay on the host: use_count() is 0 there.
+ * What travels is what the containers hold, not what they have reserved: on the device the
+ * capacity() of a std::vector is its size(), and that of others has no meaning. On the device
+ * containers are for reading, searching, and changing elements in place: size(), operator[],
+ * begin() and end(), find(), c_str(), operator->, std::get. Growing, copying or destroying one
+ * there is an error that nobody sees. The counts of a std::shared_ptr stay on the host: use_count()
+ * is 0 there.
  *
  * A container's layout is the library's own business. Each container type is probed once, with
  * elements that stand for its own. One that is laid out differently (another standard library,

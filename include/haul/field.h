@@ -213,6 +213,9 @@ struct haul_field {
     /* 1: the plain bytes that the pointer leads to are a pool. They travel as they are, except
      * where other fields say that they hold objects with pointers. */
     int pool;
+    /* The pointer in this struct whose array ends here in the copy (HAUL_END_OF). The field then
+     * has no other member than `.when`, `.else_raw` and `.packed`. bytes 0: none. */
+    haul_integer end_of;
 };
 
 /* The address of this handle, which no type has, names the parent: the struct whose pointer led to

@@ -36,7 +36,7 @@ static int add_word(haul__contents *c, const haul__special_word *word)
 
 int haul__words_of_object(haul__contents *c, const haul__walk *walk, size_t at)
 {
-    haul__special_word word = { 0, 0, 0, 0, WORD, HAUL__EXPLICIT, 0 };
+    haul__special_word word = { 0, 0, 0, 0, WORD, HAUL__EXPLICIT, 0, 0 };
     size_t i = 0, offset;
     while (haul__next_pointer(walk, &i, &offset)) {
         word.address = (uintptr_t)c->base + at + offset;
@@ -137,8 +137,8 @@ int haul__next_explicit_outside(const haul__contents *c, size_t *i)
     for (; *i < c->word_count; ++*i) {
         const haul__special_word *word = &c->words[*i];
         const uintptr_t value = haul__load_word((const void *)word->address);
-        if (word->kind == HAUL__EXPLICIT && value &&
-            !haul__leads_inside(c, value + (uintptr_t)word->addend))
+        const uintptr_t addend = word->is_limit ? 0 : (uintptr_t)word->addend;
+        if (word->kind == HAUL__EXPLICIT && value && !haul__leads_inside(c, value + addend))
             return 1;
     }
     return 0;

@@ -77,13 +77,15 @@ typedef enum haul__special_kind {
  *     (value without the bits of `mask`) + addend
  *
  * A distance counts from the word's own address. The copied word leads to the copy of the target,
- * with the same addend and the same bits of `mask`. */
+ * with the same addend and the same bits of `mask`. A limit alone becomes the end of an array,
+ * wherever it leads on the host: its addend is not kept. */
 typedef struct haul__special_word {
     uintptr_t address;
     uint64_t value, addend; /* value: as haul__load_special reads it */
     uintptr_t mask;         /* of a tagged pointer, else 0 */
     uint8_t bytes, kind;
     uint8_t is_empty; /* it is a pointer to no elements */
+    uint8_t is_limit; /* the copied word is the copy of the target, without the addend */
 } haul__special_word;
 
 /* The bits of a word of 4 or 8 bytes, as a number. */

@@ -62,7 +62,8 @@ haul_status haul__gather_special(haul__gathering *g, const haul__piece *piece,
         put_bytes(piece, memory, at,
                   word->bytes == sizeof narrow ? (const void *)&narrow : (const void *)&becomes,
                   word->bytes);
-        g->nulls += haul__is_pointer(word) && !word->value && at >= piece->at;
+        g->nulls +=
+            haul__is_pointer(word) && !(word->is_limit ? becomes : word->value) && at >= piece->at;
         if (at + word->bytes <= end)
             g->special = i + 1;
     }

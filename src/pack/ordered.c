@@ -88,7 +88,7 @@ static uint64_t place_of(const haul_plan *plan, uintptr_t address)
 }
 
 /* Explicit relocations of the source. One that leads beside its target stays one, wherever it
- * lies. */
+ * lies, and so does a limit. */
 static int note_explicit_words(const haul_plan *plan, haul__ordered *o)
 {
     const haul_allocator *allocator = &plan->context->allocator;
@@ -96,8 +96,9 @@ static int note_explicit_words(const haul_plan *plan, haul__ordered *o)
     for (i = 0; i < plan->found.special_count; i++) {
         const haul__special_word *word = &plan->found.special[i];
         const uint64_t place = place_of(plan, word->address);
-        if (word->kind == HAUL__EXPLICIT && !(word->addend ? note_explicit(allocator, o, place)
-                                                           : note_pointer(allocator, o, place)))
+        const int is_beside = word->addend || word->is_limit;
+        if (word->kind == HAUL__EXPLICIT &&
+            !(is_beside ? note_explicit(allocator, o, place) : note_pointer(allocator, o, place)))
             return 0;
     }
     return 1;

@@ -80,7 +80,7 @@ static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint
         const haul__special_word *word = &space.words[i];
         const uintptr_t at = word->address;
         int is_good;
-        if (!haul__is_pointer(word))
+        if (!haul__is_pointer(word) || word->is_limit)
             continue;
         is_good = haul__special_to_host(&space, word, (uintptr_t)word->value,
                                         haul__load_word(arena + haul__translate(map, at)), &value);

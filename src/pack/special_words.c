@@ -63,9 +63,10 @@ static int translate(const haul__space *space, const haul__special_word *word, u
         return 1;
     }
     *becomes = tag;
-    if (!pointer || !space->to_copy(space, word, origin + pointer + addend, base, &copy))
+    if ((!pointer && !word->is_limit) ||
+        !space->to_copy(space, word, origin + pointer + addend, base, &copy))
         return 1;
-    copy -= addend;
+    copy -= word->is_limit ? 0 : addend;
     if (word->kind == HAUL__DISTANCE) {
         *becomes =
             (uint64_t)(int64_t)(intptr_t)(copy - (uintptr_t)base - space->place(space, word));
@@ -90,8 +91,10 @@ int haul__special_to_host(const haul__space *space, const haul__special_word *wo
     const uintptr_t addend = (uintptr_t)word->addend, mask = word->mask;
     uintptr_t target;
     uint64_t sent;
-    translate(space, word, value, &sent);
     *back = value;
+    if (word->is_limit)
+        return 1;
+    translate(space, word, value, &sent);
     if (came == sent)
         return 1;
     *back = came & mask;

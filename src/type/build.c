@@ -98,7 +98,7 @@ static int has_members(const haul_field *field)
            field->maybe_static || field->tag_bits || field->integers_below ||
            field->integers_from || field->base || field->base_fn ||
            field->type_switch.kind != HAUL_SWITCH_KIND_NONE || field->ancestor ||
-           field->each_pointer || field->transfer || field->pool ||
+           field->each_pointer || field->transfer || field->pool || field->end_of.bytes ||
            field->kind == HAUL_FIELD_RELATIVE;
 }
 

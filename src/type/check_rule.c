@@ -192,10 +192,45 @@ static haul_status check_form(const haul_type *type, const haul__row *row, haul_
  * free. */
 #define ALWAYS_ADDRESS ((uintptr_t)0xfff000)
 
+/* A limit says only what it is the end of: an array that this type owns and counts. */
+static haul_status check_limit(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul__row *begin = haul__limited_row(type, row);
+    const haul_count *count = begin ? &type->shapes[begin->shape] : NULL;
+    haul__rule rest = *row->rule, other;
+    memset(&rest.said.when, 0, sizeof rest.said.when);
+    memset(&rest.said.end_of, 0, sizeof rest.said.end_of);
+    if (!haul__rule_is_trivial(&rest) || rest.said.transfer || rest.said.pool || rest.each ||
+        row->target || row->levels != 1 || row->bytes != sizeof(void *) ||
+        type->shapes[row->shape].kind != HAUL_COUNT_KIND_ONE)
+        return haul__wrong(error, type, row->name,
+                           "A pointer with `.end_of` can have `.when`, `.else_raw` and `.packed` "
+                           "only.");
+    if (!begin || begin->kind != HAUL_FIELD_POINTER || begin->bytes != sizeof(void *) ||
+        count->kind == HAUL_COUNT_KIND_ONE || count->kind == HAUL_COUNT_KIND_TERMINATED ||
+        (count->kind == HAUL_COUNT_KIND_PRODUCT && count->fields == 0))
+        return haul__wrong(error, type, row->name,
+                           "`.end_of` names offset %zu, where no pointer to a counted array with "
+                           "the same `.when` stands.",
+                           row->rule->said.end_of.offset);
+    memset(&other, 0, sizeof other);
+    if (begin->rule)
+        other = *begin->rule;
+    memset(&other.said.when, 0, sizeof other.said.when);
+    if (!haul__rule_is_trivial(&other))
+        return haul__wrong(error, type, row->name,
+                           "`.end_of` names field %s, which has optional members other than "
+                           "`.when`, `.transfer` and `.each_pointer`.",
+                           begin->name);
+    return HAUL_OK;
+}
+
 static haul_status check_members(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_field *said = &row->rule->said;
-    haul_status status = check_ownership(type, row, error);
+    haul_status status = haul__is_limit(row->rule) ? check_limit(type, row, error) : HAUL_OK;
+    if (status == HAUL_OK)
+        status = check_ownership(type, row, error);
     if (status == HAUL_OK)
         status = check_form(type, row, error);
     if (status != HAUL_OK)
@@ -232,10 +267,11 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
                            ownership_name(&row->rule->said));
     each = haul__each_row(row);
     if (each.rule->said.each_pointer || haul__asks_parent(each.rule) ||
-        each.rule->said.kind > HAUL_FIELD_POINTER)
+        each.rule->said.kind > HAUL_FIELD_POINTER || haul__is_limit(each.rule))
         return haul__wrong(error, type, row->name, "`.each_pointer` has %s: that cannot be.",
                            each.rule->said.each_pointer   ? "an `.each_pointer` of its own"
                            : haul__asks_parent(each.rule) ? "an `.ancestor` other than a named type"
+                           : haul__is_limit(each.rule)    ? "an `.end_of`"
                                                           : "a kind other than a pointer's");
     status = check_when(type, &each, error);
     return status == HAUL_OK ? check_members(type, &each, error) : status;

@@ -67,13 +67,6 @@ static void append(char *cell, const char *format, ...)
     va_end(arguments);
 }
 
-/* Do two fields hold in the same objects? */
-static int is_same_arm(const haul_when *a, const haul_when *b)
-{
-    return a && b && a->kind == b->kind && a->mask == b->mask && a->low == b->low &&
-           a->high == b->high && a->field.offset == b->field.offset && a->function == b->function;
-}
-
 /* The row of a number that `reader` reads: of several arms, the one with the reader's condition.
  * Without such an arm the number is none of these rows, and has its offset for a name. */
 static void append_field(char *cell, const haul_type *type, const haul_field *reader, size_t offset)
@@ -83,7 +76,7 @@ static void append_field(char *cell, const haul_type *type, const haul_field *re
     for (i = 0; i < type->row_count && type->rows[i].offset <= offset && !row; i++) {
         const haul_when *when = haul__row_when(&type->rows[i]);
         if (type->rows[i].offset == offset &&
-            (!when || is_same_arm(when, reader ? &reader->when : NULL)))
+            (!when || haul__is_same_arm(when, reader ? &reader->when : NULL)))
             row = &type->rows[i];
     }
     if (row)
@@ -165,6 +158,10 @@ static void append_members(char *cell, const haul_type *type, const haul_field *
         append(cell, ", else raw");
     if (field->pool)
         append(cell, "; a pool");
+    if (field->end_of.bytes) {
+        append(cell, "; end of ");
+        append_field(cell, type, field, field->end_of.offset);
+    }
     if (field->ownership == HAUL_BORROWED)
         append(cell, "; borrowed");
     if (field->ownership == HAUL_EXTERNAL)

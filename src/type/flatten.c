@@ -264,6 +264,22 @@ static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const 
                : HAUL_ERROR_MEMORY;
 }
 
+static haul_status put_limit(haul__scratch *s, const haul_type *type, const haul__row *row,
+                             haul__ruled *ruled)
+{
+    const haul__row *begin = haul__limited_row(type, row);
+    size_t name = 0;
+    ruled->slot = slot_of_row(type, begin, 0);
+    ruled->slot.offset = row->offset;
+    ruled->slot.index = begin->offset;
+    ruled->slot.target = NULL;
+    ruled->slot.flags = (uint8_t)(HAUL__SLOT_END | (row->unaligned ? HAUL__SLOT_PACKED : 0));
+    ruled->bytes = sizeof(void *);
+    return haul__put_name(s, row->name, 0, 1, "", &name) && haul__put_ruled(s, ruled, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
+}
+
 static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const haul__row *row,
                                       haul__ruled *ruled, haul_error *error)
 {
@@ -341,6 +357,8 @@ static haul_status put_ruled_row(haul__scratch *s, haul_type *type, const haul__
     }
     memset(&ruled, 0, sizeof ruled);
     ruled.rule = row->rule;
+    if (row->kind == HAUL_FIELD_POINTER && haul__is_limit(row->rule))
+        return put_limit(s, type, row, &ruled);
     if (row->kind == HAUL_FIELD_POINTER)
         return put_ruled_pointers(s, type, row, &ruled, error);
     return put_ruled_one(s, type, row, &ruled, error);

@@ -17,7 +17,7 @@ int haul__rule_is_trivial(const haul__rule *rule)
     return !is_conditional(rule) && said->ownership == HAUL_OWNED && !said->maybe_static &&
            !said->tag_bits && !said->integers_below && !said->integers_from && !said->base &&
            !said->base_fn && said->type_switch.kind == HAUL_SWITCH_KIND_NONE &&
-           said->kind != HAUL_FIELD_RELATIVE && !said->ancestor;
+           said->kind != HAUL_FIELD_RELATIVE && !said->ancestor && !said->end_of.bytes;
 }
 
 int haul__row_is_ruled(const haul__row *row)
@@ -33,6 +33,13 @@ int haul__row_is_ruled(const haul__row *row)
 const haul_when *haul__row_when(const haul__row *row)
 {
     return row->rule && is_conditional(row->rule) ? &row->rule->said.when : NULL;
+}
+
+int haul__is_same_arm(const haul_when *a, const haul_when *b)
+{
+    return a && b && a->kind == b->kind && a->mask == b->mask && a->low == b->low &&
+           a->high == b->high && a->field.offset == b->field.offset &&
+           a->field.bytes == b->field.bytes && a->function == b->function;
 }
 
 unsigned haul__exclusions_of(haul_transfer direction)
@@ -106,6 +113,17 @@ const haul__row *haul__last_row_before(const haul_type *type, size_t limit)
 {
     const size_t i = haul__search(type->rows, 0, type->row_count, limit, begins_before);
     return i ? &type->rows[i - 1] : NULL;
+}
+
+const haul__row *haul__limited_row(const haul_type *type, const haul__row *limit)
+{
+    const size_t offset = limit->rule->said.end_of.offset;
+    const haul__row *row = haul__last_row_before(type, offset + 1);
+    for (; row && row->offset == offset; row = row > type->rows ? row - 1 : NULL)
+        if (row != limit &&
+            (!haul__row_when(row) || haul__is_same_arm(haul__row_when(row), haul__row_when(limit))))
+            return row;
+    return NULL;
 }
 
 const haul__row *haul__find_row(const haul_type *type, size_t offset)

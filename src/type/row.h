@@ -11,6 +11,8 @@ int haul__rule_is_trivial(const haul__rule *rule);
 int haul__row_is_ruled(const haul__row *row);
 /* The rule's condition; NULL: it always holds. */
 const haul_when *haul__row_when(const haul__row *row);
+/* Do two fields hold in the same objects? NULL: it always holds. */
+int haul__is_same_arm(const haul_when *a, const haul_when *b);
 /* The directions that the row's bytes are excluded from: HAUL__UNSENT, HAUL__UNRETURNED. */
 unsigned haul__row_exclusions(const haul__row *row);
 /* The direction in words, of a row that is not sent. */
@@ -30,6 +32,8 @@ HAUL__INLINE int haul__row_is_distance(const haul__row *row)
 const haul__row *haul__find_row(const haul_type *type, size_t offset);
 /* The last row that begins before `limit`; NULL: none does. */
 const haul__row *haul__last_row_before(const haul_type *type, size_t limit);
+/* The row whose array ends at this limit; it holds while the limit does. NULL: none. */
+const haul__row *haul__limited_row(const haul_type *type, const haul__row *limit);
 /* Does a row of pointers, whatever its rule, touch [offset, offset + bytes)? Does a row of bytes
  * that are not sent? */
 int haul__touches_pointer_row(const haul_type *type, size_t offset, size_t bytes);

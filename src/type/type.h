@@ -24,7 +24,7 @@ typedef struct haul__run {
  * of its target, for a haul__excluded the field itself. */
 enum {
     HAUL__SLOT_ODD = 1,    /* in some element it may lie off the grid of pointers */
-    HAUL__SLOT_END = 2,    /* the end of a begin/end pair: it travels, and is not followed */
+    HAUL__SLOT_END = 2,    /* the end of a begin/end pair, or a limit: it is not followed */
     HAUL__SLOT_PACKED = 4, /* its row is declared unaligned */
     HAUL__SLOT_EACH = 8,   /* of an array of pointers in the struct: null is fine at any count */
     HAUL__UNSENT = 16,     /* not copied to the device */
@@ -42,8 +42,8 @@ typedef struct haul__excluded {
 typedef struct haul__slot {
     size_t offset; /* of the pointer in the element */
     size_t self;   /* offset of the struct whose fields the shapes read */
-    /* in an array of pointers within the struct, the pointer's index (here->index); of an end, the
-     * offset of its begin from `self` */
+    /* in an array of pointers within the struct, the pointer's index (here->index); of an end or a
+     * limit, the offset of its begin from `self` */
     size_t index;
     const haul_type *target; /* of the last level, committed; NULL: plain bytes */
     size_t unit;             /* bytes from one element of the last level to the next */
@@ -81,6 +81,12 @@ HAUL__INLINE int haul__is_owner(const haul_field *said)
     return haul__leads_in(said) && said->ownership != HAUL_BORROWED;
 }
 
+/* Is it a pointer that becomes the end of an array in the copy? */
+HAUL__INLINE int haul__is_limit(const haul__rule *rule)
+{
+    return rule->said.end_of.bytes != 0;
+}
+
 /* Do its callbacks get the struct that led to their object? */
 HAUL__INLINE int haul__asks_parent(const haul__rule *rule)
 {
@@ -88,7 +94,9 @@ HAUL__INLINE int haul__asks_parent(const haul__rule *rule)
 }
 
 typedef enum haul__ruled_kind {
-    HAUL__RULED_POINTER, /* with HAUL__SLOT_END: the end of a pair, which has its begin's rule */
+    /* with HAUL__SLOT_END: the end of a pair, which has its begin's rule; or a limit, which has its
+     * begin's shapes */
+    HAUL__RULED_POINTER,
     HAUL__RULED_DATA,
     HAUL__RULED_PART, /* `count` elements of slot.target, slot.unit bytes each */
     HAUL__RULED_TAIL  /* of slot.target, or plain bytes; slot.shape[0] counts the elements */

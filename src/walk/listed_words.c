@@ -31,7 +31,7 @@ haul_status haul__note_special(haul__discovery *d, const haul__special_word *wor
 haul_status haul__note_explicit(haul__discovery *d, uintptr_t address, uintptr_t value,
                                 uintptr_t addend)
 {
-    haul__special_word word = { 0, 0, 0, 0, HAUL__WORD, HAUL__EXPLICIT, 0 };
+    haul__special_word word = { 0, 0, 0, 0, HAUL__WORD, HAUL__EXPLICIT, 0, 0 };
     word.address = address;
     word.value = value;
     word.addend = addend;

@@ -320,6 +320,26 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
     return is_high(rule) ? settle_tagged(d, w) : settle_pointer(d, o, ruled, w);
 }
 
+/* `address` and `start` of a limit are begin and end of its array. Its own value does not matter. A
+ * count that is wrong is left for the visit of the array. */
+static haul_status read_limit(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                              haul__field_value *w)
+{
+    haul__pointer p;
+    size_t count = 0, bytes = 0;
+    haul_status status;
+    w->what = HAUL__IS_EXPLICIT;
+    w->start = w->address = haul__load_word((const void *)(o->address + ruled->slot.index));
+    p = haul__ruled_pointer(d, o, ruled, w);
+    p.place = o->address + ruled->slot.index;
+    p.index = o->index;
+    status = haul__count_of(d, &p, HAUL__DRY, &count);
+    if (status == HAUL_OK &&
+        !haul__multiply_overflows(count, haul__unit_of(&ruled->slot, 0), &bytes))
+        w->start += bytes;
+    return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
+}
+
 haul_status haul__read_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                             haul__field_value *w)
 {
@@ -333,6 +353,8 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
     if (rule->kind == HAUL_FIELD_RELATIVE)
         return read_distance(d, o, ruled, w);
     w->value = w->address = w->start = haul__load_word((const void *)(w->at));
+    if (haul__is_limit(ruled->rule))
+        return read_limit(d, o, ruled, w);
     if (rule->ownership == HAUL_EXTERNAL) {
         become_fixed(w, w->value);
         for (i = 0; i < d->context->translation_count; i++)

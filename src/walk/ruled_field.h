@@ -41,7 +41,7 @@ typedef struct haul__field_value {
     uint8_t is_rest;          /* absent, but bytes that no other row claims travel */
     const haul__slot *slot;   /* with the type that the rule chose */
     uintptr_t at, value;      /* the word's address, and the word */
-    uintptr_t address, start; /* without tags; the target's begin, or 0 */
+    uintptr_t address, start; /* without tags; the target's begin, or 0; of a limit: its array */
     uint64_t becomes;
 } haul__field_value;
 

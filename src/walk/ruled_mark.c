@@ -179,7 +179,7 @@ static haul_status mark_object(marking *m)
 static haul_status list_word(marking *m, const haul__field_value *w, const haul__ruled *ruled)
 {
     haul__discovery *d = m->d;
-    haul__special_word word = { 0, 0, 0, 0, HAUL__WORD, HAUL__EXPLICIT, 0 };
+    haul__special_word word = { 0, 0, 0, 0, HAUL__WORD, HAUL__EXPLICIT, 0, 0 };
     haul_status status;
     if (haul__memo_has(d, HAUL__MEMO_LISTED, w->at, 0, NULL))
         return HAUL_OK;
@@ -189,7 +189,10 @@ static haul_status list_word(marking *m, const haul__field_value *w, const haul_
         return status;
     word.address = w->at;
     word.value = w->value;
-    if (w->what == HAUL__IS_EXPLICIT && w->start) {
+    if (haul__is_limit(ruled->rule)) {
+        word.is_limit = 1;
+        word.addend = w->start - w->value;
+    } else if (w->what == HAUL__IS_EXPLICIT && w->start) {
         const size_t before = w->start > w->value ? w->start - w->value : 0;
         const size_t behind = w->value > w->start ? w->value - w->start : 0;
         word.addend = w->start - w->value;

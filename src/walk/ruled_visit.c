@@ -35,9 +35,12 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
     memset(&reference, 0, sizeof reference);
     reference.word = w->at;
     if (haul__is_end(ruled)) {
-        reference.kind = HAUL__REFERENCE_END;
-        reference.target = reference.value =
-            w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits : w->value;
+        const int is_limit = haul__is_limit(ruled->rule);
+        reference.kind =
+            is_limit && w->start == w->address ? HAUL__REFERENCE_PLACE : HAUL__REFERENCE_END;
+        reference.target = reference.value = is_limit                     ? w->start
+                                             : w->what == HAUL__IS_TAGGED ? w->value & ~tag_bits
+                                                                          : w->value;
         reference.untagged = reference.target;
         reference.tags = w->what == HAUL__IS_TAGGED ? tags : 1;
         return reference.target ? haul__log_reference(d, &reference) : HAUL_OK;

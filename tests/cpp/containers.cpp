@@ -205,7 +205,7 @@ static std::unique_ptr<everything> make_everything()
 struct visit {
     everything *at;
     std::uintptr_t first, last; /* addresses that it may see; 0: any */
-    std::size_t strangers, strings, words;
+    std::size_t strangers, strings, words, room;
     double sum;
 
     void see(const void *address)
@@ -224,6 +224,7 @@ struct visit {
     template <class E> void see_all(const std::vector<E> &v)
     {
         words += v.size();
+        room += v.capacity() - v.size();
         if (!v.empty())
             see(v.data());
     }
@@ -352,6 +353,7 @@ static void containers_travel(haul::device &device)
     if (!shipment)
         return;
     const visit there = see(e.get(), &device, &shipment);
+    check(before.room > 90 && there.room == 0, "there no vector has room for more");
     check(there.strings > 50 && there.strangers == 0,
           "on the device everything leads to the device");
     check(agree(before, there), "the device sees what the host sees");

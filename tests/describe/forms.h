@@ -56,6 +56,7 @@ struct forms {
     void (*callback)(void *);
     double *cursor HAUL_ANSWER(borrowed);
     int *first HAUL_ANSWER(until last), *last;
+    int *room_end HAUL_ANSWER(end of first);
     int *marks HAUL_ANSWER(terminated by - 1);
     forms *ways[2];
     char *labels[3] HAUL_ANSWER(string);

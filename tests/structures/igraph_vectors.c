@@ -129,11 +129,11 @@ TEST(structures_igraph, vectors_with_room_grow_on_the_device_and_come_back_longe
     igraph_close(&type);
 }
 
-TEST(structures_igraph, trimmed_to_what_is_used_the_pointer_to_the_room_stays_at_home)
+TEST(structures_igraph, trimmed_to_what_is_used_it_is_full_there_and_has_its_room_at_home)
 {
     static const haul_field rows[] = {
         HAUL_ARRAY(igraph_vector, stor_begin, HAUL_UNTIL(igraph_vector, end)),
-        HAUL_SKIP(igraph_vector, stor_end),
+        HAUL_END_OF(igraph_vector, stor_end, stor_begin),
     };
     haul_device *device;
     haul_shipment *s;

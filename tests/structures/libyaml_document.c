@@ -70,7 +70,7 @@ static haul_type *yaml_open(const haul_field *nodes)
     };
     static const haul_field mapping_fields[] = {
         HAUL_ARRAY(yaml_mapping, pairs.start, HAUL_UNTIL(yaml_mapping, pairs.top)),
-        HAUL_SKIP(yaml_mapping, pairs.end),
+        HAUL_END_OF(yaml_mapping, pairs.end, pairs.start),
     };
     const haul_field node_fields[] = {
         HAUL_STRING(yaml_node, tag),

@@ -61,7 +61,8 @@ HAUL_FUNCTION(text_room, string, self->data == self->u.local ? LOCAL + 1 : self-
     HAUL_ARRAY(S, m.begin, HAUL_UNTIL(S, m.room)),                                                 \
         HAUL_ADDRESS(S, m.end, .ownership = HAUL_BORROWED)
 /* Only what is used: what is behind it is no string yet. */
-#define USED_ROWS(S, m, T) HAUL_OBJECTS(S, m.begin, T, HAUL_UNTIL(S, m.end)), HAUL_SKIP(S, m.room)
+#define USED_ROWS(S, m, T)                                                                         \
+    HAUL_OBJECTS(S, m.begin, T, HAUL_UNTIL(S, m.end)), HAUL_END_OF(S, m.room, m.begin)
 
 static void obj_open(void)
 {

@@ -15,11 +15,11 @@ from typing import Dict, List, Optional, Tuple
 from model import Place, Stop
 
 # Words that begin a part of an answer; those of the first row take an argument.
-WITH_ARGUMENT = ("count", "bytes", "until", "terminated by", "of", "when", "switch", "in", "base",
-                 "case", "with")
+WITH_ARGUMENT = ("count", "bytes", "until", "terminated by", "end of", "of", "when", "switch",
+                 "in", "base", "case", "with")
 ALONE = ("one", "string", "terminated", "external", "borrowed", "opaque", "skip", "none",
          "maybe static", "copyin", "copyout", "create", "else raw", "each")
-TWO = ("terminated by", "maybe static", "else raw")
+TWO = ("terminated by", "end of", "maybe static", "else raw")
 TOKEN = re.compile(r"\s*([A-Za-z_]\w*(?:(?:\.|->|::)[A-Za-z_]\w*)*|\"[^\"]*\"|'[^']*'|\d\w*|"
                    r"<<|>>|<=|>=|==|!=|&&|\|\||.)", re.S)
 NAME = r"[\w\s:*?\[\]<>,-]+?"
@@ -42,6 +42,7 @@ class Answer:
     case: Tuple[str, str] = ()  # (tag, value)
     switch: Tuple[str, str] = ()  # (expression, name of the cases)
     base: str = ""  # the member of the target that the pointer leads to
+    end_of: str = ""  # the pointer whose array ends here in the copy
     instead: str = ""  # external, opaque, skip, none: in place of following
     flags: List[str] = field(default_factory=list)
     more: str = ""  # members as C writes them
@@ -179,8 +180,8 @@ def take(answer: Answer, word: str, argument: str, place: Place):
         answer.switch = (argument, "")
     elif word == "in":
         answer.switch = (answer.switch[0] if answer.switch else "", argument)
-    elif word in ("of", "when", "base"):
-        setattr(answer, word, argument)
+    elif word in ("of", "when", "base", "end of"):
+        setattr(answer, word.replace(" ", "_"), argument)
     elif word == "with":
         answer.more = argument
     else:

@@ -132,6 +132,10 @@ class StructChecker:
     def _pointer(self, row, member, type: Type):
         word = self.checker.tables.image.word
         levels = max(row.levels, 1)
+        if getattr(row, "end_of", None) is not None and row.end_of.bytes:
+            if type.kind == "pointer":  # its target is what another row describes
+                self._element_bytes(row, member, type.target)
+            return
         if row.kind == t.RELATIVE:
             if type.kind != "integer" or type.size not in (4, 8):
                 self.find(f"a distance, and the member is {type.name}", row, member)

@@ -189,7 +189,8 @@ class Rows:
     def _answers(self, f: Field, path: str) -> List[Answer]:
         found = self.plan.answers.of(self.names, plain(path))
         found = found or [answering.parse(t, f.place) for t in f.annotations]
-        return [a for a in found if a.instead or a.flags or a.when or a.more or is_said(a)]
+        return [a for a in found
+                if a.instead or a.flags or a.when or a.more or a.end_of or is_said(a)]
 
     def _embedded(self, f: Field, path: str, arm: Arm):
         element = f.type.element()
@@ -254,6 +255,12 @@ class Rows:
         if answer.instead in ("opaque", "skip"):
             form = "HAUL_SKIP" if answer.instead == "skip" else "HAUL_RAW"
             self._add(form, path, [], self._common(answer, arm, path))
+            return
+        if answer.end_of:
+            begin = self._path(answer.end_of, path)
+            if begin is None:
+                raise Stop(f"{answer.place}: {self.to.name} has no field '{answer.end_of}'")
+            self._add("HAUL_END_OF", path, [begin], self._common(answer, arm, path))
             return
         if f.type.element().kind == "record" and f.type.kind != "array" or (
                 f.type.kind == "array" and f.type.target.kind != "pointer"):

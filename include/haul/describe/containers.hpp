@@ -114,7 +114,7 @@ template <class E, class A> struct form<std::vector<E, A>, void> {
         }
         r.add_pointer<E>(name, offset).count =
             count_of(HAUL_COUNT_KIND_UNTIL, offset + sizeof(void *), sizeof(void *), false);
-        r.add(HAUL_FIELD_SKIP, name + " capacity", offset + 2 * sizeof(void *), sizeof(void *));
+        r.add_end_of<E>(name + " capacity", offset + 2 * sizeof(void *), offset);
     }
     static void reach(session &s)
     {

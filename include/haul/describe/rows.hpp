@@ -150,6 +150,16 @@ class rows
         row.ownership = HAUL_BORROWED;
         return row;
     }
+    /* The end of the room behind the pointer at `begin`: in the copy, the end of its elements. */
+    template <class T>
+    haul_field &add_end_of(const std::string &name, std::size_t offset, std::size_t begin)
+    {
+        haul_field &row = add(HAUL_FIELD_POINTER, name, offset, sizeof(void *));
+        row.element_bytes = sizeof(T);
+        row.end_of.offset = begin;
+        row.end_of.bytes = sizeof(void *);
+        return row;
+    }
 
     session &of()
     {
