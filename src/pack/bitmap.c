@@ -84,34 +84,18 @@ HAUL__INLINE void set_object(const window *w, uint64_t at, const haul__simple *s
         set_words(w, at + word * 64u, haul__simple_slots(simple, word));
 }
 
+/* A ragged block has a start bit for each word, another one for each granule. */
 HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *simple,
-                             unsigned words)
+                             unsigned words, int is_ragged)
 {
     const uint64_t slots = simple->slots;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const uint64_t rank = haul__cell_rank(block, cell);
         const uint32_t live = block->cells[cell].live;
-        uint32_t starts;
-        for (starts = haul__starts(block)[cell]; starts; starts &= starts - 1) {
-            unsigned granule = haul__lowest32(starts);
-            const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-            set_object(w, 2 * place, simple, slots, words);
-        }
-    }
-}
-
-HAUL__INLINE void set_ragged(const window *w, const haul__block *block, const haul__simple *simple,
-                             unsigned words)
-{
-    const uint64_t slots = simple->slots;
-    unsigned cell;
-    for (cell = 0; cell < HAUL__CELLS; cell++) {
-        const uint64_t rank = haul__cell_rank(block, cell);
-        const uint32_t live = block->cells[cell].live;
-        uint64_t starts;
-        for (starts = haul__word_starts(block)[cell]; starts; starts &= starts - 1) {
-            unsigned word = haul__lowest64(starts);
+        uint64_t starts = is_ragged ? haul__word_starts(block)[cell] : haul__starts(block)[cell];
+        for (; starts; starts &= starts - 1) {
+            const unsigned word = haul__lowest64(starts) * (is_ragged ? 1u : 2u);
             const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << word / 2) - 1u));
             set_object(w, 2 * place + word % 2, simple, slots, words);
         }
@@ -131,13 +115,13 @@ HAUL__HOT static void set_objects(const window *w, const haul__map *map, const h
             set_words(w, at, haul__slots_from(simple, word));
     }
     if (block->words && words == 1)
-        set_ragged(w, block, simple, 1);
+        set_starts(w, block, simple, 1, 1);
     else if (block->words)
-        set_ragged(w, block, simple, words);
+        set_starts(w, block, simple, words, 1);
     else if (HAUL__LIKELY(words == 1))
-        set_starts(w, block, simple, 1);
+        set_starts(w, block, simple, 1, 0);
     else
-        set_starts(w, block, simple, words);
+        set_starts(w, block, simple, words, 0);
 }
 
 void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64_t *bitmap)

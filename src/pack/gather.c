@@ -50,26 +50,18 @@ static void copy_plain(const haul__sweep *s, size_t place, const unsigned char *
         memcpy(s->arena + place, from, bytes);
 }
 
-/* The number of cells from `cell` on that are wholly live. */
-static unsigned full_cells(const haul__block *block, unsigned cell)
-{
-    unsigned end = cell;
-    while (end < HAUL__CELLS && block->cells[end].live == UINT32_MAX)
-        end++;
-    return end - cell;
-}
-
 /* A block whose live granules are live in every byte. */
 HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
-    unsigned cell = 0;
+    unsigned cell = 0, end;
     while (cell < HAUL__CELLS) {
         const unsigned char *from = (const unsigned char *)(address + cell * HAUL__CELL_BYTES);
         uint32_t live = block->cells[cell].live;
-        if (live == UINT32_MAX) {
-            unsigned count = full_cells(block, cell);
-            copy_plain(s, haul__place_of_cell(block, cell), from, count * HAUL__CELL_BYTES);
-            cell += count;
+        for (end = cell; end < HAUL__CELLS && block->cells[end].live == UINT32_MAX;)
+            end++;
+        if (end > cell) {
+            copy_plain(s, haul__place_of_cell(block, cell), from, (end - cell) * HAUL__CELL_BYTES);
+            cell = end;
             continue;
         }
         if (s->fetches)
@@ -169,22 +161,6 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
     }
 }
 
-/* The number of blocks from `i` on that are plain bytes and follow one another, in the source and
- * in the arena. */
-static size_t full_blocks(const haul_plan *plan, size_t i, size_t end)
-{
-    const uint32_t *numbers = plan->found.map.numbers;
-    const uint64_t rank = haul__cell_rank(haul__plan_block(plan, i), 0);
-    size_t count = 1;
-    for (; i + count < end && numbers[i + count] == numbers[i] + count; count++) {
-        const haul__block *next = haul__plan_block(plan, i + count);
-        if (next->form != HAUL__FULL || haul__has_exclusions(next) ||
-            haul__cell_rank(next, 0) != rank + count * HAUL__BLOCK_GRANULES)
-            break;
-    }
-    return count;
-}
-
 /* Any other block: its bytes, and then its pointers over them. */
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
@@ -240,16 +216,23 @@ static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
     return holds;
 }
 
-/* Gathers a run of blocks of plain bytes in one copy, and the gap before it. Answers its end, or
- * the first block with a string that has lost its terminator. */
+/* Gathers a run of blocks in one copy, and the gap before it. The blocks are plain bytes and follow
+ * one another, in the source and in the arena. Answers the run's end, or the first block with a
+ * string that has lost its terminator. */
 static size_t gather_plain(haul_plan *plan, haul__sweep *s, size_t first, size_t end)
 {
     const uint32_t *numbers = plan->found.map.numbers;
-    const size_t count = full_blocks(plan, first, end);
     const haul__block *block = haul__plan_block(plan, first);
     const size_t place = haul__place_of_cell(block, 0),
                  gap = place - (size_t)(block->base << HAUL__GRANULE_SHIFT);
-    size_t i;
+    const uint64_t rank = haul__cell_rank(block, 0);
+    size_t count = 1, i;
+    for (; first + count < end && numbers[first + count] == numbers[first] + count; count++) {
+        const haul__block *next = haul__plan_block(plan, first + count);
+        if (next->form != HAUL__FULL || haul__has_exclusions(next) ||
+            haul__cell_rank(next, 0) != rank + count * HAUL__BLOCK_GRANULES)
+            break;
+    }
     for (i = first; i < first + count; i++)
         if (!haul__ends_hold(haul__plan_block(plan, i), haul__block_address(numbers[i])))
             return i;

@@ -3,9 +3,8 @@
  * The code is the slow obvious version: gather the compacted arena into memory of its own, with all
  * the checks of a pack; copy each cluster to its ordered place; translate each pointer from a
  * compacted place to an ordered one. On the way back, clusters are copied to their compacted
- * places, and that arena is scattered. Special words ask
- * the plan for their places one by one, and haul__offset_of answers with ordered ones: they only
- * have to be written last.
+ * places, and that arena is scattered. Special words ask the plan for their places one by one.
+ * haul__offset_of answers with ordered places, so special words only have to be written last.
  *
  * A compacted place is enough to translate a pointer to the beginning or the inside of a cluster.
  * But the end of one range may be the beginning of another, in the source or in the compacted
@@ -237,29 +236,24 @@ void haul__ordered_drop(haul_plan *plan)
     plan->ordered = NULL;
 }
 
-static int fill_in(haul_plan *plan, const haul__order_log *log)
-{
-    haul__ordered *o = plan->ordered;
-    o->bitmap_words = ((size_t)(o->clusters.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
-    o->bitmap =
-        haul__allocate_zeroed(&plan->context->allocator, o->bitmap_words * sizeof *o->bitmap);
-    if (!o->bitmap || !note_slots(plan, o) || !note_explicit_words(plan, o) ||
-        !resolve_all(plan, log, o))
-        return 0;
-    haul__sort(o->explicit, o->explicit_count, sizeof *o->explicit, is_less);
-    return 1;
-}
-
 haul_status haul__order(haul_plan *plan, haul__order_log *log)
 {
+    const haul_allocator *allocator = &plan->context->allocator;
+    haul__ordered *o = haul__allocate_zeroed(allocator, sizeof *o);
     haul_status status;
-    plan->ordered = haul__allocate_zeroed(&plan->context->allocator, sizeof *plan->ordered);
-    if (!plan->ordered)
+    if (!o)
         return out_of_memory(plan);
-    status = haul__clusters_make(plan->context, &plan->found, &plan->placed, log,
-                                 &plan->ordered->clusters);
-    if (status == HAUL_OK && !fill_in(plan, log))
-        status = out_of_memory(plan);
+    plan->ordered = o;
+    status = haul__clusters_make(plan->context, &plan->found, &plan->placed, log, &o->clusters);
+    if (status == HAUL_OK) {
+        o->bitmap_words = ((size_t)(o->clusters.bytes >> HAUL__WORD_SHIFT) + 63) / 64;
+        o->bitmap = haul__allocate_zeroed(allocator, o->bitmap_words * sizeof *o->bitmap);
+        if (!o->bitmap || !note_slots(plan, o) || !note_explicit_words(plan, o) ||
+            !resolve_all(plan, log, o))
+            status = out_of_memory(plan);
+        else
+            haul__sort(o->explicit, o->explicit_count, sizeof *o->explicit, is_less);
+    }
     if (status != HAUL_OK)
         haul__ordered_drop(plan);
     return status;

@@ -87,6 +87,17 @@ haul_status haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
 
 /* ---- Public. */
 
+static haul_status enter(haul_plan *plan)
+{
+    return haul__plan_is_valid(plan) ? haul__context_enter(plan->context) : HAUL_ERROR_ARGUMENT;
+}
+
+static haul_status refuse_size(haul_plan *plan, size_t bytes)
+{
+    return haul__fail(&plan->context->error, HAUL_ERROR_ARGUMENT,
+                      "the arena has %zu bytes, %zu are needed", bytes, haul__plan_bytes(plan));
+}
+
 /* Does the memory overlap a described byte of the source? */
 static int overlaps_source(const haul_plan *plan, const void *memory, size_t bytes)
 {
@@ -99,29 +110,24 @@ static int overlaps_source(const haul_plan *plan, const void *memory, size_t byt
 haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64_t base,
                            uint64_t *bitmap)
 {
-    haul_context *context;
-    haul_status status;
-    if (!haul__plan_is_valid(plan))
-        return HAUL_ERROR_ARGUMENT;
-    context = plan->context;
-    status = haul__context_enter(context);
+    haul_error *error;
+    haul_status status = enter(plan);
     if (status != HAUL_OK)
         return status;
+    error = &plan->context->error;
     if (!arena)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to pack into is NULL");
+        status = haul__fail(error, HAUL_ERROR_ARGUMENT, "the arena to pack into is NULL");
     else if (!bitmap && base == 0)
         status = haul__fail(
-            &context->error, HAUL_ERROR_ARGUMENT,
+            error, HAUL_ERROR_ARGUMENT,
             "the bitmap is NULL, and with base 0 the arena gets offsets, which only a bitmap tells "
             "from data");
     else if (capacity < haul__plan_bytes(plan))
-        status =
-            haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                       "the arena has %zu bytes, %zu are needed", capacity, haul__plan_bytes(plan));
+        status = refuse_size(plan, capacity);
     else if (overlaps_source(plan, arena, haul__plan_bytes(plan)) ||
              (bitmap && overlaps_source(plan, bitmap, haul__plan_bitmap_bytes(plan))))
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                            "the arena, or the bitmap, overlaps the source");
+        status =
+            haul__fail(error, HAUL_ERROR_ARGUMENT, "the arena, or the bitmap, overlaps the source");
     else
         status =
             haul__refuse_dependents(plan, 0, UINTPTR_MAX, "a packed copy of it would be wrong");
@@ -129,40 +135,28 @@ haul_status haul_plan_pack(haul_plan *plan, void *arena, size_t capacity, uint64
         status = haul__gather(plan, arena, base, base, 0, NULL);
     if (status == HAUL_OK && bitmap)
         haul__plan_bitmap(plan, 0, haul__plan_bitmap_bytes(plan) / sizeof *bitmap, bitmap);
-    haul__context_leave(context);
-    return status;
-}
-
-static haul_status unpack(haul_plan *plan, const void *arena, int let_counts_change)
-{
-    haul_status status = haul__prepare_scatter(plan);
-    if (status != HAUL_OK)
-        return status;
-    status = haul__scatter(plan, arena, let_counts_change, NULL);
-    haul__end_scatter(plan);
+    haul__context_leave(plan->context);
     return status;
 }
 
 haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
                              int let_counts_change)
 {
-    haul_context *context;
-    haul_status status;
-    if (!haul__plan_is_valid(plan))
-        return HAUL_ERROR_ARGUMENT;
-    context = plan->context;
-    status = haul__context_enter(context);
+    haul_status status = enter(plan);
     if (status != HAUL_OK)
         return status;
     if (!arena)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
-    else if (bytes < haul__plan_bytes(plan))
         status =
-            haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                       "the arena has %zu bytes, %zu are needed", bytes, haul__plan_bytes(plan));
+            haul__fail(&plan->context->error, HAUL_ERROR_ARGUMENT, "the arena to unpack is NULL");
+    else if (bytes < haul__plan_bytes(plan))
+        status = refuse_size(plan, bytes);
     else
-        status = unpack(plan, arena, let_counts_change);
-    haul__context_leave(context);
+        status = haul__prepare_scatter(plan);
+    if (status == HAUL_OK) {
+        status = haul__scatter(plan, arena, let_counts_change, NULL);
+        haul__end_scatter(plan);
+    }
+    haul__context_leave(plan->context);
     return status;
 }
 

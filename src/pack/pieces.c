@@ -81,7 +81,7 @@ typedef struct finding {
 
 typedef struct chunked_gather {
     haul_plan *plan;
-    const haul__sweep *like;
+    const haul__sweep *like; /* each chunk begins with a copy of it */
     int for_device;
     finding by[HAUL__POOL_CHUNKS];
 } chunked_gather;
@@ -97,26 +97,6 @@ static void gather_chunk(void *user, size_t number, size_t first, size_t end, vo
     own->is_whole = own->until == end;
     own->nulls = s.nulls;
     own->lost = s.lost;
-}
-
-/* haul__gather_blocks by the pool. Each chunk begins with a copy of the sweep `like`. */
-static size_t gather_run(haul__gathering *g, haul__pool *pool, const haul__sweep *like,
-                         size_t first, size_t end, uintptr_t *lost)
-{
-    chunked_gather all;
-    size_t i, chunks, until = end;
-    all.plan = g->plan;
-    all.like = like;
-    all.for_device = g->for_device;
-    chunks = haul__pool_run(pool, bytes_of(end - first), first, end, 1, gather_chunk, &all);
-    for (i = 0; i < chunks; i++) {
-        g->nulls += all.by[i].nulls;
-        if (!*lost)
-            *lost = all.by[i].lost;
-        if (until == end && !all.by[i].is_whole)
-            until = all.by[i].until;
-    }
-    return until;
 }
 
 static haul_status tell(haul__gathering *g, uint64_t done)
@@ -135,15 +115,24 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
     const size_t most = pool && !g->listener ? POOL_STRIP_BLOCKS : STRIP_BLOCKS;
     uintptr_t lost = 0;
     size_t first, next;
+    chunked_gather all;
+    all.plan = g->plan;
+    all.like = like;
+    all.for_device = g->for_device;
     for (first = piece->first; first < piece->end; first = next) {
         haul_status status = tell(g, haul__place_of_block(g->plan, first));
-        size_t until;
+        size_t i, chunks;
         if (status != HAUL_OK)
             return status;
         next = piece->end - first < most ? piece->end : first + most;
-        until = gather_run(g, pool, like, first, next, &lost);
-        if (until != next)
-            return haul__block_changed(g->plan, until);
+        chunks = haul__pool_run(pool, bytes_of(next - first), first, next, 1, gather_chunk, &all);
+        for (i = 0; i < chunks; i++) {
+            if (!all.by[i].is_whole)
+                return haul__block_changed(g->plan, all.by[i].until);
+            g->nulls += all.by[i].nulls;
+            if (!lost)
+                lost = all.by[i].lost;
+        }
     }
     return haul__check_lost(g->plan, lost);
 }

@@ -38,7 +38,7 @@ static int stays(const haul__map *map, const haul__block *block, uintptr_t slot)
     return haul__has_exclusions(block) && haul__is_excluded(map, slot, HAUL__UNRETURNED);
 }
 
-/* 0: the pointer is checked and leads out of the graph. */
+/* Writes a good pointer, or only checks it. 0: it was checked, and it leads out of the graph. */
 static int settle(uintptr_t slot, int is_good, uintptr_t value, int writes)
 {
     if (writes && is_good && value != haul__load_word((const void *)slot))
@@ -46,9 +46,9 @@ static int settle(uintptr_t slot, int is_good, uintptr_t value, int writes)
     return writes || is_good;
 }
 
-/* Checks each pointer that comes back, or writes it: slots, then special words. Answers the address
- * of the first that leads out of the graph; 0: none does, or they are counted in *outside, or those
- * that do not are written. */
+/* Checks each pointer that comes back, or writes it: slots, then special words. While checking, it
+ * counts pointers out of the graph in *outside. If `outside` is NULL, it answers the address of the
+ * first one instead; 0: there is none. */
 static uintptr_t walk_pointers(haul_plan *plan, const unsigned char *arena, uint64_t base,
                                int writes, size_t *outside)
 {

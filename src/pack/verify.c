@@ -50,22 +50,6 @@ static void verify_chunk(void *user, size_t number, size_t first, size_t end, vo
     all->by[number].is_whole = i == end;
 }
 
-/* All blocks, by the pool. Answers the first that is not as the plan has it, or the number of
- * blocks. */
-static size_t verify_all_blocks(haul_plan *plan)
-{
-    const size_t count = plan->found.map.block_count;
-    haul__pool *pool = haul__context_pool(plan->context, haul__compacted_bytes(plan));
-    chunks all;
-    size_t i, made;
-    all.plan = plan;
-    made = haul__pool_run(pool, count << HAUL__BLOCK_SHIFT, 0, count, 1, verify_chunk, &all);
-    for (i = 0; i < made; i++)
-        if (!all.by[i].is_whole)
-            return all.by[i].until;
-    return count;
-}
-
 haul_status haul__verify_counts(haul_plan *plan)
 {
     const haul__map *map = &plan->found.map;
@@ -79,14 +63,20 @@ haul_status haul__verify_counts(haul_plan *plan)
 
 haul_status haul__verify(haul_plan *plan)
 {
+    const size_t count = plan->found.map.block_count;
+    chunks all;
     haul_status status;
-    size_t i;
+    size_t i, made;
     plan->stale_block = SIZE_MAX;
     status = haul__check_read_set(plan);
-    if (status == HAUL_OK) {
-        i = verify_all_blocks(plan);
-        status = i < plan->found.map.block_count ? haul__block_changed(plan, i) : HAUL_OK;
-    }
+    if (status != HAUL_OK)
+        return status;
+    all.plan = plan;
+    made = haul__pool_run(haul__context_pool(plan->context, haul__compacted_bytes(plan)),
+                          count << HAUL__BLOCK_SHIFT, 0, count, 1, verify_chunk, &all);
+    for (i = 0; i < made; i++)
+        if (!all.by[i].is_whole)
+            return haul__block_changed(plan, all.by[i].until);
     for (i = 0; i < plan->found.special_count && status == HAUL_OK; i++)
         status = haul__check_special(plan, &plan->found.special[i]);
     return status;
