@@ -300,29 +300,23 @@ static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_re
     return status == HAUL_OK ? haul__patch(shipment->device, &rest) : status;
 }
 
-static haul_status order_patch(haul_shipment *shipment, size_t cut, uint32_t *outside)
-{
-    const haul__range *range = &shipment->range;
-    haul_relocation patch =
-        own_relocation(shipment, (uintptr_t)shipment->contents.base, range->address);
-    haul_status status;
-    if (!haul__is_patched(range))
-        return HAUL_OK;
-    patch.outside = outside;
-    status = cut < shipment->contents.bytes ? order_rest(shipment, cut, &patch)
-                                            : haul__patch(shipment->device, &patch);
-    return status == HAUL_OK ? relocate_neighbours(shipment, 0) : status;
-}
-
 /* `outside`: the word that the device sets for an external pointer. NULL: the host checks. */
 static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint32_t *outside)
 {
+    const haul__contents *contents = &shipment->contents;
+    const haul__range *range = &shipment->range;
     const size_t cut = cut_of(shipment);
     haul_status status = order_bytes(shipment, 0, cut);
-    if (status == HAUL_OK && with_marks && haul__is_patched(&shipment->range))
+    if (status == HAUL_OK && with_marks && haul__is_patched(range))
         status = haul__arena_send_marks(shipment);
-    if (status == HAUL_OK)
-        status = order_patch(shipment, cut, outside);
+    if (status == HAUL_OK && haul__is_patched(range)) {
+        haul_relocation patch = own_relocation(shipment, (uintptr_t)contents->base, range->address);
+        patch.outside = outside;
+        status = cut < contents->bytes ? order_rest(shipment, cut, &patch)
+                                       : haul__patch(shipment->device, &patch);
+        if (status == HAUL_OK)
+            status = relocate_neighbours(shipment, 0);
+    }
     if (status == HAUL_OK && !outside)
         status = look_meanwhile(shipment);
     if (status != HAUL_OK)

@@ -79,36 +79,29 @@ static int must_check(const haul_shipment *shipment)
     return !shipment->options.let_counts_change && haul__has_read_set(shipment->plan);
 }
 
-/* May the arrived bytes be written? Checks counts and terminators among them. */
-static haul_status check_back(haul_shipment *shipment, const haul__return *back)
+/* Writes the arrived bytes, unless a count or terminator among them has changed. */
+static haul_status put_data_back(haul_shipment *shipment, const haul__return *back)
 {
+    const haul__contents *contents = &shipment->contents;
+    const size_t skew = back->at % HAUL__STAGE_ALIGNMENT;
     haul_error *error = &shipment->device->context->error;
     haul_status status = HAUL_OK;
     if (haul__is_arena(shipment)) {
-        status = haul__contents_check(&shipment->contents, error);
+        status = haul__contents_check(contents, error);
         if (status == HAUL_OK)
-            status = haul__contents_check_reads(&shipment->contents, back->data, back->at,
-                                                back->bytes, error);
-    } else if (must_check(shipment)) {
+            status = haul__contents_check_reads(contents, back->data, back->at, back->bytes, error);
+        if (status == HAUL_OK)
+            haul__contents_scatter(contents, shipment->device->context, back->data, back->at,
+                                   back->bytes);
+        return status;
+    }
+    if (must_check(shipment))
         status = haul__check_range(shipment->plan, back->first, back->end, back->data, back->at,
                                    back->bytes);
-    }
+    if (status == HAUL_OK)
+        haul__scatter_data(shipment->plan, back->first, back->end, back->data - skew,
+                           back->at - skew);
     return status;
-}
-
-static haul_status put_data_back(haul_shipment *shipment, const haul__return *back)
-{
-    haul_status status = check_back(shipment, back);
-    if (status != HAUL_OK)
-        return status;
-    if (haul__is_arena(shipment))
-        haul__contents_scatter(&shipment->contents, shipment->device->context, back->data, back->at,
-                               back->bytes);
-    else
-        haul__scatter_data(shipment->plan, back->first, back->end,
-                           back->data - back->at % HAUL__STAGE_ALIGNMENT,
-                           back->at - back->at % HAUL__STAGE_ALIGNMENT);
-    return HAUL_OK;
 }
 
 /* Fetches the piece first if it holds more than the range. */

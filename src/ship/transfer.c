@@ -67,27 +67,25 @@ static int lay_out_words(size_t count, size_t *at, haul__range *range)
            haul__add_overflows(*at, bytes, &range->bytes);
 }
 
-static int lay_out(const haul_plan *plan, int patched, haul__range *range)
-{
-    memset(range, 0, sizeof *range);
-    range->arena_bytes = range->bytes = haul__plan_bytes(plan);
-    range->list_count = haul__plan_dependent_count(plan);
-    if (!patched)
-        return range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range);
-    range->bitmap_bytes = haul__plan_bitmap_bytes(plan);
-    range->explicit_count = haul__plan_explicit_count(plan);
-    return lay_out_words(range->bitmap_bytes / sizeof(uint64_t), &range->bitmap_at, range) ||
-           lay_out_words(range->explicit_count, &range->explicit_at, range) ||
-           (range->list_count > 0 && lay_out_words(range->list_count, &range->list_at, range));
-}
-
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched,
                           haul__range *range)
 {
-    if (lay_out(plan, patched && haul__plan_pointers(plan) > 0, range))
-        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
-                          "a graph larger than the address space");
-    return HAUL_OK;
+    int overflows = 0;
+    memset(range, 0, sizeof *range);
+    range->arena_bytes = range->bytes = haul__plan_bytes(plan);
+    range->list_count = haul__plan_dependent_count(plan);
+    if (patched && haul__plan_pointers(plan) > 0) {
+        range->bitmap_bytes = haul__plan_bitmap_bytes(plan);
+        range->explicit_count = haul__plan_explicit_count(plan);
+        overflows =
+            lay_out_words(range->bitmap_bytes / sizeof(uint64_t), &range->bitmap_at, range) ||
+            lay_out_words(range->explicit_count, &range->explicit_at, range);
+    }
+    if (!overflows && range->list_count > 0)
+        overflows = lay_out_words(range->list_count, &range->list_at, range);
+    return overflows ? haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
+                                  "a graph larger than the address space")
+                     : HAUL_OK;
 }
 
 haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
@@ -139,23 +137,19 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
     return status;
 }
 
-static haul_status send_compacted(haul_device *device, haul_plan *plan, uint64_t base,
-                                  haul_address to, const haul__listener *listener, double *packed)
-{
-    size_t most = haul__piece_bytes(device, haul__plan_bytes(plan));
-    haul__piece piece = { 0, 0, 0, 0 };
-    haul__gathering gathering;
-    haul_status status = haul__gather_begin(&gathering, plan, base, to, 1, listener);
-    while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
-        status = send_piece(&gathering, device, &piece, to, packed);
-    return status == HAUL_OK ? haul__gather_end(&gathering) : status;
-}
-
 haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
                              const haul__listener *listener, double *packed)
 {
-    return haul__plan_is_ordered(plan) ? send_ordered(device, plan, base, to, listener, packed)
-                                       : send_compacted(device, plan, base, to, listener, packed);
+    const size_t most = haul__piece_bytes(device, haul__plan_bytes(plan));
+    haul__piece piece = { 0, 0, 0, 0 };
+    haul__gathering gathering;
+    haul_status status;
+    if (haul__plan_is_ordered(plan))
+        return send_ordered(device, plan, base, to, listener, packed);
+    status = haul__gather_begin(&gathering, plan, base, to, 1, listener);
+    while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
+        status = send_piece(&gathering, device, &piece, to, packed);
+    return status == HAUL_OK ? haul__gather_end(&gathering) : status;
 }
 
 /* The words in a piece of marks: as many bytes as in a piece of the arena, and at least

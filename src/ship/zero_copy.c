@@ -66,35 +66,29 @@ static int lay_out(const haul_plan *plan, haul__zero_copy *zero_copy)
            !haul__add_overflows(segments, attachments, &zero_copy->lists.bytes);
 }
 
-/* Writes the lists into `memory` and sends them. */
-static haul_status send_lists(haul_shipment *shipment, unsigned char *memory)
-{
-    const haul__zero_copy *zero_copy = &shipment->zero_copy;
-    haul_status status;
-    haul__write_segments(shipment->plan, shipment->range.address, (haul_segment *)(void *)memory,
-                         (haul_attachment *)(void *)(memory + attachments_at(zero_copy)));
-    status = haul__send_bytes(shipment->device, memory, zero_copy->lists.bytes,
-                              zero_copy->lists.address);
-    if (status != HAUL_OK) {
-        haul__drain(shipment->device);
-        return status;
-    }
-    return haul__conclude(shipment->device, NULL, NULL, "transfer of ", zero_copy->lists.bytes,
-                          " bytes of lists to the device");
-}
-
 static haul_status make_lists(haul_shipment *shipment)
 {
-    const haul_allocator *allocator = &shipment->device->context->allocator;
+    haul_device *device = shipment->device;
+    const haul_allocator *allocator = &device->context->allocator;
     haul__range *lists = &shipment->zero_copy.lists;
-    haul_status status = haul__allocate_aligned(shipment->device, 256, lists);
+    haul_status status = haul__allocate_aligned(device, 256, lists);
     unsigned char *memory;
     if (status != HAUL_OK) {
         lists->bytes = 0;
         return status;
     }
     memory = haul__allocate(allocator, lists->bytes, sizeof(uint64_t));
-    status = memory ? send_lists(shipment, memory) : HAUL_ERROR_MEMORY;
+    if (!memory)
+        return HAUL_ERROR_MEMORY;
+    haul__write_segments(
+        shipment->plan, shipment->range.address, (haul_segment *)(void *)memory,
+        (haul_attachment *)(void *)(memory + attachments_at(&shipment->zero_copy)));
+    status = haul__send_bytes(device, memory, lists->bytes, lists->address);
+    if (status == HAUL_OK)
+        status = haul__conclude(device, NULL, NULL, "transfer of ", lists->bytes,
+                                " bytes of lists to the device");
+    else
+        haul__drain(device);
     haul__release(allocator, memory, lists->bytes);
     return status;
 }
