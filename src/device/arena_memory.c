@@ -81,23 +81,17 @@ static haul_status get_mirrored(haul_device *device, const haul_arena_options *o
     return HAUL_OK;
 }
 
-static haul_status get_memory(haul_device *device, const haul_arena_options *options,
-                              haul__region *region)
-{
-    haul_status status = HAUL_OK;
-    memset(region, 0, sizeof *region);
-    if (options->mirrored)
-        status = get_mirrored(device, options, region);
-    if (status == HAUL_OK && !region->memory)
-        status = get_staged(device, options, region);
-    return status;
-}
-
-static haul_status make_in_memory(haul_device *device, const haul_arena_options *options,
+/* In memory that the device gives; in ordinary memory, if it has none. */
+static haul_status make_on_device(haul_device *device, const haul_arena_options *options,
                                   haul_arena **arena)
 {
     haul__region region;
-    haul_status status = get_memory(device, options, &region);
+    haul_status status = HAUL_OK;
+    memset(&region, 0, sizeof region);
+    if (options->mirrored)
+        status = get_mirrored(device, options, &region);
+    if (status == HAUL_OK && !region.memory)
+        status = get_staged(device, options, &region);
     if (status != HAUL_OK)
         return status;
     status = haul__arena_make(device->context, options, region.memory ? &region : NULL, arena);
@@ -106,18 +100,6 @@ static haul_status make_in_memory(haul_device *device, const haul_arena_options 
     if (region.memory)
         region.release(&region);
     return haul__fail(&device->context->error, status, "%s", haul__arena_why_not(status));
-}
-
-/* In memory that the device gives. */
-static haul_status create_on(const haul_arena_options *options, haul_arena **arena)
-{
-    haul_device *device = options->device;
-    haul_status status = haul__device_enter(device);
-    if (status != HAUL_OK)
-        return status;
-    status = make_in_memory(device, options, arena);
-    haul__context_leave(device->context);
-    return status;
 }
 
 /* NULL, or why the options are refused. */
@@ -141,11 +123,18 @@ static haul_status create(haul_context *context, const haul_arena_options *optio
     haul_status status;
     if (why_not)
         return haul__context_refuse(context, HAUL_ERROR_ARGUMENT, why_not);
-    if (options->pinned || options->mirrored)
-        return create_on(options, arena);
-    status = haul__arena_make(context, options, NULL, arena);
-    return status == HAUL_OK ? status
-                             : haul__context_refuse(context, status, haul__arena_why_not(status));
+    if (!options->pinned && !options->mirrored) {
+        status = haul__arena_make(context, options, NULL, arena);
+        return status == HAUL_OK
+                   ? status
+                   : haul__context_refuse(context, status, haul__arena_why_not(status));
+    }
+    status = haul__device_enter(options->device);
+    if (status != HAUL_OK)
+        return status;
+    status = make_on_device(options->device, options, arena);
+    haul__context_leave(context);
+    return status;
 }
 
 haul_status haul_arena_create_sized(haul_context *context, const haul_arena_options *options,

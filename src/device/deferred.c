@@ -109,22 +109,17 @@ void haul__memory_put(haul_device *device, haul__memory *memory)
         haul__memory_release(device, memory);
 }
 
-static void take_range(const haul__range *range, haul__deferred *kept)
-{
-    memset(kept, 0, sizeof *kept);
-    if (range->mirror) {
-        kept->region = &range->mirror->region;
-        kept->is_lent = 1;
-    } else {
-        kept->address = range->address;
-        kept->bytes = range->bytes;
-    }
-}
-
 void haul__unload(haul_device *device, haul__range *range)
 {
     haul__deferred kept;
-    take_range(range, &kept);
+    memset(&kept, 0, sizeof kept);
+    if (range->mirror) {
+        kept.region = &range->mirror->region;
+        kept.is_lent = 1;
+    } else {
+        kept.address = range->address;
+        kept.bytes = range->bytes;
+    }
     if (device->timed_out)
         keep(device, &kept, device->timeout_fence);
     else
@@ -180,20 +175,15 @@ void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence)
     keep(device, &kept, fence);
 }
 
-/* The last wait timed out, too: leaves the things to the system, and frees the list. */
-static void forget_kept(haul_device *device)
+/* If the last wait times out, too, its things are left to the system. */
+void haul__deferred_close(haul_device *device)
 {
     size_t i;
+    haul__select(device, NULL);
+    collect(device, await_over);
     for (i = 0; i < device->deferred_count; i++)
         leave(device, &device->deferred[i]);
     if (device->deferred)
         haul__release(&device->context->allocator, device->deferred,
                       device->deferred_capacity * sizeof *device->deferred);
-}
-
-void haul__deferred_close(haul_device *device)
-{
-    haul__select(device, NULL);
-    collect(device, await_over);
-    forget_kept(device);
 }

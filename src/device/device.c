@@ -109,16 +109,6 @@ static haul_status open_with(haul_device *device, const void *settings, size_t s
     return status;
 }
 
-static void read_capabilities(haul_device *device)
-{
-    haul_device_capabilities *capabilities = &device->capabilities;
-    device->table.capabilities(device->state, capabilities, sizeof *capabilities);
-    if (!device->table.send)
-        capabilities->send_bytes = 0;
-    if (!device->table.fetch)
-        capabilities->fetch_bytes = 0;
-}
-
 /* On success the handle takes a hold on `context`. */
 static haul_status open_in(haul_context *context, const haul_device_table *table,
                            const void *settings, size_t settings_bytes, haul_device **result)
@@ -139,7 +129,11 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
     device->holders = 1;
     device->whole_bytes = HAUL__RING_BYTES;
     device->magic = MAGIC;
-    read_capabilities(device);
+    device->table.capabilities(device->state, &device->capabilities, sizeof device->capabilities);
+    if (!device->table.send)
+        device->capabilities.send_bytes = 0;
+    if (!device->table.fetch)
+        device->capabilities.fetch_bytes = 0;
     haul__context_hold(context);
     *result = device;
     return HAUL_OK;

@@ -129,15 +129,6 @@ void haul__ring_put(haul_device *device, haul__buffer *buffer)
         haul__ring_put_until(device, buffer, device->timeout_fence);
 }
 
-static haul_status put_after(haul_device *device, haul__buffer *buffer)
-{
-    uint64_t fence;
-    haul_status status = haul__fence(device, &fence);
-    if (status == HAUL_OK)
-        haul__ring_put_until(device, buffer, fence);
-    return status;
-}
-
 void haul__ring_close(haul_device *device)
 {
     size_t i;
@@ -154,12 +145,14 @@ void haul__ring_close(haul_device *device)
 haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to,
                               size_t bytes)
 {
+    uint64_t fence;
     haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
     if (status == HAUL_OK) {
-        status = put_after(device, buffer);
-        if (status == HAUL_OK)
+        status = haul__fence_behind(device, bytes, &fence);
+        if (status == HAUL_OK) {
+            haul__ring_put_until(device, buffer, fence);
             return HAUL_OK;
-        haul__device_failed(device, status, "the fence behind a copy of ", bytes, " bytes");
+        }
         haul__drain(device);
     }
     haul__ring_put(device, buffer);

@@ -106,20 +106,14 @@ haul_status haul__ask_for_fence(haul_device *device, uint64_t unused)
 
 /* ---- Waiting. */
 
-/* The selected stream is done: frees the buffers that were busy with it. */
-static void ring_is_idle(haul_device *device)
-{
-    size_t i;
-    for (i = 0; i < HAUL__RING_BUFFERS; i++)
-        if (device->ring[i].use == HAUL__BUSY && device->ring[i].stream == device->stream)
-            device->ring[i].use = HAUL__FREE;
-}
-
+/* Waits for the selected stream, and frees the buffers that were busy with it. */
 static haul_status wait(haul_device *device)
 {
     haul_status status = heard(device, device->table.wait(device->state));
-    if (status != HAUL_ERROR_PENDING)
-        ring_is_idle(device);
+    size_t i;
+    for (i = 0; i < HAUL__RING_BUFFERS && status != HAUL_ERROR_PENDING; i++)
+        if (device->ring[i].use == HAUL__BUSY && device->ring[i].stream == device->stream)
+            device->ring[i].use = HAUL__FREE;
     return status;
 }
 
