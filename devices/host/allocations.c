@@ -26,8 +26,11 @@ void haul__host_unmap(const haul__host *host, const haul__host_block *b)
         munmap(b->public_map, b->map_bytes + 2 * host->page);
 }
 
-static int map(haul__host *host, haul__host_block *b)
+int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
 {
+    b->bytes = bytes;
+    b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
+    b->slack = (b->map_bytes - bytes) & ~(alignment - 1);
     b->public_map = haul__host_reserve(host, b->map_bytes);
     b->private_map = haul__host_pages(host, b->map_bytes);
     if (b->public_map && b->private_map &&
@@ -36,14 +39,6 @@ static int map(haul__host *host, haul__host_block *b)
         return 1;
     haul__host_unmap(host, b);
     return 0;
-}
-
-int haul__host_fill_block(haul__host *host, size_t bytes, size_t alignment, haul__host_block *b)
-{
-    b->bytes = bytes;
-    b->map_bytes = (bytes + host->page - 1) & ~(host->page - 1);
-    b->slack = (b->map_bytes - bytes) & ~(alignment - 1);
-    return map(host, b);
 }
 
 /* ---- The table. */
@@ -110,18 +105,13 @@ void haul__host_add_block(haul__host *host)
     host->block_count++;
 }
 
-static void free_region(haul__host *host, haul__host_region *region)
-{
-    if (region)
-        host->allocator.release(host->allocator.user, region,
-                                haul__host_region_bytes(region->count));
-}
-
 void haul__host_remove_block(haul__host *host, haul__host_block *block)
 {
     const size_t behind = (size_t)(host->blocks + host->block_count - block) - 1;
     haul__host_unmap(host, block);
-    free_region(host, block->region);
+    if (block->region)
+        host->allocator.release(host->allocator.user, block->region,
+                                haul__host_region_bytes(block->region->count));
     memmove(block, block + 1, behind * sizeof *block);
     host->block_count--;
     if (host->block_count == 0)

@@ -143,10 +143,14 @@ static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment,
     return status;
 }
 
-static void release_block(haul__host *host, haul_address address, uint64_t bytes)
+static void host_release(void *state, haul_address address, uint64_t bytes)
 {
-    haul__host_block *b = haul__host_find(host, address);
+    haul__host *host = state;
+    haul__host_block *b;
     uint64_t released = 0;
+    int saved = errno;
+    pthread_mutex_lock(&host->door);
+    b = haul__host_find(host, address);
     if (b && b->region) {
         released = haul__host_free_slot(host, b, address);
     } else if (b && !b->window && haul__host_address(host, b) == address) {
@@ -157,14 +161,6 @@ static void release_block(haul__host *host, haul_address address, uint64_t bytes
         haul__host_discount(host, released);
     else
         haul__host_fail_range(host, "release", address, bytes);
-}
-
-static void host_release(void *state, haul_address address, uint64_t bytes)
-{
-    haul__host *host = state;
-    int saved = errno;
-    pthread_mutex_lock(&host->door);
-    release_block(host, address, bytes);
     pthread_mutex_unlock(&host->door);
     errno = saved;
 }

@@ -190,21 +190,17 @@ uint64_t haul__host_free_slot(haul__host *host, haul__host_block *block, haul_ad
 
 /* ---- Launches. */
 
-static int open_slot(const haul__host *host, const haul__host_region *region, unsigned i)
-{
-    const size_t skipped = region->slots[i].slack & ~(host->page - 1);
-    unsigned char *at = region->public_at + i * region->stride + skipped;
-    return mprotect(at, slot_pages(region->kind) * host->page - skipped, PROT_READ | PROT_WRITE) ==
-           0;
-}
-
 int haul__host_open_slots(const haul__host *host, const haul__host_region *region)
 {
+    const size_t bytes = slot_pages(region->kind) * host->page;
     int opened = host->slots_live <= HAUL__HOST_GUARDED;
     unsigned i;
-    for (i = 0; opened && i < region->count; i++)
+    for (i = 0; opened && i < region->count; i++) {
+        const size_t skipped = region->slots[i].slack & ~(host->page - 1);
         if (region->slots[i].bytes)
-            opened = open_slot(host, region, i);
+            opened = mprotect(region->public_at + i * region->stride + skipped, bytes - skipped,
+                              PROT_READ | PROT_WRITE) == 0;
+    }
     return opened ||
            mprotect(region->public_at, region->count * region->stride, PROT_READ | PROT_WRITE) == 0;
 }

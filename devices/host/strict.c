@@ -228,18 +228,14 @@ static int handle_faults(launch *l)
     return sigprocmask(SIG_UNBLOCK, &action.sa_mask, NULL) == 0;
 }
 
-/* What waits in the buffer of the output is the parent's to write. */
-static void take_output(launch *l)
-{
-    __fpurge(stdout);
-    setvbuf(stdout, l->output, _IOLBF, sizeof l->output);
-}
-
 static void run(launch *l, void (*function)(void *argument), void *argument)
 {
     const char *why;
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL);
-    take_output(l); /* before the mappings are read: it frees a buffer, and the heap may shrink */
+    /* What waits in the buffer of the output is the parent's to write. The buffer is changed before
+     * the mappings are read: that frees the old one, and the heap may shrink. */
+    __fpurge(stdout);
+    setvbuf(stdout, l->output, _IOLBF, sizeof l->output);
     why = haul__host_find_closed(&l->reach);
     if (why)
         end(l, REFUSED, why);
