@@ -186,17 +186,6 @@ static haul_status pin_and_try(haul__gpu *gpu, const haul__gpu_visit *visit,
                           "host and GPU cannot both have the addresses");
 }
 
-static haul_status fill_host_side(haul__gpu *gpu, const haul__gpu_visit *visit, haul_mirror *mirror)
-{
-    haul_status status;
-    if (!get_pages(mirror))
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for a mirror");
-    status = pin_and_try(gpu, visit, mirror);
-    if (status != HAUL_OK)
-        drop_pages(mirror);
-    return status;
-}
-
 static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
                               haul_mirror *mirror)
 {
@@ -205,7 +194,13 @@ static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, cons
     if (!get_memory(gpu, visit, o, there, mirror->bytes))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY,
                               "no memory of the GPU for a mirror");
-    status = fill_host_side(gpu, visit, mirror);
+    if (get_pages(mirror)) {
+        status = pin_and_try(gpu, visit, mirror);
+        if (status != HAUL_OK)
+            drop_pages(mirror);
+    } else {
+        status = haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for a mirror");
+    }
     if (status != HAUL_OK)
         (void)o->unmap(there, mirror->bytes);
     return status;

@@ -21,11 +21,6 @@ static uint64_t bitmap_bytes(const haul_relocation *relocation)
     return (relocation->words / 64 + (relocation->words % 64 != 0)) * 8;
 }
 
-static int is_nothing(const haul_relocation *relocation)
-{
-    return relocation->words == 0 && relocation->odd_count == 0;
-}
-
 static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit,
                               const haul_relocation *relocation)
 {
@@ -97,7 +92,7 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,
     haul__gpu_patch patch = patch_of(relocation);
     haul_status status = check_form(gpu, visit, relocation);
     int beside;
-    if (status != HAUL_OK || is_nothing(relocation))
+    if (status != HAUL_OK || (relocation->words == 0 && relocation->odd_count == 0))
         return status;
     status = check_ranges(gpu, visit, relocation);
     if (status == HAUL_OK)
