@@ -30,7 +30,6 @@ typedef struct demand {
 } demand;
 
 typedef struct making {
-    haul_context *context;
     const haul__found *found;
     const haul__order_log *log;
     haul__clusters *clusters;
@@ -210,19 +209,6 @@ size_t haul__clusters_memory(const haul__clusters *clusters)
            clusters->guide_count * sizeof *clusters->guide;
 }
 
-static haul_status make(making *m)
-{
-    merge(m);
-    free_tags(m);
-    hope(m);
-    find_compacted(m);
-    make_guide(m->clusters);
-    if (place_clusters(m))
-        return HAUL_OK;
-    return haul__fail(&m->context->error, HAUL_ERROR_LIMIT,
-                      "an arena larger than this machine's addresses");
-}
-
 haul_status haul__clusters_make(haul_context *context, const haul__found *found,
                                 const haul__placed *placed, haul__order_log *log,
                                 haul__clusters *clusters)
@@ -235,17 +221,24 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
     if (count >= UINT32_MAX)
         return haul__fail(&context->error, HAUL_ERROR_LIMIT,
                           "%zu ranges are too many for an ordered arena", count);
-    m.context = context;
     m.found = found;
     m.log = log;
     m.clusters = clusters;
     haul__sort(log->reached.at, count, sizeof *log->reached.at, starts_before);
     m.demands = haul__allocate(allocator, count * sizeof *m.demands, sizeof(uint16_t));
     m.of_turn = haul__allocate(allocator, count * sizeof *m.of_turn, sizeof(size_t));
-    if (m.demands && m.of_turn && allocate_clusters(context, placed, count, clusters))
-        status = make(&m);
-    else
+    if (m.demands && m.of_turn && allocate_clusters(context, placed, count, clusters)) {
+        merge(&m);
+        free_tags(&m);
+        hope(&m);
+        find_compacted(&m);
+        make_guide(clusters);
+        status = place_clusters(&m) ? HAUL_OK
+                                    : haul__fail(&context->error, HAUL_ERROR_LIMIT,
+                                                 "an arena larger than this machine's addresses");
+    } else {
         haul__fail(&context->error, status, "out of memory in layout");
+    }
     haul__release(allocator, m.demands, count * sizeof *m.demands);
     haul__release(allocator, m.of_turn, count * sizeof *m.of_turn);
     if (status != HAUL_OK)

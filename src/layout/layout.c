@@ -28,13 +28,17 @@ static int is_lower(const void *a, const void *b)
     return *one < *other;
 }
 
-/* A radix sort, lowest byte first: four passes put any number of blocks in order. */
-static int sort_many(haul_context *context, haul__map *map)
+/* Puts the blocks in order of address. Many: by a radix sort, lowest byte first, in four passes. */
+static int sort_numbers(haul_context *context, haul__map *map)
 {
     size_t bytes = map->block_count * sizeof *map->numbers, i;
     /* after four passes, the result is in the array that the first one read */
     uint32_t *from = map->numbers, *to, *other;
     unsigned shift;
+    if (map->block_count <= FEW_BLOCKS) {
+        haul__sort(map->numbers, map->block_count, sizeof *map->numbers, is_lower);
+        return 1;
+    }
     for (i = 1; i < map->block_count && from[i - 1] <= from[i]; i++)
         ;
     if (i >= map->block_count)
@@ -56,14 +60,6 @@ static int sort_many(haul_context *context, haul__map *map)
         to = swap;
     }
     haul__release(&context->allocator, other, bytes);
-    return 1;
-}
-
-static int sort_numbers(haul_context *context, haul__map *map)
-{
-    if (map->block_count > FEW_BLOCKS)
-        return sort_many(context, map);
-    haul__sort(map->numbers, map->block_count, sizeof *map->numbers, is_lower);
     return 1;
 }
 
