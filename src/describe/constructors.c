@@ -15,7 +15,7 @@
 #include "type/refuse.h"
 #include "haul/type_mpi.h"
 
-/* For the old type, as a constructor was given NULL in place of something. */
+/* A constructor was given NULL. The old type has the error. */
 static haul_status refuse_null(const haul_type *old, const char *place)
 {
     return haul__type_refuse(old, HAUL_ERROR_ARGUMENT,
@@ -91,7 +91,7 @@ static haul_type *make(const haul_type *old, const char *name, haul_combiner com
     return NULL;
 }
 
-/* Nothing can fail any more: the new type takes its bounds and holds its old types. */
+/* The new type takes its bounds and holds its old types. Nothing can fail any more. */
 static haul_status give(haul_type *type, const bounds *b, haul_type **newtype)
 {
     size_t i;
@@ -111,7 +111,7 @@ static void set_block(haul_type *type, size_t index, size_t offset, size_t count
     type->blocks[index].type = old;
 }
 
-/* Enters the old type's context if it answers HAUL_OK. */
+/* Enters the old type's context. On failure nothing is entered. */
 static haul_status begin(haul_type *oldtype, haul_type **newtype)
 {
     haul_status status = haul__enter(oldtype);
@@ -187,33 +187,21 @@ haul_status haul_type_create_hvector(size_t count, size_t blocklength, size_t st
                        make_loop(HAUL_COMBINER_HVECTOR, name, loop, blocklength, oldtype, newtype));
 }
 
-/* The arguments of a list constructor. `lengths` NULL: all blocks have `blocklength` elements.
- * Displacements are in units of `unit` bytes. */
+/* The arguments of a list constructor. `lengths` NULL: all blocks have `blocklength` elements. */
 typedef struct list {
     haul_combiner combiner;
     const char *name;
-    size_t count, blocklength, unit;
+    size_t count, blocklength;
     const size_t *lengths, *displacements;
+    int is_in_bytes; /* displacements: in bytes, or else in old elements */
 } list;
-
-static haul_status fill_list(haul_type *type, const list *l, haul_type *oldtype, bounds *b)
-{
-    size_t i, offset;
-    for (i = 0; i < l->count; i++) {
-        size_t length = l->lengths ? l->lengths[i] : l->blocklength;
-        if (haul__multiply_overflows(l->displacements[i], l->unit, &offset) ||
-            !take_in(b, offset, 0, length, oldtype))
-            return refuse_block(oldtype, i, length, l->displacements[i]);
-        set_block(type, i, offset, length, oldtype);
-    }
-    return HAUL_OK;
-}
 
 static haul_status make_list(const list *l, haul_type *oldtype, haul_type **newtype)
 {
+    const size_t unit = l->is_in_bytes ? 1 : oldtype->bytes;
     char name[HAUL_NAME_BYTES_MAX];
     bounds b = { 0, 0, 0, 0 };
-    haul_status status;
+    size_t i, offset;
     haul_type *type;
     if (l->count > 0 &&
         (!l->displacements || (!l->lengths && l->combiner != HAUL_COMBINER_INDEXED_BLOCK)))
@@ -222,54 +210,58 @@ static haul_status make_list(const list *l, haul_type *oldtype, haul_type **newt
     type = make(oldtype, name, l->combiner, l->count, 0);
     if (!type)
         return haul__type_out_of_memory(oldtype);
-    status = fill_list(type, l, oldtype, &b);
-    if (status == HAUL_OK)
-        return give(type, &b, newtype);
-    haul__type_release(type);
-    return status;
+    for (i = 0; i < l->count; i++) {
+        const size_t length = l->lengths ? l->lengths[i] : l->blocklength;
+        if (haul__multiply_overflows(l->displacements[i], unit, &offset) ||
+            !take_in(&b, offset, 0, length, oldtype)) {
+            haul__type_release(type);
+            return refuse_block(oldtype, i, length, l->displacements[i]);
+        }
+        set_block(type, i, offset, length, oldtype);
+    }
+    return give(type, &b, newtype);
+}
+
+static haul_status create_list(const list *l, haul_type *oldtype, haul_type **newtype)
+{
+    haul_status status = begin(oldtype, newtype);
+    return status == HAUL_OK ? haul__leave(oldtype, make_list(l, oldtype, newtype)) : status;
 }
 
 haul_status haul_type_indexed(size_t count, const size_t *blocklengths, const size_t *displacements,
                               haul_type *oldtype, haul_type **newtype)
 {
-    list l = { HAUL_COMBINER_INDEXED, "indexed", 0, 0, 0, NULL, NULL };
-    haul_status status = begin(oldtype, newtype);
-    if (status != HAUL_OK)
-        return status;
-    l.count = count;
-    l.unit = oldtype->bytes;
-    l.lengths = blocklengths;
-    l.displacements = displacements;
-    return haul__leave(oldtype, make_list(&l, oldtype, newtype));
+    const list l = { .combiner = HAUL_COMBINER_INDEXED,
+                     .name = "indexed",
+                     .count = count,
+                     .lengths = blocklengths,
+                     .displacements = displacements };
+    return create_list(&l, oldtype, newtype);
 }
 
 haul_status haul_type_create_hindexed(size_t count, const size_t *blocklengths,
                                       const size_t *displacements, haul_type *oldtype,
                                       haul_type **newtype)
 {
-    list l = { HAUL_COMBINER_HINDEXED, "hindexed", 0, 0, 1, NULL, NULL };
-    haul_status status = begin(oldtype, newtype);
-    if (status != HAUL_OK)
-        return status;
-    l.count = count;
-    l.lengths = blocklengths;
-    l.displacements = displacements;
-    return haul__leave(oldtype, make_list(&l, oldtype, newtype));
+    const list l = { .combiner = HAUL_COMBINER_HINDEXED,
+                     .name = "hindexed",
+                     .count = count,
+                     .lengths = blocklengths,
+                     .displacements = displacements,
+                     .is_in_bytes = 1 };
+    return create_list(&l, oldtype, newtype);
 }
 
 haul_status haul_type_create_indexed_block(size_t count, size_t blocklength,
                                            const size_t *displacements, haul_type *oldtype,
                                            haul_type **newtype)
 {
-    list l = { HAUL_COMBINER_INDEXED_BLOCK, "indexed_block", 0, 0, 0, NULL, NULL };
-    haul_status status = begin(oldtype, newtype);
-    if (status != HAUL_OK)
-        return status;
-    l.count = count;
-    l.blocklength = blocklength;
-    l.unit = oldtype->bytes;
-    l.displacements = displacements;
-    return haul__leave(oldtype, make_list(&l, oldtype, newtype));
+    const list l = { .combiner = HAUL_COMBINER_INDEXED_BLOCK,
+                     .name = "indexed_block",
+                     .count = count,
+                     .blocklength = blocklength,
+                     .displacements = displacements };
+    return create_list(&l, oldtype, newtype);
 }
 
 static haul_status make_struct(size_t count, const size_t *blocklengths,
