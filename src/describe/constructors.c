@@ -63,7 +63,8 @@ static int take_in(bounds *b, size_t offset, size_t span, size_t count, const ha
         return 0;
     b->lower = !b->any || lower < b->lower ? lower : b->lower;
     b->upper = upper > b->upper ? upper : b->upper;
-    b->reach = reach > b->reach ? reach : b->reach;
+    if (old->reach > 0) /* else no element has a byte */
+        b->reach = reach > b->reach ? reach : b->reach;
     b->any = 1;
     return 1;
 }

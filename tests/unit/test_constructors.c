@@ -358,6 +358,27 @@ TEST(constructors, resized_columns_interleave_to_a_whole_matrix)
     free(old);
 }
 
+/* An element of 16 bytes without data, a second one 64 bytes behind: no byte lies behind the new
+ * upper bound. */
+TEST(constructors, elements_without_data_reach_nowhere)
+{
+    static const size_t ones[] = { 1, 1 }, places[] = { 0, 64 };
+    model *old;
+    haul_type *element = plain(8, &old), *nothing, *wide, *two, *narrow;
+    CHECK_STATUS(haul_type_contiguous(0, element, &nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_create_resized(nothing, 0, 16, &wide), HAUL_OK);
+    CHECK_STATUS(haul_type_create_hindexed(2, ones, places, wide, &two), HAUL_OK);
+    CHECK_STATUS(haul_type_create_resized(two, 0, 8, &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(narrow), HAUL_OK);
+    CHECK_EQ(haul__type_walk(narrow)->span, 8);
+    haul_type_free(&narrow);
+    haul_type_free(&two);
+    haul_type_free(&wide);
+    haul_type_free(&nothing);
+    haul_type_free(&element);
+    free(old);
+}
+
 TEST(constructors, empty_types_can_be_made_and_committed)
 {
     static const size_t zero[] = { 0, 0 }, places[] = { 8, 80 };
