@@ -379,10 +379,7 @@ haul_status haul__arena_reship(haul_shipment *shipment, const haul_async *async)
 
 haul_status haul_return_directly(haul_shipment *shipment)
 {
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    status = haul__device_enter(shipment->device);
+    haul_status status = haul__shipment_enter_device(shipment);
     if (status != HAUL_OK)
         return status;
     if (haul__is_arena(shipment))

@@ -13,6 +13,12 @@ int haul__shipment_is_valid(const haul_shipment *shipment)
     return shipment && shipment->magic == MAGIC;
 }
 
+haul_status haul__shipment_enter_device(haul_shipment *shipment)
+{
+    return haul__shipment_is_valid(shipment) ? haul__device_enter(shipment->device)
+                                             : HAUL_ERROR_ARGUMENT;
+}
+
 haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options)
 {
     haul_shipment *shipment = haul__allocate_zeroed(&device->context->allocator, sizeof *shipment);

@@ -215,28 +215,21 @@ void haul__shipment_unload(haul_shipment *shipment)
 
 /* ---- Calls on shipments. */
 
-static haul_status order_after(haul_shipment *shipment, const haul_async *async)
-{
-    haul_status status = async ? await_timed_out(shipment) : haul__shipment_finish(shipment);
-    if (status == HAUL_OK && async && shipment->work.is_pending &&
-        shipment->work.stream != async->stream)
-        status = await_work(shipment);
-    return status == HAUL_OK ? haul__select_for(shipment->device, async) : status;
-}
-
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async)
 {
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    status = haul__device_enter(shipment->device);
+    haul_status status = haul__shipment_enter_device(shipment);
     if (status != HAUL_OK)
         return status;
 #ifdef HAUL_CHECKS
     status = haul__shipment_check(shipment);
 #endif
     if (status == HAUL_OK)
-        status = order_after(shipment, async);
+        status = async ? await_timed_out(shipment) : haul__shipment_finish(shipment);
+    if (status == HAUL_OK && async && shipment->work.is_pending &&
+        shipment->work.stream != async->stream)
+        status = await_work(shipment);
+    if (status == HAUL_OK)
+        status = haul__select_for(shipment->device, async);
     if (status != HAUL_OK)
         haul__shipment_leave(shipment);
     return status;
@@ -293,10 +286,7 @@ haul_status haul__return_later(haul_shipment *shipment, const haul_async *async,
 
 haul_status haul_wait(haul_shipment *shipment)
 {
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    status = haul__device_enter(shipment->device);
+    haul_status status = haul__shipment_enter_device(shipment);
     if (status != HAUL_OK)
         return status;
     status = haul__shipment_finish(shipment);
@@ -307,13 +297,10 @@ haul_status haul_wait(haul_shipment *shipment)
 haul_status haul_poll(haul_shipment *shipment)
 {
     haul_device *device;
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    device = shipment->device;
-    status = haul__device_enter(device);
+    haul_status status = haul__shipment_enter_device(shipment);
     if (status != HAUL_OK)
         return status;
+    device = shipment->device;
     status = ask_timed_out(shipment, haul__poll);
     if (status == HAUL_OK && shipment->work.is_pending)
         status = how_it_went(device, asynchronous, shipment->work.failures,

@@ -64,6 +64,8 @@ HAUL__INLINE int haul__marks_hold(const haul_shipment *shipment)
 
 /* handle.c */
 int haul__shipment_is_valid(const haul_shipment *shipment);
+/* Begins a call on the shipment, without a look at its pending work; see haul__shipment_enter. */
+haul_status haul__shipment_enter_device(haul_shipment *shipment);
 /* A handle without a range. NULL: out of memory. */
 haul_shipment *haul__shipment_new(haul_device *device, const haul_ship_options *options);
 void haul__shipment_discard(haul_device *device, haul_shipment *shipment);

@@ -127,43 +127,38 @@ static write_arena *writer_of(const haul_update_options *how)
 
 /* ---- Whole. */
 
-static haul_status bring_back_by(haul_shipment *shipment, const haul__staging *staging,
-                                 write_arena *write)
+static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 {
+    haul_device *device = shipment->device;
     haul_shipment_info *info = &shipment->info;
     const size_t bytes = shipment->range.arena_bytes;
-    const double start = haul__seconds();
-    double arrived;
-    haul_status status;
-    haul__context_wake_pool(shipment->device->context, bytes);
-    status = haul__shipment_order(shipment, staging->data, 0, bytes);
+    double start, arrived;
+    haul__staging staging;
+    haul_status status = haul__prepare_write(shipment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__stage(device, bytes, 0, &staging);
+    if (status != HAUL_OK) {
+        haul__end_write(shipment);
+        return status;
+    }
+    start = haul__seconds();
+    haul__context_wake_pool(device->context, bytes);
+    status = haul__shipment_order(shipment, staging.data, 0, bytes);
     if (status == HAUL_OK) {
         /* While the device sends, the host fetches the lines that it will write. Several threads
          * fetch theirs themselves. Arenas are written from front to back: there it was slower. */
-        if (!haul__is_arena(shipment) && !haul__context_pool(shipment->device->context, bytes))
+        if (!haul__is_arena(shipment) && !haul__context_pool(device->context, bytes))
             haul__fetch_scattered(shipment->plan);
         status = haul__shipment_arrive(shipment, bytes);
     }
     if (status == HAUL_OK) {
         arrived = haul__seconds();
-        status = write(shipment, staging->data);
+        status = write(shipment, staging.data);
         info->return_seconds = arrived - start;
         info->scatter_seconds = haul__seconds() - arrived;
     }
-    return status;
-}
-
-static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
-{
-    haul__staging staging;
-    haul_status status = haul__prepare_write(shipment);
-    if (status != HAUL_OK)
-        return status;
-    status = haul__stage(shipment->device, shipment->range.arena_bytes, 0, &staging);
-    if (status == HAUL_OK) {
-        status = bring_back_by(shipment, &staging, write);
-        haul__unstage(shipment->device, &staging);
-    }
+    haul__unstage(device, &staging);
     haul__end_write(shipment);
     return status;
 }
