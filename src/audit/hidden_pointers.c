@@ -18,14 +18,6 @@ typedef struct suspect {
     haul_memory memory; /* that it leads to; kind 0: the graph */
 } suspect;
 
-/* 1: the word has been seen in another range. */
-static int is_again(haul__audit *a, uintptr_t address, haul_status *status)
-{
-    size_t *seen = haul__tally_of(&a->tally, address, 0);
-    *status = seen ? HAUL_OK : HAUL_ERROR_MEMORY;
-    return !seen || (*seen)++ > 0;
-}
-
 static haul_status note(haul__audit *a, const haul__entry *entry, const suspect *found,
                         const haul__byte *byte)
 {
@@ -58,10 +50,12 @@ static haul_status note(haul__audit *a, const haul__entry *entry, const suspect 
 
 static haul_status suspicious(haul__audit *a, const haul__entry *entry, suspect *found)
 {
-    haul_status status;
+    size_t *seen = haul__tally_of(&a->tally, found->address, 0);
     haul__byte byte;
-    if (is_again(a, found->address, &status))
-        return status;
+    if (!seen)
+        return HAUL_ERROR_MEMORY;
+    if ((*seen)++ > 0)
+        return HAUL_OK; /* the word was seen in another range */
     memset(&byte, 0, sizeof byte);
     if (entry->what == HAUL__OBJECTS) {
         byte = haul__byte_at(&a->walk, found->number, found->element, found->address);
