@@ -36,8 +36,8 @@ typedef struct haul__contents {
     size_t word_count, word_capacity;
     size_t explicit_count; /* explicit relocations among them; the others are tagged pointers */
     uint64_t there;        /* the contents' address on the device; 0: they have none yet */
-    /* the farthest that explicit relocations point out of the contents, in bytes; their deltas lead
-     * back into it */
+    /* bytes before and behind the contents that explicit relocations may point to; their addends
+     * lead back into it */
     size_t before, behind;
     haul__neighbour *neighbours;
     size_t neighbour_count;

@@ -11,10 +11,11 @@
 typedef struct haul__resolved {
     uintptr_t word, value;
     uint64_t place;
-    int is_slot;     /* the word is a slot of the map */
-    int is_followed; /* discovery followed it; if the word has two entries, the other one counts */
-    /* it leads to a beginning; if an object around the word makes it an end, that entry counts */
-    int is_begin;
+    int is_slot; /* the word is a slot of the map */
+    /* Of several entries for a word and value, one that was not followed counts; then one that
+     * leads to an end. */
+    int is_followed; /* discovery followed the word */
+    int is_begin;    /* it leads to a beginning */
 } haul__resolved;
 
 typedef struct haul__ordered {

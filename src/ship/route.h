@@ -15,7 +15,7 @@ typedef struct haul__journey {
     int is_edited;                     /* some of the arena's bytes differ on the device */
     int is_direct;                     /* the device turns the arena's pointers back itself */
     int is_ordered;                    /* the packed bytes are in the order of discovery */
-    int fits;                          /* one buffer is enough, or must be */
+    int fits;                          /* one buffer takes all of it */
 } haul__journey;
 
 haul_route haul__route(const haul__journey *journey);
