@@ -321,6 +321,90 @@ deep_chains() {
         }' "$scratch/graph"
 }
 
+# ---- Documents: each message has its place, and each code its meaning.
+
+# gives "FILE<tab>MESSAGE" for each text of more than one word, with \001 for what varies; what the files
+# that draw and print pictures write is no message, nor is an invariant or a status by itself
+messages() {
+    local file
+    find src devices -name '*.[ch]' | grep -vE '/((dot|table|dump)\.c|(arena|layout|shipment)_check\.c|base/(compiler\.h|status\.c))$' |
+        while IFS= read -r file; do
+            gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | sed "s/'\"'/' '/g" | tr '\n' ' ' | awk -v file="$file" '{
+                while (match($0, /"([^"\\]|\\.)*"( *(PRI[A-Za-z0-9]+|"([^"\\]|\\.)*"))*/)) {
+                    text = substr($0, RSTART + 1, RLENGTH - 1)
+                    $0 = substr($0, RSTART + RLENGTH)
+                    gsub(/%" *PRI[A-Za-z0-9]+( *")?/, "\001", text)
+                    gsub(/" *"/, "", text)
+                    sub(/"$/, "", text)
+                    gsub(/\\"/, "\"", text)
+                    gsub(/%%?[0-9.*]*(ll|l|z)?[a-z]/, "\001", text)
+                    if (text ~ /[a-z][a-z][a-z]/ && text ~ / / && text !~ /\\n|^ *"|^[a-z\001]*\(/)
+                        print file "\t" text
+                }
+            }'
+        done
+}
+
+# The lists of docs/when-it-goes-wrong.md: lines behind "- " and the first cells below "message". One
+# with "..." stands for each message that has its parts in order; one without is an example, or a part.
+entries() {
+    awk -F ' *[|] *' '
+        entry != "" && /^  [^ ]/ { entry = entry " " substr($0, 3); next }
+        entry != "" { print entry; entry = "" }
+        /^- / { entry = substr($0, 3) }
+        /^[|]/ && $2 == "message" { listed = 1; next }
+        /^[|]/ && $2 !~ /^-+$/ && listed { print $2 }
+        !/^[|]/ { listed = 0 }
+        END { if (entry != "") print entry }' docs/when-it-goes-wrong.md
+}
+
+# Messages that no entry tells, and entries of messages that are gone.
+messages_untold() {
+    entries >"$scratch/entries"
+    messages | LC_ALL=C awk -F '\t' '
+        function in_order(text, parts, n,    i, at) {
+            for (i = 1; i <= n; i++) {
+                gsub(/^ +| +$/, "", parts[i])
+                if (!(at = index(text, parts[i])) && parts[i] != "")
+                    return 0
+                text = substr(text, at + length(parts[i]))
+            }
+            return 1
+        }
+        FNR == NR { entry[++count] = $0; next }
+        {
+            told = 0
+            for (e = 1; e <= count; e++) {
+                if (index(entry[e], "..."))
+                    found = in_order($2, part, split(entry[e], part, /[.][.][.]/))
+                else
+                    found = index($2, entry[e]) || in_order(entry[e], part, split($2, part, "\001"))
+                if (found)
+                    told = used[e] = 1
+            }
+            if (!told) {
+                gsub("\001", "...", $2)
+                print "docs/when-it-goes-wrong.md lacks a message of " $1 ": " $2
+            }
+        }
+        END {
+            for (e = 1; e <= count; e++)
+                if (!used[e])
+                    print "no message is as docs/when-it-goes-wrong.md says: " entry[e]
+        }' "$scratch/entries" -
+}
+
+# Numbers of faults in the names of tests, and features of the structures.
+codes_unexplained() {
+    {
+        grep -rhoE '^TEST\([a-z0-9_]+, [A-Za-z0-9_]+' tests --include='*.c' | sed 's/.*, //' | tr _ '\n' |
+            grep -xE '[TGDHC][0-9]+'
+        awk -F ' *[|] *' '/^[|]/ { gsub(" ", "\n", $3); print $3 }' tests/structures/README.md | grep -xE '[A-Z]{2,}'
+    } | sort -u | while IFS= read -r code; do
+        grep -q "^| $code |" docs/testing.md || echo "docs/testing.md does not explain $code"
+    done
+}
+
 # ---- Style. Other versions of clang-format lay out some lines in another way.
 
 sources() {
@@ -353,6 +437,8 @@ if [ "$what" = all ]; then
     call_graphs
     nothing "no function calls itself, directly or around a corner" recursion
     nothing "no chain of calls needs more than $stack_limit bytes of stack" deep_chains
+    nothing "docs/when-it-goes-wrong.md tells every message, and no other" messages_untold
+    nothing "docs/testing.md explains the codes of tests" codes_unexplained
     nothing "no line of code is longer than 100 columns" long_lines
     if clang-format --version 2>/dev/null | grep -q 'version 14\.'; then
         nothing "clang-format 14 leaves every file as it is" other_layout
