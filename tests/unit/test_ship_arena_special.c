@@ -714,6 +714,67 @@ TEST(ship_arena_special, data_of_elements_that_lie_between_one_another_comes_bac
     end();
 }
 
+typedef struct cell {
+    int64_t data, cache;
+} cell;
+
+enum { COLUMNS = 4, ROWS = 1000 };
+
+/* Changes all, and counts what has not come. */
+typedef struct visit {
+    cell *cells;
+    int wrong;
+} visit;
+
+static void visit_cells(void *argument)
+{
+    visit *v = argument;
+    int i;
+    for (i = 0; i < ROWS * COLUMNS; i++) {
+        v->wrong += v->cells[i].data != i || v->cells[i].cache != 7;
+        v->cells[i].data = -i;
+        v->cells[i].cache = 8;
+    }
+}
+
+/* As bytes between objects do. */
+TEST(ship_arena_special, skipped_fields_of_columns_that_lie_between_one_another_travel)
+{
+    static const haul_field fields[] = { HAUL_SKIP(cell, cache) };
+    haul_type *cell_type, *column, *narrow, *columns, *matrix;
+    visit v = { NULL, 0 };
+    cell *cells;
+    int i;
+    start(NULL);
+    cell_type = TYPE_NEW(cell, fields);
+    CHECK_STATUS(haul_type_vector(ROWS, 1, COLUMNS, cell_type, &column), HAUL_OK);
+    CHECK_STATUS(haul_type_create_resized(column, 0, sizeof(cell), &narrow), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(COLUMNS, narrow, &columns), HAUL_OK);
+    CHECK_STATUS(haul_type_create_resized(columns, 0, ROWS * COLUMNS * sizeof(cell), &matrix),
+                 HAUL_OK);
+    CHECK_STATUS(haul_type_commit(matrix), HAUL_OK);
+    cells = haul_arena_new(the_arena, matrix, 1);
+    CHECK(cells != NULL);
+    for (i = 0; i < ROWS * COLUMNS; i++)
+        cells[i].data = i, cells[i].cache = 7;
+    CHECK_STATUS(haul_ship_from(the_device, haul_from_arena(the_arena), NULL, NULL, &the_shipment),
+                 HAUL_OK);
+    v.cells = haul_device_pointer(the_shipment, cells);
+    CHECK_STATUS(haul_host_launch(the_device, visit_cells, &v), HAUL_OK);
+    CHECK_EQ(v.wrong, 0);
+    CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
+    for (i = 0; i < ROWS * COLUMNS; i++) {
+        CHECK_EQ(cells[i].data, -i);
+        CHECK_EQ(cells[i].cache, 8);
+    }
+    haul_type_free(&matrix);
+    haul_type_free(&columns);
+    haul_type_free(&narrow);
+    haul_type_free(&column);
+    haul_type_free(&cell_type);
+    end();
+}
+
 enum { ENTRY = 64, ENTRIES = 4 * 4 };
 
 typedef struct behind {
