@@ -1,12 +1,12 @@
-/* A description that forgot a pointer, and the audit that finds it.
+/* A description that lacks a pointer, and the audit that finds it.
  *
- * The struct has grown: `best_friend` came later, and nobody told the rows. Shipping works, and on
- * the device the new field still holds a host's address. haul_audit looks at the data and says
- * which word it is, in which objects and where it leads.
+ * `best_friend` was added to the struct, and its field was forgotten. Shipping works, but on the
+ * device `best_friend` still holds a host address. haul_audit names the word, the type and the
+ * target. Prints the audit's lines without the field and with it, then three claims with yes or NO.
  */
 #include "common.h"
 
-enum { PEOPLE = 4, ROWS = 4, ROWS_AT_FIRST = 3 };
+enum { PEOPLE = 4, FIELDS = 4, FIELDS_AT_FIRST = 3 };
 
 typedef struct person {
     struct person *next;
@@ -18,10 +18,10 @@ typedef struct person {
 } person;
 
 static haul_type *person_type;
-static const haul_field person_fields[ROWS] = {
+static const haul_field person_fields[FIELDS] = {
     HAUL_OBJECT(person, next, &person_type),
     HAUL_ARRAY(person, scores, HAUL_COUNT(person, score_count)), HAUL_STRING(person, remark),
-    HAUL_OBJECT(person, best_friend, &person_type), /* the row that was missing */
+    HAUL_OBJECT(person, best_friend, &person_type), /* the field that was forgotten */
 };
 
 static void make_people(person *people, double *scores)
@@ -36,8 +36,8 @@ static void make_people(person *people, double *scores)
     }
 }
 
-/* Audits with the first `rows` rows, and prints what was found. */
-static int audit(haul_context *context, person *first, size_t rows, haul_audit_info *info)
+/* Audits with the first `fields` fields, and prints the findings. */
+static int audit(haul_context *context, person *first, size_t fields, haul_audit_info *info)
 {
     haul_file output = haul_file_descriptor(1);
     haul_audit_options options = { .file = &output };
@@ -45,10 +45,10 @@ static int audit(haul_context *context, person *first, size_t rows, haul_audit_i
                                .bytes = sizeof(person),
                                .type = &person_type,
                                .fields = person_fields,
-                               .field_count = rows,
+                               .field_count = fields,
                                .field_bytes = sizeof *person_fields };
     haul_status status = haul_describe(context, &what, 1);
-    printf("with %zu of %d rows\n", rows, ROWS);
+    printf("with %zu of %d fields\n", fields, FIELDS);
     fflush(stdout);
     if (!status)
         status = haul_audit(context, haul_from_object(first, person_type), &options, info);
@@ -65,14 +65,14 @@ int main(void)
     int result = haul_context_create(NULL, &context) != HAUL_OK;
     make_people(people, scores);
     if (!result)
-        result =
-            audit(context, people, ROWS_AT_FIRST, &before) || audit(context, people, ROWS, &after);
+        result = audit(context, people, FIELDS_AT_FIRST, &before) ||
+                 audit(context, people, FIELDS, &after);
     haul_context_free(&context);
     if (result)
         return 1;
     result |=
         !claim("the forgotten pointer was found in every person", before.hidden_pointers == PEOPLE);
-    result |= !claim("with its row nothing is left", after.hidden_pointers == 0);
-    result |= !claim("but for the hint at a row that nobody uses", after.unused_fields == 1);
+    result |= !claim("with its field no pointer is hidden", after.hidden_pointers == 0);
+    result |= !claim("a hint names the field that no person uses", after.unused_fields == 1);
     return result;
 }

@@ -3,11 +3,13 @@
  *     bvh_picture [--size WIDTH HEIGHT] [--samples N] [mesh [picture.png]]
  *     The defaults are the bunny of Debian's glmark2-data and bvh_picture.png.
  *
- * The host reads a mesh and builds a tree of boxes over its triangles, each node and each leaf's
- * triangles by a malloc of their own. Seven statues stand on a floor; they share the one tree.
- * Three types with six fields describe all of it. haul_ship sends it in one transfer; there
- * each pixel's rays go down the tree by ordinary pointers (bvh_trace.h: the same code for a CUDA
- * kernel and for the host device); haul_unmarshal brings the image back.
+ * The host reads a mesh and builds a tree of boxes over its triangles. Each node, and the triangles
+ * of each leaf, has a malloc of its own. Seven statues stand on a floor and share the one tree.
+ * Three types with six fields describe all of it. haul_ship sends it in one transfer. On the device
+ * each pixel's rays go down the tree by its pointers (bvh_trace.h: the same code for a CUDA kernel
+ * and for the host device). haul_unmarshal brings the image back.
+ *
+ * Prints sizes and times, and writes the picture.
  */
 #include "bvh_files.h"
 #include "bvh_trace.h"

@@ -1,5 +1,6 @@
-/* Top down: the triangles are sorted along the longest side of their box and cut where a ray is
- * expected to meet the least work, which is each side's surface times its triangles, summed.
+/* The tree of boxes, built from the top down: the triangles are sorted along the longest side of
+ * their box and split where a ray is expected to meet the least work, the sum over both sides of
+ * surface times triangles.
  */
 #include "bvh_tree.h"
 

@@ -1,5 +1,4 @@
-/* The host's side of json_on_device: documents made, changed and compared by cJSON alone.
- */
+/* The host's side of json_on_device: documents are made, changed and compared by cJSON alone. */
 #include "json_documents.h"
 
 #include <limits.h>

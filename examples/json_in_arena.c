@@ -1,13 +1,14 @@
-/* The journey of json_on_device twice: from nodes on the heap, packed; and from an arena that the
- * library parsed into.
+/* A JSON document on the device in two ways: packed from the heap, and from an arena that cJSON has
+ * parsed into.
  *
  *     json_in_arena [document.json ...]       default: Debian's table of the world's languages
  *
  * cJSON can be told its malloc and free. Bound to an arena (HAUL_ARENA_HOOKS), it puts every node
- * and string there, and haul_from_arena_root ships the arena's bytes as they lie: it finds the
- * pointers, in place, and packs nothing. On the other side nothing is different: the same function
- * follows the same pointers. The first column is haul_ship on a tree from malloc. Both must find
- * the same, and bring the same back.
+ * and string there. haul_from_arena_root discovers the pointers in place and packs nothing; the
+ * arena's bytes are sent as they lie. The kernel is the same in both ways.
+ *
+ * Prints sizes and times of both ways side by side, then claims with yes or NO: both must find the
+ * same and bring the same back.
  */
 #include "common.h"
 #include "json_documents.h"

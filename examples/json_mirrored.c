@@ -1,10 +1,10 @@
-/* A library's data on a GPU, and not one type described: cJSON parses into a mirrored arena.
+/* A library's data on a GPU without any description: cJSON parses into a mirrored arena.
  *
  *     json_mirrored [document.json ...]       default: Debian's table of the world's languages
  *
- * The device has memory at the arena's own addresses, so that each pointer of cJSON's means the
- * same there, whoever knows of it. The arena crosses as it lies, one copy each way; the kernel
- * follows `child` and `next` as cJSON has set them.
+ * The device has memory at the arena's own addresses, so each pointer of cJSON's means the same
+ * there. The arena crosses as it lies, in one copy each way; the kernel follows `child` and `next`.
+ * Prints sizes and times, then two claims with yes or NO.
  */
 #include "common.h"
 #include "json_documents.h"

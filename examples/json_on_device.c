@@ -4,15 +4,16 @@
  *     json_on_device [document.json ...]      default: Debian's table of the world's languages
  *
  * cJSON parses the documents. Its node has five pointers: three to other nodes, two to strings.
- * Five fields describe it, two more the request that goes with it. haul_ship sends the whole tree
- * in one transfer; there a plain C function (json_survey.h: in a CUDA kernel on a GPU, by itself
- * on the host device) follows ordinary pointers, counts what it sees and adds 1 to every number;
- * haul_unmarshal brings the counts back, and the numbers into cJSON's own nodes. cJSON is the
- * judge: the result must equal a duplicate in which cJSON itself has changed the numbers, and
- * nothing else.
+ * Five fields describe it; two more describe the request that goes with it. haul_ship sends the
+ * whole tree in one transfer. A C function (json_survey.h; in a CUDA kernel on a GPU) follows the
+ * pointers, counts, and adds 1 to every number. haul_unmarshal brings the counts back, and the
+ * numbers into cJSON's own nodes.
  *
- * The documents hold few numbers. So each object is first given one, through cJSON's own functions:
- * the member "bytes", the length of the object's text.
+ * cJSON checks the result: it must equal a duplicate in which cJSON itself has changed the numbers.
+ * Because such documents hold few numbers, cJSON first gives each object one, "bytes": the length
+ * of the object's text.
+ *
+ * Prints the counts, sizes and times, then the claims with yes or NO.
  */
 #include "common.h"
 #include "json_documents.h"

@@ -1,8 +1,9 @@
-/* A linked list goes to the device, is squared there with ordinary pointers, and its values come
- * back.
+/* A linked list on the device: a kernel squares its values, and they come back into the same nodes.
  *
- * Only the pointer needs a field; the value travels by default. The nodes stay where malloc put
- * them: what comes back is written into them, and their `next` pointers are never touched.
+ * Only the pointer needs a field; the value travels by default. `next` is never written on the
+ * host.
+ *
+ * Prints the number of nodes and the bytes of their arena, then two claims with yes or NO.
  */
 #include "common.h"
 
@@ -15,12 +16,8 @@ typedef struct node {
 
 static haul_context *haul;
 static haul_type *node_type;
-static const haul_field node_fields[] = {
-    HAUL_OBJECT(node, next, &node_type),
-};
-static const haul_struct structs[] = {
-    HAUL_STRUCT(node, &node_type, node_fields),
-};
+static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type) };
+static const haul_struct structs[] = { HAUL_STRUCT(node, &node_type, node_fields) };
 
 static node *make_list(int length)
 {

@@ -1,5 +1,6 @@
-/* Bodies are put in one by one: down to an empty octant, or to a leaf, which then becomes a cell
- * with both. */
+/* Bodies are inserted one by one, down to an empty octant or to a leaf, which then becomes a cell
+ * with both bodies.
+ */
 #include "nbody_cells.h"
 
 #include "common.h"

@@ -1,17 +1,16 @@
-/* A star cluster under its own gravity, by the method of Barnes and Hut: the tree is made on the
- * host, walked on the device.
+/* A star cluster under its own gravity, by the method of Barnes and Hut: the host builds the tree,
+ * the device walks it.
  *
  *     nbody_tree [bodies [steps]]      default: 10000 bodies, 16 steps
  *
  * The host puts the bodies into an octree, each cell by a malloc of its own, and ships cluster,
  * tree and bodies. On the device one call for each body walks the tree by its pointers
- * (nbody_forces.h: in a CUDA kernel on a GPU). haul_unmarshal brings the forces into the bodies,
- * and the host moves them on. Then the numbers in the tree are worked out anew and
- * haul_update_device sends them into the same pointers; each REMAKE steps the tree itself is made
- * anew, and haul_reship ships that one.
+ * (nbody_forces.h; in a CUDA kernel on a GPU). haul_unmarshal brings the forces into the bodies,
+ * and the host moves them. It then computes the numbers of the tree again, and haul_update_device
+ * sends them. Every REMAKE steps it builds a new tree, and haul_reship ships that.
  *
- * Two proofs: the forces agree with the sum over all pairs, and the cluster's energy stays what it
- * was.
+ * Prints the milliseconds of a step and two proofs: the forces agree with the sum over all pairs,
+ * and the cluster keeps its energy.
  */
 #include "common.h"
 #include "nbody_cells.h"
@@ -97,7 +96,7 @@ static int report(const cluster *all, int steps, double energy_before, const tim
     printf("Milliseconds a step: tree %.2f, %s %.2f, pull %.2f, unmarshal %.2f",
            spent->tree / steps, "refresh", refreshes ? spent->refresh / refreshes : 0.0,
            spent->pull / (steps + 1), spent->unmarshal / (steps + 1));
-    printf("; with a new tree replan %.2f\n", remakes ? spent->replan / remakes : 0.0);
+    printf("; with a new tree reship %.2f\n", remakes ? spent->replan / remakes : 0.0);
     printf("Forces: at most %.2g off the sum over all pairs. Energy: %.6f, then %.6f, drift %.2g\n",
            error, energy_before, energy(all), moved);
     right =

@@ -1,9 +1,9 @@
-/* A graph with all that a tree has not: cycles, nodes shared by several, a pointer into the middle
- * of an array.
+/* A graph that is no tree: it has cycles, shared nodes, and pointers into the middle of an array.
  *
- * Cities know their neighbours, in both directions; two of them share one weather station; and each
- * has a pointer to its own entry in a table of temperatures that one more root reaches as a whole.
- * On the device every pointer keeps its meaning: what is one object here is one object there.
+ * Cities know their neighbours in both directions. Two of them share one weather station. Each has
+ * a pointer to its entry in a table of temperatures, and a further root leads to the whole table.
+ * One object on the host is one object on the device, so every pointer keeps its meaning. Prints
+ * three claims with yes or NO.
  */
 #include "common.h"
 

@@ -1,7 +1,7 @@
 /* An array of structs, each with a string and two counted arrays.
  *
- * HAUL_COUNT names the fields whose product is the number of elements.
- * haul_type_dump prints what the library has understood.
+ * HAUL_COUNT names the integers whose product is the number of elements. Prints the type as the
+ * library has understood it (haul_type_dump), then one claim with yes or NO.
  */
 #include "common.h"
 
@@ -22,9 +22,7 @@ static const haul_field sample_fields[] = {
     HAUL_ARRAY(sample, matrix, HAUL_COUNT(sample, rows, columns)),
     HAUL_ARRAY(sample, histogram, HAUL_COUNT(sample, bins)),
 };
-static const haul_struct structs[] = {
-    HAUL_STRUCT(sample, &sample_type, sample_fields),
-};
+static const haul_struct structs[] = { HAUL_STRUCT(sample, &sample_type, sample_fields) };
 
 static void make_sample(sample *s, int index)
 {

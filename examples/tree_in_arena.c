@@ -1,10 +1,12 @@
 /* Search trees that a kernel extends and balances, in an arena.
  *
- * The host builds each tree by putting keys in as they come, in order: as deep as a list. The arena
- * has room left in it for the device (haul_arena_new_nursery), and crosses as it lies. On the
- * device one thread for each tree makes as many new nodes again, of the keys between, hangs them
- * in, and balances the tree by rotations: it changes nearly every pointer. haul_update_host
- * brings all of it into the arena, where the trees are then walked as any others.
+ * The host inserts keys in rising order, so each tree is as deep as a list. The arena has room for
+ * the device (haul_arena_new_nursery) and crosses as it lies. On the device one thread for each
+ * tree makes as many new nodes again, inserts them, and balances the tree by rotations: nearly
+ * every pointer changes. haul_update_host brings all of it into the arena, and the host walks the
+ * trees.
+ *
+ * Prints the bytes, the depth before and after, then three claims with yes or NO.
  */
 #include "common.h"
 #include "tree_balance.h"

@@ -1,9 +1,9 @@
 /* A binary search tree whose nodes know their parents: a structure full of cycles, shipped from its
  * root.
  *
- * On the device the tree is walked in order without recursion and without a stack, up and down by
- * the parent links, and each node is given its rank. haul_ship finds each node once, whichever of
- * its three pointers leads to it.
+ * On the device the tree is walked in order, up and down by the parent links, and each node gets
+ * its rank. haul_ship finds each node once, whichever of its three pointers leads to it. Prints the
+ * number of nodes, then one claim with yes or NO.
  */
 #include "common.h"
 
@@ -16,14 +16,10 @@ typedef struct tree {
 
 static haul_context *haul;
 static haul_type *tree_type;
-static const haul_field tree_fields[] = {
-    HAUL_OBJECT(tree, left, &tree_type),
-    HAUL_OBJECT(tree, right, &tree_type),
-    HAUL_OBJECT(tree, parent, &tree_type),
-};
-static const haul_struct structs[] = {
-    HAUL_STRUCT(tree, &tree_type, tree_fields),
-};
+static const haul_field tree_fields[] = { HAUL_OBJECT(tree, left, &tree_type),
+                                          HAUL_OBJECT(tree, right, &tree_type),
+                                          HAUL_OBJECT(tree, parent, &tree_type) };
+static const haul_struct structs[] = { HAUL_STRUCT(tree, &tree_type, tree_fields) };
 
 static void insert(tree *node, tree **root)
 {

@@ -1,12 +1,13 @@
-/* Containers of the C++ library in an arena, read on the device by a function that knows no C++.
- *
- * A std::pmr vector of strings and a list of them take their memory from an arena. What the device
- * is to see is a struct with plain pointers, made in the same arena: to each string's characters,
- * wherever these lie (a short string keeps them in itself, and it lies in the arena too, as the
- * vector's storage does). Nothing is copied to be shipped: the arena's bytes go as they are. The
- * device turns letters to capitals; haul_unmarshal brings them back into the strings.
+/* C++ containers in an arena, read on the device by a function that knows no C++.
  *
  *     c++ -std=c++17 words_in_arena.cpp $(pkg-config --cflags --libs haul)
+ *
+ * A std::pmr vector of strings and a list of them take their memory from an arena. A struct in the
+ * same arena has plain pointers to the characters of each string. (A short string holds its
+ * characters itself, and lies in the arena too.) The arena's bytes are sent as they lie. The device
+ * turns letters into capitals, and haul_unmarshal brings them back into the strings.
+ *
+ * Prints the numbers of words and letters, and three of the words.
  */
 #include <cstdio>
 #include <list>

@@ -33,7 +33,7 @@ static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit,
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "arena or bitmap is misaligned");
     if (relocation->odd_count > 0 && relocation->odd % 8 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
-                              "the list of odd pointers is misaligned");
+                              "the list of explicit relocations is misaligned");
     if ((uintptr_t)relocation->outside % sizeof *relocation->outside != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
                               "the word for pointers that lead outside is misaligned");
@@ -203,7 +203,7 @@ static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
         return status;
     if (relocation->odd_count > SEND_ODD)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                              "too many odd pointers for each block to read");
+                              "too many explicit relocations for each block to read");
     patch.arena = (unsigned char *)(uintptr_t)haul__gpu_mapped(visit, to);
     if (!patch.arena || (uintptr_t)patch.arena % 16 != 0 || relocation->arena % 16 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,

@@ -2,9 +2,8 @@
  *
  * A loop goes over a range that is cut into chunks. Each thread, the caller included, begins with
  * chunks of its own, then takes chunks that no thread has begun. So the caller waits for no thread
- * to begin. Without
- * a pool, or after a fork, the range is one chunk, and the caller works on it; if threads are slow
- * to wake, the caller works on most chunks. The result is the same.
+ * to begin. Without a pool, or after a fork, the range is one chunk, and the caller works on it; if
+ * threads are slow to wake, the caller works on most chunks. The result is the same.
  */
 #ifndef HAUL_BASE_POOL_H
 #define HAUL_BASE_POOL_H

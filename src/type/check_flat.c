@@ -2,8 +2,8 @@
  * targets of pointers.
  *
  * Bytes that are not sent are not read, not even by the host. So they must hold no pointer that is
- * followed, and no integer that a field reads. Nor may such a number lie in a pointer.
- * Reads by callbacks are not checked.
+ * followed, and no integer that a field reads. Nor may such an integer lie in a pointer. Reads by
+ * callbacks are not checked.
  */
 #include "type/check.h"
 #include "base/list.h"

@@ -1,9 +1,9 @@
-/* Numbers that rows read must not be zeros in the copy.
+/* Integers that rows read must not be zeros in the copy.
  *
- * What no arm of a union claims is zeros in the copy, unless one of the arms says `.else_raw`. The
- * host reads its own number, so nothing else would notice. A number is safe if an arm of bytes
- * covers it while the row that reads it holds, as far as conditions can be compared here: those
- * that read the same bits of one field.
+ * Bytes that no arm of a union claims are zeros in the copy, unless one of the arms says
+ * `.else_raw`. The host reads its own integer, so nothing else would notice. An integer is safe if
+ * an arm of bytes covers it while the row that reads it holds. Only conditions that read the same
+ * bits of one field can be compared here.
  */
 #include "base/list.h"
 #include "type/check.h"

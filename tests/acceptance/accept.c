@@ -1,4 +1,4 @@
-/* Sentences that are counted, and a journey during which the original is out of reach.
+/* Claims that are counted, and a journey during which the original is inaccessible.
  */
 #define _GNU_SOURCE
 #include "accept.h"

@@ -1,11 +1,9 @@
-/* cJSON on the other side: its trees are shipped as they lie, and its own functions do there what
- * they do here.
+/* cJSON on the device: its trees are shipped as they lie, and its own functions run on the copy.
  *
  *     haul_accept_cjson [document.json ...]      default: the tables of Debian's iso-codes
  *
- * Documents are parsed into a heap that is taken away while work is done on the copy, so nothing
- * that cJSON finds there can be the original's. cJSON is the judge: cJSON_Compare and the text that
- * it prints.
+ * Documents are parsed into a heap that is inaccessible while the copy is used, so cJSON cannot
+ * find the original there. cJSON is the judge: cJSON_Compare and the text that it prints.
  */
 #define _GNU_SOURCE
 #include <glob.h>

@@ -1,9 +1,9 @@
-/* cJSON's node, described, and what is done to trees of it.
+/* cJSON's node, described, and operations on trees of it.
  *
- * The flags of a node's `type` decide whose things are. A reference (cJSON_IsReference) shares
- * child and value with the node it was made from, and deletes neither: both are aliases, which must
- * lead to what somebody in the graph owns, or, for a string, to registered memory. A name under
- * cJSON_StringIsConst is the caller's; any other is the node's own.
+ * The flags of a node's `type` say who owns what it points to. A reference (cJSON_IsReference)
+ * shares child and value with the node it was made from, and deletes neither: both are aliases.
+ * They must lead to something that the graph owns or, for a string, to registered memory. A name
+ * under cJSON_StringIsConst is the caller's; any other is the node's own.
  */
 #include "cjson_node.h"
 

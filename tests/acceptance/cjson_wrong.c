@@ -1,6 +1,6 @@
-/* Wrong descriptions of cJSON's node, each wrong in one row: what the library says about it.
+/* Wrong descriptions of cJSON's node, each wrong in one field, and the library's answers.
  *
- * Such a type takes the right one's place behind its handle, so that all other rows can stay as
+ * A wrong type takes the right one's place behind its handle, so that all other fields can stay as
  * they are.
  */
 #include <string.h>

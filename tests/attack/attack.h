@@ -1,9 +1,9 @@
-/* Sequences of calls, drawn from a seed: how they are run, and how one that fails is told.
+/* Sequences of calls, drawn from a seed: how they run, and how one that fails is reported.
  *
- * Each step of a sequence has a seed of its own, so that a sequence stays one when steps are left
- * out of it. A sequence that fails, in whatever way (a check, a sanitizer, a signal, time that runs
- * out), runs in a process of its own; steps are left out as long as it fails without them, and what
- * is left is told as a log of its calls.
+ * Each step of a sequence has a seed of its own, so a sequence stays one when steps are left out. A
+ * sequence that fails in any way (a check, a sanitizer, a signal, a timeout) runs in a process of
+ * its own. Steps are left out as long as it fails without them, and the rest is printed as a log of
+ * its calls.
  */
 #ifndef ATTACK_H
 #define ATTACK_H

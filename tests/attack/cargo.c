@@ -1,4 +1,4 @@
-/* Shipments as such: places for them, what is on its way, and what a call that fails leaves behind.
+/* Shipments: places for them, their outstanding work, and their state after a call that failed.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* Garbage behind `readable`: graphs of random types in which any number of words say anything.
- * Discovery may refuse them or find some graph; it never reads what is not there, says the same
- * when it is asked again, and what it has found can be packed, shipped and brought back.
+/* Garbage behind `readable`: graphs of random types in which any word may hold anything. Discovery
+ * may refuse them or find some graph. It never reads memory that is not there, answers the same
+ * when it is called again, and a graph that it has found can be packed, shipped and brought back.
  */
 #include <stdlib.h>
 #include <string.h>

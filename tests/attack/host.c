@@ -1,4 +1,4 @@
-/* What the host does between calls.
+/* The host's own steps between calls.
  */
 #include "attack.h"
 #include "calls.h"

@@ -1,4 +1,4 @@
-/* The type of a sequence's items: some of the rows, some size.
+/* The type of a sequence's items: some of the fields, and a random size.
  */
 #include <string.h>
 

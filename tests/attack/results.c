@@ -1,4 +1,4 @@
-/* What comes back from a device, on its way and when it has been written.
+/* Results from a device: outstanding, and written.
  */
 #include <stdlib.h>
 #include <string.h>

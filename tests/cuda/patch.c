@@ -7,7 +7,7 @@
 #include "cuda/gpu.h"
 #include "support/random.h"
 
-/* An arena as a shipment lays it out: words, odd pointers, bitmap, list of odd offsets. */
+/* An arena as a shipment lays it out: words, bitmap, explicit relocations, their offsets. */
 typedef struct arena {
     size_t words, odd_count, bitmap_at, odd_at, bytes;
     unsigned word_bytes;

@@ -1,10 +1,9 @@
-/* The graph of a trial, built in arenas and sent on its journey. What stands in an arena is a graph
- * of its own, which the reference walks as it walks any other; a shipment of the arena must be its
- * copy.
+/* The graph of a trial, built in arenas and sent on its journey. An arena's contents are a graph of
+ * their own, which the reference walks like any other; a shipment of the arena must be its copy.
  *
- * Any graph can be built in an arena, but one with words that own what they lead to because it is
- * static: elsewhere they would own nothing, and the graph would be another. Such a graph is built
- * with its static objects outside, which must be refused, and then once more without these words.
+ * Any graph can be built in an arena, except one with words that own their target because it is
+ * static. Such a graph is built with its static objects outside, which must be refused, and then
+ * once more without these words.
  */
 #include "arenas.h"
 

@@ -1,5 +1,5 @@
-/* The audit of a graph whose description is right: nothing undescribed is a pointer, and nothing is
- * longer than its block.
+/* The audit of a right description: no undescribed word is a pointer, and no range is longer than
+ * its block.
  */
 #include "steps.h"
 #include "support/builds.h"

@@ -1,5 +1,5 @@
-/* Derived types, laid out by MPI's rules, which are worked out here from the blocks alone, so that
- * the library's extents have something to be compared with.
+/* Derived types, laid out by MPI's rules, which are worked out here from the blocks alone: so the
+ * library's extents are compared with something independent.
  */
 #include "draw.h"
 

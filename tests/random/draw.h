@@ -1,5 +1,5 @@
-/* Inside of drawing a universe: model.c (structs), rules.c (what is not plain about a field),
- * derived.c.
+/* Drawing a universe, in parts: structs (model.c), optional members of a field (rules.c), derived
+ * types (derived.c).
  */
 #ifndef RANDOM_DRAW_H
 #define RANDOM_DRAW_H

@@ -1,4 +1,4 @@
-/* What an object of a type is: its fields are read as they stand.
+/* The meaning of one object: its fields are read as they stand.
  */
 #include <string.h>
 

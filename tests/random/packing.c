@@ -1,5 +1,4 @@
-/* Packing: a plan, what it says of the graph, the arena that it makes in any memory, and the way
- * back from there.
+/* Packing: a plan, its figures, the arena that it makes in any memory, and the way back.
  */
 #include "steps.h"
 

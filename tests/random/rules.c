@@ -1,7 +1,7 @@
-/* Drawing rules: one field that is not plain, with what its rule reads, and perhaps the other arms
- * of a union.
+/* Drawing optional members: one field with members, the integers that they read, and perhaps the
+ * other arms of a union.
  *
- * A rule is drawn with members that go together: a mode that does not follow has no base, a
+ * Members that belong together are drawn together: a field that is not followed has no base, and a
  * distance has no tags.
  */
 #include <string.h>

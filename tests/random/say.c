@@ -1,4 +1,4 @@
-/* Saying a universe to the library, by public calls only.
+/* A universe as haul types, made by public calls only.
  */
 #include <stdio.h>
 #include <stdlib.h>

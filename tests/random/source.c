@@ -1,5 +1,5 @@
-/* The graph of a trial in the host's memory: what may change there, what comes back, and what does
- * not.
+/* The graph of a trial in the host's memory: the bytes that may change there, and those that come
+ * back.
  */
 #include "steps.h"
 

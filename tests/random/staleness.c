@@ -1,5 +1,5 @@
-/* Stale plans: one change of the source that a refresh must refuse, with a path, and then take
- * back.
+/* Stale plans: one change of the source that a refresh must refuse, with a path. The change is then
+ * taken back.
  */
 #include "steps.h"
 

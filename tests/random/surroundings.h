@@ -1,5 +1,5 @@
-/* What lies around graphs, and contexts are told about: registered statics of each policy,
- * functions with a translation. And a static that nobody registered, for wrong data.
+/* Memory around graphs that contexts know: registered statics of each policy, and functions with a
+ * translation. And one static that nobody has registered, for wrong data.
  */
 #ifndef RANDOM_SURROUNDINGS_H
 #define RANDOM_SURROUNDINGS_H

@@ -1,6 +1,6 @@
-/* A graph in a typed arena: object by object, as large as they come; smaller ones lie in them.
- * Types that typed allocation refuses, since their fields depend on the object, are allocated by
- * their size, and the arena is then discovered.
+/* A graph in a typed arena: object by object, the largest first; smaller ones lie in them. Types
+ * that typed allocation refuses, because their fields depend on the object, are allocated by their
+ * size, and the arena is then discovered.
  */
 #include "building.h"
 

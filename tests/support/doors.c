@@ -1,9 +1,8 @@
-/* Fault plans, the allocator and the device that follow them, and the driver that walks through all
- * of them.
+/* Fault plans, the allocator and the device that follow them, and the driver that fails each event
+ * in turn.
  *
- * The device in front keeps no state of its own: its state is the inner device's, and the plan that
- * belongs to it is found in a list of the open ones. So functions that know the inner device's
- * state go on working.
+ * The device keeps no state of its own: its state is the inner device's, and its plan is found in a
+ * list of the open ones. So functions that know the inner device's state go on working.
  */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L

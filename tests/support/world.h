@@ -1,10 +1,10 @@
 /* Memory of a test's own: a world, in which all objects lie that the library is to see.
  *
- * One call takes it away (PROT_NONE while a kernel runs), makes it read-only (while a graph is
- * packed) or takes a picture of every byte. A world keeps a book of its blocks, as an allocator
- * does: so the library can be told which ranges may be read, and how large each block is. What lies
- * between blocks is 0xC5, and so are all bytes of a world of at most 64 KiB; a larger one is filled
- * in pieces of 64 KiB, as blocks are taken.
+ * One call makes it inaccessible (PROT_NONE, while a kernel runs) or read-only (while a graph is
+ * packed), or takes a picture of every byte. A world lists its blocks, as an allocator does: so the
+ * library can be told which ranges may be read, and how large each block is. Bytes between blocks
+ * are 0xC5, and so are all bytes of a world of at most 64 KiB; a larger one is filled in pieces of
+ * 64 KiB, as blocks are taken.
  */
 #ifndef HAUL_TESTS_WORLD_H
 #define HAUL_TESTS_WORLD_H

@@ -1,4 +1,4 @@
-/* Arenas as memory: what is given out, what comes back, and what is refused.
+/* Arenas as memory: allocation, release, rollback, reset, and every call that is refused.
  *
  * Faults by number (docs/testing.md): H1, H2, H6 of arenas; misuse of each call.
  */

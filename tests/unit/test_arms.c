@@ -1,5 +1,5 @@
-/* Arms of unions: which collide, against all pairs compared; and how the time of a commit grows
- * with its rows.
+/* Arms of unions: a commit finds those that collide. The reference compares all pairs. The time of
+ * a commit grows linearly with the rows.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,8 @@
-/* The audit: each kind of finding is found where it is and only there; what is right is left in
- * peace; what lies beyond a block is not read; and the audit survives every fault of its allocator.
+/* The audit: each kind of finding is reported at its place and nowhere else; a right description
+ * has none; bytes beyond a block are not read; every fault of the allocator is survived.
  *
- * Faults by number (docs/testing.md): H1, H2, C3 (a callback that calls back in); an undescribed
- * pointer and a count that is too long are the errors of the user that no other call can see.
+ * Faults by number (docs/testing.md): H1, H2, C3 (a callback that calls back in). A forgotten
+ * pointer and a count that is too long are errors that no other call can see.
  */
 #define _DEFAULT_SOURCE
 #include <pthread.h>

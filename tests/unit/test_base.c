@@ -1,5 +1,4 @@
-/* The ground floor: statuses, error records, checked arithmetic, the allocator door, the file door,
- * bit counting.
+/* The base room: statuses, error records, checked arithmetic, the allocator, files, bit counting.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>

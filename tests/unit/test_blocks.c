@@ -1,5 +1,5 @@
-/* The drop-in forms against a list of what is out: contents stay, sizes are right, and what is no
- * block is refused.
+/* The drop-in forms (malloc, calloc, realloc, free) against a list of live blocks: contents stay,
+ * sizes are right, and an address that is no block is refused.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>

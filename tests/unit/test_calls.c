@@ -1,9 +1,9 @@
 /* One table of calls and faults: each public call that needs memory or a device, with each of its
- * events failing, in each way that the fault plan knows (support/doors.h).
+ * events failing in each way that the fault plan knows (support/doors.h).
  *
- * After each failure: the first failure is what the call answered and what its context's record
- * says, results are NULL, the source is as it was, nothing has leaked, and the same call works.
- * Cases that need other sources or other checks stand in the suites of their subjects.
+ * After each failure: the call and its context's record report the first failure, results are NULL,
+ * the source is as it was, nothing has leaked, and the same call works. Cases that need other
+ * sources or other checks stand in the suites of their subjects.
  *
  * tests/consumers/check.sh compares the names here with the list of exported functions: a new one
  * gets a row, or a line among those that cannot fail so.

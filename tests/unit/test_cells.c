@@ -1,4 +1,4 @@
-/* Cells of a block of a kind: what their objects' starts tell of their granules.
+/* Cells of a uniform block: the granules that follow from the starts of its objects.
  */
 #include "pack/object_cells.h"
 #include "support/check.h"

@@ -1,5 +1,5 @@
-/* MPI's constructors against a model of MPI's rules that keeps one byte of memory for each byte of
- * a type.
+/* MPI's constructors against a model of MPI's rules that has one byte of memory for each byte of a
+ * type.
  */
 #include <stdlib.h>
 

@@ -1,9 +1,8 @@
-/* Containers whose elements are the user's: described once with a parameter, and used for several
- * types.
+/* Containers of any elements: described once with a parameter, and used for several types.
  *
- * A list as GLib has it, a table with entries and two parameters, a set with its elements at its
- * end, lists of lists, and a recursion through a container. Wrong uses are refused with the names
- * of container and parameter.
+ * A list like GLib's, a table with entries and two parameters, a set that ends in its elements,
+ * lists of lists, and a recursion through a container. A wrong use is refused with the names of
+ * container and parameter.
  */
 #define _DEFAULT_SOURCE
 #include <time.h>

@@ -1,7 +1,8 @@
-/* Short counted arrays and strings: discovery's in-line way for them, and where it ends.
+/* Short counted arrays and strings: the path of their own in discovery (walk/plain_arrays.c), and
+ * its limits.
  *
- * Each graph is made by the general way too (checked contexts, and those with the hash in place of
- * the flat table go it for every pointer), and both must come out the same.
+ * Each graph also takes the general path (in checked contexts, and in contexts with a hash in place
+ * of the table); the results must be the same.
  *
  * Faults by number (docs/testing.md): G2-G4, G6-G8, G10, G19, G21.
  */

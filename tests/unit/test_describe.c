@@ -1,5 +1,5 @@
-/* Types described by tables of fields: five structures, shipped, changed on the device and brought
- * back; tables that are refused; tables of other versions.
+/* Types described by tables of fields: five structures are shipped, changed on the device and
+ * brought back; wrong tables are refused; tables of other versions are read.
  */
 #include <string.h>
 

@@ -1,11 +1,12 @@
-/* Directions: what is in is never written on the host, what is out is never read there, what is
- * neither keeps its place.
+/* Directions: bytes that are HAUL_COPYIN are never written on the host, HAUL_COPYOUT bytes are
+ * never read there, and HAUL_CREATE bytes only have a place.
  *
- * Memory that must not be touched is taken away while it must not be: out of reach while it must
- * not be read, read-only while it must not be written. A model of bytes says what random rows over
- * random ranges must do.
+ * Memory that must not be read is made inaccessible meanwhile, and memory that must not be written
+ * is made read-only. A model of bytes gives the expected result for random fields over random
+ * ranges.
  *
- * Fault cases: D1, D4, D5, D6, D13, H1, H2 of calls on a graph with directions.
+ * Faults by number (docs/testing.md): D1, D4, D5, D6, D13, H1, H2 of calls on a graph with
+ * directions.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

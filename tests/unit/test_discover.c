@@ -1,6 +1,5 @@
-/* Discovery's in-line way and its edges: what only the fast form of it decides.
- *
- * Contexts here are not checked: the checked form goes the general way for every object.
+/* The innermost loop of discovery (walk/drain.c) and its limits. Contexts here are not checked,
+ * because a checked one takes the general path for every object.
  */
 #include <stdio.h>
 #include <stdlib.h>

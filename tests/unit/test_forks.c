@@ -1,6 +1,5 @@
-/* Forks: a child has the parent's plans and plain arenas as its own, and of the parent's devices
- * nothing. What it calls on them is refused in words, and whatever it frees, the parent goes on as
- * if there were no child.
+/* Forks: a child has the parent's plans and plain arenas as its own, but not the parent's devices.
+ * Its calls on them are refused with a sentence; its frees do not disturb the parent.
  *
  * Faults by number (docs/testing.md): C7.
  */

@@ -1,8 +1,9 @@
-/* The forms of the map's blocks: objects of one kind, short and long, and all that turns a block
- * into another form.
+/* The forms of the map's blocks: objects of one type, short and long, and all marks that turn a
+ * block into another form.
  *
- * The lab looks at every byte and pointer; here is only what stands where. Nodes have their links
- * anywhere, since starts must tell them across the ends of cells and blocks.
+ * The lab (core_graphs.h) checks every byte and pointer; the tests here check where marks stand.
+ * Links stand anywhere in a node, because starts must tell them across the ends of cells and
+ * blocks.
  *
  * Faults by number (docs/testing.md): G8, G9, G10, G13, G22.
  */

@@ -1,6 +1,5 @@
-/* Frees: of whatever, in whichever thread, inside whatever callback. A free that meets a call on
- * its context is left to that call, which then goes on with what it holds; no bytes are touched
- * that have been given back.
+/* Frees of any object, in any thread, inside any callback. A free that meets a call on its context
+ * leaves the object to that call; the call goes on, and no released byte is read.
  *
  * Faults by number (docs/testing.md): C2, T16.
  */

@@ -1,7 +1,7 @@
-/* Graphs of every shape: what is reached, how much of it, and what the copy says.
+/* Graphs of every form: what is reached, how much of it, and what the copy holds.
  *
- * Each graph goes through lab_pack (core_graphs.h), which looks at every byte. Here stands what is
- * particular to each: how many objects and bytes there are, and where pointers lead.
+ * Each graph goes through lab_pack (core_graphs.h), which checks every byte. The tests here check
+ * what is particular to each: the numbers of objects and bytes, and the targets of pointers.
  *
  * Faults by number (docs/testing.md): G9-G13, G16, G18, G20, G25-G27, C8.
  */

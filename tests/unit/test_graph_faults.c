@@ -2,7 +2,7 @@
  * and a sentence; nothing leaks, nothing is written, and the same call works once the graph is
  * repaired.
  *
- * lab_refuse (core_graphs.h) asks four kinds of context: checked or not, with the flat table or the
+ * lab_refuse (core_graphs.h) uses four kinds of contexts: checked or not, with the table or with a
  * hash.
  *
  * Faults by number (docs/testing.md): G1-G8, G12, G19, G21, T16 (a callback that refuses).

@@ -1,5 +1,5 @@
-/* The table and the picture of a graph: their numbers are those of a graph that can be counted by
- * hand, limits cut as they say, and every kind of pointer is drawn. And haul_device_where.
+/* The table and the picture of a graph: numbers agree with a graph that was counted by hand, limits
+ * cut at the right place, and every kind of pointer is drawn. And haul_device_where.
  *
  * Faults by number (docs/testing.md): H1, H2, C3.
  */

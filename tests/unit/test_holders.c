@@ -1,7 +1,7 @@
-/* Holders: rules that ask for a struct far up the way, however many pointers that is.
+/* Ancestors: rules that ask for a struct that is any number of pointers above the object.
  *
- * Faults by number (docs/testing.md): G18 (an impossible answer of a callback), D13 (it has
- * changed), T16 (a commit refuses what asks in vain), H1, H2.
+ * Faults by number (docs/testing.md): G18 (an impossible answer of a callback), D13 (an answer has
+ * changed), T16 (a commit refuses an ancestor without a function that asks), H1, H2.
  */
 #define _DEFAULT_SOURCE
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
-/* The host device beyond the device contract: what may be touched when, what it refuses, what it
- * counts; and the doors that stand before it, which every other suite relies on.
+/* The host device beyond the device contract: when its memory is accessible, what it refuses, what
+ * it counts. And the fault device (support/doors.h), which all other suites rely on.
  */
 #define _POSIX_C_SOURCE 200809L
 #define _FILE_OFFSET_BITS 64 /* fstat refuses an inode above 32 bits otherwise */

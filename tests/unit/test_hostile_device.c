@@ -1,8 +1,7 @@
-/* A kernel that writes anything over all that a device holds: arenas, marks, lists, heads of
- * nurseries. Whatever way back is called then answers with a result or an error. The host reads and
- * writes nothing else for it (the sanitizers look), and what it has to itself stays: heads of
- * nurseries, fields that do not travel, bytes of nobody's behind the arena; pointers lead into what
- * was shipped.
+/* A kernel overwrites all memory of a device with garbage: arenas, marks, lists, heads of
+ * nurseries. Each call that brings bytes back then succeeds or answers an error. The host reads and
+ * writes nothing else (sanitizers check that), and its own bytes stay: heads of nurseries, fields
+ * that do not travel, bytes behind the arena. Pointers lead into the graph.
  */
 #include <stdio.h>
 

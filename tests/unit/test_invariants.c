@@ -1,5 +1,5 @@
-/* Each invariant, broken by hand, is named; put right again, it is not. In builds with HAUL_CHECKS
- * alone: others do not have the checks.
+/* Each invariant, broken by hand, is named; once repaired, it is not. Only builds with HAUL_CHECKS
+ * have these checks.
  */
 #include <stdlib.h>
 #include <string.h>

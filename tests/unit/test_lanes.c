@@ -1,5 +1,5 @@
-/* Graphs of which many thousand objects wait at once: the worklist keeps them in lanes, by where
- * they lie.
+/* Graphs of which many thousand objects wait at once: the worklist keeps them in buckets by
+ * address.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Work that goes on after HAUL_ERROR_PENDING: nothing goes that a device may still read or write,
- * and a wait says HAUL_OK only when all is done, whichever device it is and whoever the memory
- * belongs to.
+/* Work that goes on after HAUL_ERROR_PENDING: memory that a device may still read or write is not
+ * released, and a wait answers HAUL_OK only when all work is done, for any device and any owner of
+ * the memory.
  *
  * Faults by number (docs/testing.md): D13.
  */

@@ -1,5 +1,4 @@
-/* Launches on the host device beside another thread's calls on it: what is allocated and released
- * meanwhile does no harm to a launch, nor a launch to it.
+/* Launches on the host device while another thread calls on it: neither disturbs the other.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Handles that depend on one another, freed in every order: what is left goes on working, and the
- * last one takes all memory along.
+/* Handles that depend on one another are freed in every order: the others go on working, and the
+ * last one releases all memory.
  *
  * Faults by number (docs/testing.md): C6.
  */

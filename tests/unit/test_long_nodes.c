@@ -1,10 +1,8 @@
-/* Nodes longer than a cell of the map, with pointers anywhere in them: at both ends and in the
- * middle.
+/* Nodes longer than a cell of the map, with pointers at both ends and in the middle.
  *
- * Such a node is told by its start, as short ones are, though its last pointer may stand cells and
- * a block behind it; and in blocks that it shares with others it is marked in line all the same.
- * The lab looks at every byte and pointer, so a pointer that is lost, misplaced or written back is
- * seen; here is what stands where, and what is counted.
+ * Such a node is known by its start, as a short one is, although its last pointer may stand cells
+ * or a block behind it. In mixed blocks it is marked in line too. The lab checks every byte and
+ * pointer; the tests here check where marks stand and what is counted.
  *
  * Faults by number (docs/testing.md): G8, G9, G10, G13, G22, H1.
  */

@@ -1,5 +1,5 @@
-/* Look-ups of single bytes: a byte that no row describes has no place, however near an object it
- * is. And pointers that have no place on the device, on their way back.
+/* Look-ups of single bytes: a byte that no field describes has no place, however near to an object.
+ * And pointers without a place on the device, on the way back.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdlib.h>

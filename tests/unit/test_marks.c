@@ -1,4 +1,4 @@
-/* Marks of ranges, one call after the other, on maps of every form: full, bare, of a kind, ragged,
+/* Marks of ranges, one call after the other, on maps of every form: full, bare, uniform, ragged,
  * mixed. After each call every byte and word that it touched is compared with a plain list: is it
  * live, is it a pointer, is it a hole? No memory lies at these addresses.
  *

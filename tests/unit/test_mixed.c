@@ -1,6 +1,6 @@
-/* Mixed blocks: objects of many kinds, bytes and holes at random, beside and over one another, in
- * the fast ways and in the general one, compared with a plain list of bytes while they are marked
- * and after layout has ended it.
+/* Mixed blocks: objects of many types, bytes and holes at random, side by side and overlapping,
+ * marked in line and in the general way. They are compared with a plain list of bytes, while they
+ * are marked and after layout.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -1,8 +1,8 @@
 /* Ordered plans: the same graph gives the same bytes, wherever its objects lie.
  *
- * Graphs of other suites are packed in order by the lab (core_graphs.h). Here one graph is built
- * again and again, its objects in other orders, at other distances, side by side or in one granule,
- * and what comes of it is compared.
+ * The lab (core_graphs.h) packs graphs of other suites in order. Here one graph is built many
+ * times, with its objects in other orders, at other distances, side by side or in one granule, and
+ * the results are compared.
  */
 #define _DEFAULT_SOURCE
 #include <pthread.h>

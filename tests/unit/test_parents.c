@@ -1,8 +1,8 @@
-/* Who led there: rules that ask the struct whose pointer led to an object, and arrays of pointers
- * of which each is what other arrays of their struct say.
+/* Parents: rules that ask for the struct whose pointer led to an object; and arrays of pointers
+ * whose meanings stand in other arrays of the same struct.
  *
- * Faults by number (docs/testing.md): G18 (a kind that no case is for), D13 (what a rule read has
- * changed), H1, H2.
+ * Faults by number (docs/testing.md): G18 (a value without a case), D13 (an integer that a rule has
+ * read has changed), H1, H2.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -1,4 +1,5 @@
-/* The phases that a device is told of, for a profiler: named, paired, and nothing without them.
+/* The phases that a device is told for a profiler: named, paired, and absent if the device has no
+ * such verbs.
  */
 #include <string.h>
 

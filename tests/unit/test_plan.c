@@ -1,6 +1,5 @@
-/* Plans: where each byte goes, what the statistics say, packing again after contents have changed,
- * and STALE with its path when pointers or counts have; and every allocation that fails, once and
- * from then on.
+/* Plans: the place of each byte; statistics; packing again after contents have changed; STALE with
+ * its path after a pointer or count has; and every allocation that fails, once and from then on.
  *
  * Faults by number (docs/testing.md): G22, G24, H1, H2, H5, H6, C6 (freed while in use), T16.
  */

@@ -1,5 +1,5 @@
-/* Pools: the memory of a program's own allocator, described as bytes, with objects in it that other
- * rows find. Pointers in them are pointers in the copy; every other byte travels as it is.
+/* Pools: memory of a program's own allocator, described as bytes, in which other fields find
+ * objects. Their pointers are pointers in the copy; every other byte travels as it is.
  *
  * Faults by number (docs/testing.md): H1, H2.
  */

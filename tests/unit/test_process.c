@@ -1,4 +1,4 @@
-/* A picture of this process: what it says of blocks and of mappings, in any order of looks.
+/* A picture of this process: its answers about blocks and mappings, in any order of questions.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* What the core promises whatever the graph: one test or more for each item of the list "things
- * that must hold" of the design (byte exact, alignment, large extents, whole objects, one past the
- * end, slots off the grid, read once, no recursion, the source is never written, conflicts).
+/* The promises of the core for any graph, a test or more for each: byte exact, alignment, large
+ * extents, whole objects, one past the end, pointers off the grid, each value read once, no
+ * recursion, the source is never written, conflicts.
  *
  * Conflicts and their paths stand in test_graph_faults.c.
  *

@@ -1,9 +1,9 @@
-/* Structs that are no whole number of granules (24, 40, 56, 72, 88 bytes and many more), and any
- * struct at an address in the middle of a granule: by themselves, beside one another, beside other
- * types and bytes in the same granule, over the ends of cells and blocks.
+/* Structs that are no whole number of granules (24, 40, 56, 72, 88 bytes and many more), and
+ * structs at an address in the middle of a granule: alone, side by side, beside other types and
+ * bytes in the same granule, across the ends of cells and blocks.
  *
- * The lab looks at every byte and pointer of the graph, and that no other byte is read or written.
- * The marks are compared with a plain list of words.
+ * The lab checks every byte and pointer of the graph, and that no other byte is read or written.
+ * Marks are compared with a plain list of words.
  *
  * Faults by number (docs/testing.md): G8, G9, G10, G13.
  */

@@ -1,11 +1,11 @@
-/* Structures whose contents depend on addresses: put right wherever a shipment's contents have been
- * sent, and never written over the host's own.
+/* Structures whose contents depend on addresses: rebuilt on the device whenever contents have been
+ * sent, and never written back.
  *
  * The structure is a hash table with open addressing whose keys are pointers: after relocation
- * every key is right and stands at the wrong place. Items are looked up on the device while the
- * host's are out of reach.
+ * every key is right and stands at the wrong place. Kernels look items up while the host's memory
+ * is inaccessible.
  *
- * Fault cases: C3, D1, D4, D5, D6, D13, H1, H2 of calls on a graph that has some.
+ * Faults by number (docs/testing.md): C3, D1, D4, D5, D6, D13, H1, H2 of calls on such a graph.
  */
 #define _DEFAULT_SOURCE
 #include "ship_faults.h"

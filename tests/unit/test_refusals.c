@@ -1,6 +1,6 @@
-/* Every public call with each argument that it refuses: the answer, and a sentence that names the
- * argument where the call's object has a place for words. With a NULL handle the function that
- * tells words says that there is no object.
+/* Every public call with each argument that it refuses: the status, and a sentence that names the
+ * argument if the call has an object with a record. For a NULL handle, the function that gives the
+ * record says that there is no object.
  */
 #include <string.h>
 

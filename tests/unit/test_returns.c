@@ -1,5 +1,5 @@
-/* What must not come back changed: counts, tags, conditions and terminators, which the host's own
- * pointers have to fit.
+/* Integers that must come back unchanged: counts, tags, conditions and terminators, which the
+ * host's own pointers rely on.
  *
  * Faults by number (docs/testing.md): D14 (device results are hostile).
  */

@@ -1,5 +1,5 @@
-/* Routes: which way a crossing takes, as a table of facts; what a shipment says of it; options that
- * a source has no use for; arenas that are shipped and shipped again asynchronously.
+/* Routes: the choice of a route as a table of facts, and the shipment's report of it; options that
+ * a source has no use for; arenas that are shipped and reshipped asynchronously.
  */
 #include <string.h>
 

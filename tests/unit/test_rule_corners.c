@@ -1,6 +1,6 @@
-/* Corners of rules, found by random graphs, each in its smallest form: pointers and distances to no
- * elements, arms that overlap, objects that end before their struct does, and those who must know
- * where.
+/* Unusual rules, found by random graphs, each in its smallest form: pointers and distances to no
+ * elements, arms that overlap, objects that end before their struct does, and rules that ask for an
+ * ancestor.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>

@@ -1,6 +1,7 @@
-/* Wrong rules: each is refused at commit by name, in words. T12 (unions whose arms are not told
- * apart) and T17 (elements that have no fixed size). What only objects can show is in test_rules.c.
- * / */
+/* Wrong optional members: commit refuses each with the field's name and a sentence. T12 (arms of a
+ * union that nothing tells apart) and T17 (elements without a fixed size). Faults that only objects
+ * show are in test_rules.c.
+ */
 #include <string.h>
 
 #include "haul/type.h"

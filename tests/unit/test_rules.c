@@ -1,9 +1,9 @@
-/* Rules on rows, as real structures need them: each is laid out as its library does, packed, looked
- * at in the copy, and unpacked (lab_pack, core_graphs.h). What contradicts its description is
- * refused with a path.
+/* Optional members as real structures need them: each structure is laid out as in its library,
+ * packed, checked in the copy, and unpacked (lab_pack, core_graphs.h). Data that contradicts its
+ * description is refused with a path.
  *
- * Faults by number (docs/testing.md): G18 (a union's tag that no case is for); D13 (what a rule
- * read has changed); H1, H2 (memory that runs out).
+ * Faults by number (docs/testing.md): G18 (a union's tag without a case); D13 (an integer that a
+ * rule has read has changed); H1, H2 (memory runs out).
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

@@ -1,5 +1,5 @@
-/* Shipping: graphs go to a device whole, are walked there with ordinary pointers, and come back as
- * data.
+/* Shipping: whole graphs go to a device, kernels walk them by ordinary pointers, and data comes
+ * back.
  *
  * Faults by number (docs/testing.md): G1, G13, G23; D10, D11; T16 and C8 (a callback that calls
  * back in); C6 (freed while in use). All other failures of this room are in test_ship_faults.c.

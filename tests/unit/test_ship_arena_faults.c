@@ -1,8 +1,7 @@
-/* Everything that a device or an allocator can do to arenas on a device, at every place where it
- * can.
+/* Arenas on a device: every event of a device or an allocator fails in turn.
  *
- * After each failure: the first one is what was reported, the host's objects are as they were,
- * nothing has leaked, and the same call works. (A direct return promises less: see there.)
+ * After each failure: the first one is reported, the host's objects are as they were, nothing has
+ * leaked, and the same call works. (A direct return promises less.)
  *
  * Faults by number (docs/testing.md): D1, D3-D6, D13, H1, H2 of arenas.
  */

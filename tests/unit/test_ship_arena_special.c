@@ -1,7 +1,7 @@
-/* What a bit a word does not tell: pointers off the grid and rows with rules, in arenas; and
- * shipments of arenas that are copied from device to device.
+/* Words of arenas that no bit tells: pointers off the grid and fields with optional members. And
+ * copies of arena shipments from device to device.
  *
- * Fault cases: T6, G25 of arenas; D1, D4, D5, D6, D16, H1, H2 of copies.
+ * Faults by number (docs/testing.md): T6, G25 of arenas; D1, D4, D5, D6, D16, H1, H2 of copies.
  */
 #include <stdio.h>
 

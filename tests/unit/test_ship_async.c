@@ -1,8 +1,8 @@
-/* Asynchronous calls: what is ordered, when it happens, who waits for it, and who is told when it
- * fails.
+/* Asynchronous calls: what is ordered, when it takes effect, which call waits, and which call
+ * reports a failure.
  *
- * The device is the deferred one of tests/support/doors.h: it does nothing before it is waited for,
- * each stream for itself, so that an order that nothing keeps is found out.
+ * The device is the deferred one of tests/support/doors.h. It does nothing before it is waited for,
+ * each stream by itself, so a missing order between streams shows.
  *
  * Faults by number (docs/testing.md): D4, D5, D6, D12, D13, H1, H2 of asynchronous calls.
  */

@@ -1,5 +1,4 @@
-/* Shipments copied from device to device: walked there, relocated there, and apart from what they
- * came from.
+/* Shipments copied from device to device: relocated, walked there, and independent of the original.
  *
  * Faults by number (docs/testing.md): D1, D4, D5, D6, D9, D13, D16, D17, H1, H2 of copies.
  */

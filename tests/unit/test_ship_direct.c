@@ -1,7 +1,7 @@
 /* Sources that the device reads and writes where they lie (lock_source).
  *
- * The host device stands in: it counts what it gathers, scatters and has locked, and refuses what a
- * GPU would. What arrives is compared with what a refresh that packs sends, byte for byte.
+ * The host device stands in: it counts gathers, scatters and locks, and refuses what a GPU would.
+ * The copy is compared, byte for byte, with that of an update that packs.
  *
  * Faults by number (docs/testing.md): D1, D4, D5, D6, D13, D17, H1, H2 of locks, lists and both
  * crossings.

@@ -1,8 +1,8 @@
-/* Everything that a device or an allocator can do to the ship room, at every place where it can.
+/* The ship room: every event of a device or an allocator fails in turn.
  *
  * Each operation runs with each of its events failing: once, from then on, with the device lost,
- * and late. After each: the first failure is what was reported, no host object has changed, nothing
- * has leaked, and the same call works.
+ * and late. After each: the first failure is reported, no host object has changed, nothing has
+ * leaked, and the same call works.
  *
  * Faults by number (docs/testing.md): C3, C4, D1-D6, D11, D14, D17, H1-H5.
  */

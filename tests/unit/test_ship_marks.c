@@ -1,8 +1,8 @@
-/* Marks on a device: few pointers among much data go there as a list, many as a bitmap, and nobody
- * can tell which.
+/* Marks on a device: few pointers among much data cross as a list, many as a bitmap, with the same
+ * results.
  *
- * A chain of links with data between them stands for both, and the sums over a walk of it on the
- * device for what is right. So does a chain of rows with arrays, for graphs that are packed.
+ * Two structures serve for both: a chain of links with data between them, for arenas; and a chain
+ * of rows with arrays, for graphs that are packed. Sums over a walk on the device are the check.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* Mirrored arenas: the device has memory at the arena's own addresses, so that a pointer means the
- * same in both.
+/* Mirrored arenas: the device has memory at the arena's own addresses, so a pointer means the same
+ * on both sides.
  *
  * Faults by number (docs/testing.md): D3, D5, D6, H1, H2 of such arenas.
  */

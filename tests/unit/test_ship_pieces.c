@@ -1,8 +1,8 @@
-/* Graphs that cross in pieces: packed while they are sent, written while they come back, and no
- * less whole for it.
+/* Graphs that cross in pieces: packed while they are sent, and written while they come back.
  *
- * The device says that it likes pieces of one byte; a piece is one block of the source then, so
- * that a museum spread over a few blocks takes more pieces than the staging ring has buffers.
+ * The device asks for pieces of one byte, so a piece is one block of the source. A museum
+ * (ship_graphs.h) spread over a few blocks then takes more pieces than the staging ring has
+ * buffers.
  *
  * Faults by number (docs/testing.md): C3, C4, D1, D4, D5, D6, D13, D17, H1, H2, in pieces.
  */

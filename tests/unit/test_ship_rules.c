@@ -1,6 +1,6 @@
-/* Rules on a device: a tree whose nodes have a bit of it all is shipped, walked there while the
- * host's is out of reach, changed, and brought back. Pointers are patched there, or by the host
- * beforehand.
+/* Optional members on a device: a tree whose nodes have some of each is shipped, walked there while
+ * the host's memory is inaccessible, changed, and brought back. Pointers are patched by the device,
+ * or by the host beforehand.
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"

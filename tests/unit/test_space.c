@@ -1,8 +1,8 @@
-/* What lives costs what it holds: addresses, memory, mappings and time of many plans and contexts
- * at once.
+/* The cost of many plans and contexts at once: addresses, memory, mappings and time are those of
+ * their contents.
  *
- * Plans of one context take turns in its table. Copies are compared with the source by a walk of
- * their own, which knows nothing of tables.
+ * Plans of one context take turns in its table. Copies are compared with the source by a walk that
+ * knows nothing of tables.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -1,9 +1,9 @@
-/* Objects of one kind at places of chance: near and far from one another, over the edges of blocks,
+/* Objects of one type at random places: near and far from one another, across the edges of blocks,
  * alone in their blocks or with other things between them.
  *
- * What is gathered is compared with the plainest reference: each object's bytes at its offset, its
- * pointers the offsets of what they lead to. What is scattered: each byte that is no pointer is the
- * arena's, all others are as they were.
+ * Gather is compared with the plainest reference: each object's bytes at its offset, and its
+ * pointers as the offsets of their targets. Scatter: each byte that is no pointer is the arena's,
+ * all others are as they were.
  */
 #include <stdlib.h>
 #include <string.h>

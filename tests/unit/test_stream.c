@@ -1,4 +1,4 @@
-/* Copies past the caches: they copy what they should, where and only where they should.
+/* Copies past the caches: every byte of the target is right, and no other byte is written.
  */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L

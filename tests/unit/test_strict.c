@@ -1,5 +1,6 @@
-/* Strict launches of the host device: what a kernel can reach, what comes back, and the words about
- * everything else. Where they do not work (sanitizers), a launch is an ordinary one.
+/* Strict launches of the host device: the memory that a kernel can reach, the changes that come
+ * back, and the sentences for everything else. Where strict launches do not work (sanitizers), a
+ * launch is an ordinary one.
  */
 #define _GNU_SOURCE
 #include <malloc.h>

@@ -1,6 +1,6 @@
-/* What a call finds around it, and leaves as it was: locale, rounding, floating-point traps,
- * errno, the signal mask; other threads with contexts of their own on the same types and the same
- * graph; and bytes that mean nothing.
+/* State around a call stays as it was: locale, rounding, floating-point traps, errno, the signal
+ * mask. Other threads with contexts of their own use the same types and the same graph. And bytes
+ * that mean nothing.
  *
  * Faults by number (docs/testing.md): G26, H7, H11, H12, C1, C5, C10.
  */

@@ -1,10 +1,10 @@
-/* Pointers whose top bits say something else: worked out by the host for wherever the arena lies,
- * on a device that patches the other pointers, on one that patches none, after a refresh, and on a
- * copy of the arena somewhere else.
+/* Pointers with tags in their top bits: the host works them out for any place of the arena, on a
+ * device that patches the other pointers, on one that patches none, after a refresh, and in a copy
+ * of the arena.
  *
  * Faults by number (docs/testing.md): D13 (a tagged word that has changed), D14 (one that leads out
- * of the graph), H1, H2. Where pointers have 4 bytes no address of a test leaves a bit free, so
- * that only the descriptions are looked at.
+ * of the graph), H1, H2. Where pointers have 4 bytes, no address of a test leaves a bit free, so
+ * only the descriptions are tested.
  */
 #define _DEFAULT_SOURCE
 #include "core_graphs.h"

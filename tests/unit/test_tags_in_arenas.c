@@ -3,7 +3,7 @@
  * word, and off the grid.
  *
  * Faults by number (docs/testing.md): D14 (a word that leads out of the arena), H1, H2. Where
- * pointers have 4 bytes no address of a test leaves a bit free.
+ * pointers have 4 bytes, no address of a test leaves a bit free.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Teams: every number of a loop is done once, whoever takes it, and nobody is needed for it.
+/* Thread pools: each chunk of a loop is done once, by any thread, and a loop ends even if no other
+ * thread comes.
  */
 #define _DEFAULT_SOURCE
 #define _POSIX_C_SOURCE 200809L

@@ -1,5 +1,4 @@
-/* Contexts with threads: whatever several threads share comes out as one thread makes it, results
- * and errors alike.
+/* Contexts with threads: results and errors are those of one thread.
  *
  * Faults by number (docs/testing.md): H1, H2, C3, D13 with threads.
  */

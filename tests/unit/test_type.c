@@ -1,4 +1,4 @@
-/* Types: making, recursion, what commit works out, who holds whom, queries and iteration.
+/* Types: creation, recursion, the results of commit, holds between types, queries and iteration.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-/* Wrong descriptions (T1 to T17): each is refused by name, in words, with nothing closed and
- * nothing leaked, and the repaired one is taken. And the same with memory that runs out anywhere
- * (H1, H2).
+/* Wrong descriptions (T1 to T17): each is refused with the field's name and a sentence, nothing is
+ * committed, nothing leaks, and the repaired one is accepted. And the same with memory that runs
+ * out at any allocation (H1, H2).
  *
  * T12 (unions) and T17 (elements with a flexible tail) are in test_rule_faults.c. T16's errors and
  * calls from callbacks are tests of plans.

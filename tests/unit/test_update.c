@@ -1,4 +1,4 @@
-/* Contents again: refresh, replan, updates of one range, and pointers that come back.
+/* Updates: refresh, reship, updates of one range, and pointers that come back.
  *
  * Faults by number (docs/testing.md): D14 (device results are hostile), D15, C3 (a source that has
  * changed since).

@@ -1,5 +1,5 @@
-/* Each way in which a call that creates something can fail leaves a sentence that names the
- * culprit: on the object that is at hand, or where the options say.
+/* Each failure of a call that creates something leaves a sentence that names the culprit, in the
+ * record of the context or the arena.
  */
 #include <stdio.h>
 #include <string.h>
