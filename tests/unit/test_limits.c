@@ -73,8 +73,8 @@ static int32_t *numbers(size_t count)
 static void fill_vec(vec *v, int32_t *begin, size_t count, size_t capacity)
 {
     v->begin = begin;
-    v->end = begin + count;
-    v->room = begin + capacity;
+    v->end = begin ? begin + count : NULL;
+    v->room = begin ? begin + capacity : NULL;
     points(&v->begin);
     points(&v->end);
     odd(&v->room, sizeof v->room);
