@@ -6,6 +6,7 @@
  */
 #include "arena/copy_back.h"
 #include "arena/arena_words.h"
+#include "arena/contents_reads.h"
 #include "arena/pointers.h"
 #include "arena/staying.h"
 #include "base/stream.h"
@@ -146,6 +147,17 @@ void haul__contents_scatter(const haul__contents *c, haul_context *context,
     r.from = (const unsigned char *)((uintptr_t)memory - at);
     haul__pool_run(haul__context_pool(context, bytes), bytes, at, at + bytes, GROUP, return_chunk,
                    &r);
+}
+
+haul_status haul__contents_put_back(const haul__contents *c, haul_context *context,
+                                    const unsigned char *memory, size_t at, size_t bytes)
+{
+    haul_status status = haul__contents_check(c, &context->error);
+    if (status == HAUL_OK)
+        status = haul__contents_check_reads(c, memory, at, bytes, &context->error);
+    if (status == HAUL_OK)
+        haul__contents_scatter(c, context, memory, at, bytes);
+    return status;
 }
 
 /* ---- With pointers. */

@@ -13,7 +13,11 @@ void haul__copy_going(const haul__contents *contents, unsigned char *to, const u
 /* Would haul__copy_going copy every byte of [first, end)? */
 int haul__is_solid(const haul__contents *contents, size_t first, size_t end);
 
-/* Writes bytes [at, at + bytes) from the device, in `memory`: data only. */
+/* Writes bytes [at, at + bytes) from the device, in `memory`: data only, and none if the contents
+ * have gone (HAUL_ERROR_STALE) or a field of the read set has changed (HAUL_ERROR_GRAPH). */
+haul_status haul__contents_put_back(const haul__contents *contents, haul_context *context,
+                                    const unsigned char *memory, size_t at, size_t bytes);
+/* The same, after the checks. */
 void haul__contents_scatter(const haul__contents *contents, haul_context *context,
                             const unsigned char *memory, size_t at, size_t bytes);
 /* Checks all pointers from the device, in `memory`, before any is written: HAUL_ERROR_GRAPH.

@@ -8,7 +8,6 @@
  */
 #include "device/staging.h"
 #include "arena/contents.h"
-#include "arena/contents_reads.h"
 #include "arena/copy_back.h"
 #include "device/streams.h"
 #include "pack/check_reads.h"
@@ -82,19 +81,11 @@ static int must_check(const haul_shipment *shipment)
 /* Writes the arrived bytes, unless a count or terminator among them has changed. */
 static haul_status put_data_back(haul_shipment *shipment, const haul__return *back)
 {
-    const haul__contents *contents = &shipment->contents;
     const size_t skew = back->at % HAUL__STAGE_ALIGNMENT;
-    haul_error *error = &shipment->device->context->error;
     haul_status status = HAUL_OK;
-    if (haul__is_arena(shipment)) {
-        status = haul__contents_check(contents, error);
-        if (status == HAUL_OK)
-            status = haul__contents_check_reads(contents, back->data, back->at, back->bytes, error);
-        if (status == HAUL_OK)
-            haul__contents_scatter(contents, shipment->device->context, back->data, back->at,
-                                   back->bytes);
-        return status;
-    }
+    if (haul__is_arena(shipment))
+        return haul__contents_put_back(&shipment->contents, shipment->device->context, back->data,
+                                       back->at, back->bytes);
     if (must_check(shipment))
         status = haul__check_range(shipment->plan, back->first, back->end, back->data, back->at,
                                    back->bytes);

@@ -62,21 +62,15 @@ static haul_status write_arena_pointers(haul_shipment *shipment, const unsigned 
 
 static haul_status write_data(haul_shipment *shipment, const unsigned char *arena)
 {
-    const haul__contents *contents = &shipment->contents;
     haul_context *context = shipment->device->context;
     haul_status status;
     haul__phase_begin(shipment->device, "scatter");
-    if (haul__is_arena(shipment)) {
-        status = haul__contents_check(contents, &context->error);
-        if (status == HAUL_OK)
-            status =
-                haul__contents_check_reads(contents, arena, 0, contents->bytes, &context->error);
-        if (status == HAUL_OK)
-            haul__contents_scatter(contents, context, arena, 0, contents->bytes);
-    } else {
+    if (haul__is_arena(shipment))
+        status = haul__contents_put_back(&shipment->contents, context, arena, 0,
+                                         shipment->contents.bytes);
+    else
         status = haul__scatter(shipment->plan, arena, shipment->options.let_counts_change,
                                haul__context_listener(context));
-    }
     haul__phase_end(shipment->device);
     return status;
 }

@@ -11,7 +11,7 @@ int haul__rule_is_trivial(const haul__rule *rule);
 int haul__row_is_ruled(const haul__row *row);
 /* The rule's condition; NULL: it always holds. */
 const haul_when *haul__row_when(const haul__row *row);
-/* Do two fields hold in the same objects? NULL: it always holds. */
+/* Is it one condition, given twice? NULL, a field that always holds, is none. */
 int haul__is_same_arm(const haul_when *a, const haul_when *b);
 /* The directions that the row's bytes are excluded from: HAUL__UNSENT, HAUL__UNRETURNED. */
 unsigned haul__row_exclusions(const haul__row *row);
