@@ -355,9 +355,9 @@ haul_status haul_arena_release(haul_arena *arena, void *memory, size_t bytes)
         return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT, "this arena has not allocated %p",
                           memory);
     if (rounded == 0 || rounded > haul__arena_used(arena) - at)
-        return haul__fail(
-            &arena->error, HAUL_ERROR_ARGUMENT,
-            "%zu bytes are not what was allocated there: pass as many as were asked for", bytes);
+        return haul__fail(&arena->error, HAUL_ERROR_ARGUMENT,
+                          "no block of %zu bytes lies there: pass the size of its allocation",
+                          bytes);
     remove_special(arena, at);
     haul__nurseries_remove(arena, at, at + rounded);
     haul__arena_wipe(arena, at, at + rounded);

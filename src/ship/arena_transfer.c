@@ -72,7 +72,7 @@ static haul_status refuse_outside(const haul__contents *contents, haul_error *er
     }
     value = haul__load_word(contents->base + at);
     haul__fail(error, HAUL_ERROR_GRAPH,
-               "the pointer %p, at byte %zu of the arena, leads out of what is shipped",
+               "the pointer %p leads out of the shipped arena; it stands at byte %zu",
                (void *)value, at);
     snprintf(path, sizeof path, "arena+%zu", at);
     haul__set_path(error->path, path);

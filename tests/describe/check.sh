@@ -203,7 +203,8 @@ C
     compile wrong -I$here/stranger "$scratch/wrong.c" || return 1
     tool --check "$scratch/wrong" >"$scratch/said" 2>&1
     [ $? -eq 1 ] && cat "$scratch/said" &&
-        grep -qE 'wrong.c:4: swarm.next: no field describes this pointer \(.*swarm.h:14\)' "$scratch/said" &&
+        grep -qE 'wrong.c:4: swarm.next: no field describes this pointer \(.*swarm.h:14\)' \
+            "$scratch/said" &&
         grep -qE 'wrong.c:4: swarm.mass: elements have 4 bytes, double has 8 \(.*swarm.h:12\)' "$scratch/said"
 }
 

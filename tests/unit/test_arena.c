@@ -444,7 +444,7 @@ static void release_a_nursery(int reuse, size_t behind)
     memory = nursery->memory;
     CHECK(behind == 0 || haul_arena_bytes(the_arena, behind, 0) != NULL);
     CHECK_STATUS(haul_arena_release(the_arena, nursery, 4000), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_arena_error(the_arena)->text, "as many as were asked for");
+    CHECK_HAS(haul_arena_error(the_arena)->text, "pass the size of its allocation");
     CHECK_STATUS(haul_arena_release(the_arena, nursery, 5200), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_arena_release(the_arena, nursery, SIZE_MAX), HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_arena_release(the_arena, memory, 5000), HAUL_ERROR_ARGUMENT);

@@ -203,8 +203,8 @@ class StructChecker:
             return
         if pointee.kind == "record" and lies_in(target, pointee, 0):
             return
-        self.find(f"the field leads to {self.checker.name_of(handle)}, the member to {pointee.name}",
-                  row, member)
+        self.find(f"the field leads to {self.checker.name_of(handle)}, "
+                  f"the member to {pointee.name}", row, member)
 
     # ---- Integers that a count, a condition or a switch reads.
 
@@ -343,6 +343,7 @@ def check_programs(files: List[str]) -> int:
         if not checker.tables.structs:
             raise Stop(f"{file}: nothing could be checked")
         findings += len(checker.findings)
+        count = len(checker.findings)
         print(f"{file}: {len(checker.tables.structs)} descriptions, {checker.rows} fields, "
-              f"{len(checker.findings)} finding{'' if len(checker.findings) == 1 else 's'}", file=sys.stderr)
+              f"{count} finding{'' if count == 1 else 's'}", file=sys.stderr)
     return 1 if findings else 0
