@@ -1279,6 +1279,45 @@ unsigned fault_everywhere(const fault_operation *operation)
     return (unsigned)runs;
 }
 
+typedef struct plan_work {
+    haul_source source;
+    haul_context *context;
+    haul_plan *plan;
+} plan_work;
+
+static void plan_prepare(void *user, fault_plan *plan)
+{
+    CHECK_STATUS(fault_open_context(plan, NULL, &((plan_work *)user)->context), HAUL_OK);
+}
+
+static haul_status plan_run(void *user)
+{
+    plan_work *work = user;
+    return haul_plan_create(work->context, work->source, NULL, &work->plan);
+}
+
+static void plan_undo(void *user)
+{
+    haul_plan_free(&((plan_work *)user)->plan);
+}
+
+static void plan_finish(void *user)
+{
+    haul_context_free(&((plan_work *)user)->context);
+}
+
+unsigned fault_every_plan(haul_source source, unsigned modes)
+{
+    plan_work work = { source, NULL, NULL };
+    fault_operation operation = { .prepare = plan_prepare,
+                                  .run = plan_run,
+                                  .undo = plan_undo,
+                                  .finish = plan_finish,
+                                  .user = &work,
+                                  .modes = modes };
+    return fault_everywhere(&operation);
+}
+
 unsigned fault_call_everywhere(const fault_operation *operation, void (*call)(void *user))
 {
     uint64_t at;

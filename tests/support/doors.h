@@ -17,7 +17,6 @@
 #define HAUL_TESTS_DOORS_H
 
 #include "support/open.h"
-#include "support/open.h"
 
 /* What happens at event `at`. */
 typedef enum fault_mode {
@@ -137,6 +136,9 @@ typedef struct fault_operation {
  * HAUL_FAULT_STRIDE=N thins the modes behind the first: only every N-th event fails, from one on
  * that HAUL_SEED chooses. Sanitized and emulated builds run so; a release build fails them all. */
 unsigned fault_everywhere(const fault_operation *operation);
+
+/* The same, for a plan of the source by a context of its own. */
+unsigned fault_every_plan(haul_source source, unsigned modes);
 
 /* For k = 1, 2, ...: `call` runs at event k, and the operation may then answer what it likes, in
  * finite time and without a leak. Answers the number of runs. */

@@ -1193,7 +1193,7 @@ TEST(graph_faults, the_path_to_the_end_of_a_million_nodes_can_be_read)
     root.address = all;
     root.type = link_type;
     root.count = 1;
-    for (variant = 0; variant < VARIANTS; variant += CHECKED | FLAT) {
+    for (variant = 0; variant < VARIANTS; variant++) {
         lab_drop();
         lab_open_context(variant);
         CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&root, 1), NULL, &plan),

@@ -214,52 +214,13 @@ TEST(lanes, graphs_of_which_thousands_wait_at_once_are_packed_as_the_obvious_wal
 
 /* ---- Memory that runs out. */
 
-typedef struct starving {
-    forest f;
-    haul_context *context;
-    haul_plan *plan;
-} starving;
-
-static void starving_start(void *user, fault_plan *plan)
-{
-    starving *s = user;
-    CHECK_STATUS(fault_open_context(plan, NULL, &s->context), HAUL_OK);
-}
-
-static haul_status starving_run(void *user)
-{
-    starving *s = user;
-    haul_root root = { NULL, NULL, 1 };
-    root.address = &s->f.reds[0];
-    root.type = red_type;
-    return haul_plan_create(s->context, haul_from_roots(&root, 1), NULL, &s->plan);
-}
-
-static void starving_undo(void *user)
-{
-    haul_plan_free(&((starving *)user)->plan);
-}
-
-static void starving_end(void *user)
-{
-    haul_context_free(&((starving *)user)->context);
-}
-
 TEST(lanes, memory_that_runs_out_while_thousands_wait_is_told_and_all_of_it_given_back_H1_H2)
 {
-    starving s;
-    fault_operation operation;
-    memset(&s, 0, sizeof s);
-    memset(&operation, 0, sizeof operation);
+    forest f;
     types_start();
-    forest_make(&s.f, 4);
-    operation.prepare = starving_start;
-    operation.run = starving_run;
-    operation.undo = starving_undo;
-    operation.finish = starving_end;
-    operation.user = &s;
-    operation.modes = 1u << FAULT_ONCE | 1u << FAULT_FROM;
-    CHECK(fault_everywhere(&operation) > 50);
-    forest_free(&s.f);
+    memset(&f, 0, sizeof f);
+    forest_make(&f, 4);
+    CHECK(fault_every_plan(haul_from_object(&f.reds[0], red_type), FAULT_MEMORY) > 50);
+    forest_free(&f);
     types_end();
 }

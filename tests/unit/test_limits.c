@@ -140,34 +140,40 @@ static table *table_make(int is_open)
     return t;
 }
 
-TEST(limits, in_the_copy_the_end_of_the_room_is_the_end_of_the_elements)
+/* A table in a lab with a plan of it. */
+static table *table_start(int is_open)
 {
-    haul_root root;
     table *t;
     lab_start();
     open_types();
-    t = table_make(1);
+    t = table_make(is_open);
     lab_pack(t, table_type, 1);
-    check_table(t, 1);
+    check_table(t, is_open);
+    return t;
+}
+
+static void table_end(void)
+{
+    close_types();
+    lab_end();
+}
+
+TEST(limits, in_the_copy_the_end_of_the_room_is_the_end_of_the_elements)
+{
+    haul_root root;
+    table *t = table_start(1);
     root.address = t;
     root.type = table_type;
     root.count = 1;
     pack_ordered(&root, 1);
     check_table(t, 1);
-    close_types();
-    lab_end();
+    table_end();
 }
 
 TEST(limits, a_condition_that_does_not_hold_leaves_the_bytes_to_another_arm)
 {
-    table *t;
-    lab_start();
-    open_types();
-    t = table_make(0);
-    lab_pack(t, table_type, 1);
-    check_table(t, 0);
-    close_types();
-    lab_end();
+    table_start(0);
+    table_end();
 }
 
 TEST(limits, off_the_grid_too)
@@ -193,11 +199,7 @@ TEST(limits, off_the_grid_too)
 
 TEST(limits, a_new_end_of_the_room_is_no_new_graph_but_a_new_count_is)
 {
-    table *t;
-    lab_start();
-    open_types();
-    t = table_make(1);
-    lab_pack(t, table_type, 1);
+    table *t = table_start(1);
     t->all[0]->room = NULL;
     t->all_room = NULL;
     CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_OK);
@@ -209,8 +211,7 @@ TEST(limits, a_new_end_of_the_room_is_no_new_graph_but_a_new_count_is)
     t->all[0]->end++;
     t->count--;
     CHECK_STATUS(haul_plan_pack(the.plan, the.arena, the.bytes, 0, the.bitmap), HAUL_ERROR_STALE);
-    close_types();
-    lab_end();
+    table_end();
 }
 
 TEST(limits, a_wrong_end_is_told_of_the_array)

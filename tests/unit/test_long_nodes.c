@@ -677,51 +677,12 @@ TEST(long_nodes, of_more_types_than_there_are_forms_keep_their_pointers)
 
 /* ---- Faults. */
 
-typedef struct attempt {
-    haul_context *context;
-    haul_plan *plan;
-    unsigned char *first;
-} attempt;
-
-static void open_context(void *user, fault_plan *doors)
-{
-    attempt *a = user;
-    CHECK_STATUS(fault_open_context(doors, NULL, &a->context), HAUL_OK);
-}
-
-static haul_status plan_ladder(void *user)
-{
-    attempt *a = user;
-    haul_root root = { NULL, NULL, 1 };
-    root.address = a->first;
-    root.type = ladder[0];
-    return haul_plan_create(a->context, haul_from_roots(&root, 1), NULL, &a->plan);
-}
-
-static void free_plan(void *user)
-{
-    haul_plan_free(&((attempt *)user)->plan);
-}
-
-static void close_context(void *user)
-{
-    haul_context_free(&((attempt *)user)->context);
-}
-
 TEST(long_nodes, H1_can_be_planned_with_any_allocation_failing)
 {
-    fault_operation operation;
-    attempt a;
-    memset(&operation, 0, sizeof operation);
-    memset(&a, 0, sizeof a);
+    unsigned char *first;
     lab_start();
-    a.first = make_ladder();
-    operation.prepare = open_context;
-    operation.run = plan_ladder;
-    operation.undo = free_plan;
-    operation.finish = close_context;
-    operation.user = &a;
-    CHECK(fault_everywhere(&operation) > 5);
+    first = make_ladder();
+    CHECK(fault_every_plan(haul_from_object(first, ladder[0]), 0) > 5);
     drop_ladder();
     lab_end();
 }

@@ -283,46 +283,9 @@ TEST(pools, what_can_be_no_pool_is_refused)
 
 /* ---- Memory that runs out. */
 
-typedef struct pool_work {
-    haul_context *context;
-    haul_plan *plan;
-} pool_work;
-
-static void work_prepare(void *user, fault_plan *plan)
-{
-    pool_work *w = user;
-    CHECK_STATUS(fault_open_context(plan, NULL, &w->context), HAUL_OK);
-}
-
-static haul_status work_run(void *user)
-{
-    pool_work *w = user;
-    return haul_plan_create(w->context, haul_from_object(&the_pool, pool_type), NULL, &w->plan);
-}
-
-static void work_undo(void *user)
-{
-    haul_plan_free(&((pool_work *)user)->plan);
-}
-
-static void work_finish(void *user)
-{
-    haul_context_free(&((pool_work *)user)->context);
-}
-
 TEST(pools, every_allocation_for_one_can_fail_H1_H2)
 {
-    pool_work w = { NULL, NULL };
-    fault_operation operation;
     start(NULL, 3);
-    memset(&operation, 0, sizeof operation);
-    operation.name = "a plan of a pool";
-    operation.prepare = work_prepare;
-    operation.run = work_run;
-    operation.undo = work_undo;
-    operation.finish = work_finish;
-    operation.user = &w;
-    operation.modes = FAULT_MEMORY;
-    CHECK(fault_everywhere(&operation) > 5);
+    CHECK(fault_every_plan(haul_from_object(&the_pool, pool_type), FAULT_MEMORY) > 5);
     end();
 }

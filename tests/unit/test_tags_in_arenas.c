@@ -293,15 +293,23 @@ static void lead_out(void *argument)
     first->next = (uintptr_t)0x1000 | TAG(3);
 }
 
+/* Ships tickets, and lets a kernel lead the first of them out. */
+static ticket *led_out(size_t count)
+{
+    ticket *all;
+    start(0);
+    all = tickets_make(count);
+    CHECK_STATUS(ship(all), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all)), HAUL_OK);
+    return all;
+}
+
 TEST(tags_in_arenas, one_that_leads_out_is_refused_before_anything_is_written_D14)
 {
     ticket *all;
     if (!HAS_ROOM)
         return;
-    start(0);
-    all = tickets_make(3);
-    CHECK_STATUS(ship(all), HAUL_OK);
-    CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all)), HAUL_OK);
+    all = led_out(3);
     CHECK_STATUS(haul_update_host(shipment, WITH_POINTERS, NULL), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(haul_device_context(device))->text,
               "a tagged pointer at byte 4 of the arena");
@@ -317,10 +325,7 @@ TEST(tags_in_arenas, those_that_lead_out_can_be_left_and_counted)
     ticket *all;
     if (!HAS_ROOM)
         return;
-    start(0);
-    all = tickets_make(3);
-    CHECK_STATUS(ship(all), HAUL_OK);
-    CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all)), HAUL_OK);
+    all = led_out(3);
     CHECK_STATUS(haul_host_launch(device, lead_out, haul_device_pointer(shipment, all + 2)),
                  HAUL_OK);
     CHECK_STATUS(haul_update_host(shipment, &how, NULL), HAUL_OK);
