@@ -118,7 +118,8 @@ for file, function in sorted(set(reasons) - known):
 for (file, function), (lines, reason) in sorted(reasons.items()):
     left = len(unrun.get((file, function), ()))
     if (file, function) in known and left < lines and not reason.startswith("timing"):
-        wrong.append(f"tests/coverage.txt gives {function} in {file} {lines} lines; {left} did not run")
+        wrong.append(f"tests/coverage.txt gives {function} in {file} {lines} lines; "
+                     f"{left} did not run")
 run, lines, taken, branches = rooms["all"]
 left = lines - run
 print(f"{left} lines did not run; {left - bare} of them have a reason in tests/coverage.txt")

@@ -323,13 +323,15 @@ deep_chains() {
 
 # ---- Documents: each message has its place, and each code its meaning.
 
-# gives "FILE<tab>MESSAGE" for each text of more than one word, with \001 for what varies; what the files
-# that draw and print pictures write is no message, nor is an invariant or a status by itself
+# "FILE<tab>MESSAGE" for each text of more than one word, with \001 for a part that varies. Files
+# that draw pictures write no messages; nor is an invariant, or a status by itself, a message.
 messages() {
-    local file
-    find src devices -name '*.[ch]' | grep -vE '/((dot|table|dump)\.c|(arena|layout|shipment)_check\.c|base/(compiler\.h|status\.c))$' |
+    local file others='/((dot|table|dump|arena_check|layout_check|shipment_check|base/status)\.c'
+    others="$others|base/compiler\.h)\$"
+    find src devices -name '*.[ch]' | grep -vE "$others" |
         while IFS= read -r file; do
-            gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | sed "s/'\"'/' '/g" | tr '\n' ' ' | awk -v file="$file" '{
+            gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | sed "s/'\"'/' '/g" | tr '\n' ' ' |
+                awk -v file="$file" '{
                 while (match($0, /"([^"\\]|\\.)*"( *(PRI[A-Za-z0-9]+|"([^"\\]|\\.)*"))*/)) {
                     text = substr($0, RSTART + 1, RLENGTH - 1)
                     $0 = substr($0, RSTART + RLENGTH)
@@ -345,8 +347,9 @@ messages() {
         done
 }
 
-# The lists of docs/when-it-goes-wrong.md: lines behind "- " and the first cells below "message". One
-# with "..." stands for each message that has its parts in order; one without is an example, or a part.
+# The lists of docs/when-it-goes-wrong.md: lines behind "- " and the first cells below "message".
+# An entry with "..." stands for each message that has its parts in order; one without is an
+# example, or a part.
 entries() {
     awk -F ' *[|] *' '
         entry != "" && /^  [^ ]/ { entry = entry " " substr($0, 3); next }
@@ -397,9 +400,10 @@ messages_untold() {
 # Numbers of faults in the names of tests, and features of the structures.
 codes_unexplained() {
     {
-        grep -rhoE '^TEST\([a-z0-9_]+, [A-Za-z0-9_]+' tests --include='*.c' | sed 's/.*, //' | tr _ '\n' |
-            grep -xE '[TGDHC][0-9]+'
-        awk -F ' *[|] *' '/^[|]/ { gsub(" ", "\n", $3); print $3 }' tests/structures/README.md | grep -xE '[A-Z]{2,}'
+        grep -rhoE '^TEST\([a-z0-9_]+, [A-Za-z0-9_]+' tests --include='*.c' | sed 's/.*, //' |
+            tr _ '\n' | grep -xE '[TGDHC][0-9]+'
+        awk -F ' *[|] *' '/^[|]/ { gsub(" ", "\n", $3); print $3 }' tests/structures/README.md |
+            grep -xE '[A-Z]{2,}'
     } | sort -u | while IFS= read -r code; do
         grep -q "^| $code |" docs/testing.md || echo "docs/testing.md does not explain $code"
     done
