@@ -306,6 +306,23 @@ TEST(dump, ten_million_blocks_are_not_all_printed)
     haul_type_free(&integer);
 }
 
+typedef struct numbers {
+    int32_t *begin, *end, *room;
+} numbers;
+
+TEST(dump, the_end_of_a_room_names_the_beginning_of_its_array)
+{
+    static const haul_field fields[] = { HAUL_ARRAY(numbers, begin, HAUL_UNTIL(numbers, end)),
+                                         HAUL_END_OF(numbers, room, begin) };
+    static page p;
+    haul_file file = file_of(&p);
+    haul_type *type;
+    CHECK_STATUS(type_make("numbers", sizeof(numbers), fields, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_dump(type, &file), HAUL_OK);
+    CHECK_HAS(p.text, "; end of begin\n");
+    haul_type_free(&type);
+}
+
 TEST(dump, a_file_that_refuses_is_told)
 {
     static page p;
