@@ -78,8 +78,8 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
     last->ruled = ruled;
     last->end = end;
     if (ruled->kind == HAUL__RULED_POINTER) {
-        if (d->recording && !(o->mode & HAUL__DRY) &&
-            d->sought.pointer == o->address + ruled->slot.offset)
+        /* a dry run, too, stops here: what the pointer leads to now is not described */
+        if (d->recording && d->sought.pointer == o->address + ruled->slot.offset)
             return haul__refuse(d, HAUL_ERROR_STALE, &ruled->slot, "this pointer has changed");
         return haul__read_word(d, o, ruled, w);
     }

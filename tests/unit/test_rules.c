@@ -859,6 +859,59 @@ TEST(rules, a_tag_that_has_changed_since_the_plan_is_noticed_D13)
     object_end();
 }
 
+/* A step leads to the next one by a distance; the tag there says that it is one. */
+typedef struct step {
+    int64_t tag, away;
+} step;
+
+typedef struct stair {
+    step *first;
+    int64_t unset;
+} stair;
+
+/* One new target is memory that nobody can read, the other one data that nobody has written. */
+TEST(rules, a_distance_that_has_changed_is_told_without_a_look_at_its_new_target)
+{
+    static haul_type *step_type, *stair_type;
+    static const haul_case steps[] = { { 7, &step_type, 0 } };
+    static const haul_field step_fields[] = { HAUL_RELATIVE(
+        step, away, .type_switch = HAUL_SWITCH_TARGET(step, tag, steps)) };
+    static const haul_field stair_fields[] = { HAUL_OBJECTS(stair, first, &step_type,
+                                                            HAUL_FIXED(2)) };
+    char *closed = mmap(NULL, PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    haul_context *context = NULL;
+    haul_plan *plan = NULL;
+    const int64_t good = sizeof(step) - offsetof(step, away);
+    step all[2] = { { 7, good }, { 7, 0 } };
+    stair *root = malloc(sizeof *root);
+    unsigned char arena[256];
+    const void *targets[2];
+    int i;
+    CHECK(closed != MAP_FAILED && root);
+    root->first = all;
+    targets[0] = closed;
+    targets[1] = &root->unset;
+    step_type = TYPE_OPEN(step, step_fields);
+    stair_type = TYPE_OPEN(stair, stair_fields);
+    type_commit(stair_type);
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(root, stair_type), NULL, &plan),
+                 HAUL_OK);
+    for (i = 0; i < 2; i++) {
+        CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_OK);
+        all[0].away = (int64_t)((intptr_t)targets[i] - (intptr_t)&all[0].away);
+        CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_ERROR_STALE);
+        CHECK_STR(haul_context_error(context)->path, "root.first[0].away");
+        all[0].away = good;
+    }
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&stair_type);
+    haul_type_free(&step_type);
+    munmap(closed, PAGE);
+    free(root);
+}
+
 /* A vtable: the first word of an object is the address of a table of functions, and that says the
  * class. */
 typedef struct shape {
