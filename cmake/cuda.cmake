@@ -1,8 +1,9 @@
 # The CUDA device: HAUL_HAS_CUDA, and haul_cuda_device(target), which puts it into a library.
 #
-# The library stays a C library: its kernels are compiled to one object by themselves, and that object is a source of it
-# like any other. So neither a project that takes Haul in nor one that finds it installed needs the CUDA language, and
-# the linker is the C compiler. 12.8 is the first toolkit in which a stream tells its GPU.
+# The library stays a C library: its kernels are compiled to one object by themselves, and that
+# object is a source of it like any other. So neither a project that takes Haul in nor one that
+# finds it installed needs the CUDA language, and the linker is the C compiler. 12.8 is the first
+# toolkit in which a stream tells its GPU.
 set(HAUL_HAS_CUDA FALSE)
 set(haul_cuda_toolkit 12.8)
 
@@ -28,14 +29,17 @@ else()
     if(NOT CMAKE_CUDA_COMPILER)
         set(haul_cuda_reason "no working nvcc was found")
     elseif(NOT CUDAToolkit_FOUND OR NOT TARGET CUDA::cudart_static)
-        set(haul_cuda_reason "no CUDA toolkit ${haul_cuda_toolkit} or later, with its static runtime, was found")
+        set(haul_cuda_reason
+            "no CUDA toolkit ${haul_cuda_toolkit} or later, with its static runtime, was found")
     else()
         set(HAUL_HAS_CUDA TRUE)
     endif()
 endif()
 
 if(HAUL_HAS_CUDA)
-    message(STATUS "The CUDA device is built: toolkit ${CUDAToolkit_VERSION}, for ${CMAKE_CUDA_ARCHITECTURES}")
+    message(STATUS
+            "The CUDA device is built: toolkit ${CUDAToolkit_VERSION}, for "
+            "${CMAKE_CUDA_ARCHITECTURES}")
 elseif(HAUL_CUDA STREQUAL "ON")
     message(FATAL_ERROR "HAUL_CUDA=ON: ${haul_cuda_reason}")
 else()
@@ -61,7 +65,8 @@ list(FILTER haul_cuda_sources EXCLUDE REGEX "/absent\\.c$")
 
 # Without these two, g++ leaves calls of the C++ run-time library in the object.
 add_library(haul_cuda_kernels OBJECT ${PROJECT_SOURCE_DIR}/devices/cuda/kernels.cu)
-set_target_properties(haul_cuda_kernels PROPERTIES CUDA_VISIBILITY_PRESET hidden POSITION_INDEPENDENT_CODE ON)
+set_target_properties(haul_cuda_kernels PROPERTIES CUDA_VISIBILITY_PRESET hidden
+                      POSITION_INDEPENDENT_CODE ON)
 target_include_directories(haul_cuda_kernels PRIVATE ${PROJECT_SOURCE_DIR}/include)
 target_compile_options(haul_cuda_kernels PRIVATE -Xcompiler=-fno-threadsafe-statics,-fno-exceptions)
 if(PROJECT_IS_TOP_LEVEL)
@@ -73,7 +78,8 @@ endif()
 
 set(haul_cuda_object ${PROJECT_BINARY_DIR}/haul_cuda_kernels${CMAKE_CUDA_OUTPUT_EXTENSION})
 add_custom_command(OUTPUT ${haul_cuda_object}
-                   COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:haul_cuda_kernels> ${haul_cuda_object}
+                   COMMAND ${CMAKE_COMMAND} -E copy $<TARGET_OBJECTS:haul_cuda_kernels>
+                   ${haul_cuda_object}
                    DEPENDS haul_cuda_kernels $<TARGET_OBJECTS:haul_cuda_kernels> VERBATIM)
 add_custom_target(haul_cuda_object DEPENDS ${haul_cuda_object})
 

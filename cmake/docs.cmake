@@ -7,6 +7,7 @@ if(HAUL_DOXYGEN)
     add_custom_target(docs COMMAND "${CMAKE_COMMAND}" -E make_directory "${reference}"
                       COMMAND "${HAUL_DOXYGEN}" "${PROJECT_BINARY_DIR}/Doxyfile" VERBATIM)
 else()
-    add_custom_target(docs COMMAND "${CMAKE_COMMAND}" -E echo "Install doxygen, and run cmake again."
+    add_custom_target(docs COMMAND "${CMAKE_COMMAND}" -E echo
+                      "Install doxygen, and run cmake again."
                       COMMAND "${CMAKE_COMMAND}" -E false)
 endif()

@@ -1,12 +1,17 @@
-# What CMake projects call of haul-describe. haul_describe_command is the program, set before this is included.
+# What CMake projects call of haul-describe. haul_describe_command is the program, set before this
+# is included.
 
-# haul_describe(TARGET OUTPUT file HEADERS header... TYPES type... [ANSWERS file...] [OPTIONS option...])
-# Makes file.c and file.h in the build folder whenever a header or an answer changes, and adds them to TARGET; given
-# file.cpp, C++. A header is a file of the project or <folder/header.h>. TARGET's include folders and definitions hold.
+# haul_describe(TARGET OUTPUT file HEADERS header... TYPES type... [ANSWERS file...]
+#               [OPTIONS option...])
+# Makes file.c and file.h in the build folder whenever a header or an answer changes, and adds them
+# to TARGET; given file.cpp, C++. A header is a file of the project or <folder/header.h>. TARGET's
+# include folders and definitions hold.
 function(haul_describe target)
     cmake_parse_arguments(PARSE_ARGV 1 arg "" "OUTPUT" "HEADERS;TYPES;ANSWERS;OPTIONS")
     if(arg_UNPARSED_ARGUMENTS OR NOT arg_OUTPUT OR NOT arg_HEADERS OR NOT arg_TYPES)
-        message(FATAL_ERROR "haul_describe(TARGET OUTPUT file HEADERS header... TYPES type... [ANSWERS file...] "
+        message(FATAL_ERROR
+                "haul_describe(TARGET OUTPUT file HEADERS header... TYPES type... "
+                "[ANSWERS file...] "
                             "[OPTIONS option...])")
     endif()
     get_filename_component(extension ${arg_OUTPUT} LAST_EXT)
@@ -37,7 +42,8 @@ function(haul_describe target)
     add_custom_command(
         OUTPUT ${output}${extension} ${output}.h
         COMMAND ${haul_describe_command} ${arguments} -o ${output}${extension} --depfile ${output}.d
-                "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>" "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
+                "$<$<BOOL:${folders}>:-I$<JOIN:${folders},;-I>>"
+                "$<$<BOOL:${macros}>:-D$<JOIN:${macros},;-D>>"
                 -- ${arg_OPTIONS}
         DEPENDS ${files}
         DEPFILE ${output}.d
@@ -47,10 +53,12 @@ function(haul_describe target)
     target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
-# haul_check_descriptions(TARGET): whenever TARGET is linked, its descriptions are held against its debug information;
-# a pointer that no field describes, say, ends the build. TARGET is compiled with -g.
+# haul_check_descriptions(TARGET): whenever TARGET is linked, its descriptions are held against its
+# debug information; a pointer that no field describes, say, ends the build. TARGET is compiled with
+# -g.
 function(haul_check_descriptions target)
     target_compile_options(${target} PRIVATE -g)
-    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${haul_describe_command} --check $<TARGET_FILE:${target}>
+    add_custom_command(TARGET ${target} POST_BUILD COMMAND ${haul_describe_command} --check
+                       $<TARGET_FILE:${target}>
                        COMMENT "Checking the descriptions of ${target}" VERBATIM)
 endfunction()

@@ -13,9 +13,12 @@ install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/ DESTINATION ${CMAKE_INSTALL_INC
 
 set(haul_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/haul)
 install(EXPORT haulTargets NAMESPACE haul:: DESTINATION ${haul_package_dir})
-configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/haulConfig.cmake.in ${PROJECT_BINARY_DIR}/haulConfig.cmake
-                              INSTALL_DESTINATION ${haul_package_dir} PATH_VARS CMAKE_INSTALL_BINDIR)
-write_basic_package_version_file(${PROJECT_BINARY_DIR}/haulConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/haulConfig.cmake.in
+                              ${PROJECT_BINARY_DIR}/haulConfig.cmake
+                              INSTALL_DESTINATION ${haul_package_dir} PATH_VARS
+                              CMAKE_INSTALL_BINDIR)
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/haulConfigVersion.cmake COMPATIBILITY
+                                 SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/haulConfig.cmake ${PROJECT_BINARY_DIR}/haulConfigVersion.cmake
         DESTINATION ${haul_package_dir})
 
@@ -34,7 +37,8 @@ foreach(name IN ITEMS LIBDIR INCLUDEDIR)
 endforeach()
 set(haul_pc_libs_private "${CMAKE_THREAD_LIBS_INIT}")
 if(HAUL_HAS_CUDA)
-    string(APPEND haul_pc_libs_private " -L\"${CUDAToolkit_LIBRARY_DIR}\" -l${haul_cudart} -ldl -lrt -lpthread")
+    string(APPEND haul_pc_libs_private
+           " -L\"${CUDAToolkit_LIBRARY_DIR}\" -l${haul_cudart} -ldl -lrt -lpthread")
 endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/haul.pc.in ${PROJECT_BINARY_DIR}/haul.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/haul.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

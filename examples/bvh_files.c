@@ -31,9 +31,8 @@ static void stand_on_floor(triangle *triangles, long count)
 {
     vec low = { INFINITY, INFINITY, INFINITY }, high = { -INFINITY, -INFINITY, -INFINITY };
     for (long i = 0; i < 3 * count; i++) {
-        const vec at = triangles[i / 3].corner[i % 3];
-        low.x = fminf(low.x, at.x), low.y = fminf(low.y, at.y), low.z = fminf(low.z, at.z);
-        high.x = fmaxf(high.x, at.x), high.y = fmaxf(high.y, at.y), high.z = fmaxf(high.z, at.z);
+        low = lower(low, triangles[i / 3].corner[i % 3]);
+        high = higher(high, triangles[i / 3].corner[i % 3]);
     }
     for (long i = 0; i < 3 * count; i++) {
         const float height = fmaxf(high.y - low.y, 1e-6f);
@@ -62,6 +61,7 @@ triangle *read_mesh(const char *path, long *count)
                 to += file->mMeshes[m]->mNumFaces;
             }
         stand_on_floor(triangles, *count);
+        printf("Mesh: %ld triangles of %s\n", *count, path);
     } else {
         fprintf(stderr, "%s: %s\n", path,
                 file ? "no triangles, or far too many" : aiGetErrorString());
@@ -78,8 +78,10 @@ int write_png(const char *path, const pixel *image, int width, int height)
     png.width = (png_uint_32)width;
     png.height = (png_uint_32)height;
     png.format = PNG_FORMAT_RGB;
-    if (png_image_write_to_file(&png, path, 0, image, 0, NULL))
-        return 1;
-    fprintf(stderr, "%s: %s\n", path, png.message);
-    return 0;
+    if (!png_image_write_to_file(&png, path, 0, image, 0, NULL)) {
+        fprintf(stderr, "%s: %s\n", path, png.message);
+        return 0;
+    }
+    printf("Written: %s\n", path);
+    return 1;
 }

@@ -8,7 +8,7 @@
  * = 0 around the y axis. Release with free. NULL, after a message, when it cannot be read. */
 triangle *read_mesh(const char *path, long *count);
 
-/* 0, after a message, when it cannot be written. */
+/* 0, after a message, when it cannot be written. Both print what they have done. */
 int write_png(const char *path, const pixel *image, int width, int height);
 
 #endif

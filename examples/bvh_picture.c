@@ -1,7 +1,8 @@
 /* A scene made of pointers goes to a device, is traced there, and comes back as a picture.
  *
- *     bvh_picture [--size WIDTH HEIGHT] [--samples N] [mesh [picture.png]]
- *     The defaults are the bunny of Debian's glmark2-data and bvh_picture.png.
+ *     bvh_picture [mesh [picture.png [width [samples]]]]
+ *
+ * The defaults are the bunny of Debian's glmark2-data, bvh_picture.png, and 1280 pixels by 720.
  *
  * The host reads a mesh and builds a tree of boxes over its triangles. Each node, and the triangles
  * of each leaf, has a malloc of its own. Seven statues stand on a floor and share the one tree.
@@ -38,31 +39,13 @@ static const haul_struct structs[] = {
     HAUL_STRUCT(scene, &scene_type, scene_fields),
 };
 
-static void report(haul_shipment *shipment, double ship, double trace, double unmarshal)
+static haul_status trace(haul_device *device, scene *all)
 {
-    haul_shipment_info numbers;
-    haul_shipment_get_info(shipment, &numbers);
-    printf("Shipped: %lu objects with %lu pointers, one transfer of %.1f MB\n",
-           (unsigned long)numbers.objects, (unsigned long)numbers.pointers,
-           1e-6 * (double)numbers.arena_bytes);
-    printf("Milliseconds: ship %.1f, trace %.1f, unmarshal %.1f\n", ship, trace, unmarshal);
-}
-
-/* Ship, trace, unmarshal. */
-static int travel(scene *all, int samples)
-{
-    haul_device *device = NULL;
     haul_shipment *shipment = NULL;
-    double start, shipped, traced;
-    haul_status status = open_device(&haul, &device);
-    if (!status)
-        status = HAUL_DESCRIBE(haul, structs);
-    if (status)
-        return failed("opening the device", status, haul_context_error(haul));
-    all->samples = samples ? samples : is_host(device) ? 8 : 256;
-    printf("Picture: %d x %d, %d samples a pixel\n", all->width, all->height, all->samples);
-    start = milliseconds();
-    status = haul_ship(device, all, scene_type, 1, NULL, &shipment);
+    haul_shipment_info told;
+    const double start = milliseconds();
+    double shipped, traced;
+    haul_status status = haul_ship(device, all, scene_type, 1, NULL, &shipment);
     shipped = milliseconds();
     if (!status)
         status = launch(device, trace_pixel, ON_GPU(trace_on_gpu),
@@ -70,62 +53,46 @@ static int travel(scene *all, int samples)
     traced = milliseconds();
     if (!status)
         status = haul_unmarshal(shipment);
-    if (!status)
-        report(shipment, shipped - start, traced - shipped, milliseconds() - traced);
-    else
-        failed("tracing on the device", status, haul_context_error(haul));
+    haul_shipment_get_info(shipment, &told);
+    printf("Shipped: %lu objects with %lu pointers, one transfer of %.1f MB\n",
+           (unsigned long)told.objects, (unsigned long)told.pointers,
+           1e-6 * (double)told.arena_bytes);
+    printf("Milliseconds: ship %.1f, trace %.1f, unmarshal %.1f\n", shipped - start,
+           traced - shipped, milliseconds() - traced);
     haul_shipment_free(&shipment);
+    return status;
+}
+
+int main(int count, char **given)
+{
+    const char *mesh = count > 1 ? given[1] : "/usr/share/glmark2/models/bunny.obj";
+    const char *path = count > 2 ? given[2] : "bvh_picture.png";
+    const int width = count > 3 ? atoi(given[3]) : 1280;
+    long triangle_count;
+    triangle *triangles = read_mesh(mesh, &triangle_count);
+    scene *all = triangles ? make_scene(make_tree(triangles, triangle_count), width) : NULL;
+    haul_device *device = NULL;
+    int written;
+    haul_status status;
+    if (!all)
+        return 1;
+    status = open_device(&haul, &device);
+    if (!status)
+        status = HAUL_DESCRIBE(haul, structs);
+    if (status)
+        return failed("opening the device", status, haul_context_error(haul));
+    all->samples = count > 4 ? atoi(given[4]) : 0;
+    if (all->samples < 1)
+        all->samples = is_host(device) ? 8 : 256;
+    printf("Picture: %d x %d, %d samples a pixel\n", all->width, all->height, all->samples);
+    status = trace(device, all);
+    if (status)
+        return failed("tracing on the device", status, haul_context_error(haul));
+    written = write_png(path, all->image, all->width, all->height);
     haul_device_close(&device);
     HAUL_FORGET(structs);
     haul_context_free(&haul);
-    return status ? 1 : 0;
-}
-
-static int picture(const char *mesh, const char *path, int width, int height, int samples)
-{
-    scene all = { NULL, NULL, 0, 0, 0, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } };
-    statue statues[STATUES];
-    long count;
-    int result;
-    double start;
-    node *tree;
-    triangle *triangles = read_mesh(mesh, &count);
-    if (!triangles)
-        return 1;
-    start = milliseconds();
-    tree = make_tree(triangles, count);
-    printf("Mesh: %ld triangles of %s; tree made in %.0f ms\n", count, mesh,
-           milliseconds() - start);
+    free_scene(all);
     free(triangles);
-    all.width = width;
-    all.height = height;
-    all.image = allocate((size_t)width * (size_t)height * sizeof(pixel));
-    memset(all.image, 0, (size_t)width * (size_t)height * sizeof(pixel));
-    set_up_scene(&all, statues, tree);
-    result = travel(&all, samples) || !write_png(path, all.image, width, height);
-    if (!result)
-        printf("Written: %s\n", path);
-    free(all.image);
-    free_tree(tree);
-    return result;
-}
-
-int main(int argument_count, char **arguments)
-{
-    const char *names[2] = { "/usr/share/glmark2/models/bunny.obj", "bvh_picture.png" };
-    int width = 1280, height = 720, samples = 0, given = 0;
-    for (int i = 1; i < argument_count; i++)
-        if (strcmp(arguments[i], "--size") == 0 && i + 2 < argument_count) {
-            width = atoi(arguments[++i]);
-            height = atoi(arguments[++i]);
-        } else if (strcmp(arguments[i], "--samples") == 0 && i + 1 < argument_count) {
-            samples = atoi(arguments[++i]);
-        } else if (given < 2) {
-            names[given++] = arguments[i];
-        }
-    if (width < 1 || height < 1 || width > 16384 || height > 16384 || samples < 0) {
-        fprintf(stderr, "bvh_picture [--size WIDTH HEIGHT] [--samples N] [mesh [picture.png]]\n");
-        return 2;
-    }
-    return picture(names[0], names[1], width, height, samples);
+    return written ? 0 : 1;
 }

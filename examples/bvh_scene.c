@@ -1,11 +1,12 @@
 /* Where the statues of bvh_picture stand, and from where they are seen. */
 #include "bvh_scene.h"
 
-#include "bvh_trace.h"
+#include "bvh_tree.h"
+#include "common.h"
 
 static const struct {
     float x, z, turn, size, red, green, blue;
-} places[STATUES] = {
+} places[] = {
     { 0.00f, 0.00f, 0.25f, 1.00f, 0.80f, 0.77f, 0.72f },
     { -1.05f, 0.55f, 0.75f, 0.55f, 0.80f, 0.25f, 0.14f },
     { 1.02f, 0.62f, -0.80f, 0.50f, 0.10f, 0.36f, 0.48f },
@@ -25,10 +26,19 @@ static void set_up_camera(scene *all)
     all->up = scaled(unit(cross(all->right, all->ahead)), opening);
 }
 
-void set_up_scene(scene *all, statue statues[STATUES], node *tree)
+scene *make_scene(node *tree, int width)
 {
-    for (int i = 0; i < STATUES; i++) {
-        statue *s = &statues[i];
+    scene *all = allocate(sizeof(scene));
+    size_t image_bytes;
+    memset(all, 0, sizeof(scene));
+    all->width = width < 16 ? 16 : width > 16384 ? 16384 : width;
+    all->height = all->width * 9 / 16;
+    image_bytes = (size_t)all->width * (size_t)all->height * sizeof(pixel);
+    all->image = allocate(image_bytes);
+    memset(all->image, 0, image_bytes);
+    for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+        statue *s = allocate(sizeof(statue));
+        memset(s, 0, sizeof(statue));
         s->tree = tree;
         s->next = all->statues;
         s->place = make(places[i].x, 0.0f, places[i].z);
@@ -39,4 +49,17 @@ void set_up_scene(scene *all, statue statues[STATUES], node *tree)
         all->statues = s;
     }
     set_up_camera(all);
+    return all;
+}
+
+void free_scene(scene *all)
+{
+    free_tree(all->statues->tree);
+    while (all->statues) {
+        statue *next = all->statues->next;
+        free(all->statues);
+        all->statues = next;
+    }
+    free(all->image);
+    free(all);
 }

@@ -3,18 +3,16 @@
 #ifndef EXAMPLES_BVH_SCENE_H
 #define EXAMPLES_BVH_SCENE_H
 
-typedef struct vec {
-    float x, y, z;
-} vec;
+#include "bvh_vector.h"
 
 typedef struct triangle {
     vec corner[3], normal[3];
 } triangle;
 
 /* A box around triangles: of a leaf its own, otherwise those of its two children, ordered along
- * `axis`. A child has at most three quarters of its parent's triangles, so TREE_DEPTH levels are
- * enough for TRIANGLES_MAX. */
-enum { LEAF_TRIANGLES = 4, TREE_DEPTH = 64, TRIANGLES_MAX = 50000000 };
+ * `axis`. A child has half of its parent's triangles, so TREE_DEPTH levels are enough for
+ * TRIANGLES_MAX. */
+enum { LEAF_TRIANGLES = 4, TREE_DEPTH = 32, TRIANGLES_MAX = 50000000 };
 typedef struct node {
     vec low, high;
     struct node *child[2];
@@ -41,9 +39,9 @@ typedef struct scene {
     vec eye, right, up, ahead; /* the camera; right and up reach to the edge of the image */
 } scene;
 
-/* Puts the statues, all of one tree, and the camera in their places; the size of the image is
- * known. */
-enum { STATUES = 7 };
-void set_up_scene(scene *all, statue statues[STATUES], node *tree);
+/* Seven statues that share the tree, a camera, and a black image, 16 to 16384 pixels wide. The
+ * image's shape is 16 to 9. free_scene frees the tree, too. */
+scene *make_scene(node *tree, int width);
+void free_scene(scene *all);
 
 #endif

@@ -1,156 +1,16 @@
-/* What bvh_picture does on the device: one call for each pixel follows rays through the trees, by
- * their pointers.
+/* What bvh_picture does on the device: one call for each pixel follows rays through the scene
+ * (bvh_rays.h).
  *
- * Each sample is a path: from the eye to a surface, on from there in a random direction, and so on
- * until it leaves for the sky or has met SURFACES surfaces. At each of them it looks for the sun,
- * which is a disc, so shadows are soft.
+ * Each sample is a path: from the eye to a surface, on in a random direction, and so on until it
+ * leaves for the sky or has met SURFACES surfaces. At each it looks for the sun, which is a disc.
  */
 #ifndef EXAMPLES_BVH_TRACE_H
 #define EXAMPLES_BVH_TRACE_H
 
-#include <math.h>
-
-#include "bvh_scene.h"
-#include "device.h"
+#include "bvh_rays.h"
 
 enum { SURFACES = 4 };
 
-typedef struct ray {
-    vec from, along;
-} ray;
-
-typedef struct hit {
-    float distance; /* in lengths of `along`; nothing was met: FAR_AWAY */
-    vec normal, colour;
-} hit;
-
-#define FAR_AWAY 1e30f
-
-ON_DEVICE vec make(float x, float y, float z)
-{
-    vec v;
-    v.x = x, v.y = y, v.z = z;
-    return v;
-}
-ON_DEVICE vec plus(vec a, vec b)
-{
-    return make(a.x + b.x, a.y + b.y, a.z + b.z);
-}
-ON_DEVICE vec minus(vec a, vec b)
-{
-    return make(a.x - b.x, a.y - b.y, a.z - b.z);
-}
-ON_DEVICE vec times(vec a, vec b)
-{
-    return make(a.x * b.x, a.y * b.y, a.z * b.z);
-}
-ON_DEVICE vec scaled(vec a, float s)
-{
-    return make(a.x * s, a.y * s, a.z * s);
-}
-ON_DEVICE float dot(vec a, vec b)
-{
-    return a.x * b.x + a.y * b.y + a.z * b.z;
-}
-ON_DEVICE vec cross(vec a, vec b)
-{
-    return make(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x);
-}
-ON_DEVICE vec unit(vec a)
-{
-    return scaled(a, 1.0f / sqrtf(dot(a, a)));
-}
-
-/* -------------------------------------------------------------------------------------------------
- * A ray and the trees
- */
-ON_DEVICE int enters(const node *box, ray r, vec inverse, float limit)
-{
-    const vec low = times(minus(box->low, r.from), inverse),
-              high = times(minus(box->high, r.from), inverse);
-    const float in =
-        fmaxf(fmaxf(fminf(low.x, high.x), fminf(low.y, high.y)), fmaxf(fminf(low.z, high.z), 0.0f));
-    const float out = fminf(fminf(fmaxf(low.x, high.x), fmaxf(low.y, high.y)),
-                            fminf(fmaxf(low.z, high.z), limit));
-    return in <= out;
-}
-
-/* Three volumes spanned by the ray and two sides each say where in the triangle the ray goes
- * through. */
-ON_DEVICE int meet_triangle(const triangle *t, ray r, hit *best)
-{
-    const vec a = minus(t->corner[1], t->corner[0]), b = minus(t->corner[2], t->corner[0]);
-    const vec from = minus(r.from, t->corner[0]), p = cross(r.along, b), q = cross(from, a);
-    const float volume = dot(a, p), v1 = dot(from, p) / volume, v2 = dot(r.along, q) / volume;
-    const float distance = dot(b, q) / volume;
-    if (!(v1 >= 0.0f && v2 >= 0.0f && v1 + v2 <= 1.0f && distance > 0.0f &&
-          distance < best->distance))
-        return 0;
-    best->distance = distance;
-    best->normal = plus(scaled(t->normal[0], 1.0f - v1 - v2),
-                        plus(scaled(t->normal[1], v1), scaled(t->normal[2], v2)));
-    return 1;
-}
-
-/* Whether anything is nearer than best->distance. The child on the ray's side is looked into first.
- * `any`: the first triangle will do. */
-ON_DEVICE int meet_tree(const node *tree, ray r, hit *best, int any)
-{
-    const node *waiting[TREE_DEPTH + 1];
-    const vec inverse = make(1.0f / r.along.x, 1.0f / r.along.y, 1.0f / r.along.z);
-    int count = 0, met = 0;
-    waiting[count++] = tree;
-    while (count > 0 && !(any && met)) {
-        const node *at = waiting[--count];
-        if (!enters(at, r, inverse, best->distance))
-            continue;
-        for (int i = 0; i < at->count; i++)
-            met |= meet_triangle(&at->triangles[i], r, best);
-        if (at->child[0]) {
-            const float along = at->axis == 0 ? r.along.x : at->axis == 1 ? r.along.y : r.along.z;
-            waiting[count++] = at->child[along > 0.0f];
-            waiting[count++] = at->child[along <= 0.0f];
-        }
-    }
-    return met;
-}
-
-ON_DEVICE vec turned(vec v, float cosine, float sine)
-{
-    return make(cosine * v.x + sine * v.z, v.y, cosine * v.z - sine * v.x);
-}
-
-/* The ray as the statue's tree sees it: same distances, the tree's own size and place. */
-ON_DEVICE int meet_statue(const statue *s, ray r, hit *best, int any)
-{
-    ray inside;
-    inside.from = scaled(turned(minus(r.from, s->place), s->cosine, -s->sine), 1.0f / s->size);
-    inside.along = scaled(turned(r.along, s->cosine, -s->sine), 1.0f / s->size);
-    if (!meet_tree(s->tree, inside, best, any))
-        return 0;
-    best->normal = unit(turned(best->normal, s->cosine, s->sine));
-    best->colour = s->colour;
-    return 1;
-}
-
-ON_DEVICE int meet(const scene *all, ray r, hit *best, int any)
-{
-    int met = 0;
-    best->distance = FAR_AWAY;
-    if (r.along.y < 0.0f) {
-        best->distance = -r.from.y / r.along.y;
-        best->normal = make(0.0f, 1.0f, 0.0f);
-        best->colour = make(0.50f, 0.48f, 0.46f);
-        met = 1;
-    }
-    for (const statue *s = all->statues; s && !(any && met); s = s->next)
-        met |= meet_statue(s, r, best, any);
-    return met;
-}
-
-/* -------------------------------------------------------------------------------------------------
- * Light
- */
 ON_DEVICE float chance(unsigned *seed)
 {
     unsigned word;

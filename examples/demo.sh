@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The main job on real data, on the GPU if there is one, else on the host device. A large JSON document, parsed by
-# cJSON, goes to the device and comes back changed; then a tree over a mesh goes there and comes back as a picture.
-# On a bare Debian it installs what it needs first.
+# The main job on real data, on the GPU if there is one, else on the host device. A large JSON
+# document, parsed by cJSON, goes to the device and comes back changed; then a tree over a mesh goes
+# there and comes back as a picture. On a bare Debian it installs what it needs first.
 #
 #   examples/demo.sh                  with the largest document of Debian's iso-codes
 #   examples/demo.sh FILE.json ...    with documents of yours
@@ -16,12 +16,14 @@ mkdir -p build
 log=$PWD/build/demo.log
 : >"$log"
 
-# install PACKAGE...: those that are missing; where that cannot be, it says so and goes on with what is there.
+# install PACKAGE...: those that are missing; where that cannot be, it says so and goes on with what
+# is there.
 install() {
     local package missing="" sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
     for package in "$@"; do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            missing="$missing $package"
     done
     [ -n "$missing" ] || return 0
     if [ "$(id -u)" -ne 0 ]; then
@@ -36,7 +38,8 @@ install() {
     fi
     echo "Installing:$missing"
     # shellcheck disable=SC2086
-    if ! { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq \
+    if ! { $sudo apt-get update -qq && $sudo env DEBIAN_FRONTEND=noninteractive apt-get install \
+        -y -qq \
         --no-install-recommends $missing; } >>"$log" 2>&1; then
         tail -n 3 "$log"
         echo "Could not install:$missing. Going on with what is there."
@@ -44,14 +47,14 @@ install() {
 }
 
 if [ ${#documents[@]} -eq 0 ]; then
-    install build-essential cmake libcjson-dev iso-codes
+    install build-essential cmake libxxhash-dev libcjson-dev iso-codes
     documents=(/usr/share/iso-codes/json/iso_639-3.json)
     if [ ! -r "${documents[0]}" ]; then
         echo "No document: install iso-codes (Debian), or name one: examples/demo.sh FILE.json"
         exit 1
     fi
 else
-    install build-essential cmake libcjson-dev
+    install build-essential cmake libxxhash-dev libcjson-dev
 fi
 install libassimp-dev libpng-dev glmark2-data # for the picture
 
@@ -67,7 +70,8 @@ if [ -n "$missing" ]; then
 fi
 
 echo "Building in build/demo"
-if ! { cmake -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DHAUL_BUILD_TESTS=OFF -DHAUL_BUILD_BENCHMARKS=OFF &&
+if ! { cmake -S . -B build/demo -DCMAKE_BUILD_TYPE=Release -DHAUL_BUILD_TESTS=OFF \
+    -DHAUL_BUILD_BENCHMARKS=OFF &&
     cmake --build build/demo --parallel "$(nproc)"; } >>"$log" 2>&1; then
     tail -n 20 "$log"
     echo "The build failed; all of its output is in build/demo.log."

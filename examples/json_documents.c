@@ -1,147 +1,84 @@
-/* The host's side of json_on_device: documents are made, changed and compared by cJSON alone. */
+/* Documents are read and walked by recursion: cJSON bounds the depth of what it parses. */
+#define _POSIX_C_SOURCE 200809L
 #include "json_documents.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Deeper than any tree that cJSON parses, the array around the documents and a member added within
- * included. */
-#define DEPTH_MAX (CJSON_NESTING_LIMIT + 8)
+static char default_document[] = "/usr/share/iso-codes/json/iso_639-3.json";
 
-/* A walk in the order of the text, without recursion: json_next answers the next node, NULL behind
- * the last. */
-typedef struct json_walk {
-    cJSON *above[DEPTH_MAX];
-    int depth;
-} json_walk;
-
-/* Down to the first child, else on to the next sibling, else up until there is one. */
-static cJSON *json_next(json_walk *walk, cJSON *node)
+static cJSON *read_document(const char *path)
 {
-    if (node->child) {
-        walk->above[walk->depth++] = node;
-        return node->child;
-    }
-    while (!node->next && walk->depth > 0)
-        node = walk->above[--walk->depth];
-    return node->next;
-}
-
-static char *read_file(const char *path, size_t *bytes)
-{
-    FILE *file = fopen(path, "rb");
-    long size = file && fseek(file, 0, SEEK_END) == 0 ? ftell(file) : -1;
-    char *text = size >= 0 && size < LONG_MAX ? malloc((size_t)size + 1) : NULL;
-    *bytes = 0;
-    if (text) {
-        rewind(file);
-        *bytes = fread(text, 1, (size_t)size, file);
-        text[*bytes] = '\0';
-    }
+    FILE *file = fopen(path, "r");
+    char *text = NULL;
+    size_t room = 0;
+    const long bytes = file ? (long)getdelim(&text, &room, '\0', file) : -1; /* all of it */
+    cJSON *document = bytes > 0 ? cJSON_Parse(text) : NULL;
+    if (!document)
+        fprintf(stderr, "%s: %s\n", path, bytes > 0 ? "this is not JSON" : "cannot be read");
+    else
+        printf("Document: %s, %ld bytes\n", path, bytes);
     if (file)
         fclose(file);
-    return text;
-}
-
-static cJSON *read_document(const char *path, size_t *bytes)
-{
-    char *text = read_file(path, bytes);
-    cJSON *document = text ? cJSON_Parse(text) : NULL;
-    if (!document)
-        fprintf(stderr, "%s: %s\n", path, text ? "this is not JSON" : "cannot be read");
-    else
-        printf("  %s, %lu bytes\n", path, (unsigned long)*bytes);
     free(text);
     return document;
 }
 
-cJSON *json_read(const char *const *paths, int count, size_t *bytes)
+static void measure_objects(cJSON *node)
+{
+    char *text = cJSON_IsObject(node) ? cJSON_PrintUnformatted(node) : NULL;
+    if (text)
+        cJSON_AddNumberToObject(node, "bytes", (double)strlen(text));
+    cJSON_free(text);
+    for (cJSON *child = node->child; child; child = child->next)
+        measure_objects(child);
+}
+
+cJSON *json_read(int argument_count, char **arguments)
 {
     cJSON *root = cJSON_CreateArray();
-    *bytes = 0;
-    for (int i = 0; i < count && root; i++) {
-        size_t document_bytes;
-        cJSON *document = read_document(paths[i], &document_bytes);
+    for (int i = 1; root && (i < argument_count || i == 1); i++) {
+        cJSON *document = read_document(argument_count > 1 ? arguments[i] : default_document);
         if (!document) {
             cJSON_Delete(root);
             return NULL;
         }
         cJSON_AddItemToArray(root, document);
-        *bytes += document_bytes;
     }
+    if (root)
+        measure_objects(root);
     return root;
 }
 
-void json_measure_objects(cJSON *root)
+static void add_to(cJSON *node, double add)
 {
-    json_walk walk;
-    walk.depth = 0;
-    for (cJSON *node = root; node; node = json_next(&walk, node)) {
-        char *text = cJSON_IsObject(node) ? cJSON_PrintUnformatted(node) : NULL;
-        if (text)
-            cJSON_AddNumberToObject(node, "bytes", (double)strlen(text));
-        cJSON_free(text);
-    }
+    if (cJSON_IsNumber(node))
+        cJSON_SetNumberValue(node, node->valuedouble + add);
+    for (cJSON *child = node->child; child; child = child->next)
+        add_to(child, add);
 }
 
-static long put_containers(cJSON *root, cJSON **containers)
+cJSON *json_plus(const cJSON *root, double add)
 {
-    json_walk walk;
-    long count = 0;
-    walk.depth = 0;
-    for (cJSON *node = root; node; node = json_next(&walk, node))
-        if (cJSON_IsArray(node) || cJSON_IsObject(node)) {
-            if (containers)
-                containers[count] = node;
-            count++;
-        }
-    return count;
+    cJSON *sum = cJSON_Duplicate(root, 1);
+    if (sum)
+        add_to(sum, add);
+    return sum;
 }
 
-cJSON **json_containers(cJSON *root, long *count)
+static cJSON *find_example(cJSON *node)
 {
-    cJSON **containers;
-    *count = put_containers(root, NULL);
-    containers = malloc((size_t)(*count + 1) * sizeof(cJSON *));
-    if (containers)
-        put_containers(root, containers);
-    return containers;
-}
-
-long json_add(cJSON *root, double add)
-{
-    json_walk walk;
-    long count = 0;
-    walk.depth = 0;
-    for (cJSON *node = root; node; node = json_next(&walk, node))
-        if (cJSON_IsNumber(node)) {
-            cJSON_SetNumberValue(node, node->valuedouble + add);
-            count++;
-        }
-    return count;
-}
-
-void json_copy_numbers(cJSON *root, cJSON *from)
-{
-    json_walk walk, from_walk;
-    walk.depth = from_walk.depth = 0;
-    for (cJSON *node = root; node && from;
-         node = json_next(&walk, node), from = json_next(&from_walk, from))
-        if (cJSON_IsNumber(node))
-            cJSON_SetNumberValue(node, from->valuedouble);
+    cJSON *found = cJSON_IsObject(node) && node->child && !node->child->child ? node : NULL;
+    for (cJSON *child = node->child; child && !found; child = child->next)
+        found = find_example(child);
+    return found;
 }
 
 void json_print_example(const char *label, cJSON *root)
 {
-    json_walk walk;
-    cJSON *node = root;
-    char *text;
-    walk.depth = 0;
-    while (node && !(cJSON_IsObject(node) && node->child && !node->child->child))
-        node = json_next(&walk, node);
-    text = node ? cJSON_PrintUnformatted(node) : NULL;
+    cJSON *example = find_example(root);
+    char *text = example ? cJSON_PrintUnformatted(example) : NULL;
     if (text)
         printf("  %s %.200s\n", label, text);
     cJSON_free(text);

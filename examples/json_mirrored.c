@@ -8,10 +8,8 @@
  */
 #include "common.h"
 #include "json_documents.h"
-#include "json_survey.h"
+#include "json_request.h"
 #include <haul/experimental.h>
-
-static const char *const default_document[] = { "/usr/share/iso-codes/json/iso_639-3.json" };
 
 const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
 
@@ -19,23 +17,18 @@ HAUL_ARENA_HOOKS(json);
 
 static haul_context *haul;
 
-/* What the kernel is asked, in the arena too. */
-static survey *ask(haul_arena *arena, cJSON *root)
+/* The documents and the request, all in the arena. */
+static survey *parse(haul_arena *arena, int argument_count, char **arguments)
 {
-    long count = 0;
-    cJSON **containers = json_containers(root, &count);
-    survey *all = haul_arena_bytes(arena, sizeof(survey), 0);
-    if (containers && all) {
-        all->count = count;
-        all->add = 1;
-        all->containers = haul_arena_bytes(arena, (size_t)count * sizeof(cJSON *), 0);
-        all->findings = haul_arena_bytes(arena, (size_t)count * sizeof(finding), 0);
-    }
-    if (containers && all && all->containers && all->findings)
-        memcpy(all->containers, containers, (size_t)count * sizeof(cJSON *));
-    else
-        all = NULL;
-    free(containers);
+    cJSON_Hooks hooks = { json_malloc, json_free };
+    cJSON *root;
+    survey *all;
+    json_use(arena);
+    cJSON_InitHooks(&hooks);
+    root = json_read(argument_count, arguments);
+    all = root ? json_request(root, 1) : NULL;
+    cJSON_InitHooks(NULL);
+    json_use(NULL);
     return all;
 }
 
@@ -51,54 +44,43 @@ static haul_status travel(haul_device *device, haul_arena *arena, survey *all,
     return status ? status : haul_unmarshal(*shipment);
 }
 
-static int check(haul_device *device, haul_arena *arena, cJSON *root, cJSON *expected)
+int main(int argument_count, char **arguments)
 {
-    survey *all = ask(arena, root);
+    haul_arena_options options = { .mirrored = 1, .reuse = 1, .reserve_bytes = (size_t)256 << 20 };
+    haul_device *device = NULL;
+    haul_arena *arena = NULL;
     haul_shipment *shipment = NULL;
     haul_shipment_info told;
-    haul_status status = all ? travel(device, arena, all, &shipment) : HAUL_ERROR_MEMORY;
+    cJSON *root, *expected;
+    survey *all;
     int right;
+    haul_status status = open_device(&haul, &device);
+    options.device = device;
+    if (!status)
+        status = haul_arena_create(haul, &options, &arena);
     if (status)
-        return failed("the journey", status,
-                      all ? haul_context_error(haul) : haul_arena_error(arena));
+        return failed("making the arena", status, haul_context_error(haul));
+    all = parse(arena, argument_count, arguments);
+    if (!all)
+        return haul_arena_error(arena)->status
+                   ? failed("parsing", haul_arena_error(arena)->status, haul_arena_error(arena))
+                   : 1;
+    root = all->containers[0];
+    expected = json_plus(root, 1);
+    status = travel(device, arena, all, &shipment);
+    if (status)
+        return failed("the journey", status, haul_context_error(haul));
     haul_shipment_get_info(shipment, &told);
     printf("%ld objects and arrays of cJSON's in %lu bytes: %.3f ms there, %.3f ms back\n",
            all->count, (unsigned long)told.bytes_to, 1e3 * told.transfer_seconds,
            1e3 * told.return_seconds);
-    json_add(expected, 1);
     right = claim("the tree lies there where it lies here",
                   haul_device_pointer(shipment, root) == (void *)root);
     right &= claim("every number is one more, as cJSON makes it", json_equal(root, expected));
-    haul_shipment_free(&shipment);
-    return right ? 0 : 1;
-}
-
-int main(int argument_count, char **arguments)
-{
-    const char *const *paths =
-        argument_count > 1 ? (const char *const *)arguments + 1 : default_document;
-    haul_arena_options options = { .mirrored = 1, .reserve_bytes = (size_t)256 << 20 };
-    cJSON_Hooks hooks = { json_malloc, json_free };
-    haul_device *device = NULL;
-    haul_arena *arena = NULL;
-    cJSON *root, *expected;
-    size_t bytes;
-    int result = 1;
-    haul_status status = open_device(&haul, &device);
-    options.device = device;
-    if (status || (status = haul_arena_create(haul, &options, &arena)))
-        return failed("making the arena", status, haul_context_error(haul));
-    json_use(arena);
-    cJSON_InitHooks(&hooks);
-    root = json_read(paths, argument_count > 1 ? argument_count - 1 : 1, &bytes);
-    cJSON_InitHooks(NULL);
-    json_use(NULL);
-    expected = cJSON_Duplicate(root, 1);
-    if (root && expected)
-        result = check(device, arena, root, expected);
     cJSON_Delete(expected);
+    haul_shipment_free(&shipment);
     haul_arena_free(&arena); /* and the tree with it */
     haul_device_close(&device);
     haul_context_free(&haul);
-    return result;
+    return right ? 0 : 1;
 }

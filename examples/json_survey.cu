@@ -1,4 +1,4 @@
-/* The CUDA kernel of json_on_device: one thread for each array or object. */
+/* The CUDA kernel of the json examples: one thread for each array or object. */
 #include "json_survey.h"
 
 static __global__ void survey_kernel(void *survey, long containers)

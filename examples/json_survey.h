@@ -1,4 +1,4 @@
-/* What json_on_device does on the device: one call for each array or object of the tree looks at
+/* What the json examples do on the device: one call for each array or object of the tree looks at
  * its children. */
 #ifndef EXAMPLES_JSON_SURVEY_H
 #define EXAMPLES_JSON_SURVEY_H

@@ -1,5 +1,5 @@
-/* Bodies are inserted one by one, down to an empty octant or to a leaf, which then becomes a cell
- * with both bodies.
+/* The tree's pointers. Bodies are inserted one by one, down to an empty octant or to a leaf, which
+ * then becomes a cell with both bodies.
  */
 #include "nbody_cells.h"
 
@@ -60,54 +60,19 @@ static void thread(cell *at, cell *next)
         }
 }
 
-typedef struct box {
-    double low[3], high[3];
-} box;
-
-static box sum_up_in(cell *at)
-{
-    box all = { { INFINITY, INFINITY, INFINITY }, { -INFINITY, -INFINITY, -INFINITY } };
-    if (at->single) {
-        memcpy(at->centre, at->single->place, sizeof(at->centre));
-        memcpy(all.low, at->centre, sizeof(all.low));
-        memcpy(all.high, at->centre, sizeof(all.high));
-        at->mass = at->single->mass;
-        return all;
-    }
-    at->mass = at->size = at->centre[0] = at->centre[1] = at->centre[2] = 0;
-    for (cell *part = at->first; part != at->next; part = part->next) {
-        const box in_part = sum_up_in(part);
-        at->mass += part->mass;
-        for (int i = 0; i < 3; i++) {
-            at->centre[i] += part->mass * part->centre[i];
-            all.low[i] = fmin(all.low[i], in_part.low[i]);
-            all.high[i] = fmax(all.high[i], in_part.high[i]);
-        }
-    }
-    for (int i = 0; i < 3; i++) {
-        at->centre[i] /= at->mass;
-        at->size = fmax(at->size, all.high[i] - all.low[i]);
-    }
-    return all;
-}
-
-void sum_up(cell *tree)
-{
-    sum_up_in(tree);
-}
-
-cell *make_cells(body *bodies, long count)
+void make_cells(cluster *all)
 {
     cell *tree = make_cell(NULL);
     cube space = { { 0, 0, 0 }, 1 };
-    for (long i = 0; i < 3 * count; i++)
-        while (fabs(bodies[i / 3].place[i % 3]) >= space.half)
+    for (long i = 0; i < 3 * all->count; i++)
+        while (fabs(all->bodies[i / 3].place[i % 3]) >= space.half)
             space.half *= 2;
-    for (long i = 0; i < count; i++)
-        put_in(tree, space, &bodies[i]);
+    for (long i = 0; i < all->count; i++)
+        put_in(tree, space, &all->bodies[i]);
     thread(tree, NULL);
     sum_up(tree);
-    return tree;
+    free_cells(all->tree);
+    all->tree = tree;
 }
 
 void free_cells(cell *tree)

@@ -4,11 +4,12 @@
 
 #include "nbody_forces.h"
 
-/* A tree with a leaf for each body, and all of its numbers. */
-cell *make_cells(body *bodies, long count);
+/* A new tree with a leaf for each body, and all of its numbers; the old one is freed. */
+void make_cells(cluster *all);
 void free_cells(cell *tree);
 
-/* Works masses, centres and sizes out again for bodies that have moved; no pointer changes. */
+/* Works masses, centres and sizes out again for bodies that have moved (nbody_sums.c); no pointer
+ * changes. */
 void sum_up(cell *tree);
 
 #endif

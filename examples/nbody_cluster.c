@@ -4,8 +4,6 @@
 
 #include "common.h"
 
-enum { SAMPLES = 200 };
-
 static double chance(void)
 {
     static uint64_t state = 1;
@@ -38,21 +36,13 @@ static void place_body(body *b, double mass)
 
 void make_cluster(cluster *all, long count)
 {
-    all->count = count;
-    all->bodies = allocate((size_t)count * sizeof(body));
-    for (long i = 0; i < count; i++)
-        place_body(&all->bodies[i], 1.0 / (double)count);
-}
-
-double energy(const cluster *all)
-{
-    double sum = 0;
-    for (const body *b = all->bodies; b < all->bodies + all->count; b++)
-        sum += b->mass *
-               (b->potential + b->velocity[0] * b->velocity[0] + b->velocity[1] * b->velocity[1] +
-                b->velocity[2] * b->velocity[2]) /
-               2;
-    return sum;
+    all->count = count < 1000 ? 1000 : count;
+    all->bodies = allocate((size_t)all->count * sizeof(body));
+    for (long i = 0; i < all->count; i++)
+        place_body(&all->bodies[i], 1.0 / (double)all->count);
+    all->tree = NULL;
+    all->opening = 0.4; /* below 0.57: no body is pulled by its own cell */
+    all->softness = 0.05;
 }
 
 void kick(cluster *all, double time)
@@ -65,24 +55,4 @@ void drift(cluster *all, double time)
 {
     for (long i = 0; i < 3 * all->count; i++)
         all->bodies[i / 3].place[i % 3] += time * all->bodies[i / 3].velocity[i % 3];
-}
-
-double force_error(const cluster *all)
-{
-    double worst = 0;
-    for (long i = 0; i < all->count; i += 1 + all->count / SAMPLES) {
-        const body *b = &all->bodies[i];
-        body sum = *b;
-        double off = 0, square = 0;
-        sum.pull[0] = sum.pull[1] = sum.pull[2] = 0;
-        for (const body *other = all->bodies; other < all->bodies + all->count; other++)
-            attract(&sum, other->place, other->mass,
-                    all->softness); /* itself: at distance 0, no pull */
-        for (int k = 0; k < 3; k++) {
-            off += (b->pull[k] - sum.pull[k]) * (b->pull[k] - sum.pull[k]);
-            square += sum.pull[k] * sum.pull[k];
-        }
-        worst = fmax(worst, sqrt(off / square));
-    }
-    return worst;
 }

@@ -14,20 +14,18 @@
 
 typedef struct node {
     struct node *left, *right; /* smaller keys, larger ones */
-    long key, made_by;         /* 0: the host; else 1 + the number of the thread */
+    long key;
 } node;
 
-typedef struct tree {
-    node *root;
-    long *wanted; /* keys that are to be added */
-    long wanted_count, refused;
-} tree;
-
+enum {
+    TREES = 256,
+    NODES = 200,   /* of each tree, at first; 2 * NODES at last */
+    FULL_DEPTH = 9 /* of a tree of 2 * NODES: it has 2^8 nodes or more, fewer than 2^9 */
+};
 typedef struct forest {
+    node *trees[TREES];      /* with the keys 0, 2, 4, ...; the device adds those between */
     haul_nursery *nursery;   /* room for new nodes */
     haul_device_layout node; /* and what they are like */
-    tree *trees;
-    long count;
 } forest;
 
 ON_DEVICE void insert(node **at, node *fresh)
@@ -81,18 +79,15 @@ ON_DEVICE void balance(node **root)
 ON_DEVICE void grow_tree(void *data, long index)
 {
     forest *all = (forest *)data;
-    tree *mine = &all->trees[index];
-    for (long i = 0; i < mine->wanted_count; i++) {
+    node **root = &all->trees[index];
+    for (long i = 0; i < NODES; i++) {
         node *fresh = (node *)haul_nursery_new(all->nursery, &all->node);
-        if (!fresh) {
-            mine->refused++;
-            continue;
-        }
-        fresh->key = mine->wanted[i];
-        fresh->made_by = 1 + index;
-        insert(&mine->root, fresh);
+        if (!fresh)
+            return; /* the nursery is full: keys will be missing */
+        fresh->key = 2 * i + 1;
+        insert(root, fresh);
     }
-    balance(&mine->root);
+    balance(root);
 }
 
 #endif

@@ -56,46 +56,44 @@ static void number_in_order(void *root)
         node->rank = rank++;
 }
 
-static int run(haul_device *device, tree *root, const tree *nodes)
+static haul_status number_on_device(haul_device *device, tree *root)
 {
     haul_shipment *shipment = NULL;
-    int right = 1, i;
     haul_status status = haul_ship(device, root, tree_type, 1, NULL, &shipment);
     if (!status)
         status = haul_host_launch(device, number_in_order, haul_device_pointer(shipment, root));
     if (!status)
         status = haul_unmarshal(shipment);
     haul_shipment_free(&shipment);
-    if (status)
-        return failed("working on the device", status, haul_context_error(haul));
-    for (i = 0; i < NODES; i++)
-        right &= nodes[i].rank == nodes[i].key;
-    return claim("every node was ranked by a walk along its parent links", right) ? 0 : 1;
+    return status;
 }
 
 int main(void)
 {
-    tree *nodes = allocate(NODES * sizeof(tree)), *root = NULL;
+    static tree nodes[NODES];
+    tree *root = NULL;
     haul_device *device = NULL;
-    haul_status status;
-    int result, i;
+    int right = 1;
+    haul_status status = haul_context_create(NULL, &haul);
     /* the keys 0 to NODES - 1, in an order that keeps the tree shallow */
-    for (i = 0; i < NODES; i++) {
-        tree empty = { (int)((i * 7919L + 4321) % NODES), -1, NULL, NULL, NULL };
-        nodes[i] = empty;
+    for (int i = 0; i < NODES; i++) {
+        nodes[i].key = (int)((i * 7919L + 4321) % NODES);
         insert(&nodes[i], &root);
     }
-    printf("tree: %d nodes with links to both children and to their parent\n", NODES);
-    status = haul_context_create(NULL, &haul);
     if (!status)
         status = HAUL_DESCRIBE(haul, structs);
     if (!status)
         status = haul_host_open(haul, NULL, &device);
-    result = status ? failed("opening the device", status, haul_context_error(haul))
-                    : run(device, root, nodes);
+    if (!status)
+        status = number_on_device(device, root);
+    if (status)
+        return failed("numbering the tree on the device", status, haul_context_error(haul));
+    for (int i = 0; i < NODES; i++)
+        right &= nodes[i].rank == nodes[i].key;
+    printf("tree: %d nodes with links to both children and to their parent\n", NODES);
+    right = claim("every node was ranked by a walk along its parent links", right);
     haul_device_close(&device);
     HAUL_FORGET(structs);
     haul_context_free(&haul);
-    free(nodes);
-    return result;
+    return right ? 0 : 1;
 }

@@ -17,6 +17,7 @@
 #include "haul/source.h"
 #include "haul/plan.h"
 #include "haul/audit.h"
+#include "haul/image.h"
 #include "haul/graph.h"
 #include "haul/device.h"
 #include "haul/host.h"

@@ -29,7 +29,8 @@ programs() {
     echo "haul_contract host"
     echo "haul_random --graphs 1000 --seed 1 --faults --every 100"
     echo "haul_attack --sequences 500 --seed 1"
-    for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' | sort -u); do
+    for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c |
+        sed 's/TEST(//' | sort -u); do
         echo "haul_unit_plain $suite/"
     done
 }

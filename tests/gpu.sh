@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# What there is to run on a machine with a GPU. Needs cmake, a C and C++ compiler and nvcc; compute-sanitizer for the
-# last steps. Takes a few minutes.
+# What there is to run on a machine with a GPU. Needs cmake, a C and C++ compiler, nvcc and xxhash.h
+# (CMAKE_INCLUDE_PATH=FOLDER in the environment says where, if it is in no usual place);
+# compute-sanitizer for the last steps. Takes a few minutes.
 #
 #   tests/gpu.sh                          all steps
 #   tests/gpu.sh build contract tests     some of them
 #   tests/gpu.sh --list                   their names
 #   HAUL_GPU_BUILD=DIR tests/gpu.sh    where programs and logs go; otherwise build/gpu
-#   HAUL_GPU_ARCH=90 tests/gpu.sh         code for this architecture; otherwise for that of the GPU that is there
+#   HAUL_GPU_ARCH=90 tests/gpu.sh         code for this architecture; otherwise for the GPU's own
 #
-# Ends with a table of the steps. Exit code 1 when one failed. On a machine without a GPU, the steps that need one say
-# so.
+# Ends with a table of the steps. Exit code 1 when one failed. On a machine without a GPU, the steps
+# that need one say so.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${HAUL_GPU_BUILD:-build/gpu}
@@ -51,7 +52,8 @@ attempt() {
     esac
     note "$step" "$name" "$result" $((SECONDS - begin))
     echo "$step: $name: $result"
-    [ $code -eq 0 ] || [ $code -eq 77 ] || grep -vE '\.\.\. ok$|^\[[0-9]+/' "$log" | tail -n 40 | sed 's/^/    /'
+    [ $code -eq 0 ] || [ $code -eq 77 ] ||
+        grep -vE '\.\.\. ok$|^\[[0-9]+/' "$log" | tail -n 40 | sed 's/^/    /'
     return $code
 }
 
@@ -85,7 +87,8 @@ run_contract() { # STEP PREFIX...
 }
 
 run_examples() { # STEP PREFIX...
-    local step=$1 file name document=/usr/share/iso-codes/json/iso_639-3.json mesh=/usr/share/glmark2/models/bunny.obj
+    local step=$1 file name document=/usr/share/iso-codes/json/iso_639-3.json \
+        mesh=/usr/share/glmark2/models/bunny.obj
     shift
     for file in "$build"/examples/*; do
         { [ -x "$file" ] && [ -f "$file" ]; } || continue
@@ -100,13 +103,15 @@ run_examples() { # STEP PREFIX...
             ;;
         bvh_picture)
             if [ -f "$mesh" ]; then
-                attempt "$step" "$name" "$@" "$file" --size 160 90 --samples 2 "$mesh" "$scratch/bvh.png"
+                attempt "$step" "$name" "$@" "$file" "$mesh" "$scratch/bvh.png" 160 2
             else
                 note "$step" "$name" "SKIPPED: no $mesh" 0
             fi
             ;;
-        nbody_tree) attempt "$step" "$name" "$@" "$file" 2000 16 ;;
-        list | tree_with_parents | shared_and_cyclic_graph | structs_with_arrays | audit_a_description | draw_a_graph) # no GPU at work
+        nbody_tree) attempt "$step" "$name" "$@" "$file" 2000 ;;
+        # no GPU at work
+        list | tree_with_parents | shared_and_cyclic_graph | structs_with_arrays | \
+            matrix_views | audit_a_description | draw_a_graph)
             [ "$step" != examples ] || attempt "$step" "$name" "$@" "$file"
             ;;
         *.*) ;;
@@ -116,7 +121,8 @@ run_examples() { # STEP PREFIX...
     return 0
 }
 
-# The cases provoke errors of the API on purpose; what the tools look for is in the kernels and in memory.
+# The cases provoke errors of the API on purpose; what the tools look for is in the kernels and in
+# memory.
 run_sanitizer() { # TOOL OPTION...
     local tool=$1
     if ! command -v compute-sanitizer >/dev/null; then
@@ -133,14 +139,17 @@ run_sanitizer() { # TOOL OPTION...
 step_configure() {
     local generator=() architecture=${HAUL_GPU_ARCH:-}
     if [ -z "$architecture" ]; then
-        architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | head -n 1 | tr -d '. ')
+        architecture=$(nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null |
+            head -n 1 | tr -d '. ')
         [[ $architecture =~ ^[0-9]+$ ]] || architecture="all-major"
     fi
     if [ ! -f "$build/CMakeCache.txt" ] && command -v ninja >/dev/null; then
         generator=(-G Ninja)
     fi
-    attempt configure "for architecture $architecture" cmake -S . -B "$build" "${generator[@]}" -DHAUL_CUDA=ON \
-        -DCMAKE_BUILD_TYPE=Release -DHAUL_WERROR=ON -DHAUL_CRITERION=OFF -DCMAKE_CUDA_ARCHITECTURES="$architecture"
+    attempt configure "for architecture $architecture" cmake -S . -B "$build" "${generator[@]}" \
+        -DHAUL_CUDA=ON \
+        -DCMAKE_BUILD_TYPE=Release -DHAUL_WERROR=ON -DHAUL_CRITERION=OFF \
+        -DCMAKE_CUDA_ARCHITECTURES="$architecture"
 }
 
 step_build() {
@@ -182,7 +191,8 @@ step_synccheck() {
 }
 
 begin=$SECONDS
-nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null || echo "no nvidia-smi"
+nvidia-smi --query-gpu=name,driver_version,memory.total --format=csv,noheader 2>/dev/null ||
+    echo "no nvidia-smi"
 echo "HAUL_SEED=$HAUL_SEED"
 for step in $steps; do
     case " $all " in

@@ -37,13 +37,14 @@ unset CC CXX CFLAGS CXXFLAGS CPPFLAGS LDFLAGS
 
 # ---- What the stages need ------------------------------------------------------------------------
 
-packages_quick="build-essential cmake ninja-build libcjson-dev iso-codes libassimp-dev libpng-dev
-glmark2-data"
-packages="pkg-config gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core libsuitesparse-dev"
+packages_quick="build-essential cmake ninja-build libxxhash-dev libcjson-dev iso-codes
+libassimp-dev libpng-dev glmark2-data"
+packages="pkg-config gdb libcriterion-dev clang libclang-rt-dev libyaml-dev uap-core
+libsuitesparse-dev"
 packages_32="gcc-multilib libc6-dev-i386"
-packages_documents="doxygen dwarves clang-format"
-packages_describe="python3-clang python3-pyelftools libexpat1-dev libsqlite3-dev liblzma-dev libfreetype-dev
-libjpeg-dev libx11-dev"
+packages_documents="doxygen dwarves clang-format libc++-dev libc++abi-dev"
+packages_describe="python3-clang python3-pyelftools libexpat1-dev libsqlite3-dev liblzma-dev
+libfreetype-dev libjpeg-dev libx11-dev"
 # For other processors clang compiles: Debian's gcc for them conflicts with gcc-multilib.
 packages_platforms="qemu-user musl-tools clang binutils-aarch64-linux-gnu libc6-dev-arm64-cross
 binutils-s390x-linux-gnu libc6-dev-s390x-cross"
@@ -51,13 +52,15 @@ binutils-s390x-linux-gnu libc6-dev-s390x-cross"
 missing_packages() { # PACKAGE...
     local package
     for package in "$@"; do
-        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || echo "$package"
+        dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' ||
+            echo "$package"
     done
 }
 
 # gcc's library for ARCHITECTURE, which has the version in its name: the newest.
 cross_library() {
-    apt-cache pkgnames libgcc- | grep -E "^libgcc-[0-9]+-dev-$1-cross$" | sort -t - -k 2 -n | tail -n 1
+    apt-cache pkgnames libgcc- | grep -E "^libgcc-[0-9]+-dev-$1-cross$" |
+        sort -t - -k 2 -n | tail -n 1
 }
 
 cross_libraries() {
@@ -71,7 +74,8 @@ install() {
     [ -n "$missing" ] || return 0
     echo "Installing: $missing"
     # shellcheck disable=SC2086
-    if ! $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends --no-remove \
+    if ! $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
+        --no-remove \
         $missing >>"$logs/install.log" 2>&1; then
         tail -n 5 "$logs/install.log"
         echo "Could not install all of it. Still missing: $(missing_packages "$@" | tr '\n' ' ')"
@@ -83,8 +87,8 @@ install() {
 install_packages() {
     local missing sudo=""
     command -v dpkg-query >/dev/null && command -v apt-get >/dev/null || return 0
-    [ "$stages" != quick ] || packages="" packages_32="" packages_documents="" packages_describe="" \
-        packages_platforms=""
+    [ "$stages" != quick ] ||
+        packages="" packages_32="" packages_documents="" packages_describe="" packages_platforms=""
     # shellcheck disable=SC2046,SC2086
     missing=$(missing_packages $packages_quick $packages $packages_32 $packages_documents \
         $packages_describe $packages_platforms $(cross_libraries) | tr '\n' ' ')
@@ -128,7 +132,8 @@ say() { # SENTENCE
 
 # The last line of a log, as far as it is written.
 last_line() { # LOG
-    tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | sed -E 's/\x1b\[[0-9;]*[A-Za-z]//g' | grep -v '^ *$' |
+    tail -c 400 "$1" 2>/dev/null | tr '\r' '\n' | sed -E 's/\x1b\[[0-9;]*[A-Za-z]//g' |
+        grep -v '^ *$' |
         tail -n 1 | cut -c 1-70
 }
 
@@ -138,16 +143,19 @@ clock() {
     while sleep "$beat" >/dev/null 2>&1 && kill -0 $$ 2>/dev/null; do
         position=$(cat "$running/.position" 2>/dev/null) || continue
         for file in "$running"/*; do
-            [ -f "$file" ] && say "    $(cat "$file" 2>/dev/null): $(last_line "$logs/${file##*/}.log")"
+            [ -f "$file" ] || continue
+            say "    $(cat "$file" 2>/dev/null): $(last_line "$logs/${file##*/}.log")"
         done
     done
 }
 
 # ---- Counting ------------------------------------------------------------------------------------
-# Each test program's log counts by the cases that it reports ("N passed, N failed", or Criterion's synthesis); a
-# program that reports none counts as one case. A program that fails and reports no failed case adds one.
+# Each test program's log counts by the cases that it reports ("N passed, N failed", or Criterion's
+# synthesis); a program that reports none counts as one case. A program that fails and reports no
+# failed case adds one.
 
-passed=0 failed=0 skipped=0 table="" stage_passed=0 stage_failed=0 stage_skipped=0 stack_kib="" emulator=()
+passed=0 failed=0 skipped=0 table="" stage_passed=0 stage_failed=0 stage_skipped=0
+stack_kib="" emulator=()
 
 # reason EXIT-CODE: in words; 124 and 137 are those of timeout.
 reason() {
@@ -199,7 +207,8 @@ run_logged() {
             (
                 [ -z "$stack_kib" ] || ulimit -s "$stack_kib" || exit 1
                 timeout --kill-after=10 "$limit" "${@:3}"
-                exit $? # not the last command's place: the shell's words on a crash belong in the log
+                # not the last command's place: the shell's words on a crash belong in the log
+                exit $?
             ) >"$2" 2>&1 </dev/null
         }
     } 2>"$2.time"
@@ -265,7 +274,8 @@ finish() {
     started=()
 }
 
-# step NAME COMMAND...: the same, but only a failure counts: configuring and building are no test cases.
+# step NAME COMMAND...: the same, but only a failure counts: configuring and building are no test
+# cases.
 step() {
     local before=$stage_passed code
     attempt "$@"
@@ -304,7 +314,8 @@ build() {
     local folder=build/$1 compiler=$2 flags=$3 generator=()
     shift 3
     [ -f "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
-    step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" -DCMAKE_C_COMPILER="$compiler" \
+    step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" \
+        -DCMAKE_C_COMPILER="$compiler" \
         -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON -DHAUL_CUDA=OFF "$@" &&
         step "build $folder" cmake --build "$folder" --parallel "$jobs" \
             ${targets[0]:+--target "${targets[@]}"}
@@ -334,7 +345,8 @@ unit() { # FOLDER
 
 # The files of the suites whose names begin so, as cmake takes them.
 unit_files() { # BEGINNING...
-    grep -lE "^TEST\(($(tr ' ' '|' <<<"$*"))" tests/unit/*.c tests/structures/*.c | sed 's|^tests/||' | paste -sd ';'
+    grep -lE "^TEST\(($(tr ' ' '|' <<<"$*"))" tests/unit/*.c tests/structures/*.c |
+        sed 's|^tests/||' | paste -sd ';'
 }
 
 plain_suites() { # FOLDER GRAPHS
@@ -345,8 +357,8 @@ plain_suites() { # FOLDER GRAPHS
 
 # Of the suites that are piped in, those that take longest first.
 longest_first() {
-    local list slow="ragged|forms|frees|ship_arena_faults|promises|piece_faults|audit|graph_faults"
-    slow="$slow|marks|threads"
+    local list slow="ragged_objects|block_forms|frees|ship_arena_faults|promises|piece_faults|audit"
+    slow="$slow|graph_faults|map_marks|threads"
     list=$(sort -u)
     grep -xE "$slow" <<<"$list"
     grep -vxE "$slow" <<<"$list"
@@ -354,11 +366,12 @@ longest_first() {
 
 examples() { # FOLDER
     local -x HAUL_HOST_STRICT=1
-    local source name document=/usr/share/iso-codes/json/iso_639-3.json mesh=/usr/share/glmark2/models/bunny.obj
+    local source name document=/usr/share/iso-codes/json/iso_639-3.json \
+        mesh=/usr/share/glmark2/models/bunny.obj
     for source in examples/*.c; do
         name=$(basename "$source" .c)
         case $name in
-        json_on_device | json_in_arena | json_mirrored)
+        json_on_device | json_in_arena | json_mirrored | json_snapshot)
             if [ -x "build/$1/examples/$name" ] && [ -f "$document" ]; then
                 start "example $name" "build/$1/examples/$name" "$document"
             else
@@ -367,20 +380,21 @@ examples() { # FOLDER
             ;;
         bvh_picture)
             if [ -x "build/$1/examples/$name" ] && [ -f "$mesh" ]; then
-                start "example $name" "build/$1/examples/$name" --size 160 90 --samples 2 "$mesh" \
-                    "build/$1/bvh_small.png"
+                start "example $name" "build/$1/examples/$name" "$mesh" "build/$1/bvh_small.png" \
+                    160 2
             else
                 skip "$name: no assimp, no libpng or no glmark2-data"
             fi
             ;;
-        nbody_tree) start "example $name" "build/$1/examples/$name" 2000 16 ;;
+        nbody_tree) start "example $name" "build/$1/examples/$name" 2000 ;;
         json_* | bvh_* | nbody_* | device) ;; # parts of these
         *) start "example $name" "build/$1/examples/$name" ;;
         esac
     done
 }
 
-# Real libraries at work on copies. Where one is not installed there is no program, and cmake has said so.
+# Real libraries at work on copies. Where one is not installed there is no program, and cmake has
+# said so.
 acceptance() { # FOLDER
     local program line
     for program in "build/$1"/tests/acceptance/haul_accept_*; do
@@ -402,18 +416,20 @@ replays() { # FOLDER
     done
 }
 
-# Lines, for reports; more would take its time to write, and nobody reads it. Tests are optimised, too:
-# without, they compile in a third of the time, but those that look at every byte take 1.4 times as long.
+# Lines, for reports; more would take its time to write, and nobody reads it. Tests are optimised,
+# too: without, they compile in a third of the time, but those that look at every byte take 1.4
+# times as long.
 traced="-gline-tables-only -O1 -fno-omit-frame-pointer"
 
-# Builds that are slow fail every event once, and of the other modes (from then on, lost, late, slow)
-# every third, which the seed chooses. The stages by gcc without sanitizers fail all of them.
+# Builds that are slow fail every event once, and of the other modes (from then on, lost, late,
+# slow) every third, which the seed chooses. The stages by gcc without sanitizers fail all of them.
 thin_faults() {
     export HAUL_FAULT_STRIDE=3
 }
 
 sanitizer_options() {
-    export ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:strict_string_checks=1:detect_stack_use_after_return=1
+    ASAN_OPTIONS=detect_leaks=1:abort_on_error=0:strict_string_checks=1
+    export ASAN_OPTIONS=$ASAN_OPTIONS:detect_stack_use_after_return=1
     export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1
     export MSAN_OPTIONS=halt_on_error=1
     export TSAN_OPTIONS=halt_on_error=1:atexit_sleep_ms=0 # each process slept a second at its end
@@ -441,7 +457,10 @@ stage_1() {
     program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
     program release haul_random --graphs 3000 --seed "$HAUL_SEED" --faults --every 300
-    program release haul_dropped
+    program release haul_damage --seed "$HAUL_SEED" --part 1/2
+    program release haul_damage --seed "$HAUL_SEED" --part 2/2
+    program release dropped/haul_dropped
+    program release dropped/haul_dropped_libraries
     program release haul_contract host
     program release haul_contract bare
     examples release
@@ -450,7 +469,10 @@ stage_1() {
 
 sanitized_build() {
     need cmake clang || return
-    can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return 1; }
+    can_link clang -fsanitize=address,undefined || {
+        skip "clang has no sanitizers here"
+        return 1
+    }
     build sanitized clang \
         "$traced -fsanitize=address,undefined -fno-sanitize-recover=all" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_CHECKS=ON
@@ -462,6 +484,7 @@ stage_2() {
     program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
     plain_suites sanitized 1000
     program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
+    program sanitized haul_damage --seed "$HAUL_SEED" --every 40
     examples sanitized
     replays sanitized
 }
@@ -490,6 +513,7 @@ stage_4() {
     build 32 gcc -m32 -DCMAKE_BUILD_TYPE=Release -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_OPTIONS=-O1 || return
     plain_suites 32 2000
+    program 32 haul_damage --seed "$HAUL_SEED" --every 10
     replays 32
 }
 
@@ -500,8 +524,8 @@ stage_5() {
     thin_faults
     stack_kib=64
     program release haul_random --graphs 2000 --seed "$HAUL_SEED"
-    for suite in type/ graph/ graph_faults/ ship/ ship_arena/ direct/ ordered/ promises/ audit/ rules/ \
-        arena/ holders/ rebuild/; do
+    for suite in type/ graph/ graph_faults/ ship/ ship_arena/ locked_sources/ ordered/ promises/ \
+        audit/ rules/ arena/ ancestors/ rebuild/; do
         program release haul_unit_plain "$suite"
     done
     program release haul_contract host
@@ -524,7 +548,8 @@ stage_6() {
     compgen -G 'fuzz/fuzz_*.c' >/dev/null || { skip "no fuzz targets"; return; }
     need cmake clang || return
     can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
-    build fuzz clang "" -DCMAKE_BUILD_TYPE=None -DHAUL_FUZZ=ON -DHAUL_BUILD_TESTS=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+    build fuzz clang "" -DCMAKE_BUILD_TYPE=None -DHAUL_FUZZ=ON -DHAUL_BUILD_TESTS=OFF \
+        -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF || return
     for name in build/fuzz/fuzz/fuzz_*; do
         [ -f "$name" ] && [ -x "$name" ] && targets+=("${name##*/fuzz_}")
@@ -563,12 +588,14 @@ stage_8() {
         start "consumers, $part" bash tests/consumers/check.sh "build/consumers/$part" "$part"
     done
     start "describe" bash tests/describe/check.sh build/release build/describe
+    start "tool" bash tests/tool/check.sh build/release build/tool
     [ "$fortran" -eq 0 ] || start "fortran" bash tests/fortran/check.sh build/release build/fortran
     finish
     for part in installed taken-in documents; do
         tell_skipped "consumers, $part"
     done
     tell_skipped "describe"
+    tell_skipped "tool"
 }
 
 stage_9() {
@@ -576,13 +603,14 @@ stage_9() {
     program release haul_bench --scale 1 --runs 1
 }
 
-# The CUDA device: all of it is compiled; what needs a GPU says so where there is none. The rest of the
-# library is that of stage 1, so of the unit tests those of devices are enough.
+# The CUDA device: all of it is compiled; what needs a GPU says so where there is none. The rest of
+# the library is that of stage 1, so of the unit tests those of devices are enough.
 stage_10() {
     need cmake gcc g++ nm || return
     PATH=$PATH:/usr/local/cuda/bin
     need nvcc || return
-    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF -DHAUL_ACCEPTANCE=OFF \
+    build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF \
+        -DHAUL_ACCEPTANCE=OFF \
         -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)" || return
     attempt "doors" bash tests/doors.sh build/cuda build/doors objects
     program cuda haul_contract cuda
@@ -603,13 +631,14 @@ stage_11() {
 # Every context has three threads, which share everything, however little.
 stage_12() {
     local suite targets=(haul_unit_plain haul_contract haul_random haul_attack)
-    local suites="ship arena rules plan team threads forms long_nodes ordered tags counted directions
-        update frees lives launches surroundings"
+    local suites="ship arena rules plan thread_pool threads block_forms long_nodes ordered tags
+        short_arrays directions update frees free_orders launches process_state"
     need cmake clang || return
     can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
     # shellcheck disable=SC2086
     build threads clang "$traced -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_BENCHMARKS=OFF \
         -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
     thin_faults
     program threads haul_attack --sequences 600 --seed "$HAUL_SEED"
@@ -622,15 +651,17 @@ stage_12() {
 
 # ---- Platforms.
 
-# An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few for a context's table, in
-# whose place there is a hash, and for what an arena asks for at first.
+# An emulator spends its time on addresses that are reserved, so there are 4 GiB of them: too few
+# for a context's table, in whose place there is a hash, and for what an arena asks for at first.
 platform() { # PROCESSOR CMAKE-OPTION...
     local targets=(haul_unit_plain haul_contract haul_random)
     need cmake clang "qemu-$1" || return
     emulator=("qemu-$1" -R 0x100000000 -L "/usr/$1-linux-gnu")
     if can_link clang --target="$1-linux-gnu"; then
-        build "$1" clang "-O1 -DHAUL_EMULATED" -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux -DCMAKE_SYSTEM_PROCESSOR="$1" \
-            -DCMAKE_C_COMPILER_TARGET="$1-linux-gnu" -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        build "$1" clang "-O1 -DHAUL_EMULATED" -DCMAKE_BUILD_TYPE=None -DCMAKE_SYSTEM_NAME=Linux \
+            -DCMAKE_SYSTEM_PROCESSOR="$1" \
+            -DCMAKE_C_COMPILER_TARGET="$1-linux-gnu" -DHAUL_CRITERION=OFF \
+            -DHAUL_BUILD_EXAMPLES=OFF \
             -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF "${@:2}" && return
     else
         skip "clang and binutils cannot link for $1 here, or $1 cannot be emulated"
@@ -659,8 +690,8 @@ stage_13() {
 
 stage_14() {
     local suite tests=build/s390x/tests
-    local suites="arena/ blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/ structures_
-        rules/ surroundings/"
+    local suites="arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/
+        structures_ rules/ process_state/"
     # shellcheck disable=SC2086
     platform s390x -DHAUL_UNIT_FILES="$(unit_files ${suites//\//,})" || return
     thin_faults
@@ -692,11 +723,11 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "64 KiB stack: the suites that go deepest, contract, random graphs" \
     "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
-    "consumers: CMake, pkg-config, C and C++; haul-describe; arrays of a Fortran program" \
+    "consumers: CMake, pkg-config, C and C++; haul, haul-describe; arrays of a Fortran program" \
     "benchmark, small sizes" \
     "CUDA: everything compiled; contract and tests on the GPU, if there is one" \
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan" \
-    "clang, ThreadSanitizer, three threads in every context: what is shared, contract, random graphs" \
+    "clang, ThreadSanitizer, three threads a context: what is shared, contract, random graphs" \
     "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs" \
     "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers" \
     "musl: contract, random graphs"; do
@@ -717,7 +748,8 @@ run_stage() {
     result=ok
     [ "$stage_passed" -gt 0 ] || result=SKIPPED
     [ "$stage_failed" -eq 0 ] || result=FAILED
-    [ "$stage_skipped" -eq 0 ] || [ "$result" = SKIPPED ] || result="$result, $stage_skipped SKIPPED"
+    [ "$stage_skipped" -eq 0 ] || [ "$result" = SKIPPED ] ||
+        result="$result, $stage_skipped SKIPPED"
     passed=$((passed + stage_passed))
     failed=$((failed + stage_failed))
     table+=$(printf '%5s %6d s %8d s %7d %7d  %-15s %s' "$stage" $((SECONDS - begin)) "$spent" \

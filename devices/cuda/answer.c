@@ -46,14 +46,14 @@ static int may_be_busy(const haul__gpu_visit *visit)
 /* For kernels that write the number themselves: the word's address, and a count of ended blocks. */
 static void make_count(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    void *there = NULL, *done = NULL;
-    cudaError_t error = cudaHostGetDevicePointer(&there, gpu->answer, 0);
+    void *on_gpu = NULL, *done = NULL;
+    cudaError_t error = cudaHostGetDevicePointer(&on_gpu, gpu->answer, 0);
     if (error == cudaSuccess)
         error = cudaMalloc(&done, sizeof *gpu->done);
     if (error == cudaSuccess)
         error = cudaMemset(done, 0, sizeof *gpu->done);
     haul__gpu_forgive(visit, error);
-    gpu->answer_there = error == cudaSuccess ? there : NULL;
+    gpu->answer_on_gpu = error == cudaSuccess ? on_gpu : NULL;
     gpu->done = done;
 }
 
@@ -76,9 +76,9 @@ void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
 int haul__gpu_may_answer(haul__gpu *gpu, haul__gpu_answer *answer)
 {
     memset(answer, 0, sizeof *answer);
-    if (!gpu->answer_there || gpu->stream != gpu->own || gpu->freed_on)
+    if (!gpu->answer_on_gpu || gpu->stream != gpu->own || gpu->freed_on)
         return 0;
-    answer->where = gpu->answer_there;
+    answer->where = gpu->answer_on_gpu;
     answer->number = ++gpu->answered;
     answer->done = gpu->done;
     return 1;
@@ -134,5 +134,5 @@ void haul__gpu_drop_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
         haul__gpu_forgive(visit, cudaFreeHost(gpu->answer));
     if (gpu->done)
         haul__gpu_forgive(visit, cudaFree(gpu->done));
-    gpu->answer = gpu->answer_there = gpu->done = NULL;
+    gpu->answer = gpu->answer_on_gpu = gpu->done = NULL;
 }

@@ -44,17 +44,17 @@ static void introduce(haul__gpu *gpu, const haul__gpu_visit *visit, haul__gpu *f
 {
     struct cudaMemAccessDesc access = { { cudaMemLocationTypeDevice, 0 },
                                         cudaMemAccessFlagsProtReadWrite };
-    int here = gpu->options.ordinal, there = from->options.ordinal, possible = 0;
-    uint64_t bit = here < 64 ? (uint64_t)1 << here : 0;
-    if (here == there || (from->peers & bit))
+    int own = gpu->options.ordinal, other = from->options.ordinal, possible = 0;
+    uint64_t bit = own < 64 ? (uint64_t)1 << own : 0;
+    if (own == other || (from->peers & bit))
         return;
     from->peers |= bit;
-    haul__gpu_forgive(visit, cudaDeviceCanAccessPeer(&possible, here, there));
+    haul__gpu_forgive(visit, cudaDeviceCanAccessPeer(&possible, own, other));
     if (!possible)
         return;
     /* CUDA reports an error if access is enabled already */
-    haul__gpu_forgive(visit, cudaDeviceEnablePeerAccess(there, 0));
-    access.location.id = here;
+    haul__gpu_forgive(visit, cudaDeviceEnablePeerAccess(other, 0));
+    access.location.id = own;
     if (from->pool)
         haul__gpu_forgive(visit, cudaMemPoolSetAccess(from->pool, &access, 1));
 }
@@ -82,10 +82,10 @@ static cudaError_t copy_across(haul__gpu *gpu, haul_address to, const haul__gpu 
 {
     void *target = (void *)(uintptr_t)to;
     const void *source = (const void *)(uintptr_t)at;
-    int here = gpu->options.ordinal, there = from->options.ordinal;
-    if (here == there)
+    int own = gpu->options.ordinal, other = from->options.ordinal;
+    if (own == other)
         return cudaMemcpyAsync(target, source, bytes, cudaMemcpyDeviceToDevice, gpu->stream);
-    return cudaMemcpyPeerAsync(target, here, source, there, bytes, gpu->stream);
+    return cudaMemcpyPeerAsync(target, own, source, other, bytes, gpu->stream);
 }
 
 static haul_status across(haul__gpu *gpu, const haul__gpu_visit *visit, haul_address to,

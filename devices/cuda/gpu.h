@@ -80,11 +80,11 @@ typedef struct haul__gpu {
     haul__gpu_shifted *shifted;
     size_t shifted_count, shifted_capacity;
     haul__gpu_fences fences;
-    uint32_t *answer;       /* pinned word, see answer.c; NULL: no answers */
-    uint32_t *answer_there; /* its address for kernels */
-    uint32_t *done;         /* in device memory: counts the ended blocks of an answering kernel */
-    uint32_t answered;      /* the last number ordered to be written to *answer */
-    int answers;            /* the last order to the device's own stream writes it itself */
+    uint32_t *answer;        /* pinned word, see answer.c; NULL: no answers */
+    uint32_t *answer_on_gpu; /* its address for kernels */
+    uint32_t *done;          /* in device memory: counts the ended blocks of an answering kernel */
+    uint32_t answered;       /* the last number ordered to be written to *answer */
+    int answers;             /* the last order to the device's own stream writes it itself */
     haul__gpu_write *write;
     void *domain; /* of NVTX, for ranges.c; NULL: there is no profiler */
     char message[512];

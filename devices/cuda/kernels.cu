@@ -8,8 +8,8 @@
  *     arena         | lane 0 .. 31     | lane 0 .. 31     |      256 bytes each, for words of 8
  *
  * It is right because a word belongs to exactly one bit, a bit to one lane, and an explicit
- * relocation (an entry of the list `odd`) overlaps neither a marked word nor another entry: no byte
- * is written by two threads, so no order is needed.
+ * relocation (an entry of the list `offsets`) overlaps neither a marked word nor another entry: no
+ * byte is written by two threads, so no order is needed.
  *
  * It is fast because memory latency bounds it, and each warp has many loads under way: four bitmap
  * words, which are 32 bytes, one sector, and up to eight arena words a lane, all loaded before the
@@ -66,7 +66,8 @@ static __device__ __forceinline__ void tell_outside(const haul__gpu_patch &patch
 }
 
 /* A word at any address, loaded and stored byte by byte. */
-template <typename word> static __device__ __forceinline__ word load_odd(const unsigned char *at)
+template <typename word>
+static __device__ __forceinline__ word load_unaligned(const unsigned char *at)
 {
     word value = 0;
 #pragma unroll
@@ -76,7 +77,7 @@ template <typename word> static __device__ __forceinline__ word load_odd(const u
 }
 
 template <typename word>
-static __device__ __forceinline__ void store_odd(unsigned char *at, word value)
+static __device__ __forceinline__ void store_unaligned(unsigned char *at, word value)
 {
 #pragma unroll
     for (unsigned i = 0; i < sizeof(word); i++)
@@ -130,11 +131,11 @@ static __global__ void __launch_bounds__(block_threads) relocate(const haul__gpu
     uint64_t group, groups = (patch.words + 64 * group_words - 1) / (64 * group_words), i;
     for (group = thread / warp; group < groups; group += threads / warp)
         relocate_group<word>(patch, group, threadIdx.x % warp);
-    for (i = thread; i < patch.odd_count; i += threads) {
-        unsigned char *at = patch.arena + patch.odd[i];
-        word value = load_odd<word>(at);
+    for (i = thread; i < patch.offset_count; i += threads) {
+        unsigned char *at = patch.arena + patch.offsets[i];
+        word value = load_unaligned<word>(at);
         tell_outside(patch, value != 0 && !is_inside(value, patch));
-        store_odd<word>(at, patched(value, patch));
+        store_unaligned<word>(at, patched(value, patch));
     }
 }
 
@@ -160,15 +161,15 @@ static __device__ __forceinline__ uint4 patched_vector(uint4 bytes, uint64_t fir
 /* Patches the bytes of explicit relocations in [begin, begin + piece_bytes). Each pointer is loaded
  * whole from the source. */
 template <typename word>
-static __device__ __forceinline__ void patch_odd_in_piece(unsigned char *piece, uint64_t begin,
-                                                          const haul__gpu_patch &patch,
-                                                          const unsigned char *from)
+static __device__ __forceinline__ void patch_offsets_in_piece(unsigned char *piece, uint64_t begin,
+                                                              const haul__gpu_patch &patch,
+                                                              const unsigned char *from)
 {
-    for (uint64_t i = threadIdx.x; i < patch.odd_count; i += block_threads) {
-        uint64_t at = patch.odd[i];
+    for (uint64_t i = threadIdx.x; i < patch.offset_count; i += block_threads) {
+        uint64_t at = patch.offsets[i];
         if (at >= begin + piece_bytes || at + sizeof(word) <= begin)
             continue;
-        word value = patched(load_odd<word>(from + at), patch);
+        word value = patched(load_unaligned<word>(from + at), patch);
 #pragma unroll
         for (unsigned b = 0; b < sizeof(word); b++)
             if (at + b >= begin && at + b < begin + piece_bytes)
@@ -217,10 +218,10 @@ static __global__ void __launch_bounds__(block_threads)
     uint64_t first = at / sizeof(word), bits = first < patch.words ? patch.bitmap[first / 64] : 0;
     uint4 vector = load_vector(from, at, bytes);
     vector = patched_vector<word>(vector, first, bits, patch);
-    if (patch.odd_count > 0) {
+    if (patch.offset_count > 0) {
         piece[threadIdx.x] = vector;
         __syncthreads();
-        patch_odd_in_piece<word>((unsigned char *)piece, begin, patch, from);
+        patch_offsets_in_piece<word>((unsigned char *)piece, begin, patch, from);
         __syncthreads();
         vector = piece[threadIdx.x];
     }
@@ -261,20 +262,20 @@ static __device__ __forceinline__ uint4 attached(uint4 vector, unsigned at,
             bytes.bytes[i] = segment.mask >> i & 1 ? bytes.bytes[i] : 0;
     if (slots == 0)
         return bytes.vector;
-    vector_of_words here = { vector }, there = { bytes.vector };
+    vector_of_words on_host = { vector }, in_arena = { bytes.vector };
     const haul_attachment *next = crossing.attachments + segment.first +
                                   __popcll(segment.slots & (((uint64_t)1 << at / 8) - 1));
 #pragma unroll
     for (unsigned i = 0; i < 2; i++)
         if (slots >> i & 1) {
             ulonglong2 attachment = __ldg((const ulonglong2 *)next++);
-            if (here.words[i] != attachment.x) {
+            if (on_host.words[i] != attachment.x) {
                 *(volatile uint32_t *)crossing.changed = 1;
                 __threadfence_system();
             }
-            there.words[i] = attachment.y;
+            in_arena.words[i] = attachment.y;
         }
-    return there.vector;
+    return in_arena.vector;
 }
 
 static __device__ __forceinline__ void pull_segment(const haul__gpu_crossing &crossing,
@@ -395,7 +396,7 @@ extern "C" cudaError_t haul__gpu_kernels_relocate(const haul__gpu_patch *patch, 
         word_bytes == 8 ? (const void *)relocate<uint64_t> : (const void *)relocate<uint32_t>;
     void *arguments[] = { (void *)patch };
     uint64_t for_words = divide_up(patch->words, 64 * group_words * (block_threads / warp));
-    uint64_t blocks = divide_up(patch->odd_count, block_threads),
+    uint64_t blocks = divide_up(patch->offset_count, block_threads),
              most = (uint64_t)processors * blocks_per_processor;
     if (blocks < for_words)
         blocks = for_words;

@@ -12,15 +12,15 @@
 extern "C" {
 #endif
 
-/* haul_relocation, with addresses for the GPU. For `send`, `bitmap` and `odd` are in pinned host
- * memory; for `fetch`, which is the same kernel, `arena` is. */
+/* haul_relocation, with addresses for the GPU. For `send`, `bitmap` and `offsets` are in pinned
+ * host memory; for `fetch`, which is the same kernel, `arena` is. */
 typedef struct haul__gpu_patch {
     unsigned char *arena;
     uint64_t words;
     const uint64_t *bitmap;
     uint64_t from, bytes, delta;
-    const uint64_t *odd;
-    uint64_t odd_count;
+    const uint64_t *offsets;
+    uint64_t offset_count;
     uint32_t *outside; /* in pinned host memory; NULL: external pointers are not reported */
 } haul__gpu_patch;
 

@@ -84,14 +84,14 @@ static int round_up(const haul__gpu *gpu, const orders *o, size_t *bytes)
 /* Gives access to this GPU and to all that can reach its memory, as with memory of a pool. 0: even
  * this GPU is refused. */
 static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
-                     CUdeviceptr there, size_t bytes)
+                     CUdeviceptr address, size_t bytes)
 {
     CUmemAccessDesc one;
     int count = haul_cuda_count(), other, reaches;
     memset(&one, 0, sizeof one);
     one.location = properties(gpu).location;
     one.flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE;
-    if (o->allow(there, bytes, &one, 1) != CUDA_SUCCESS)
+    if (o->allow(address, bytes, &one, 1) != CUDA_SUCCESS)
         return 0;
     for (other = 0; other < count; other++) {
         reaches = 0;
@@ -100,26 +100,26 @@ static int allow_all(const haul__gpu *gpu, const haul__gpu_visit *visit, const o
                               cudaDeviceCanAccessPeer(&reaches, other, gpu->options.ordinal));
         one.location.id = other;
         if (reaches)
-            (void)o->allow(there, bytes, &one, 1);
+            (void)o->allow(address, bytes, &one, 1);
     }
     return 1;
 }
 
 static int get_memory(const haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
-                      CUdeviceptr there, size_t bytes)
+                      CUdeviceptr address, size_t bytes)
 {
     const CUmemAllocationProp all = properties(gpu);
     CUmemGenericAllocationHandle memory;
     CUresult mapped;
     if (o->create(&memory, bytes, &all, 0) != CUDA_SUCCESS)
         return 0;
-    mapped = o->map(there, bytes, 0, memory, 0);
+    mapped = o->map(address, bytes, 0, memory, 0);
     (void)o->release(memory); /* the driver frees it at the unmap */
     if (mapped != CUDA_SUCCESS)
         return 0;
-    if (allow_all(gpu, visit, o, there, bytes))
+    if (allow_all(gpu, visit, o, address, bytes))
         return 1;
-    (void)o->unmap(there, bytes);
+    (void)o->unmap(address, bytes);
     return 0;
 }
 
@@ -154,20 +154,20 @@ static int get_pages(haul_mirror *mirror)
 /* The test: does each side keep its own word, and does a copy bring over the GPU's? */
 static int is_twofold(const haul__gpu *gpu, const haul__gpu_visit *visit, const haul_mirror *mirror)
 {
-    volatile uint64_t *here = mirror->memory, *window = mirror->window;
+    volatile uint64_t *words = mirror->memory, *window = mirror->window;
     cudaError_t error;
     int is_right;
-    here[0] = 1;
-    error = cudaMemsetAsync(mirror->memory, 2, sizeof *here, gpu->own);
+    words[0] = 1;
+    error = cudaMemsetAsync(mirror->memory, 2, sizeof *words, gpu->own);
     if (error == cudaSuccess)
-        error = cudaMemcpyAsync((void *)(uintptr_t)&window[1], mirror->memory, sizeof *here,
+        error = cudaMemcpyAsync((void *)(uintptr_t)&window[1], mirror->memory, sizeof *words,
                                 cudaMemcpyDeviceToHost, gpu->own);
     if (error == cudaSuccess)
         error = cudaStreamSynchronize(gpu->own);
     haul__gpu_forgive(visit, error);
-    is_right = error == cudaSuccess && here[0] == 1 && window[0] == 1 &&
-               here[1] == UINT64_C(0x0202020202020202);
-    here[0] = here[1] = 0;
+    is_right = error == cudaSuccess && words[0] == 1 && window[0] == 1 &&
+               words[1] == UINT64_C(0x0202020202020202);
+    words[0] = words[1] = 0;
     return is_right;
 }
 
@@ -189,9 +189,9 @@ static haul_status pin_and_try(haul__gpu *gpu, const haul__gpu_visit *visit,
 static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, const orders *o,
                               haul_mirror *mirror)
 {
-    const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;
+    const CUdeviceptr address = (CUdeviceptr)(uintptr_t)mirror->memory;
     haul_status status;
-    if (!get_memory(gpu, visit, o, there, mirror->bytes))
+    if (!get_memory(gpu, visit, o, address, mirror->bytes))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY,
                               "no memory of the GPU for a mirror");
     if (get_pages(mirror)) {
@@ -202,25 +202,25 @@ static haul_status fill_range(haul__gpu *gpu, const haul__gpu_visit *visit, cons
         status = haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY, "no host memory for a mirror");
     }
     if (status != HAUL_OK)
-        (void)o->unmap(there, mirror->bytes);
+        (void)o->unmap(address, mirror->bytes);
     return status;
 }
 
 static haul_status make(haul__gpu *gpu, const haul__gpu_visit *visit, size_t bytes,
                         haul_mirror *mirror)
 {
-    CUdeviceptr there = 0;
+    CUdeviceptr address = 0;
     orders o;
     haul_status status;
     if (!gpu->reaches_host || !find_orders(visit, &o) || !round_up(gpu, &o, &bytes))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "the driver cannot place memory");
-    if (o.reserve(&there, bytes, 0, 0, 0) != CUDA_SUCCESS)
+    if (o.reserve(&address, bytes, 0, 0, 0) != CUDA_SUCCESS)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_DEVICE_MEMORY, "no addresses for a mirror");
-    mirror->memory = (void *)(uintptr_t)there;
+    mirror->memory = (void *)(uintptr_t)address;
     mirror->bytes = bytes;
     status = fill_range(gpu, visit, &o, mirror);
     if (status != HAUL_OK)
-        (void)o.unreserve(there, bytes);
+        (void)o.unreserve(address, bytes);
     return status;
 }
 
@@ -240,7 +240,7 @@ haul_status haul__gpu_mirror(void *state, size_t bytes, haul_mirror *mirror)
 /* If the GPU is lost, the driver keeps the GPU's side; the host's pages are freed all the same. */
 void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
 {
-    const CUdeviceptr there = (CUdeviceptr)(uintptr_t)mirror->memory;
+    const CUdeviceptr address = (CUdeviceptr)(uintptr_t)mirror->memory;
     haul__gpu *gpu = state;
     haul__gpu_visit visit;
     orders o;
@@ -248,9 +248,9 @@ void haul__gpu_unmirror(void *state, const haul_mirror *mirror)
     if (!gpu->lost)
         haul__gpu_forgive(&visit, cudaHostUnregister(mirror->window));
     drop_pages(mirror);
-    if (!gpu->lost && find_orders(&visit, &o) && o.unmap(there, mirror->bytes) == CUDA_SUCCESS)
-        (void)o.unreserve(there, mirror->bytes);
-    haul__gpu_forget(gpu, (haul_address)there, mirror->bytes);
+    if (!gpu->lost && find_orders(&visit, &o) && o.unmap(address, mirror->bytes) == CUDA_SUCCESS)
+        (void)o.unreserve(address, mirror->bytes);
+    haul__gpu_forget(gpu, (haul_address)address, mirror->bytes);
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
 }
 

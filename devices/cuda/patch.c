@@ -11,7 +11,7 @@
 /* The most explicit relocations for the kernel of `send` and `fetch`. Each of its blocks reads the
  * whole list, for `send` over the bus. Larger: the list takes longer than the data. Smaller: more
  * packed structs need two orders. */
-#define SEND_ODD 256u
+#define SEND_OFFSETS 256u
 
 /* More words than any memory has. With fewer words, no size in this file overflows. */
 #define WORDS_LIMIT (UINT64_MAX / 16)
@@ -26,12 +26,12 @@ static haul_status check_form(haul__gpu *gpu, const haul__gpu_visit *visit,
 {
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED, "words of neither 8 nor 4 bytes");
-    if (relocation->words > WORDS_LIMIT || relocation->odd_count > WORDS_LIMIT)
+    if (relocation->words > WORDS_LIMIT || relocation->offset_count > WORDS_LIMIT)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "more words than there is memory");
     if (relocation->words > 0 &&
         (relocation->arena % relocation->word_bytes != 0 || relocation->bitmap % 8 != 0))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "arena or bitmap is misaligned");
-    if (relocation->odd_count > 0 && relocation->odd % 8 != 0)
+    if (relocation->offset_count > 0 && relocation->offsets % 8 != 0)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
                               "the list of explicit relocations is misaligned");
     if ((uintptr_t)relocation->outside % sizeof *relocation->outside != 0)
@@ -49,8 +49,8 @@ static haul__gpu_patch patch_of(const haul_relocation *relocation)
     patch.from = relocation->from;
     patch.bytes = relocation->bytes;
     patch.delta = relocation->delta;
-    patch.odd = (const uint64_t *)(uintptr_t)relocation->odd;
-    patch.odd_count = relocation->odd_count;
+    patch.offsets = (const uint64_t *)(uintptr_t)relocation->offsets;
+    patch.offset_count = relocation->offset_count;
     patch.outside = NULL;
     return patch;
 }
@@ -70,8 +70,9 @@ static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit,
             status =
                 haul__gpu_check_memory(gpu, visit, relocation->bitmap, bitmap_bytes(relocation));
     }
-    if (status == HAUL_OK && relocation->odd_count > 0)
-        status = haul__gpu_check_memory(gpu, visit, relocation->odd, relocation->odd_count * 8);
+    if (status == HAUL_OK && relocation->offset_count > 0)
+        status =
+            haul__gpu_check_memory(gpu, visit, relocation->offsets, relocation->offset_count * 8);
     return status;
 }
 
@@ -92,7 +93,7 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,
     haul__gpu_patch patch = patch_of(relocation);
     haul_status status = check_form(gpu, visit, relocation);
     int beside;
-    if (status != HAUL_OK || (relocation->words == 0 && relocation->odd_count == 0))
+    if (status != HAUL_OK || (relocation->words == 0 && relocation->offset_count == 0))
         return status;
     status = check_ranges(gpu, visit, relocation);
     if (status == HAUL_OK)
@@ -107,7 +108,7 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,
                         haul__gpu_kernels_relocate(&patch, relocation->word_bytes, gpu->processors,
                                                    beside ? gpu->side : gpu->stream),
                         "the relocation kernel over an arena",
-                        (relocation->words + relocation->odd_count) * relocation->word_bytes);
+                        (relocation->words + relocation->offset_count) * relocation->word_bytes);
     return status == HAUL_OK && beside ? haul__gpu_join(gpu, visit) : status;
 }
 
@@ -138,7 +139,7 @@ static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocat
                     const void *from, size_t bytes, haul__gpu_patch *patch,
                     const unsigned char **staging)
 {
-    if (bytes > HAUL__GPU_SEND_BYTES || relocation->odd_count > SEND_ODD ||
+    if (bytes > HAUL__GPU_SEND_BYTES || relocation->offset_count > SEND_OFFSETS ||
         relocation->arena % 16 != 0)
         return 0;
     *staging = haul__gpu_mapped(visit, from);
@@ -148,10 +149,11 @@ static int can_pull(const haul__gpu_visit *visit, const haul_relocation *relocat
     if (relocation->words > 0)
         patch->bitmap =
             in_staging(relocation, relocation->bitmap, bitmap_bytes(relocation), *staging, bytes);
-    if (relocation->odd_count > 0)
-        patch->odd =
-            in_staging(relocation, relocation->odd, relocation->odd_count * 8, *staging, bytes);
-    return (relocation->words == 0 || patch->bitmap) && (relocation->odd_count == 0 || patch->odd);
+    if (relocation->offset_count > 0)
+        patch->offsets = in_staging(relocation, relocation->offsets, relocation->offset_count * 8,
+                                    *staging, bytes);
+    return (relocation->words == 0 || patch->bitmap) &&
+           (relocation->offset_count == 0 || patch->offsets);
 }
 
 static haul_status send(haul__gpu *gpu, const haul__gpu_visit *visit,
@@ -201,7 +203,7 @@ static haul_status fetch(haul__gpu *gpu, const haul__gpu_visit *visit, void *to,
         status = check_ranges(gpu, visit, relocation);
     if (status != HAUL_OK)
         return status;
-    if (relocation->odd_count > SEND_ODD)
+    if (relocation->offset_count > SEND_OFFSETS)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
                               "too many explicit relocations for each block to read");
     patch.arena = (unsigned char *)(uintptr_t)haul__gpu_mapped(visit, to);

@@ -3,7 +3,8 @@
  *
  * A pointer that was forgotten stands in device memory as the host wrote it. So all words of device
  * memory are searched for those that lead to the fault's address: into the same block of the heap,
- * or close before it.
+ * or close before it. Functions on strings read whole vectors, and the first one may begin before
+ * the string: then the pointer leads behind the fault's address, into the same vector.
  */
 #define _GNU_SOURCE
 #include <stdio.h>
@@ -15,6 +16,7 @@
 
 #define NEAR_BYTES 4096u
 #define NULL_BYTES 65536u
+#define VECTOR_BYTES 64u
 
 /* The memory is readable, and nobody changes it. */
 static size_t heap_block(const haul__host_map *map, uintptr_t block)
@@ -26,14 +28,22 @@ static size_t heap_block(const haul__host_map *map, uintptr_t block)
 
 /* ---- Words of device memory. */
 
+/* From where a word leads to, up to the fault's address. Wraps to more than any distance if the
+ * word leads behind it: such words come last. */
+static uintptr_t distance(const haul__host_fault *fault, uintptr_t value)
+{
+    return fault->address - value;
+}
+
 static void add_word(haul__host_fault *fault, const haul__host_word *word)
 {
+    const uintptr_t far = distance(fault, word->value);
     size_t i = fault->word_count;
     if (i == HAUL__HOST_WORDS)
         i--;
     else
         fault->word_count++;
-    for (; i > 0 && fault->words[i - 1].value < word->value; i--)
+    for (; i > 0 && distance(fault, fault->words[i - 1].value) > far; i--)
         fault->words[i] = fault->words[i - 1];
     fault->words[i] = *word;
 }
@@ -42,15 +52,15 @@ static void consider(haul__host_fault *fault, const haul__host_word *word)
 {
     const haul__host_map *map = &fault->map;
     const uintptr_t tags = sizeof(uintptr_t) - 1, value = word->value & ~tags;
-    const uintptr_t behind = fault->address - value;
     size_t block;
-    if (value > fault->address || (map->begin < map->end && value < map->begin))
+    if (value > (fault->address | (VECTOR_BYTES - 1)) ||
+        (map->begin < map->end && value < map->begin))
         return;
     if (fault->word_count == HAUL__HOST_WORDS &&
-        fault->words[HAUL__HOST_WORDS - 1].value >= word->value)
+        distance(fault, fault->words[HAUL__HOST_WORDS - 1].value) <= distance(fault, word->value))
         return;
     block = fault->place == HAUL__AT_HOST ? heap_block(map, value) : 0;
-    if (behind < (block ? block : NEAR_BYTES))
+    if (value > fault->address || distance(fault, value) < (block ? block : NEAR_BYTES))
         add_word(fault, word);
 }
 
@@ -168,7 +178,9 @@ void haul__host_say(const haul__host_fault *fault, const haul__host_word *word, 
         snprintf(
             text, room,
             "the kernel followed a null pointer, to 0x%llx: on the device a pointer is null if "
-            "it is null on the host, has no elements, or its field does not hold",
+            "it is null on the host, has no elements, or its field does not hold, and the rest of "
+            "an array behind its count is not there; haul_audit names fields that led nowhere, "
+            "bytes that do not travel and blocks that are described in part",
             address);
     else if (fault->place == HAUL__AT_READ_ONLY)
         snprintf(text, room, "the kernel wrote to 0x%llx, which is read-only: %s", address,

@@ -281,8 +281,8 @@ static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitma
 
 /* The word at an offset of the list, in device memory or in a copy of the arena's first `bytes`
  * bytes. NULL: there is none. Kernels can overwrite the list, so no offset is trusted. */
-static unsigned char *odd_word(const haul__host *host, const haul_relocation *relocation,
-                               uint64_t offset, unsigned char *copy, size_t bytes)
+static unsigned char *explicit_word(const haul__host *host, const haul_relocation *relocation,
+                                    uint64_t offset, unsigned char *copy, size_t bytes)
 {
     if (!copy)
         return haul__host_view(host, relocation->arena + offset, relocation->word_bytes);
@@ -293,18 +293,20 @@ static unsigned char *odd_word(const haul__host *host, const haul_relocation *re
 
 /* All offsets are checked before any word is patched; and once more while patching, because a patch
  * may overwrite the list. */
-static haul_status relocate_odd(haul__host *host, const haul_relocation *relocation,
-                                unsigned char *copy, size_t bytes, uint32_t *outside)
+static haul_status relocate_explicit(haul__host *host, const haul_relocation *relocation,
+                                     unsigned char *copy, size_t bytes, uint32_t *outside)
 {
-    const unsigned char *odd = haul__host_view(host, relocation->odd, relocation->odd_count * 8);
+    const unsigned char *offsets =
+        haul__host_view(host, relocation->offsets, relocation->offset_count * 8);
     uint64_t i;
     int patches;
     for (patches = 0; patches < 2; patches++)
-        for (i = 0; i < relocation->odd_count; i++) {
-            unsigned char *word = odd_word(host, relocation, load64(odd + 8 * i), copy, bytes);
+        for (i = 0; i < relocation->offset_count; i++) {
+            unsigned char *word =
+                explicit_word(host, relocation, load64(offsets + 8 * i), copy, bytes);
             if (!word)
                 return haul__host_fail_range(host, "relocate",
-                                             relocation->arena + load64(odd + 8 * i),
+                                             relocation->arena + load64(offsets + 8 * i),
                                              relocation->word_bytes);
             if (patches)
                 *outside |= patch(word, relocation);
@@ -324,7 +326,7 @@ static haul_status relocate_in(haul__host *host, const haul_relocation *relocati
     if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "relocate",
                                "words of neither 8 nor 4 bytes");
-    if (words > limit || relocation->odd_count > limit)
+    if (words > limit || relocation->offset_count > limit)
         return haul__host_fail_range(host, "relocate", relocation->arena, words);
     if (words > 0) {
         arena = haul__host_view(host, relocation->arena, words * relocation->word_bytes);
@@ -335,14 +337,15 @@ static haul_status relocate_in(haul__host *host, const haul_relocation *relocati
         if (!bitmap)
             return haul__host_fail_range(host, "relocate", relocation->bitmap, bitmap_bytes);
     }
-    if (relocation->odd_count > 0 &&
-        !haul__host_view(host, relocation->odd, relocation->odd_count * 8))
-        return haul__host_fail_range(host, "relocate", relocation->odd, relocation->odd_count * 8);
+    if (relocation->offset_count > 0 &&
+        !haul__host_view(host, relocation->offsets, relocation->offset_count * 8))
+        return haul__host_fail_range(host, "relocate", relocation->offsets,
+                                     relocation->offset_count * 8);
     host->counters.relocations++;
     if (words > 0)
         outside = relocate_marked(copy ? copy : arena, bitmap, relocation);
-    if (relocation->odd_count > 0)
-        status = relocate_odd(host, relocation, copy, bytes, &outside);
+    if (relocation->offset_count > 0)
+        status = relocate_explicit(host, relocation, copy, bytes, &outside);
     if (outside && relocation->outside)
         *relocation->outside = 1;
     return status;

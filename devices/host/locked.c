@@ -133,8 +133,8 @@ static int pull_word(unsigned char *arena, const haul_segment *segment, uint32_t
     unsigned char *to = arena + segment->to;
     uint32_t byte;
     if (attachment) {
-        store_word(to + at, word_bytes, attachment->there);
-        return load_word(from + at, word_bytes) != attachment->here;
+        store_word(to + at, word_bytes, attachment->in_arena);
+        return load_word(from + at, word_bytes) != attachment->on_host;
     }
     if (segment->mask == UINT16_MAX)
         memcpy(to + at, from + at, word_bytes);
@@ -168,7 +168,7 @@ static int lies_in_locks(const haul_crossing *crossing, uint64_t from, uint64_t 
 {
     uint64_t tried;
     for (tried = 0; tried < crossing->locked_count; tried++, ++*last) {
-        const haul_stretch *lock;
+        const haul_interval *lock;
         if (*last >= crossing->locked_count)
             *last = 0;
         lock = &crossing->locked[*last];

@@ -10,17 +10,13 @@
  *     haul_unmarshal(shipment);
  *
  * An arena is one range of addresses that is used from its beginning on. It grows without moving,
- * and takes memory as it grows. Allocations lie side by side, so shipping needs no packing: the
- * arena's own memory is the source of the transfer. haul_arena_new also notes which words are
- * pointers, a bit a word (1/64 of the bytes, 1/32 if pointers have 4 bytes), so shipping needs no
- * discovery either.
+ * and takes memory as it grows. Allocations lie side by side, so shipping needs no packing.
+ * haul_arena_new notes which words are pointers, so shipping needs no discovery either.
  *
  * All memory comes zeroed, at a multiple of two pointers (16 bytes; 8 if pointers have 4).
- * haul_arena_release, haul_arena_rollback, haul_arena_reset and haul_arena_free give it back. An
- * arena is used by one thread at a time; it locks nothing.
- *
- * In a library built with AddressSanitizer, the room behind the last allocation, the bytes that
- * rounding adds and released memory are poisoned. A shipment unpoisons the bytes that it carries.
+ * haul_arena_release, haul_arena_rollback, haul_arena_reset and haul_arena_free give it back. One
+ * thread at a time uses an arena. A call with a status answers HAUL_ERROR_ARGUMENT for a NULL or
+ * freed arena. docs/arenas.md shows arenas at work, and says what they cost.
  */
 #ifndef HAUL_ARENA_H
 #define HAUL_ARENA_H
@@ -36,12 +32,11 @@ extern "C" {
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_arena_options {
-    /* For `pinned` and `mirrored`: the device that gives the memory. It stays open as long as the
-     * arena lives. Other arenas need no device. */
+    /* For `pinned` and `mirrored`: the device that gives the memory. The arena keeps it open. */
     haul_device *device;
-    /* The most bytes that the arena can ever have: a reserved range of addresses, which takes no
-     * memory. 0: 64 GiB (256 MiB if pointers have 4 bytes). Pinned and mirrored arenas allocate all
-     * of it at once, and so does any arena if no range can be reserved; 0 is then 64 MiB. */
+    /* The most bytes that the arena can ever have: a reserved range of addresses, without memory.
+     * 0: 64 GiB (256 MiB if pointers have 4 bytes). Pinned and mirrored arenas allocate all of it
+     * at once, and so does any arena if no range can be reserved; 0 is then 64 MiB. */
     size_t reserve_bytes;
     size_t granularity; /* bytes by which the arena grows; 0: 1 MiB */
     size_t limit_bytes; /* the arena never exceeds it; 0: reserve_bytes is the limit */
@@ -52,14 +47,13 @@ typedef struct haul_arena_options {
      * are then rounded up, by at most a quarter. */
     int reuse;
     /* If not 0: haul_arena_release, haul_arena_rollback and haul_arena_free_block refuse every
-     * address and mark that the arena has not given out. This takes two bits a granule, 1/64 of the
-     * bytes. And a shipment without a root reads all plain bytes: a word there that is an address
-     * of the arena is HAUL_ERROR_GRAPH ("arena+4096"), because nothing would patch it. Not so in a
-     * mirrored arena, and with HAUL_OUTSIDE_KEEP. */
+     * address and mark that the arena has not given out. And a shipment without a root refuses an
+     * address of the arena in plain bytes (HAUL_ERROR_GRAPH, "arena+4096"), because nothing would
+     * patch it; not so in a mirrored arena, and with HAUL_OUTSIDE_KEEP. */
     int checked;
     /* If not 0: pinned memory, and device memory at the same addresses, so that a pointer means the
-     * same place on both sides (docs/arenas.md). Both sides take all of reserve_bytes at once. If
-     * the device has no such memory, the arena is `pinned`; haul_arena_info says which. */
+     * same place on both sides. If the device has no such memory, the arena is `pinned`;
+     * haul_arena_info says which. */
     int mirrored;
 } haul_arena_options;
 
@@ -70,8 +64,8 @@ typedef struct haul_arena_options {
  * HAUL_ERROR_ARGUMENT: a NULL result, no context, a reserve_bytes that the system cannot have,
  * `pinned` or `mirrored` without a device, or a device of another context. HAUL_ERROR_VERSION: an
  * option that the library lacks, or another layout. HAUL_ERROR_MEMORY. On failure *arena is NULL,
- * and the context has the record, unless a call is under way on it. Such a call does not hinder
- * this one; `pinned` and `mirrored` arenas are HAUL_ERROR_BUSY then. */
+ * and the context has the record, unless a call is under way on it. Then only `pinned` and
+ * `mirrored` arenas are HAUL_ERROR_BUSY. */
 HAUL_API haul_status haul_arena_create_sized(haul_context *context,
                                              const haul_arena_options *options,
                                              size_t options_bytes, unsigned layout,
@@ -85,8 +79,7 @@ static inline haul_status haul_arena_create(haul_context *context,
 /* Drops the caller's hold and sets *arena to NULL. Shipments keep the arena and its memory, and so
  * does a device that may still use it after HAUL_ERROR_PENDING. NULL is allowed. The free of a
  * mirrored arena waits for all of the device's work with it; the free of a pinned one, for work
- * with it that has timed out. Any thread, inside any callback: while a call is under way on the
- * arena's context, all this is done at the end of that call (context.h). */
+ * with it that has timed out. Any thread, inside any callback (context.h). */
 HAUL_API void haul_arena_free(haul_arena **arena);
 
 /* The last failure of any call on this arena; status HAUL_OK when there was none. Never NULL: for a
@@ -105,9 +98,7 @@ HAUL_API const haul_error *haul_arena_error(const haul_arena *arena);
  * HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_UNSUPPORTED: its contents depend on
  * addresses (experimental.h), or it has fields whose meaning differs from object to object (a
  * `when`, tag bits, integers, fixed words, HAUL_EXTERNAL, static ranges, distances, tails of typed
- * elements). Allocate such objects by their size, and ship with haul_from_arena_root. Pointers off
- * the grid (packed structs), and objects with fields or a tail that do not travel both ways, are
- * listed. An entry has 40 bytes, and holds one of them or a series at equal distances. */
+ * elements). Allocate such objects by their size, and ship with haul_from_arena_root. */
 static inline void *haul_arena_new(haul_arena *arena, const haul_type *type, size_t count);
 /* One object with `tail_bytes` plain bytes behind its sizeof (a flexible array member). */
 HAUL_API void *haul_arena_new_tail(haul_arena *arena, const haul_type *type, size_t tail_bytes);
@@ -136,11 +127,9 @@ HAUL_API haul_arena_mark haul_arena_checkpoint(haul_arena *arena);
 /* Releases everything that has been taken from the free room since the mark. (Blocks below the mark
  * that options.reuse has given out again stay allocated.) HAUL_ERROR_STATE: the arena has been
  * reset since, or rolled back below the mark; unless it is checked, a rollback is noticed only
- * while the arena has not grown past the mark again. HAUL_ERROR_ARGUMENT: a NULL or freed arena.
- * Takes as long as zeroing those bytes. */
+ * while the arena has not grown past the mark again. Takes as long as zeroing those bytes. */
 HAUL_API haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark);
-/* Releases everything. HAUL_ERROR_ARGUMENT: a NULL or freed arena. Takes as long as zeroing what
- * was allocated. */
+/* Releases everything. Takes as long as zeroing what was allocated. */
 HAUL_API haul_status haul_arena_reset(haul_arena *arena);
 
 /* Does the address lie between the base and the free room? 1: yes. 0: no; also for a NULL arena. */
@@ -171,11 +160,10 @@ static inline void haul_arena_get_info(const haul_arena *arena, haul_arena_info 
 /* ---- Drop-in forms: malloc, calloc, realloc and free on an arena, for libraries that accept an
  * allocator.
  *
- * The sizes of blocks stand beside the arena, in 1/43 of its bytes (1/26 if pointers have 4): they
- * are not shipped, and no device can change them. realloc lets the last block grow in place, if
- * there is room. 0 bytes are one granule. haul_arena_free_block frees a block of the other three;
- * any other address, and a block that has been freed already, is HAUL_ERROR_ARGUMENT. NULL is
- * allowed. */
+ * The sizes of blocks stand beside the arena: they are not shipped, and no device can change them.
+ * realloc lets the last block grow in place, if there is room. 0 bytes are one granule.
+ * haul_arena_free_block frees a block of the other three; any other address, and a block that has
+ * been freed already, is HAUL_ERROR_ARGUMENT. NULL is allowed. */
 HAUL_API void *haul_arena_malloc(haul_arena *arena, size_t bytes);
 HAUL_API void *haul_arena_calloc(haul_arena *arena, size_t count, size_t bytes);
 HAUL_API void *haul_arena_realloc(haul_arena *arena, void *memory, size_t bytes);

@@ -12,10 +12,11 @@
  * A description that forgets a pointer is wrong in silence: the pointer's bytes travel as data, and
  * a device follows them to the host's memory. No library can know that a word is a pointer, but it
  * can search. The audit walks the graph as haul_plan_create does, then reads all described bytes
- * once more, and reports three things:
+ * once more, and reports four things:
  *
  *   words that no field describes and that hold an address of this process: in the graph, of
  *   another heap block, or of other memory;
+ *   bytes that are not zero and do not travel, because the conditions of their fields do not hold;
  *   fields that never led anywhere, in any object;
  *   arrays longer than their heap block, or far shorter.
  *
@@ -25,18 +26,17 @@
  *
  * Run it once over your own data when a description is new, and again when a struct has changed.
  * One audit covers several graphs: haul_from_roots takes roots of any types, and a field is unused
- * if no graph uses it. An audit writes only its results.
+ * if no graph uses it. One report covers several audits, of data that need not live at once
+ * (haul_audit_begin). An audit writes only its results.
  *
  * What it cannot see: a pointer that is stored as something else, such as a distance, a number, an
  * address with high tag bits, or bytes that lie off the grid of pointers. A strict launch on the
  * host device finds such a pointer when a kernel follows it (host.h).
  *
- * An audit takes about three times as long as a plan, longer in a checked context. It reads every
- * described byte that is sent, padding included (a tool that watches for uninitialised memory
- * reports that). Bytes that were never set may hold an old address, and are reported then. Working
- * memory: that of a plan; 80 to 120 bytes for each object and array found, 40 more if blocks are
- * known; 16 for each block of malloc's heap; 50 for each suspicious word. For each finding that is
- * reported, it goes through all objects once to find the path.
+ * An audit reads every described byte that is sent, padding included (a tool that watches for
+ * uninitialised memory reports that). It reads a field that does not hold if the process has all of
+ * its bytes in one block or mapping, else not. Bytes that were never set may hold an old address,
+ * and are reported then. docs/describing.md says what an audit costs.
  */
 #ifndef HAUL_AUDIT_H
 #define HAUL_AUDIT_H
@@ -72,7 +72,13 @@ typedef enum haul_audit_kind {
     /* A word like a HAUL_AUDIT_HIDDEN_POINTER that leads to other memory: static data, code, a
      * stack, a mapping. A hint: a handle looks like this, and memory of an allocator that the audit
      * does not know. */
-    HAUL_AUDIT_OUTSIDE_ADDRESS = 5
+    HAUL_AUDIT_OUTSIDE_ADDRESS = 5,
+    /* Bytes that are not zero, of a field whose `.when` does not hold, while no other field there
+     * does: they are zeros in the copy. A hint: a union whose arm has no field looks like this, and
+     * so does a pointer that a flag has switched off. HAUL_SKIP with its own `.when` says that it
+     * is meant. A word of them that leads to a heap block outside the graph, or to registered
+     * static data (context.h), is a HAUL_AUDIT_HIDDEN_POINTER. */
+    HAUL_AUDIT_LEFT_OUT = 6
 } haul_audit_kind;
 
 #define HAUL_AUDIT_SLACK 64u /* bytes; more than any allocator rounds up a small block */
@@ -109,6 +115,7 @@ typedef struct haul_audit_info {
     size_t little_of_block;   /* blocks, not fields */
     size_t outside_addresses; /* words, not places */
     size_t reported;          /* findings that were handed over */
+    size_t left_out;          /* fields of objects, not fields of types */
 } haul_audit_info;
 
 typedef struct haul_audit_options {
@@ -149,18 +156,76 @@ typedef struct haul_audit_options {
 static inline haul_status haul_audit(haul_context *context, haul_source source,
                                      const haul_audit_options *options, haul_audit_info *info);
 
-/* The function behind the inline form, which passes haul_this_process() and the sizes of structs.
+/* ---- One report on several data sets. */
+
+/* Findings of one audit after the other: a place of a type is reported once, with a count over all
+ * of them, and a field is unused if no data set uses it.
+ *
+ *     haul_audit_begin(context, &options, &report);
+ *     for (i = 0; i < inputs; i++) {
+ *         mesh *m = read_mesh(input[i]);
+ *         haul_audit_add(report, haul_from_object(m, mesh_type));
+ *         free_mesh(m);
+ *     }
+ *     haul_audit_end(&report, &info);
+ *
+ * A report belongs to its context, and is for the same threads. The context and the types of its
+ * sources may be freed before it: they stay until it ends. It takes
+ * about 1.3 KiB for each finding that it will report. */
+typedef struct haul_audit_report haul_audit_report;
+
+/* `options` as of haul_audit; its file and functions must stay until the report has ended. On
+ * failure *report is NULL. HAUL_ERROR_ARGUMENT: NULL, or a file that cannot be written.
+ * HAUL_ERROR_MEMORY. */
+static inline haul_status haul_audit_begin(haul_context *context, const haul_audit_options *options,
+                                           haul_audit_report **report);
+/* Audits a source, as haul_audit does, and keeps what it finds. The source may change and go
+ * afterwards. Errors are those of haul_audit. After one the report is as before, and may get other
+ * sources; after HAUL_ERROR_MEMORY alone it may not be whole, and haul_audit_end says so. */
+static inline haul_status haul_audit_add(haul_audit_report *report, haul_source source);
+/* Reports all findings, ends the report and sets *report to NULL. `info` may be NULL. Addresses in
+ * findings are those of data that may be gone. HAUL_ERROR_FILE: the file refuses.
+ * HAUL_ERROR_MEMORY: memory ran out in an audit; nothing is reported, and the report has ended.
+ * HAUL_ERROR_BUSY: another call on the context is under way, and the report has not ended.
+ * HAUL_ERROR_ARGUMENT: NULL, or a report that has ended. */
+static inline haul_status haul_audit_end(haul_audit_report **report, haul_audit_info *info);
+
+/* The functions behind the inline forms, which pass haul_this_process() and the sizes of structs.
  * A NULL process: the audit looks at the graph alone. */
 HAUL_API haul_status haul_audit_sized(haul_context *context, const haul_process *process,
                                       const haul_source *source, size_t source_bytes,
                                       const haul_audit_options *options, size_t options_bytes,
                                       haul_audit_info *info, size_t info_bytes);
 
+HAUL_API haul_status haul_audit_begin_sized(haul_context *context, const haul_process *process,
+                                            const haul_audit_options *options, size_t options_bytes,
+                                            haul_audit_report **report);
+HAUL_API haul_status haul_audit_add_sized(haul_audit_report *report, const haul_source *source,
+                                          size_t source_bytes);
+HAUL_API haul_status haul_audit_end_sized(haul_audit_report **report, haul_audit_info *info,
+                                          size_t info_bytes);
+
 static inline haul_status haul_audit(haul_context *context, haul_source source,
                                      const haul_audit_options *options, haul_audit_info *info)
 {
     return haul_audit_sized(context, haul_this_process(), &source, sizeof source, options,
                             sizeof *options, info, sizeof *info);
+}
+
+static inline haul_status haul_audit_begin(haul_context *context, const haul_audit_options *options,
+                                           haul_audit_report **report)
+{
+    return haul_audit_begin_sized(context, haul_this_process(), options, sizeof *options, report);
+}
+
+static inline haul_status haul_audit_add(haul_audit_report *report, haul_source source)
+{
+    return haul_audit_add_sized(report, &source, sizeof source);
+}
+
+static inline haul_status haul_audit_end(haul_audit_report **report, haul_audit_info *info)
+{
+    return haul_audit_end_sized(report, info, sizeof *info);
 }
 
 #ifdef __cplusplus

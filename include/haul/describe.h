@@ -16,8 +16,8 @@
  * names its target by the address of the handle. So tables are static, and recursive types need no
  * special care. A struct without pointers is HAUL_PLAIN.
  *
- * Optional members describe everything that is not plain (haul_field, in field.h). They follow a
- * form's arguments, in any order. Members that several fields share become a macro:
+ * Optional members describe everything that is not plain (field.h). They follow a form's arguments,
+ * in any order. Shared members become a macro:
  *
  *     #define SHARED .when = HAUL_ANY_BIT(node, flags, IS_REFERENCE), .ownership = HAUL_BORROWED
  *
@@ -26,15 +26,14 @@
  *     HAUL_ADDRESS(node, up, .target = &node_type, .tag_bits = 1),
  *     HAUL_ARRAY  (node, matrix, HAUL_COUNT(node, n, n), .transfer = HAUL_COPYIN),
  *
- * Members are evaluated for each object; types without them pay nothing, and neither do types whose
- * only members are directions (.transfer).
+ * Members are evaluated for each object; types without them, or with directions (.transfer) alone,
+ * pay nothing.
  *
  * A function may need a struct far above its object: `.ancestor` names the type of that struct, and
- * here->ancestor is the nearest one. HAUL_PARENT in place of a type: the struct whose pointer led
- * to self, or in which self lies; NULL for roots. If several ancestors lead to one object, its
- * functions are called for the first of them alone, so they must answer the same for each; checked
- * mode calls them for each. No such struct is HAUL_ERROR_GRAPH. Both types stand in one table. See
- * "How many?" in docs/describing.md.
+ * here->ancestor is the nearest one; none is HAUL_ERROR_GRAPH. HAUL_PARENT in place of a type: the
+ * struct whose pointer led to self, or in which self lies; NULL for roots. All ancestors that lead
+ * to one object must give the same answer. Both types stand in one table (docs/describing.md: "How
+ * many?").
  *
  * In C++ the tables are the same, with at most 12 optional members in a field. They are filled
  * before main, so types must not be made in constructors of other files' globals.
@@ -51,8 +50,8 @@ extern "C" {
 #endif
 
 /* Defines a function from an expression over `self` and `here`, at file scope: HAUL_FUNCTION(area,
- * image, self->w * self->h), then HAUL_COUNT_FN(area) in the field. The compiler is the expression
- * language. S is void for functions that do not look at self. */
+ * image, self->w * self->h), then HAUL_COUNT_FN(area) in the field. S is void for functions that do
+ * not look at self. */
 #define HAUL_FUNCTION(name, S, expression)                                                         \
     static int64_t name(const haul_here *here)                                                     \
     {                                                                                              \
@@ -87,12 +86,25 @@ extern "C" {
 /* void *m: an array of bytes. */
 #define HAUL_BYTES(S, m, ...)                                                                      \
     HAUL__POINTER_FORM(S, m, HAUL__ONE_WORD(S, m), .element_bytes = 1, .count = __VA_ARGS__, )
-/* void *m, or a pointer to plain elements: the memory of an allocator of the program's own. Other
- * fields lead to objects in it, whose pointers are pointers in the copy. All other bytes, free ones
- * too, travel as they are. The bytes of the pool are counted by n, whatever m points to. */
+/* void *m, or a pointer to plain elements: the memory of an allocator of the program's own, n
+ * bytes. Other fields lead to objects in it; all other bytes, free ones too, travel as they are. */
 #define HAUL_POOL(S, m, ...)                                                                       \
     HAUL__POINTER_FORM(S, m, HAUL__ONE_WORD(S, m), .element_bytes = 1, .pool = 1,                  \
                        .count = __VA_ARGS__, )
+/* E *m: elements in several dimensions, with gaps between them. `dimensions` is an array of
+ * haul_dimension (field.h). For rows of `columns` doubles that begin `ld` doubles apart:
+ *
+ *     static const haul_dimension of_rows[] = {
+ *         HAUL_DIMENSION(HAUL_COUNT(matrix, columns), HAUL_FIXED(1)),
+ *         HAUL_DIMENSION(HAUL_COUNT(matrix, rows), HAUL_COUNT(matrix, ld)),
+ *     };
+ *     HAUL_SECTION(matrix, a, of_rows),
+ *
+ * For a void *m: HAUL_ADDRESS(S, m, .element_bytes = n, .section = HAUL_DIMENSIONS(of_rows)). */
+#define HAUL_SECTION(S, m, ...) HAUL__SECTION(S, m, __VA_ARGS__, )
+#define HAUL__SECTION(S, m, dimensions, ...)                                                       \
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)),        \
+                       .section = HAUL_DIMENSIONS(dimensions), __VA_ARGS__)
 /* char *m, or wchar_t *m: a string, terminator included. */
 #define HAUL_STRING(S, ...) HAUL__STRING(S, __VA_ARGS__, )
 #define HAUL__STRING(S, m, ...)                                                                    \
@@ -148,10 +160,10 @@ extern "C" {
     HAUL__FORM(#m, HAUL_FIELD_TAIL, offsetof(S, m), 0, .element_bytes = sizeof(HAUL__AT(S, m)[0]), \
                .count = __VA_ARGS__, )
 /* E *m: the end of the room behind the pointer b, as the third pointer of a std::vector. In the
- * copy it is the end of those elements of b that travel, so that nothing there writes behind them;
- * null if b is null. The host's pointer may be anything, and is never written. The field of b owns
- * its elements and counts them (HAUL_COUNT, HAUL_UNTIL, HAUL_COUNT_FN); if it has a .when, m needs
- * the same one. An arena (arena.h) is sent as it lies: there m stays the end of the room. */
+ * copy it is the end of those elements of b that travel, or null as b is; but an arena (arena.h) is
+ * sent as it lies, with the end of the room. The host's pointer may be anything, and is never
+ * written. The field of b owns its elements and counts them (HAUL_COUNT, HAUL_UNTIL,
+ * HAUL_COUNT_FN); if it has a .when, m needs the same one. */
 #define HAUL_END_OF(S, ...) HAUL__END_OF(S, __VA_ARGS__, )
 #define HAUL__END_OF(S, m, b, ...)                                                                 \
     HAUL__POINTER_FORM(S, m, HAUL__POINTER(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)),        \
@@ -161,18 +173,16 @@ extern "C" {
 #define HAUL_RAW(S, ...) HAUL__RAW(S, __VA_ARGS__, )
 #define HAUL__RAW(S, m, ...)                                                                       \
     HAUL__FORM(#m, HAUL_FIELD_RAW, offsetof(S, m), sizeof HAUL__AT(S, m), __VA_ARGS__)
-/* Bytes that do not travel: zero on the device; the host's are neither read nor written. For
- * caches, locks and pointers that mean nothing on a device. With a .when: while the condition
- * holds. */
+/* Bytes that do not travel, such as caches and locks: zero on the device; the host's are neither
+ * read nor written. With a .when: while the condition holds. */
 #define HAUL_SKIP(S, ...) HAUL__SKIP(S, __VA_ARGS__, )
 #define HAUL__SKIP(S, m, ...)                                                                      \
     HAUL__FORM(#m, HAUL_FIELD_SKIP, offsetof(S, m), sizeof HAUL__AT(S, m), __VA_ARGS__)
 
 /* Counts. a, b, c are integers of S, of 1, 2, 4 or 8 bytes. HAUL_COUNT(S, a),
  * (S, a, b) and (S, a, b, c) are products. HAUL_UNTIL(S, e): from the field up to the pointer e,
- * which has the field's C type; e travels as a pointer, too, and needs no field (a third pointer,
- * to the end of the capacity, needs HAUL_END_OF). HAUL_TERMINATED: up to and with the first NUL or
- * null pointer. */
+ * which has the field's C type; e travels as a pointer, too, and needs no field. HAUL_TERMINATED:
+ * up to and with the first NUL or null pointer. */
 #define HAUL__COUNTED0(kind, plus)                                                                 \
     HAUL__COUNTED(kind, 0, HAUL__NOTHING, HAUL__NOTHING, HAUL__NOTHING, 1, plus, NULL)
 #define HAUL__FACTOR(S, a) HAUL__INTEGER_AT(S, a, HAUL__SIGN(S, a))
@@ -205,6 +215,13 @@ extern "C" {
 #define HAUL_TERMINATED HAUL__COUNTED0(HAUL_COUNT_KIND_TERMINATED, 0)
 #define HAUL_TERMINATED_BY(value) HAUL__COUNTED0(HAUL_COUNT_KIND_TERMINATED, value)
 
+/* Dimensions of a section: an extent and a stride, both counts (HAUL_COUNT, HAUL_COUNT_TIMES,
+ * HAUL_FIXED, HAUL_COUNT_FN). Strides count elements, or bytes. */
+#define HAUL_DIMENSION(extent, stride) HAUL__DIMENSION(extent, stride, 0)
+#define HAUL_DIMENSION_BYTES(extent, stride) HAUL__DIMENSION(extent, stride, 1)
+/* The .section of a field. */
+#define HAUL_DIMENSIONS(table) HAUL__DIMENSIONS(table)
+
 /* Conditions. a is an integer of S, the rest are constants. Values above 2^63 are in no range. */
 #define HAUL_BETWEEN(S, a, low, high)                                                              \
     HAUL__WHEN(HAUL_WHEN_KIND_FIELD, HAUL__INTEGER_AT(S, a, HAUL__SIGN_LIKE(low)), -1, low, high,  \
@@ -235,15 +252,16 @@ extern "C" {
  * Structs and tables
  */
 
+/* In C++, a class with virtual functions does not compile here. */
 #define HAUL_STRUCT(S, handle, ...) HAUL__STRUCT(S, handle, __VA_ARGS__, )
 #define HAUL__STRUCT(S, handle, table, ...)                                                        \
-    HAUL__STRUCT_OF(#S, sizeof(S), handle, .fields = table,                                        \
+    HAUL__STRUCT_OF(#S, HAUL__SIZE(S), handle, .fields = table,                                    \
                     .field_count =                                                                 \
                         sizeof(table) / sizeof *(table) + HAUL__TABLE(table, haul_field),          \
                     __VA_ARGS__)
 /* A struct, or another type, without pointers. */
 #define HAUL_PLAIN(S, ...) HAUL__PLAIN(S, __VA_ARGS__, )
-#define HAUL__PLAIN(S, handle, ...) HAUL__STRUCT_OF(#S, sizeof(S), handle, __VA_ARGS__)
+#define HAUL__PLAIN(S, handle, ...) HAUL__STRUCT_OF(#S, HAUL__SIZE(S), handle, __VA_ARGS__)
 
 /* Creates and commits all types of a table, an array of haul_struct; or none. The handles must be
  * NULL, and become the types; after a failure they are NULL. Types keep the context alive; when

@@ -64,6 +64,29 @@ typedef struct haul_count {
     int64_t times, plus;
 } haul_count;
 
+/* A section: elements in up to HAUL_DIMENSIONS_MAX dimensions, with gaps between them, which do not
+ * travel (docs/describing.md: "Do gaps lie between the elements?"). Each dimension has an extent,
+ * its number of elements, and a stride, the distance from one to the next. Both are read from the
+ * struct that holds the field, unless its pointer is null; they must stay as they are, as counts
+ * must. If an extent is 0, there are no elements; one below 0 is HAUL_ERROR_GRAPH.
+ *
+ * The field owns the elements and has one level. It has neither a count nor a `.type_switch`, a
+ * `.pool`, an `.each_pointer` or HAUL_UNLESS_OWNED, and `.end_of` cannot name it. Elements are
+ * plain bytes, or objects of a fixed size (`.target`). Functions of extents and strides get no
+ * ancestor. */
+typedef struct haul_dimension {
+    haul_count extent; /* HAUL_ONE, a product or a function */
+    haul_count stride; /* the same; of any sign */
+    size_t unit;       /* of the stride, in bytes; 0: an element */
+} haul_dimension;
+
+#define HAUL_DIMENSIONS_MAX 16u
+
+typedef struct haul_section {
+    const haul_dimension *dimensions; /* in any order; copied */
+    size_t rank, dimension_bytes;     /* rank 0: no section; sizeof(haul_dimension) */
+} haul_section;
+
 /* When does a field hold? */
 typedef enum haul_when_kind {
     HAUL_WHEN_KIND_ALWAYS = 0,
@@ -114,30 +137,22 @@ typedef enum haul_ownership {
     HAUL_BORROWED = 1,
     /* A function, or a handle of something other than memory: a fixed word, with its own value or
      * that of the context's translations (context.h). */
-    HAUL_EXTERNAL = 2
+    HAUL_EXTERNAL = 2,
+    /* If other fields describe every byte that it leads to, it is borrowed, and its .transfer does
+     * not count; otherwise it is owned (docs/describing.md: "Whose is it?"). */
+    HAUL_UNLESS_OWNED = 3
 } haul_ownership;
 
 /* Which way do bytes travel? In a field of pointers, this holds for the targets of its last
  * pointers: for their embedded structs too, but not for the targets of their own pointers. In
- * HAUL_RAW and HAUL_EMBED it holds for the field, in HAUL_TAIL for the tail.
- *
- * If two fields give different directions to one byte, it travels a way only if both allow it. So a
- * byte that any field calls HAUL_COPYIN is never written, and a byte that any field calls
- * HAUL_COPYOUT is never read, in whatever order objects are found.
+ * HAUL_RAW and HAUL_EMBED it holds for the field, in HAUL_TAIL for the tail. If two fields give
+ * different directions to one byte, it travels a way only if both allow it.
  *
  * Bytes that are HAUL_COPYOUT or HAUL_CREATE are never read on the host, not even to compare: they
  * may be uninitialised. So commit refuses these for targets with pointers, optional members, tags
  * or a size function, for arrays that end at a value, and for integers that a count or a condition
- * reads. An update of the device makes such bytes zeros there again, as a ship does. Targets that
- * are HAUL_COPYIN may have pointers, and these never come back; neither do the arrays of pointers
- * that lead to such targets in a field of several levels.
- *
- * An integer that a count or a condition reads must come back unchanged (ship.h). One that is
- * HAUL_COPYIN does not come back, so kernels may change it.
- *
- * An arena (arena.h) is sent as it lies, HAUL_COPYOUT bytes included. HAUL_COPYIN fields do not
- * come back. The directions that pointers give to their targets count only if the graph is
- * discovered. */
+ * reads. Targets that are HAUL_COPYIN may have pointers, and these never come back. More is in
+ * docs/describing.md: "Does it travel both ways?". */
 typedef enum haul_transfer {
     HAUL_COPY = 0,    /* both ways */
     HAUL_COPYIN = 1,  /* to the device; never written on the host */
@@ -181,7 +196,8 @@ struct haul_field {
      * do. Only fields that hold count; two that hold at once and overlap are HAUL_ERROR_GRAPH. */
     haul_when when;
     /* What the field is while no condition holds for its bytes. 0: zeros in the copy; the host's
-     * bytes are not written, and only functions read them. 1: its bytes as they are, both ways. */
+     * bytes are not written, and only functions and audits read them. 1: its bytes as they are,
+     * both ways. */
     int else_raw;
     haul_ownership ownership;
     /* 1: if the target is in a range of the context's statics, the range's policy decides: the
@@ -206,8 +222,7 @@ struct haul_field {
     haul_type *const *ancestor;
     /* For a pointer to pointers: the members of each pointer in the array. The first count is the
      * array's; the further counts belong to each of its pointers. self is the struct that holds the
-     * field, index the pointer's place in the array, which may also index arrays of counts, kinds
-     * or flags. Its `.kind` is 0 or HAUL_FIELD_POINTER. */
+     * field, index the pointer's place in the array. Its `.kind` is 0 or HAUL_FIELD_POINTER. */
     const haul_field *each_pointer;
     haul_transfer transfer;
     /* 1: the plain bytes that the pointer leads to are a pool. They travel as they are, except
@@ -216,6 +231,7 @@ struct haul_field {
     /* The pointer in this struct whose array ends here in the copy (HAUL_END_OF). The field then
      * has no other member than `.when`, `.else_raw` and `.packed`. bytes 0: none. */
     haul_integer end_of;
+    haul_section section; /* in place of a count: HAUL_SECTION */
 };
 
 /* The address of this handle, which no type has, names the parent: the struct whose pointer led to
@@ -242,8 +258,8 @@ typedef struct haul_struct {
      * allocators of variants make it, or longer. An answer below 1 refuses the object. Fields
      * beyond the end do not apply (the end pointer of a pair goes with its begin); bytes behind the
      * sizeof travel as they are. Objects of such a type, and of one with a HAUL_TAIL, have no
-     * common size that an array could step by. So a pointer leads to one of them, a root is one of
-     * them, and no struct and no constructor can hold them. This function gets no ancestor. */
+     * common size: a pointer leads to one of them, a root is one of them, and no struct and no
+     * constructor can hold them. This function gets no ancestor. */
     haul_function *size_fn;
 } haul_struct;
 

@@ -50,8 +50,11 @@ extern "C" {
  * prints to stdout comes out as it prints it, before lines that this process still holds back.
  *
  * The function ends the launch if it calls malloc, starts a thread, calls exit, or gets a signal.
- * It must not wait for another thread, and must not handle SIGSEGV or SIGBUS. Calls on Haul end the
- * launch, too. If the function loops for ever, so does the launch.
+ * Some functions of libraries read memory that the library took from the heap before: printf once a
+ * library has registered formats of its own (libquadmath), and whatever uses a locale that
+ * setlocale has loaded. They end it, too. It must not wait for another thread, and must not handle
+ * SIGSEGV or SIGBUS. Calls on Haul end the launch, too. If the function loops for ever, so does the
+ * launch.
  *
  * This process gets a SIGCHLD. A handler of pthread_atfork runs. Strict launches do not work with
  * AddressSanitizer, MemorySanitizer and ThreadSanitizer. */

@@ -57,10 +57,11 @@ static inline haul_status haul_plan_create(haul_context *context, haul_source so
 HAUL_API void haul_plan_free(haul_plan **plan);
 
 typedef struct haul_plan_info {
-    size_t arena_bytes;       /* of the arena: graph bytes, rounding and gaps */
-    size_t bitmap_bytes;      /* of its relocation bitmap */
-    size_t alignment;         /* that the arena's base needs */
-    size_t objects;           /* objects and arrays found, each once */
+    size_t arena_bytes;  /* of the arena: graph bytes, rounding and gaps */
+    size_t bitmap_bytes; /* of its relocation bitmap */
+    size_t alignment;    /* that the arena's base needs */
+    /* objects and arrays found, each once; of arrays that overlap, those that brought new bytes */
+    size_t objects;
     size_t pointers;          /* described words that are pointers in the copy, null or not */
     size_t null_pointers;     /* of these, null when the graph was last packed */
     size_t graph_bytes;       /* described bytes; those of objects in a pool twice */

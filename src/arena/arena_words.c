@@ -120,7 +120,7 @@ haul__space haul__contents_space(const haul__contents *c, uint64_t device, haul_
     space.words = c->words;
     space.count = c->word_count;
     space.explicit_count = c->explicit_count;
-    space.base = space.there = device;
+    space.base = space.final_base = device;
     space.bytes = c->bytes;
     space.error = error;
     space.place = place;
@@ -130,7 +130,7 @@ haul__space haul__contents_space(const haul__contents *c, uint64_t device, haul_
     return space;
 }
 
-/* ---- There. */
+/* ---- To the device. */
 
 int haul__next_explicit_outside(const haul__contents *c, size_t *i)
 {
@@ -145,47 +145,47 @@ int haul__next_explicit_outside(const haul__contents *c, size_t *i)
 }
 
 /* What a tagged pointer becomes on the device. */
-static haul_status word_there(const haul__space *space, const haul__special_word *word,
-                              uintptr_t *there)
+static haul_status device_word(const haul__space *space, const haul__special_word *word,
+                               uintptr_t *result)
 {
     uint64_t becomes = 0;
     haul_status status =
         haul__special_to_copy(space, word, haul__load_word((const void *)word->address), &becomes);
-    *there = (uintptr_t)becomes;
+    *result = (uintptr_t)becomes;
     return status;
 }
 
 haul_status haul__words_check(const haul__contents *c, haul_error *error)
 {
-    const haul__space space = haul__contents_space(c, c->there, error);
+    const haul__space space = haul__contents_space(c, c->device_address, error);
     haul_status status = HAUL_OK;
-    uintptr_t there;
+    uintptr_t unused;
     size_t i;
     for (i = 0; i < c->word_count && status == HAUL_OK; i++)
-        status = word_there(&space, &c->words[i], &there);
+        status = device_word(&space, &c->words[i], &unused);
     return status;
 }
 
 void haul__words_edit(const haul__contents *c, unsigned char *memory, size_t first, size_t bytes)
 {
     haul_error unused;
-    const haul__space space = haul__contents_space(c, c->there, &unused);
+    const haul__space space = haul__contents_space(c, c->device_address, &unused);
     size_t i = haul__first_special(c->words, c->word_count, (uintptr_t)c->base + first), byte;
     for (; i < c->word_count && place(&space, &c->words[i]) < first + bytes; i++) {
         const size_t at = place(&space, &c->words[i]);
-        unsigned char there[WORD];
+        unsigned char as_bytes[WORD];
         uintptr_t word;
         if (c->words[i].kind != HAUL__TAGGED)
             continue;
-        word_there(&space, &c->words[i], &word);
-        memcpy(there, &word, sizeof there);
+        device_word(&space, &c->words[i], &word);
+        memcpy(as_bytes, &word, sizeof as_bytes);
         for (byte = 0; byte < WORD; byte++)
             if (at + byte - first < bytes)
-                memory[at + byte - first] = there[byte];
+                memory[at + byte - first] = as_bytes[byte];
     }
 }
 
-/* ---- Back. */
+/* ---- Back to the host. */
 
 static int word_back(const haul__space *space, const haul__special_word *word,
                      const unsigned char *memory, uintptr_t *value)

@@ -293,7 +293,7 @@ haul_status haul__contents_copy(haul__contents *copy, const haul__contents *c, h
     hold(copy, c->arena);
     if (copy->root.type)
         haul__type_hold(copy->root.type);
-    copy->there = 0;
+    copy->device_address = 0;
     copy->staying_capacity = c->staying_count;
     copy->word_capacity = c->word_count;
     copy->reads.capacity = c->reads.count;

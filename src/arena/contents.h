@@ -34,8 +34,8 @@ typedef struct haul__contents {
     size_t staying_count, staying_capacity;
     struct haul__special_word *words; /* pointers among the special words; by address */
     size_t word_count, word_capacity;
-    size_t explicit_count; /* explicit relocations among them; the others are tagged pointers */
-    uint64_t there;        /* the contents' address on the device; 0: they have none yet */
+    size_t explicit_count;   /* explicit relocations among them; the others are tagged pointers */
+    uint64_t device_address; /* the contents' address on the device; 0: they have none yet */
     /* bytes before and behind the contents that explicit relocations may point to; their addends
      * lead back into it */
     size_t before, behind;

@@ -28,13 +28,13 @@ static int bytes_hold(const haul__contents *c, uint64_t word, const unsigned cha
     int hold = 1;
     haul__read_to_bytes(word, haul__read_value(&c->reads, word), bytes);
     for (i = 0; i < haul__read_bytes(word); i++) {
-        const unsigned char *there = memory + at + i;
-        if (at + i < first || at + i >= end || *there == bytes[i] || !comes_back(c, at + i))
+        const unsigned char *copied = memory + at + i;
+        if (at + i < first || at + i >= end || *copied == bytes[i] || !comes_back(c, at + i))
             continue;
-        bytes[i] = *there;
+        bytes[i] = *copied;
         hold = 0;
     }
-    *is = haul__read_there(word, bytes);
+    *is = haul__read_copied(word, bytes);
     return hold;
 }
 
@@ -70,7 +70,7 @@ haul_status haul__contents_check_reads(const haul__contents *c, const unsigned c
         if (place >= at + bytes)
             break;
         if (place >= at && haul__read_bytes(word) <= at + bytes - place &&
-            haul__read_there(word, from + place) == haul__read_value(&c->reads, word))
+            haul__read_copied(word, from + place) == haul__read_value(&c->reads, word))
             continue;
         if (!bytes_hold(c, word, from, at, at + bytes, &is))
             return refuse(c, word, is, error);

@@ -152,15 +152,15 @@ typedef struct grown {
 static int look(const haul__contents *c, size_t i, const unsigned char *memory, grown *g)
 {
     haul__nursery_place *place = &c->arena->nurseries[i];
-    haul_nursery there;
+    haul_nursery head;
     if (place->at >= c->bytes || c->own)
         return 0;
-    memcpy(&there, memory + place->at, sizeof there);
+    memcpy(&head, memory + place->at, sizeof head);
     g->place = place;
     g->memory = place->memory;
-    g->slots = memory + place->at + sizeof there;
+    g->slots = memory + place->at + sizeof head;
     g->from = place->used;
-    g->to = given_out(place, there.used);
+    g->to = given_out(place, head.used);
     return 1;
 }
 
@@ -210,11 +210,11 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
 static void scatter_one(haul__contents *c, const grown *g, const unsigned char *memory,
                         uint64_t device)
 {
-    haul_nursery *here = nursery_at(c->arena, g->place);
+    haul_nursery *head = nursery_at(c->arena, g->place);
     size_t at;
     for (at = g->from; at < g->to; at += WORD) {
         const size_t place = g->memory + at, word = at / WORD;
-        unsigned char *slots = (unsigned char *)(here + 1) + word / 64 * sizeof(uint64_t);
+        unsigned char *slots = (unsigned char *)(head + 1) + word / 64 * sizeof(uint64_t);
         uintptr_t value = haul__load_word(memory + place);
         uint64_t bits;
         memcpy(&bits, slots, sizeof bits);
@@ -227,7 +227,7 @@ static void scatter_one(haul__contents *c, const grown *g, const unsigned char *
         }
         memcpy(c->base + place, &value, sizeof value);
     }
-    g->place->used = here->used = g->to;
+    g->place->used = head->used = g->to;
 }
 
 void haul__nurseries_scatter(haul__contents *c, const unsigned char *memory, uint64_t device)

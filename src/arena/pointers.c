@@ -21,13 +21,13 @@ int haul__next_outside(const haul__contents *c, size_t *at)
         if (group == word / 64)
             slots &= UINT64_MAX << (word % 64);
         for (; slots; slots &= slots - 1) {
-            size_t here = group * 64 + haul__lowest64(slots);
+            size_t number = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (here >= end)
+            if (number >= end)
                 return 0;
-            value = haul__load_word(c->base + here * sizeof(void *));
+            value = haul__load_word(c->base + number * sizeof(void *));
             if (value && !haul__leads_inside(c, value)) {
-                *at = here * sizeof(void *);
+                *at = number * sizeof(void *);
                 return 1;
             }
         }

@@ -143,6 +143,8 @@ haul_status haul__audit_blocks(haul__audit *a)
         ranges[count].first = entry->address;
         ranges[count].end = entry->address + haul__entry_bytes(&a->walk, entry);
         ranges[count].whole_end = entry->address + entry->count * entry->stride;
+        if (entry->run)
+            ranges[count].whole_end = ranges[count].end;
         ranges[count].entry = i;
         ranges[count++].is_root = entry->parent == SIZE_MAX;
     }

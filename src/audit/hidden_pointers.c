@@ -9,62 +9,28 @@
 #include "audit/searches.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
-#include "walk/place.h"
 #include "walk/readable.h"
 
-typedef struct suspect {
-    size_t number, element; /* of the entry */
-    uintptr_t address, value;
-    haul_memory memory; /* that it leads to; kind 0: the graph */
-} suspect;
-
-static haul_status note(haul__audit *a, const haul__entry *entry, const suspect *found,
-                        const haul__byte *byte)
+static haul_status suspicious(haul__audit *a, const haul__entry *entry, haul__suspect *found)
 {
-    /* Words of 4 bytes look like addresses often enough. There, only the first byte of a block
-     * counts. */
-    const int leads_to_block = found->memory.kind == HAUL_MEMORY_BLOCK &&
-                               (sizeof(uintptr_t) > 4 || found->value == found->memory.begin);
-    const int is_hint = found->memory.kind && !leads_to_block;
-    size_t *count = is_hint ? &a->info.outside_addresses : &a->info.hidden_pointers;
-    haul__noted *noted;
-    if (++*count > a->options.findings && a->options.every_word)
-        return HAUL_OK;
-    noted = haul__audit_note(a, is_hint ? HAUL_AUDIT_OUTSIDE_ADDRESS : HAUL_AUDIT_HIDDEN_POINTER,
-                             byte->type ? (const void *)byte->type : haul__audit_field_of(a, entry),
-                             byte->offset);
-    if (!noted)
-        return HAUL_ERROR_MEMORY;
-    if (noted->times++ > 0)
-        return HAUL_OK;
-    noted->entry = found->number;
-    noted->element = found->element;
-    noted->address = found->address;
-    noted->value = found->value;
-    noted->bytes = HAUL__WORD;
-    noted->type = byte->type;
-    noted->offset = byte->offset;
-    noted->memory = found->memory;
-    return HAUL_OK;
-}
-
-static haul_status suspicious(haul__audit *a, const haul__entry *entry, suspect *found)
-{
-    size_t *seen = haul__tally_of(&a->tally, found->address, 0);
-    haul__byte byte;
+    size_t *seen = haul__tally_of(&a->seen, found->address, 0);
+    int leads_to_block;
     if (!seen)
         return HAUL_ERROR_MEMORY;
     if ((*seen)++ > 0)
         return HAUL_OK; /* the word was seen in another range */
-    memset(&byte, 0, sizeof byte);
-    if (entry->what == HAUL__OBJECTS) {
-        byte = haul__byte_at(&a->walk, found->number, found->element, found->address);
-        if (byte.has_field)
-            return HAUL_OK; /* a field says that it is data */
-    } else {
+    if (entry->what != HAUL__OBJECTS)
         found->element = (size_t)(found->address - entry->address) / entry->stride;
-    }
-    return note(a, entry, found, &byte);
+    else if (haul__byte_at(&a->walk, found->number, found->element, found->address).has_field)
+        return HAUL_OK; /* a field says that it is data */
+    /* Words of 4 bytes look like addresses often enough. There, only the first byte of a block
+     * counts. */
+    leads_to_block = found->memory.kind == HAUL_MEMORY_BLOCK &&
+                     (sizeof(uintptr_t) > 4 || found->value == found->memory.begin);
+    return haul__audit_note_word(a,
+                                 found->memory.kind && !leads_to_block ? HAUL_AUDIT_OUTSIDE_ADDRESS
+                                                                       : HAUL_AUDIT_HIDDEN_POINTER,
+                                 found);
 }
 
 /* Is it an address? */
@@ -103,7 +69,8 @@ static haul_status search_run(haul__audit *a, size_t number, const haul__walk *w
     const uintptr_t base = entry->address + element * entry->stride;
     uintptr_t at = (first + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
     haul_status status = HAUL_OK;
-    suspect found;
+    haul__suspect found;
+    memset(&found, 0, sizeof found);
     found.number = number;
     found.element = element;
     for (; status == HAUL_OK && at < end && end - at >= HAUL__WORD; at += HAUL__WORD) {
@@ -144,21 +111,33 @@ static haul_status search_objects(haul__audit *a, size_t number)
     return status;
 }
 
+/* Searched as one run, or by the elements of a section. */
+static haul_status search_plain(haul__audit *a, size_t number)
+{
+    const haul__entry *entry = &a->walk.entries.at[number];
+    const size_t whole = haul__entry_bytes(&a->walk, entry),
+                 bytes = entry->run ? entry->run : whole;
+    haul_status status = HAUL_OK;
+    size_t at, none = 0;
+    for (at = 0; at < whole && status == HAUL_OK; at += entry->run ? entry->stride : whole)
+        status =
+            search_run(a, number, NULL, 0, entry->address + at, entry->address + at + bytes, &none);
+    return status;
+}
+
 haul_status haul__audit_words(haul__audit *a)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < a->walk.entries.count && status == HAUL_OK; i++) {
         const haul__entry *entry = &a->walk.entries.at[i];
-        size_t none = 0;
         if (entry->is_again)
             continue;
         a->info.objects++;
         if (entry->what == HAUL__OBJECTS)
             status = search_objects(a, i);
-        else if (entry->what == HAUL__PLAIN) /* searched as one run */
-            status = search_run(a, i, NULL, 0, entry->address,
-                                entry->address + haul__entry_bytes(&a->walk, entry), &none);
+        else if (entry->what == HAUL__PLAIN)
+            status = search_plain(a, i);
     }
     return status;
 }

@@ -64,3 +64,33 @@ haul__noted *haul__audit_note(haul__audit *a, haul_audit_kind kind, const void *
     added->is_finding = 1;
     return added;
 }
+
+haul_status haul__audit_note_word(haul__audit *a, haul_audit_kind kind, const haul__suspect *found)
+{
+    const haul__entry *entry = &a->walk.entries.at[found->number];
+    const int is_hint = kind == HAUL_AUDIT_OUTSIDE_ADDRESS;
+    size_t *count = is_hint ? &a->info.outside_addresses : &a->info.hidden_pointers;
+    haul__byte byte;
+    haul__noted *noted;
+    if (++*count > a->options.findings && a->options.every_word)
+        return HAUL_OK;
+    memset(&byte, 0, sizeof byte);
+    if (entry->what == HAUL__OBJECTS)
+        byte = haul__byte_at(&a->walk, found->number, found->element, found->address);
+    noted = haul__audit_note(
+        a, kind, byte.type ? (const void *)byte.type : haul__audit_field_of(a, entry), byte.offset);
+    if (!noted)
+        return HAUL_ERROR_MEMORY;
+    if (noted->times++ > 0)
+        return HAUL_OK;
+    noted->entry = found->number;
+    noted->element = found->element;
+    noted->address = found->address;
+    noted->value = found->value;
+    noted->bytes = HAUL__WORD;
+    noted->type = byte.type;
+    noted->offset = byte.offset;
+    noted->memory = found->memory;
+    noted->is_left_out = found->is_left_out;
+    return HAUL_OK;
+}

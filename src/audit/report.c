@@ -18,9 +18,10 @@ static void put(haul__audit *a, const char *line)
 
 /* ---- In words. */
 
-static void say_memory(const haul_memory *memory, uintptr_t value, char *text, size_t room)
+static void say_memory(const haul_memory *memory, const char *name, uintptr_t value, char *text,
+                       size_t room)
 {
-    const int has_name = memory->name[0] != '\0';
+    const int has_name = name[0] != '\0';
     if (memory->kind == HAUL_MEMORY_BLOCK && value != memory->begin)
         snprintf(text, room, "%zu bytes into a heap block of %zu bytes",
                  (size_t)(value - memory->begin), memory->bytes);
@@ -29,22 +30,23 @@ static void say_memory(const haul_memory *memory, uintptr_t value, char *text, s
     else if (memory->kind == HAUL_MEMORY_STACK)
         snprintf(text, room, "into a stack");
     else if (memory->kind == HAUL_MEMORY_STATIC)
-        snprintf(text, room, "to static data or code of %s", memory->name);
+        snprintf(text, room, "to static data or code of %s", name);
     else
         snprintf(text, room, "into a mapping of %zu bytes%s%s%s", memory->bytes,
-                 has_name ? " (" : "", memory->name, has_name ? ")" : "");
+                 has_name ? " (" : "", name, has_name ? ")" : "");
 }
 
-static void say_word(const haul__noted *noted, char *text, size_t room)
+static void say_word(const haul__noted *noted, const char *memory_name, char *text, size_t room)
 {
     char place[192] = "into the graph", where[96] = "plain data";
     if (noted->memory.kind)
-        say_memory(&noted->memory, noted->value, place, sizeof place);
+        say_memory(&noted->memory, memory_name, noted->value, place, sizeof place);
     if (noted->type)
         snprintf(where, sizeof where, "offset %zu of %s", noted->offset,
                  haul_type_name(noted->type));
-    snprintf(text, room, "no field describes this pointer (%s, %zu time%s): 0x%llx leads %s", where,
-             noted->times, noted->times == 1 ? "" : "s", (unsigned long long)noted->value, place);
+    snprintf(text, room, "no field%s describes this pointer (%s, %zu time%s): 0x%llx leads %s",
+             noted->is_left_out ? " that holds" : "", where, noted->times,
+             noted->times == 1 ? "" : "s", (unsigned long long)noted->value, place);
 }
 
 static void say_field(const haul__noted *noted, char *text, size_t room)
@@ -71,6 +73,14 @@ static void say_block(const haul__noted *noted, char *text, size_t room)
         snprintf(text + length, room - length, " (the first of %zu)", noted->times);
 }
 
+static void say_left_out(const haul__noted *noted, char *text, size_t room)
+{
+    snprintf(text, room,
+             "%zu bytes that are not zero do not travel, because its `.when` does not hold "
+             "(%zu time%s): `.else_raw` sends them, and a HAUL_SKIP leaves them out on purpose",
+             noted->bytes, noted->times, noted->times == 1 ? "" : "s");
+}
+
 /* ---- Findings. */
 
 static int is_word(const haul__noted *noted)
@@ -95,36 +105,72 @@ static int name_target(haul__audit *a, uintptr_t address, char *path)
     return 1;
 }
 
-static int name(haul__audit *a, const haul__noted *noted, haul_audit_finding *finding)
+static int find_paths(haul__audit *a, const haul__noted *noted, haul__named *names)
 {
-    if (is_word(noted) && !noted->memory.kind && !name_target(a, noted->value, finding->other_path))
+    if (is_word(noted) && !noted->memory.kind && !name_target(a, noted->value, names->other_path))
         return 0;
     if (noted->slot)
-        return haul__name_place(&a->walk, noted->entry, noted->element, noted->slot, finding->path);
+        return haul__name_place(&a->walk, noted->entry, noted->element, noted->slot, names->path);
     return haul__name_byte_of(&a->walk, noted->entry, noted->element, noted->address,
-                              is_word(noted), finding->path);
+                              is_word(noted) || noted->kind == HAUL_AUDIT_LEFT_OUT, names->path);
 }
 
-static haul_status tell(haul__audit *a, const haul__noted *noted)
+static haul_status name(haul__audit *a, haul__noted *noted)
+{
+    haul__named *names = HAUL__LIST_ADD(a->allocator, &a->names);
+    if (!names)
+        return HAUL_ERROR_MEMORY;
+    memset(names, 0, sizeof *names);
+    noted->name = a->names.count;
+    if (noted->memory.kind)
+        snprintf(names->memory, sizeof names->memory, "%s", noted->memory.name);
+    return find_paths(a, noted, names) ? HAUL_OK : HAUL_ERROR_MEMORY;
+}
+
+haul_status haul__audit_name(haul__audit *a, size_t from)
+{
+    size_t named[HAUL_AUDIT_LEFT_OUT + 1] = { 0 }, i;
+    haul_status status = HAUL_OK;
+    if (!a->options.finding && !a->options.file)
+        return HAUL_OK;
+    for (i = 0; i < a->noted.count && status == HAUL_OK; i++) {
+        haul__noted *noted = &a->noted.at[i];
+        if (noted->is_finding && (i >= from || noted->name) &&
+            named[noted->kind]++ < a->options.findings && i >= from)
+            status = name(a, noted);
+    }
+    return status;
+}
+
+static void fill(const haul__audit *a, const haul__noted *noted, haul_audit_finding *finding)
+{
+    const haul__named *names = &a->names.at[noted->name - 1];
+    memset(finding, 0, sizeof *finding);
+    finding->kind = noted->kind;
+    finding->is_hint =
+        noted->kind != HAUL_AUDIT_HIDDEN_POINTER && noted->kind != HAUL_AUDIT_BEYOND_BLOCK;
+    finding->address = (const void *)noted->address;
+    finding->value = noted->value;
+    finding->bytes = noted->bytes;
+    finding->times = noted->times;
+    finding->memory = noted->memory;
+    finding->memory.name = names->memory;
+    memcpy(finding->path, names->path, sizeof finding->path);
+    memcpy(finding->other_path, names->other_path, sizeof finding->other_path);
+    if (is_word(noted))
+        say_word(noted, names->memory, finding->text, sizeof finding->text);
+    else if (noted->kind == HAUL_AUDIT_UNUSED_FIELD)
+        say_field(noted, finding->text, sizeof finding->text);
+    else if (noted->kind == HAUL_AUDIT_LEFT_OUT)
+        say_left_out(noted, finding->text, sizeof finding->text);
+    else
+        say_block(noted, finding->text, sizeof finding->text);
+}
+
+static void tell(haul__audit *a, const haul__noted *noted)
 {
     haul_audit_finding finding;
-    memset(&finding, 0, sizeof finding);
-    finding.kind = noted->kind;
-    finding.is_hint =
-        noted->kind != HAUL_AUDIT_HIDDEN_POINTER && noted->kind != HAUL_AUDIT_BEYOND_BLOCK;
-    finding.address = (const void *)noted->address;
-    finding.value = noted->value;
-    finding.bytes = noted->bytes;
-    finding.times = noted->times;
-    finding.memory = noted->memory;
-    if (!name(a, noted, &finding))
-        return HAUL_ERROR_MEMORY;
-    if (is_word(noted))
-        say_word(noted, finding.text, sizeof finding.text);
-    else if (noted->kind == HAUL_AUDIT_UNUSED_FIELD)
-        say_field(noted, finding.text, sizeof finding.text);
-    else
-        say_block(noted, finding.text, sizeof finding.text);
+    fill(a, noted, &finding);
     a->info.reported++;
     if (a->options.file) {
         char line[LINE_BYTES];
@@ -135,22 +181,19 @@ static haul_status tell(haul__audit *a, const haul__noted *noted)
     }
     if (a->options.finding)
         a->options.finding(a->options.user, &finding);
-    return HAUL_OK;
 }
 
-haul_status haul__audit_tell(haul__audit *a)
+void haul__audit_tell(haul__audit *a)
 {
-    size_t told[HAUL_AUDIT_OUTSIDE_ADDRESS + 1] = { 0 }, i;
-    haul_status status = HAUL_OK;
-    for (i = 0; i < a->noted.count && status == HAUL_OK; i++) {
+    size_t i;
+    for (i = 0; i < a->noted.count; i++) {
         const haul__noted *noted = &a->noted.at[i];
         if (!noted->is_finding)
             continue;
         a->info.unused_fields += noted->kind == HAUL_AUDIT_UNUSED_FIELD;
-        if ((a->options.finding || a->options.file) && told[noted->kind]++ < a->options.findings)
-            status = tell(a, noted);
+        if (noted->name)
+            tell(a, noted);
     }
-    return status;
 }
 
 haul_status haul__audit_print_totals(haul__audit *a)
@@ -161,9 +204,9 @@ haul_status haul__audit_print_totals(haul__audit *a)
         return HAUL_OK;
     snprintf(line, sizeof line,
              "%zu hidden pointers and %zu other addresses in %zu words, %zu unused of %zu fields, "
-             "%zu beyond and %zu far below the size of %zu blocks\n",
+             "%zu left out, %zu beyond and %zu far below the size of %zu blocks\n",
              all->hidden_pointers, all->outside_addresses, all->words, all->unused_fields,
-             all->fields, all->beyond_block, all->little_of_block, all->blocks);
+             all->fields, all->left_out, all->beyond_block, all->little_of_block, all->blocks);
     put(a, line);
     return a->printed == HAUL_OK ? HAUL_OK
                                  : haul__fail(&a->context->error, a->printed,

@@ -5,8 +5,11 @@
 
 #include "audit/recorded.h"
 
-/* Reports what the searches have noted. HAUL_ERROR_MEMORY. */
-haul_status haul__audit_tell(haul__audit *a);
+/* Names what the searches have noted since number `from`, as long as the discovery is there.
+ * HAUL_ERROR_MEMORY. */
+haul_status haul__audit_name(haul__audit *a, size_t from);
+/* Reports all that has a name and is a finding still. */
+void haul__audit_tell(haul__audit *a);
 /* Prints the last line. HAUL_ERROR_FILE: the file has not taken all. */
 haul_status haul__audit_print_totals(haul__audit *a);
 

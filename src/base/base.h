@@ -28,6 +28,16 @@ static inline int haul__multiply_overflows(size_t a, size_t b, size_t *result)
     return 0;
 }
 
+static inline int haul__product_overflows(int64_t a, int64_t b, int64_t *result)
+{
+    const uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a,
+                   y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
+    if (y != 0 && x > INT64_MAX / y)
+        return 1;
+    *result = a * b;
+    return 0;
+}
+
 /* Does [offset, offset + bytes) lie within `whole` bytes? */
 static inline int haul__fits(size_t offset, size_t bytes, size_t whole)
 {

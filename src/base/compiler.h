@@ -141,4 +141,18 @@ HAUL__INLINE int haul__differ_few(const unsigned char *a, const unsigned char *b
 #define haul__is_poisoned(p) ((void)(p), 0)
 #endif
 
+/* Have all these bytes been set, and may they be read? Only sanitizers know; elsewhere: 1. */
+#if HAUL__POISONS
+#define haul__are_set(p, bytes) (!__asan_region_is_poisoned((void *)(uintptr_t)(p), bytes))
+#endif
+#if defined(__has_feature)
+#if __has_feature(memory_sanitizer)
+#include <sanitizer/msan_interface.h>
+#define haul__are_set(p, bytes) (__msan_test_shadow(p, bytes) < 0)
+#endif
+#endif
+#ifndef haul__are_set
+#define haul__are_set(p, bytes) ((void)(p), (void)(bytes), 1)
+#endif
+
 #endif

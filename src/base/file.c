@@ -1,11 +1,17 @@
-/* haul_file over a POSIX descriptor: short and interrupted calls are continued.
+/* Files. A haul_file over a POSIX descriptor continues short and interrupted calls.
+ *
+ * A file is replaced by a new one that is written beside it, brought to the disk, and given its
+ * name. At each moment the name leads to the old file or to the whole new one.
  */
+#define _FILE_OFFSET_BITS 64
 #define _POSIX_C_SOURCE 200809L
 #include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
-#include "base/base.h"
-#include "haul/file.h"
+#include "base/file.h"
+#include "base/status.h"
 
 static haul_status write_all(void *user, const void *data, size_t bytes)
 {
@@ -47,4 +53,102 @@ haul_file haul_file_descriptor(int descriptor)
     file.write = write_all;
     file.read = read_some;
     return file;
+}
+
+/* ---- By name. */
+
+static haul_status refuse(haul_error *error, const char *call, const char *path, int saved)
+{
+    const int why = errno;
+    errno = saved;
+    return haul__fail(error, HAUL_ERROR_FILE, "%s of %.300s fails with errno %d", call, path, why);
+}
+
+static haul_status make_beside(haul__new_file *file)
+{
+    unsigned number;
+    for (number = 0; number < 1000; number++) {
+        snprintf(file->beside, file->beside_bytes, "%s.new%ld-%u", file->path, (long)getpid(),
+                 number);
+        file->descriptor = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (file->descriptor >= 0)
+            return HAUL_OK;
+        if (errno != EEXIST)
+            break;
+    }
+    return HAUL_ERROR_FILE;
+}
+
+haul_status haul__new_file_begin(haul__new_file *file, const haul_allocator *allocator,
+                                 const char *path, haul_error *error)
+{
+    const int saved = errno;
+    file->path = path;
+    file->beside_bytes = strlen(path) + 48; /* room for two numbers */
+    file->beside = haul__allocate(allocator, file->beside_bytes, 1);
+    if (!file->beside)
+        return haul__fail(error, HAUL_ERROR_MEMORY, "out of memory for a file's name");
+    if (make_beside(file) != HAUL_OK) {
+        haul__release(allocator, file->beside, file->beside_bytes);
+        return refuse(error, "open", path, saved);
+    }
+    errno = saved;
+    file->file = haul_file_descriptor(file->descriptor);
+    return HAUL_OK;
+}
+
+/* Brings the folder's new entry to the disk. Some file systems refuse; then the entry comes when
+ * they like, as whole as before. */
+static void sync_folder(char *beside)
+{
+    char *slash = strrchr(beside, '/');
+    int folder;
+    if (slash)
+        slash[slash == beside] = '\0';
+    folder = open(slash ? beside : ".", O_RDONLY | O_CLOEXEC);
+    if (folder < 0)
+        return;
+    fsync(folder);
+    close(folder);
+}
+
+haul_status haul__new_file_end(haul__new_file *file, const haul_allocator *allocator,
+                               haul_status status, haul_error *error)
+{
+    const int saved = errno;
+    if (status == HAUL_OK && fsync(file->descriptor) != 0)
+        status = refuse(error, "fsync", file->path, saved);
+    if (close(file->descriptor) != 0 && status == HAUL_OK)
+        status = refuse(error, "close", file->path, saved);
+    if (status == HAUL_OK && rename(file->beside, file->path) != 0)
+        status = refuse(error, "rename", file->path, saved);
+    if (status == HAUL_OK)
+        sync_folder(file->beside);
+    else
+        unlink(file->beside);
+    haul__release(allocator, file->beside, file->beside_bytes);
+    errno = saved;
+    return status;
+}
+
+haul_status haul__file_open(const char *path, int *descriptor, size_t *bytes, haul_error *error)
+{
+    const int saved = errno;
+    off_t end;
+    *descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (*descriptor < 0)
+        return refuse(error, "open", path, saved);
+    end = lseek(*descriptor, 0, SEEK_END);
+    *bytes = end > 0 && lseek(*descriptor, 0, SEEK_SET) == 0 && (uint64_t)end <= SIZE_MAX
+                 ? (size_t)end
+                 : SIZE_MAX;
+    errno = saved;
+    return HAUL_OK;
+}
+
+void haul__file_close(int descriptor)
+{
+    const int saved = errno;
+    close(descriptor);
+    errno = saved;
 }

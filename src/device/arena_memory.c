@@ -8,7 +8,7 @@
 #include "device/range.h"
 #include "device/streams.h"
 
-#define ODD_ROOM ((size_t)4096) /* for the offsets of a few explicit relocations */
+#define OFFSETS_ROOM ((size_t)4096) /* for the offsets of a few explicit relocations */
 
 /* If timed-out work still uses the memory, it is left to the system. */
 static void release_staged(const haul__region *region)
@@ -59,7 +59,7 @@ static haul_status get_mirrored(haul_device *device, const haul_arena_options *o
                                 haul__region *region)
 {
     const size_t fixed = haul__arena_default_fixed_bytes(options);
-    const size_t marks = fixed / HAUL__MARK_BYTES * sizeof(uint64_t) + ODD_ROOM;
+    const size_t marks = fixed / HAUL__MARK_BYTES * sizeof(uint64_t) + OFFSETS_ROOM;
     haul_mirror mirror;
     size_t bytes;
     haul_status status;

@@ -1,11 +1,10 @@
 /* Deferred release: memory, locks and arenas that a device may still use when a call gives them
  * back.
  *
- * A device has timed out when a wait of the call did, while its work goes on. Whatever the call
- * then gives back, on the host or the device, is listed with the fence behind that work. It is
- * released when the fence has been reached, at the latest when the device closes. If the wait times
- * out even then, the memory is left to the system: a new owner would have it while the old work
- * still writes.
+ * When a wait of a call times out, the device's work goes on. Whatever the call then gives back, on
+ * the host or the device, is listed with the fence behind that work. It is released when the fence
+ * has been reached, at the latest when the device closes. If the wait of the close times out, too,
+ * the memory is left to the system: a new owner would have it while the old work still writes.
  */
 #include "arena/arena.h"
 #include "device/deferred.h"
@@ -24,8 +23,8 @@ static void release_kept(haul_device *device, haul__deferred *kept)
         haul__arena_drop(kept->arena);
 }
 
-/* `status` is the poll of its fence. Unlock only when the work is known to have finished; otherwise
- * the device could write into memory that has a new owner. */
+/* `status`: what a poll of its fence has answered. Unlock only when the work is known to have
+ * finished; otherwise the device could write into memory that has a new owner. */
 static int may_be_used(const haul__deferred *kept, haul_status status)
 {
     if (kept->locked.count == 0)

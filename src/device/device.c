@@ -1,8 +1,8 @@
 /* Device handles: a back end's table, the state that it opened, and a context.
  *
- * A handle counts its holders: the caller and each shipment. A device that is closed while it has
- * shipments lives until the last of them is freed. The table is copied and checked once, so that no
- * call needs to check whether a required verb is present.
+ * A handle counts its holders: the caller, shipments, and arenas in the device's memory. A device
+ * that is closed lives until the last of them has let go. The table is copied and checked once, so
+ * that no call needs to check whether a required verb is present.
  */
 #include <inttypes.h>
 

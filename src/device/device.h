@@ -52,7 +52,7 @@ haul_status haul__device_enter(haul_device *device);
 void haul__device_add(haul_device *device, haul__resident *resident);
 void haul__device_remove(haul_device *device, haul__resident *resident);
 
-/* fork.c. Was it opened by this process, and not by the parent before a fork? */
+/* fork.c. Was the device opened by this process, and not by its parent before a fork? */
 int haul__device_is_here(const haul_device *device);
 /* Refuses a call in a child: fills the record. */
 haul_status haul__device_refuse(const haul_device *device);

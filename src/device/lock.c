@@ -118,7 +118,7 @@ static haul_status lock_gaps(haul_device *device, uintptr_t begin, uintptr_t end
     return status;
 }
 
-static void count_holders(haul_device *device, const haul_stretch *pages, int more)
+static void count_holders(haul_device *device, const haul_interval *pages, int more)
 {
     haul_context *context = device->context;
     size_t i;
@@ -160,7 +160,7 @@ haul_status haul__lock_source(haul_device *device, const haul_plan *plan, haul__
     size_t count;
     haul_status status = note_ranges(device, plan, locked, &count);
     while (status == HAUL_OK && locked->count < count) {
-        const haul_stretch *pages = &locked->ranges[locked->count];
+        const haul_interval *pages = &locked->ranges[locked->count];
         status = lock_gaps(device, (uintptr_t)pages->begin, (uintptr_t)pages->end);
         if (status != HAUL_OK)
             break;

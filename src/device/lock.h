@@ -7,7 +7,7 @@
 
 /* Page ranges of the source that one graph holds locked. */
 typedef struct haul__locked {
-    haul_stretch *ranges;
+    haul_interval *ranges;
     size_t count, capacity;
 } haul__locked;
 

@@ -33,16 +33,16 @@ haul_relocation haul__relocation_of(const haul__range *range, uint64_t from, uin
     relocation.delta = delta;
     relocation.word_bytes = sizeof(void *);
     if (range->listed > 0) {
-        relocation.odd = range->address + haul__listed_at(range);
-        relocation.odd_count = range->listed;
+        relocation.offsets = range->address + haul__listed_at(range);
+        relocation.offset_count = range->listed;
         return relocation;
     }
     relocation.words = range->arena_bytes / sizeof(void *);
     if (relocation.words > bits)
         relocation.words = bits;
     relocation.bitmap = range->address + range->bitmap_at;
-    relocation.odd = range->address + range->explicit_at;
-    relocation.odd_count = range->explicit_count;
+    relocation.offsets = range->address + range->explicit_at;
+    relocation.offset_count = range->explicit_count;
     return relocation;
 }
 

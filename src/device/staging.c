@@ -1,5 +1,5 @@
-/* Staging: one buffer for one call. It is the ring's, or has memory of its own if it is larger than
- * a piece.
+/* Staging: one buffer for one call. A buffer of up to a piece comes from the ring; a larger one has
+ * memory of its own.
  */
 #include "device/deferred.h"
 #include "device/device.h"

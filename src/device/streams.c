@@ -195,7 +195,7 @@ haul_status haul__copy_from(haul_device *device, void *to, haul_address from, si
 
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 {
-    const uint64_t words = relocation->words + relocation->odd_count;
+    const uint64_t words = relocation->words + relocation->offset_count;
     haul_status status;
     if (words == 0 || (relocation->delta == 0 && !relocation->outside))
         return HAUL_OK;

@@ -60,7 +60,8 @@ static size_t range_at(const haul__nodes *nodes, uintptr_t address)
 {
     size_t i = haul__search(nodes->spans, 0, nodes->span_count, address, begins_by);
     while (i-- > 0 && nodes->spans[i].reach > address)
-        if (nodes->spans[i].end > address)
+        if (nodes->spans[i].end > address &&
+            !haul__is_in_gap(entry_at(nodes, nodes->spans[i].entry), address))
             return nodes->spans[i].entry;
     return HAUL__NOWHERE;
 }
@@ -323,7 +324,8 @@ static haul_status find_roots(haul_context *context, const haul_source *source,
 static haul_status visit(haul__nodes *nodes, const haul_root *roots, size_t count,
                          haul_status (*write)(haul__nodes *nodes, void *user), void *user)
 {
-    haul_status status = haul__record(nodes->context, roots, count, &nodes->found, &nodes->walk);
+    haul_status status =
+        haul__record(nodes->context, roots, count, NULL, &nodes->found, &nodes->walk);
     if (status != HAUL_OK)
         return status;
     status = HAUL_ERROR_MEMORY;

@@ -20,8 +20,6 @@
  * compacted place finds its cluster by a guide, one index for every 256 bytes of the compacted
  * arena, and a search among the few clusters there.
  */
-#include "base/sort.h"
-
 #include "layout/clusters.h"
 
 /* The places that suit a cluster: those that are `phase` modulo `alignment`. */
@@ -33,14 +31,62 @@ typedef struct making {
     const haul__found *found;
     const haul__order_log *log;
     haul__clusters *clusters;
-    demand *demands; /* of each cluster */
-    size_t *of_turn; /* the cluster of each range, by turn */
+    demand *demands;   /* of each cluster */
+    uint32_t *of_turn; /* the cluster of each range, by turn */
 } making;
 
-static int starts_before(const void *a, const void *b)
+/* ---- Ranges by address. */
+
+#define DIGIT 11u /* bits of a digit: its counters stay in the first-level cache */
+
+/* One step of the sort: by the digit at `shift`, stable. */
+static void distribute(const haul__reached *from, haul__reached *to, size_t count, unsigned shift)
 {
-    const haul__reached *x = a, *y = b;
-    return x->first != y->first ? x->first < y->first : x->turn < y->turn;
+    uint32_t place[1u << DIGIT] = { 0 };
+    uint32_t sum = 0;
+    size_t i;
+    for (i = 0; i < count; i++)
+        place[from[i].first >> shift & ((1u << DIGIT) - 1u)]++;
+    for (i = 0; i < (1u << DIGIT); i++) {
+        const uint32_t in_bucket = place[i];
+        place[i] = sum;
+        sum += in_bucket;
+    }
+    for (i = 0; i < count; i++)
+        to[place[from[i].first >> shift & ((1u << DIGIT) - 1u)]++] = from[i];
+}
+
+/* Sorts ranges by address, and those with one address by turn: they come by turn. From the lowest
+ * digit in which addresses differ to the highest. 0: out of memory. */
+static int sort_ranges(const haul_allocator *allocator, haul__reached *ranges, size_t count)
+{
+    uintptr_t differ = 0, falls = 0;
+    haul__reached *spare, *from = ranges, *to;
+    unsigned shift;
+    size_t i;
+    for (i = 1; i < count; i++) {
+        differ |= ranges[i].first ^ ranges[i - 1].first;
+        falls |= ranges[i].first < ranges[i - 1].first;
+    }
+    if (!falls)
+        return 1;
+    spare = haul__allocate(allocator, count * sizeof *spare, sizeof(uintptr_t));
+    if (!spare)
+        return 0;
+    to = spare;
+    for (shift = haul__lowest64(differ); shift < 8 * sizeof differ && differ >> shift;
+         shift += DIGIT) {
+        haul__reached *sorted = to;
+        if ((differ >> shift & ((1u << DIGIT) - 1u)) == 0)
+            continue;
+        distribute(from, to, count, shift);
+        to = from;
+        from = sorted;
+    }
+    if (from != ranges)
+        memcpy(ranges, from, count * sizeof *ranges);
+    haul__release(allocator, spare, count * sizeof *spare);
+    return 1;
 }
 
 /* The byte `distance` behind the cluster's beginning (modulo 2^64, so it may lie before) must stand
@@ -75,7 +121,7 @@ static void merge(making *m)
             cluster->bytes = (size_t)(range->end - cluster->first);
         ask(&m->demands[clusters->count - 1], range->first - cluster->first,
             (size_t)1 << range->asked);
-        m->of_turn[range->turn] = clusters->count - 1;
+        m->of_turn[range->turn] = (uint32_t)(clusters->count - 1);
     }
 }
 
@@ -156,7 +202,7 @@ static int place_clusters(making *m)
             continue;
         cluster->place = round_up(at, alignment) + d->phase;
         at = round_up(cluster->place + cluster->bytes, HAUL__GRANULE);
-        clusters->by_place[placed++] = (uint32_t)m->of_turn[turn];
+        clusters->by_place[placed++] = m->of_turn[turn];
         if (clusters->alignment < alignment)
             clusters->alignment = alignment;
         if (at > most)
@@ -224,10 +270,10 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
     m.found = found;
     m.log = log;
     m.clusters = clusters;
-    haul__sort(log->reached.at, count, sizeof *log->reached.at, starts_before);
     m.demands = haul__allocate(allocator, count * sizeof *m.demands, sizeof(uint16_t));
-    m.of_turn = haul__allocate(allocator, count * sizeof *m.of_turn, sizeof(size_t));
-    if (m.demands && m.of_turn && allocate_clusters(context, placed, count, clusters)) {
+    m.of_turn = haul__allocate(allocator, count * sizeof *m.of_turn, sizeof(uint32_t));
+    if (m.demands && m.of_turn && sort_ranges(allocator, log->reached.at, count) &&
+        allocate_clusters(context, placed, count, clusters)) {
         merge(&m);
         free_tags(&m);
         hope(&m);

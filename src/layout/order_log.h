@@ -12,7 +12,7 @@
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
     uintptr_t first, end;
-    size_t turn; /* its number in the order in which ranges are first reached */
+    uint32_t turn; /* its number in the order in which ranges are first reached */
     /* log2 of an alignment of `first`: `asked` was checked, `kept` is declared by types within the
      * elements, `hoped` follows from the elements' size */
     uint8_t asked, kept, hoped;
@@ -37,8 +37,8 @@ typedef struct haul__reference {
 
 typedef struct haul__order_log {
     HAUL__LIST(haul__reached) reached;
-    size_t *known; /* a hash of ranges: 1 + number; 0: free */
-    size_t known_capacity;
+    size_t *known; /* a hash of ranges without new bytes: 1 + number; 0: free */
+    size_t known_count, known_capacity;
     HAUL__LIST(haul__reference) references;
 } haul__order_log;
 

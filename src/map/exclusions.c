@@ -34,18 +34,6 @@ static uint16_t *mask_of(haul__map *map, haul__exclusions *exclusions, unsigned 
     return exclusions->masks[way][page];
 }
 
-/* Sets the bits of bytes [first, end) of a page. */
-static void set_bytes(uint16_t *mask, size_t first, size_t end)
-{
-    while (first < end) {
-        size_t granule = first / HAUL__GRANULE, low = first % HAUL__GRANULE;
-        size_t high = end - granule * HAUL__GRANULE < HAUL__GRANULE ? end - granule * HAUL__GRANULE
-                                                                    : HAUL__GRANULE;
-        mask[granule] |= (uint16_t)(((1u << high) - 1u) & ~((1u << low) - 1u));
-        first = (granule + 1) * HAUL__GRANULE;
-    }
-}
-
 /* [first, end) lies in one page. */
 static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
 {
@@ -62,7 +50,7 @@ static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsig
     mask = mask_of(map, exclusions, way, page);
     if (!mask)
         return 0;
-    set_bytes(mask, at, at + (size_t)(end - first));
+    haul__set_bytes(mask, at, at + (size_t)(end - first));
     return 1;
 }
 

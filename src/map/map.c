@@ -195,16 +195,16 @@ static haul__block *find_listed(const haul__map *map, uint32_t number)
         return haul__map_block(map, first);
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
-        const uint32_t there = map->numbers[middle];
-        if (there == number)
+        const uint32_t found = map->numbers[middle];
+        if (found == number)
             return haul__map_block(map, middle);
-        if (there < number) {
+        if (found < number) {
             low = middle + 1;
             high =
-                high - middle > (size_t)(number - there) + 1 ? middle + (number - there) + 1 : high;
+                high - middle > (size_t)(number - found) + 1 ? middle + (number - found) + 1 : high;
         } else {
             high = middle;
-            low = middle - low > (size_t)(there - number) ? middle - (there - number) : low;
+            low = middle - low > (size_t)(found - number) ? middle - (found - number) : low;
         }
     }
     return NULL;

@@ -97,12 +97,11 @@ static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
                              (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
 }
 
-int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes)
+int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, uint16_t mask)
 {
     haul__cell *cell = haul__cell_of(block, address);
     unsigned granule = haul__granule_in_block(address);
     uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
-    uint16_t mask = (uint16_t)(((1u << bytes) - 1u) << (address & (HAUL__GRANULE - 1)));
     uint16_t old, now;
     if (block->form == HAUL__MIXED)
         return haul__words_part(map, block, granule, mask);
@@ -137,6 +136,12 @@ static int mark_whole(haul__block *block, unsigned number, uint32_t granules)
     return (live & granules) != granules;
 }
 
+/* The bytes [first, end) of a granule, as a mask. */
+static uint16_t bytes_from(uintptr_t first, uintptr_t end)
+{
+    return (uint16_t)(((1u << (end - first)) - 1u) << (first & (HAUL__GRANULE - 1)));
+}
+
 /* Makes bytes [first, end) of one cell live; in a uniform block, whole granules only. 1: some are
  * new; 0: none; -1: out of memory. */
 static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
@@ -146,7 +151,7 @@ static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintpt
     int fresh = 0, answer;
     if (first < whole_first) {
         uintptr_t stop = whole_first < end ? whole_first : end;
-        answer = haul__mark_part(map, block, first, stop - first);
+        answer = haul__mark_part(map, block, first, bytes_from(first, stop));
         if (answer < 0)
             return answer;
         fresh |= answer;
@@ -157,7 +162,7 @@ static int mark_live(haul__map *map, haul__block *block, uintptr_t first, uintpt
                                           haul__granule_in_cell(whole_end - 1)));
     }
     if (whole_end < end && whole_end >= first) {
-        answer = haul__mark_part(map, block, whole_end, end - whole_end);
+        answer = haul__mark_part(map, block, whole_end, bytes_from(whole_end, end));
         if (answer < 0)
             return answer;
         fresh |= answer;
@@ -366,28 +371,62 @@ int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form)
     return 1;
 }
 
-int haul__is_marked(const haul__map *map, uintptr_t address)
+/* The bytes of a granule that are live; with `or_holes`, those of holes too. */
+static uint16_t live_in(const haul__block *block, uintptr_t address, int or_holes)
 {
-    const haul__block *block =
-        address >= HAUL__LOWEST && address <= HAUL__HIGHEST ? haul__map_find(map, address) : NULL;
-    unsigned granule = haul__granule_in_block(address);
-    uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
+    const unsigned granule = haul__granule_in_block(address), number = haul__cell_number(address);
+    const uint32_t bit = (uint32_t)1 << haul__granule_in_cell(address);
     uint16_t mask;
-    if (!block || block->form == HAUL__FULL)
-        return block != NULL;
     if (block->words)
-        return (int)(haul__ragged_live(block, haul__cell_number(address), 0) >>
-                     haul__word_in_cell(address)) &
-               1;
+        return haul__bytes_of_words(
+            (unsigned)(haul__ragged_live(block, number, 0) >> (granule % 32 * 2)) & 3u);
     if (block->form == HAUL__MIXED)
         mask = haul__words_mask(block, granule);
-    else if (block->cells[haul__cell_number(address)].live & bit)
-        return 1;
-    else if (partial_of(block, haul__cell_number(address)) & bit)
+    else if (block->cells[number].live & bit)
+        return HAUL__FULL_MASK;
+    else if (partial_of(block, number) & bit)
         mask = haul__page_mask(block, granule);
     else
         return 0;
-    return (mask | haul__hole_mask(block, granule)) >> (address & (HAUL__GRANULE - 1)) & 1;
+    return or_holes ? (uint16_t)(mask | haul__hole_mask(block, granule)) : mask;
+}
+
+/* Is the whole cell live, at a glance? */
+static int is_whole(const haul__block *block, uintptr_t address)
+{
+    return !block->words && block->form != HAUL__MIXED &&
+           block->cells[haul__cell_number(address)].live == UINT32_MAX;
+}
+
+int haul__are_live(const haul__map *map, uintptr_t first, uintptr_t end, int or_holes)
+{
+    uintptr_t at, next;
+    if (first < HAUL__LOWEST || end - 1 > HAUL__HIGHEST)
+        return 0;
+    for (at = first; at < end; at = next) {
+        const haul__block *block = haul__map_find(map, at);
+        unsigned wanted = HAUL__FULL_MASK;
+        if (!block)
+            return 0;
+        next = (at | (HAUL__BLOCK_BYTES - 1)) + 1;
+        if (block->form == HAUL__FULL)
+            continue;
+        next = (at | (HAUL__CELL_BYTES - 1)) + 1;
+        if (is_whole(block, at))
+            continue;
+        next = (at | (HAUL__GRANULE - 1)) + 1;
+        wanted &= wanted << (at & (HAUL__GRANULE - 1));
+        if (end < next)
+            wanted &= HAUL__FULL_MASK >> (next - end);
+        if (wanted & ~(unsigned)live_in(block, at, or_holes))
+            return 0;
+    }
+    return 1;
+}
+
+int haul__is_marked(const haul__map *map, uintptr_t address)
+{
+    return haul__are_live(map, address, address + 1, 1);
 }
 
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)

@@ -35,6 +35,8 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
 
 /* While marking: is this byte live, or a hole of an object? */
 int haul__is_marked(const haul__map *map, uintptr_t address);
+/* While marking: are all bytes of [first, end) live? With `or_holes`: live, or holes of objects. */
+int haul__are_live(const haul__map *map, uintptr_t first, uintptr_t end, int or_holes);
 
 /* Marks one object of the simple type with this form. 1: it is new; 0: haul__mark must do it; -1:
  * out of memory. */
@@ -50,14 +52,22 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
 int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
                           const haul__simple *simple);
 
-/* Marks some bytes of one granule. 1: some are new; 0: none; -1: out of memory. */
-int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, size_t bytes);
+/* Marks the bytes of a mask in the granule of the address. 1: some are new; 0: none; -1: out of
+ * memory. */
+int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, uint16_t mask);
+/* mark_runs.c: the same as haul__mark for `count` runs of plain bytes that begin `stride` bytes
+ * apart, at most a page. *bytes: those in granules with new bytes. */
+haul_status haul__mark_runs(haul__map *map, uintptr_t first, size_t count, size_t run,
+                            size_t stride, haul__marked *marked, size_t *bytes);
 
 /* Notes that the copy must keep the addresses on this page modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
 /* mark_hole.c: gives every granule of [first, end) a place, without making its bytes live. 0: out
  * of memory. */
 int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end);
+/* mark_hole.c: the same for bytes that belong to no object: pointers to them lead out of the graph.
+ */
+int haul__mark_gap(haul__map *map, uintptr_t first, uintptr_t end);
 /* Notes where a string ends. 0: out of memory. */
 int haul__mark_end(haul__map *map, uintptr_t terminator);
 

@@ -1,5 +1,6 @@
 /* Marking holes: all bytes of an object that skips some. Each of its granules gets a place in the
- * copy, so that nothing within the object moves; masks say which bytes travel.
+ * copy, so that nothing within the object moves; masks say which bytes travel. A gap between the
+ * elements of a section gets places too, but its bytes belong to no object.
  */
 #include "map/forms.h"
 #include "map/mark.h"
@@ -81,6 +82,41 @@ int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
             cell->aux |= bit;
             side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
         }
+    }
+    return 1;
+}
+
+/* The gap within one cell. Its granules that have a live byte have a place. 0: out of memory. */
+static int mark_gap_in_cell(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    haul__block *block = haul__map_touch(map, first);
+    const unsigned number = haul__cell_number(first);
+    uint32_t granules = haul__range32(haul__granule_in_cell(first), haul__granule_in_cell(end - 1));
+    haul__side *side;
+    if (!block)
+        return 0;
+    if (block->form == HAUL__BARE)
+        granules &= ~(block->cells[number].live | block->cells[number].aux);
+    if (block->form == HAUL__FULL || !granules)
+        return 1;
+    side = haul__map_side(map, block);
+    if (!side || !hole_room(map, side, number / HAUL__PAGE_CELLS))
+        return 0;
+    side->holes->gaps[number / 2] |= (uint64_t)granules << (number % 2 * 32);
+    if (block->form == HAUL__BARE)
+        block->cells[number].aux |= granules; /* their masks are 0 */
+    return !haul__is_uniform(block) || haul__map_turn(map, first, block, HAUL__MIXED);
+}
+
+int haul__mark_gap(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    while (first < end) {
+        uintptr_t stop = (first | (HAUL__CELL_BYTES - 1)) + 1;
+        if (stop > end)
+            stop = end;
+        if (!mark_gap_in_cell(map, first, stop))
+            return 0;
+        first = stop;
     }
     return 1;
 }

@@ -90,7 +90,8 @@ HAUL__INLINE folded fold_cell(const haul__block *block, unsigned number)
     f.half = any & ~f.whole & ~partial;
     f.placed = any | partial;
     if (holes)
-        f.placed |= (uint32_t)(holes->granules[number / 2] >> (number % 2 * 32));
+        f.placed |= (uint32_t)((holes->granules[number / 2] | holes->gaps[number / 2]) >>
+                               (number % 2 * 32));
     return f;
 }
 

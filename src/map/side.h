@@ -22,6 +22,7 @@ typedef struct haul__exclusions {
 typedef struct haul__holes {
     uint64_t granules[HAUL__HOLE_WORDS]; /* a bit a granule: some of its bytes are such */
     uint16_t *masks[16];                 /* a bit a byte; NULL: all bytes of these granules */
+    uint64_t gaps[HAUL__HOLE_WORDS];     /* a bit a granule: it has a place, whatever it holds */
 } haul__holes;
 
 /* Byte masks, by pages, each in one of two forms. The end of a string or struct leaves a granule
@@ -77,6 +78,18 @@ HAUL__INLINE uint16_t *haul__masks(const haul__block *block, size_t page)
 HAUL__INLINE unsigned haul__prefix_of(const uint8_t *prefix, size_t granule)
 {
     return (prefix[granule / 2] >> (granule % 2 * 4)) & 15u;
+}
+
+/* Sets the bits of bytes [first, end) of a page. */
+HAUL__INLINE void haul__set_bytes(uint16_t *masks, size_t first, size_t end)
+{
+    while (first < end) {
+        size_t granule = first / HAUL__GRANULE, low = first % HAUL__GRANULE;
+        size_t high = end - granule * HAUL__GRANULE < HAUL__GRANULE ? end - granule * HAUL__GRANULE
+                                                                    : HAUL__GRANULE;
+        masks[granule] |= (uint16_t)(((1u << high) - 1u) & ~((1u << low) - 1u));
+        first = (granule + 1) * HAUL__GRANULE;
+    }
 }
 
 /* ---- After layout. */

@@ -73,24 +73,25 @@ static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const
     int hold = 1;
     haul__read_to_bytes(word, value, bytes);
     for (i = 0; i < haul__read_bytes(word); i++) {
-        const unsigned char *there = find_byte(plan, w, address + i);
-        if (!there || *there == bytes[i] || !may_not_change(plan, address + i))
+        const unsigned char *copied = find_byte(plan, w, address + i);
+        if (!copied || *copied == bytes[i] || !may_not_change(plan, address + i))
             continue;
-        bytes[i] = *there;
+        bytes[i] = *copied;
         hold = 0;
     }
-    *is = haul__read_there(word, bytes);
+    *is = haul__read_copied(word, bytes);
     return hold;
 }
 
 static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, const window *w)
 {
     const uintptr_t address = HAUL__READ_ADDRESS(word), bytes = haul__read_bytes(word);
-    const unsigned char *there = find_byte(plan, w, address);
+    const unsigned char *copied = find_byte(plan, w, address);
     haul_status status;
     int64_t is;
-    if (there && (address & (HAUL__GRANULE - 1)) + bytes <= HAUL__GRANULE &&
-        bytes <= (size_t)(w->memory + w->bytes - there) && haul__read_there(word, there) == value)
+    if (copied && (address & (HAUL__GRANULE - 1)) + bytes <= HAUL__GRANULE &&
+        bytes <= (size_t)(w->memory + w->bytes - copied) &&
+        haul__read_copied(word, copied) == value)
         return HAUL_OK;
     if (bytes_hold(plan, word, value, w, &is))
         return HAUL_OK;
@@ -106,8 +107,8 @@ static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr
     size_t i;
     for (i = 0; block->side && i < block->side->end_count && status == HAUL_OK; i++) {
         const uintptr_t end = address + block->side->ends[i];
-        const unsigned char *there = byte_in(plan, w, block, end);
-        if (there && *there != 0)
+        const unsigned char *copied = byte_in(plan, w, block, end);
+        if (copied && *copied != 0)
             status = check_read(plan, haul__read_of(end, 1, 0), 0, w);
     }
     return status;
@@ -183,10 +184,10 @@ static haul_status check_unsorted(haul_plan *plan, const window *w)
                 haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
         }
         if (i >= BYTES_AHEAD) {
-            const unsigned char *there =
+            const unsigned char *copied =
                 find_byte(plan, w, HAUL__READ_ADDRESS(found->reads[i - BYTES_AHEAD]));
-            if (there)
-                haul__prefetch((uintptr_t)there);
+            if (copied)
+                haul__prefetch((uintptr_t)copied);
         }
         value = read >> 50 == HAUL__READ_FAR ? (int64_t)found->reads[--i] : haul__small_read(read);
         if (HAUL__READ_ADDRESS(read) < w->end &&

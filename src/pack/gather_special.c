@@ -42,7 +42,7 @@ haul_status haul__gather_special(haul__gathering *g, const haul__piece *piece,
 {
     const haul__found *found = &g->plan->found;
     const uint64_t end = piece->at + piece->bytes;
-    const haul__space space = haul__plan_space(g->plan, g->base, g->there);
+    const haul__space space = haul__plan_space(g->plan, g->base, g->final_base);
     size_t i;
     gather_empty(g, piece, memory);
     for (i = g->special; i < found->special_count; i++) {

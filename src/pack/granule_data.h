@@ -15,6 +15,12 @@ HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from,
             memcpy(to, from, HAUL__GRANULE);
         return;
     }
+    if (mask == HAUL__LOW_MASK || mask == HAUL__HIGH_MASK) {
+        byte = mask == HAUL__HIGH_MASK ? (unsigned)HAUL__WORD : 0;
+        if (memcmp(to + byte, from + byte, HAUL__WORD) != 0)
+            memcpy(to + byte, from + byte, HAUL__WORD);
+        return;
+    }
     for (byte = 0; mask; byte++, mask >>= 1)
         if ((mask & 1) && to[byte] != from[byte])
             to[byte] = from[byte];

@@ -346,7 +346,7 @@ static haul_status put_words(const haul_plan *plan, unsigned char *arena, uint64
     return status;
 }
 
-haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t final_base,
                                  const haul__listener *listener)
 {
     const size_t bytes = haul__compacted_bytes(plan);
@@ -354,7 +354,7 @@ haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, ui
     haul_status status;
     if (!compacted)
         return out_of_memory(plan);
-    status = haul__gather_compacted(plan, compacted, 0, there, 0, listener);
+    status = haul__gather_compacted(plan, compacted, 0, final_base, 0, listener);
     if (status == HAUL_OK) {
         copy_clusters(&plan->ordered->clusters, compacted, arena);
         translate_words(plan->ordered, arena, base);

@@ -50,7 +50,7 @@ HAUL__INLINE uintptr_t haul__ordered_source(const haul__ordered *ordered, uint64
 }
 
 /* Gathers the whole arena of an ordered plan. */
-haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+haul_status haul__gather_ordered(haul_plan *plan, void *arena, uint64_t base, uint64_t final_base,
                                  const haul__listener *listener);
 /* The plan's arena as a compacted one, with unchanged pointers. haul__prepare_scatter must have
  * been called. The result is good until the next such call, or haul__end_scatter. */

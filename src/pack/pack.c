@@ -10,11 +10,12 @@
 #include "pack/returned_pointers.h"
 #include "pack/stale.h"
 
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t final_base,
                          int for_device, const haul__listener *listener)
 {
-    return plan->ordered ? haul__gather_ordered(plan, arena, base, there, listener)
-                         : haul__gather_compacted(plan, arena, base, there, for_device, listener);
+    return plan->ordered
+               ? haul__gather_ordered(plan, arena, base, final_base, listener)
+               : haul__gather_compacted(plan, arena, base, final_base, for_device, listener);
 }
 
 haul_status haul__prepare_scatter(haul_plan *plan)

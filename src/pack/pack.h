@@ -12,7 +12,7 @@
 
 /* Copies the graph into `arena`, of haul__plan_bytes. Slots become base + offset (see
  * haul__gathering). */
-haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+haul_status haul__gather(haul_plan *plan, void *arena, uint64_t base, uint64_t final_base,
                          int for_device, const haul__listener *listener);
 
 /* After a gather or verify that found a changed pointer: names it exactly, by comparison with the

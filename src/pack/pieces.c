@@ -137,13 +137,13 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
     return haul__check_lost(g->plan, lost);
 }
 
-haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base, uint64_t there,
-                               int for_device, const haul__listener *listener)
+haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base,
+                               uint64_t final_base, int for_device, const haul__listener *listener)
 {
     memset(g, 0, sizeof *g);
     g->plan = plan;
     g->base = base;
-    g->there = there;
+    g->final_base = final_base;
     g->for_device = for_device;
     g->listener = listener;
     plan->stale_block = SIZE_MAX;
@@ -189,12 +189,12 @@ haul_status haul__gather_end(haul__gathering *g)
     return tell(g, g->plan->placed.granules << HAUL__GRANULE_SHIFT);
 }
 
-haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t there,
+haul_status haul__gather_compacted(haul_plan *plan, void *arena, uint64_t base, uint64_t final_base,
                                    int for_device, const haul__listener *listener)
 {
     haul__gathering g;
     haul__piece all = { 0, 0, 0, 0 };
-    haul_status status = haul__gather_begin(&g, plan, base, there, for_device, listener);
+    haul_status status = haul__gather_begin(&g, plan, base, final_base, for_device, listener);
     if (status != HAUL_OK)
         return status;
     haul__next_piece(plan, SIZE_MAX, &all);

@@ -26,9 +26,8 @@ int haul__piece_returns(const haul_plan *plan, const haul__piece *piece);
 typedef struct haul__gathering {
     haul_plan *plan;
     uint64_t base;
-    /* the arena's address, for words that the host works out and no patch changes */
-    uint64_t there;
-    int for_device; /* a device will read the arena */
+    uint64_t final_base; /* where the arena will lie: words that the host works out */
+    int for_device;      /* a device will read the arena */
     const haul__listener *listener;
     uint64_t reported; /* bytes reported to the listener */
     size_t nulls;      /* so far */
@@ -36,7 +35,7 @@ typedef struct haul__gathering {
     size_t special, empty;
 } haul__gathering;
 haul_status haul__gather_begin(haul__gathering *gathering, haul_plan *plan, uint64_t base,
-                               uint64_t there, int for_device, const haul__listener *listener);
+                               uint64_t final_base, int for_device, const haul__listener *listener);
 haul_status haul__gather_piece(haul__gathering *gathering, const haul__piece *piece, void *memory);
 haul_status haul__gather_end(haul__gathering *gathering);
 

@@ -42,9 +42,7 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log)
 {
     double start = haul__seconds(), between;
     haul_status status =
-        log ? haul__discover_in_order(plan->context, plan->roots, plan->root_count, &plan->found,
-                                      log)
-            : haul__discover(plan->context, plan->roots, plan->root_count, &plan->found);
+        haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, log);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();

@@ -34,7 +34,7 @@ static void name(const haul__space *space, const haul__special_word *word)
     haul__name_changed(space->plan, word->address, 0);
 }
 
-haul__space haul__plan_space(const haul_plan *plan, uint64_t base, uint64_t there)
+haul__space haul__plan_space(const haul_plan *plan, uint64_t base, uint64_t final_base)
 {
     haul__space space;
     space.plan = plan;
@@ -43,7 +43,7 @@ haul__space haul__plan_space(const haul_plan *plan, uint64_t base, uint64_t ther
     space.count = plan->found.special_count;
     space.explicit_count = plan->found.explicit_count;
     space.base = base;
-    space.there = there;
+    space.final_base = final_base;
     space.bytes = haul__arena_bytes(plan);
     space.error = &plan->context->error;
     space.place = place_of_word;

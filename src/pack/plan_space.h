@@ -5,7 +5,7 @@
 
 #include "pack/special_words.h"
 
-/* `base`, `there`: addresses of the arena, as in haul__gathering. */
-haul__space haul__plan_space(const haul_plan *plan, uint64_t base, uint64_t there);
+/* `base`, `final_base`: addresses of the arena, as in haul__gathering. */
+haul__space haul__plan_space(const haul_plan *plan, uint64_t base, uint64_t final_base);
 
 #endif

@@ -21,12 +21,12 @@ static uint16_t range_mask(uintptr_t granule, uintptr_t first, uintptr_t end)
 }
 
 /* A run of the source that is also a run of the arena: pure data, or one granule with masks. */
-typedef struct stretch {
+typedef struct run {
     uintptr_t at;
     size_t bytes, place;
     uint16_t described, data; /* masks of one granule, within the range */
     uint16_t blind;           /* not sent, so perhaps uninitialised: may not be read on the host */
-} stretch;
+} run;
 
 /* The part of a source range that lies in one cluster, and the distance from its compacted place to
  * its ordered one. In a compacted plan the whole range is one part. Begin with zeros; 0: there are
@@ -88,7 +88,7 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
 
 /* The next run in the part. Begin with zeros; 0: there is none. Bytes that are excluded from
  * `direction` are not data. */
-static int next_stretch(const haul_plan *plan, unsigned direction, const part *p, stretch *s)
+static int next_run(const haul_plan *plan, unsigned direction, const part *p, run *s)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t first = p->first, end = p->end;
@@ -117,8 +117,8 @@ void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, vo
 {
     part p = { 0, 0, 0 };
     while (next_part(plan, first, end, &p)) {
-        stretch s = { 0, 0, 0, 0, 0, 0 };
-        while (next_stretch(plan, HAUL__UNSENT, &p, &s)) {
+        run s = { 0, 0, 0, 0, 0, 0 };
+        while (next_run(plan, HAUL__UNSENT, &p, &s)) {
             unsigned char *to = (unsigned char *)((uintptr_t)piece + s.place - offset);
             if (s.data == HAUL__FULL_MASK)
                 memcpy(to, (const void *)s.at, s.bytes);
@@ -134,8 +134,8 @@ void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, c
 {
     part p = { 0, 0, 0 };
     while (next_part(plan, first, end, &p)) {
-        stretch s = { 0, 0, 0, 0, 0, 0 };
-        while (next_stretch(plan, HAUL__UNRETURNED, &p, &s)) {
+        run s = { 0, 0, 0, 0, 0, 0 };
+        while (next_run(plan, HAUL__UNRETURNED, &p, &s)) {
             const unsigned char *from =
                 (const unsigned char *)((uintptr_t)piece + s.place - offset);
             if (s.data != HAUL__FULL_MASK || s.blind)
@@ -162,8 +162,8 @@ int haul__find_span(const haul_plan *plan, unsigned direction, uintptr_t first, 
     size_t data = 0;
     memset(span, 0, sizeof *span);
     while (next_part(plan, first, end, &p)) {
-        stretch s = { 0, 0, 0, 0, 0, 0 };
-        while (next_stretch(plan, direction, &p, &s)) {
+        run s = { 0, 0, 0, 0, 0, 0 };
+        while (next_run(plan, direction, &p, &s)) {
             if (s.described)
                 include(&span->offset, &span->bytes, s.place, s.place + s.bytes);
             if (!s.described || !s.data)

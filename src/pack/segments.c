@@ -59,8 +59,8 @@ static void attach(writer *w, uintptr_t from, uint64_t slots)
         if (place && haul__was_empty(&w->plan->found, slot) &&
             !haul__offset_of(w->plan, value, &described))
             place = 0;
-        w->attachments[i].here = value;
-        w->attachments[i].there = place ? w->base + place : 0;
+        w->attachments[i].on_host = value;
+        w->attachments[i].in_arena = place ? w->base + place : 0;
     }
 }
 

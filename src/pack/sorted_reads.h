@@ -48,12 +48,12 @@ int64_t haul__read_value(const haul__read_set *reads, uint64_t word);
 /* Writes a value to `bytes` in the field's own form. */
 void haul__read_to_bytes(uint64_t word, int64_t value, unsigned char *bytes);
 
-/* The field's value in a copy of it at `there`. */
-HAUL__INLINE int64_t haul__read_there(uint64_t word, const void *there)
+/* The field's value in a copy of it. */
+HAUL__INLINE int64_t haul__read_copied(uint64_t word, const void *copied)
 {
     haul_integer place = { 0, 0, 1, { 0, 0, 0 } };
     place.bytes = (uint8_t)haul__read_bytes(word);
-    return haul__read_stored(there, &place);
+    return haul__read_stored(copied, &place);
 }
 
 /* HAUL_ERROR_GRAPH: the field has changed. The text names both values and a remedy. */

@@ -34,7 +34,7 @@ static haul_status refuse(const haul__space *space, const haul__special_word *wo
 
 static uint64_t base_for(const haul__space *space, const haul__special_word *word)
 {
-    return word->kind == HAUL__EXPLICIT ? space->base : space->there;
+    return word->kind == HAUL__EXPLICIT ? space->base : space->final_base;
 }
 
 /* A distance of 0 means null. If the word did not lead beside its target, it is null in the copy
@@ -186,7 +186,7 @@ haul_status haul__move_tagged(const haul__space *space, const haul__tagged_run *
         if (!pointer ||
             pointer + (uintptr_t)word->addend - (uintptr_t)from > (uintptr_t)space->bytes)
             continue;
-        pointer += (uintptr_t)(space->there - from);
+        pointer += (uintptr_t)(space->final_base - from);
         if ((pointer & word->mask) && !word->is_empty)
             return refuse(space, word, 0);
         pointer = (pointer & word->mask ? 0 : pointer) | tag;

@@ -15,9 +15,9 @@ struct haul__space {
     const struct haul__contents *contents;
     const haul__special_word *words; /* by address */
     size_t count, explicit_count;
-    uint64_t base;  /* of the copy, in explicit relocations */
-    uint64_t there; /* of the copy, in words that no device patches */
-    uint64_t bytes; /* of the copy */
+    uint64_t base;       /* that explicit relocations are written with; a device may patch them */
+    uint64_t final_base; /* where the copy will lie: words that no device patches */
+    uint64_t bytes;      /* of the copy */
     haul_error *error;
     /* the offset of the word in the copy */
     size_t (*place)(const haul__space *space, const haul__special_word *word);
@@ -54,7 +54,7 @@ typedef struct haul__tagged_run {
 /* Goes on to the next run, of at most `most` bytes. 0: there is none. */
 int haul__next_tagged_run(const haul__space *space, size_t most, haul__tagged_run *run);
 /* Works on the bytes of a run, in `memory`: pointers into the copy at `from` become pointers into
- * the one at space->there. HAUL_ERROR_LIMIT, with the path. */
+ * the one at space->final_base. HAUL_ERROR_LIMIT, with the path. */
 haul_status haul__move_tagged(const haul__space *space, const haul__tagged_run *run, void *memory,
                               uint64_t from);
 

@@ -2,19 +2,19 @@
  * plan's graph have the same forms, see transfer.c.)
  *
  * The obvious form is the bitmap, one bit for each word: 1.6 % of the arena, whatever its contents.
- * For few pointers among much data a list of their offsets is smaller, and the device reads nothing
- * else. So a list that takes at most half of the bitmap's bytes, and at most one piece, is sent in
- * its place, at the end of the bitmap's room:
+ * For few pointers among much data a list of their offsets is smaller, and the device then reads
+ * the list alone. So if the list takes at most half of the bitmap's bytes, and at most one piece,
+ * it is sent instead, at the end of the bitmap's room:
  *
  *     | arena | bitmap              | explicit relocations |
  *     | arena |           | offsets |
  *
- * A device takes the list for one of explicit relocations. An order has one list, so an arena with
- * explicit relocations keeps its bitmap.
+ * To a device it is a list of explicit relocations. An order has room for one list, so an arena
+ * that has explicit relocations keeps its bitmap.
  *
  * The host counts the bits and writes the list while the arena crosses; that takes no longer than a
- * copy of the bitmap. Marks on the device stay valid until arena->grown changes: the pointers of
- * objects that kernels have made, in any shipment of the arena, are in no marks yet.
+ * copy of the bitmap. When arena->grown changes, the marks on the device are out of date: they lack
+ * the pointers of objects that kernels have made, in this or another shipment of the arena.
  */
 #include "device/piece_sizes.h"
 #include "arena/arena_words.h"
@@ -161,9 +161,9 @@ void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, 
 {
     if (shipment->range.listed > 0) {
         *first = *rest = *all;
-        rest->odd_count = count_from(&shipment->contents, cut, SIZE_MAX);
-        first->odd_count -= rest->odd_count;
-        rest->odd += first->odd_count * sizeof(uint64_t);
+        rest->offset_count = count_from(&shipment->contents, cut, SIZE_MAX);
+        first->offset_count -= rest->offset_count;
+        rest->offsets += first->offset_count * sizeof(uint64_t);
         return;
     }
     *first = haul__part_of(all, 0, cut);

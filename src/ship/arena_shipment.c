@@ -4,7 +4,7 @@
  * translate its pointers. In an arena all objects already lie side by side, and a host pointer into
  * it gives its offset: its distance from the base. So the arena's memory is the source of the
  * transfer, and the device patches from the host's base instead of 0. Pointers into another arena
- * on the device are one more patch.
+ * on the device take one more patch.
  */
 #include "base/clock.h"
 #include "arena/arena.h"
@@ -130,7 +130,7 @@ haul_status haul__arena_allocate(haul_shipment *shipment)
     } else {
         status = haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, range);
     }
-    shipment->contents.there = range->address;
+    shipment->contents.device_address = range->address;
     return status;
 }
 

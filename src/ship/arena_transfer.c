@@ -3,11 +3,11 @@
  *     host:    | used bytes                | room         device:   | used bytes | bitmap |
  *     small:   | used bytes | bitmap |        one copy; then the host clears the bitmap
  *     large:   copied from the arena; meanwhile its marks go through staging (arena_marks.c)
- *     larger:  | all but the rest | marks | rest |
- *                                          | patch of all but the rest | patch of the rest |
+ *     larger:  | bytes before the cut | marks | rest |
+ *                                             | patch before the cut | patch of the rest |
  *
  * Then the device patches from the host's base, and once more for each other arena that pointers
- * lead into. In a larger arena it patches all but the rest while the rest crosses.
+ * lead into. A larger arena is cut: what lies before the cut is patched while the rest crosses.
  *
  * A direct return goes the other way: the device patches its pointers for the host, the arena is
  * copied to its place, and the device patches them back. In pinned memory, up to fetch_bytes, all
@@ -21,12 +21,12 @@
  * a verb an address of that arena means the device's bytes; the host's bytes are given by the
  * arena's window.
  *
- * External pointers lead out of everything that is shipped, and are refused by default. A check of
- * each pointer by the host takes several times as long as the transfer. So the device, which reads
- * all pointers to patch them, sets a word of the host's memory if one is external; only then does
- * the host search for it, to name it. In three cases the host checks while the bytes cross: in
- * small arenas, which would need staging for that word alone; if there are other arenas or explicit
- * relocations; and in asynchronous calls.
+ * A pointer that leads out of everything that is shipped is external, and is refused by default. A
+ * check of each pointer by the host takes several times as long as the transfer. So the device,
+ * which reads all pointers to patch them, sets a word of the host's memory if one is external; only
+ * then does the host search for it, to name it. In three cases the host checks all pointers, while
+ * the bytes cross: in small arenas, which would need staging for that word alone; if there are
+ * other arenas or explicit relocations; and in asynchronous calls.
  */
 #include <stdio.h>
 
@@ -191,8 +191,8 @@ haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 /* Relocates all pointers for the device, or back for the host. */
 static haul_status relocate(haul_shipment *shipment, int back)
 {
-    const uint64_t here = (uintptr_t)shipment->contents.base, there = shipment->range.address;
-    haul_status status = relocate_own(shipment, back ? there : here, back ? here : there);
+    const uint64_t host = (uintptr_t)shipment->contents.base, device = shipment->range.address;
+    haul_status status = relocate_own(shipment, back ? device : host, back ? host : device);
     return status == HAUL_OK ? relocate_neighbours(shipment, back) : status;
 }
 
@@ -444,9 +444,9 @@ static uint64_t fence_off(way_back *r)
  * while the part behind it crosses. So the first and the last part are small. */
 static haul_status order_return_in_parts(haul_shipment *shipment)
 {
-    const uint64_t here = (uintptr_t)shipment->contents.base, there = shipment->range.address;
-    const haul_relocation back = own_relocation(shipment, there, here),
-                          again = own_relocation(shipment, here, there);
+    const uint64_t host = (uintptr_t)shipment->contents.base, device = shipment->range.address;
+    const haul_relocation back = own_relocation(shipment, device, host),
+                          again = own_relocation(shipment, host, device);
     const size_t bytes = shipment->range.arena_bytes, first = haul__whole_marks(bytes / REST_PART),
                  last = haul__whole_marks(bytes - first);
     way_back r = { shipment, HAUL_OK };

@@ -1,4 +1,5 @@
-/* What shipments of arenas are made of: marks and transfers, each under its file. */
+/* The parts of arenas' shipments: marks, transfers and more, grouped by the files that define them.
+ */
 #ifndef HAUL_SHIP_ARENA_TRANSFER_H
 #define HAUL_SHIP_ARENA_TRANSFER_H
 

@@ -7,8 +7,8 @@
  * Results of an asynchronous call lie in memory of their own. They are written to the host's
  * objects by the next call that waits, in its thread; there is no background thread.
  *
- * Work has timed out if a wait for it did. Its fence is noted, and each later call comes behind it:
- * until then the device may read the source or write the range.
+ * Work has timed out if a wait for it did. Until its fence has been reached, the device may read
+ * the source or write the range. So the fence is noted, and each later call waits for it first.
  */
 #include "device/deferred.h"
 #include "device/streams.h"
@@ -106,7 +106,7 @@ static haul_status write_returns(haul_shipment *shipment)
 
 /* ---- Timed-out work. */
 
-/* A fence made now lies behind it, too. */
+/* A fence made now lies behind the timed-out work, too. */
 int haul__shipment_has_timed_out(haul_shipment *shipment)
 {
     haul__timeout *timeout = &shipment->timeout;

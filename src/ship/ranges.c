@@ -1,4 +1,5 @@
-/* The ranges of a shipment, one by one: those of a recorded walk, by address.
+/* The ranges of a shipment, in the order of addresses: a walk of the host's graph records them
+ * (graph/nodes.h), and a sort orders them.
  */
 #include <inttypes.h>
 

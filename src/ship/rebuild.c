@@ -1,10 +1,10 @@
 /* Rebuilding: objects whose contents depend on addresses, such as hashes of pointers, are rebuilt
  * on the device by the functions that their types name.
  *
- * The device addresses of all such objects stand in a list behind the arena, for kernels, and on
- * the host during the calls. They follow from the plan and the base. The functions order their work
+ * The device addresses of all such objects follow from the plan and the base. They stand in a list
+ * behind the arena, for kernels, and on the host during the calls. The functions order their work
  * on the stream of the copies and the patch, so nothing waits in between. A graph without such
- * objects has no list, and skips all this.
+ * objects has no list, and calls no function.
  */
 #include "device/piece_sizes.h"
 #include "device/streams.h"

@@ -2,8 +2,9 @@
  *
  * A refresh knows the device's base: gather writes device addresses, and the device has nothing to
  * patch. Gather also compares every pointer and count with the plan, so a changed one is found
- * before anything is sent. For the same promise, an arena that crosses in pieces is verified first.
- * A locked source is read by the device itself from the second refresh on (zero_copy.c).
+ * before anything is sent. A graph that crosses in pieces is compared as a whole before the first
+ * piece is gathered. From the second refresh on the device itself reads a locked source
+ * (zero_copy.c).
  */
 #include "base/clock.h"
 #include "device/piece_sizes.h"

@@ -1,8 +1,8 @@
 /* The route of a crossing.
  *
- * Without packing is best: the device takes a locked source itself, and an arena is copied as it
- * lies. Else one buffer is best, because nothing is sent, or written, before all of it is ready. A
- * graph that is too large for a buffer crosses in pieces, so that packing hides behind the
+ * A route without packing is best: the device takes a locked source itself, and an arena is copied
+ * as it lies. Else one buffer is best, because nothing is sent, or written, before all of it is
+ * ready. A graph that is too large for a buffer crosses in pieces, so that packing hides behind the
  * transfer.
  *
  * Two things need a whole buffer on the way back: results that are written later or only together,

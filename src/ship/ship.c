@@ -1,4 +1,4 @@
-/* Shipping: a source of any kind to a device.
+/* Shipping: reads and checks the arguments, then ships by the kind of source.
  */
 #include "base/sized.h"
 #include "arena/arena.h"

@@ -121,7 +121,8 @@ void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_i
         haul__write_info(info, info_bytes, &ours, sizeof ours);
 }
 
-/* Frees the shipment. The arena may be of another context: it is freed next, inside that one. */
+/* Frees the shipment, and answers its arena, which the caller frees next: it may be of another
+ * context. */
 static haul__freed *finish(void *object)
 {
     haul_shipment *last = object;

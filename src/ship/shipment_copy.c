@@ -4,8 +4,8 @@
  * the old base moves them; words that a kernel has pointed elsewhere stay. The marks are copied
  * along. If the old range has none, because the host had patched its pointers, they are made from
  * the plan, without a byte of the source. If an arena's marks are incomplete, they are sent from
- * the arena. No device can patch tagged pointers: the runs that contain them are copied to the
- * host, moved there, and sent back.
+ * the arena. No device can patch pointers with high tags: the runs that contain them are copied to
+ * the host, moved there, and sent back.
  */
 #include "base/clock.h"
 #include "arena/arena_words.h"
@@ -88,7 +88,7 @@ static haul_status order(const haul_shipment *shipment, haul_shipment *copy)
 static haul_status move_run(haul_device *device, const haul__space *space,
                             const haul__tagged_run *run, uint64_t from)
 {
-    const haul_address at = space->there + run->at;
+    const haul_address at = space->final_base + run->at;
     haul__staging staging;
     haul_status status = haul__stage(device, run->bytes, 0, &staging);
     if (status != HAUL_OK)

@@ -6,9 +6,9 @@
  *
  * A larger arena comes back in pieces through the ring: while one piece is written to the objects,
  * the next ones cross. If the device fails halfway, the first pieces are written. Their bytes are
- * right, and the device still has all results, so the call can be repeated. options.all_or_nothing
- * stages the whole arena, for memory of its size. So does a return of pointers: all are checked
- * before any is written. The device itself writes a locked source (zero_copy.c).
+ * right, and the device still has all results, so the call can be repeated. The whole arena is
+ * staged, in memory of its size, for options.all_or_nothing and for a return of pointers, which are
+ * all checked before any is written. The device itself writes a locked source (zero_copy.c).
  *
  * Integers that counts, conditions and switches read must come back unchanged. If an arena does not
  * arrive whole, the pieces with such integers cross twice: first all of them are checked, then

@@ -1,4 +1,5 @@
-/* Updates of everything, or of one host range, to the device or back; each under its file.
+/* Updates of everything, or of one host range, to the device or back, grouped by the files that
+ * define them.
  */
 #ifndef HAUL_SHIP_UPDATE_H
 #define HAUL_SHIP_UPDATE_H

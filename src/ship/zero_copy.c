@@ -6,14 +6,14 @@
  * as it was and as it becomes (pack/segments.c). The source's pages are locked (device/lock.c), and
  * from then on the device reads and writes the source itself.
  *
- * The host still compares counts, terminators and answers of callbacks, before the order. The
- * device compares pointers. If one has changed, it finishes all the same and sets a word; then the
+ * Before the order the host still compares counts, terminators and answers of callbacks. The device
+ * compares pointers. If one has changed, the device finishes all the same and sets a word. Then the
  * host packs, and names the pointer or finds that it has its old value again. Only data returns; no
  * pointer of the host is written.
  *
  * A crossing is one order, whatever the graph: no staging, no copy by the host. The device also
- * writes the results. The memory that it has read is no longer in the processor's caches; a host
- * that wrote the results would fetch all of it again.
+ * writes the results: what it has read is no longer in the processor's caches, so a host that wrote
+ * the results would fetch all of it again.
  */
 #include "base/clock.h"
 #include "device/deferred.h"

@@ -99,18 +99,26 @@ static int has_members(const haul_field *field)
            field->integers_from || field->base || field->base_fn ||
            field->type_switch.kind != HAUL_SWITCH_KIND_NONE || field->ancestor ||
            field->each_pointer || field->transfer || field->pool || field->end_of.bytes ||
-           field->kind == HAUL_FIELD_RELATIVE;
+           field->section.rank || field->kind == HAUL_FIELD_RELATIVE;
 }
 
-/* What new fields need: bytes of names, counts, records of members, cases. */
+/* What new fields need: bytes of names, counts, records of members, dimensions, cases. */
 typedef struct needs {
-    size_t names, counts, rules, cases;
+    size_t names, counts, rules, dimensions, cases;
 } needs;
+
+/* A section of too many dimensions is refused at the commit; none of them is kept. */
+static size_t dimensions_of(const haul_field *field)
+{
+    const haul_section *section = &field->section;
+    return section->dimensions && section->rank <= HAUL_DIMENSIONS_MAX ? section->rank : 0;
+}
 
 static haul_status measure_members(const haul_field *field, needs *n)
 {
     const size_t cases = field->type_switch.cases ? field->type_switch.case_count : 0;
     n->rules++;
+    n->dimensions += dimensions_of(field);
     return haul__add_overflows(n->cases, cases, &n->cases) ? HAUL_ERROR_MEMORY : HAUL_OK;
 }
 
@@ -137,12 +145,26 @@ static haul_status measure(const haul_field *fields, size_t count, size_t field_
     return status;
 }
 
-/* Room for the records of members, their cases, and the cases' types. */
+/* Room for the records of members, their dimensions, their cases, and the cases' types. */
 typedef struct room {
     haul__rule *rule;
+    haul_dimension *dimensions;
     haul_case *cases;
     haul_type **types;
 } room;
+
+static haul_status copy_section(const haul_section *from, size_t rank, room *r, haul_section *copy)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    copy->dimensions = rank ? r->dimensions : NULL;
+    copy->dimension_bytes = sizeof *r->dimensions;
+    for (i = 0; i < rank && status == HAUL_OK; i++)
+        status = haul__read_options(r->dimensions++, sizeof *r->dimensions,
+                                    (const char *)from->dimensions + i * from->dimension_bytes,
+                                    from->dimension_bytes);
+    return status;
+}
 
 static haul_status copy_rule(const haul_field *field, room *r, haul__rule **copy)
 {
@@ -151,9 +173,10 @@ static haul_status copy_rule(const haul_field *field, room *r, haul__rule **copy
     const int has_integer =
         by->kind == HAUL_SWITCH_KIND_SELF || by->kind == HAUL_SWITCH_KIND_TARGET;
     haul__rule *rule = *copy = r->rule++;
-    haul_status status = HAUL_OK;
+    haul_status status;
     size_t i;
     rule->said = *field;
+    status = copy_section(&field->section, dimensions_of(field), r, &rule->said.section);
     rule->mask =
         has_integer && by->field.bytes < 8 ? ((int64_t)1 << (8 * by->field.bytes)) - 1 : -1;
     rule->said.type_switch.cases = r->cases;
@@ -188,7 +211,7 @@ static void add_row(haul_type *type, const haul_field *field, haul__rule *rule, 
     const haul_count *counts[HAUL_LEVELS];
     const char *name = name_to_keep(field->name);
     size_t name_bytes = strlen(name) + 1;
-    const int is_followed = field->ownership == HAUL_OWNED;
+    const int is_followed = haul__is_owner(field);
     unsigned level, kept = counts_of(field);
     counts[0] = &field->count;
     counts[1] = &field->count2;
@@ -234,11 +257,13 @@ static int grow(const haul_allocator *allocator, void **data, size_t *capacity, 
 static haul_status make_rules(haul_type *type, const needs *n, room *r)
 {
     haul__rules *block;
-    size_t bytes, case_bytes;
+    size_t bytes, dimension_bytes, case_bytes;
     memset(r, 0, sizeof *r);
     if (n->rules == 0)
         return HAUL_OK;
     if (haul__multiply_overflows(n->rules, sizeof *r->rule, &bytes) ||
+        haul__multiply_overflows(n->dimensions, sizeof *r->dimensions, &dimension_bytes) ||
+        haul__add_overflows(bytes, dimension_bytes, &bytes) ||
         haul__multiply_overflows(n->cases, sizeof *r->cases + sizeof *r->types, &case_bytes) ||
         haul__add_overflows(bytes, case_bytes, &bytes) || bytes > SIZE_MAX - sizeof *block)
         return HAUL_ERROR_MEMORY;
@@ -249,7 +274,8 @@ static haul_status make_rules(haul_type *type, const needs *n, room *r)
     block->next = type->rules;
     type->rules = block;
     r->rule = (haul__rule *)(void *)(block + 1);
-    r->cases = (haul_case *)(void *)(r->rule + n->rules);
+    r->dimensions = (haul_dimension *)(void *)(r->rule + n->rules);
+    r->cases = (haul_case *)(void *)(r->dimensions + n->dimensions);
     r->types = (haul_type **)(void *)(r->cases + n->cases);
     return HAUL_OK;
 }

@@ -172,11 +172,10 @@ static haul_status check_unsent(const haul_type *type, const haul__row *row, hau
 {
     const haul_when *when = haul__row_when(row);
     const haul_switch *choice = row->rule ? &row->rule->said.type_switch : NULL;
-    const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
+    const haul_count *count;
     haul_status status = HAUL_OK;
     unsigned level, i;
-    for (level = 0; has_counts && level < row->levels; level++) {
-        const haul_count *count = &type->shapes[row->shape + level];
+    for (level = 0; (count = haul__row_count(type, row, level)); level++) {
         for (i = 0; i < count->fields && status == HAUL_OK; i++)
             status = check_field(type, row, &count->field[i], error);
     }
@@ -195,9 +194,9 @@ haul_status haul__check_reads(const haul_type *type, haul_error *error)
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         const haul__row *row = &type->rows[i];
         const haul__rule *rule;
-        int has_shapes = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
-        for (level = 0; has_shapes && level < row->levels && status == HAUL_OK; level++)
-            status = check_fields(type, row, &type->shapes[row->shape + level], error);
+        const haul_count *count;
+        for (level = 0; status == HAUL_OK && (count = haul__row_count(type, row, level)); level++)
+            status = check_fields(type, row, count, error);
         for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each)
             status = check_rule_fields(type, row, &rule->said, error);
         if (status == HAUL_OK)

@@ -132,11 +132,10 @@ static haul_status check_sized(const haul_type *type, const haul__row *row, cons
                        target->name);
 }
 
-static haul_status check_shape(const haul_type *type, const haul__row *row, unsigned level,
-                               haul_error *error)
+/* `unit`: bytes of an element. */
+static haul_status check_shape(const haul_type *type, const haul__row *row, const haul_count *shape,
+                               size_t unit, haul_error *error)
 {
-    const haul_count *shape = &type->shapes[row->shape + level];
-    size_t unit = level + 1 < row->levels ? sizeof(void *) : haul__row_unit(row);
     if (shape->fields > 3)
         return haul__wrong(error, type, row->name,
                            "The count reads %u fields: 0 to 3 are possible.", shape->fields);
@@ -154,7 +153,7 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
             return haul__wrong(error, type, row->name, "A tail has no end pointer.");
         return check_end(type, row, shape, error);
     case HAUL_COUNT_KIND_TERMINATED:
-        return check_sentinel(type, row, level, error);
+        return check_sentinel(type, row, (unsigned)(shape - &type->shapes[row->shape]), error);
     case HAUL_COUNT_KIND_FUNCTION:
         if (shape->function)
             return HAUL_OK;
@@ -163,6 +162,81 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, unsi
     return haul__wrong(error, type, row->name, "The count is of kind %d, which does not exist.",
                        (int)shape->kind);
 }
+
+/* ---- Sections. */
+
+/* The member that cannot stand beside a section; NULL: there is none. */
+static const char *beside_section(const haul_type *type, const haul__row *row)
+{
+    const haul_field *said = &row->rule->said;
+    if (row->levels != 1 || said->each_pointer)
+        return "more than one level";
+    if (type->shapes[row->shape].kind != HAUL_COUNT_KIND_ONE)
+        return "a count";
+    if (said->type_switch.kind != HAUL_SWITCH_KIND_NONE)
+        return "a `.type_switch`";
+    if (said->pool)
+        return "a `.pool`";
+    return said->ownership == HAUL_UNLESS_OWNED ? "HAUL_UNLESS_OWNED" : NULL;
+}
+
+static haul_status check_dimension(const haul_type *type, const haul__row *row, size_t number,
+                                   haul_error *error)
+{
+    const haul_dimension *d = &row->rule->said.section.dimensions[number];
+    const haul_count *counts[2];
+    haul_status status = HAUL_OK;
+    size_t i;
+    counts[0] = &d->extent;
+    counts[1] = &d->stride;
+    if (d->unit > HAUL_TYPE_BYTES_MAX)
+        return haul__wrong(error, type, row->name,
+                           "The stride of dimension %zu counts units of %zu bytes: %zu is the "
+                           "limit.",
+                           number, d->unit, (size_t)HAUL_TYPE_BYTES_MAX);
+    for (i = 0; i < 2 && status == HAUL_OK; i++) {
+        const haul_count *count = counts[i];
+        if (count->kind == HAUL_COUNT_KIND_UNTIL || count->kind == HAUL_COUNT_KIND_TERMINATED)
+            return haul__wrong(error, type, row->name,
+                               "Dimension %zu of the section has an extent or stride that is "
+                               "neither a product nor a function.",
+                               number);
+        /* a constant stride may be negative; discovery refuses one that is too large */
+        if (i == 0 || count->kind != HAUL_COUNT_KIND_PRODUCT || count->fields > 0)
+            status = check_shape(type, row, count, 1, error);
+    }
+    return status;
+}
+
+static haul_status check_section(const haul_type *type, const haul__row *row, haul_error *error)
+{
+    const haul_section *section = &row->rule->said.section;
+    const char *beside;
+    haul_status status = HAUL_OK;
+    size_t i;
+    if (!section->rank)
+        return HAUL_OK;
+    if (section->rank > HAUL_DIMENSIONS_MAX || !section->dimensions)
+        return haul__wrong(error, type, row->name,
+                           "The section has %zu dimensions, or NULL for them: 1 to %u are "
+                           "possible.",
+                           section->rank, HAUL_DIMENSIONS_MAX);
+    beside = beside_section(type, row);
+    if (beside)
+        return haul__wrong(error, type, row->name,
+                           "A section is owned and has one level and no count: it cannot have %s.",
+                           beside);
+    if (row->type && haul__type_is_sized(row->type))
+        return haul__wrong(error, type, row->name,
+                           "Objects of type %s have no fixed size: they cannot be the elements of "
+                           "a section.",
+                           row->type->name);
+    for (i = 0; i < section->rank && status == HAUL_OK; i++)
+        status = check_dimension(type, row, i, error);
+    return status;
+}
+
+/* ---- */
 
 static haul_status check_element(const haul_type *type, const haul__row *row, haul_error *error)
 {
@@ -240,6 +314,7 @@ haul_status haul__check_row(const haul_type *type, const haul__row *row, haul_er
         for (i = 0; i < rule->said.type_switch.case_count && status == HAUL_OK; i++)
             status = check_sized(type, row, rule->types[i], error);
     for (level = 0; level < row->levels && status == HAUL_OK; level++)
-        status = check_shape(type, row, level, error);
-    return status;
+        status = check_shape(type, row, &type->shapes[row->shape + level],
+                             level + 1 < row->levels ? sizeof(void *) : haul__row_unit(row), error);
+    return status == HAUL_OK && row->rule ? check_section(type, row, error) : status;
 }

@@ -147,7 +147,7 @@ static haul_status check_ownership(const haul_type *type, const haul__row *row, 
 {
     const haul_field *said = &row->rule->said;
     const char *member = NULL;
-    if (said->ownership < HAUL_OWNED || said->ownership > HAUL_EXTERNAL)
+    if (said->ownership < HAUL_OWNED || said->ownership > HAUL_UNLESS_OWNED)
         return haul__wrong(error, type, row->name, "`.ownership` is %d, which does not exist.",
                            (int)said->ownership);
     if (haul__is_owner(said))
@@ -156,6 +156,8 @@ static haul_status check_ownership(const haul_type *type, const haul__row *row, 
         member = "`.base`";
     if (said->type_switch.kind != HAUL_SWITCH_KIND_NONE)
         member = "`.type_switch`";
+    if (said->section.rank)
+        member = "`.section`";
     if (said->kind == HAUL_FIELD_RELATIVE)
         member = "distance";
     if (said->transfer != HAUL_COPY)
@@ -267,11 +269,13 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
                            ownership_name(&row->rule->said));
     each = haul__each_row(row);
     if (each.rule->said.each_pointer || haul__asks_parent(each.rule) ||
-        each.rule->said.kind > HAUL_FIELD_POINTER || haul__is_limit(each.rule))
+        each.rule->said.kind > HAUL_FIELD_POINTER || haul__is_limit(each.rule) ||
+        each.rule->said.section.rank)
         return haul__wrong(error, type, row->name, "`.each_pointer` has %s: that cannot be.",
                            each.rule->said.each_pointer   ? "an `.each_pointer` of its own"
                            : haul__asks_parent(each.rule) ? "an `.ancestor` other than a named type"
                            : haul__is_limit(each.rule)    ? "an `.end_of`"
+                           : each.rule->said.section.rank ? "a `.section`"
                                                           : "a kind other than a pointer's");
     status = check_when(type, &each, error);
     return status == HAUL_OK ? check_members(type, &each, error) : status;
@@ -281,10 +285,9 @@ static haul_status check_each(const haul_type *type, const haul__row *row, haul_
 static int has_function(const haul_type *type, const haul__row *row)
 {
     const haul_field *said = &row->rule->said;
-    unsigned level,
-        levels = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL ? row->levels : 0;
-    for (level = 0; level < levels; level++)
-        if (type->shapes[row->shape + level].kind == HAUL_COUNT_KIND_FUNCTION)
+    unsigned level;
+    for (level = 0; level < row->levels && haul__row_count(type, row, level); level++)
+        if (haul__row_count(type, row, level)->kind == HAUL_COUNT_KIND_FUNCTION)
             return 1;
     return said->when.kind == HAUL_WHEN_KIND_FUNCTION || said->base_fn ||
            said->type_switch.kind == HAUL_SWITCH_KIND_FUNCTION;

@@ -4,6 +4,9 @@
  * `.else_raw`. The host reads its own integer, so nothing else would notice. An integer is safe if
  * an arm of bytes covers it while the row that reads it holds. Only conditions that read the same
  * bits of one field can be compared here.
+ *
+ * All arms over an integer are asked until one covers it. Rows are mostly given in the order of
+ * their arms, so each search begins where the last one ended.
  */
 #include "base/list.h"
 #include "type/check.h"
@@ -60,6 +63,16 @@ static int begins_before(const void *list, size_t i, uint64_t limit)
     return ((const haul__ruled *)list)[i].slot.offset < limit;
 }
 
+static int reaches_not_over(const void *list, size_t i, uint64_t offset)
+{
+    return ((const size_t *)list)[i] <= offset;
+}
+
+typedef struct search {
+    const size_t *reach; /* reach[i]: where the farthest arm up to number i ends */
+    size_t last;         /* the number of the arm that was asked last */
+} search;
+
 /* The row that has this rule; the end of a pair has its begin's. */
 static const char *name_of(const haul_type *type, const haul__ruled *ruled)
 {
@@ -70,22 +83,28 @@ static const char *name_of(const haul_type *type, const haul__ruled *ruled)
     return ruled->slot.name;
 }
 
-/* reach[i]: where the farthest arm up to number i ends */
 static haul_status check_number(const haul_type *type, const haul__row *row, const reader *r,
-                                const size_t *reach, haul_error *error)
+                                search *s, haul_error *error)
 {
     const haul__walk *walk = &type->walk;
     const haul__ruled *arm = NULL;
-    size_t i = haul__search(walk->ruled, 0, walk->ruled_count, r->field->offset + r->field->bytes,
-                            begins_before);
+    const size_t end = haul__search(walk->ruled, 0, walk->ruled_count,
+                                    r->field->offset + r->field->bytes, begins_before);
+    const size_t first = haul__search(s->reach, 0, end, r->field->offset, reaches_not_over);
+    size_t left = end - first;
     int safe = 0;
-    for (; i > 0 && reach[i - 1] > r->field->offset && safe != SAFE; i--) {
-        const haul__ruled *ruled = &walk->ruled[i - 1];
+    if (left > 0 && (s->last < first || s->last >= end))
+        s->last = first;
+    for (; left > 0 && safe != SAFE; left--) {
+        const haul__ruled *ruled = &walk->ruled[s->last];
         const haul_when *when = condition_of(ruled);
-        if (!when || end_of(ruled) <= r->field->offset)
-            continue;
-        arm = ruled;
-        safe |= safety_by(ruled, when, r);
+        if (when && end_of(ruled) > r->field->offset) {
+            if (!arm || ruled < arm)
+                arm = ruled;
+            safe |= safety_by(ruled, when, r);
+        }
+        if (safe != SAFE)
+            s->last = s->last + 1 < end ? s->last + 1 : first;
     }
     if (!arm || safe == SAFE)
         return HAUL_OK;
@@ -97,22 +116,20 @@ static haul_status check_number(const haul_type *type, const haul__row *row, con
                        name_of(type, arm));
 }
 
-static haul_status check_counts(const haul_type *type, const haul__row *row, const size_t *reach,
+static haul_status check_counts(const haul_type *type, const haul__row *row, search *s,
                                 haul_error *error)
 {
     haul_status status = HAUL_OK;
+    const haul_count *shape;
     unsigned level, i;
     reader r;
     r.when = haul__row_when(row);
-    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
-        return HAUL_OK;
-    for (level = 0; level < row->levels; level++) {
-        const haul_count *shape = &type->shapes[row->shape + level];
+    for (level = 0; (shape = haul__row_count(type, row, level)); level++) {
         if (shape->kind != HAUL_COUNT_KIND_PRODUCT)
             continue;
         for (i = 0; i < shape->fields && status == HAUL_OK; i++) {
             r.field = &shape->field[i];
-            status = check_number(type, row, &r, reach, error);
+            status = check_number(type, row, &r, s, error);
         }
     }
     return status;
@@ -120,7 +137,7 @@ static haul_status check_counts(const haul_type *type, const haul__row *row, con
 
 /* A condition reads its field in every object; a switch only while its row holds. */
 static haul_status check_rule(const haul_type *type, const haul__row *row, const haul__rule *rule,
-                              const size_t *reach, haul_error *error)
+                              search *s, haul_error *error)
 {
     const haul_field *said = &rule->said;
     haul_status status = HAUL_OK;
@@ -132,11 +149,11 @@ static haul_status check_rule(const haul_type *type, const haul__row *row, const
     r.field = &said->when.field;
     r.when = &any;
     if (said->when.kind == HAUL_WHEN_KIND_FIELD || said->when.kind == HAUL_WHEN_KIND_NOT)
-        status = check_number(type, row, &r, reach, error);
+        status = check_number(type, row, &r, s, error);
     r.field = &said->type_switch.field;
     r.when = haul__row_when(row);
     if (status == HAUL_OK && said->type_switch.kind == HAUL_SWITCH_KIND_SELF)
-        status = check_number(type, row, &r, reach, error);
+        status = check_number(type, row, &r, s, error);
     return status;
 }
 
@@ -146,6 +163,7 @@ haul_status haul__check_zeros(const haul_type *type, haul_error *error)
     const size_t bytes = walk->ruled_count * sizeof(size_t); /* no overflow: the rows take more */
     haul_status status = HAUL_OK;
     size_t i, end = 0, *reach;
+    search s;
     if (walk->ruled_count == 0)
         return HAUL_OK;
     reach = haul__allocate(&type->allocator, bytes, sizeof *reach);
@@ -156,12 +174,14 @@ haul_status haul__check_zeros(const haul_type *type, haul_error *error)
             end = end_of(&walk->ruled[i]);
         reach[i] = end;
     }
+    s.reach = reach;
+    s.last = 0;
     for (i = 0; i < type->row_count && status == HAUL_OK; i++) {
         const haul__row *row = &type->rows[i];
         const haul__rule *rule;
-        status = check_counts(type, row, reach, error);
+        status = check_counts(type, row, &s, error);
         for (rule = row->rule; rule && status == HAUL_OK; rule = rule->each)
-            status = check_rule(type, row, rule, reach, error);
+            status = check_rule(type, row, rule, &s, error);
     }
     haul__release(&type->allocator, reach, bytes);
     return status;

@@ -131,6 +131,26 @@ static void append_count(char *cell, const haul_type *type, const haul_field *re
     }
 }
 
+/* "[rows by ld][columns]": extents, and strides other than one element. */
+static void append_section(char *cell, const haul_type *type, const haul_field *field)
+{
+    size_t i;
+    for (i = 0; i < field->section.rank; i++) {
+        const haul_dimension *d = &field->section.dimensions[i];
+        const int is_one = d->unit == 0 && d->stride.fields == 0 && d->stride.plus == 1 &&
+                           d->stride.kind != HAUL_COUNT_KIND_FUNCTION;
+        append(cell, "[");
+        append_count(cell, type, field, &d->extent, 0);
+        if (!is_one) {
+            append(cell, " by ");
+            append_count(cell, type, field, &d->stride, 0);
+            if (d->unit)
+                append(cell, d->unit == 1 ? " bytes" : " times %zu bytes", d->unit);
+        }
+        append(cell, "]");
+    }
+}
+
 static void append_when(char *cell, const haul_type *type, const haul_when *when)
 {
     append(cell, "%s", *cell ? "; if " : "if ");
@@ -166,6 +186,8 @@ static void append_members(char *cell, const haul_type *type, const haul_field *
         append(cell, "; borrowed");
     if (field->ownership == HAUL_EXTERNAL)
         append(cell, "; external");
+    if (field->ownership == HAUL_UNLESS_OWNED)
+        append(cell, "; unless owned");
     if (field->maybe_static)
         append(cell, "; maybe static");
     if (field->tag_bits)
@@ -226,7 +248,9 @@ static haul_status put_field(table *t, const haul_field_info *field)
         append(l.cell[3], "[%zu]", field->count);
     if (field->kind != HAUL_FIELD_SKIP && field->kind != HAUL_FIELD_RAW)
         append_target(l.cell[4], field);
-    for (level = 0; level < field->levels; level++) {
+    if (members && members->section.rank)
+        append_section(l.cell[5], t->type, members);
+    for (level = 0; !(members && members->section.rank) && level < field->levels; level++) {
         append(l.cell[5], "%s", level > 0 ? ", " : "");
         append_count(l.cell[5], t->type, members, &field->counts[level], level + 1 < field->levels);
     }

@@ -33,15 +33,15 @@ int haul__flat_next(haul__flat *flat, const haul__walk **walk, size_t *at)
 {
     while (flat->depth > 0) {
         unsigned top = flat->depth - 1;
-        const haul__walk *here = flat->level[top].walk;
+        const haul__walk *top_walk = flat->level[top].walk;
         if (flat->level[top].part == NOT_YET) {
             flat->level[top].part = 0;
-            *walk = here;
+            *walk = top_walk;
             *at = flat->level[top].at;
             return 1;
         }
-        if (flat->level[top].part < here->part_count) {
-            const haul__part *part = &here->parts[flat->level[top].part++];
+        if (flat->level[top].part < top_walk->part_count) {
+            const haul__part *part = &top_walk->parts[flat->level[top].part++];
             push(flat, haul__type_walk(part->type), flat->level[top].at + part->offset, part->count,
                  part->stride);
         } else if (--flat->level[top].left > 0) {

@@ -134,12 +134,13 @@ static haul_status merge_slots(haul__scratch *s, const haul_type *type, haul_err
 }
 
 /* Marks a slot that may lie off the grid in some element. */
-static int mark_odd(const haul_type *type, haul__slot *slot)
+static int mark_off_grid(const haul_type *type, haul__slot *slot)
 {
-    int odd = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 ||
-              type->bytes % HAUL__GRID != 0;
-    slot->flags = (uint8_t)((slot->flags & ~HAUL__SLOT_ODD) | (odd ? HAUL__SLOT_ODD : 0));
-    return odd;
+    int off_grid = (slot->flags & HAUL__SLOT_PACKED) || slot->offset % HAUL__GRID != 0 ||
+                   type->bytes % HAUL__GRID != 0;
+    slot->flags =
+        (uint8_t)((slot->flags & ~HAUL__SLOT_OFF_GRID) | (off_grid ? HAUL__SLOT_OFF_GRID : 0));
+    return off_grid;
 }
 
 /* Finds the type's alignment, and checks that its size is a multiple. The extent of a constructed
@@ -151,11 +152,11 @@ static haul_status find_alignment(haul__scratch *s, haul_type *type, haul_error 
     haul__walk *walk = &type->walk;
     int constructed = type->block_count > 0;
     for (i = 0; i < s->slots.count; i++)
-        if (!mark_odd(type, &s->slots.at[i].slot) && asked < HAUL__GRID)
+        if (!mark_off_grid(type, &s->slots.at[i].slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
     for (i = 0; i < s->ruled.count; i++)
         if (s->ruled.at[i].ruled.kind == HAUL__RULED_POINTER &&
-            !mark_odd(type, &s->ruled.at[i].ruled.slot) && asked < HAUL__GRID)
+            !mark_off_grid(type, &s->ruled.at[i].ruled.slot) && asked < HAUL__GRID)
             asked = HAUL__GRID;
     walk->placement = asked > s->placement ? asked : s->placement;
     walk->alignment = asked;
@@ -345,16 +346,16 @@ static uint64_t words_of(size_t offset, size_t bytes)
 /* The masks of words of an element. 0: it has other things than whole words. */
 static int find_words(const haul__scratch *s, const haul_type *type, haul__walk *walk)
 {
-    size_t i, odd = type->bytes % sizeof(void *);
+    size_t i, rest = type->bytes % sizeof(void *);
     for (i = 0; i < s->runs.count; i++) {
-        odd |= (s->runs.at[i].offset | s->runs.at[i].bytes) % sizeof(void *);
+        rest |= (s->runs.at[i].offset | s->runs.at[i].bytes) % sizeof(void *);
         walk->run_words |= words_of(s->runs.at[i].offset, s->runs.at[i].bytes);
     }
     for (i = 0; i < s->slots.count; i++) {
-        odd |= s->slots.at[i].slot.offset % sizeof(void *);
+        rest |= s->slots.at[i].slot.offset % sizeof(void *);
         walk->slot_words |= words_of(s->slots.at[i].slot.offset, sizeof(void *));
     }
-    return odd == 0;
+    return rest == 0;
 }
 
 static haul__walk_kind find_kind(const haul__scratch *s, const haul_type *type, haul__walk *walk)

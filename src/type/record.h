@@ -69,7 +69,8 @@ typedef struct haul__names {
     size_t bytes;
 } haul__names;
 
-/* The same for their rules: the rules follow, then all their cases, then the cases' types. */
+/* The same for their rules: the rules follow, then all their dimensions, their cases, and the types
+ * of the cases. */
 typedef struct haul__rules {
     struct haul__rules *next;
     size_t bytes;

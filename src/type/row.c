@@ -17,7 +17,8 @@ int haul__rule_is_trivial(const haul__rule *rule)
     return !is_conditional(rule) && said->ownership == HAUL_OWNED && !said->maybe_static &&
            !said->tag_bits && !said->integers_below && !said->integers_from && !said->base &&
            !said->base_fn && said->type_switch.kind == HAUL_SWITCH_KIND_NONE &&
-           said->kind != HAUL_FIELD_RELATIVE && !said->ancestor && !said->end_of.bytes;
+           said->kind != HAUL_FIELD_RELATIVE && !said->ancestor && !said->end_of.bytes &&
+           !said->section.rank;
 }
 
 int haul__row_is_ruled(const haul__row *row)
@@ -76,6 +77,19 @@ int haul__row_is_unsent(const haul__row *row)
 size_t haul__row_unit(const haul__row *row)
 {
     return row->type ? row->type->bytes : row->element_bytes;
+}
+
+const haul_count *haul__row_count(const haul_type *type, const haul__row *row, unsigned i)
+{
+    const haul_section *section = row->rule ? &row->rule->said.section : NULL;
+    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
+        return NULL;
+    if (i < row->levels)
+        return &type->shapes[row->shape + i];
+    i -= row->levels;
+    if (!section || !section->dimensions || i / 2 >= section->rank)
+        return NULL;
+    return i % 2 ? &section->dimensions[i / 2].stride : &section->dimensions[i / 2].extent;
 }
 
 haul__row haul__each_row(const haul__row *row)

@@ -20,6 +20,9 @@ const char *haul__transfer_name(const haul__row *row);
 /* Does it hold bytes that are not sent, whatever its condition? */
 int haul__row_is_unsent(const haul__row *row);
 size_t haul__row_unit(const haul__row *row);
+/* The row's counts by number: those of its levels, then the extents and strides of its section.
+ * NULL: there are no more. */
+const haul_count *haul__row_count(const haul_type *type, const haul__row *row, unsigned i);
 /* The row of the pointers that a pointer to pointers leads to, from its `each` rule. */
 haul__row haul__each_row(const haul__row *row);
 

@@ -23,13 +23,13 @@ typedef struct haul__run {
 /* Flags of a slot. Some are directions that bytes are excluded from: for a slot the bytes
  * of its target, for a haul__excluded the field itself. */
 enum {
-    HAUL__SLOT_ODD = 1,    /* in some element it may lie off the grid of pointers */
-    HAUL__SLOT_END = 2,    /* the end of a begin/end pair, or a limit: it is not followed */
-    HAUL__SLOT_PACKED = 4, /* its row is declared unaligned */
-    HAUL__SLOT_EACH = 8,   /* of an array of pointers in the struct: null is fine at any count */
-    HAUL__UNSENT = 16,     /* not copied to the device */
-    HAUL__UNRETURNED = 32, /* not copied back */
-    HAUL__SLOT_POOL = 64,  /* other rows may find pointers in its target */
+    HAUL__SLOT_OFF_GRID = 1, /* in some element it may lie off the grid of pointers */
+    HAUL__SLOT_END = 2,      /* the end of a begin/end pair, or a limit: it is not followed */
+    HAUL__SLOT_PACKED = 4,   /* its row is declared unaligned */
+    HAUL__SLOT_EACH = 8,     /* of an array of pointers in the struct: null is fine at any count */
+    HAUL__UNSENT = 16,       /* not copied to the device */
+    HAUL__UNRETURNED = 32,   /* not copied back */
+    HAUL__SLOT_POOL = 64,    /* other rows may find pointers in its target */
     HAUL__EXCLUDED = HAUL__UNSENT | HAUL__UNRETURNED
 };
 
@@ -75,7 +75,7 @@ HAUL__INLINE int haul__leads_in(const haul_field *said)
     return said->ownership != HAUL_EXTERNAL;
 }
 
-/* Does it own its target, wherever that lies? */
+/* May it own its target, wherever that lies? */
 HAUL__INLINE int haul__is_owner(const haul_field *said)
 {
     return haul__leads_in(said) && said->ownership != HAUL_BORROWED;

@@ -5,14 +5,6 @@
 #include "map/mark.h"
 #include "walk/paths.h"
 
-/* An alias, and where it was visited. */
-typedef struct haul__alias {
-    uintptr_t value;
-    const haul__slot *slot;
-    size_t root, entry, element;
-    int may_be_static, has_tags;
-} haul__alias;
-
 haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 {
     haul__alias *alias = HAUL__LIST_ADD(d->allocator, &d->aliases);

@@ -12,6 +12,8 @@
 #include "walk/place.h"
 #include "walk/pools.h"
 #include "walk/ruled_field.h"
+#include "walk/section_memo.h"
+#include "walk/unless_owned.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
 
@@ -23,6 +25,8 @@ static void close_discovery(haul__discovery *d)
     haul__memo_close(d);
     haul__meanings_close(d);
     haul__aliases_close(d);
+    haul__waiting_close(d);
+    haul__section_memo_close(d);
     haul__pools_close(d);
     haul__evaluations_close(d);
 }
@@ -71,6 +75,8 @@ static haul_status run(haul__discovery *d)
 {
     haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
     if (status == HAUL_OK)
+        status = haul__decide_waiting(d);
+    if (status == HAUL_OK)
         status = haul__mark_pools(d);
     if (status == HAUL_OK && !d->within)
         status = haul__check_aliases(d);
@@ -82,38 +88,28 @@ static haul_status run(haul__discovery *d)
 }
 
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
-                            haul__found *found, int recording)
+                            haul__found *found, haul__order_log *order_log, int recording)
 {
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
     d.recording = recording;
-    status = run(&d);
-    close_discovery(&d);
-    return status;
-}
-
-haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
-                                    haul__found *found, haul__order_log *order_log)
-{
-    haul__discovery d;
-    haul_status status;
-    open_discovery(&d, context, roots, count, found);
-    d.recording = 1;
     d.order_log = order_log;
+    d.in_order = order_log && !recording;
     status = run(&d);
     close_discovery(&d);
-    if (status != HAUL_OK)
+    if (status != HAUL_OK && order_log)
         haul__order_log_close(&context->allocator, order_log);
     return status;
 }
 
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
-                         haul__found *found, haul__discovery *d)
+                         const haul__bounds *bounds, haul__found *found, haul__discovery *d)
 {
     haul_status status;
     open_discovery(d, context, roots, count, found);
     d->recording = 1;
+    d->bounds = bounds;
     status = run(d);
     if (status != HAUL_OK)
         close_discovery(d);
@@ -128,10 +124,10 @@ void haul__record_close(haul__discovery *d)
 /* A plain run that fails is repeated for the path. The second run's error replaces the first one,
  * unless the second run succeeds or runs out of memory. */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found)
+                           haul__found *found, haul__order_log *order_log)
 {
     int recording = context->options.checked || context->options.readable;
-    const haul_status status = discover(context, roots, count, found, recording);
+    const haul_status status = discover(context, roots, count, found, order_log, recording);
     haul_error first;
     haul__found again;
     haul_status second;
@@ -139,7 +135,7 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
                       status != HAUL_ERROR_UNSUPPORTED))
         return status;
     first = context->error;
-    second = discover(context, roots, count, &again, 1);
+    second = discover(context, roots, count, &again, NULL, 1);
     if (second == HAUL_OK)
         haul__found_drop(context, &again);
     if (second != HAUL_OK && second != HAUL_ERROR_MEMORY)

@@ -10,13 +10,11 @@
 #include "type/type.h"
 
 /* Marks all that the roots reach. On failure `found` is empty and the context's record is filled,
- * path included. On success the caller owns `found` (haul__found_drop). */
+ * path included. On success the caller owns `found` (haul__found_drop). With an `order_log`, which
+ * must be all zeros, the walk goes breadth first from each root in turn, in an order that does not
+ * depend on addresses; the log holds memory only after success. */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found);
-/* The same, breadth first from each root in turn, in an order that does not depend on addresses.
- * `order_log` must be all zeros; it holds memory only after success. */
-haul_status haul__discover_in_order(haul_context *context, const haul_root *roots, size_t count,
-                                    haul__found *found, haul__order_log *order_log);
+                           haul__found *found, haul__order_log *order_log);
 /* Frees `found`. Its map goes back to the context, empty, for the next plan, unless the context has
  * one already. */
 void haul__found_drop(haul_context *context, haul__found *found);
@@ -42,10 +40,13 @@ int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t cou
                        const haul__map *within, uintptr_t address, char *path);
 
 /* A recording run that is left open, so that its entries can be read, in the order they were found.
- * After HAUL_OK the caller closes it and drops `found`; else there is nothing to close. */
+ * It reads only bytes within `bounds`, which stay until it is closed; NULL: any. After HAUL_OK the
+ * caller closes it and drops `found`; else there is nothing to close. */
 struct haul__discovery;
+struct haul__bounds;
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
-                         haul__found *found, struct haul__discovery *d);
+                         const struct haul__bounds *bounds, haul__found *found,
+                         struct haul__discovery *d);
 void haul__record_close(struct haul__discovery *d);
 
 #endif

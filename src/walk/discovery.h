@@ -27,6 +27,13 @@ typedef struct haul__pending {
     const struct haul__plain_array *array; /* NULL: it needs no marks */
 } haul__pending;
 
+/* The bytes that a discovery may read, and how many bytes of large ranges it may mark or search.
+ * The same range found often, with other ends each time, would else take the square of its size. */
+typedef struct haul__bounds {
+    uintptr_t begin, end;
+    size_t work;
+} haul__bounds;
+
 #define HAUL__PENDING 32u          /* arrays that wait before the first is marked */
 #define HAUL__QUEUED ((size_t)256) /* a power of two */
 /* Objects that are fetched at once. Fewer: an object and its marks have not come yet when it is
@@ -39,11 +46,16 @@ typedef struct haul__discovery {
     haul__found *found;
     haul__map *map;
     const haul_root *roots;
-    size_t root_count, root;     /* root: the one being followed */
-    int recording;               /* keep all entries, ask `readable`, check meanings */
-    haul__sought sought;         /* stop there, with its path */
-    const haul__map *within;     /* read only bytes that it describes; NULL: all */
-    haul__order_log *order_log;  /* of a recording run; NULL: there is none */
+    size_t root_count, root;    /* root: the one being followed */
+    int recording;              /* keep all entries, ask `readable`, check meanings */
+    haul__sought sought;        /* stop there, with its path */
+    const haul__map *within;    /* read only bytes that it describes; NULL: all */
+    const haul__bounds *bounds; /* NULL: there are none */
+    size_t work;                /* done so far, within bounds */
+    haul__order_log *order_log; /* NULL: there is none */
+    int in_order;               /* with a log, but not recording */
+    uintptr_t visited,
+        visited_end;             /* in order: the object whose pointers are followed one by one */
     size_t at_entry, at_element; /* the visited element, for the path */
 
     /* met_types.c */
@@ -59,7 +71,8 @@ typedef struct haul__discovery {
     unsigned at_bucket;           /* the one that the queue was taken from */
     int is_spread;                /* objects that are marked in line go to the buckets */
     HAUL__LIST(struct haul__entry) entries;
-    size_t entry_read; /* of a recording run */
+    HAUL__LIST(struct haul__entry) known; /* within bounds: plain ranges without a new byte */
+    size_t entry_read;                    /* of a recording run, or one in order */
 
     /* plain_arrays.c */
     haul__pending pending[HAUL__PENDING];
@@ -86,6 +99,17 @@ typedef struct haul__discovery {
 
     /* aliases.c */
     HAUL__LIST(struct haul__alias) aliases;
+
+    /* unless_owned.c: pointers to what may hold pointers; pointers to plain bytes */
+    struct {
+        HAUL__LIST(struct haul__waiting) list;
+        size_t done; /* those before it have been decided, and followed if they are owners */
+    } waiting[2];
+
+    /* section_memo.c: the sections that were marked, as words; and where each begins, a hash */
+    HAUL__LIST(size_t) section_words;
+    size_t *section_hash; /* 1 + its first word; 0: free */
+    size_t section_count, section_hash_capacity;
 
     /* pools.c */
     HAUL__LIST(struct haul__entry) pools;

@@ -187,6 +187,7 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
     const haul__edge *edge = met->edges;
     const uint64_t tag = met->uniform;
     const uint32_t near_starts = edge->near_starts;
+    haul__candidates own = *c; /* nothing else can reach it: its counts stay in registers */
     haul_status status = HAUL_OK;
     size_t offset[HAUL__EDGES], i, at;
     for (at = 0; at < pointers; at++)
@@ -196,13 +197,17 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
             uintptr_t value =
                 haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
             if (!HAUL__TOO_HIGH(value))
-                haul__collect(c, flat, value, tag, near_starts);
+                haul__collect(&own, flat, value, tag, near_starts);
             else if (status = haul__reach_one(d, value, (uint32_t)(tag >> 48)), status != HAUL_OK)
                 return status;
         }
-        if (c->near_count + c->over_count >= HAUL__POINTERS_AHEAD)
+        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD) {
+            *c = own;
             status = settle(d, c);
+            own = *c;
+        }
     }
+    *c = own;
     return status;
 }
 
@@ -230,6 +235,15 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
     }
 }
 
+/* Is one of the next BURST entries a wide one? */
+static int has_wide(const uint64_t *entry)
+{
+    size_t i = 0;
+    while (i < BURST && entry[i] != 0)
+        i++;
+    return i < BURST;
+}
+
 /* Are the next BURST entries such objects? One more must follow, so that none of them is alone. */
 HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
@@ -241,7 +255,7 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
         return 0;
     for (i = 1; i < BURST; i++)
         differ |= entry[i] ^ entry[0];
-    return HAUL__ENTRY_TYPE(differ) == 0;
+    return HAUL__ENTRY_TYPE(differ) == 0 && !(HAUL__UNLIKELY(d->in_order) && has_wide(entry));
 }
 
 /* ---- The worklist. */
@@ -258,6 +272,37 @@ static haul_status check_limits(haul__discovery *d)
     return HAUL_OK;
 }
 
+/* In order, all that a former object leads to is marked before anything of another kind is. An
+ * entry of 0 stands for the next wide one. */
+static HAUL__NOINLINE haul_status visit_in_order(haul__discovery *d, haul__candidates *c,
+                                                 uint64_t entry)
+{
+    const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+    haul__entry wide;
+    haul_status status = HAUL_OK;
+    if (met->edges && entry) {
+        if (d->pending_count && met->has_ones)
+            status = haul__mark_pending(d);
+        d->found->objects++;
+        return status == HAUL_OK
+                   ? haul__visit_simple(d, c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry))
+                   : status;
+    }
+    status = haul__settle(d, c);
+    if (status == HAUL_OK)
+        status = haul__mark_pending(d);
+    if (status != HAUL_OK)
+        return status;
+    if (entry) {
+        d->found->objects++;
+        return haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+    }
+    wide = d->entries.at[d->entry_read++];
+    if (d->entry_read == d->entries.count)
+        d->entry_read = d->entries.count = 0;
+    return haul__visit_entry(d, &wide);
+}
+
 /* Visits the entries of the head chunk, until all are read and no candidate waits. */
 HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
 {
@@ -266,9 +311,14 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
     haul_status status = HAUL_OK;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
-    while (status == HAUL_OK && read < chunk->written) {
-        uint64_t entry = chunk->entry[read];
+    while (status == HAUL_OK && (read < chunk->written || d->pending_count)) {
+        uint64_t entry;
         const haul__met_type *met;
+        if (read == chunk->written) { /* pending arrays of pointers may add objects */
+            status = haul__mark_pending(d);
+            continue;
+        }
+        entry = chunk->entry[read];
         if (read % BURST == 0) {
             prefetch_nodes(d, chunk, read);
             if (is_uniform(d, chunk, read)) {
@@ -280,8 +330,10 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         read++;
         c.tag = HAUL__NOT_UNIFORM;
         met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
-        if (HAUL__UNLIKELY(d->head == d->tail && !d->is_spread && read == chunk->written &&
-                           c.near_count + c.over_count == 0 && met->plain)) {
+        if (HAUL__UNLIKELY(d->in_order)) {
+            status = visit_in_order(d, &c, entry);
+        } else if (HAUL__UNLIKELY(d->head == d->tail && !d->is_spread && read == chunk->written &&
+                                  c.near_count + c.over_count == 0 && met->plain)) {
             status = chase(d, entry); /* this entry is the only one left */
         } else {
             d->found->objects++;
@@ -296,8 +348,6 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             status = settle(d, &c);
     }
     chunk->read = read;
-    if (status == HAUL_OK)
-        status = haul__mark_pending(d);
     return status == HAUL_OK ? check_limits(d) : status;
 }
 
@@ -344,6 +394,20 @@ static int next_entry(haul__discovery *d, haul__entry *entry)
     return 1;
 }
 
+haul_status haul__visit_all(haul__discovery *d)
+{
+    haul_status status = drain_queue(d);
+    haul__entry entry;
+    while (status == HAUL_OK && next_entry(d, &entry)) {
+        status = haul__visit_entry(d, &entry);
+        if (status == HAUL_OK)
+            status = drain_queue(d);
+        if (status == HAUL_OK)
+            status = check_limits(d);
+    }
+    return status;
+}
+
 haul_status haul__follow_roots(haul__discovery *d)
 {
     haul_status status = HAUL_OK;
@@ -364,14 +428,7 @@ haul_status haul__follow_roots(haul__discovery *d)
         d->at_element = 0;
         status = haul__reach(d, &entry);
         if (status == HAUL_OK)
-            status = drain_queue(d);
-        while (status == HAUL_OK && next_entry(d, &entry)) {
-            status = haul__visit_entry(d, &entry);
-            if (status == HAUL_OK)
-                status = drain_queue(d);
-            if (status == HAUL_OK)
-                status = check_limits(d);
-        }
+            status = haul__visit_all(d);
         if (status != HAUL_OK)
             break;
     }

@@ -11,16 +11,14 @@
 #include "walk/paths.h"
 #include "walk/readable.h"
 
-static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsigned mode,
-                                size_t *count)
+/* *product: times * fields + plus. */
+static haul_status read_product(haul__discovery *d, const haul__pointer *p, const haul_count *shape,
+                                unsigned mode, int may_be_negative, int64_t *product)
 {
     const haul__slot *slot = p->slot;
-    const haul_count *shape = &slot->shape[p->level];
     const uintptr_t self = p->self;
-    int64_t total = shape->times;
+    int64_t total = shape->fields ? shape->times : 0;
     unsigned i;
-    if (shape->fields == 0)
-        total = 0;
     for (i = 0; i < shape->fields; i++) {
         const haul_integer *place = &shape->field[i];
         haul_integer as_stored = *place;
@@ -36,17 +34,27 @@ static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsi
                                   : haul__note_read(d, self + place->offset, place->bytes, stored);
         if (status != HAUL_OK)
             return status;
-        if (value < 0)
+        if (value < 0 && !may_be_negative)
             return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld in the field at offset %zu",
                                 (long long)value, place->offset);
-        if (value != 0 && (total > INT64_MAX / value || total < INT64_MIN / value))
+        if (haul__product_overflows(total, value, &total))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
-        total *= value;
     }
     if ((shape->plus > 0 && total > INT64_MAX - shape->plus) ||
         (shape->plus < 0 && total < INT64_MIN - shape->plus))
         return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
-    total += shape->plus;
+    *product = total + shape->plus;
+    return HAUL_OK;
+}
+
+static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsigned mode,
+                                size_t *count)
+{
+    const haul__slot *slot = p->slot;
+    int64_t total = 0;
+    haul_status status = read_product(d, p, &slot->shape[p->level], mode, 0, &total);
+    if (status != HAUL_OK)
+        return status;
     if (total < 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "count %lld", (long long)total);
     if ((uint64_t)total > SIZE_MAX)
@@ -74,22 +82,27 @@ static haul_status count_to_end(haul__discovery *d, const haul__pointer *p, size
     return HAUL_OK;
 }
 
-haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, unsigned mode,
-                                    size_t *count)
+static haul_status call(haul__discovery *d, const haul__pointer *p, const haul_count *shape,
+                        const haul__nearest *nearest, unsigned mode, int64_t *answer)
 {
     haul__asked asked;
-    int64_t answer = 0;
-    haul_status status;
     asked.question = HAUL__ASKS_COUNT;
-    asked.function = p->slot->shape[p->level].function;
+    asked.function = shape->function;
     asked.slot = p->slot;
     asked.here.self = (const void *)p->self;
     asked.here.target = (const void *)p->value;
     asked.here.index = p->index;
     asked.here.place = (const void *)p->place;
-    asked.nearest = p->nearest;
+    asked.nearest = *nearest;
     asked.by_rule = p->by_rule;
-    status = haul__call_back(d, &asked, mode, &answer);
+    return haul__call_back(d, &asked, mode, answer);
+}
+
+haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, unsigned mode,
+                                    size_t *count)
+{
+    int64_t answer = 0;
+    haul_status status = call(d, p, &p->slot->shape[p->level], &p->nearest, mode, &answer);
     if (status != HAUL_OK)
         return status;
     if (answer < 0)
@@ -99,6 +112,17 @@ haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, 
         return haul__refuse(d, HAUL_ERROR_LIMIT, p->slot, "count %lld", (long long)answer);
     *count = (size_t)answer;
     return HAUL_OK;
+}
+
+haul_status haul__value_of(haul__discovery *d, const haul__pointer *p, const haul_count *shape,
+                           int64_t *value)
+{
+    static const haul__nearest none = { 0, NULL };
+    *value = 1;
+    if (shape->kind == HAUL_COUNT_KIND_ONE)
+        return HAUL_OK;
+    return shape->kind == HAUL_COUNT_KIND_PRODUCT ? read_product(d, p, shape, HAUL__NOTED, 1, value)
+                                                  : call(d, p, shape, &none, HAUL__NOTED, value);
 }
 
 /* The number of bytes up to the end of the first element that equals `value`; 0: there is none in
@@ -166,12 +190,16 @@ static haul_status count_to_sentinel(haul__discovery *d, const haul__pointer *p,
             /* halved, as the terminator may stand long before the first unreadable byte */
             while (!haul__is_readable(d, value + done, piece)) {
                 if (piece <= unit)
-                    return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
-                                        "the range it leads to is not readable");
+                    return haul__refuse_unreadable(d, slot);
                 piece = piece / 2 < unit ? unit : piece / 2 - piece / 2 % unit;
             }
         }
         found = find_element(value + done, piece, unit, sentinel);
+        if ((found ? found : piece) >= HAUL__MEMO_BYTES) {
+            haul_status status = haul__spend(d, found ? found : piece);
+            if (status != HAUL_OK)
+                return status;
+        }
         if (!(mode & HAUL__DRY) && d->sought.count >= value &&
             d->sought.count - value < done + (found ? found : piece))
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "its terminator is gone");
@@ -221,34 +249,42 @@ haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned 
     return status;
 }
 
+haul_status haul__check_span(haul__discovery *d, const haul__slot *slot, uintptr_t address,
+                             size_t count, size_t bytes)
+{
+    const haul_context_options *limits = &d->context->options;
+    if (count > limits->max_array_elements)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot,
+                            "%zu elements, more than the limit array_elements of %zu", count,
+                            limits->max_array_elements);
+    if (bytes > limits->max_bytes)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "%zu bytes, more than the limit of %zu",
+                            bytes, limits->max_bytes);
+    if (address < HAUL__LOWEST || address > HAUL__HIGHEST || bytes > HAUL__HIGHEST - address)
+        return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
+                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range",
+                            bytes, address);
+    return HAUL_OK;
+}
+
 haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,
                                size_t alignment, uintptr_t *end)
 {
-    const haul_context_options *limits = &d->context->options;
+    haul_status status;
     size_t bytes;
     if (haul__multiply_overflows(entry->count - 1, entry->stride, &bytes) ||
         haul__add_overflows(bytes, element_bytes, &bytes))
         return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot, "%zu elements of %zu bytes overflow",
                             entry->count, entry->stride);
-    if (entry->count > limits->max_array_elements)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
-                            "%zu elements, more than the limit array_elements of %zu", entry->count,
-                            limits->max_array_elements);
-    if (bytes > limits->max_bytes)
-        return haul__refuse(d, HAUL_ERROR_LIMIT, entry->slot,
-                            "%zu bytes, more than the limit of %zu", bytes, limits->max_bytes);
-    if (entry->address < HAUL__LOWEST || entry->address > HAUL__HIGHEST ||
-        bytes > HAUL__HIGHEST - entry->address)
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "%zu bytes at 0x%" PRIxPTR " lie outside any process's address range",
-                            bytes, entry->address);
+    status = haul__check_span(d, entry->slot, entry->address, entry->count, bytes);
+    if (status != HAUL_OK)
+        return status;
     if ((entry->address & (alignment - 1)) != 0)
         return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
                             "a misaligned pointer: its address modulo %zu is %zu", alignment,
                             (size_t)(entry->address & (alignment - 1)));
     if (!haul__is_readable(d, entry->address, bytes))
-        return haul__refuse(d, HAUL_ERROR_GRAPH, entry->slot,
-                            "the range it leads to is not readable");
+        return haul__refuse_unreadable(d, entry->slot);
     *end = entry->address + bytes;
     return HAUL_OK;
 }

@@ -13,6 +13,9 @@ haul_status haul__count_of(haul__discovery *d, const haul__pointer *p, unsigned 
 /* The same if the shape is a callback. */
 haul_status haul__count_by_function(haul__discovery *d, const haul__pointer *p, unsigned mode,
                                     size_t *count);
+/* An extent or a stride of a section: any number. Its function gets no ancestor. */
+haul_status haul__value_of(haul__discovery *d, const haul__pointer *p, const haul_count *shape,
+                           int64_t *value);
 /* The sentinel, cut to `unit` bytes and taken as signed. */
 int64_t haul__narrow(int64_t value, size_t unit);
 
@@ -34,6 +37,9 @@ HAUL__INLINE void haul__note_string(haul__discovery *d, uintptr_t first, uintptr
     d->string_sentinel = sentinel;
 }
 
+/* Checks that `count` elements in `bytes` bytes can lie at the address. */
+haul_status haul__check_span(haul__discovery *d, const haul__slot *slot, uintptr_t address,
+                             size_t count, size_t bytes);
 /* Checks that the entry's array can lie at its address, if the last element has `element_bytes`
  * bytes. *end: one past the array. */
 haul_status haul__check_extent(haul__discovery *d, const haul__entry *entry, size_t element_bytes,

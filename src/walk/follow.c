@@ -45,7 +45,7 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
 
 static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
 {
-    return !d->recording && count == 1 && !d->met_types[number].walk->is_wide &&
+    return !d->recording && !d->in_order && count == 1 && !d->met_types[number].walk->is_wide &&
            !haul__is_noted(d->met_types[number].walk) && number <= UINT16_MAX &&
            address <= HAUL__HIGHEST;
 }
@@ -89,6 +89,7 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
     entry.stride = haul__unit_of(slot, p->level);
     entry.slot = slot;
     entry.index = p->index;
+    entry.line = p->line;
     if (p->ancestor)
         entry.ancestor = *p->ancestor;
     entry.parent = d->at_entry;
@@ -96,18 +97,30 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
     return haul__reach(d, &entry);
 }
 
-haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
+/* The directions that the target is excluded from. */
+static unsigned ways_of(const haul__discovery *d, const haul__pointer *p)
 {
-    const unsigned ways =
-        d->within ? 0
-                  : p->slot->flags & (haul__is_last_level(p) ? HAUL__EXCLUDED : HAUL__UNRETURNED);
-    size_t count;
-    haul_status status = haul__count_of(d, p, ways ? HAUL__EXACT : HAUL__NOTED, &count);
-    if (status != HAUL_OK || !p->value ||
+    return d->within
+               ? 0
+               : p->slot->flags & (haul__is_last_level(p) ? HAUL__EXCLUDED : HAUL__UNRETURNED);
+}
+
+haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, size_t count)
+{
+    const unsigned ways = ways_of(d, p);
+    haul_status status;
+    if (!p->value ||
         (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_COUNT_KIND_TERMINATED))
-        return status;
+        return HAUL_OK;
     status = haul__follow_counted(d, p, count);
     return status == HAUL_OK && ways && count ? haul__exclude_target(d, p, count, ways) : status;
+}
+
+haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
+{
+    size_t count;
+    haul_status status = haul__count_of(d, p, ways_of(d, p) ? HAUL__EXACT : HAUL__NOTED, &count);
+    return status == HAUL_OK ? haul__follow_measured(d, p, count) : status;
 }
 
 /* Checks the extent of an object with a size of its own: first of the head that the size is read
@@ -133,6 +146,12 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
     *must_visit |= status != HAUL_OK;
     *bytes = head;
     return status == HAUL_ERROR_MEMORY ? status : HAUL_OK;
+}
+
+static haul_status log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
+                             size_t alignment, int is_new)
+{
+    return d->order_log ? haul__log_range(d, entry, end, alignment, is_new) : HAUL_OK;
 }
 
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
@@ -191,14 +210,11 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     if (haul__is_sized(walk))
         entry->stride = bytes;
     whole = (entry->count - 1) * entry->stride + bytes;
-    if (d->order_log)
-        status = haul__log_range(d, entry, entry->address + whole, walk->alignment);
-    if (status != HAUL_OK)
-        return status;
+    end = entry->address + whole;
     is_noted = whole >= HAUL__MEMO_BYTES || walk->has_parts;
     if (is_noted && !entry->is_again &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, type))
-        return HAUL_OK;
+        return log_range(d, entry, end, walk->alignment, 0);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         haul__object o = haul__object_of(entry, walk, i, HAUL__DRY);
         o.bytes = bytes;
@@ -208,6 +224,8 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     }
     if (status == HAUL_OK && is_noted)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
+    if (status == HAUL_OK)
+        status = log_range(d, entry, end, walk->alignment, marked.first != marked.end);
     if (status != HAUL_OK || (marked.first == marked.end && !must_visit))
         return status;
     return haul__push_entry(d, entry);
@@ -220,7 +238,7 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
     int dense = haul__is_dense(walk) && entry->stride == walk->extent;
     haul__marked marked = { 0, 0, 0 };
-    uintptr_t end = 0;
+    uintptr_t end = 0, logged_end;
     haul_status status =
         haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
     if (status != HAUL_OK)
@@ -228,16 +246,16 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     status = meet_object(d, entry);
     if (status == HAUL_OK)
         status = meet_again(d, entry);
-    if (status == HAUL_OK && d->order_log)
-        status = haul__log_range(d, entry, dense ? end : haul__end_of_runs(entry, walk),
-                                 walk->alignment);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
+    logged_end = dense ? end : haul__end_of_runs(entry, walk);
     if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && !entry->is_again &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, type))
-        return HAUL_OK;
+        return log_range(d, entry, logged_end, walk->alignment, 0);
     status = haul__mark_elements(d, entry, dense, end, &marked);
+    if (status == HAUL_OK)
+        status = log_range(d, entry, logged_end, walk->alignment, marked.first != marked.end);
     if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
@@ -275,8 +293,6 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
         status = haul__meet_pointer(d, entry->address, entry->slot, entry->level);
         if (status == HAUL_OK && d->context->options.checked)
             status = haul__meet_ancestors(d, entry, &is_again);
-        if (status == HAUL_OK && d->order_log)
-            status = haul__log_range(d, entry, end, HAUL__WORD);
         if (status != HAUL_OK)
             return status;
         entry->is_again = (uint8_t)is_again;
@@ -284,20 +300,20 @@ static haul_status reach_pointers(haul__discovery *d, haul__entry *entry)
     whole = (size_t)(end - entry->address);
     if (whole >= HAUL__MEMO_BYTES && !is_again &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, as))
-        return HAUL_OK;
+        return log_range(d, entry, end, HAUL__WORD, 0);
     memset(&pattern, 0, sizeof pattern);
     pattern.kind = HAUL__ALL_SLOTS;
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, as);
+    if (status == HAUL_OK)
+        status = log_range(d, entry, end, HAUL__WORD, marked.first != marked.end);
     if (status != HAUL_OK || (marked.first == marked.end && !is_again))
         return status;
     return haul__push_entry(d, entry);
 }
 
-/* Adds a string's terminator to the read set, once. If all of its bytes were marked before, the
- * string may have been found before, or lie inside another range. */
-static haul_status note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
+haul_status haul__note_terminator(haul__discovery *d, const haul__entry *entry, int is_new)
 {
     const haul_count *shape = &entry->slot->shape[entry->level];
     uintptr_t at = entry->address + (entry->count - 1) * entry->stride;
@@ -328,22 +344,24 @@ static haul_status reach_plain(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0;
     size_t whole;
     haul_status status = haul__check_extent(d, entry, entry->stride, 1, &end);
-    if (status == HAUL_OK && d->order_log)
-        status = haul__log_range(d, entry, end, 1);
     if (status != HAUL_OK)
         return status;
     whole = (size_t)(end - entry->address);
-    if (entry->slot->flags & HAUL__SLOT_POOL)
-        return haul__note_pool(d, entry, whole);
+    if (entry->slot->flags & HAUL__SLOT_POOL) {
+        status = log_range(d, entry, end, 1, 0);
+        return status == HAUL_OK ? haul__note_pool(d, entry, whole) : status;
+    }
     if (whole >= HAUL__MEMO_BYTES &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, NULL))
-        return HAUL_OK;
+        return log_range(d, entry, end, 1, 0);
     memset(&pattern, 0, sizeof pattern);
     status = haul__mark_range(d, entry->slot, entry->address, end, &pattern, &marked);
     if (status == HAUL_OK && whole >= HAUL__MEMO_BYTES)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, NULL);
     if (status == HAUL_OK && entry->slot->shape[entry->level].kind == HAUL_COUNT_KIND_TERMINATED)
-        status = note_terminator(d, entry, marked.first != marked.end);
+        status = haul__note_terminator(d, entry, marked.first != marked.end);
+    if (status == HAUL_OK)
+        status = log_range(d, entry, end, 1, marked.first != marked.end);
     if (status != HAUL_OK || marked.first == marked.end)
         return status;
     if (status == HAUL_OK && d->recording)
@@ -360,7 +378,7 @@ static HAUL__NOINLINE haul_status reach_noted(haul__discovery *d, haul__entry *e
     return status == HAUL_OK ? haul__note_elements(d, &reached) : status;
 }
 
-haul_status haul__reach(haul__discovery *d, haul__entry *entry)
+static haul_status reach(haul__discovery *d, haul__entry *entry)
 {
     switch (entry->what) {
     case HAUL__OBJECTS:
@@ -373,4 +391,37 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     default:
         return reach_plain(d, entry);
     }
+}
+
+/* Takes a range without a new byte, once. Its bytes may have been marked for objects of another
+ * type, so objects and pointers are visited as what they are now, too. */
+static haul_status note_known(haul__discovery *d, haul__entry *entry)
+{
+    const void *as = entry->what == HAUL__OBJECTS ? (const void *)d->met_types[entry->met_type].type
+                                                  : &entry->slot->shape[entry->level];
+    const size_t bytes = haul__entry_bytes(d, entry);
+    haul__entry *added;
+    haul_status status;
+    if (haul__memo_has(d, HAUL__MEMO_KNOWN, entry->address, bytes, as))
+        return HAUL_OK;
+    status = haul__memo_add(d, HAUL__MEMO_KNOWN, entry->address, bytes, as);
+    if (status == HAUL_OK && entry->what != HAUL__PLAIN) {
+        status = haul__spend(d, bytes);
+        entry->is_again = 1;
+        return status == HAUL_OK ? haul__push_entry(d, entry) : status;
+    }
+    added = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &d->known) : NULL;
+    if (!added)
+        return HAUL_ERROR_MEMORY;
+    *added = *entry;
+    return HAUL_OK;
+}
+
+haul_status haul__reach(haul__discovery *d, haul__entry *entry)
+{
+    const size_t before = d->entries.count;
+    haul_status status = reach(d, entry);
+    if (HAUL__UNLIKELY(d->bounds != NULL) && status == HAUL_OK && d->entries.count == before)
+        status = note_known(d, entry);
+    return status;
 }

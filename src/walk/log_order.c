@@ -1,9 +1,9 @@
-/* The order log: each range that a pointer leads to is logged once, even if none of its bytes is
- * new.
+/* The order log: each range that a pointer leads to is logged, even if none of its bytes is new.
  *
  * New bytes alone would not do: an array over two objects that were found before marks nothing, yet
- * the two must stay side by side. A hash over bounds finds the ranges that are logged already, so
- * many pointers to few objects cost no more than the objects.
+ * the two must stay side by side. A range with new bytes cannot have been logged before. For others
+ * a hash over bounds finds those that it has logged, so many pointers to few objects cost no more
+ * than the objects: a range is logged twice at most.
  */
 #include "walk/log_order.h"
 #include "walk/met_types.h"
@@ -28,19 +28,21 @@ static size_t *place_of(const haul__order_log *order_log, const haul__reached *r
 
 static int make_room(const haul_allocator *allocator, haul__order_log *order_log)
 {
-    size_t capacity = order_log->known_capacity ? 2 * order_log->known_capacity : KNOWN_MIN, i;
-    size_t *known;
-    if (order_log->reached.count < order_log->known_capacity / 2)
+    size_t capacity = order_log->known_capacity ? 2 * order_log->known_capacity : KNOWN_MIN;
+    size_t *known, *old, old_capacity, i;
+    if (order_log->known_count < order_log->known_capacity / 2)
         return 1;
     known = haul__allocate_zeroed(allocator, capacity * sizeof *known);
     if (!known)
         return 0;
-    haul__release(allocator, order_log->known,
-                  order_log->known_capacity * sizeof *order_log->known);
+    old = order_log->known;
+    old_capacity = order_log->known_capacity;
     order_log->known = known;
     order_log->known_capacity = capacity;
-    for (i = 0; i < order_log->reached.count; i++)
-        *place_of(order_log, &order_log->reached.at[i]) = i + 1;
+    for (i = 0; i < old_capacity; i++)
+        if (old[i])
+            *place_of(order_log, &order_log->reached.at[old[i] - 1]) = old[i];
+    haul__release(allocator, old, old_capacity * sizeof *old);
     return 1;
 }
 
@@ -54,37 +56,72 @@ static uint8_t lowest_bit(size_t bytes, size_t most)
 }
 
 haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
-                            size_t alignment)
+                            size_t alignment, int is_new)
 {
-    haul__order_log *order_log = d->order_log;
-    haul__reached range, *added;
-    size_t *known;
+    haul__reached range;
     range.first = entry->address;
     range.end = end;
-    range.turn = order_log->reached.count;
     range.asked = lowest_bit(alignment, HAUL_ALIGNMENT_MAX);
     range.kept = range.asked;
     if (entry->what == HAUL__OBJECTS)
         range.kept = lowest_bit(d->met_types[entry->met_type].walk->placement, HAUL_ALIGNMENT_MAX);
     range.hoped = lowest_bit(entry->stride, HAUL__GRANULE);
-    if (!make_room(d->allocator, order_log))
-        return HAUL_ERROR_MEMORY;
-    known = place_of(order_log, &range);
-    if (*known)
+    return is_new ? haul__log_new(d, &range) : haul__log_known(d, &range);
+}
+
+haul_status haul__log_new(haul__discovery *d, const haul__reached *range)
+{
+    haul__order_log *order_log = d->order_log;
+    haul__reached *added;
+    if (range->first == range->end)
         return HAUL_OK;
     added = HAUL__LIST_ADD(d->allocator, &order_log->reached);
     if (!added)
         return HAUL_ERROR_MEMORY;
-    *added = range;
-    *known = order_log->reached.count;
+    *added = *range;
+    added->turn = (uint32_t)(order_log->reached.count - 1);
     return HAUL_OK;
+}
+
+haul_status haul__log_known(haul__discovery *d, const haul__reached *range)
+{
+    haul__order_log *order_log = d->order_log;
+    size_t *known;
+    haul_status status;
+    if (!make_room(d->allocator, order_log))
+        return HAUL_ERROR_MEMORY;
+    known = place_of(order_log, range);
+    if (*known)
+        return HAUL_OK;
+    status = haul__log_new(d, range);
+    if (status == HAUL_OK && range->first != range->end) {
+        *known = order_log->reached.count;
+        order_log->known_count++;
+    }
+    return status;
+}
+
+void haul__array_demands(const haul__walk *walk, size_t unit, haul__reached *range)
+{
+    range->asked = range->kept = walk ? lowest_bit(walk->alignment, HAUL_ALIGNMENT_MAX) : 0;
+    range->hoped = lowest_bit(unit, HAUL__GRANULE);
+}
+
+void haul__demands_of(const haul__walk *walk, haul__reached *range)
+{
+    range->asked = lowest_bit(walk->alignment, HAUL_ALIGNMENT_MAX);
+    range->kept = lowest_bit(walk->placement, HAUL_ALIGNMENT_MAX);
+    range->hoped = lowest_bit(walk->extent, HAUL__GRANULE);
 }
 
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference)
 {
     haul__order_log *order_log = d->order_log;
     haul__reference *added;
-    if (d->at_entry != SIZE_MAX) {
+    if (!d->recording) {
+        reference->object = d->visited;
+        reference->object_end = d->visited_end;
+    } else if (d->at_entry != SIZE_MAX) {
         const haul__entry *entry = &d->entries.at[d->at_entry];
         reference->object = entry->address + d->at_element * entry->stride;
         reference->object_end = reference->object + entry->stride;

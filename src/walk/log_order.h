@@ -5,9 +5,18 @@
 
 #include "walk/worklist.h"
 
-/* Logs the entry's range, which ends at `end`. Its address was checked for `alignment`. */
+/* Logs the entry's range, which ends at `end`. Its address was checked for `alignment`. is_new:
+ * some of its bytes were not marked before. */
 haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
-                            size_t alignment);
+                            size_t alignment, int is_new);
+/* Logs a range with new bytes, or one without; `turn` is filled in. A range of no bytes, which
+ * keeps nothing together, is left out. */
+haul_status haul__log_new(haul__discovery *d, const haul__reached *range);
+haul_status haul__log_known(haul__discovery *d, const haul__reached *range);
+/* Fills in the alignments of an array of plain bytes; `walk` is NULL or that of its elements. */
+void haul__array_demands(const haul__walk *walk, size_t unit, haul__reached *range);
+/* Fills in the alignments of a single object. */
+void haul__demands_of(const haul__walk *walk, haul__reached *range);
 /* Logs a reference. The visited object, in which the pointer stands, is filled in here. */
 haul_status haul__log_reference(haul__discovery *d, haul__reference *reference);
 /* Logs a word without tags that leads to `value`; nothing if that is 0. */

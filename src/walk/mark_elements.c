@@ -4,11 +4,12 @@
 #include "walk/met_types.h"
 #include "walk/paths.h"
 
-haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
-                             uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+#define SHORT_STRIDE HAUL__CELL_BYTES /* longer ones are marked run by run */
+
+/* Adds a range that was marked, of which at most `bytes` bytes are new, to *marked. */
+static haul_status note_marked(haul__discovery *d, const haul__slot *slot, haul_status status,
+                               haul__marked range, size_t bytes, haul__marked *marked)
 {
-    haul__marked range;
-    haul_status status = haul__mark(d->map, first, end, pattern, &range);
     if (status == HAUL_ERROR_GRAPH) {
         status = haul__refuse(d, status, slot,
                               "a word is a pointer for one description and data for another");
@@ -21,8 +22,33 @@ haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr
             marked->first = range.first;
         if (marked->end < range.end)
             marked->end = range.end;
-        d->found->bytes += (size_t)(range.end - range.first);
+        d->found->bytes += bytes;
     }
+    return status;
+}
+
+haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
+                             uintptr_t end, haul__pattern *pattern, haul__marked *marked)
+{
+    haul__marked range;
+    const haul_status status = haul__mark(d->map, first, end, pattern, &range);
+    return note_marked(d, slot, status, range, (size_t)(range.end - range.first), marked);
+}
+
+haul_status haul__mark_line(haul__discovery *d, const haul__slot *slot, uintptr_t first,
+                            size_t count, size_t run, size_t stride, haul__marked *marked)
+{
+    haul__pattern pattern;
+    haul__marked range;
+    haul_status status = HAUL_OK;
+    size_t bytes;
+    if (stride <= SHORT_STRIDE && count > 1) {
+        status = haul__mark_runs(d->map, first, count, run, stride, &range, &bytes);
+        return note_marked(d, slot, status, range, bytes, marked);
+    }
+    memset(&pattern, 0, sizeof pattern);
+    for (; count-- > 0 && status == HAUL_OK; first += stride)
+        status = haul__mark_range(d, slot, first, first + run, &pattern, marked);
     return status;
 }
 

@@ -9,6 +9,9 @@
 /* Marks [first, end), with the slots of the pattern. `slot` led there, and is named in errors. */
 haul_status haul__mark_range(haul__discovery *d, const haul__slot *slot, uintptr_t first,
                              uintptr_t end, haul__pattern *pattern, haul__marked *marked);
+/* The same for `count` runs of plain bytes that begin `stride` bytes apart. */
+haul_status haul__mark_line(haul__discovery *d, const haul__slot *slot, uintptr_t first,
+                            size_t count, size_t run, size_t stride, haul__marked *marked);
 /* Marks the runs of one element, up to its byte `limit`. */
 haul_status haul__mark_element(haul__discovery *d, const haul__slot *slot, const haul__walk *walk,
                                uintptr_t element, size_t limit, haul__marked *marked);

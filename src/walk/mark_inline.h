@@ -11,6 +11,7 @@
 #define HAUL_WALK_MARK_INLINE_H
 
 #include "walk/met_types.h"
+#include "walk/plain_arrays.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
 
@@ -129,6 +130,9 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
     return known == 0;
 }
 
+/* settle.c: marks the one object at `address` the general way. */
+haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number);
+
 /* Makes room in the queue for all candidates. 0: out of memory. */
 HAUL__INLINE int haul__has_room(haul__discovery *d)
 {
@@ -194,9 +198,16 @@ HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidat
     return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
 }
 
+/* settle.c: the same in order: candidates are marked one by one, as their pointers were read, and
+ * new objects are logged. */
+haul_status haul__settle_in_order(haul__discovery *d, haul__candidates *c);
+
 HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
 {
-    haul_status status = haul__has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    haul_status status;
+    if (HAUL__UNLIKELY(d->in_order))
+        return haul__settle_in_order(d, c);
+    status = haul__has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
     if (status != HAUL_OK)
         return status;
     if (c->tag != HAUL__NOT_UNIFORM)
@@ -223,6 +234,21 @@ HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uint
 
 #define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
 
+/* Follows a pointer that is no candidate. In order, the candidates before it are marked first, and
+ * it is marked before further ones. */
+HAUL__INLINE haul_status haul__visit_beside(haul__discovery *d, haul__candidates *c,
+                                            uintptr_t element, uint32_t number,
+                                            const haul__edge *edge)
+{
+    const int has_ones = d->in_order && d->met_types[number].has_ones;
+    haul_status status = HAUL_OK;
+    if (d->in_order && c->near_count)
+        status = haul__settle(d, c);
+    if (status == HAUL_OK)
+        status = haul__visit_edge(d, element, number, edge);
+    return status == HAUL_OK && has_ones ? haul__mark_pending(d) : status;
+}
+
 /* Reads the pointers of an object from the queue. */
 HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c,
                                             uintptr_t element, uint32_t number)
@@ -234,7 +260,7 @@ HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates
         haul_status status = HAUL_OK;
         uintptr_t value = 0;
         if (HAUL__UNLIKELY(!edge->one))
-            status = haul__visit_edge(d, element, number, edge);
+            status = haul__visit_beside(d, c, element, number, edge);
         else if (value = haul__load_word((const void *)(element + edge->offset)),
                  HAUL__TOO_HIGH(value))
             status = haul__reach_one(d, value, (uint32_t)(edge->tag >> 48));

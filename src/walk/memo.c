@@ -1,6 +1,7 @@
 /* The memo, as a hash with open addressing.
  */
 #include "walk/memo.h"
+#include "walk/readable.h"
 
 typedef struct haul__memo {
     uintptr_t address; /* 0: a free place */
@@ -42,6 +43,9 @@ haul_status haul__memo_add(haul__discovery *d, unsigned what, uintptr_t address,
     const haul__memo entry = entry_of(what, address, bytes, as);
     haul__memo *old = d->memo, *place;
     size_t old_capacity = d->memo_capacity, i;
+    const haul_status status = what == HAUL__MEMO_EXTENT ? haul__spend(d, bytes) : HAUL_OK;
+    if (status != HAUL_OK)
+        return status;
     if (d->memo_count >= old_capacity / 2) {
         haul__memo *grown;
         size_t capacity = old_capacity ? old_capacity * 2 : 64;

@@ -19,11 +19,14 @@ enum {
     HAUL__MEMO_CONTENTS,   /* excluded and listed by its type: its bytes, a type's walk */
     HAUL__MEMO_ANCESTORS,  /* found with these ancestors: their sum, a shape or a type's walk */
     HAUL__MEMO_FOUND,      /* found with any ancestors: a shape or a type's walk */
+    HAUL__MEMO_KNOWN,      /* listed as known: its bytes, as a type or a shape */
+    HAUL__MEMO_COVERED,    /* marked in full: its bytes, as a type; NULL: as plain bytes */
     HAUL__MEMO_EXCLUDED    /* plus the excluded ways: its bytes, as a type; NULL: as plain bytes */
 };
 
 int haul__memo_has(const haul__discovery *d, unsigned what, uintptr_t address, size_t bytes,
                    const void *as);
+/* A HAUL__MEMO_EXTENT counts as work (haul__spend). */
 haul_status haul__memo_add(haul__discovery *d, unsigned what, uintptr_t address, size_t bytes,
                            const void *as);
 void haul__memo_close(haul__discovery *d);

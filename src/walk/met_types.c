@@ -2,7 +2,10 @@
  * visiting need of a type is worked out here, once.
  */
 #include "walk/met_types.h"
+#include "walk/log_order.h"
 #include "map/forms.h"
+
+#define MANY_TYPES ((size_t)256) /* more are not compared with each other */
 #include "map/ragged.h"
 #include "walk/extent.h"
 
@@ -109,6 +112,22 @@ static void prepare_slot(haul__met_type *met, size_t offset, int is_first)
         met->last_slot = at;
 }
 
+/* Types of one size may share a form, so a start in a block does not tell which of them was there.
+ * The one that asks for more is then logged always. */
+static void prepare_log(haul__discovery *d, haul__met_type *met)
+{
+    size_t i;
+    haul__demands_of(met->walk, &met->demands);
+    met->logs_known = d->met_type_count > MANY_TYPES;
+    for (i = 0; met->simple.bytes && i < d->met_type_count && i <= MANY_TYPES; i++) {
+        haul__met_type *other = &d->met_types[i];
+        if (other->simple.bytes != met->simple.bytes)
+            continue;
+        other->logs_known |= other->demands.asked > met->demands.asked;
+        met->logs_known |= met->demands.asked > other->demands.asked;
+    }
+}
+
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number)
 {
     haul__met_type fresh;
@@ -144,6 +163,8 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
         fresh.simple.far = NULL;
         fresh.simple.bytes = fresh.simple.words = 0;
     }
+    if (d->in_order)
+        prepare_log(d, &fresh);
     d->met_types[d->met_type_count] = fresh;
     *number = (uint32_t)d->met_type_count++;
     d->met_type_hash[hash_place(d, type)] = *number + 1;
@@ -176,32 +197,58 @@ static int is_countable(const haul_count *shape, unsigned level, haul__plain_arr
            (array->field_count > 0 || array->add >= 0);
 }
 
-int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
-                              haul__plain_array *array)
+haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsigned level,
+                               uint32_t *number, int *leads)
+{
+    haul_status status;
+    *leads = 0;
+    if (d->recording || !d->map->flat || level + 1u != slot->levels || !slot->target ||
+        (slot->flags & HAUL__EXCLUDED) || slot->shape[level].kind != HAUL_COUNT_KIND_ONE)
+        return HAUL_OK;
+    status = haul__met_type_of(d, slot->target, number);
+    *leads = status == HAUL_OK && d->met_types[*number].simple.bytes != 0 && *number <= UINT16_MAX;
+    return status;
+}
+
+/* Plain bytes, without holes, pointers or rules? */
+static int is_of_bytes(const haul__slot *slot)
+{
+    const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
+    return !slot->target || (walk && walk->kind == HAUL__WALK_PLAIN && !haul__is_noted(walk) &&
+                             walk->extent == slot->unit && walk->placement <= HAUL__GRANULE);
+}
+
+haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                      haul__plain_array *array, int *is_plain)
 {
     const haul_context_options *limits = &d->context->options;
     const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
     const haul_count *shape;
+    int has_pointers = 0;
+    haul_status status = HAUL_OK;
+    *is_plain = 0;
     memset(array, 0, sizeof *array);
+    if (d->recording || !d->map->flat || (slot->flags & ~HAUL__SLOT_EACH) ||
+        limits->max_array_elements < HAUL__PLAIN_BYTES || limits->max_bytes < HAUL__PLAIN_BYTES ||
+        slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
+        return HAUL_OK;
+    if (level + 2u == slot->levels && !d->in_order)
+        status = haul__leads_to_one(d, slot, level + 1, &array->target, &has_pointers);
+    if (status != HAUL_OK || !(has_pointers || (level + 1u == slot->levels && is_of_bytes(slot))))
+        return status;
+    shape = &slot->shape[level];
     array->slot = slot;
     array->level = (uint8_t)level;
-    array->unit = (int64_t)slot->unit;
-    if (d->recording || !d->map->flat || level + 1u != slot->levels ||
-        (slot->flags & ~HAUL__SLOT_EACH) || limits->max_array_elements < HAUL__PLAIN_BYTES ||
-        limits->max_bytes < HAUL__PLAIN_BYTES || slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
-        return 0;
-    if (slot->target) { /* bytes without holes, pointers or rules */
-        if (!walk || walk->kind != HAUL__WALK_PLAIN || haul__is_noted(walk) ||
-            walk->extent != slot->unit || walk->placement > HAUL__GRANULE)
-            return 0;
-        array->misaligned = walk->alignment - 1;
-    }
-    shape = &slot->shape[level];
+    array->has_pointers = (uint8_t)has_pointers;
+    array->unit = (int64_t)haul__unit_of(slot, level);
+    array->misaligned = has_pointers ? HAUL__WORD - 1 : walk ? walk->alignment - 1 : 0;
     array->is_string = shape->kind == HAUL_COUNT_KIND_TERMINATED && !slot->target &&
                        slot->unit == 1 && haul__narrow(shape->plus, 1) == 0 &&
                        limits->max_scan_bytes >= HAUL__PLAIN_BYTES;
-    array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION;
-    return array->is_string || array->is_called || is_countable(shape, level, array);
+    array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION && !has_pointers;
+    haul__array_demands(walk, slot->unit, &array->demands);
+    *is_plain = array->is_string || array->is_called || is_countable(shape, level, array);
+    return HAUL_OK;
 }
 
 /* ---- Pointers of a type. */
@@ -219,21 +266,27 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     if (haul__met_type_of(d, slot->target, &target) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     edge->tag = (uint64_t)target << 48;
-    edge->near_starts = haul__near_starts(&d->met_types[target]);
+    edge->near_starts = haul__near_for(d, &d->met_types[target]);
     edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX && !d->recording &&
                 d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
 
 /* An edge to an array or a string. The first such edge allocates room for all. */
-static haul_status prepare_array(haul__discovery *d, haul__met_type *met, size_t i)
+static haul_status prepare_array(haul__discovery *d, uint32_t number, size_t i)
 {
-    const haul__slot *slot = &met->walk->slots[i];
+    const haul__slot *slot = &d->met_types[number].walk->slots[i];
+    haul__met_type *met;
     haul__plain_array array;
+    haul_status status;
     unsigned field;
-    if (met->edges[i].one || slot->offset % HAUL__WORD != 0 ||
-        !haul__prepare_plain_array(d, slot, 0, &array))
+    int is_plain;
+    if (d->met_types[number].edges[i].one || slot->offset % HAUL__WORD != 0)
         return HAUL_OK;
+    status = haul__prepare_plain_array(d, slot, 0, &array, &is_plain);
+    if (status != HAUL_OK || !is_plain)
+        return status;
+    met = &d->met_types[number];
     for (field = 0; field < array.field_count; field++)
         array.field[field].offset += slot->self;
     if (!met->arrays)
@@ -260,13 +313,13 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
     d->met_types[number].edges = edges;
     d->met_types[number].edge_count = (uint32_t)walk->slot_count;
     for (i = 0; i < walk->slot_count; i++)
-        if (prepare_one(d, number, i) != HAUL_OK ||
-            prepare_array(d, &d->met_types[number], i) != HAUL_OK)
+        if (prepare_one(d, number, i) != HAUL_OK || prepare_array(d, number, i) != HAUL_OK)
             return HAUL_ERROR_MEMORY;
     met = &d->met_types[number];
     met->plain = 1;
     for (i = 0; i < met->edge_count; i++) {
         met->plain &= edges[i].one;
+        met->has_ones |= edges[i].one;
         alike &= edges[i].tag == edges[0].tag;
     }
     met->uniform = met->plain && alike ? edges[0].tag : HAUL__NOT_UNIFORM;

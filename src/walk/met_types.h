@@ -6,8 +6,8 @@
 #include "map/mark.h"
 #include "walk/worklist.h"
 
-/* A pointer to plain bytes that can be followed in line (plain_arrays.c): to an array whose count
- * is multiply * fields + add, or to a string. */
+/* A pointer that can be followed in line (plain_arrays.c): to an array whose count is multiply *
+ * fields + add, of plain bytes or of pointers to simple objects, or to a string. */
 typedef struct haul__plain_array {
     const haul__slot *slot;
     struct {
@@ -22,7 +22,10 @@ typedef struct haul__plain_array {
     uint8_t level;         /* of the slot */
     uint8_t needs_pointer; /* a NULL pointer must have the count 0 */
     uint8_t is_string;
-    uint8_t is_called; /* a callback counts; multiply, field and add are unused */
+    uint8_t is_called;    /* a callback counts; multiply, field and add are unused */
+    uint8_t has_pointers; /* each leads to one object of the type with the number `target` */
+    uint32_t target;
+    haul__reached demands; /* in order: the alignments of the array, for the log */
 } haul__plain_array;
 
 #define HAUL__PLAIN_BYTES ((size_t)4095) /* the most bytes of such an array */
@@ -60,12 +63,17 @@ typedef struct haul__met_type {
     uint32_t form;       /* of its uniform blocks; HAUL__NO_FORM: there is none */
     haul__ragged ragged; /* objects that do not begin and end with granules */
     uint32_t edge_count;
-    uint32_t plain; /* every edge is `one` */
-    uint32_t ahead; /* a fetch comes this many objects before the visit */
+    uint32_t plain;    /* every edge is `one` */
+    uint32_t has_ones; /* some edge is */
+    uint32_t ahead;    /* a fetch comes this many objects before the visit */
     /* the tag of all edges, if all are `one` and have the same tag; else HAUL__NOT_UNIFORM */
     uint64_t uniform;
     uint64_t mark;                  /* a cell with the marks of an object at its beginning */
     uint32_t first_slot, last_slot; /* their offsets */
+    haul__reached demands;          /* in order: the alignments of an object, for the log */
+    /* in order: a simple type of the same size asks for less, so objects that were marked before
+     * are logged too */
+    uint32_t logs_known;
 } haul__met_type;
 
 #define HAUL__NOT_UNIFORM UINT64_MAX
@@ -90,21 +98,36 @@ HAUL__INLINE size_t haul__entry_bytes(const haul__discovery *d, const haul__entr
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     const int is_fixed = entry->what == HAUL__OBJECTS && !haul__is_sized(walk);
-    if (entry->count == 0)
-        return 0;
-    return (entry->count - 1) * entry->stride + (is_fixed ? walk->true_upper : entry->stride);
+    const size_t last = is_fixed ? walk->true_upper : entry->run ? entry->run : entry->stride;
+    return entry->count ? (entry->count - 1) * entry->stride + last : 0;
+}
+
+/* Does the byte, one of the entry's range, lie in a gap between elements of a section? */
+HAUL__INLINE int haul__is_in_gap(const haul__entry *entry, uintptr_t address)
+{
+    return entry->run && (address - entry->address) % entry->stride >= entry->run;
 }
 
 /* *number: the type's. A new type is added, which may move d->met_types. */
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number);
+/* In order there is one list of candidates: as if all lay near. */
+HAUL__INLINE uint32_t haul__near_for(const haul__discovery *d, const haul__met_type *met)
+{
+    return d->in_order ? UINT32_MAX : haul__near_starts(met);
+}
+
 /* Works out the type's edges, once, if it is simple enough for the innermost loop. */
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number);
 /* Gives a simple type of whole granules a form for objects that do not begin with a granule, once.
  * 0: out of memory. */
 int haul__met_type_ragged(haul__discovery *d, haul__met_type *met);
-/* Describes the pointers of a level of a slot. 0: they take the general way. */
-int haul__prepare_plain_array(const haul__discovery *d, const haul__slot *slot, unsigned level,
-                              haul__plain_array *array);
+/* Describes the pointers of a level of a slot. *is_plain 0: they take the general way. */
+haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
+                                      haul__plain_array *array, int *is_plain);
+/* Does each pointer of this level lead to one simple object? *number: that of its type, which may
+ * be new. */
+haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsigned level,
+                               uint32_t *number, int *leads);
 void haul__met_types_close(haul__discovery *d);
 
 #endif

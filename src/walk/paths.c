@@ -80,8 +80,8 @@ typedef struct link {
     size_t entry, element;
 } link;
 
-/* The path of an element of an entry; empty if there is no memory. */
-static void path_to(haul__discovery *d, size_t entry, size_t element, text *path)
+/* The path of an element of an entry. 0: out of memory. */
+static int path_to(haul__discovery *d, size_t entry, size_t element, text *path)
 {
     char step[STEP_BYTES];
     void *chain = NULL;
@@ -90,7 +90,7 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
         const haul__entry *at = &d->entries.at[entry];
         if (!haul__grow(d->allocator, &chain, &capacity, count + 1, sizeof(link))) {
             haul__release(d->allocator, chain, capacity * sizeof(link));
-            return;
+            return 0;
         }
         ((link *)chain)[count].entry = entry;
         ((link *)chain)[count++].element = element;
@@ -109,14 +109,20 @@ static void path_to(haul__discovery *d, size_t entry, size_t element, text *path
         else if (at->slot && parent->what != HAUL__POINTERS)
             named_step(at->slot->name, step, STEP_BYTES);
         length = strlen(step);
+        if (at->line) {
+            snprintf(step + length, STEP_BYTES - length, "[%zu]", at->line - 1);
+            length = strlen(step);
+        }
         if (at->count > 1 || at->what == HAUL__POINTERS)
             snprintf(step + length, STEP_BYTES - length, "[%zu]",
                      ((const link *)chain)[count].element);
         take_step(path, step);
     }
     haul__release(d->allocator, chain, capacity * sizeof(link));
+    return 1;
 }
 
+/* Empty if there is no memory. */
 static void place_path(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot,
                        char *to)
 {
@@ -126,12 +132,10 @@ static void place_path(haul__discovery *d, size_t entry, size_t element, const h
     if (entry == SIZE_MAX) {
         root_name(d, d->root, step);
         take_step(&path, step);
-    } else {
-        path_to(d, entry, element, &path);
-        if (slot && d->entries.at[entry].what == HAUL__OBJECTS) {
-            named_step(slot->name, step, sizeof step);
-            take_step(&path, step);
-        }
+    } else if (path_to(d, entry, element, &path) && slot &&
+               d->entries.at[entry].what == HAUL__OBJECTS) {
+        named_step(slot->name, step, sizeof step);
+        take_step(&path, step);
     }
     write_step(&path);
     haul__set_path(to, path.at);
@@ -165,6 +169,11 @@ haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uin
                         "it points outside any process's address range, to 0x%" PRIxPTR, address);
 }
 
+haul_status haul__refuse_unreadable(haul__discovery *d, const haul__slot *slot)
+{
+    return haul__refuse(d, HAUL_ERROR_GRAPH, slot, "the range it leads to is not readable");
+}
+
 /* The slot that has the byte at `offset` of an element; NULL: none. */
 static const haul__slot *slot_at(const haul__walk *walk, size_t offset)
 {
@@ -187,7 +196,8 @@ void haul__name_other(haul__discovery *d, uintptr_t address)
         /* an entry may begin within the word */
         uintptr_t at = address < entry->address ? entry->address : address;
         size_t element;
-        if (at - address >= HAUL__WORD || at - entry->address >= haul__entry_bytes(d, entry))
+        if (at - address >= HAUL__WORD || at - entry->address >= haul__entry_bytes(d, entry) ||
+            haul__is_in_gap(entry, at))
             continue;
         element = (size_t)(at - entry->address) / entry->stride;
         if (element >= entry->count)

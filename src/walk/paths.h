@@ -15,6 +15,8 @@ haul_status haul__refuse(haul__discovery *d, haul_status status, const haul__slo
     ;
 /* The same for a pointer to an address outside any process's range. */
 haul_status haul__refuse_outside(haul__discovery *d, const haul__slot *slot, uintptr_t address);
+/* The same for a range that the context's `readable` refuses. */
+haul_status haul__refuse_unreadable(haul__discovery *d, const haul__slot *slot);
 /* Writes the path of an entry's element, or of its slot; `path` has HAUL_PATH_BYTES. 0: out of
  * memory. */
 int haul__name_place(haul__discovery *d, size_t entry, size_t element, const haul__slot *slot,

@@ -167,7 +167,8 @@ static int holds(const haul__discovery *d, const haul__entry *entry, uintptr_t a
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
     size_t offset, i;
-    if (address < entry->address || address - entry->address >= haul__entry_bytes(d, entry))
+    if (address < entry->address || address - entry->address >= haul__entry_bytes(d, entry) ||
+        haul__is_in_gap(entry, address))
         return 0;
     offset = (size_t)(address - entry->address) - element_at(d, entry, address) * entry->stride;
     if (walk && is_in_tail(walk, offset))

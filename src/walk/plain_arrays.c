@@ -1,4 +1,5 @@
-/* Short arrays and strings of plain bytes, followed in line: most rows of most types lead to them.
+/* Short arrays of plain bytes or of pointers, and strings, followed in line: most rows of most
+ * types lead to them.
  *
  * The slow obvious version is the general way (follow.c): each array gets an entry, a check of its
  * extent and a pattern of slots, and is marked block by block and cell by cell. But the terms of
@@ -8,6 +9,9 @@
  *
  *   follow   The pointer is read. Its count is read and noted, its cell is fetched; it is pending.
  *   mark     The ends of pending strings are searched, side pages are fetched, all are marked.
+ *
+ * An array of pointers to simple objects is fetched while it is pending. Once it is marked, its
+ * pointers are settled as candidates, so it needs no entry of its own.
  *
  * If a callback counts, it is called when the pointer is read, and its answer is noted.
  *
@@ -28,6 +32,7 @@
 #include "map/mixed.h"
 #include "walk/extent.h"
 #include "walk/follow.h"
+#include "walk/log_order.h"
 #include "walk/mark_inline.h"
 #include "walk/memo.h"
 #include "walk/read_set.h"
@@ -131,6 +136,8 @@ HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array
         return 0;
     if (!note_counts(d->found, array, fields, self, stored))
         return 0;
+    if (array->has_pointers)
+        haul__prefetch(value);
     fetch_cell(d->map->flat, value);
     add_pending(d, array, value, value + (uintptr_t)bytes);
     return 1;
@@ -191,7 +198,7 @@ HAUL__INLINE uint32_t whole_granules(uintptr_t at, uintptr_t stop)
 
 /* Bytes of one granule, as a mask, and those of them that were marked before. */
 typedef struct part {
-    uintptr_t first, end;
+    uintptr_t first;
     uint32_t bytes, known;
 } part;
 
@@ -199,7 +206,7 @@ static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
 {
     const haul__cell *cell = haul__cell_of(block, first);
     const uint32_t bit = (uint32_t)1 << haul__granule_in_cell(first);
-    part p = { first, end, 0, 0 };
+    part p = { first, 0, 0 };
     if (first >= end)
         return p;
     p.bytes = ((1u << (end - first)) - 1u) << (first & (HAUL__GRANULE - 1));
@@ -244,8 +251,8 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
     }
     if (known)
         return fresh ? HAUL__APART : HAUL__KNOWN_BEFORE;
-    if ((head.bytes && haul__mark_part(map, block, head.first, head.end - head.first) < 0) ||
-        (tail.bytes && haul__mark_part(map, block, tail.first, tail.end - tail.first) < 0))
+    if ((head.bytes && haul__mark_part(map, block, head.first, (uint16_t)head.bytes) < 0) ||
+        (tail.bytes && haul__mark_part(map, block, tail.first, (uint16_t)tail.bytes) < 0))
         return NO_MEMORY;
     for (at = first; at < end; at = stop) {
         uint32_t whole;
@@ -335,18 +342,48 @@ HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
     return HAUL__FRESH;
 }
 
+/* Marks an array of pointers in a mixed block: its words are live, and slots. A block of another
+ * form becomes mixed on the general way. */
+HAUL__INLINE int mark_pointers(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
+    const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
+    const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
+    const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
+    haul__block *block = haul__block_in(entry);
+    uint64_t met = 0, missing = 0;
+    unsigned at;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != HAUL__MIXED ||
+                       (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT))
+        return HAUL__APART;
+    for (at = from; at <= to; at++) {
+        const uint64_t words = (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
+        const uint64_t live = haul__load_cell(&block->cells[at]), slots = haul__slots(block)[at];
+        met |= (live | slots) & words;
+        missing |= ~(live & slots) & words;
+    }
+    if (met)
+        return missing ? HAUL__APART : HAUL__KNOWN_BEFORE;
+    for (at = from; at <= to; at++) {
+        const uint64_t words = (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
+        haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) | words);
+        haul__slots(block)[at] |= words;
+    }
+    return HAUL__FRESH;
+}
+
 /* The general way, for an array whose count was read and noted. */
 static HAUL__NOINLINE haul_status reach_array(haul__discovery *d, const haul__pending *pending)
 {
     haul__entry entry;
     memset(&entry, 0, sizeof entry);
     entry.address = pending->first;
-    entry.count = (size_t)(pending->end - pending->first);
-    entry.stride = 1;
+    entry.stride = (size_t)pending->array->unit;
+    entry.count = (size_t)(pending->end - pending->first) / entry.stride;
     entry.slot = pending->array->slot;
-    entry.level = pending->array->level;
+    entry.level = (uint8_t)(pending->array->level + pending->array->has_pointers);
     entry.parent = SIZE_MAX;
-    entry.what = HAUL__PLAIN;
+    entry.what = pending->array->has_pointers ? HAUL__POINTERS : HAUL__PLAIN;
     return haul__reach(d, &entry);
 }
 
@@ -391,6 +428,14 @@ static HAUL__NOINLINE haul_status follow_long_string(haul__discovery *d,
     return haul__follow(d, &p);
 }
 
+static haul_status log_array(haul__discovery *d, const haul__pending *pending, int is_new)
+{
+    haul__reached range = pending->array->demands;
+    range.first = pending->first;
+    range.end = pending->end;
+    return is_new ? haul__log_new(d, &range) : haul__log_known(d, &range);
+}
+
 /* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
  * noted. */
 static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
@@ -402,6 +447,9 @@ static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
     if (HAUL__UNLIKELY(!pending->end))
         return follow_long_string(d, pending);
     fresh = mark_array(d->map, pending->first, pending->end);
+    if (d->order_log && fresh != NO_MEMORY &&
+        log_array(d, pending, fresh == HAUL__FRESH) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
     if (!fresh)
@@ -415,8 +463,39 @@ static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
                                                                          : HAUL_ERROR_MEMORY;
 }
 
+/* Marks a pending array of pointers. Those of a new one become candidates: the array has been
+ * fetched meanwhile, and their cells are fetched now. */
+static HAUL__NOINLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending *pending,
+                                                 haul__candidates *c)
+{
+    const uint32_t number = pending->array->target;
+    const uint64_t tag = (uint64_t)number << 48;
+    const uint32_t near_starts = haul__near_starts(&d->met_types[number]);
+    const int fresh = mark_pointers(d->map, pending->first, pending->end);
+    haul_status status = HAUL_OK;
+    uintptr_t at;
+    if (HAUL__UNLIKELY(fresh < 0))
+        return reach_array(d, pending);
+    if (!fresh)
+        return HAUL_OK;
+    d->found->objects++;
+    d->found->bytes += (size_t)(pending->end - pending->first);
+    for (at = pending->first; at < pending->end && status == HAUL_OK; at += HAUL__WORD) {
+        const uintptr_t value = haul__load_word((const void *)at);
+        if (HAUL__TOO_HIGH(value))
+            status = haul__reach_one(d, value, number);
+        else
+            haul__collect(c, d->map->flat, value, tag, near_starts);
+        if (c->near_count + c->over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
+            status = haul__settle(d, c);
+    }
+    return status;
+}
+
 haul_status haul__mark_pending(haul__discovery *d)
 {
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < d->pending_count; i++) {
@@ -424,8 +503,11 @@ haul_status haul__mark_pending(haul__discovery *d)
             find_end(d, &d->pending[i]);
         fetch_mask(d->map->flat, d->pending[i].end);
     }
-    for (i = 0; i < d->pending_count && status == HAUL_OK; i++)
-        status = mark_one(d, &d->pending[i]);
+    for (i = 0; i < d->pending_count && status == HAUL_OK; i++) {
+        const haul__pending *pending = &d->pending[i];
+        status = pending->array && pending->array->has_pointers ? mark_and_visit(d, pending, &c)
+                                                                : mark_one(d, pending);
+    }
     d->pending_count = 0;
-    return status;
+    return status == HAUL_OK && c.near_count + c.over_count ? haul__settle(d, &c) : status;
 }

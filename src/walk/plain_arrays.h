@@ -1,4 +1,4 @@
-/* Short arrays and strings of plain bytes, followed in line.
+/* Short arrays of plain bytes or of pointers, and strings, followed in line.
  */
 #ifndef HAUL_WALK_PLAIN_ARRAYS_H
 #define HAUL_WALK_PLAIN_ARRAYS_H

@@ -19,6 +19,7 @@ typedef struct haul__pointer {
     uintptr_t value;                /* the address of the target */
     uintptr_t self;                 /* the struct whose fields the shape reads */
     size_t index;                   /* for callbacks: its number in an array of pointers */
+    size_t line;                    /* as in haul__entry */
     int by_rule;                    /* a rule has worked out the value */
     haul__nearest nearest;          /* for callbacks */
     const haul__ancestor *ancestor; /* that the target inherits */

@@ -1,14 +1,40 @@
-/* The bytes that a discovery may read: those that the user's `readable` allows and, in a graph that
- * may have changed, only those that a map describes.
+/* The bytes that a discovery may read: those that the user's `readable` allows; in the block of an
+ * image, only those of the block; and in a graph that may have changed, only those that a map
+ * describes.
  */
 #include "walk/readable.h"
 #include "map/forms.h"
+#include "walk/paths.h"
+
+/* The number of bytes from `address` on, `bytes` at most, within the bounds. */
+static size_t bounded(const haul__discovery *d, uintptr_t address, size_t bytes)
+{
+    const haul__bounds *bounds = d->bounds;
+    if (!bounds)
+        return bytes;
+    if (address < bounds->begin || address >= bounds->end)
+        return 0;
+    return bytes < bounds->end - address ? bytes : bounds->end - address;
+}
+
+haul_status haul__spend(haul__discovery *d, size_t bytes)
+{
+    if (!d->bounds)
+        return HAUL_OK;
+    if (bytes > d->bounds->work - d->work)
+        return haul__refuse(d, HAUL_ERROR_LIMIT, NULL,
+                            "ranges overlap so often that they would be read %zu bytes in all",
+                            d->bounds->work);
+    d->work += bytes;
+    return HAUL_OK;
+}
 
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes)
 {
     const haul_context_options *options = &d->context->options;
-    return !options->readable ||
-           options->readable(options->readable_user, (const void *)address, bytes);
+    return bounded(d, address, bytes) == bytes &&
+           (!options->readable ||
+            options->readable(options->readable_user, (const void *)address, bytes));
 }
 
 /* The number of bytes, from `address` to the end of its granule at most, that have a place in
@@ -32,6 +58,7 @@ static size_t known_in_granule(const haul__discovery *d, uintptr_t address, int 
 size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described)
 {
     size_t known = 0;
+    bytes = bounded(d, address, bytes);
     while (d->within && known < bytes) {
         size_t more = known_in_granule(d, address + known, described);
         known += more;

@@ -5,10 +5,13 @@
 
 #include "walk/discovery.h"
 
-/* The answer of the context's `readable`; 1 if there is none. */
+/* Does the range lie within the bounds, and does the context's `readable` allow it? */
 int haul__is_readable(const haul__discovery *d, uintptr_t address, size_t bytes);
-/* The number of bytes from `address` on, `bytes` at most, that may be read in one piece: they have
- * a place in d->within or, if `described`, are live there. Without such a map: `bytes`. */
+/* The number of bytes from `address` on, `bytes` at most, that may be read in one piece: they lie
+ * within the bounds, and have a place in d->within or, if `described`, are live there. */
 size_t haul__known_bytes(const haul__discovery *d, uintptr_t address, size_t bytes, int described);
+/* Counts `bytes` bytes of a large range that are marked or searched. HAUL_ERROR_LIMIT: they are
+ * more than the bounds allow. */
+haul_status haul__spend(haul__discovery *d, size_t bytes);
 
 #endif

@@ -15,6 +15,10 @@ haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const
 /* ruled_visit.c */
 /* Evaluates an object, and follows its ruled rows. */
 haul_status haul__visit_ruled(haul__discovery *d, haul__object *o);
+/* Logs the word of a pointer and, if it is an owner, follows it to its `count` elements. */
+haul_status haul__visit_decided(haul__discovery *d, const haul__ruled *ruled,
+                                const haul__field_value *w, const haul__pointer *p, size_t count,
+                                int is_owner);
 /* Evaluates and marks an object from the fetch queue, and follows its ruled rows if it is new. */
 haul_status haul__take_ruled(haul__discovery *d, const haul__entry *entry, haul__object *o,
                              int *is_new);

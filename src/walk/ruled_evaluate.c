@@ -178,6 +178,7 @@ haul_status haul__find_size(haul__discovery *d, haul__object *o, const haul__slo
     p.place = p.value = o->address + tail->slot.offset;
     p.self = o->address;
     p.index = 0;
+    p.line = 0;
     p.by_rule = 0;
     p.nearest = haul__nearest_of(d, o, tail->rule);
     p.ancestor = o->ancestor;

@@ -52,19 +52,28 @@ static int lies_beyond(size_t self, const haul_integer *field, size_t bytes)
            field->offset > bytes - self - field->bytes;
 }
 
+static int reads_beyond(const haul_count *count, size_t self, size_t bytes)
+{
+    unsigned i;
+    for (i = 0; i < count->fields; i++)
+        if (lies_beyond(self, &count->field[i], bytes))
+            return 1;
+    return 0;
+}
+
 int haul__counts_beyond(const haul__slot *slot, size_t bytes)
 {
-    unsigned level, i;
+    unsigned level;
     for (level = 0; slot->shape && level < slot->levels; level++)
-        for (i = 0; i < slot->shape[level].fields; i++)
-            if (lies_beyond(slot->self, &slot->shape[level].field[i], bytes))
-                return 1;
+        if (reads_beyond(&slot->shape[level], slot->self, bytes))
+            return 1;
     return 0;
 }
 
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
 {
     const haul_field *rule = ruled->rule ? &ruled->rule->said : NULL;
+    size_t i;
     if (rule &&
         (rule->when.kind == HAUL_WHEN_KIND_FIELD || rule->when.kind == HAUL_WHEN_KIND_NOT) &&
         lies_beyond(0, &rule->when.field, bytes))
@@ -72,6 +81,10 @@ int haul__reads_beyond(const haul__ruled *ruled, size_t bytes)
     if (rule && rule->type_switch.kind == HAUL_SWITCH_KIND_SELF &&
         lies_beyond(0, &rule->type_switch.field, bytes))
         return 1;
+    for (i = 0; rule && i < rule->section.rank; i++)
+        if (reads_beyond(&rule->section.dimensions[i].extent, 0, bytes) ||
+            reads_beyond(&rule->section.dimensions[i].stride, 0, bytes))
+            return 1;
     return haul__counts_beyond(&ruled->slot, bytes);
 }
 
@@ -194,6 +207,7 @@ haul__pointer haul__ruled_pointer(const haul__discovery *d, const haul__object *
     p.value = w->start;
     p.self = o->self;
     p.index = o->index + ruled->slot.index;
+    p.line = 0;
     p.by_rule = 1;
     p.nearest = haul__nearest_of(d, o, ruled->rule);
     p.ancestor = o->ancestor;
@@ -272,6 +286,7 @@ static haul_status read_distance(haul__discovery *d, const haul__object *o,
     if (distance == 0)
         return HAUL_OK;
     w->fixed = HAUL__DISTANCE;
+    w->waits = ruled->rule->said.ownership == HAUL_UNLESS_OWNED;
     w->address = w->at + (uintptr_t)distance;
     status = find_start(d, o, ruled, w);
     w->becomes = w->start;
@@ -302,6 +317,7 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
     w->address = w->start = w->value & ~rule->tag_bits;
     w->may_be_static = rule->maybe_static != 0;
     w->is_alias = rule->ownership == HAUL_BORROWED;
+    w->waits = rule->ownership == HAUL_UNLESS_OWNED;
     if (w->address == 0 && is_high(rule))
         return settle_tagged(d, w);
     for (i = 0; w->may_be_static && i < context->static_count && !range; i++)
@@ -312,7 +328,7 @@ static haul_status read_address(haul__discovery *d, const haul__object *o, const
         return HAUL_OK;
     }
     if (range)
-        w->is_alias = 0;
+        w->is_alias = w->waits = 0;
     if (!w->is_alias)
         status = find_start(d, o, ruled, w);
     if (status != HAUL_OK)
@@ -345,7 +361,7 @@ haul_status haul__read_word(haul__discovery *d, const haul__object *o, const hau
 {
     const haul_field *rule = &ruled->rule->said;
     size_t i;
-    w->fixed = w->is_alias = w->may_be_static = 0;
+    w->fixed = w->is_alias = w->may_be_static = w->waits = 0;
     w->becomes = 0;
     w->slot = &ruled->slot;
     w->at = o->address + ruled->slot.offset;

@@ -38,6 +38,7 @@ typedef struct haul__field_value {
     haul__outcome what;
     uint8_t fixed, bytes; /* kind and width of a fixed word */
     uint8_t is_alias, may_be_static;
+    uint8_t waits;            /* whether it is an alias is decided at the end: HAUL_UNLESS_OWNED */
     uint8_t is_rest;          /* absent, but bytes that no other row claims travel */
     const haul__slot *slot;   /* with the type that the rule chose */
     uintptr_t at, value;      /* the word's address, and the word */

@@ -21,6 +21,8 @@
 #include "walk/log_order.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/section.h"
+#include "walk/waiting.h"
 
 /* Adds the word to the order log. The target of a tagged word must leave the tag bits free in the
  * copy too. */
@@ -61,6 +63,27 @@ static haul_status note_word(haul__discovery *d, const haul__ruled *ruled,
     return haul__log_reference(d, &reference);
 }
 
+/* After its target: the word of a pointer to no elements joins one list only. */
+static void unlist_empty(haul__discovery *d, const haul__field_value *w, size_t empty)
+{
+    if (w->what == HAUL__IS_FIXED || (w->what == HAUL__IS_EXPLICIT && w->start != w->value))
+        d->found->empty_count = empty; /* the word has a list of its own */
+}
+
+haul_status haul__visit_decided(haul__discovery *d, const haul__ruled *ruled,
+                                const haul__field_value *w, const haul__pointer *p, size_t count,
+                                int is_owner)
+{
+    const size_t empty = d->found->empty_count;
+    haul_status status =
+        d->order_log && w->what != HAUL__IS_FIXED ? note_word(d, ruled, w) : HAUL_OK;
+    if (status != HAUL_OK || !is_owner)
+        return status;
+    status = haul__follow_measured(d, p, count);
+    unlist_empty(d, w, empty);
+    return status;
+}
+
 static haul_status visit_word(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                               const haul__field_value *w)
 {
@@ -73,6 +96,8 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     haul_status status = HAUL_OK;
     if (d->recording && (w->what == HAUL__IS_POINTER || w->what == HAUL__IS_TAGGED))
         status = haul__meet_pointer(d, w->at, w->slot, 0);
+    if (status == HAUL_OK && w->waits && w->start)
+        return haul__let_wait(d, o, ruled, w);
     if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_FIXED)
         status = note_word(d, ruled, w);
     if (status != HAUL_OK || (w->start == 0 && !is_pair) || haul__is_end(ruled))
@@ -80,9 +105,10 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
     if (w->is_alias)
         return haul__note_alias(d, w);
     p = haul__ruled_pointer(d, o, ruled, w);
-    status = haul__follow(d, &p);
-    if (w->what == HAUL__IS_FIXED || (w->what == HAUL__IS_EXPLICIT && w->start != w->value))
-        d->found->empty_count = empty; /* the word has a list of its own */
+    status = ruled->rule->said.section.rank
+                 ? haul__follow_section(d, &p, &ruled->rule->said.section)
+                 : haul__follow(d, &p);
+    unlist_empty(d, w, empty);
     return status;
 }
 

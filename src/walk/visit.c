@@ -31,20 +31,6 @@ static haul__object simple_object(uintptr_t address, const haul__walk *walk)
     return o;
 }
 
-/* Errors get their path in the second run. */
-HAUL__NOINLINE haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number)
-{
-    haul__entry entry;
-    memset(&entry, 0, sizeof entry);
-    entry.address = address;
-    entry.count = 1;
-    entry.met_type = number;
-    entry.stride = d->met_types[entry.met_type].walk->extent;
-    entry.parent = SIZE_MAX;
-    entry.what = HAUL__OBJECTS;
-    return haul__reach(d, &entry);
-}
-
 /* Follows a pointer that the innermost loop leaves over, to an array or a string: in line or the
  * general way. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
@@ -54,6 +40,8 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[edge - met->edges];
     const haul__plain_array *array = met->arrays ? &met->arrays[edge - met->edges] : NULL;
     haul__object o;
+    d->visited = element;
+    d->visited_end = element + met->walk->extent;
     if (array && array->is_called) {
         haul__pointer p;
         memset(&p, 0, sizeof p);
@@ -71,7 +59,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         if (met || status != HAUL_OK)
             return status;
     }
-    o = simple_object(element, met->walk);
+    o = simple_object(element, d->met_types[number].walk);
     return haul__visit_slot(d, &o, slot);
 }
 
@@ -86,6 +74,8 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
         return status;
     if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
+    d->visited = element;
+    d->visited_end = element + walk->extent;
     o = simple_object(element, walk);
     return haul__visit_rest(d, &o);
 }
@@ -95,7 +85,7 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
                                           uint32_t number)
 {
     const uint64_t tag = (uint64_t)number << 48;
-    uint32_t near_starts = haul__near_starts(&d->met_types[number]);
+    uint32_t near_starts = haul__near_for(d, &d->met_types[number]);
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
@@ -138,6 +128,8 @@ static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *ent
         met = haul__follow_plain_array(d, array, p.value, p.self);
         if (!met || d->pending_count == HAUL__PENDING)
             status = haul__mark_pending(d);
+        d->visited = p.place;
+        d->visited_end = p.place + HAUL__WORD;
         if (!met && status == HAUL_OK)
             status = haul__follow(d, &p);
     }
@@ -150,8 +142,11 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
 {
     haul__pointer p = first_pointer(entry);
     haul_status status = HAUL_OK;
-    for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD)
+    for (; p.index < entry->count && status == HAUL_OK; p.index++, p.place += HAUL__WORD) {
+        d->visited = p.place;
+        d->visited_end = p.place + HAUL__WORD;
         status = haul__follow_called_array(d, array, &p);
+    }
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
@@ -194,6 +189,8 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
             prefetch_target(d,
                             haul__load_word((const void *)(p.place + TARGETS_AHEAD * HAUL__WORD)));
         d->at_element = p.index;
+        d->visited = p.place;
+        d->visited_end = p.place + HAUL__WORD;
         if (d->recording && d->sought.pointer == p.place)
             return haul__refuse(d, HAUL_ERROR_STALE, NULL, "this pointer has changed");
         if (d->recording)
@@ -207,22 +204,17 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
 
 static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
-    const haul__slot *slot = entry->slot;
     haul__plain_array array;
     uint32_t number = 0;
-    haul_status status = HAUL_OK;
-    int one = !d->recording && d->map->flat && entry->level + 1u == slot->levels && slot->target &&
-              !(slot->flags & HAUL__EXCLUDED) &&
-              slot->shape[entry->level].kind == HAUL_COUNT_KIND_ONE;
-    if (one) {
-        status = haul__met_type_of(d, slot->target, &number);
-        one = status == HAUL_OK && d->met_types[number].simple.bytes != 0 && number <= UINT16_MAX;
-    }
+    int leads, is_plain = 0;
+    haul_status status = haul__leads_to_one(d, entry->slot, entry->level, &number, &leads);
+    if (status == HAUL_OK && leads)
+        return visit_single(d, entry, number);
+    if (status == HAUL_OK)
+        status = haul__prepare_plain_array(d, entry->slot, entry->level, &array, &is_plain);
     if (status != HAUL_OK)
         return status;
-    if (one)
-        return visit_single(d, entry, number);
-    if (haul__prepare_plain_array(d, slot, entry->level, &array))
+    if (is_plain)
         return array.is_called ? visit_called_arrays(d, entry, &array)
                                : visit_plain_arrays(d, entry, &array);
     return visit_each(d, entry);
@@ -244,6 +236,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
         for (slot = 0; slot < fetched && i + ELEMENTS_AHEAD < entry->count; slot++)
             prefetch_target(d, haul__load_word((const void *)(ahead + walk->slots[slot].offset)));
         d->at_element = i;
+        d->visited = entry->address + i * entry->stride;
+        d->visited_end = d->visited + entry->stride;
         o = haul__object_of(entry, walk, i, HAUL__NOTED);
         if (walk->is_wide) {
             status = haul__inherit(d, entry, i, &inherited);

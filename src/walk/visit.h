@@ -17,10 +17,10 @@ haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);
 haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number);
 haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                              const haul__edge *edge);
-/* Marks the one object at `address` the general way. */
-haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number);
 
 /* drain.c: marks all that the roots reach. */
 haul_status haul__follow_roots(haul__discovery *d);
+/* Visits all that waits, until nothing does. */
+haul_status haul__visit_all(haul__discovery *d);
 
 #endif

@@ -14,17 +14,15 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
     haul_status status = HAUL_OK;
     if ((address & (HAUL__WORD - 1)) != 0)
         status = haul__note_explicit(d, address, value, 0);
-    if (status != HAUL_OK)
-        return status;
-    if (d->recording) {
+    if (status == HAUL_OK && d->recording) {
         if (d->sought.pointer == address)
             return haul__refuse(d, HAUL_ERROR_STALE, slot, "this pointer has changed");
         status = haul__meet_pointer(d, address, slot, 0);
-        if (status == HAUL_OK && d->order_log && (slot->flags & HAUL__SLOT_END))
-            status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
-        if (status != HAUL_OK)
-            return status;
     }
+    if (status == HAUL_OK && d->order_log && (slot->flags & HAUL__SLOT_END))
+        status = haul__log_pointer(d, HAUL__REFERENCE_END, address, value);
+    if (status != HAUL_OK)
+        return status;
     if (slot->flags & HAUL__SLOT_END)
         return HAUL_OK;
     memset(&p, 0, sizeof p);

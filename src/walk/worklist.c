@@ -15,6 +15,9 @@
  * are still in the translation buffer, and some of its lines in the cache. (Collectors keep gray
  * objects by region; hash joins use radix partitions.)
  *
+ * A run in order has the queue alone. Wide entries are then read first in, first out, too: each has
+ * an entry of 0 in the queue, for its turn.
+ *
  * This is right because marks do not depend on the order of visits. A bucket that becomes the queue
  * leaves an empty one behind, so that its next batch is as large as possible. A small graph has no
  * buckets.
@@ -129,7 +132,7 @@ HAUL__NOINLINE int haul__queue_room(haul__discovery *d)
         return 0;
     d->tail->next = chunk;
     d->tail = chunk;
-    if (++d->waiting_chunks < MANY_CHUNKS || d->is_spread)
+    if (++d->waiting_chunks < MANY_CHUNKS || d->is_spread || d->in_order)
         return 1;
     if (!d->buckets)
         d->buckets = haul__allocate_zeroed(d->allocator, HAUL__BUCKETS * sizeof *d->buckets);
@@ -158,7 +161,7 @@ haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)
     bytes = d->chunk_bytes + d->entries.count * sizeof *d->entries.at;
     if (d->found->worklist_bytes < bytes)
         d->found->worklist_bytes = bytes;
-    return HAUL_OK;
+    return !d->in_order || haul__queue_push(d, 0, 0, 1) ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 void haul__worklist_close(haul__discovery *d)
@@ -170,4 +173,5 @@ void haul__worklist_close(haul__discovery *d)
     release_chunks(d, d->head);
     release_chunks(d, d->spare);
     HAUL__LIST_RELEASE(d->allocator, &d->entries);
+    HAUL__LIST_RELEASE(d->allocator, &d->known);
 }

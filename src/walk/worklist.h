@@ -12,16 +12,20 @@ enum { HAUL__OBJECTS, HAUL__POINTERS, HAUL__PLAIN };
 typedef struct haul__entry {
     uintptr_t address, self; /* self: the struct whose fields the shapes of `slot` read */
     size_t count, stride;
-    const haul__slot *slot;  /* that led here; NULL for roots and parts */
-    const char *part;        /* the part's name that led here, or NULL */
-    size_t parent;           /* the entry that led here; SIZE_MAX: none */
-    size_t parent_element;   /* the element of that entry */
-    size_t index;            /* here->index; of a root, its number */
+    const haul__slot *slot; /* that led here; NULL for roots and parts */
+    const char *part;       /* the part's name that led here, or NULL */
+    size_t parent;          /* the entry that led here; SIZE_MAX: none */
+    size_t parent_element;  /* the element of that entry */
+    size_t index;           /* here->index; of a root, its number */
+    /* 1 + its number among the lines of a section of plain bytes, or among the elements of a
+     * section of objects; else 0 */
+    size_t line;
+    size_t run; /* of a line: bytes of each of its elements, less than the stride; else 0 */
     haul__ancestor ancestor; /* if its type needs ancestors */
     haul__nearest nearest;   /* of pointers: for the callbacks of their row */
     uint32_t met_type;       /* number of the met type; of objects */
     uint8_t what, level;
-    uint8_t is_again; /* visited before, with other ancestors */
+    uint8_t is_again; /* visited before, with other ancestors or as another type */
 } haul__entry;
 
 typedef struct haul__chunk {

@@ -146,7 +146,7 @@ static const haul_struct structs[] = {
 
 int cholmod_types_open(void)
 {
-    return check_status(HAUL_DESCRIBE(types_context(), structs), types_context(), "describing");
+    return check_call(HAUL_DESCRIBE(types_context(), structs), types_context(), "describing");
 }
 
 void cholmod_types_close(void)
@@ -162,6 +162,6 @@ haul_type *sparse_type_with(const haul_field *row)
     size_t i;
     for (i = 0; i < SPARSE_ROWS; i++)
         rows[i] = strcmp(sparse_rows[i].name, row->name) == 0 ? *row : sparse_rows[i];
-    check_status(HAUL_DESCRIBE(types_context(), what), types_context(), "describing");
+    check_call(HAUL_DESCRIBE(types_context(), what), types_context(), "describing");
     return type;
 }

@@ -50,7 +50,7 @@ void *cs_free(void *block)
 
 static int types_open(void)
 {
-    return check_status(HAUL_DESCRIBE(types_context(), structs), types_context(), "describing");
+    return check_call(HAUL_DESCRIBE(types_context(), structs), types_context(), "describing");
 }
 
 static void types_close(void)
@@ -404,7 +404,7 @@ static haul_type *cs_type_with(const haul_field *row)
                                    .fields = fields,
                                    .field_count = count,
                                    .field_bytes = sizeof *fields };
-        check_status(haul_describe(types_context(), &what, 1), types_context(), "describing");
+        check_call(haul_describe(types_context(), &what, 1), types_context(), "describing");
     }
     return type;
 }
@@ -474,7 +474,7 @@ static void wrong_factors(const entries *flow, const entries *tall)
     solver *s;
     char words[160];
     case_begin("CXSparse %s, %s, wrong: U forgotten, the tree by rows", NUMBERS, INTEGERS);
-    check_status(HAUL_DESCRIBE(types_context(), wrong), types_context(), "describing");
+    check_call(HAUL_DESCRIBE(types_context(), wrong), types_context(), "describing");
     pool_open();
     s = make_solver(flow, LU);
     roots[0] = (haul_root){ s, type, 1 };

@@ -61,7 +61,7 @@ int check(int holds, const char *format, ...)
     return 0;
 }
 
-int check_status(haul_status status, haul_context *context, const char *what)
+int check_call(haul_status status, haul_context *context, const char *what)
 {
     const haul_error *error = haul_context_error(context);
     return check(status == HAUL_OK, "%s: %s: %s %s", what, haul_status_name(status), error->path,
@@ -282,7 +282,7 @@ int passage_open(passage *p, const haul_root *roots, size_t count, void *argumen
     pool_protect(PROT_READ);
     status = haul_ship_from(p->device, haul_from_roots(roots, count), NULL, NULL, &p->shipment);
     pool_protect(PROT_READ | PROT_WRITE);
-    if (!check_status(status, haul_device_context(p->device), "shipping")) {
+    if (!check_call(status, haul_device_context(p->device), "shipping")) {
         haul_device_close(&p->device);
         return 0;
     }
@@ -329,13 +329,12 @@ int passage_work(passage *p, void (*work)(void *argument), void *argument)
     status = haul_host_launch(p->device, do_job, &j);
     pool_protect(PROT_READ | PROT_WRITE);
     check(j.original_is_away, "the original is out of reach");
-    return check_status(status, haul_device_context(p->device), "working on the copy");
+    return check_call(status, haul_device_context(p->device), "working on the copy");
 }
 
 int passage_return(passage *p)
 {
-    return check_status(haul_unmarshal(p->shipment), haul_device_context(p->device),
-                        "bringing back");
+    return check_call(haul_unmarshal(p->shipment), haul_device_context(p->device), "bringing back");
 }
 
 void passage_close(passage *p)
@@ -375,7 +374,7 @@ int audit(const haul_root *roots, size_t count, void *argument, int exact, findi
     pool_protect(PROT_READ);
     status = haul_audit(context, haul_from_roots(roots, count), &options, &f->summary);
     pool_protect(PROT_READ | PROT_WRITE);
-    done = check_status(status, context, "the audit");
+    done = check_call(status, context, "the audit");
     haul_context_free(&context);
     return done;
 }

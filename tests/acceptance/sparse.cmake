@@ -1,5 +1,5 @@
-# SuiteSparse: CHOLMOD and CXSparse, each an own program. The sources of the cases are compiled once for each of the
-# library's integers and numbers.
+# SuiteSparse: CHOLMOD and CXSparse, each an own program. The sources of the cases are compiled once
+# for each of the library's integers and numbers.
 include(CheckSymbolExists)
 find_path(SUITESPARSE_INCLUDE cs.h PATH_SUFFIXES suitesparse)
 find_library(CHOLMOD_LIBRARY cholmod)
@@ -27,13 +27,15 @@ function(haul_sparse_program name library)
     set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()
 
-# haul_sparse_variant(program name source definitions...): `source` once more, as an object of the program.
+# haul_sparse_variant(program name source definitions...): `source` once more, as an object of the
+# program.
 function(haul_sparse_variant program name source)
     add_library(${program}_${name} OBJECT ${source})
     haul_strict(${program}_${name})
     target_compile_definitions(${program}_${name} PRIVATE ${ARGN})
     target_include_directories(${program}_${name} SYSTEM PRIVATE ${SUITESPARSE_INCLUDE})
-    target_include_directories(${program}_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include)
+    target_include_directories(${program}_${name} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                                          ${PROJECT_SOURCE_DIR}/tests)
     target_sources(${program} PRIVATE $<TARGET_OBJECTS:${program}_${name}>)
 endfunction()
 
@@ -42,7 +44,8 @@ if(HAUL_CHOLMOD_LINKS)
     haul_sparse_variant(haul_accept_cholmod int cholmod_cases.c)
     haul_sparse_variant(haul_accept_cholmod long cholmod_cases.c CASES_LONG)
 else()
-    message(STATUS "CHOLMOD was not found: haul_accept_cholmod is left out (Debian: libsuitesparse-dev)")
+    message(STATUS
+            "CHOLMOD was not found: haul_accept_cholmod is left out (Debian: libsuitesparse-dev)")
 endif()
 
 if(HAUL_CXSPARSE_LINKS)
@@ -52,5 +55,6 @@ if(HAUL_CXSPARSE_LINKS)
     haul_sparse_variant(haul_accept_csparse ci csparse_cases.c CS_COMPLEX)
     haul_sparse_variant(haul_accept_csparse cl csparse_cases.c CS_LONG CS_COMPLEX)
 else()
-    message(STATUS "CXSparse was not found: haul_accept_csparse is left out (Debian: libsuitesparse-dev)")
+    message(STATUS
+            "CXSparse was not found: haul_accept_csparse is left out (Debian: libsuitesparse-dev)")
 endif()

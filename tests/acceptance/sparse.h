@@ -17,7 +17,7 @@ void case_begin(const char *format, ...);
 void case_note(const char *format, ...); /* more words on the line */
 void case_end(void);
 int check(int holds, const char *format, ...); /* `holds`; says what did not */
-int check_status(haul_status status, haul_context *context, const char *what);
+int check_call(haul_status status, haul_context *context, const char *what);
 /* The one that types are made in. */
 haul_context *types_context(void);
 int account(void); /* the last line; the exit status of the program */

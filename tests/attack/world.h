@@ -4,7 +4,8 @@
  * The host's side is one table of objects. Whatever writes to an object, the test or the library,
  * `expected` says what it must hold from then on, byte for byte. All objects are items, or what
  * items lead to; which of an item's fields are pointers is drawn for each sequence, and so is an
- * item's size.
+ * item's size. Objects come from malloc, one by one, and go in any order: the worlds of
+ * support/world.h only grow.
  */
 #ifndef ATTACK_WORLD_H
 #define ATTACK_WORLD_H

@@ -16,7 +16,8 @@ matplotlib.use("svg")
 import matplotlib.pyplot as plt
 
 WORKLOADS = ["list_1024x128", "splitlist_1024x128", "tree_1024x128", "list_1024x1k", "list_1024x1m",
-             "list_1000000x128", "tree_1000000x128", "umt_2048x128x128", "linear_k10_n1000000_allinit_allused",
+             "list_1000000x128", "tree_1000000x128", "umt_2048x128x128",
+             "linear_k10_n1000000_allinit_allused",
              "linear_k10_n1000000_allinit_LLused", "dense_q8_n10000_all", "dense_q16_n1000_all"]
 # name: (label, colour, marker)
 TECHNIQUES = {
@@ -44,12 +45,14 @@ HAUL = ["haul", "haul_refresh", "haul_threads", "haul_threads_refresh"]
 
 
 def read(paths):
-    """{(workload, technique, phase): (median_ms, ratio)} and the line that names the card. Later files win."""
+    """{(workload, technique, phase): (median_ms, ratio)} and the line that names the card.
+    Later files win."""
     rows, card = {}, ""
     for path in paths:
         with open(path, newline="", encoding="utf-8") as file:
             lines = file.readlines()
-        card = next((line[8:].split(",")[0].strip() for line in lines if line.startswith("# card:")), card)
+        card = next((line[8:].split(",")[0].strip() for line in lines
+                     if line.startswith("# card:")), card)
         for row in csv.DictReader(line for line in lines if not line.startswith("#")):
             key = row["workload"], row["technique"], row["phase"]
             rows[key] = float(row["median_ms"]), float(row["ratio"])
@@ -66,7 +69,8 @@ def draw_ratios(rows, card, path):
     figure, axes = plt.subplots(1, 2, sharey=True, figsize=(12, 1.8 + 0.42 * len(workloads)))
     for axis, phase, title in zip(axes, ("to", "from"), ("to the device", "back")):
         for technique, (label, colour, marker) in TECHNIQUES.items():
-            points = [(rows[name, technique, phase][1], place) for place, name in enumerate(workloads)
+            points = [(rows[name, technique, phase][1], place)
+                      for place, name in enumerate(workloads)
                       if rows.get((name, technique, phase), (0, 0))[1] > 0]
             if points:
                 axis.scatter(*zip(*points), label=label, color=colour, marker=marker,
@@ -78,8 +82,10 @@ def draw_ratios(rows, card, path):
         axis.set_xlabel("times one raw pinned copy of the same bytes")
     axes[0].set_yticks(range(len(workloads)), workloads)
     axes[0].invert_yaxis()
-    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels())}
-    figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=5, frameon=False, fontsize=9)
+    handles = {label: handle for axis in axes
+               for handle, label in zip(*axis.get_legend_handles_labels())}
+    figure.legend(handles.values(), handles.keys(), loc="lower center", ncols=5, frameon=False,
+                  fontsize=9)
     figure.suptitle(card)
     figure.tight_layout(rect=(0, 1.0 / (1.8 + 0.42 * len(workloads)), 1, 1))
     figure.savefig(path)
@@ -94,7 +100,8 @@ def draw_phases(rows, card, path):
         width = [rows.get((*bar, phase), (0, 0))[1] for bar in bars]
         axis.barh(places, width, left=left, color=colour, label=phase)
         left = [a + b for a, b in zip(left, width)]
-    axis.scatter([rows[(*bar, "to")][1] for bar in bars], places, color="black", marker="|", label="all together",
+    axis.scatter([rows[(*bar, "to")][1] for bar in bars], places, color="black", marker="|",
+                 label="all together",
                  zorder=3)
     axis.axvline(1, color="black", linewidth=0.8)
     axis.set_yticks(places, [f"{name}  {TECHNIQUES[way][0]}" for name, way in bars], fontsize=8)
@@ -107,7 +114,8 @@ def draw_phases(rows, card, path):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("csv", nargs="+")
     parser.add_argument("--out", default=".", type=pathlib.Path)
     chosen = parser.parse_args()

@@ -372,11 +372,11 @@ static void a_large_copy_arrives_whole(device *d)
 
 /* ---- Cases: relocation. */
 
-/* An arena as a shipment lays it out: words, bitmap, odd offsets; on the host, and as it must
+/* An arena as a shipment lays it out: words, bitmap, list of offsets; on the host, and as it must
  * become. */
 typedef struct arena {
-    size_t bytes, bitmap_at, odd_at, total; /* in one allocation */
-    size_t odd_count;
+    size_t bytes, bitmap_at, offsets_at, total; /* in one allocation */
+    size_t offset_count;
     unsigned word_bytes;
     uint64_t words, from, range, delta;
     unsigned char *host, *expected;
@@ -420,10 +420,10 @@ static int is_marked(const arena *a, uint64_t word)
     return (int)(bits >> (word % 64) & 1);
 }
 
-static uint64_t odd_offset(const arena *a, size_t i)
+static uint64_t listed_offset(const arena *a, size_t i)
 {
     uint64_t offset;
-    memcpy(&offset, a->host + a->odd_at + 8 * i, 8);
+    memcpy(&offset, a->host + a->offsets_at + 8 * i, 8);
     return offset;
 }
 
@@ -435,8 +435,8 @@ static int relocate_plainly(const arena *a, unsigned char *bytes)
     for (i = 0; i < a->words; i++)
         if (is_marked(a, i))
             outside |= patch(a, bytes + i * a->word_bytes);
-    for (i = 0; i < a->odd_count; i++)
-        outside |= patch(a, bytes + odd_offset(a, (size_t)i));
+    for (i = 0; i < a->offset_count; i++)
+        outside |= patch(a, bytes + listed_offset(a, (size_t)i));
     return outside;
 }
 
@@ -456,12 +456,12 @@ static void mark(device *d, arena *a, unsigned density)
 
 /* Odd pointers lie apart from each other and from marked words: the last bytes of the arena are
  * theirs. */
-static void place_odd(arena *a)
+static void place_offsets(arena *a)
 {
     size_t i;
-    for (i = 0; i < a->odd_count; i++) {
+    for (i = 0; i < a->offset_count; i++) {
         uint64_t offset = a->words * a->word_bytes + 1 + i * (a->word_bytes + 1);
-        memcpy(a->host + a->odd_at + 8 * i, &offset, 8);
+        memcpy(a->host + a->offsets_at + 8 * i, &offset, 8);
     }
 }
 
@@ -491,8 +491,8 @@ static void choose_words(device *d, const arena *a)
     uint64_t i;
     for (i = 0; i < a->words; i++)
         store_word(a->host + i * a->word_bytes, choose_word(d, a), a->word_bytes);
-    for (i = 0; i < a->odd_count; i++)
-        store_word(a->host + odd_offset(a, (size_t)i), choose_word(d, a), a->word_bytes);
+    for (i = 0; i < a->offset_count; i++)
+        store_word(a->host + listed_offset(a, (size_t)i), choose_word(d, a), a->word_bytes);
 }
 
 /* What moves: offsets, as an arena has them that was packed; or addresses, as one has that comes
@@ -507,20 +507,20 @@ static void choose_range(device *d, arena *a)
 }
 
 static void make_arena(device *d, arena *a, uint64_t words, unsigned word_bytes, unsigned density,
-                       size_t odd_count)
+                       size_t offset_count)
 {
     a->words = words;
     a->word_bytes = word_bytes;
-    a->odd_count = odd_count;
+    a->offset_count = offset_count;
     choose_range(d, a);
-    a->bytes = (size_t)words * word_bytes + odd_count * (word_bytes + 1) + 3;
+    a->bytes = (size_t)words * word_bytes + offset_count * (word_bytes + 1) + 3;
     a->bitmap_at = (a->bytes + 7) & ~(size_t)7;
-    a->odd_at = a->bitmap_at + (size_t)((words + 63) / 64 * 8);
-    a->total = a->odd_at + odd_count * 8 + 5;
+    a->offsets_at = a->bitmap_at + (size_t)((words + 63) / 64 * 8);
+    a->total = a->offsets_at + offset_count * 8 + 5;
     a->host = noise(d, a->total);
     a->expected = buffer(a->total);
     mark(d, a, density);
-    place_odd(a);
+    place_offsets(a);
     choose_words(d, a);
     memcpy(a->expected, a->host, a->total);
 }
@@ -539,8 +539,8 @@ static haul_relocation order_of(const arena *a)
     relocation.from = a->from;
     relocation.bytes = a->range;
     relocation.delta = a->delta;
-    relocation.odd = a->odd_count ? a->base + a->odd_at : 0;
-    relocation.odd_count = a->odd_count;
+    relocation.offsets = a->offset_count ? a->base + a->offsets_at : 0;
+    relocation.offset_count = a->offset_count;
     relocation.word_bytes = a->word_bytes;
     relocation.outside = NULL;
     relocation.after = 0;
@@ -571,10 +571,10 @@ static int supports(device *d, unsigned word_bytes)
 }
 
 static void try_relocation(device *d, uint64_t words, unsigned word_bytes, unsigned density,
-                           size_t odd_count)
+                           size_t offset_count)
 {
     arena a;
-    make_arena(d, &a, words, word_bytes, density, odd_count);
+    make_arena(d, &a, words, word_bytes, density, offset_count);
     EXPECT_OK(get(d, a.total, 16, &a.base));
     EXPECT_OK(copy_to(d, a.base, a.host, a.total));
     EXPECT_OK(relocate(d, &a));
@@ -609,7 +609,7 @@ static void marked_words_of_4_bytes_move_and_no_others(device *d)
     try_relocations(d, 4);
 }
 
-static void odd_pointers_move(device *d)
+static void listed_pointers_move(device *d)
 {
     unsigned word_bytes;
     size_t i;
@@ -621,12 +621,12 @@ static void odd_pointers_move(device *d)
 
 /* Noise has words that lead outside; without any of those, or of those that are marked, nothing is
  * told. */
-static void try_telling(device *d, uint64_t words, unsigned density, size_t odd_count,
+static void try_telling(device *d, uint64_t words, unsigned density, size_t offset_count,
                         uint32_t *word)
 {
     haul_relocation relocation;
     arena a;
-    make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    make_arena(d, &a, words, sizeof(void *), density, offset_count);
     if (random_below(&d->random, 2)) {
         a.from = 0;
         a.range = UINT64_MAX;
@@ -753,11 +753,11 @@ static haul_status send(device *d, const arena *a, const void *from)
 }
 
 /* An arena whose bytes on the host are memory of `stage`. */
-static void try_send(device *d, uint64_t words, unsigned density, size_t odd_count)
+static void try_send(device *d, uint64_t words, unsigned density, size_t offset_count)
 {
     arena a;
     void *staged = NULL;
-    make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    make_arena(d, &a, words, sizeof(void *), density, offset_count);
     if (a.total > told_by(d).send_bytes)
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
@@ -813,13 +813,13 @@ static void sends_and_copies_take_effect_in_the_order_of_the_calls(device *d)
 
 /* ---- Cases: fetch. */
 
-static void try_fetch(device *d, uint64_t words, unsigned density, size_t odd_count)
+static void try_fetch(device *d, uint64_t words, unsigned density, size_t offset_count)
 {
     haul_relocation relocation;
     unsigned char *staged = NULL;
     void *memory = NULL;
     arena a;
-    make_arena(d, &a, words, sizeof(void *), density, odd_count);
+    make_arena(d, &a, words, sizeof(void *), density, offset_count);
     if (a.total > told_by(d).fetch_bytes)
         return;
     EXPECT_OK(get(d, a.total, 16, &a.base));
@@ -875,7 +875,7 @@ typedef struct crossing {
     haul_attachment *attachments;
     size_t segment_count, attachment_count;
     haul_crossing order;
-    haul_stretch locked;
+    haul_interval locked;
     void *lists;
 } crossing;
 
@@ -886,8 +886,8 @@ static void attach_word(device *d, crossing *c, const haul_segment *segment, siz
     unsigned char *here = (unsigned char *)(uintptr_t)segment->from + at;
     haul_attachment *attachment = &c->attachments[c->attachment_count++];
     uintptr_t there = (uintptr_t)random_next(&d->random);
-    attachment->here = load_word(here, sizeof(void *));
-    attachment->there = there;
+    attachment->on_host = load_word(here, sizeof(void *));
+    attachment->in_arena = there;
     store_word(c->gathered + segment->to + at, there, sizeof(void *));
 }
 
@@ -1015,7 +1015,7 @@ static void try_pull(device *d, size_t page_count, size_t most)
     EXPECT(holds(d, c.order.arena, c.gathered, c.bytes));
     if (c.attachment_count > 0) {
         haul_attachment *spoiled = &c.attachments[random_below(&d->random, c.attachment_count)];
-        spoiled->here ^= 1;
+        spoiled->on_host ^= 1;
         EXPECT_OK(copy_to(d, c.order.lists + c.order.attachments_at, c.attachments,
                           c.attachment_count * sizeof(haul_attachment)));
         EXPECT_OK(d->table->pull(d->state, &c.order));
@@ -1460,7 +1460,7 @@ static const contract_case cases[] = {
     { CASE(a_large_copy_arrives_whole) },
     { CASE(marked_words_of_8_bytes_move_and_no_others) },
     { CASE(marked_words_of_4_bytes_move_and_no_others) },
-    { CASE(odd_pointers_move) },
+    { CASE(listed_pointers_move) },
     { CASE(a_word_of_the_hosts_tells_whether_any_pointer_leads_outside) },
     { CASE(copies_and_relocations_take_effect_in_the_order_of_the_calls) },
     { CASE(a_relocation_is_undone_by_its_opposite) },

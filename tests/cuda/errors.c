@@ -298,8 +298,8 @@ static void relocations_that_make_no_sense_are_refused(void)
     relocation.words = UINT64_MAX;
     CHECK_STATUS(gpu->relocate(state, &relocation), HAUL_ERROR_ARGUMENT);
     relocation = small_relocation(address);
-    relocation.odd = address + 1;
-    relocation.odd_count = 1;
+    relocation.offsets = address + 1;
+    relocation.offset_count = 1;
     CHECK_STATUS(gpu->relocate(state, &relocation), HAUL_ERROR_ARGUMENT);
     gpu->release(state, address, BYTES);
     gpu_close(state);

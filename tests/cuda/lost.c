@@ -30,7 +30,7 @@ static void check_lost(void *state, haul_address address, void *staged)
     gpu_close(state);
 }
 
-/* D6: an odd pointer far outside. */
+/* D6: a listed pointer far outside. */
 static void a_fault_in_our_own_kernel_loses_the_device(void)
 {
     void *state = gpu_open(0), *staged = gpu_stage(state, BYTES);
@@ -41,8 +41,8 @@ static void a_fault_in_our_own_kernel_loses_the_device(void)
     memset(staged, 0, BYTES);
     memcpy(staged, &nowhere, sizeof nowhere);
     relocation.arena = address;
-    relocation.odd = address;
-    relocation.odd_count = 1;
+    relocation.offsets = address;
+    relocation.offset_count = 1;
     relocation.word_bytes = 8;
     CHECK_STATUS(gpu->copy_to(state, address, staged, BYTES), HAUL_OK);
     CHECK_STATUS(gpu->relocate(state, &relocation), HAUL_OK);

@@ -1,5 +1,5 @@
 /* The kernels: relocate and send against the plainest loop on the host, over random arenas, larger
- * and odder than those of the contract.
+ * and stranger than those of the contract.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 /* An arena as a shipment lays it out: words, bitmap, explicit relocations, their offsets. */
 typedef struct arena {
-    size_t words, odd_count, bitmap_at, odd_at, bytes;
+    size_t words, offset_count, bitmap_at, offsets_at, bytes;
     unsigned word_bytes;
     unsigned char *host;
     haul_relocation order;
@@ -40,8 +40,8 @@ static void patch_plainly(const arena *a, unsigned char *bytes)
     for (i = 0; i < a->words; i++)
         if (load(a->host + a->bitmap_at + i / 64 * 8, 8) >> i % 64 & 1)
             patch(&a->order, bytes + i * a->word_bytes);
-    for (i = 0; i < a->odd_count; i++)
-        patch(&a->order, bytes + load(a->host + a->odd_at + 8 * i, 8));
+    for (i = 0; i < a->offset_count; i++)
+        patch(&a->order, bytes + load(a->host + a->offsets_at + 8 * i, 8));
 }
 
 /* Words that lead into the range, beside it, to its edges, or nowhere. */
@@ -69,17 +69,17 @@ static void mark(arena *a, size_t density)
             a->host[a->bitmap_at + i / 8] |= (unsigned char)(1u << i % 8);
 }
 
-static arena make_arena(size_t words, unsigned word_bytes, size_t density, size_t odd_count)
+static arena make_arena(size_t words, unsigned word_bytes, size_t density, size_t offset_count)
 {
     arena a;
-    size_t i, odd_from = words * word_bytes + 1;
+    size_t i, listed_from = words * word_bytes + 1;
     memset(&a, 0, sizeof a);
     a.words = words;
     a.word_bytes = word_bytes;
-    a.odd_count = odd_count;
-    a.bitmap_at = (odd_from + odd_count * (word_bytes + 1) + 7) & ~(size_t)7;
-    a.odd_at = a.bitmap_at + (words + 63) / 64 * 8;
-    a.bytes = a.odd_at + odd_count * 8 + random_below(&source, 16);
+    a.offset_count = offset_count;
+    a.bitmap_at = (listed_from + offset_count * (word_bytes + 1) + 7) & ~(size_t)7;
+    a.offsets_at = a.bitmap_at + (words + 63) / 64 * 8;
+    a.bytes = a.offsets_at + offset_count * 8 + random_below(&source, 16);
     a.host = calloc(1, a.bytes);
     CHECK(a.host != NULL);
     a.order.from = random_one_in(&source, 2) ? 0 : random_next(&source) >> 20;
@@ -88,10 +88,10 @@ static arena make_arena(size_t words, unsigned word_bytes, size_t density, size_
     for (i = 0; i < words; i++)
         choose(&a, a.host + i * word_bytes);
     mark(&a, density);
-    for (i = 0; i < odd_count; i++) {
-        uint64_t at = odd_from + i * (word_bytes + 1);
+    for (i = 0; i < offset_count; i++) {
+        uint64_t at = listed_from + i * (word_bytes + 1);
         choose(&a, a.host + at);
-        memcpy(a.host + a.odd_at + 8 * i, &at, 8);
+        memcpy(a.host + a.offsets_at + 8 * i, &at, 8);
     }
     return a;
 }
@@ -101,8 +101,8 @@ static void place(arena *a, haul_address address)
     a->order.arena = address;
     a->order.words = a->words;
     a->order.bitmap = address + a->bitmap_at;
-    a->order.odd = address + a->odd_at;
-    a->order.odd_count = a->odd_count;
+    a->order.offsets = address + a->offsets_at;
+    a->order.offset_count = a->offset_count;
     a->order.word_bytes = a->word_bytes;
 }
 
@@ -119,12 +119,12 @@ static void check_arena(void *state, arena *a, haul_address address)
 /* ---- Relocate. */
 
 static void try_relocate(void *state, size_t words, unsigned word_bytes, size_t density,
-                         size_t odd_count)
+                         size_t offset_count)
 {
-    arena a = make_arena(words, word_bytes, density, odd_count);
+    arena a = make_arena(words, word_bytes, density, offset_count);
     haul_address address = gpu_get(state, a.bytes);
-    check_note("%zu words of %u bytes, %zu of 64 marked, %zu odd", words, word_bytes, density,
-               odd_count);
+    check_note("%zu words of %u bytes, %zu of 64 marked, %zu listed", words, word_bytes, density,
+               offset_count);
     place(&a, address);
     CHECK_STATUS(gpu->copy_to(state, address, a.host, a.bytes), HAUL_OK);
     CHECK_STATUS(gpu->relocate(state, &a.order), HAUL_OK);
@@ -193,9 +193,9 @@ static void send_agrees_with_the_plain_loop_at_any_size(void)
     for (round = 0; round < 600; round++) {
         unsigned word_bytes = round % 4 ? 8 : 4;
         size_t words = random_below(&source, round % 10 ? 2000 : 32000),
-               odd = random_below(&source, 300);
-        arena a = make_arena(words, word_bytes, random_below(&source, 65), round % 3 ? 0 : odd);
-        check_note("round %d: %zu bytes, %zu odd", round, a.bytes, a.odd_count);
+               listed = random_below(&source, 300);
+        arena a = make_arena(words, word_bytes, random_below(&source, 65), round % 3 ? 0 : listed);
+        check_note("round %d: %zu bytes, %zu listed", round, a.bytes, a.offset_count);
         try_send_from(state, &a, staged, address);
         free(a.host);
     }

@@ -7,36 +7,28 @@ build=$(cd "$1" && pwd)
 scratch=$(cd "$2" && pwd)
 cd "$(dirname "$0")/../.." || exit 1
 here=tests/describe theirs=tests/acceptance
-passed=0 failed=0
-
 # Debian's modules are those of its own interpreter.
 for python in ${HAUL_PYTHON:-} /usr/bin/python3 python3 none; do
     "$python" -c 'import clang.cindex, elftools' 2>/dev/null && break
 done
 if [ "$python" = none ]; then
-    echo "no Python with clang.cindex and elftools is here (Debian: python3-clang python3-pyelftools)"
+    echo "no Python with clang.cindex and elftools is here" \
+        "(Debian: python3-clang python3-pyelftools)"
     exit 77
 fi
 
-# try NAME COMMAND...: one check; its output is shown when it fails.
-try() {
-    if "${@:2}" >"$scratch/log" 2>&1; then
-        passed=$((passed + 1))
-        echo "ok      $1"
-    else
-        failed=$((failed + 1))
-        echo "FAILED  $1"
-        sed 's/^/    /' "$scratch/log"
-    fi
-}
+# shellcheck source=/dev/null
+. tests/support/try.sh
 
 tool() {
     "$python" tools/describe "$@"
 }
 
 compile() { # PROGRAM SOURCE-OR-OPTION...
-    gcc -std=c99 -Wall -Wextra -Wconversion -Werror -O1 -g -Iinclude -Itests -I$here -I$theirs -I"$scratch" \
-        -isystem /usr/include/suitesparse -o "$scratch/$1" "${@:2}" $here/same.c "$build/libhaul.a" -lpthread -lm
+    gcc -std=c99 -Wall -Wextra -Wconversion -Werror -O1 -g -Iinclude -Itests -I$here -I$theirs \
+        -I"$scratch" \
+        -isystem /usr/include/suitesparse -o "$scratch/$1" "${@:2}" $here/same.c \
+        "$build/libhaul.a" -lpthread -lm
 }
 
 # ---- Headers and answers to rows.
@@ -44,7 +36,8 @@ compile() { # PROGRAM SOURCE-OR-OPTION...
 forms() {
     tool $here/forms.h --type forms -a $here/forms.answers -Iinclude -o "$scratch/forms_haul.c" &&
         compile forms -std=c11 $here/forms.c "$scratch/forms_haul.c" && "$scratch/forms" &&
-        g++ -x c++ -std=c++11 -Wall -Wextra -Werror -Iinclude -I$here -I"$scratch" -fsyntax-only "$scratch/forms_haul.c"
+        g++ -x c++ -std=c++11 -Wall -Wextra -Werror -Iinclude -I$here -I"$scratch" -fsyntax-only \
+        "$scratch/forms_haul.c"
 }
 
 # What it writes, apart from the folders in it: to be read by people.
@@ -56,7 +49,8 @@ rows_are_as_committed() {
 by_debug_information() { # NAME HEADER TYPES...
     local name=$1 header=$2
     mkdir -p "$scratch/dwarf"
-    echo "#include $header" | gcc -g -fno-eliminate-unused-debug-types -isystem /usr/include/suitesparse -x c -c - \
+    echo "#include $header" | gcc -g -fno-eliminate-unused-debug-types -isystem \
+        /usr/include/suitesparse -x c -c - \
         -o "$scratch/$name.o" &&
         tool "$scratch/$name.o" "${@:3}" --include "$header" -a "$here/$name.answers" \
             -o "$scratch/dwarf/${name}_haul.c" &&
@@ -66,29 +60,35 @@ by_debug_information() { # NAME HEADER TYPES...
 cjson() {
     tool '<cjson/cJSON.h>' --type cJSON -a $here/cjson.answers -o "$scratch/cjson_haul.c" &&
         by_debug_information cjson '<cjson/cJSON.h>' --type cJSON &&
-        compile same_cjson $here/same_cjson.c "$scratch/cjson_haul.c" $theirs/cjson_node.c -lcjson &&
+        compile same_cjson $here/same_cjson.c "$scratch/cjson_haul.c" $theirs/cjson_node.c \
+        -lcjson &&
         "$scratch/same_cjson"
 }
 
 yaml() {
     tool '<yaml.h>' --type yaml_document_t -a $here/yaml.answers -o "$scratch/yaml_haul.c" &&
         by_debug_information yaml '<yaml.h>' --type yaml_document_t &&
-        compile same_yaml $here/same_yaml.c "$scratch/yaml_haul.c" $theirs/yaml_document.c $theirs/heap.c -lyaml &&
+        compile same_yaml $here/same_yaml.c "$scratch/yaml_haul.c" $theirs/yaml_document.c \
+        $theirs/heap.c -lyaml &&
         "$scratch/same_yaml"
 }
 
 cholmod() {
-    local types=(--type cholmod_sparse --type cholmod_dense --type cholmod_triplet --type cholmod_factor)
+    local types=(--type cholmod_sparse --type cholmod_dense --type cholmod_triplet --type \
+        cholmod_factor)
     tool '<cholmod.h>' -I/usr/include/suitesparse "${types[@]}" -a $here/cholmod.answers \
         -o "$scratch/cholmod_haul.c" && by_debug_information cholmod '<cholmod.h>' "${types[@]}" &&
-        compile same_cholmod $here/same_cholmod.c "$scratch/cholmod_haul.c" $theirs/cholmod_types.c $theirs/sparse.c &&
+        compile same_cholmod $here/same_cholmod.c "$scratch/cholmod_haul.c" \
+        $theirs/cholmod_types.c $theirs/sparse.c &&
         "$scratch/same_cholmod"
 }
 
 csparse() { # MACRO...
-    tool $theirs/csparse_solver.h -Iinclude -I$theirs -I/usr/include/suitesparse --type solver "$@" \
+    tool $theirs/csparse_solver.h -Iinclude -I$theirs -I/usr/include/suitesparse --type solver \
+        "$@" \
         -a $here/csparse.answers -o "$scratch/csparse_haul.c" &&
-        compile same_csparse "$@" $here/same_csparse.c "$scratch/csparse_haul.c" && "$scratch/same_csparse"
+        compile same_csparse "$@" $here/same_csparse.c "$scratch/csparse_haul.c" &&
+        "$scratch/same_csparse"
 }
 
 cells() {
@@ -96,7 +96,8 @@ cells() {
     tool $here/cells.hpp --type sim::cell --type sim::field -a $here/cells.answers \
         -o "$scratch/cells_haul.cpp" || return
     for standard in 11 20; do
-        g++ -std=c++$standard -Wall -Wextra -Werror -Iinclude -I$here -fsyntax-only "$scratch/cells_haul.cpp" || return
+        g++ -std=c++$standard -Wall -Wextra -Werror -Iinclude -I$here -fsyntax-only \
+            "$scratch/cells_haul.cpp" || return
     done
     for standard in polar virtuals reference; do
         ! tool $here/cells.hpp --type sim::$standard >"$scratch/said" 2>&1 &&
@@ -106,8 +107,10 @@ cells() {
 
 # The type is declared in no header: the output declares it.
 without_a_header() {
-    printf '#include "swarm.h"\nswarm s;\n' | gcc -g -I$here/stranger -x c -c - -o "$scratch/stranger.o" &&
-        tool "$scratch/stranger.o" --type swarm -a $here/stranger/swarm.answers -o "$scratch/swarm_haul.c" &&
+    printf '#include "swarm.h"\nswarm s;\n' | gcc -g -I$here/stranger -x c -c - \
+        -o "$scratch/stranger.o" &&
+        tool "$scratch/stranger.o" --type swarm -a $here/stranger/swarm.answers \
+        -o "$scratch/swarm_haul.c" &&
         sed 's/"swarm_haul.h"/<swarm_haul.h>/' $here/stranger/main.c >"$scratch/swarm.c" &&
         compile swarm "$scratch/swarm.c" "$scratch/swarm_haul.c" && "$scratch/swarm"
 }
@@ -126,14 +129,31 @@ asks() {
     tool $here/stranger/swarm.h --type swarm -o "$scratch/asked.c" >"$scratch/asked" 2>&1
     [ $? -eq 1 ] && [ ! -e "$scratch/asked.c" ] &&
         grep -q 'swarm.h:12: swarm.mass (double \*): How many does it lead to?' "$scratch/asked" &&
-        grep -q '^    swarm.mass = count n$' "$scratch/asked" && grep -q '^    swarm.name = string$' "$scratch/asked"
+        grep -q '^    swarm.mass = count n$' "$scratch/asked" &&
+        grep -q '^    swarm.name = string$' "$scratch/asked"
+}
+
+# A pointer to a struct is one object, unless an integer beside it is named after it.
+asks_about_arrays() {
+    local name
+    for name in npins n_pins num_of_pins pin_count pins_length; do
+        printf 'struct pin { int a; };\nstruct cell { struct pin *pins; short %s, spin; };\n' \
+            $name \
+            >"$scratch/cell.h"
+        ! tool "$scratch/cell.h" --type 'struct cell' >"$scratch/asked" 2>&1 &&
+            grep -q "^    struct cell.pins = count $name\$" "$scratch/asked" || return 1
+    done
+    sed -i 's/pins_length/napkins/' "$scratch/cell.h" &&
+        tool "$scratch/cell.h" --type 'struct cell' | grep -q 'cell, pins, HAUL_ONE)'
 }
 
 # refuses WORDS ANSWER...: with these answers it stops, and says so.
 refuses() {
     printf '%s\n' "${@:2}" >"$scratch/wrong.answers"
-    ! tool $here/stranger/swarm.h --type swarm -a $here/stranger/swarm.answers -a "$scratch/wrong.answers" \
-        >"$scratch/said" 2>&1 && grep -qF "$1" "$scratch/said" && grep -qE 'wrong.answers:[0-9]+: ' "$scratch/said"
+    ! tool $here/stranger/swarm.h --type swarm -a $here/stranger/swarm.answers \
+        -a "$scratch/wrong.answers" \
+        >"$scratch/said" 2>&1 && grep -qF "$1" "$scratch/said" &&
+        grep -qE 'wrong.answers:[0-9]+: ' "$scratch/said"
 }
 
 types_that_are_not_there_are_refused() {
@@ -161,6 +181,7 @@ library suitesparse/cs.h csparse -DCS_LONG -DCS_COMPLEX
 try "C++: templates, enumerations, and what cannot be described" cells
 try "a type of a program without its header" without_a_header
 try "what is undecided is asked, with candidates" asks
+try "a pointer with an integer named after it may lead to an array" asks_about_arrays
 try "an answer for no field is refused" refuses 'no field that is reached' 'swarm.weight = count n'
 try "a count over no field is refused" refuses "'m'" 'swarm.mass = until m'
 try "a word that is no answer is refused" refuses "no word of an answer" 'swarm.next = perhaps'
@@ -189,8 +210,8 @@ a_wrong_description_is_found() {
 static haul_type *swarm_type;
 static const haul_field swarm_fields[] = {
     HAUL_ARRAY(swarm, particles, HAUL_COUNT(swarm, n)),
-    { .name = "mass", .kind = HAUL_FIELD_POINTER, .offset = offsetof(swarm, mass), .bytes = sizeof(double *),
-      .element_bytes = 4, .count = HAUL_COUNT(swarm, n) },
+    { .name = "mass", .kind = HAUL_FIELD_POINTER, .offset = offsetof(swarm, mass),
+      .bytes = sizeof(double *), .element_bytes = 4, .count = HAUL_COUNT(swarm, n) },
     HAUL_STRING(swarm, name),
 };
 static const haul_struct structs[] = { HAUL_STRUCT(swarm, &swarm_type, swarm_fields) };
@@ -205,11 +226,13 @@ C
     [ $? -eq 1 ] && cat "$scratch/said" &&
         grep -qE 'wrong.c:4: swarm.next: no field describes this pointer \(.*swarm.h:14\)' \
             "$scratch/said" &&
-        grep -qE 'wrong.c:4: swarm.mass: elements have 4 bytes, double has 8 \(.*swarm.h:12\)' "$scratch/said"
+        grep -qE 'wrong.c:4: swarm.mass: elements have 4 bytes, double has 8 \(.*swarm.h:12\)' \
+        "$scratch/said"
 }
 
 programs_without_tables_are_refused() {
-    ! tool --check "$scratch/same.o" >"$scratch/said" 2>&1 && grep -q 'is not linked' "$scratch/said" &&
+    ! tool --check "$scratch/same.o" >"$scratch/said" 2>&1 &&
+        grep -q 'is not linked' "$scratch/said" &&
         ! tool --check $here/forms.h >"$scratch/said" 2>&1 && grep -q 'forms.h: ' "$scratch/said"
 }
 

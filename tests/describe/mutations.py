@@ -1,5 +1,6 @@
-"""Does --check find what is wrong? mutations.py PROGRAM...: each table of the programs is made wrong in one place after
-the other, as the memory of the program would have it, and every time there must be a finding that was not there.
+"""Does --check find what is wrong? mutations.py PROGRAM...: each table of the programs is made
+wrong in one place after the other, as the memory of the program would have it, and every time there
+must be a finding that was not there.
 
     moved    a row's offset is that of the next word
     width    a row's elements, or an integer that it reads, have another size or sign
@@ -72,10 +73,12 @@ class Mutations:
             if self.has_width(struct, row):
                 note("width", row, changed(row, "element_bytes", to=lambda n: n * 2))
             if row.count.kind == 1 and row.count.fields:
-                note("width", row, changed(row, "count.field[0].bytes", to=lambda n: 4 if n == 8 else 8))
+                note("width", row,
+                     changed(row, "count.field[0].bytes", to=lambda n: 4 if n == 8 else 8))
                 note("width", row, changed(row, "count.field[0].sign", to=lambda n: not n))
             if row.when.kind in (t.WHEN_FIELD, t.WHEN_NOT):
-                note("width", row, changed(row, "when.field.bytes", to=lambda n: 2 if n != 2 else 4))
+                note("width", row,
+                     changed(row, "when.field.bytes", to=lambda n: 2 if n != 2 else 4))
             other = self.other_target(struct, row)
             if other:
                 note("target", row, changed(row, "target", pointer=other))
@@ -96,7 +99,8 @@ class Mutations:
         """Only a pointer's type tells the width of what it leads to."""
         type = self.pointee(struct, row) if row.kind == t.POINTER else None
         return type is not None and type.kind in ("integer", "float", "record") and type.size > 1 \
-            and row.element_bytes and not row.base and not row.base_fn and not row.type_switch.kind \
+            and row.element_bytes and not row.base and not row.base_fn \
+            and not row.type_switch.kind \
             and (not row.target or self.checker.target_of(row.target))
 
     def other_target(self, struct, row):
@@ -110,7 +114,8 @@ class Mutations:
         for handle in self.checker.by_handle:
             target = self.checker.target_of(handle)
             if target is not None and target.kind == "record" and target.size != type.size and \
-                    not check.lies_in(type, target, -row.base) and not check.lies_in(target, type, 0):
+                    not check.lies_in(type, target, -row.base) and \
+                    not check.lies_in(target, type, 0):
                 return handle
         return None
 

@@ -1,6 +1,7 @@
-"""Do both readers see the same structs? readers.py SCRATCH-FOLDER: libclang's and DWARF's, of the headers of thirteen
-libraries: each struct's size, and each field's name, offset, size, type, sign, width in bits and target. The same
-once more for what the tool declares in C from debug information."""
+"""Do both readers see the same structs? readers.py SCRATCH-FOLDER: libclang's and DWARF's, of the
+headers of thirteen libraries: each struct's size, and each field's name, offset, size, type, sign,
+width in bits and target. The same once more for what the tool declares in C from debug
+information."""
 
 import os
 import subprocess
@@ -27,7 +28,8 @@ LIBRARIES = {
     "expat": (["<expat.h>"], []),
     "SQLite": (["<sqlite3.h>", "<sqlite3ext.h>"], []),
     "liblzma": (["<lzma.h>"], []),
-    "FreeType": (["<ft2build.h>", "<freetype/freetype.h>", "<freetype/ftmodapi.h>", "<freetype/ftglyph.h>",
+    "FreeType": (["<ft2build.h>", "<freetype/freetype.h>", "<freetype/ftmodapi.h>",
+                  "<freetype/ftglyph.h>",
                   "<freetype/ftstroke.h>", "<freetype/tttables.h>", "<freetype/ftcache.h>"],
                  ["-I/usr/include/freetype2"]),
     "libjpeg": (["<stdio.h>", "<jpeglib.h>"], []),
@@ -46,7 +48,8 @@ def type_words(type):
 
 
 def fields(record):
-    return [(path, offset, f.size, f.bits, type_words(f.type)) for path, offset, f in leaves(record)]
+    return [(path, offset, f.size, f.bits, type_words(f.type))
+            for path, offset, f in leaves(record)]
 
 
 def compiled(name, headers, flags, scratch):
@@ -54,7 +57,8 @@ def compiled(name, headers, flags, scratch):
     with open(source, "w", encoding="utf-8") as stream:
         stream.writelines(f"#include {h}\n" for h in headers)
     program = source[:-2] + ".o"
-    done = subprocess.run(["gcc", "-g", "-fno-eliminate-unused-debug-types", *flags, "-c", source, "-o", program],
+    done = subprocess.run(["gcc", "-g", "-fno-eliminate-unused-debug-types", *flags,
+                           "-c", source, "-o", program],
                           stderr=subprocess.PIPE, check=False)
     return program if done.returncode == 0 else None
 
@@ -62,8 +66,10 @@ def compiled(name, headers, flags, scratch):
 def differences(name, left, right):
     found = []
     if left.size != right.size or len(fields(left)) != len(fields(right)):
-        found.append(f"{name}: {left.size} bytes, {right.size}; {len(fields(left))} fields, {len(fields(right))}")
-    return found + [f"{name}.{a[0]}: {a} {b}" for a, b in zip(fields(left), fields(right)) if a != b]
+        found.append(f"{name}: {left.size} bytes, {right.size}; "
+                     f"{len(fields(left))} fields, {len(fields(right))}")
+    return found + [f"{name}.{a[0]}: {a} {b}"
+                    for a, b in zip(fields(left), fields(right)) if a != b]
 
 
 def compare(name, headers, flags, scratch):
@@ -73,7 +79,8 @@ def compare(name, headers, flags, scratch):
         return None
     ours, theirs = ClangReader(headers, flags, False), DwarfReader(program)
     found, count, declared = [], 0, {}
-    records = {id(r): (n, r) for n, r in ours.records.items() if n != "max_align_t"}  # each compiler's own
+    # max_align_t is each compiler's own
+    records = {id(r): (n, r) for n, r in ours.records.items() if n != "max_align_t"}
     for known, record in records.values():
         other = theirs.find(known)
         if other is None:
@@ -88,7 +95,8 @@ def compare(name, headers, flags, scratch):
     again = ClangReader([file], [], False)
     for known, record in declared.items():
         other = again.find(known).record
-        if [f[:4] for f in fields(record)] != [f[:4] for f in fields(other)] or record.size != other.size:
+        if [f[:4] for f in fields(record)] != [f[:4] for f in fields(other)] or \
+                record.size != other.size:
             found.append(f"{known}: declared in another way")
     return len(records), count, found
 
@@ -103,7 +111,8 @@ def main():
         if result is None:
             print(f"SKIPPED both readers, {name}: its headers are not here")
             continue
-        print(f"{'FAILED ' if result[2] else 'ok     '} both readers, {name}: {result[0]} structs, {result[1]} fields")
+        print(f"{'FAILED ' if result[2] else 'ok     '} both readers, {name}: "
+              f"{result[0]} structs, {result[1]} fields")
         print("".join(f"    {d}\n" for d in result[2][:10]), end="")
         structs, total = structs + result[0], total + result[1]
         passed, failed = passed + (not result[2]), failed + bool(result[2])

@@ -12,9 +12,12 @@ typedef struct holder {
     gfc_1 deeper, none, numbers;
 } holder;
 
-HAUL_FUNCTION(first_byte, gfc_any, gfc_first_byte(self))
-HAUL_FUNCTION(bytes_of_reals, gfc_any, gfc_bytes(self, sizeof(double)))
-HAUL_FUNCTION(bytes_of_integers, gfc_any, gfc_bytes(self, sizeof(int32_t)))
+HAUL_FUNCTION(extent_0, gfc_any, gfc_extent(self, 0))
+HAUL_FUNCTION(extent_1, gfc_any, gfc_extent(self, 1))
+
+static const haul_dimension of_1[] = { GFC_DIMENSION(gfc_1, 0, extent_0) };
+static const haul_dimension of_2[] = { GFC_DIMENSION(gfc_2, 0, extent_0),
+                                       GFC_DIMENSION(gfc_2, 1, extent_1) };
 
 static void check(haul_status status, const haul_error *error, const char *call)
 {
@@ -42,20 +45,34 @@ static haul_type *reals_1, *reals_2, *integers_1, *holder_type;
 
 static void describe(haul_context *context)
 {
-    static const haul_field reals[] = { HAUL_BYTES(
-        gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_reals), .base_fn = first_byte) };
-    static const haul_field integers[] = { HAUL_BYTES(
-        gfc_any, base_addr, HAUL_COUNT_FN(bytes_of_integers), .base_fn = first_byte) };
+    static const haul_field lines[] = { HAUL_ADDRESS(
+        gfc_1, base_addr, .element_bytes = sizeof(double), .section = HAUL_DIMENSIONS(of_1)) };
+    static const haul_field planes[] = { HAUL_ADDRESS(
+        gfc_2, base_addr, .element_bytes = sizeof(double), .section = HAUL_DIMENSIONS(of_2)) };
+    static const haul_field integers[] = { HAUL_ADDRESS(
+        gfc_1, base_addr, .element_bytes = sizeof(int32_t), .section = HAUL_DIMENSIONS(of_1)) };
     static const haul_field fields[] = {
         HAUL_EMBED(holder, component, &reals_1), HAUL_EMBED(holder, reversed, &reals_1),
         HAUL_EMBED(holder, section, &reals_2),   HAUL_EMBED(holder, deeper, &reals_1),
         HAUL_EMBED(holder, none, &reals_1),      HAUL_EMBED(holder, numbers, &integers_1)
     };
-    reals_1 = type_of(context, "reals_1", sizeof(gfc_1), reals, 1);
-    reals_2 = type_of(context, "reals_2", sizeof(gfc_2), reals, 1);
+    reals_1 = type_of(context, "reals_1", sizeof(gfc_1), lines, 1);
+    reals_2 = type_of(context, "reals_2", sizeof(gfc_2), planes, 1);
     integers_1 = type_of(context, "integers_1", sizeof(gfc_1), integers, 1);
     holder_type = type_of(context, "holder", sizeof(holder), fields, 6);
     check(haul_type_commit(holder_type), haul_context_error(context), "haul_type_commit");
+}
+
+/* Between the elements of a section lies nothing of the shipment. */
+static void check_gap(const haul_shipment *shipment, const holder *h)
+{
+    const char *first = h->section.base_addr;
+    const ptrdiff_t stride = (ptrdiff_t)(h->section.dim[0].stride * h->section.span);
+    if (haul_device_pointer(shipment, first + stride) &&
+        !haul_device_pointer(shipment, first + stride / 2 + 1))
+        return;
+    fprintf(stderr, "FAILED  the elements of a section travel, and those between them\n");
+    exit(1);
 }
 
 void there_and_back(void *address, size_t bytes, void (*function)(void *address));
@@ -82,6 +99,7 @@ void there_and_back(void *address, size_t bytes, void (*function)(void *address)
     check(haul_host_launch(device, function, haul_device_pointer(shipment, address)),
           haul_context_error(context), "haul_host_launch");
     check(haul_unmarshal(shipment), haul_context_error(context), "haul_unmarshal");
+    check_gap(shipment, h);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     haul_context_free(&context);

@@ -122,6 +122,7 @@ typedef struct model_rule_of_field {
     int is_distance; /* from the word to the address, of 4 or 8 bytes */
     /* of what the last pointers lead to; of the field itself, where it is none */
     haul_transfer direction;
+    int is_shared; /* it owns its target only if no other field does */
 } model_rule_of_field;
 
 typedef struct model_field {

@@ -137,8 +137,7 @@ int trial_pack(trial *t)
 
 /* haul_plan_relocate leaves some pointers to the plan: those without a bit, because they lie off
  * the grid or have tags or biases. */
-static void relocate_odd_pointers(trial *t, unsigned char *arena, const uint64_t *bitmap,
-                                  uintptr_t by)
+static void relocate_explicit(trial *t, unsigned char *arena, const uint64_t *bitmap, uintptr_t by)
 {
     for (size_t i = 0; i < t->packed.slot_count; i++) {
         const reference_slot *s = &t->packed.slots[i];
@@ -174,7 +173,7 @@ int trial_pack_again(trial *t)
         good = trial_fail(t, "pack: writes behind the bitmap");
     else if (haul_plan_relocate(again, t->bytes, bitmap, rest) != HAUL_OK)
         good = trial_fail(t, "relocate");
-    relocate_odd_pointers(t, again, bitmap, (uintptr_t)rest);
+    relocate_explicit(t, again, bitmap, (uintptr_t)rest);
     if (good && memcmp(again, t->arena, t->bytes) != 0)
         good = trial_fail(t, "relocate: other bytes than packing with the base");
     free(bitmap);

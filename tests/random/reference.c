@@ -999,7 +999,7 @@ static void finish(walker *w)
 {
     reference *r = w->r;
     merge(w, r->data, &r->data_count);
-    merge(w, r->rooms, &r->room_count);
+    merge_bars(w, r->rooms, &r->room_count); /* gaps alone may overlap, and lie apart there */
     merge_bars(w, r->unsent, &r->unsent_count);
     merge_bars(w, r->unreturned, &r->unreturned_count);
     for (size_t i = 0; i < r->data_count && w->copying && r->wrong[0] == '\0'; i++)

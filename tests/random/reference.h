@@ -71,7 +71,8 @@ typedef struct reference {
     /* those with skipped fields, whole: nothing else may lie there in the copy */
     reference_range *structs;
     size_t struct_count, struct_capacity;
-    reference_range *rooms; /* elements of types that leave bytes out, whole: sorted, merged */
+    /* elements of types that leave bytes out, whole: sorted, merged; `copy` is of no meaning */
+    reference_range *rooms;
     size_t room_count, room_capacity;
     reference_range *nothing; /* of the copy: what descriptions leave out */
     size_t nothing_count, nothing_capacity;

@@ -324,6 +324,8 @@ void draw_field_directions(choices *c, const model *m, model_type *t)
 
 void draw_pointer_direction(choices *c, const model *m, model_field *f)
 {
-    if (f->rule.mode == MODE_OWN || f->rule.mode == MODE_OWN_OR_STATIC)
-        draw_direction(c, m, f);
+    if (f->rule.mode != MODE_OWN && f->rule.mode != MODE_OWN_OR_STATIC)
+        return;
+    draw_direction(c, m, f);
+    f->rule.is_shared = f->rule.is_there && f->rule.direction == HAUL_COPY && chance(c, 1, 3);
 }

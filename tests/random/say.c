@@ -202,6 +202,9 @@ static void say_word(const model *m, const model_type *t, const model_field *f, 
         row->ownership = HAUL_BORROWED;
     if (mode == MODE_EXTERNAL)
         row->ownership = HAUL_EXTERNAL;
+    /* descriptions of one byte never disagree, so it does not matter which field owns it */
+    if (f->rule.is_shared)
+        row->ownership = HAUL_UNLESS_OWNED;
     row->maybe_static = mode == MODE_OWN_OR_STATIC || mode == MODE_ALIAS_OR_STATIC;
     row->tag_bits = f->rule.tags;
     row->integers_below = f->rule.integers;

@@ -60,6 +60,7 @@ int trial_look_up_roots(trial *t);
 int trial_look_up_others(trial *t);
 int trial_unpack(trial *t);
 int trial_audit(trial *t);
+int trial_image(trial *t); /* imaging.c */
 int trial_reference_sees(trial *t);
 
 /* Neither kept nor a distance. */

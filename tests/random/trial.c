@@ -119,7 +119,7 @@ static int run_steps(trial *t, unsigned options)
         return 0;
     if (trial_has_zero_distance(t))
         return trial_refuses_zero_distance(t);
-    if (!trial_pack(t) || !trial_pack_again(t) || !trial_look_up_described(t) ||
+    if (!trial_image(t) || !trial_pack(t) || !trial_pack_again(t) || !trial_look_up_described(t) ||
         !trial_look_up_roots(t) || !trial_look_up_others(t) || !trial_unpack(t) || !trial_ship(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))

@@ -61,6 +61,15 @@ static inline intptr_t gfc_lowest(const gfc_any *a)
     return place;
 }
 
+static inline intptr_t gfc_extent(const gfc_any *a, int d)
+{
+    return a->dim[d].ubound < a->dim[d].lbound ? 0 : a->dim[d].ubound - a->dim[d].lbound + 1;
+}
+
+/* A dimension of a haul_section, whose function `extent` answers gfc_extent(self, d). */
+#define GFC_DIMENSION(S, d, extent)                                                                \
+    HAUL_DIMENSION_BYTES(HAUL_COUNT_FN(extent), HAUL_COUNT(S, span, dim[d].stride))
+
 static inline int gfc_is_empty(const gfc_any *a)
 {
     int d;

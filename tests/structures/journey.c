@@ -233,15 +233,19 @@ typedef struct told {
     haul_audit_finding first;
 } told;
 
-static int may_be_chance(const haul_audit_finding *finding)
+/* What a right description may have: words that look like addresses by chance, and pointers that a
+ * flag has switched off without clearing them. */
+static int may_be_right(const haul_audit_finding *finding)
 {
+    if (finding->kind == HAUL_AUDIT_LEFT_OUT)
+        return 1;
     return BUILD_LIKELY_ADDRESSES && finding->memory.kind && !finding->memory.is_told;
 }
 
 static void tell(void *user, const haul_audit_finding *finding)
 {
     told *t = user;
-    if (t->wanted ? finding->kind != t->wanted : may_be_chance(finding))
+    if (t->wanted ? finding->kind != t->wanted : may_be_right(finding))
         return;
     if (t->count++ == 0)
         t->first = *finding;

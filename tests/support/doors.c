@@ -646,9 +646,9 @@ static void check_relocation(fault_plan *plan, const haul_relocation *relocation
 {
     if (relocation->word_bytes != sizeof(void *))
         misused(plan, "relocate with words that are no pointers");
-    if (relocation->words == 0 && relocation->odd_count == 0)
+    if (relocation->words == 0 && relocation->offset_count == 0)
         misused(plan, "relocate of nothing");
-    plan->offsets = relocation->odd_count;
+    plan->offsets = relocation->offset_count;
 }
 
 static int waits(const front *f, uint64_t fence)

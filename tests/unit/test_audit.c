@@ -112,9 +112,9 @@ static void check_found(size_t i, haul_audit_kind kind, const char *path, const 
     CHECK_EQ(audit.kept[i].kind, kind);
     CHECK_STR(audit.kept[i].path, path);
     CHECK_STR(audit.kept[i].other_path, other_path);
-    CHECK_EQ(audit.kept[i].is_hint, kind == HAUL_AUDIT_UNUSED_FIELD ||
-                                        kind == HAUL_AUDIT_LITTLE_OF_BLOCK ||
-                                        kind == HAUL_AUDIT_OUTSIDE_ADDRESS);
+    CHECK_EQ(audit.kept[i].is_hint,
+             kind == HAUL_AUDIT_UNUSED_FIELD || kind == HAUL_AUDIT_LITTLE_OF_BLOCK ||
+                 kind == HAUL_AUDIT_OUTSIDE_ADDRESS || kind == HAUL_AUDIT_LEFT_OUT);
 }
 
 /* ---- Words that are pointers and not described. */
@@ -677,6 +677,7 @@ TEST(audit, a_row_with_a_rule_that_never_led_anywhere_is_a_hint_too)
     check_found(3, HAUL_AUDIT_UNUSED_FIELD, "root[0].near", "");
     v[1].kind = 1;
     v[1].known = v[1].asked = v[1].small = v;
+    v[0].known = v[1].asked = NULL;
     v[0].coloured = (valve *)((uintptr_t)v | 1);
     v[1].near = (int32_t)((unsigned char *)v - (unsigned char *)&v[1].near);
     audit_one(v, valve_type, 2);
@@ -968,7 +969,14 @@ static int find_made_up(void *picture, uintptr_t address, haul_memory *memory)
             *memory = process.places[i];
             return 1;
         }
-    return 0;
+    if (address - (uintptr_t)the.memory >= LAB_BYTES)
+        return 0;
+    memset(memory, 0, sizeof *memory);
+    memory->kind = HAUL_MEMORY_MAPPING;
+    memory->begin = (uintptr_t)the.memory;
+    memory->bytes = LAB_BYTES;
+    memory->name = "";
+    return 1;
 }
 
 static void close_made_up(void *picture)
@@ -1005,14 +1013,19 @@ static haul_status audit_process(void *address, const haul_type *type, const hau
 
 enum { HEAP = 0x100000, CODE = 0x200000, MAPPED = 0x300000, STACK = 0x400000 };
 
-static void words_start(void)
+static void process_start(void)
 {
-    cells_start();
     memset(&process, 0, sizeof process);
     process_has(HAUL_MEMORY_BLOCK, HEAP, 24, "[heap]");
     process_has(HAUL_MEMORY_STATIC, CODE, 4096, "/usr/lib/libm.so");
     process_has(HAUL_MEMORY_MAPPING, MAPPED, 8192, "");
     process_has(HAUL_MEMORY_STACK, STACK, 4096, "[stack]");
+}
+
+static void words_start(void)
+{
+    cells_start();
+    process_start();
 }
 
 static void set_id(cell *c, uintptr_t value)
@@ -1074,6 +1087,150 @@ TEST(audit, a_word_that_leads_to_other_memory_is_a_hint_beside_a_finding_at_the_
         CHECK_EQ(audit.summary.outside_addresses, 1);
     }
     cells_end();
+}
+
+/* ---- Bytes of fields that do not hold. */
+
+typedef struct choice {
+    int64_t kind;
+    union {
+        struct choice *next; /* kind 0 */
+        int32_t half;        /* kind 1 */
+        char *text;          /* other kinds, which the fields forget */
+    } u;
+} choice;
+
+static haul_type *choice_type;
+
+enum { FORGETS, SKIPS, SENDS };
+
+static void choice_open(int how)
+{
+    const haul_field fields[] = {
+        HAUL_OBJECT(choice, u.next, &choice_type, .when = HAUL_EQUALS(choice, kind, 0),
+                    .else_raw = how == SENDS),
+        HAUL_RAW(choice, u.half, .when = HAUL_EQUALS(choice, kind, 1)),
+        HAUL_SKIP(choice, u.text, .when = HAUL_EQUALS(choice, kind, 2)),
+    };
+    choice_type = type_open("choice", sizeof(choice), fields, how == SKIPS ? 3 : 2);
+    type_commit(choice_type);
+}
+
+static haul_status audit_choices(choice *first, int knows_static)
+{
+    const haul_source source = haul_from_object(first, choice_type);
+    audit.count = 0;
+    lab_drop();
+    lab_open_context(CHECKED);
+    if (knows_static)
+        CHECK_STATUS(
+            haul_context_add_static(the.context, (void *)(uintptr_t)CODE, 64, HAUL_STATIC_KEEP),
+            HAUL_OK);
+    return haul_audit_sized(the.context, &made_up_process, &source, sizeof source, &audit.options,
+                            sizeof audit.options, &audit.summary, sizeof audit.summary);
+}
+
+static choice *choices_make(uintptr_t text)
+{
+    choice *first = take(sizeof *first, sizeof(uint64_t)),
+           *second = take(sizeof *second, sizeof(uint64_t));
+    process_start();
+    first->kind = 0;
+    first->u.next = second;
+    second->kind = 2;
+    second->u.text = (char *)text;
+    return first;
+}
+
+TEST(audit, a_pointer_on_the_word_of_a_field_that_does_not_hold_is_found)
+{
+    choice *first;
+    audit_start();
+    choice_open(FORGETS);
+    first = choices_make(HEAP);
+    CHECK_STATUS(audit_choices(first, 0), HAUL_OK);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, "root.u.next.u.next", "");
+    CHECK_HAS(audit.kept[0].text, "no field that holds describes this pointer (offset 8 of choice, "
+                                  "1 time): 0x100000 leads to a heap block of 24 bytes");
+    CHECK_EQ(audit.summary.left_out, 0);
+    first->u.next->u.text = (char *)(uintptr_t)(CODE + 8);
+    CHECK_STATUS(audit_choices(first, 1), HAUL_OK);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, "root.u.next.u.next", "");
+    CHECK_STATUS(audit_choices(first, 0), HAUL_OK); /* it may be a handle */
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_LEFT_OUT, "root.u.next.u.next", "");
+    haul_type_free(&choice_type);
+    lab_end();
+}
+
+TEST(audit, bytes_of_a_field_that_does_not_hold_are_a_hint_unless_a_field_that_holds_has_some)
+{
+    choice *first, *second;
+    audit_start();
+    choice_open(FORGETS);
+    first = choices_make(7);
+    second = first->u.next;
+    CHECK_STATUS(audit_choices(first, 0), HAUL_OK);
+    CHECK_EQ(audit.count, 1);
+    check_found(0, HAUL_AUDIT_LEFT_OUT, "root.u.next.u.next", "");
+    CHECK_HAS(audit.kept[0].text, sizeof(void *) == 8 ? "8 bytes that are" : "4 bytes that are");
+    CHECK_HAS(audit.kept[0].text, " not zero do not travel, because its `.when` "
+                                  "does not hold (1 time)");
+    CHECK_EQ(audit.summary.left_out, 1);
+    memset(&second->u, 0xff, sizeof second->u);
+    second->kind = 1; /* the other four bytes are the rest of the union */
+    CHECK_STATUS(audit_choices(first, 0), HAUL_OK);
+    CHECK_EQ(audit.count, 0);
+    memset(&second->u, 0, sizeof second->u);
+    second->kind = 2;
+    CHECK_STATUS(audit_choices(first, 0), HAUL_OK);
+    CHECK_EQ(audit.count, 0);
+    haul_type_free(&choice_type);
+    lab_end();
+}
+
+/* The first arm ends with the page. */
+TEST(audit, a_field_that_does_not_hold_and_lies_beyond_the_memory_is_not_read)
+{
+    typedef struct part {
+        uint64_t kind;
+        struct part *near, *far;
+    } part;
+    static haul_type *part_type;
+    const haul_field fields[] = {
+        HAUL_OBJECT(part, near, &part_type, .when = HAUL_EQUALS(part, kind, 1)),
+        HAUL_OBJECT(part, far, &part_type, .when = HAUL_EQUALS(part, kind, 2)),
+    };
+    part *short_part;
+    audit_start();
+    part_type = TYPE_NEW(part, fields);
+    type_commit(part_type);
+    short_part = take_at_page_end(offsetof(part, far));
+    short_part->kind = 1;
+    short_part->near = NULL;
+    lab_lock(PROT_READ);
+    CHECK_STATUS(audit_process(short_part, part_type, haul_this_process()), HAUL_OK);
+    lab_unlock();
+    CHECK_EQ(audit.summary.left_out, 0);
+    haul_type_free(&part_type);
+    lab_end();
+}
+
+TEST(audit, bytes_that_are_skipped_or_sent_although_a_field_does_not_hold_are_no_hint)
+{
+    int how;
+    for (how = SKIPS; how <= SENDS; how++) {
+        choice *first;
+        audit_start();
+        choice_open(how);
+        first = choices_make(7);
+        CHECK_STATUS(audit_choices(first, 0), HAUL_OK);
+        CHECK_EQ(audit.count, 0);
+        haul_type_free(&choice_type);
+        lab_end();
+    }
 }
 
 TEST(audit, blocks_that_the_program_tells_of_come_before_those_of_the_process)
@@ -1479,6 +1636,198 @@ static void fault_finish(void *user)
 {
     (void)user;
     cells_end();
+}
+
+/* A graph with findings in bytes that are left out. */
+static void fault_prepare_choices(void *user, fault_plan *plan)
+{
+    choice *first;
+    size_t i;
+    (void)user;
+    audit_start();
+    choice_open(FORGETS);
+    first = take(80 * sizeof *first, sizeof(uint64_t));
+    for (i = 0; i < 80; i++) {
+        first[i].kind = 2;
+        first[i].u.text = (char *)(uintptr_t)(i % 2 ? HEAP : 7);
+    }
+    process_start();
+    fault_root.address = first;
+    fault_root.type = choice_type;
+    fault_root.count = 80;
+    audit.options.every_word = 1;
+    plan->no_reserve = 1;
+    CHECK_STATUS(fault_open_context(plan, &the.options, &the.context), HAUL_OK);
+}
+
+static haul_status fault_run_choices(void *user)
+{
+    const haul_source source = haul_from_roots(&fault_root, 1);
+    (void)user;
+    audit.count = 0;
+    return haul_audit_sized(the.context, &made_up_process, &source, sizeof source, &audit.options,
+                            sizeof audit.options, &audit.summary, sizeof audit.summary);
+}
+
+static void fault_check_choices(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(process.open, 0);
+    CHECK_EQ(audit.summary.hidden_pointers, status == HAUL_OK ? 40 : 0);
+    CHECK_EQ(audit.summary.left_out, status == HAUL_OK ? 40 : 0);
+}
+
+static void fault_finish_choices(void *user)
+{
+    (void)user;
+    haul_type_free(&choice_type);
+    lab_end();
+}
+
+/* ---- One report on several data sets. */
+
+static haul_audit_report *report_begin(void)
+{
+    haul_audit_report *report;
+    audit_start();
+    cell_type = TYPE_OPEN(cell, cell_fields);
+    type_commit(cell_type);
+    lab_open_context(0);
+    CHECK_STATUS(
+        haul_audit_begin_sized(the.context, NULL, &audit.options, sizeof audit.options, &report),
+        HAUL_OK);
+    return report;
+}
+
+/* Two cells, of which the first leads to the second by a forgotten pointer, too. They lie where
+ * those of the last call lay. */
+static haul_status add_cells(haul_audit_report *report, int has_names, int is_broken)
+{
+    static cell cells[2];
+    char name[] = "cell";
+    haul_status status;
+    memset(cells, 0, sizeof cells);
+    cells[0].next = is_broken ? (cell *)(uintptr_t)1 : &cells[1];
+    cells[0].prev = &cells[1];
+    cells[1].name = has_names ? name : NULL;
+    status = haul_audit_add(report, haul_from_object(cells, cell_type));
+    memset(cells, 0xff, sizeof cells);
+    return status;
+}
+
+TEST(audit, one_report_covers_data_that_does_not_live_at_once)
+{
+    haul_audit_report *report;
+    haul_audit_info info;
+    report = report_begin();
+    CHECK_STATUS(add_cells(report, 0, 0), HAUL_OK);
+    CHECK_STATUS(add_cells(report, 1, 0), HAUL_OK);
+    CHECK_STATUS(add_cells(report, 0, 0), HAUL_OK);
+    CHECK_EQ(audit.count, 0);
+    CHECK_STATUS(haul_audit_end(&report, &info), HAUL_OK);
+    CHECK(report == NULL);
+    CHECK_EQ(audit.count, 1); /* the second one has a name */
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, sizeof(void *) == 8 ? "root+8" : "root+4",
+                "root.next");
+    CHECK_EQ(audit.kept[0].times, 3);
+    CHECK_EQ(info.hidden_pointers, 3);
+    CHECK_EQ(info.objects, 7);
+    CHECK_EQ(info.fields, 2);
+    CHECK_EQ(info.unused_fields, 0);
+    CHECK_STATUS(haul_audit_end(&report, &info), HAUL_ERROR_ARGUMENT);
+    haul_type_free(&cell_type);
+    lab_drop();
+    lab_end();
+}
+
+TEST(audit, a_report_outlives_its_types_and_a_source_that_is_refused)
+{
+    haul_audit_report *report;
+    haul_audit_info info;
+    report = report_begin();
+    CHECK_STATUS(add_cells(report, 0, 0), HAUL_OK);
+    CHECK_STATUS(add_cells(report, 1, 1), HAUL_ERROR_GRAPH);
+    haul_type_free(&cell_type);
+    CHECK_STATUS(haul_audit_end(&report, &info), HAUL_OK);
+    CHECK_EQ(audit.count, 2);
+    check_found(0, HAUL_AUDIT_HIDDEN_POINTER, sizeof(void *) == 8 ? "root+8" : "root+4",
+                "root.next");
+    CHECK_HAS(audit.kept[0].text, "of cell, 1 time)");
+    check_found(1, HAUL_AUDIT_UNUSED_FIELD, "root.name", "");
+    CHECK_HAS(audit.kept[1].text, "NULL in all of 2 places");
+    lab_drop();
+    lab_end();
+}
+
+TEST(audit, a_report_goes_on_when_its_context_has_been_freed)
+{
+    haul_audit_report *report;
+    haul_audit_info info;
+    report = report_begin();
+    haul_context_free(&the.context);
+    CHECK_STATUS(add_cells(report, 1, 0), HAUL_OK);
+    CHECK_STATUS(haul_audit_end(&report, &info), HAUL_OK);
+    CHECK_EQ(audit.count, 1);
+    haul_type_free(&cell_type);
+    lab_end();
+}
+
+static haul_status fault_run_report(void *user)
+{
+    haul_audit_report *report;
+    haul_status status, ended;
+    (void)user;
+    status =
+        haul_audit_begin_sized(the.context, NULL, &audit.options, sizeof audit.options, &report);
+    if (status != HAUL_OK)
+        return status;
+    status = add_cells(report, 0, 0);
+    ended = haul_audit_end(&report, &audit.summary);
+    CHECK(report == NULL);
+    return status == HAUL_OK ? ended : status;
+}
+
+static void fault_prepare_report(void *user, fault_plan *plan)
+{
+    (void)user;
+    audit_start();
+    cell_type = TYPE_OPEN(cell, cell_fields);
+    type_commit(cell_type);
+    plan->no_reserve = 1;
+    CHECK_STATUS(fault_open_context(plan, &the.options, &the.context), HAUL_OK);
+}
+
+static void fault_check_report(void *user, haul_status status)
+{
+    (void)user;
+    CHECK(status != HAUL_OK || audit.summary.hidden_pointers == 1);
+}
+
+static void fault_finish_report(void *user)
+{
+    (void)user;
+    haul_type_free(&cell_type);
+    lab_end();
+}
+
+TEST(audit, every_allocation_of_a_report_fails_H1_H2)
+{
+    fault_operation operation = { .prepare = fault_prepare_report,
+                                  .run = fault_run_report,
+                                  .check = fault_check_report,
+                                  .finish = fault_finish_report,
+                                  .modes = FAULT_MEMORY };
+    CHECK(fault_everywhere(&operation) > 20);
+}
+
+TEST(audit, every_allocation_fails_while_bytes_are_left_out_H1_H2)
+{
+    fault_operation operation = { .prepare = fault_prepare_choices,
+                                  .run = fault_run_choices,
+                                  .check = fault_check_choices,
+                                  .finish = fault_finish_choices,
+                                  .modes = FAULT_MEMORY };
+    CHECK(fault_everywhere(&operation) > 20);
 }
 
 TEST(audit, every_allocation_fails_once_and_from_then_on_H1_H2)

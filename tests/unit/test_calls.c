@@ -9,7 +9,9 @@
  * gets a row, or a line among those that cannot fail so.
  */
 #define _DEFAULT_SOURCE
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define HAUL_EXPERIMENTAL
 #include "haul.h"
@@ -43,6 +45,9 @@ static struct {
     haul_shipment *new_shipment;
     haul_arena *new_arena;
     haul_type *new_type;
+    haul_image *new_image;
+    unsigned char image[2048]; /* of the data */
+    size_t image_bytes;
 } the;
 
 static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &the.type),
@@ -107,6 +112,7 @@ static void drop_results(void *user)
 {
     (void)user;
     haul_type_free(&the.new_type);
+    haul_image_free(&the.new_image);
     haul_shipment_free(&the.new_shipment);
     haul_plan_free(&the.new_plan);
     haul_arena_free(&the.new_arena);
@@ -134,7 +140,7 @@ static void check(void *user, haul_status status)
     if (status == HAUL_OK)
         return;
     CHECK(!the.new_context && !the.new_device && !the.new_plan && !the.new_shipment &&
-          !the.new_arena && !the.new_type);
+          !the.new_image && !the.new_arena && !the.new_type);
 }
 
 /* ---- The calls. */
@@ -225,6 +231,18 @@ static haul_status audit(void *user)
 {
     (void)user;
     return haul_audit(the.context, haul_from_object(the.data, the.type), NULL, NULL);
+}
+
+static haul_status audit_report(void *user)
+{
+    haul_audit_report *report;
+    haul_status status = haul_audit_begin(the.context, NULL, &report), ended;
+    (void)user;
+    if (status != HAUL_OK)
+        return status;
+    status = haul_audit_add(report, haul_from_object(the.data, the.type));
+    ended = haul_audit_end(&report, NULL);
+    return status == HAUL_OK ? ended : status;
 }
 
 CALL(plan_create,
@@ -355,12 +373,68 @@ static int pass(void *user, const haul_shipped_range *range)
 
 CALL(ranges, haul_shipment_ranges(the.shipment, pass, NULL))
 
+static haul_status keep_image(void *user, const void *data, size_t bytes)
+{
+    (void)user;
+    if (bytes > sizeof the.image - the.image_bytes)
+        return HAUL_ERROR_FILE;
+    memcpy(the.image + the.image_bytes, data, bytes);
+    the.image_bytes += bytes;
+    return HAUL_OK;
+}
+
+static haul_status write_image(void *user)
+{
+    const haul_file file = { NULL, keep_image, NULL };
+    (void)user;
+    the.image_bytes = 0;
+    return haul_image_write(the.context, haul_from_object(the.data, the.type), &file);
+}
+
+static const char *image_path(void)
+{
+    static char path[64];
+    snprintf(path, sizeof path, P_tmpdir "/haul-calls-%ld", (long)getpid());
+    return path;
+}
+
+CALL(image_save, haul_image_save(the.context, haul_from_object(the.data, the.type), image_path()))
+
+static void prepare_image(void *user, fault_plan *plan)
+{
+    prepare_context(user, plan);
+    CHECK_STATUS(write_image(user), HAUL_OK);
+    CHECK_STATUS(call_image_save(user), HAUL_OK);
+}
+
+static haul_status some_bytes(void *user, void *data, size_t bytes, size_t *got)
+{
+    size_t *done = user;
+    *got = the.image_bytes - *done < bytes ? the.image_bytes - *done : bytes;
+    memcpy(data, the.image + *done, *got);
+    *done += *got;
+    return HAUL_OK;
+}
+
+static haul_status read_image(void *user)
+{
+    size_t done = 0;
+    haul_file file = { NULL, NULL, some_bytes };
+    (void)user;
+    file.user = &done;
+    return haul_image_read(the.context, &file, &the.type, 1, NULL, &the.new_image);
+}
+
+CALL(image_from_bytes, haul_image_from_bytes(the.context, the.image, the.image_bytes, &the.type, 1,
+                                             NULL, &the.new_image))
+CALL(image_load, haul_image_load(the.context, image_path(), &the.type, 1, NULL, &the.new_image))
+
 /* ---- The table. */
 
 typedef struct call {
     const char *name; /* of the exported function */
     haul_status (*run)(void *user);
-    int has_device; /* it has all modes; else those of memory */
+    int has_device; /* 1: it has all modes; else those of memory; 2: it reads an image */
     int keeps;      /* what stays is looked for at the end (fault_operation) */
 } call;
 
@@ -386,6 +460,9 @@ static const call calls[] = {
     { "haul_type_dup", call_dup, 0, 0 },
     { "haul_plan_create_sized", call_plan_create, 0, 1 },
     { "haul_audit_sized", audit, 0, 0 },
+    { "haul_audit_begin_sized", audit_report, 0, 0 },
+    { "haul_audit_add_sized", audit_report, 0, 0 },
+    { "haul_audit_end_sized", audit_report, 0, 0 },
     { "haul_arena_create_sized", create_arena, 0, 0 },
     { "haul_ship_from_sized", call_ship, 1, 1 },
     { "haul_ship_arenas_sized", ship_arenas, 1, 1 },
@@ -411,6 +488,11 @@ static const call calls[] = {
     { "haul_context_add_translation", call_add_translation, 0, 1 },
     { "haul_graph_write_table_sized", write_table, 0, 0 },
     { "haul_graph_write_dot_sized", write_dot, 0, 0 },
+    { "haul_image_write_sized", write_image, 0, 1 },
+    { "haul_image_save_sized", call_image_save, 0, 1 },
+    { "haul_image_read_sized", read_image, 2, 0 },
+    { "haul_image_from_bytes_sized", call_image_from_bytes, 2, 0 },
+    { "haul_image_load_sized", call_image_load, 2, 0 },
 };
 
 TEST(calls, each_survives_every_fault_and_works_afterwards_H1_H2_D1_D4_D5_D6_D13)
@@ -421,13 +503,14 @@ TEST(calls, each_survives_every_fault_and_works_afterwards_H1_H2_D1_D4_D5_D6_D13
             .prepare = prepare_context, .check = check, .undo = drop_results, .finish = finish
         };
         if (calls[i].has_device)
-            operation.prepare = prepare_device;
+            operation.prepare = calls[i].has_device == 1 ? prepare_device : prepare_image;
         operation.name = calls[i].name;
         operation.run = calls[i].run;
         operation.keeps = calls[i].keeps;
-        operation.modes = calls[i].has_device ? 0 : FAULT_MEMORY;
+        operation.modes = calls[i].has_device == 1 ? 0 : FAULT_MEMORY;
         CHECK(fault_everywhere(&operation) > 0);
     }
+    CHECK(unlink(image_path()) == 0);
 }
 
 /* ---- The exported names that need no row. */
@@ -455,6 +538,8 @@ static const char *const reads_or_sets[] = {
     "haul_host_device",
     "haul_host_get_counters_sized",
     "haul_host_pointer",
+    "haul_image_memory",
+    "haul_image_roots",
     "haul_plan_address",
     "haul_plan_get_info_sized",
     "haul_plan_offset",
@@ -482,7 +567,8 @@ static const char *const reads_or_sets[] = {
 static const char *const gives_back[] = {
     "haul_arena_free",     "haul_arena_free_block", "haul_arena_release", "haul_arena_reset",
     "haul_arena_rollback", "haul_context_free",     "haul_context_trim",  "haul_device_close",
-    "haul_forget_sized",   "haul_plan_free",        "haul_shipment_free", "haul_type_free",
+    "haul_forget_sized",   "haul_image_free",       "haul_plan_free",     "haul_shipment_free",
+    "haul_type_free",
 };
 
 /* Faults of launches: test_strict.c. */

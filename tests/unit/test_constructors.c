@@ -88,7 +88,8 @@ static void spread(const haul__walk *walk, size_t at, model *m)
             m->map[at + walk->runs[i].offset + k]++;
     for (i = 0; i < walk->slot_count; i++) {
         m->slot[at + walk->slots[i].offset]++;
-        CHECK(walk->slots[i].flags & HAUL__SLOT_ODD || (at + walk->slots[i].offset) % WORD == 0);
+        CHECK(walk->slots[i].flags & HAUL__SLOT_OFF_GRID ||
+              (at + walk->slots[i].offset) % WORD == 0);
     }
     for (i = 0; i < walk->part_count; i++)
         for (k = 0; k < walk->parts[i].count; k++)
@@ -277,7 +278,7 @@ TEST(constructors, a_struct_of_blocks_ends_where_its_last_block_ends)
     walk = haul__type_walk(type);
     CHECK_EQ(walk->extent, 2 * sizeof(pair) + 3);
     CHECK_EQ(walk->alignment, 1); /* in a row of these, pointers are off the grid */
-    CHECK_EQ(walk->slots[0].flags & HAUL__SLOT_ODD, HAUL__SLOT_ODD);
+    CHECK_EQ(walk->slots[0].flags & HAUL__SLOT_OFF_GRID, HAUL__SLOT_OFF_GRID);
     walk = haul__type_walk(padded);
     CHECK_EQ(walk->alignment, WORD);
     CHECK_EQ(walk->slots[0].flags, 0);

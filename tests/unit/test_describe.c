@@ -5,6 +5,7 @@
 
 #include "haul.h"
 #include "haul/describe.h"
+#include "structures/libstdcxx_list.h"
 #include "support/check.h"
 
 static struct {
@@ -286,55 +287,36 @@ TEST(describe, a_tagged_union_has_an_arm_for_each_kind_and_a_mark_in_a_pointer)
     finish();
 }
 
-/* ---- std::list: a ring whose head lies in the list object, an ancestor of its items. */
+/* ---- std::list: a ring whose head lies in the list object, an ancestor of its nodes. */
 
-struct link {
-    struct link *next, *prev;
+static const haul_struct ring_structs[] = {
+    HAUL_PLAIN(double, &list_value_type), HAUL_STRUCT(list_node, &list_node_type, list_node_fields),
+    HAUL_STRUCT(list, &list_type, list_fields)
 };
-typedef struct list {
-    struct link head;
-    size_t size;
-} list;
-typedef struct item {
-    struct link links;
-    double x;
-} item;
 
-static haul_type *item_type, *list_type;
-HAUL_FUNCTION(is_head, void, here->target == (const void *)&((const list *)here->ancestor)->head)
-static const haul_case ends[] = { { 0, &item_type, HAUL_CONTAINER_OF(item, links) },
-                                  { 1, &list_type, HAUL_CONTAINER_OF(list, head) } };
-#define RING .ancestor = &list_type, .type_switch = HAUL_SWITCH_FN(is_head, ends)
-static const haul_field item_fields[] = { HAUL_ADDRESS(item, links.next, RING),
-                                          HAUL_ADDRESS(item, links.prev, RING) };
-static const haul_field list_fields[] = { HAUL_ADDRESS(list, head.next, RING),
-                                          HAUL_ADDRESS(list, head.prev, RING) };
-static const haul_struct ring_structs[] = { HAUL_STRUCT(item, &item_type, item_fields),
-                                            HAUL_STRUCT(list, &list_type, list_fields) };
-
-static void count_items(void *copy)
+static void count_nodes(void *copy)
 {
     list *l = copy;
-    struct link *at;
+    node_base *at;
     for (at = l->head.next; at != &l->head; at = at->next) {
-        ((item *)at)->x += 0.5;
+        *(double *)((list_node *)at)->value += 0.5;
         l->size += at->next->prev == at;
     }
 }
 
 TEST(describe, a_ring_comes_back_to_its_head_in_an_ancestor)
 {
-    item a = { { NULL, NULL }, 1 }, b = { { NULL, NULL }, 2 };
-    list l = { { &a.links, &b.links }, 0 };
-    a.links.next = &b.links;
-    a.links.prev = &l.head;
-    b.links.next = &l.head;
-    b.links.prev = &a.links;
+    double x[2] = { 1, 2 };
+    list_node a = { { NULL, NULL }, &x[0] }, b = { { NULL, NULL }, &x[1] };
+    list l;
+    list_clear(&l);
+    list_append(&l, &a);
+    list_append(&l, &b);
     start();
     CHECK_STATUS(HAUL_DESCRIBE(the.context, ring_structs), HAUL_OK);
-    send(&l, list_type, count_items);
-    CHECK_EQ(l.size, 2);
-    CHECK(a.x == 1.5 && b.x == 2.5);
+    send(&l, list_type, count_nodes);
+    CHECK_EQ(l.size, 4);
+    CHECK(x[0] == 1.5 && x[1] == 2.5);
     HAUL_FORGET(ring_structs);
     finish();
 }

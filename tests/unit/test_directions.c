@@ -835,6 +835,112 @@ static void check_outer_there(haul_device *device, const haul_shipment *s, const
     CHECK_EQ(plain.b, 0x01010101);
 }
 
+/* ---- Fields of several levels: the direction is that of the last targets. */
+
+typedef struct levels {
+    double **rows;   /* 2 x 2 */
+    double ***cubes; /* 2 x 2 x 2 */
+} levels;
+
+static haul_type *levels_type;
+
+static void levels_open(haul_transfer direction)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAYS(levels, rows, HAUL_FIXED(2), HAUL_FIXED(2), .transfer = direction),
+        HAUL_ADDRESS(levels, cubes, .levels = 3, .element_bytes = sizeof(double),
+                     .count = HAUL_FIXED(2), .count2 = HAUL_FIXED(2), .count3 = HAUL_FIXED(2),
+                     .transfer = direction),
+    };
+    CHECK_STATUS(type_make("levels", sizeof(levels), fields, 2, &levels_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(levels_type), HAUL_OK);
+}
+
+static double **rows_make(world *w)
+{
+    double **rows = world_take(w, 2 * sizeof *rows, 8);
+    int i, k;
+    for (i = 0; i < 2; i++) {
+        rows[i] = world_take(w, 2 * sizeof **rows, 8);
+        for (k = 0; k < 2; k++)
+            rows[i][k] = 1;
+    }
+    return rows;
+}
+
+static levels *levels_make(world *w)
+{
+    levels *l = world_take(w, sizeof *l, 8);
+    l->rows = rows_make(w);
+    l->cubes = world_take(w, 2 * sizeof *l->cubes, 8);
+    l->cubes[0] = rows_make(w);
+    l->cubes[1] = rows_make(w);
+    return l;
+}
+
+static double *exchange_rows(double **rows)
+{
+    double *first = rows[0];
+    rows[0] = rows[1];
+    return rows[1] = first;
+}
+
+/* Exchanges pointers of each level, and writes numbers; `arrived` is what was there. */
+typedef struct levels_work {
+    levels *l;
+    double arrived;
+} levels_work;
+
+static void exchange_levels(void *argument)
+{
+    levels_work *work = argument;
+    levels *l = work->l;
+    double **first = l->cubes[0];
+    work->arrived = l->rows[1][1] + l->cubes[1][1][1];
+    exchange_rows(l->rows)[0] = 7;
+    exchange_rows(l->cubes[0])[0] = 7;
+    l->cubes[0] = l->cubes[1];
+    l->cubes[1] = first;
+}
+
+TEST(directions, of_a_field_of_several_levels_pointers_are_sent_and_come_back_unless_targets_stay)
+{
+    static const haul_transfer directions[] = { HAUL_COPY, HAUL_COPYIN, HAUL_COPYOUT, HAUL_CREATE };
+    haul_device *device = host_device();
+    int i, pointers;
+    for (i = 0; i < 4; i++)
+        for (pointers = 0; pointers < 2; pointers++) {
+            const int is_sent = directions[i] == HAUL_COPY || directions[i] == HAUL_COPYIN;
+            const int returns = directions[i] == HAUL_COPY || directions[i] == HAUL_COPYOUT;
+            const haul_update_options how = { .pointers = pointers };
+            double *row, *inner_row, **cube;
+            levels_work work = { NULL, 0 };
+            haul_shipment *s;
+            levels *l;
+            world w;
+            world_start(&w, 1 << 14);
+            levels_open(directions[i]);
+            l = levels_make(&w);
+            row = l->rows[0];
+            cube = l->cubes[0];
+            inner_row = cube[0];
+            CHECK_STATUS(haul_ship(device, l, levels_type, 1, NULL, &s), HAUL_OK);
+            work.l = haul_device_pointer(s, l);
+            CHECK_STATUS(haul_host_launch(device, exchange_levels, &work), HAUL_OK);
+            CHECK(work.arrived == (is_sent ? 2 : 0));
+            CHECK_STATUS(haul_update_host(s, &how, NULL), HAUL_OK);
+            CHECK(row[0] == (returns ? 7 : 1));
+            CHECK(inner_row[0] == (returns ? 7 : 1));
+            CHECK_PTR(l->rows[pointers && returns], row);
+            CHECK_PTR(l->cubes[pointers && returns], cube);
+            CHECK_PTR(cube[pointers && returns], inner_row);
+            haul_shipment_free(&s);
+            haul_type_free(&levels_type);
+            world_end(&w);
+        }
+    haul_device_close(&device);
+}
+
 TEST(directions, arms_tails_columns_and_embedded_structs_have_them)
 {
     haul_device *device = host_device();

@@ -171,7 +171,7 @@ TEST(dump, rules_are_printed_in_words)
         HAUL_STRING(ruled, ranged, .when = HAUL_BETWEEN(ruled, kind, -2, 9)),
         HAUL_STRING(ruled, called, .when = HAUL_WHEN_FN(one), .ancestor = HAUL_PARENT),
         HAUL_OBJECT(ruled, alias, &ruled_type, .ownership = HAUL_BORROWED),
-        HAUL_OBJECT(ruled, tagged, &ruled_type, .tag_bits = 3),
+        HAUL_OBJECT(ruled, tagged, &ruled_type, .tag_bits = 3, .ownership = HAUL_UNLESS_OWNED),
         HAUL_OBJECT(ruled, small, &ruled_type, .integers_below = 4096),
         HAUL_OBJECT(ruled, based, &ruled_type, .base = -16, .base_fn = one),
         HAUL_ADDRESS(ruled, chosen, .type_switch = HAUL_SWITCH(ruled, kind, cases)),
@@ -191,7 +191,7 @@ TEST(dump, rules_are_printed_in_words)
                 "    24     8  ranged       pointer   1 byte   NUL; if @0 -2..9\n"
                 "    32     8  called       pointer   1 byte   NUL; if function; with its parent\n"
                 "    40     8  alias        pointer   ruled    1; borrowed\n"
-                "    48     8  tagged       pointer   ruled    1; tag bits 0x3\n"
+                "    48     8  tagged       pointer   ruled    1; unless owned; tag bits 0x3\n"
                 "    56     8  small        pointer   ruled    1; or an integer\n"
                 "    64     8  based        pointer   ruled    1; base -16 + function\n"
                 "    72     8  chosen       pointer            1; one of 2 types\n"

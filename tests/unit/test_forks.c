@@ -14,14 +14,10 @@
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/inside.h"
+#include "support/lists.h"
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
-
-typedef struct node {
-    struct node *next;
-    int32_t seen;
-} node;
 
 typedef struct family {
     haul_type *type;
@@ -30,16 +26,16 @@ typedef struct family {
     haul_plan *plan;
     haul_arena *plain, *pinned, *mirrored;
     haul_shipment *shipment, *locked, *of_plain, *of_pinned, *of_mirrored;
-    node *nodes;
+    list_node *nodes;
 } family;
 
 enum { NODES = 1000 };
 
 static void raise_all(void *argument)
 {
-    node *n;
+    list_node *n;
     for (n = argument; n; n = n->next)
-        n->seen += 1000;
+        n->value += 1000;
 }
 
 static haul_arena *arena_of(family *f, int pinned, int mirrored)
@@ -57,24 +53,19 @@ static haul_arena *arena_of(family *f, int pinned, int mirrored)
 
 static void family_start(family *f)
 {
-    static haul_type *type;
-    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
+    haul_type *type = list_type(NULL);
     test_device options;
     haul_ship_options lock;
     haul_root root;
-    int i;
     memset(f, 0, sizeof *f);
     memset(&options, 0, sizeof options);
     memset(&lock, 0, sizeof lock);
     options.new_context.threads = 3;
     lock.lock_source = 1;
-    CHECK_STATUS(type_make("node", sizeof(node), fields, 1, &type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     f->type = type;
     f->nodes = calloc(NODES, sizeof *f->nodes);
     CHECK(f->nodes != NULL);
-    for (i = 0; i + 1 < NODES; i++)
-        f->nodes[i].next = &f->nodes[i + 1];
+    list_link(f->nodes, NODES);
     CHECK_STATUS(test_open(haul_host_device(), &options, &f->device), HAUL_OK);
     f->context = haul_device_context(f->device);
     root.address = f->nodes;
@@ -169,7 +160,7 @@ static int goes_on(family *f)
     haul_device *own;
     haul_shipment *s, *copied;
     void *copy = malloc(bytes);
-    node *fresh;
+    list_node *fresh;
     memset(&options, 0, sizeof options);
     options.context = f->context;
     if (!copy || haul_plan_pack(f->plan, copy, bytes, 1 << 20, NULL) != HAUL_OK)
@@ -183,7 +174,7 @@ static int goes_on(family *f)
     if (haul_ship(own, f->nodes, f->type, 1, NULL, &s) != HAUL_OK)
         return 24;
     if (haul_host_launch(own, raise_all, haul_device_pointer(s, f->nodes)) != HAUL_OK ||
-        haul_unmarshal(s) != HAUL_OK || f->nodes[NODES - 1].seen != 1000)
+        haul_unmarshal(s) != HAUL_OK || f->nodes[NODES - 1].value != 1000)
         return 25;
     if (!refuses_in_words(f, haul_shipment_copy(s, f->device, &copied)) || copied)
         return 26;
@@ -223,7 +214,7 @@ static void check_parent(family *f)
     all[3] = f->of_pinned;
     all[4] = f->of_mirrored;
     CHECK_STATUS(haul_unmarshal(f->shipment), HAUL_OK);
-    CHECK_EQ(f->nodes[0].seen, 0);
+    CHECK_EQ(f->nodes[0].value, 0);
     for (i = 0; i < 5; i++) {
         CHECK_STATUS(haul_update_device(all[i], NULL, NULL), HAUL_OK);
         CHECK_STATUS(haul_unmarshal(all[i]), HAUL_OK);
@@ -231,7 +222,7 @@ static void check_parent(family *f)
     CHECK_STATUS(haul_host_launch(f->device, raise_all, haul_device_pointer(f->shipment, f->nodes)),
                  HAUL_OK);
     CHECK_STATUS(haul_unmarshal(f->shipment), HAUL_OK);
-    CHECK_EQ(f->nodes[NODES - 1].seen, 1000);
+    CHECK_EQ(f->nodes[NODES - 1].value, 1000);
 }
 
 static void try_in_child(int (*act)(family *f))
@@ -268,7 +259,7 @@ typedef struct many {
     haul_context *context;
     haul_plan *plan;
     unsigned char *packed;
-    node *nodes;
+    list_node *nodes;
     haul_type *type;
 } many;
 
@@ -308,24 +299,20 @@ static int packs_alone(many *m)
 
 TEST(forks, a_child_packs_what_its_parents_threads_share_by_itself_C7)
 {
-    static haul_type *type;
-    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
+    haul_type *type = list_type(NULL);
     haul_context_options options;
     haul_root root;
     unsigned char *again;
     many m;
     pid_t child;
-    int i, status = -1;
+    int status = -1;
     memset(&options, 0, sizeof options);
     options.threads = 3;
-    CHECK_STATUS(type_make("node", sizeof(node), fields, 1, &type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_context_create(&options, &m.context), HAUL_OK);
     m.type = type;
     m.nodes = calloc(MANY, sizeof *m.nodes);
     CHECK(m.nodes != NULL);
-    for (i = 0; i + 1 < MANY; i++)
-        m.nodes[i].next = &m.nodes[i + 1];
+    list_link(m.nodes, MANY);
     root.address = m.nodes;
     root.type = type;
     root.count = 1;
@@ -368,9 +355,9 @@ TEST(forks, results_that_are_outstanding_are_the_parents_C7)
                  HAUL_OK);
     CHECK_STATUS(haul_update_host(f.shipment, NULL, OWN_STREAM), HAUL_OK);
     CHECK_EQ(in_child(&f, frees_what_is_outstanding), 0);
-    CHECK_EQ(f.nodes[1].seen, 0);
+    CHECK_EQ(f.nodes[1].value, 0);
     CHECK_STATUS(haul_wait(f.shipment), HAUL_OK);
-    CHECK_EQ(f.nodes[NODES - 1].seen, 1000);
+    CHECK_EQ(f.nodes[NODES - 1].value, 1000);
     family_free(&f);
     haul_type_free(&f.type);
     free(f.nodes);
@@ -379,21 +366,18 @@ TEST(forks, results_that_are_outstanding_are_the_parents_C7)
 /* The stream that the parent has selected last is nothing to the child. */
 TEST(forks, results_that_are_outstanding_on_a_stream_are_the_parents_too_C7)
 {
-    static haul_type *type;
-    static const haul_field fields[] = { HAUL_OBJECT(node, next, &type) };
+    haul_type *type = list_type(NULL);
     const haul_async stream = { fault_stream(1), NULL };
-    node one = { NULL, 1 };
+    list_node one = { NULL, 1 };
     fault_plan plan = { 0 };
     haul_device *device;
     haul_shipment *shipment;
     pid_t child;
     int status;
     plan.deferred = 1;
-    CHECK_STATUS(type_make("node", sizeof(node), fields, 1, &type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(fault_open(&plan, NULL, &device), HAUL_OK);
     CHECK_STATUS(haul_ship(device, &one, type, 1, NULL, &shipment), HAUL_OK);
-    one.seen = 2;
+    one.value = 2;
     CHECK_STATUS(haul_update_host(shipment, NULL, &stream), HAUL_OK);
     child = fork();
     CHECK(child >= 0);
@@ -401,13 +385,13 @@ TEST(forks, results_that_are_outstanding_on_a_stream_are_the_parents_too_C7)
         alarm(60);
         haul_shipment_free(&shipment);
         haul_device_close(&device);
-        check_leave(one.seen == 2 ? 0 : 1);
+        check_leave(one.value == 2 ? 0 : 1);
     }
     CHECK_EQ(waitpid(child, &status, 0), child);
     CHECK(WIFEXITED(status));
     CHECK_EQ(WEXITSTATUS(status), 0);
     CHECK_STATUS(haul_wait(shipment), HAUL_OK);
-    CHECK_EQ(one.seen, 1);
+    CHECK_EQ(one.value, 1);
     haul_shipment_free(&shipment);
     haul_device_close(&device);
     haul_type_free(&type);

@@ -367,11 +367,11 @@ TEST(host_device, D9_relocations_outside_of_device_memory_are_errors_and_patch_n
     CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
     r = good, r.arena = address + 8 * 9;
     CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
-    r = good, r.words = 0, r.odd = address + 8 * 34, r.odd_count = 2;
+    r = good, r.words = 0, r.offsets = address + 8 * 34, r.offset_count = 2;
     CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
-    r = good, r.words = 0, r.odd = address + 8 * 39, r.odd_count = 2;
+    r = good, r.words = 0, r.offsets = address + 8 * 39, r.offset_count = 2;
     CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
-    r = good, r.odd_count = UINT64_MAX / 4;
+    r = good, r.offset_count = UINT64_MAX / 4;
     CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_DEVICE);
     r = good, r.word_bytes = 2;
     CHECK_STATUS(h.table->relocate(h.state, &r), HAUL_ERROR_UNSUPPORTED);
@@ -631,7 +631,7 @@ TEST(host_device, a_crossing_beyond_the_device_is_refused_and_words_of_four_byte
     haul_crossing crossing;
     haul_segment segment[2];
     haul_attachment attachment;
-    haul_stretch stretch[2];
+    haul_interval locked[2];
     haul_address arena, lists;
     unsigned char *memory = pages_of(1);
     uint32_t word = 77, back = 0, changed = 0;
@@ -649,21 +649,21 @@ TEST(host_device, a_crossing_beyond_the_device_is_refused_and_words_of_four_byte
     segment[0].mask = segment[1].mask = UINT16_MAX;
     segment[1].from = (uintptr_t)memory + 3000;
     segment[1].to = 8;
-    attachment.here = 77;
-    attachment.there = 123;
+    attachment.on_host = 77;
+    attachment.in_arena = 123;
     CHECK_STATUS(h.table->copy_to(h.state, lists, segment, sizeof segment), HAUL_OK);
     CHECK_STATUS(h.table->copy_to(h.state, lists + sizeof segment, &attachment, sizeof attachment),
                  HAUL_OK);
-    stretch[1].begin = (uintptr_t)memory; /* looked at in a ring */
-    stretch[0].begin = stretch[1].end = (uintptr_t)memory + 2048;
-    stretch[0].end = (uintptr_t)memory + 4096;
+    locked[1].begin = (uintptr_t)memory; /* looked at in a ring */
+    locked[0].begin = locked[1].end = (uintptr_t)memory + 2048;
+    locked[0].end = (uintptr_t)memory + 4096;
     crossing.arena = arena;
     crossing.bytes = 64;
     crossing.lists = lists;
     crossing.segment_count = 2;
     crossing.attachment_count = 1;
     crossing.attachments_at = sizeof segment;
-    crossing.locked = stretch;
+    crossing.locked = locked;
     crossing.locked_count = 2;
     crossing.changed = &changed;
     crossing.word_bytes = 4;

@@ -4,33 +4,26 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/lists.h"
 #include "support/open.h"
 #include "support/types.h"
 #include "haul/experimental.h"
 
-typedef struct link {
-    struct link *next;
-    int64_t value;
-} link;
-
 enum { LINKS = 100 };
 
 static haul_type *link_type;
-static link links[LINKS];
+static list_node links[LINKS];
 static haul_device *device, *other;
 static haul_host_counters counted;
 
 static void start(const haul_device_table *table)
 {
-    static const haul_field fields[] = { HAUL_OBJECT(link, next, &link_type) };
     test_device beside;
     int i;
-    for (i = 0; i < LINKS; i++) {
-        links[i].next = i + 1 < LINKS ? &links[i + 1] : NULL;
+    list_link(links, LINKS);
+    for (i = 0; i < LINKS; i++)
         links[i].value = i;
-    }
-    CHECK_STATUS(type_make("link", sizeof(link), fields, 1, &link_type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(link_type), HAUL_OK);
+    link_type = list_type(NULL);
     CHECK_STATUS(test_open(table, NULL, &device), HAUL_OK);
     memset(&beside, 0, sizeof beside);
     beside.context = haul_device_context(device);
@@ -45,19 +38,12 @@ static void end(void)
     haul_type_free(&link_type);
 }
 
-static void add_one(void *first)
-{
-    link *at;
-    for (at = first; at; at = at->next)
-        at->value++;
-}
-
-static void run_and_return(haul_device *on, haul_shipment *s, const link *first)
+static void run_and_return(haul_device *on, haul_shipment *s, const list_node *first)
 {
     const int64_t before = first->value;
-    const link *at;
+    const list_node *at;
     int64_t more = 0;
-    CHECK_STATUS(haul_host_launch(on, add_one, haul_device_pointer(s, first)), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(on, list_add_one, haul_device_pointer(s, first)), HAUL_OK);
     CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
     for (at = first; at; at = at->next, more++)
         CHECK_EQ(at->value, before + more + 1);
@@ -75,12 +61,12 @@ static void ship_a_graph(const haul_ship_options *options)
     haul_shipment_free(&s);
 }
 
-static link *links_in(haul_arena *arena)
+static list_node *links_in(haul_arena *arena)
 {
-    link *first = NULL;
+    list_node *first = NULL;
     int i;
     for (i = LINKS - 1; i >= 0; i--) {
-        link *one = haul_arena_new(arena, link_type, 1);
+        list_node *one = haul_arena_new(arena, link_type, 1);
         CHECK(one != NULL);
         one->next = first;
         one->value = i;
@@ -94,7 +80,7 @@ static void ship_an_arena(const haul_arena_options *options, int is_direct, int 
     haul_arena_info statistics;
     haul_arena *arena;
     haul_shipment *s;
-    link *first;
+    list_node *first;
     CHECK_STATUS(test_arena(device, options, &arena), HAUL_OK);
     haul_arena_get_info(arena, &statistics);
     CHECK_EQ(statistics.mirrored, is_mirrored);

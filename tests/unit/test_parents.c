@@ -235,7 +235,7 @@ TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
     root->other = next;
     root->block = (block *)(void *)next; /* not followed, and so null */
     /* read for the function's sake, zero in the copy, never written */
-    odd(&root->block, sizeof root->block);
+    own_check(&root->block, sizeof root->block);
     next->block = (block *)(void *)next;
     points(&root->other), points(&next->other), points(&next->block);
     lab_pack(root, type, 1);
@@ -243,7 +243,7 @@ TEST(parents, roots_have_no_parent_and_rules_that_do_not_ask_see_none)
     haul_type_free(&type);
     type = TYPE_OPEN(layout, deaf);
     type_commit(type);
-    odd(&next->block, sizeof next->block);
+    own_check(&next->block, sizeof next->block);
     lab_pack(root, type, 1);
     CHECK_EQ(copied_word(&next->block), 0);
     haul_type_free(&type);
@@ -333,7 +333,7 @@ static bag *bags(void)
     bag_put(b, 2, NUMBERS, 3, 8);
     fill(b->items[2], 24);
     b->items[1] = b->items[3] = (void *)(uintptr_t)0xDEAD; /* stale */
-    odd(&b->items[1], sizeof(void *)), odd(&b->items[3], sizeof(void *));
+    own_check(&b->items[1], sizeof(void *)), own_check(&b->items[3], sizeof(void *));
     b->kinds[4] = BAG;
     b->counts[4] = 1;
     points(&b->items[4]);
@@ -450,7 +450,7 @@ TEST(parents, the_rule_of_each_pointer_may_be_of_any_sort)
         v->tagged[i] = (views *)(void *)((char *)v + i);
         points(&v->tagged[i]);
         v->from_one[i] = (double *)((uintptr_t)take(2 * sizeof(double), 8) - sizeof(double));
-        odd(&v->from_one[i], sizeof(void *));
+        own_check(&v->from_one[i], sizeof(void *));
     }
     lab_pack(v, views_type, 1);
     CHECK_EQ(copied_word(&v->tagged[1]), offset_of(v) + 1);

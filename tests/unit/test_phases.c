@@ -5,16 +5,11 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/lists.h"
 #include "support/open.h"
 #include "support/types.h"
 
-typedef struct node {
-    struct node *next;
-    double value;
-} node;
-
 static haul_type *node_type;
-static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type) };
 
 static char told[256]; /* the names, in their order */
 static int depth;
@@ -63,11 +58,10 @@ static void check_told(const char *names)
     told[0] = 0;
 }
 
-static haul_shipment *ship_list(haul_device *device, node *list)
+static haul_shipment *ship_list(haul_device *device, list_node *list)
 {
     haul_shipment *shipment = NULL;
-    CHECK_STATUS(type_make("node", sizeof(node), node_fields, 1, &node_type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
+    node_type = list_type(NULL);
     CHECK_STATUS(haul_ship(device, list, node_type, 1, NULL, &shipment), HAUL_OK);
     return shipment;
 }
@@ -81,7 +75,7 @@ static void drop(haul_shipment *shipment, haul_device *device)
 
 TEST(phases, each_call_tells_what_it_does_in_order)
 {
-    node last = { NULL, 2 }, first = { &last, 1 };
+    list_node last = { NULL, 2 }, first = { &last, 1 };
     haul_device *device = open_device(begin, end);
     haul_shipment *shipment = ship_list(device, &first);
     check_told("pack transfer relocate ");
@@ -94,7 +88,7 @@ TEST(phases, each_call_tells_what_it_does_in_order)
 
 TEST(phases, a_call_that_fails_ends_the_phase_it_was_in)
 {
-    node last = { NULL, 2 }, other = { NULL, 3 }, first = { &last, 1 };
+    list_node last = { NULL, 2 }, other = { NULL, 3 }, first = { &last, 1 };
     haul_device *device = open_device(begin, end);
     haul_shipment *shipment = ship_list(device, &first);
     first.next = &other;
@@ -107,7 +101,7 @@ TEST(phases, a_call_that_fails_ends_the_phase_it_was_in)
 
 TEST(phases, a_device_may_leave_out_either)
 {
-    node first = { NULL, 1 };
+    list_node first = { NULL, 1 };
     haul_device *device = open_device(begin, NULL);
     drop(ship_list(device, &first), device);
     CHECK_HAS(told, "pack");

@@ -682,7 +682,7 @@ TEST(plan, is_stale_when_a_pointer_off_the_grid_has_changed)
     lab_start();
     wedge_type = type_open("wedge", sizeof(void *) + 1, fields, 1);
     type_commit(wedge_type);
-    the.has_odd = 1;
+    the.has_own_checks = 1;
     a = take(sizeof(void *) + 1, 1);
     b = take(sizeof(void *) + 1, 1);
     points(a + 1);

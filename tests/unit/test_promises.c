@@ -12,6 +12,7 @@
 #include <time.h>
 
 #include "core_graphs.h"
+#include "support/lists.h"
 #include "support/short_forms.h"
 #include "support/types.h"
 
@@ -228,7 +229,7 @@ TEST(promises, a_struct_of_odd_size_at_the_end_of_a_page_is_not_read_beyond)
     lab_start();
     type = type_open("odd", sizeof(char *) + 5, fields, 1);
     type_commit(type);
-    the.has_odd = 1;
+    the.has_own_checks = 1;
     at = take_at_page_end(sizeof(char *) + 5);
     points(at);
     lab_pack(at, type, 1);
@@ -655,7 +656,7 @@ static void wedge_start(void)
     lab_start();
     wedge_type = TYPE_OPEN(wedge, fields);
     type_commit(wedge_type);
-    the.has_odd = 1;
+    the.has_own_checks = 1;
 }
 
 static void wedge_end(void)
@@ -944,15 +945,10 @@ TEST(promises, a_source_that_changes_underneath_gives_values_or_an_error_but_no_
 
 /* ---- No recursion. */
 
-typedef struct link {
-    struct link *next;
-    int64_t value;
-} link;
-
 static haul_type *link_type;
 
 typedef struct long_list {
-    link *first;
+    list_node *first;
     size_t count;
     haul_context *context;
     haul_status plan_status, pack_status, unpack_status;
@@ -1012,10 +1008,8 @@ static void small_stack_run(long_list *l)
 
 static void link_start(void)
 {
-    static const haul_field fields[] = { HAUL_OBJECT(link, next, &link_type) };
     lab_start();
-    link_type = TYPE_OPEN(link, fields);
-    type_commit(link_type);
+    link_type = list_type(NULL);
 }
 
 static void link_end(void)
@@ -1029,7 +1023,7 @@ TEST(promises, a_list_of_ten_million_nodes_packs_on_a_stack_of_64_KiB_G14_H10)
     static const size_t strides[] = { 1, 7919 };
     long_list l;
     size_t s, i, at, count = (size_t)MILLIONS * 1000000;
-    link *all = malloc(count * sizeof *all);
+    list_node *all = malloc(count * sizeof *all);
     CHECK(all != NULL);
     for (s = 0; s < 2; s++) {
         link_start();
@@ -1043,7 +1037,7 @@ TEST(promises, a_list_of_ten_million_nodes_packs_on_a_stack_of_64_KiB_G14_H10)
         l.context = the.context;
         small_stack_run(&l);
         CHECK_EQ(l.statistics.objects, count);
-        CHECK_EQ(l.statistics.graph_bytes, count * sizeof(link));
+        CHECK_EQ(l.statistics.graph_bytes, count * sizeof(list_node));
         CHECK(l.statistics.worklist_bytes < 200000);
         CHECK(l.seconds < 10 * PATIENCE);
         link_end();
@@ -1055,7 +1049,7 @@ TEST(promises, a_list_of_a_million_nodes_packs_on_a_small_stack_in_every_kind_of
 {
     long_list l;
     size_t i, count = LARGE(1000000, 100000);
-    link *all = malloc(count * sizeof *all);
+    list_node *all = malloc(count * sizeof *all);
     int variant;
     CHECK(all != NULL);
     for (i = 0; i < count; i++) {
@@ -1079,13 +1073,13 @@ TEST(promises, ten_million_pointers_to_one_object_take_no_memory_each_G15)
 {
     typedef struct star {
         int64_t n;
-        link **all;
+        list_node **all;
     } star;
     static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type,
                                                        HAUL_COUNT(star, n)) };
     haul_type *type;
     star s;
-    link one = { NULL, 5 };
+    list_node one = { NULL, 5 };
     haul_root root;
     haul_plan_info statistics;
     size_t i, count = (size_t)MILLIONS * 1000000;
@@ -1121,14 +1115,14 @@ TEST(promises, a_large_array_of_pointers_is_visited_once_however_many_lead_to_it
 {
     typedef struct star {
         int64_t n;
-        link **all;
+        list_node **all;
     } star;
     enum { COUNT = 3000, STARS = 5 };
     static const haul_field fields[] = { HAUL_POINTERS(star, all, &link_type,
                                                        HAUL_COUNT(star, n)) };
     haul_type *type;
-    static link *all[COUNT];
-    link one = { NULL, 5 };
+    static list_node *all[COUNT];
+    list_node one = { NULL, 5 };
     star stars[STARS];
     haul_root root;
     haul_plan_info statistics;
@@ -1178,14 +1172,14 @@ TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17
     first = base + (wanted - (uintptr_t)base);
     link_start();
     for (i = 0; i < count; i++) {
-        link *l = (link *)(void *)(first + i * stride);
+        list_node *l = (list_node *)(void *)(first + i * stride);
         l->next =
-            i + 1 < count ? (link *)(void *)(first + ((i + 1) * 7919 % count) * stride) : NULL;
+            i + 1 < count ? (list_node *)(void *)(first + ((i + 1) * 7919 % count) * stride) : NULL;
         l->value = (int64_t)i;
     }
     for (i = 0; i < count; i++) /* in an order of its own, each once */
-        ((link *)(void *)(first + (i * 7919 % count) * stride))->next =
-            i + 1 < count ? (link *)(void *)(first + ((i + 1) * 7919 % count) * stride) : NULL;
+        ((list_node *)(void *)(first + (i * 7919 % count) * stride))->next =
+            i + 1 < count ? (list_node *)(void *)(first + ((i + 1) * 7919 % count) * stride) : NULL;
     root.address = first;
     root.type = link_type;
     root.count = 1;
@@ -1198,12 +1192,12 @@ TEST(promises, objects_at_addresses_equal_modulo_2_20_do_no_harm_to_the_hash_G17
         haul_plan_get_info(the.plan, &the.statistics);
         CHECK_EQ(the.statistics.objects, count);
         CHECK_EQ(plan_bytes(the.plan),
-                 GRANULE + count * ((sizeof(link) + GRANULE - 1) / GRANULE * GRANULE));
+                 GRANULE + count * ((sizeof(list_node) + GRANULE - 1) / GRANULE * GRANULE));
         the.bytes = plan_bytes(the.plan);
         the.bitmap_bytes = plan_bitmap_bytes(the.plan);
         pack_once(&the.arena, &the.bitmap, 0xAA, 0);
         for (i = 0; i < count; i++) {
-            const link *l = (const link *)(const void *)(first + i * stride);
+            const list_node *l = (const list_node *)(const void *)(first + i * stride);
             CHECK_EQ(copied(&l->next), l->next ? offset_of(l->next) : 0);
         }
         CHECK(now() - start < 2 * PATIENCE);

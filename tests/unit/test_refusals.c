@@ -8,15 +8,11 @@
 #include "haul/host.h"
 #include "support/check.h"
 #include "support/inside.h"
+#include "support/lists.h"
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
 #include "haul/experimental.h"
-
-typedef struct node {
-    struct node *next;
-    int64_t count;
-} node;
 
 static struct {
     haul_context *context, *other_context;
@@ -25,7 +21,7 @@ static struct {
     haul_arena *arena, *empty;
     haul_plan *plan, *far_plan;
     haul_shipment *shipment, *arena_shipment;
-    node data[2], *in_arena;
+    list_node data[2], *in_arena;
     unsigned char bytes[256];
     uint64_t bitmap[4];
 } the;
@@ -34,9 +30,11 @@ static struct {
 
 static haul_device *a_device;
 static haul_plan *a_plan;
+static haul_audit_report *a_report;
 static haul_shipment *a_shipment, *shipments[2];
 static haul_arena *an_arena;
 static haul_type *a_type;
+static haul_image *an_image;
 static void *an_address;
 static size_t a_size, another_size;
 static haul_device_layout a_stamp;
@@ -85,6 +83,7 @@ typedef struct later {
     haul_update_options update;
     haul_async async;
     haul_audit_options audit;
+    haul_image_options image;
     int more;
 } later;
 #define LATER(member) (sizeof(later) - offsetof(later, member))
@@ -136,6 +135,27 @@ CALL(address_no_result, haul_plan_address(the.plan, 16, NULL))
 CALL(audit_null, haul_audit(NULL, haul_from_roots(NULL, 0), NULL, NULL))
 CALL(audit_no_list, haul_audit(the.context, haul_from_roots(NULL, 1), NULL, NULL))
 CALL(audit_no_objects, haul_audit(the.context, haul_from_plan(the.plan), NULL, NULL))
+CALL(report_null, haul_audit_begin(NULL, NULL, &a_report))
+CALL(report_nowhere, haul_audit_begin(the.context, NULL, NULL))
+CALL(report_none, haul_audit_add(NULL, haul_from_object(the.data, the.type)))
+CALL(report_end_none, haul_audit_end(NULL, NULL))
+static haul_status report_of_later(void)
+{
+    return haul_audit_begin_sized(the.context, NULL, &later_of()->audit, LATER(audit), &a_report);
+}
+static haul_status report_no_objects(void)
+{
+    haul_audit_report *report;
+    haul_status status = haul_audit_begin(the.context, NULL, &report);
+    haul_error error;
+    if (status != HAUL_OK)
+        return status;
+    status = haul_audit_add(report, haul_from_plan(the.plan));
+    error = *haul_context_error(the.context);
+    CHECK_STATUS(haul_audit_end(&report, NULL), HAUL_OK);
+    CHECK_HAS(error.text, "the source is no objects");
+    return status;
+}
 static haul_status graph_of(haul_context *context, haul_source source, const haul_file *file)
 {
     const haul_status status = haul_graph_write_table(context, source, file);
@@ -161,6 +181,46 @@ static haul_status audit_no_write(void)
     const haul_audit_options options = { .file = &file };
     return haul_audit(the.context, haul_from_object(the.data, the.type), &options, NULL);
 }
+static haul_status image_of_later(void)
+{
+    return haul_image_from_bytes_sized(the.context, the.bytes, 8, &the.type, 1, &later_of()->image,
+                                       LATER(image), &an_image);
+}
+static haul_status image_no_write(void)
+{
+    static const haul_file file;
+    return haul_image_write(the.context, haul_from_object(the.data, the.type), &file);
+}
+static haul_status image_no_read(void)
+{
+    static const haul_file file;
+    return haul_image_read(the.context, &file, &the.type, 1, NULL, &an_image);
+}
+static haul_status image_to(haul_source source)
+{
+    const haul_file file = haul_file_descriptor(-1);
+    return haul_image_write(the.context, source, &file);
+}
+static haul_status image_from(const void *bytes, haul_type *const *types, size_t count)
+{
+    return haul_image_from_bytes(the.context, bytes, 8, types, count, NULL, &an_image);
+}
+static haul_type *const no_type;
+CALL(image_null, haul_image_save(NULL, haul_from_object(the.data, the.type), "x"))
+CALL(image_no_path, haul_image_save(the.context, haul_from_object(the.data, the.type), NULL))
+CALL(image_full_file, image_to(haul_from_object(the.data, the.type)))
+CALL(image_of_arena, image_to(haul_from_arena(the.arena)))
+CALL(image_of_far_plan, image_to(haul_from_plan(the.far_plan)))
+CALL(image_of_compacted_plan, image_to(haul_from_plan(the.plan)))
+CALL(image_no_result, haul_image_from_bytes(the.context, the.bytes, 8, &the.type, 1, NULL, NULL))
+CALL(image_no_bytes, image_from(NULL, &the.type, 1))
+CALL(image_no_types, image_from(the.bytes, NULL, 1))
+CALL(image_of_none, image_from(the.bytes, &the.type, 0))
+CALL(image_no_type, image_from(the.bytes, &no_type, 1))
+CALL(image_open_type, image_from(the.bytes, &the.open, 1))
+CALL(image_short, image_from(the.bytes, &the.type, 1))
+CALL(image_load_no_path, haul_image_load(the.context, NULL, &the.type, 1, NULL, &an_image))
+CALL(image_load_nowhere, haul_image_load(the.context, "", &the.type, 1, NULL, &an_image))
 CALL(open_no_context, haul_host_open(NULL, NULL, &a_device))
 CALL(open_no_result, haul_host_open(the.context, NULL, NULL))
 CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device))
@@ -510,6 +570,12 @@ static const refusal refusals[] = {
     { audit_null, NO_CONTEXT, ARGUMENT, "no context" },
     { audit_no_list, ON_CONTEXT, ARGUMENT, "list of roots is NULL" },
     { audit_no_objects, ON_CONTEXT, ARGUMENT, "the source is no objects" },
+    { report_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { report_nowhere, ON_CONTEXT, ARGUMENT, "the address of the new report" },
+    { report_none, NOTHING, ARGUMENT, "" },
+    { report_end_none, NOTHING, ARGUMENT, "" },
+    { report_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { report_no_objects, NOTHING, ARGUMENT, "" },
     { plan_no_objects, ON_CONTEXT, ARGUMENT, "the source is no objects" },
     { plan_no_source, ON_CONTEXT, ARGUMENT, "the source is of kind 0" },
     { plan_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
@@ -522,6 +588,24 @@ static const refusal refusals[] = {
     { audit_no_write, ON_CONTEXT, ARGUMENT, "file to print to" },
     { audit_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { audit_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "file did not take" },
+    { image_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { image_no_write, ON_CONTEXT, ARGUMENT, "no function that writes" },
+    { image_no_read, ON_CONTEXT, ARGUMENT, "no function that reads" },
+    { image_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { image_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
+    { image_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "refuses bytes" },
+    { image_of_arena, ON_CONTEXT, ARGUMENT, "haul_from_object names a root" },
+    { image_of_far_plan, ON_CONTEXT, ARGUMENT, "of another context" },
+    { image_of_compacted_plan, ON_CONTEXT, ARGUMENT, "ordered plan" },
+    { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
+    { image_no_bytes, ON_CONTEXT, ARGUMENT, "bytes of the image are NULL" },
+    { image_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },
+    { image_of_none, ON_CONTEXT, ARGUMENT, "number of types is 0" },
+    { image_no_type, ON_CONTEXT, ARGUMENT, "type 0 is NULL" },
+    { image_open_type, ON_CONTEXT, HAUL_ERROR_STATE, "is not committed" },
+    { image_short, ON_CONTEXT, HAUL_ERROR_FORMAT, "ends after" },
+    { image_load_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
+    { image_load_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },
     { open_no_context, NO_CONTEXT, ARGUMENT, "no context" },
     { open_no_result, ON_CONTEXT, ARGUMENT, "address of the new device" },
     { open_no_table, ON_CONTEXT, ARGUMENT, "table is NULL" },
@@ -713,17 +797,15 @@ static haul_status succeed(void)
 
 static void start(void)
 {
-    static const haul_field rows[] = { HAUL_OBJECT(node, next, &the.type) };
-    static const haul_field in_box[] = { HAUL_ADDRESS(node, next, .target = &the.parameter) };
+    static const haul_field in_box[] = { HAUL_ADDRESS(list_node, next, .target = &the.parameter) };
     test_device options;
     haul_root one;
     memset(&the, 0, sizeof the);
     memset(&options, 0, sizeof options);
-    CHECK_STATUS(type_make("node", sizeof(node), rows, 1, &the.type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(the.type), HAUL_OK);
+    the.type = list_type(NULL);
     CHECK_STATUS(type_make("open", 8, NULL, 0, &the.open), HAUL_OK);
     CHECK_STATUS(haul_type_parameter(type_context(), "element", &the.parameter), HAUL_OK);
-    CHECK_STATUS(type_make("box", sizeof(node), in_box, 1, &the.box), HAUL_OK);
+    CHECK_STATUS(type_make("box", sizeof(list_node), in_box, 1, &the.box), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &the.context), HAUL_OK);
     CHECK_STATUS(haul_context_create(NULL, &the.other_context), HAUL_OK);
     options.context = the.context;
@@ -796,6 +878,7 @@ static haul_status busy_audit(void)
     haul_root one = { the.data, the.type, 1 };
     return haul_audit(the.context, haul_from_roots(&one, 1), NULL, NULL);
 }
+CALL(busy_report, haul_audit_begin(the.context, NULL, &a_report))
 CALL(busy_trim, haul_context_trim(the.context))
 CALL(busy_plan, root(the.data, the.type, 1))
 CALL(busy_pack, haul_plan_pack(the.plan, the.bytes, 256, 0, the.bitmap))
@@ -826,8 +909,8 @@ CALL(busy_ship_from,
                     &a_shipment))
 
 static haul_status (*const busy[])(void) = {
-    busy_device, busy_static, busy_translation, busy_audit, busy_trim, busy_plan, busy_pack,
-    busy_unpack, busy_ship, busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal,
+    busy_device, busy_static, busy_translation, busy_audit, busy_report, busy_trim, busy_plan,
+    busy_pack, busy_unpack, busy_ship, busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal,
     busy_pointers, busy_copy, busy_wait, busy_poll, busy_arena, busy_ship_arena, busy_ship_from,
     busy_update_device, busy_update_host,
     /* Refused before they enter, or inside: busy says more. */

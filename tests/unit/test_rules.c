@@ -435,7 +435,7 @@ TEST(rules, every_mode_sends_its_word_as_it_says)
     kept(&root->fixed);
     owned->fixed = (char *)owned;
     owned->callback = (void *)(uintptr_t)0x1111;
-    odd(&owned->callback, sizeof owned->callback);
+    own_check(&owned->callback, sizeof owned->callback);
     lab_pack(root, place_type, 1);
     CHECK_EQ(copied_word(&owned->callback), 0x7777);
     CHECK_EQ(copied_word(&root->behind), offset_of(root->name) + 9);
@@ -490,7 +490,7 @@ TEST(rules, an_alias_that_moves_within_the_graph_makes_the_plan_stale_D13)
     place_end();
 }
 
-/* jansson: true is one object for all, and static. */
+/* A constant that is one static object for all. */
 typedef struct json {
     struct json *first, *second;
     int64_t kind;
@@ -535,7 +535,7 @@ TEST(rules, a_singleton_is_kept_or_null_or_copied_once_as_its_range_says)
     kept(&root->second), kept(&root->first->first);
     lab_pack(root, json_type, 1);
     range.policy = HAUL_STATIC_NULL;
-    odd(&root->second, sizeof(void *)), odd(&root->first->first, sizeof(void *));
+    own_check(&root->second, sizeof(void *)), own_check(&root->first->first, sizeof(void *));
     lab_pack(root, json_type, 1);
     CHECK_EQ(copied_word(&root->second), 0);
     haul_type_free(&json_type);
@@ -630,7 +630,7 @@ static double *biased_array(double **slot, int n, int lo)
     double *values = take((size_t)n * sizeof *values, 8);
     fill(values, (size_t)n * sizeof *values);
     *slot = (double *)((uintptr_t)values - (uintptr_t)(intptr_t)lo * sizeof *values);
-    odd(slot, sizeof *slot);
+    own_check(slot, sizeof *slot);
     return values;
 }
 
@@ -1500,7 +1500,7 @@ TEST(rules, tags_as_wide_as_the_targets_declared_alignment_survive)
     second = take(sizeof *second, 64);
     first->tagged = (uintptr_t)second | 45;
     second->tagged = (uintptr_t)first | 5;
-    odd(&first->tagged, sizeof first->tagged);
+    own_check(&first->tagged, sizeof first->tagged);
     points(&second->tagged);
     lab_pack(first, wide_type, 1);
     CHECK_EQ(copied_word(&first->tagged), offset_of(second) + 45);
@@ -1592,8 +1592,8 @@ TEST(rules, distances_of_4_and_8_bytes_lead_to_the_copies_of_what_they_led_to)
     a->next = narrow_distance(&a->next, b);
     b->far = (intptr_t)a - (intptr_t)&b->far;
     b->text = narrow_distance(&b->text, name);
-    odd(&a->next, sizeof *a);
-    odd(&b->next, sizeof *b);
+    own_check(&a->next, sizeof *a);
+    own_check(&b->next, sizeof *b);
     lab_pack(a, offset_type, 1);
     memcpy(&word, the.arena + offset_of(&a->next), sizeof word);
     CHECK_EQ((size_t)word + offset_of(&a->next), offset_of(b));
@@ -1640,7 +1640,7 @@ TEST(rules, rules_hold_for_pointers_off_the_grid_too)
     lab_start();
     crooked_type = TYPE_OPEN(crooked, fields);
     type_commit(crooked_type);
-    the.has_odd = 1;
+    the.has_own_checks = 1;
     c = take(3 * sizeof *c, 1);
     c[0].kind = 1;
     c[0].next = &c[2];

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "arena_graphs.h"
+#include "support/lists.h"
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "haul/experimental.h"
@@ -138,21 +139,9 @@ TEST(ship_mirror, each_side_has_bytes_of_its_own_until_they_are_copied)
     end();
 }
 
-typedef struct cell {
-    struct cell *next;
-    int64_t value;
-} cell;
-
-static void add_ones(void *argument)
-{
-    cell *c;
-    for (c = argument; c; c = c->next)
-        c->value++;
-}
-
 TEST(ship_mirror, pointers_that_no_type_tells_are_right_there_too)
 {
-    cell *first = NULL, *c;
+    list_node *first = NULL, *c;
     int i;
     start(0);
     for (i = 0; i < 100; i++) {
@@ -163,7 +152,7 @@ TEST(ship_mirror, pointers_that_no_type_tells_are_right_there_too)
         first = c;
     }
     CHECK_STATUS(ship(HAUL_OUTSIDE_REFUSE, 0), HAUL_OK);
-    run_on(add_ones, first);
+    run_on(list_add_one, first);
     CHECK_STATUS(haul_unmarshal(the_shipment), HAUL_OK);
     for (c = first; c; c = c->next)
         CHECK_EQ(c->value, i--);

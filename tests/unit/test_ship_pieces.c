@@ -451,7 +451,7 @@ static haul_type *bulk_type;
 
 enum { BULKS = 44 }; /* of 1 MiB: more than the ring */
 #ifdef HAUL_STRESS_THREADS
-enum { RING = 8, PIECES = 11 }; /* a team's pieces are smaller */
+enum { RING = 8, PIECES = 11 }; /* a pool's pieces are smaller */
 #else
 enum { RING = 4, PIECES = 6 };
 #endif

@@ -243,6 +243,40 @@ TEST(strict, a_forgotten_pointer_of_an_arena_is_named_by_its_offset)
     strict_close(&s);
 }
 
+/* A block at the last 16 bytes of a page: vectors that hold its first byte begin before it. */
+static char *at_page_end(void **blocks, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if ((blocks[i] = malloc(40)) != NULL && ((uintptr_t)blocks[i] & 4095) == 4080)
+            return blocks[i];
+    return NULL;
+}
+
+TEST(strict, a_string_at_a_page_end_is_named_where_vectors_begin_before_it)
+{
+    strict s;
+    static void *blocks[4096];
+    char expected[100], *small, *edge;
+    size_t i;
+    if (!strict_open(&s))
+        return;
+    memset(blocks, 0, sizeof blocks);
+    small = s.nodes[NODES - 1].name;
+    edge = at_page_end(blocks, sizeof blocks / sizeof *blocks);
+    CHECK(edge != NULL);
+    strcpy(edge, "edge");
+    s.nodes[NODES - 1].name = edge;
+    CHECK_STATUS(haul_update_device(s.shipment, NULL, NULL), HAUL_OK);
+    snprintf(expected, sizeof expected, "0x%llx leads to a host heap block of %zu bytes",
+             (unsigned long long)(uintptr_t)edge, malloc_usable_size(edge));
+    CHECK_HAS(refused(&s, measure_last_name, s.there), expected);
+    s.nodes[NODES - 1].name = small;
+    for (i = 0; i < sizeof blocks / sizeof *blocks; i++)
+        free(blocks[i]);
+    strict_close(&s);
+}
+
 static void last_byte(void *argument)
 {
     node *n = argument;

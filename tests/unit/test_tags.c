@@ -51,7 +51,7 @@ static stamped *stamped_make(stamped *next, uintptr_t tag)
     stamped *s = take(sizeof *s, 16);
     s->next = (uintptr_t)next | tag;
     s->other = (uintptr_t)s | TAG(9);
-    odd(&s->next, sizeof s->next), odd(&s->other, sizeof s->other);
+    own_check(&s->next, sizeof s->next), own_check(&s->other, sizeof s->other);
     points(&s->back);
     if (next)
         next->back = s;
@@ -161,7 +161,7 @@ TEST(tags, high_tags_go_with_biases_and_with_fields_off_the_grid)
     values = take(3 * sizeof *values, 4);
     p->n = 3;
     p->values = ((uintptr_t)values - sizeof *values) | TAG(0xABCD);
-    odd(&p->values, sizeof p->values);
+    own_check(&p->values, sizeof p->values);
     lab_pack(p, type, 1);
     CHECK_EQ(copied_word(&p->values), (offset_of(values) - sizeof *values) | TAG(0xABCD));
     p->n = 0; /* to no elements: the tag alone */
@@ -205,9 +205,9 @@ TEST(tags, numbers_in_the_place_of_pointers_travel_and_come_back)
     leaf = take(sizeof *leaf, 8);
     memcpy(&root->slot[0], &number, sizeof number);
     root->slot[1] = (uintptr_t)leaf | BOX;
-    odd(&root->slot[1], 8);
+    own_check(&root->slot[1], 8);
     leaf->slot[2] = (uintptr_t)root | BOX;
-    odd(&leaf->slot[2], 8);
+    own_check(&leaf->slot[2], 8);
     leaf->slot[0] = UINT64_C(0x7ff8000000000000);
     lab_pack(root, boxed_type, 1);
     CHECK_EQ(copied_word(&root->slot[1]), offset_of(leaf) | BOX);

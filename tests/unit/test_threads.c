@@ -752,6 +752,6 @@ TEST(threads, every_allocation_for_them_can_fail_H1_H2)
             haul_context_free(&context);
             fault_check_clean(&plan);
         }
-        CHECK(at > 4); /* the context, the team, its scratch memory */
+        CHECK(at > 4); /* the context, the pool, its scratch memory */
     }
 }

@@ -411,7 +411,7 @@ TEST(type, packed_pointers_are_marked_odd_and_ask_for_no_alignment)
     fields[0].offset = 3;
     type = made("packed", 3 + WORD, fields, 1);
     walk = committed(type);
-    CHECK_EQ(walk->slots[0].flags & HAUL__SLOT_ODD, HAUL__SLOT_ODD);
+    CHECK_EQ(walk->slots[0].flags & HAUL__SLOT_OFF_GRID, HAUL__SLOT_OFF_GRID);
     CHECK_EQ(walk->alignment, 1);
     CHECK_EQ(walk->placement, 2 * sizeof(void *));
     haul_type_free(&type);
@@ -662,6 +662,41 @@ TEST(type, a_million_rows_are_one_type)
         CHECK_EQ(walk->slots[i].offset, i * WORD);
     CHECK((clock() - before) / CLOCKS_PER_SEC < 20);
     haul_type_free(&type);
+    free(rows);
+}
+
+typedef struct many_arms {
+    int64_t kind;
+    double *values;
+    uint64_t count;
+} many_arms;
+
+/* Each arm has its own count on the same bytes: the one that covers it must be found at once. */
+TEST(type, a_union_of_fifty_thousand_arms_is_one_type)
+{
+    const size_t count = 50000;
+    const haul_field values = HAUL_ARRAY(many_arms, values, HAUL_COUNT(many_arms, count),
+                                         .when = HAUL_EQUALS(many_arms, kind, 0));
+    const haul_field length = HAUL_RAW(many_arms, count, .when = HAUL_EQUALS(many_arms, kind, 0));
+    haul_field *rows = malloc(2 * count * sizeof *rows);
+    char(*names)[24] = malloc(2 * count * sizeof *names);
+    haul_type *type;
+    clock_t before;
+    size_t i;
+    CHECK(rows != NULL && names != NULL);
+    for (i = 0; i < 2 * count; i++) {
+        rows[i] = i % 2 ? length : values;
+        rows[i].when.low = rows[i].when.high = (int64_t)(i / 2);
+        snprintf(names[i], sizeof names[i], "%s_%zu", i % 2 ? "count" : "values", i / 2);
+        rows[i].name = names[i];
+    }
+    before = clock();
+    type = made("many_arms", sizeof(many_arms), rows, 2 * count);
+    CHECK_EQ(committed(type)->ruled_count, 2 * count);
+    check_note("%.2f seconds", (double)(clock() - before) / CLOCKS_PER_SEC);
+    CHECK((double)(clock() - before) / CLOCKS_PER_SEC < 3);
+    haul_type_free(&type);
+    free(names);
     free(rows);
 }
 

@@ -314,6 +314,12 @@ class Rows:
         if not answer.of and not self._is_decided(levels, depth, target, f):
             self._ask(f, path, *self._question(f, path, depth, target))
             return
+        if not is_said(answer) and target.kind == "record":
+            counts = self._counts_named_after(path)
+            if counts:
+                self._ask(f, path, "Is it one object, or how many?",
+                          [f"count {name}" for name in counts] + ["one"])
+                return
         if not levels or (len(levels) == 1 and not levels[0].how):
             levels = [answering.Level("one")]
         while len(levels) < depth and not levels[-1].how == "bytes":
@@ -557,6 +563,16 @@ class Rows:
 
     def _count_candidates(self, f: Field, path: str) -> List[str]:
         return [f"count {name}" for name in self._integers(path, COUNTERS)][:3] or ["count N"]
+
+    def _counts_named_after(self, path: str) -> List[str]:
+        """Integers beside the pointer `pins` whose names say that they count it: `npins`."""
+        prefix, _, name = path.rpartition(".")
+        stem = re.escape(re.sub(r"\[\d+\]", "", name).lower().rstrip("s")) + "e?s?"
+        before, behind = "(?:n|num|nr|count|cnt|len)", "(?:n|num|nr|count|cnt|len|length|size)"
+        pattern = re.compile(f"{before}_?(?:of_?)?{stem}|{stem}_?{behind}")
+        return [beside for beside, (f, _) in members(self.record).items()
+                if beside.rpartition(".")[0] == prefix and f.type.kind == "integer"
+                and pattern.fullmatch(f.name.lower())]
 
     def _integers(self, near: str, words) -> List[str]:
         """Integers of the struct: first those whose names sound right, then the near ones."""

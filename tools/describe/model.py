@@ -1,12 +1,18 @@
 """Types as both readers give them: what a compiler knows of a struct."""
 
 import re
+import sys
 from dataclasses import dataclass, field
 from typing import Dict, Iterator, List, Optional, Tuple
 
 
 class Stop(Exception):
     """What the tool cannot go on with, in words for its user."""
+
+
+def missing(module: str, package: str) -> Stop:
+    return Stop(f"{sys.executable} has no module {module}. Debian's package {package} is for "
+                "/usr/bin/python3: run `/usr/bin/python3 $(which haul-describe)`")
 
 
 @dataclass

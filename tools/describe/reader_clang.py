@@ -5,7 +5,7 @@ import re
 import subprocess
 from typing import Dict, List, Optional
 
-from model import Field, Place, Record, Stop, Type
+from model import Field, Place, Record, Stop, Type, missing
 
 try:
     from clang import cindex
@@ -22,7 +22,7 @@ class ClangReader:
 
     def __init__(self, headers: List[str], flags: List[str], cxx: bool):
         if cindex is None:
-            raise Stop("Python's module clang.cindex is missing (Debian: python3-clang)")
+            raise missing("clang.cindex", "python3-clang")
         self.records: Dict[str, Record] = {}  # by typedef name and by tag, "struct mesh"
         self.files: List[str] = []  # all that was read
         self._by_usr: Dict[str, Record] = {}

@@ -4,7 +4,7 @@ import os
 import re
 from typing import Dict, Iterator, List, Optional
 
-from model import Field, Place, Record, Stop, Type
+from model import Field, Place, Record, Stop, Type, missing
 
 try:
     from elftools.common.exceptions import ELFError
@@ -85,7 +85,7 @@ class Unit:
 class DwarfReader:
     def __init__(self, file: str):
         if ELFFile is None:
-            raise Stop("Python's module elftools is missing (Debian: python3-pyelftools)")
+            raise missing("elftools", "python3-pyelftools")
         self.file = file
         try:
             self.elf = ELFFile(open(file, "rb"))

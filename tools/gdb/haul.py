@@ -131,7 +131,8 @@ def in_shipments(pointer, devices):
                 continue
             order = 'big' if 'big' in gdb.execute('show endian', to_string=True) else 'little'
             host = int.from_bytes(result.bytes(0, word), order)
-            path = result.text(word, result.size) or 'the graph has changed, and leads there no more'
+            path = (result.text(word, result.size) or
+                    'the graph has changed, and leads there no more')
             if host == pointer:
                 return '%#x is %s' % (pointer, path)
             return '%#x comes from %#x: %s' % (pointer, host, path)
@@ -141,7 +142,8 @@ def in_shipments(pointer, devices):
 def in_arenas(pointer):
     for arena, name in variables('haul_arena'):
         if call('haul_arena_contains', arena, pointer) & 0xffffffff:
-            return '%#x lies in the arena `%s`, which no device that was found has' % (pointer, name)
+            return ('%#x lies in the arena `%s`, which no device that was found has' %
+                    (pointer, name))
     return None
 
 

@@ -22,6 +22,8 @@ extern "C" {
 #define HAUL__WANTS_POINTERS "Haul: the form wants pointers, and this field is no number of them"
 #define HAUL__WANTS_DISTANCE "Haul: a distance is an integer of 4 or 8 bytes"
 #define HAUL__WANTS_TABLE "Haul: pass the table itself, an array of the right struct"
+#define HAUL__WANTS_DATA                                                                           \
+    "Haul: a class with virtual functions cannot travel, for its table of functions is the host's"
 #if defined(__cplusplus)
 } /* extern "C" */
 template <bool Holds> struct haul__is_pointer {
@@ -35,6 +37,9 @@ template <bool Holds> struct haul__is_distance {
 };
 template <bool Holds> struct haul__is_table {
     static_assert(Holds, HAUL__WANTS_TABLE);
+};
+template <bool Holds> struct haul__is_data {
+    static_assert(Holds, HAUL__WANTS_DATA);
 };
 extern "C" {
 #define HAUL__CHECK(name, condition, sentence) (0u * sizeof(name<(condition)>))
@@ -66,6 +71,13 @@ extern "C" {
     HAUL__CHECK(haul__is_table,                                                                    \
                 sizeof(table) % sizeof(element) == 0 && sizeof *(table) == sizeof(element),        \
                 HAUL__WANTS_TABLE)
+
+#ifdef __cplusplus
+#define HAUL__SIZE(S)                                                                              \
+    (sizeof(S) + HAUL__CHECK(haul__is_data, !std::is_polymorphic<S>::value, HAUL__WANTS_DATA))
+#else
+#define HAUL__SIZE(S) sizeof(S)
+#endif
 
 /* Is an integer signed? C11 and C++ know; gcc and clang tell in C99, too. Elsewhere a field counts
  * as signed, and a value with its top bit set is refused. */
@@ -150,6 +162,22 @@ inline haul_switch haul__switch(int kind, haul_integer field, haul_function *fun
     s.case_bytes = sizeof(haul_case);
     return s;
 }
+inline haul_dimension haul__dimension(haul_count extent, haul_count stride, size_t unit)
+{
+    haul_dimension d = haul_dimension();
+    d.extent = extent;
+    d.stride = stride;
+    d.unit = unit;
+    return d;
+}
+inline haul_section haul__section(const haul_dimension *dimensions, size_t rank)
+{
+    haul_section s = haul_section();
+    s.dimensions = dimensions;
+    s.rank = rank;
+    s.dimension_bytes = sizeof(haul_dimension);
+    return s;
+}
 extern "C" {
 #define HAUL__NOTHING haul_integer()
 #define HAUL__INTEGER_AT(S, n, sign)                                                               \
@@ -163,6 +191,9 @@ extern "C" {
 #define HAUL__SWITCHED(kind, field, function, cases)                                               \
     haul__switch(kind, field, function, cases,                                                     \
                  sizeof(cases) / sizeof *(cases) + HAUL__TABLE(cases, haul_case))
+#define HAUL__DIMENSION(extent, stride, unit) haul__dimension(extent, stride, unit)
+#define HAUL__DIMENSIONS(table)                                                                    \
+    haul__section(table, sizeof(table) / sizeof *(table) + HAUL__TABLE(table, haul_dimension))
 #else
 #define HAUL__NOTHING                                                                              \
     {                                                                                              \
@@ -197,6 +228,15 @@ extern "C" {
     {                                                                                              \
         kind, 0, field, function, cases,                                                           \
             sizeof(cases) / sizeof *(cases) + HAUL__TABLE(cases, haul_case), sizeof(haul_case)     \
+    }
+#define HAUL__DIMENSION(...)                                                                       \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#define HAUL__DIMENSIONS(table)                                                                    \
+    {                                                                                              \
+        table, sizeof(table) / sizeof *(table) + HAUL__TABLE(table, haul_dimension),               \
+            sizeof(haul_dimension)                                                                 \
     }
 #endif
 

@@ -504,13 +504,13 @@ static void write_marks(struct gpu_arena *arena)
     size_t count = 0, i;
     for (i = 0; i < arena->bit_words; i++)
         count += (size_t)__builtin_popcountll(arena->bits[i]);
-    relocation->bitmap = relocation->odd = relocation->arena + arena->marks_at;
+    relocation->bitmap = relocation->offsets = relocation->arena + arena->marks_at;
     if (arena->is_small || count > arena->bit_words / 2) {
         memcpy(marks, arena->bits, arena->bit_words * sizeof(uint64_t));
         relocation->words = relocation->bytes / sizeof(void *);
         return;
     }
-    relocation->odd_count = count;
+    relocation->offset_count = count;
     arena->whole = arena->marks_at + count * sizeof(uint64_t);
     for (i = 0; i < arena->bit_words; i++) {
         uint64_t left;
@@ -537,14 +537,15 @@ static void cut_marks(const struct gpu_arena *arena, size_t cut, haul_relocation
     const char *list = arena->staged + arena->marks_at;
     uint64_t offset;
     *first = *rest = arena->relocation;
-    if (arena->relocation.odd_count) {
-        for (first->odd_count = 0; first->odd_count < rest->odd_count; first->odd_count++) {
-            memcpy(&offset, list + first->odd_count * sizeof(offset), sizeof(offset));
+    if (arena->relocation.offset_count) {
+        for (first->offset_count = 0; first->offset_count < rest->offset_count;
+             first->offset_count++) {
+            memcpy(&offset, list + first->offset_count * sizeof(offset), sizeof(offset));
             if (offset >= cut)
                 break;
         }
-        rest->odd += first->odd_count * sizeof(offset);
-        rest->odd_count -= first->odd_count;
+        rest->offsets += first->offset_count * sizeof(offset);
+        rest->offset_count -= first->offset_count;
         return;
     }
     first->words = cut / sizeof(void *);
@@ -568,9 +569,9 @@ static void arena_to_in_two(const struct gpu_arena *arena, void *state)
     must(count_copy_to(state, to + cut, arena->staged + cut, bytes - cut), "copy_to");
     cut_marks(arena, cut, &first, &rest);
     first.after = fence;
-    if (first.words + first.odd_count)
+    if (first.words + first.offset_count)
         must(count_relocate(state, &first), "relocate");
-    if (rest.words + rest.odd_count)
+    if (rest.words + rest.offset_count)
         must(count_relocate(state, &rest), "relocate");
 }
 

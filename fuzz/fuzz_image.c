@@ -1,0 +1,40 @@
+/* Fuzz target: images, mostly made with malice, into the loader, under the contract of
+ * tests/images/oracle.h.
+ *
+ * Byte 0: which shape (modulo 3), and whether the rest is an image as it is (bit 7) or draws a
+ * damaged one (images/draw.c). Byte 1: which allocation fails; 0: none. Checksums are set anew in
+ * both, so they hide nothing.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "images/oracle.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    static const shape *const shapes[] = { &mesh_shape, &value_shape, &space_shape };
+    static oracle oracles[3];
+    static image_bytes image;
+    oracle *o;
+    verdict v;
+    if (size < 2)
+        return 0;
+    o = &oracles[(data[0] & 127) % 3];
+    if (!o->context && !oracle_open(o, shapes[o - oracles]))
+        exit(2);
+    if (data[0] & 128) {
+        bytes_set(&image, data + 2, size - 2);
+        image_sign(&image);
+    } else {
+        choices c = choices_from_bytes(data + 2, size - 2);
+        oracle_draw(o, &c, &image);
+    }
+    v = data[1] ? oracle_judge_short_of_memory(o, image.at, image.count, data[1])
+                : oracle_judge(o, image.at, image.count);
+    if (v != BROKEN)
+        return 0;
+    fprintf(stderr, "%s: %s\n", o->shape->name, o->message);
+    abort();
+}

@@ -1,0 +1,165 @@
+/* Images: a graph as bytes, for files and messages.
+ *
+ *     haul_image_save(context, haul_from_object(mesh, mesh_type), "mesh.haul");
+ *     ...
+ *     haul_image_load(context, "mesh.haul", &mesh_type, 1, NULL, &image);
+ *     mesh *m = haul_image_roots(image, NULL)[0].address;
+ *     ...
+ *     haul_image_free(&image);
+ *
+ * An image has a head, the types as text, the roots, the graph in the order of discovery, and the
+ * places of its pointers, each with a checksum (docs/image-format.md). The same graph makes the
+ * same bytes in any process. Loading takes one block of memory and copies the graph into it;
+ * pointers then lead into the block.
+ *
+ * Images may come from strangers. Loading copies first and checks the copy: the graph is discovered
+ * again within the block, and must be what the types say, to the last bit. So the program can read
+ * and write the result through its types, pack it again and free it, whatever the bytes were.
+ * docs/image-format.md says what is not checked.
+ *
+ * An image holds the described bytes of the graph as they are: the padding of structs too, with
+ * whatever the program left there. HAUL_SKIP leaves bytes out. Bytes that a direction does not send
+ * are zeros: an array that ends with a terminator must be sent, or it has another end in the image.
+ */
+#ifndef HAUL_IMAGE_H
+#define HAUL_IMAGE_H
+
+#include "haul/file.h"
+#include "haul/plan.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haul_image haul_image;
+
+/* ---- Writing. */
+
+/* Writes everything that a source of objects reaches, or the graph of an ordered plan, with
+ * `file->write`, front to back. The source is not written. Working memory: the plan's, and the
+ * size of the graph. HAUL_ERROR_ARGUMENT: an arena (name its root: haul_from_object), a compacted
+ * plan, a file that cannot be written. HAUL_ERROR_UNSUPPORTED, with the type and the field: a type
+ * with HAUL_EXTERNAL or .maybe_static fields, whose words mean something in this process alone,
+ * with sections, or with contents that must be rebuilt. HAUL_ERROR_FILE: the file refuses; what it
+ * has is no image. Others as haul_plan_create and haul_plan_pack. */
+static inline haul_status haul_image_write(haul_context *context, haul_source source,
+                                           const haul_file *file);
+/* The same to a file of this name, which then has either the whole image or the contents that it
+ * had before, also if the process or the machine stops meanwhile. The image is written beside it,
+ * to `path` with ".new" and a number behind it, and takes its name when it is on the disk. (A
+ * process that is killed can leave that file; remove it.) HAUL_ERROR_FILE: the system refuses; the
+ * record's text has the call and errno. */
+static inline haul_status haul_image_save(haul_context *context, haul_source source,
+                                          const char *path);
+
+/* ---- Reading. */
+
+/* A zeroed struct means the defaults. */
+typedef struct haul_image_options {
+    /* 1: the bytes come from a program that you trust. Checksums, types, sizes and the targets of
+     * pointers are checked, the graph is not. */
+    int is_trusted;
+    /* 1: functions in the types (counts, conditions, bases, switches, sizes) are called with
+     * structs of the image. They must expect any bytes: the struct itself can be read, its
+     * pointers lead into the block, but the targets are not checked yet. 0: an image that is not
+     * trusted, of types with functions, is HAUL_ERROR_UNSUPPORTED. */
+    int calls_functions;
+} haul_image_options;
+
+/* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.
+ * types[i], i < count, is the committed type of root i. `types` NULL with a count of 0: the types
+ * are made from the image's own text; haul_image_roots gives them, and they belong to the image.
+ * That is for programs that know nothing of it, such as haul(1): types with functions cannot be
+ * made, and docs/image-format.md lists what else. The context's limits hold. `options` may be NULL.
+ * Nothing of the image is used before its checksums fit. On failure *image is NULL.
+ * HAUL_ERROR_ARGUMENT: NULL; a count of 0 with types. HAUL_ERROR_STATE: a type that is not
+ * committed.
+ * HAUL_ERROR_FORMAT: no image, a part of one, or a damaged one; or, not trusted, a word, a gap or a
+ * bit that is not as the types imply. HAUL_ERROR_VERSION: another version, word size or byte order,
+ * or an unknown part that must be understood. HAUL_ERROR_TYPE, with the type and the field: the
+ * image has other types, or its own are no types. HAUL_ERROR_UNSUPPORTED, with the type and the
+ * field: a function (see the options; or without types), or words that no image can hold.
+ * HAUL_ERROR_GRAPH, with the path: as haul_plan_create. HAUL_ERROR_LIMIT.
+ * HAUL_ERROR_MEMORY. Does not recurse. */
+static inline haul_status haul_image_from_bytes(haul_context *context, const void *bytes,
+                                                size_t byte_count, haul_type *const *types,
+                                                size_t count, const haul_image_options *options,
+                                                haul_image **image);
+/* The same from `file->read`, which may give any number of bytes at a time. No byte behind the
+ * image is read. HAUL_ERROR_FILE: the file refuses. */
+static inline haul_status haul_image_read(haul_context *context, const haul_file *file,
+                                          haul_type *const *types, size_t count,
+                                          const haul_image_options *options, haul_image **image);
+/* The same from the file of this name. HAUL_ERROR_FILE: the system refuses; the record's text has
+ * the call and errno. */
+static inline haul_status haul_image_load(haul_context *context, const char *path,
+                                          haul_type *const *types, size_t count,
+                                          const haul_image_options *options, haul_image **image);
+
+/* The roots, in the order in which they were written; *count: how many (`count` may be NULL). They
+ * live as long as the image, and can be given to haul_from_roots. NULL for a NULL image. */
+HAUL_API const haul_root *haul_image_roots(const haul_image *image, size_t *count);
+/* The block that holds the graph; *bytes: its size (`bytes` may be NULL). NULL for a NULL image. */
+HAUL_API void *haul_image_memory(const haul_image *image, size_t *bytes);
+/* Releases the block, and with it the graph; sets *image to NULL. The image holds the context and
+ * the types until then. NULL is allowed. Any thread, inside any callback: see context.h. */
+HAUL_API void haul_image_free(haul_image **image);
+
+/* ---- The functions behind the inline forms, which pass the sizes of structs. */
+
+HAUL_API haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
+                                            size_t source_bytes, const haul_file *file);
+HAUL_API haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
+                                           size_t source_bytes, const char *path);
+HAUL_API haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes,
+                                                 size_t byte_count, haul_type *const *types,
+                                                 size_t count, const haul_image_options *options,
+                                                 size_t options_bytes, haul_image **image);
+HAUL_API haul_status haul_image_read_sized(haul_context *context, const haul_file *file,
+                                           haul_type *const *types, size_t count,
+                                           const haul_image_options *options, size_t options_bytes,
+                                           haul_image **image);
+HAUL_API haul_status haul_image_load_sized(haul_context *context, const char *path,
+                                           haul_type *const *types, size_t count,
+                                           const haul_image_options *options, size_t options_bytes,
+                                           haul_image **image);
+
+static inline haul_status haul_image_write(haul_context *context, haul_source source,
+                                           const haul_file *file)
+{
+    return haul_image_write_sized(context, &source, sizeof source, file);
+}
+
+static inline haul_status haul_image_save(haul_context *context, haul_source source,
+                                          const char *path)
+{
+    return haul_image_save_sized(context, &source, sizeof source, path);
+}
+
+static inline haul_status haul_image_from_bytes(haul_context *context, const void *bytes,
+                                                size_t byte_count, haul_type *const *types,
+                                                size_t count, const haul_image_options *options,
+                                                haul_image **image)
+{
+    return haul_image_from_bytes_sized(context, bytes, byte_count, types, count, options,
+                                       sizeof *options, image);
+}
+
+static inline haul_status haul_image_read(haul_context *context, const haul_file *file,
+                                          haul_type *const *types, size_t count,
+                                          const haul_image_options *options, haul_image **image)
+{
+    return haul_image_read_sized(context, file, types, count, options, sizeof *options, image);
+}
+
+static inline haul_status haul_image_load(haul_context *context, const char *path,
+                                          haul_type *const *types, size_t count,
+                                          const haul_image_options *options, haul_image **image)
+{
+    return haul_image_load_sized(context, path, types, count, options, sizeof *options, image);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,33 @@
+/* Files by name: read to the end, or replaced as a whole.
+ */
+#ifndef HAUL_BASE_FILE_H
+#define HAUL_BASE_FILE_H
+
+#include "base/memory.h"
+#include "haul/file.h"
+
+/* A file that will take the place of another. */
+typedef struct haul__new_file {
+    haul_file file; /* to write to */
+    const char *path;
+    char *beside; /* its own name until then */
+    size_t beside_bytes;
+    int descriptor;
+} haul__new_file;
+
+/* Makes a file beside `path`. HAUL_ERROR_FILE, HAUL_ERROR_MEMORY, described in `error`; then
+ * there is nothing to end. */
+haul_status haul__new_file_begin(haul__new_file *file, const haul_allocator *allocator,
+                                 const char *path, haul_error *error);
+/* Ends it. If `status` is HAUL_OK, all that was written is on the disk when the file takes its
+ * name. Otherwise, or if the system refuses that, the file is removed. Answers `status`, or
+ * HAUL_ERROR_FILE, described in `error`. */
+haul_status haul__new_file_end(haul__new_file *file, const haul_allocator *allocator,
+                               haul_status status, haul_error *error);
+
+/* Opens a file to be read. *bytes: its size; SIZE_MAX: it tells none, as a pipe. HAUL_ERROR_FILE,
+ * described in `error`. */
+haul_status haul__file_open(const char *path, int *descriptor, size_t *bytes, haul_error *error);
+void haul__file_close(int descriptor);
+
+#endif

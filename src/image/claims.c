@@ -1,0 +1,490 @@
+/* Bytes that one object counts by, and another one may write.
+ *
+ * Marks tell pointers from data, but not whose data a byte is. In an image made with malice an
+ * array of numbers may lie over another object's count. The graph is then as its types say, until
+ * somebody writes the array. So each number that discovery has read, and each special word, is a
+ * *spot*: an object that covers it must know it as such a field. Borrowed pointers are not
+ * followed, so the type of their targets is compared here, too.
+ *
+ * Spots are sorted by address. Each object asks for the spots within it: the work is that of the
+ * overlaps, and is counted.
+ */
+#include "image/claims.h"
+
+#include "base/list.h"
+#include "base/sort.h"
+#include "type/field.h"
+#include "type/row.h"
+#include "walk/aliases.h"
+#include "walk/met_types.h"
+#include "walk/paths.h"
+#include "walk/place.h"
+#include "walk/waiting.h"
+
+#define WORK_FACTOR 64u /* steps for each spot and object; more: they overlap on purpose */
+
+typedef struct spot {
+    uintptr_t at;
+    unsigned bytes;
+    int is_word; /* a special word, no number */
+    int is_free; /* the end of a string, which its own bytes may hold */
+} spot;
+
+typedef struct span {
+    uintptr_t begin, end, reach; /* reach: the furthest end up to here */
+    size_t entry;
+} span;
+
+typedef struct claims {
+    haul__discovery *d;
+    spot *spots;
+    span *spans;
+    size_t spot_count, spot_room, span_count, span_room, steps, most;
+} claims;
+
+/* All ranges that pointers lead to, with new bytes or without. */
+static size_t entry_count(const claims *c)
+{
+    return c->d->entries.count + c->d->known.count;
+}
+
+static const haul__entry *entry_at(const claims *c, size_t i)
+{
+    const size_t count = c->d->entries.count;
+    return i < count ? &c->d->entries.at[i] : &c->d->known.at[i - count];
+}
+
+/* The offset of an address in its element; an object with a size of its own is the only one. */
+static size_t offset_in(const claims *c, const haul__entry *entry, uintptr_t address)
+{
+    const size_t offset = address - entry->address;
+    return entry->what == HAUL__OBJECTS && haul__is_sized(c->d->met_types[entry->met_type].walk)
+               ? offset
+               : offset % entry->stride;
+}
+
+/* ---- Spots. */
+
+static haul_status step(claims *c)
+{
+    if (c->steps++ < c->most)
+        return HAUL_OK;
+    return haul__refuse(c->d, HAUL_ERROR_LIMIT, NULL, "too many objects overlap");
+}
+
+static int is_spot_before(const void *a, const void *b)
+{
+    return ((const spot *)a)->at < ((const spot *)b)->at;
+}
+
+static int spot_begins_before(const void *spots, size_t i, uint64_t address)
+{
+    return ((const spot *)spots)[i].at < address;
+}
+
+static size_t first_spot(const claims *c, uintptr_t address)
+{
+    return haul__search(c->spots, 0, c->spot_count, address, spot_begins_before);
+}
+
+static void add_spot(claims *c, uintptr_t at, unsigned bytes, int is_word)
+{
+    spot *added = &c->spots[c->spot_count++];
+    added->at = at;
+    added->bytes = bytes;
+    added->is_word = is_word;
+    added->is_free = 0;
+}
+
+static void list_spots(claims *c)
+{
+    const haul__found *found = c->d->found;
+    size_t i = found->read_count;
+    while (i > 0) {
+        const uint64_t read = found->reads[--i];
+        add_spot(c, HAUL__READ_ADDRESS(read), 1u << (read >> 48 & 3u), 0);
+        if (read >> 50 == HAUL__READ_FAR) /* its value stands before it */
+            i--;
+    }
+    for (i = 0; i < found->special_count; i++)
+        add_spot(c, found->special[i].address, found->special[i].bytes, 1);
+    haul__sort(c->spots, c->spot_count, sizeof *c->spots, is_spot_before);
+}
+
+/* ---- What a type's elements know of a byte. */
+
+static int is_at(const haul_integer *field, size_t self, size_t offset, unsigned bytes)
+{
+    return self + field->offset == offset && field->bytes == bytes;
+}
+
+static int reads_count(const haul__slot *slot, size_t offset, unsigned bytes)
+{
+    unsigned level, i;
+    for (level = 0; level < slot->levels; level++)
+        for (i = 0;
+             slot->shape[level].kind == HAUL_COUNT_KIND_PRODUCT && i < slot->shape[level].fields;
+             i++)
+            if (is_at(&slot->shape[level].field[i], slot->self, offset, bytes))
+                return 1;
+    return 0;
+}
+
+static int reads_by_rule(const haul__rule *rule, size_t offset, unsigned bytes)
+{
+    for (; rule; rule = rule->each) {
+        const haul_field *said = &rule->said;
+        if ((said->when.kind == HAUL_WHEN_KIND_FIELD || said->when.kind == HAUL_WHEN_KIND_NOT) &&
+            is_at(&said->when.field, 0, offset, bytes))
+            return 1;
+        if (said->type_switch.kind == HAUL_SWITCH_KIND_SELF &&
+            is_at(&said->type_switch.field, 0, offset, bytes))
+            return 1;
+    }
+    return 0;
+}
+
+/* The pointers that a slot leads to may have members of their own, which read the slot's struct. */
+static int reads_each(const haul__slot *slot, size_t offset, unsigned bytes)
+{
+    const haul__walk *each = slot->target ? haul__type_walk(slot->target) : NULL;
+    if (!each || !each->is_slot || offset < slot->self)
+        return 0;
+    return reads_count(&each->ruled->slot, offset - slot->self, bytes) ||
+           reads_by_rule(each->ruled->rule, offset - slot->self, bytes);
+}
+
+/* Does a field of any type met choose by a number at this offset of the type? */
+static int is_tag(const haul__discovery *d, const haul_type *type, size_t offset, unsigned bytes)
+{
+    size_t t, i, k;
+    for (t = 0; t < d->met_type_count; t++)
+        for (i = 0; i < d->met_types[t].walk->ruled_count; i++) {
+            const haul__ruled *ruled = &d->met_types[t].walk->ruled[i];
+            const haul_switch *choice = ruled->rule ? &ruled->rule->said.type_switch : NULL;
+            if (!choice || choice->kind != HAUL_SWITCH_KIND_TARGET)
+                continue;
+            for (k = 0; k < choice->case_count; k++)
+                if (ruled->cases[k].target == type && choice->field.bytes == bytes &&
+                    choice->field.offset - (size_t)choice->cases[k].base == offset)
+                    return 1;
+        }
+    return 0;
+}
+
+static int counts_by(const haul__discovery *d, const haul__met_type *met, size_t offset,
+                     unsigned bytes)
+{
+    const haul__walk *walk = met->walk;
+    size_t i;
+    for (i = 0; i < walk->slot_count; i++)
+        if (reads_count(&walk->slots[i], offset, bytes) ||
+            reads_each(&walk->slots[i], offset, bytes))
+            return 1;
+    for (i = 0; i < walk->ruled_count; i++)
+        if (reads_count(&walk->ruled[i].slot, offset, bytes) ||
+            reads_each(&walk->ruled[i].slot, offset, bytes) ||
+            reads_by_rule(walk->ruled[i].rule, offset, bytes))
+            return 1;
+    return is_tag(d, met->type, offset, bytes);
+}
+
+/* A pointer off the grid is a special word, without a rule that would name it. */
+static int knows(const haul__discovery *d, const haul__met_type *met, size_t offset, const spot *s)
+{
+    const haul__walk *walk = met->walk;
+    size_t i;
+    if (!s->is_word)
+        return counts_by(d, met, offset, s->bytes);
+    for (i = 0; i < walk->slot_count; i++)
+        if (walk->slots[i].offset == offset && (walk->slots[i].flags & HAUL__SLOT_OFF_GRID))
+            return 1;
+    return 0;
+}
+
+static int overlap(size_t first, size_t bytes, size_t offset, size_t count)
+{
+    return first < offset + count && offset < first + bytes;
+}
+
+/* Is a row with rules data now? An arm that is plain bytes, or one that does not hold and travels
+ * as it is. Functions are not asked. */
+static int is_data_now(const haul__ruled *ruled, const void *element)
+{
+    const haul_field *said = ruled->rule ? &ruled->rule->said : NULL;
+    if (!said || said->kind == HAUL_FIELD_SKIP || said->when.kind == HAUL_WHEN_KIND_FUNCTION)
+        return 0;
+    return said->when.kind == HAUL_WHEN_KIND_ALWAYS || haul__when_holds(&said->when, element)
+               ? ruled->kind == HAUL__RULED_DATA
+               : said->else_raw;
+}
+
+/* Are bytes of the range plain data of the element? */
+static int has_data(const haul__walk *walk, const void *element, size_t offset, size_t bytes)
+{
+    size_t i;
+    for (i = 0; i < walk->run_count; i++)
+        if (overlap(walk->runs[i].offset, walk->runs[i].bytes, offset, bytes))
+            return 1;
+    for (i = 0; i < walk->ruled_count; i++)
+        if (overlap(walk->ruled[i].slot.offset, walk->ruled[i].bytes, offset, bytes) &&
+            is_data_now(&walk->ruled[i], element))
+            return 1;
+    if (!haul__is_sized(walk))
+        return 0;
+    if (walk->size)
+        return offset + bytes > walk->extent;
+    return !walk->ruled[walk->ruled_count - 1].slot.target &&
+           offset + bytes > walk->ruled[walk->ruled_count - 1].slot.offset;
+}
+
+/* ---- The ends of strings. */
+
+static int is_string(const haul__entry *entry)
+{
+    return entry->what == HAUL__PLAIN && entry->slot &&
+           entry->slot->shape[entry->level].kind == HAUL_COUNT_KIND_TERMINATED;
+}
+
+static void free_ends(claims *c)
+{
+    size_t i, s;
+    for (i = 0; i < entry_count(c); i++) {
+        const haul__entry *entry = entry_at(c, i);
+        const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
+        if (!is_string(entry))
+            continue;
+        for (s = first_spot(c, last); s < c->spot_count && c->spots[s].at == last; s++)
+            c->spots[s].is_free |= c->spots[s].bytes == entry->stride;
+    }
+}
+
+/* An end that an object counts by is not free. */
+static haul_status keep_counts(claims *c)
+{
+    haul_status status = HAUL_OK;
+    size_t i, s;
+    for (i = 0; i < c->span_count && status == HAUL_OK; i++) {
+        const haul__entry *entry = entry_at(c, c->spans[i].entry);
+        const haul__met_type *met = &c->d->met_types[entry->met_type];
+        if (entry->what != HAUL__OBJECTS)
+            continue;
+        s = first_spot(c, entry->address);
+        for (; s < c->spot_count && c->spots[s].at < c->spans[i].end && status == HAUL_OK; s++) {
+            const size_t offset = offset_in(c, entry, c->spots[s].at);
+            status = step(c);
+            if (c->spots[s].is_free && counts_by(c->d, met, offset, c->spots[s].bytes))
+                c->spots[s].is_free = 0;
+        }
+    }
+    return status;
+}
+
+/* ---- Objects over spots. */
+
+static haul_status refuse_spot(claims *c, const spot *s)
+{
+    haul_error *error = &c->d->context->error;
+    char path[HAUL_PATH_BYTES];
+    haul_status status =
+        haul__fail(error, HAUL_ERROR_GRAPH,
+                   "a number or word that the graph depends on, and data of another object");
+    if (haul__name_byte(c->d, s->at, 1, path))
+        haul__set_path(error->path, path);
+    return status;
+}
+
+/* Can the element's data change the spot, which begins in it and may end in the next one? */
+static int may_change(const claims *c, const haul__entry *entry, const spot *s)
+{
+    const haul__met_type *met = &c->d->met_types[entry->met_type];
+    const size_t offset = offset_in(c, entry, s->at), stride = entry->stride;
+    const uintptr_t element = s->at - offset;
+    return (has_data(met->walk, (const void *)element, offset, s->bytes) ||
+            (offset < stride && offset + s->bytes > stride &&
+             has_data(met->walk, (const void *)(element + stride), 0,
+                      offset + s->bytes - stride))) &&
+           !knows(c->d, met, offset, s);
+}
+
+static haul_status check_objects(claims *c, const haul__entry *entry, uintptr_t end)
+{
+    size_t s = first_spot(c, entry->address > 7 ? entry->address - 7 : 0);
+    haul_status status = HAUL_OK;
+    for (; s < c->spot_count && c->spots[s].at < end && status == HAUL_OK; s++) {
+        const spot *it = &c->spots[s];
+        if (it->at + it->bytes <= entry->address)
+            continue;
+        if (it->at < entry->address) /* it begins before the first element */
+            return refuse_spot(c, it);
+        status = step(c);
+        if (status == HAUL_OK && !it->is_free && may_change(c, entry, it))
+            status = refuse_spot(c, it);
+    }
+    return status;
+}
+
+static haul_status check_plain(claims *c, const haul__entry *entry, uintptr_t end)
+{
+    size_t s = first_spot(c, entry->address > 7 ? entry->address - 7 : 0);
+    for (; s < c->spot_count && c->spots[s].at < end; s++) {
+        haul_status status = step(c);
+        if (status != HAUL_OK)
+            return status;
+        if (c->spots[s].at + c->spots[s].bytes > entry->address && !c->spots[s].is_free)
+            return refuse_spot(c, &c->spots[s]);
+    }
+    return HAUL_OK;
+}
+
+static int is_pool(const haul__entry *entry)
+{
+    return entry->slot && (entry->slot->flags & HAUL__SLOT_POOL);
+}
+
+static haul_status check_spots(claims *c)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < c->span_count && status == HAUL_OK; i++) {
+        const haul__entry *entry = entry_at(c, c->spans[i].entry);
+        if (entry->what == HAUL__OBJECTS)
+            status = check_objects(c, entry, c->spans[i].end);
+        else if (entry->what == HAUL__PLAIN && !is_pool(entry))
+            status = check_plain(c, entry, c->spans[i].end);
+    }
+    return status;
+}
+
+/* ---- Borrowed pointers. */
+
+static int is_span_before(const void *a, const void *b)
+{
+    return ((const span *)a)->begin < ((const span *)b)->begin;
+}
+
+static int begins_by(const void *spans, size_t i, uint64_t address)
+{
+    return ((const span *)spans)[i].begin <= address;
+}
+
+static void list_spans(claims *c)
+{
+    uintptr_t reach = 0;
+    size_t i;
+    for (i = 0; i < entry_count(c); i++) {
+        const haul__entry *entry = entry_at(c, i);
+        span *added = &c->spans[c->span_count];
+        added->begin = entry->address;
+        added->end = entry->address + haul__entry_bytes(c->d, entry);
+        added->entry = i;
+        c->span_count += added->end > added->begin;
+    }
+    haul__sort(c->spans, c->span_count, sizeof *c->spans, is_span_before);
+    for (i = 0; i < c->span_count; i++) {
+        reach = c->spans[i].end > reach ? c->spans[i].end : reach;
+        c->spans[i].reach = reach;
+    }
+}
+
+/* Does an element of this type begin at the offset of another one, in its embedded structs? */
+static int embeds(const haul_type *type, size_t offset, const haul_type *wanted)
+{
+    while (type && (type != wanted || offset != 0)) {
+        const haul__row *row = haul__find_row(type, offset);
+        if (!row || row->kind != HAUL_FIELD_EMBED || !row->type || row->type->bytes == 0)
+            return 0;
+        offset = (offset - row->offset) % row->type->bytes;
+        type = row->type;
+    }
+    return type != NULL;
+}
+
+/* Is the byte plain data, no part of a pointer? */
+static int is_plain(const haul__walk *walk, const void *element, size_t offset)
+{
+    size_t i;
+    for (i = 0; i < walk->slot_count; i++)
+        if (overlap(walk->slots[i].offset, HAUL__WORD, offset, 1))
+            return 0;
+    return has_data(walk, element, offset, 1);
+}
+
+static int fits(const claims *c, const haul__entry *entry, uintptr_t address,
+                const haul__slot *slot)
+{
+    const haul__met_type *met = &c->d->met_types[entry->met_type];
+    const size_t offset = offset_in(c, entry, address);
+    const void *element = (const void *)(address - offset);
+    if (entry->what == HAUL__POINTERS)
+        return 0;
+    if (slot->target)
+        return entry->what == HAUL__OBJECTS && embeds(met->type, offset, slot->target);
+    return entry->what == HAUL__PLAIN || (is_plain(met->walk, element, offset) &&
+                                          is_plain(met->walk, element, offset + slot->unit - 1));
+}
+
+static haul_status check_borrowed(claims *c, uintptr_t address, const haul__slot *slot,
+                                  size_t entry, size_t element)
+{
+    size_t i = haul__search(c->spans, 0, c->span_count, address, begins_by);
+    haul_status status = HAUL_OK;
+    while (i-- > 0 && c->spans[i].reach >= address && status == HAUL_OK) {
+        const span *s = &c->spans[i];
+        if ((s->end > address && fits(c, entry_at(c, s->entry), address, slot)) ||
+            (s->end == address && !slot->target))
+            return HAUL_OK;
+        status = step(c);
+    }
+    c->d->at_entry = entry;
+    c->d->at_element = element;
+    return status != HAUL_OK
+               ? status
+               : haul__refuse(c->d, HAUL_ERROR_GRAPH, slot,
+                              "a borrowed pointer that leads to no object of its type");
+}
+
+static haul_status check_all_borrowed(claims *c)
+{
+    const haul__discovery *d = c->d;
+    haul_status status = HAUL_OK;
+    size_t i, k;
+    for (i = 0; i < d->aliases.count && status == HAUL_OK; i++)
+        status = check_borrowed(c, d->aliases.at[i].value, d->aliases.at[i].slot,
+                                d->aliases.at[i].entry, d->aliases.at[i].element);
+    for (k = 0; k < 2; k++)
+        for (i = 0; i < d->waiting[k].list.count && status == HAUL_OK; i++) {
+            const haul__waiting *w = &d->waiting[k].list.at[i];
+            if (w->is_borrowed)
+                status = check_borrowed(c, w->word.start, w->word.slot, w->entry, w->element);
+        }
+    return status;
+}
+
+haul_status haul__check_claims(haul__discovery *d)
+{
+    haul_status status = HAUL_ERROR_MEMORY;
+    claims c;
+    memset(&c, 0, sizeof c);
+    c.d = d;
+    c.spot_room = d->found->read_count + d->found->special_count + 1;
+    c.span_room = entry_count(&c) + 1;
+    c.most = (c.spot_room + c.span_room) * WORK_FACTOR;
+    c.spots = haul__allocate(d->allocator, c.spot_room * sizeof *c.spots, sizeof(uint64_t));
+    c.spans = haul__allocate(d->allocator, c.span_room * sizeof *c.spans, sizeof(uint64_t));
+    if (c.spots && c.spans) {
+        list_spots(&c);
+        list_spans(&c);
+        free_ends(&c);
+        status = keep_counts(&c);
+        if (status == HAUL_OK)
+            status = check_spots(&c);
+        if (status == HAUL_OK)
+            status = check_all_borrowed(&c);
+    } else {
+        haul__fail(&d->context->error, status, "out of memory for the checks of an image");
+    }
+    haul__release(d->allocator, c.spots, c.spot_room * sizeof *c.spots);
+    haul__release(d->allocator, c.spans, c.span_room * sizeof *c.spans);
+    return status;
+}

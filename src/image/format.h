@@ -1,0 +1,81 @@
+/* The format of an image, as docs/image-format.md describes it. All fields have fixed widths, in
+ * the byte order of the writer.
+ *
+ *   head | sections' list | section, gap, section, gap ...
+ *
+ * Sections stand in the order of the list, each at a multiple of its alignment. Gaps are zeros.
+ */
+#ifndef HAUL_IMAGE_FORMAT_H
+#define HAUL_IMAGE_FORMAT_H
+
+#include "base/base.h"
+
+#define HAUL__IMAGE_MAGIC "\x89HAUL\r\n\x1a" /* 8 bytes; a transfer as text damages it */
+#define HAUL__IMAGE_VERSION 1u
+#define HAUL__IMAGE_ORDER 0x0102u
+#define HAUL__IMAGE_SECTIONS 64u /* the most */
+#define HAUL__IMAGE_ALIGNMENT 64u
+#define HAUL__IMAGE_PAGE 4096u /* an arena of so many bytes or more begins at a multiple of it */
+
+typedef struct haul__image_head {
+    unsigned char magic[8];
+    uint32_t version;
+    uint16_t order;      /* HAUL__IMAGE_ORDER, as the writer's processor stores it */
+    uint16_t word_bytes; /* of a pointer */
+    uint64_t bytes;      /* of the image */
+    uint64_t alignment;  /* of the arena's base */
+    uint32_t section_count, reserved;
+    uint64_t spare[2]; /* zeros */
+    uint64_t hash;     /* of the head with a hash of 0, and the list of sections */
+} haul__image_head;
+
+typedef enum haul__section_kind {
+    HAUL__SECTION_TYPES = 1, /* text (type_text.h) */
+    HAUL__SECTION_ROOTS = 2, /* haul__image_root, each */
+    HAUL__SECTION_WORDS = 3, /* haul__image_word, each, by offset; left out if there are none */
+    HAUL__SECTION_BITS = 4,  /* the relocation bitmap: a bit a word of the arena */
+    HAUL__SECTION_ARENA = 5,
+    HAUL__SECTION_KINDS
+} haul__section_kind;
+
+#define HAUL__SECTION_OPTIONAL 1u /* a reader that does not know the kind leaves it out */
+
+typedef struct haul__image_section {
+    uint32_t kind, flags;
+    uint64_t offset, bytes; /* from the beginning of the image */
+    uint64_t hash;          /* XXH3, 64 bits, of its bytes */
+} haul__image_section;
+
+/* `count` elements in a row. The type's first byte that travels (its true lower bound) stands at
+ * `offset` of the arena in the first of them. */
+typedef struct haul__image_root {
+    uint64_t offset, count;
+    uint32_t type, reserved;
+} haul__image_root;
+
+/* A pointer that no bit tells. Mask 0: the word is an offset, as those with a bit are. Otherwise
+ * the bits of the mask are a tag, and the others are the offset plus HAUL__IMAGE_BELOW: a tagged
+ * pointer may lead below the arena, and an offset below 0 would have bits of the tag. */
+#define HAUL__IMAGE_BELOW 1048576u /* HAUL_OUTSIDE_MAX */
+typedef struct haul__image_word {
+    uint64_t offset, mask;
+} haul__image_word;
+
+/* hash.c: of a section; of the head and the list. */
+uint64_t haul__image_hash(const void *bytes, size_t count);
+uint64_t haul__image_head_hash(const haul__image_head *head, const haul__image_section *sections);
+
+HAUL__INLINE uint64_t haul__round_up(uint64_t offset, uint64_t alignment)
+{
+    return (offset + alignment - 1) & ~(alignment - 1);
+}
+
+/* Where a section begins, if the one before it ends at `end`. */
+HAUL__INLINE uint64_t haul__section_begin(uint32_t kind, uint64_t bytes, uint64_t end)
+{
+    return haul__round_up(end, kind == HAUL__SECTION_ARENA && bytes >= HAUL__IMAGE_PAGE
+                                   ? HAUL__IMAGE_PAGE
+                                   : HAUL__IMAGE_ALIGNMENT);
+}
+
+#endif

@@ -1,0 +1,26 @@
+/* The bytes of an image, front to back, from memory or from a haul_file.
+ */
+#ifndef HAUL_IMAGE_INPUT_H
+#define HAUL_IMAGE_INPUT_H
+
+#include "base/memory.h"
+#include "haul/file.h"
+
+typedef struct haul__input {
+    const haul_allocator *allocator;
+    haul_error *error;
+    const unsigned char *bytes; /* the next ones; NULL: `file` gives them */
+    const haul_file *file;
+    size_t left;   /* SIZE_MAX: not known */
+    uint64_t done; /* bytes read so far */
+} haul__input;
+
+/* Reads `count` bytes. HAUL_ERROR_FORMAT: there are fewer; HAUL_ERROR_FILE. */
+haul_status haul__input_read(haul__input *input, void *to, size_t count);
+/* Reads up to the place `offset`, and sets *is_zero to 0 if a byte is not 0. */
+haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero);
+/* The same into new memory of `count` bytes, which is NULL after a failure, and if `count` is 0. It
+ * grows with the bytes that arrive, so a false count takes little. HAUL_ERROR_MEMORY. */
+haul_status haul__input_take(haul__input *input, uint64_t count, size_t alignment, void **memory);
+
+#endif

@@ -1,0 +1,580 @@
+/* Reading an image: its parts are copied, compared with their checksums, and only then looked at.
+ *
+ * The arena is copied into the block in which it stays. There its offsets become pointers: each
+ * must lead into the block. An image that is not trusted is then checked as a graph (validate.c).
+ * All of this happens in memory that nobody else has, so a byte that was checked cannot change.
+ */
+#include "haul/image.h"
+
+#include "base/file.h"
+#include "base/sized.h"
+#include "base/status.h"
+#include "image/validate.h"
+#include "image/input.h"
+#include "image/type_make.h"
+#include "image/type_text.h"
+#include "map/address.h"
+#include "walk/roots.h"
+
+#define MAGIC 0x696d6167u
+
+struct haul_image {
+    uint32_t magic;
+    haul_context *context;
+    haul__freed freed;
+    haul_root *roots;
+    size_t root_count;
+    unsigned char *block;
+    size_t bytes;
+    haul__made_types made; /* from the image's text */
+};
+
+typedef struct reader {
+    haul_context *context;
+    haul_error *error;
+    haul__input input;
+    haul_image_options options;
+    haul_type *const *types;
+    size_t count;          /* of types, and of roots */
+    haul__type_text text;  /* of our types */
+    haul__made_types made; /* all types of the image, where the caller has given none */
+    haul_type **made_roots;
+    haul__image_head head;
+    haul__image_section sections[HAUL__IMAGE_SECTIONS];
+    void *contents[HAUL__SECTION_KINDS]; /* by kind; NULL: none */
+    size_t bytes[HAUL__SECTION_KINDS];
+    haul_image *image;
+} reader;
+
+/* ---- The head. */
+
+static haul_status refuse(const reader *r, const char *why)
+{
+    return haul__fail(r->error, HAUL_ERROR_FORMAT, "not a whole image: %s", why);
+}
+
+static haul_status check_version(const reader *r)
+{
+    const haul__image_head *head = &r->head;
+    if (memcmp(head->magic, HAUL__IMAGE_MAGIC, sizeof head->magic) != 0)
+        return refuse(r, "its first bytes are those of another format");
+    if (head->order != HAUL__IMAGE_ORDER)
+        return haul__fail(r->error, HAUL_ERROR_VERSION,
+                          "the image was written by a processor with another byte order");
+    if (head->version != HAUL__IMAGE_VERSION)
+        return haul__fail(r->error, HAUL_ERROR_VERSION,
+                          "the image has version %u of the format, this library reads version %u",
+                          (unsigned)head->version, HAUL__IMAGE_VERSION);
+    if (head->word_bytes != sizeof(void *))
+        return haul__fail(r->error, HAUL_ERROR_VERSION,
+                          "the image has pointers of %u bytes, this program of %u",
+                          (unsigned)head->word_bytes, (unsigned)sizeof(void *));
+    return HAUL_OK;
+}
+
+/* Do the sections stand one behind the other, up to the end? */
+static const char *fault_of_sections(const reader *r)
+{
+    uint64_t end = sizeof r->head + r->head.section_count * sizeof *r->sections;
+    unsigned seen = 0;
+    uint32_t i;
+    for (i = 0; i < r->head.section_count; i++) {
+        const haul__image_section *s = &r->sections[i];
+        if (s->bytes > SIZE_MAX / 2 || s->offset != haul__section_begin(s->kind, s->bytes, end))
+            return "a section stands at a wrong place";
+        end = s->offset + s->bytes;
+        if (s->kind == 0 || (s->flags & ~HAUL__SECTION_OPTIONAL))
+            return "a section has an unknown flag, or the kind 0";
+        if (s->kind < HAUL__SECTION_KINDS && (seen >> s->kind & 1))
+            return "a section stands there twice";
+        seen |= s->kind < HAUL__SECTION_KINDS ? 1u << s->kind : 0;
+    }
+    if (end != r->head.bytes)
+        return "its size is not the sum of its sections";
+    return (seen | 1u << HAUL__SECTION_WORDS | 1u) == (1u << HAUL__SECTION_KINDS) - 1
+               ? NULL
+               : "a section is missing";
+}
+
+static haul_status read_head(reader *r)
+{
+    haul__image_head *head = &r->head;
+    const char *fault;
+    haul_status status = haul__input_read(&r->input, head, sizeof *head);
+    if (status == HAUL_OK)
+        status = check_version(r);
+    if (status != HAUL_OK)
+        return status;
+    if (head->section_count > HAUL__IMAGE_SECTIONS)
+        return refuse(r, "it has more than 64 sections");
+    status = haul__input_read(&r->input, r->sections, head->section_count * sizeof *r->sections);
+    if (status != HAUL_OK)
+        return status;
+    if (head->hash != haul__image_head_hash(head, r->sections))
+        return refuse(r, "its head does not have its checksum");
+    if (head->reserved || head->spare[0] || head->spare[1])
+        return haul__fail(r->error, HAUL_ERROR_VERSION,
+                          "the image's head has members that this library does not know");
+    fault = fault_of_sections(r);
+    if (!fault && (head->alignment < HAUL__GRANULE || head->alignment > HAUL_ALIGNMENT_MAX ||
+                   !haul__is_power_of_two((size_t)head->alignment)))
+        fault = "its alignment is not a power of two up to 4096, or less than two pointers";
+    if (!fault && r->input.left != SIZE_MAX && head->bytes - r->input.done != r->input.left)
+        fault = head->bytes - r->input.done < r->input.left ? "other bytes follow it"
+                                                            : "its end is missing";
+    return fault ? refuse(r, fault) : HAUL_OK;
+}
+
+/* ---- The sections. */
+
+static haul_status read_section(reader *r, const haul__image_section *s)
+{
+    const int is_known = s->kind < HAUL__SECTION_KINDS;
+    int is_zero = 1;
+    haul_status status = haul__input_skip(&r->input, s->offset, &is_zero);
+    if (status == HAUL_OK && !is_zero)
+        return refuse(r, "a gap between sections is not zeros");
+    if (status != HAUL_OK)
+        return status;
+    if (!is_known && !(s->flags & HAUL__SECTION_OPTIONAL))
+        return haul__fail(r->error, HAUL_ERROR_VERSION,
+                          "the image has a section of kind %u, which this library must understand "
+                          "and does not know",
+                          (unsigned)s->kind);
+    if (!is_known)
+        return haul__input_skip(&r->input, s->offset + s->bytes, &is_zero);
+    if (s->kind == HAUL__SECTION_ARENA && s->bytes > r->context->options.max_bytes)
+        return haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
+                          (unsigned long long)s->bytes, r->context->options.max_bytes);
+    status = haul__input_take(&r->input, s->bytes,
+                              s->kind == HAUL__SECTION_ARENA ? (size_t)r->head.alignment
+                                                             : sizeof(uint64_t),
+                              &r->contents[s->kind]);
+    if (status != HAUL_OK)
+        return status;
+    r->bytes[s->kind] = (size_t)s->bytes;
+    return haul__image_hash(r->contents[s->kind], (size_t)s->bytes) == s->hash
+               ? HAUL_OK
+               : refuse(r, "a section does not have its checksum");
+}
+
+/* The sizes of the sections, which depend on one another. */
+static const char *fault_of_sizes(const reader *r)
+{
+    const size_t arena = r->bytes[HAUL__SECTION_ARENA];
+    if (arena < 2 * HAUL__GRANULE || arena % HAUL__GRANULE)
+        return "its arena has no size that an arena can have";
+    if (r->bytes[HAUL__SECTION_BITS] != ((arena >> HAUL__WORD_SHIFT) + 63) / 64 * 8)
+        return "its bitmap has not the size that its arena needs";
+    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__image_word))
+        return "its list of words is cut";
+    return NULL;
+}
+
+static haul_status read_all(reader *r)
+{
+    haul_status status = read_head(r);
+    uint32_t i;
+    for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
+        status = read_section(r, &r->sections[i]);
+    return status;
+}
+
+static haul_status check_sizes(const reader *r)
+{
+    const char *fault = fault_of_sizes(r);
+    return fault ? refuse(r, fault) : HAUL_OK;
+}
+
+/* ---- Types. */
+
+/* The text of the types that the caller has given, or that were made. */
+static haul_status write_types(reader *r)
+{
+    const int calls = r->options.is_trusted || r->options.calls_functions;
+    if (haul__type_text_open(&r->text, &r->context->allocator, r->types, r->count) != HAUL_OK)
+        return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+    return haul__type_text_admits(&r->text, calls, r->error);
+}
+
+static haul_status compare_types(const reader *r)
+{
+    haul_status status = haul__type_text_compare(&r->text, r->contents[HAUL__SECTION_TYPES],
+                                                 r->bytes[HAUL__SECTION_TYPES], r->error);
+    if (status == HAUL_OK || !r->made.count)
+        return status;
+    r->error->status = HAUL_ERROR_FORMAT; /* the path has the place */
+    return HAUL_ERROR_FORMAT;
+}
+
+/* The types of the roots become ours, as if the caller had given them. */
+static haul_status list_made_roots(reader *r)
+{
+    const haul__image_root *given = r->contents[HAUL__SECTION_ROOTS];
+    size_t i;
+    r->count = r->bytes[HAUL__SECTION_ROOTS] / sizeof *given;
+    if (r->count == 0)
+        return refuse(r, "it has no root");
+    r->made_roots = haul__allocate_zeroed(&r->context->allocator, r->count * sizeof *r->made_roots);
+    if (!r->made_roots)
+        return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+    for (i = 0; i < r->count; i++) {
+        if (given[i].type >= r->made.count)
+            return refuse(r, "a root has a type that there is not");
+        r->made_roots[i] = r->made.at[given[i].type];
+    }
+    r->types = r->made_roots;
+    return HAUL_OK;
+}
+
+static haul_status make_types(reader *r)
+{
+    haul_status status = haul__make_types(r->context, r->contents[HAUL__SECTION_TYPES],
+                                          r->bytes[HAUL__SECTION_TYPES], &r->made);
+    if (status == HAUL_OK)
+        status = list_made_roots(r);
+    if (status == HAUL_OK)
+        status = haul__commit_types(r->context, &r->made, r->types, r->count);
+    return status == HAUL_OK ? write_types(r) : status;
+}
+
+/* ---- Pointers. */
+
+static haul_status refuse_word(const reader *r, uint64_t offset)
+{
+    return haul__fail(r->error, HAUL_ERROR_FORMAT,
+                      "not a whole image: the pointer at byte %llu of its arena leads out of it",
+                      (unsigned long long)offset);
+}
+
+static haul_status relocate_bits(const reader *r)
+{
+    unsigned char *block = r->contents[HAUL__SECTION_ARENA];
+    const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
+    const uint64_t *bitmap = r->contents[HAUL__SECTION_BITS];
+    const size_t count = r->bytes[HAUL__SECTION_BITS] / sizeof *bitmap;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t bits = bitmap[i];
+        for (; bits; bits &= bits - 1) {
+            const size_t at = (i * 64 + haul__lowest64(bits)) << HAUL__WORD_SHIFT;
+            uintptr_t word;
+            if (!haul__fits(at, HAUL__WORD, bytes))
+                return refuse(r, "its bitmap has a bit behind the arena");
+            word = haul__load_word(block + at);
+            if (!word)
+                continue;
+            if (word < HAUL__GRANULE || word > bytes)
+                return refuse_word(r, at);
+            word += (uintptr_t)block;
+            memcpy(block + at, &word, sizeof word);
+        }
+    }
+    return HAUL_OK;
+}
+
+static haul_status relocate_word(const reader *r, const haul__image_word *entry)
+{
+    unsigned char *at = (unsigned char *)r->contents[HAUL__SECTION_ARENA] + entry->offset;
+    const uintptr_t mask = (uintptr_t)entry->mask, below = mask ? HAUL__IMAGE_BELOW : 0;
+    const uintptr_t word = haul__load_word(at);
+    uintptr_t pointer = word & ~mask;
+    if (!pointer)
+        return HAUL_OK;
+    if (pointer > r->bytes[HAUL__SECTION_ARENA] + 2 * below)
+        return refuse_word(r, entry->offset);
+    pointer += (uintptr_t)r->contents[HAUL__SECTION_ARENA] - below;
+    if (pointer & mask)
+        return haul__fail(r->error, HAUL_ERROR_LIMIT,
+                          "the block's address has bits of a tag, 0x%zx", (size_t)mask);
+    pointer |= word & mask;
+    memcpy(at, &pointer, sizeof pointer);
+    return HAUL_OK;
+}
+
+static haul_status relocate_words(const reader *r)
+{
+    const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
+    const haul__image_word *words = r->contents[HAUL__SECTION_WORDS];
+    const size_t count = r->bytes[HAUL__SECTION_WORDS] / sizeof *words;
+    haul_status status = HAUL_OK;
+    uint64_t end = 0;
+    size_t i;
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        if (words[i].offset < end || words[i].offset > bytes - HAUL__WORD ||
+            (uintptr_t)words[i].mask != words[i].mask)
+            return refuse(r, "its list of words is not in order, or leads out of the arena");
+        end = words[i].offset + HAUL__WORD;
+        status = relocate_word(r, &words[i]);
+    }
+    return status;
+}
+
+/* ---- The image. */
+
+static haul_status find_roots(const reader *r)
+{
+    const haul__image_root *given = r->contents[HAUL__SECTION_ROOTS];
+    const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
+    haul_image *image = r->image;
+    size_t i;
+    if (r->bytes[HAUL__SECTION_ROOTS] != r->count * sizeof *given)
+        return haul__fail(r->error, HAUL_ERROR_TYPE,
+                          "the image has %zu roots, and %zu types are given",
+                          r->bytes[HAUL__SECTION_ROOTS] / sizeof *given, r->count);
+    for (i = 0; i < r->count; i++) {
+        haul_root *root = &image->roots[i];
+        if (given[i].type != haul__type_text_number(&r->text, r->types[i]))
+            return haul__fail(r->error, HAUL_ERROR_TYPE, "root %zu of the image has another type",
+                              i);
+        if (given[i].offset < HAUL__GRANULE || given[i].offset >= bytes || given[i].reserved ||
+            given[i].count == 0 || given[i].count > SIZE_MAX)
+            return refuse(r, "a root does not lie in the arena");
+        root->address = image->block + given[i].offset - haul__type_walk(r->types[i])->true_lower;
+        root->count = (size_t)given[i].count;
+    }
+    return HAUL_OK;
+}
+
+static haul_status check_graph(const reader *r)
+{
+    haul__claimed claimed;
+    claimed.context = r->context;
+    claimed.roots = r->image->roots;
+    claimed.root_count = r->image->root_count;
+    claimed.block = r->image->block;
+    claimed.bytes = r->image->bytes;
+    claimed.bitmap = r->contents[HAUL__SECTION_BITS];
+    claimed.words = r->contents[HAUL__SECTION_WORDS];
+    claimed.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *claimed.words;
+    return haul__image_validate(&claimed);
+}
+
+/* The block becomes the image's. */
+static haul_status make_image(reader *r)
+{
+    const haul_allocator *allocator = &r->context->allocator;
+    haul_status status;
+    size_t i;
+    haul_image *image = haul__allocate_zeroed(allocator, sizeof *image);
+    r->image = image;
+    if (!image)
+        return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+    image->context = r->context;
+    haul__context_hold(r->context);
+    image->roots = haul__allocate_zeroed(allocator, r->count * sizeof *image->roots);
+    if (!image->roots)
+        return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+    for (i = 0; i < r->count; i++)
+        image->roots[i].type = r->types[i];
+    image->root_count = r->count;
+    haul__hold_types(image->roots, image->root_count);
+    image->block = r->contents[HAUL__SECTION_ARENA];
+    image->bytes = r->bytes[HAUL__SECTION_ARENA];
+    r->contents[HAUL__SECTION_ARENA] = NULL;
+    image->made = r->made;
+    memset(&r->made, 0, sizeof r->made);
+    status = find_roots(r);
+    if (status == HAUL_OK && !r->options.is_trusted)
+        status = check_graph(r);
+    if (status == HAUL_OK)
+        image->magic = MAGIC;
+    return status;
+}
+
+static haul__freed *drop_image(void *object)
+{
+    haul_image *image = object;
+    haul_context *context = image->context;
+    const haul_allocator *allocator = &context->allocator;
+    if (image->root_count)
+        haul__drop_types(image->roots, image->root_count);
+    haul__drop_made_types(allocator, &image->made);
+    haul__release(allocator, image->roots, image->root_count * sizeof *image->roots);
+    haul__release(allocator, image->block, image->bytes);
+    image->magic = 0;
+    haul__release(allocator, image, sizeof *image);
+    haul__context_drop(context);
+    return NULL;
+}
+
+static void close_reader(reader *r)
+{
+    unsigned kind;
+    for (kind = 0; kind < HAUL__SECTION_KINDS; kind++)
+        haul__release(&r->context->allocator, r->contents[kind], r->bytes[kind]);
+    if (r->text.allocator)
+        haul__type_text_close(&r->text);
+    if (r->made_roots)
+        haul__release(&r->context->allocator, r->made_roots, r->count * sizeof *r->made_roots);
+    haul__drop_made_types(&r->context->allocator, &r->made);
+}
+
+static haul_status check_types(const reader *r)
+{
+    size_t i;
+    if (!r->types && r->count == 0)
+        return HAUL_OK; /* the image's own */
+    if (!r->types || r->count == 0)
+        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                          r->types ? "the number of types is 0: an image has a root"
+                                   : "the list of types is NULL");
+    for (i = 0; i < r->count; i++) {
+        if (!haul__type_is_valid(r->types[i]))
+            return haul__fail(r->error, HAUL_ERROR_ARGUMENT, "type %zu is NULL or freed", i);
+        if (!haul_type_committed(r->types[i]))
+            return haul__fail(r->error, HAUL_ERROR_STATE, "type %zu, %s, is not committed", i,
+                              haul_type_name(r->types[i]));
+    }
+    return HAUL_OK;
+}
+
+static haul_status read_types_and_graph(reader *r)
+{
+    const int has_types = r->types != NULL;
+    haul_status status = has_types ? write_types(r) : HAUL_OK;
+    if (status == HAUL_OK)
+        status = read_all(r);
+    if (status == HAUL_OK && !has_types)
+        status = make_types(r);
+    if (status == HAUL_OK)
+        status = compare_types(r);
+    if (status == HAUL_OK)
+        status = check_sizes(r);
+    if (status == HAUL_OK)
+        status = relocate_bits(r);
+    if (status == HAUL_OK)
+        status = relocate_words(r);
+    return status == HAUL_OK ? make_image(r) : status;
+}
+
+static haul_status read_image(reader *r, haul_image **image)
+{
+    haul_status status = check_types(r);
+    if (status != HAUL_OK)
+        return status;
+    status = read_types_and_graph(r);
+    if (status == HAUL_OK)
+        *image = r->image;
+    else if (r->image)
+        drop_image(r->image);
+    close_reader(r);
+    return status;
+}
+
+/* ---- The calls. */
+
+/* Enters the context, and reads what all forms have in common. */
+static haul_status begin(reader *r, haul_context *context, const haul_image_options *options,
+                         size_t options_bytes, haul_image **image)
+{
+    haul_status status = haul__context_enter(context);
+    if (image)
+        *image = NULL;
+    if (status != HAUL_OK)
+        return status;
+    memset(r, 0, sizeof *r);
+    r->context = context;
+    r->error = &context->error;
+    r->input.allocator = &context->allocator;
+    r->input.error = r->error;
+    r->input.left = SIZE_MAX;
+    if (!image)
+        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the address of the new image is NULL");
+    else if (haul__read_options(&r->options, sizeof r->options, options, options_bytes) != HAUL_OK)
+        status = haul__fail(r->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    if (status != HAUL_OK)
+        haul__context_leave(context);
+    return status;
+}
+
+haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes, size_t byte_count,
+                                        haul_type *const *types, size_t count,
+                                        const haul_image_options *options, size_t options_bytes,
+                                        haul_image **image)
+{
+    reader r;
+    haul_status status = begin(&r, context, options, options_bytes, image);
+    if (status != HAUL_OK)
+        return status;
+    r.types = types;
+    r.count = count;
+    r.input.bytes = bytes;
+    r.input.left = byte_count;
+    status = bytes ? read_image(&r, image)
+                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the bytes of the image are NULL");
+    haul__context_leave(context);
+    return status;
+}
+
+haul_status haul_image_read_sized(haul_context *context, const haul_file *file,
+                                  haul_type *const *types, size_t count,
+                                  const haul_image_options *options, size_t options_bytes,
+                                  haul_image **image)
+{
+    reader r;
+    haul_status status = begin(&r, context, options, options_bytes, image);
+    if (status != HAUL_OK)
+        return status;
+    r.types = types;
+    r.count = count;
+    r.input.file = file;
+    status = file && file->read ? read_image(&r, image)
+                                : haul__fail(r.error, HAUL_ERROR_ARGUMENT,
+                                             "the file is NULL, or has no function that reads");
+    haul__context_leave(context);
+    return status;
+}
+
+haul_status haul_image_load_sized(haul_context *context, const char *path, haul_type *const *types,
+                                  size_t count, const haul_image_options *options,
+                                  size_t options_bytes, haul_image **image)
+{
+    reader r;
+    haul_file file;
+    int descriptor = -1;
+    haul_status status = begin(&r, context, options, options_bytes, image);
+    if (status != HAUL_OK)
+        return status;
+    r.types = types;
+    r.count = count;
+    r.input.file = &file;
+    status = path ? haul__file_open(path, &descriptor, &r.input.left, r.error)
+                  : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
+    if (status == HAUL_OK) {
+        file = haul_file_descriptor(descriptor);
+        status = read_image(&r, image);
+        haul__file_close(descriptor);
+    }
+    haul__context_leave(context);
+    return status;
+}
+
+static int is_image(const haul_image *image)
+{
+    return image && image->magic == MAGIC;
+}
+
+const haul_root *haul_image_roots(const haul_image *image, size_t *count)
+{
+    if (count)
+        *count = is_image(image) ? image->root_count : 0;
+    return is_image(image) ? image->roots : NULL;
+}
+
+void *haul_image_memory(const haul_image *image, size_t *bytes)
+{
+    if (bytes)
+        *bytes = is_image(image) ? image->bytes : 0;
+    return is_image(image) ? image->block : NULL;
+}
+
+void haul_image_free(haul_image **image)
+{
+    haul_image *freed = image ? *image : NULL;
+    if (!freed)
+        return;
+    *image = NULL;
+    if (is_image(freed))
+        haul__free(&freed->freed, freed->context, drop_image, freed);
+}

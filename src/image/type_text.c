@@ -1,0 +1,295 @@
+/* Types as text.
+ *
+ * The types wait in a list, each is written once, and adds those that it leads to. A table finds a
+ * type's number by its address: text may come from an image (type_make.c), and have many types. A
+ * name may have any bytes; those that would end a word, and the backslash, are written as \xNN.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "image/type_text.h"
+
+#include "type/record.h"
+
+static void put_bytes(haul__type_text *t, const char *bytes, size_t count)
+{
+    if (!haul__grow(t->allocator, &t->text.at, &t->text.capacity, t->text.count + count, 1)) {
+        t->is_short = 1;
+        return;
+    }
+    memcpy(t->text.at + t->text.count, bytes, count);
+    t->text.count += count;
+}
+
+static void put(haul__type_text *t, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+static void put(haul__type_text *t, const char *format, ...)
+{
+    char piece[256]; /* numbers and words of this file alone */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(piece, sizeof piece, format, arguments);
+    va_end(arguments);
+    put_bytes(t, piece, strlen(piece));
+}
+
+static void put_name(haul__type_text *t, const char *name)
+{
+    for (; *name; name++)
+        if ((unsigned char)*name <= ' ' || *name == '\\' || *name == 0x7f)
+            put(t, "\\x%02x", (unsigned)(unsigned char)*name);
+        else
+            put_bytes(t, name, 1);
+}
+
+/* The place of the type in the table: its number plus 1, or the 0 where it would stand. */
+static uint32_t *place_of(const haul__type_text *t, const haul_type *type)
+{
+    size_t at = (size_t)((uintptr_t)type / sizeof(void *) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+    for (;; at++) {
+        uint32_t *place = &t->table[at & (t->places - 1)];
+        if (*place == 0 || t->types.at[*place - 1] == type)
+            return place;
+    }
+}
+
+/* Makes the table at least twice as large as the list will be. */
+static int widen(haul__type_text *t)
+{
+    const size_t places = t->places ? 2 * t->places : 16;
+    uint32_t *table;
+    size_t i;
+    if (2 * (t->types.count + 1) <= t->places)
+        return 1;
+    table = haul__allocate_zeroed(t->allocator, places * sizeof *table);
+    if (!table)
+        return 0;
+    haul__release(t->allocator, t->table, t->places * sizeof *table);
+    t->table = table;
+    t->places = places;
+    for (i = 0; i < t->types.count; i++)
+        *place_of(t, t->types.at[i]) = (uint32_t)i + 1;
+    return 1;
+}
+
+static uint32_t number_of(haul__type_text *t, const haul_type *type)
+{
+    uint32_t *place = t->places ? place_of(t, type) : NULL;
+    if (place && *place)
+        return *place - 1;
+    if (!widen(t) || !HAUL__LIST_ROOM(t->allocator, &t->types)) {
+        t->is_short = 1;
+        return 0;
+    }
+    t->types.at[t->types.count++] = type;
+    *place_of(t, type) = (uint32_t)t->types.count;
+    return (uint32_t)t->types.count - 1;
+}
+
+uint32_t haul__type_text_number(const haul__type_text *text, const haul_type *type)
+{
+    return *place_of(text, type) - 1;
+}
+
+/* ---- Fields. */
+
+typedef struct line {
+    haul__type_text *t;
+    const haul_type *type;
+    const char *name;
+} line;
+
+static void note_function(const line *l)
+{
+    if (l->t->called_type)
+        return;
+    l->t->called_type = l->type;
+    l->t->called_field = l->name;
+}
+
+static void refuse(const line *l, haul__unfit why)
+{
+    if (l->t->refused_type)
+        return;
+    l->t->refused_type = l->type;
+    l->t->refused_field = l->name;
+    l->t->unfit = why;
+}
+
+static void put_integer(const line *l, const haul_integer *place)
+{
+    put(l->t, "%zu/%u/%u", place->offset, (unsigned)place->bytes, (unsigned)place->sign);
+}
+
+static void put_count(const line *l, const haul_count *count)
+{
+    unsigned i;
+    switch (count->kind) {
+    case HAUL_COUNT_KIND_ONE:
+        put(l->t, " count=1");
+        return;
+    case HAUL_COUNT_KIND_PRODUCT:
+        put(l->t, " count=product*%" PRId64 "%+" PRId64 "(", count->fields ? count->times : 0,
+            count->plus);
+        for (i = 0; i < count->fields; i++) {
+            put(l->t, "%s", i > 0 ? "," : "");
+            put_integer(l, &count->field[i]);
+        }
+        put(l->t, ")");
+        return;
+    case HAUL_COUNT_KIND_UNTIL:
+        put(l->t, " count=until@%zu", count->field[0].offset);
+        return;
+    case HAUL_COUNT_KIND_TERMINATED:
+        put(l->t, " count=terminated(%" PRId64 ")", count->plus);
+        return;
+    default:
+        put(l->t, " count=function");
+        note_function(l);
+    }
+}
+
+static void put_when(const line *l, const haul_when *when)
+{
+    if (when->kind == HAUL_WHEN_KIND_ALWAYS)
+        return;
+    if (when->kind == HAUL_WHEN_KIND_FUNCTION) {
+        put(l->t, " when=function");
+        note_function(l);
+        return;
+    }
+    put(l->t, " when%s=", when->kind == HAUL_WHEN_KIND_NOT ? "-not" : "");
+    put_integer(l, &when->field);
+    put(l->t, "&%" PRIx64 ":%" PRId64 "..%" PRId64, (uint64_t)when->mask, when->low, when->high);
+}
+
+static void put_switch(const line *l, const haul__rule *rule)
+{
+    const haul_switch *choice = &rule->said.type_switch;
+    size_t i;
+    if (choice->kind == HAUL_SWITCH_KIND_NONE)
+        return;
+    put(l->t, " switch=%s",
+        choice->kind == HAUL_SWITCH_KIND_SELF     ? "self@"
+        : choice->kind == HAUL_SWITCH_KIND_TARGET ? "target@"
+                                                  : "function");
+    if (choice->kind == HAUL_SWITCH_KIND_FUNCTION)
+        note_function(l);
+    else
+        put_integer(l, &choice->field);
+    for (i = 0; i < choice->case_count; i++)
+        put(l->t, ",%" PRId64 ":%" PRIu32 "%+" PRId64, choice->cases[i].value,
+            number_of(l->t, rule->types[i]), choice->cases[i].base);
+}
+
+static void put_rule(const line *l, const haul__rule *rule)
+{
+    const haul_field *said = &rule->said;
+    put_when(l, &said->when);
+    put_switch(l, rule);
+    if (said->else_raw)
+        put(l->t, " else-raw");
+    if (said->ownership != HAUL_OWNED)
+        put(l->t, " ownership=%d", (int)said->ownership);
+    if (said->ownership == HAUL_EXTERNAL)
+        refuse(l, HAUL__IS_OF_ONE_PROCESS);
+    if (said->maybe_static)
+        refuse(l, HAUL__MAY_BE_STATIC);
+    if (said->packed)
+        put(l->t, " packed");
+    if (said->tag_bits)
+        put(l->t, " tags=%" PRIxPTR, said->tag_bits);
+    if (said->integers_below || said->integers_from)
+        put(l->t, " integers=%" PRIxPTR ",%" PRIxPTR, said->integers_below, said->integers_from);
+    if (said->base || said->base_fn)
+        put(l->t, " base=%" PRId64 "%s", said->base, said->base_fn ? "+function" : "");
+    if (said->base_fn)
+        note_function(l);
+    if (said->transfer != HAUL_COPY)
+        put(l->t, " transfer=%d", (int)said->transfer);
+    if (said->pool)
+        put(l->t, " pool");
+    if (said->end_of.bytes)
+        put(l->t, " end-of@%zu", said->end_of.offset);
+    if (said->section.rank)
+        refuse(l, HAUL__HAS_GAPS);
+    if (haul__asks_parent(rule))
+        put(l->t, " ancestor=parent");
+    else if (rule->ancestor)
+        put(l->t, " ancestor=%" PRIu32, number_of(l->t, rule->ancestor));
+}
+
+static void put_row(const line *l, const haul__row *row)
+{
+    const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
+    unsigned level;
+    put_name(l->t, row->name);
+    put(l->t, " kind=%u at=%zu bytes=%zu element=%zu levels=%u",
+        row->rule && row->rule->said.kind ? (unsigned)row->rule->said.kind : row->kind, row->offset,
+        row->bytes, row->element_bytes, row->levels);
+    if (row->type && row->kind != HAUL_FIELD_SKIP && row->kind != HAUL_FIELD_RAW)
+        put(l->t, " target=%" PRIu32, number_of(l->t, row->type));
+    if (row->unaligned)
+        put(l->t, " unaligned");
+    for (level = 0; has_counts && level < row->levels; level++)
+        put_count(l, &l->type->shapes[row->shape + level]);
+    if (row->rule)
+        put_rule(l, row->rule);
+    if (row->rule && row->rule->each) {
+        put(l->t, " each:");
+        put_rule(l, row->rule->each);
+    }
+    put(l->t, "\n");
+}
+
+static void put_type(haul__type_text *t, const haul_type *type)
+{
+    line l = { t, type, NULL };
+    size_t i;
+    put(t, "type ");
+    put_name(t, type->name);
+    put(t, " bytes=%zu lower=%zu alignment=%zu", type->bytes, type->lower,
+        type->is_aligned ? type->alignment : 0);
+    if (type->combiner == HAUL_COMBINER_BYTES)
+        put(t, " elements");
+    if (type->size) {
+        put(t, " size=function");
+        note_function(&l);
+    }
+    if (type->depends)
+        refuse(&l, HAUL__DEPENDS);
+    put(t, "\n");
+    for (i = 0; i < type->row_count; i++) {
+        l.name = type->rows[i].name;
+        put_row(&l, &type->rows[i]);
+    }
+    for (i = 0; i < type->block_count; i++)
+        put(t, "block at=%zu count=%zu type=%" PRIu32 "\n", type->blocks[i].offset,
+            type->blocks[i].count, number_of(t, type->blocks[i].type));
+    for (i = 0; i < type->loop_count; i++)
+        put(t, "loop count=%zu stride=%zu\n", type->loops[i].count, type->loops[i].stride);
+}
+
+haul_status haul__type_text_open(haul__type_text *text, const haul_allocator *allocator,
+                                 haul_type *const *types, size_t count)
+{
+    size_t i;
+    memset(text, 0, sizeof *text);
+    text->allocator = allocator;
+    for (i = 0; i < count; i++)
+        number_of(text, types[i]);
+    for (i = 0; i < text->types.count && !text->is_short; i++)
+        put_type(text, text->types.at[i]);
+    return text->is_short ? HAUL_ERROR_MEMORY : HAUL_OK;
+}
+
+void haul__type_text_close(haul__type_text *text)
+{
+    HAUL__LIST_RELEASE(text->allocator, &text->text);
+    HAUL__LIST_RELEASE(text->allocator, &text->types);
+    haul__release(text->allocator, text->table, text->places * sizeof *text->table);
+}

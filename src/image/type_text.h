@@ -1,0 +1,54 @@
+/* Types as text: one line for each type, and one for each of its fields.
+ *
+ *     type mesh bytes=48 lower=0 alignment=0
+ *     xyz kind=1 at=8 bytes=8 element=8 levels=1 count=product*1+0(0/4/1,4/4/1)
+ *     next kind=1 at=16 bytes=8 element=48 levels=1 target=0 count=1
+ *
+ * Types have numbers in the order in which the roots' types lead to them, so equal descriptions
+ * have equal text in any process. Functions are named as such: what they do is not described.
+ */
+#ifndef HAUL_IMAGE_TYPE_TEXT_H
+#define HAUL_IMAGE_TYPE_TEXT_H
+
+#include "base/list.h"
+#include "type/type.h"
+
+/* Why no image can hold a type's contents. */
+typedef enum haul__unfit {
+    HAUL__IS_OF_ONE_PROCESS, /* the words of a HAUL_EXTERNAL field */
+    HAUL__MAY_BE_STATIC,     /* the words of a .maybe_static field */
+    HAUL__DEPENDS,           /* they must be rebuilt */
+    HAUL__HAS_GAPS           /* the elements of a section */
+} haul__unfit;
+
+typedef struct haul__type_text {
+    const haul_allocator *allocator;
+    HAUL__LIST(char) text;               /* not terminated */
+    HAUL__LIST(const haul_type *) types; /* by number */
+    uint32_t *table;                     /* numbers by type */
+    size_t places;                       /* in the table: a power of two, or 0 */
+    /* the first type and field with a function; with contents that no image can hold, and why */
+    const haul_type *called_type, *refused_type;
+    const char *called_field, *refused_field;
+    haul__unfit unfit;
+    int is_short; /* memory ran out */
+} haul__type_text;
+
+/* Writes all types that the roots' types lead to; they are committed. HAUL_ERROR_MEMORY. The caller
+ * closes the text in any case. */
+haul_status haul__type_text_open(haul__type_text *text, const haul_allocator *allocator,
+                                 haul_type *const *types, size_t count);
+void haul__type_text_close(haul__type_text *text);
+/* The number of a type of the text. */
+uint32_t haul__type_text_number(const haul__type_text *text, const haul_type *type);
+/* ---- type_match.c */
+
+/* HAUL_ERROR_UNSUPPORTED, with the type and the field: no image can hold their contents, or a
+ * function reads them and `calls` is 0. */
+haul_status haul__type_text_admits(const haul__type_text *text, int calls, haul_error *error);
+/* HAUL_OK: the texts are equal. HAUL_ERROR_TYPE: `error` has the first type and field that
+ * differ. */
+haul_status haul__type_text_compare(const haul__type_text *ours, const char *theirs, size_t bytes,
+                                    haul_error *error);
+
+#endif

@@ -1,0 +1,198 @@
+/* Checks of an image's graph, in the block that it was copied to.
+ *
+ * The graph is discovered again, as in any source, but within the block: a range that leaves it is
+ * refused before it is read. Discovery finds what a graph can have wrong: counts, ends,
+ * terminators, alignment, arms that overlap, switches without a case, words that are a pointer and
+ * data. Then the marks are compared with the image: its bits must tell the slots, no more and no
+ * less, and bytes without a mark must be zeros. So a word that the program may follow has been
+ * followed here.
+ *
+ * The block is read once from front to back, beside the marks. Discovery itself does no more work
+ * than the block's size allows (haul__bounds).
+ */
+#include "image/validate.h"
+
+#include "base/status.h"
+#include "image/claims.h"
+#include "layout/layout.h"
+#include "map/exclusions.h"
+#include "map/forms.h"
+#include "walk/discovery.h"
+#include "walk/place.h"
+
+#define WORK_FACTOR 64u /* times that large ranges may be marked, at most */
+
+typedef struct check {
+    const haul__claimed *claimed;
+    haul__discovery walk;
+    haul__found found;
+    haul__placed placed;
+    size_t next_special; /* the first that does not lie before the granule that is checked */
+} check;
+
+/* The status, with the path of a byte of the block. */
+static haul_status refuse_at(check *c, uintptr_t address, const char *why)
+{
+    haul_error *error = &c->claimed->context->error;
+    char path[HAUL_PATH_BYTES];
+    const haul_status status =
+        haul__fail(error, HAUL_ERROR_FORMAT, "byte %zu of the image's arena: %s",
+                   (size_t)(address - (uintptr_t)c->claimed->block), why);
+    if (haul__name_byte(&c->walk, address, 1, path))
+        haul__set_path(error->path, path);
+    return status;
+}
+
+/* ---- Marks. */
+
+/* The two bits of a granule, from a bitmap by words. */
+static unsigned granule_bits(const uint64_t *bitmap, size_t granule)
+{
+    return (unsigned)(bitmap[granule / 32] >> (granule % 32 * 2)) & 3u;
+}
+
+/* The bytes of a granule that may be other than 0. */
+static uint16_t live_bytes(const haul__block *block, uintptr_t address)
+{
+    const unsigned granule = haul__granule_in_block(address);
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    return (uint16_t)(haul__byte_mask(block, granule) &
+                      ~(haul__has_exclusions(block)
+                            ? haul__excluded_mask(block, granule, HAUL__UNSENT)
+                            : 0u));
+}
+
+/* The words of a granule that are not 0. Others lead nowhere, with a bit or without: a pointer to
+ * no elements may have been one in the source, and is null here. */
+static unsigned words_in_use(const unsigned char *at)
+{
+    return (haul__load_word(at) != 0 ? 1u : 0u) | (haul__load_word(at + HAUL__WORD) != 0 ? 2u : 0u);
+}
+
+/* A pointer on the grid that no mark tells: a bit of the image does. */
+static int is_explicit_on_grid(const haul__special_word *word)
+{
+    return word->kind == HAUL__EXPLICIT && word->address % HAUL__WORD == 0;
+}
+
+/* The bits of a granule that explicit relocations ask for. Granules come in order of address. */
+static unsigned explicit_bits(check *c, uintptr_t granule)
+{
+    const haul__special_word *special = c->found.special;
+    const size_t count = c->found.special_count;
+    unsigned bits = 0;
+    size_t i;
+    while (c->next_special < count && special[c->next_special].address < granule)
+        c->next_special++;
+    for (i = c->next_special; i < count && special[i].address - granule < HAUL__GRANULE; i++)
+        if (is_explicit_on_grid(&special[i]))
+            bits |= special[i].address == granule ? 1u : 2u;
+    return bits;
+}
+
+static haul_status check_granule(check *c, const haul__block *block, size_t granule)
+{
+    const unsigned char *at = c->claimed->block + granule * HAUL__GRANULE;
+    const uintptr_t address = (uintptr_t)at;
+    unsigned wanted = explicit_bits(c, address), wrong, byte;
+    uint16_t dead;
+    if (block)
+        wanted |= (unsigned)(haul__placed_slots(&c->found.map, block, haul__cell_number(address)) >>
+                             (haul__granule_in_cell(address) * 2)) &
+                  3u;
+    wrong = (granule_bits(c->claimed->bitmap, granule) ^ wanted) & words_in_use(at);
+    if (wrong)
+        return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
+                         "a bit calls it a pointer and its types do not, or the other way");
+    dead = (uint16_t)~live_bytes(block, address);
+    for (byte = 0; byte < HAUL__GRANULE; byte++)
+        if ((dead >> byte & 1) && at[byte])
+            return refuse_at(c, address + byte, "it belongs to no object, and is not 0");
+    return HAUL_OK;
+}
+
+static haul_status check_marks(check *c)
+{
+    const size_t count = c->claimed->bytes / HAUL__GRANULE;
+    const size_t words = 2 * count, rest = words % 64;
+    const haul__block *block = NULL;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        const uintptr_t address = (uintptr_t)c->claimed->block + i * HAUL__GRANULE;
+        if (i == 0 || haul__granule_in_block(address) == 0)
+            block = haul__map_find(&c->found.map, address);
+        status = check_granule(c, block, i);
+    }
+    if (status == HAUL_OK && rest && c->claimed->bitmap[words / 64] >> rest)
+        return haul__fail(&c->claimed->context->error, HAUL_ERROR_FORMAT,
+                          "not a whole image: its bitmap has a bit behind the arena");
+    return status;
+}
+
+/* ---- Words that no bit tells. */
+
+/* A limit stands where the walk puts it: at the end of its array, or null. */
+static int is_at_its_end(const haul__special_word *word)
+{
+    return word->kind == HAUL__FIXED ? word->addend == word->value : word->addend == 0;
+}
+
+/* The next word of the image's list that leads somewhere, from number `i` on. */
+static size_t next_word(const haul__claimed *claimed, size_t i)
+{
+    while (i < claimed->word_count && !(haul__load_word(claimed->block + claimed->words[i].offset) &
+                                        ~(uintptr_t)claimed->words[i].mask))
+        i++;
+    return i;
+}
+
+static haul_status check_words(check *c)
+{
+    const haul__claimed *claimed = c->claimed;
+    const haul__special_word *found = c->found.special;
+    size_t i, next = next_word(claimed, 0);
+    for (i = 0; i < c->found.special_count; i++) {
+        if (found[i].is_limit && !is_at_its_end(&found[i]))
+            return refuse_at(c, found[i].address, "it is not at the end of its array");
+        if (!haul__is_pointer(&found[i]) || is_explicit_on_grid(&found[i]) ||
+            !((uintptr_t)found[i].value & ~found[i].mask))
+            continue;
+        if (next == claimed->word_count ||
+            claimed->words[next].offset != found[i].address - (uintptr_t)claimed->block ||
+            claimed->words[next].mask != found[i].mask)
+            return refuse_at(c, found[i].address, "its pointer is not in the list of words");
+        next = next_word(claimed, next + 1);
+    }
+    if (next < claimed->word_count)
+        return refuse_at(c, (uintptr_t)claimed->block + (uintptr_t)claimed->words[next].offset,
+                         "the list of words calls it a pointer and its types do not");
+    return HAUL_OK;
+}
+
+haul_status haul__image_validate(const haul__claimed *claimed)
+{
+    haul__bounds bounds;
+    haul_status status;
+    check c;
+    bounds.begin = (uintptr_t)claimed->block + HAUL__GRANULE;
+    bounds.end = (uintptr_t)claimed->block + claimed->bytes;
+    bounds.work = claimed->bytes < SIZE_MAX / WORK_FACTOR ? claimed->bytes * WORK_FACTOR : SIZE_MAX;
+    c.claimed = claimed;
+    c.next_special = 0;
+    status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, &c.found,
+                          &c.walk);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__layout(claimed->context, &c.found, &c.placed);
+    if (status == HAUL_OK)
+        status = check_marks(&c);
+    if (status == HAUL_OK)
+        status = check_words(&c);
+    if (status == HAUL_OK)
+        status = haul__check_claims(&c.walk);
+    haul__record_close(&c.walk);
+    haul__found_drop(claimed->context, &c.found);
+    return status;
+}

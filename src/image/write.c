@@ -1,0 +1,305 @@
+/* Writing an image: the graph is packed once, with offsets in place of pointers, and each part is
+ * hashed where it lies and written.
+ *
+ * The plan is an ordered one, so the bytes depend on the graph alone.
+ */
+#include "haul/image.h"
+
+#include "base/file.h"
+#include "base/sort.h"
+#include "context/context.h"
+#include "image/format.h"
+#include "image/type_text.h"
+#include "pack/bitmap.h"
+#include "pack/pack.h"
+#include "pack/source.h"
+#include "pack/translate.h"
+#include "walk/discover.h"
+
+typedef struct writer {
+    haul_context *context;
+    const haul_file *file;
+    haul_plan *plan;
+    int owns_plan;
+    haul__type_text text;
+    haul_type **types; /* of the roots */
+    size_t root_count, arena_bytes, bitmap_bytes, word_count, word_room;
+    haul__image_root *roots;
+    haul__image_word *words;
+    uint64_t *bitmap;
+    void *arena;
+    haul__image_head head;
+    haul__image_section sections[HAUL__SECTION_KINDS];
+    const void *contents[HAUL__SECTION_KINDS];
+} writer;
+
+/* ---- The parts. */
+
+static haul_status short_of_memory(const writer *w)
+{
+    return haul__fail(&w->context->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+}
+
+static haul_status find_plan(writer *w, const haul_source *source)
+{
+    haul_error *error = &w->context->error;
+    const haul_root *roots;
+    size_t count;
+    haul_status status;
+    if (source->kind == HAUL_SOURCE_ARENA || source->kind == HAUL_SOURCE_ARENA_ROOT)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "an image is made from objects: haul_from_object names a root, in an "
+                          "arena too");
+    if (source->kind == HAUL_SOURCE_PLAN) {
+        if (!haul__plan_is_valid(source->plan) || haul__plan_context(source->plan) != w->context)
+            return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                              "the plan is NULL, freed or of another context");
+        if (!haul__plan_is_ordered(source->plan))
+            return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                              "an image needs an ordered plan (haul_plan_options.ordered)");
+        w->plan = source->plan;
+        return HAUL_OK;
+    }
+    status = haul__source_roots(source, &roots, &count, error);
+    if (status == HAUL_OK)
+        status = haul__plan_make(w->context, roots, count, 1, &w->plan);
+    w->owns_plan = status == HAUL_OK;
+    return status;
+}
+
+static haul_status describe_types(writer *w)
+{
+    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
+    haul_error *error = &w->context->error;
+    size_t i;
+    w->types =
+        haul__allocate(&w->context->allocator, w->root_count * sizeof *w->types, sizeof(void *));
+    if (!w->types)
+        return short_of_memory(w);
+    for (i = 0; i < w->root_count; i++)
+        w->types[i] = (haul_type *)(uintptr_t)roots[i].type;
+    if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count) != HAUL_OK)
+        return short_of_memory(w);
+    return haul__type_text_admits(&w->text, 1, error);
+}
+
+static int is_word_before(const void *a, const void *b)
+{
+    return ((const haul__image_word *)a)->offset < ((const haul__image_word *)b)->offset;
+}
+
+/* A word that the plan relocates by itself: by a bit if it lies on the grid, else in the list. */
+static void add_explicit(writer *w, uint64_t offset)
+{
+    const uint64_t word = offset >> HAUL__WORD_SHIFT;
+    if (offset % HAUL__WORD == 0)
+        w->bitmap[word / 64] |= (uint64_t)1 << word % 64;
+    else
+        w->words[w->word_count++].offset = offset;
+}
+
+/* The words that the plan relocates one by one, and tagged pointers. */
+static void add_words(writer *w)
+{
+    const haul__found *found = haul__plan_found(w->plan);
+    const size_t count = haul__plan_explicit_count(w->plan);
+    uint64_t offset;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        haul__plan_explicit(w->plan, i, 1, &offset);
+        add_explicit(w, offset);
+    }
+    for (i = 0; i < found->special_count; i++)
+        if (found->special[i].kind == HAUL__TAGGED &&
+            haul__offset_of(w->plan, found->special[i].address, &offset)) {
+            w->words[w->word_count].offset = offset;
+            w->words[w->word_count++].mask = found->special[i].mask;
+        }
+    haul__sort(w->words, w->word_count, sizeof *w->words, is_word_before);
+}
+
+static haul_status list_roots(writer *w)
+{
+    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
+    size_t i;
+    for (i = 0; i < w->root_count; i++) {
+        haul__image_root *root = &w->roots[i];
+        const size_t lower = haul__type_walk(roots[i].type)->true_lower;
+        if (!haul__offset_of(w->plan, (uintptr_t)roots[i].address + lower, &root->offset))
+            return haul__fail(&w->context->error, HAUL_ERROR_UNSUPPORTED,
+                              "no byte of root %zu travels: an image has nothing of it", i);
+        root->count = roots[i].count;
+        root->type = haul__type_text_number(&w->text, roots[i].type);
+    }
+    return HAUL_OK;
+}
+
+static haul_status pack(writer *w)
+{
+    const haul_allocator *allocator = &w->context->allocator;
+    haul_status status;
+    w->arena_bytes = haul__plan_bytes(w->plan);
+    w->bitmap_bytes = haul__plan_bitmap_bytes(w->plan);
+    w->arena = haul__allocate(allocator, w->arena_bytes, haul__plan_alignment(w->plan));
+    w->bitmap = haul__allocate_zeroed(allocator, w->bitmap_bytes);
+    w->roots = haul__allocate_zeroed(allocator, w->root_count * sizeof *w->roots);
+    w->word_room =
+        haul__plan_found(w->plan)->special_count + haul__plan_explicit_count(w->plan) + 1;
+    w->words = haul__allocate_zeroed(allocator, w->word_room * sizeof *w->words);
+    if (!w->arena || !w->bitmap || !w->roots || !w->words)
+        return short_of_memory(w);
+    status = haul__gather(w->plan, w->arena, 0, HAUL__IMAGE_BELOW, 0, NULL);
+    if (status != HAUL_OK)
+        return status;
+    haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
+    add_words(w);
+    return list_roots(w);
+}
+
+/* ---- The bytes. */
+
+static void add_section(writer *w, uint32_t kind, const void *bytes, size_t count)
+{
+    haul__image_section *section = &w->sections[w->head.section_count];
+    section->kind = kind;
+    section->bytes = count;
+    section->hash = haul__image_hash(bytes, count);
+    w->contents[w->head.section_count++] = bytes;
+}
+
+/* When the list is whole. */
+static void place_sections(writer *w)
+{
+    uint64_t end = sizeof w->head + w->head.section_count * sizeof *w->sections;
+    uint32_t i;
+    for (i = 0; i < w->head.section_count; i++) {
+        haul__image_section *section = &w->sections[i];
+        section->offset = haul__section_begin(section->kind, section->bytes, end);
+        end = section->offset + section->bytes;
+    }
+    w->head.bytes = end;
+}
+
+static void fill_head(writer *w)
+{
+    haul__image_head *head = &w->head;
+    memcpy(head->magic, HAUL__IMAGE_MAGIC, sizeof head->magic);
+    head->version = HAUL__IMAGE_VERSION;
+    head->order = HAUL__IMAGE_ORDER;
+    head->word_bytes = sizeof(void *);
+    head->alignment = haul__plan_alignment(w->plan);
+    add_section(w, HAUL__SECTION_TYPES, w->text.text.at, w->text.text.count);
+    add_section(w, HAUL__SECTION_ROOTS, w->roots, w->root_count * sizeof *w->roots);
+    if (w->word_count > 0)
+        add_section(w, HAUL__SECTION_WORDS, w->words, w->word_count * sizeof *w->words);
+    add_section(w, HAUL__SECTION_BITS, w->bitmap, w->bitmap_bytes);
+    add_section(w, HAUL__SECTION_ARENA, w->arena, w->arena_bytes);
+    place_sections(w);
+    head->hash = haul__image_head_hash(head, w->sections);
+}
+
+static haul_status put(const writer *w, const void *bytes, size_t count)
+{
+    if (count == 0 || w->file->write(w->file->user, bytes, count) == HAUL_OK)
+        return HAUL_OK;
+    return haul__fail(&w->context->error, HAUL_ERROR_FILE, "the file refuses bytes of the image");
+}
+
+static haul_status put_all(const writer *w)
+{
+    static const char zeros[HAUL__IMAGE_PAGE];
+    uint64_t end = sizeof w->head + w->head.section_count * sizeof *w->sections;
+    haul_status status = put(w, &w->head, sizeof w->head);
+    uint32_t i;
+    if (status == HAUL_OK)
+        status = put(w, w->sections, w->head.section_count * sizeof *w->sections);
+    for (i = 0; i < w->head.section_count && status == HAUL_OK; i++) {
+        status = put(w, zeros, (size_t)(w->sections[i].offset - end));
+        if (status == HAUL_OK)
+            status = put(w, w->contents[i], (size_t)w->sections[i].bytes);
+        end = w->sections[i].offset + w->sections[i].bytes;
+    }
+    return status;
+}
+
+static void close_writer(writer *w)
+{
+    const haul_allocator *allocator = &w->context->allocator;
+    haul__release(allocator, w->arena, w->arena_bytes);
+    haul__release(allocator, w->bitmap, w->bitmap_bytes);
+    haul__release(allocator, w->roots, w->root_count * sizeof *w->roots);
+    haul__release(allocator, w->words, w->word_room * sizeof *w->words);
+    haul__release(allocator, w->types, w->root_count * sizeof *w->types);
+    if (w->text.allocator)
+        haul__type_text_close(&w->text);
+    if (w->owns_plan)
+        haul__plan_drop(w->plan);
+}
+
+static haul_status write_image(haul_context *context, const haul_source *source,
+                               const haul_file *file)
+{
+    haul_status status;
+    writer w;
+    memset(&w, 0, sizeof w);
+    w.context = context;
+    w.file = file;
+    status = find_plan(&w, source);
+    if (status == HAUL_OK)
+        status = describe_types(&w);
+    if (status == HAUL_OK)
+        status = pack(&w);
+    if (status == HAUL_OK) {
+        fill_head(&w);
+        status = put_all(&w);
+    }
+    close_writer(&w);
+    return status;
+}
+
+/* ---- The calls. */
+
+haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
+                                   size_t source_bytes, const haul_file *file)
+{
+    haul_status status = haul__context_enter(context);
+    haul_source from;
+    if (status != HAUL_OK)
+        return status;
+    if (!file || !file->write)
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                            "the file is NULL, or has no function that writes");
+    else
+        status = haul__source_read(source, source_bytes, &from, &context->error);
+    if (status == HAUL_OK)
+        status = write_image(context, &from, file);
+    haul__context_leave(context);
+    return status;
+}
+
+static haul_status save(haul_context *context, const haul_source *source, const char *path)
+{
+    haul__new_file file;
+    haul_status status = haul__new_file_begin(&file, &context->allocator, path, &context->error);
+    if (status != HAUL_OK)
+        return status;
+    status = write_image(context, source, &file.file);
+    return haul__new_file_end(&file, &context->allocator, status, &context->error);
+}
+
+haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
+                                  size_t source_bytes, const char *path)
+{
+    haul_status status = haul__context_enter(context);
+    haul_source from;
+    if (status != HAUL_OK)
+        return status;
+    if (!path)
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
+    else
+        status = haul__source_read(source, source_bytes, &from, &context->error);
+    if (status == HAUL_OK)
+        status = save(context, &from, path);
+    haul__context_leave(context);
+    return status;
+}

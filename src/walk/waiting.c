@@ -1,0 +1,38 @@
+/* The lists of pointers that wait until owners have been found.
+ */
+#include "walk/waiting.h"
+
+/* Plain bytes lead nowhere. */
+static int is_plain(const haul__slot *slot)
+{
+    return slot->levels == 1 && (!slot->target || !haul__type_walk(slot->target)->has_slots);
+}
+
+haul_status haul__let_wait(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
+                           const haul__field_value *w)
+{
+    const haul__pointer p = haul__ruled_pointer(d, o, ruled, w);
+    haul__waiting *one = HAUL__LIST_ADD(d->allocator, &d->waiting[is_plain(w->slot)].list);
+    if (!one)
+        return HAUL_ERROR_MEMORY;
+    one->word = *w;
+    one->ruled = ruled;
+    one->self = p.self;
+    one->index = p.index;
+    one->count = one->bytes = 0;
+    one->is_borrowed = 0;
+    one->nearest = p.nearest;
+    one->ancestor = *p.ancestor;
+    one->root = d->root;
+    one->entry = d->at_entry;
+    one->element = d->at_element;
+    one->visited = d->visited;
+    one->visited_end = d->visited_end;
+    return HAUL_OK;
+}
+
+void haul__waiting_close(haul__discovery *d)
+{
+    HAUL__LIST_RELEASE(d->allocator, &d->waiting[0].list);
+    HAUL__LIST_RELEASE(d->allocator, &d->waiting[1].list);
+}

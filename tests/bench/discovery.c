@@ -1,0 +1,89 @@
+/* The workload "discovery": how long Haul takes to find a graph, beside walks by hand over the same
+ * graph, by one thread and by all.
+ */
+#include <string.h>
+
+#include "base/pool.h"
+#include "discovery.h"
+
+enum { WALKERS = HAUL__POOL_CHUNKS };
+
+typedef struct walkers {
+    discovered *it;
+    const void **queue; /* room for `most` addresses for each chunk; pages are touched as needed */
+    size_t count[WALKERS];
+} walkers;
+
+static void walk_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    walkers *all = user;
+    (void)scratch;
+    all->count[number] = all->it->walk(all->it, first, end, all->queue + number * all->it->most);
+}
+
+/* By the caller alone if `pool` is NULL. Milliseconds. */
+static double time_walk(walkers *all, haul__pool *pool, size_t objects)
+{
+    const size_t grain = pool ? all->it->starts / WALKERS + 1 : all->it->starts;
+    double started = bench_milliseconds(), spent;
+    size_t count = all->it->above, chunks, i;
+    chunks = haul__pool_run(pool, SIZE_MAX, 0, all->it->starts, grain, walk_chunk, all);
+    spent = bench_milliseconds() - started;
+    for (i = 0; i < chunks; i++)
+        count += all->count[i];
+    if (count != objects)
+        bench_die("discovery has not found as many objects as the walk", NULL);
+    return spent;
+}
+
+static void one_round(walkers *all, haul_context *context, haul__pool *pool)
+{
+    const char *name = all->it->name;
+    haul_plan_info numbers;
+    haul_root root;
+    haul_plan *plan;
+    double walked;
+    root.address = all->it->root;
+    root.type = all->it->type;
+    root.count = all->it->root_count;
+    if (haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan) != HAUL_OK)
+        bench_die(name, haul_context_error(context));
+    haul_plan_get_info(plan, &numbers);
+    haul_plan_free(&plan);
+    walked = time_walk(all, NULL, numbers.objects);
+    report_value(name, "discover", 1e3 * numbers.discover_seconds);
+    report_value(name, "walk", walked);
+    report_value(name, "walk_threads",
+                 pool && all->it->starts > 1 ? time_walk(all, pool, numbers.objects) : 0);
+    report_value(name, "times_walk", 1e3 * numbers.discover_seconds / walked);
+}
+
+void measure_discovery(int runs, double scale)
+{
+    const haul_allocator allocator = haul__allocator_or_default(NULL);
+    const unsigned processors = haul__processors();
+    haul__pool *pool = processors > 1 ? haul__pool_new(&allocator, processors - 1, 0) : NULL;
+    int i, run;
+    report_begin("discovery");
+    for (i = 0; i < DISCOVERED; i++) {
+        haul_context *context;
+        discovered it;
+        walkers all;
+        size_t room;
+        discovered_make(&it, i, scale);
+        room = WALKERS * it.most * sizeof *all.queue;
+        all.it = &it;
+        all.queue = bench_map_untouched(room);
+        if (haul_context_create(NULL, &context) != HAUL_OK)
+            bench_die(it.name, NULL);
+        for (run = 0; run < runs; run++)
+            one_round(&all, context, pool);
+        haul_context_free(&context);
+        bench_unmap(all.queue, room);
+        discovered_free(&it);
+        bench_forget_blocks();
+    }
+    workload_free_types();
+    haul__pool_free(pool);
+    report_end();
+}

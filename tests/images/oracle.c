@@ -1,0 +1,290 @@
+#include "images/oracle.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "support/doors.h"
+
+static verdict broken(oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static verdict broken(oracle *o, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(o->message, sizeof o->message, format, arguments);
+    va_end(arguments);
+    return BROKEN;
+}
+
+static verdict failed(oracle *o, const char *what, haul_status status)
+{
+    const haul_error *error = haul_context_error(o->context);
+    return broken(o, "%s: %s at %.100s: %.200s", what, haul_status_name(status), error->path,
+                  error->text);
+}
+
+static haul_status load(oracle *o, const void *bytes, size_t count, haul_image **image)
+{
+    return haul_image_from_bytes(o->context, bytes, count, o->shape->type, 1, NULL, image);
+}
+
+/* With the types of the image's own text. */
+static haul_status load_alone(oracle *o, const void *bytes, size_t count, haul_image **image)
+{
+    return haul_image_from_bytes(o->context, bytes, count, NULL, 0, NULL, image);
+}
+
+static haul_source graph_of(const haul_image *image)
+{
+    size_t count;
+    const haul_root *roots = haul_image_roots(image, &count);
+    return haul_from_roots(roots, count);
+}
+
+/* ---- An oracle. */
+
+int oracle_open(oracle *o, const shape *of)
+{
+    memset(o, 0, sizeof *o);
+    o->shape = of;
+    o->reader.objects = malloc(READER_OBJECTS * sizeof *o->reader.objects);
+    if (o->reader.objects && haul_context_create(NULL, &o->context) == HAUL_OK &&
+        of->describe(o->context) == HAUL_OK)
+        return 1;
+    fprintf(stderr, "%s: %s\n", of->name,
+            o->context ? haul_context_error(o->context)->text : "no context");
+    return 0;
+}
+
+void oracle_close(oracle *o)
+{
+    o->shape->forget();
+    haul_context_free(&o->context);
+    free(o->reader.objects);
+    free(o->reader.role);
+    free(o->reader.seen);
+    free(o->roles);
+    bytes_free(&o->once);
+    bytes_free(&o->twice);
+}
+
+static void make_room(oracle *o, size_t bytes)
+{
+    reader *r = &o->reader;
+    if (bytes > o->room) {
+        o->room = 2 * bytes;
+        r->role = realloc(r->role, o->room);
+        r->seen = realloc(r->seen, o->room * sizeof *r->seen);
+        o->roles = realloc(o->roles, o->room);
+        if (!r->role || !r->seen || !o->roles)
+            exit(2);
+    }
+    r->bytes = bytes;
+}
+
+void oracle_build(oracle *o, choices *c, image_bytes *image)
+{
+    static pile memory;
+    haul_file file = bytes_file(image);
+    haul_status status;
+    void *root;
+    memory.used = 0;
+    root = o->shape->build(&memory, c);
+    image->count = 0;
+    status = haul_image_write(o->context, haul_from_object(root, *o->shape->type), &file);
+    if (status == HAUL_OK)
+        return;
+    failed(o, "a right graph", status);
+    fprintf(stderr, "%s: %s\n", o->shape->name, o->message);
+    abort();
+}
+
+/* ---- The contract. */
+
+static verdict read_all(oracle *o, const haul_image *image)
+{
+    reader *r = &o->reader;
+    size_t bytes;
+    r->block = haul_image_memory(image, &bytes);
+    make_room(o, bytes);
+    reader_run(r, o->shape->visit, o->shape->kind, haul_image_roots(image, NULL)->address);
+    return r->wrong ? broken(o, "accepted, and %s: byte %zu of the arena", r->wrong, r->wrong_at)
+                    : ACCEPTED;
+}
+
+/* Every byte of data gets another value; the ends of strings stay. */
+static void write_all(const reader *r)
+{
+    size_t i;
+    for (i = 0; i < r->bytes; i++)
+        if (r->role[i] == ROLE_DATA)
+            r->block[i] = (unsigned char)(0x80 + i % 127);
+}
+
+static verdict plan(oracle *o, const haul_image *image, const char *when)
+{
+    haul_plan *made;
+    haul_status status = haul_plan_create(o->context, graph_of(image), NULL, &made);
+    if (status != HAUL_OK)
+        return failed(o, when, status);
+    haul_plan_free(&made);
+    return ACCEPTED;
+}
+
+static verdict write_image(oracle *o, const haul_image *image, image_bytes *to)
+{
+    haul_file file = bytes_file(to);
+    haul_status status;
+    to->count = 0;
+    status = haul_image_write(o->context, graph_of(image), &file);
+    return status == HAUL_OK ? ACCEPTED : failed(o, "accepted, and not written", status);
+}
+
+/* Where one range ends and the next one begins, a borrowed pointer may become the end of the first
+ * in an ordered plan (pack/ordered.c). */
+static int may_be_refused(const oracle *o, haul_status status)
+{
+    return status == HAUL_ERROR_GRAPH &&
+           strstr(haul_context_error(o->context)->text, "no object of its type") != NULL;
+}
+
+/* The image of what was loaded is that of what is loaded from it. */
+static verdict write_twice(oracle *o, const haul_image *image)
+{
+    haul_image *again;
+    verdict v = write_image(o, image, &o->once);
+    haul_status status;
+    if (v == BROKEN)
+        return v;
+    status = load(o, o->once.at, o->once.count, &again);
+    if (may_be_refused(o, status))
+        return ACCEPTED;
+    if (status != HAUL_OK)
+        return failed(o, "accepted, written and not accepted", status);
+    v = write_image(o, again, &o->twice);
+    haul_image_free(&again);
+    if (v == BROKEN)
+        return v;
+    if (o->once.count != o->twice.count || memcmp(o->once.at, o->twice.at, o->once.count) != 0)
+        return broken(o, "written, loaded and written again, it has other bytes");
+    return ACCEPTED;
+}
+
+/* A damaged text may choose a type by a pointer's bytes. They are others at another place. */
+static int chooses_by_pointer(const oracle *o, haul_status status)
+{
+    return status == HAUL_ERROR_GRAPH &&
+           strstr(haul_context_error(o->context)->text, "`.type_switch` has no case") != NULL;
+}
+
+/* Types of the image's own are other ones if the text is damaged. Nobody knows how to read their
+ * objects, but the library must. */
+static verdict judge_alone(oracle *o, const void *bytes, size_t count)
+{
+    haul_image *image, *again;
+    haul_status status = load_alone(o, bytes, count, &image);
+    verdict v;
+    if (status != HAUL_OK)
+        return haul_context_error(o->context)->text[0] ? REFUSED
+                                                       : broken(o, "alone, refused without a word");
+    v = plan(o, image, "accepted alone, and not planned");
+    if (v == ACCEPTED)
+        v = write_image(o, image, &o->once);
+    haul_image_free(&image);
+    if (v == BROKEN)
+        return v;
+    status = load_alone(o, o->once.at, o->once.count, &again);
+    if (status != HAUL_OK)
+        return may_be_refused(o, status) || chooses_by_pointer(o, status)
+                   ? ACCEPTED
+                   : failed(o, "accepted alone, written, refused", status);
+    v = write_image(o, again, &o->twice);
+    haul_image_free(&again);
+    if (v == ACCEPTED &&
+        (o->once.count != o->twice.count || memcmp(o->once.at, o->twice.at, o->once.count) != 0))
+        return broken(o, "loaded alone, written, loaded and written again, it has other bytes");
+    return v;
+}
+
+/* With and without types, it is one graph. */
+static verdict compare_alone(oracle *o, const haul_image *image, const void *bytes, size_t count)
+{
+    haul_image *alone;
+    haul_status status = load_alone(o, bytes, count, &alone);
+    verdict v;
+    if (status != HAUL_OK)
+        return failed(o, "accepted, but not with its own types", status);
+    v = write_image(o, image, &o->once);
+    if (v == ACCEPTED)
+        v = write_image(o, alone, &o->twice);
+    haul_image_free(&alone);
+    if (v == ACCEPTED &&
+        (o->once.count != o->twice.count || memcmp(o->once.at, o->twice.at, o->once.count) != 0))
+        return broken(o, "with its own types it is written with other bytes");
+    return v;
+}
+
+static verdict judge_accepted(oracle *o, const haul_image *image)
+{
+    verdict v = read_all(o, image);
+    if (v == ACCEPTED)
+        v = plan(o, image, "accepted, and not planned");
+    if (v == ACCEPTED)
+        v = write_twice(o, image);
+    if (v == BROKEN)
+        return v;
+    write_all(&o->reader);
+    memcpy(o->roles, o->reader.role, o->reader.bytes);
+    v = read_all(o, image);
+    if (v == ACCEPTED && memcmp(o->roles, o->reader.role, o->reader.bytes) != 0)
+        v = broken(o, "its data was written, and it is another graph");
+    return v == ACCEPTED ? plan(o, image, "its data was written, and it is not planned") : v;
+}
+
+verdict oracle_judge(oracle *o, const void *bytes, size_t count)
+{
+    haul_image *image;
+    haul_status status = load(o, bytes, count, &image);
+    verdict v;
+    if (status != HAUL_OK) {
+        if (image || haul_context_error(o->context)->text[0] == '\0')
+            return broken(o, "refused without a word");
+        if (status != HAUL_ERROR_TYPE && o->refused++ % 8)
+            return REFUSED; /* its types are the usual ones: refused for what a graph has */
+        return judge_alone(o, bytes, count) == BROKEN ? BROKEN : REFUSED;
+    }
+    v = compare_alone(o, image, bytes, count);
+    if (v == ACCEPTED)
+        v = judge_accepted(o, image);
+    haul_image_free(&image);
+    return v;
+}
+
+verdict oracle_judge_short_of_memory(oracle *o, const void *bytes, size_t count, uint64_t at)
+{
+    haul_context *usual = o->context;
+    haul_image *image;
+    haul_status status;
+    verdict v = REFUSED;
+    int fired;
+    fault_plan doors;
+    memset(&doors, 0, sizeof doors);
+    if (fault_open_context(&doors, NULL, &o->context) != HAUL_OK)
+        exit(2);
+    fault_arm(&doors, FAULT_ONCE, at);
+    status = at & 1 ? load(o, bytes, count, &image) : load_alone(o, bytes, count, &image);
+    fired = doors.fired != 0;
+    if (fired ? status == HAUL_OK : status == HAUL_ERROR_MEMORY)
+        v = failed(o, "memory ran out, or not", status);
+    haul_image_free(&image);
+    fault_disarm(&doors);
+    if (v != BROKEN)
+        v = oracle_judge(o, bytes, count);
+    if (v == ACCEPTED && fired && status != HAUL_ERROR_MEMORY)
+        v = broken(o, "memory ran out, and the answer is %s", haul_status_name(status));
+    haul_context_free(&o->context);
+    fault_check_clean(&doors);
+    o->context = usual;
+    return v;
+}

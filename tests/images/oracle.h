@@ -1,0 +1,38 @@
+/* The contract of images, as a judge: whatever the bytes were, an accepted image can be read and
+ * written through its types, planned, packed, loaded again and freed; with its own types it is the
+ * same graph.
+ */
+#ifndef IMAGES_ORACLE_H
+#define IMAGES_ORACLE_H
+
+#include "images/image_bytes.h"
+#include "images/shapes.h"
+
+typedef struct oracle {
+    const shape *shape;
+    haul_context *context;
+    reader reader;
+    uint8_t *roles; /* of the first reading */
+    size_t room;    /* of the reader, in bytes of a block */
+    image_bytes once, twice;
+    unsigned long refused; /* with the usual types: one in 8 is loaded without types, too */
+    char message[512];     /* what broke the contract */
+} oracle;
+
+typedef enum verdict { REFUSED, ACCEPTED, BROKEN } verdict;
+
+/* 0: the context or the types cannot be made. One oracle of a shape is open at a time. */
+int oracle_open(oracle *o, const shape *of);
+void oracle_close(oracle *o);
+
+/* A graph of the shape, drawn from the choices, as an image. */
+void oracle_build(oracle *o, choices *c, image_bytes *image);
+/* The same with up to 8 damages, drawn too (draw.c). */
+void oracle_draw(oracle *o, choices *c, image_bytes *image);
+
+verdict oracle_judge(oracle *o, const void *bytes, size_t count);
+/* Loads them in a context in which allocation `at` fails, from 1 on, with types or (an even `at`)
+ * with the image's own, and again. */
+verdict oracle_judge_short_of_memory(oracle *o, const void *bytes, size_t count, uint64_t at);
+
+#endif
