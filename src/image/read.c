@@ -292,6 +292,15 @@ static haul_status relocate_word(const reader *r, const haul__image_word *entry)
     return HAUL_OK;
 }
 
+/* Does a bit call one of its bytes a pointer's? Both would change it, each by where the block is. */
+static int has_bit(const reader *r, uint64_t offset)
+{
+    const uint64_t *bitmap = r->contents[HAUL__SECTION_BITS];
+    const uint64_t first = offset >> HAUL__WORD_SHIFT;
+    const uint64_t last = (offset + HAUL__WORD - 1) >> HAUL__WORD_SHIFT;
+    return (bitmap[first / 64] >> first % 64 | bitmap[last / 64] >> last % 64) & 1;
+}
+
 static haul_status relocate_words(const reader *r)
 {
     const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
@@ -304,6 +313,11 @@ static haul_status relocate_words(const reader *r)
         if (words[i].offset < end || words[i].offset > bytes - HAUL__WORD ||
             (uintptr_t)words[i].mask != words[i].mask)
             return refuse(r, "its list of words is not in order, or leads out of the arena");
+        if (has_bit(r, words[i].offset))
+            return haul__fail(r->error, HAUL_ERROR_FORMAT,
+                              "not a whole image: its list has a pointer at byte %llu of its arena, "
+                              "and its bitmap one over it",
+                              (unsigned long long)words[i].offset);
         end = words[i].offset + HAUL__WORD;
         status = relocate_word(r, &words[i]);
     }

@@ -446,6 +446,44 @@ TEST(image, a_bit_that_the_types_do_not_imply_is_refused)
     ring_close(&r);
 }
 
+typedef struct __attribute__((packed)) link {
+    uint8_t weight;
+    struct link *to;
+    uint8_t rest[7];
+} link_to;
+
+TEST(image, a_bit_over_a_pointer_of_the_list_is_refused_wherever_the_block_lies)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(link_to, to, &type, .packed = 1) };
+    const haul_struct described = { .name = "link",
+                                    .bytes = sizeof(link_to),
+                                    .fields = fields,
+                                    .field_count = 1,
+                                    .field_bytes = sizeof *fields };
+    haul_context *context = type_context();
+    link_to one = { 1, NULL, { 0 } };
+    bytes image_bytes = { NULL, 0, 0, 0, 0 };
+    haul_file file = writes(&image_bytes);
+    haul_image *image;
+    uint64_t *bits;
+    one.to = &one;
+    CHECK_STATUS(haul_type_create(context, &described, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_write(context, haul_from_object(&one, type), &file), HAUL_OK);
+    bits = (uint64_t *)(void *)(image_bytes.at +
+                                section_of(&image_bytes, HAUL__SECTION_BITS)->offset);
+    /* The last byte of the pointer, 0, and seven more of that value: as a word, null. */
+    *bits |= UINT64_C(1) << 3;
+    sign(&image_bytes);
+    CHECK_STATUS(haul_image_from_bytes(context, image_bytes.at, image_bytes.count, &type, 1, NULL,
+                                       &image),
+                 HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(context)->text, "and its bitmap one over it");
+    free(image_bytes.at);
+    haul_type_free(&type);
+}
+
 TEST(image, bytes_that_belong_to_nothing_are_zeros)
 {
     ring r;
