@@ -427,9 +427,9 @@ replays() { # FOLDER
 traced="-gline-tables-only -O1 -fno-omit-frame-pointer"
 
 # Builds that are slow fail every event once, and of the other modes (from then on, lost, late,
-# slow) every third, which the seed chooses. The stages by gcc without sanitizers fail all of them.
-thin_faults() {
-    export HAUL_FAULT_STRIDE=3
+# slow) one in N, which the seed chooses. The stages by gcc without sanitizers fail all of them.
+thin_faults() { # N
+    export HAUL_FAULT_STRIDE=$1
 }
 
 sanitizer_options() {
@@ -443,7 +443,7 @@ sanitizer_options() {
 # ---- The stages ----------------------------------------------------------------------------------
 
 release_build() {
-    build release gcc "" -DCMAKE_BUILD_TYPE=Release
+    build release gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_UNIT_OPTIONS=-O1
 }
 
 stage_quick() {
@@ -485,7 +485,7 @@ sanitized_build() {
 
 stage_2() {
     sanitized_build || return
-    thin_faults
+    thin_faults 3
     program sanitized haul_attack --sequences 2000 --seed "$HAUL_SEED"
     plain_suites sanitized 1000
     program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
@@ -507,7 +507,7 @@ memory_suites() { # FOLDER FLAG...
 stage_3() {
     need cmake clang || return
     can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
-    thin_faults
+    thin_faults 9
     memory_suites memory
     [ "$stage_failed" -eq 0 ] || memory_suites memory-origins -fsanitize-memory-track-origins
 }
@@ -526,7 +526,7 @@ stage_4() {
 stage_5() {
     local suite
     need cmake gcc && release_build || return
-    thin_faults
+    thin_faults 3
     stack_kib=64
     program release haul_random --graphs 2000 --seed "$HAUL_SEED"
     for suite in type/ graph/ graph_faults/ ship/ ship_arena/ locked_sources/ ordered/ promises/ \
@@ -567,7 +567,7 @@ stage_6() {
         fi
     done
     for name in "${targets[@]}"; do
-        fuzz "$name" "${HAUL_FUZZ_SECONDS:-30}"
+        fuzz "$name" "${HAUL_FUZZ_SECONDS:-10}"
     done
 }
 
@@ -645,7 +645,7 @@ stage_12() {
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF \
         -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
-    thin_faults
+    thin_faults 9
     program threads haul_attack --sequences 600 --seed "$HAUL_SEED"
     for suite in $suites; do
         program threads haul_unit_plain "$suite"
@@ -681,7 +681,7 @@ stage_13() {
     suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' |
         longest_first)
     platform aarch64 || return
-    thin_faults
+    thin_faults 9
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
@@ -699,7 +699,7 @@ stage_14() {
         structures_ rules/ process_state/"
     # shellcheck disable=SC2086
     platform s390x -DHAUL_UNIT_FILES="$(unit_files ${suites//\//,})" || return
-    thin_faults
+    thin_faults 9
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     for suite in $suites; do
@@ -726,7 +726,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "clang, MemorySanitizer: unit, contract, random graphs" \
     "gcc -m32: unit, contract, random graphs" \
     "64 KiB stack: the suites that go deepest, contract, random graphs" \
-    "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-30} s" \
+    "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-10} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
     "consumers: CMake, pkg-config, C and C++; haul, haul-describe; arrays of a Fortran program" \
     "benchmark, small sizes" \
