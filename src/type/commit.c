@@ -285,19 +285,6 @@ static void deepen(haul_type *type, size_t depth)
         type->depth = depth + 1;
 }
 
-static haul_status finish(commit *c, haul_type *type)
-{
-    if (type->depth == 0)
-        type->depth = 1;
-    type->state = DONE;
-    c->order[c->ordered++] = type;
-    deepen(type->within, type->depth);
-    if (type->depth <= HAUL_EMBED_DEPTH_MAX)
-        return HAUL_OK;
-    return haul__too_large(c->error, type, NULL, "Types are embedded %zu deep: %u is the limit.",
-                           type->depth, HAUL_EMBED_DEPTH_MAX);
-}
-
 static haul_status descend(commit *c, haul_type *start)
 {
     haul_type *at = start, *next;
@@ -307,8 +294,16 @@ static haul_status descend(commit *c, haul_type *start)
     at->state = ON_PATH;
     while (at && status == HAUL_OK) {
         next = next_embedded(at, &field);
-        if (!next) {
-            status = finish(c, at);
+        if (!next) { /* all that it contains is in order: it is the next */
+            if (at->depth == 0)
+                at->depth = 1;
+            at->state = DONE;
+            c->order[c->ordered++] = at;
+            deepen(at->within, at->depth);
+            if (at->depth > HAUL_EMBED_DEPTH_MAX)
+                status = haul__too_large(c->error, at, NULL,
+                                         "Types are embedded %zu deep: %u is the limit.", at->depth,
+                                         HAUL_EMBED_DEPTH_MAX);
             at = at->within;
         } else if (next->committed || next->state == DONE) {
             deepen(at, next->depth);

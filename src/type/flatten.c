@@ -196,23 +196,13 @@ static haul__slot end_of_row(const haul_type *type, const haul__row *row)
     return slot;
 }
 
-static haul_status put_end(haul__scratch *s, const haul_type *type, const haul__row *row)
-{
-    const haul_count *shape = &type->shapes[row->shape];
-    haul__slot slot;
-    size_t name = 0;
-    if (shape->kind != HAUL_COUNT_KIND_UNTIL || haul__find_row(type, shape->field[0].offset))
-        return HAUL_OK;
-    slot = end_of_row(type, row);
-    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name)
-               ? HAUL_OK
-               : HAUL_ERROR_MEMORY;
-}
-
-/* *at: the beginning of the present run. A part ends the run. */
+/* *at: the beginning of the present run. A part ends the run. The end of a begin/end pair is a slot
+ * too, unless a row describes it. */
 static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__row *row, size_t *at,
                                 haul_error *error)
 {
+    const haul_count *shape = &type->shapes[row->shape];
+    haul__slot slot;
     size_t i, name = 0, count = row->bytes / sizeof(void *);
     haul_status status;
     if (count > HAUL__INLINE_MAX && !reads_struct(type, row)) {
@@ -228,14 +218,19 @@ static haul_status put_pointers(haul__scratch *s, haul_type *type, const haul__r
             HAUL__ARRAY_SLOTS_MAX);
     }
     for (i = 0; i < count; i++) {
-        haul__slot slot = slot_of_row(type, row, i);
+        slot = slot_of_row(type, row, i);
         status = put_each(type, row, &s->allocator, &slot, error);
         if (status != HAUL_OK)
             return status;
         if (!haul__put_name(s, row->name, i, count, "", &name) || !haul__put_slot(s, &slot, name))
             return HAUL_ERROR_MEMORY;
     }
-    return put_end(s, type, row);
+    if (shape->kind != HAUL_COUNT_KIND_UNTIL || haul__find_row(type, shape->field[0].offset))
+        return HAUL_OK;
+    slot = end_of_row(type, row);
+    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_slot(s, &slot, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 static haul_status check_embedded(const haul_type *type, const haul__row *row, haul_error *error)
@@ -251,17 +246,6 @@ static haul_status check_embedded(const haul_type *type, const haul__row *row, h
             "Type %s has bytes up to %zu, behind its extent of %zu: it cannot be a field.",
             walk->name, walk->true_upper, walk->extent);
     return HAUL_OK;
-}
-
-/* The end of a begin/end pair with a condition is ruled too. */
-static haul_status put_ruled_end(haul__scratch *s, const haul_type *type, const haul__row *row,
-                                 haul__ruled *ruled)
-{
-    size_t name = 0;
-    ruled->slot = end_of_row(type, row);
-    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_ruled(s, ruled, name)
-               ? HAUL_OK
-               : HAUL_ERROR_MEMORY;
 }
 
 static haul_status put_limit(haul__scratch *s, const haul_type *type, const haul__row *row,
@@ -299,9 +283,12 @@ static haul_status put_ruled_pointers(haul__scratch *s, haul_type *type, const h
             !haul__put_ruled(s, ruled, name))
             return HAUL_ERROR_MEMORY;
     }
-    return type->shapes[row->shape].kind == HAUL_COUNT_KIND_UNTIL
-               ? put_ruled_end(s, type, row, ruled)
-               : HAUL_OK;
+    if (type->shapes[row->shape].kind != HAUL_COUNT_KIND_UNTIL)
+        return HAUL_OK;
+    ruled->slot = end_of_row(type, row); /* has the condition of its begin */
+    return haul__put_name(s, row->name, 0, 1, "end", &name) && haul__put_ruled(s, ruled, name)
+               ? HAUL_OK
+               : HAUL_ERROR_MEMORY;
 }
 
 /* A ruled row that is no pointer: an embedded arm, bytes, or the tail. */

@@ -98,26 +98,24 @@ static haul_status depends_on(const haul_type *instance, haul_type *type, unsign
 
 /* --- instances -------------------------------------------------------------------------------- */
 
-static int binds(const haul_type *instance, const haul__bound *one)
-{
-    size_t i;
-    for (i = 0; i < instance->bound_count; i++)
-        if (instance->bound[i].parameter == one->parameter)
-            return instance->bound[i].argument == one->argument;
-    return 0;
-}
-
 static int is_bound_so(const haul_type *instance, const haul__bound *bound, size_t count)
 {
-    size_t i;
-    for (i = 0; i < count && binds(instance, &bound[i]); i++)
-        ;
-    return i == count && instance->bound_count == count;
+    size_t i, k;
+    for (i = 0; i < count; i++) {
+        for (k = 0; k < instance->bound_count; k++)
+            if (instance->bound[k].parameter == bound[i].parameter)
+                break;
+        if (k == instance->bound_count || instance->bound[k].argument != bound[i].argument)
+            return 0;
+    }
+    return instance->bound_count == count;
 }
 
-/* A hash that does not depend on the order of the parameters. */
-static uint64_t hash_of(const haul__bound *bound, size_t count)
+/* The link to the instance for these arguments; it is NULL if there is none. The hash does not
+ * depend on the order of the parameters. */
+static haul_type **place_of(haul_type *container, const haul__bound *bound, size_t count)
 {
+    haul_type **place = &container->root;
     uint64_t hash = 0, one;
     size_t i;
     for (i = 0; i < count; i++) {
@@ -125,14 +123,6 @@ static uint64_t hash_of(const haul__bound *bound, size_t count)
         one = (one ^ (uint64_t)(uintptr_t)bound[i].argument) * UINT64_C(0x9e3779b97f4a7c15);
         hash += (one ^ one >> 32) * UINT64_C(0x94d049bb133111eb);
     }
-    return hash;
-}
-
-/* The link to the instance for these arguments; it is NULL if there is none. */
-static haul_type **place_of(haul_type *container, const haul__bound *bound, size_t count)
-{
-    uint64_t hash = hash_of(bound, count);
-    haul_type **place = &container->root;
     for (; *place && !is_bound_so(*place, bound, count); hash <<= 1)
         place = &(*place)->below[hash >> 63];
     return place;
