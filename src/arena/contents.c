@@ -36,49 +36,32 @@ size_t haul__contents_bitmap_bytes(const haul__contents *contents)
 
 /* ---- A typed arena. */
 
-static int add_gaps(haul__contents *c, const haul__walk *walk, size_t at)
-{
-    size_t gap = 0, bytes;
-    for (; haul__next_gap(walk, &gap, &bytes); gap += bytes)
-        if (!haul__staying_add_edited(c, at + gap, bytes, NULL))
-            return 0;
-    return 1;
-}
-
-static int add_excluded(haul__contents *c, const haul__walk *walk, size_t at)
-{
-    size_t i;
-    for (i = 0; i < walk->excluded_count; i++)
-        if ((walk->excluded[i].bars & HAUL__UNRETURNED) &&
-            !haul__staying_add_data(c, at + walk->excluded[i].offset, walk->excluded[i].bytes))
-            return 0;
-    return 1;
-}
-
-static int add_tails(haul__contents *c, const haul__special *run)
-{
-    size_t offset = 0, i;
-    if ((haul__tail_exclusions(haul__type_walk(run->type), &offset) & HAUL__UNRETURNED) == 0)
-        return 1;
-    for (i = 0; i < run->count; i++)
-        if (!haul__staying_add_data(c, run->at + i * run->stride + offset,
-                                    haul__type_walk(run->type)->extent - offset + run->tail))
-            return 0;
-    return 1;
-}
-
+/* Lists gaps, fields that do not come back, special words, and tails that do not come back. */
 static int add_special(haul__contents *c, const haul__special *run)
 {
-    const haul__walk *walk;
-    size_t at;
-    int is_tidy = haul__is_tidy(haul__type_walk(run->type));
+    const haul__walk *element = haul__type_walk(run->type), *walk;
+    const int is_tidy = haul__is_tidy(element);
+    size_t at, gap, bytes, tail = 0, i;
     haul__flat flat;
-    haul__flat_begin(&flat, haul__type_walk(run->type), run->at, run->count, run->stride);
-    while (haul__flat_next(&flat, &walk, &at))
-        if ((is_tidy && !add_gaps(c, walk, at)) || !add_excluded(c, walk, at) ||
-            !haul__words_of_object(c, walk, at))
+    haul__flat_begin(&flat, element, run->at, run->count, run->stride);
+    while (haul__flat_next(&flat, &walk, &at)) {
+        for (gap = 0; is_tidy && haul__next_gap(walk, &gap, &bytes); gap += bytes)
+            if (!haul__staying_add_edited(c, at + gap, bytes, NULL))
+                return 0;
+        for (i = 0; i < walk->excluded_count; i++)
+            if ((walk->excluded[i].bars & HAUL__UNRETURNED) &&
+                !haul__staying_add_data(c, at + walk->excluded[i].offset, walk->excluded[i].bytes))
+                return 0;
+        if (!haul__words_of_object(c, walk, at))
             return 0;
-    return add_tails(c, run);
+    }
+    if ((haul__tail_exclusions(element, &tail) & HAUL__UNRETURNED) == 0)
+        return 1;
+    for (i = 0; i < run->count; i++)
+        if (!haul__staying_add_data(c, run->at + i * run->stride + tail,
+                                    element->extent - tail + run->tail))
+            return 0;
+    return 1;
 }
 
 static int sort_lists(haul__contents *c)
@@ -124,28 +107,23 @@ static int note_byte(haul__contents *c, size_t at, int is_edited)
     return is_edited ? haul__staying_add_edited(c, at, 1, NULL) : haul__staying_add_data(c, at, 1);
 }
 
-/* Lists the bytes of a granule that do not come back, and the gaps of objects with skipped bytes.
- * Bytes beside such an object belong to no object; they are sent and returned. */
-static int take_gaps_of(haul__contents *c, const haul__block *block, unsigned granule, size_t at)
-{
-    uint16_t gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
-    uint16_t stays = haul__excluded_mask(block, granule, HAUL__UNRETURNED);
-    unsigned byte;
-    for (byte = 0; byte < HAUL__GRANULE; byte++)
-        if (((gaps | stays) >> byte & 1) && !note_byte(c, at + byte, gaps >> byte & 1))
-            return 0;
-    return 1;
-}
-
+/* Lists the bytes that do not come back, and the gaps of objects with skipped bytes. Bytes beside
+ * such an object belong to no object; they are sent and returned. */
 static int take_gaps(haul__contents *c, const haul__block *block, uintptr_t address)
 {
-    unsigned granule;
+    size_t at = address - (uintptr_t)c->base;
+    unsigned granule, byte;
     if (!block->side || (!block->side->holes && !haul__has_exclusions(block)))
         return 1;
-    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++) {
-        size_t at = address - (uintptr_t)c->base + granule * HAUL__GRANULE;
-        if (at < c->bytes && !take_gaps_of(c, block, granule, at))
-            return 0;
+    for (granule = 0; granule < HAUL__BLOCK_GRANULES; granule++, at += HAUL__GRANULE) {
+        uint16_t gaps, stays;
+        if (at >= c->bytes)
+            continue;
+        gaps = haul__hole_mask(block, granule) & (uint16_t)~haul__byte_mask(block, granule);
+        stays = haul__excluded_mask(block, granule, HAUL__UNRETURNED);
+        for (byte = 0; byte < HAUL__GRANULE; byte++)
+            if (((gaps | stays) >> byte & 1) && !note_byte(c, at + byte, gaps >> byte & 1))
+                return 0;
     }
     return 1;
 }

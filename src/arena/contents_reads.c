@@ -38,16 +38,6 @@ static int bytes_hold(const haul__contents *c, uint64_t word, const unsigned cha
     return hold;
 }
 
-static haul_status refuse(const haul__contents *c, uint64_t word, int64_t is, haul_error *error)
-{
-    char path[HAUL_PATH_BYTES];
-    haul_status status = haul__refuse_read(error, word, haul__read_value(&c->reads, word), is);
-    snprintf(path, sizeof path, "arena+%zu",
-             (size_t)(HAUL__READ_ADDRESS(word) - (uintptr_t)c->base));
-    haul__set_path(error->path, path);
-    return status;
-}
-
 int haul__contents_have_reads(const haul__contents *c, size_t at, size_t bytes)
 {
     const size_t i =
@@ -66,14 +56,20 @@ haul_status haul__contents_check_reads(const haul__contents *c, const unsigned c
     for (i = haul__first_read(&c->reads, (uintptr_t)c->base + at); i < c->reads.count; i++) {
         const uint64_t word = c->reads.words[i];
         const size_t place = HAUL__READ_ADDRESS(word) - (uintptr_t)c->base;
+        char path[HAUL_PATH_BYTES];
+        haul_status status;
         int64_t is;
         if (place >= at + bytes)
             break;
         if (place >= at && haul__read_bytes(word) <= at + bytes - place &&
             haul__read_copied(word, from + place) == haul__read_value(&c->reads, word))
             continue;
-        if (!bytes_hold(c, word, from, at, at + bytes, &is))
-            return refuse(c, word, is, error);
+        if (bytes_hold(c, word, from, at, at + bytes, &is))
+            continue;
+        status = haul__refuse_read(error, word, haul__read_value(&c->reads, word), is);
+        snprintf(path, sizeof path, "arena+%zu", place);
+        haul__set_path(error->path, path);
+        return status;
     }
     return HAUL_OK;
 }

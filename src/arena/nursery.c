@@ -34,14 +34,6 @@ static void write_head(const haul_arena *arena, const haul__nursery_place *place
     nursery->used = place->used;
 }
 
-/* The used bytes, in whole granules and at most the capacity, whatever the head says. */
-static size_t given_out(const haul__nursery_place *place, size_t used)
-{
-    if (used >= place->capacity)
-        return place->capacity;
-    return (used + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
-}
-
 /* ---- Making one. */
 
 haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
@@ -148,7 +140,8 @@ typedef struct grown {
     const unsigned char *slots;
 } grown;
 
-/* 0: the nursery is younger than the contents, or the graph is a discovered one. */
+/* Its used bytes are taken in whole granules and up to the capacity, whatever the head says. 0: the
+ * nursery is younger than the contents, or the graph is a discovered one. */
 static int look(const haul__contents *c, size_t i, const unsigned char *memory, grown *g)
 {
     haul__nursery_place *place = &c->arena->nurseries[i];
@@ -160,7 +153,9 @@ static int look(const haul__contents *c, size_t i, const unsigned char *memory, 
     g->memory = place->memory;
     g->slots = memory + place->at + sizeof head;
     g->from = place->used;
-    g->to = given_out(place, head.used);
+    g->to = place->capacity;
+    if (head.used < place->capacity)
+        g->to = (head.used + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1);
     return 1;
 }
 

@@ -102,25 +102,19 @@ static haul_status make_on_device(haul_device *device, const haul_arena_options 
     return haul__fail(&device->context->error, status, "%s", haul__arena_why_not(status));
 }
 
-/* NULL, or why the options are refused. */
-static const char *refuse(const haul_context *context, const haul_arena_options *options)
-{
-    const haul_device *device = options->device;
-    if (device && !haul__device_is_valid(device))
-        return "the arena's device has been closed";
-    if (device && device->context != context)
-        return "the arena's device belongs to another context";
-    if (!device && (options->pinned || options->mirrored))
-        return "a pinned or mirrored arena needs a device";
-    return NULL;
-}
-
 /* An arena in ordinary memory can be made while another call uses the context. */
 static haul_status create(haul_context *context, const haul_arena_options *options,
                           haul_arena **arena)
 {
-    const char *why_not = refuse(context, options);
+    const haul_device *device = options->device;
+    const char *why_not = NULL;
     haul_status status;
+    if (device && !haul__device_is_valid(device))
+        why_not = "the arena's device has been closed";
+    else if (device && device->context != context)
+        why_not = "the arena's device belongs to another context";
+    else if (!device && (options->pinned || options->mirrored))
+        why_not = "a pinned or mirrored arena needs a device";
     if (why_not)
         return haul__context_refuse(context, HAUL_ERROR_ARGUMENT, why_not);
     if (!options->pinned && !options->mirrored) {

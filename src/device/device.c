@@ -79,21 +79,13 @@ static haul_status read_table(haul_error *error, const haul_device_table *theirs
     return HAUL_OK;
 }
 
-static void say_refusal(haul_device *device, const void *settings, haul_status status)
-{
-    char why[HAUL_TEXT_BYTES / 2] = "";
-    if (device->table.refusal)
-        device->table.refusal(settings, status, why, sizeof why);
-    haul__fail(&device->context->error, status, "the device \"%s\" could not be opened%s%s",
-               device->table.name, *why ? ": " : "", why);
-}
-
 /* Settings of the back end's size: what the caller's header and the back end both know. */
 static haul_status open_with(haul_device *device, const void *settings, size_t settings_bytes)
 {
     const haul_allocator *allocator = &device->context->allocator;
     const size_t bytes = device->table.settings_bytes;
     void *read = haul__allocate(allocator, bytes ? bytes : 1, 2 * sizeof(void *));
+    char why[HAUL_TEXT_BYTES / 2] = "";
     haul_status status;
     if (!read)
         return haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
@@ -103,8 +95,12 @@ static haul_status open_with(haul_device *device, const void *settings, size_t s
         haul__fail(&device->context->error, status, HAUL__NEWER_OPTIONS);
     else
         status = device->table.open(read, allocator, &device->state);
-    if (status != HAUL_OK && status != HAUL_ERROR_VERSION)
-        say_refusal(device, read, status);
+    if (status != HAUL_OK && status != HAUL_ERROR_VERSION) {
+        if (device->table.refusal)
+            device->table.refusal(read, status, why, sizeof why);
+        haul__fail(&device->context->error, status, "the device \"%s\" could not be opened%s%s",
+                   device->table.name, *why ? ": " : "", why);
+    }
     haul__release(allocator, read, bytes ? bytes : 1);
     return status;
 }

@@ -44,14 +44,6 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
     return HAUL_OK;
 }
 
-static void unlock(haul_device *device, const haul__lock *lock)
-{
-    haul_device *by =
-        lock->device && lock->device->failure != HAUL_ERROR_DEVICE_LOST ? lock->device : device;
-    haul__device_settle(by);
-    by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
-}
-
 /* Unlocks all locks without a holder. */
 static void sweep(haul_device *device)
 {
@@ -59,10 +51,15 @@ static void sweep(haul_device *device)
     size_t i, left = 0;
     for (i = 0; i < context->lock_count; i++) {
         const haul__lock *lock = &context->locks[i];
-        if (lock->holders > 0)
+        haul_device *by = device;
+        if (lock->holders > 0) {
             context->locks[left++] = *lock;
-        else
-            unlock(device, lock);
+            continue;
+        }
+        if (lock->device && lock->device->failure != HAUL_ERROR_DEVICE_LOST)
+            by = lock->device;
+        haul__device_settle(by);
+        by->table.unlock(by->state, (void *)lock->begin, lock->end - lock->begin);
     }
     context->lock_count = left;
     if (left > 0 || !context->locks)

@@ -68,22 +68,6 @@ static haul_status find_used(haul_device *device, haul__buffer *oldest, haul__bu
                                      oldest->memory.bytes, " bytes,");
 }
 
-/* An unused buffer of any size. */
-static haul_status find(haul_device *device, size_t bytes, haul__buffer **result)
-{
-    haul__buffer *oldest;
-    *result = find_free(device, bytes);
-    if (*result)
-        return HAUL_OK;
-    oldest = find_oldest(device);
-    if (oldest)
-        return find_used(device, oldest, result);
-    *result = find_unmade(device);
-    return *result ? HAUL_OK
-                   : haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
-                                "all staging buffers are in use");
-}
-
 /* How much to pin for `bytes`: one of a few sizes, so that buffers fit most uses, and no more than
  * a piece for what fits one. */
 static size_t size_for(const haul_device *device, size_t bytes)
@@ -100,10 +84,18 @@ static size_t size_for(const haul_device *device, size_t bytes)
 
 haul_status haul__ring_take(haul_device *device, size_t bytes, haul__buffer **result)
 {
-    haul__buffer *buffer;
-    haul_status status = find(device, bytes, &buffer);
+    haul__buffer *buffer = find_free(device, bytes);
+    haul__buffer *oldest = buffer ? NULL : find_oldest(device);
+    haul_status status = HAUL_OK;
+    if (oldest)
+        status = find_used(device, oldest, &buffer);
+    else if (!buffer)
+        buffer = find_unmade(device);
     if (status != HAUL_OK)
         return status;
+    if (!buffer)
+        return haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
+                          "all staging buffers are in use");
     if (buffer->memory.bytes < bytes)
         haul__memory_release(device, &buffer->memory);
     if (!buffer->memory.memory)

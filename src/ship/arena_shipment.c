@@ -185,20 +185,6 @@ static haul_status send_and_time(haul_shipment *shipment, const haul_async *asyn
     return status;
 }
 
-/* Shipments before a failed one may be under way. */
-static void let_go(haul_device *device, haul_shipment **shipments, size_t opened, size_t allocated,
-                   const haul_async *async)
-{
-    if (async && allocated > 1)
-        haul__drain(device);
-    while (allocated > 0)
-        haul__unload(device, &shipments[--allocated]->range);
-    while (opened > 0) {
-        close_shipment(device, shipments[--opened]);
-        shipments[opened] = NULL;
-    }
-}
-
 /* In rounds: every arena gets its place on the device before a pointer into it is sent. */
 haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
                               size_t count, const haul_ship_options *options,
@@ -219,13 +205,19 @@ haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, co
         status = meet_neighbours(shipments[i], shipments, count);
     for (i = 0; i < count && status == HAUL_OK; i++)
         status = send_and_time(shipments[i], async);
-    if (status != HAUL_OK) {
-        let_go(device, shipments, opened, allocated, async);
-        return status;
-    }
-    for (i = 0; i < count; i++)
+    for (i = 0; i < count && status == HAUL_OK; i++)
         haul__shipment_complete(shipments[i], device, NULL);
-    return HAUL_OK;
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    if (async && allocated > 1) /* those before the one that failed may be under way */
+        haul__drain(device);
+    while (allocated > 0)
+        haul__unload(device, &shipments[--allocated]->range);
+    while (opened > 0) {
+        close_shipment(device, shipments[--opened]);
+        shipments[opened] = NULL;
+    }
+    return status;
 }
 
 /* ---- Untyped arenas. */

@@ -161,30 +161,27 @@ static haul_status relocate_own(haul_shipment *shipment, uint64_t from, uint64_t
 
 /* Objects that kernels have made, and that have not come back yet, have bits in their nursery
  * only. */
-static haul_status relocate_nursery(haul_shipment *shipment, const haul__nursery_place *place,
-                                    uint64_t from)
-{
-    const haul__contents *contents = &shipment->contents;
-    haul_relocation relocation;
-    memset(&relocation, 0, sizeof relocation);
-    relocation.arena = shipment->range.address + place->memory;
-    relocation.words = place->capacity / sizeof(void *);
-    relocation.bitmap = shipment->range.address + place->at + sizeof(haul_nursery);
-    relocation.from = from;
-    relocation.bytes = contents->bytes;
-    relocation.delta = shipment->range.address - from;
-    relocation.word_bytes = sizeof(void *);
-    return haul__patch(shipment->device, &relocation);
-}
-
 haul_status haul__arena_relocate(haul_shipment *shipment, uint64_t from)
 {
     const haul__contents *contents = &shipment->contents;
-    haul_status status = relocate_own(shipment, from, shipment->range.address);
+    const uint64_t address = shipment->range.address;
+    haul_status status = relocate_own(shipment, from, address);
+    haul_relocation relocation;
     size_t i;
-    for (i = 0; i < contents->arena->nursery_count && status == HAUL_OK; i++)
-        if (!contents->own && contents->arena->nurseries[i].at < contents->bytes)
-            status = relocate_nursery(shipment, &contents->arena->nurseries[i], from);
+    memset(&relocation, 0, sizeof relocation);
+    relocation.from = from;
+    relocation.bytes = contents->bytes;
+    relocation.delta = address - from;
+    relocation.word_bytes = sizeof(void *);
+    for (i = 0; i < contents->arena->nursery_count && status == HAUL_OK; i++) {
+        const haul__nursery_place *place = &contents->arena->nurseries[i];
+        if (contents->own || place->at >= contents->bytes)
+            continue;
+        relocation.arena = address + place->memory;
+        relocation.words = place->capacity / sizeof(void *);
+        relocation.bitmap = address + place->at + sizeof(haul_nursery);
+        status = haul__patch(shipment->device, &relocation);
+    }
     return status;
 }
 

@@ -21,37 +21,28 @@ static haul_status hand_over(const ranges *r, const haul_shipped_range *range)
                             "the visitor of ranges cancelled the call");
 }
 
-/* A type's bytes need not begin at 0. */
-static size_t lower_of(const haul__discovery *d, const haul__entry *entry)
-{
-    return entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk->true_lower : 0;
-}
-
-/* The type of the elements; NULL: commit made it up, for pointers with a rule each. */
-static const haul_type *type_of(const haul__discovery *d, const haul__entry *entry)
-{
-    const haul__met_type *met = &d->met_types[entry->met_type];
-    return entry->what == HAUL__OBJECTS && !met->walk->is_slot ? met->type : NULL;
-}
-
 static haul_status list(haul__nodes *nodes, void *user)
 {
     const ranges *r = user;
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < nodes->span_count; i++)
-        nodes->spans[i].begin +=
-            lower_of(&nodes->walk, &nodes->walk.entries.at[nodes->spans[i].entry]);
+    for (i = 0; i < nodes->span_count; i++) { /* a type's bytes need not begin at 0 */
+        const haul__entry *entry = &nodes->walk.entries.at[nodes->spans[i].entry];
+        if (entry->what == HAUL__OBJECTS)
+            nodes->spans[i].begin += nodes->walk.met_types[entry->met_type].walk->true_lower;
+    }
     haul__sort(nodes->spans, nodes->span_count, sizeof *nodes->spans, haul__is_span_before);
     for (i = 0; i < nodes->span_count && status == HAUL_OK; i++) {
         const haul__range_of_node *span = &nodes->spans[i];
         const haul__entry *entry = &nodes->walk.entries.at[span->entry];
+        const haul__met_type *met = &nodes->walk.met_types[entry->met_type];
         haul_shipped_range range;
         range.host = (void *)span->begin;
         range.device = haul_device_pointer(r->shipment, range.host);
         range.bytes = span->end - span->begin;
         range.count = entry->count;
-        range.type = type_of(&nodes->walk, entry);
+        /* not a type that commit made up, for pointers with a rule each */
+        range.type = entry->what == HAUL__OBJECTS && !met->walk->is_slot ? met->type : NULL;
         if (!range.device || !haul_device_pointer(r->shipment, (void *)(span->end - 1)))
             status = haul__fail(
                 &nodes->context->error, HAUL_ERROR_STALE,
@@ -62,22 +53,12 @@ static haul_status list(haul__nodes *nodes, void *user)
     return status;
 }
 
-static haul_status list_arena(const ranges *r)
-{
-    const haul__contents *contents = &r->shipment->contents;
-    haul_shipped_range range;
-    memset(&range, 0, sizeof range);
-    range.host = contents->base;
-    range.device = haul_device_pointer(r->shipment, contents->base);
-    range.bytes = range.count = contents->bytes;
-    return hand_over(r, &range);
-}
-
 haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
                                  void *user)
 {
     ranges r = { shipment, visit, user };
     const haul_source source = haul_from_shipment(shipment);
+    haul_shipped_range all;
     haul_context *context;
     haul_status status;
     if (!haul__shipment_is_valid(shipment))
@@ -86,12 +67,17 @@ haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visit
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    if (!visit)
+    if (!visit) {
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the visitor of ranges is NULL");
-    else if (source.kind == HAUL_SOURCE_ARENA)
-        status = list_arena(&r);
-    else
+    } else if (source.kind == HAUL_SOURCE_ARENA) {
+        memset(&all, 0, sizeof all);
+        all.host = shipment->contents.base;
+        all.device = haul_device_pointer(shipment, all.host);
+        all.bytes = all.count = shipment->contents.bytes;
+        status = hand_over(&r, &all);
+    } else {
         status = haul__nodes_visit(context, &source, sizeof source, list, &r);
+    }
     haul__context_leave(context);
     return status;
 }

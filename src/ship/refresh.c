@@ -134,23 +134,14 @@ static haul_status pack_again(haul_shipment *shipment, haul_route route, const h
     return status;
 }
 
-/* The device reads the source. *done 0: it cannot, and the host must pack. */
-static haul_status pull(haul_shipment *shipment, int *done)
-{
-    const double start = haul__seconds();
-    haul_status status = haul__pull(shipment, done);
-    if (status == HAUL_OK && *done)
-        tell_times(shipment, start, 0);
-    return status;
-}
-
 haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
 {
     const haul_device *device = shipment->device;
     const size_t bytes = shipment->range.arena_bytes;
+    const double start = haul__seconds();
     haul_route *route = &shipment->info.to_device;
     haul__journey journey;
-    haul_status status;
+    haul_status status = HAUL_OK;
     int done = 0;
     memset(&journey, 0, sizeof journey);
     journey.is_async = async != NULL;
@@ -159,7 +150,10 @@ haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
     journey.fits = haul__crosses_whole(device, bytes) ||
                    (device->capabilities.chunk_bytes == 0 && bytes <= WHOLE_BYTES);
     *route = haul__route(&journey);
-    status = *route == HAUL_ROUTE_LOCKED ? pull(shipment, &done) : HAUL_OK;
+    if (*route == HAUL_ROUTE_LOCKED) /* the device reads the source; if it cannot, the host packs */
+        status = haul__pull(shipment, &done);
+    if (status == HAUL_OK && done)
+        tell_times(shipment, start, 0);
     if (status != HAUL_OK || done)
         return status;
     journey.is_locked = 0;

@@ -441,18 +441,6 @@ static haul__write *later_writer_of(const haul_update_options *how)
 
 /* ---- All. */
 
-/* The device writes the source; fields that must not change are checked before. */
-static haul_status push(haul_shipment *shipment, int *done)
-{
-    size_t looked_at = 0;
-    haul_status status = look_at_all(shipment, &looked_at);
-    if (status == HAUL_OK)
-        status = haul__push(shipment, done);
-    if (status == HAUL_OK && *done)
-        shipment->info.bytes_from += looked_at;
-    return status;
-}
-
 static haul__journey journey_back(haul_shipment *shipment, const haul_update_options *how)
 {
     haul__journey journey;
@@ -476,10 +464,17 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
 {
     haul_route *route = &shipment->info.to_host;
     haul__journey journey = journey_back(shipment, how);
-    haul_status status;
+    haul_status status = HAUL_OK;
+    size_t looked_at = 0;
     int done = 0;
     *route = haul__route(&journey);
-    status = *route == HAUL_ROUTE_LOCKED ? push(shipment, &done) : HAUL_OK;
+    if (*route == HAUL_ROUTE_LOCKED) {              /* the device writes the source */
+        status = look_at_all(shipment, &looked_at); /* at fields that must not change */
+        if (status == HAUL_OK)
+            status = haul__push(shipment, &done);
+        if (status == HAUL_OK && done)
+            shipment->info.bytes_from += looked_at;
+    }
     if (status != HAUL_OK || done)
         return status;
     journey.is_locked = 0;

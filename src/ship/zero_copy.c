@@ -55,17 +55,6 @@ static size_t attachments_at(const haul__zero_copy *zero_copy)
     return zero_copy->segment_count * sizeof(haul_segment);
 }
 
-/* 0: the size overflows. */
-static int lay_out(const haul_plan *plan, haul__zero_copy *zero_copy)
-{
-    size_t segments, attachments;
-    haul__count_segments(plan, &zero_copy->segment_count, &zero_copy->attachment_count);
-    return !haul__multiply_overflows(zero_copy->segment_count, sizeof(haul_segment), &segments) &&
-           !haul__multiply_overflows(zero_copy->attachment_count, sizeof(haul_attachment),
-                                     &attachments) &&
-           !haul__add_overflows(segments, attachments, &zero_copy->lists.bytes);
-}
-
 static haul_status make_lists(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
@@ -96,16 +85,24 @@ static haul_status make_lists(haul_shipment *shipment)
 /* Makes locks and lists. On failure *what says which of them failed. */
 static haul_status make(haul_shipment *shipment, const char **what)
 {
+    haul__zero_copy *zero_copy = &shipment->zero_copy;
+    size_t segments, attachments;
     haul_status status;
     *what = haul__why_no_segments(shipment->plan);
     if (*what)
         return HAUL_ERROR_UNSUPPORTED;
     *what = "the pages: they cannot be locked, are locked already, or lie in too many runs";
-    status = haul__lock_source(shipment->device, shipment->plan, &shipment->zero_copy.locked);
+    status = haul__lock_source(shipment->device, shipment->plan, &zero_copy->locked);
     if (status != HAUL_OK)
         return status;
     *what = "the lists: there is no memory for them";
-    return lay_out(shipment->plan, &shipment->zero_copy) ? make_lists(shipment) : HAUL_ERROR_LIMIT;
+    haul__count_segments(shipment->plan, &zero_copy->segment_count, &zero_copy->attachment_count);
+    if (haul__multiply_overflows(zero_copy->segment_count, sizeof(haul_segment), &segments) ||
+        haul__multiply_overflows(zero_copy->attachment_count, sizeof(haul_attachment),
+                                 &attachments) ||
+        haul__add_overflows(segments, attachments, &zero_copy->lists.bytes))
+        return HAUL_ERROR_LIMIT;
+    return make_lists(shipment);
 }
 
 static int is_only_too_much(haul_status status)
