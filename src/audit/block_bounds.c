@@ -50,20 +50,11 @@ static haul_status note(haul__audit *a, haul_audit_kind kind, const block *b, ui
     return HAUL_OK;
 }
 
-/* Removes bytes beyond the block from the entry: they must not be read. */
-static void cut(haul__audit *a, size_t number, uintptr_t end)
-{
-    haul__entry *entry = &a->walk.entries.at[number];
-    size_t whole = entry->stride ? (size_t)(end - entry->address) / entry->stride : 0;
-    if (whole < entry->count)
-        entry->count = whole + 1;
-    while (entry->count && entry->address + haul__entry_bytes(&a->walk, entry) > end)
-        entry->count--;
-}
-
 static haul_status check_range(haul__audit *a, block *b, const range *r)
 {
+    haul__entry *entry = &a->walk.entries.at[r->entry];
     haul_status status;
+    size_t whole;
     if (b->described < r->end)
         b->described = r->end;
     if (b->described < r->whole_end && r->whole_end <= b->end)
@@ -72,7 +63,12 @@ static haul_status check_range(haul__audit *a, block *b, const range *r)
         return HAUL_OK;
     a->info.beyond_block++;
     status = note(a, HAUL_AUDIT_BEYOND_BLOCK, b, r->first, r->end, r->entry);
-    cut(a, r->entry, b->end);
+    /* bytes beyond the block must not be read: the entry loses them */
+    whole = entry->stride ? (size_t)(b->end - entry->address) / entry->stride : 0;
+    if (whole < entry->count)
+        entry->count = whole + 1;
+    while (entry->count && entry->address + haul__entry_bytes(&a->walk, entry) > b->end)
+        entry->count--;
     return status;
 }
 
@@ -90,32 +86,26 @@ static haul_status close_block(haul__audit *a, block *b)
     return status;
 }
 
-/* Asks for the block of a range that begins outside the known one. */
-static void ask(haul__audit *a, block *b, const range *r)
-{
-    haul_memory memory;
-    if (!haul__audit_memory(a, r->first, &memory) || memory.kind != HAUL_MEMORY_BLOCK ||
-        memory.begin != r->first || memory.bytes > HAUL__HIGHEST - r->first)
-        return;
-    a->info.blocks++;
-    b->first = b->described = r->first;
-    b->end = r->first + memory.bytes;
-    b->entry = r->entry;
-    b->is_exact = a->options.exact_blocks && memory.is_told;
-}
-
 static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
 {
     uintptr_t unknown = 0; /* ranges below it lie in a block that the allocator does not know */
     block b = { 0, 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
+    haul_memory memory;
     size_t i;
     for (i = 0; i < count && status == HAUL_OK; i++) {
         const range *r = &ranges[i];
         if (r->first >= b.end) {
             status = close_block(a, &b);
-            if (status == HAUL_OK && r->first >= unknown)
-                ask(a, &b, r);
+            if (status == HAUL_OK && r->first >= unknown &&
+                haul__audit_memory(a, r->first, &memory) && memory.kind == HAUL_MEMORY_BLOCK &&
+                memory.begin == r->first && memory.bytes <= HAUL__HIGHEST - r->first) {
+                a->info.blocks++;
+                b.first = b.described = r->first;
+                b.end = r->first + memory.bytes;
+                b.entry = r->entry;
+                b.is_exact = a->options.exact_blocks && memory.is_told;
+            }
         }
         if (status == HAUL_OK && b.end)
             status = check_range(a, &b, r);

@@ -105,26 +105,24 @@ static int name_target(haul__audit *a, uintptr_t address, char *path)
     return 1;
 }
 
-static int find_paths(haul__audit *a, const haul__noted *noted, haul__named *names)
-{
-    if (is_word(noted) && !noted->memory.kind && !name_target(a, noted->value, names->other_path))
-        return 0;
-    if (noted->slot)
-        return haul__name_place(&a->walk, noted->entry, noted->element, noted->slot, names->path);
-    return haul__name_byte_of(&a->walk, noted->entry, noted->element, noted->address,
-                              is_word(noted) || noted->kind == HAUL_AUDIT_LEFT_OUT, names->path);
-}
-
 static haul_status name(haul__audit *a, haul__noted *noted)
 {
     haul__named *names = HAUL__LIST_ADD(a->allocator, &a->names);
+    int named;
     if (!names)
         return HAUL_ERROR_MEMORY;
     memset(names, 0, sizeof *names);
     noted->name = a->names.count;
     if (noted->memory.kind)
         snprintf(names->memory, sizeof names->memory, "%s", noted->memory.name);
-    return find_paths(a, noted, names) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (is_word(noted) && !noted->memory.kind && !name_target(a, noted->value, names->other_path))
+        return HAUL_ERROR_MEMORY;
+    named =
+        noted->slot
+            ? haul__name_place(&a->walk, noted->entry, noted->element, noted->slot, names->path)
+            : haul__name_byte_of(&a->walk, noted->entry, noted->element, noted->address,
+                                 is_word(noted) || noted->kind == HAUL_AUDIT_LEFT_OUT, names->path);
+    return named ? HAUL_OK : HAUL_ERROR_MEMORY;
 }
 
 haul_status haul__audit_name(haul__audit *a, size_t from)
@@ -167,32 +165,26 @@ static void fill(const haul__audit *a, const haul__noted *noted, haul_audit_find
         say_block(noted, finding->text, sizeof finding->text);
 }
 
-static void tell(haul__audit *a, const haul__noted *noted)
-{
-    haul_audit_finding finding;
-    fill(a, noted, &finding);
-    a->info.reported++;
-    if (a->options.file) {
-        char line[LINE_BYTES];
-        snprintf(line, sizeof line, "%s  %s%s%s: %s\n", finding.is_hint ? "hint " : "FOUND",
-                 finding.path, finding.other_path[0] ? " -> " : "", finding.other_path,
-                 finding.text);
-        put(a, line);
-    }
-    if (a->options.finding)
-        a->options.finding(a->options.user, &finding);
-}
-
 void haul__audit_tell(haul__audit *a)
 {
+    haul_audit_finding finding;
+    char line[LINE_BYTES];
     size_t i;
     for (i = 0; i < a->noted.count; i++) {
         const haul__noted *noted = &a->noted.at[i];
-        if (!noted->is_finding)
+        a->info.unused_fields += noted->is_finding && noted->kind == HAUL_AUDIT_UNUSED_FIELD;
+        if (!noted->is_finding || !noted->name)
             continue;
-        a->info.unused_fields += noted->kind == HAUL_AUDIT_UNUSED_FIELD;
-        if (noted->name)
-            tell(a, noted);
+        fill(a, noted, &finding);
+        a->info.reported++;
+        if (a->options.file) {
+            snprintf(line, sizeof line, "%s  %s%s%s: %s\n", finding.is_hint ? "hint " : "FOUND",
+                     finding.path, finding.other_path[0] ? " -> " : "", finding.other_path,
+                     finding.text);
+            put(a, line);
+        }
+        if (a->options.finding)
+            a->options.finding(a->options.user, &finding);
     }
 }
 

@@ -57,14 +57,6 @@ static int is_searched(const haul__ruled *ruled, size_t end)
            ruled->bytes <= end - ruled->slot.offset && !haul__reads_beyond(ruled, end);
 }
 
-/* 0: a field of the struct says that this one does not hold. Then its word may be anything, and
- * must not be read. */
-static int may_hold(const haul_when *when, uintptr_t self)
-{
-    return (when->kind != HAUL_WHEN_KIND_FIELD && when->kind != HAUL_WHEN_KIND_NOT) ||
-           haul__when_holds(when, (const void *)self);
-}
-
 static haul_status look_at_ruled(haul__audit *a, size_t entry, const haul__ruled *ruled,
                                  size_t element, const haul__object *o)
 {
@@ -81,8 +73,9 @@ static haul_status look_at_ruled(haul__audit *a, size_t entry, const haul__ruled
         noted->is_finding = 0; /* the function is not called: the field may hold */
     if (!noted->is_finding)
         return HAUL_OK;
-    if (!may_hold(&rule->when, o->self)) {
-        noted->was_set = 1;
+    if ((rule->when.kind == HAUL_WHEN_KIND_FIELD || rule->when.kind == HAUL_WHEN_KIND_NOT) &&
+        !haul__when_holds(&rule->when, (const void *)o->self)) {
+        noted->was_set = 1; /* the word may be anything, and must not be read */
         return HAUL_OK;
     }
     if (ruled->bytes == sizeof word) {
@@ -99,33 +92,26 @@ static haul_status look_at_ruled(haul__audit *a, size_t entry, const haul__ruled
 
 /* ---- Entries. */
 
-static haul_status search_element(haul__audit *a, size_t number, const haul__walk *walk,
-                                  size_t element, size_t end)
-{
-    haul__object o = haul__object_of(&a->walk.entries.at[number], walk, element, HAUL__DRY);
-    haul_status status = HAUL_OK;
-    size_t k;
-    for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)
-        if (!(walk->slots[k].flags & HAUL__SLOT_END) && walk->slots[k].offset < end)
-            status =
-                look_at(a, number, &walk->slots[k], 0, element, o.address + walk->slots[k].offset);
-    for (k = 0; k < walk->ruled_count && status == HAUL_OK; k++)
-        if (is_searched(&walk->ruled[k], end))
-            status = look_at_ruled(a, number, &walk->ruled[k], element, &o);
-    return status;
-}
-
 static haul_status search_entry(haul__audit *a, size_t number)
 {
     const haul__entry *entry = &a->walk.entries.at[number];
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? a->walk.met_types[entry->met_type].walk : NULL;
+    const size_t end = haul__audit_end(a, entry);
     haul_status status = HAUL_OK;
-    size_t i, end = haul__audit_end(a, entry);
+    size_t i, k;
     for (i = 0; entry->what == HAUL__POINTERS && i < entry->count && status == HAUL_OK; i++)
         status = look_at(a, number, entry->slot, entry->level, i, entry->address + i * HAUL__WORD);
-    for (i = 0; walk && i < entry->count && status == HAUL_OK; i++)
-        status = search_element(a, number, walk, i, end);
+    for (i = 0; walk && i < entry->count && status == HAUL_OK; i++) {
+        const haul__object o = haul__object_of(entry, walk, i, HAUL__DRY);
+        for (k = 0; k < walk->slot_count && status == HAUL_OK; k++)
+            if (!(walk->slots[k].flags & HAUL__SLOT_END) && walk->slots[k].offset < end)
+                status =
+                    look_at(a, number, &walk->slots[k], 0, i, o.address + walk->slots[k].offset);
+        for (k = 0; k < walk->ruled_count && status == HAUL_OK; k++)
+            if (is_searched(&walk->ruled[k], end))
+                status = look_at_ruled(a, number, &walk->ruled[k], i, &o);
+    }
     return status;
 }
 

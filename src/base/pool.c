@@ -106,11 +106,6 @@ static size_t scratch_bytes(unsigned threads)
     return ((size_t)threads + 1) * HAUL__SCRATCH_BYTES;
 }
 
-static int take(haul__pool *pool, size_t chunk)
-{
-    return !haul__atomic_load(&pool->taken[chunk]) && !haul__atomic_swap(&pool->taken[chunk], 1);
-}
-
 /* Number 0 is the caller. */
 static void take_chunks(haul__pool *pool, unsigned number)
 {
@@ -119,7 +114,7 @@ static void take_chunks(haul__pool *pool, unsigned number)
     size_t tried;
     for (tried = 0; tried < pool->count; tried++) {
         const size_t i = (own + tried) % pool->count, at = pool->first + i * pool->each;
-        if (take(pool, i))
+        if (!haul__atomic_load(&pool->taken[i]) && !haul__atomic_swap(&pool->taken[i], 1))
             pool->work(pool->user, i, at, pool->end - at < pool->each ? pool->end : at + pool->each,
                        scratch);
     }

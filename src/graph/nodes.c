@@ -66,20 +66,6 @@ static size_t range_at(const haul__nodes *nodes, uintptr_t address)
     return HAUL__NOWHERE;
 }
 
-static int make_lists(haul__nodes *nodes)
-{
-    nodes->count = nodes->walk.entries.count;
-    nodes->owners = haul__allocate_zeroed(nodes->allocator, nodes->count * sizeof *nodes->owners);
-    nodes->spans = haul__allocate_zeroed(nodes->allocator, nodes->count * sizeof *nodes->spans);
-    return nodes->owners && nodes->spans;
-}
-
-static void drop_lists(haul__nodes *nodes)
-{
-    haul__release(nodes->allocator, nodes->owners, nodes->count * sizeof *nodes->owners);
-    haul__release(nodes->allocator, nodes->spans, nodes->count * sizeof *nodes->spans);
-}
-
 static void find_ranges(haul__nodes *nodes)
 {
     uintptr_t reach = 0;
@@ -218,13 +204,6 @@ static void step(haul__steps *steps, const char *text)
     memcpy(steps->text + steps->first, text, length);
 }
 
-static void index_step(haul__steps *steps, size_t index)
-{
-    char text[32];
-    snprintf(text, sizeof text, "[%zu]", index);
-    step(steps, text);
-}
-
 static void no_steps(haul__steps *steps)
 {
     steps->first = sizeof steps->text - 1;
@@ -243,12 +222,15 @@ const char *haul__arrow_name(const haul__nodes *nodes, const haul__arrow *arrow,
 {
     const haul__entry *entry = entry_at(nodes, arrow->entry);
     size_t number = arrow->entry, element = arrow->element;
+    char index[32];
     no_steps(steps);
     if (entry->what == HAUL__OBJECTS)
         step(steps, arrow->slot->name);
     for (;;) {
-        if (entry->count > 1 || entry->what == HAUL__POINTERS || is_each(nodes, entry))
-            index_step(steps, element);
+        if (entry->count > 1 || entry->what == HAUL__POINTERS || is_each(nodes, entry)) {
+            snprintf(index, sizeof index, "[%zu]", element);
+            step(steps, index);
+        }
         if (nodes->owners[number] == number)
             break;
         step(steps, name_within(nodes, entry));
@@ -329,11 +311,15 @@ static haul_status visit(haul__nodes *nodes, const haul_root *roots, size_t coun
     if (status != HAUL_OK)
         return status;
     status = HAUL_ERROR_MEMORY;
-    if (make_lists(nodes)) {
+    nodes->count = nodes->walk.entries.count;
+    nodes->owners = haul__allocate_zeroed(nodes->allocator, nodes->count * sizeof *nodes->owners);
+    nodes->spans = haul__allocate_zeroed(nodes->allocator, nodes->count * sizeof *nodes->spans);
+    if (nodes->owners && nodes->spans) {
         find_ranges(nodes);
         status = write(nodes, user);
     }
-    drop_lists(nodes);
+    haul__release(nodes->allocator, nodes->owners, nodes->count * sizeof *nodes->owners);
+    haul__release(nodes->allocator, nodes->spans, nodes->count * sizeof *nodes->spans);
     haul__record_close(&nodes->walk);
     haul__found_drop(nodes->context, &nodes->found);
     if (status == HAUL_ERROR_MEMORY)

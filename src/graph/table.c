@@ -164,27 +164,25 @@ static haul__arrow arrow_to(const haul__entry *entry)
     return arrow;
 }
 
-static haul_status count_found(table *t, size_t number)
-{
-    const haul__entry *entry = &t->nodes->walk.entries.at[number];
-    haul__arrow arrow = arrow_to(entry);
-    line *l = line_of_field(t, &arrow);
-    if (!l)
-        return HAUL_ERROR_MEMORY;
-    add_range(t, l, number);
-    l->shared -= l->shared > 0;
-    return HAUL_OK;
-}
-
 static haul_status count_fields(table *t)
 {
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < t->nodes->count && status == HAUL_OK; i++)
         status = haul__nodes_arrows(t->nodes, i, count_pointer, t);
-    for (i = 0; i < t->nodes->count && status == HAUL_OK; i++)
-        if (t->nodes->owners[i] == i && t->nodes->walk.entries.at[i].parent != SIZE_MAX)
-            status = count_found(t, i);
+    for (i = 0; i < t->nodes->count && status == HAUL_OK; i++) {
+        const haul__entry *entry = &t->nodes->walk.entries.at[i];
+        haul__arrow arrow;
+        line *l;
+        if (t->nodes->owners[i] != i || entry->parent == SIZE_MAX)
+            continue;
+        arrow = arrow_to(entry); /* it was found by this pointer: others share it */
+        l = line_of_field(t, &arrow);
+        if (!l)
+            return HAUL_ERROR_MEMORY;
+        add_range(t, l, i);
+        l->shared -= l->shared > 0;
+    }
     return status;
 }
 

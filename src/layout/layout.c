@@ -262,23 +262,16 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
     return 1;
 }
 
-/* Fetches the cells of a block, or what lies in their place. */
-static void fetch_block(const haul__block *block)
-{
-    unsigned cell;
-    for (cell = 0; cell < HAUL__CELLS; cell += 8)
-        haul__prefetch_write(&block->cells[cell]);
-}
-
 /* A block is placed as soon as it is folded, while it is in the cache. Placements need all blocks
  * folded first. */
 static int place_blocks(haul__map *map, haul__placed *placed)
 {
     size_t i;
+    unsigned cell;
     for (i = 0; i < map->block_count; i++) {
         haul__block *block = haul__map_block(map, i);
-        if (i + 1 < map->block_count)
-            fetch_block(haul__map_block(map, i + 1));
+        for (cell = 0; i + 1 < map->block_count && cell < HAUL__CELLS; cell += 8)
+            haul__prefetch_write(&haul__map_block(map, i + 1)->cells[cell]);
         if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
             return 0;
         if (!map->has_placements && !place_block(map, block, placed))

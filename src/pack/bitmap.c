@@ -73,23 +73,13 @@ static void set_cells(const window *w, const haul__map *map, const haul__block *
     }
 }
 
-/* The slots of an object stand in the arena as they do in the source. `at`: the object's first word
- * there. */
-HAUL__INLINE void set_object(const window *w, uint64_t at, const haul__simple *simple,
-                             uint64_t slots, unsigned words)
-{
-    unsigned word;
-    set_words(w, at, slots);
-    for (word = 1; word < words; word++)
-        set_words(w, at + word * 64u, haul__simple_slots(simple, word));
-}
-
-/* A ragged block has a start bit for each word, another one for each granule. */
+/* The slots of an object stand in the arena as they do in the source. A ragged block has a start
+ * bit for each word, another one for each granule. */
 HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *simple,
                              unsigned words, int is_ragged)
 {
     const uint64_t slots = simple->slots;
-    unsigned cell;
+    unsigned cell, more;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const uint64_t rank = haul__cell_rank(block, cell);
         const uint32_t live = block->cells[cell].live;
@@ -97,7 +87,10 @@ HAUL__INLINE void set_starts(const window *w, const haul__block *block, const ha
         for (; starts; starts &= starts - 1) {
             const unsigned word = haul__lowest64(starts) * (is_ragged ? 1u : 2u);
             const uint64_t place = rank + haul__bits32(live & (((uint32_t)1 << word / 2) - 1u));
-            set_object(w, 2 * place + word % 2, simple, slots, words);
+            const uint64_t at = 2 * place + word % 2; /* the object's first word in the arena */
+            set_words(w, at, slots);
+            for (more = 1; more < words; more++)
+                set_words(w, at + more * 64u, haul__simple_slots(simple, more));
         }
     }
 }

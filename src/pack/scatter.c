@@ -53,24 +53,7 @@ HAUL__INLINE void scatter_these(uint64_t words, unsigned char *to, const unsigne
     }
 }
 
-/* Copies the words of a run of granules, except slots. */
-HAUL__INLINE void scatter_words(uint64_t slots, unsigned char *to, const unsigned char *from,
-                                unsigned first, unsigned count)
-{
-    scatter_these(haul__range64(2 * first, 2 * (first + count) - 1) & ~slots, to,
-                  from - ((size_t)(2 * first) << HAUL__WORD_SHIFT));
-}
-
-HAUL__INLINE void scatter_run(uint64_t slots, unsigned char *to, const unsigned char *from,
-                              unsigned first, unsigned count)
-{
-    if (slots & haul__range64(2 * first, 2 * (first + count) - 1))
-        scatter_words(slots, to, from, first, count);
-    else
-        scatter_bytes(to + first * HAUL__GRANULE, from, count * HAUL__GRANULE);
-}
-
-/* Copies granules `live`, all or some of the cell's placed ones. */
+/* Copies granules `live`, all or some of the cell's placed ones, without their slots. */
 HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned char *from,
                                uint32_t live, uint32_t placed)
 {
@@ -79,7 +62,12 @@ HAUL__INLINE void scatter_runs(uint64_t slots, unsigned char *to, const unsigned
                  below = haul__bits32(placed & (((uint32_t)1 << first) - 1u));
         uint32_t rest = ~(live >> first);
         unsigned count = rest ? haul__lowest32(rest) : 32u;
-        scatter_run(slots, to, from + below * HAUL__GRANULE, first, count);
+        const uint64_t words = haul__range64(2 * first, 2 * (first + count) - 1);
+        const unsigned char *run = from + below * HAUL__GRANULE;
+        if (slots & words)
+            scatter_these(words & ~slots, to, run - ((size_t)(2 * first) << HAUL__WORD_SHIFT));
+        else
+            scatter_bytes(to + first * HAUL__GRANULE, run, count * HAUL__GRANULE);
         live &= first + count < 32u ? UINT32_MAX << (first + count) : 0u;
     }
 }
