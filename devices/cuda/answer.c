@@ -43,23 +43,9 @@ static int may_be_busy(const haul__gpu_visit *visit)
            flags != cudaDeviceScheduleYield;
 }
 
-/* For kernels that write the number themselves: the word's address, and a count of ended blocks. */
-static void make_count(haul__gpu *gpu, const haul__gpu_visit *visit)
-{
-    void *on_gpu = NULL, *done = NULL;
-    cudaError_t error = cudaHostGetDevicePointer(&on_gpu, gpu->answer, 0);
-    if (error == cudaSuccess)
-        error = cudaMalloc(&done, sizeof *gpu->done);
-    if (error == cudaSuccess)
-        error = cudaMemset(done, 0, sizeof *gpu->done);
-    haul__gpu_forgive(visit, error);
-    gpu->answer_on_gpu = error == cudaSuccess ? on_gpu : NULL;
-    gpu->done = done;
-}
-
 void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
-    void *word = NULL;
+    void *word = NULL, *on_gpu = NULL, *done = NULL;
     cudaError_t error;
     if (!may_be_busy(visit) ||
         !haul__gpu_find_entry(visit, "cuStreamWriteValue32", SINCE, &gpu->write, sizeof gpu->write))
@@ -70,7 +56,15 @@ void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
         return;
     gpu->answer = word;
     *gpu->answer = 0;
-    make_count(gpu, visit);
+    /* for kernels that write the number themselves: the word's address, a count of ended blocks */
+    error = cudaHostGetDevicePointer(&on_gpu, gpu->answer, 0);
+    if (error == cudaSuccess)
+        error = cudaMalloc(&done, sizeof *gpu->done);
+    if (error == cudaSuccess)
+        error = cudaMemset(done, 0, sizeof *gpu->done);
+    haul__gpu_forgive(visit, error);
+    gpu->answer_on_gpu = error == cudaSuccess ? on_gpu : NULL;
+    gpu->done = done;
 }
 
 int haul__gpu_may_answer(haul__gpu *gpu, haul__gpu_answer *answer)

@@ -46,18 +46,6 @@ static void say_no_driver(char *text, size_t bytes)
                  MAJOR(driver), MINOR(driver), MAJOR(runtime), MINOR(runtime));
 }
 
-static void say_no_gpu(int ordinal, int count, char *text, size_t bytes)
-{
-    if (count == 0)
-        snprintf(
-            text, bytes,
-            "the driver shows no GPU: look at nvidia-smi and CUDA_VISIBLE_DEVICES, or open the "
-            "host device");
-    else
-        snprintf(text, bytes, "options->ordinal is %d, but haul_cuda_count() is %d", ordinal,
-                 count);
-}
-
 static void say_no_code(int ordinal, char *text, size_t bytes)
 {
     int major = 0, minor = 0;
@@ -82,8 +70,14 @@ void haul__gpu_refusal(const void *settings, haul_status status, char *text, siz
         snprintf(text, bytes, "GPU %d has failed", options->ordinal);
     else if (error == cudaErrorInsufficientDriver)
         say_no_driver(text, bytes);
+    else if (count == 0)
+        snprintf(
+            text, bytes,
+            "the driver shows no GPU: look at nvidia-smi and CUDA_VISIBLE_DEVICES, or open the "
+            "host device");
     else if (options->ordinal >= count)
-        say_no_gpu(options->ordinal, count, text, bytes);
+        snprintf(text, bytes, "options->ordinal is %d, but haul_cuda_count() is %d",
+                 options->ordinal, count);
     else
         say_no_code(options->ordinal, text, bytes);
 }

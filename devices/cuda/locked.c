@@ -23,21 +23,6 @@ static haul_status can_reach(haul__gpu *gpu, const haul__gpu_visit *visit)
                                 "the GPU has another address for locked memory than the host has");
 }
 
-/* A refusal of CUDA is HAUL_ERROR_UNSUPPORTED, unless the device is lost. */
-static haul_status registered(haul__gpu *gpu, const haul__gpu_visit *visit, void *memory,
-                              size_t bytes)
-{
-    haul_status status;
-    if (is_device_memory(visit, memory) || is_device_memory(visit, (char *)memory + bytes - 1))
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                              "the GPU has memory at these addresses");
-    status = haul__gpu_check(
-        gpu, visit,
-        cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
-        "cudaHostRegister", bytes);
-    return status == HAUL_OK || status == HAUL_ERROR_DEVICE_LOST ? status : HAUL_ERROR_UNSUPPORTED;
-}
-
 haul_status haul__gpu_lock(void *state, void *memory, size_t bytes)
 {
     haul__gpu *gpu = state;
@@ -45,8 +30,18 @@ haul_status haul__gpu_lock(void *state, void *memory, size_t bytes)
     haul_status status = haul__gpu_enter(gpu, "lock", &visit);
     if (status == HAUL_OK)
         status = can_reach(gpu, &visit);
-    if (status == HAUL_OK)
-        status = registered(gpu, &visit, memory, bytes);
+    if (status == HAUL_OK &&
+        (is_device_memory(&visit, memory) || is_device_memory(&visit, (char *)memory + bytes - 1)))
+        status = haul__gpu_fail(gpu, &visit, HAUL_ERROR_UNSUPPORTED,
+                                "the GPU has memory at these addresses");
+    if (status == HAUL_OK) {
+        status = haul__gpu_check(
+            gpu, &visit,
+            cudaHostRegister(memory, bytes, cudaHostRegisterPortable | cudaHostRegisterMapped),
+            "cudaHostRegister", bytes);
+        if (status != HAUL_OK && status != HAUL_ERROR_DEVICE_LOST)
+            status = HAUL_ERROR_UNSUPPORTED; /* CUDA refuses these pages */
+    }
     return haul__gpu_leave(gpu, &visit, status);
 }
 

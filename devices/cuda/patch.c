@@ -76,17 +76,6 @@ static haul_status check_ranges(haul__gpu *gpu, const haul__gpu_visit *visit,
     return status;
 }
 
-static haul_status reach_word(haul__gpu *gpu, const haul__gpu_visit *visit,
-                              const haul_relocation *relocation, haul__gpu_patch *patch)
-{
-    if (!relocation->outside)
-        return HAUL_OK;
-    patch->outside = (uint32_t *)(uintptr_t)haul__gpu_mapped(visit, relocation->outside);
-    return patch->outside ? HAUL_OK
-                          : haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
-                                           "the word for pointers that lead outside is not pinned");
-}
-
 static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,
                             const haul_relocation *relocation)
 {
@@ -96,8 +85,12 @@ static haul_status relocate(haul__gpu *gpu, const haul__gpu_visit *visit,
     if (status != HAUL_OK || (relocation->words == 0 && relocation->offset_count == 0))
         return status;
     status = check_ranges(gpu, visit, relocation);
-    if (status == HAUL_OK)
-        status = reach_word(gpu, visit, relocation, &patch);
+    if (status == HAUL_OK && relocation->outside) {
+        patch.outside = (uint32_t *)(uintptr_t)haul__gpu_mapped(visit, relocation->outside);
+        if (!patch.outside)
+            status = haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
+                                    "the word for pointers that lead outside is not pinned");
+    }
     beside = relocation->after && haul__gpu_may_branch(gpu, visit);
     if (status == HAUL_OK && beside)
         status = haul__gpu_branch(gpu, visit, relocation->after);

@@ -30,11 +30,6 @@
 
 /* ---- Selecting a stream. */
 
-static int means_a_default(cudaStream_t stream)
-{
-    return stream == cudaStreamLegacy || stream == cudaStreamPerThread;
-}
-
 /* The capture state is asked first: of a capturing stream CUDA answers nothing else. */
 static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cudaStream_t stream)
 {
@@ -49,7 +44,7 @@ static haul_status check_stream(haul__gpu *gpu, const haul__gpu_visit *visit, cu
     }
     if (capture != cudaStreamCaptureStatusNone)
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT, "the stream is being captured");
-    if (error == cudaSuccess && !means_a_default(stream))
+    if (error == cudaSuccess && stream != cudaStreamLegacy && stream != cudaStreamPerThread)
         error = cudaStreamGetDevice(stream, &ordinal);
     if (error != cudaSuccess)
         return haul__gpu_check(gpu, visit, error, "looking at the stream", 0);

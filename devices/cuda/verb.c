@@ -104,19 +104,6 @@ static haul_status found_pending(haul__gpu *gpu, const haul__gpu_visit *visit)
     return HAUL_ERROR_DEVICE_LOST;
 }
 
-static void explain(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error,
-                    haul_status status, const char *what, uint64_t bytes)
-{
-    char size[48] = "";
-    if (bytes > 0)
-        snprintf(size, sizeof size, " of %llu bytes", (unsigned long long)bytes);
-    snprintf(gpu->message, sizeof gpu->message, "%s: %s%s%s: %s (%s)", visit->verb, what, size,
-             status == HAUL_ERROR_DEVICE_LOST
-                 ? " finds that work given to this device before has failed"
-                 : "",
-             cudaGetErrorName(error), cudaGetErrorString(error));
-}
-
 haul_status haul__gpu_fail(haul__gpu *gpu, const haul__gpu_visit *visit, haul_status status,
                            const char *what)
 {
@@ -133,11 +120,18 @@ void haul__gpu_forgive(const haul__gpu_visit *visit, cudaError_t error)
 haul_status haul__gpu_check(haul__gpu *gpu, const haul__gpu_visit *visit, cudaError_t error,
                             const char *what, uint64_t bytes)
 {
+    char size[48] = "";
     haul_status status;
     if (error == cudaSuccess)
         return HAUL_OK;
     status = haul__gpu_status(error);
-    explain(gpu, visit, error, status, what, bytes);
+    if (bytes > 0)
+        snprintf(size, sizeof size, " of %llu bytes", (unsigned long long)bytes);
+    snprintf(gpu->message, sizeof gpu->message, "%s: %s%s%s: %s (%s)", visit->verb, what, size,
+             status == HAUL_ERROR_DEVICE_LOST
+                 ? " finds that work given to this device before has failed"
+                 : "",
+             cudaGetErrorName(error), cudaGetErrorString(error));
     if (status == HAUL_ERROR_DEVICE_LOST)
         gpu->lost = 1;
     else
@@ -176,23 +170,17 @@ haul_status haul__gpu_enter(haul__gpu *gpu, const char *verb, haul__gpu_visit *v
     return haul__gpu_check(gpu, visit, error, "making the GPU current", 0);
 }
 
-/* Only the user's callbacks can have changed the current GPU meanwhile. */
-static void restore_current(const haul__gpu *gpu, const haul__gpu_visit *visit)
-{
-    int now = gpu->options.ordinal;
-    if (gpu->options.allocate)
-        haul__gpu_forgive(visit, cudaGetDevice(&now));
-    if (visit->current >= 0 && now != visit->current)
-        haul__gpu_forgive(visit, cudaSetDevice(visit->current));
-}
-
 haul_status haul__gpu_leave(haul__gpu *gpu, haul__gpu_visit *visit, haul_status status)
 {
+    int now = gpu->options.ordinal;
     if (!visit->entered)
         return status;
     if (visit->relaxed)
         haul__gpu_forgive(visit, cudaThreadExchangeStreamCaptureMode(&visit->mode));
-    restore_current(gpu, visit);
+    if (gpu->options.allocate) /* the user's callbacks can have changed the current GPU */
+        haul__gpu_forgive(visit, cudaGetDevice(&now));
+    if (visit->current >= 0 && now != visit->current)
+        haul__gpu_forgive(visit, cudaSetDevice(visit->current));
     haul__gpu_range_end(gpu);
     errno = visit->system_error;
     return status;

@@ -78,25 +78,20 @@ static void search(haul__host_fault *fault, haul_address allocation, uint64_t by
     }
 }
 
-static void search_slots(haul__host_fault *fault, const haul__host_region *region)
-{
-    unsigned i;
-    for (i = 0; i < region->count; i++)
-        if (region->slots[i].bytes)
-            search(fault,
-                   (haul_address)(uintptr_t)(region->public_at + i * region->stride +
-                                             region->slots[i].slack),
-                   region->slots[i].bytes);
-}
-
 static void search_all(const haul__host *host, haul__host_fault *fault)
 {
-    size_t i;
-    for (i = 0; i < host->block_count; i++)
-        if (host->blocks[i].region)
-            search_slots(fault, host->blocks[i].region);
-        else
+    size_t i, k;
+    for (i = 0; i < host->block_count; i++) {
+        const haul__host_region *region = host->blocks[i].region;
+        if (!region)
             search(fault, haul__host_address(host, &host->blocks[i]), host->blocks[i].bytes);
+        for (k = 0; region && k < region->count; k++)
+            if (region->slots[k].bytes)
+                search(fault,
+                       (haul_address)(uintptr_t)(region->public_at + k * region->stride +
+                                                 region->slots[k].slack),
+                       region->slots[k].bytes);
+    }
 }
 
 /* ---- The place. */

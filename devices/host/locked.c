@@ -42,16 +42,11 @@ static int is_locked(const haul__host *host, const unsigned char *memory, size_t
     return 0;
 }
 
-/* Is every page mapped? msync answers that; for memory without a file it does nothing else. */
-static int is_mapped(const haul__host *host, void *memory, size_t bytes)
-{
-    const size_t before = (uintptr_t)memory % host->page;
-    return msync((unsigned char *)memory - before, bytes + before, MS_ASYNC) == 0;
-}
-
 static haul_status lock(haul__host *host, void *memory, size_t bytes)
 {
-    const int mapped = is_mapped(host, memory, bytes);
+    const size_t before = (uintptr_t)memory % host->page;
+    /* msync tells whether every page is mapped; for memory without a file it does nothing else */
+    const int mapped = msync((unsigned char *)memory - before, bytes + before, MS_ASYNC) == 0;
     if ((uintptr_t)memory % LOCK_BYTES != 0 || bytes % LOCK_BYTES != 0)
         return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "lock", "not whole pages");
     if (is_locked(host, memory, bytes))
@@ -118,11 +113,6 @@ static void store_word(unsigned char *at, unsigned word_bytes, uint64_t value)
         memcpy(at, &value, sizeof value);
     else
         memcpy(at, &narrow, sizeof narrow);
-}
-
-static int is_slot(const haul_segment *segment, uint32_t at, unsigned word_bytes)
-{
-    return at / word_bytes < 64 && (segment->slots >> at / word_bytes & 1);
 }
 
 /* From the source into the arena. 1: a pointer has changed. */
@@ -244,9 +234,10 @@ static haul_status cross(haul__host *host, const char *verb, const haul_crossing
         const haul_segment *segment = &found.segments[i];
         const haul_attachment *next = found.attachments + segment->first;
         uint32_t at;
-        for (at = 0; at < segment->bytes; at += bytes)
-            *changed |=
-                each(found.arena, segment, at, is_slot(segment, at, bytes) ? next++ : NULL, bytes);
+        for (at = 0; at < segment->bytes; at += bytes) {
+            const int is_slot = at / bytes < 64 && (segment->slots >> at / bytes & 1);
+            *changed |= each(found.arena, segment, at, is_slot ? next++ : NULL, bytes);
+        }
     }
     return HAUL_OK;
 }

@@ -17,28 +17,25 @@ int haul__host_open_maps(haul__host_maps *maps)
     return maps->file >= 0;
 }
 
-/* Moves the rest to the front and reads on. 0: there is no more. */
-static int fill(haul__host_maps *maps)
-{
-    ssize_t got;
-    memmove(maps->text, maps->text + maps->at, maps->bytes - maps->at);
-    maps->bytes -= maps->at;
-    maps->at = 0;
-    do
-        got = read(maps->file, maps->text + maps->bytes, sizeof maps->text - maps->bytes);
-    while (got < 0 && errno == EINTR);
-    maps->bytes += got > 0 ? (size_t)got : 0;
-    return got > 0;
-}
-
 /* The next line, without its end; NULL: there is none. */
 static char *next_line(haul__host_maps *maps)
 {
     char *end = NULL, *line;
+    ssize_t got;
     while (maps->at == maps->bytes ||
-           !(end = memchr(maps->text + maps->at, '\n', maps->bytes - maps->at)))
-        if (maps->bytes - maps->at == sizeof maps->text || !fill(maps))
+           !(end = memchr(maps->text + maps->at, '\n', maps->bytes - maps->at))) {
+        if (maps->bytes - maps->at == sizeof maps->text)
             return NULL;
+        memmove(maps->text, maps->text + maps->at, maps->bytes - maps->at);
+        maps->bytes -= maps->at;
+        maps->at = 0;
+        do
+            got = read(maps->file, maps->text + maps->bytes, sizeof maps->text - maps->bytes);
+        while (got < 0 && errno == EINTR);
+        if (got <= 0)
+            return NULL;
+        maps->bytes += (size_t)got;
+    }
     *end = '\0';
     line = maps->text + maps->at;
     maps->at = (size_t)(end - maps->text) + 1;

@@ -280,24 +280,19 @@ static void say(const launch *l, int status, char *text, size_t room)
         snprintf(text, room, "the kernel ended its process");
 }
 
-static void keep_all(launch *l)
+/* Answers NULL, or why it failed. */
+static const char *in_child(launch *l, void (*function)(void *argument), void *argument,
+                            int *status)
 {
+    pid_t child;
     size_t i;
+    pthread_mutex_lock(&l->host->door); /* so that the table of allocations is whole in the child */
     haul__host_keep_objects(&l->reach);
     haul__host_keep(&l->reach, (uintptr_t)l, sizeof *l);
     for (i = 0; i < l->host->block_count; i++)
         if (l->host->blocks[i].window)
             haul__host_keep(&l->reach, (uintptr_t)(l->host->blocks[i].public_map + l->host->page),
                             l->host->blocks[i].map_bytes);
-}
-
-/* Answers NULL, or why it failed. */
-static const char *in_child(launch *l, void (*function)(void *argument), void *argument,
-                            int *status)
-{
-    pid_t child;
-    pthread_mutex_lock(&l->host->door); /* so that the table of allocations is whole in the child */
-    keep_all(l);
     child = fork();
     if (child == 0)
         run(l, function, argument);
