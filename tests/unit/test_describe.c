@@ -5,6 +5,7 @@
 
 #include "haul.h"
 #include "haul/describe.h"
+#include "mesh.h"
 #include "structures/libstdcxx_list.h"
 #include "support/check.h"
 
@@ -38,19 +39,6 @@ static void send(void *object, const haul_type *type, void (*work)(void *copy))
 
 /* ---- A mesh. */
 
-typedef struct mesh {
-    int nv, dim;
-    double *xyz;
-    struct mesh *next;
-    char *name;
-} mesh;
-
-static haul_type *mesh_type;
-static const haul_field mesh_fields[] = {
-    HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, nv, dim)),
-    HAUL_OBJECT(mesh, next, &mesh_type),
-    HAUL_STRING(mesh, name),
-};
 static const haul_struct mesh_structs[] = { HAUL_STRUCT(mesh, &mesh_type, mesh_fields) };
 
 static void scale_meshes(void *copy)

@@ -7,6 +7,7 @@
 #include "haul/type_mpi.h"
 #include "support/check.h"
 #include "support/types.h"
+#include "mesh.h"
 
 /* The tables' numbers are those of machines with pointers of 8 bytes; elsewhere it is only seen
  * that they are printed. */
@@ -47,20 +48,6 @@ static void check_table(const haul_type *type, const char *expected)
     if (COMPARABLE)
         CHECK_STR(p.text, expected);
 }
-
-typedef struct mesh {
-    int nv, dim;
-    double *xyz;
-    struct mesh *next;
-    char *name;
-} mesh;
-
-static haul_type *mesh_type;
-static const haul_field mesh_fields[] = {
-    HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, nv, dim)),
-    HAUL_OBJECT(mesh, next, &mesh_type),
-    HAUL_STRING(mesh, name),
-};
 
 TEST(dump, a_struct_is_printed_row_by_row_with_what_no_row_describes)
 {

@@ -188,6 +188,21 @@ typedef struct sample {
     struct sample *next;
 } sample;
 
+/* Three samples in a list, of kinds 0, 1 and 2. */
+static sample *samples_make(void)
+{
+    sample *all = take(3 * sizeof *all, 8);
+    int i;
+    for (i = 0; i < 3; i++) {
+        all[i].kind = i;
+        memcpy(all[i].scratch, "ten letters", sizeof all[i].scratch);
+        all[i].after = 'a';
+        all[i].next = i < 2 ? &all[i + 1] : NULL;
+        points(&all[i].next);
+    }
+    return all;
+}
+
 TEST(rules, an_arm_within_one_that_does_not_hold_leaves_the_bytes_around_it_raw)
 {
     static haul_type *sample_type;
@@ -201,18 +216,10 @@ TEST(rules, an_arm_within_one_that_does_not_hold_leaves_the_bytes_around_it_raw)
         HAUL_OBJECT(sample, next, &sample_type),
     };
     sample *all;
-    int i;
     lab_start();
     sample_type = TYPE_OPEN(sample, fields);
     type_commit(sample_type);
-    all = take(3 * sizeof *all, 8);
-    for (i = 0; i < 3; i++) {
-        all[i].kind = i;
-        memcpy(all[i].scratch, "ten letters", sizeof all[i].scratch);
-        all[i].after = 'a';
-        all[i].next = i < 2 ? &all[i + 1] : NULL;
-        points(&all[i].next);
-    }
+    all = samples_make();
     hole(all[2].scratch + 3, 4);
     lab_pack(all, sample_type, 1);
     haul_type_free(&sample_type);
@@ -227,18 +234,10 @@ TEST(rules, bytes_of_any_size_are_skipped_while_a_condition_holds)
         HAUL_OBJECT(sample, next, &sample_type),
     };
     sample *all;
-    int i;
     lab_start();
     sample_type = TYPE_OPEN(sample, fields);
     type_commit(sample_type);
-    all = take(3 * sizeof *all, 8);
-    for (i = 0; i < 3; i++) {
-        all[i].kind = i;
-        memcpy(all[i].scratch, "ten letters", sizeof all[i].scratch);
-        all[i].after = 'a';
-        all[i].next = i < 2 ? &all[i + 1] : NULL;
-        points(&all[i].next);
-    }
+    all = samples_make();
     hole(all[1].scratch, sizeof all[1].scratch);
     lab_pack(all, sample_type, 1);
     haul_type_free(&sample_type);

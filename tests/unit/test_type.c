@@ -8,6 +8,7 @@
 #include "base/sort.h"
 #include "haul/type.h"
 #include "haul/type_mpi.h"
+#include "mesh.h"
 #include "support/check.h"
 #include "support/types.h"
 #include "type/field.h"
@@ -15,20 +16,6 @@
 
 #define WORD sizeof(void *)
 #define COUNT(array) (sizeof(array) / sizeof *(array))
-
-typedef struct mesh {
-    int nv, dim;
-    double *xyz;
-    struct mesh *next;
-    char *name;
-} mesh;
-
-static haul_type *mesh_type;
-static const haul_field mesh_fields[] = {
-    HAUL_ARRAY(mesh, xyz, HAUL_COUNT(mesh, nv, dim)),
-    HAUL_OBJECT(mesh, next, &mesh_type),
-    HAUL_STRING(mesh, name),
-};
 
 static haul_type *made(const char *name, size_t bytes, const haul_field *fields, size_t count)
 {
