@@ -1,4 +1,4 @@
-/* A picture of this process's memory: its mappings, and the blocks of its heap. */
+/* A snapshot of this process's memory: its mappings, and the blocks of its heap. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <string.h>
@@ -9,12 +9,12 @@
 
 #include "blocks.h"
 
-#define MORE_MAPS 16u    /* that may come while the picture takes its memory */
+#define MORE_MAPS 16u    /* that may come while the snapshot takes its memory */
 #define MORE_BLOCKS 256u /* the same */
 
 static const char heap_name[] = "[heap]";
 
-typedef struct picture {
+typedef struct snapshot {
     const haul_allocator *allocator;
     haul__host_map *maps; /* by address */
     haul__host_heap_block *blocks;
@@ -25,18 +25,18 @@ typedef struct picture {
     uintptr_t bare, bare_end, touched_page;
     haul__host_reader reader;
     haul__host_maps lines;
-} picture;
+} snapshot;
 
 /* What the sanitizers' allocators tell. */
 extern int __sanitizer_get_ownership(const volatile void *block) __attribute__((weak));
 extern size_t __sanitizer_get_allocated_size(const volatile void *block) __attribute__((weak));
 
-static void *take(const picture *p, size_t bytes)
+static void *take(const snapshot *p, size_t bytes)
 {
     return p->allocator->allocate(p->allocator->user, bytes, sizeof(uint64_t));
 }
 
-static void give(const picture *p, void *memory, size_t bytes)
+static void give(const snapshot *p, void *memory, size_t bytes)
 {
     if (memory)
         p->allocator->release(p->allocator->user, memory, bytes);
@@ -45,7 +45,7 @@ static void give(const picture *p, void *memory, size_t bytes)
 /* ---- Taking it. */
 
 /* Answers how many mappings there are, and writes the first ones. */
-static size_t read_maps(picture *p)
+static size_t read_maps(snapshot *p)
 {
     haul__host_map map;
     size_t count = 0;
@@ -60,7 +60,7 @@ static size_t read_maps(picture *p)
 }
 
 /* Static data that begins as zeros lies behind a file's mapping, in one without a name. */
-static void name_zeros(picture *p)
+static void name_zeros(snapshot *p)
 {
     size_t i;
     for (i = 1; i < p->map_count; i++) {
@@ -71,7 +71,7 @@ static void name_zeros(picture *p)
     }
 }
 
-static int take_maps(picture *p)
+static int take_maps(snapshot *p)
 {
     size_t count = read_maps(p);
     p->map_room = count + MORE_MAPS;
@@ -86,7 +86,7 @@ static int take_maps(picture *p)
     return 1;
 }
 
-static int take_blocks(picture *p)
+static int take_blocks(snapshot *p)
 {
     const haul__host_map *heap = NULL;
     size_t i, count;
@@ -108,10 +108,10 @@ static int take_blocks(picture *p)
     return 1;
 }
 
-static void close_picture(void *at)
+static void close_snapshot(void *at)
 {
     const int saved = errno;
-    picture *p = at;
+    snapshot *p = at;
     haul__host_close_reader(&p->reader);
     give(p, p->blocks, p->block_room * sizeof *p->blocks);
     give(p, p->maps, p->map_room * sizeof *p->maps);
@@ -119,10 +119,10 @@ static void close_picture(void *at)
     errno = saved;
 }
 
-static haul_status open_picture(const haul_allocator *allocator, void **at)
+static haul_status open_snapshot(const haul_allocator *allocator, void **at)
 {
     const int saved = errno;
-    picture *p = allocator->allocate(allocator->user, sizeof *p, sizeof(uint64_t));
+    snapshot *p = allocator->allocate(allocator->user, sizeof *p, sizeof(uint64_t));
     *at = NULL;
     if (!p)
         return HAUL_ERROR_MEMORY;
@@ -131,20 +131,20 @@ static haul_status open_picture(const haul_allocator *allocator, void **at)
     p->frame = (uintptr_t)&at;
     (void)haul__host_open_reader(&p->reader);
     if (!take_maps(p) || !take_blocks(p)) {
-        close_picture(p);
+        close_snapshot(p);
         return HAUL_ERROR_MEMORY;
     }
     if (p->map_count)
         *at = p;
     else
-        close_picture(p);
+        close_snapshot(p);
     errno = saved;
     return HAUL_OK;
 }
 
 /* ---- Looking at it. */
 
-static int find_listed(const picture *p, uintptr_t address, haul_memory *memory)
+static int find_listed(const snapshot *p, uintptr_t address, haul_memory *memory)
 {
     size_t low = 0, high = p->block_count;
     while (low < high) {
@@ -172,7 +172,7 @@ static int find_sanitized(uintptr_t address, haul_memory *memory)
     return memory->bytes > 0;
 }
 
-static const haul__host_map *find_map(const picture *p, uintptr_t address)
+static const haul__host_map *find_map(const snapshot *p, uintptr_t address)
 {
     size_t low = 0, high = p->map_count;
     while (low < high) {
@@ -187,7 +187,7 @@ static const haul__host_map *find_map(const picture *p, uintptr_t address)
                : NULL;
 }
 
-static int find_mapped(picture *p, const haul__host_map *map, uintptr_t address,
+static int find_mapped(snapshot *p, const haul__host_map *map, uintptr_t address,
                        haul__host_heap_block *block)
 {
     uintptr_t end;
@@ -203,7 +203,7 @@ static int find_mapped(picture *p, const haul__host_map *map, uintptr_t address,
 }
 
 /* A block that is not listed, in a mapping without a file. */
-static int find_unlisted(picture *p, const haul__host_map *map, uintptr_t address,
+static int find_unlisted(snapshot *p, const haul__host_map *map, uintptr_t address,
                          haul_memory *memory)
 {
     haul__host_heap_block block;
@@ -222,7 +222,7 @@ static int find_unlisted(picture *p, const haul__host_map *map, uintptr_t addres
 
 /* 0: nobody has touched the page. Large ranges are reserved, and two small numbers side by side
  * look like an address in them. */
-static int is_touched(picture *p, uintptr_t address)
+static int is_touched(snapshot *p, uintptr_t address)
 {
     const uintptr_t page = address & ~((uintptr_t)sysconf(_SC_PAGESIZE) - 1);
     unsigned char is_there = 0;
@@ -231,7 +231,7 @@ static int is_touched(picture *p, uintptr_t address)
     return page == p->touched_page;
 }
 
-static int kind_of(const picture *p, const haul__host_map *map)
+static int kind_of(const snapshot *p, const haul__host_map *map)
 {
     if (map->name[0] == '/')
         return HAUL_MEMORY_STATIC;
@@ -240,7 +240,7 @@ static int kind_of(const picture *p, const haul__host_map *map)
     return HAUL_MEMORY_MAPPING;
 }
 
-static int find_in(picture *p, const haul__host_map *map, uintptr_t address, haul_memory *memory)
+static int find_in(snapshot *p, const haul__host_map *map, uintptr_t address, haul_memory *memory)
 {
     memset(memory, 0, sizeof *memory);
     memory->kind = HAUL_MEMORY_BLOCK;
@@ -262,7 +262,7 @@ static int find_in(picture *p, const haul__host_map *map, uintptr_t address, hau
 static int find(void *at, uintptr_t address, haul_memory *memory)
 {
     const int saved = errno;
-    picture *p = at;
+    snapshot *p = at;
     const haul__host_map *map = find_map(p, address);
     const int is_there = map && find_in(p, map, address, memory);
     errno = saved;
@@ -271,6 +271,6 @@ static int find(void *at, uintptr_t address, haul_memory *memory)
 
 const haul_process *haul_this_process(void)
 {
-    static const haul_process process = { sizeof process, open_picture, find, close_picture };
+    static const haul_process process = { sizeof process, open_snapshot, find, close_snapshot };
     return &process;
 }

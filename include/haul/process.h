@@ -1,7 +1,7 @@
 /* The memory of this process: what lies at an address.
  *
  * The audit asks, to tell the words of data that are addresses (audit.h). The answers are those of
- * a picture, taken when it is opened: of the mappings, as the system tells them, and of the blocks
+ * a snapshot, taken when it is opened: of the mappings, as the system tells them, and of the blocks
  * of malloc's heap, as glibc lays them out. The heap is read through the system, so that no memory
  * that another thread gives back meanwhile can fault.
  *
@@ -24,7 +24,7 @@ extern "C" {
 typedef enum haul_memory_kind {
     HAUL_MEMORY_BLOCK = 1,  /* a block of the heap */
     HAUL_MEMORY_STATIC = 2, /* static data or code of a program or library; a mapped file */
-    HAUL_MEMORY_STACK = 3,  /* of the thread that opened the picture, or of the first thread */
+    HAUL_MEMORY_STACK = 3,  /* of the thread that opened the snapshot, or of the first thread */
     HAUL_MEMORY_MAPPING = 4 /* anything else, stacks of other threads too */
 } haul_memory_kind;
 
@@ -33,18 +33,18 @@ typedef struct haul_memory {
     int is_told;      /* 1: the block is one that options.block of an audit has found (audit.h) */
     uintptr_t begin;  /* of the block, or of the mapping */
     size_t bytes;     /* of the block, or of the mapping */
-    const char *name; /* of the file or mapping; "": none. Good while the picture is open */
+    const char *name; /* of the file or mapping; "": none. Good while the snapshot is open */
 } haul_memory;
 
-/* Gives pictures of a process's memory. Any thread may open one; a picture is for one thread. */
+/* Gives snapshots of a process's memory. Any thread may open one; a snapshot is for one thread. */
 typedef struct haul_process {
     size_t table_bytes; /* sizeof(haul_process) */
-    /* Takes a picture, in memory of the allocator, which must outlive it. HAUL_ERROR_MEMORY.
+    /* Takes a snapshot, in memory of the allocator, which must outlive it. HAUL_ERROR_MEMORY.
      * NULL with HAUL_OK: the system tells nothing. */
-    haul_status (*open)(const haul_allocator *allocator, void **picture);
+    haul_status (*open)(const haul_allocator *allocator, void **snapshot);
     /* Finds what has the address. 0: nothing has, or it cannot be read. */
-    int (*find)(void *picture, uintptr_t address, haul_memory *memory);
-    void (*close)(void *picture);
+    int (*find)(void *snapshot, uintptr_t address, haul_memory *memory);
+    void (*close)(void *snapshot);
 } haul_process;
 
 /* The process that calls. Static. */

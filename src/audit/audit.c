@@ -32,7 +32,7 @@ static haul_status search(haul__audit *a)
         a->highest = haul__block_address(map->numbers[map->block_count - 1]) + HAUL__BLOCK_BYTES;
     }
     if (a->process.open)
-        status = a->process.open(a->allocator, &a->picture);
+        status = a->process.open(a->allocator, &a->snapshot);
     if (status == HAUL_OK)
         status = haul__audit_blocks(a);
     if (status == HAUL_OK)
@@ -43,9 +43,9 @@ static haul_status search(haul__audit *a)
         status = haul__audit_fields(a);
     if (status == HAUL_OK)
         status = haul__audit_name(a, noted);
-    if (a->picture)
-        a->process.close(a->picture);
-    a->picture = NULL;
+    if (a->snapshot)
+        a->process.close(a->snapshot);
+    a->snapshot = NULL;
     haul__tally_close(&a->seen);
     return status;
 }

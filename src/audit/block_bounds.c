@@ -121,7 +121,7 @@ haul_status haul__audit_blocks(haul__audit *a)
     range *ranges;
     haul_status status;
     size_t i;
-    if ((!a->options.block && !a->picture) || count == 0)
+    if ((!a->options.block && !a->snapshot) || count == 0)
         return HAUL_OK;
     ranges = haul__allocate(a->allocator, bytes, sizeof(void *));
     if (!ranges)

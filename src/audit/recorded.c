@@ -14,9 +14,9 @@ int haul__audit_memory(const haul__audit *a, uintptr_t address, haul_memory *mem
 {
     const haul_audit_options *options = &a->options;
     const void *begin = NULL;
-    const int is_there = a->picture && a->process.find(a->picture, address, memory);
+    const int is_there = a->snapshot && a->process.find(a->snapshot, address, memory);
     size_t bytes = 0;
-    if (a->picture && !is_there)
+    if (a->snapshot && !is_there)
         return 0;
     if (options->block)
         bytes = options->block(options->block_user, (const void *)address, &begin);

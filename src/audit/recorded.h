@@ -48,7 +48,7 @@ typedef struct haul__audit {
     haul_audit_info info;
     haul_status printed;  /* HAUL_ERROR_FILE: the file has refused a line */
     haul_process process; /* no functions: the process is not looked at */
-    void *picture;
+    void *snapshot;
     haul__found found;
     haul__discovery walk;      /* its entries: all that was found, and the entry that led to it */
     uintptr_t lowest, highest; /* all described bytes, and ends of ranges, lie between them */

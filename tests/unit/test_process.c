@@ -1,4 +1,4 @@
-/* A picture of this process: its answers about blocks and mappings, in any order of questions.
+/* A snapshot of this process: its answers about blocks and mappings, in any order of questions.
  */
 #define _DEFAULT_SOURCE
 #include <stdlib.h>
@@ -28,27 +28,27 @@ static void give(void *user, void *memory, size_t bytes)
 
 static const haul_allocator allocator = { NULL, take, give, NULL, NULL };
 
-static void *open_picture(void)
+static void *open_snapshot(void)
 {
-    void *picture;
-    CHECK_STATUS(haul_this_process()->open(&allocator, &picture), HAUL_OK);
-    CHECK(picture != NULL);
-    return picture;
+    void *snapshot;
+    CHECK_STATUS(haul_this_process()->open(&allocator, &snapshot), HAUL_OK);
+    CHECK(snapshot != NULL);
+    return snapshot;
 }
 
 /* haul_memory_kind; 0: nothing is there. */
-static int kind_at(void *picture, const unsigned char *address)
+static int kind_at(void *snapshot, const unsigned char *address)
 {
     haul_memory memory;
     memset(&memory, 0, sizeof memory);
-    return haul_this_process()->find(picture, (uintptr_t)address, &memory) ? memory.kind : 0;
+    return haul_this_process()->find(snapshot, (uintptr_t)address, &memory) ? memory.kind : 0;
 }
 
 static int kind_at_first(const unsigned char *address)
 {
-    void *picture = open_picture();
-    const int kind = kind_at(picture, address);
-    haul_this_process()->close(picture);
+    void *snapshot = open_snapshot();
+    const int kind = kind_at(snapshot, address);
+    haul_this_process()->close(snapshot);
     return kind;
 }
 
@@ -72,19 +72,19 @@ static unsigned char *map_pages(void)
     return pages;
 }
 
-/* Is each of the places told as in a picture of which nothing else was asked? */
+/* Is each of the places told as in a snapshot of which nothing else was asked? */
 static void look_in_order(unsigned char *const *places, const int *kinds, int first, int step)
 {
-    void *picture = open_picture();
+    void *snapshot = open_snapshot();
     int i, at;
     for (i = 0; i < 3 * PLACES; i++) {
         at = (first + i * step) % PLACES;
         check_note("place %d", at);
-        CHECK_EQ(kind_at(picture, places[at]), kinds[at]);
-        CHECK_EQ(kind_at(picture, places[at]), kinds[at]);
+        CHECK_EQ(kind_at(snapshot, places[at]), kinds[at]);
+        CHECK_EQ(kind_at(snapshot, places[at]), kinds[at]);
     }
     check_note(NULL);
-    haul_this_process()->close(picture);
+    haul_this_process()->close(snapshot);
 }
 
 TEST(process, an_earlier_look_changes_no_answer)
