@@ -69,7 +69,7 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
     host->is_file = !haul__host_can_remap(host->page);
     host->is_strict = is_strict(options);
     host->file = -1;
-    pthread_mutex_init(&host->door, NULL);
+    pthread_mutex_init(&host->mutex, NULL);
     errno = saved;
     *state = host;
     return HAUL_OK;
@@ -80,7 +80,7 @@ static void host_close(void *state)
     haul__host *host = state;
     haul_allocator allocator = host->allocator;
     int saved = errno;
-    pthread_mutex_destroy(&host->door);
+    pthread_mutex_destroy(&host->mutex);
     haul__host_drop_blocks(host);
     haul__host_drop_locks(host);
     haul__host_close_file(host);
@@ -136,9 +136,9 @@ static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment,
     haul__host *host = state;
     int saved = errno;
     haul_status status;
-    pthread_mutex_lock(&host->door);
+    pthread_mutex_lock(&host->mutex);
     status = allocate_block(host, bytes, alignment, address);
-    pthread_mutex_unlock(&host->door);
+    pthread_mutex_unlock(&host->mutex);
     errno = saved;
     return status;
 }
@@ -149,7 +149,7 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
     haul__host_block *b;
     uint64_t released = 0;
     int saved = errno;
-    pthread_mutex_lock(&host->door);
+    pthread_mutex_lock(&host->mutex);
     b = haul__host_find(host, address);
     if (b && b->region) {
         released = haul__host_free_slot(host, b, address);
@@ -161,7 +161,7 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
         haul__host_discount(host, released);
     else
         haul__host_fail_range(host, "release", address, bytes);
-    pthread_mutex_unlock(&host->door);
+    pthread_mutex_unlock(&host->mutex);
     errno = saved;
 }
 
@@ -495,9 +495,9 @@ static haul__host *state_of(haul_device *device)
 static int show(haul__host *host, int open)
 {
     int shown;
-    pthread_mutex_lock(&host->door);
+    pthread_mutex_lock(&host->mutex);
     shown = haul__host_open_memory(host, open);
-    pthread_mutex_unlock(&host->door);
+    pthread_mutex_unlock(&host->mutex);
     return shown;
 }
 

@@ -58,7 +58,7 @@ typedef struct haul__host {
     uint32_t magic;
     int launching; /* atomic */
     pthread_mutex_t
-        door;     /* guards the blocks: a launch opens them while calls add and remove some */
+        mutex;    /* guards the blocks: a launch opens them while calls add and remove some */
     long process; /* that opened it */
     haul_allocator allocator;
     size_t page;

@@ -63,7 +63,7 @@ haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror)
     if (bytes == 0 || bytes > SIZE_MAX / 4)
         return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "mirror",
                                "0 bytes, or more than the address space");
-    pthread_mutex_lock(&host->door);
+    pthread_mutex_lock(&host->mutex);
     b = haul__host_new_block(host, "mirror", 2 * (uint64_t)bytes,
                              &status); /* as much for the host's side */
     if (b)
@@ -75,7 +75,7 @@ haul_status haul__host_mirror(void *state, size_t bytes, haul_mirror *mirror)
         haul__host_count(host, b->bytes);
         haul__host_add_block(host);
     }
-    pthread_mutex_unlock(&host->door);
+    pthread_mutex_unlock(&host->mutex);
     errno = saved;
     return status;
 }
@@ -85,13 +85,13 @@ void haul__host_unmirror(void *state, const haul_mirror *mirror)
     haul__host *host = state;
     int saved = errno;
     size_t i = 0;
-    pthread_mutex_lock(&host->door);
+    pthread_mutex_lock(&host->mutex);
     while (i < host->block_count && host->blocks[i].window != mirror->window)
         i++;
     if (i < host->block_count) {
         haul__host_discount(host, host->blocks[i].bytes);
         haul__host_remove_block(host, &host->blocks[i]);
     }
-    pthread_mutex_unlock(&host->door);
+    pthread_mutex_unlock(&host->mutex);
     errno = saved;
 }

@@ -4,7 +4,7 @@
 
 #include "host.h"
 
-/* Opens all device memory at its addresses, or closes it again. The caller holds the door. 0: the
+/* Opens all device memory at its addresses, or closes it again. The caller holds the mutex. 0: the
  * system refuses. */
 int haul__host_open_memory(const haul__host *host, int open);
 

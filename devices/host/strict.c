@@ -34,7 +34,7 @@
 
 #define HANDLER_BYTES ((size_t)64 << 10)
 #define CHANGES 262144u
-#define PAGES 16384u /* of static data that the kernel writes */
+#define DATA_PAGES 16384u /* of static data that the kernel writes */
 
 typedef struct change {
     uintptr_t at;
@@ -59,7 +59,7 @@ typedef struct launch {
     haul__host_reach reach;
     unsigned char *stack_copy, *page_copies; /* the child's */
     size_t page_count, change_count;
-    uintptr_t pages[PAGES];
+    uintptr_t pages[DATA_PAGES];
     change changes[CHANGES];
     char output[BUFSIZ];
 } launch;
@@ -130,7 +130,8 @@ static int is_data(launch *l, uintptr_t address)
 {
     const size_t page = l->reach.page;
     const uintptr_t begin = address & ~((uintptr_t)page - 1);
-    if (l->page_count == PAGES || !haul__host_is_in(l->reach.data, l->reach.data_count, address))
+    if (l->page_count == DATA_PAGES ||
+        !haul__host_is_in(l->reach.data, l->reach.data_count, address))
         return 0;
     memcpy(l->page_copies + l->page_count * page, (const void *)begin, page);
     l->pages[l->page_count++] = begin;
@@ -239,7 +240,7 @@ static void run(launch *l, void (*function)(void *argument), void *argument)
     why = haul__host_find_closed(&l->reach);
     if (why)
         end(l, REFUSED, why);
-    l->page_copies = room_for(PAGES * l->reach.page);
+    l->page_copies = room_for(DATA_PAGES * l->reach.page);
     if (!handle_faults(l) || atexit(on_exit_call) != 0 || !haul__host_open_memory(l->host, 1) ||
         !l->page_copies || !copy_stack(l) ||
         !haul__host_protect(l->reach.data, l->reach.data_count, PROT_READ) ||
@@ -286,7 +287,8 @@ static const char *in_child(launch *l, void (*function)(void *argument), void *a
 {
     pid_t child;
     size_t i;
-    pthread_mutex_lock(&l->host->door); /* so that the table of allocations is whole in the child */
+    pthread_mutex_lock(
+        &l->host->mutex); /* so that the table of allocations is whole in the child */
     haul__host_keep_objects(&l->reach);
     haul__host_keep(&l->reach, (uintptr_t)l, sizeof *l);
     for (i = 0; i < l->host->block_count; i++)
@@ -296,7 +298,7 @@ static const char *in_child(launch *l, void (*function)(void *argument), void *a
     child = fork();
     if (child == 0)
         run(l, function, argument);
-    pthread_mutex_unlock(&l->host->door);
+    pthread_mutex_unlock(&l->host->mutex);
     if (child < 0)
         return "a strict launch needs a second process, and the system refuses it";
     while (waitpid(child, status, 0) < 0)

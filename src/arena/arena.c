@@ -10,7 +10,7 @@
 #include "arena/nursery.h"
 #include "base/sized.h"
 
-#define STEP_BYTES ((size_t)1 << 20)
+#define GROW_BYTES ((size_t)1 << 20)
 #define FIXED_BYTES ((size_t)64 << 20)
 #define LESS 16u
 #if UINTPTR_MAX > 0xffffffffu
@@ -38,7 +38,7 @@ static haul_status get_memory(haul_arena *arena)
         if (haul__region_reserve(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region))
             return HAUL_OK;
         wanted /= LESS;
-    } while (allocator->reserve && !arena->options.reserve_bytes && wanted >= STEP_BYTES);
+    } while (allocator->reserve && !arena->options.reserve_bytes && wanted >= GROW_BYTES);
     wanted = haul__arena_default_fixed_bytes(&arena->options);
     return haul__region_allocate(allocator, wanted + HAUL_ALIGNMENT_MAX, &arena->region)
                ? HAUL_OK
@@ -109,7 +109,7 @@ haul_status haul__arena_make(haul_context *context, const haul_arena_options *op
     if (options)
         arena->options = *options;
     if (!arena->options.granularity)
-        arena->options.granularity = STEP_BYTES;
+        arena->options.granularity = GROW_BYTES;
     for (i = 0; i < sizeof arena->room.stamps / sizeof *arena->room.stamps; i++)
         arena->room.stamps[i].bytes = SIZE_MAX;
     arena->is_plain = !HAUL__POISONS && !arena->options.reuse && !arena->options.checked;

@@ -12,8 +12,8 @@
 #include "base/stream.h"
 
 #define PAGE ((size_t)4096)
-#define PAGES ((size_t)4) /* side by side */
-#define GROUP (PAGES * PAGE)
+#define PAGES_ABREAST ((size_t)4) /* side by side */
+#define GROUP_BYTES (PAGES_ABREAST * PAGE)
 
 #if defined(__SSE2__) && !defined(HAUL__SANITIZED)
 #include <immintrin.h>
@@ -36,7 +36,7 @@ static void stream_pages(unsigned char *to, const unsigned char *from)
 {
     size_t at, page;
     for (at = 0; at < PAGE; at += LINE)
-        for (page = 0; page < GROUP; page += PAGE)
+        for (page = 0; page < GROUP_BYTES; page += PAGE)
             stream_line(to + page + at, from + page + at);
 }
 
@@ -51,7 +51,7 @@ __attribute__((target("avx512f"))) static void stream_wide_pages(unsigned char *
 {
     size_t at, page;
     for (at = 0; at < PAGE; at += LINE)
-        for (page = 0; page < GROUP; page += PAGE)
+        for (page = 0; page < GROUP_BYTES; page += PAGE)
             _mm512_stream_si512((void *)(to + page + at),
                                 _mm512_loadu_si512((const void *)(from + page + at)));
 }
@@ -69,13 +69,13 @@ void haul__copy_streaming(void *arena, const void *source, size_t bytes)
     if (head > bytes)
         head = bytes;
     memcpy(to, from, head);
-    for (to += head, from += head, bytes -= head; bytes >= GROUP; bytes -= GROUP) {
+    for (to += head, from += head, bytes -= head; bytes >= GROUP_BYTES; bytes -= GROUP_BYTES) {
         if (is_wide)
             stream_wide_pages(to, from);
         else
             stream_pages(to, from);
-        to += GROUP;
-        from += GROUP;
+        to += GROUP_BYTES;
+        from += GROUP_BYTES;
     }
     for (; bytes >= LINE; bytes -= LINE, to += LINE, from += LINE)
         stream_line(to, from);
@@ -101,13 +101,13 @@ void haul__copy_changed(void *arena, const void *source, size_t bytes)
     unsigned char *to = (unsigned char *)arena;
     const unsigned char *from = (const unsigned char *)source;
     size_t page, now;
-    for (; bytes >= GROUP; bytes -= GROUP, to += GROUP, from += GROUP) {
+    for (; bytes >= GROUP_BYTES; bytes -= GROUP_BYTES, to += GROUP_BYTES, from += GROUP_BYTES) {
         unsigned changed = 0;
-        for (page = 0; page < GROUP; page += PAGE)
+        for (page = 0; page < GROUP_BYTES; page += PAGE)
             changed += memcmp(to + page, from + page, PAGE) != 0;
-        if (changed == PAGES)
-            haul__copy_streaming(to, from, GROUP);
-        for (page = 0; changed < PAGES && page < GROUP; page += PAGE)
+        if (changed == PAGES_ABREAST)
+            haul__copy_streaming(to, from, GROUP_BYTES);
+        for (page = 0; changed < PAGES_ABREAST && page < GROUP_BYTES; page += PAGE)
             copy_changed_page(to + page, from + page, PAGE);
     }
     for (; bytes > 0; bytes -= now, to += now, from += now) {

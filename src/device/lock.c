@@ -45,7 +45,7 @@ static haul_status add(haul_device *device, uintptr_t begin, uintptr_t end)
 }
 
 /* Unlocks all locks without a holder. */
-static void sweep(haul_device *device)
+static void unlock_unheld(haul_device *device)
 {
     haul_context *context = device->context;
     size_t i, left = 0;
@@ -176,6 +176,6 @@ void haul__unlock_source(haul_device *device, haul__locked *locked)
         return;
     for (i = 0; i < locked->count; i++)
         count_holders(device, &locked->ranges[i], 0);
-    sweep(device);
+    unlock_unheld(device);
     haul__leave_locked(device, locked);
 }

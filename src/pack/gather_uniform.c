@@ -17,7 +17,7 @@
 #include "pack/object_cells.h"
 #include "pack/object_starts.h"
 
-#define FEW_BYTES 256u
+#define SMALL_OBJECT 256u /* bytes; a larger one is copied by memcpy */
 
 /* The cell that is read for an address in no block: nothing is live there. */
 static const haul__cell nowhere[HAUL__CELLS];
@@ -113,7 +113,7 @@ HAUL__INLINE uint64_t gather_near(haul__sweep *s, haul__guide guide, uint64_t ha
 
 HAUL__INLINE void copy_object(unsigned char *to, uintptr_t object, size_t bytes)
 {
-    if (bytes <= FEW_BYTES)
+    if (bytes <= SMALL_OBJECT)
         haul__copy_few(to, (const unsigned char *)object, bytes);
     else
         memcpy(to, (const void *)object, bytes);

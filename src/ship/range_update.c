@@ -17,14 +17,14 @@
 #include "ship/transfer.h"
 #include "ship/update.h"
 
-typedef struct update {
+typedef struct host_range {
     uintptr_t first, end; /* of the host range */
     haul__span span;
     size_t at, skew; /* the data's offset in the arena, and within its granule */
-} update;
+} host_range;
 
 /* The part of the range that lies in the arena. 0: none. */
-static int find_in_arena(const haul__contents *contents, update *result)
+static int find_in_arena(const haul__contents *contents, host_range *result)
 {
     uintptr_t base = (uintptr_t)contents->base, end = base + contents->bytes;
     uintptr_t first = result->first > base ? result->first : base,
@@ -40,7 +40,7 @@ static int find_in_arena(const haul__contents *contents, update *result)
 
 /* The piece for a host range. `excluded`: the exclusion that applies to this direction. */
 static haul_status find(const haul_shipment *shipment, unsigned excluded, const void *host,
-                        size_t bytes, update *result)
+                        size_t bytes, host_range *result)
 {
     haul_error *error = &shipment->device->context->error;
     haul_status status =
@@ -60,7 +60,7 @@ static haul_status find(const haul_shipment *shipment, unsigned excluded, const 
 }
 
 /* Writes the data of the range over `memory`, a copy of the piece from the start of its granule. */
-static void put_data(const haul_shipment *shipment, const update *one, void *memory)
+static void put_data(const haul_shipment *shipment, const host_range *one, void *memory)
 {
     const haul__contents *contents = &shipment->contents;
     size_t at = one->at - one->skew;
@@ -96,8 +96,8 @@ static haul_status put_data_back(haul_shipment *shipment, const haul__return *ba
 }
 
 /* Fetches the piece first if it holds more than the range. */
-static haul_status send_piece(haul_shipment *shipment, const haul_async *async, const update *one,
-                              haul__staging *staging)
+static haul_status send_piece(haul_shipment *shipment, const haul_async *async,
+                              const host_range *one, haul__staging *staging)
 {
     haul_device *device = shipment->device;
     size_t bytes = one->span.data_bytes;
@@ -133,7 +133,7 @@ haul_status haul__send_range(haul_shipment *shipment, const void *host, size_t b
                              const haul_async *async)
 {
     haul__staging staging;
-    update one;
+    host_range one;
     haul_status status = find(shipment, HAUL__UNSENT, host, bytes, &one);
     if (status == HAUL_OK && !haul__is_arena(shipment))
         status = haul__refuse_dependents(shipment->plan, one.first, one.end,
@@ -153,7 +153,7 @@ haul_status haul__return_range(haul_shipment *shipment, const void *host, size_t
 {
     haul__staging staging;
     haul__return back;
-    update one;
+    host_range one;
     haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status;
@@ -178,7 +178,7 @@ haul_status haul__return_range_later(haul_shipment *shipment, const void *host, 
                                      const haul_async *async)
 {
     haul__return what;
-    update one;
+    host_range one;
     haul_status status = find(shipment, HAUL__UNRETURNED, host, bytes, &one);
     if (status != HAUL_OK || one.span.data_bytes == 0)
         return status == HAUL_OK ? tell_alone(shipment, async) : status;
