@@ -12,7 +12,7 @@
  *         } u;
  *     } mesh;
  *
- * The words say what answers files say: docs/describing-with-the-tool.md has them all.
+ * They are the words of answers files: docs/describing-with-the-tool.md lists them.
  */
 #ifndef HAUL_ANNOTATE_H
 #define HAUL_ANNOTATE_H

@@ -129,7 +129,7 @@ HAUL_API haul_arena_mark haul_arena_checkpoint(haul_arena *arena);
  * reset since, or rolled back below the mark; unless it is checked, a rollback is noticed only
  * while the arena has not grown past the mark again. Takes as long as zeroing those bytes. */
 HAUL_API haul_status haul_arena_rollback(haul_arena *arena, haul_arena_mark mark);
-/* Releases everything. Takes as long as zeroing what was allocated. */
+/* Releases everything. Takes as long as zeroing its allocations. */
 HAUL_API haul_status haul_arena_reset(haul_arena *arena);
 
 /* Does the address lie between the base and the free room? 1: yes. 0: no; also for a NULL arena. */

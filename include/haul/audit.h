@@ -22,7 +22,7 @@
  *
  * Each place of a type is reported once, with a count. A word that is meant to hold an address is
  * declared: HAUL_RAW, if its bytes travel, HAUL_SKIP if they do not. Then a right description has
- * no findings but hints.
+ * no findings, only hints.
  *
  * Run it once over your own data when a description is new, and again when a struct has changed.
  * One audit covers several graphs: haul_from_roots takes roots of any types, and a field is unused
@@ -34,8 +34,8 @@
  * host device finds such a pointer when a kernel follows it (host.h).
  *
  * An audit reads every described byte that is sent, padding included (a tool that watches for
- * uninitialised memory reports that). It reads a field that does not hold if the process has all of
- * its bytes in one block or mapping, else not. Bytes that were never set may hold an old address,
+ * uninitialised memory reports that). It reads a field that does not hold only if one block or
+ * mapping of the process has all of its bytes. Bytes that were never set may hold an old address,
  * and are reported then. docs/describing.md says what an audit costs.
  */
 #ifndef HAUL_AUDIT_H

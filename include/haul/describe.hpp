@@ -21,19 +21,18 @@
  *     haul::shipment shipment;
  *     haul_status status = shipment.ship(device, &root); // makes the type on first use
  *
- * What travels is what the containers hold, not what they have reserved: on the device the
- * capacity() of a std::vector is its size(), and that of others has no meaning. On the device
- * containers are for reading, searching, and changing elements in place: size(), operator[],
- * begin() and end(), find(), c_str(), operator->, std::get. Growing, copying or destroying one
- * there is an error that nobody sees. The counts of a std::shared_ptr stay on the host: use_count()
- * is 0 there.
+ * Elements travel, reserved room does not: on the device the capacity() of a std::vector is its
+ * size(), and that of other containers has no meaning. On the device containers are for reading,
+ * searching, and changing elements in place: size(), operator[], begin() and end(), find(),
+ * c_str(), operator->, std::get. Growing, copying or destroying one there is an error that nobody
+ * sees. The counts of a std::shared_ptr stay on the host: use_count() is 0 there.
  *
  * A container's layout is the library's own business. Each container type is probed once, with
  * elements that stand for its own. One that is laid out differently (another standard library,
  * _GLIBCXX_DEBUG, the string before C++11, an allocator or a deleter that takes room) gives
  * HAUL_ERROR_UNSUPPORTED, with a sentence.
  *
- * What does not compile, with a sentence that says what to write: classes with virtual functions;
+ * These do not compile, and the message says what to write: classes with virtual functions;
  * std::string_view, std::span and other views; std::weak_ptr; std::vector<bool>; references;
  * pointers to void, to functions, to characters of unknown number. So does an order or a std::hash
  * of addresses (std::set<T *>), as addresses are others on the device; a function of yours that

@@ -188,14 +188,14 @@ struct haul_field {
 
     /* Optional, in any order behind a macro's arguments. */
 
-    haul_type *const *target; /* what the last pointer leads to; NULL: plain elements */
+    haul_type *const *target; /* of the last pointer; NULL: plain elements */
     /* Behind the first, second and third pointer; zeros: one element. They read the struct that
      * holds the field; functions get the pointer's place as index. */
     haul_count count, count2, count3;
     /* The field counts while this holds. Fields with conditions may overlap, as the arms of a union
      * do. Only fields that hold count; two that hold at once and overlap are HAUL_ERROR_GRAPH. */
     haul_when when;
-    /* What the field is while no condition holds for its bytes. 0: zeros in the copy; the host's
+    /* The field's bytes while no condition holds for them. 0: zeros in the copy; the host's
      * bytes are not written, and only functions and audits read them. 1: its bytes as they are,
      * both ways. */
     int else_raw;

@@ -1,7 +1,7 @@
 /* Files: streams of bytes in and out.
  *
- * The user provides a haul_file, or haul_file_descriptor makes one from a POSIX descriptor. Type
- * tables and audits are printed through it.
+ * The user provides a haul_file, or haul_file_descriptor makes one from a POSIX descriptor. Tables,
+ * pictures, audits and images pass through it.
  */
 #ifndef HAUL_FILE_H
 #define HAUL_FILE_H

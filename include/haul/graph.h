@@ -6,7 +6,7 @@
  *
  * Graphviz draws the picture: `dot -Tsvg mesh.dot >mesh.svg`. docs/describing.md shows both.
  *
- * Both calls walk the graph as haul_plan_create does, in a recording run, and read its pointers
+ * Both calls walk the graph as haul_plan_create does, in a recording walk, and read its pointers
  * once more. What they write depends on the graph alone, not on addresses: the same graph gives the
  * same bytes in any process. They write nothing but the file, and do not recurse. Working memory:
  * that of a plan, and about 200 bytes for each object and array found.
@@ -17,7 +17,7 @@
  *
  * Errors of both: those of haul_plan_create, with the path; HAUL_ERROR_ARGUMENT: another source, a
  * plan of another context, a file that cannot be written; HAUL_ERROR_FILE: the file refuses, and
- * what it took before is no whole table or picture. HAUL_ERROR_MEMORY. HAUL_ERROR_BUSY: also if the
+ * has only the beginning of the table or picture. HAUL_ERROR_MEMORY. HAUL_ERROR_BUSY: also if the
  * file's function calls into the same context.
  */
 #ifndef HAUL_GRAPH_H

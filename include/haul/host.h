@@ -43,11 +43,11 @@ extern "C" {
  * There is a path if a shipment brought the pointer, and the source is as it was. "+16" is the
  * offset in an object whose description has no field there.
  *
- * The function runs in a child of this process (fork), alone: without the other threads. What it
- * writes to device memory stays. What it writes to its caller's stack, and to static data of the
- * program or library that it stands in, comes back when it returns; if the launch ends otherwise,
- * both are as they were. (Static data of a statically linked program does not come back.) What it
- * prints to stdout comes out as it prints it, before lines that this process still holds back.
+ * The function runs in a child of this process (fork), alone: without the other threads. Its
+ * writes to device memory stay. Its writes to its caller's stack, and to static data of its program
+ * or library, come back when it returns; if the launch ends otherwise, stack and data are as they
+ * were. (Static data of a statically linked program does not come back.) Its lines to stdout come
+ * out at once, before lines that this process still holds back.
  *
  * The function ends the launch if it calls malloc, starts a thread, calls exit, or gets a signal.
  * Some functions of libraries read memory that the library took from the heap before: printf once a

@@ -42,7 +42,7 @@ typedef struct haul_process {
     /* Takes a snapshot, in memory of the allocator, which must outlive it. HAUL_ERROR_MEMORY.
      * NULL with HAUL_OK: the system tells nothing. */
     haul_status (*open)(const haul_allocator *allocator, void **snapshot);
-    /* Finds what has the address. 0: nothing has, or it cannot be read. */
+    /* Finds the block or mapping at the address. 0: there is none, or it cannot be read. */
     int (*find)(void *snapshot, uintptr_t address, haul_memory *memory);
     void (*close)(void *snapshot);
 } haul_process;

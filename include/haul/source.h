@@ -4,7 +4,7 @@
  *     haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment);
  *
  * A source is a value: make one with a haul_from_ function where a call wants it. It copies
- * nothing, so whatever it names must live as long as the call that uses it says.
+ * nothing, so its objects or its arena must live as long as the call asks.
  */
 #ifndef HAUL_SOURCE_H
 #define HAUL_SOURCE_H

@@ -1,4 +1,4 @@
-/* What the forms of describe.h are made of: checks at compile time, and the entries of tables.
+/* The parts of describe.h's forms: checks at compile time, and the entries of tables.
  * Programs use describe.h alone.
  */
 #ifndef HAUL_DESCRIBE_ENTRIES_H

@@ -1,10 +1,10 @@
 /* Which types the compiler can see to be plain, and which may hide a pointer. For describe.hpp.
  *
  * C++ does not name the members of a struct, but it tells whether a value can initialise the member
- * at a place. So a value that converts to pointers, unions and classes of unknown content alone is
- * tried at each place of an aggregate: at each of its first 24 members, and in a member that is an
- * array or an aggregate itself, at the first 16 places. What lies behind these is not seen, nor is
- * anything in a struct with a member that {} does not initialise, nor, by gcc in C++14, a union
+ * at a place. So one value is tried at each place of an aggregate: it converts to pointers, unions
+ * and classes of unknown content, and to nothing else. The places are the first 24 members, and the
+ * first 16 places of a member that is an array or an aggregate itself. Three things are not seen:
+ * later places; structs with a member that {} does not initialise; and, by gcc in C++14, unions
  * without a name.
  */
 #ifndef HAUL_DESCRIBE_LOOK_HPP

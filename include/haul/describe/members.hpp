@@ -1,4 +1,4 @@
-/* How the members of a struct are listed, and what is known of a described type. */
+/* Lists of a struct's members, and the record of a described type. */
 #ifndef HAUL_DESCRIBE_MEMBERS_HPP
 #define HAUL_DESCRIBE_MEMBERS_HPP
 
@@ -56,7 +56,7 @@ constexpr member_list<Fields...> members(const char *name, Fields... fields)
     return { name, std::tuple<Fields...>(fields...) };
 }
 
-/* What there is to know of a described type. `type` is committed and lives as long as the program;
+/* The record of a described type. `type` is committed and lives as long as the program;
  * null when `status` is not HAUL_OK, and `error` then says why. */
 struct described {
     const haul_type *type;

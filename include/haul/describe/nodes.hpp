@@ -1,4 +1,4 @@
-/* What the forms of containers of nodes share: how a node is laid out, which is measured on a
+/* The forms of containers of nodes share this: the layout of a node, which is measured on a
  * container of stand-ins. For describe.hpp alone. */
 #ifndef HAUL_DESCRIBE_NODES_HPP
 #define HAUL_DESCRIBE_NODES_HPP

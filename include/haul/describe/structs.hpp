@@ -1,5 +1,5 @@
-/* The forms of what is not a container: plain types, pointers, structs whose members are listed,
- * and arrays in place. For describe.hpp alone. */
+/* The forms of types that are no containers: plain types, pointers, structs whose members are
+ * listed, and arrays in place. For describe.hpp alone. */
 #ifndef HAUL_DESCRIBE_STRUCTS_HPP
 #define HAUL_DESCRIBE_STRUCTS_HPP
 
@@ -19,7 +19,7 @@ namespace haul
 namespace detail
 {
 
-/* ---- What is not a container. */
+/* ---- Types that are no containers. */
 
 template <class T, class> struct form {
     static_assert(!std::is_polymorphic<T>::value,

@@ -1,4 +1,4 @@
-/* What is refused because it leads to memory of others: views. For describe.hpp alone. */
+/* Views: types that are refused, because they lead to memory of others. For describe.hpp alone. */
 #ifndef HAUL_DESCRIBE_VIEWS_HPP
 #define HAUL_DESCRIBE_VIEWS_HPP
 
