@@ -10,24 +10,13 @@
 #define _DEFAULT_SOURCE
 #include <setjmp.h>
 
-#include "journey.h"
+#include "qhull_set.h"
 
 enum { DIMENSION = 3, FACETS = 240, POINTS = 900, CORNERS = 3 };
 #define MERGE_RIDGE ((void *)(uintptr_t)1)
 #define DUPLICATE_RIDGE ((void *)(uintptr_t)2)
 
-typedef double coordT;
 typedef struct facetT facetT;
-
-typedef union setelemT {
-    void *p;
-    int i;
-} setelemT;
-
-typedef struct setT {
-    int maxsize;
-    setelemT e[1];
-} setT;
 
 typedef struct vertexT {
     struct vertexT *next, *previous;
@@ -74,57 +63,19 @@ typedef struct pointT {
 
 /* ---- Types. */
 
-static haul_type *element, *setelemT_type, *setT_type, *vertexT_type, *ridgeT_type, *facetT_type,
-    *pointT_type, *qhT_type;
+static haul_type *vertexT_type, *ridgeT_type, *facetT_type, *pointT_type, *qhT_type;
 static haul_type *vertices, *ridges, *facets, *points;
-
-static int set_size(const setT *set)
-{
-    int coded = set->e[set->maxsize].i;
-    return coded ? coded - 1 : set->maxsize;
-}
-
-static int place_in(const setT *set, const void *slot)
-{
-    return (int)((const setelemT *)slot - set->e);
-}
 
 static int64_t dimension(const haul_here *here)
 {
     return ((const qhT *)here->root)->hull_dim;
 }
 
-HAUL_FUNCTION(set_room, setT, self->maxsize + 1)
-HAUL_FUNCTION(is_element, setelemT, place_in(here->ancestor, self) < set_size(here->ancestor))
-HAUL_FUNCTION(is_number, setelemT,
-              place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
-                  set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
 HAUL_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
 HAUL_FUNCTION(has_area, facetT, (self->isarea) != 0)
 HAUL_FUNCTION(is_replaced, facetT, self->visible && !self->isarea)
 HAUL_FUNCTION(has_owner, facetT,
               self->tricoplanar && !self->visible && !self->isarea && !self->keepcentrum)
-
-static haul_type *set_of(haul_type *what)
-{
-    haul_type *set;
-    CHECK_STATUS(haul_type_instance(setT_type, 1, &element, &what, &set), HAUL_OK);
-    return set;
-}
-
-static void sets_open(uintptr_t integer_below)
-{
-    const haul_field slot_fields[] = {
-        HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element),
-                     .ancestor = HAUL_PARENT, .integers_below = integer_below),
-        HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT)
-    };
-    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room),
-                                                       .target = &setelemT_type) };
-    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
-    setelemT_type = OPEN(setelemT, slot_fields);
-    setT_type = OPEN(setT, set_fields);
-}
 
 static void facets_open(void)
 {
@@ -169,7 +120,7 @@ static void hull_open(uintptr_t integer_below)
         HAUL_SKIP(qhT, errexit),
         HAUL_STRING(qhT, rbox_command),
     };
-    sets_open(integer_below);
+    set_open(integer_below);
     facets_open();
     vertexT_type = OPEN(vertexT, vertex_fields);
     ridgeT_type = OPEN(ridgeT, ridge_fields);
@@ -197,9 +148,8 @@ static void hull_close(void)
 /* Behind the elements, and the NULL that ends them, stands what was there before. */
 static setT *set_make(int maxsize, int size)
 {
-    setT *set = put(offsetof(setT, e) + ((size_t)maxsize + 1) * sizeof set->e[0], sizeof(void *));
+    setT *set = set_room_make(maxsize);
     int i;
-    set->maxsize = maxsize;
     for (i = size + 1; i < maxsize; i++)
         set->e[i].p = (void *)(uintptr_t)17;
     if (size < maxsize)

@@ -1,27 +1,10 @@
-/* Sets of qhull, which do not know what they hold (CTX): of vertices, of ridges, of facets, and of
- * points, as the field says that leads to one. A set has room for maxsize elements and one slot
- * more, which holds how many there are + 1, or NULL when the set is full. Behind the last element
- * stands NULL, and then what was there before, addresses perhaps.
- *
- * So a slot is an element, a number or nothing, as its place in its set says: the slot is a type of
- * its own, and asks for its parent.
+/* Sets of qhull (CTX): of vertices, of ridges, of facets, and of points, as the field says that
+ * leads to one.
  */
 #define _DEFAULT_SOURCE
-#include "journey.h"
+#include "qhull_set.h"
 
 enum { DIMENSION = 3, FACETS = 300, POINTS = 5000 };
-
-typedef double coordT;
-
-typedef union setelemT {
-    void *p;
-    int i;
-} setelemT;
-
-typedef struct setT {
-    int maxsize;
-    setelemT e[1];
-} setT;
 
 typedef struct vertexT {
     struct vertexT *next;
@@ -58,50 +41,11 @@ typedef struct pointT {
 
 /* ---- Types. */
 
-static haul_type *element, *setelemT_type, *setT_type;
 static haul_type *vertexT_type, *ridgeT_type, *facetT_type, *pointT_type, *qhT_type;
 static haul_type *vertices, *ridges, *facets, *points;
 
-static int set_size(const setT *set)
-{
-    int coded = set->e[set->maxsize].i;
-    return coded ? coded - 1 : set->maxsize;
-}
-
-/* Of a slot: its place in its set. */
-static int place_in(const setT *set, const void *slot)
-{
-    return (int)((const setelemT *)slot - set->e);
-}
-
-HAUL_FUNCTION(set_room, setT, self->maxsize + 1)
-HAUL_FUNCTION(is_element, setelemT, place_in(here->ancestor, self) < set_size(here->ancestor))
-HAUL_FUNCTION(is_number, setelemT,
-              place_in(here->ancestor, self) == ((const setT *)here->ancestor)->maxsize &&
-                  set_size(here->ancestor) < ((const setT *)here->ancestor)->maxsize)
 HAUL_FUNCTION(dimension, pointT, ((const qhT *)here->root)->hull_dim)
 HAUL_FUNCTION(all_coordinates, qhT, (int64_t)self->num_points * self->hull_dim)
-
-static void set_open(void)
-{
-    static const haul_field slot_fields[] = {
-        HAUL_ADDRESS(setelemT, p, .target = &element, .when = HAUL_WHEN_FN(is_element),
-                     .ancestor = HAUL_PARENT),
-        HAUL_RAW(setelemT, i, .when = HAUL_WHEN_FN(is_number), .ancestor = HAUL_PARENT)
-    };
-    static const haul_field set_fields[] = { HAUL_TAIL(setT, e, HAUL_COUNT_FN(set_room),
-                                                       .target = &setelemT_type) };
-    CHECK_STATUS(haul_type_parameter(type_context(), "element", &element), HAUL_OK);
-    setelemT_type = OPEN(setelemT, slot_fields);
-    setT_type = OPEN(setT, set_fields);
-}
-
-static haul_type *set_of(haul_type *what)
-{
-    haul_type *set;
-    CHECK_STATUS(haul_type_instance(setT_type, 1, &element, &what, &set), HAUL_OK);
-    return set;
-}
 
 /* What a facet's vertices are said to be. */
 static void hull_open(haul_type *const *facet_vertices)
@@ -123,7 +67,7 @@ static void hull_open(haul_type *const *facet_vertices)
                                         HAUL_OBJECT(facetT, ridges, &ridges),
                                         HAUL_OBJECT(facetT, neighbors, &facets),
                                         HAUL_OBJECT(facetT, outsideset, &points) };
-    set_open();
+    set_open(0);
     vertexT_type = OPEN(vertexT, vertex_fields);
     ridgeT_type = OPEN(ridgeT, ridge_fields);
     facetT_type = OPEN(facetT, facet_fields);
@@ -149,8 +93,7 @@ static void hull_close(void)
 
 static setT *set_make(int maxsize)
 {
-    setT *set = put(offsetof(setT, e) + ((size_t)maxsize + 1) * sizeof set->e[0], sizeof(void *));
-    set->maxsize = maxsize;
+    setT *set = set_room_make(maxsize);
     set->e[maxsize].i = 1;
     return set;
 }
