@@ -97,6 +97,7 @@ static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
         const range *r = &ranges[i];
         if (r->first >= b.end) {
             status = close_block(a, &b);
+            /* a range that begins outside the known block asks for its own */
             if (status == HAUL_OK && r->first >= unknown &&
                 haul__audit_memory(a, r->first, &memory) && memory.kind == HAUL_MEMORY_BLOCK &&
                 memory.begin == r->first && memory.bytes <= HAUL__HIGHEST - r->first) {
