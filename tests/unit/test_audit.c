@@ -1772,6 +1772,38 @@ TEST(audit, a_report_goes_on_when_its_context_has_been_freed)
     lab_end();
 }
 
+static haul_audit_report *told;
+static haul_status added, ended;
+
+static void add_and_end(void *user, const haul_audit_finding *finding)
+{
+    (void)finding;
+    added = haul_audit_add(told, haul_from_object(user, cell_type));
+    ended = haul_audit_end(&told, NULL);
+}
+
+TEST(audit, a_finding_that_adds_to_its_report_or_ends_it_hears_that_the_context_is_busy_C3)
+{
+    haul_audit_report *report = report_begin(), *same;
+    haul_audit_info info;
+    cell more = { 0 };
+    CHECK_STATUS(haul_audit_end(&report, &info), HAUL_OK);
+    audit.options.finding = add_and_end;
+    audit.options.user = &more;
+    CHECK_STATUS(
+        haul_audit_begin_sized(the.context, NULL, &audit.options, sizeof audit.options, &report),
+        HAUL_OK);
+    told = same = report;
+    CHECK_STATUS(add_cells(report, 1, 0), HAUL_OK);
+    added = ended = HAUL_OK;
+    CHECK_STATUS(haul_audit_end(&report, &info), HAUL_OK);
+    CHECK_STATUS(added, HAUL_ERROR_BUSY);
+    CHECK_STATUS(ended, HAUL_ERROR_BUSY);
+    CHECK(told == same);
+    haul_type_free(&cell_type);
+    lab_end();
+}
+
 static haul_status fault_run_report(void *user)
 {
     haul_audit_report *report;

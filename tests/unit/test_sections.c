@@ -569,6 +569,25 @@ TEST(sections, stand_in_the_table_of_a_type)
     haul_type_free(&type);
 }
 
+TEST(sections, have_strides_in_bytes_or_other_units_in_the_table_of_a_type)
+{
+    haul_dimension dimensions[2] = { HAUL_DIMENSION_BYTES(HAUL_FIXED(3), HAUL_FIXED(64)),
+                                     HAUL_DIMENSION_BYTES(HAUL_FIXED(2), HAUL_FIXED(5)) };
+    haul_field field = HAUL_ADDRESS(matrix, a, .element_bytes = 8);
+    char printed[2048] = "";
+    haul_file file;
+    haul_type *type;
+    dimensions[1].unit = 8;
+    field.section = section_of(dimensions, 2);
+    CHECK_STATUS(type_make("matrix", sizeof(matrix), &field, 1, &type), HAUL_OK);
+    memset(&file, 0, sizeof file);
+    file.write = keep_text;
+    file.user = printed;
+    CHECK_STATUS(haul_type_dump(type, &file), HAUL_OK);
+    CHECK_HAS(printed, "[3 by 64 bytes][2 by 5 times 8 bytes]");
+    haul_type_free(&type);
+}
+
 /* ---- Descriptions that are refused. */
 
 static void refuse_type(const haul_field *field, const char *part)
@@ -582,6 +601,8 @@ static void refuse_type(const haul_field *field, const char *part)
 
 TEST(sections, that_cannot_be_are_refused_at_the_commit)
 {
+    static haul_type *whole;
+    static const haul_case cases[] = { { 1, &whole, 0 } };
     haul_dimension dimensions[MOST + 1];
     haul_field good = HAUL_ADDRESS(view, at, .element_bytes = 8), field;
     view_dimensions(dimensions, MOST + 1);
@@ -598,6 +619,12 @@ TEST(sections, that_cannot_be_are_refused_at_the_commit)
     field = good;
     field.levels = 2;
     refuse_type(&field, "it cannot have more than one level");
+    field = good;
+    CHECK_STATUS(haul_type_bytes(type_context(), "whole", 8, &whole), HAUL_OK);
+    field.element_bytes = 0;
+    field.type_switch = (haul_switch)HAUL_SWITCH(view, extent[0], cases);
+    refuse_type(&field, "it cannot have a `.type_switch`");
+    haul_type_free(&whole);
     field = good;
     field.pool = 1;
     refuse_type(&field, "it cannot have a `.pool`");
