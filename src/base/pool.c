@@ -276,14 +276,18 @@ void haul__pool_wake(haul__pool *pool, size_t bytes)
         call(pool, bytes / pool->worth_waking);
 }
 
+void haul__pool_rest(unsigned *spins)
+{
+    haul__relax();
+    if (++*spins % SPINS_A_YIELD == 0)
+        sched_yield();
+}
+
 static void wait_until_empty(haul__pool *pool)
 {
     unsigned spins = 0;
-    while (haul__atomic_load(&pool->inside) != 0) {
-        haul__relax();
-        if (++spins % SPINS_A_YIELD == 0)
-            sched_yield();
-    }
+    while (haul__atomic_load(&pool->inside) != 0)
+        haul__pool_rest(&spins);
 }
 
 static size_t divide_up(size_t a, size_t b)

@@ -37,6 +37,8 @@ void haul__pool_free(haul__pool *pool);
  * loop at a time. `pool` may be NULL. Answers the number of chunks, 0 for an empty range. */
 size_t haul__pool_run(haul__pool *pool, size_t bytes, size_t first, size_t end, size_t grain,
                       haul__pool_work *work, void *user);
+/* Passes a moment in a loop that waits for another thread. *spins counts them, from 0 on. */
+void haul__pool_rest(unsigned *spins);
 /* Wakes threads for a loop that is about to come: they spin until it does, or for a while. NULL is
  * allowed. */
 void haul__pool_wake(haul__pool *pool, size_t bytes);

@@ -5,6 +5,7 @@
  * memory.
  */
 #include "map/side.h"
+#include "map/stock.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
 #define FAR_BYTES ((HAUL__LAST_UNIFORM / 2 + 1) * sizeof(haul__far))
@@ -255,15 +256,19 @@ static int make_room(haul__map *map)
 }
 
 /* A block whose bytes are not initialised. */
-static haul__block *new_block(haul__map *map, uint32_t form)
+static haul__block *take_block(haul__map *map, unsigned size)
 {
-    unsigned size = size_of(form, words_of(map, form));
     haul__block *block = take_kept(map, size);
     if (!block)
         block = haul__allocate(&map->allocator, bytes_of(size), HAUL__BLOCK_ALIGNMENT);
     if (block)
         map->block_bytes += bytes_of(size);
     return block;
+}
+
+static haul__block *new_block(haul__map *map, uint32_t form)
+{
+    return take_block(map, size_of(form, words_of(map, form)));
 }
 
 static void enter_block(haul__map *map, uint32_t number, haul__block *block)
@@ -277,14 +282,18 @@ static void enter_block(haul__map *map, uint32_t number, haul__block *block)
     }
 }
 
+static int number_room(haul__map *map)
+{
+    return map->block_count < map->number_capacity ||
+           haul__grow_to(&map->allocator, &map->numbers, &map->number_capacity,
+                         map->block_count + map->block_count / 8 + 8, sizeof *map->numbers);
+}
+
 static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
 {
     uint32_t number = haul__block_number(address);
     haul__block *block;
-    if (!make_room(map) ||
-        (map->block_count == map->number_capacity &&
-         !haul__grow_to(&map->allocator, &map->numbers, &map->number_capacity,
-                        map->block_count + map->block_count / 8 + 8, sizeof *map->numbers)))
+    if (!make_room(map) || !number_room(map))
         return NULL;
     block = new_block(map, form);
     if (!block)
@@ -322,6 +331,76 @@ void haul__map_replace(haul__map *map, uintptr_t address, haul__block *old, haul
 {
     enter_block(map, haul__block_number(address), block);
     keep_block(map, old);
+}
+
+/* ---- Stocks. */
+
+int haul__stock_fill(haul__map *map, haul__stock *stock, size_t whole, size_t ragged)
+{
+    const uint32_t form[2] = { HAUL__FIRST_UNIFORM, HAUL__MIXED }; /* as keep_block needs it */
+    const size_t wanted[2] = { whole, ragged };
+    int kind;
+    stock->kept[0] = stock->kept[1] = 0;
+    for (kind = 0; kind < 2; kind++)
+        while (stock->left[kind] < wanted[kind]) {
+            const unsigned size = size_of(form[kind], 0);
+            const int is_kept = map->spare[size] != NULL;
+            haul__block *block = take_block(map, size);
+            if (!block)
+                return 0;
+            stock->kept[kind] += (size_t)is_kept;
+            block->form = form[kind];
+            block->words = 0;
+            stock->block[kind][stock->left[kind]++] = block;
+        }
+    return 1;
+}
+
+int haul__stock_enter(const haul__map *map, haul__stock *stock, uintptr_t address, uint32_t form)
+{
+    const uint32_t words = words_of(map, form), number = haul__block_number(address);
+    const int kind = words != 0;
+    haul__block *block;
+    if (!stock->left[kind])
+        return 0;
+    block = stock->block[kind][--stock->left[kind]];
+    memset(block, 0, bytes_of(SIZE_BARE));
+    block->form = form;
+    block->words = words;
+    map->flat[number] = entry_of(block);
+    stock->numbers[stock->entered++] = number;
+    return 1;
+}
+
+/* What is left goes back to where it came from; blocks that the map had kept are the first. */
+static void give_back(haul__map *map, haul__stock *stock, int kind)
+{
+    const unsigned size = kind ? SIZE_MIXED : SIZE_UNIFORM;
+    while (stock->left[kind]) {
+        haul__block *block = stock->block[kind][--stock->left[kind]];
+        keep_block(map, block);
+        if (stock->left[kind] >= stock->kept[kind])
+            haul__release(&map->allocator, take_kept(map, size), bytes_of(size));
+    }
+}
+
+int haul__stock_end(haul__map *map, haul__stock *stock)
+{
+    size_t i;
+    int kind, has_room = 1;
+    for (i = 0; i < stock->entered; i++) {
+        has_room = has_room && number_room(map);
+        if (has_room) {
+            map->numbers[map->block_count++] = stock->numbers[i];
+        } else {
+            keep_block(map, haul__block_in(map->flat[stock->numbers[i]]));
+            map->flat[stock->numbers[i]] = 0;
+        }
+    }
+    for (kind = 0; kind < 2; kind++)
+        give_back(map, stock, kind);
+    stock->entered = 0;
+    return has_room;
 }
 
 /* ---- Simple types. */

@@ -1,0 +1,31 @@
+/* Stocks: blocks made in advance, for a thread that must not ask the allocator.
+ *
+ * While threads mark a map together, each enters the blocks that it needs from a stock of its own.
+ * The map learns of them afterwards, from the thread that called them.
+ */
+#ifndef HAUL_MAP_STOCK_H
+#define HAUL_MAP_STOCK_H
+
+#include "map/map.h"
+
+#define HAUL__STOCK 256u /* the most blocks of a stock */
+
+typedef struct haul__stock {
+    haul__block *block[2][HAUL__STOCK]; /* for uniform blocks, and for ragged ones */
+    size_t left[2];
+    size_t kept[2]; /* so many, the first ones, were blocks that the map had kept */
+    uint32_t numbers[2 * HAUL__STOCK]; /* of the blocks that were entered */
+    size_t entered;
+} haul__stock;
+
+/* Fills the stock, which is empty, with uniform and ragged blocks, at most HAUL__STOCK of each. 0:
+ * out of memory; what it got is in it. */
+int haul__stock_fill(haul__map *map, haul__stock *stock, size_t whole, size_t ragged);
+/* Enters an empty block of a uniform form at an address without a block. No other thread may look
+ * at the table's entry meanwhile. 0: the stock has none left. */
+int haul__stock_enter(const haul__map *map, haul__stock *stock, uintptr_t address, uint32_t form);
+/* Ends the stock: the map takes over the blocks that were entered, and the others go back. 0: out
+ * of memory; blocks that it cannot take over are gone, with their marks. */
+int haul__stock_end(haul__map *map, haul__stock *stock);
+
+#endif
