@@ -50,7 +50,8 @@ typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
-    /* Threads that share copies of 512 KiB or more, the caller's thread included: at most
+    /* Threads that share copies of 512 KiB or more, and the discovery of graphs of many thousand
+     * objects whose pointers lead to one object each; the caller's thread included. At most
      * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
      * belong to the context, sleep between calls, and call no function of yours. They block
      * signals, except those of their own faults in your memory. Each takes 68 KiB from the

@@ -66,7 +66,9 @@ typedef struct haul_plan_info {
     size_t null_pointers;     /* of these, null when the graph was last packed */
     size_t graph_bytes;       /* described bytes; those of objects in a pool twice */
     size_t bookkeeping_bytes; /* host memory that the plan holds */
-    size_t worklist_bytes;    /* the worklist at its longest */
+    /* the worklist at its longest; if threads share the discovery, all of theirs, which differs
+     * from one run to the next */
+    size_t worklist_bytes;
     double discover_seconds, layout_seconds;
 } haul_plan_info;
 /* The relocation bitmap has one bit for each pointer-sized word of the arena, in words of 64 bits,

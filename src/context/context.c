@@ -141,6 +141,7 @@ static void forget_warm(haul_context *context)
 {
     forget_notes(context, &context->reads);
     forget_notes(context, &context->calls);
+    forget_notes(context, &context->parcels);
     if (context->has_warm)
         haul__map_close(&context->warm);
     context->has_warm = 0;

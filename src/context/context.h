@@ -9,8 +9,8 @@
 #include "map/map.h"
 #include "haul/context.h"
 
-/* Memory of a plan's read set, saved for the next plan: its pages are resident already (a count by
- * a function costs 13 ns with them and 16 without). */
+/* Memory of a plan's read set or of its worklist, saved for the next plan: its pages are resident
+ * already (a count by a function costs 13 ns with them and 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;
@@ -68,8 +68,8 @@ struct haul_context {
     haul_error error;
     haul__table table;
     int has_warm;
-    haul__map warm; /* an empty map saved for the next plan */
-    haul__notes reads, calls;
+    haul__map warm;                    /* an empty map saved for the next plan */
+    haul__notes reads, calls, parcels; /* parcels: of threads that share a walk */
     haul__listener listener;
     haul__pool *pool;  /* NULL: the options ask for no threads */
     haul__lock *locks; /* NULL: there are none */

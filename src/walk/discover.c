@@ -87,8 +87,10 @@ static haul_status run(haul__discovery *d)
     return status;
 }
 
-static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
-                            haul__found *found, haul__order_log *order_log, int recording)
+/* *is_alone: one thread does all of it; afterwards: one did. */
+static haul_status discover_by(haul_context *context, const haul_root *roots, size_t count,
+                               haul__found *found, haul__order_log *order_log, int recording,
+                               int *is_alone)
 {
     haul__discovery d;
     haul_status status;
@@ -96,11 +98,28 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
     d.recording = recording;
     d.order_log = order_log;
     d.in_order = order_log && !recording;
+    d.is_alone = *is_alone;
     status = run(&d);
     close_discovery(&d);
+    *is_alone = !d.was_shared;
     if (status != HAUL_OK && order_log)
         haul__order_log_close(&context->allocator, order_log);
     return status;
+}
+
+/* If a shared walk fails, one thread walks again: what it finds then, and its error, do not depend
+ * on the threads. */
+static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
+                            haul__found *found, haul__order_log *order_log, int recording)
+{
+    const haul_error before = context->error;
+    int is_alone = 0;
+    haul_status status = discover_by(context, roots, count, found, order_log, recording, &is_alone);
+    if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || is_alone)
+        return status;
+    context->error = before;
+    is_alone = 1;
+    return discover_by(context, roots, count, found, order_log, recording, &is_alone);
 }
 
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,

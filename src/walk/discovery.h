@@ -58,6 +58,10 @@ typedef struct haul__discovery {
         visited_end;             /* in order: the object whose pointers are followed one by one */
     size_t at_entry, at_element; /* the visited element, for the path */
 
+    /* share.c */
+    int is_alone;   /* no other thread takes part */
+    int was_shared; /* others have: after a failure one thread walks again */
+
     /* met_types.c */
     struct haul__met_type *met_types; /* in the order of their numbers */
     size_t met_type_count, met_type_capacity;

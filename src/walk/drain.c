@@ -24,6 +24,7 @@
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
+#include "walk/share.h"
 
 #define BURST 8u /* objects fetched together */
 
@@ -358,7 +359,9 @@ static haul_status drain_queue(haul__discovery *d)
     haul_status status;
     int has_more = 1;
     do {
-        status = drain_chunk(d);
+        status = HAUL__UNLIKELY(haul__is_worth_sharing(d)) ? haul__share_walk(d) : HAUL_OK;
+        if (status == HAUL_OK)
+            status = drain_chunk(d);
         if (status != HAUL_OK)
             return status;
         if (d->head != d->tail)

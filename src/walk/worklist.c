@@ -149,6 +149,28 @@ void haul__queue_advance(haul__discovery *d)
     chunk_put(d, done);
 }
 
+haul__chunk *haul__queue_next(haul__discovery *d)
+{
+    while (d->head->read == d->head->written) {
+        if (d->head != d->tail) {
+            haul__queue_advance(d);
+        } else if (!d->is_spread || !haul__buckets_next(d)) {
+            d->head->read = d->head->written = 0;
+            return NULL;
+        }
+    }
+    return d->head;
+}
+
+size_t haul__queue_waiting(const haul__discovery *d)
+{
+    const haul__chunk *chunk;
+    size_t count = 0;
+    for (chunk = d->head; chunk; chunk = chunk->next)
+        count += chunk->written - chunk->read;
+    return count;
+}
+
 /* ---- Wide entries. */
 
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry)

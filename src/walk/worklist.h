@@ -54,6 +54,11 @@ int haul__bucket_room(haul__discovery *d, haul__bucket *bucket);
 /* The queue is empty: takes over the chunks of the next bucket that holds something. 0: none does,
  * and objects go to the queue again. */
 int haul__buckets_next(haul__discovery *d);
+/* The queue's first chunk with an entry that is not read yet, which may come from a bucket; NULL:
+ * there is none, and the queue is as new. */
+haul__chunk *haul__queue_next(haul__discovery *d);
+/* Entries that wait in the queue, buckets aside. */
+size_t haul__queue_waiting(const haul__discovery *d);
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry);
 void haul__worklist_close(haul__discovery *d);
 

@@ -1,0 +1,134 @@
+/* The shared walk: discovery by all threads of the context, while many simple objects wait. share.c
+ * says how.
+ */
+#ifndef HAUL_WALK_SHARE_H
+#define HAUL_WALK_SHARE_H
+
+#include "map/stock.h"
+#include "walk/met_types.h"
+
+/* Objects that one thread visits before: a graph of some 45,000 is found as fast either way. */
+#define HAUL__WORTH_SHARING ((size_t)32000)
+
+/* A district is a part of the address space: every 64th range of 256 KiB. */
+#define HAUL__DISTRICTS 64u
+#define HAUL__DISTRICT_SHIFT 18u
+
+/* A parcel of worklist entries. A build for tests has small ones. */
+#ifdef HAUL_STRESS_THREADS
+#define HAUL__PARCEL ((size_t)4)
+#else
+#define HAUL__PARCEL ((size_t)512)
+#endif
+typedef struct haul__parcel {
+    struct haul__parcel *next;
+    size_t count;
+    uint64_t entry[HAUL__PARCEL];
+} haul__parcel;
+
+/* Where the next entry for a district goes, and the end of its parcel. */
+typedef struct haul__outlet {
+    uint64_t *at, *end;
+} haul__outlet;
+
+#define HAUL__LINE 64u /* bytes of a cache line */
+
+typedef struct haul__district {
+    haul__parcel *parcels; /* atomic: pointers whose targets lie here */
+    unsigned is_taken;     /* atomic: a thread marks here */
+    int has_visits;        /* atomic */
+    /* of the thread that has taken it: objects that are marked and wait to be visited. The first
+     * parcel has room; the others are full. */
+    haul__parcel *open;
+    unsigned char apart[HAUL__LINE]; /* from the next one */
+} haul__district;
+
+/* Districts in a row. */
+typedef struct haul__quarter {
+    unsigned first, count;
+} haul__quarter;
+
+/* What one thread has for itself. */
+typedef struct haul__sharer {
+    haul__outlet outlet[HAUL__DISTRICTS];
+    haul__parcel *spare;
+    size_t spare_count;
+    haul__parcel *aside;        /* entries for the caller's thread; the first has room */
+    haul__parcel *claimed;      /* those of the district that it has taken */
+    haul__quarter quarter;      /* its districts, as long as they have work */
+    unsigned at_mark, at_visit; /* where it was last */
+    size_t objects;
+    haul__stock stock;
+    unsigned char apart[HAUL__LINE]; /* from what the next one has */
+} haul__sharer;
+
+/* Why a round ends before all is done. */
+enum { HAUL__GO_ON, HAUL__NEEDS_PARCELS, HAUL__NEEDS_ONE_THREAD };
+
+typedef struct haul__share {
+    const haul__met_type *types;
+    size_t type_count;
+    const uintptr_t *flat;
+    haul__map *map;
+    size_t parcels_needed;         /* the most that one parcel's entries make */
+    haul__parcel **pool;           /* parcels that nobody has: those from pool_taken on */
+    size_t pool_count, pool_taken; /* pool_taken: atomic; it may pass pool_count */
+    size_t pool_capacity, parcel_count;
+    HAUL__LIST(haul__notes) slabs; /* the parcels' memory */
+    int has_whole, has_ragged;     /* forms of blocks that new objects may need */
+    size_t objects_left;           /* that may be visited */
+    unsigned stop;                 /* atomic: one of the reasons */
+    unsigned busy;                 /* atomic: threads that have work */
+    haul__district district[HAUL__DISTRICTS];
+    size_t sharer_count;
+    haul__sharer *sharer;
+} haul__share;
+
+HAUL__INLINE unsigned haul__district_number(uintptr_t address)
+{
+    return (unsigned)(address >> HAUL__DISTRICT_SHIFT) % HAUL__DISTRICTS;
+}
+
+HAUL__INLINE haul__district *haul__district_of(haul__share *share, uintptr_t address)
+{
+    return &share->district[haul__district_number(address)];
+}
+
+/* Can such an object be marked in blocks of this form? */
+HAUL__INLINE int haul__can_start(const haul__met_type *met, uintptr_t address, uint32_t form)
+{
+    return address >= HAUL__LOWEST && form != HAUL__NO_FORM &&
+           (address & ((HAUL__WORD - 1) | (met->walk->alignment - 1))) == 0;
+}
+
+/* Is the block of the form, and does an object start there? */
+HAUL__INLINE int haul__is_start(const uintptr_t *flat, uintptr_t address, uint32_t form)
+{
+    haul__block *block = haul__block_in(flat[address >> HAUL__BLOCK_SHIFT]);
+    const haul__cell *cell = haul__cell_of(block, address);
+    if (block->form != form)
+        return 0;
+    return (block->words ? (int)(haul__load_cell(cell) >> haul__word_in_cell(address))
+                         : (int)(cell->aux >> haul__granule_in_cell(address))) &
+           1;
+}
+
+/* Is it worth to share the walk now? It is not, if few objects wait or the graph is small. */
+HAUL__INLINE int haul__is_worth_sharing(const haul__discovery *d)
+{
+#ifdef HAUL_STRESS_THREADS
+    return !d->is_alone && d->head->read < d->head->written;
+#else
+    return d->is_spread && !d->is_alone && d->found->objects >= HAUL__WORTH_SHARING;
+#endif
+}
+
+/* sharer.c: a thread's part of a round. */
+void haul__share_work(haul__share *share, haul__sharer *sharer);
+
+/* Walks on with all threads from the objects that wait, if types, options and the blocks so far
+ * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless
+ * memory has run out. */
+haul_status haul__share_walk(haul__discovery *d);
+
+#endif
