@@ -36,26 +36,46 @@ static double time_walk(walkers *all, haul__pool *pool, size_t objects)
     return spent;
 }
 
-static void one_round(walkers *all, haul_context *context, haul__pool *pool)
+static haul_plan_info discover(const discovered *it, haul_context *context)
 {
-    const char *name = all->it->name;
     haul_plan_info numbers;
     haul_root root;
     haul_plan *plan;
-    double walked;
-    root.address = all->it->root;
-    root.type = all->it->type;
-    root.count = all->it->root_count;
+    root.address = it->root;
+    root.type = it->type;
+    root.count = it->root_count;
     if (haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan) != HAUL_OK)
-        bench_die(name, haul_context_error(context));
+        bench_die(it->name, haul_context_error(context));
     haul_plan_get_info(plan, &numbers);
     haul_plan_free(&plan);
-    walked = time_walk(all, NULL, numbers.objects);
+    return numbers;
+}
+
+static void one_round(walkers *all, haul_context *alone, haul_context *together, haul__pool *pool)
+{
+    const char *name = all->it->name;
+    const haul_plan_info numbers = discover(all->it, alone);
+    const double walked = time_walk(all, NULL, numbers.objects);
+    const haul_plan_info shared = discover(all->it, together);
+    if (numbers.objects != shared.objects)
+        bench_die("threads have not found as many objects as one thread", NULL);
     report_value(name, "discover", 1e3 * numbers.discover_seconds);
+    report_value(name, "discover_threads", 1e3 * shared.discover_seconds);
     report_value(name, "walk", walked);
     report_value(name, "walk_threads",
                  pool && all->it->starts > 1 ? time_walk(all, pool, numbers.objects) : 0);
     report_value(name, "times_walk", 1e3 * numbers.discover_seconds / walked);
+}
+
+static haul_context *context_of(unsigned threads)
+{
+    haul_context_options options;
+    haul_context *context;
+    memset(&options, 0, sizeof options);
+    options.threads = threads;
+    if (haul_context_create(&options, &context) != HAUL_OK)
+        bench_die("no context", NULL);
+    return context;
 }
 
 void measure_discovery(int runs, double scale)
@@ -66,7 +86,7 @@ void measure_discovery(int runs, double scale)
     int i, run;
     report_begin("discovery");
     for (i = 0; i < DISCOVERED; i++) {
-        haul_context *context;
+        haul_context *alone, *together;
         discovered it;
         walkers all;
         size_t room;
@@ -74,11 +94,12 @@ void measure_discovery(int runs, double scale)
         room = WALKERS * it.most * sizeof *all.queue;
         all.it = &it;
         all.queue = bench_map_untouched(room);
-        if (haul_context_create(NULL, &context) != HAUL_OK)
-            bench_die(it.name, NULL);
+        alone = context_of(1);
+        together = context_of(processors);
         for (run = 0; run < runs; run++)
-            one_round(&all, context, pool);
-        haul_context_free(&context);
+            one_round(&all, alone, together, pool);
+        haul_context_free(&alone);
+        haul_context_free(&together);
         bench_unmap(all.queue, room);
         discovered_free(&it);
         bench_forget_blocks();
