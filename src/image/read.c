@@ -292,7 +292,7 @@ static haul_status relocate_word(const reader *r, const haul__image_word *entry)
     return HAUL_OK;
 }
 
-/* Does a bit call one of its bytes a pointer's? Both would change it, each by where the block is. */
+/* Does a bit call one of its bytes a pointer's? Both would change it by where the block is. */
 static int has_bit(const reader *r, uint64_t offset)
 {
     const uint64_t *bitmap = r->contents[HAUL__SECTION_BITS];
@@ -314,10 +314,11 @@ static haul_status relocate_words(const reader *r)
             (uintptr_t)words[i].mask != words[i].mask)
             return refuse(r, "its list of words is not in order, or leads out of the arena");
         if (has_bit(r, words[i].offset))
-            return haul__fail(r->error, HAUL_ERROR_FORMAT,
-                              "not a whole image: its list has a pointer at byte %llu of its arena, "
-                              "and its bitmap one over it",
-                              (unsigned long long)words[i].offset);
+            return haul__fail(
+                r->error, HAUL_ERROR_FORMAT,
+                "not a whole image: its list has a pointer at byte %llu of its arena, "
+                "and its bitmap one over it",
+                (unsigned long long)words[i].offset);
         end = words[i].offset + HAUL__WORD;
         status = relocate_word(r, &words[i]);
     }

@@ -471,14 +471,14 @@ TEST(image, a_bit_over_a_pointer_of_the_list_is_refused_wherever_the_block_lies)
     CHECK_STATUS(haul_type_create(context, &described, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_image_write(context, haul_from_object(&one, type), &file), HAUL_OK);
-    bits = (uint64_t *)(void *)(image_bytes.at +
-                                section_of(&image_bytes, HAUL__SECTION_BITS)->offset);
+    bits =
+        (uint64_t *)(void *)(image_bytes.at + section_of(&image_bytes, HAUL__SECTION_BITS)->offset);
     /* The last byte of the pointer, 0, and seven more of that value: as a word, null. */
     *bits |= UINT64_C(1) << 3;
     sign(&image_bytes);
-    CHECK_STATUS(haul_image_from_bytes(context, image_bytes.at, image_bytes.count, &type, 1, NULL,
-                                       &image),
-                 HAUL_ERROR_FORMAT);
+    CHECK_STATUS(
+        haul_image_from_bytes(context, image_bytes.at, image_bytes.count, &type, 1, NULL, &image),
+        HAUL_ERROR_FORMAT);
     CHECK_HAS(haul_context_error(context)->text, "and its bitmap one over it");
     free(image_bytes.at);
     haul_type_free(&type);
