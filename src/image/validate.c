@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "image/claims.h"
+#include "image/scan.h"
 #include "layout/layout.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
@@ -171,7 +172,8 @@ static haul_status check_words(check *c)
     return HAUL_OK;
 }
 
-haul_status haul__image_validate(const haul__claimed *claimed)
+/* By the walk. */
+static haul_status discover_again(const haul__claimed *claimed)
 {
     haul__bounds bounds;
     haul_status status;
@@ -195,4 +197,11 @@ haul_status haul__image_validate(const haul__claimed *claimed)
     haul__record_close(&c.walk);
     haul__found_drop(claimed->context, &c.found);
     return status;
+}
+
+haul_status haul__image_validate(const haul__claimed *claimed)
+{
+    int is_right;
+    const haul_status status = haul__image_scan(claimed, &is_right);
+    return status != HAUL_OK || is_right ? status : discover_again(claimed);
 }

@@ -1,7 +1,8 @@
 /* haul_bench: what its files share. main.c reads options; workloads.c builds graphs; hash_packer.c
  * packs them by hand; measure.c times both in turn; check.c proves that both made the same graph;
- * sizes.c, mixed.c, ordered.c, discovery.c and arena.c time nodes of many sizes, mixed heaps,
- * ordered plans, discovery beside walks by hand, and allocation; report.c and table.c print.
+ * sizes.c, mixed.c, ordered.c, images.c, discovery.c and arena.c time nodes of many sizes, mixed
+ * heaps, ordered plans, images, discovery beside walks by hand, and allocation; report.c and
+ * table.c print.
  * haul_bench_gpu shares support.c, hash_packer.c and report.c. */
 #ifndef BENCH_H
 #define BENCH_H
@@ -165,6 +166,9 @@ void measure_mixed(int runs, double scale);
 
 /* ordered.c: the workload "ordered" */
 void measure_ordered(int runs, double scale);
+
+/* images.c: the workload "images" */
+void measure_images(int runs, double scale);
 
 /* discovery.c: the workload "discovery" */
 void measure_discovery(int runs, double scale);

@@ -171,7 +171,7 @@ static int damage_shape(run *r, const shape *of)
 
 int main(int count, char **arguments)
 {
-    static const shape *const shapes[] = { &mesh_shape, &value_shape, &space_shape };
+    static const shape *const shapes[] = { &plain_shape, &mesh_shape, &value_shape, &space_shape };
     static run r;
     size_t i;
     r.every = r.shares = 1;

@@ -11,6 +11,7 @@
 typedef struct oracle {
     const shape *shape;
     haul_context *context;
+    haul_context *walking; /* its loads are checked by the walk alone */
     reader reader;
     uint8_t *roles; /* of the first reading */
     size_t room;    /* of the reader, in bytes of a block */

@@ -1,4 +1,4 @@
-/* Three programs' worth of types for images, rich in features, and graphs of them. Each has its
+/* Four programs' worth of types for images, rich in features, and graphs of them. Each has its
  * structs, its description, a builder of small graphs and a naive visitor in a file of its own.
  */
 #ifndef IMAGES_SHAPES_H
@@ -29,6 +29,7 @@ typedef struct shape {
     reader_visitor *visit;
 } shape;
 
+extern const shape plain_shape; /* what a scan checks (image/scan.c) */
 extern const shape mesh_shape;  /* arrays, strings, aliases, tags */
 extern const shape value_shape; /* unions, conditions, switches, tails */
 extern const shape space_shape; /* distances, ends, packed structs, pools, skipped bytes */

@@ -1,0 +1,278 @@
+/* The kinds of objects and arrays that an image can hold, worked out from its types before any of
+ * its bytes is looked at.
+ *
+ * A type is known if each of its pointers is an ordinary one, counted by fields of its struct, by a
+ * constant or by a zero byte. Whatever has rules, functions, tags, parts or skipped directions is
+ * not: then the walk checks the graph (validate.c). So this file may leave out what it likes.
+ */
+#include "image/kinds.h"
+
+#define POINTERS_MOST ((size_t)4096) /* of one element; so the lists of a kind stay small */
+#define BYTES_MOST ((size_t)1 << 16) /* of an element with pointers or gaps */
+
+/* ---- The list. */
+
+static int is_same(const haul__kind *a, const haul__kind *b)
+{
+    return a->of == b->of && a->type == b->type && a->slot == b->slot && a->level == b->level;
+}
+
+/* The code of a kind, which is added if it is new. Once they are too many, all that is new is
+ * unknown. */
+static haul_status add_kind(haul__kinds *kinds, const haul__kind *kind, uint8_t *code)
+{
+    haul__kind *added;
+    size_t i = 0;
+    while (i < kinds->list.count && !is_same(&kinds->list.at[i], kind))
+        i++;
+    *code = HAUL__CODE_FREE;
+    if (i == HAUL__CODES - HAUL__CODE_FIRST)
+        return HAUL_OK;
+    *code = (uint8_t)(HAUL__CODE_FIRST + i);
+    if (i < kinds->list.count)
+        return HAUL_OK;
+    added = HAUL__LIST_ADD(kinds->allocator, &kinds->list);
+    if (!added)
+        return HAUL_ERROR_MEMORY;
+    *added = *kind;
+    return HAUL_OK;
+}
+
+/* ---- Types that are known. */
+
+static int is_grid_slot(const haul__slot *slot)
+{
+    return (slot->flags & ~HAUL__SLOT_EACH) == 0 && slot->offset % HAUL__WORD == 0;
+}
+
+static int is_known_type(const haul_type *type, size_t most)
+{
+    const haul__walk *walk = haul__type_walk(type);
+    const size_t bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
+    size_t i;
+    if (haul__is_ruled(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
+        walk->true_lower != 0 || walk->true_upper == 0 || walk->true_upper > walk->extent)
+        return 0;
+    if (bytes > most || walk->slot_count > POINTERS_MOST || walk->run_count > POINTERS_MOST)
+        return 0;
+    if (bytes > BYTES_MOST && walk->kind != HAUL__WALK_PLAIN)
+        return 0;
+    for (i = 0; i < walk->slot_count; i++)
+        if (!is_grid_slot(&walk->slots[i]) || !haul__fits(walk->slots[i].offset, HAUL__WORD, bytes))
+            return 0;
+    return walk->slot_count == 0 || walk->extent % HAUL__WORD == 0;
+}
+
+static haul_status code_of_objects(haul__kinds *kinds, const haul_type *type, int is_array,
+                                   uint8_t *code)
+{
+    haul__kind kind;
+    *code = HAUL__CODE_FREE;
+    if (!is_known_type(type, kinds->most))
+        return HAUL_OK;
+    memset(&kind, 0, sizeof kind);
+    kind.type = type;
+    kind.of = is_array && haul__type_walk(type)->extent % HAUL__GRANULE ? HAUL__KIND_ARRAY
+                                                                        : HAUL__KIND_OBJECT;
+    return add_kind(kinds, &kind, code);
+}
+
+/* ---- Pointers. */
+
+static int lies_over(const haul_integer *field, size_t self, const haul__walk *walk)
+{
+    const size_t at = self + field->offset;
+    size_t i;
+    for (i = 0; i < walk->slot_count; i++)
+        if (at < walk->slots[i].offset + HAUL__WORD && walk->slots[i].offset < at + field->bytes)
+            return 1;
+    return 0;
+}
+
+/* Can the scan count by this shape? `walk`: of the struct that it reads, NULL: it must read none.
+ */
+static int is_known_shape(const haul__slot *slot, unsigned level, const haul__walk *walk)
+{
+    const haul_count *shape = &slot->shape[level];
+    unsigned i;
+    if (shape->kind == HAUL_COUNT_KIND_ONE)
+        return 1;
+    if (shape->kind == HAUL_COUNT_KIND_TERMINATED)
+        return level + 1u == slot->levels && !slot->target && slot->unit == 1 &&
+               (shape->plus & 255) == 0;
+    for (i = 0; i < shape->fields; i++)
+        if (!walk || !haul__fits(shape->field[i].offset, shape->field[i].bytes, walk->true_upper) ||
+            !haul__fits(slot->self, shape->field[i].offset + shape->field[i].bytes,
+                        walk->true_upper) ||
+            lies_over(&shape->field[i], slot->self, walk))
+            return 0;
+    return shape->kind == HAUL_COUNT_KIND_PRODUCT;
+}
+
+static haul_status make_link(haul__kinds *kinds, const haul__slot *slot, unsigned level,
+                             const haul__walk *walk, haul__link *link)
+{
+    const int is_one = slot->shape[level].kind == HAUL_COUNT_KIND_ONE;
+    const int is_last = level + 1u == slot->levels;
+    haul__kind kind;
+    link->offset = walk ? slot->offset : 0;
+    link->slot = slot;
+    link->level = (uint8_t)level;
+    link->is_known = (uint8_t)is_known_shape(slot, level, walk);
+    link->is_one = is_one && is_last && slot->target;
+    if (is_last && slot->target && slot->unit != haul__type_walk(slot->target)->extent)
+        return HAUL_OK;
+    if (is_last && slot->target)
+        return code_of_objects(kinds, slot->target, !is_one, &link->code);
+    memset(&kind, 0, sizeof kind);
+    kind.of = is_last ? HAUL__KIND_PLAIN : HAUL__KIND_POINTERS;
+    kind.slot = is_last ? NULL : slot;
+    kind.level = is_last ? 0 : level + 1;
+    return add_kind(kinds, &kind, &link->code);
+}
+
+static haul_status make_links(haul__kinds *kinds, size_t number)
+{
+    const haul__kind *kind = &kinds->list.at[number];
+    const haul__walk *walk = kind->type ? haul__type_walk(kind->type) : NULL;
+    const haul__slot *slots = kind->type ? walk->slots : kind->slot;
+    const unsigned level = kind->level;
+    const size_t count = kind->type ? walk->slot_count : kind->of == HAUL__KIND_POINTERS;
+    haul_status status = HAUL_OK;
+    haul__link *links;
+    size_t i;
+    if (count == 0)
+        return HAUL_OK;
+    links = haul__allocate_zeroed(kinds->allocator, count * sizeof *links);
+    kinds->list.at[number].links = links;
+    kinds->list.at[number].link_count = count;
+    for (i = 0; links && i < count && status == HAUL_OK; i++)
+        status = make_link(kinds, &slots[i], level, walk, &links[i]); /* may move the list */
+    return links ? status : HAUL_ERROR_MEMORY;
+}
+
+/* ---- Elements. */
+
+static haul_status make_pointers(haul__kinds *kinds, haul__kind *kind, size_t bytes)
+{
+    size_t i;
+    if (kind->link_count == 0)
+        return HAUL_OK;
+    kind->pointer_words = (bytes / HAUL__WORD + 63) / 64;
+    kind->pointers =
+        haul__allocate_zeroed(kinds->allocator, kind->pointer_words * sizeof *kind->pointers);
+    if (!kind->pointers)
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < kind->link_count; i++) {
+        const size_t word = kind->links[i].offset / HAUL__WORD;
+        kind->pointers[word / 64] |= (uint64_t)1 << word % 64;
+    }
+    return HAUL_OK;
+}
+
+static void add_gap(haul__kind *kind, size_t from, size_t to)
+{
+    if (from >= to)
+        return;
+    kind->gaps[kind->gap_count].offset = from;
+    kind->gaps[kind->gap_count++].bytes = to - from;
+}
+
+/* The bytes that neither a run nor a pointer has; both are sorted. */
+static haul_status make_gaps(haul__kinds *kinds, haul__kind *kind, const haul__walk *walk,
+                             size_t bytes)
+{
+    size_t run = 0, slot = 0, end = 0;
+    kind->gap_room = walk->run_count + walk->slot_count + 1;
+    kind->gaps =
+        haul__allocate(kinds->allocator, kind->gap_room * sizeof *kind->gaps, sizeof(size_t));
+    if (!kind->gaps)
+        return HAUL_ERROR_MEMORY;
+    while (run < walk->run_count || slot < walk->slot_count) {
+        const int is_run =
+            run < walk->run_count &&
+            (slot == walk->slot_count || walk->runs[run].offset <= walk->slots[slot].offset);
+        const size_t at = is_run ? walk->runs[run].offset : walk->slots[slot].offset;
+        const size_t next = at + (is_run ? walk->runs[run].bytes : HAUL__WORD);
+        add_gap(kind, end, at);
+        end = next > end ? next : end;
+        run += is_run ? 1 : 0;
+        slot += is_run ? 0 : 1;
+    }
+    add_gap(kind, end, bytes);
+    return HAUL_OK;
+}
+
+static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
+{
+    const haul__walk *walk = kind->type ? haul__type_walk(kind->type) : NULL;
+    size_t bytes;
+    haul_status status;
+    kind->alignment = walk ? walk->alignment : 1;
+    if (!walk)
+        return HAUL_OK;
+    kind->stride = walk->extent;
+    bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
+    kind->granules = (bytes + HAUL__GRANULE - 1) / HAUL__GRANULE;
+    bytes = kind->of == HAUL__KIND_ARRAY ? kind->stride : kind->granules * HAUL__GRANULE;
+    status = make_pointers(kinds, kind, bytes);
+    return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;
+}
+
+/* The codes of one object, when their width is known. */
+static void make_pattern(const haul__kinds *kinds, haul__kind *kind, unsigned code)
+{
+    size_t i;
+    if (kind->of != HAUL__KIND_OBJECT || kind->granules * kinds->width > 64)
+        return;
+    for (i = 0; i < kind->granules; i++)
+        kind->pattern |= (uint64_t)(i ? HAUL__CODE_INSIDE : code) << i * kinds->width;
+    kind->mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+}
+
+/* ---- All of them. */
+
+haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator,
+                             const haul_root *roots, size_t count, size_t most)
+{
+    haul_status status = HAUL_OK;
+    uint8_t code;
+    size_t i;
+    memset(kinds, 0, sizeof *kinds);
+    kinds->allocator = allocator;
+    kinds->most = most;
+    for (i = 0; i < count && status == HAUL_OK; i++)
+        status = code_of_objects(kinds, roots[i].type, roots[i].count > 1, &code);
+    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
+        status = make_links(kinds, i);
+    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
+        status = make_element(kinds, &kinds->list.at[i]);
+    kinds->width = kinds->list.count <= 2 ? 2 : kinds->list.count <= 14 ? 4 : 8;
+    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
+        make_pattern(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
+    return status;
+}
+
+void haul__kinds_close(haul__kinds *kinds)
+{
+    size_t i;
+    for (i = 0; i < kinds->list.count; i++) {
+        const haul__kind *kind = &kinds->list.at[i];
+        haul__release(kinds->allocator, kind->links, kind->link_count * sizeof *kind->links);
+        haul__release(kinds->allocator, kind->pointers,
+                      kind->pointer_words * sizeof *kind->pointers);
+        haul__release(kinds->allocator, kind->gaps, kind->gap_room * sizeof *kind->gaps);
+    }
+    HAUL__LIST_RELEASE(kinds->allocator, &kinds->list);
+}
+
+uint8_t haul__kinds_of_root(const haul__kinds *kinds, const haul_root *root)
+{
+    const int is_array = root->count > 1 && haul__type_walk(root->type)->extent % HAUL__GRANULE;
+    const haul__kind_of of = is_array ? HAUL__KIND_ARRAY : HAUL__KIND_OBJECT;
+    size_t i;
+    for (i = 0; i < kinds->list.count; i++)
+        if (kinds->list.at[i].of == of && kinds->list.at[i].type == root->type)
+            return (uint8_t)(HAUL__CODE_FIRST + i);
+    return HAUL__CODE_FREE;
+}

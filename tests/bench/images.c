@@ -1,0 +1,183 @@
+/* Images: saved, loaded from a program that is trusted, and loaded from a stranger.
+ *
+ * Nodes have 64 bytes and four, two or no pointers behind the first (list, tree, random graph); the
+ * arrays of `blocks` have 1 MiB. All of it in memory, in a warm context, beside one memcpy of the
+ * image. An image is freed within the time of its load.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench.h"
+
+enum { NODES = 1000000, NODE_BYTES = 64, SIZED = 6, MADE = 3 };
+
+static const char *const sized_name[SIZED] = { "list_heap",     "list_shuffled", "tree_heap",
+                                               "tree_shuffled", "graph_heap",    "graph_shuffled" };
+static const unsigned sized_pointers[SIZED] = { 1, 1, 2, 2, 4, 4 };
+static const char *const made_name[MADE] = { "strings", "counted", "blocks" };
+
+typedef struct job {
+    haul_context *context;
+    haul_root root;
+    haul_type *type;
+    const char *name;
+    char *image, *copy; /* of `room` bytes */
+    size_t bytes, room;
+    size_t held, most; /* by the allocator of another context */
+} job;
+
+static void must(const job *j, haul_status status)
+{
+    if (status != HAUL_OK)
+        bench_die(j->name, haul_context_error(j->context));
+}
+
+/* ---- Memory that is counted, and a file in memory. */
+
+static void *allocate(void *user, size_t bytes, size_t alignment)
+{
+    job *j = user;
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes))
+        return NULL;
+    j->held += bytes;
+    j->most = j->held > j->most ? j->held : j->most;
+    return memory;
+}
+
+static void release(void *user, void *memory, size_t bytes)
+{
+    job *j = user;
+    j->held -= memory ? bytes : 0;
+    free(memory);
+}
+
+static haul_status put(void *user, const void *bytes, size_t count)
+{
+    job *j = user;
+    if (count > j->room - j->bytes)
+        return HAUL_ERROR_FILE;
+    memcpy(j->image + j->bytes, bytes, count);
+    j->bytes += count;
+    return HAUL_OK;
+}
+
+static haul_status save(job *j)
+{
+    haul_file file = { 0 };
+    file.user = j;
+    file.write = put;
+    j->bytes = 0;
+    return haul_image_write(j->context, haul_from_roots(&j->root, 1), &file);
+}
+
+static void load(job *j, int is_trusted)
+{
+    haul_image_options options = { 0, 0 };
+    haul_image *image;
+    options.is_trusted = is_trusted;
+    must(j, haul_image_from_bytes(j->context, j->image, j->bytes, &j->type, 1, &options, &image));
+    haul_image_free(&image);
+}
+
+/* ---- One graph. */
+
+static void one_round(job *j)
+{
+    double times[5];
+    int i;
+    times[0] = bench_processor_milliseconds();
+    memcpy(j->copy, j->image, j->bytes);
+    times[1] = bench_processor_milliseconds();
+    must(j, save(j));
+    times[2] = bench_processor_milliseconds();
+    load(j, 1);
+    times[3] = bench_processor_milliseconds();
+    load(j, 0);
+    times[4] = bench_processor_milliseconds();
+    for (i = 4; i > 0; i--)
+        times[i] -= times[i - 1];
+    report_value(j->name, "memcpy", times[1]);
+    report_value(j->name, "save", times[2]);
+    report_value(j->name, "load_trusted", times[3]);
+    report_value(j->name, "load_checked", times[4]);
+    report_value(j->name, "trusted_times_memcpy", times[3] / times[1]);
+    report_value(j->name, "checked_times_memcpy", times[4] / times[1]);
+}
+
+/* The most memory of a checked load beside the block that it answers, of 100 bytes of the image. */
+static double memory_percent(job *j)
+{
+    haul_context_options options;
+    haul_context *counted;
+    haul_image *image;
+    size_t block;
+    memset(&options, 0, sizeof options);
+    options.allocator_user = j;
+    options.allocate = allocate;
+    options.release = release;
+    if (haul_context_create(&options, &counted) != HAUL_OK ||
+        haul_image_from_bytes(counted, j->image, j->bytes, &j->type, 1, NULL, &image) != HAUL_OK)
+        bench_die(j->name, NULL);
+    haul_image_memory(image, &block);
+    haul_image_free(&image);
+    haul_context_free(&counted);
+    return 100.0 * (double)(j->most - block) / (double)j->bytes;
+}
+
+static void measure_one(const char *called, const workload *it, int runs)
+{
+    job j;
+    int run;
+    memset(&j, 0, sizeof j);
+    j.name = called;
+    j.type = it->type;
+    j.root.address = it->root;
+    j.root.count = it->root_count;
+    j.root.type = it->type;
+    if (haul_context_create(NULL, &j.context) != HAUL_OK)
+        bench_die(called, NULL);
+    j.room = it->described_bytes + it->described_bytes / 2 + (1u << 20) + 32 * it->objects;
+    j.image = bench_map(j.room);
+    j.copy = bench_map(j.room);
+    must(&j, save(&j));
+    report_value(called, "image_bytes", (double)j.bytes);
+    report_value(called, "memory_percent", memory_percent(&j));
+    for (run = 0; run < runs; run++)
+        one_round(&j);
+    bench_unmap(j.image, j.room);
+    bench_unmap(j.copy, j.room);
+    haul_context_free(&j.context);
+}
+
+static void measure_made(const char *name, double scale, int runs)
+{
+    size_t i;
+    for (i = 0; i < workload_maker_count; i++)
+        if (strcmp(workload_makers[i].name, name) == 0) {
+            workload it;
+            workload_make(&it, &workload_makers[i], scale);
+            measure_one(name, &it, runs);
+            workload_free(&it);
+        }
+}
+
+void measure_images(int runs, double scale)
+{
+    const size_t count = (size_t)(NODES * scale) + 4;
+    int i;
+    report_begin("images");
+    for (i = 0; i < SIZED; i++) {
+        workload it;
+        workload_make_sized(&it, count, NODE_BYTES, sized_pointers[i], i % 2);
+        measure_one(sized_name[i], &it, runs);
+        workload_free(&it);
+        bench_forget_blocks();
+    }
+    for (i = 0; i < MADE; i++)
+        measure_made(made_name[i], scale, runs);
+    workload_free_types();
+    report_end();
+}
