@@ -3,8 +3,9 @@
  * Marks tell pointers from data, but not whose data a byte is. In an image made with malice an
  * array of numbers may lie over another object's count. The graph is then as its types say, until
  * somebody writes the array. So each number that discovery has read, and each special word, is a
- * *spot*: an object that covers it must know it as such a field. Borrowed pointers are not
- * followed, so the type of their targets is compared here, too.
+ * *spot*: an object that covers it must know it as such a field. A number needs an object that
+ * does, and may not lie in a pointer: its value would depend on where the block lies. Borrowed
+ * pointers are not followed, so the type of their targets is compared here, too.
  *
  * Spots are sorted by address. Each object asks for the spots within it: the work is that of the
  * overlaps, and is counted.
@@ -13,6 +14,8 @@
 
 #include "base/list.h"
 #include "base/sort.h"
+#include "layout/layout.h"
+#include "map/forms.h"
 #include "type/field.h"
 #include "type/row.h"
 #include "walk/aliases.h"
@@ -28,6 +31,7 @@ typedef struct spot {
     unsigned bytes;
     int is_word; /* a special word, no number */
     int is_free; /* the end of a string, which its own bytes may hold */
+    int is_read; /* an object that covers it counts or chooses by it */
 } spot;
 
 typedef struct span {
@@ -54,13 +58,17 @@ static const haul__entry *entry_at(const claims *c, size_t i)
     return i < count ? &c->d->entries.at[i] : &c->d->known.at[i - count];
 }
 
-/* The offset of an address in its element; an object with a size of its own is the only one. */
+/* The offset of an address in its element, whose first byte may lie behind its address. An object
+ * with a size of its own is the only one. */
 static size_t offset_in(const claims *c, const haul__entry *entry, uintptr_t address)
 {
     const size_t offset = address - entry->address;
-    return entry->what == HAUL__OBJECTS && haul__is_sized(c->d->met_types[entry->met_type].walk)
-               ? offset
-               : offset % entry->stride;
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? c->d->met_types[entry->met_type].walk : NULL;
+    const size_t lower = walk ? walk->true_lower : 0;
+    if (walk && haul__is_sized(walk))
+        return offset;
+    return offset < lower ? offset : (offset - lower) % entry->stride + lower;
 }
 
 /* ---- Spots. */
@@ -93,7 +101,7 @@ static void add_spot(claims *c, uintptr_t at, unsigned bytes, int is_word)
     added->at = at;
     added->bytes = bytes;
     added->is_word = is_word;
-    added->is_free = 0;
+    added->is_free = added->is_read = 0;
 }
 
 static void list_spots(claims *c)
@@ -190,12 +198,9 @@ static int counts_by(const haul__discovery *d, const haul__met_type *met, size_t
 }
 
 /* A pointer off the grid is a special word, without a rule that would name it. */
-static int knows(const haul__discovery *d, const haul__met_type *met, size_t offset, const spot *s)
+static int has_word(const haul__walk *walk, size_t offset)
 {
-    const haul__walk *walk = met->walk;
     size_t i;
-    if (!s->is_word)
-        return counts_by(d, met, offset, s->bytes);
     for (i = 0; i < walk->slot_count; i++)
         if (walk->slots[i].offset == offset && (walk->slots[i].flags & HAUL__SLOT_OFF_GRID))
             return 1;
@@ -280,31 +285,77 @@ static haul_status keep_counts(claims *c)
     return status;
 }
 
+/* ---- Pointers over numbers. */
+
+static int is_slot(const haul__found *found, uintptr_t word)
+{
+    const haul__block *block = haul__map_find(&found->map, word);
+    return block &&
+           (haul__placed_slots(&found->map, block, haul__cell_number(word)) >>
+                haul__word_in_cell(word) &
+            1) &&
+           haul__load_word((const void *)word) != 0;
+}
+
+static int special_begins_before(const void *special, size_t i, uint64_t address)
+{
+    return ((const haul__special_word *)special)[i].address < address;
+}
+
+/* Has a pointer that is not null a byte of the number? */
+static int is_over_pointer(const haul__found *found, const spot *s)
+{
+    uintptr_t word = s->at & ~(uintptr_t)(HAUL__WORD - 1);
+    size_t i = haul__search(found->special, 0, found->special_count, s->at - (HAUL__WORD - 1),
+                            special_begins_before);
+    for (; i < found->special_count && found->special[i].address < s->at + s->bytes; i++)
+        if (haul__is_pointer(&found->special[i]) &&
+            haul__load_word((const void *)found->special[i].address) != 0)
+            return 1;
+    for (; word < s->at + s->bytes; word += HAUL__WORD)
+        if (is_slot(found, word))
+            return 1;
+    return 0;
+}
+
 /* ---- Objects over spots. */
 
-static haul_status refuse_spot(claims *c, const spot *s)
+static haul_status refuse_spot(claims *c, const spot *s, const char *why)
 {
     haul_error *error = &c->d->context->error;
     char path[HAUL_PATH_BYTES];
-    haul_status status =
-        haul__fail(error, HAUL_ERROR_GRAPH,
-                   "a number or word that the graph depends on, and data of another object");
+    haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
     if (haul__name_byte(c->d, s->at, 1, path))
         haul__set_path(error->path, path);
     return status;
 }
 
+static haul_status refuse_data(claims *c, const spot *s)
+{
+    return refuse_spot(c, s,
+                       "a number or word that the graph depends on, and data of another object");
+}
+
 /* Can the element's data change the spot, which begins in it and may end in the next one? */
-static int may_change(const claims *c, const haul__entry *entry, const spot *s)
+static int may_change(const haul__entry *entry, const haul__walk *walk, size_t offset,
+                      const spot *s)
+{
+    const uintptr_t element = s->at - offset;
+    const size_t stride = entry->stride;
+    return has_data(walk, (const void *)element, offset, s->bytes) ||
+           (offset < stride && offset + s->bytes > stride &&
+            has_data(walk, (const void *)(element + stride), 0, offset + s->bytes - stride));
+}
+
+/* A spot that begins in an element. */
+static haul_status check_spot(claims *c, const haul__entry *entry, spot *s)
 {
     const haul__met_type *met = &c->d->met_types[entry->met_type];
-    const size_t offset = offset_in(c, entry, s->at), stride = entry->stride;
-    const uintptr_t element = s->at - offset;
-    return (has_data(met->walk, (const void *)element, offset, s->bytes) ||
-            (offset < stride && offset + s->bytes > stride &&
-             has_data(met->walk, (const void *)(element + stride), 0,
-                      offset + s->bytes - stride))) &&
-           !knows(c->d, met, offset, s);
+    const size_t offset = offset_in(c, entry, s->at);
+    const int is_known =
+        s->is_word ? has_word(met->walk, offset) : counts_by(c->d, met, offset, s->bytes);
+    s->is_read |= is_known;
+    return is_known || !may_change(entry, met->walk, offset, s) ? HAUL_OK : refuse_data(c, s);
 }
 
 static haul_status check_objects(claims *c, const haul__entry *entry, uintptr_t end)
@@ -312,14 +363,14 @@ static haul_status check_objects(claims *c, const haul__entry *entry, uintptr_t 
     size_t s = first_spot(c, entry->address > 7 ? entry->address - 7 : 0);
     haul_status status = HAUL_OK;
     for (; s < c->spot_count && c->spots[s].at < end && status == HAUL_OK; s++) {
-        const spot *it = &c->spots[s];
+        spot *it = &c->spots[s];
         if (it->at + it->bytes <= entry->address)
             continue;
         if (it->at < entry->address) /* it begins before the first element */
-            return refuse_spot(c, it);
+            return refuse_data(c, it);
         status = step(c);
-        if (status == HAUL_OK && !it->is_free && may_change(c, entry, it))
-            status = refuse_spot(c, it);
+        if (status == HAUL_OK && !it->is_free)
+            status = check_spot(c, entry, it);
     }
     return status;
 }
@@ -332,7 +383,7 @@ static haul_status check_plain(claims *c, const haul__entry *entry, uintptr_t en
         if (status != HAUL_OK)
             return status;
         if (c->spots[s].at + c->spots[s].bytes > entry->address && !c->spots[s].is_free)
-            return refuse_spot(c, &c->spots[s]);
+            return refuse_data(c, &c->spots[s]);
     }
     return HAUL_OK;
 }
@@ -340,6 +391,22 @@ static haul_status check_plain(claims *c, const haul__entry *entry, uintptr_t en
 static int is_pool(const haul__entry *entry)
 {
     return entry->slot && (entry->slot->flags & HAUL__SLOT_POOL);
+}
+
+static haul_status check_numbers(claims *c)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < c->spot_count && status == HAUL_OK; i++) {
+        const spot *s = &c->spots[i];
+        if (s->is_word || s->is_free)
+            continue;
+        if (!s->is_read)
+            status = refuse_spot(c, s, "a number that the graph depends on belongs to no object");
+        else if (is_over_pointer(c->d->found, s))
+            status = refuse_spot(c, s, "a number that the graph depends on lies in a pointer");
+    }
+    return status;
 }
 
 static haul_status check_spots(claims *c)
@@ -353,7 +420,7 @@ static haul_status check_spots(claims *c)
         else if (entry->what == HAUL__PLAIN && !is_pool(entry))
             status = check_plain(c, entry, c->spans[i].end);
     }
-    return status;
+    return status == HAUL_OK ? check_numbers(c) : status;
 }
 
 /* ---- Borrowed pointers. */

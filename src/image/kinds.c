@@ -79,16 +79,6 @@ static haul_status code_of_objects(haul__kinds *kinds, const haul_type *type, in
 
 /* ---- Pointers. */
 
-static int lies_over(const haul_integer *field, size_t self, const haul__walk *walk)
-{
-    const size_t at = self + field->offset;
-    size_t i;
-    for (i = 0; i < walk->slot_count; i++)
-        if (at < walk->slots[i].offset + HAUL__WORD && walk->slots[i].offset < at + field->bytes)
-            return 1;
-    return 0;
-}
-
 /* Can the scan count by this shape? `walk`: of the struct that it reads, NULL: it must read none.
  */
 static int is_known_shape(const haul__slot *slot, unsigned level, const haul__walk *walk)
@@ -103,8 +93,7 @@ static int is_known_shape(const haul__slot *slot, unsigned level, const haul__wa
     for (i = 0; i < shape->fields; i++)
         if (!walk || !haul__fits(shape->field[i].offset, shape->field[i].bytes, walk->true_upper) ||
             !haul__fits(slot->self, shape->field[i].offset + shape->field[i].bytes,
-                        walk->true_upper) ||
-            lies_over(&shape->field[i], slot->self, walk))
+                        walk->true_upper))
             return 0;
     return shape->kind == HAUL_COUNT_KIND_PRODUCT;
 }

@@ -185,13 +185,6 @@ static verdict write_twice(oracle *o, const haul_image *image)
     return ACCEPTED;
 }
 
-/* A damaged text may choose a type by a pointer's bytes. They are others at another place. */
-static int chooses_by_pointer(const oracle *o, haul_status status)
-{
-    return status == HAUL_ERROR_GRAPH &&
-           strstr(haul_context_error(o->context)->text, "`.type_switch` has no case") != NULL;
-}
-
 /* Types of the image's own are other ones if the text is damaged. Nobody knows how to read their
  * objects, but the library must. */
 static verdict judge_alone(oracle *o, const void *bytes, size_t count)
@@ -210,9 +203,8 @@ static verdict judge_alone(oracle *o, const void *bytes, size_t count)
         return v;
     status = load_alone(o, o->once.at, o->once.count, &again);
     if (status != HAUL_OK)
-        return may_be_refused(o, status) || chooses_by_pointer(o, status)
-                   ? ACCEPTED
-                   : failed(o, "accepted alone, written, refused", status);
+        return may_be_refused(o, status) ? ACCEPTED
+                                         : failed(o, "accepted alone, written, refused", status);
     v = write_image(o, again, &o->twice);
     haul_image_free(&again);
     if (v == ACCEPTED &&
