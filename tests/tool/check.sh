@@ -51,6 +51,7 @@ image() {
 
 image small '{"name": "Ariadne \"A\"", "thread": [1, 2.5, true, null], "maze": {"turns": 7}}'
 image other '{"name": "Theseus", "thread": [1, 2.5, true, null], "maze": {"turns": 7, "way": 1}}'
+image renamed '{"name": "Ariadne \"B\"", "thread": [1, 2.5, true, null], "maze": {"turns": 7}}'
 size=$(stat -c %s small.haul)
 
 help_is_there() {
@@ -131,8 +132,11 @@ assert {"name", "thread", "maze", "turns"} <= names, names'
 compares() {
     answers 0 diff small.haul small.haul && [ ! -s out ] && answers 1 diff small.haul other.haul &&
         says out '^changed  root\.child\.child\.valuestring: "Ariadne "A"", now "Theseus"$' &&
-        says out '^added    root\.child.*\.next$' && says out '^1 objects added, 0 removed;' &&
+        says out '^added    root\.child.*\.next$' &&
+        says out '^1 object added, 0 removed; 5 lines of changes$' &&
         answers 1 diff other.haul small.haul && says out '^0 objects added, 1 removed;' &&
+        answers 1 diff small.haul renamed.haul &&
+        says out '^0 objects added, 0 removed; 1 line of changes$' &&
         answers 2 diff small.haul none.haul && answers 2 diff small.haul small.json
 }
 

@@ -500,7 +500,8 @@ static int compare_all(diff *d)
     added = count_lone(&d->sides[1]);
     if (!d->changes && !added && !removed)
         return GOOD;
-    printf("%zu objects added, %zu removed; %zu lines of changes\n", added, removed, d->changes);
+    printf("%zu object%s added, %zu removed; %zu line%s of changes\n", added, added == 1 ? "" : "s",
+           removed, d->changes, d->changes == 1 ? "" : "s");
     return REFUSED;
 }
 

@@ -204,6 +204,25 @@ void release_found(found *f)
     free(f->table);
 }
 
+int show_found(tool *t, int (*show)(const tool *t, const found *f, const haul_image *image))
+{
+    haul_image *image;
+    found f;
+    int code = load_image(t, t->files[0], &image);
+    if (code != GOOD)
+        return code;
+    find_all(&f, image);
+    if (f.is_short) {
+        fprintf(stderr, "haul: there is no memory\n");
+        code = WRONG;
+    } else {
+        code = show(t, &f, image);
+    }
+    release_found(&f);
+    haul_image_free(&image);
+    return code;
+}
+
 /* ---- Fields. */
 
 static void push(walk *w, const unsigned char *at, const haul_type *type, size_t count,

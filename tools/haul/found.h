@@ -29,6 +29,8 @@ typedef struct found {
 
 void find_all(found *f, const haul_image *image);
 void release_found(found *f);
+/* Loads the first file and shows all that it holds: `show` answers the exit code. */
+int show_found(tool *t, int (*show)(const tool *t, const found *f, const haul_image *image));
 /* Where a range begins; `range` NOWHERE if it has not been found. */
 place place_of(const found *f, const range *to);
 /* Where an object of the type stands. */

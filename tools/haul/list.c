@@ -375,10 +375,6 @@ static void put_roots(const found *f, const haul_image *image)
 static int put_all(const tool *t, const found *f, const haul_image *image)
 {
     size_t i;
-    if (f->is_short) {
-        fprintf(stderr, "haul: there is no memory\n");
-        return WRONG;
-    }
     put_roots(f, image);
     for (i = 0; i < f->count; i++) {
         printf(i ? ",\n" : "\n");
@@ -395,14 +391,5 @@ static int put_all(const tool *t, const found *f, const haul_image *image)
 
 int list_file(tool *t)
 {
-    haul_image *image;
-    found f;
-    int code = load_image(t, t->files[0], &image);
-    if (code != GOOD)
-        return code;
-    find_all(&f, image);
-    code = put_all(t, &f, image);
-    release_found(&f);
-    haul_image_free(&image);
-    return code;
+    return show_found(t, put_all);
 }

@@ -28,7 +28,7 @@ enum {
 };
 
 typedef struct map {
-    found found;
+    const found *found;
     unsigned char *cells; /* ROWS * CELLS colours */
     size_t row_bytes, rows;
     const haul_type *types[COLOURS];
@@ -62,7 +62,7 @@ static const char *const colours[FIRST + COLOURS] = {
 
 static size_t offset_of(const map *m, const unsigned char *at)
 {
-    return (size_t)(at - m->found.block.at);
+    return (size_t)(at - m->found->block.at);
 }
 
 static size_t cell_of(const map *m, size_t offset)
@@ -123,7 +123,7 @@ static void print_arc(void *user, const unsigned char *at, const pointer *p)
         return;
     from = offset_of(m, at);
     to = offset_of(m, p->meaning == LEADS ? p->to.at : p->address);
-    if (to >= m->found.block.bytes)
+    if (to >= m->found->block.bytes)
         return;
     from = cell_of(m, from);
     to = cell_of(m, to);
@@ -170,51 +170,47 @@ static void print_picture(map *m)
            "<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n"
            "<text x=\"%d\" y=\"16\" font-size=\"12\">%zu bytes, %zu ranges, %zu pointers",
            CELLS + 2 * LEFT, TOP + m->rows * DISTANCE + 18 * (m->type_count + 4) + 10, LEFT,
-           m->found.block.bytes, m->found.count, m->pointers);
+           m->found->block.bytes, m->found->count, m->pointers);
     if (m->every > 1)
         printf("; one pointer of %zu is drawn", m->every);
     printf("</text>\n");
     for (i = 0; i < m->rows; i++)
         print_row(m, i);
     printf("<g fill=\"none\" stroke=\"#000000\" stroke-opacity=\"0.25\">\n");
-    for (i = 0; i < m->found.count; i++)
-        visit_pointers(&m->found, i, print_arc, m);
+    for (i = 0; i < m->found->count; i++)
+        visit_pointers(m->found, i, print_arc, m);
     printf("</g>\n");
     print_legend(m);
     printf("</svg>\n");
 }
 
-static int draw_map(map *m)
+static int draw_map(const tool *t, const found *f, const haul_image *image)
 {
-    size_t bytes = m->found.block.bytes, i;
-    m->cells = calloc(ROWS, CELLS);
-    if (m->found.is_short || !m->cells) {
+    const size_t bytes = f->block.bytes;
+    size_t i;
+    map m;
+    (void)t;
+    (void)image;
+    memset(&m, 0, sizeof m);
+    m.found = f;
+    m.cells = calloc(ROWS, CELLS);
+    if (!m.cells) {
         fprintf(stderr, "haul: there is no memory\n");
         return WRONG;
     }
-    m->row_bytes = bytes / ROWS + 1 > ROW_BYTES ? (bytes / ROWS + 64) / 64 * 64 : ROW_BYTES;
-    m->rows = (bytes + m->row_bytes - 1) / m->row_bytes;
-    for (i = 0; i < m->found.count; i++) {
-        paint(m, &m->found.ranges[i]);
-        visit_pointers(&m->found, i, paint_target, m);
+    m.row_bytes = bytes / ROWS + 1 > ROW_BYTES ? (bytes / ROWS + 64) / 64 * 64 : ROW_BYTES;
+    m.rows = (bytes + m.row_bytes - 1) / m.row_bytes;
+    for (i = 0; i < f->count; i++) {
+        paint(&m, &f->ranges[i]);
+        visit_pointers(f, i, paint_target, &m);
     }
-    m->every = m->pointers / ARCS + 1;
-    print_picture(m);
+    m.every = m.pointers / ARCS + 1;
+    print_picture(&m);
+    free(m.cells);
     return GOOD;
 }
 
 int map_file(tool *t)
 {
-    haul_image *image;
-    map m;
-    int code = load_image(t, t->files[0], &image);
-    if (code != GOOD)
-        return code;
-    memset(&m, 0, sizeof m);
-    find_all(&m.found, image);
-    code = draw_map(&m);
-    free(m.cells);
-    release_found(&m.found);
-    haul_image_free(&image);
-    return code;
+    return show_found(t, draw_map);
 }
