@@ -35,13 +35,14 @@ typedef struct haul_image haul_image;
 
 /* ---- Writing. */
 
-/* Writes everything that a source of objects reaches, or the graph of an ordered plan, with
- * `file->write`, front to back. The source is not written. Working memory: the plan's, and the
- * size of the graph. HAUL_ERROR_ARGUMENT: an arena (name its root: haul_from_object), a compacted
- * plan, a file that cannot be written. HAUL_ERROR_UNSUPPORTED, with the type and the field: a type
- * with HAUL_EXTERNAL or .maybe_static fields, whose words mean something in this process alone,
- * with sections, or with contents that must be rebuilt. HAUL_ERROR_FILE: the file refuses; what it
- * has is no image. Others as haul_plan_create and haul_plan_pack. */
+/* Writes everything that a source of objects or the root of an arena reaches, or the graph of an
+ * ordered plan, with `file->write`, front to back. The source is not written. Working memory: the
+ * plan's, and the size of the graph. HAUL_ERROR_ARGUMENT: an arena without a root
+ * (haul_from_arena_root names it), a compacted plan, a file that cannot be written.
+ * HAUL_ERROR_UNSUPPORTED, with the type and the field: a type with HAUL_EXTERNAL or .maybe_static
+ * fields, whose words mean something in this process alone, with sections, or with contents that
+ * must be rebuilt. HAUL_ERROR_FILE: the file refuses; what it has is no image. Others as
+ * haul_plan_create and haul_plan_pack. */
 static inline haul_status haul_image_write(haul_context *context, haul_source source,
                                            const haul_file *file);
 /* The same to a file of this name, which then has either the whole image or the contents that it

@@ -45,11 +45,10 @@ static haul_status find_plan(writer *w, const haul_source *source)
     haul_error *error = &w->context->error;
     const haul_root *roots;
     size_t count;
-    haul_status status;
-    if (source->kind == HAUL_SOURCE_ARENA || source->kind == HAUL_SOURCE_ARENA_ROOT)
+    haul_status status = HAUL_OK;
+    if (source->kind == HAUL_SOURCE_ARENA)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "an image is made from objects: haul_from_object names a root, in an "
-                          "arena too");
+                          "an arena keeps no types: haul_from_arena_root names its root");
     if (source->kind == HAUL_SOURCE_PLAN) {
         if (!haul__plan_is_valid(source->plan) || haul__plan_context(source->plan) != w->context)
             return haul__fail(error, HAUL_ERROR_ARGUMENT,
@@ -60,7 +59,10 @@ static haul_status find_plan(writer *w, const haul_source *source)
         w->plan = source->plan;
         return HAUL_OK;
     }
-    status = haul__source_roots(source, &roots, &count, error);
+    roots = &source->root;
+    count = 1;
+    if (source->kind != HAUL_SOURCE_ARENA_ROOT)
+        status = haul__source_roots(source, &roots, &count, error);
     if (status == HAUL_OK)
         status = haul__plan_make(w->context, roots, count, 1, &w->plan);
     w->owns_plan = status == HAUL_OK;

@@ -233,6 +233,40 @@ TEST(image, an_ordered_plan_makes_the_image_of_its_graph)
     ring_close(&r);
 }
 
+TEST(image, the_root_of_an_arena_makes_the_image_of_what_it_reaches)
+{
+    haul_arena *arena = NULL;
+    mesh *first, *other;
+    haul_image *image;
+    ring r;
+    ring_open(&r);
+    CHECK_STATUS(haul_arena_create(r.context, NULL, &arena), HAUL_OK);
+    first = haul_arena_new(arena, mesh_type, 1);
+    other = haul_arena_new(arena, mesh_type, 1);
+    CHECK(first && other && haul_arena_new(arena, mesh_type, 1));
+    first->next = other;
+    other->owner = first;
+    other->kind = 7;
+    free(r.image.at);
+    memset(&r.image, 0, sizeof r.image);
+    {
+        haul_file file = writes(&r.image);
+        CHECK_STATUS(
+            haul_image_write(r.context, haul_from_arena_root(arena, first, mesh_type), &file),
+            HAUL_OK);
+        CHECK_STATUS(haul_image_write(r.context, haul_from_arena(arena), &file),
+                     HAUL_ERROR_ARGUMENT);
+        CHECK_HAS(error_of(&r), "haul_from_arena_root");
+    }
+    CHECK_STATUS(load(&r, &image), HAUL_OK);
+    first = haul_image_roots(image, NULL)->address;
+    CHECK_EQ(first->next->kind, 7);
+    CHECK_PTR(first->next->owner, first);
+    haul_image_free(&image);
+    haul_arena_free(&arena);
+    ring_close(&r);
+}
+
 TEST(image, an_image_outlives_its_context_and_types)
 {
     ring r;

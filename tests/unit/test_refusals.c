@@ -594,7 +594,7 @@ static const refusal refusals[] = {
     { image_null, NO_CONTEXT, ARGUMENT, "no context" },
     { image_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
     { image_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "refuses bytes" },
-    { image_of_arena, ON_CONTEXT, ARGUMENT, "haul_from_object names a root" },
+    { image_of_arena, ON_CONTEXT, ARGUMENT, "haul_from_arena_root names its root" },
     { image_of_far_plan, ON_CONTEXT, ARGUMENT, "of another context" },
     { image_of_compacted_plan, ON_CONTEXT, ARGUMENT, "ordered plan" },
     { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
