@@ -58,7 +58,9 @@ may_use() { # FILE
         ;;
     src/base/clock.c) echo 'clock_gettime' ;;
     src/base/file.c)
-        echo 'read|write|(open|lseek)(64)?|close|fsync|rename|unlink|getpid|__errno_location' ;;
+        echo 'read|write|(open|lseek|mmap)(64)?|munmap|close|fsync|rename|unlink|getpid'
+        echo '|__errno_location'
+        ;;
     devices/host/maps.c) echo 'open(64)?|read|close|__errno_location' ;;
     devices/host/blocks.c) echo 'open(64)?|pread(64)?|close' ;;
     devices/host/process.c)

@@ -65,6 +65,12 @@ typedef struct haul_image_options {
      * pointers lead into the block, but the targets are not checked yet. 0: an image that is not
      * trusted, of types with functions, is HAUL_ERROR_UNSUPPORTED. */
     int calls_functions;
+    /* Not NULL: the graph is put here, and not into new memory. The buffer stays the caller's, and
+     * so does the graph when the image has been freed. Until the call returns, nobody else may
+     * write it. After a failure it may hold anything. HAUL_ERROR_ARGUMENT: it has too few bytes, or
+     * does not begin at the alignment of the graph (at most 4096); the record's text has both. */
+    void *buffer;
+    size_t buffer_bytes;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.
@@ -97,12 +103,22 @@ static inline haul_status haul_image_load(haul_context *context, const char *pat
                                           haul_type *const *types, size_t count,
                                           const haul_image_options *options, haul_image **image);
 
+/* Maps the file of this name, of a program that you trust: the graph lies in pages of the file,
+ * which are read when they are touched. Pages with pointers become this process's own at once. What
+ * the program writes stays in this process. Checked as with .is_trusted, but for the checksum of
+ * the graph. Nobody may write or cut the file until the image is freed; haul_image_save may replace
+ * it. A small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the system
+ * refuses; it maps no pipe. */
+HAUL_API haul_status haul_image_map(haul_context *context, const char *path,
+                                    haul_type *const *types, size_t count, haul_image **image);
+
 /* The roots, in the order in which they were written; *count: how many (`count` may be NULL). They
  * live as long as the image, and can be given to haul_from_roots. NULL for a NULL image. */
 HAUL_API const haul_root *haul_image_roots(const haul_image *image, size_t *count);
 /* The block that holds the graph; *bytes: its size (`bytes` may be NULL). NULL for a NULL image. */
 HAUL_API void *haul_image_memory(const haul_image *image, size_t *bytes);
-/* Releases the block, and with it the graph; sets *image to NULL. The image holds the context and
+/* Releases the block, and with it the graph, unless it lies in the caller's buffer; sets *image to
+ * NULL. The image holds the context and
  * the types until then. NULL is allowed. Any thread, inside any callback: see context.h. */
 HAUL_API void haul_image_free(haul_image **image);
 

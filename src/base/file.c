@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -150,5 +151,37 @@ void haul__file_close(int descriptor)
 {
     const int saved = errno;
     close(descriptor);
+    errno = saved;
+}
+
+haul_status haul__file_map(const char *path, haul__mapping *mapping, haul_error *error)
+{
+    const int saved = errno;
+    int descriptor;
+    haul_status status = haul__file_open(path, &descriptor, &mapping->bytes, error);
+    mapping->at = NULL;
+    if (status != HAUL_OK)
+        return status;
+    if (mapping->bytes == SIZE_MAX) {
+        status = haul__fail(error, HAUL_ERROR_FILE, "%.300s is empty or no file: it is not mapped",
+                            path);
+    } else {
+        void *memory =
+            mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
+        if (memory == MAP_FAILED)
+            status = refuse(error, "mmap", path, saved);
+        else
+            mapping->at = memory;
+    }
+    haul__file_close(descriptor);
+    errno = saved;
+    return status;
+}
+
+void haul__file_unmap(haul__mapping *mapping)
+{
+    const int saved = errno;
+    munmap(mapping->at, mapping->bytes);
+    mapping->at = NULL;
     errno = saved;
 }

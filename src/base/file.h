@@ -30,4 +30,15 @@ haul_status haul__new_file_end(haul__new_file *file, const haul_allocator *alloc
 haul_status haul__file_open(const char *path, int *descriptor, size_t *bytes, haul_error *error);
 void haul__file_close(int descriptor);
 
+/* A whole file, as private memory: what is written there stays in this process. */
+typedef struct haul__mapping {
+    void *at;
+    size_t bytes;
+} haul__mapping;
+
+/* Maps a file. HAUL_ERROR_FILE, described in `error`: the system refuses; it is empty, or a pipe;
+ * then `at` is NULL. */
+haul_status haul__file_map(const char *path, haul__mapping *mapping, haul_error *error);
+void haul__file_unmap(haul__mapping *mapping);
+
 #endif

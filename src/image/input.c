@@ -47,6 +47,13 @@ haul_status haul__input_read(haul__input *input, void *to, size_t count)
     return HAUL_OK;
 }
 
+void haul__input_pass(haul__input *input, size_t count)
+{
+    input->bytes += count;
+    input->left -= count;
+    input->done += count;
+}
+
 haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero)
 {
     unsigned char bytes[512];

@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "image/validate.h"
+#include "image/graph_block.h"
 #include "image/input.h"
 #include "image/type_make.h"
 #include "image/type_text.h"
@@ -24,8 +25,7 @@ struct haul_image {
     haul__freed freed;
     haul_root *roots;
     size_t root_count;
-    unsigned char *block;
-    size_t bytes;
+    haul__image_block block;
     haul__made_types made; /* from the image's text */
 };
 
@@ -41,8 +41,9 @@ typedef struct reader {
     haul_type **made_roots;
     haul__image_head head;
     haul__image_section sections[HAUL__IMAGE_SECTIONS];
-    void *contents[HAUL__SECTION_KINDS]; /* by kind; NULL: none */
+    void *contents[HAUL__SECTION_KINDS]; /* by kind; NULL: none. The arena's are the block's. */
     size_t bytes[HAUL__SECTION_KINDS];
+    haul__image_block block;
     haul_image *image;
 } reader;
 
@@ -127,6 +128,34 @@ static haul_status read_head(reader *r)
 
 /* ---- The sections. */
 
+static haul_status check_hash(const reader *r, const haul__image_section *s, const void *bytes)
+{
+    return haul__image_hash(bytes, (size_t)s->bytes) == s->hash
+               ? HAUL_OK
+               : refuse(r, "a section does not have its checksum");
+}
+
+static haul_status read_contents(reader *r, const haul__image_section *s)
+{
+    const haul_status status =
+        haul__input_take(&r->input, s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
+    if (status != HAUL_OK)
+        return status;
+    r->bytes[s->kind] = (size_t)s->bytes;
+    return check_hash(r, s, r->contents[s->kind]);
+}
+
+/* Pages of a file are not touched before they are needed: not for their checksum. */
+static haul_status read_arena(reader *r, const haul__image_section *s)
+{
+    const haul_status status =
+        haul__image_block_read(&r->block, &r->input, s->bytes, (size_t)r->head.alignment);
+    if (status != HAUL_OK)
+        return status;
+    r->bytes[s->kind] = (size_t)s->bytes;
+    return r->block.mapping.at && r->block.is_lent ? HAUL_OK : check_hash(r, s, r->block.at);
+}
+
 static haul_status read_section(reader *r, const haul__image_section *s)
 {
     const int is_known = s->kind < HAUL__SECTION_KINDS;
@@ -146,16 +175,7 @@ static haul_status read_section(reader *r, const haul__image_section *s)
     if (s->kind == HAUL__SECTION_ARENA && s->bytes > r->context->options.max_bytes)
         return haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
                           (unsigned long long)s->bytes, r->context->options.max_bytes);
-    status = haul__input_take(&r->input, s->bytes,
-                              s->kind == HAUL__SECTION_ARENA ? (size_t)r->head.alignment
-                                                             : sizeof(uint64_t),
-                              &r->contents[s->kind]);
-    if (status != HAUL_OK)
-        return status;
-    r->bytes[s->kind] = (size_t)s->bytes;
-    return haul__image_hash(r->contents[s->kind], (size_t)s->bytes) == s->hash
-               ? HAUL_OK
-               : refuse(r, "a section does not have its checksum");
+    return s->kind == HAUL__SECTION_ARENA ? read_arena(r, s) : read_contents(r, s);
 }
 
 /* The sizes of the sections, which depend on one another. */
@@ -249,7 +269,7 @@ static haul_status refuse_word(const reader *r, uint64_t offset)
 
 static haul_status relocate_bits(const reader *r)
 {
-    unsigned char *block = r->contents[HAUL__SECTION_ARENA];
+    unsigned char *block = r->block.at;
     const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
     const uint64_t *bitmap = r->contents[HAUL__SECTION_BITS];
     const size_t count = r->bytes[HAUL__SECTION_BITS] / sizeof *bitmap;
@@ -275,7 +295,7 @@ static haul_status relocate_bits(const reader *r)
 
 static haul_status relocate_word(const reader *r, const haul__image_word *entry)
 {
-    unsigned char *at = (unsigned char *)r->contents[HAUL__SECTION_ARENA] + entry->offset;
+    unsigned char *at = r->block.at + entry->offset;
     const uintptr_t mask = (uintptr_t)entry->mask, below = mask ? HAUL__IMAGE_BELOW : 0;
     const uintptr_t word = haul__load_word(at);
     uintptr_t pointer = word & ~mask;
@@ -283,7 +303,7 @@ static haul_status relocate_word(const reader *r, const haul__image_word *entry)
         return HAUL_OK;
     if (pointer > r->bytes[HAUL__SECTION_ARENA] + 2 * below)
         return refuse_word(r, entry->offset);
-    pointer += (uintptr_t)r->contents[HAUL__SECTION_ARENA] - below;
+    pointer += (uintptr_t)r->block.at - below;
     if (pointer & mask)
         return haul__fail(r->error, HAUL_ERROR_LIMIT,
                           "the block's address has bits of a tag, 0x%zx", (size_t)mask);
@@ -345,7 +365,8 @@ static haul_status find_roots(const reader *r)
         if (given[i].offset < HAUL__GRANULE || given[i].offset >= bytes || given[i].reserved ||
             given[i].count == 0 || given[i].count > SIZE_MAX)
             return refuse(r, "a root does not lie in the arena");
-        root->address = image->block + given[i].offset - haul__type_walk(r->types[i])->true_lower;
+        root->address =
+            image->block.at + given[i].offset - haul__type_walk(r->types[i])->true_lower;
         root->count = (size_t)given[i].count;
     }
     return HAUL_OK;
@@ -357,8 +378,8 @@ static haul_status check_graph(const reader *r)
     claimed.context = r->context;
     claimed.roots = r->image->roots;
     claimed.root_count = r->image->root_count;
-    claimed.block = r->image->block;
-    claimed.bytes = r->image->bytes;
+    claimed.block = r->image->block.at;
+    claimed.bytes = r->image->block.bytes;
     claimed.bitmap = r->contents[HAUL__SECTION_BITS];
     claimed.words = r->contents[HAUL__SECTION_WORDS];
     claimed.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *claimed.words;
@@ -384,9 +405,8 @@ static haul_status make_image(reader *r)
         image->roots[i].type = r->types[i];
     image->root_count = r->count;
     haul__hold_types(image->roots, image->root_count);
-    image->block = r->contents[HAUL__SECTION_ARENA];
-    image->bytes = r->bytes[HAUL__SECTION_ARENA];
-    r->contents[HAUL__SECTION_ARENA] = NULL;
+    image->block = r->block;
+    memset(&r->block, 0, sizeof r->block);
     image->made = r->made;
     memset(&r->made, 0, sizeof r->made);
     status = find_roots(r);
@@ -406,7 +426,7 @@ static haul__freed *drop_image(void *object)
         haul__drop_types(image->roots, image->root_count);
     haul__drop_made_types(allocator, &image->made);
     haul__release(allocator, image->roots, image->root_count * sizeof *image->roots);
-    haul__release(allocator, image->block, image->bytes);
+    haul__image_block_release(&image->block, allocator);
     image->magic = 0;
     haul__release(allocator, image, sizeof *image);
     haul__context_drop(context);
@@ -418,6 +438,7 @@ static void close_reader(reader *r)
     unsigned kind;
     for (kind = 0; kind < HAUL__SECTION_KINDS; kind++)
         haul__release(&r->context->allocator, r->contents[kind], r->bytes[kind]);
+    haul__image_block_release(&r->block, &r->context->allocator);
     if (r->text.allocator)
         haul__type_text_close(&r->text);
     if (r->made_roots)
@@ -466,9 +487,8 @@ static haul_status read_types_and_graph(reader *r)
 static haul_status read_image(reader *r, haul_image **image)
 {
     haul_status status = check_types(r);
-    if (status != HAUL_OK)
-        return status;
-    status = read_types_and_graph(r);
+    if (status == HAUL_OK)
+        status = read_types_and_graph(r);
     if (status == HAUL_OK)
         *image = r->image;
     else if (r->image)
@@ -498,6 +518,8 @@ static haul_status begin(reader *r, haul_context *context, const haul_image_opti
         status = haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the address of the new image is NULL");
     else if (haul__read_options(&r->options, sizeof r->options, options, options_bytes) != HAUL_OK)
         status = haul__fail(r->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    r->block.buffer = r->options.buffer;
+    r->block.buffer_bytes = r->options.buffer_bytes;
     if (status != HAUL_OK)
         haul__context_leave(context);
     return status;
@@ -565,6 +587,27 @@ haul_status haul_image_load_sized(haul_context *context, const char *path, haul_
     return status;
 }
 
+haul_status haul_image_map(haul_context *context, const char *path, haul_type *const *types,
+                           size_t count, haul_image **image)
+{
+    reader r;
+    haul_status status = begin(&r, context, NULL, 0, image);
+    if (status != HAUL_OK)
+        return status;
+    r.types = types;
+    r.count = count;
+    r.options.is_trusted = 1;
+    status = path ? haul__file_map(path, &r.block.mapping, r.error)
+                  : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
+    if (status == HAUL_OK) {
+        r.input.bytes = r.block.mapping.at;
+        r.input.left = r.block.mapping.bytes;
+        status = read_image(&r, image);
+    }
+    haul__context_leave(context);
+    return status;
+}
+
 static int is_image(const haul_image *image)
 {
     return image && image->magic == MAGIC;
@@ -580,8 +623,8 @@ const haul_root *haul_image_roots(const haul_image *image, size_t *count)
 void *haul_image_memory(const haul_image *image, size_t *bytes)
 {
     if (bytes)
-        *bytes = is_image(image) ? image->bytes : 0;
-    return is_image(image) ? image->block : NULL;
+        *bytes = is_image(image) ? image->block.bytes : 0;
+    return is_image(image) ? image->block.at : NULL;
 }
 
 void haul_image_free(haul_image **image)

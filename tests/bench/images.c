@@ -75,7 +75,7 @@ static haul_status save(job *j)
 
 static void load(job *j, int is_trusted)
 {
-    haul_image_options options = { 0, 0 };
+    haul_image_options options = { .is_trusted = 0 };
     haul_image *image;
     options.is_trusted = is_trusted;
     must(j, haul_image_from_bytes(j->context, j->image, j->bytes, &j->type, 1, &options, &image));

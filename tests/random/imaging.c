@@ -37,7 +37,7 @@ static haul_status read_image(trial *t, const image_bytes *bytes, int is_trusted
                               haul_image **image)
 {
     haul_type *types[4];
-    haul_image_options options = { 0, 0 };
+    haul_image_options options = { .is_trusted = 0 };
     options.is_trusted = is_trusted;
     options.calls_functions = calls;
     for (size_t i = 0; i < t->g.root_count; i++)

@@ -428,6 +428,7 @@ static haul_status read_image(void *user)
 CALL(image_from_bytes, haul_image_from_bytes(the.context, the.image, the.image_bytes, &the.type, 1,
                                              NULL, &the.new_image))
 CALL(image_load, haul_image_load(the.context, image_path(), &the.type, 1, NULL, &the.new_image))
+CALL(image_map, haul_image_map(the.context, image_path(), &the.type, 1, &the.new_image))
 
 /* ---- The table. */
 
@@ -493,6 +494,7 @@ static const call calls[] = {
     { "haul_image_read_sized", read_image, 2, 0 },
     { "haul_image_from_bytes_sized", call_image_from_bytes, 2, 0 },
     { "haul_image_load_sized", call_image_load, 2, 0 },
+    { "haul_image_map", call_image_map, 2, 0 },
 };
 
 TEST(calls, each_survives_every_fault_and_works_afterwards_H1_H2_D1_D4_D5_D6_D13)

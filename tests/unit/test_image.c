@@ -424,7 +424,7 @@ static void check_refused(ring *r, haul_status expected, const char *words)
 
 TEST(image, pointers_that_leave_the_arena_are_refused_even_if_trusted)
 {
-    static const haul_image_options trusted = { 1, 0 };
+    static const haul_image_options trusted = { .is_trusted = 1 };
     ring r;
     haul_image *image;
     ring_open(&r);
@@ -749,7 +749,7 @@ TEST(image, addresses_of_this_process_and_functions_are_refused)
 {
     const haul_field plugin_fields[] = { HAUL_ADDRESS(plugin, run, .ownership = HAUL_EXTERNAL) };
     const haul_field counted_fields[] = { HAUL_ARRAY(counted, at, HAUL_COUNT_FN(count_two)) };
-    static const haul_image_options calls = { 0, 1 };
+    static const haul_image_options calls = { .calls_functions = 1 };
     int numbers[2] = { 7, 8 };
     plugin p = { NULL, 3 };
     counted c = { numbers };

@@ -221,6 +221,11 @@ CALL(image_open_type, image_from(the.bytes, &the.open, 1))
 CALL(image_short, image_from(the.bytes, &the.type, 1))
 CALL(image_load_no_path, haul_image_load(the.context, NULL, &the.type, 1, NULL, &an_image))
 CALL(image_load_nowhere, haul_image_load(the.context, "", &the.type, 1, NULL, &an_image))
+CALL(image_map_null, haul_image_map(NULL, "x", &the.type, 1, &an_image))
+CALL(image_map_no_path, haul_image_map(the.context, NULL, &the.type, 1, &an_image))
+CALL(image_map_nowhere, haul_image_map(the.context, "no/such/file", &the.type, 1, &an_image))
+CALL(image_map_no_result, haul_image_map(the.context, "x", &the.type, 1, NULL))
+CALL(image_map_no_types, haul_image_map(the.context, "/proc/self/exe", NULL, 1, &an_image))
 CALL(open_no_context, haul_host_open(NULL, NULL, &a_device))
 CALL(open_no_result, haul_host_open(the.context, NULL, NULL))
 CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device))
@@ -606,6 +611,11 @@ static const refusal refusals[] = {
     { image_short, ON_CONTEXT, HAUL_ERROR_FORMAT, "ends after" },
     { image_load_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
     { image_load_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },
+    { image_map_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { image_map_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
+    { image_map_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },
+    { image_map_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
+    { image_map_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },
     { open_no_context, NO_CONTEXT, ARGUMENT, "no context" },
     { open_no_result, ON_CONTEXT, ARGUMENT, "address of the new device" },
     { open_no_table, ON_CONTEXT, ARGUMENT, "table is NULL" },

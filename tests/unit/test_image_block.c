@@ -1,0 +1,215 @@
+/* Where a loaded graph lies: in a buffer of the caller, or in pages of a file.
+ */
+#define _XOPEN_SOURCE 700
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "images/image_bytes.h"
+#include "support/check.h"
+#include "support/types.h"
+
+typedef struct node {
+    struct node *next;
+    double *data;
+    uintptr_t count, value;
+} node;
+
+static haul_type *node_type;
+static const haul_field node_fields[] = {
+    HAUL_OBJECT(node, next, &node_type),
+    HAUL_ARRAY(node, data, HAUL_COUNT(node, count)),
+};
+static const haul_struct structs[] = { HAUL_STRUCT(node, &node_type, node_fields) };
+
+enum { NODES = 3, LARGE = 4000 }; /* doubles; fewer make a small arena */
+
+typedef struct graph {
+    haul_context *context;
+    node at[NODES];
+    double data[LARGE];
+    image_bytes image;
+    char path[64];
+} graph;
+
+/* A ring, of which each node has `count` doubles; as bytes and as a file. */
+static void graph_open(graph *g, size_t count)
+{
+    haul_file file = bytes_file(&g->image);
+    size_t i;
+    memset(g, 0, sizeof *g);
+    for (i = 0; i < count; i++)
+        g->data[i] = (double)i;
+    for (i = 0; i < NODES; i++) {
+        g->at[i].next = &g->at[(i + 1) % NODES];
+        g->at[i].data = g->data;
+        g->at[i].count = count;
+        g->at[i].value = i;
+    }
+    snprintf(g->path, sizeof g->path, "/tmp/haul-block-%ld", (long)getpid());
+    CHECK_STATUS(haul_context_create(NULL, &g->context), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(g->context, structs), HAUL_OK);
+    CHECK_STATUS(haul_image_write(g->context, haul_from_object(g->at, node_type), &file), HAUL_OK);
+    CHECK_STATUS(haul_image_save(g->context, haul_from_object(g->at, node_type), g->path), HAUL_OK);
+}
+
+static void graph_close(graph *g)
+{
+    unlink(g->path);
+    bytes_free(&g->image);
+    HAUL_FORGET(structs);
+    haul_context_free(&g->context);
+}
+
+static const char *error_of(const graph *g)
+{
+    return haul_context_error(g->context)->text;
+}
+
+static void check_nodes(const graph *g, const node *first)
+{
+    const node *n = first;
+    size_t i;
+    for (i = 0; i < NODES; i++, n = n->next) {
+        CHECK_EQ(n->value, i);
+        CHECK_EQ(n->count, g->at[0].count);
+        CHECK_PTR(n->data, first->data);
+        CHECK_BYTES(n->data, g->data, n->count * sizeof *n->data);
+    }
+    CHECK_PTR(n, first);
+}
+
+static node *root_of(const haul_image *image)
+{
+    return haul_image_roots(image, NULL)->address;
+}
+
+static haul_status load_into(graph *g, void *buffer, size_t bytes, haul_image **image)
+{
+    haul_image_options options;
+    memset(&options, 0, sizeof options);
+    options.buffer = buffer;
+    options.buffer_bytes = bytes;
+    return haul_image_from_bytes(g->context, g->image.at, g->image.count, &node_type, 1, &options,
+                                 image);
+}
+
+/* ---- Buffers. */
+
+TEST(image_block, a_graph_in_the_caller_s_buffer_stays_when_its_image_is_freed)
+{
+    graph g;
+    haul_image *image;
+    unsigned char *buffer = NULL;
+    size_t bytes;
+    node *first;
+    graph_open(&g, 5);
+    CHECK_STATUS(haul_image_load(g.context, g.path, &node_type, 1, NULL, &image), HAUL_OK);
+    haul_image_memory(image, &bytes);
+    haul_image_free(&image);
+    CHECK(posix_memalign((void **)&buffer, 64, bytes + 1) == 0);
+    buffer[bytes] = 99;
+    CHECK_STATUS(load_into(&g, buffer, bytes, &image), HAUL_OK);
+    CHECK_PTR(haul_image_memory(image, NULL), buffer);
+    CHECK_EQ(buffer[bytes], 99);
+    first = root_of(image);
+    haul_image_free(&image);
+    check_nodes(&g, first);
+    free(buffer);
+    graph_close(&g);
+}
+
+TEST(image_block, a_buffer_that_does_not_suit_is_told_what_is_needed)
+{
+    graph g;
+    haul_image *image;
+    unsigned char *buffer = NULL;
+    char wanted[64];
+    size_t bytes;
+    graph_open(&g, 5);
+    CHECK_STATUS(haul_image_load(g.context, g.path, &node_type, 1, NULL, &image), HAUL_OK);
+    haul_image_memory(image, &bytes);
+    haul_image_free(&image);
+    CHECK(posix_memalign((void **)&buffer, 64, bytes + 64) == 0);
+    memset(buffer, 0x55, bytes + 64);
+    snprintf(wanted, sizeof wanted, "needs %zu bytes at a multiple of %zu", bytes,
+             2 * sizeof(void *));
+    CHECK_STATUS(load_into(&g, buffer, bytes - 1, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&g), wanted);
+    CHECK(image == NULL);
+    CHECK_STATUS(load_into(&g, buffer + sizeof(void *), bytes, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&g), "begins elsewhere");
+    CHECK_EQ(buffer[0], 0x55);
+    free(buffer);
+    graph_close(&g);
+}
+
+/* ---- Files. */
+
+TEST(image_block, a_mapped_graph_is_that_of_the_file_and_changes_stay_in_the_process)
+{
+    graph g;
+    haul_image *image, *again;
+    node *first;
+    graph_open(&g, LARGE);
+    CHECK_STATUS(haul_image_map(g.context, g.path, &node_type, 1, &image), HAUL_OK);
+    first = root_of(image);
+    check_nodes(&g, first);
+    first->data[7] = -1;
+    first->next->value = 77;
+    /* the file is as it was, also for another reader, and may be replaced */
+    CHECK_STATUS(haul_image_map(g.context, g.path, &node_type, 1, &again), HAUL_OK);
+    check_nodes(&g, root_of(again));
+    CHECK_STATUS(haul_image_save(g.context, haul_from_object(first, node_type), g.path), HAUL_OK);
+    check_nodes(&g, root_of(again));
+    CHECK_EQ(first->next->value, 77);
+    haul_image_free(&again);
+    CHECK_STATUS(haul_image_load(g.context, g.path, &node_type, 1, NULL, &again), HAUL_OK);
+    CHECK_EQ(root_of(again)->next->value, 77);
+    haul_image_free(&again);
+    haul_image_free(&image);
+    graph_close(&g);
+}
+
+TEST(image_block, a_small_graph_is_mapped_too_with_types_or_without)
+{
+    graph g;
+    haul_image *image;
+    size_t count;
+    graph_open(&g, 3);
+    CHECK_STATUS(haul_image_map(g.context, g.path, &node_type, 1, &image), HAUL_OK);
+    check_nodes(&g, root_of(image));
+    haul_image_free(&image);
+    CHECK_STATUS(haul_image_map(g.context, g.path, NULL, 0, &image), HAUL_OK);
+    check_nodes(&g, root_of(image));
+    haul_image_roots(image, &count);
+    CHECK_EQ(count, 1);
+    haul_image_free(&image);
+    graph_close(&g);
+}
+
+static void check_map_of(graph *g, size_t bytes, haul_status status, const char *why)
+{
+    haul_image *image;
+    FILE *file = fopen(g->path, "wb");
+    CHECK(file && fwrite(g->image.at, 1, bytes, file) == bytes && fclose(file) == 0);
+    CHECK_STATUS(haul_image_map(g->context, g->path, &node_type, 1, &image), status);
+    CHECK_HAS(error_of(g), why);
+    CHECK(image == NULL);
+}
+
+TEST(image_block, what_is_no_whole_image_is_not_mapped)
+{
+    graph g;
+    haul_image *image;
+    graph_open(&g, LARGE);
+    check_map_of(&g, 0, HAUL_ERROR_FILE, "is empty or no file");
+    check_map_of(&g, 63, HAUL_ERROR_FORMAT, "ends after");
+    check_map_of(&g, g.image.count - 1, HAUL_ERROR_FORMAT, "its end is missing");
+    g.image.at[200] ^= 1; /* in the text of the types */
+    check_map_of(&g, g.image.count, HAUL_ERROR_FORMAT, "checksum");
+    CHECK_STATUS(haul_image_map(g.context, "/tmp", &node_type, 1, &image), HAUL_ERROR_FILE);
+    CHECK_STATUS(haul_image_map(g.context, "/dev/null", &node_type, 1, &image), HAUL_ERROR_FILE);
+    graph_close(&g);
+}
