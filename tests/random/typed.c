@@ -366,6 +366,21 @@ static int has_rule_for_outside(building *b, haul_outside outside)
     return b->stray == NULL || stray_is(b, outside == HAUL_OUTSIDE_NULL ? NULL : *b->stray);
 }
 
+/* Is the refused word data, drawn so that it is an address in the arena? A word of 32 bits may be. */
+static int is_refused_by_chance(const building *b)
+{
+    const haul_error *error = haul_context_error(haul_device_context(b->device));
+    size_t offset;
+    if (sizeof(void *) > 4 || error->status != HAUL_ERROR_GRAPH ||
+        strncmp(error->text, "plain bytes hold ", strlen("plain bytes hold ")) != 0 ||
+        sscanf(error->path, "arena+%zu", &offset) != 1)
+        return 0;
+    for (size_t i = 0; i < b->host->slot_count; i++)
+        if (building_moved(b, b->host->slots[i].at) == (uintptr_t)b->base + offset)
+            return 0;
+    return 1;
+}
+
 /* Loose bytes can be parts of pointers that nothing leads to, and such pointers lead anywhere. */
 static int ships_typed(building *b)
 {
@@ -381,6 +396,10 @@ static int ships_typed(building *b)
         options.outside = HAUL_OUTSIDE_NULL;
     }
     status = haul_ship_from(b->device, haul_from_arena(b->arena), &options, NULL, &b->shipment);
+    if (status != HAUL_OK && is_refused_by_chance(b)) {
+        b->w->arenas_refused++;
+        return building_holds_the_graph(b);
+    }
     if (status != HAUL_OK)
         return building_fail(b, "ship of a typed arena: %s", haul_status_name(status));
     if (chance(b->c, 1, 3) && haul_return_directly(b->shipment) != HAUL_OK)
@@ -433,5 +452,7 @@ int building_typed(building *b)
     *(b->is_discovered ? &b->w->mixed_arenas : &b->w->typed_arenas) += 1;
     if (!building_look(b))
         return 0;
-    return (b->is_discovered ? building_ship_discovered(b) : ships_typed(b)) && building_travels(b);
+    if (b->is_discovered)
+        return building_ship_discovered(b) && building_travels(b);
+    return ships_typed(b) && (b->shipment == NULL || building_travels(b));
 }
