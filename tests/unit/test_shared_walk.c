@@ -11,8 +11,15 @@
 #include "support/random.h"
 #include "support/types.h"
 
+/* An emulator's few addresses have a hash in place of the table, which threads would need. */
+#ifdef HAUL_EMULATED
+enum { CAN_SHARE = 0 };
+#else
+enum { CAN_SHARE = 1 };
+#endif
+
 /* More nodes than one thread visits alone, and so many that thousands wait at once. */
-#ifdef HAUL_STRESS_THREADS
+#if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
 enum { NODES = 2000, FAULT_NODES = 200, NETS = 100, NET_NODES = 300, TREE_NODES = 5000 };
 #else
 enum { NODES = 60000, FAULT_NODES = 60000, NETS = 12, NET_NODES = 60000, TREE_NODES = 600000 };
@@ -245,7 +252,7 @@ static void check_net(net *n, const char *seed, int is_shared)
     random_source random = random_start(seed);
     outcome alone;
     net_make(n, &random);
-    CHECK_EQ(agree(n, NULL, &alone), is_shared);
+    CHECK_EQ(agree(n, NULL, &alone), is_shared && CAN_SHARE);
     CHECK_STATUS(alone.status, HAUL_OK);
     CHECK_EQ(alone.info.objects, reached(n));
     outcome_free(&alone);
@@ -325,7 +332,7 @@ TEST(shared_walk, a_tree_that_needs_more_blocks_than_threads_have_is_found_by_th
         lead(node(&n, 0, i), 0, 2 * i + 1 < n.count ? node(&n, 0, 2 * i + 1) : NULL);
         lead(node(&n, 0, i), 1, 2 * i + 2 < n.count ? node(&n, 0, 2 * i + 2) : NULL);
     }
-    CHECK(agree(&n, NULL, &alone));
+    CHECK_EQ(agree(&n, NULL, &alone), CAN_SHARE);
     CHECK_EQ(alone.info.objects, n.count);
     outcome_free(&alone);
     net_free(&n);
@@ -489,7 +496,7 @@ TEST(shared_walk, nets_drawn_at_random_give_the_plans_or_the_errors_of_one_threa
         outcome_free(&alone);
         net_free(&n);
     }
-    CHECK(shared > 0);
+    CHECK_EQ(shared > 0, CAN_SHARE);
 }
 
 /* ---- Memory that runs out. */
@@ -538,6 +545,6 @@ TEST(shared_walk, memory_that_runs_out_while_threads_walk_is_told_and_all_of_it_
                                   .modes = FAULT_MEMORY };
     random_source random = random_start("shared walk: no memory");
     net_make(&w.n, &random);
-    CHECK(fault_everywhere(&operation) > 50);
+    CHECK(fault_everywhere(&operation) > (CAN_SHARE ? 50 : 10));
     net_free(&w.n);
 }
