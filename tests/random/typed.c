@@ -366,7 +366,7 @@ static int has_rule_for_outside(building *b, haul_outside outside)
     return b->stray == NULL || stray_is(b, outside == HAUL_OUTSIDE_NULL ? NULL : *b->stray);
 }
 
-/* Is the refused word data, drawn so that it is an address in the arena? A word of 32 bits may be. */
+/* Is the refused word data, and by chance an address in the arena? A word of 32 bits may be. */
 static int is_refused_by_chance(const building *b)
 {
     const haul_error *error = haul_context_error(haul_device_context(b->device));
