@@ -28,6 +28,14 @@ static inline int haul__multiply_overflows(size_t a, size_t b, size_t *result)
     return 0;
 }
 
+static inline int haul__sum_overflows(int64_t a, int64_t b, int64_t *result)
+{
+    if ((b > 0 && a > INT64_MAX - b) || (b < 0 && a < INT64_MIN - b))
+        return 1;
+    *result = a + b;
+    return 0;
+}
+
 static inline int haul__product_overflows(int64_t a, int64_t b, int64_t *result)
 {
     const uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a,

@@ -1,7 +1,7 @@
 /* Reading an image: its parts are copied, compared with their checksums, and only then looked at.
  *
- * The arena is copied into the block in which it stays. There its offsets become pointers: each
- * must lead into the block. An image that is not trusted is then checked as a graph (validate.c).
+ * The arena is copied into the block in which it stays. There its offsets become pointers
+ * (relocate.c). An image that is not trusted is then checked as a graph (validate.c).
  * All of this happens in memory that nobody else has, so a byte that was checked cannot change.
  */
 #include "haul/image.h"
@@ -11,7 +11,9 @@
 #include "base/status.h"
 #include "image/validate.h"
 #include "image/graph_block.h"
+#include "image/head.h"
 #include "image/input.h"
+#include "image/relocate.h"
 #include "image/type_make.h"
 #include "image/type_text.h"
 #include "map/address.h"
@@ -47,92 +49,13 @@ typedef struct reader {
     haul_image *image;
 } reader;
 
-/* ---- The head. */
-
-static haul_status refuse(const reader *r, const char *why)
-{
-    return haul__fail(r->error, HAUL_ERROR_FORMAT, "not a whole image: %s", why);
-}
-
-static haul_status check_version(const reader *r)
-{
-    const haul__image_head *head = &r->head;
-    if (memcmp(head->magic, HAUL__IMAGE_MAGIC, sizeof head->magic) != 0)
-        return refuse(r, "its first bytes are those of another format");
-    if (head->order != HAUL__IMAGE_ORDER)
-        return haul__fail(r->error, HAUL_ERROR_VERSION,
-                          "the image was written by a processor with another byte order");
-    if (head->version != HAUL__IMAGE_VERSION)
-        return haul__fail(r->error, HAUL_ERROR_VERSION,
-                          "the image has version %u of the format, this library reads version %u",
-                          (unsigned)head->version, HAUL__IMAGE_VERSION);
-    if (head->word_bytes != sizeof(void *))
-        return haul__fail(r->error, HAUL_ERROR_VERSION,
-                          "the image has pointers of %u bytes, this program of %u",
-                          (unsigned)head->word_bytes, (unsigned)sizeof(void *));
-    return HAUL_OK;
-}
-
-/* Do the sections stand one behind the other, up to the end? */
-static const char *fault_of_sections(const reader *r)
-{
-    uint64_t end = sizeof r->head + r->head.section_count * sizeof *r->sections;
-    unsigned seen = 0;
-    uint32_t i;
-    for (i = 0; i < r->head.section_count; i++) {
-        const haul__image_section *s = &r->sections[i];
-        if (s->bytes > SIZE_MAX / 2 || s->offset != haul__section_begin(s->kind, s->bytes, end))
-            return "a section stands at a wrong place";
-        end = s->offset + s->bytes;
-        if (s->kind == 0 || (s->flags & ~HAUL__SECTION_OPTIONAL))
-            return "a section has an unknown flag, or the kind 0";
-        if (s->kind < HAUL__SECTION_KINDS && (seen >> s->kind & 1))
-            return "a section stands there twice";
-        seen |= s->kind < HAUL__SECTION_KINDS ? 1u << s->kind : 0;
-    }
-    if (end != r->head.bytes)
-        return "its size is not the sum of its sections";
-    return (seen | 1u << HAUL__SECTION_WORDS | 1u) == (1u << HAUL__SECTION_KINDS) - 1
-               ? NULL
-               : "a section is missing";
-}
-
-static haul_status read_head(reader *r)
-{
-    haul__image_head *head = &r->head;
-    const char *fault;
-    haul_status status = haul__input_read(&r->input, head, sizeof *head);
-    if (status == HAUL_OK)
-        status = check_version(r);
-    if (status != HAUL_OK)
-        return status;
-    if (head->section_count > HAUL__IMAGE_SECTIONS)
-        return refuse(r, "it has more than 64 sections");
-    status = haul__input_read(&r->input, r->sections, head->section_count * sizeof *r->sections);
-    if (status != HAUL_OK)
-        return status;
-    if (head->hash != haul__image_head_hash(head, r->sections))
-        return refuse(r, "its head does not have its checksum");
-    if (head->reserved || head->spare[0] || head->spare[1])
-        return haul__fail(r->error, HAUL_ERROR_VERSION,
-                          "the image's head has members that this library does not know");
-    fault = fault_of_sections(r);
-    if (!fault && (head->alignment < HAUL__GRANULE || head->alignment > HAUL_ALIGNMENT_MAX ||
-                   !haul__is_power_of_two((size_t)head->alignment)))
-        fault = "its alignment is not a power of two up to 4096, or less than two pointers";
-    if (!fault && r->input.left != SIZE_MAX && head->bytes - r->input.done != r->input.left)
-        fault = head->bytes - r->input.done < r->input.left ? "other bytes follow it"
-                                                            : "its end is missing";
-    return fault ? refuse(r, fault) : HAUL_OK;
-}
-
 /* ---- The sections. */
 
 static haul_status check_hash(const reader *r, const haul__image_section *s, const void *bytes)
 {
     return haul__image_hash(bytes, (size_t)s->bytes) == s->hash
                ? HAUL_OK
-               : refuse(r, "a section does not have its checksum");
+               : haul__image_refuse(r->error, "a section does not have its checksum");
 }
 
 static haul_status read_contents(reader *r, const haul__image_section *s)
@@ -162,7 +85,7 @@ static haul_status read_section(reader *r, const haul__image_section *s)
     int is_zero = 1;
     haul_status status = haul__input_skip(&r->input, s->offset, &is_zero);
     if (status == HAUL_OK && !is_zero)
-        return refuse(r, "a gap between sections is not zeros");
+        return haul__image_refuse(r->error, "a gap between sections is not zeros");
     if (status != HAUL_OK)
         return status;
     if (!is_known && !(s->flags & HAUL__SECTION_OPTIONAL))
@@ -179,31 +102,25 @@ static haul_status read_section(reader *r, const haul__image_section *s)
 }
 
 /* The sizes of the sections, which depend on one another. */
-static const char *fault_of_sizes(const reader *r)
+static haul_status check_sizes(const reader *r)
 {
     const size_t arena = r->bytes[HAUL__SECTION_ARENA];
     if (arena < 2 * HAUL__GRANULE || arena % HAUL__GRANULE)
-        return "its arena has no size that an arena can have";
+        return haul__image_refuse(r->error, "its arena has no size that an arena can have");
     if (r->bytes[HAUL__SECTION_BITS] != ((arena >> HAUL__WORD_SHIFT) + 63) / 64 * 8)
-        return "its bitmap has not the size that its arena needs";
+        return haul__image_refuse(r->error, "its bitmap has not the size that its arena needs");
     if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__image_word))
-        return "its list of words is cut";
-    return NULL;
+        return haul__image_refuse(r->error, "its list of words is cut");
+    return HAUL_OK;
 }
 
 static haul_status read_all(reader *r)
 {
-    haul_status status = read_head(r);
+    haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
     uint32_t i;
     for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
         status = read_section(r, &r->sections[i]);
     return status;
-}
-
-static haul_status check_sizes(const reader *r)
-{
-    const char *fault = fault_of_sizes(r);
-    return fault ? refuse(r, fault) : HAUL_OK;
 }
 
 /* ---- Types. */
@@ -234,13 +151,13 @@ static haul_status list_made_roots(reader *r)
     size_t i;
     r->count = r->bytes[HAUL__SECTION_ROOTS] / sizeof *given;
     if (r->count == 0)
-        return refuse(r, "it has no root");
+        return haul__image_refuse(r->error, "it has no root");
     r->made_roots = haul__allocate_zeroed(&r->context->allocator, r->count * sizeof *r->made_roots);
     if (!r->made_roots)
         return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
     for (i = 0; i < r->count; i++) {
         if (given[i].type >= r->made.count)
-            return refuse(r, "a root has a type that there is not");
+            return haul__image_refuse(r->error, "a root has a type that there is not");
         r->made_roots[i] = r->made.at[given[i].type];
     }
     r->types = r->made_roots;
@@ -258,94 +175,19 @@ static haul_status make_types(reader *r)
     return status == HAUL_OK ? write_types(r) : status;
 }
 
-/* ---- Pointers. */
-
-static haul_status refuse_word(const reader *r, uint64_t offset)
-{
-    return haul__fail(r->error, HAUL_ERROR_FORMAT,
-                      "not a whole image: the pointer at byte %llu of its arena leads out of it",
-                      (unsigned long long)offset);
-}
-
-static haul_status relocate_bits(const reader *r)
-{
-    unsigned char *block = r->block.at;
-    const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
-    const uint64_t *bitmap = r->contents[HAUL__SECTION_BITS];
-    const size_t count = r->bytes[HAUL__SECTION_BITS] / sizeof *bitmap;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        uint64_t bits = bitmap[i];
-        for (; bits; bits &= bits - 1) {
-            const size_t at = (i * 64 + haul__lowest64(bits)) << HAUL__WORD_SHIFT;
-            uintptr_t word;
-            if (!haul__fits(at, HAUL__WORD, bytes))
-                return refuse(r, "its bitmap has a bit behind the arena");
-            word = haul__load_word(block + at);
-            if (!word)
-                continue;
-            if (word < HAUL__GRANULE || word > bytes)
-                return refuse_word(r, at);
-            word += (uintptr_t)block;
-            memcpy(block + at, &word, sizeof word);
-        }
-    }
-    return HAUL_OK;
-}
-
-static haul_status relocate_word(const reader *r, const haul__image_word *entry)
-{
-    unsigned char *at = r->block.at + entry->offset;
-    const uintptr_t mask = (uintptr_t)entry->mask, below = mask ? HAUL__IMAGE_BELOW : 0;
-    const uintptr_t word = haul__load_word(at);
-    uintptr_t pointer = word & ~mask;
-    if (!pointer)
-        return HAUL_OK;
-    if (pointer > r->bytes[HAUL__SECTION_ARENA] + 2 * below)
-        return refuse_word(r, entry->offset);
-    pointer += (uintptr_t)r->block.at - below;
-    if (pointer & mask)
-        return haul__fail(r->error, HAUL_ERROR_LIMIT,
-                          "the block's address has bits of a tag, 0x%zx", (size_t)mask);
-    pointer |= word & mask;
-    memcpy(at, &pointer, sizeof pointer);
-    return HAUL_OK;
-}
-
-/* Does a bit call one of its bytes a pointer's? Both would change it by where the block is. */
-static int has_bit(const reader *r, uint64_t offset)
-{
-    const uint64_t *bitmap = r->contents[HAUL__SECTION_BITS];
-    const uint64_t first = offset >> HAUL__WORD_SHIFT;
-    const uint64_t last = (offset + HAUL__WORD - 1) >> HAUL__WORD_SHIFT;
-    return (bitmap[first / 64] >> first % 64 | bitmap[last / 64] >> last % 64) & 1;
-}
-
-static haul_status relocate_words(const reader *r)
-{
-    const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
-    const haul__image_word *words = r->contents[HAUL__SECTION_WORDS];
-    const size_t count = r->bytes[HAUL__SECTION_WORDS] / sizeof *words;
-    haul_status status = HAUL_OK;
-    uint64_t end = 0;
-    size_t i;
-    for (i = 0; i < count && status == HAUL_OK; i++) {
-        if (words[i].offset < end || words[i].offset > bytes - HAUL__WORD ||
-            (uintptr_t)words[i].mask != words[i].mask)
-            return refuse(r, "its list of words is not in order, or leads out of the arena");
-        if (has_bit(r, words[i].offset))
-            return haul__fail(
-                r->error, HAUL_ERROR_FORMAT,
-                "not a whole image: its list has a pointer at byte %llu of its arena, "
-                "and its bitmap one over it",
-                (unsigned long long)words[i].offset);
-        end = words[i].offset + HAUL__WORD;
-        status = relocate_word(r, &words[i]);
-    }
-    return status;
-}
-
 /* ---- The image. */
+
+static haul_status relocate(const reader *r)
+{
+    haul__offsets offsets;
+    offsets.block = r->block.at;
+    offsets.bytes = r->bytes[HAUL__SECTION_ARENA];
+    offsets.bitmap = r->contents[HAUL__SECTION_BITS];
+    offsets.bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *offsets.bitmap;
+    offsets.words = r->contents[HAUL__SECTION_WORDS];
+    offsets.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *offsets.words;
+    return haul__image_relocate(&offsets, r->error);
+}
 
 static haul_status find_roots(const reader *r)
 {
@@ -364,7 +206,7 @@ static haul_status find_roots(const reader *r)
                               i);
         if (given[i].offset < HAUL__GRANULE || given[i].offset >= bytes || given[i].reserved ||
             given[i].count == 0 || given[i].count > SIZE_MAX)
-            return refuse(r, "a root does not lie in the arena");
+            return haul__image_refuse(r->error, "a root does not lie in the arena");
         root->address =
             image->block.at + given[i].offset - haul__type_walk(r->types[i])->true_lower;
         root->count = (size_t)given[i].count;
@@ -478,9 +320,7 @@ static haul_status read_types_and_graph(reader *r)
     if (status == HAUL_OK)
         status = check_sizes(r);
     if (status == HAUL_OK)
-        status = relocate_bits(r);
-    if (status == HAUL_OK)
-        status = relocate_words(r);
+        status = relocate(r);
     return status == HAUL_OK ? make_image(r) : status;
 }
 
@@ -499,9 +339,10 @@ static haul_status read_image(reader *r, haul_image **image)
 
 /* ---- The calls. */
 
-/* Enters the context, and reads what all forms have in common. */
-static haul_status begin(reader *r, haul_context *context, const haul_image_options *options,
-                         size_t options_bytes, haul_image **image)
+/* Enters the context, and reads the arguments that all calls have in common. */
+static haul_status begin(reader *r, haul_context *context, haul_type *const *types, size_t count,
+                         const haul_image_options *options, size_t options_bytes,
+                         haul_image **image)
 {
     haul_status status = haul__context_enter(context);
     if (image)
@@ -511,6 +352,8 @@ static haul_status begin(reader *r, haul_context *context, const haul_image_opti
     memset(r, 0, sizeof *r);
     r->context = context;
     r->error = &context->error;
+    r->types = types;
+    r->count = count;
     r->input.allocator = &context->allocator;
     r->input.error = r->error;
     r->input.left = SIZE_MAX;
@@ -531,11 +374,9 @@ haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes
                                         haul_image **image)
 {
     reader r;
-    haul_status status = begin(&r, context, options, options_bytes, image);
+    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
     if (status != HAUL_OK)
         return status;
-    r.types = types;
-    r.count = count;
     r.input.bytes = bytes;
     r.input.left = byte_count;
     status = bytes ? read_image(&r, image)
@@ -550,11 +391,9 @@ haul_status haul_image_read_sized(haul_context *context, const haul_file *file,
                                   haul_image **image)
 {
     reader r;
-    haul_status status = begin(&r, context, options, options_bytes, image);
+    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
     if (status != HAUL_OK)
         return status;
-    r.types = types;
-    r.count = count;
     r.input.file = file;
     status = file && file->read ? read_image(&r, image)
                                 : haul__fail(r.error, HAUL_ERROR_ARGUMENT,
@@ -570,11 +409,9 @@ haul_status haul_image_load_sized(haul_context *context, const char *path, haul_
     reader r;
     haul_file file;
     int descriptor = -1;
-    haul_status status = begin(&r, context, options, options_bytes, image);
+    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
     if (status != HAUL_OK)
         return status;
-    r.types = types;
-    r.count = count;
     r.input.file = &file;
     status = path ? haul__file_open(path, &descriptor, &r.input.left, r.error)
                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
@@ -591,11 +428,9 @@ haul_status haul_image_map(haul_context *context, const char *path, haul_type *c
                            size_t count, haul_image **image)
 {
     reader r;
-    haul_status status = begin(&r, context, NULL, 0, image);
+    haul_status status = begin(&r, context, types, count, NULL, 0, image);
     if (status != HAUL_OK)
         return status;
-    r.types = types;
-    r.count = count;
     r.options.is_trusted = 1;
     status = path ? haul__file_map(path, &r.block.mapping, r.error)
                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");

@@ -204,11 +204,9 @@ static int count_fields(const haul_count *shape, const void *self, size_t *count
         if (!haul__read_field(self, &shape->field[i], &value) || value < 0 ||
             haul__product_overflows(total, value, &total))
             return 0;
-    if ((shape->plus > 0 && total > INT64_MAX - shape->plus) ||
-        (shape->plus < 0 && total < INT64_MIN - shape->plus) || total + shape->plus < 0 ||
-        (uint64_t)(total + shape->plus) > SIZE_MAX)
+    if (haul__sum_overflows(total, shape->plus, &total) || total < 0 || (uint64_t)total > SIZE_MAX)
         return 0;
-    *count = (size_t)(total + shape->plus);
+    *count = (size_t)total;
     return 1;
 }
 

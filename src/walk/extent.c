@@ -40,11 +40,9 @@ static haul_status read_product(haul__discovery *d, const haul__pointer *p, cons
         if (haul__product_overflows(total, value, &total))
             return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
     }
-    if ((shape->plus > 0 && total > INT64_MAX - shape->plus) ||
-        (shape->plus < 0 && total < INT64_MIN - shape->plus))
-        return haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows");
-    *product = total + shape->plus;
-    return HAUL_OK;
+    return haul__sum_overflows(total, shape->plus, product)
+               ? haul__refuse(d, HAUL_ERROR_LIMIT, slot, "its count overflows")
+               : HAUL_OK;
 }
 
 static haul_status count_fields(haul__discovery *d, const haul__pointer *p, unsigned mode,
