@@ -13,24 +13,7 @@
 
 const char *survey_on_gpu(void *survey, long containers); /* json_survey.cu */
 
-HAUL_ARENA_HOOKS(json);
-
 static haul_context *haul;
-
-/* The documents and the request, all in the arena. */
-static survey *parse(haul_arena *arena, int argument_count, char **arguments)
-{
-    cJSON_Hooks hooks = { json_malloc, json_free };
-    cJSON *root;
-    survey *all;
-    json_use(arena);
-    cJSON_InitHooks(&hooks);
-    root = json_read(argument_count, arguments);
-    all = root ? json_request(root, 1) : NULL;
-    cJSON_InitHooks(NULL);
-    json_use(NULL);
-    return all;
-}
 
 static haul_status travel(haul_device *device, haul_arena *arena, survey *all,
                           haul_shipment **shipment)
@@ -60,7 +43,7 @@ int main(int argument_count, char **arguments)
         status = haul_arena_create(haul, &options, &arena);
     if (status)
         return failed("making the arena", status, haul_context_error(haul));
-    all = parse(arena, argument_count, arguments);
+    all = json_request_in(arena, argument_count, arguments);
     if (!all)
         return haul_arena_error(arena)->status
                    ? failed("parsing", haul_arena_error(arena)->status, haul_arena_error(arena))

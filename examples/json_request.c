@@ -4,6 +4,10 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "json_documents.h"
+
+HAUL_ARENA_HOOKS(json); /* json_malloc and json_free, which allocate where json_use says */
+
 /* `list`: NULL, or where the containers go. Answers how many there are. */
 static long list_containers(cJSON *node, cJSON **list)
 {
@@ -38,6 +42,20 @@ survey *json_request(cJSON *root, double add)
     }
     all->count = list_containers(root, all->containers);
     all->add = add;
+    return all;
+}
+
+survey *json_request_in(haul_arena *arena, int argument_count, char **arguments)
+{
+    cJSON_Hooks hooks = { json_malloc, json_free };
+    cJSON *root;
+    survey *all;
+    json_use(arena);
+    cJSON_InitHooks(&hooks);
+    root = json_read(argument_count, arguments);
+    all = root ? json_request(root, 1) : NULL;
+    cJSON_InitHooks(NULL);
+    json_use(NULL);
     return all;
 }
 

@@ -15,7 +15,7 @@
  * Images may come from strangers. Loading copies first and checks the copy: the graph is discovered
  * again within the block, and must be what the types say, to the last bit. So the program can read
  * and write the result through its types, pack it again and free it, whatever the bytes were.
- * docs/image-format.md says what is not checked.
+ * docs/image-format.md lists what the checks leave out.
  *
  * An image holds the described bytes of the graph as they are: the padding of structs too, with
  * whatever the program left there. HAUL_SKIP leaves bytes out. Bytes that a direction does not send
@@ -104,10 +104,10 @@ static inline haul_status haul_image_load(haul_context *context, const char *pat
                                           const haul_image_options *options, haul_image **image);
 
 /* Maps the file of this name, of a program that you trust: the graph lies in pages of the file,
- * which are read when they are touched. Pages with pointers become this process's own at once. What
- * the program writes stays in this process. Checked as with .is_trusted, but for the checksum of
- * the graph. Nobody may write or cut the file until the image is freed; haul_image_save may replace
- * it. A small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the system
+ * which are read when they are touched. Pages with pointers become this process's own at once. The
+ * program may write to the graph; the file stays as it is. The checks are those of .is_trusted,
+ * without the checksum of the graph. Nobody may write or cut the file until the image is freed;
+ * haul_image_save may replace it. A small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the system
  * refuses; it maps no pipe. */
 HAUL_API haul_status haul_image_map(haul_context *context, const char *path,
                                     haul_type *const *types, size_t count, haul_image **image);

@@ -30,7 +30,7 @@ haul_status haul__new_file_end(haul__new_file *file, const haul_allocator *alloc
 haul_status haul__file_open(const char *path, int *descriptor, size_t *bytes, haul_error *error);
 void haul__file_close(int descriptor);
 
-/* A whole file, as private memory: what is written there stays in this process. */
+/* A whole file as private memory. The process may write there; the file stays as it is. */
 typedef struct haul__mapping {
     void *at;
     size_t bytes;

@@ -15,7 +15,7 @@
 #define HAUL__IMAGE_ORDER 0x0102u
 #define HAUL__IMAGE_SECTIONS 64u /* the most */
 #define HAUL__IMAGE_ALIGNMENT 64u
-#define HAUL__IMAGE_PAGE 4096u /* an arena of so many bytes or more begins at a multiple of it */
+#define HAUL__IMAGE_PAGE 4096u /* the alignment of arenas of 4096 bytes or more */
 
 typedef struct haul__image_head {
     unsigned char magic[8];

@@ -13,7 +13,7 @@
 typedef struct haul__stock {
     haul__block *block[2][HAUL__STOCK]; /* for uniform blocks, and for ragged ones */
     size_t left[2];
-    size_t kept[2]; /* so many, the first ones, were blocks that the map had kept */
+    size_t kept[2]; /* the first blocks of each list come from the map: how many */
     uint32_t numbers[2 * HAUL__STOCK]; /* of the blocks that were entered */
     size_t entered;
 } haul__stock;

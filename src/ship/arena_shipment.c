@@ -209,7 +209,7 @@ haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, co
         haul__shipment_complete(shipments[i], device, NULL);
     if (status == HAUL_OK)
         return HAUL_OK;
-    if (async && allocated > 1) /* those before the one that failed may be under way */
+    if (async && allocated > 1) /* shipments before the failed one may be under way */
         haul__drain(device);
     while (allocated > 0)
         haul__unload(device, &shipments[--allocated]->range);

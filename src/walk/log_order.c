@@ -1,9 +1,9 @@
 /* The order log: each range that a pointer leads to is logged, even if none of its bytes is new.
  *
  * New bytes alone would not do: an array over two objects that were found before marks nothing, yet
- * the two must stay side by side. A range with new bytes cannot have been logged before. For others
- * a hash over bounds finds those that it has logged, so many pointers to few objects cost no more
- * than the objects: a range is logged twice at most.
+ * the two must stay side by side. A range with new bytes cannot have been logged before. A hash
+ * over bounds finds other ranges that are in the log. So a range is logged twice at most, and many
+ * pointers to few objects cost no more than the objects.
  */
 #include "walk/log_order.h"
 #include "walk/met_types.h"

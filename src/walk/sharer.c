@@ -167,8 +167,8 @@ HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const
     return out;
 }
 
-/* Marks the targets of a parcel's pointers, as many as fit into the district's open parcel at a
- * time. Those that are new wait there. */
+/* Marks the targets of a parcel's pointers. New ones wait in the district's open parcel; when it is
+ * full, another is opened. */
 HAUL__HOT static void mark_parcel(haul__share *share, haul__sharer *own, haul__district *district,
                                   const haul__parcel *parcel)
 {

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "bench.h"
+#include "support/counted.h"
 
 enum { NODES = 1000000, NODE_BYTES = 64, SIZED = 6, MADE = 3 };
 
@@ -25,7 +26,6 @@ typedef struct job {
     const char *name;
     char *image, *copy; /* of `room` bytes */
     size_t bytes, room;
-    size_t held, most; /* by the allocator of another context */
 } job;
 
 static void must(const job *j, haul_status status)
@@ -34,25 +34,7 @@ static void must(const job *j, haul_status status)
         bench_die(j->name, haul_context_error(j->context));
 }
 
-/* ---- Memory that is counted, and a file in memory. */
-
-static void *allocate(void *user, size_t bytes, size_t alignment)
-{
-    job *j = user;
-    void *memory = NULL;
-    if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes))
-        return NULL;
-    j->held += bytes;
-    j->most = j->held > j->most ? j->held : j->most;
-    return memory;
-}
-
-static void release(void *user, void *memory, size_t bytes)
-{
-    job *j = user;
-    j->held -= memory ? bytes : 0;
-    free(memory);
-}
+/* ---- A file in memory. */
 
 static haul_status put(void *user, const void *bytes, size_t count)
 {
@@ -108,23 +90,19 @@ static void one_round(job *j)
 }
 
 /* The most memory of a checked load beside the block that it answers, of 100 bytes of the image. */
-static double memory_percent(job *j)
+static double memory_percent(const job *j)
 {
-    haul_context_options options;
-    haul_context *counted;
+    counted c;
+    haul_context *context;
     haul_image *image;
     size_t block;
-    memset(&options, 0, sizeof options);
-    options.allocator_user = j;
-    options.allocate = allocate;
-    options.release = release;
-    if (haul_context_create(&options, &counted) != HAUL_OK ||
-        haul_image_from_bytes(counted, j->image, j->bytes, &j->type, 1, NULL, &image) != HAUL_OK)
+    if (counted_open(&c, &context) != HAUL_OK ||
+        haul_image_from_bytes(context, j->image, j->bytes, &j->type, 1, NULL, &image) != HAUL_OK)
         bench_die(j->name, NULL);
     haul_image_memory(image, &block);
     haul_image_free(&image);
-    haul_context_free(&counted);
-    return 100.0 * (double)(j->most - block) / (double)j->bytes;
+    haul_context_free(&context);
+    return 100.0 * (double)(c.most - block) / (double)j->bytes;
 }
 
 static void measure_one(const char *called, const workload *it, int runs)

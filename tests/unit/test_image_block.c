@@ -47,7 +47,7 @@ static void graph_open(graph *g, size_t count)
         g->at[i].count = count;
         g->at[i].value = i;
     }
-    snprintf(g->path, sizeof g->path, "/tmp/haul-block-%ld", (long)getpid());
+    snprintf(g->path, sizeof g->path, P_tmpdir "/haul-block-%ld", (long)getpid());
     CHECK_STATUS(haul_context_create(NULL, &g->context), HAUL_OK);
     CHECK_STATUS(HAUL_DESCRIBE(g->context, structs), HAUL_OK);
     CHECK_STATUS(haul_image_write(g->context, haul_from_object(g->at, node_type), &file), HAUL_OK);
@@ -209,7 +209,7 @@ TEST(image_block, what_is_no_whole_image_is_not_mapped)
     check_map_of(&g, g.image.count - 1, HAUL_ERROR_FORMAT, "its end is missing");
     g.image.at[200] ^= 1; /* in the text of the types */
     check_map_of(&g, g.image.count, HAUL_ERROR_FORMAT, "checksum");
-    CHECK_STATUS(haul_image_map(g.context, "/tmp", &node_type, 1, &image), HAUL_ERROR_FILE);
+    CHECK_STATUS(haul_image_map(g.context, P_tmpdir, &node_type, 1, &image), HAUL_ERROR_FILE);
     CHECK_STATUS(haul_image_map(g.context, "/dev/null", &node_type, 1, &image), HAUL_ERROR_FILE);
     graph_close(&g);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "images/image_bytes.h"
+#include "support/counted.h"
 #include "support/check.h"
 #include "support/types.h"
 
@@ -24,43 +25,6 @@ static const haul_field node_fields[] = {
     HAUL_ARRAY(node, xyz, HAUL_COUNT(node, count)),
 };
 static const haul_struct structs[] = { HAUL_STRUCT(node, &node_type, node_fields) };
-
-/* ---- Memory that is counted. */
-
-typedef struct counted {
-    size_t held, most;
-} counted;
-
-static void *allocate(void *user, size_t bytes, size_t alignment)
-{
-    counted *c = user;
-    void *memory = NULL;
-    if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes))
-        return NULL;
-    c->held += bytes;
-    c->most = c->held > c->most ? c->held : c->most;
-    return memory;
-}
-
-static void release(void *user, void *memory, size_t bytes)
-{
-    counted *c = user;
-    c->held -= bytes;
-    free(memory);
-}
-
-static haul_context *open_counted(counted *c)
-{
-    haul_context_options options;
-    haul_context *context;
-    memset(&options, 0, sizeof options);
-    memset(c, 0, sizeof *c);
-    options.allocate = allocate;
-    options.release = release;
-    options.allocator_user = c;
-    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
-    return context;
-}
 
 /* ---- Graphs. */
 
@@ -96,7 +60,8 @@ static haul_status load(haul_context *context, const image_bytes *image)
 static size_t bytes_of_load(const image_bytes *image)
 {
     counted c;
-    haul_context *context = open_counted(&c);
+    haul_context *context;
+    CHECK_STATUS(counted_open(&c, &context), HAUL_OK);
     CHECK_STATUS(load(context, image), HAUL_OK);
     haul_context_free(&context);
     CHECK_EQ(c.held, 0);

@@ -567,6 +567,22 @@ TEST(ragged_objects,
     }
 }
 
+/* 256 bytes at an alignment of as many, which begin with a pointer to a node. */
+static haul_type *aligned_type(size_t kind)
+{
+    haul_field fields[1] = { HAUL_ADDRESS(link, to) };
+    haul_type *type;
+    fields[0].target = &kinds[kind].type;
+    type = type_new(&(const haul_struct){ .name = "aligned",
+                                          .bytes = 256,
+                                          .fields = fields,
+                                          .field_count = 1,
+                                          .field_bytes = sizeof(haul_field),
+                                          .alignment = 256 });
+    type_commit(type);
+    return type;
+}
+
 /* A neighbour that keeps its address modulo a page makes its unit go whole. */
 TEST(ragged_objects, nodes_beside_an_object_with_a_larger_alignment_keep_their_words)
 {
@@ -574,20 +590,12 @@ TEST(ragged_objects, nodes_beside_an_object_with_a_larger_alignment_keep_their_w
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
         const size_t bytes = bytes_of(kind);
-        haul_field fields[1] = { HAUL_ADDRESS(link, to) };
         haul_root roots[2];
-        haul_type *type = NULL;
+        haul_type *type;
         size_t i, at = MAP_BLOCK + 256;
         unsigned char *first = NULL;
         kinds_start();
-        fields[0].target = &kinds[k].type;
-        type = type_new(&(const haul_struct){ .name = "aligned",
-                                              .bytes = 256,
-                                              .fields = fields,
-                                              .field_count = 1,
-                                              .field_bytes = sizeof(haul_field),
-                                              .alignment = 256 });
-        type_commit(type);
+        type = aligned_type(k);
         fill(take_at(MAP_BLOCK, 256), 256);
         for (i = 0; i < 9; i++, at += bytes + i % 2 * WORD) {
             unsigned char *node = node_at(at, kind);
@@ -611,20 +619,12 @@ TEST(ragged_objects, nodes_behind_an_object_with_a_larger_alignment_keep_their_w
     size_t k;
     for (k = 0; k < COUNT_OF(kinds); k++) {
         const node_kind *kind = &kinds[k];
-        haul_field fields[1] = { HAUL_ADDRESS(link, to) };
         haul_root roots[2];
-        haul_type *type = NULL;
+        haul_type *type;
         size_t i, at = MAP_BLOCK;
         unsigned char *first = NULL;
         kinds_start();
-        fields[0].target = &kinds[k].type;
-        type = type_new(&(const haul_struct){ .name = "aligned",
-                                              .bytes = 256,
-                                              .fields = fields,
-                                              .field_count = 1,
-                                              .field_bytes = sizeof(haul_field),
-                                              .alignment = 256 });
-        type_commit(type);
+        type = aligned_type(k);
         fill(take_at(MAP_BLOCK - 256, 256), 256);
         for (i = 0; i < 9; i++, at += bytes_of(kind) + i % 2 * WORD) {
             unsigned char *node = node_at(at, kind);
