@@ -3,9 +3,9 @@
  *     json_in_arena [document.json ...]       default: Debian's table of the world's languages
  *
  * cJSON can be told its malloc and free. Bound to an arena (HAUL_ARENA_HOOKS, in json_request.c),
- * it puts every node and string there. haul_from_arena_root discovers the pointers in place; nothing
- * is packed, and the arena's bytes are sent as they lie. (json_on_device sends the same tree from
- * the heap.)
+ * it puts every node and string there. haul_from_arena_root discovers the pointers in place. The
+ * arena's bytes are sent as they lie, without packing. (json_on_device sends the same tree from the
+ * heap.)
  *
  * Prints sizes and times, then two claims with yes or NO.
  */

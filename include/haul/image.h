@@ -107,8 +107,8 @@ static inline haul_status haul_image_load(haul_context *context, const char *pat
  * which are read when they are touched. Pages with pointers become this process's own at once. The
  * program may write to the graph; the file stays as it is. The checks are those of .is_trusted,
  * without the checksum of the graph. Nobody may write or cut the file until the image is freed;
- * haul_image_save may replace it. A small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the system
- * refuses; it maps no pipe. */
+ * haul_image_save may replace it. A small graph, or one of a large alignment, may be copied.
+ * HAUL_ERROR_FILE: the system refuses; it maps no pipe. Others as haul_image_load. */
 HAUL_API haul_status haul_image_map(haul_context *context, const char *path,
                                     haul_type *const *types, size_t count, haul_image **image);
 
@@ -118,8 +118,8 @@ HAUL_API const haul_root *haul_image_roots(const haul_image *image, size_t *coun
 /* The block that holds the graph; *bytes: its size (`bytes` may be NULL). NULL for a NULL image. */
 HAUL_API void *haul_image_memory(const haul_image *image, size_t *bytes);
 /* Releases the block, and with it the graph, unless it lies in the caller's buffer; sets *image to
- * NULL. The image holds the context and
- * the types until then. NULL is allowed. Any thread, inside any callback: see context.h. */
+ * NULL. The image holds the context and the types until then. NULL is allowed. Any thread, inside
+ * any callback: see context.h. */
 HAUL_API void haul_image_free(haul_image **image);
 
 /* ---- The functions behind the inline forms, which pass the sizes of structs. */

@@ -23,10 +23,10 @@
  * Why it is fast: blocks, cells and the table's entries of a district belong to the thread that has
  * taken it, so marks are plain loads and stores, the same as one thread's. A lock is taken once for
  * some hundred pointers. Each thread prefers districts of its own, whose cells stay in its caches.
- * New objects wait in place of their pointers, which are more; so parcels are marked before further
- * objects are visited. A few objects are visited earlier, while a parcel comes from another thread's
- * cache. The context keeps the parcels' memory: touching new pages would cost more than a small
- * graph gains.
+ * New objects wait in place of their pointers, which are more. So parcels are marked before further
+ * objects are visited. A few objects are visited earlier, while a parcel comes from the cache of
+ * another thread. The context keeps the parcels' memory: touching new pages would cost more than a
+ * small graph gains.
  */
 #include "walk/share.h"
 #include "walk/mark_inline.h"
