@@ -169,14 +169,16 @@ static haul_status choose(haul__discovery *d, const haul__object *o, const haul_
                         "its `.type_switch` has no case for %lld", (long long)value);
 }
 
+/* A start of 0 is refused: the word is not null, and the walk follows no null. */
 static haul_status find_start(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                               haul__field_value *w)
 {
     const haul_field *rule = &ruled->rule->said;
+    haul_status status;
     w->start = w->address + (uintptr_t)rule->base;
     if (rule->base_fn) {
         int64_t answer = 0;
-        haul_status status = call(d, o, ruled, HAUL__ASKS_BASE, w->address, &answer);
+        status = call(d, o, ruled, HAUL__ASKS_BASE, w->address, &answer);
         if (status != HAUL_OK)
             return status;
         if (answer == INT64_MIN)
@@ -184,7 +186,8 @@ static haul_status find_start(haul__discovery *d, const haul__object *o, const h
                                 "the callback of its base refuses it");
         w->start += (uintptr_t)answer;
     }
-    return choose(d, o, ruled, w);
+    status = choose(d, o, ruled, w);
+    return status == HAUL_OK && w->start == 0 ? haul__refuse_outside(d, &ruled->slot, 0) : status;
 }
 
 /* ---- Words. */

@@ -121,6 +121,43 @@ TEST(rule_corners, a_distance_with_a_base_leads_behind_the_copy_as_far_as_it_did
     bench_end(type);
 }
 
+/* Words whose base leads them to null. */
+typedef struct lost {
+    uintptr_t word;
+    int64_t distance;
+} lost;
+
+static void is_refused_as_null(haul_field row, const char *path)
+{
+    lost *l = (lost *)(void *)memory_at(0);
+    haul_type *type = made("lost", sizeof *l, &row, 1);
+    bench_start();
+    l->word = 1;
+    l->distance = -(int64_t)(uintptr_t)&l->distance - 1;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(plan_of(l, type), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(bench.context)->path, path);
+    CHECK_STR(haul_context_error(bench.context)->text,
+              "it points outside any process's address range, to 0x0");
+    bench_end(type);
+}
+
+/* Found by the attack with garbage: the plan was made, and packing called the word changed. */
+TEST(rule_corners, a_word_whose_base_leads_it_to_null_is_refused_when_the_graph_is_found)
+{
+    const uintptr_t high = sizeof(void *) > 4 ? HAUL_HIGH_TAGS : 0;
+    const haul_field plain = HAUL_ADDRESS(lost, word, .element_bytes = 8, .base = -1),
+                     tagged =
+                         HAUL_ADDRESS(lost, word, .element_bytes = 8, .base = -1, .tag_bits = high),
+                     later = HAUL_ADDRESS(lost, word, .element_bytes = 8, .base = -1,
+                                          .ownership = HAUL_UNLESS_OWNED),
+                     distance = HAUL_RELATIVE(lost, distance, .element_bytes = 8, .base = 1);
+    is_refused_as_null(plain, "root.word");
+    is_refused_as_null(tagged, "root.word");
+    is_refused_as_null(later, "root.word");
+    is_refused_as_null(distance, "root.distance");
+}
+
 static void is_not_packed(const char *path)
 {
     unsigned char *arena = malloc(plan_bytes(bench.plan));
