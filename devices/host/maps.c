@@ -10,13 +10,6 @@
 
 #include "maps.h"
 
-int haul__host_open_maps(haul__host_maps *maps)
-{
-    maps->file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
-    maps->bytes = maps->at = 0;
-    return maps->file >= 0;
-}
-
 /* The next line, without its end; NULL: there is none. */
 static char *next_line(haul__host_maps *maps)
 {
@@ -67,26 +60,51 @@ static char *skip_words(char *at, unsigned count)
     return at;
 }
 
-int haul__host_next_map(haul__host_maps *maps, haul__host_map *map)
+/* Reads a line into maps->next. */
+static void read_ahead(haul__host_maps *maps)
 {
+    haul__host_map *map = &maps->next;
     char *at = next_line(maps);
     size_t length;
-    if (!at) {
-        close(maps->file);
-        return 0;
-    }
+    map->begin = map->end = 0;
+    if (!at)
+        return;
     map->begin = number(&at);
     at += *at == '-';
     map->end = number(&at);
     at += *at == ' ';
+    length = strnlen(at, sizeof map->permissions - 1);
+    memcpy(map->permissions, at, length);
+    map->permissions[length] = '\0';
     map->is_readable = at[0] == 'r';
     map->is_writable = at[0] && at[1] == 'w';
     at = skip_words(at, 4);
-    length = strlen(at);
-    if (length >= sizeof map->name)
-        length = sizeof map->name - 1;
+    length = strnlen(at, sizeof map->name - 1);
     memcpy(map->name, at, length);
     map->name[length] = '\0';
+}
+
+int haul__host_open_maps(haul__host_maps *maps)
+{
+    maps->file = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    maps->bytes = maps->at = 0;
+    if (maps->file >= 0)
+        read_ahead(maps);
+    return maps->file >= 0;
+}
+
+int haul__host_next_map(haul__host_maps *maps, haul__host_map *map)
+{
+    *map = maps->next;
+    if (!map->end) {
+        close(maps->file);
+        return 0;
+    }
+    for (read_ahead(maps);
+         maps->next.begin == map->end && strcmp(maps->next.permissions, map->permissions) == 0 &&
+         strcmp(maps->next.name, map->name) == 0;
+         read_ahead(maps))
+        map->end = maps->next.end;
     return 1;
 }
 

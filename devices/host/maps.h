@@ -1,4 +1,6 @@
-/* The mappings of this process, read line by line without allocating: a signal handler may, too. */
+/* The mappings of this process, read line by line without allocating: a signal handler may, too.
+ * Neighbours of one kind count as one mapping: advice about huge pages, say, splits the system's.
+ */
 #ifndef HAUL_HOST_MAPS_H
 #define HAUL_HOST_MAPS_H
 
@@ -8,12 +10,14 @@
 typedef struct haul__host_map {
     uintptr_t begin, end;
     int is_readable, is_writable;
-    char name[80]; /* of the file, "[heap]", "[stack]"; "": none */
+    char permissions[5]; /* "rw-p" */
+    char name[80];       /* of the file, "[heap]", "[stack]"; "": none */
 } haul__host_map;
 
 typedef struct haul__host_maps {
     int file;
     size_t bytes, at;
+    haul__host_map next; /* read ahead; it is empty at the end */
     char text[8192];
 } haul__host_maps;
 

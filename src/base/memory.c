@@ -13,14 +13,34 @@
 
 /* the first bytes of a filled range get no huge pages: a small use stays small */
 #define SMALL_PAGES_BYTES ((size_t)4 << 20)
+/* blocks of this size and above are filled as a whole, and ask for huge pages: the first touch of
+ * small ones costs more than what is written there */
+#define LARGE_BLOCK_BYTES ((size_t)4 << 20)
+#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* a multiple of any page; advice needs no exact size */
+
+static void ask_for_huge_pages(void *memory, size_t bytes)
+{
+#ifdef MADV_HUGEPAGE
+    const uintptr_t mask = HUGE_PAGE_BYTES - 1, first = ((uintptr_t)memory + mask) & ~mask,
+                    end = ((uintptr_t)memory + bytes) & ~mask;
+    if (memory && bytes >= LARGE_BLOCK_BYTES && first < end)
+        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)bytes;
+#endif
+}
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment)
 {
     void *memory = NULL;
     (void)user;
     if (alignment <= 2 * sizeof(void *))
-        return malloc(bytes);
-    return posix_memalign(&memory, alignment, bytes) == 0 ? memory : NULL;
+        memory = malloc(bytes);
+    else if (posix_memalign(&memory, alignment, bytes) != 0)
+        memory = NULL;
+    ask_for_huge_pages(memory, bytes);
+    return memory;
 }
 
 static void default_release(void *user, void *memory, size_t bytes)

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "../devices/host/maps.h"
 #include "../devices/host/strict.h"
 #include "haul.h"
 #include "support/check.h"
@@ -486,4 +487,25 @@ TEST(strict, the_environment_asks_for_it_unless_the_options_do)
     else
         CHECK(unsetenv("HAUL_HOST_STRICT") == 0);
     strict_close(&s);
+}
+
+TEST(strict, pages_that_advice_has_set_apart_belong_to_the_mapping_around_them)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    char *memory = mmap(NULL, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    static haul__host_maps maps;
+    haul__host_map map;
+    CHECK(memory != MAP_FAILED);
+    CHECK_EQ(madvise(memory + page, page, MADV_DONTFORK), 0);
+    if (haul__host_map_at(&maps, (uintptr_t)memory + page, &map)) {
+        CHECK(map.begin <= (uintptr_t)memory);
+        CHECK(map.end >= (uintptr_t)memory + 3 * page);
+        CHECK_STR(map.permissions, "rw-p");
+    }
+    CHECK_EQ(mprotect(memory + page, page, PROT_READ), 0);
+    if (haul__host_map_at(&maps, (uintptr_t)memory + page, &map)) {
+        CHECK_EQ(map.begin, (uintptr_t)memory + page);
+        CHECK_EQ(map.end, (uintptr_t)memory + 2 * page);
+    }
+    munmap(memory, 3 * page);
 }
