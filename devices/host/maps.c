@@ -65,19 +65,22 @@ static void read_ahead(haul__host_maps *maps)
 {
     haul__host_map *map = &maps->next;
     char *at = next_line(maps);
+    uintptr_t end;
     size_t length;
     map->begin = map->end = 0;
     if (!at)
         return;
     map->begin = number(&at);
     at += *at == '-';
-    map->end = number(&at);
+    end = number(&at);
     at += *at == ' ';
-    length = strnlen(at, sizeof map->permissions - 1);
-    memcpy(map->permissions, at, length);
-    map->permissions[length] = '\0';
+    if (strnlen(at, 4) < 4)
+        return;
+    map->end = end;
     map->is_readable = at[0] == 'r';
-    map->is_writable = at[0] && at[1] == 'w';
+    map->is_writable = at[1] == 'w';
+    map->is_executable = at[2] == 'x';
+    map->is_shared = at[3] == 's';
     at = skip_words(at, 4);
     length = strnlen(at, sizeof map->name - 1);
     memcpy(map->name, at, length);
@@ -93,6 +96,13 @@ int haul__host_open_maps(haul__host_maps *maps)
     return maps->file >= 0;
 }
 
+static int is_one_mapping(const haul__host_map *map, const haul__host_map *next)
+{
+    return next->begin == map->end && next->is_readable == map->is_readable &&
+           next->is_writable == map->is_writable && next->is_executable == map->is_executable &&
+           next->is_shared == map->is_shared && strcmp(next->name, map->name) == 0;
+}
+
 int haul__host_next_map(haul__host_maps *maps, haul__host_map *map)
 {
     *map = maps->next;
@@ -100,10 +110,7 @@ int haul__host_next_map(haul__host_maps *maps, haul__host_map *map)
         close(maps->file);
         return 0;
     }
-    for (read_ahead(maps);
-         maps->next.begin == map->end && strcmp(maps->next.permissions, map->permissions) == 0 &&
-         strcmp(maps->next.name, map->name) == 0;
-         read_ahead(maps))
+    for (read_ahead(maps); is_one_mapping(map, &maps->next); read_ahead(maps))
         map->end = maps->next.end;
     return 1;
 }

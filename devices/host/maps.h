@@ -1,6 +1,6 @@
 /* The mappings of this process, read line by line without allocating: a signal handler may, too.
- * Neighbours of one kind count as one mapping: advice about huge pages, say, splits the system's.
- */
+ * Neighbours with the same name and permissions count as one mapping: the system splits a mapping
+ * where a program gives advice about some of its pages. */
 #ifndef HAUL_HOST_MAPS_H
 #define HAUL_HOST_MAPS_H
 
@@ -9,9 +9,8 @@
 
 typedef struct haul__host_map {
     uintptr_t begin, end;
-    int is_readable, is_writable;
-    char permissions[5]; /* "rw-p" */
-    char name[80];       /* of the file, "[heap]", "[stack]"; "": none */
+    int is_readable, is_writable, is_executable, is_shared;
+    char name[80]; /* of the file, "[heap]", "[stack]"; "": none */
 } haul__host_map;
 
 typedef struct haul__host_maps {

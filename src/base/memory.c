@@ -13,18 +13,17 @@
 
 /* the first bytes of a filled range get no huge pages: a small use stays small */
 #define SMALL_PAGES_BYTES ((size_t)4 << 20)
-/* blocks of this size and above are filled as a whole, and ask for huge pages: the first touch of
- * small ones costs more than what is written there */
+/* Blocks of this size and above ask for huge pages. At the first touch of small pages the system
+ * works longer than the library takes to fill them. */
 #define LARGE_BLOCK_BYTES ((size_t)4 << 20)
-#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* a multiple of any page; advice needs no exact size */
+#define HUGE_PAGE_BYTES ((size_t)2 << 20) /* advice begins and ends at multiples of it */
 
 static void ask_for_huge_pages(void *memory, size_t bytes)
 {
 #ifdef MADV_HUGEPAGE
     const uintptr_t mask = HUGE_PAGE_BYTES - 1, first = ((uintptr_t)memory + mask) & ~mask,
                     end = ((uintptr_t)memory + bytes) & ~mask;
-    if (memory && bytes >= LARGE_BLOCK_BYTES && first < end)
-        (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
+    (void)madvise((void *)first, end - first, MADV_HUGEPAGE);
 #else
     (void)memory;
     (void)bytes;
@@ -39,7 +38,8 @@ static void *default_allocate(void *user, size_t bytes, size_t alignment)
         memory = malloc(bytes);
     else if (posix_memalign(&memory, alignment, bytes) != 0)
         memory = NULL;
-    ask_for_huge_pages(memory, bytes);
+    if (memory && bytes >= LARGE_BLOCK_BYTES)
+        ask_for_huge_pages(memory, bytes);
     return memory;
 }
 
