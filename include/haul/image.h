@@ -12,8 +12,8 @@
  * same bytes in any process. Loading takes one block of memory and copies the graph into it;
  * pointers then lead into the block.
  *
- * Images may come from strangers. Loading copies first and checks the copy: the graph is discovered
- * again within the block, and must be what the types say, to the last bit. So the program can read
+ * Images may come from strangers. Loading copies and checks the copy: the graph is discovered again
+ * within the block, and must be what the types say, to the last bit. So the program can read
  * and write the result through its types, pack it again and free it, whatever the bytes were.
  * docs/image-format.md lists what the checks leave out.
  *
@@ -78,7 +78,8 @@ typedef struct haul_image_options {
  * are made from the image's own text; haul_image_roots gives them, and they belong to the image.
  * That is for programs that know nothing of it, such as haul(1): types with functions cannot be
  * made, and docs/image-format.md lists what else. The context's limits hold. `options` may be NULL.
- * Nothing of the image is used before its checksums fit. On failure *image is NULL.
+ * The context's threads take part. No function is called with the graph before its checksum fits.
+ * On failure *image is NULL.
  * HAUL_ERROR_ARGUMENT: NULL; a count of 0 with types. HAUL_ERROR_STATE: a type that is not
  * committed.
  * HAUL_ERROR_FORMAT: no image, a part of one, or a damaged one; or, not trusted, a word, a gap or a

@@ -15,7 +15,8 @@
 #define HAUL__IMAGE_ORDER 0x0102u
 #define HAUL__IMAGE_SECTIONS 64u /* the most */
 #define HAUL__IMAGE_ALIGNMENT 64u
-#define HAUL__IMAGE_PAGE 4096u /* the alignment of arenas of 4096 bytes or more */
+#define HAUL__IMAGE_PAGE 4096u            /* the alignment of arenas of 4096 bytes or more */
+#define HAUL__IMAGE_PIECE ((size_t)65536) /* bytes of a section that are hashed together */
 
 typedef struct haul__image_head {
     unsigned char magic[8];
@@ -43,7 +44,7 @@ typedef enum haul__section_kind {
 typedef struct haul__image_section {
     uint32_t kind, flags;
     uint64_t offset, bytes; /* from the beginning of the image */
-    uint64_t hash;          /* XXH3, 64 bits, of its bytes */
+    uint64_t hash;          /* haul__image_hash of its bytes */
 } haul__image_section;
 
 /* `count` elements in a row. The type's first byte that travels (its true lower bound) stands at
@@ -61,8 +62,10 @@ typedef struct haul__image_word {
     uint64_t offset, mask;
 } haul__image_word;
 
-/* hash.c: of a section; of the head and the list. */
+/* hash.c: of a section, the sum over its pieces; of its piece of this number; of the head and the
+ * list. */
 uint64_t haul__image_hash(const void *bytes, size_t count);
+uint64_t haul__image_piece_hash(const void *bytes, size_t count, size_t number);
 uint64_t haul__image_head_hash(const haul__image_head *head, const haul__image_section *sections);
 
 HAUL__INLINE uint64_t haul__round_up(uint64_t offset, uint64_t alignment)

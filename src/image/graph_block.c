@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-static haul_status read_into_buffer(haul__image_block *block, haul__input *input, uint64_t bytes,
-                                    size_t alignment)
+static haul_status lend_buffer(haul__image_block *block, const haul__input *input, uint64_t bytes,
+                               size_t alignment)
 {
     if (bytes > block->buffer_bytes)
         return haul__fail(input->error, HAUL_ERROR_ARGUMENT,
@@ -22,7 +22,7 @@ static haul_status read_into_buffer(haul__image_block *block, haul__input *input
     block->at = block->buffer;
     block->bytes = (size_t)bytes;
     block->is_lent = 1;
-    return haul__input_read(input, block->at, block->bytes);
+    return HAUL_OK;
 }
 
 static int suits(const haul__input *input, uint64_t bytes, size_t alignment)
@@ -30,21 +30,25 @@ static int suits(const haul__input *input, uint64_t bytes, size_t alignment)
     return bytes <= input->left && ((uintptr_t)input->bytes & (alignment - 1)) == 0;
 }
 
-haul_status haul__image_block_read(haul__image_block *block, haul__input *input, uint64_t bytes,
-                                   size_t alignment)
+haul_status haul__image_block_open(haul__image_block *block, haul__input *input, uint64_t bytes,
+                                   size_t alignment, int *is_filled)
 {
     haul_status status;
     void *taken;
+    *is_filled = 0;
     if (block->buffer)
-        return read_into_buffer(block, input, bytes, alignment);
+        return lend_buffer(block, input, bytes, alignment);
     if (block->mapping.at && suits(input, bytes, alignment)) {
         block->at = (unsigned char *)block->mapping.at + (block->mapping.bytes - input->left);
         block->bytes = (size_t)bytes;
         block->is_lent = 1;
+        *is_filled = 1;
         haul__input_pass(input, block->bytes);
         return HAUL_OK;
     }
-    status = haul__input_take(input, bytes, alignment, &taken);
+    *is_filled = input->left == SIZE_MAX;
+    status = *is_filled ? haul__input_take(input, bytes, alignment, &taken)
+                        : haul__input_room(input, bytes, alignment, &taken);
     block->at = taken;
     block->bytes = status == HAUL_OK ? (size_t)bytes : 0;
     return status;

@@ -15,10 +15,12 @@ typedef struct haul__image_block {
     int is_lent;           /* `at` lies in one of these two */
 } haul__image_block;
 
-/* Reads the arena, the input's next bytes. In a mapping it stays where it lies, if that suits the
- * alignment. HAUL_ERROR_ARGUMENT: the buffer does not suit. Others as haul__input_take. */
-haul_status haul__image_block_read(haul__image_block *block, haul__input *input, uint64_t bytes,
-                                   size_t alignment);
+/* Finds the place of the arena, the input's next bytes. *is_filled: they have been read, and lie
+ * there. In a mapping they stay where they lie, if that suits the alignment; bytes of a number that
+ * is a mere claim are read at once. HAUL_ERROR_ARGUMENT: the buffer does not suit. Others as
+ * haul__input_take. */
+haul_status haul__image_block_open(haul__image_block *block, haul__input *input, uint64_t bytes,
+                                   size_t alignment, int *is_filled);
 void haul__image_block_release(haul__image_block *block, const haul_allocator *allocator);
 
 #endif

@@ -48,6 +48,8 @@ static const char *fault_of_sections(const haul__image_head *head,
             return "a section has an unknown flag, or the kind 0";
         if (s->kind < HAUL__SECTION_KINDS && (seen >> s->kind & 1))
             return "a section stands there twice";
+        if (s->kind < HAUL__SECTION_ARENA && (seen >> HAUL__SECTION_ARENA & 1))
+            return "a section that tells its pointers or types stands behind the arena";
         seen |= s->kind < HAUL__SECTION_KINDS ? 1u << s->kind : 0;
     }
     if (end != head->bytes)

@@ -70,47 +70,59 @@ haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero)
     return HAUL_OK;
 }
 
-static haul_status take(haul__input *input, size_t count, size_t alignment, size_t *capacity,
-                        unsigned char **memory)
+static haul_status no_memory(const haul__input *input, size_t count)
 {
-    size_t done = 0;
-    haul_status status = HAUL_OK;
-    while (done < count && status == HAUL_OK) {
-        const size_t room = *memory && *capacity <= count / 2 ? *capacity * 2 : count;
-        const size_t next =
-            *memory || input->left != SIZE_MAX || count <= FIRST_BYTES ? room : FIRST_BYTES;
+    return haul__fail(input->error, HAUL_ERROR_MEMORY, "out of memory for %zu bytes of an image",
+                      count);
+}
+
+haul_status haul__input_room(haul__input *input, uint64_t count, size_t alignment, void **memory)
+{
+    *memory = NULL;
+    if (count > SIZE_MAX / 2)
+        return haul__fail(input->error, HAUL_ERROR_LIMIT,
+                          "%llu bytes of an image, more than an address space has",
+                          (unsigned long long)count);
+    if (count > input->left)
+        return too_short(input);
+    *memory = haul__allocate(input->allocator, (size_t)count, alignment);
+    return *memory ? HAUL_OK : no_memory(input, (size_t)count);
+}
+
+/* Doubles the memory until all of it has arrived. `*memory`, of *capacity bytes, is the caller's
+ * after a failure too. */
+static haul_status take_growing(haul__input *input, size_t count, size_t alignment,
+                                size_t *capacity, void **memory)
+{
+    haul_status status = haul__input_read(input, *memory, *capacity);
+    while (status == HAUL_OK && *capacity < count) {
+        const size_t done = *capacity, next = done <= count / 2 ? done * 2 : count;
         unsigned char *larger = haul__allocate(input->allocator, next, alignment);
         if (!larger)
-            return haul__fail(input->error, HAUL_ERROR_MEMORY,
-                              "out of memory for %zu bytes of an image", count);
-        if (*memory)
-            memcpy(larger, *memory, done);
-        haul__release(input->allocator, *memory, *capacity);
+            return no_memory(input, count);
+        memcpy(larger, *memory, done);
+        haul__release(input->allocator, *memory, done);
         *memory = larger;
         *capacity = next;
         status = haul__input_read(input, larger + done, next - done);
-        done = next;
     }
     return status;
 }
 
 haul_status haul__input_take(haul__input *input, uint64_t count, size_t alignment, void **memory)
 {
-    unsigned char *taken = NULL;
-    size_t capacity = 0;
+    size_t capacity = input->left == SIZE_MAX && count > FIRST_BYTES ? FIRST_BYTES : (size_t)count;
     haul_status status;
     *memory = NULL;
-    if (count > SIZE_MAX / 2)
-        return haul__fail(input->error, HAUL_ERROR_LIMIT,
-                          "%llu bytes of an image, more than an address space has",
-                          (unsigned long long)count);
-    if (input->left != SIZE_MAX && count > input->left)
-        return too_short(input);
-    status = take(input, (size_t)count, alignment, &capacity, &taken);
+    if (count == 0)
+        return HAUL_OK;
+    status = haul__input_room(input, count > SIZE_MAX / 2 ? count : capacity, alignment, memory);
+    if (status != HAUL_OK)
+        return status;
+    status = take_growing(input, (size_t)count, alignment, &capacity, memory);
     if (status != HAUL_OK) {
-        haul__release(input->allocator, taken, capacity);
-        taken = NULL;
+        haul__release(input->allocator, *memory, capacity);
+        *memory = NULL;
     }
-    *memory = taken;
     return status;
 }

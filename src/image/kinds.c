@@ -208,15 +208,27 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
     return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;
 }
 
-/* The codes of one object, when their width is known. */
-static void make_pattern(const haul__kinds *kinds, haul__kind *kind, unsigned code)
+/* One object as a target, when the width of codes is known. */
+static void make_one(const haul__kinds *kinds, haul__kind *kind, unsigned code)
 {
+    const size_t bytes = kind->granules * HAUL__GRANULE;
     size_t i;
-    if (kind->of != HAUL__KIND_OBJECT || kind->granules * kinds->width > 64)
+    if (kind->of != HAUL__KIND_OBJECT || kind->granules * kinds->width > 64 ||
+        bytes + HAUL__GRANULE > kinds->most)
         return;
     for (i = 0; i < kind->granules; i++)
-        kind->pattern |= (uint64_t)(i ? HAUL__CODE_INSIDE : code) << i * kinds->width;
-    kind->mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+        kind->one.pattern |= (uint64_t)(i ? HAUL__CODE_INSIDE : code) << i * kinds->width;
+    kind->one.mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+    kind->one.misaligned = (kind->alignment - 1) | (HAUL__GRANULE - 1);
+    kind->one.room = kinds->most - bytes;
+}
+
+static void link_to_ones(const haul__kinds *kinds, const haul__kind *kind)
+{
+    size_t i;
+    for (i = 0; i < kind->link_count; i++)
+        if (kind->links[i].is_one && kind->links[i].code != HAUL__CODE_FREE)
+            kind->links[i].one = haul__kind_by_code(kinds, kind->links[i].code)->one;
 }
 
 /* ---- All of them. */
@@ -237,8 +249,11 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
         status = make_element(kinds, &kinds->list.at[i]);
     kinds->width = kinds->list.count <= 2 ? 2 : kinds->list.count <= 14 ? 4 : 8;
+    kinds->shift = HAUL__GRANULE_SHIFT - haul__lowest32(kinds->width);
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
-        make_pattern(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
+        make_one(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
+    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
+        link_to_ones(kinds, &kinds->list.at[i]);
     return status;
 }
 

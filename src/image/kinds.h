@@ -19,9 +19,17 @@ typedef enum haul__kind_of {
  * has; or something of a kind begins with it. */
 enum { HAUL__CODE_FREE, HAUL__CODE_INSIDE, HAUL__CODE_FIRST, HAUL__CODES = 256 };
 
+/* One object, whose codes fit into a word, as the target of a pointer. */
+typedef struct haul__one {
+    uint64_t pattern, mask; /* its codes, from the lowest bits on; mask 0: they do not fit */
+    uintptr_t misaligned;   /* bits that its address has not */
+    size_t room;            /* its offset in the arena is at least a granule, and at most this */
+} haul__one;
+
 /* A pointer of an element. */
 typedef struct haul__link {
     size_t offset;
+    haul__one one; /* what it leads to; mask 0: see the other members */
     const haul__slot *slot;
     uint8_t level;
     uint8_t is_one;   /* exactly one element, which begins with a granule */
@@ -42,7 +50,7 @@ typedef struct haul__kind {
     size_t pointer_words;
     haul__run *gaps; /* bytes of an element that are 0, up to the end of its last granule */
     size_t gap_count, gap_room;
-    uint64_t pattern, mask; /* the codes of one object, if they fit into a word; else mask is 0 */
+    haul__one one; /* of objects */
 } haul__kind;
 
 typedef struct haul__kinds {
@@ -50,6 +58,7 @@ typedef struct haul__kinds {
     HAUL__LIST(haul__kind) list; /* the first has the code HAUL__CODE_FIRST */
     size_t most;                 /* bytes of an element */
     unsigned width;              /* bits of a code: 2, 4 or 8 */
+    unsigned shift;              /* offset in the arena >> shift: the first bit of its code */
 } haul__kinds;
 
 /* Lists the kinds that the types of roots lead to, with elements of at most `most` bytes.

@@ -1,8 +1,9 @@
-/* Reading an image: its parts are copied, compared with their checksums, and only then looked at.
+/* Reading an image: its parts are copied, and then compared with their checksums and looked at.
  *
- * The arena is copied into the block in which it stays. There its offsets become pointers
- * (relocate.c). An image that is not trusted is then checked as a graph (validate.c).
- * All of this happens in memory that nobody else has, so a byte that was checked cannot change.
+ * The arena comes last, when all that tells its meaning has been checked. It is copied into the
+ * block in which it stays, and its offsets become pointers there (fill.c). An image that is not
+ * trusted is checked as a graph meanwhile (validate.c). All of this happens in memory that nobody
+ * else has, so a byte that was checked cannot change.
  */
 #include "haul/image.h"
 
@@ -13,7 +14,6 @@
 #include "image/graph_block.h"
 #include "image/head.h"
 #include "image/input.h"
-#include "image/relocate.h"
 #include "image/type_make.h"
 #include "image/type_text.h"
 #include "map/address.h"
@@ -49,7 +49,7 @@ typedef struct reader {
     haul_image *image;
 } reader;
 
-/* ---- The sections. */
+/* ---- The sections beside the arena. */
 
 static haul_status check_hash(const reader *r, const haul__image_section *s, const void *bytes)
 {
@@ -66,61 +66,6 @@ static haul_status read_contents(reader *r, const haul__image_section *s)
         return status;
     r->bytes[s->kind] = (size_t)s->bytes;
     return check_hash(r, s, r->contents[s->kind]);
-}
-
-/* Pages of a file are not touched before they are needed: not for their checksum. */
-static haul_status read_arena(reader *r, const haul__image_section *s)
-{
-    const haul_status status =
-        haul__image_block_read(&r->block, &r->input, s->bytes, (size_t)r->head.alignment);
-    if (status != HAUL_OK)
-        return status;
-    r->bytes[s->kind] = (size_t)s->bytes;
-    return r->block.mapping.at && r->block.is_lent ? HAUL_OK : check_hash(r, s, r->block.at);
-}
-
-static haul_status read_section(reader *r, const haul__image_section *s)
-{
-    const int is_known = s->kind < HAUL__SECTION_KINDS;
-    int is_zero = 1;
-    haul_status status = haul__input_skip(&r->input, s->offset, &is_zero);
-    if (status == HAUL_OK && !is_zero)
-        return haul__image_refuse(r->error, "a gap between sections is not zeros");
-    if (status != HAUL_OK)
-        return status;
-    if (!is_known && !(s->flags & HAUL__SECTION_OPTIONAL))
-        return haul__fail(r->error, HAUL_ERROR_VERSION,
-                          "the image has a section of kind %u, which this library must understand "
-                          "and does not know",
-                          (unsigned)s->kind);
-    if (!is_known)
-        return haul__input_skip(&r->input, s->offset + s->bytes, &is_zero);
-    if (s->kind == HAUL__SECTION_ARENA && s->bytes > r->context->options.max_bytes)
-        return haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
-                          (unsigned long long)s->bytes, r->context->options.max_bytes);
-    return s->kind == HAUL__SECTION_ARENA ? read_arena(r, s) : read_contents(r, s);
-}
-
-/* The sizes of the sections, which depend on one another. */
-static haul_status check_sizes(const reader *r)
-{
-    const size_t arena = r->bytes[HAUL__SECTION_ARENA];
-    if (arena < 2 * HAUL__GRANULE || arena % HAUL__GRANULE)
-        return haul__image_refuse(r->error, "its arena has no size that an arena can have");
-    if (r->bytes[HAUL__SECTION_BITS] != ((arena >> HAUL__WORD_SHIFT) + 63) / 64 * 8)
-        return haul__image_refuse(r->error, "its bitmap has not the size that its arena needs");
-    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__image_word))
-        return haul__image_refuse(r->error, "its list of words is cut");
-    return HAUL_OK;
-}
-
-static haul_status read_all(reader *r)
-{
-    haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
-    uint32_t i;
-    for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
-        status = read_section(r, &r->sections[i]);
-    return status;
 }
 
 /* ---- Types. */
@@ -177,23 +122,11 @@ static haul_status make_types(reader *r)
 
 /* ---- The image. */
 
-static haul_status relocate(const reader *r)
-{
-    haul__offsets offsets;
-    offsets.block = r->block.at;
-    offsets.bytes = r->bytes[HAUL__SECTION_ARENA];
-    offsets.bitmap = r->contents[HAUL__SECTION_BITS];
-    offsets.bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *offsets.bitmap;
-    offsets.words = r->contents[HAUL__SECTION_WORDS];
-    offsets.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *offsets.words;
-    return haul__image_relocate(&offsets, r->error);
-}
-
 static haul_status find_roots(const reader *r)
 {
     const haul__image_root *given = r->contents[HAUL__SECTION_ROOTS];
-    const size_t bytes = r->bytes[HAUL__SECTION_ARENA];
     haul_image *image = r->image;
+    const size_t bytes = image->block.bytes;
     size_t i;
     if (r->bytes[HAUL__SECTION_ROOTS] != r->count * sizeof *given)
         return haul__fail(r->error, HAUL_ERROR_TYPE,
@@ -214,25 +147,42 @@ static haul_status find_roots(const reader *r)
     return HAUL_OK;
 }
 
-static haul_status check_graph(const reader *r)
+/* The block is filled from the input, or in place. Pages of a file are not touched before they are
+ * needed: not for their checksum. */
+static haul_status fill_block(reader *r, const haul__image_section *s, int is_filled)
 {
+    const haul__image_block *block = &r->image->block;
+    haul__filling f;
     haul__claimed claimed;
+    memset(&f, 0, sizeof f);
+    f.context = r->context;
+    f.offsets.block = block->at;
+    f.offsets.bytes = block->bytes;
+    f.offsets.bitmap = r->contents[HAUL__SECTION_BITS];
+    f.offsets.bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *f.offsets.bitmap;
+    f.offsets.words = r->contents[HAUL__SECTION_WORDS];
+    f.offsets.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *f.offsets.words;
+    f.hash = s->hash;
+    f.is_hashed = !(block->mapping.at && block->is_lent);
+    if (!is_filled && r->input.bytes) {
+        f.from = r->input.bytes;
+        haul__input_pass(&r->input, block->bytes);
+    } else if (!is_filled) {
+        f.input = &r->input;
+    }
+    if (r->options.is_trusted)
+        return haul__fill(&f, NULL, NULL);
     claimed.context = r->context;
     claimed.roots = r->image->roots;
     claimed.root_count = r->image->root_count;
-    claimed.block = r->image->block.at;
-    claimed.bytes = r->image->block.bytes;
-    claimed.bitmap = r->contents[HAUL__SECTION_BITS];
-    claimed.words = r->contents[HAUL__SECTION_WORDS];
-    claimed.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *claimed.words;
-    return haul__image_validate(&claimed);
+    claimed.offsets = &f.offsets;
+    return haul__image_validate(&claimed, &f);
 }
 
 /* The block becomes the image's. */
 static haul_status make_image(reader *r)
 {
     const haul_allocator *allocator = &r->context->allocator;
-    haul_status status;
     size_t i;
     haul_image *image = haul__allocate_zeroed(allocator, sizeof *image);
     r->image = image;
@@ -251,11 +201,68 @@ static haul_status make_image(reader *r)
     memset(&r->block, 0, sizeof r->block);
     image->made = r->made;
     memset(&r->made, 0, sizeof r->made);
-    status = find_roots(r);
-    if (status == HAUL_OK && !r->options.is_trusted)
-        status = check_graph(r);
+    return find_roots(r);
+}
+
+/* The sizes of the sections, which depend on one another. */
+static haul_status check_sizes(const reader *r, uint64_t arena)
+{
+    if (arena < 2 * HAUL__GRANULE || arena % HAUL__GRANULE)
+        return haul__image_refuse(r->error, "its arena has no size that an arena can have");
+    if (r->bytes[HAUL__SECTION_BITS] != ((arena >> HAUL__WORD_SHIFT) + 63) / 64 * 8)
+        return haul__image_refuse(r->error, "its bitmap has not the size that its arena needs");
+    if (r->bytes[HAUL__SECTION_WORDS] % sizeof(haul__image_word))
+        return haul__image_refuse(r->error, "its list of words is cut");
+    return HAUL_OK;
+}
+
+/* The arena's section: all others that the library knows have been read. */
+static haul_status read_graph(reader *r, const haul__image_section *s)
+{
+    int is_filled = 0;
+    haul_status status = r->types ? HAUL_OK : make_types(r);
     if (status == HAUL_OK)
-        image->magic = MAGIC;
+        status = compare_types(r);
+    if (status == HAUL_OK)
+        status = check_sizes(r, s->bytes);
+    if (status == HAUL_OK)
+        status = haul__image_block_open(&r->block, &r->input, s->bytes, (size_t)r->head.alignment,
+                                        &is_filled);
+    if (status == HAUL_OK)
+        status = make_image(r);
+    return status == HAUL_OK ? fill_block(r, s, is_filled) : status;
+}
+
+/* ---- The sections. */
+
+static haul_status read_section(reader *r, const haul__image_section *s)
+{
+    const int is_known = s->kind < HAUL__SECTION_KINDS;
+    int is_zero = 1;
+    haul_status status = haul__input_skip(&r->input, s->offset, &is_zero);
+    if (status == HAUL_OK && !is_zero)
+        return haul__image_refuse(r->error, "a gap between sections is not zeros");
+    if (status != HAUL_OK)
+        return status;
+    if (!is_known && !(s->flags & HAUL__SECTION_OPTIONAL))
+        return haul__fail(r->error, HAUL_ERROR_VERSION,
+                          "the image has a section of kind %u, which this library must understand "
+                          "and does not know",
+                          (unsigned)s->kind);
+    if (!is_known)
+        return haul__input_skip(&r->input, s->offset + s->bytes, &is_zero);
+    if (s->kind == HAUL__SECTION_ARENA && s->bytes > r->context->options.max_bytes)
+        return haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
+                          (unsigned long long)s->bytes, r->context->options.max_bytes);
+    return s->kind == HAUL__SECTION_ARENA ? read_graph(r, s) : read_contents(r, s);
+}
+
+static haul_status read_all(reader *r)
+{
+    haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
+    uint32_t i;
+    for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
+        status = read_section(r, &r->sections[i]);
     return status;
 }
 
@@ -309,19 +316,8 @@ static haul_status check_types(const reader *r)
 
 static haul_status read_types_and_graph(reader *r)
 {
-    const int has_types = r->types != NULL;
-    haul_status status = has_types ? write_types(r) : HAUL_OK;
-    if (status == HAUL_OK)
-        status = read_all(r);
-    if (status == HAUL_OK && !has_types)
-        status = make_types(r);
-    if (status == HAUL_OK)
-        status = compare_types(r);
-    if (status == HAUL_OK)
-        status = check_sizes(r);
-    if (status == HAUL_OK)
-        status = relocate(r);
-    return status == HAUL_OK ? make_image(r) : status;
+    const haul_status status = r->types ? write_types(r) : HAUL_OK;
+    return status == HAUL_OK ? read_all(r) : status;
 }
 
 static haul_status read_image(reader *r, haul_image **image)
@@ -329,10 +325,12 @@ static haul_status read_image(reader *r, haul_image **image)
     haul_status status = check_types(r);
     if (status == HAUL_OK)
         status = read_types_and_graph(r);
-    if (status == HAUL_OK)
+    if (status == HAUL_OK) {
+        r->image->magic = MAGIC;
         *image = r->image;
-    else if (r->image)
+    } else if (r->image) {
         drop_image(r->image);
+    }
     close_reader(r);
     return status;
 }

@@ -17,26 +17,32 @@ static haul_status refuse_word(haul_error *error, uint64_t offset)
                       (unsigned long long)offset);
 }
 
-static haul_status relocate_bits(const haul__offsets *o, haul_error *error)
+size_t haul__image_relocate_bits(const haul__offsets *o, size_t first, size_t end)
 {
     size_t i;
-    for (i = 0; i < o->bitmap_words; i++) {
+    for (i = first; i < end; i++) {
         uint64_t bits = o->bitmap[i];
         for (; bits; bits &= bits - 1) {
             const size_t at = (i * 64 + haul__lowest64(bits)) << HAUL__WORD_SHIFT;
             uintptr_t word;
             if (!haul__fits(at, HAUL__WORD, o->bytes))
-                return haul__image_refuse(error, "its bitmap has a bit behind the arena");
+                return at;
             word = haul__load_word(o->block + at);
             if (!word)
                 continue;
             if (word < HAUL__GRANULE || word > o->bytes)
-                return refuse_word(error, at);
+                return at;
             word += (uintptr_t)o->block;
             memcpy(o->block + at, &word, sizeof word);
         }
     }
-    return HAUL_OK;
+    return HAUL__NONE_WRONG;
+}
+
+haul_status haul__image_refuse_bit(const haul__offsets *o, size_t at, haul_error *error)
+{
+    return at < o->bytes ? refuse_word(error, at)
+                         : haul__image_refuse(error, "its bitmap has a bit behind the arena");
 }
 
 static haul_status relocate_word(const haul__offsets *o, const haul__image_word *entry,
@@ -67,7 +73,7 @@ static int has_bit(const haul__offsets *o, uint64_t offset)
     return (o->bitmap[first / 64] >> first % 64 | o->bitmap[last / 64] >> last % 64) & 1;
 }
 
-static haul_status relocate_words(const haul__offsets *o, haul_error *error)
+haul_status haul__image_relocate_words(const haul__offsets *o, haul_error *error)
 {
     haul_status status = HAUL_OK;
     uint64_t end = 0;
@@ -87,10 +93,4 @@ static haul_status relocate_words(const haul__offsets *o, haul_error *error)
         status = relocate_word(o, entry, error);
     }
     return status;
-}
-
-haul_status haul__image_relocate(const haul__offsets *offsets, haul_error *error)
-{
-    const haul_status status = relocate_bits(offsets, error);
-    return status == HAUL_OK ? relocate_words(offsets, error) : status;
 }

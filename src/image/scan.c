@@ -17,8 +17,9 @@
  * lies in the data of another object. What the walk refuses, the scan does not accept; it need not
  * accept all that the walk does.
  *
- * Why it is fast: the arena is read in order. Only codes are read at random, 1/64 of the arena, and
- * whether a target is new is no branch.
+ * Why it is fast: the arena is read in order, while it comes into its block (fill.c), so it is
+ * still in a cache. Only codes are read at random, 1/64 of the arena, and whether a target is new
+ * is no branch.
  */
 #include "image/scan.h"
 
@@ -26,10 +27,17 @@
 #include "image/kinds.h"
 #include "type/field.h"
 
-#define WORK_FACTOR 8u /* times that large arrays may be looked at again, at most */
+#define WORK_FACTOR 8u             /* times that large arrays may be looked at again, at most */
+#define OBJECTS_AHEAD 8u           /* whose targets' codes are fetched */
+#define STRING_PIECE ((size_t)256) /* bytes of a string that are waited for together */
 
 typedef struct scan {
     const haul__claimed *claimed;
+    const unsigned char *block;
+    size_t bytes; /* of the block */
+    haul__filling *filling;
+    size_t there; /* bytes of the arena that have come */
+    int is_right;
     haul__kinds kinds;
     uint64_t *codes;
     size_t code_words;    /* and one more behind them */
@@ -37,6 +45,19 @@ typedef struct scan {
     size_t here;          /* the granule that is visited */
     size_t work, most;    /* bytes of arrays that were looked at, and may be */
 } scan;
+
+/* ---- Bytes. */
+
+/* Waits until the first `end` bytes have come. 0: something is wrong with them. */
+HAUL__INLINE int wait_for(scan *s, size_t end)
+{
+    if (HAUL__LIKELY(end <= s->there))
+        return 1;
+    if (!haul__fill_to(s->filling, end))
+        return 0;
+    s->there = s->filling->there < s->bytes ? s->filling->there : s->bytes;
+    return 1;
+}
 
 /* ---- Codes. */
 
@@ -107,18 +128,24 @@ static int take_free(scan *s, size_t first, size_t end, unsigned code)
 /* ---- Targets. Each function answers 0 if the walk must decide. */
 
 /* One object, whose codes fit into a word. */
-HAUL__INLINE int mark_one(scan *s, const haul__kind *kind, size_t granule)
+HAUL__INLINE int mark_one(scan *s, const haul__one *one, uintptr_t value)
 {
-    const size_t bit = granule * s->kinds.width;
+    const size_t offset = value - (uintptr_t)s->block, bit = offset >> s->kinds.shift;
     const unsigned shift = bit % 64;
     uint64_t *at = &s->codes[bit / 64];
-    const uint64_t low = kind->pattern << shift, high = kind->pattern >> 1 >> (63 - shift);
-    const uint64_t found_low = at[0] & kind->mask << shift,
-                   found_high = at[1] & kind->mask >> 1 >> (63 - shift);
-    const uint64_t found = found_low | found_high;
-    if (HAUL__UNLIKELY(found && ((found_low ^ low) | (found_high ^ high)) != 0))
+    uint64_t low, high, found_low, found_high;
+    int is_known, is_other, is_behind;
+    if (HAUL__UNLIKELY((value & one->misaligned) != 0 ||
+                       offset - HAUL__GRANULE > one->room - HAUL__GRANULE))
         return 0;
-    if (HAUL__UNLIKELY(granule < s->end && !found))
+    low = one->pattern << shift;
+    high = one->pattern >> 1 >> (63 - shift);
+    found_low = at[0] & one->mask << shift;
+    found_high = at[1] & one->mask >> 1 >> (63 - shift);
+    is_known = (found_low | found_high) != 0;
+    is_other = ((found_low ^ low) | (found_high ^ high)) != 0;
+    is_behind = offset < s->end * HAUL__GRANULE;
+    if (HAUL__UNLIKELY((is_known & is_other) | ((is_known ^ 1) & is_behind)))
         return 0;
     at[0] |= low;
     at[1] |= high;
@@ -140,18 +167,18 @@ static int mark_long(scan *s, unsigned code, size_t granule, size_t count)
  * in the arena. */
 HAUL__INLINE size_t place_of(const scan *s, uintptr_t value, size_t bytes)
 {
-    const size_t offset = value - (uintptr_t)s->claimed->block;
-    return offset % HAUL__GRANULE == 0 && haul__fits(offset, bytes, s->claimed->bytes) ? offset : 0;
+    const size_t offset = value - (uintptr_t)s->block;
+    return offset % HAUL__GRANULE == 0 && haul__fits(offset, bytes, s->bytes) ? offset : 0;
 }
 
 static int mark_object(scan *s, unsigned code, const haul__kind *kind, uintptr_t value)
 {
-    const size_t offset = place_of(s, value, kind->granules * HAUL__GRANULE);
-    if (offset == 0 || (value & (kind->alignment - 1)) != 0)
-        return 0;
-    return HAUL__LIKELY(kind->mask != 0)
-               ? mark_one(s, kind, offset / HAUL__GRANULE)
-               : mark_long(s, code, offset / HAUL__GRANULE, kind->granules);
+    size_t offset;
+    if (kind->one.mask)
+        return mark_one(s, &kind->one, value);
+    offset = place_of(s, value, kind->granules * HAUL__GRANULE);
+    return offset && (value & (kind->alignment - 1)) == 0 &&
+           mark_long(s, code, offset / HAUL__GRANULE, kind->granules);
 }
 
 static int mark_objects(scan *s, unsigned code, const haul__kind *kind, uintptr_t value,
@@ -172,10 +199,11 @@ static int mark_array(scan *s, unsigned code, const haul__kind *kind, uintptr_t 
     const size_t whole = (bytes + HAUL__GRANULE - 1) & ~(size_t)(HAUL__GRANULE - 1);
     const size_t offset = place_of(s, value, whole);
     size_t i;
-    if (offset == 0 || (value & (kind->alignment - 1)) != 0)
+    if (offset == 0 || (value & (kind->alignment - 1)) != 0 ||
+        (bytes < whole && !wait_for(s, offset + whole)))
         return 0;
     for (i = bytes; i < whole; i++)
-        if (s->claimed->block[offset + i])
+        if (s->block[offset + i])
             return 0;
     return mark_long(s, code, offset / HAUL__GRANULE, whole / HAUL__GRANULE);
 }
@@ -186,7 +214,7 @@ static int mark(scan *s, unsigned code, uintptr_t value, size_t count, size_t un
     const haul__kind *kind;
     size_t bytes;
     if (code == HAUL__CODE_FREE || count > s->claimed->context->options.max_array_elements ||
-        haul__multiply_overflows(count, unit, &bytes) || bytes == 0 || bytes > s->claimed->bytes)
+        haul__multiply_overflows(count, unit, &bytes) || bytes == 0 || bytes > s->bytes)
         return 0;
     kind = haul__kind_by_code(&s->kinds, code);
     return kind->of == HAUL__KIND_OBJECT ? mark_objects(s, code, kind, value, count, bytes)
@@ -210,19 +238,28 @@ static int count_fields(const haul_count *shape, const void *self, size_t *count
     return 1;
 }
 
+/* The zero byte of a string that begins at an offset, in a piece of bytes at a time, since only
+ * those must have come. */
 static int count_string(scan *s, uintptr_t value, size_t *count)
 {
-    const size_t offset = value - (uintptr_t)s->claimed->block;
-    size_t limit = s->claimed->context->options.max_scan_bytes;
-    const unsigned char *end;
-    if (offset >= s->claimed->bytes)
+    const size_t offset = value - (uintptr_t)s->block;
+    const size_t most = s->claimed->context->options.max_scan_bytes;
+    const unsigned char *end = NULL;
+    size_t at = offset, stop, limit;
+    if (offset >= s->bytes)
         return 0;
-    if (limit > s->claimed->bytes - offset)
-        limit = s->claimed->bytes - offset;
-    end = memchr(s->claimed->block + offset, 0, limit);
+    limit = most < s->bytes - offset ? offset + most : s->bytes;
+    for (; !end && at < limit; at = stop) {
+        stop = s->there > at && s->there < limit ? s->there
+               : limit - at < STRING_PIECE       ? limit
+                                                 : at + STRING_PIECE;
+        if (!wait_for(s, stop))
+            return 0;
+        end = memchr(s->block + at, 0, stop - at);
+    }
     if (!end)
         return 0;
-    *count = (size_t)(end - (s->claimed->block + offset)) + 1;
+    *count = (size_t)(end - (s->block + offset)) + 1;
     s->work += *count;
     return s->work <= s->most;
 }
@@ -248,15 +285,19 @@ static HAUL__NOINLINE int follow_counted(scan *s, const haul__link *link, uintpt
                 link->level + 1u == link->slot->levels ? link->slot->unit : HAUL__WORD);
 }
 
+/* A pointer to one object whose codes do not fit into a word. */
+static HAUL__NOINLINE int follow_long(scan *s, const haul__link *link, uintptr_t value)
+{
+    return !value || (link->code != HAUL__CODE_FREE &&
+                      mark_object(s, link->code, haul__kind_by_code(&s->kinds, link->code), value));
+}
+
 HAUL__INLINE int follow(scan *s, const haul__link *link, const unsigned char *element)
 {
     const uintptr_t value = haul__load_word(element + link->offset);
-    if (HAUL__UNLIKELY(!link->is_one))
-        return follow_counted(s, link, value, element);
-    if (!value)
-        return 1;
-    return HAUL__LIKELY(link->code != HAUL__CODE_FREE) &&
-           mark_object(s, link->code, haul__kind_by_code(&s->kinds, link->code), value);
+    if (HAUL__LIKELY(link->one.mask != 0))
+        return !value || mark_one(s, &link->one, value);
+    return link->is_one ? follow_long(s, link, value) : follow_counted(s, link, value, element);
 }
 
 /* ---- Bits and zeros. */
@@ -264,7 +305,7 @@ HAUL__INLINE int follow(scan *s, const haul__link *link, const unsigned char *el
 /* Up to 64 bits of the image's bitmap. */
 HAUL__INLINE uint64_t bits_at(const scan *s, size_t word, size_t count)
 {
-    const uint64_t *at = &s->claimed->bitmap[word / 64];
+    const uint64_t *at = &s->claimed->offsets->bitmap[word / 64];
     const unsigned shift = word % 64;
     uint64_t bits = at[0] >> shift;
     if (shift + count > 64)
@@ -277,7 +318,7 @@ HAUL__INLINE uint64_t bits_at(const scan *s, size_t word, size_t count)
 static HAUL__NOINLINE int are_zeros(const scan *s, size_t word, uint64_t differ)
 {
     for (; differ; differ &= differ - 1)
-        if (haul__load_word(s->claimed->block + (word + haul__lowest64(differ)) * HAUL__WORD))
+        if (haul__load_word(s->block + (word + haul__lowest64(differ)) * HAUL__WORD))
             return 0;
     return 1;
 }
@@ -317,6 +358,20 @@ HAUL__INLINE int check_gaps(const haul__kind *kind, const unsigned char *element
 
 /* ---- Visits. */
 
+/* Fetches the codes of what an object leads to. Other threads may still write what has not come. */
+HAUL__INLINE void fetch_codes(const scan *s, const haul__kind *kind, size_t offset)
+{
+    const unsigned char *block = s->block;
+    size_t i;
+    if (offset + kind->granules * HAUL__GRANULE > s->there)
+        return;
+    for (i = 0; i < kind->link_count; i++) {
+        const size_t target =
+            haul__load_word(block + offset + kind->links[i].offset) - (uintptr_t)block;
+        haul__prefetch_write((uintptr_t)s->codes + (target >> s->kinds.shift) / 8);
+    }
+}
+
 HAUL__INLINE int visit_links(scan *s, const haul__kind *kind, const unsigned char *element)
 {
     size_t i;
@@ -328,9 +383,13 @@ HAUL__INLINE int visit_links(scan *s, const haul__kind *kind, const unsigned cha
 
 HAUL__INLINE int visit_object(scan *s, const haul__kind *kind)
 {
-    const unsigned char *element = s->claimed->block + s->here * HAUL__GRANULE;
+    const unsigned char *element = s->block + s->here * HAUL__GRANULE;
     s->end = s->here + kind->granules;
-    return check_bits(s, 2 * s->here, 2 * kind->granules, kind->pointers, 0) &&
+    if (kind->link_count > 1)
+        fetch_codes(s, kind,
+                    s->end * HAUL__GRANULE + OBJECTS_AHEAD * kind->granules * HAUL__GRANULE);
+    return wait_for(s, s->end * HAUL__GRANULE) &&
+           check_bits(s, 2 * s->here, 2 * kind->granules, kind->pointers, 0) &&
            check_gaps(kind, element) && visit_links(s, kind, element);
 }
 
@@ -338,7 +397,7 @@ HAUL__INLINE int visit_object(scan *s, const haul__kind *kind)
  * zeros and has no meaning, but does no harm. */
 static int visit_objects(scan *s, const haul__kind *kind)
 {
-    const unsigned char *element = s->claimed->block + s->here * HAUL__GRANULE;
+    const unsigned char *element = s->block + s->here * HAUL__GRANULE;
     size_t count = (s->end - s->here) * HAUL__GRANULE / kind->stride;
     const size_t words = kind->stride / HAUL__WORD;
     size_t word = 2 * s->here;
@@ -353,8 +412,8 @@ static int visit_objects(scan *s, const haul__kind *kind)
 
 static int visit_pointers(scan *s, const haul__kind *kind)
 {
-    const unsigned char *at = s->claimed->block + s->here * HAUL__GRANULE;
-    const unsigned char *end = s->claimed->block + s->end * HAUL__GRANULE;
+    const unsigned char *at = s->block + s->here * HAUL__GRANULE;
+    const unsigned char *end = s->block + s->end * HAUL__GRANULE;
     if (!check_bits(s, 2 * s->here, 2 * (s->end - s->here), NULL, UINT64_MAX))
         return 0;
     for (; at < end; at += HAUL__WORD)
@@ -366,6 +425,8 @@ static int visit_pointers(scan *s, const haul__kind *kind)
 static int visit_array(scan *s, const haul__kind *kind)
 {
     s->end = end_of_array(s, s->here);
+    if (!wait_for(s, s->end * HAUL__GRANULE))
+        return 0;
     if (kind->of == HAUL__KIND_POINTERS)
         return visit_pointers(s, kind);
     if (kind->of == HAUL__KIND_ARRAY)
@@ -377,7 +438,8 @@ static int visit_array(scan *s, const haul__kind *kind)
 static int visit_free(scan *s)
 {
     s->end = end_of_run(s, s->here, 0);
-    return is_zero(s->claimed->block + s->here * HAUL__GRANULE, (s->end - s->here) * HAUL__GRANULE);
+    return wait_for(s, s->end * HAUL__GRANULE) &&
+           is_zero(s->block + s->here * HAUL__GRANULE, (s->end - s->here) * HAUL__GRANULE);
 }
 
 HAUL__HOT static int visit_all(scan *s)
@@ -414,40 +476,52 @@ static int mark_roots(scan *s)
 static int suits(const haul__claimed *claimed)
 {
     const haul_context_options *options = &claimed->context->options;
-    return !options->checked && !options->readable && claimed->word_count == 0 &&
-           claimed->bytes / HAUL__GRANULE <= options->max_objects &&
-           claimed->bytes <= options->max_bytes;
+    return !options->checked && !options->readable && claimed->offsets->word_count == 0 &&
+           claimed->offsets->bytes / HAUL__GRANULE <= options->max_objects &&
+           claimed->offsets->bytes <= options->max_bytes;
 }
 
-static haul_status scan_all(scan *s, int *is_right)
+static void read_along(void *user, haul__filling *filling)
+{
+    scan *s = user;
+    (void)filling;
+    s->is_right = mark_roots(s) && visit_all(s);
+}
+
+static haul_status scan_all(scan *s)
 {
     const haul_allocator *allocator = s->kinds.allocator;
-    s->granules = s->claimed->bytes / HAUL__GRANULE;
+    haul_status status;
+    s->granules = s->bytes / HAUL__GRANULE;
     s->code_words = word_of(s, s->granules - 1) + 1;
-    s->most = s->claimed->bytes <= SIZE_MAX / WORK_FACTOR ? s->claimed->bytes * WORK_FACTOR : 0;
+    s->most = s->bytes <= SIZE_MAX / WORK_FACTOR ? s->bytes * WORK_FACTOR : 0;
     s->codes = haul__allocate_zeroed(allocator, (s->code_words + 1) * sizeof *s->codes);
     if (!s->codes)
-        return HAUL_ERROR_MEMORY;
-    *is_right = mark_roots(s) && visit_all(s);
+        return haul__fail(&s->claimed->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for the checks of an image");
+    status = haul__fill(s->filling, read_along, s);
     haul__release(allocator, s->codes, (s->code_words + 1) * sizeof *s->codes);
-    return HAUL_OK;
+    return status;
 }
 
-haul_status haul__image_scan(const haul__claimed *claimed, int *is_right)
+haul_status haul__image_scan(const haul__claimed *claimed, haul__filling *filling, int *is_right)
 {
     haul_status status;
     scan s;
     *is_right = 0;
     if (!suits(claimed))
-        return HAUL_OK;
+        return haul__fill(filling, NULL, NULL);
     memset(&s, 0, sizeof s);
     s.claimed = claimed;
+    s.block = claimed->offsets->block;
+    s.bytes = claimed->offsets->bytes;
+    s.filling = filling;
     status = haul__kinds_open(&s.kinds, &claimed->context->allocator, claimed->roots,
-                              claimed->root_count, claimed->bytes);
-    if (status == HAUL_OK)
-        status = scan_all(&s, is_right);
+                              claimed->root_count, claimed->offsets->bytes);
+    status = status == HAUL_OK ? scan_all(&s)
+                               : haul__fail(&claimed->context->error, status,
+                                            "out of memory for the checks of an image");
     haul__kinds_close(&s.kinds);
-    return status == HAUL_OK ? status
-                             : haul__fail(&claimed->context->error, status,
-                                          "out of memory for the checks of an image");
+    *is_right = s.is_right;
+    return status;
 }

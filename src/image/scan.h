@@ -5,8 +5,9 @@
 
 #include "image/validate.h"
 
-/* *is_right 1: all that haul__image_validate asks for holds. 0: the scan cannot tell. Working
- * memory: 2, 4 or 8 bits for each granule. HAUL_ERROR_MEMORY. */
-haul_status haul__image_scan(const haul__claimed *claimed, int *is_right);
+/* Fills the block, and scans what comes. *is_right 1: all that haul__image_validate asks for holds.
+ * 0: the scan cannot tell. Working memory: 2, 4 or 8 bits for each granule. HAUL_ERROR_MEMORY;
+ * others as haul__fill. */
+haul_status haul__image_scan(const haul__claimed *claimed, haul__filling *filling, int *is_right);
 
 #endif

@@ -38,7 +38,7 @@ static haul_status refuse_at(check *c, uintptr_t address, const char *why)
     char path[HAUL_PATH_BYTES];
     const haul_status status =
         haul__fail(error, HAUL_ERROR_FORMAT, "byte %zu of the image's arena: %s",
-                   (size_t)(address - (uintptr_t)c->claimed->block), why);
+                   (size_t)(address - (uintptr_t)c->claimed->offsets->block), why);
     if (haul__name_byte(&c->walk, address, 1, path))
         haul__set_path(error->path, path);
     return status;
@@ -94,7 +94,7 @@ static unsigned explicit_bits(check *c, uintptr_t granule)
 
 static haul_status check_granule(check *c, const haul__block *block, size_t granule)
 {
-    const unsigned char *at = c->claimed->block + granule * HAUL__GRANULE;
+    const unsigned char *at = c->claimed->offsets->block + granule * HAUL__GRANULE;
     const uintptr_t address = (uintptr_t)at;
     unsigned wanted = explicit_bits(c, address), wrong, byte;
     uint16_t dead;
@@ -102,7 +102,7 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
         wanted |= (unsigned)(haul__placed_slots(&c->found.map, block, haul__cell_number(address)) >>
                              (haul__granule_in_cell(address) * 2)) &
                   3u;
-    wrong = (granule_bits(c->claimed->bitmap, granule) ^ wanted) & words_in_use(at);
+    wrong = (granule_bits(c->claimed->offsets->bitmap, granule) ^ wanted) & words_in_use(at);
     if (wrong)
         return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
                          "a bit calls it a pointer and its types do not, or the other way");
@@ -115,18 +115,18 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
 
 static haul_status check_marks(check *c)
 {
-    const size_t count = c->claimed->bytes / HAUL__GRANULE;
+    const size_t count = c->claimed->offsets->bytes / HAUL__GRANULE;
     const size_t words = 2 * count, rest = words % 64;
     const haul__block *block = NULL;
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        const uintptr_t address = (uintptr_t)c->claimed->block + i * HAUL__GRANULE;
+        const uintptr_t address = (uintptr_t)c->claimed->offsets->block + i * HAUL__GRANULE;
         if (i == 0 || haul__granule_in_block(address) == 0)
             block = haul__map_find(&c->found.map, address);
         status = check_granule(c, block, i);
     }
-    if (status == HAUL_OK && rest && c->claimed->bitmap[words / 64] >> rest)
+    if (status == HAUL_OK && rest && c->claimed->offsets->bitmap[words / 64] >> rest)
         return haul__fail(&c->claimed->context->error, HAUL_ERROR_FORMAT,
                           "not a whole image: its bitmap has a bit behind the arena");
     return status;
@@ -143,8 +143,9 @@ static int is_at_its_end(const haul__special_word *word)
 /* The next word of the image's list that leads somewhere, from number `i` on. */
 static size_t next_word(const haul__claimed *claimed, size_t i)
 {
-    while (i < claimed->word_count && !(haul__load_word(claimed->block + claimed->words[i].offset) &
-                                        ~(uintptr_t)claimed->words[i].mask))
+    while (i < claimed->offsets->word_count &&
+           !(haul__load_word(claimed->offsets->block + claimed->offsets->words[i].offset) &
+             ~(uintptr_t)claimed->offsets->words[i].mask))
         i++;
     return i;
 }
@@ -160,15 +161,17 @@ static haul_status check_words(check *c)
         if (!haul__is_pointer(&found[i]) || is_explicit_on_grid(&found[i]) ||
             !((uintptr_t)found[i].value & ~found[i].mask))
             continue;
-        if (next == claimed->word_count ||
-            claimed->words[next].offset != found[i].address - (uintptr_t)claimed->block ||
-            claimed->words[next].mask != found[i].mask)
+        if (next == claimed->offsets->word_count ||
+            claimed->offsets->words[next].offset !=
+                found[i].address - (uintptr_t)claimed->offsets->block ||
+            claimed->offsets->words[next].mask != found[i].mask)
             return refuse_at(c, found[i].address, "its pointer is not in the list of words");
         next = next_word(claimed, next + 1);
     }
-    if (next < claimed->word_count)
-        return refuse_at(c, (uintptr_t)claimed->block + (uintptr_t)claimed->words[next].offset,
-                         "the list of words calls it a pointer and its types do not");
+    if (next < claimed->offsets->word_count)
+        return refuse_at(
+            c, (uintptr_t)claimed->offsets->block + (uintptr_t)claimed->offsets->words[next].offset,
+            "the list of words calls it a pointer and its types do not");
     return HAUL_OK;
 }
 
@@ -178,9 +181,11 @@ static haul_status discover_again(const haul__claimed *claimed)
     haul__bounds bounds;
     haul_status status;
     check c;
-    bounds.begin = (uintptr_t)claimed->block + HAUL__GRANULE;
-    bounds.end = (uintptr_t)claimed->block + claimed->bytes;
-    bounds.work = claimed->bytes < SIZE_MAX / WORK_FACTOR ? claimed->bytes * WORK_FACTOR : SIZE_MAX;
+    bounds.begin = (uintptr_t)claimed->offsets->block + HAUL__GRANULE;
+    bounds.end = (uintptr_t)claimed->offsets->block + claimed->offsets->bytes;
+    bounds.work = claimed->offsets->bytes < SIZE_MAX / WORK_FACTOR
+                      ? claimed->offsets->bytes * WORK_FACTOR
+                      : SIZE_MAX;
     c.claimed = claimed;
     c.next_special = 0;
     status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, &c.found,
@@ -199,9 +204,9 @@ static haul_status discover_again(const haul__claimed *claimed)
     return status;
 }
 
-haul_status haul__image_validate(const haul__claimed *claimed)
+haul_status haul__image_validate(const haul__claimed *claimed, haul__filling *filling)
 {
     int is_right;
-    const haul_status status = haul__image_scan(claimed, &is_right);
+    const haul_status status = haul__image_scan(claimed, filling, &is_right);
     return status != HAUL_OK || is_right ? status : discover_again(claimed);
 }

@@ -2,17 +2,19 @@
  *
  * Nodes have 64 bytes and four, two or no pointers behind the first (list, tree, random graph); the
  * arrays of `blocks` have 1 MiB. All of it in memory, in a warm context, beside one memcpy of the
- * image. An image is freed within the time of its load.
+ * image, and one into memory that the system has just given, as a load's is. An image is freed
+ * within the time of its load.
  */
-#define _POSIX_C_SOURCE 200809L
+#define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "support/counted.h"
 
-enum { NODES = 1000000, NODE_BYTES = 64, SIZED = 6, MADE = 3 };
+enum { NODES = 1000000, NODE_BYTES = 64, SIZED = 6, MADE = 3, THREADS = 4 };
 
 static const char *const sized_name[SIZED] = { "list_heap",     "list_shuffled", "tree_heap",
                                                "tree_shuffled", "graph_heap",    "graph_shuffled" };
@@ -20,10 +22,11 @@ static const unsigned sized_pointers[SIZED] = { 1, 1, 2, 2, 4, 4 };
 static const char *const made_name[MADE] = { "strings", "counted", "blocks" };
 
 typedef struct job {
-    haul_context *context;
+    haul_context *context, *threaded;
     haul_root root;
     haul_type *type;
     const char *name;
+    char path[64];      /* of the image as a file */
     char *image, *copy; /* of `room` bytes */
     size_t bytes, room;
 } job;
@@ -55,36 +58,71 @@ static haul_status save(job *j)
     return haul_image_write(j->context, haul_from_roots(&j->root, 1), &file);
 }
 
-static void load(job *j, int is_trusted)
+static void load(job *j, haul_context *context, const haul_image_options *options)
 {
-    haul_image_options options = { .is_trusted = 0 };
     haul_image *image;
-    options.is_trusted = is_trusted;
-    must(j, haul_image_from_bytes(j->context, j->image, j->bytes, &j->type, 1, &options, &image));
+    if (haul_image_from_bytes(context, j->image, j->bytes, &j->type, 1, options, &image) != HAUL_OK)
+        bench_die(j->name, haul_context_error(context));
+    haul_image_free(&image);
+}
+
+static void map(job *j)
+{
+    haul_image *image;
+    must(j, haul_image_map(j->context, j->path, &j->type, 1, &image));
     haul_image_free(&image);
 }
 
 /* ---- One graph. */
 
+static double copy_to_new(const job *j)
+{
+    const double begin = bench_processor_milliseconds();
+    void *memory = bench_map_untouched(j->bytes);
+    memcpy(memory, j->image, j->bytes);
+    bench_unmap(memory, j->bytes);
+    return bench_processor_milliseconds() - begin;
+}
+
+static double load_by_threads(job *j, const haul_image_options *options)
+{
+    const double begin = bench_milliseconds();
+    load(j, j->threaded, options);
+    return bench_milliseconds() - begin;
+}
+
 static void one_round(job *j)
 {
-    double times[5];
+    const haul_image_options trusted = { .is_trusted = 1 };
+    const haul_image_options in_place = { .is_trusted = 1,
+                                          .buffer = j->copy,
+                                          .buffer_bytes = j->room };
+    double times[7];
     int i;
     times[0] = bench_processor_milliseconds();
     memcpy(j->copy, j->image, j->bytes);
     times[1] = bench_processor_milliseconds();
     must(j, save(j));
     times[2] = bench_processor_milliseconds();
-    load(j, 1);
+    load(j, j->context, &trusted);
     times[3] = bench_processor_milliseconds();
-    load(j, 0);
+    load(j, j->context, NULL);
     times[4] = bench_processor_milliseconds();
-    for (i = 4; i > 0; i--)
+    load(j, j->context, &in_place);
+    times[5] = bench_processor_milliseconds();
+    map(j);
+    times[6] = bench_processor_milliseconds();
+    for (i = 6; i > 0; i--)
         times[i] -= times[i - 1];
     report_value(j->name, "memcpy", times[1]);
+    report_value(j->name, "memcpy_new", copy_to_new(j));
     report_value(j->name, "save", times[2]);
     report_value(j->name, "load_trusted", times[3]);
     report_value(j->name, "load_checked", times[4]);
+    report_value(j->name, "load_buffer", times[5]);
+    report_value(j->name, "map", times[6]);
+    report_value(j->name, "trusted_threads", load_by_threads(j, &trusted));
+    report_value(j->name, "checked_threads", load_by_threads(j, NULL));
     report_value(j->name, "trusted_times_memcpy", times[3] / times[1]);
     report_value(j->name, "checked_times_memcpy", times[4] / times[1]);
 }
@@ -107,6 +145,7 @@ static double memory_percent(const job *j)
 
 static void measure_one(const char *called, const workload *it, int runs)
 {
+    const haul_context_options threaded = { .threads = THREADS };
     job j;
     int run;
     memset(&j, 0, sizeof j);
@@ -115,18 +154,23 @@ static void measure_one(const char *called, const workload *it, int runs)
     j.root.address = it->root;
     j.root.count = it->root_count;
     j.root.type = it->type;
-    if (haul_context_create(NULL, &j.context) != HAUL_OK)
+    if (haul_context_create(NULL, &j.context) != HAUL_OK ||
+        haul_context_create(&threaded, &j.threaded) != HAUL_OK)
         bench_die(called, NULL);
+    snprintf(j.path, sizeof j.path, "%s/haul_bench_%ld.haul", P_tmpdir, (long)getpid());
     j.room = it->described_bytes + it->described_bytes / 2 + (1u << 20) + 32 * it->objects;
     j.image = bench_map(j.room);
     j.copy = bench_map(j.room);
     must(&j, save(&j));
+    must(&j, haul_image_save(j.context, haul_from_roots(&j.root, 1), j.path));
     report_value(called, "image_bytes", (double)j.bytes);
     report_value(called, "memory_percent", memory_percent(&j));
     for (run = 0; run < runs; run++)
         one_round(&j);
     bench_unmap(j.image, j.room);
     bench_unmap(j.copy, j.room);
+    remove(j.path);
+    haul_context_free(&j.threaded);
     haul_context_free(&j.context);
 }
 
