@@ -71,6 +71,13 @@ typedef struct haul_image_options {
      * does not begin at the alignment of the graph (at most 4096); the record's text has both. */
     void *buffer;
     size_t buffer_bytes;
+    /* Not NULL: the graph becomes one allocation of this arena, which knows its pointers. It can be
+     * shipped as it lies, with whatever the arena has beside it (haul_from_arena), and stays when
+     * the image is freed. After a failure the arena has released the allocation.
+     * HAUL_ERROR_ARGUMENT: a freed arena, or `buffer` too. HAUL_ERROR_UNSUPPORTED, with the type:
+     * haul_arena_new refuses it, or it has fields that are skipped or travel one way. Others as
+     * haul_arena_bytes. */
+    haul_arena *arena;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.

@@ -83,6 +83,19 @@ void haul__set_slot(haul_arena *arena, size_t at)
     arena->room.slots[word / 64] |= (uint64_t)1 << (word % 64);
 }
 
+void haul__set_slots(haul_arena *arena, const unsigned char *memory, const uint64_t *bits,
+                     size_t words)
+{
+    const size_t first = (size_t)(memory - arena->room.base) / sizeof(void *), shift = first % 64;
+    size_t i;
+    for (i = 0; i * 64 < words; i++) {
+        uint64_t *slots = &arena->room.slots[first / 64 + i];
+        slots[0] |= bits[i] << shift;
+        if (shift && bits[i] >> (64 - shift))
+            slots[1] |= bits[i] >> (64 - shift);
+    }
+}
+
 void *haul_arena_new_pointers(haul_arena *arena, size_t count)
 {
     unsigned char *memory;
@@ -171,6 +184,17 @@ static const haul_error *look_through(const haul__walk *walk, looks *seen)
         }
     }
     return NULL;
+}
+
+const char *haul__slots_tell_too_little(const haul_type *type)
+{
+    looks seen;
+    const haul_error *why_not = look_through(haul__type_walk(type), &seen);
+    if (why_not)
+        return "it has fields whose members depend on the object";
+    if (seen.has_listed)
+        return "it has pointers that do not lie at multiples of their size";
+    return seen.has_gaps ? "it has fields that are skipped, or that travel one way" : NULL;
 }
 
 haul_status haul_device_layout_of(const haul_type *type, haul_device_layout *layout)

@@ -11,5 +11,11 @@ void haul__special_cut(haul_arena *arena, size_t first);
 void haul__stamps_drop(haul_arena *arena);
 /* Sets the pointer bit of a word. */
 void haul__set_slot(haul_arena *arena, size_t at);
+/* Sets the pointer bits of words in a row, from `memory` on: an allocation of plain bytes becomes
+ * a graph. */
+void haul__set_slots(haul_arena *arena, const unsigned char *memory, const uint64_t *bits,
+                     size_t words);
+/* Why pointer bits do not tell all that a shipment of the type's objects needs; NULL: they do. */
+const char *haul__slots_tell_too_little(const haul_type *type);
 
 #endif

@@ -1,10 +1,12 @@
-/* The block that an image's graph lies in: new memory, the caller's, or pages of a file.
+/* The block that an image's graph lies in: new memory, a buffer, a part of an arena, or pages of a
+ * file.
  *
  * A file is mapped as a whole, and its head and lists are read like any memory. The arena of an
  * image begins at a multiple of 4096, as far as it is large; so it stays where it is.
  */
 #include "image/graph_block.h"
 
+#include "arena/allocate.h"
 #include "base/status.h"
 
 static haul_status lend_buffer(haul__image_block *block, const haul__input *input, uint64_t bytes,
@@ -25,6 +27,31 @@ static haul_status lend_buffer(haul__image_block *block, const haul__input *inpu
     return HAUL_OK;
 }
 
+/* As plain bytes: their pointers are the arena's business once the graph is right. */
+static haul_status take_from_arena(haul__image_block *block, const haul__input *input,
+                                   uint64_t bytes, size_t alignment)
+{
+    const haul_error *why_not = &block->arena->error;
+    block->at =
+        bytes > SIZE_MAX ? NULL : haul_arena_bytes_slowly(block->arena, (size_t)bytes, alignment);
+    block->bytes = (size_t)bytes;
+    return block->at ? HAUL_OK : haul__fail(input->error, why_not->status, "%s", why_not->text);
+}
+
+/* Bytes of a number that is a mere claim are read before the arena grows. */
+static haul_status read_into_arena(haul__image_block *block, haul__input *input, uint64_t bytes,
+                                   size_t alignment)
+{
+    void *taken;
+    haul_status status = haul__input_take(input, bytes, alignment, &taken);
+    if (status == HAUL_OK)
+        status = take_from_arena(block, input, bytes, alignment);
+    if (status == HAUL_OK)
+        memcpy(block->at, taken, (size_t)bytes);
+    haul__release(input->allocator, taken, (size_t)bytes);
+    return status;
+}
+
 static int suits(const haul__input *input, uint64_t bytes, size_t alignment)
 {
     return bytes <= input->left && ((uintptr_t)input->bytes & (alignment - 1)) == 0;
@@ -36,8 +63,14 @@ haul_status haul__image_block_open(haul__image_block *block, haul__input *input,
     haul_status status;
     void *taken;
     *is_filled = 0;
+    if (input->left != SIZE_MAX && bytes > input->left)
+        return haul__input_too_short(input);
     if (block->buffer)
         return lend_buffer(block, input, bytes, alignment);
+    *is_filled = input->left == SIZE_MAX;
+    if (block->arena)
+        return *is_filled ? read_into_arena(block, input, bytes, alignment)
+                          : take_from_arena(block, input, bytes, alignment);
     if (block->mapping.at && suits(input, bytes, alignment)) {
         block->at = (unsigned char *)block->mapping.at + (block->mapping.bytes - input->left);
         block->bytes = (size_t)bytes;
@@ -46,7 +79,6 @@ haul_status haul__image_block_open(haul__image_block *block, haul__input *input,
         haul__input_pass(input, block->bytes);
         return HAUL_OK;
     }
-    *is_filled = input->left == SIZE_MAX;
     status = *is_filled ? haul__input_take(input, bytes, alignment, &taken)
                         : haul__input_room(input, bytes, alignment, &taken);
     block->at = taken;
@@ -54,9 +86,19 @@ haul_status haul__image_block_open(haul__image_block *block, haul__input *input,
     return status;
 }
 
+void haul__image_block_leave(haul__image_block *block, const uint64_t *bitmap)
+{
+    if (!block->arena)
+        return;
+    haul__set_slots(block->arena, block->at, bitmap, block->bytes / HAUL__WORD);
+    block->is_lent = 1;
+}
+
 void haul__image_block_release(haul__image_block *block, const haul_allocator *allocator)
 {
-    if (block->at && !block->is_lent)
+    if (block->at && !block->is_lent && block->arena)
+        haul_arena_release(block->arena, block->at, block->bytes);
+    else if (block->at && !block->is_lent)
         haul__release(allocator, block->at, block->bytes);
     if (block->mapping.at)
         haul__file_unmap(&block->mapping);

@@ -6,7 +6,7 @@
 
 #define FIRST_BYTES ((size_t)1 << 20) /* of memory for bytes whose number is a claim */
 
-static haul_status too_short(haul__input *input)
+haul_status haul__input_too_short(const haul__input *input)
 {
     return haul__fail(input->error, HAUL_ERROR_FORMAT,
                       "the image ends after %llu bytes, before it is complete",
@@ -37,7 +37,7 @@ haul_status haul__input_read(haul__input *input, void *to, size_t count)
         if (status != HAUL_OK)
             return status;
         if (got == 0)
-            return too_short(input);
+            return haul__input_too_short(input);
         at += got;
         count -= got;
         input->done += got;
@@ -84,7 +84,7 @@ haul_status haul__input_room(haul__input *input, uint64_t count, size_t alignmen
                           "%llu bytes of an image, more than an address space has",
                           (unsigned long long)count);
     if (count > input->left)
-        return too_short(input);
+        return haul__input_too_short(input);
     *memory = haul__allocate(input->allocator, (size_t)count, alignment);
     return *memory ? HAUL_OK : no_memory(input, (size_t)count);
 }

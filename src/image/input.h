@@ -15,6 +15,8 @@ typedef struct haul__input {
     uint64_t done; /* bytes read so far */
 } haul__input;
 
+/* HAUL_ERROR_FORMAT: the image ends before it is complete. */
+haul_status haul__input_too_short(const haul__input *input);
 /* Reads `count` bytes. HAUL_ERROR_FORMAT: there are fewer; HAUL_ERROR_FILE. */
 haul_status haul__input_read(haul__input *input, void *to, size_t count);
 /* Reads up to the place `offset`, and sets *is_zero to 0 if a byte is not 0. */

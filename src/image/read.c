@@ -7,6 +7,7 @@
  */
 #include "haul/image.h"
 
+#include "arena/allocate.h"
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/status.h"
@@ -74,9 +75,20 @@ static haul_status read_contents(reader *r, const haul__image_section *s)
 static haul_status write_types(reader *r)
 {
     const int calls = r->options.is_trusted || r->options.calls_functions;
+    haul_status status;
+    size_t i;
     if (haul__type_text_open(&r->text, &r->context->allocator, r->types, r->count) != HAUL_OK)
         return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
-    return haul__type_text_admits(&r->text, calls, r->error);
+    status = haul__type_text_admits(&r->text, calls, r->error);
+    for (i = 0; r->options.arena && i < r->text.types.count && status == HAUL_OK; i++) {
+        const haul_type *type = r->text.types.at[i];
+        const char *why_not = haul__slots_tell_too_little(type);
+        if (why_not)
+            status = haul__fail(r->error, HAUL_ERROR_UNSUPPORTED,
+                                "an image goes into no arena with type %s: %s",
+                                haul_type_name(type), why_not);
+    }
+    return status;
 }
 
 static haul_status compare_types(const reader *r)
@@ -326,6 +338,7 @@ static haul_status read_image(reader *r, haul_image **image)
     if (status == HAUL_OK)
         status = read_types_and_graph(r);
     if (status == HAUL_OK) {
+        haul__image_block_leave(&r->image->block, r->contents[HAUL__SECTION_BITS]);
         r->image->magic = MAGIC;
         *image = r->image;
     } else if (r->image) {
@@ -359,6 +372,12 @@ static haul_status begin(reader *r, haul_context *context, haul_type *const *typ
         status = haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the address of the new image is NULL");
     else if (haul__read_options(&r->options, sizeof r->options, options, options_bytes) != HAUL_OK)
         status = haul__fail(r->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    else if (r->options.arena && !haul__arena_is_valid(r->options.arena))
+        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the arena has been freed");
+    else if (r->options.arena && r->options.buffer)
+        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                            "a graph goes into a buffer or into an arena, and both are given");
+    r->block.arena = r->options.arena;
     r->block.buffer = r->options.buffer;
     r->block.buffer_bytes = r->options.buffer_bytes;
     if (status != HAUL_OK)

@@ -1,4 +1,4 @@
-/* Where a loaded graph lies: in a buffer of the caller, or in pages of a file.
+/* Where a loaded graph lies: in a buffer of the caller, in an arena, or in pages of a file.
  */
 #define _XOPEN_SOURCE 700
 #include <stdio.h>
@@ -142,6 +142,162 @@ TEST(image_block, a_buffer_that_does_not_suit_is_told_what_is_needed)
     CHECK_HAS(error_of(&g), "begins elsewhere");
     CHECK_EQ(buffer[0], 0x55);
     free(buffer);
+    graph_close(&g);
+}
+
+/* ---- Arenas. */
+
+static haul_status load_into_arena(graph *g, haul_arena *arena, haul_image **image)
+{
+    haul_image_options options;
+    memset(&options, 0, sizeof options);
+    options.arena = arena;
+    return haul_image_from_bytes(g->context, g->image.at, g->image.count, &node_type, 1, &options,
+                                 image);
+}
+
+static size_t used_bytes(const haul_arena *arena)
+{
+    haul_arena_info info;
+    haul_arena_get_info(arena, &info);
+    return info.used_bytes;
+}
+
+/* Adds the values of a ring to the first one, and 1 to each of the first node's doubles. */
+static void add_values(void *first)
+{
+    node *f = first, *n;
+    uintptr_t i;
+    for (n = f->next; n != f; n = n->next)
+        f->value += n->value;
+    for (i = 0; i < f->count; i++)
+        f->data[i] += 1;
+}
+
+TEST(image_block, an_image_becomes_a_part_of_an_arena_that_is_shipped_as_it_lies_and_grows)
+{
+    const haul_host_options strict = { .strict = 1 };
+    graph g;
+    haul_arena *arena;
+    haul_image *image;
+    haul_device *device;
+    haul_shipment *shipment;
+    node *first, *head;
+    graph_open(&g, 5);
+    CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(haul_host_open(g.context, &strict, &device), HAUL_OK);
+    CHECK(haul_arena_bytes(arena, 37 * HAUL_ARENA_GRANULE, 0) != NULL);
+    CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_OK);
+    CHECK(haul_arena_contains(arena, haul_image_memory(image, NULL)));
+    first = root_of(image);
+    haul_image_free(&image);
+    check_nodes(&g, first);
+    head = haul_arena_new(arena, node_type, 1);
+    head->next = first;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, add_values, haul_device_pointer(shipment, first)),
+                 HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_EQ(first->value, 0 + 1 + 2);
+    CHECK(first->data[4] == 5.0);
+    CHECK_PTR(first->next->next->next, first);
+    CHECK_PTR(head->next, first);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_arena_free(&arena);
+    graph_close(&g);
+}
+
+TEST(image_block, an_image_that_is_refused_leaves_an_arena_as_it_was)
+{
+    const haul_arena_options small = { .reserve_bytes = 1u << 20 };
+    graph g;
+    haul_arena *arena;
+    haul_image *image;
+    size_t before;
+    graph_open(&g, LARGE);
+    CHECK_STATUS(haul_arena_create(g.context, &small, &arena), HAUL_OK);
+    CHECK(haul_arena_bytes(arena, 100, 0) != NULL);
+    before = used_bytes(arena);
+    g.image.at[g.image.count - 9] ^= 1;
+    CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_ERROR_FORMAT);
+    CHECK_PTR(image, NULL);
+    CHECK_EQ(used_bytes(arena), before);
+    g.image.at[g.image.count - 9] ^= 1;
+    CHECK(haul_arena_bytes(arena, (1u << 20) - before - 4096, 0) != NULL);
+    before = used_bytes(arena);
+    CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_ERROR_LIMIT);
+    CHECK_HAS(error_of(&g), "the arena is full");
+    CHECK_EQ(used_bytes(arena), before);
+    haul_arena_free(&arena);
+    graph_close(&g);
+}
+
+TEST(image_block, an_arena_that_cannot_take_an_image_is_told)
+{
+    static haul_type *part_type;
+    static const haul_field part_fields[] = { HAUL_OBJECT(node, next, &node_type),
+                                              HAUL_SKIP(node, value) };
+    static const haul_struct part_structs[] = { HAUL_STRUCT(node, &part_type, part_fields) };
+    haul_image_options options;
+    char buffer[64];
+    graph g;
+    haul_arena *arena;
+    haul_image *image;
+    graph_open(&g, 5);
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(g.context, part_structs), HAUL_OK);
+    options.arena = arena;
+    CHECK_STATUS(haul_image_load(g.context, g.path, &part_type, 1, &options, &image),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(error_of(&g), "fields that are skipped");
+    options.buffer = buffer;
+    options.buffer_bytes = sizeof buffer;
+    CHECK_STATUS(haul_image_load(g.context, g.path, &node_type, 1, &options, &image),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&g), "both are given");
+    HAUL_FORGET(part_structs);
+    haul_arena_free(&arena);
+    graph_close(&g);
+}
+
+/* A file that gives all bytes at once, up to an end that its reader does not know. */
+static haul_status give_bytes(void *user, void *to, size_t count, size_t *got)
+{
+    image_bytes *rest = user;
+    *got = count < rest->count ? count : rest->count;
+    memcpy(to, rest->at, *got);
+    rest->at += *got;
+    rest->count -= *got;
+    return HAUL_OK;
+}
+
+TEST(image_block, an_arena_does_not_grow_before_the_bytes_of_a_file_have_come)
+{
+    graph g;
+    image_bytes rest;
+    haul_file file;
+    haul_image_options options;
+    haul_arena *arena;
+    haul_image *image;
+    graph_open(&g, LARGE);
+    memset(&options, 0, sizeof options);
+    memset(&file, 0, sizeof file);
+    file.user = &rest;
+    file.read = give_bytes;
+    CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
+    options.arena = arena;
+    rest = g.image;
+    rest.count -= 100;
+    CHECK_STATUS(haul_image_read(g.context, &file, &node_type, 1, &options, &image),
+                 HAUL_ERROR_FORMAT);
+    CHECK_EQ(used_bytes(arena), 0);
+    rest = g.image;
+    CHECK_STATUS(haul_image_read(g.context, &file, &node_type, 1, &options, &image), HAUL_OK);
+    check_nodes(&g, root_of(image));
+    haul_image_free(&image);
+    haul_arena_free(&arena);
     graph_close(&g);
 }
 
