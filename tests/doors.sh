@@ -195,7 +195,8 @@ names_of_sources() { # FOLDER
 
 # gives "FILE OTHER NAME": FILE uses NAME, which OTHER defines
 links() {
-    { names_of_objects; names_of_sources devices/cuda; } | sort -u | awk '
+    { names_of_objects; names_of_sources devices/cuda; } | sort -u >"$scratch/names"
+    awk '
         $1 == "D" { owner[$3] = $2 }
         $1 == "U" { use[$2 " " $3] }
         END {
@@ -204,7 +205,7 @@ links() {
                 if (owner[at[2]] != "" && owner[at[2]] != at[1])
                     print at[1], owner[at[2]], at[2]
             }
-        }' | sort
+        }' "$scratch/names" | sort
 }
 
 # Of lines "A B NAME", those that lie on a cycle: B reaches A, too.
@@ -236,6 +237,44 @@ room_cycles() {
     sed -E 's@/[^/ ]+ @ @; s@/[^/ ]+ @ @' "$scratch/links" | awk '$1 != $2' |
         sort -u >"$scratch/arrows"
     cycles "$scratch/arrows"
+}
+
+# ---- Headers. One declares the functions of one file, or of two or three with one subject.
+
+# gives "FILE NAME" for each function that a header declares and does not define
+declarations() {
+    find src devices -name '*.h' | while IFS= read -r file; do
+        gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk -v file="$file" '
+            /^#/ {
+                while (/\\$/ && getline > 0) continue
+                next
+            }
+            {
+                text = text " " $0
+                if ((depth += gsub(/\{/, "{") - gsub(/\}/, "}")) > 0 || !/[;}] *$/)
+                    next
+            }
+            text !~ /^ *(typedef|static|HAUL__INLINE|struct|union|enum) / &&
+                match(text, /haul_[a-z0-9_]+\(/) {
+                print file, substr(text, RSTART, RLENGTH - 1)
+            }
+            { text = "" }'
+    done
+}
+
+# Functions of the CUDA kernels, and those of other builds, have no owner here.
+hub_headers() {
+    declarations >"$scratch/declared"
+    [ -s "$scratch/declared" ] || echo "no declarations: gcc gave none"
+    awk '
+        FNR == NR { if ($1 == "D") owner[$3] = $2; next }
+        !($2 in owner) || ($1, owner[$2]) in seen { next }
+        { seen[$1, owner[$2]]; files[$1] = files[$1] " " owner[$2]; count[$1]++ }
+        END {
+            for (header in count)
+                if (count[header] > 3)
+                    print header " declares functions of " count[header] " files:" files[header]
+        }' "$scratch/names" "$scratch/declared" | sort
 }
 
 # ---- Names. A name has one meaning, and a file name one room.
@@ -474,6 +513,7 @@ nothing "no cycle among files" file_cycles
 if [ "$what" = all ]; then
     nothing "rooms include only rooms below them" upward_includes
     nothing "no cycle among rooms" room_cycles
+    nothing "no header declares functions of more than three files" hub_headers
     nothing "no type, macro or function has two definitions" names_twice
     nothing "no two rooms have a file of one name" stems_twice
     nothing "devices include only public headers" device_includes

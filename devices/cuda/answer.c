@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "streams.h"
+#include "answer.h"
 
 double haul__gpu_seconds(void)
 {

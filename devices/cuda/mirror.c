@@ -19,7 +19,7 @@
 #include <sys/mman.h>
 
 #include "allocations.h"
-#include "verbs.h"
+#include "mirror.h"
 
 #if CUDART_VERSION >= 12050
 

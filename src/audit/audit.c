@@ -5,8 +5,11 @@
  * once. Layout makes places of the marks; then the map tells for any address whether it is
  * described.
  */
+#include "audit/block_bounds.h"
+#include "audit/hidden_pointers.h"
+#include "audit/left_out.h"
 #include "audit/report.h"
-#include "audit/searches.h"
+#include "audit/unused_fields.h"
 
 #include "base/sized.h"
 #include "layout/layout.h"

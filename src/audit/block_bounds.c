@@ -5,7 +5,7 @@
  * begin in the block must end in it, and the farthest end shows how much of it is described. If
  * none knows the block, ranges inside the first one are not asked about.
  */
-#include "audit/searches.h"
+#include "audit/block_bounds.h"
 #include "base/sort.h"
 
 typedef struct range {

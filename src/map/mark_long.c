@@ -6,7 +6,8 @@
  * blocks slots are compared too, all words of a cell at once; there an object begins and ends at
  * any word.
  */
-#include "map/mark.h"
+#include "map/bits.h"
+#include "map/mark_long.h"
 
 /* The granules of [*at, end) in the cell of *at, which moves on to the next cell. */
 HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)

@@ -11,8 +11,8 @@
  * If few words are slots, a list of their offsets is shorter. It is read off the bitmap, which is
  * made a few words at a time and only for blocks with slots.
  */
-#include "map/mark.h"
 #include "layout/layout.h"
+#include "map/bits.h"
 #include "pack/bitmap.h"
 #include "pack/plan.h"
 #include "pack/plan_space.h"

@@ -9,7 +9,7 @@
  * their arms, so each search begins where the last one ended.
  */
 #include "base/list.h"
-#include "type/check.h"
+#include "type/check_flat.h"
 #include "type/refuse.h"
 #include "type/row.h"
 

@@ -20,7 +20,9 @@
 
 #include "base/sort.h"
 #include "type/ancestor_bits.h"
-#include "type/check.h"
+#include "type/check_flat.h"
+#include "type/check_places.h"
+#include "type/check_rows.h"
 #include "type/commit.h"
 #include "type/flatten.h"
 #include "type/instance.h"
