@@ -279,21 +279,40 @@ hub_headers() {
 
 # ---- Names. A name has one meaning, and a file name one room.
 
-# gives "FILE NAME" for each type, macro and inline function of ours that a file defines
+# gives "FILE NAME" for each type, constant and macro that a file defines, and for each inline
+# function of ours. The system's macros begin with an underscore.
 definitions() {
-    find src include devices -name '*.[ch]' | while IFS= read -r file; do
+    find src include devices tools -name '*.[ch]' | while IFS= read -r file; do
         gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk '
-            function ours(text) {
-                if (match(text, /(haul|HAUL)_[A-Za-z0-9_]+/))
-                    print substr(text, RSTART, RLENGTH)
+            function words(text,    n, i, part) {
+                n = split(text, part, ",")
+                for (i = 1; i <= n; i++)
+                    if (match(part[i], /[A-Za-z][A-Za-z0-9_]*/))
+                        print substr(part[i], RSTART, RLENGTH)
             }
-            /^#define / { ours($2) }
-            /^} *haul_/ { ours($2) }
-            /^(typedef )?(struct|union|enum) haul_[a-z0-9_]+ \{/ { ours($0) }
-            /^typedef / && /;$/ && !/^typedef (struct|union|enum) / {
-                sub(/[[(].*/, "")
-                ours($NF)
+            /^#define [A-Za-z]/ {
+                sub(/\(.*/, "", $2)
+                words($2)
             }
+            /^(typedef )?(struct|union|enum) [a-z0-9_]+ \{/ { words($(/^typedef/ ? 3 : 2)) }
+            /^typedef / { is_type = 1 }
+            /^typedef / && !/^typedef (struct|union|enum) / {
+                text = $0
+                sub(/ *__attribute__.*/, "", text)
+                if (!sub(/.*\(\*/, "", text))
+                    sub(/[[(;].*/, "", text)
+                sub(/.* /, "", text)
+                words(text)
+            }
+            /^\} *[a-z]/ && is_type { words($2) }
+            /^ *(typedef )?enum ([a-z0-9_]+ )?\{/ { in_enum = 1; text = "" }
+            in_enum && !/^#/ { text = text " " $0 }
+            in_enum && /\}/ {
+                gsub(/^[^{]*\{|\}.*/, "", text)
+                words(text)
+                in_enum = 0
+            }
+            /;$/ && !in_enum && !/^ / { is_type = 0 }
             /^(static|HAUL__INLINE) / && match($0, /haul_[a-z0-9_]+\(/) {
                 print substr($0, RSTART, RLENGTH - 1)
             }' | sort -u | sed "s|^|$file |"
@@ -301,9 +320,12 @@ definitions() {
 }
 
 names_twice() {
-    definitions | awk '
+    definitions >"$scratch/definitions"
+    [ -s "$scratch/definitions" ] || echo "no definitions: gcc gave none"
+    awk '
         { files[$2] = files[$2] " " $1; count[$2]++ }
-        END { for (name in count) if (count[name] > 1) print name " stands in" files[name] }' | sort
+        END { for (name in count) if (count[name] > 1) print name " stands in" files[name] }' \
+        "$scratch/definitions" | sort
 }
 
 stems_twice() {
@@ -514,7 +536,7 @@ if [ "$what" = all ]; then
     nothing "rooms include only rooms below them" upward_includes
     nothing "no cycle among rooms" room_cycles
     nothing "no header declares functions of more than three files" hub_headers
-    nothing "no type, macro or function has two definitions" names_twice
+    nothing "no type, constant, macro or function has two definitions" names_twice
     nothing "no two rooms have a file of one name" stems_twice
     nothing "devices include only public headers" device_includes
     nothing "src/ names no vendor" vendor_names

@@ -19,7 +19,7 @@
 #include "map/address.h"
 #include "walk/roots.h"
 
-#define MAGIC 0x696d6167u
+#define OPEN_IMAGE_MAGIC 0x696d6167u
 
 struct haul_image {
     uint32_t magic;
@@ -255,7 +255,7 @@ static haul_status make_image(reader *r)
     if (status == HAUL_OK && !r->options.is_trusted)
         status = check_graph(r);
     if (status == HAUL_OK)
-        image->magic = MAGIC;
+        image->magic = OPEN_IMAGE_MAGIC;
     return status;
 }
 
@@ -445,7 +445,7 @@ haul_status haul_image_map(haul_context *context, const char *path, haul_type *c
 
 static int is_image(const haul_image *image)
 {
-    return image && image->magic == MAGIC;
+    return image && image->magic == OPEN_IMAGE_MAGIC;
 }
 
 const haul_root *haul_image_roots(const haul_image *image, size_t *count)

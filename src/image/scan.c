@@ -26,7 +26,7 @@
 #include "image/kinds.h"
 #include "type/field.h"
 
-#define WORK_FACTOR 8u /* times that large arrays may be looked at again, at most */
+#define LOOKS_MOST 8u /* times that large arrays may be looked at again, at most */
 
 typedef struct scan {
     const haul__claimed *claimed;
@@ -424,7 +424,7 @@ static haul_status scan_all(scan *s, int *is_right)
     const haul_allocator *allocator = s->kinds.allocator;
     s->granules = s->claimed->bytes / HAUL__GRANULE;
     s->code_words = word_of(s, s->granules - 1) + 1;
-    s->most = s->claimed->bytes <= SIZE_MAX / WORK_FACTOR ? s->claimed->bytes * WORK_FACTOR : 0;
+    s->most = s->claimed->bytes <= SIZE_MAX / LOOKS_MOST ? s->claimed->bytes * LOOKS_MOST : 0;
     s->codes = haul__allocate_zeroed(allocator, (s->code_words + 1) * sizeof *s->codes);
     if (!s->codes)
         return HAUL_ERROR_MEMORY;

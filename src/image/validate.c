@@ -21,7 +21,7 @@
 #include "walk/discovery.h"
 #include "walk/place.h"
 
-#define WORK_FACTOR 64u /* times that large ranges may be marked, at most */
+#define MARKS_MOST 64u /* times that large ranges may be marked, at most */
 
 typedef struct check {
     const haul__claimed *claimed;
@@ -180,7 +180,7 @@ static haul_status discover_again(const haul__claimed *claimed)
     check c;
     bounds.begin = (uintptr_t)claimed->block + HAUL__GRANULE;
     bounds.end = (uintptr_t)claimed->block + claimed->bytes;
-    bounds.work = claimed->bytes < SIZE_MAX / WORK_FACTOR ? claimed->bytes * WORK_FACTOR : SIZE_MAX;
+    bounds.work = claimed->bytes < SIZE_MAX / MARKS_MOST ? claimed->bytes * MARKS_MOST : SIZE_MAX;
     c.claimed = claimed;
     c.next_special = 0;
     status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, &c.found,
