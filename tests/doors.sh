@@ -195,7 +195,8 @@ names_of_sources() { # FOLDER
 
 # gives "FILE OTHER NAME": FILE uses NAME, which OTHER defines
 links() {
-    { names_of_objects; names_of_sources devices/cuda; } | sort -u | awk '
+    { names_of_objects; names_of_sources devices/cuda; } | sort -u >"$scratch/names"
+    awk '
         $1 == "D" { owner[$3] = $2 }
         $1 == "U" { use[$2 " " $3] }
         END {
@@ -204,7 +205,7 @@ links() {
                 if (owner[at[2]] != "" && owner[at[2]] != at[1])
                     print at[1], owner[at[2]], at[2]
             }
-        }' | sort
+        }' "$scratch/names" | sort
 }
 
 # Of lines "A B NAME", those that lie on a cycle: B reaches A, too.
@@ -238,23 +239,80 @@ room_cycles() {
     cycles "$scratch/arrows"
 }
 
+# ---- Headers. One declares the functions of one file, or of two or three with one subject.
+
+# gives "FILE NAME" for each function that a header declares and does not define
+declarations() {
+    find src devices -name '*.h' | while IFS= read -r file; do
+        gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk -v file="$file" '
+            /^#/ {
+                while (/\\$/ && getline > 0) continue
+                next
+            }
+            {
+                text = text " " $0
+                if ((depth += gsub(/\{/, "{") - gsub(/\}/, "}")) > 0 || !/[;}] *$/)
+                    next
+            }
+            text !~ /^ *(typedef|static|HAUL__INLINE|struct|union|enum) / &&
+                match(text, /haul_[a-z0-9_]+\(/) {
+                print file, substr(text, RSTART, RLENGTH - 1)
+            }
+            { text = "" }'
+    done
+}
+
+# Functions of the CUDA kernels, and those of other builds, have no owner here.
+hub_headers() {
+    declarations >"$scratch/declared"
+    [ -s "$scratch/declared" ] || echo "no declarations: gcc gave none"
+    awk '
+        FNR == NR { if ($1 == "D") owner[$3] = $2; next }
+        !($2 in owner) || ($1, owner[$2]) in seen { next }
+        { seen[$1, owner[$2]]; files[$1] = files[$1] " " owner[$2]; count[$1]++ }
+        END {
+            for (header in count)
+                if (count[header] > 3)
+                    print header " declares functions of " count[header] " files:" files[header]
+        }' "$scratch/names" "$scratch/declared" | sort
+}
+
 # ---- Names. A name has one meaning, and a file name one room.
 
-# gives "FILE NAME" for each type, macro and inline function of ours that a file defines
+# gives "FILE NAME" for each type, constant and macro that a file defines, and for each inline
+# function of ours. The system's macros begin with an underscore.
 definitions() {
-    find src include devices -name '*.[ch]' | while IFS= read -r file; do
+    find src include devices tools -name '*.[ch]' | while IFS= read -r file; do
         gcc -fpreprocessed -dD -E -P "$file" 2>/dev/null | awk '
-            function ours(text) {
-                if (match(text, /(haul|HAUL)_[A-Za-z0-9_]+/))
-                    print substr(text, RSTART, RLENGTH)
+            function words(text,    n, i, part) {
+                n = split(text, part, ",")
+                for (i = 1; i <= n; i++)
+                    if (match(part[i], /[A-Za-z][A-Za-z0-9_]*/))
+                        print substr(part[i], RSTART, RLENGTH)
             }
-            /^#define / { ours($2) }
-            /^} *haul_/ { ours($2) }
-            /^(typedef )?(struct|union|enum) haul_[a-z0-9_]+ \{/ { ours($0) }
-            /^typedef / && /;$/ && !/^typedef (struct|union|enum) / {
-                sub(/[[(].*/, "")
-                ours($NF)
+            /^#define [A-Za-z]/ {
+                sub(/\(.*/, "", $2)
+                words($2)
             }
+            /^(typedef )?(struct|union|enum) [a-z0-9_]+ \{/ { words($(/^typedef/ ? 3 : 2)) }
+            /^typedef / { is_type = 1 }
+            /^typedef / && !/^typedef (struct|union|enum) / {
+                text = $0
+                sub(/ *__attribute__.*/, "", text)
+                if (!sub(/.*\(\*/, "", text))
+                    sub(/[[(;].*/, "", text)
+                sub(/.* /, "", text)
+                words(text)
+            }
+            /^\} *[a-z]/ && is_type { words($2) }
+            /^ *(typedef )?enum ([a-z0-9_]+ )?\{/ { in_enum = 1; text = "" }
+            in_enum && !/^#/ { text = text " " $0 }
+            in_enum && /\}/ {
+                gsub(/^[^{]*\{|\}.*/, "", text)
+                words(text)
+                in_enum = 0
+            }
+            /;$/ && !in_enum && !/^ / { is_type = 0 }
             /^(static|HAUL__INLINE) / && match($0, /haul_[a-z0-9_]+\(/) {
                 print substr($0, RSTART, RLENGTH - 1)
             }' | sort -u | sed "s|^|$file |"
@@ -262,9 +320,12 @@ definitions() {
 }
 
 names_twice() {
-    definitions | awk '
+    definitions >"$scratch/definitions"
+    [ -s "$scratch/definitions" ] || echo "no definitions: gcc gave none"
+    awk '
         { files[$2] = files[$2] " " $1; count[$2]++ }
-        END { for (name in count) if (count[name] > 1) print name " stands in" files[name] }' | sort
+        END { for (name in count) if (count[name] > 1) print name " stands in" files[name] }' \
+        "$scratch/definitions" | sort
 }
 
 stems_twice() {
@@ -474,7 +535,8 @@ nothing "no cycle among files" file_cycles
 if [ "$what" = all ]; then
     nothing "rooms include only rooms below them" upward_includes
     nothing "no cycle among rooms" room_cycles
-    nothing "no type, macro or function has two definitions" names_twice
+    nothing "no header declares functions of more than three files" hub_headers
+    nothing "no type, constant, macro or function has two definitions" names_twice
     nothing "no two rooms have a file of one name" stems_twice
     nothing "devices include only public headers" device_includes
     nothing "src/ names no vendor" vendor_names

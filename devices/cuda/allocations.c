@@ -20,7 +20,6 @@
 #include <string.h>
 
 #include "allocations.h"
-#include "verbs.h"
 
 /* The pool's default threshold: this part of the GPU's memory, but at least KEPT_LEAST bytes.
  * Memory that went back to the driver takes hundreds of microseconds to get again, whatever its

@@ -1,8 +1,14 @@
-/* Functions of allocations.c that are no verbs. */
+/* Device memory and staging. */
 #ifndef HAUL_CUDA_ALLOCATIONS_H
 #define HAUL_CUDA_ALLOCATIONS_H
 
 #include "gpu.h"
+
+haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment,
+                               haul_address *address);
+void haul__gpu_release(void *state, haul_address address, uint64_t bytes);
+haul_status haul__gpu_stage(void *state, size_t bytes, void **memory);
+void haul__gpu_unstage(void *state, void *memory, size_t bytes);
 
 /* The address of pinned host memory for kernels; NULL: it is not pinned. */
 const unsigned char *haul__gpu_mapped(const haul__gpu_visit *visit, const void *memory);

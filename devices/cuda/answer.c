@@ -19,7 +19,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "streams.h"
+#include "answer.h"
 
 double haul__gpu_seconds(void)
 {
@@ -30,8 +30,8 @@ double haul__gpu_seconds(void)
 
 #if CUDART_VERSION >= 12050
 
-#define SINCE 12000u    /* the driver version of the function */
-#define ASKS_A_LOOK 64u /* reads of the word for each look at the clock */
+#define WRITE_SINCE 12000u /* the driver version of the function */
+#define ASKS_A_LOOK 64u    /* reads of the word for each look at the clock */
 
 static int may_be_busy(const haul__gpu_visit *visit)
 {
@@ -47,8 +47,8 @@ void haul__gpu_make_answers(haul__gpu *gpu, const haul__gpu_visit *visit)
 {
     void *word = NULL, *on_gpu = NULL, *done = NULL;
     cudaError_t error;
-    if (!may_be_busy(visit) ||
-        !haul__gpu_find_entry(visit, "cuStreamWriteValue32", SINCE, &gpu->write, sizeof gpu->write))
+    if (!may_be_busy(visit) || !haul__gpu_find_entry(visit, "cuStreamWriteValue32", WRITE_SINCE,
+                                                     &gpu->write, sizeof gpu->write))
         return;
     error = cudaHostAlloc(&word, sizeof *gpu->answer, cudaHostAllocMapped);
     haul__gpu_forgive(visit, error);

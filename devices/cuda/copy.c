@@ -8,7 +8,7 @@
  *     from's stream   ... work ──┐                 ┌── (waits) ... later work, release
  *     this stream                └── (waits) copy ─┘
  */
-#include "verbs.h"
+#include "copy.h"
 
 haul_status haul__gpu_copy_to(void *state, haul_address to, const void *from, size_t bytes)
 {

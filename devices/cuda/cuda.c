@@ -6,9 +6,14 @@
 #include <string.h>
 
 #include "allocations.h"
-#include "profiler.h"
+#include "answer.h"
+#include "copy.h"
+#include "gpus.h"
+#include "locked.h"
+#include "mirror.h"
+#include "patch.h"
+#include "ranges.h"
 #include "streams.h"
-#include "verbs.h"
 
 static haul_status check_options(const haul_cuda_options *options)
 {

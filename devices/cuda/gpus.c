@@ -4,7 +4,7 @@
 
 #include <cuda_runtime_api.h>
 
-#include "verbs.h"
+#include "gpus.h"
 
 /* The runtime's answer, and the caller's pending error as it was. */
 static cudaError_t count_gpus(int *count)

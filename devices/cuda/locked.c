@@ -5,8 +5,8 @@
  * once, so a page that is already registered, by anybody, is refused. A crossing is one kernel.
  */
 #include "allocations.h"
-#include "streams.h"
-#include "verbs.h"
+#include "answer.h"
+#include "locked.h"
 
 /* Is the address a mirror's? Kernels would find the GPU's bytes there. */
 static int is_device_memory(const haul__gpu_visit *visit, const void *memory)

@@ -19,13 +19,13 @@
 #include <sys/mman.h>
 
 #include "allocations.h"
-#include "verbs.h"
+#include "mirror.h"
 
 #if CUDART_VERSION >= 12050
 
 #include <cuda.h>
 
-#define SINCE 11000u /* the driver's version of the entries */
+#define MEMORY_SINCE 11000u /* the driver's version of the entries */
 
 typedef struct orders {
     CUresult(CUDAAPI *reserve)(CUdeviceptr *, size_t, size_t, CUdeviceptr, unsigned long long);
@@ -43,7 +43,7 @@ typedef struct orders {
 
 static int find(const haul__gpu_visit *visit, const char *name, void *order, size_t bytes)
 {
-    return haul__gpu_find_entry(visit, name, SINCE, order, bytes);
+    return haul__gpu_find_entry(visit, name, MEMORY_SINCE, order, bytes);
 }
 
 static int find_orders(const haul__gpu_visit *visit, orders *o)

@@ -5,8 +5,8 @@
  * checked first.
  */
 #include "allocations.h"
+#include "patch.h"
 #include "streams.h"
-#include "verbs.h"
 
 /* The most explicit relocations for the kernel of `send` and `fetch`. Each of its blocks reads the
  * whole list, for `send` over the bus. Larger: the list takes longer than the data. Smaller: more

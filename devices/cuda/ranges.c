@@ -4,8 +4,7 @@
  * NVTX is a header of the CUDA toolkit. It has a table of its own and looks once in the environment
  * for a profiler; without one a range costs a comparison. A build without the header has no ranges.
  */
-#include "profiler.h"
-#include "verbs.h"
+#include "ranges.h"
 
 #ifdef HAUL_CUDA_RANGES
 

@@ -19,8 +19,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "answer.h"
 #include "streams.h"
-#include "verbs.h"
 
 #define FENCES_AT_FIRST 16u
 /* A wait spins or polls so long without a pause. Larger: faster answers for work of that length,

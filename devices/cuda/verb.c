@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "profiler.h"
+#include "ranges.h"
 
 static const struct {
     cudaError_t error;

@@ -43,10 +43,10 @@ typedef struct change {
 
 typedef enum outcome {
     RUNNING, /* also if the kernel has ended its process */
-    DONE,
+    RETURNED,
     FAULTED,
     EXITED,
-    REFUSED /* `why` says what */
+    GIVEN_UP /* `why` says what */
 } outcome;
 
 /* What parent and child share. */
@@ -90,7 +90,7 @@ static void note_change(launch *l, uintptr_t at, const unsigned char *copy, size
 {
     change *next = &l->changes[l->change_count];
     if (l->change_count == CHANGES)
-        end(l, REFUSED,
+        end(l, GIVEN_UP,
             "the kernel has changed more than 2 MiB of its caller's stack and static data");
     next->at = at;
     memcpy(&next->before, copy, bytes);
@@ -239,17 +239,17 @@ static void run(launch *l, void (*function)(void *argument), void *argument)
     setvbuf(stdout, l->output, _IOLBF, sizeof l->output);
     why = haul__host_find_closed(&l->reach);
     if (why)
-        end(l, REFUSED, why);
+        end(l, GIVEN_UP, why);
     l->page_copies = room_for(DATA_PAGES * l->reach.page);
     if (!handle_faults(l) || atexit(on_exit_call) != 0 || !haul__host_open_memory(l->host, 1) ||
         !l->page_copies || !copy_stack(l) ||
         !haul__host_protect(l->reach.data, l->reach.data_count, PROT_READ) ||
         !haul__host_protect(l->reach.closed, l->reach.closed_count, PROT_NONE))
-        end(l, REFUSED, "the system refuses what a strict launch needs of it");
+        end(l, GIVEN_UP, "the system refuses what a strict launch needs of it");
     function(argument);
     fflush(stdout);
     compare_all(l);
-    end(l, DONE, NULL);
+    end(l, RETURNED, NULL);
 }
 
 /* ---- The parent. */
@@ -269,7 +269,7 @@ static void write_changes(const launch *l)
 
 static void say(const launch *l, int status, char *text, size_t room)
 {
-    if (l->outcome == REFUSED)
+    if (l->outcome == GIVEN_UP)
         snprintf(text, room, "%s", l->why);
     else if (l->outcome == FAULTED)
         haul__host_say(&l->fault, NULL, text, room);
@@ -327,7 +327,7 @@ haul_status haul__host_launch_strictly(haul__host *host, void (*function)(void *
     l->reach.function = (uintptr_t)function;
     l->reach.frame = frame;
     why = in_child(l, function, argument, &status);
-    is_done = !why && l->outcome == DONE;
+    is_done = !why && l->outcome == RETURNED;
     if (is_done)
         write_changes(l);
     else if (why)

@@ -130,8 +130,8 @@ extern "C" {
  * what else (.count, .target). */
 #define HAUL_EACH(S, ...) HAUL__EACH(S, __VA_ARGS__, )
 #define HAUL__EACH(S, m, ...)                                                                      \
-    HAUL__POINTER_FORM(S, m, HAUL__POINTERS(S, m), .element_bytes = sizeof(*HAUL__AT(S, m)[0]),    \
-                       __VA_ARGS__)
+    HAUL__POINTER_FORM(S, m, HAUL__POINTER_ARRAY(S, m),                                            \
+                       .element_bytes = sizeof(*HAUL__AT(S, m)[0]), __VA_ARGS__)
 /* A pointer of any kind, an integer that holds one, or an array of these. Its C type does not tell
  * what it leads to: the members do (.target, .type_switch or .element_bytes; .levels, .count). */
 #define HAUL_ADDRESS(S, ...) HAUL__ADDRESS(S, __VA_ARGS__, )
@@ -144,7 +144,7 @@ extern "C" {
  * is 0 with a base; a distance to no elements may be 0. Such a word never comes back. */
 #define HAUL_RELATIVE(S, ...) HAUL__RELATIVE(S, __VA_ARGS__, )
 #define HAUL__RELATIVE(S, m, ...)                                                                  \
-    HAUL__FORM(#m, HAUL_FIELD_RELATIVE, offsetof(S, m) + HAUL__DISTANCE(S, m),                     \
+    HAUL__FORM(#m, HAUL_FIELD_RELATIVE, offsetof(S, m) + HAUL__DISTANCE_FIELD(S, m),               \
                sizeof HAUL__AT(S, m), __VA_ARGS__)
 /* T m, or T m[k]: structs that lie in the struct and have fields of their own. Of the members only
  * .when, .else_raw and .transfer count. */
@@ -260,8 +260,8 @@ extern "C" {
                         sizeof(table) / sizeof *(table) + HAUL__TABLE(table, haul_field),          \
                     __VA_ARGS__)
 /* A struct, or another type, without pointers. */
-#define HAUL_PLAIN(S, ...) HAUL__PLAIN(S, __VA_ARGS__, )
-#define HAUL__PLAIN(S, handle, ...) HAUL__STRUCT_OF(#S, HAUL__SIZE(S), handle, __VA_ARGS__)
+#define HAUL_PLAIN(S, ...) HAUL__PLAIN_STRUCT(S, __VA_ARGS__, )
+#define HAUL__PLAIN_STRUCT(S, handle, ...) HAUL__STRUCT_OF(#S, HAUL__SIZE(S), handle, __VA_ARGS__)
 
 /* Creates and commits all types of a table, an array of haul_struct; or none. The handles must be
  * NULL, and become the types; after a failure they are NULL. Types keep the context alive; when

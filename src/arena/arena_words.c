@@ -20,8 +20,6 @@
 #include "base/sort.h"
 #include "type/elements.h"
 
-#define WORD sizeof(void *)
-
 /* ---- Listed. */
 
 static int add_word(haul__contents *c, const haul__special_word *word)
@@ -36,11 +34,11 @@ static int add_word(haul__contents *c, const haul__special_word *word)
 
 int haul__words_of_object(haul__contents *c, const haul__walk *walk, size_t at)
 {
-    haul__special_word word = { 0, 0, 0, 0, WORD, HAUL__EXPLICIT, 0, 0 };
+    haul__special_word word = { 0, 0, 0, 0, HAUL__WORD, HAUL__EXPLICIT, 0, 0 };
     size_t i = 0, offset;
     while (haul__next_pointer(walk, &i, &offset)) {
         word.address = (uintptr_t)c->base + at + offset;
-        if (word.address % WORD != 0 && !add_word(c, &word))
+        if (word.address % HAUL__WORD != 0 && !add_word(c, &word))
             return 0;
     }
     return 1;
@@ -173,13 +171,13 @@ void haul__words_edit(const haul__contents *c, unsigned char *memory, size_t fir
     size_t i = haul__first_special(c->words, c->word_count, (uintptr_t)c->base + first), byte;
     for (; i < c->word_count && place(&space, &c->words[i]) < first + bytes; i++) {
         const size_t at = place(&space, &c->words[i]);
-        unsigned char as_bytes[WORD];
+        unsigned char as_bytes[HAUL__WORD];
         uintptr_t word;
         if (c->words[i].kind != HAUL__TAGGED)
             continue;
         device_word(&space, &c->words[i], &word);
         memcpy(as_bytes, &word, sizeof as_bytes);
-        for (byte = 0; byte < WORD; byte++)
+        for (byte = 0; byte < HAUL__WORD; byte++)
             if (at + byte - first < bytes)
                 memory[at + byte - first] = as_bytes[byte];
     }

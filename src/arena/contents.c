@@ -18,7 +18,6 @@
 #include "arena/staying.h"
 #include "map/exclusions.h"
 #include "map/found.h"
-#include "map/mark.h"
 #include "pack/plan.h"
 #include "type/type.h"
 #include "type/elements.h"

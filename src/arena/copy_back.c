@@ -11,9 +11,8 @@
 #include "arena/staying.h"
 #include "base/stream.h"
 
-#define WORD sizeof(void *)
-#define GROUP (64 * WORD)
-#define AHEAD ((size_t)2048)
+#define GROUP (64 * HAUL__WORD)
+#define BACK_AHEAD ((size_t)2048) /* bytes that are fetched ahead */
 
 /* Copies words [first, end) of a group, except those marked in `slots`. */
 HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned char *from,
@@ -26,7 +25,7 @@ HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned c
         unsigned at = haul__lowest64(words);
         uint64_t rest = ~(words >> at);
         unsigned run = rest ? haul__lowest64(rest) : 64u;
-        haul__copy_few(to + at * WORD, from + at * WORD, run * WORD);
+        haul__copy_few(to + at * HAUL__WORD, from + at * HAUL__WORD, run * HAUL__WORD);
         words &= at + run < 64u ? UINT64_MAX << (at + run) : 0u;
     }
 }
@@ -35,7 +34,7 @@ HAUL__INLINE void copy_words(uint64_t slots, unsigned char *to, const unsigned c
 static void copy_part(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
-    if (first < end && !haul__is_slot(c, first / WORD))
+    if (first < end && !haul__is_slot(c, first / HAUL__WORD))
         memcpy(to + first, from + first, end - first);
 }
 
@@ -53,7 +52,7 @@ static void copy_groups(const haul__contents *c, unsigned char *to, const unsign
         } else {
             size_t at;
             /* Bytes from a device are in no cache, nor is a large arena. */
-            for (at = AHEAD; at < AHEAD + GROUP; at += 64) {
+            for (at = BACK_AHEAD; at < BACK_AHEAD + GROUP; at += HAUL__LINE) {
                 haul__prefetch((uintptr_t)from + group * GROUP + at);
                 haul__prefetch_write((uintptr_t)to + group * GROUP + at);
             }
@@ -76,13 +75,13 @@ static void copy_some(const haul__contents *c, unsigned char *to, const unsigned
 static void copy_data(const haul__contents *c, unsigned char *to, const unsigned char *from,
                       size_t first, size_t end)
 {
-    const size_t word = (first + WORD - 1) / WORD, last = end / WORD;
+    const size_t word = (first + HAUL__WORD - 1) / HAUL__WORD, last = end / HAUL__WORD;
     const size_t group = (word + 63) / 64, behind = last / 64;
     if (word > last) {
         copy_part(c, to, from, first, end);
         return;
     }
-    copy_part(c, to, from, first, word * WORD);
+    copy_part(c, to, from, first, word * HAUL__WORD);
     if (group > behind) {
         copy_some(c, to, from, word, last);
     } else {
@@ -90,7 +89,7 @@ static void copy_data(const haul__contents *c, unsigned char *to, const unsigned
         copy_groups(c, to, from, group, behind);
         copy_some(c, to, from, behind * 64, last);
     }
-    copy_part(c, to, from, last * WORD, end);
+    copy_part(c, to, from, last * HAUL__WORD, end);
 }
 
 int haul__is_solid(const haul__contents *c, size_t first, size_t end)
@@ -99,7 +98,7 @@ int haul__is_solid(const haul__contents *c, size_t first, size_t end)
     for (i = haul__first_staying(c, first); i < c->staying_count && c->staying[i].at < end; i++)
         if (!c->staying[i].is_data)
             return 0;
-    for (word = first / WORD; word * WORD < end; word++)
+    for (word = first / HAUL__WORD; word * HAUL__WORD < end; word++)
         if (haul__is_slot(c, word))
             return 0;
     return 1;
@@ -174,15 +173,15 @@ static int stays(const haul__contents *c, size_t at, size_t *next)
 haul_status haul__contents_check_pointers(const haul__contents *c, const unsigned char *memory,
                                           uint64_t device, size_t *outside, haul_error *error)
 {
-    size_t group, words = c->bytes / WORD, next = 0;
+    size_t group, words = c->bytes / HAUL__WORD, next = 0;
     for (group = 0; group * 64 < words; group++) {
         uint64_t slots;
         for (slots = c->slots[group]; slots; slots &= slots - 1) {
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (word >= words || stays(c, word * WORD, &next) ||
-                haul__word_back(c, haul__load_word(c->base + word * WORD),
-                                haul__load_word(memory + word * WORD), device, &value))
+            if (word >= words || stays(c, word * HAUL__WORD, &next) ||
+                haul__word_back(c, haul__load_word(c->base + word * HAUL__WORD),
+                                haul__load_word(memory + word * HAUL__WORD), device, &value))
                 continue;
             if (outside) {
                 ++*outside;
@@ -191,7 +190,7 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
             return haul__fail(
                 error, HAUL_ERROR_GRAPH,
                 "the device has left a pointer at byte %zu of the arena that leads out of it",
-                word * WORD);
+                word * HAUL__WORD);
         }
     }
     return haul__words_check_back(c, memory, device, outside, error);
@@ -200,16 +199,16 @@ haul_status haul__contents_check_pointers(const haul__contents *c, const unsigne
 void haul__contents_scatter_pointers(const haul__contents *c, haul_context *context,
                                      const unsigned char *memory, uint64_t device)
 {
-    size_t group, words = c->bytes / WORD, next = 0;
+    size_t group, words = c->bytes / HAUL__WORD, next = 0;
     for (group = 0; group * 64 < words; group++) {
         uint64_t slots;
         for (slots = c->slots[group]; slots; slots &= slots - 1) {
             size_t word = group * 64 + haul__lowest64(slots);
             uintptr_t value;
-            if (word < words && !stays(c, word * WORD, &next) &&
-                haul__word_back(c, haul__load_word(c->base + word * WORD),
-                                haul__load_word(memory + word * WORD), device, &value))
-                memcpy(c->base + word * WORD, &value, sizeof value);
+            if (word < words && !stays(c, word * HAUL__WORD, &next) &&
+                haul__word_back(c, haul__load_word(c->base + word * HAUL__WORD),
+                                haul__load_word(memory + word * HAUL__WORD), device, &value))
+                memcpy(c->base + word * HAUL__WORD, &value, sizeof value);
         }
     }
     haul__words_scatter(c, memory, device);

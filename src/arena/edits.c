@@ -10,8 +10,6 @@
 #include "arena/pointers.h"
 #include "arena/staying.h"
 
-#define WORD sizeof(void *)
-
 static int differs(const haul__contents *c, const haul__staying *range)
 {
     size_t i;
@@ -54,7 +52,7 @@ static int overlap(const piece *p, size_t at, size_t bytes, size_t *from, size_t
 static void null_word(const piece *p, size_t at)
 {
     size_t from, count;
-    if (overlap(p, at, WORD, &from, &count))
+    if (overlap(p, at, HAUL__WORD, &from, &count))
         memset(p->memory + (from - p->first), 0, count);
 }
 
@@ -75,8 +73,8 @@ void haul__edit(const haul__contents *c, unsigned char *memory, size_t first, si
             memset(memory + (from - first), 0, count);
     }
     if (c->outside == HAUL_OUTSIDE_NULL) {
-        at = first / WORD * WORD;
-        for (; haul__next_outside(c, &at) && at < p.end; at += WORD)
+        at = first / HAUL__WORD * HAUL__WORD;
+        for (; haul__next_outside(c, &at) && at < p.end; at += HAUL__WORD)
             null_word(&p, at);
         for (i = 0; haul__next_explicit_outside(c, &i) && haul__word_at(c, i) < p.end; i++)
             null_word(&p, haul__word_at(c, i));

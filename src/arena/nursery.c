@@ -18,8 +18,6 @@
 #include "arena/staying.h"
 #include "haul/experimental.h"
 
-#define WORD sizeof(void *)
-
 static haul_nursery *nursery_at(const haul_arena *arena, const haul__nursery_place *place)
 {
     return (haul_nursery *)(void *)(arena->room.base + place->at);
@@ -41,7 +39,7 @@ haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
     size_t capacity = bytes <= SIZE_MAX / 2
                           ? (bytes + HAUL_ARENA_GRANULE - 1) & ~(HAUL_ARENA_GRANULE - 1)
                           : SIZE_MAX / 2;
-    size_t table = ((capacity / WORD / 32 + 3) * sizeof(uint32_t) + HAUL_ARENA_GRANULE - 1) &
+    size_t table = ((capacity / HAUL__WORD / 32 + 3) * sizeof(uint32_t) + HAUL_ARENA_GRANULE - 1) &
                    ~(HAUL_ARENA_GRANULE - 1);
     size_t all = capacity + sizeof(haul_nursery) + table, at; /* no overflow: see capacity */
     haul_nursery *nursery;
@@ -186,9 +184,9 @@ haul_status haul__nurseries_check(const haul__contents *c, const unsigned char *
                 error, HAUL_ERROR_GRAPH,
                 "the device has made `used` of the nursery at byte %zu of the arena smaller",
                 g.place->at);
-        for (at = g.from; at < g.to; at += WORD) {
+        for (at = g.from; at < g.to; at += HAUL__WORD) {
             uintptr_t value;
-            if (is_slot(&g, at / WORD) &&
+            if (is_slot(&g, at / HAUL__WORD) &&
                 !haul__word_back(c, haul__load_word(c->base + g.memory + at),
                                  haul__load_word(memory + g.memory + at), device, &value))
                 return haul__fail(
@@ -207,8 +205,8 @@ static void scatter_one(haul__contents *c, const grown *g, const unsigned char *
 {
     haul_nursery *head = nursery_at(c->arena, g->place);
     size_t at;
-    for (at = g->from; at < g->to; at += WORD) {
-        const size_t place = g->memory + at, word = at / WORD;
+    for (at = g->from; at < g->to; at += HAUL__WORD) {
+        const size_t place = g->memory + at, word = at / HAUL__WORD;
         unsigned char *slots = (unsigned char *)(head + 1) + word / 64 * sizeof(uint64_t);
         uintptr_t value = haul__load_word(memory + place);
         uint64_t bits;

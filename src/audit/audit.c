@@ -5,8 +5,11 @@
  * once. Layout makes places of the marks; then the map tells for any address whether it is
  * described.
  */
+#include "audit/block_bounds.h"
+#include "audit/hidden_pointers.h"
+#include "audit/left_out.h"
 #include "audit/report.h"
-#include "audit/searches.h"
+#include "audit/unused_fields.h"
 
 #include "base/sized.h"
 #include "layout/layout.h"
@@ -192,7 +195,7 @@ haul_status haul_audit_sized(haul_context *context, const haul_process *process,
     return status;
 }
 
-#define MAGIC 0x61756469u
+#define REPORT_MAGIC 0x61756469u
 
 struct haul_audit_report {
     uint32_t magic;
@@ -202,7 +205,7 @@ struct haul_audit_report {
 
 static int is_report(const haul_audit_report *report)
 {
-    return report && report->magic == MAGIC;
+    return report && report->magic == REPORT_MAGIC;
 }
 
 haul_status haul_audit_begin_sized(haul_context *context, const haul_process *process,
@@ -225,7 +228,7 @@ haul_status haul_audit_begin_sized(haul_context *context, const haul_process *pr
     else
         status = open_audit(&opened->audit, context, process, options, options_bytes);
     if (status == HAUL_OK) {
-        opened->magic = MAGIC;
+        opened->magic = REPORT_MAGIC;
         haul__context_hold(context);
         *report = opened;
     } else {

@@ -5,26 +5,26 @@
  * begin in the block must end in it, and the farthest end shows how much of it is described. If
  * none knows the block, ranges inside the first one are not asked about.
  */
-#include "audit/searches.h"
+#include "audit/block_bounds.h"
 #include "base/sort.h"
 
-typedef struct range {
+typedef struct entry_range {
     uintptr_t first, end, whole_end; /* whole_end: skipped bytes at the end count, too */
     size_t entry;
     int is_root;
-} range;
+} entry_range;
 
-typedef struct block {
+typedef struct heap_block {
     uintptr_t first, end; /* end 0: no block is known */
     uintptr_t described;  /* the block is described up to here */
     size_t entry;         /* the entry that begins it */
     int is_exact;         /* its size is the one that was asked for */
-} block;
+} heap_block;
 
 /* By address. Of ranges that begin together, first the root, then the longest. */
 static int comes_before(const void *one, const void *other)
 {
-    const range *a = one, *b = other;
+    const entry_range *a = one, *b = other;
     if (a->first != b->first)
         return a->first < b->first;
     if (a->is_root != b->is_root)
@@ -33,7 +33,7 @@ static int comes_before(const void *one, const void *other)
 }
 
 /* The bytes from `first` to `end` are described. */
-static haul_status note(haul__audit *a, haul_audit_kind kind, const block *b, uintptr_t first,
+static haul_status note(haul__audit *a, haul_audit_kind kind, const heap_block *b, uintptr_t first,
                         uintptr_t end, size_t entry)
 {
     haul__noted *noted =
@@ -50,7 +50,7 @@ static haul_status note(haul__audit *a, haul_audit_kind kind, const block *b, ui
     return HAUL_OK;
 }
 
-static haul_status check_range(haul__audit *a, block *b, const range *r)
+static haul_status check_range(haul__audit *a, heap_block *b, const entry_range *r)
 {
     haul__entry *entry = &a->walk.entries.at[r->entry];
     haul_status status;
@@ -72,7 +72,7 @@ static haul_status check_range(haul__audit *a, block *b, const range *r)
     return status;
 }
 
-static haul_status close_block(haul__audit *a, block *b)
+static haul_status close_block(haul__audit *a, heap_block *b)
 {
     size_t usable = (size_t)(b->end - b->first), used = (size_t)(b->described - b->first);
     haul_status status = HAUL_OK;
@@ -86,15 +86,15 @@ static haul_status close_block(haul__audit *a, block *b)
     return status;
 }
 
-static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
+static haul_status sweep(haul__audit *a, const entry_range *ranges, size_t count)
 {
     uintptr_t unknown = 0; /* ranges below it lie in a block that the allocator does not know */
-    block b = { 0, 0, 0, 0, 0 };
+    heap_block b = { 0, 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
     haul_memory memory;
     size_t i;
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        const range *r = &ranges[i];
+        const entry_range *r = &ranges[i];
         if (r->first >= b.end) {
             status = close_block(a, &b);
             /* a range that begins outside the known block asks for its own */
@@ -118,8 +118,8 @@ static haul_status sweep(haul__audit *a, const range *ranges, size_t count)
 
 haul_status haul__audit_blocks(haul__audit *a)
 {
-    size_t count = a->walk.entries.count, bytes = count * sizeof(range);
-    range *ranges;
+    size_t count = a->walk.entries.count, bytes = count * sizeof(entry_range);
+    entry_range *ranges;
     haul_status status;
     size_t i;
     if ((!a->options.block && !a->snapshot) || count == 0)

@@ -6,7 +6,7 @@
  * memory. Ranges may overlap, so the search notes each word that it has reported. Hits at the same
  * place of a type are one finding, because a forgotten field shows in every object.
  */
-#include "audit/searches.h"
+#include "audit/hidden_pointers.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
 #include "walk/readable.h"

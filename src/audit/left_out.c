@@ -9,7 +9,7 @@
  * Almost all such bytes are zeros, so they are looked at before the map is asked. The map tells
  * which of them a field has, and knows the answers of conditions that are functions.
  */
-#include "audit/searches.h"
+#include "audit/left_out.h"
 #include "type/field.h"
 #include "walk/readable.h"
 #include "walk/ruled_field.h"

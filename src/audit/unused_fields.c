@@ -8,7 +8,7 @@
  * unless it is null, an integer, or excluded by another field that says that this one does not
  * hold. So every report is true, but some unused fields are not reported.
  */
-#include "audit/searches.h"
+#include "audit/unused_fields.h"
 #include "type/field.h"
 #include "walk/ruled_field.h"
 

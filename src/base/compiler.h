@@ -35,6 +35,8 @@
 #define HAUL__HOT
 #endif
 
+#define HAUL__LINE ((size_t)64) /* bytes of a cache line */
+
 #if defined(__GNUC__)
 #define HAUL__LIKELY(x) __builtin_expect(!!(x), 1)
 #define HAUL__UNLIKELY(x) __builtin_expect(!!(x), 0)

@@ -38,7 +38,6 @@
 #define SPINS_A_YIELD 4096u /* between two calls of sched_yield */
 #define WAKES 2u            /* that one thread wakes */
 #define STACK_BYTES ((size_t)512 << 10)
-#define LINE 64u
 /* the smallest chunk of a copy. Smaller: its first and last lines count for more. */
 #define COPY_BYTES ((size_t)64 << 10)
 
@@ -61,12 +60,12 @@ struct haul__pool {
     pid_t process;
     pthread_mutex_t mutex;
     pthread_cond_t condition;
-    unsigned asleep, wanted;   /* under the mutex: threads that wait; how many of them to wake */
-    int is_over;               /* atomic */
-    unsigned calls;            /* atomic, written under the mutex */
-    unsigned char apart[LINE]; /* keeps the members below on other lines */
-    unsigned inside;           /* atomic: the state of the loop */
-    unsigned next_number;      /* atomic */
+    unsigned asleep, wanted; /* under the mutex: threads that wait; how many of them to wake */
+    int is_over;             /* atomic */
+    unsigned calls;          /* atomic, written under the mutex */
+    unsigned char apart[HAUL__LINE];        /* keeps the members below on other lines */
+    unsigned inside;                        /* atomic: the state of the loop */
+    unsigned next_number;                   /* atomic */
     size_t first, end, each, count;         /* of the loop */
     unsigned char taken[HAUL__POOL_CHUNKS]; /* atomic */
     haul__pool_work *work;

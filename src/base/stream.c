@@ -18,8 +18,6 @@
 #if defined(__SSE2__) && !defined(HAUL__SANITIZED)
 #include <immintrin.h>
 
-#define LINE ((size_t)64)
-
 static void stream_line(unsigned char *to, const unsigned char *from)
 {
     __m128i a = _mm_loadu_si128((const __m128i *)(const void *)from);
@@ -35,7 +33,7 @@ static void stream_line(unsigned char *to, const unsigned char *from)
 static void stream_pages(unsigned char *to, const unsigned char *from)
 {
     size_t at, page;
-    for (at = 0; at < PAGE; at += LINE)
+    for (at = 0; at < PAGE; at += HAUL__LINE)
         for (page = 0; page < GROUP_BYTES; page += PAGE)
             stream_line(to + page + at, from + page + at);
 }
@@ -50,7 +48,7 @@ __attribute__((target("avx512f"))) static void stream_wide_pages(unsigned char *
                                                                  const unsigned char *from)
 {
     size_t at, page;
-    for (at = 0; at < PAGE; at += LINE)
+    for (at = 0; at < PAGE; at += HAUL__LINE)
         for (page = 0; page < GROUP_BYTES; page += PAGE)
             _mm512_stream_si512((void *)(to + page + at),
                                 _mm512_loadu_si512((const void *)(from + page + at)));
@@ -65,7 +63,7 @@ void haul__copy_streaming(void *arena, const void *source, size_t bytes)
     unsigned char *to = (unsigned char *)arena;
     const unsigned char *from = (const unsigned char *)source;
     const int is_wide = stores_lines();
-    size_t head = (size_t)(0u - (uintptr_t)to) & (LINE - 1);
+    size_t head = (size_t)(0u - (uintptr_t)to) & (HAUL__LINE - 1);
     if (head > bytes)
         head = bytes;
     memcpy(to, from, head);
@@ -77,7 +75,7 @@ void haul__copy_streaming(void *arena, const void *source, size_t bytes)
         to += GROUP_BYTES;
         from += GROUP_BYTES;
     }
-    for (; bytes >= LINE; bytes -= LINE, to += LINE, from += LINE)
+    for (; bytes >= HAUL__LINE; bytes -= HAUL__LINE, to += HAUL__LINE, from += HAUL__LINE)
         stream_line(to, from);
     memcpy(to, from, bytes);
     _mm_sfence();

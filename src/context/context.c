@@ -3,7 +3,7 @@
 #include "base/sized.h"
 #include "context/context.h"
 
-#define MAGIC 0x6861756cu
+#define CONTEXT_MAGIC 0x6861756cu
 #define SCAN_BYTES ((size_t)1 << 30)
 
 /* Less work than this is done before threads are awake and have it in their caches. A build for
@@ -17,7 +17,7 @@
 
 int haul__context_is_valid(const haul_context *context)
 {
-    return context && context->magic == MAGIC;
+    return context && context->magic == CONTEXT_MAGIC;
 }
 
 static void fill_defaults(haul_context_options *options)
@@ -80,7 +80,7 @@ haul_status haul_context_create_sized(const haul_context_options *options, size_
     made = haul__allocate_zeroed(&allocator, sizeof *made);
     if (!made)
         return HAUL_ERROR_MEMORY;
-    made->magic = MAGIC;
+    made->magic = CONTEXT_MAGIC;
     made->holders = 1;
     made->allocator = allocator;
     made->options = chosen;

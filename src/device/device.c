@@ -11,11 +11,11 @@
 #include "device/device.h"
 #include "device/lock.h"
 
-#define MAGIC 0x48447631u
+#define DEVICE_MAGIC 0x48447631u
 
 int haul__device_is_valid(const haul_device *device)
 {
-    return device && device->magic == MAGIC;
+    return device && device->magic == DEVICE_MAGIC;
 }
 
 void haul__device_hold(haul_device *device)
@@ -124,7 +124,7 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
     device->process = haul__process();
     device->holders = 1;
     device->whole_bytes = HAUL__RING_BYTES;
-    device->magic = MAGIC;
+    device->magic = DEVICE_MAGIC;
     device->table.capabilities(device->state, &device->capabilities, sizeof device->capabilities);
     if (!device->table.send)
         device->capabilities.send_bytes = 0;

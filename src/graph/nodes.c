@@ -98,14 +98,14 @@ static void find_ranges(haul__nodes *nodes)
 
 /* ---- Pointers. */
 
-typedef struct reader {
+typedef struct arrow_reader {
     haul__nodes *nodes;
     haul_status (*take)(void *user, const haul__arrow *arrow);
     void *user;
     size_t entry;
-} reader;
+} arrow_reader;
 
-static haul_status hand_over(const reader *r, size_t element, const haul__slot *slot,
+static haul_status hand_over(const arrow_reader *r, size_t element, const haul__slot *slot,
                              unsigned level, uintptr_t value, int is_alias)
 {
     haul__arrow arrow;
@@ -119,7 +119,7 @@ static haul_status hand_over(const reader *r, size_t element, const haul__slot *
     return r->take(r->user, &arrow);
 }
 
-static haul_status read_ruled(const reader *r, size_t element, const haul__object *o)
+static haul_status read_ruled(const arrow_reader *r, size_t element, const haul__object *o)
 {
     haul__discovery *d = &r->nodes->walk;
     int must_visit = 0;
@@ -135,8 +135,8 @@ static haul_status read_ruled(const reader *r, size_t element, const haul__objec
     return status;
 }
 
-static haul_status read_element(const reader *r, const haul__entry *entry, const haul__walk *walk,
-                                size_t element)
+static haul_status read_element(const arrow_reader *r, const haul__entry *entry,
+                                const haul__walk *walk, size_t element)
 {
     haul__object o = haul__object_of(entry, walk, element, HAUL__DRY);
     haul_status status = HAUL_OK;
@@ -157,7 +157,7 @@ haul_status haul__nodes_arrows(haul__nodes *nodes, size_t number,
 {
     const haul__entry *entry = entry_at(nodes, number);
     const haul__walk *walk = walk_of(nodes, entry);
-    const reader r = { nodes, take, user, number };
+    const arrow_reader r = { nodes, take, user, number };
     haul_status status = HAUL_OK;
     size_t i;
     if (entry->is_again || entry->what == HAUL__PLAIN || (walk && !walk->has_slots))

@@ -10,25 +10,25 @@
 #include "graph/nodes.h"
 #include "graph/pen.h"
 
-typedef struct line {
+typedef struct table_line {
     size_t pointers, nulls, shared; /* of a field */
     size_t ranges, objects, bytes;
     haul__arrow arrow; /* the field's first pointer */
     size_t entry;      /* the type's first range */
     size_t order;
-} line;
+} table_line;
 
 typedef struct table {
     haul__nodes *nodes;
     haul__pen *pen;
     haul__tally tally; /* (type or shape, 1 + number of the field's type): 1 + number of the line */
-    HAUL__LIST(line) lines;
+    HAUL__LIST(table_line) lines;
 } table;
 
-static line *line_of(table *t, const void *what, size_t of_type)
+static table_line *line_of(table *t, const void *what, size_t of_type)
 {
     size_t *number = haul__tally_of(&t->tally, (uintptr_t)what, of_type);
-    line *added;
+    table_line *added;
     if (!number)
         return NULL;
     if (*number)
@@ -48,7 +48,7 @@ static void close_lines(table *t)
     memset(&t->lines, 0, sizeof t->lines);
 }
 
-static void add_range(const table *t, line *l, size_t number)
+static void add_range(const table *t, table_line *l, size_t number)
 {
     const haul__entry *entry = &t->nodes->walk.entries.at[number];
     l->ranges++;
@@ -59,7 +59,7 @@ static void add_range(const table *t, line *l, size_t number)
 /* The most bytes first. */
 static int comes_before(const void *a, const void *b)
 {
-    const line *left = a, *right = b;
+    const table_line *left = a, *right = b;
     return left->bytes != right->bytes ? left->bytes > right->bytes : left->order < right->order;
 }
 
@@ -81,7 +81,7 @@ static haul_status count_types(table *t)
                            : entry->what == HAUL__POINTERS
                                ? (const void *)pointers_line
                                : (const void *)t->nodes->walk.met_types[entry->met_type].type;
-        line *l;
+        table_line *l;
         if (t->nodes->owners[i] != i)
             continue;
         l = line_of(t, what, 0);
@@ -94,7 +94,7 @@ static haul_status count_types(table *t)
     return HAUL_OK;
 }
 
-static void print_type(haul__pen *pen, const line *l, const char *name)
+static void print_type(haul__pen *pen, const table_line *l, const char *name)
 {
     haul__pen_print(pen, "%8zu  %10zu  %12zu  ", l->ranges, l->objects, l->bytes);
     haul__pen_name(pen, name, 0);
@@ -103,7 +103,7 @@ static void print_type(haul__pen *pen, const line *l, const char *name)
 
 static haul_status print_types(table *t)
 {
-    line all;
+    table_line all;
     size_t i;
     haul_status status = count_types(t);
     if (status != HAUL_OK)
@@ -113,7 +113,7 @@ static haul_status print_types(table *t)
     haul__pen_print(t->pen, "  ranges     objects         bytes  type");
     haul__pen_end(t->pen);
     for (i = 0; i < t->lines.count; i++) {
-        const line *l = &t->lines.at[i];
+        const table_line *l = &t->lines.at[i];
         print_type(t->pen, l, haul__node_type(t->nodes, l->entry));
         all.ranges += l->ranges;
         all.objects += l->objects;
@@ -125,13 +125,13 @@ static haul_status print_types(table *t)
 
 /* ---- Fields. */
 
-static line *line_of_field(table *t, const haul__arrow *arrow)
+static table_line *line_of_field(table *t, const haul__arrow *arrow)
 {
     const haul__slot *slot = arrow->slot;
     const void *what = slot->shape ? (const void *)&slot->shape[arrow->level] : slot;
     haul__steps steps;
     size_t base = haul__arrow_field(t->nodes, arrow, &steps);
-    line *l = line_of(t, what, 1u + t->nodes->walk.entries.at[base].met_type);
+    table_line *l = line_of(t, what, 1u + t->nodes->walk.entries.at[base].met_type);
     if (l && !l->pointers && !l->ranges)
         l->arrow = *arrow;
     return l;
@@ -139,7 +139,7 @@ static line *line_of_field(table *t, const haul__arrow *arrow)
 
 static haul_status count_pointer(void *user, const haul__arrow *arrow)
 {
-    line *l = line_of_field(user, arrow);
+    table_line *l = line_of_field(user, arrow);
     if (!l)
         return HAUL_ERROR_MEMORY;
     l->pointers++;
@@ -173,7 +173,7 @@ static haul_status count_fields(table *t)
     for (i = 0; i < t->nodes->count && status == HAUL_OK; i++) {
         const haul__entry *entry = &t->nodes->walk.entries.at[i];
         haul__arrow arrow;
-        line *l;
+        table_line *l;
         if (t->nodes->owners[i] != i || entry->parent == SIZE_MAX)
             continue;
         arrow = arrow_to(entry); /* it was found by this pointer: others share it */
@@ -198,7 +198,7 @@ static haul_status print_fields(table *t)
     haul__pen_print(t->pen, "pointers        null      shared     objects         bytes  field");
     haul__pen_end(t->pen);
     for (i = 0; i < t->lines.count; i++) {
-        const line *l = &t->lines.at[i];
+        const table_line *l = &t->lines.at[i];
         size_t base = haul__arrow_field(t->nodes, &l->arrow, &steps);
         haul__pen_print(t->pen, "%8zu  %10zu  %10zu  %10zu  %12zu  ", l->pointers, l->nulls,
                         l->shared, l->objects, l->bytes);

@@ -24,7 +24,7 @@
 #include "walk/place.h"
 #include "walk/waiting.h"
 
-#define WORK_FACTOR 64u /* steps for each spot and object; more: they overlap on purpose */
+#define STEPS_MOST 64u /* steps for each spot and object; more: they overlap on purpose */
 
 typedef struct spot {
     uintptr_t at;
@@ -536,7 +536,7 @@ haul_status haul__check_claims(haul__discovery *d)
     c.d = d;
     c.spot_room = d->found->read_count + d->found->special_count + 1;
     c.span_room = entry_count(&c) + 1;
-    c.most = (c.spot_room + c.span_room) * WORK_FACTOR;
+    c.most = (c.spot_room + c.span_room) * STEPS_MOST;
     c.spots = haul__allocate(d->allocator, c.spot_room * sizeof *c.spots, sizeof(uint64_t));
     c.spans = haul__allocate(d->allocator, c.span_room * sizeof *c.spans, sizeof(uint64_t));
     if (c.spots && c.spans) {

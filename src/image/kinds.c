@@ -7,7 +7,7 @@
  */
 #include "image/kinds.h"
 
-#define POINTERS_MOST ((size_t)4096) /* of one element; so the lists of a kind stay small */
+#define LIST_MOST ((size_t)4096)     /* of one element; so the lists of a kind stay small */
 #define BYTES_MOST ((size_t)1 << 16) /* of an element with pointers or gaps */
 
 /* ---- The list. */
@@ -53,7 +53,7 @@ static int is_known_type(const haul_type *type, size_t most)
     if (haul__is_ruled(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
         walk->true_lower != 0 || walk->true_upper == 0 || walk->true_upper > walk->extent)
         return 0;
-    if (bytes > most || walk->slot_count > POINTERS_MOST || walk->run_count > POINTERS_MOST)
+    if (bytes > most || walk->slot_count > LIST_MOST || walk->run_count > LIST_MOST)
         return 0;
     if (bytes > BYTES_MOST && walk->kind != HAUL__WALK_PLAIN)
         return 0;

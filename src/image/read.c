@@ -20,7 +20,7 @@
 #include "map/address.h"
 #include "walk/roots.h"
 
-#define MAGIC 0x696d6167u
+#define OPEN_IMAGE_MAGIC 0x696d6167u
 
 struct haul_image {
     uint32_t magic;
@@ -339,7 +339,7 @@ static haul_status read_image(reader *r, haul_image **image)
         status = read_types_and_graph(r);
     if (status == HAUL_OK) {
         haul__image_block_leave(&r->image->block, r->contents[HAUL__SECTION_BITS]);
-        r->image->magic = MAGIC;
+        r->image->magic = OPEN_IMAGE_MAGIC;
         *image = r->image;
     } else if (r->image) {
         drop_image(r->image);
@@ -462,7 +462,7 @@ haul_status haul_image_map(haul_context *context, const char *path, haul_type *c
 
 static int is_image(const haul_image *image)
 {
-    return image && image->magic == MAGIC;
+    return image && image->magic == OPEN_IMAGE_MAGIC;
 }
 
 const haul_root *haul_image_roots(const haul_image *image, size_t *count)

@@ -27,7 +27,7 @@
 #include "image/kinds.h"
 #include "type/field.h"
 
-#define WORK_FACTOR 8u             /* times that large arrays may be looked at again, at most */
+#define LOOKS_MOST 8u              /* times that large arrays may be looked at again, at most */
 #define OBJECTS_AHEAD 8u           /* whose targets' codes are fetched */
 #define STRING_PIECE ((size_t)256) /* bytes of a string that are waited for together */
 
@@ -494,7 +494,7 @@ static haul_status scan_all(scan *s)
     haul_status status;
     s->granules = s->bytes / HAUL__GRANULE;
     s->code_words = word_of(s, s->granules - 1) + 1;
-    s->most = s->bytes <= SIZE_MAX / WORK_FACTOR ? s->bytes * WORK_FACTOR : 0;
+    s->most = s->bytes <= SIZE_MAX / LOOKS_MOST ? s->bytes * LOOKS_MOST : 0;
     s->codes = haul__allocate_zeroed(allocator, (s->code_words + 1) * sizeof *s->codes);
     if (!s->codes)
         return haul__fail(&s->claimed->context->error, HAUL_ERROR_MEMORY,

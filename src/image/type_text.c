@@ -97,13 +97,13 @@ uint32_t haul__type_text_number(const haul__type_text *text, const haul_type *ty
 
 /* ---- Fields. */
 
-typedef struct line {
+typedef struct text_line {
     haul__type_text *t;
     const haul_type *type;
     const char *name;
-} line;
+} text_line;
 
-static void note_function(const line *l)
+static void note_function(const text_line *l)
 {
     if (l->t->called_type)
         return;
@@ -111,7 +111,7 @@ static void note_function(const line *l)
     l->t->called_field = l->name;
 }
 
-static void refuse(const line *l, haul__unfit why)
+static void refuse(const text_line *l, haul__unfit why)
 {
     if (l->t->refused_type)
         return;
@@ -120,12 +120,12 @@ static void refuse(const line *l, haul__unfit why)
     l->t->unfit = why;
 }
 
-static void put_integer(const line *l, const haul_integer *place)
+static void put_integer(const text_line *l, const haul_integer *place)
 {
     put(l->t, "%zu/%u/%u", place->offset, (unsigned)place->bytes, (unsigned)place->sign);
 }
 
-static void put_count(const line *l, const haul_count *count)
+static void put_count(const text_line *l, const haul_count *count)
 {
     unsigned i;
     switch (count->kind) {
@@ -153,7 +153,7 @@ static void put_count(const line *l, const haul_count *count)
     }
 }
 
-static void put_when(const line *l, const haul_when *when)
+static void put_when(const text_line *l, const haul_when *when)
 {
     if (when->kind == HAUL_WHEN_KIND_ALWAYS)
         return;
@@ -167,7 +167,7 @@ static void put_when(const line *l, const haul_when *when)
     put(l->t, "&%" PRIx64 ":%" PRId64 "..%" PRId64, (uint64_t)when->mask, when->low, when->high);
 }
 
-static void put_switch(const line *l, const haul__rule *rule)
+static void put_switch(const text_line *l, const haul__rule *rule)
 {
     const haul_switch *choice = &rule->said.type_switch;
     size_t i;
@@ -186,7 +186,7 @@ static void put_switch(const line *l, const haul__rule *rule)
             number_of(l->t, rule->types[i]), choice->cases[i].base);
 }
 
-static void put_rule(const line *l, const haul__rule *rule)
+static void put_rule(const text_line *l, const haul__rule *rule)
 {
     const haul_field *said = &rule->said;
     put_when(l, &said->when);
@@ -223,7 +223,7 @@ static void put_rule(const line *l, const haul__rule *rule)
         put(l->t, " ancestor=%" PRIu32, number_of(l->t, rule->ancestor));
 }
 
-static void put_row(const line *l, const haul__row *row)
+static void put_row(const text_line *l, const haul__row *row)
 {
     const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
     unsigned level;
@@ -248,7 +248,7 @@ static void put_row(const line *l, const haul__row *row)
 
 static void put_type(haul__type_text *t, const haul_type *type)
 {
-    line l = { t, type, NULL };
+    text_line l = { t, type, NULL };
     size_t i;
     put(t, "type ");
     put_name(t, type->name);

@@ -21,7 +21,7 @@
 #include "walk/discovery.h"
 #include "walk/place.h"
 
-#define WORK_FACTOR 64u /* times that large ranges may be marked, at most */
+#define MARKS_MOST 64u /* times that large ranges may be marked, at most */
 
 typedef struct check {
     const haul__claimed *claimed;
@@ -183,8 +183,8 @@ static haul_status discover_again(const haul__claimed *claimed)
     check c;
     bounds.begin = (uintptr_t)claimed->offsets->block + HAUL__GRANULE;
     bounds.end = (uintptr_t)claimed->offsets->block + claimed->offsets->bytes;
-    bounds.work = claimed->offsets->bytes < SIZE_MAX / WORK_FACTOR
-                      ? claimed->offsets->bytes * WORK_FACTOR
+    bounds.work = claimed->offsets->bytes < SIZE_MAX / MARKS_MOST
+                      ? claimed->offsets->bytes * MARKS_MOST
                       : SIZE_MAX;
     c.claimed = claimed;
     c.next_special = 0;

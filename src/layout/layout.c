@@ -15,7 +15,6 @@
 #include "layout/layout.h"
 #include "map/fold.h"
 #include "map/forms.h"
-#include "map/mark.h"
 #include "map/ragged.h"
 #include "map/side.h"
 

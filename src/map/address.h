@@ -26,6 +26,7 @@
 #define HAUL__GRANULE ((size_t)1 << HAUL__GRANULE_SHIFT)
 #define HAUL__CELL_BYTES ((size_t)1 << HAUL__CELL_SHIFT)
 #define HAUL__BLOCK_BYTES ((size_t)1 << HAUL__BLOCK_SHIFT)
+#define HAUL__PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
 #define HAUL__CELLS 128u /* of a block */
 #define HAUL__BLOCK_GRANULES ((size_t)4096)
 #define HAUL__BLOCK_WORDS (HAUL__BLOCK_GRANULES * 2)

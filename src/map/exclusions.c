@@ -3,7 +3,6 @@
 #include "map/exclusions.h"
 
 #define ALL_PAGES ((uint16_t)((1u << HAUL__PAGES) - 1u))
-#define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
 
 /* The index of a direction in haul__exclusions. */
 static unsigned way_of(unsigned direction)
@@ -38,12 +37,12 @@ static uint16_t *mask_of(haul__map *map, haul__exclusions *exclusions, unsigned 
 static int exclude_in_page(haul__map *map, uintptr_t first, uintptr_t end, unsigned way)
 {
     size_t page = (first & (HAUL__BLOCK_BYTES - 1)) >> HAUL__PAGE_SHIFT,
-           at = first & (PAGE_BYTES - 1);
+           at = first & (HAUL__PAGE_BYTES - 1);
     haul__exclusions *exclusions = exclusions_of(map, first);
     uint16_t *mask;
     if (!exclusions)
         return 0;
-    if (end - first == PAGE_BYTES)
+    if (end - first == HAUL__PAGE_BYTES)
         exclusions->whole[way] |= (uint16_t)(1u << page);
     if (exclusions->whole[way] >> page & 1u)
         return 1;
@@ -58,7 +57,7 @@ int haul__exclude(haul__map *map, uintptr_t first, uintptr_t end, unsigned exclu
 {
     map->has_exclusions = 1;
     while (first < end) {
-        uintptr_t stop = (first | (PAGE_BYTES - 1)) + 1;
+        uintptr_t stop = (first | (HAUL__PAGE_BYTES - 1)) + 1;
         if (stop > end || stop == 0)
             stop = end;
         if ((exclusions & HAUL__UNSENT) && !exclude_in_page(map, first, stop, way_of(HAUL__UNSENT)))

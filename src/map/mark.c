@@ -5,8 +5,10 @@
  * one now: else two descriptions disagree. The common case of discovery, a small object inside one
  * cell, does not come here: it is done inline (walk/mark_inline.h).
  */
+#include "map/bits.h"
 #include "map/forms.h"
 #include "map/mark.h"
+#include "map/mark_long.h"
 #include "map/mixed.h"
 #include "map/ragged.h"
 

@@ -3,7 +3,6 @@
 #ifndef HAUL_MAP_MARK_H
 #define HAUL_MAP_MARK_H
 
-#include "map/bits.h"
 #include "map/map.h"
 #include "type/type.h"
 
@@ -42,32 +41,12 @@ int haul__are_live(const haul__map *map, uintptr_t first, uintptr_t end, int or_
  * out of memory. */
 int haul__mark_simple(haul__map *map, uintptr_t address, uint32_t form);
 
-/* mark_long.c: both mark an object longer than a cell, whose last byte lies in `next`. 1: it is
- * new; 0: all of it was marked before, as this; -1: haul__mark must do it. This one is for blocks
- * of the object's own uniform form. */
-int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
-                    const haul__simple *simple);
-/* This one is for other blocks, except full ones. In mixed blocks the object may begin and end at
- * any word. */
-int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t address,
-                          const haul__simple *simple);
-
 /* Marks the bytes of a mask in the granule of the address. 1: some are new; 0: none; -1: out of
  * memory. */
 int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, uint16_t mask);
-/* mark_runs.c: the same as haul__mark for `count` runs of plain bytes that begin `stride` bytes
- * apart, at most a page. *bytes: those in granules with new bytes. */
-haul_status haul__mark_runs(haul__map *map, uintptr_t first, size_t count, size_t run,
-                            size_t stride, haul__marked *marked, size_t *bytes);
 
 /* Notes that the copy must keep the addresses on this page modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
-/* mark_hole.c: gives every granule of [first, end) a place, without making its bytes live. 0: out
- * of memory. */
-int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end);
-/* mark_hole.c: the same for bytes that belong to no object: pointers to them lead out of the graph.
- */
-int haul__mark_gap(haul__map *map, uintptr_t first, uintptr_t end);
 /* Notes where a string ends. 0: out of memory. */
 int haul__mark_end(haul__map *map, uintptr_t terminator);
 

@@ -2,8 +2,9 @@
  * copy, so that nothing within the object moves; masks say which bytes travel. A gap between the
  * elements of a section gets places too, but its bytes belong to no object.
  */
+#include "map/bits.h"
 #include "map/forms.h"
-#include "map/mark.h"
+#include "map/mark_hole.h"
 
 static int hole_room(haul__map *map, haul__side *side, size_t page)
 {

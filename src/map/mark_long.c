@@ -6,7 +6,8 @@
  * blocks slots are compared too, all words of a cell at once; there an object begins and ends at
  * any word.
  */
-#include "map/mark.h"
+#include "map/bits.h"
+#include "map/mark_long.h"
 
 /* The granules of [*at, end) in the cell of *at, which moves on to the next cell. */
 HAUL__INLINE uint32_t take_granules(uintptr_t *at, uintptr_t end)
@@ -48,19 +49,19 @@ int haul__mark_long(haul__block *block, haul__block *next, uintptr_t address,
 }
 
 /* The part of an object in one cell. */
-typedef struct part {
+typedef struct cell_part {
     haul__block *block;
     unsigned number; /* of the cell */
     uint32_t granules;
     uint64_t words, wanted; /* its words in the cell, and which of them are slots */
-} part;
+} cell_part;
 
 /* The part at *at, which moves on to the next part. */
-HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t address,
-                            const haul__simple *simple, uintptr_t *at)
+HAUL__INLINE cell_part take_part(haul__block *block, haul__block *next, uintptr_t address,
+                                 const haul__simple *simple, uintptr_t *at)
 {
     const unsigned first = haul__word_in_cell(*at);
-    part p;
+    cell_part p;
     p.block = haul__block_number(*at) == haul__block_number(address) ? block : next;
     p.number = haul__cell_number(*at);
     p.wanted = haul__slots_from(simple, (*at - address) >> HAUL__WORD_SHIFT) << first;
@@ -71,7 +72,7 @@ HAUL__INLINE part take_part(haul__block *block, haul__block *next, uintptr_t add
 
 /* 0: no byte of the part is live; 1: all are, with the same slots; -1: neither, or this block
  * cannot tell. */
-static int is_known(const part *p)
+static int is_known(const cell_part *p)
 {
     const haul__cell *cell = &p->block->cells[p->number];
     uint64_t live, slots;
@@ -88,7 +89,7 @@ static int is_known(const part *p)
 }
 
 /* Marks a part that has had no live byte. */
-static void mark_part(const part *p)
+static void mark_part(const cell_part *p)
 {
     haul__cell *cell = &p->block->cells[p->number];
     if (p->block->form != HAUL__MIXED) {
@@ -104,7 +105,7 @@ int haul__mark_long_apart(haul__block *block, haul__block *next, uintptr_t addre
 {
     const uintptr_t end = address + simple->bytes;
     uintptr_t at = address;
-    part p = take_part(block, next, address, simple, &at);
+    cell_part p = take_part(block, next, address, simple, &at);
     const int met = is_known(&p);
     while (at < end) {
         p = take_part(block, next, address, simple, &at);

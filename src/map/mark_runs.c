@@ -4,7 +4,7 @@
  * however many runs it holds.
  */
 #include "map/forms.h"
-#include "map/mark.h"
+#include "map/mark_runs.h"
 
 #define PAGE_LAST (((uintptr_t)1 << HAUL__PAGE_SHIFT) - 1)
 

@@ -11,8 +11,8 @@
  * If few words are slots, a list of their offsets is shorter. It is read off the bitmap, which is
  * made a few words at a time and only for blocks with slots.
  */
-#include "map/mark.h"
 #include "layout/layout.h"
+#include "map/bits.h"
 #include "pack/bitmap.h"
 #include "pack/plan.h"
 #include "pack/plan_space.h"
@@ -25,12 +25,12 @@
 #define SAMPLES ((size_t)32)
 #define DENSE 4u /* by the sample, this many times more pointers than allowed are too many */
 
-typedef struct window {
+typedef struct bit_window {
     uint64_t *words;
     size_t first, count; /* words of the whole bitmap */
-} window;
+} bit_window;
 
-static void set_bits(const window *w, size_t word, uint64_t bits)
+static void set_bits(const bit_window *w, size_t word, uint64_t bits)
 {
     if (bits && word - w->first < w->count)
         w->words[word - w->first] |= bits;
@@ -54,7 +54,7 @@ static uint64_t squeeze(uint64_t slots, uint32_t live)
 }
 
 /* Sets bits of the arena: bit 0 of `slots` is word `at`. */
-HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
+HAUL__INLINE void set_words(const bit_window *w, uint64_t at, uint64_t slots)
 {
     size_t word = (size_t)(at / 64);
     unsigned shift = (unsigned)(at % 64);
@@ -63,7 +63,7 @@ HAUL__INLINE void set_words(const window *w, uint64_t at, uint64_t slots)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-static void set_cells(const window *w, const haul__map *map, const haul__block *block)
+static void set_cells(const bit_window *w, const haul__map *map, const haul__block *block)
 {
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
@@ -75,8 +75,8 @@ static void set_cells(const window *w, const haul__map *map, const haul__block *
 
 /* The slots of an object stand in the arena as they do in the source. A ragged block has a start
  * bit for each word, another one for each granule. */
-HAUL__INLINE void set_starts(const window *w, const haul__block *block, const haul__simple *simple,
-                             unsigned words, int is_ragged)
+HAUL__INLINE void set_starts(const bit_window *w, const haul__block *block,
+                             const haul__simple *simple, unsigned words, int is_ragged)
 {
     const uint64_t slots = simple->slots;
     unsigned cell, more;
@@ -95,7 +95,8 @@ HAUL__INLINE void set_starts(const window *w, const haul__block *block, const ha
     }
 }
 
-HAUL__HOT static void set_objects(const window *w, const haul__map *map, const haul__block *block)
+HAUL__HOT static void set_objects(const bit_window *w, const haul__map *map,
+                                  const haul__block *block)
 {
     const haul__simple *simple = haul__simple_of(map, block);
     unsigned words = HAUL__SIMPLE_CELLS; /* of an object's slots, without empty ones at the end */
@@ -122,7 +123,7 @@ void haul__plan_bitmap(const haul_plan *plan, size_t first, size_t count, uint64
     uint64_t granule = (uint64_t)first * GRANULES_A_WORD,
              end = granule + (uint64_t)count * GRANULES_A_WORD;
     const haul__map *map = &plan->found.map;
-    window w;
+    bit_window w;
     size_t i;
     if (plan->ordered) {
         memcpy(bitmap, plan->ordered->bitmap + first, count * sizeof *bitmap);

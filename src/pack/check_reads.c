@@ -12,8 +12,8 @@
 #include "pack/translate.h"
 
 #define FEW_READS ((size_t)1024) /* up to this number, reads are compared without a sorted list */
-#define CELLS_AHEAD 24u          /* the map's cell of a read is fetched this many reads ahead, */
-#define BYTES_AHEAD 12u          /* and the bytes that arrived for it, this many ahead */
+#define READ_CELLS_AHEAD 24u     /* the map's cell of a read is fetched this many reads ahead, */
+#define READ_BYTES_AHEAD 12u     /* and the bytes that arrived for it, this many ahead */
 
 /* A piece of an arena, in `memory`, and the source range that it will be written to. */
 typedef struct window {
@@ -177,15 +177,15 @@ static haul_status check_unsorted(haul_plan *plan, const window *w)
         const uint64_t read = found->reads[--i];
         int64_t value;
         /* Prefetches for reads that are compared soon. */
-        if (i >= CELLS_AHEAD) {
-            const uintptr_t address = HAUL__READ_ADDRESS(found->reads[i - CELLS_AHEAD]);
+        if (i >= READ_CELLS_AHEAD) {
+            const uintptr_t address = HAUL__READ_ADDRESS(found->reads[i - READ_CELLS_AHEAD]);
             const haul__block *block = block_of(plan, w, address);
             if (block && block->form != HAUL__FULL)
                 haul__prefetch((uintptr_t)&block->cells[haul__cell_number(address)]);
         }
-        if (i >= BYTES_AHEAD) {
+        if (i >= READ_BYTES_AHEAD) {
             const unsigned char *copied =
-                find_byte(plan, w, HAUL__READ_ADDRESS(found->reads[i - BYTES_AHEAD]));
+                find_byte(plan, w, HAUL__READ_ADDRESS(found->reads[i - READ_BYTES_AHEAD]));
             if (copied)
                 haul__prefetch((uintptr_t)copied);
         }

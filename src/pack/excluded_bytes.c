@@ -11,8 +11,6 @@
 #include "pack/excluded_bytes.h"
 #include "pack/granule_data.h"
 
-#define PAGE_BYTES ((size_t)1 << HAUL__PAGE_SHIFT)
-
 /* A page of plain bytes, all of them live and none excluded byte by byte. */
 static int is_full_page(const haul__block *block, size_t page)
 {

@@ -11,7 +11,6 @@
 
 #include "pack/plan_struct.h"
 
-#define HAUL__LINE_BYTES ((size_t)64)
 #define HAUL__FETCH_CELLS 4u
 #define HAUL__FETCH_BYTES (HAUL__FETCH_CELLS * HAUL__CELL_BYTES)
 #define HAUL__LINE_STARTS 0x11111111u /* a line is four granules */
@@ -34,7 +33,7 @@ HAUL__INLINE void haul__fetch(uintptr_t at, int is_written)
 HAUL__INLINE void haul__fetch_bytes(uintptr_t first, size_t bytes, int is_written)
 {
     size_t at;
-    for (at = 0; at < bytes; at += HAUL__LINE_BYTES)
+    for (at = 0; at < bytes; at += HAUL__LINE)
         haul__fetch(first + at, is_written);
 }
 

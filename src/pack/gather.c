@@ -204,7 +204,7 @@ static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
 static int gather_by_scratch(haul_plan *plan, haul__sweep *s, size_t i)
 {
     const size_t at = haul__place_of_block(plan, i), bytes = haul__place_of_block(plan, i + 1) - at;
-    const size_t skew = at % HAUL__LINE_BYTES;
+    const size_t skew = at % HAUL__LINE;
     unsigned char *const arena = s->arena;
     int holds;
     if (bytes > HAUL__SCRATCH_BYTES - skew)

@@ -9,11 +9,11 @@
 #include "walk/discover.h"
 #include "walk/roots.h"
 
-#define MAGIC 0x706c616eu
+#define PLAN_MAGIC 0x706c616eu
 
 int haul__plan_is_valid(const haul_plan *plan)
 {
-    return plan && plan->magic == MAGIC;
+    return plan && plan->magic == PLAN_MAGIC;
 }
 
 haul_context *haul__plan_context(const haul_plan *plan)
@@ -99,7 +99,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
         return status;
     }
     haul__context_hold(context);
-    plan->magic = MAGIC;
+    plan->magic = PLAN_MAGIC;
     plan->holders = 1;
     *made = plan;
     return HAUL_OK;

@@ -31,12 +31,12 @@ typedef struct run {
 /* The part of a source range that lies in one cluster, and the distance from its compacted place to
  * its ordered one. In a compacted plan the whole range is one part. Begin with zeros; 0: there are
  * no more parts. */
-typedef struct part {
+typedef struct cluster_part {
     uintptr_t first, end;
     uint64_t shift;
-} part;
+} cluster_part;
 
-static int next_part(const haul_plan *plan, uintptr_t first, uintptr_t end, part *p)
+static int next_part(const haul_plan *plan, uintptr_t first, uintptr_t end, cluster_part *p)
 {
     const haul__clusters *clusters = plan->ordered ? &plan->ordered->clusters : NULL;
     const haul__cluster *cluster;
@@ -88,7 +88,7 @@ static size_t plain_bytes(const haul__map *map, const haul__block *block, uintpt
 
 /* The next run in the part. Begin with zeros; 0: there is none. Bytes that are excluded from
  * `direction` are not data. */
-static int next_run(const haul_plan *plan, unsigned direction, const part *p, run *s)
+static int next_run(const haul_plan *plan, unsigned direction, const cluster_part *p, run *s)
 {
     const haul__map *map = &plan->found.map;
     const uintptr_t first = p->first, end = p->end;
@@ -115,7 +115,7 @@ static int next_run(const haul_plan *plan, unsigned direction, const part *p, ru
 void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, void *piece,
                        size_t offset)
 {
-    part p = { 0, 0, 0 };
+    cluster_part p = { 0, 0, 0 };
     while (next_part(plan, first, end, &p)) {
         run s = { 0, 0, 0, 0, 0, 0 };
         while (next_run(plan, HAUL__UNSENT, &p, &s)) {
@@ -132,7 +132,7 @@ void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, vo
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
                         size_t offset)
 {
-    part p = { 0, 0, 0 };
+    cluster_part p = { 0, 0, 0 };
     while (next_part(plan, first, end, &p)) {
         run s = { 0, 0, 0, 0, 0, 0 };
         while (next_run(plan, HAUL__UNRETURNED, &p, &s)) {
@@ -158,7 +158,7 @@ static void include(size_t *at, size_t *bytes, size_t first, size_t end)
 int haul__find_span(const haul_plan *plan, unsigned direction, uintptr_t first, uintptr_t end,
                     haul__span *span)
 {
-    part p = { 0, 0, 0 };
+    cluster_part p = { 0, 0, 0 };
     size_t data = 0;
     memset(span, 0, sizeof *span);
     while (next_part(plan, first, end, &p)) {

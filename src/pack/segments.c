@@ -24,7 +24,7 @@
 #define WORDS_OF_BITS 64u
 #define WHOLE UINT16_MAX
 
-typedef struct writer {
+typedef struct segment_writer {
     const haul_plan *plan;
     size_t most; /* bytes of the longest segment without pointers */
     uint64_t base;
@@ -32,9 +32,9 @@ typedef struct writer {
     haul_attachment *attachments;
     size_t segment_count, attachment_count;
     haul_segment last; /* not written yet, because it may grow; 0 bytes: there is none */
-} writer;
+} segment_writer;
 
-static void close_segment(writer *w)
+static void close_segment(segment_writer *w)
 {
     if (w->last.bytes == 0)
         return;
@@ -46,7 +46,7 @@ static void close_segment(writer *w)
 
 /* Lists the slots of a run. A pointer to no elements becomes null, unless it leads to a described
  * byte or to the end of a range. */
-static void attach(writer *w, uintptr_t from, uint64_t slots)
+static void attach(segment_writer *w, uintptr_t from, uint64_t slots)
 {
     for (; slots; slots &= slots - 1) {
         const uintptr_t slot = from + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
@@ -65,7 +65,8 @@ static void attach(writer *w, uintptr_t from, uint64_t slots)
 }
 
 /* Can the last segment grow by these bytes? */
-static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots)
+static int can_grow(const segment_writer *w, uintptr_t from, uint64_t to, size_t bytes,
+                    uint64_t slots)
 {
     const haul_segment *last = &w->last;
     const size_t most = last->slots || slots ? WORDS_OF_BITS * HAUL__WORD : w->most;
@@ -74,7 +75,8 @@ static int can_grow(const writer *w, uintptr_t from, uint64_t to, size_t bytes, 
 }
 
 /* Adds a run of at most a cell. */
-static void add(writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots, uint16_t mask)
+static void add(segment_writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t slots,
+                uint16_t mask)
 {
     if (mask != WHOLE || !can_grow(w, from, to, bytes, slots)) {
         close_segment(w);
@@ -89,7 +91,7 @@ static void add(writer *w, uintptr_t from, uint64_t to, size_t bytes, uint64_t s
     attach(w, from, slots);
 }
 
-static void add_cell(writer *w, const haul__block *block, uintptr_t address, unsigned cell)
+static void add_cell(segment_writer *w, const haul__block *block, uintptr_t address, unsigned cell)
 {
     uint32_t live = haul__live(block, cell);
     const uint32_t masked = live && haul__has_masks(block) ? haul__masked(block, cell) : 0;
@@ -113,7 +115,7 @@ static void add_cell(writer *w, const haul__block *block, uintptr_t address, uns
     }
 }
 
-static void walk(writer *w, const haul_plan *plan)
+static void walk(segment_writer *w, const haul_plan *plan)
 {
     size_t i;
     unsigned cell;
@@ -131,7 +133,7 @@ static void walk(writer *w, const haul_plan *plan)
 
 void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attachments)
 {
-    writer w;
+    segment_writer w;
     memset(&w, 0, sizeof w);
     walk(&w, plan);
     *segments = w.segment_count;
@@ -141,7 +143,7 @@ void haul__count_segments(const haul_plan *plan, size_t *segments, size_t *attac
 void haul__write_segments(const haul_plan *plan, uint64_t base, haul_segment *segments,
                           haul_attachment *attachments)
 {
-    writer w;
+    segment_writer w;
     memset(&w, 0, sizeof w);
     w.base = base;
     w.segments = segments;

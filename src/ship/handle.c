@@ -6,11 +6,11 @@
 #include "ship/shipment.h"
 #include "walk/discover.h"
 
-#define MAGIC 0x48537631u
+#define SHIPMENT_MAGIC 0x48537631u
 
 int haul__shipment_is_valid(const haul_shipment *shipment)
 {
-    return shipment && shipment->magic == MAGIC;
+    return shipment && shipment->magic == SHIPMENT_MAGIC;
 }
 
 haul_status haul__shipment_enter_device(haul_shipment *shipment)
@@ -86,7 +86,7 @@ void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_
     shipment->device = device;
     shipment->plan = plan;
     shipment->marks_are_there = haul__is_patched(&shipment->range);
-    shipment->magic = MAGIC;
+    shipment->magic = SHIPMENT_MAGIC;
     shipment->resident.explain = explain;
     haul__device_add(device, &shipment->resident);
 }

@@ -13,7 +13,7 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "type/check.h"
+#include "type/check_places.h"
 #include "type/refuse.h"
 #include "type/row.h"
 

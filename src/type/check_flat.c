@@ -5,7 +5,7 @@
  * followed, and no integer that a field reads. Nor may such an integer lie in a pointer. Reads by
  * callbacks are not checked.
  */
-#include "type/check.h"
+#include "type/check_flat.h"
 #include "base/list.h"
 #include "type/refuse.h"
 #include "type/row.h"

@@ -3,7 +3,7 @@
  * Rows are sorted by offset once. Then a row overlaps an earlier one if it begins before the
  * farthest end so far. Sums of the user's numbers are written as differences, which cannot wrap.
  */
-#include "type/check.h"
+#include "type/check_places.h"
 #include "type/refuse.h"
 #include "type/row.h"
 

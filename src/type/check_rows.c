@@ -2,7 +2,7 @@
  */
 #include <inttypes.h>
 
-#include "type/check.h"
+#include "type/check_rows.h"
 #include "type/field.h"
 #include "type/refuse.h"
 #include "type/row.h"

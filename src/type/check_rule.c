@@ -6,7 +6,7 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "type/check.h"
+#include "type/check_rows.h"
 #include "type/field.h"
 #include "type/refuse.h"
 #include "type/row.h"

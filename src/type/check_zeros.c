@@ -9,7 +9,7 @@
  * their arms, so each search begins where the last one ended.
  */
 #include "base/list.h"
-#include "type/check.h"
+#include "type/check_flat.h"
 #include "type/refuse.h"
 #include "type/row.h"
 
@@ -26,10 +26,10 @@ static size_t end_of(const haul__ruled *ruled)
 }
 
 /* A number that a row reads, and that row's condition (NULL: it always holds). */
-typedef struct reader {
+typedef struct number_read {
     const haul_integer *field;
     const haul_when *when;
-} reader;
+} number_read;
 
 static int holds_at(const haul_when *when, const haul_when *other, int64_t value)
 {
@@ -43,7 +43,7 @@ static int holds_at(const haul_when *when, const haul_when *other, int64_t value
 enum { SAFE_LOW = 1, SAFE_HIGH = 2, SAFE = 3 };
 
 /* At which ends of the reader's values does this arm carry the number? */
-static int safety_by(const haul__ruled *ruled, const haul_when *when, const reader *r)
+static int safety_by(const haul__ruled *ruled, const haul_when *when, const number_read *r)
 {
     int safe = 0;
     if (ruled->rule->said.else_raw)
@@ -83,7 +83,7 @@ static const char *name_of(const haul_type *type, const haul__ruled *ruled)
     return ruled->slot.name;
 }
 
-static haul_status check_number(const haul_type *type, const haul__row *row, const reader *r,
+static haul_status check_number(const haul_type *type, const haul__row *row, const number_read *r,
                                 search *s, haul_error *error)
 {
     const haul__walk *walk = &type->walk;
@@ -122,7 +122,7 @@ static haul_status check_counts(const haul_type *type, const haul__row *row, sea
     haul_status status = HAUL_OK;
     const haul_count *shape;
     unsigned level, i;
-    reader r;
+    number_read r;
     r.when = haul__row_when(row);
     for (level = 0; (shape = haul__row_count(type, row, level)); level++) {
         if (shape->kind != HAUL_COUNT_KIND_PRODUCT)
@@ -142,7 +142,7 @@ static haul_status check_rule(const haul_type *type, const haul__row *row, const
     const haul_field *said = &rule->said;
     haul_status status = HAUL_OK;
     haul_when any = said->when;
-    reader r;
+    number_read r;
     any.kind = HAUL_WHEN_KIND_FIELD;
     any.low = INT64_MIN;
     any.high = INT64_MAX;

@@ -20,14 +20,16 @@
 
 #include "base/sort.h"
 #include "type/ancestor_bits.h"
-#include "type/check.h"
+#include "type/check_flat.h"
+#include "type/check_places.h"
+#include "type/check_rows.h"
 #include "type/commit.h"
 #include "type/flatten.h"
 #include "type/instance.h"
 #include "type/life.h"
 #include "type/refuse.h"
 
-enum { NEW = 0, ON_PATH, DONE };
+enum { UNSEEN = 0, ON_PATH, ORDERED };
 
 typedef struct commit {
     haul_type *root;
@@ -63,7 +65,7 @@ static haul_status reach(commit *c, haul_type *type)
     c->types[c->count++] = type;
     type->reached = 1;
     type->ancestor_bit = 0;
-    type->state = NEW;
+    type->state = UNSEEN;
     type->cursor = type->depth = 0;
     return HAUL_OK;
 }
@@ -297,7 +299,7 @@ static haul_status descend(commit *c, haul_type *start)
         if (!next) { /* all that it contains is in order: it is the next */
             if (at->depth == 0)
                 at->depth = 1;
-            at->state = DONE;
+            at->state = ORDERED;
             c->order[c->ordered++] = at;
             deepen(at->within, at->depth);
             if (at->depth > HAUL_EMBED_DEPTH_MAX)
@@ -305,7 +307,7 @@ static haul_status descend(commit *c, haul_type *start)
                                          "Types are embedded %zu deep: %u is the limit.", at->depth,
                                          HAUL_EMBED_DEPTH_MAX);
             at = at->within;
-        } else if (next->committed || next->state == DONE) {
+        } else if (next->committed || next->state == ORDERED) {
             deepen(at, next->depth);
         } else if (next->state == ON_PATH) {
             return haul__wrong(c->error, at, field,
@@ -335,7 +337,7 @@ static haul_status make_flat(commit *c)
     if (!c->by_value)
         status = check_names(c);
     for (i = 0; i < c->count && status == HAUL_OK; i++)
-        if (c->types[i]->state == NEW)
+        if (c->types[i]->state == UNSEEN)
             status = descend(c, c->types[i]);
     for (i = 0; i < c->ordered && status == HAUL_OK; i++) {
         status = haul__flatten(&c->scratch, c->order[i], c->error);

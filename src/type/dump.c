@@ -12,24 +12,24 @@
 
 enum { COLUMNS = 6, CELL = 1024, BLOCKS_SHOWN = 32 };
 
-typedef struct line {
+typedef struct type_line {
     char cell[COLUMNS][CELL]; /* offset, size, field, what, target, shape */
-} line;
+} type_line;
 
-typedef struct table {
+typedef struct type_table {
     const haul_type *type;
     const haul_file *file;
     size_t width[COLUMNS];
     int measuring;
-} table;
+} type_table;
 
-static haul_status put_text(const table *t, const char *text)
+static haul_status put_text(const type_table *t, const char *text)
 {
     return t->file->write(t->file->user, text, strlen(text)) == HAUL_OK ? HAUL_OK : HAUL_ERROR_FILE;
 }
 
 /* Numbers are aligned right, words left; no line ends in blanks. */
-static haul_status put_line(table *t, const line *l)
+static haul_status put_line(type_table *t, const type_line *l)
 {
     char text[COLUMNS * (CELL + 2) + 2];
     size_t at = 0, end = 0, i, length, gap;
@@ -220,9 +220,9 @@ static void append_target(char *cell, const haul_field_info *field)
         append(cell, "%s*", level == 1 ? " " : "");
 }
 
-static haul_status put_gap(table *t, size_t offset, size_t bytes)
+static haul_status put_gap(type_table *t, size_t offset, size_t bytes)
 {
-    line l;
+    type_line l;
     memset(&l, 0, sizeof l);
     append(l.cell[0], "%zu", offset);
     append(l.cell[1], "%zu", bytes);
@@ -230,7 +230,7 @@ static haul_status put_gap(table *t, size_t offset, size_t bytes)
     return put_line(t, &l);
 }
 
-static haul_status put_field(table *t, const haul_field_info *field)
+static haul_status put_field(type_table *t, const haul_field_info *field)
 {
     static const char *const kinds[] = {
         "?", "pointer", "embed", "skip", "raw", "tail", "distance"
@@ -238,7 +238,7 @@ static haul_status put_field(table *t, const haul_field_info *field)
     const unsigned kind = field->kind <= HAUL_FIELD_RELATIVE ? (unsigned)field->kind : 0;
     const haul_field *members = field->members;
     unsigned level;
-    line l;
+    type_line l;
     memset(&l, 0, sizeof l);
     append(l.cell[0], "%zu", field->offset);
     append(l.cell[1], "%zu", field->bytes);
@@ -263,7 +263,7 @@ static haul_status put_field(table *t, const haul_field_info *field)
     return put_line(t, &l);
 }
 
-static haul_status put_rows(table *t)
+static haul_status put_rows(type_table *t)
 {
     haul_status status = HAUL_OK;
     haul_field_info field;
@@ -283,7 +283,7 @@ static haul_status put_rows(table *t)
     return status;
 }
 
-static haul_status put_blocks(table *t)
+static haul_status put_blocks(type_table *t)
 {
     haul_status status = HAUL_OK;
     size_t i, count = haul_type_field_count(t->type);
@@ -299,12 +299,12 @@ static haul_status put_blocks(table *t)
     return put_text(t, text);
 }
 
-static haul_status put_table(table *t)
+static haul_status put_table(type_table *t)
 {
     static const char *const titles[COLUMNS] = { "offset", "size",   "field",
                                                  "what",   "target", "count" };
     haul_status status;
-    line l;
+    type_line l;
     size_t i;
     memset(&l, 0, sizeof l);
     for (i = 0; i < COLUMNS; i++)
@@ -317,7 +317,7 @@ static haul_status put_table(table *t)
 
 haul_status haul_type_dump(const haul_type *type, const haul_file *file)
 {
-    table t;
+    type_table t;
     haul__walk walk;
     size_t pointers;
     haul_status status = HAUL_OK;

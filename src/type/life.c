@@ -6,12 +6,12 @@
  */
 #include "type/life.h"
 
-#define MAGIC 0x7479706fu
+#define TYPE_MAGIC 0x7479706fu
 #define GONE 0x676f6e65u
 
 int haul__type_is_valid(const haul_type *type)
 {
-    return type && type->magic == MAGIC;
+    return type && type->magic == TYPE_MAGIC;
 }
 
 haul_type *haul__type_make(const haul__home *home, const haul_allocator *allocator,
@@ -24,7 +24,7 @@ haul_type *haul__type_make(const haul__home *home, const haul_allocator *allocat
     memcpy(type + 1, name, name_bytes);
     type->object_bytes = sizeof *type + name_bytes;
     type->name = (const char *)(type + 1);
-    type->magic = MAGIC;
+    type->magic = TYPE_MAGIC;
     type->combiner = combiner;
     type->allocator = *allocator;
     type->home = *home;

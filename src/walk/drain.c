@@ -26,7 +26,7 @@
 #include "walk/ruled.h"
 #include "walk/share.h"
 
-#define BURST 8u /* objects fetched together */
+#define FETCH_GROUP 8u /* objects fetched together */
 
 /* Fetches a few objects in a row. Most of them miss the translation buffer too. A prefetch holds up
  * the instructions behind it until its page is found. So several stand in a row: the processor
@@ -34,7 +34,7 @@
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
     size_t first = read + d->met_types[HAUL__ENTRY_TYPE(chunk->entry[read])].ahead,
-           last = first + BURST, i;
+           last = first + FETCH_GROUP, i;
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
@@ -236,25 +236,26 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
     }
 }
 
-/* Is one of the next BURST entries a wide one? */
+/* Is one of the next FETCH_GROUP entries a wide one? */
 static int has_wide(const uint64_t *entry)
 {
     size_t i = 0;
-    while (i < BURST && entry[i] != 0)
+    while (i < FETCH_GROUP && entry[i] != 0)
         i++;
-    return i < BURST;
+    return i < FETCH_GROUP;
 }
 
-/* Are the next BURST entries such objects? One more must follow, so that none of them is alone. */
+/* Are the next FETCH_GROUP entries such objects? One more must follow, so that none of them is
+ * alone. */
 HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
     const uint64_t *entry = chunk->entry + read;
     uint64_t differ = 0;
     size_t i;
-    if (chunk->written - read <= BURST ||
+    if (chunk->written - read <= FETCH_GROUP ||
         d->met_types[HAUL__ENTRY_TYPE(entry[0])].uniform == HAUL__NOT_UNIFORM)
         return 0;
-    for (i = 1; i < BURST; i++)
+    for (i = 1; i < FETCH_GROUP; i++)
         differ |= entry[i] ^ entry[0];
     return HAUL__ENTRY_TYPE(differ) == 0 && !(HAUL__UNLIKELY(d->in_order) && has_wide(entry));
 }
@@ -320,11 +321,11 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
             continue;
         }
         entry = chunk->entry[read];
-        if (read % BURST == 0) {
+        if (read % FETCH_GROUP == 0) {
             prefetch_nodes(d, chunk, read);
             if (is_uniform(d, chunk, read)) {
-                status = visit_uniform(d, &c, chunk->entry + read, BURST);
-                read += BURST;
+                status = visit_uniform(d, &c, chunk->entry + read, FETCH_GROUP);
+                read += FETCH_GROUP;
                 continue;
             }
         }

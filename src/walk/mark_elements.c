@@ -1,6 +1,8 @@
 /* Marking a pointer's target the general way: range by range, with the slots in each.
  */
 #include "walk/mark_elements.h"
+#include "map/mark_hole.h"
+#include "map/mark_runs.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
 

@@ -1,9 +1,10 @@
 /* Marking in line, the rarer cases: mixed blocks, objects without pointers in any block, objects
  * longer than a cell, and ragged ones near the ends of a block.
  */
-#include "map/ragged.h"
 #include "walk/mark_inline.h"
+#include "map/mark_long.h"
 #include "map/mixed.h"
+#include "map/ragged.h"
 
 /* The words of an object that begins with its cell, as a mask. */
 HAUL__INLINE uint64_t words_of(const haul__met_type *met)

@@ -5,7 +5,7 @@
 #include "walk/log_order.h"
 #include "map/forms.h"
 
-#define MANY_TYPES ((size_t)256) /* more are not compared with each other */
+#define MOST_COMPARED ((size_t)256) /* more are not compared with each other */
 #include "map/ragged.h"
 #include "walk/extent.h"
 
@@ -118,8 +118,8 @@ static void prepare_log(haul__discovery *d, haul__met_type *met)
 {
     size_t i;
     haul__demands_of(met->walk, &met->demands);
-    met->logs_known = d->met_type_count > MANY_TYPES;
-    for (i = 0; met->simple.bytes && i < d->met_type_count && i <= MANY_TYPES; i++) {
+    met->logs_known = d->met_type_count > MOST_COMPARED;
+    for (i = 0; met->simple.bytes && i < d->met_type_count && i <= MOST_COMPARED; i++) {
         haul__met_type *other = &d->met_types[i];
         if (other->simple.bytes != met->simple.bytes)
             continue;

@@ -3,7 +3,7 @@
 #ifndef HAUL_WALK_MET_TYPES_H
 #define HAUL_WALK_MET_TYPES_H
 
-#include "map/mark.h"
+#include "map/map.h"
 #include "walk/worklist.h"
 
 /* A pointer that can be followed in line (plain_arrays.c): to an array whose count is multiply *

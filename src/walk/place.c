@@ -77,18 +77,19 @@ static haul__byte go_in(const haul_type *type, size_t offset, int innermost, cha
     return byte;
 }
 
-typedef struct spot {
+typedef struct byte_place {
     size_t entry, element;
     const haul_type *type;
     size_t offset; /* of the byte, in that element */
-} spot;
+} byte_place;
 
 /* The byte as seen from a type that has fields. A part may have a type without any, which commit
  * made up: then the element that holds the part is taken. */
-static spot spot_of(const haul__discovery *d, size_t number, size_t element, uintptr_t address)
+static byte_place byte_place_of(const haul__discovery *d, size_t number, size_t element,
+                                uintptr_t address)
 {
     const haul__entry *entry = &d->entries.at[number];
-    spot at;
+    byte_place at;
     at.entry = number;
     at.element = element;
     at.type = d->met_types[entry->met_type].type;
@@ -104,7 +105,7 @@ static spot spot_of(const haul__discovery *d, size_t number, size_t element, uin
 
 haul__byte haul__byte_at(const haul__discovery *d, size_t entry, size_t element, uintptr_t address)
 {
-    spot at = spot_of(d, entry, element, address);
+    byte_place at = byte_place_of(d, entry, element, address);
     return go_in(at.type, at.offset, 1, NULL, 0);
 }
 
@@ -129,7 +130,7 @@ int haul__name_byte_of(haul__discovery *d, size_t number, size_t element, uintpt
     const haul__entry *entry = &d->entries.at[number];
     char steps[STEPS_BYTES] = "", all[HAUL_PATH_BYTES + STEPS_BYTES];
     if (entry->what == HAUL__OBJECTS) {
-        spot at = spot_of(d, number, element, address);
+        byte_place at = byte_place_of(d, number, element, address);
         steps_in(at.type, at.offset, innermost, steps, sizeof steps);
         number = at.entry;
         element = at.element;

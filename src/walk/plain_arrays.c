@@ -29,6 +29,7 @@
  * granule is whole, which no predictor could guess, is not a branch.
  */
 #include "walk/plain_arrays.h"
+#include "map/mark.h"
 #include "map/mixed.h"
 #include "walk/extent.h"
 #include "walk/follow.h"

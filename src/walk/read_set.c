@@ -21,7 +21,7 @@
 #define LOW48 UINT64_C(0x0000ffffffffffff)
 #define MOST_WORDS ((size_t)6)
 /* Words fetched ahead: neither a new note nor a repeated call waits for its cache line. */
-#define AHEAD ((size_t)64)
+#define NOTES_AHEAD ((size_t)64)
 
 /* ---- Values. */
 
@@ -153,7 +153,7 @@ haul_status haul__note_call(haul__discovery *d, const haul__asked *asked, int64_
                           found->call_words + MOST_WORDS))
         return HAUL_ERROR_MEMORY;
     haul__prefetch_write((uintptr_t)found->calls +
-                         (found->call_words + AHEAD) * sizeof *found->calls);
+                         (found->call_words + NOTES_AHEAD) * sizeof *found->calls);
     found->call_words += put_call(found->calls + found->call_words, (uintptr_t)asked->here.self,
                                   (uintptr_t)asked->here.target, site, answer);
     return HAUL_OK;
@@ -168,8 +168,8 @@ int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_
         const haul__site *site;
         uintptr_t place;
         haul_here here;
-        if (found->call_words - at > AHEAD)
-            haul__prefetch((uintptr_t)(found->calls[at + AHEAD] & LOW48));
+        if (found->call_words - at > NOTES_AHEAD)
+            haul__prefetch((uintptr_t)(found->calls[at + NOTES_AHEAD] & LOW48));
         at += get_call(found->calls + at, call);
         site = &found->sites[call->site];
         place = call->self + site->offset;

@@ -5,6 +5,8 @@
  * rule.
  */
 #include "walk/ruled.h"
+#include "map/bits.h"
+#include "map/mark_hole.h"
 #include "walk/exclude.h"
 #include "walk/listed_words.h"
 #include "walk/mark_elements.h"

@@ -15,7 +15,7 @@
  */
 #include "walk/section.h"
 #include "map/exclusions.h"
-#include "map/mark.h"
+#include "map/mark_hole.h"
 #include "walk/extent.h"
 #include "walk/follow.h"
 #include "walk/log_order.h"

@@ -29,6 +29,7 @@
  * small graph gains.
  */
 #include "walk/share.h"
+#include "map/mark.h"
 #include "walk/mark_inline.h"
 
 /* Objects that one thread walks on from after a round, at most. */

@@ -31,8 +31,6 @@ typedef struct haul__outlet {
     uint64_t *at, *end;
 } haul__outlet;
 
-#define HAUL__LINE 64u /* bytes of a cache line */
-
 typedef struct haul__district {
     haul__parcel *parcels; /* atomic: pointers whose targets lie here */
     unsigned is_taken;     /* atomic: a thread marks here */

@@ -5,6 +5,7 @@
  * step may lead to, so no step ends halfway. A thread that finds no work sends what its outlets
  * hold, and then waits until another has sent something, or until none has any work.
  */
+#include "map/mark.h"
 #include "walk/mark_inline.h"
 #include "walk/share.h"
 

@@ -11,6 +11,7 @@
 #include "map/fold.h"
 #include "map/forms.h"
 #include "map/mark.h"
+#include "map/mark_hole.h"
 #include "map/ragged.h"
 #include "support/check.h"
 #include "support/doors.h"

@@ -6,6 +6,8 @@
 #include "core_graphs.h"
 #include "map/fold.h"
 #include "map/forms.h"
+#include "map/mark.h"
+#include "map/mark_hole.h"
 #include "walk/mark_inline.h"
 #include "map/mixed.h"
 

@@ -18,10 +18,10 @@ typedef struct head {
     uint64_t spare[2], hash;
 } head;
 
-typedef struct section {
+typedef struct image_section {
     uint32_t kind, flags;
     uint64_t offset, bytes, hash;
-} section;
+} image_section;
 
 enum { SECTIONS = 64 };
 
@@ -39,7 +39,7 @@ static int is_big_endian(void)
     return first == 1;
 }
 
-static void print_head(const head *h, const section *sections)
+static void print_head(const head *h, const image_section *sections)
 {
     uint32_t i;
     printf("version %" PRIu32 ", pointers of %u bytes, %s-endian, %" PRIu64
@@ -74,7 +74,7 @@ int inspect_file(tool *t)
     const haul_file out = clean_output();
     haul_image *image;
     head h;
-    section sections[SECTIONS];
+    image_section sections[SECTIONS];
     size_t count;
     const haul_root *roots;
     haul_status status;

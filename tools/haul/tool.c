@@ -78,9 +78,9 @@ static haul_status read_bytes(void *user, void *data, size_t bytes, size_t *got)
     tool *t = user;
     const double before = t->read_bytes;
     *got = fread(data, 1, bytes, t->file);
-    if (before < FIRST_BYTES) {
+    if (before < START_BYTES) {
         const size_t at = (size_t)before;
-        memcpy(t->first + at, data, *got < FIRST_BYTES - at ? *got : FIRST_BYTES - at);
+        memcpy(t->first + at, data, *got < START_BYTES - at ? *got : START_BYTES - at);
     }
     t->read_bytes += (double)*got;
     show_progress(t, before);

@@ -12,7 +12,7 @@
 
 enum { GOOD = 0, REFUSED = 1, WRONG = 2 }; /* exit codes: see haul.1 */
 
-enum { FIRST_BYTES = 64 + 64 * 32 }; /* of a file: the head and the longest list of sections */
+enum { START_BYTES = 64 + 64 * 32 }; /* of a file: the head and the longest list of sections */
 
 typedef struct tool {
     haul_context *context;
@@ -24,7 +24,7 @@ typedef struct tool {
     int shows_progress, has_shown;
     FILE *file; /* that is being read */
     double file_bytes, read_bytes;
-    unsigned char first[FIRST_BYTES];
+    unsigned char first[START_BYTES];
 } tool;
 
 /* The commands; each answers an exit code. */

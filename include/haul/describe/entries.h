@@ -61,8 +61,8 @@ extern "C" {
 #define HAUL__POINTER(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(*HAUL__AT(S, m)))
 #define HAUL__ADDRESS_FIELD(S, m) (HAUL__ONE_WORD(S, m) + 0u * sizeof(HAUL__AT(S, m) == (void *)0))
 #define HAUL__POINTER2(S, m) (HAUL__POINTER(S, m) + 0u * sizeof(**HAUL__AT(S, m)))
-#define HAUL__POINTERS(S, m) (HAUL__MANY_WORDS(S, m) + 0u * sizeof(*HAUL__AT(S, m)[0]))
-#define HAUL__DISTANCE(S, m)                                                                       \
+#define HAUL__POINTER_ARRAY(S, m) (HAUL__MANY_WORDS(S, m) + 0u * sizeof(*HAUL__AT(S, m)[0]))
+#define HAUL__DISTANCE_FIELD(S, m)                                                                 \
     HAUL__CHECK(haul__is_distance, sizeof HAUL__AT(S, m) == 4 || sizeof HAUL__AT(S, m) == 8,       \
                 HAUL__WANTS_DISTANCE)
 #define HAUL__INTEGER(S, m) (0u * sizeof(1 % HAUL__AT(S, m)))

@@ -1,8 +1,11 @@
-/* Names on a profiler's time line: ranges.c. */
-#ifndef HAUL_CUDA_PROFILER_H
-#define HAUL_CUDA_PROFILER_H
+/* Names on a profiler's time line. */
+#ifndef HAUL_CUDA_RANGES_H
+#define HAUL_CUDA_RANGES_H
 
 #include "gpu.h"
+
+void haul__gpu_phase_begin(void *state, const char *name);
+void haul__gpu_phase_end(void *state);
 
 void haul__gpu_range_open(haul__gpu *gpu);
 void haul__gpu_range_close(haul__gpu *gpu);
