@@ -25,11 +25,6 @@ static haul_status read_into_buffer(haul__image_block *block, haul__input *input
     return haul__input_read(input, block->at, block->bytes);
 }
 
-static int suits(const haul__input *input, uint64_t bytes, size_t alignment)
-{
-    return bytes <= input->left && ((uintptr_t)input->bytes & (alignment - 1)) == 0;
-}
-
 haul_status haul__image_block_read(haul__image_block *block, haul__input *input, uint64_t bytes,
                                    size_t alignment)
 {
@@ -37,11 +32,14 @@ haul_status haul__image_block_read(haul__image_block *block, haul__input *input,
     void *taken;
     if (block->buffer)
         return read_into_buffer(block, input, bytes, alignment);
-    if (block->mapping.at && suits(input, bytes, alignment)) {
+    if (block->mapping.at && bytes <= input->left &&
+        ((uintptr_t)input->bytes & (alignment - 1)) == 0) {
         block->at = (unsigned char *)block->mapping.at + (block->mapping.bytes - input->left);
         block->bytes = (size_t)bytes;
         block->is_lent = 1;
-        haul__input_pass(input, block->bytes);
+        input->bytes += block->bytes;
+        input->left -= block->bytes;
+        input->done += block->bytes;
         return HAUL_OK;
     }
     status = haul__input_take(input, bytes, alignment, &taken);

@@ -13,29 +13,19 @@ static haul_status too_short(haul__input *input)
                       (unsigned long long)input->done);
 }
 
-/* Up to `count` bytes; *got == 0: the end. */
-static haul_status read_some(haul__input *input, void *to, size_t count, size_t *got)
-{
-    if (input->bytes) {
-        *got = count < input->left ? count : input->left;
-        memcpy(to, input->bytes, *got);
-        input->bytes += *got;
-        return HAUL_OK;
-    }
-    *got = 0;
-    if (input->file->read(input->file->user, to, count, got) != HAUL_OK || *got > count)
-        return haul__fail(input->error, HAUL_ERROR_FILE, "the file refuses to be read");
-    return HAUL_OK;
-}
-
 haul_status haul__input_read(haul__input *input, void *to, size_t count)
 {
     unsigned char *at = to;
     while (count > 0) {
-        size_t got;
-        haul_status status = read_some(input, at, count, &got);
-        if (status != HAUL_OK)
-            return status;
+        size_t got = 0;
+        if (input->bytes) {
+            got = count < input->left ? count : input->left;
+            memcpy(at, input->bytes, got);
+            input->bytes += got;
+        } else if (input->file->read(input->file->user, at, count, &got) != HAUL_OK ||
+                   got > count) {
+            return haul__fail(input->error, HAUL_ERROR_FILE, "the file refuses to be read");
+        }
         if (got == 0)
             return too_short(input);
         at += got;
@@ -45,13 +35,6 @@ haul_status haul__input_read(haul__input *input, void *to, size_t count)
             input->left -= got < input->left ? got : input->left;
     }
     return HAUL_OK;
-}
-
-void haul__input_pass(haul__input *input, size_t count)
-{
-    input->bytes += count;
-    input->left -= count;
-    input->done += count;
 }
 
 haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero)

@@ -19,8 +19,6 @@ typedef struct haul__input {
 haul_status haul__input_read(haul__input *input, void *to, size_t count);
 /* Reads up to the place `offset`, and sets *is_zero to 0 if a byte is not 0. */
 haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero);
-/* Leaves out bytes of memory that the input has. */
-void haul__input_pass(haul__input *input, size_t count);
 /* Reads into new memory of `count` bytes, which is NULL after a failure, and if `count` is 0. It
  * grows with the bytes that arrive, so a false count takes little. HAUL_ERROR_MEMORY. */
 haul_status haul__input_take(haul__input *input, uint64_t count, size_t alignment, void **memory);

@@ -12,19 +12,18 @@
 
 /* ---- The list. */
 
-static int is_same(const haul__kind *a, const haul__kind *b)
-{
-    return a->of == b->of && a->type == b->type && a->slot == b->slot && a->level == b->level;
-}
-
 /* The code of a kind, which is added if it is new. Once they are too many, all that is new is
  * unknown. */
 static haul_status add_kind(haul__kinds *kinds, const haul__kind *kind, uint8_t *code)
 {
     haul__kind *added;
-    size_t i = 0;
-    while (i < kinds->list.count && !is_same(&kinds->list.at[i], kind))
-        i++;
+    size_t i;
+    for (i = 0; i < kinds->list.count; i++) {
+        const haul__kind *old = &kinds->list.at[i];
+        if (old->of == kind->of && old->type == kind->type && old->slot == kind->slot &&
+            old->level == kind->level)
+            break;
+    }
     *code = HAUL__CODE_FREE;
     if (i == HAUL__CODES - HAUL__CODE_FIRST)
         return HAUL_OK;
@@ -40,11 +39,6 @@ static haul_status add_kind(haul__kinds *kinds, const haul__kind *kind, uint8_t 
 
 /* ---- Types that are known. */
 
-static int is_grid_slot(const haul__slot *slot)
-{
-    return (slot->flags & ~HAUL__SLOT_EACH) == 0 && slot->offset % HAUL__WORD == 0;
-}
-
 static int is_known_type(const haul_type *type, size_t most)
 {
     const haul__walk *walk = haul__type_walk(type);
@@ -57,9 +51,12 @@ static int is_known_type(const haul_type *type, size_t most)
         return 0;
     if (bytes > BYTES_MOST && walk->kind != HAUL__WALK_PLAIN)
         return 0;
-    for (i = 0; i < walk->slot_count; i++)
-        if (!is_grid_slot(&walk->slots[i]) || !haul__fits(walk->slots[i].offset, HAUL__WORD, bytes))
+    for (i = 0; i < walk->slot_count; i++) {
+        const haul__slot *slot = &walk->slots[i];
+        if ((slot->flags & ~HAUL__SLOT_EACH) || slot->offset % HAUL__WORD ||
+            !haul__fits(slot->offset, HAUL__WORD, bytes))
             return 0;
+    }
     return walk->slot_count == 0 || walk->extent % HAUL__WORD == 0;
 }
 
@@ -142,23 +139,6 @@ static haul_status make_links(haul__kinds *kinds, size_t number)
 
 /* ---- Elements. */
 
-static haul_status make_pointers(haul__kinds *kinds, haul__kind *kind, size_t bytes)
-{
-    size_t i;
-    if (kind->link_count == 0)
-        return HAUL_OK;
-    kind->pointer_words = (bytes / HAUL__WORD + 63) / 64;
-    kind->pointers =
-        haul__allocate_zeroed(kinds->allocator, kind->pointer_words * sizeof *kind->pointers);
-    if (!kind->pointers)
-        return HAUL_ERROR_MEMORY;
-    for (i = 0; i < kind->link_count; i++) {
-        const size_t word = kind->links[i].offset / HAUL__WORD;
-        kind->pointers[word / 64] |= (uint64_t)1 << word % 64;
-    }
-    return HAUL_OK;
-}
-
 static void add_gap(haul__kind *kind, size_t from, size_t to)
 {
     if (from >= to)
@@ -195,8 +175,7 @@ static haul_status make_gaps(haul__kinds *kinds, haul__kind *kind, const haul__w
 static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
 {
     const haul__walk *walk = kind->type ? haul__type_walk(kind->type) : NULL;
-    size_t bytes;
-    haul_status status;
+    size_t bytes, i;
     kind->alignment = walk ? walk->alignment : 1;
     if (!walk)
         return HAUL_OK;
@@ -204,19 +183,18 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
     bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
     kind->granules = (bytes + HAUL__GRANULE - 1) / HAUL__GRANULE;
     bytes = kind->of == HAUL__KIND_ARRAY ? kind->stride : kind->granules * HAUL__GRANULE;
-    status = make_pointers(kinds, kind, bytes);
-    return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;
-}
-
-/* The codes of one object, when their width is known. */
-static void make_pattern(const haul__kinds *kinds, haul__kind *kind, unsigned code)
-{
-    size_t i;
-    if (kind->of != HAUL__KIND_OBJECT || kind->granules * kinds->width > 64)
-        return;
-    for (i = 0; i < kind->granules; i++)
-        kind->pattern |= (uint64_t)(i ? HAUL__CODE_INSIDE : code) << i * kinds->width;
-    kind->mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+    if (kind->link_count > 0) {
+        kind->pointer_words = (bytes / HAUL__WORD + 63) / 64;
+        kind->pointers =
+            haul__allocate_zeroed(kinds->allocator, kind->pointer_words * sizeof *kind->pointers);
+        if (!kind->pointers)
+            return HAUL_ERROR_MEMORY;
+    }
+    for (i = 0; i < kind->link_count; i++) {
+        const size_t word = kind->links[i].offset / HAUL__WORD;
+        kind->pointers[word / 64] |= (uint64_t)1 << word % 64;
+    }
+    return make_gaps(kinds, kind, walk, bytes);
 }
 
 /* ---- All of them. */
@@ -226,7 +204,7 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
 {
     haul_status status = HAUL_OK;
     uint8_t code;
-    size_t i;
+    size_t i, k;
     memset(kinds, 0, sizeof *kinds);
     kinds->allocator = allocator;
     kinds->most = most;
@@ -237,8 +215,15 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
         status = make_element(kinds, &kinds->list.at[i]);
     kinds->width = kinds->list.count <= 2 ? 2 : kinds->list.count <= 14 ? 4 : 8;
-    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
-        make_pattern(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
+    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++) {
+        haul__kind *kind = &kinds->list.at[i];
+        if (kind->of != HAUL__KIND_OBJECT || kind->granules * kinds->width > 64)
+            continue;
+        kind->pattern = HAUL__CODE_FIRST + i;
+        for (k = 1; k < kind->granules; k++)
+            kind->pattern |= (uint64_t)HAUL__CODE_INSIDE << k * kinds->width;
+        kind->mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+    }
     return status;
 }
 

@@ -51,32 +51,28 @@ typedef struct reader {
 
 /* ---- The sections. */
 
-static haul_status check_hash(const reader *r, const haul__image_section *s, const void *bytes)
+/* Copies a section that is known, and compares its checksum. Pages of a file are not touched before
+ * they are needed: not for their checksum. */
+static haul_status read_contents(reader *r, const haul__image_section *s)
 {
+    const int is_arena = s->kind == HAUL__SECTION_ARENA;
+    const void *bytes;
+    haul_status status;
+    if (is_arena) {
+        status = haul__image_block_read(&r->block, &r->input, s->bytes, (size_t)r->head.alignment);
+        bytes = r->block.at;
+    } else {
+        status = haul__input_take(&r->input, s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
+        bytes = r->contents[s->kind];
+    }
+    if (status != HAUL_OK)
+        return status;
+    r->bytes[s->kind] = (size_t)s->bytes;
+    if (is_arena && r->block.mapping.at && r->block.is_lent)
+        return HAUL_OK;
     return haul__image_hash(bytes, (size_t)s->bytes) == s->hash
                ? HAUL_OK
                : haul__image_refuse(r->error, "a section does not have its checksum");
-}
-
-static haul_status read_contents(reader *r, const haul__image_section *s)
-{
-    const haul_status status =
-        haul__input_take(&r->input, s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
-    if (status != HAUL_OK)
-        return status;
-    r->bytes[s->kind] = (size_t)s->bytes;
-    return check_hash(r, s, r->contents[s->kind]);
-}
-
-/* Pages of a file are not touched before they are needed: not for their checksum. */
-static haul_status read_arena(reader *r, const haul__image_section *s)
-{
-    const haul_status status =
-        haul__image_block_read(&r->block, &r->input, s->bytes, (size_t)r->head.alignment);
-    if (status != HAUL_OK)
-        return status;
-    r->bytes[s->kind] = (size_t)s->bytes;
-    return r->block.mapping.at && r->block.is_lent ? HAUL_OK : check_hash(r, s, r->block.at);
 }
 
 static haul_status read_section(reader *r, const haul__image_section *s)
@@ -98,7 +94,7 @@ static haul_status read_section(reader *r, const haul__image_section *s)
     if (s->kind == HAUL__SECTION_ARENA && s->bytes > r->context->options.max_bytes)
         return haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
                           (unsigned long long)s->bytes, r->context->options.max_bytes);
-    return s->kind == HAUL__SECTION_ARENA ? read_arena(r, s) : read_contents(r, s);
+    return read_contents(r, s);
 }
 
 /* The sizes of the sections, which depend on one another. */
@@ -114,15 +110,6 @@ static haul_status check_sizes(const reader *r)
     return HAUL_OK;
 }
 
-static haul_status read_all(reader *r)
-{
-    haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
-    uint32_t i;
-    for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
-        status = read_section(r, &r->sections[i]);
-    return status;
-}
-
 /* ---- Types. */
 
 /* The text of the types that the caller has given, or that were made. */
@@ -134,21 +121,16 @@ static haul_status write_types(reader *r)
     return haul__type_text_admits(&r->text, calls, r->error);
 }
 
-static haul_status compare_types(const reader *r)
-{
-    haul_status status = haul__type_text_compare(&r->text, r->contents[HAUL__SECTION_TYPES],
-                                                 r->bytes[HAUL__SECTION_TYPES], r->error);
-    if (status == HAUL_OK || !r->made.count)
-        return status;
-    r->error->status = HAUL_ERROR_FORMAT; /* the path has the place */
-    return HAUL_ERROR_FORMAT;
-}
-
-/* The types of the roots become ours, as if the caller had given them. */
-static haul_status list_made_roots(reader *r)
+/* Makes the types that the text describes. Those of the roots become ours, as if the caller had
+ * given them. */
+static haul_status make_types(reader *r)
 {
     const haul__image_root *given = r->contents[HAUL__SECTION_ROOTS];
     size_t i;
+    haul_status status = haul__make_types(r->context, r->contents[HAUL__SECTION_TYPES],
+                                          r->bytes[HAUL__SECTION_TYPES], &r->made);
+    if (status != HAUL_OK)
+        return status;
     r->count = r->bytes[HAUL__SECTION_ROOTS] / sizeof *given;
     if (r->count == 0)
         return haul__image_refuse(r->error, "it has no root");
@@ -161,18 +143,18 @@ static haul_status list_made_roots(reader *r)
         r->made_roots[i] = r->made.at[given[i].type];
     }
     r->types = r->made_roots;
-    return HAUL_OK;
+    status = haul__commit_types(r->context, &r->made, r->types, r->count);
+    return status == HAUL_OK ? write_types(r) : status;
 }
 
-static haul_status make_types(reader *r)
+static haul_status compare_types(const reader *r)
 {
-    haul_status status = haul__make_types(r->context, r->contents[HAUL__SECTION_TYPES],
-                                          r->bytes[HAUL__SECTION_TYPES], &r->made);
-    if (status == HAUL_OK)
-        status = list_made_roots(r);
-    if (status == HAUL_OK)
-        status = haul__commit_types(r->context, &r->made, r->types, r->count);
-    return status == HAUL_OK ? write_types(r) : status;
+    haul_status status = haul__type_text_compare(&r->text, r->contents[HAUL__SECTION_TYPES],
+                                                 r->bytes[HAUL__SECTION_TYPES], r->error);
+    if (status == HAUL_OK || !r->made.count)
+        return status;
+    r->error->status = HAUL_ERROR_FORMAT; /* the path has the place */
+    return HAUL_ERROR_FORMAT;
 }
 
 /* ---- The image. */
@@ -307,12 +289,17 @@ static haul_status check_types(const reader *r)
     return HAUL_OK;
 }
 
-static haul_status read_types_and_graph(reader *r)
+static haul_status read_image(reader *r, haul_image **image)
 {
     const int has_types = r->types != NULL;
-    haul_status status = has_types ? write_types(r) : HAUL_OK;
+    haul_status status = check_types(r);
+    uint32_t i;
+    if (status == HAUL_OK && has_types)
+        status = write_types(r);
     if (status == HAUL_OK)
-        status = read_all(r);
+        status = haul__image_read_head(&r->input, &r->head, r->sections);
+    for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
+        status = read_section(r, &r->sections[i]);
     if (status == HAUL_OK && !has_types)
         status = make_types(r);
     if (status == HAUL_OK)
@@ -321,14 +308,8 @@ static haul_status read_types_and_graph(reader *r)
         status = check_sizes(r);
     if (status == HAUL_OK)
         status = relocate(r);
-    return status == HAUL_OK ? make_image(r) : status;
-}
-
-static haul_status read_image(reader *r, haul_image **image)
-{
-    haul_status status = check_types(r);
     if (status == HAUL_OK)
-        status = read_types_and_graph(r);
+        status = make_image(r);
     if (status == HAUL_OK)
         *image = r->image;
     else if (r->image)

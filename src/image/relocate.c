@@ -59,14 +59,6 @@ static haul_status relocate_word(const haul__offsets *o, const haul__image_word 
     return HAUL_OK;
 }
 
-/* Does a bit call one of the word's bytes a pointer's? */
-static int has_bit(const haul__offsets *o, uint64_t offset)
-{
-    const uint64_t first = offset >> HAUL__WORD_SHIFT;
-    const uint64_t last = (offset + HAUL__WORD - 1) >> HAUL__WORD_SHIFT;
-    return (o->bitmap[first / 64] >> first % 64 | o->bitmap[last / 64] >> last % 64) & 1;
-}
-
 static haul_status relocate_words(const haul__offsets *o, haul_error *error)
 {
     haul_status status = HAUL_OK;
@@ -74,11 +66,13 @@ static haul_status relocate_words(const haul__offsets *o, haul_error *error)
     size_t i;
     for (i = 0; i < o->word_count && status == HAUL_OK; i++) {
         const haul__image_word *entry = &o->words[i];
+        const uint64_t first = entry->offset >> HAUL__WORD_SHIFT;
+        const uint64_t last = (entry->offset + HAUL__WORD - 1) >> HAUL__WORD_SHIFT;
         if (entry->offset < end || entry->offset > o->bytes - HAUL__WORD ||
             (uintptr_t)entry->mask != entry->mask)
             return haul__image_refuse(
                 error, "its list of words is not in order, or leads out of the arena");
-        if (has_bit(o, entry->offset))
+        if ((o->bitmap[first / 64] >> first % 64 | o->bitmap[last / 64] >> last % 64) & 1)
             return haul__fail(error, HAUL_ERROR_FORMAT,
                               "not a whole image: its list has a pointer at byte %llu of its "
                               "arena, and its bitmap one over it",

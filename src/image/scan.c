@@ -31,8 +31,7 @@
 typedef struct scan {
     const haul__claimed *claimed;
     haul__kinds kinds;
-    uint64_t *codes;
-    size_t code_words;    /* and one more behind them */
+    uint64_t *codes;      /* and one word more behind them */
     size_t granules, end; /* of the arena; the first one behind what begins `here` */
     size_t here;          /* the granule that is visited */
     size_t work, most;    /* bytes of arrays that were looked at, and may be */
@@ -373,13 +372,6 @@ static int visit_array(scan *s, const haul__kind *kind)
     return check_bits(s, 2 * s->here, 2 * (s->end - s->here), NULL, 0);
 }
 
-/* Granules of nothing. */
-static int visit_free(scan *s)
-{
-    s->end = end_of_run(s, s->here, 0);
-    return is_zero(s->claimed->block + s->here * HAUL__GRANULE, (s->end - s->here) * HAUL__GRANULE);
-}
-
 HAUL__HOT static int visit_all(scan *s)
 {
     for (s->here = 0; s->here < s->granules; s->here = s->end) {
@@ -387,7 +379,9 @@ HAUL__HOT static int visit_all(scan *s)
         const haul__kind *kind;
         int is_right;
         if (code == HAUL__CODE_FREE) {
-            is_right = visit_free(s);
+            s->end = end_of_run(s, s->here, 0);
+            is_right = is_zero(s->claimed->block + s->here * HAUL__GRANULE,
+                               (s->end - s->here) * HAUL__GRANULE);
         } else {
             kind = haul__kind_by_code(&s->kinds, code);
             is_right = kind->of == HAUL__KIND_OBJECT ? visit_object(s, kind) : visit_array(s, kind);
@@ -419,22 +413,9 @@ static int suits(const haul__claimed *claimed)
            claimed->bytes <= options->max_bytes;
 }
 
-static haul_status scan_all(scan *s, int *is_right)
-{
-    const haul_allocator *allocator = s->kinds.allocator;
-    s->granules = s->claimed->bytes / HAUL__GRANULE;
-    s->code_words = word_of(s, s->granules - 1) + 1;
-    s->most = s->claimed->bytes <= SIZE_MAX / WORK_FACTOR ? s->claimed->bytes * WORK_FACTOR : 0;
-    s->codes = haul__allocate_zeroed(allocator, (s->code_words + 1) * sizeof *s->codes);
-    if (!s->codes)
-        return HAUL_ERROR_MEMORY;
-    *is_right = mark_roots(s) && visit_all(s);
-    haul__release(allocator, s->codes, (s->code_words + 1) * sizeof *s->codes);
-    return HAUL_OK;
-}
-
 haul_status haul__image_scan(const haul__claimed *claimed, int *is_right)
 {
+    const haul_allocator *allocator = &claimed->context->allocator;
     haul_status status;
     scan s;
     *is_right = 0;
@@ -442,10 +423,19 @@ haul_status haul__image_scan(const haul__claimed *claimed, int *is_right)
         return HAUL_OK;
     memset(&s, 0, sizeof s);
     s.claimed = claimed;
-    status = haul__kinds_open(&s.kinds, &claimed->context->allocator, claimed->roots,
-                              claimed->root_count, claimed->bytes);
-    if (status == HAUL_OK)
-        status = scan_all(&s, is_right);
+    s.granules = claimed->bytes / HAUL__GRANULE;
+    s.most = claimed->bytes <= SIZE_MAX / WORK_FACTOR ? claimed->bytes * WORK_FACTOR : 0;
+    status =
+        haul__kinds_open(&s.kinds, allocator, claimed->roots, claimed->root_count, claimed->bytes);
+    if (status == HAUL_OK) {
+        const size_t code_bytes = (word_of(&s, s.granules - 1) + 2) * sizeof *s.codes;
+        s.codes = haul__allocate_zeroed(allocator, code_bytes);
+        if (s.codes)
+            *is_right = mark_roots(&s) && visit_all(&s);
+        else
+            status = HAUL_ERROR_MEMORY;
+        haul__release(allocator, s.codes, code_bytes);
+    }
     haul__kinds_close(&s.kinds);
     return status == HAUL_OK ? status
                              : haul__fail(&claimed->context->error, status,

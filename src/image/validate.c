@@ -46,12 +46,6 @@ static haul_status refuse_at(check *c, uintptr_t address, const char *why)
 
 /* ---- Marks. */
 
-/* The two bits of a granule, from a bitmap by words. */
-static unsigned granule_bits(const uint64_t *bitmap, size_t granule)
-{
-    return (unsigned)(bitmap[granule / 32] >> (granule % 32 * 2)) & 3u;
-}
-
 /* The bytes of a granule that may be other than 0. */
 static uint16_t live_bytes(const haul__block *block, uintptr_t address)
 {
@@ -62,13 +56,6 @@ static uint16_t live_bytes(const haul__block *block, uintptr_t address)
                       ~(haul__has_exclusions(block)
                             ? haul__excluded_mask(block, granule, HAUL__UNSENT)
                             : 0u));
-}
-
-/* The words of a granule that are not 0. Others lead nowhere, with a bit or without: a pointer to
- * no elements may have been one in the source, and is null here. */
-static unsigned words_in_use(const unsigned char *at)
-{
-    return (haul__load_word(at) != 0 ? 1u : 0u) | (haul__load_word(at + HAUL__WORD) != 0 ? 2u : 0u);
 }
 
 /* A pointer on the grid that no mark tells: a bit of the image does. */
@@ -92,17 +79,22 @@ static unsigned explicit_bits(check *c, uintptr_t granule)
     return bits;
 }
 
+/* A word that is 0 leads nowhere, with a bit or without: a pointer to no elements may have been one
+ * in the source, and is null here. */
 static haul_status check_granule(check *c, const haul__block *block, size_t granule)
 {
     const unsigned char *at = c->claimed->block + granule * HAUL__GRANULE;
     const uintptr_t address = (uintptr_t)at;
+    const unsigned bits = (unsigned)(c->claimed->bitmap[granule / 32] >> (granule % 32 * 2)) & 3u;
+    const unsigned in_use =
+        (haul__load_word(at) != 0 ? 1u : 0u) | (haul__load_word(at + HAUL__WORD) != 0 ? 2u : 0u);
     unsigned wanted = explicit_bits(c, address), wrong, byte;
     uint16_t dead;
     if (block)
         wanted |= (unsigned)(haul__placed_slots(&c->found.map, block, haul__cell_number(address)) >>
                              (haul__granule_in_cell(address) * 2)) &
                   3u;
-    wrong = (granule_bits(c->claimed->bitmap, granule) ^ wanted) & words_in_use(at);
+    wrong = (bits ^ wanted) & in_use;
     if (wrong)
         return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
                          "a bit calls it a pointer and its types do not, or the other way");
@@ -134,12 +126,6 @@ static haul_status check_marks(check *c)
 
 /* ---- Words that no bit tells. */
 
-/* A limit stands where the walk puts it: at the end of its array, or null. */
-static int is_at_its_end(const haul__special_word *word)
-{
-    return word->kind == HAUL__FIXED ? word->addend == word->value : word->addend == 0;
-}
-
 /* The next word of the image's list that leads somewhere, from number `i` on. */
 static size_t next_word(const haul__claimed *claimed, size_t i)
 {
@@ -155,7 +141,8 @@ static haul_status check_words(check *c)
     const haul__special_word *found = c->found.special;
     size_t i, next = next_word(claimed, 0);
     for (i = 0; i < c->found.special_count; i++) {
-        if (found[i].is_limit && !is_at_its_end(&found[i]))
+        const uint64_t end = found[i].kind == HAUL__FIXED ? found[i].value : 0; /* or null */
+        if (found[i].is_limit && found[i].addend != end)
             return refuse_at(c, found[i].address, "it is not at the end of its array");
         if (!haul__is_pointer(&found[i]) || is_explicit_on_grid(&found[i]) ||
             !((uintptr_t)found[i].value & ~found[i].mask))
@@ -172,12 +159,14 @@ static haul_status check_words(check *c)
     return HAUL_OK;
 }
 
-/* By the walk. */
-static haul_status discover_again(const haul__claimed *claimed)
+haul_status haul__image_validate(const haul__claimed *claimed)
 {
     haul__bounds bounds;
-    haul_status status;
+    int is_right;
+    haul_status status = haul__image_scan(claimed, &is_right);
     check c;
+    if (status != HAUL_OK || is_right)
+        return status;
     bounds.begin = (uintptr_t)claimed->block + HAUL__GRANULE;
     bounds.end = (uintptr_t)claimed->block + claimed->bytes;
     bounds.work = claimed->bytes < SIZE_MAX / WORK_FACTOR ? claimed->bytes * WORK_FACTOR : SIZE_MAX;
@@ -197,11 +186,4 @@ static haul_status discover_again(const haul__claimed *claimed)
     haul__record_close(&c.walk);
     haul__found_drop(claimed->context, &c.found);
     return status;
-}
-
-haul_status haul__image_validate(const haul__claimed *claimed)
-{
-    int is_right;
-    const haul_status status = haul__image_scan(claimed, &is_right);
-    return status != HAUL_OK || is_right ? status : discover_again(claimed);
 }
