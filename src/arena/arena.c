@@ -149,7 +149,8 @@ static haul__freed *end(void *object)
     haul__special_cut(arena, 0);
     haul__release(&context->allocator, arena->special,
                   arena->special_capacity * sizeof *arena->special);
-    haul__nurseries_free(arena);
+    haul__release(&context->allocator, arena->nurseries,
+                  arena->nursery_capacity * sizeof *arena->nurseries);
     haul__release(&context->allocator, arena->changes,
                   arena->change_capacity * sizeof *arena->changes);
     haul__stamps_drop(arena);

@@ -68,12 +68,6 @@ haul_nursery *haul_arena_new_nursery(haul_arena *arena, size_t bytes)
     return nursery;
 }
 
-void haul__nurseries_free(haul_arena *arena)
-{
-    haul__release(&arena->context->allocator, arena->nurseries,
-                  arena->nursery_capacity * sizeof *arena->nurseries);
-}
-
 /* ---- Ranges that stay. */
 
 void haul__nurseries_repair(const haul__contents *c)

@@ -5,7 +5,6 @@
 
 #include "arena/contents.h"
 
-void haul__nurseries_free(haul_arena *arena);
 /* Writes the structs again: the user may have overwritten them. */
 void haul__nurseries_repair(const haul__contents *contents);
 int haul__nurseries_add_staying(haul__contents *contents); /* 0: no memory */

@@ -124,19 +124,14 @@ static int separate(haul__contents *c)
     return 1;
 }
 
-static int is_separate(const haul__contents *c)
-{
-    size_t i;
-    for (i = 1; i < c->staying_count; i++)
-        if (c->staying[i].at < c->staying[i - 1].at + c->staying[i - 1].bytes)
-            return 0;
-    return 1;
-}
-
 int haul__staying_sort(haul__contents *c)
 {
+    size_t i;
     haul__sort(c->staying, c->staying_count, sizeof *c->staying, comes_before);
-    return is_separate(c) || separate(c);
+    for (i = 1; i < c->staying_count; i++)
+        if (c->staying[i].at < c->staying[i - 1].at + c->staying[i - 1].bytes)
+            return separate(c);
+    return 1;
 }
 
 static int ends_before(const void *list, size_t i, uint64_t at)

@@ -90,43 +90,27 @@ static haul_status audit_objects(haul__audit *a, const haul_root *roots, size_t 
     return status;
 }
 
-static haul_status read_options(haul__audit *a, const haul_audit_options *options, size_t bytes)
-{
-    const haul_file *file;
-    if (haul__read_options(&a->options, sizeof a->options, options, bytes) != HAUL_OK)
-        return haul__fail(&a->context->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
-    if (!a->options.findings)
-        a->options.findings = FINDINGS;
-    file = a->options.file;
-    return file && !file->write ? haul__fail(&a->context->error, HAUL_ERROR_ARGUMENT,
-                                             "the file to print to has no function that writes")
-                                : HAUL_OK;
-}
-
-static haul_status read_process(haul__audit *a, const haul_process *process)
-{
-    if (!process)
-        return HAUL_OK;
-    if (haul__read_options(&a->process, sizeof a->process, process, process->table_bytes) !=
-        HAUL_OK)
-        return haul__fail(&a->context->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
-    return a->process.open && a->process.find && a->process.close
-               ? HAUL_OK
-               : haul__fail(&a->context->error, HAUL_ERROR_ARGUMENT,
-                            "the table of the process lacks a function");
-}
-
 /* ---- A report: it is opened, gets sources, tells what was found, and is closed. */
 
 static haul_status open_audit(haul__audit *a, haul_context *context, const haul_process *process,
                               const haul_audit_options *options, size_t options_bytes)
 {
-    haul_status status;
+    haul_error *error = &context->error;
     memset(a, 0, sizeof *a);
     a->context = context;
     a->allocator = a->tally.allocator = a->seen.allocator = &context->allocator;
-    status = read_options(a, options, options_bytes);
-    return status == HAUL_OK ? read_process(a, process) : status;
+    if (haul__read_options(&a->options, sizeof a->options, options, options_bytes) != HAUL_OK ||
+        (process && haul__read_options(&a->process, sizeof a->process, process,
+                                       process->table_bytes) != HAUL_OK))
+        return haul__fail(error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    if (!a->options.findings)
+        a->options.findings = FINDINGS;
+    if (a->options.file && !a->options.file->write)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "the file to print to has no function that writes");
+    if (process && !(a->process.open && a->process.find && a->process.close))
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "the table of the process lacks a function");
+    return HAUL_OK;
 }
 
 static haul_status add_source(haul__audit *a, const haul_source *source, size_t source_bytes)

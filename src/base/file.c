@@ -65,31 +65,21 @@ static haul_status refuse(haul_error *error, const char *call, const char *path,
     return haul__fail(error, HAUL_ERROR_FILE, "%s of %.300s fails with errno %d", call, path, why);
 }
 
-static haul_status make_beside(haul__new_file *file)
-{
-    unsigned number;
-    for (number = 0; number < 1000; number++) {
-        snprintf(file->beside, file->beside_bytes, "%s.new%ld-%u", file->path, (long)getpid(),
-                 number);
-        file->descriptor = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file->descriptor >= 0)
-            return HAUL_OK;
-        if (errno != EEXIST)
-            break;
-    }
-    return HAUL_ERROR_FILE;
-}
-
 haul_status haul__new_file_begin(haul__new_file *file, const haul_allocator *allocator,
                                  const char *path, haul_error *error)
 {
     const int saved = errno;
+    unsigned number = 0;
     file->path = path;
     file->beside_bytes = strlen(path) + 48; /* room for two numbers */
     file->beside = haul__allocate(allocator, file->beside_bytes, 1);
     if (!file->beside)
         return haul__fail(error, HAUL_ERROR_MEMORY, "out of memory for a file's name");
-    if (make_beside(file) != HAUL_OK) {
+    do {
+        snprintf(file->beside, file->beside_bytes, "%s.new%ld-%u", path, (long)getpid(), number);
+        file->descriptor = open(file->beside, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (file->descriptor < 0 && errno == EEXIST && ++number < 1000);
+    if (file->descriptor < 0) {
         haul__release(allocator, file->beside, file->beside_bytes);
         return refuse(error, "open", path, saved);
     }

@@ -50,12 +50,6 @@ static void default_release(void *user, void *memory, size_t bytes)
     free(memory);
 }
 
-/* Is new memory locked (mlockall with MCL_FUTURE)? Then MS_INVALIDATE fails. */
-static int is_locked(void *memory)
-{
-    return msync(memory, 1, MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY;
-}
-
 /* A locked range would become resident as a whole. So it is reserved without access, which makes no
  * page resident. Then pages are locked as they are touched or, if the system cannot do that, not at
  * all. */
@@ -74,7 +68,8 @@ static void *default_reserve(void *user, size_t bytes)
     (void)user;
     if (memory == MAP_FAILED)
         return NULL;
-    if (is_locked(memory))
+    /* Of locked memory (mlockall with MCL_FUTURE) MS_INVALIDATE fails. */
+    if (msync(memory, 1, MS_ASYNC | MS_INVALIDATE) != 0 && errno == EBUSY)
         lock_on_touch(memory, bytes);
     if (mprotect(memory, bytes, PROT_READ | PROT_WRITE) == 0)
         return memory;

@@ -282,13 +282,6 @@ void haul__pool_rest(unsigned *spins)
         sched_yield();
 }
 
-static void wait_until_empty(haul__pool *pool)
-{
-    unsigned spins = 0;
-    while (haul__atomic_load(&pool->inside) != 0)
-        haul__pool_rest(&spins);
-}
-
 static size_t divide_up(size_t a, size_t b)
 {
     return a / b + (a % b != 0);
@@ -297,6 +290,7 @@ static size_t divide_up(size_t a, size_t b)
 size_t haul__pool_run(haul__pool *pool, size_t bytes, size_t first, size_t end, size_t grain,
                       haul__pool_work *work, void *user)
 {
+    unsigned spins = 0;
     if (first >= end)
         return 0;
     if (!pool || end - first <= grain || !is_here(pool)) {
@@ -314,7 +308,8 @@ size_t haul__pool_run(haul__pool *pool, size_t bytes, size_t first, size_t end, 
     call(pool, bytes / pool->worth_waking);
     take_chunks(pool, 0);
     haul__atomic_add(&pool->inside, 0u - IS_OPEN);
-    wait_until_empty(pool);
+    while (haul__atomic_load(&pool->inside) != 0)
+        haul__pool_rest(&spins);
     return pool->count;
 }
 

@@ -39,15 +39,6 @@ static void swap(const sorter *s, size_t a, size_t b)
     memcpy(at(s, b), spare, s->bytes);
 }
 
-static int is_sorted(const sorter *s, size_t count)
-{
-    size_t i;
-    for (i = 1; i < count; i++)
-        if (is_before(s, i, i - 1))
-            return 0;
-    return 1;
-}
-
 static void insert(const sorter *s, size_t first, size_t end)
 {
     unsigned char spare[HAUL__SORT_RECORD_MAX];
@@ -161,9 +152,12 @@ void haul__sort(void *records, size_t count, size_t record_bytes,
                 int (*before)(const void *a, const void *b))
 {
     sorter s;
+    size_t i = 1;
     s.records = records;
     s.bytes = record_bytes;
     s.before = before;
-    if (count > 1 && !is_sorted(&s, count))
+    while (i < count && !is_before(&s, i, i - 1))
+        i++;
+    if (i < count)
         sort_range(&s, count);
 }

@@ -56,12 +56,6 @@ static unsigned threads_for(const haul_context_options *options)
     return all < HAUL_THREADS_MAX ? all : HAUL_THREADS_MAX;
 }
 
-static int is_acceptable(const haul_context_options *options)
-{
-    return (options->threads <= HAUL_THREADS_MAX || options->threads == HAUL_THREADS_ALL) &&
-           options->spin_seconds >= 0;
-}
-
 haul_status haul_context_create_sized(const haul_context_options *options, size_t options_bytes,
                                       haul_context **context)
 {
@@ -75,7 +69,8 @@ haul_status haul_context_create_sized(const haul_context_options *options, size_
     status = haul__read_options(&chosen, sizeof chosen, options, options_bytes);
     if (status != HAUL_OK)
         return status;
-    if (!is_acceptable(&chosen) || !take_allocator(&chosen, &allocator))
+    if ((chosen.threads > HAUL_THREADS_MAX && chosen.threads != HAUL_THREADS_ALL) ||
+        !(chosen.spin_seconds >= 0) || !take_allocator(&chosen, &allocator))
         return HAUL_ERROR_ARGUMENT;
     made = haul__allocate_zeroed(&allocator, sizeof *made);
     if (!made)
@@ -220,10 +215,14 @@ static int take_or_leave(haul_context *context, haul__freed *freed)
     }
 }
 
-/* Finishes a list of objects. Objects of other contexts that must be freed next go before
- * `others`. */
-static haul__freed *finish_all(haul__freed *freed, haul__freed *others)
+/* Finishes a list of objects. Objects of other contexts that must be freed next go before `others`.
+ * A free has no answer, so the error record of the last call stays as it is. */
+static haul__freed *finish_quietly(haul_context *context, haul__freed *freed, haul__freed *others)
 {
+    haul_error before;
+    before.status = context->error.status;
+    if (before.status != HAUL_OK)
+        before = context->error;
     while (freed) {
         haul__freed *next = freed->next, *other = freed->finish(freed->object);
         if (other) {
@@ -232,17 +231,6 @@ static haul__freed *finish_all(haul__freed *freed, haul__freed *others)
         }
         freed = next;
     }
-    return others;
-}
-
-/* A free has no answer, so the error record of the last call stays as it is. */
-static haul__freed *finish_quietly(haul_context *context, haul__freed *freed, haul__freed *others)
-{
-    haul_error before;
-    before.status = context->error.status;
-    if (before.status != HAUL_OK)
-        before = context->error;
-    others = finish_all(freed, others);
     if (before.status != HAUL_OK)
         context->error = before;
     else
@@ -321,33 +309,29 @@ void haul_context_free(haul_context **context)
         haul__free(&freed->freed, freed, drop_callers, freed);
 }
 
-static haul_status add_static(haul_context *context, const haul__static *added)
-{
-    if (!added->address || added->bytes > UINTPTR_MAX - added->address)
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                          "the static range is NULL, or wraps around the address space");
-    if (added->policy < HAUL_STATIC_KEEP || added->policy > HAUL_STATIC_COPY)
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                          "the static range has the policy %d, which does not exist",
-                          (int)added->policy);
-    if (!haul__grow(&context->allocator, (void **)&context->statics, &context->static_capacity,
-                    context->static_count + 1, sizeof *context->statics))
-        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a static range");
-    context->statics[context->static_count++] = *added;
-    return HAUL_OK;
-}
-
 haul_status haul_context_add_static(haul_context *context, const void *address, size_t bytes,
                                     haul_static_policy policy)
 {
-    haul__static added;
     haul_status status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    added.address = (uintptr_t)address;
-    added.bytes = bytes;
-    added.policy = policy;
-    status = add_static(context, &added);
+    if (!address || bytes > UINTPTR_MAX - (uintptr_t)address) {
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                            "the static range is NULL, or wraps around the address space");
+    } else if (policy < HAUL_STATIC_KEEP || policy > HAUL_STATIC_COPY) {
+        status =
+            haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                       "the static range has the policy %d, which does not exist", (int)policy);
+    } else if (!haul__grow(&context->allocator, (void **)&context->statics,
+                           &context->static_capacity, context->static_count + 1,
+                           sizeof *context->statics)) {
+        status = haul__fail(&context->error, HAUL_ERROR_MEMORY, "no memory for a static range");
+    } else {
+        haul__static *added = &context->statics[context->static_count++];
+        added->address = (uintptr_t)address;
+        added->bytes = bytes;
+        added->policy = policy;
+    }
     haul__context_leave(context);
     return status;
 }

@@ -28,19 +28,25 @@ haul_status haul__leave(haul_type *type, haul_status status)
 
 /* --- one type --------------------------------------------------------------------------------- */
 
-/* Makes an open type, within the context. */
-static haul_status make(haul_context *context, const haul_struct *what, haul_combiner combiner,
-                        haul_type **type)
+haul__home haul__home_of(haul_context *context)
 {
     haul__home home;
-    haul_status status;
-    if (what->field_count > 0 && !what->fields)
-        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                          "The number of fields is not 0, but the fields are NULL.");
     home.context = context;
     home.error = &context->error;
     home.hold = haul__context_hold;
     home.drop = haul__context_drop;
+    return home;
+}
+
+/* Makes an open type, within the context. */
+static haul_status make(haul_context *context, const haul_struct *what, haul_combiner combiner,
+                        haul_type **type)
+{
+    const haul__home home = haul__home_of(context);
+    haul_status status;
+    if (what->field_count > 0 && !what->fields)
+        return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                          "The number of fields is not 0, but the fields are NULL.");
     status = haul__type_new(&home, &context->allocator, what, type);
     if (status == HAUL_ERROR_MEMORY)
         return haul__fail(&context->error, status, "There is not enough host memory for a type.");

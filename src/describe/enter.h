@@ -10,5 +10,7 @@
 haul_status haul__enter(haul_type *type);
 /* Leaves the type's context, and answers `status`. */
 haul_status haul__leave(haul_type *type, haul_status status);
+/* How types that are made from a context find it. */
+haul__home haul__home_of(haul_context *context);
 
 #endif

@@ -50,13 +50,6 @@ static const haul__entry *entry_at(const picture *p, size_t entry)
     return &p->nodes->walk.entries.at[entry];
 }
 
-static size_t kind_of(const picture *p, const haul__entry *entry)
-{
-    return entry->what == HAUL__OBJECTS
-               ? entry->met_type
-               : p->nodes->walk.met_type_count + (entry->what == HAUL__PLAIN);
-}
-
 static int is_wanted(const picture *p, const haul__entry *entry)
 {
     size_t i;
@@ -71,8 +64,11 @@ static int is_wanted(const picture *p, const haul__entry *entry)
 static void decide(picture *p, size_t number)
 {
     const haul__entry *entry = entry_at(p, number);
+    const size_t kind = entry->what == HAUL__OBJECTS
+                            ? entry->met_type
+                            : p->nodes->walk.met_type_count + (entry->what == HAUL__PLAIN);
     shown *self = &p->shown[number];
-    size_t *of_type = &p->of_type[kind_of(p, entry)], parent;
+    size_t *of_type = &p->of_type[kind], parent;
     self->by = HAUL__NOWHERE;
     self->is_drawn = p->drawn < p->options.nodes && is_wanted(p, entry) &&
                      (!p->options.nodes_of_type || *of_type < p->options.nodes_of_type);

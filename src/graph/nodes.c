@@ -119,27 +119,13 @@ static haul_status hand_over(const arrow_reader *r, size_t element, const haul__
     return r->take(r->user, &arrow);
 }
 
-static haul_status read_ruled(const arrow_reader *r, size_t element, const haul__object *o)
-{
-    haul__discovery *d = &r->nodes->walk;
-    int must_visit = 0;
-    haul_status status = haul__evaluate(d, o, &must_visit);
-    size_t i;
-    for (i = 0; i < o->walk->ruled_count && status == HAUL_OK; i++) {
-        const haul__ruled *ruled = &o->walk->ruled[i];
-        const haul__field_value *w = &d->evaluation[HAUL__DRY][i];
-        if (ruled->kind == HAUL__RULED_POINTER && w->what >= HAUL__IS_POINTER &&
-            !haul__is_end(ruled))
-            status = hand_over(r, element, w->slot, 0, w->start, w->is_alias);
-    }
-    return status;
-}
-
 static haul_status read_element(const arrow_reader *r, const haul__entry *entry,
                                 const haul__walk *walk, size_t element)
 {
     haul__object o = haul__object_of(entry, walk, element, HAUL__DRY);
+    haul__discovery *d = &r->nodes->walk;
     haul_status status = HAUL_OK;
+    int must_visit = 0;
     size_t i;
     if (haul__is_sized(walk))
         o.bytes = entry->stride;
@@ -148,7 +134,16 @@ static haul_status read_element(const arrow_reader *r, const haul__entry *entry,
             status =
                 hand_over(r, element, &walk->slots[i], 0,
                           haul__load_word((const void *)(o.address + walk->slots[i].offset)), 0);
-    return status == HAUL_OK && walk->ruled_count ? read_ruled(r, element, &o) : status;
+    if (status == HAUL_OK && walk->ruled_count)
+        status = haul__evaluate(d, &o, &must_visit);
+    for (i = 0; i < walk->ruled_count && status == HAUL_OK; i++) {
+        const haul__ruled *ruled = &walk->ruled[i];
+        const haul__field_value *w = &d->evaluation[HAUL__DRY][i];
+        if (ruled->kind == HAUL__RULED_POINTER && w->what >= HAUL__IS_POINTER &&
+            !haul__is_end(ruled))
+            status = hand_over(r, element, w->slot, 0, w->start, w->is_alias);
+    }
+    return status;
 }
 
 haul_status haul__nodes_arrows(haul__nodes *nodes, size_t number,

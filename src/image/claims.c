@@ -245,19 +245,14 @@ static int has_data(const haul__walk *walk, const void *element, size_t offset, 
 
 /* ---- The ends of strings. */
 
-static int is_string(const haul__entry *entry)
-{
-    return entry->what == HAUL__PLAIN && entry->slot &&
-           entry->slot->shape[entry->level].kind == HAUL_COUNT_KIND_TERMINATED;
-}
-
 static void free_ends(claims *c)
 {
     size_t i, s;
     for (i = 0; i < entry_count(c); i++) {
         const haul__entry *entry = entry_at(c, i);
         const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
-        if (!is_string(entry))
+        if (entry->what != HAUL__PLAIN || !entry->slot ||
+            entry->slot->shape[entry->level].kind != HAUL_COUNT_KIND_TERMINATED)
             continue;
         for (s = first_spot(c, last); s < c->spot_count && c->spots[s].at == last; s++)
             c->spots[s].is_free |= c->spots[s].bytes == entry->stride;
@@ -287,16 +282,6 @@ static haul_status keep_counts(claims *c)
 
 /* ---- Pointers over numbers. */
 
-static int is_slot(const haul__found *found, uintptr_t word)
-{
-    const haul__block *block = haul__map_find(&found->map, word);
-    return block &&
-           (haul__placed_slots(&found->map, block, haul__cell_number(word)) >>
-                haul__word_in_cell(word) &
-            1) &&
-           haul__load_word((const void *)word) != 0;
-}
-
 static int special_begins_before(const void *special, size_t i, uint64_t address)
 {
     return ((const haul__special_word *)special)[i].address < address;
@@ -312,9 +297,13 @@ static int is_over_pointer(const haul__found *found, const spot *s)
         if (haul__is_pointer(&found->special[i]) &&
             haul__load_word((const void *)found->special[i].address) != 0)
             return 1;
-    for (; word < s->at + s->bytes; word += HAUL__WORD)
-        if (is_slot(found, word))
+    for (; word < s->at + s->bytes; word += HAUL__WORD) {
+        const haul__block *block = haul__map_find(&found->map, word);
+        const uint64_t slots =
+            block ? haul__placed_slots(&found->map, block, haul__cell_number(word)) : 0;
+        if ((slots >> haul__word_in_cell(word) & 1) && haul__load_word((const void *)word) != 0)
             return 1;
+    }
     return 0;
 }
 
@@ -336,29 +325,25 @@ static haul_status refuse_data(claims *c, const spot *s)
                        "a number or word that the graph depends on, and data of another object");
 }
 
-/* Can the element's data change the spot, which begins in it and may end in the next one? */
-static int may_change(const haul__entry *entry, const haul__walk *walk, size_t offset,
-                      const spot *s)
-{
-    const uintptr_t element = s->at - offset;
-    const size_t stride = entry->stride;
-    return has_data(walk, (const void *)element, offset, s->bytes) ||
-           (offset < stride && offset + s->bytes > stride &&
-            has_data(walk, (const void *)(element + stride), 0, offset + s->bytes - stride));
-}
-
-/* A spot that begins in an element. */
+/* A spot that begins in an element, and may end in the next one. Can the element's data change it?
+ */
 static haul_status check_spot(claims *c, const haul__entry *entry, spot *s)
 {
     const haul__met_type *met = &c->d->met_types[entry->met_type];
-    const size_t offset = offset_in(c, entry, s->at);
+    const size_t offset = offset_in(c, entry, s->at), stride = entry->stride;
+    const uintptr_t element = s->at - offset;
     const int is_known =
         s->is_word ? has_word(met->walk, offset) : counts_by(c->d, met, offset, s->bytes);
+    int may_change = has_data(met->walk, (const void *)element, offset, s->bytes);
+    if (offset < stride && offset + s->bytes > stride)
+        may_change |=
+            has_data(met->walk, (const void *)(element + stride), 0, offset + s->bytes - stride);
     s->is_read |= is_known;
-    return is_known || !may_change(entry, met->walk, offset, s) ? HAUL_OK : refuse_data(c, s);
+    return is_known || !may_change ? HAUL_OK : refuse_data(c, s);
 }
 
-static haul_status check_objects(claims *c, const haul__entry *entry, uintptr_t end)
+/* The spots of which a range has a byte. */
+static haul_status check_range(claims *c, const haul__entry *entry, uintptr_t end)
 {
     size_t s = first_spot(c, entry->address > 7 ? entry->address - 7 : 0);
     haul_status status = HAUL_OK;
@@ -366,31 +351,13 @@ static haul_status check_objects(claims *c, const haul__entry *entry, uintptr_t 
         spot *it = &c->spots[s];
         if (it->at + it->bytes <= entry->address)
             continue;
-        if (it->at < entry->address) /* it begins before the first element */
-            return refuse_data(c, it);
         status = step(c);
-        if (status == HAUL_OK && !it->is_free)
-            status = check_spot(c, entry, it);
+        if (status != HAUL_OK || it->is_free)
+            continue;
+        status = entry->what == HAUL__PLAIN || it->at < entry->address ? refuse_data(c, it)
+                                                                       : check_spot(c, entry, it);
     }
     return status;
-}
-
-static haul_status check_plain(claims *c, const haul__entry *entry, uintptr_t end)
-{
-    size_t s = first_spot(c, entry->address > 7 ? entry->address - 7 : 0);
-    for (; s < c->spot_count && c->spots[s].at < end; s++) {
-        haul_status status = step(c);
-        if (status != HAUL_OK)
-            return status;
-        if (c->spots[s].at + c->spots[s].bytes > entry->address && !c->spots[s].is_free)
-            return refuse_data(c, &c->spots[s]);
-    }
-    return HAUL_OK;
-}
-
-static int is_pool(const haul__entry *entry)
-{
-    return entry->slot && (entry->slot->flags & HAUL__SLOT_POOL);
 }
 
 static haul_status check_numbers(claims *c)
@@ -415,10 +382,9 @@ static haul_status check_spots(claims *c)
     size_t i;
     for (i = 0; i < c->span_count && status == HAUL_OK; i++) {
         const haul__entry *entry = entry_at(c, c->spans[i].entry);
-        if (entry->what == HAUL__OBJECTS)
-            status = check_objects(c, entry, c->spans[i].end);
-        else if (entry->what == HAUL__PLAIN && !is_pool(entry))
-            status = check_plain(c, entry, c->spans[i].end);
+        const int is_pool = entry->slot && (entry->slot->flags & HAUL__SLOT_POOL);
+        if (entry->what == HAUL__OBJECTS || (entry->what == HAUL__PLAIN && !is_pool))
+            status = check_range(c, entry, c->spans[i].end);
     }
     return status == HAUL_OK ? check_numbers(c) : status;
 }

@@ -68,17 +68,13 @@ uint64_t haul__image_hash(const void *bytes, size_t count);
 uint64_t haul__image_piece_hash(const void *bytes, size_t count, size_t number);
 uint64_t haul__image_head_hash(const haul__image_head *head, const haul__image_section *sections);
 
-HAUL__INLINE uint64_t haul__round_up(uint64_t offset, uint64_t alignment)
-{
-    return (offset + alignment - 1) & ~(alignment - 1);
-}
-
 /* Where a section begins, if the one before it ends at `end`. */
 HAUL__INLINE uint64_t haul__section_begin(uint32_t kind, uint64_t bytes, uint64_t end)
 {
-    return haul__round_up(end, kind == HAUL__SECTION_ARENA && bytes >= HAUL__IMAGE_PAGE
+    const uint64_t alignment = kind == HAUL__SECTION_ARENA && bytes >= HAUL__IMAGE_PAGE
                                    ? HAUL__IMAGE_PAGE
-                                   : HAUL__IMAGE_ALIGNMENT);
+                                   : HAUL__IMAGE_ALIGNMENT;
+    return (end + alignment - 1) & ~(alignment - 1);
 }
 
 #endif

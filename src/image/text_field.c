@@ -26,27 +26,22 @@ static void read_integer(haul__words *w, haul_integer *to)
     to->sign = (uint8_t)haul__words_number(w, 1);
 }
 
-static void read_product(haul__words *w, haul_count *count)
-{
-    count->kind = HAUL_COUNT_KIND_PRODUCT;
-    count->times = haul__words_signed(w, 0);
-    count->plus = haul__words_signed(w, 1);
-    haul__words_want(w, "(");
-    if (haul__words_have(w, ")"))
-        return;
-    do
-        read_integer(w, &count->field[count->fields++]);
-    while (count->fields < 3 && haul__words_have(w, ","));
-    haul__words_want(w, ")");
-}
-
 /* 0: a function. */
 static int read_count(haul__words *w, haul_count *count)
 {
     if (haul__words_have(w, "function"))
         return 0;
     if (haul__words_have(w, "product*")) {
-        read_product(w, count);
+        count->kind = HAUL_COUNT_KIND_PRODUCT;
+        count->times = haul__words_signed(w, 0);
+        count->plus = haul__words_signed(w, 1);
+        haul__words_want(w, "(");
+        if (haul__words_have(w, ")"))
+            return 1;
+        do
+            read_integer(w, &count->field[count->fields++]);
+        while (count->fields < 3 && haul__words_have(w, ","));
+        haul__words_want(w, ")");
     } else if (haul__words_have(w, "until@")) {
         count->kind = HAUL_COUNT_KIND_UNTIL;
         count->fields = 1;
@@ -85,25 +80,6 @@ static int read_when(haul__words *w, haul_when *when)
     return 1;
 }
 
-static void read_cases(haul__field_text *t, haul__words *w, haul_switch *choice, unsigned list)
-{
-    t->cases[list].count = 0;
-    while (t->cases[list].count < CASES_MOST && haul__words_have(w, ",")) {
-        haul_case *added = HAUL__LIST_ADD(t->allocator, &t->cases[list]);
-        if (!added) {
-            t->is_short = 1;
-            return;
-        }
-        added->value = haul__words_signed(w, 0);
-        haul__words_want(w, ":");
-        added->type = haul__text_type(t, w);
-        added->base = haul__words_signed(w, 1);
-    }
-    choice->cases = t->cases[list].at;
-    choice->case_count = t->cases[list].count;
-    choice->case_bytes = sizeof(haul_case);
-}
-
 /* `list`: of the cases. */
 static int read_switch(haul__field_text *t, haul__words *w, haul_switch *choice, unsigned list)
 {
@@ -117,12 +93,29 @@ static int read_switch(haul__field_text *t, haul__words *w, haul_switch *choice,
     else
         haul__words_want(w, "target@");
     read_integer(w, &choice->field);
-    read_cases(t, w, choice, list);
+    t->cases[list].count = 0;
+    while (t->cases[list].count < CASES_MOST && haul__words_have(w, ",")) {
+        haul_case *added = HAUL__LIST_ADD(t->allocator, &t->cases[list]);
+        if (!added) {
+            t->is_short = 1;
+            return 1;
+        }
+        added->value = haul__words_signed(w, 0);
+        haul__words_want(w, ":");
+        added->type = haul__text_type(t, w);
+        added->base = haul__words_signed(w, 1);
+    }
+    choice->cases = t->cases[list].at;
+    choice->case_count = t->cases[list].count;
+    choice->case_bytes = sizeof(haul_case);
     return 1;
 }
 
-static void read_words(haul__words *w, haul_field *field)
+/* What put_rule writes, in its order. A named ancestor is there for functions alone. */
+static int read_rule(haul__field_text *t, haul__words *w, haul_field *field, unsigned list)
 {
+    if (!read_when(w, &field->when) || !read_switch(t, w, &field->type_switch, list))
+        return 0;
     if (haul__words_have(w, " else-raw"))
         field->else_raw = 1;
     if (haul__words_have(w, " ownership="))
@@ -136,14 +129,6 @@ static void read_words(haul__words *w, haul_field *field)
         haul__words_want(w, ",");
         field->integers_from = (uintptr_t)haul__words_hexadecimal(w, UINTPTR_MAX);
     }
-}
-
-/* What put_rule writes, in its order. A named ancestor is there for functions alone. */
-static int read_rule(haul__field_text *t, haul__words *w, haul_field *field, unsigned list)
-{
-    if (!read_when(w, &field->when) || !read_switch(t, w, &field->type_switch, list))
-        return 0;
-    read_words(w, field);
     if (haul__words_have(w, " base="))
         field->base = haul__words_signed(w, 0);
     if (haul__words_have(w, "+function"))
@@ -159,24 +144,6 @@ static int read_rule(haul__field_text *t, haul__words *w, haul_field *field, uns
     if (haul__words_have(w, " ancestor=parent"))
         field->ancestor = HAUL_PARENT;
     return !haul__words_have(w, " ancestor=");
-}
-
-static void read_place(haul__field_text *t, haul__words *w, haul_field *field)
-{
-    haul__words_want(w, " kind=");
-    field->kind = (int)haul__words_number(w, HAUL_FIELD_RELATIVE);
-    haul__words_want(w, " at=");
-    field->offset = haul__words_size(w);
-    haul__words_want(w, " bytes=");
-    field->bytes = haul__words_size(w);
-    haul__words_want(w, " element=");
-    field->element_bytes = haul__words_size(w);
-    haul__words_want(w, " levels=");
-    field->levels = (unsigned)haul__words_number(w, UINT32_MAX);
-    if (haul__words_have(w, " target="))
-        field->target = haul__text_type(t, w);
-    if (haul__words_have(w, " unaligned"))
-        field->packed = 1;
 }
 
 static int read_members(haul__field_text *t, haul__words *w)
@@ -196,21 +163,28 @@ static int read_members(haul__field_text *t, haul__words *w)
 
 int haul__text_field(haul__field_text *t, haul__words *w)
 {
+    haul_field *field = &t->field;
     int has_no_function;
     memset(&t->field, 0, sizeof t->field);
     memset(&t->each, 0, sizeof t->each);
     haul__words_name(w, t->name, sizeof t->name);
-    t->field.name = t->name;
-    read_place(t, w, &t->field);
+    field->name = t->name;
+    haul__words_want(w, " kind=");
+    field->kind = (int)haul__words_number(w, HAUL_FIELD_RELATIVE);
+    haul__words_want(w, " at=");
+    field->offset = haul__words_size(w);
+    haul__words_want(w, " bytes=");
+    field->bytes = haul__words_size(w);
+    haul__words_want(w, " element=");
+    field->element_bytes = haul__words_size(w);
+    haul__words_want(w, " levels=");
+    field->levels = (unsigned)haul__words_number(w, UINT32_MAX);
+    if (haul__words_have(w, " target="))
+        field->target = haul__text_type(t, w);
+    if (haul__words_have(w, " unaligned"))
+        field->packed = 1;
     has_no_function = read_members(t, w) || w->fault;
     if (has_no_function)
         haul__words_end(w);
     return has_no_function;
-}
-
-void haul__text_field_close(haul__field_text *t)
-{
-    unsigned i;
-    for (i = 0; i < 2; i++)
-        HAUL__LIST_RELEASE(t->allocator, &t->cases[i]);
 }

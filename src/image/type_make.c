@@ -13,6 +13,7 @@
 #include <stdio.h>
 
 #include "base/status.h"
+#include "describe/enter.h"
 #include "image/text_field.h"
 #include "type/build.h"
 #include "type/commit.h"
@@ -102,20 +103,6 @@ static int begins_type(const haul__words *words)
     return haul__words_have(&w, " bytes=");
 }
 
-/* Does the line of a type end with a function? */
-static int has_size(const haul__words *words)
-{
-    static const char size[] = " size=function";
-    const size_t bytes = sizeof size - 1;
-    return (size_t)(words->end - words->at) >= bytes &&
-           memcmp(words->end - bytes, size, bytes) == 0;
-}
-
-static int begins_block(haul__words w)
-{
-    return haul__words_have(&w, "block at=");
-}
-
 /* ---- Types. */
 
 /* What a type is made of shows in its next line. */
@@ -125,31 +112,22 @@ static haul_combiner combiner_of(const maker *m, size_t bytes, int is_element)
     next.at = m->next;
     next.end = m->end;
     next.fault = NULL;
-    if (begins_block(next) || bytes == 0)
+    if (bytes == 0 || haul__words_have(&next, "block at="))
         return HAUL_COMBINER_STRUCT;
     return is_element ? HAUL_COMBINER_BYTES : HAUL_COMBINER_STRUCT_FIELDS;
-}
-
-static haul__home home_of(const maker *m)
-{
-    haul__home home;
-    home.context = m->context;
-    home.error = m->error;
-    home.hold = haul__context_hold;
-    home.drop = haul__context_drop;
-    return home;
 }
 
 /* Makes the type of the present line, without fields or blocks. */
 static haul_status make_type(maker *m)
 {
     char name[HAUL_NAME_BYTES_MAX];
-    const haul__home home = home_of(m);
+    const haul__home home = haul__home_of(m->context);
     haul__words *w = &m->words;
     haul_type **made = &m->types->at[m->types->count];
     haul_combiner combiner;
     haul_struct what;
     size_t lower;
+    int has_function;
     memset(&what, 0, sizeof what);
     what.name = name;
     haul__words_want(w, "type ");
@@ -161,8 +139,8 @@ static haul_status make_type(maker *m)
     haul__words_want(w, " alignment=");
     what.alignment = haul__words_size(w);
     combiner = combiner_of(m, what.bytes, haul__words_have(w, " elements"));
-    if (!haul__words_have(w, " size=function"))
-        haul__words_end(w);
+    has_function = haul__words_have(w, " size=function");
+    haul__words_end(w);
     if (w->fault)
         return refuse(m, w->fault);
     if (!haul__fits(lower, what.bytes, HAUL_TYPE_BYTES_MAX))
@@ -176,7 +154,8 @@ static haul_status make_type(maker *m)
     (*made)->combiner = combiner;
     (*made)->lower = lower;
     m->types->count++;
-    return HAUL_OK;
+    m->type = *made;
+    return has_function ? refuse_function(m, NULL) : HAUL_OK;
 }
 
 static haul_status make_all(maker *m, const char *text, size_t bytes)
@@ -197,26 +176,24 @@ static haul_status make_all(maker *m, const char *text, size_t bytes)
     while (status == HAUL_OK && next_line(m))
         if (begins_type(&m->words))
             status = make_type(m);
+    m->type = NULL;
     return status;
 }
 
 /* ---- Fields. */
 
 /* Each pointer of an array with members, or counts of its struct, takes memory in the type. */
-static size_t cost_of(const maker *m, const haul__row *row)
-{
-    unsigned level, fields = 0;
-    if (row->kind != HAUL_FIELD_POINTER || row->levels > HAUL_LEVELS)
-        return 0; /* the commit refuses such levels */
-    for (level = 0; level < row->levels; level++)
-        fields += m->type->shapes[row->shape + level].fields;
-    return row->rule || fields ? row->bytes / sizeof(void *) : 0;
-}
-
 static haul_status check_cost(maker *m)
 {
     const haul__row *row = &m->type->rows[m->type->row_count - 1];
-    const size_t cost = cost_of(m, row);
+    int has_rule = row->rule != NULL;
+    size_t cost = 0;
+    unsigned level;
+    if (row->kind == HAUL_FIELD_POINTER && row->levels <= HAUL_LEVELS) { /* else it is refused */
+        for (level = 0; level < row->levels; level++)
+            has_rule |= m->type->shapes[row->shape + level].fields > 0;
+        cost = has_rule ? row->bytes / sizeof(void *) : 0;
+    }
     if (cost > m->pointers)
         return refuse_as(m, HAUL_ERROR_LIMIT, row->name,
                          "the types of the image have too many pointers in arrays: give the types "
@@ -229,16 +206,9 @@ static haul_status check_cost(maker *m)
     return HAUL_OK;
 }
 
-static haul_status add_field(maker *m, const haul_field *field)
-{
-    haul_status status = haul__type_add_fields(m->type, field, 1, sizeof *field);
-    if (status == HAUL_ERROR_ARGUMENT)
-        return refuse(m, "a name is not UTF-8");
-    return status == HAUL_OK ? check_cost(m) : status;
-}
-
 static haul_status read_field(maker *m)
 {
+    haul_status status;
     if (!haul__text_field(&m->text, &m->words))
         return refuse_function(m, m->text.name);
     if (m->text.is_short)
@@ -247,7 +217,10 @@ static haul_status read_field(maker *m)
         return refuse(m, m->words.fault);
     if (m->type->combiner != HAUL_COMBINER_STRUCT_FIELDS)
         return refuse(m, "its type has no fields");
-    return add_field(m, &m->text.field);
+    status = haul__type_add_fields(m->type, &m->text.field, 1, sizeof m->text.field);
+    if (status == HAUL_ERROR_ARGUMENT)
+        return refuse(m, "a name is not UTF-8");
+    return status == HAUL_OK ? check_cost(m) : status;
 }
 
 /* ---- Blocks and loops. */
@@ -331,9 +304,7 @@ static haul_status read_lines(maker *m, const char *text, size_t bytes)
             continue;
         }
         m->type = m->types->at[m->number++];
-        if (has_size(&m->words))
-            status = refuse_function(m, NULL);
-        else if (m->type->combiner == HAUL_COMBINER_STRUCT)
+        if (m->type->combiner == HAUL_COMBINER_STRUCT)
             status = read_blocks(m);
         if (status == HAUL_OK && m->type->block_count)
             status = read_loops(m);
@@ -437,17 +408,9 @@ haul_status haul__make_types(haul_context *context, const char *text, size_t byt
         status = read_lines(&m, text, bytes);
     if (status == HAUL_OK)
         status = find_reaches(&m);
-    haul__text_field_close(&m.text);
+    HAUL__LIST_RELEASE(m.text.allocator, &m.text.cases[0]);
+    HAUL__LIST_RELEASE(m.text.allocator, &m.text.cases[1]);
     return status;
-}
-
-/* Elements that lie within one another would be read more often than they have bytes. */
-static haul_status check_elements(haul_context *context, const haul_type *type)
-{
-    if (!type->committed || type->walk.payload <= type->bytes)
-        return HAUL_OK;
-    return haul__wrong(&context->error, type, NULL,
-                       "Its elements interleave: give the types to read the image.");
 }
 
 haul_status haul__commit_types(haul_context *context, const haul__made_types *types,
@@ -457,29 +420,30 @@ haul_status haul__commit_types(haul_context *context, const haul__made_types *ty
     size_t i;
     for (i = 0; i < root_count && status == HAUL_OK; i++)
         status = haul__type_commit(roots[i]);
+    /* Elements that lie within one another would be read more often than they have bytes. */
     for (i = 0; i < types->count && status == HAUL_OK; i++)
-        status = check_elements(context, types->at[i]);
+        if (types->at[i]->committed && types->at[i]->walk.payload > types->at[i]->bytes)
+            status = haul__wrong(&context->error, types->at[i], NULL,
+                                 "Its elements interleave: give the types to read the image.");
     return status;
 }
 
-/* Blocks of open types hold their types, in a circle perhaps: the text decides. */
-static void drop_blocks(haul_type *type)
-{
-    size_t i, count = haul__type_old_count(type);
-    if (type->committed)
-        return;
-    for (i = 0; i < count; i++)
-        haul__group_drop(type->blocks[i].type->group);
-    haul__release(&type->allocator, type->blocks, type->block_count * sizeof *type->blocks);
-    type->blocks = NULL;
-    type->block_count = 0;
-}
-
+/* Blocks of open types hold their types, in a circle perhaps: the text decides. So the blocks go
+ * first. */
 void haul__drop_made_types(const haul_allocator *allocator, haul__made_types *types)
 {
-    size_t i;
-    for (i = 0; i < types->count; i++)
-        drop_blocks(types->at[i]);
+    size_t i, k, count;
+    for (i = 0; i < types->count; i++) {
+        haul_type *type = types->at[i];
+        if (type->committed)
+            continue;
+        count = haul__type_old_count(type);
+        for (k = 0; k < count; k++)
+            haul__group_drop(type->blocks[k].type->group);
+        haul__release(&type->allocator, type->blocks, type->block_count * sizeof *type->blocks);
+        type->blocks = NULL;
+        type->block_count = 0;
+    }
     for (i = 0; i < types->count; i++)
         haul__type_drop(types->at[i]);
     haul__release(allocator, types->at, types->room * sizeof *types->at);

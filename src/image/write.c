@@ -90,26 +90,21 @@ static int is_word_before(const void *a, const void *b)
     return ((const haul__image_word *)a)->offset < ((const haul__image_word *)b)->offset;
 }
 
-/* A word that the plan relocates by itself: by a bit if it lies on the grid, else in the list. */
-static void add_explicit(writer *w, uint64_t offset)
-{
-    const uint64_t word = offset >> HAUL__WORD_SHIFT;
-    if (offset % HAUL__WORD == 0)
-        w->bitmap[word / 64] |= (uint64_t)1 << word % 64;
-    else
-        w->words[w->word_count++].offset = offset;
-}
-
-/* The words that the plan relocates one by one, and tagged pointers. */
+/* The words that the plan relocates one by one, by a bit if they lie on the grid, else in the list;
+ * and tagged pointers. */
 static void add_words(writer *w)
 {
     const haul__found *found = haul__plan_found(w->plan);
     const size_t count = haul__plan_explicit_count(w->plan);
-    uint64_t offset;
+    uint64_t offset, word;
     size_t i;
     for (i = 0; i < count; i++) {
         haul__plan_explicit(w->plan, i, 1, &offset);
-        add_explicit(w, offset);
+        word = offset >> HAUL__WORD_SHIFT;
+        if (offset % HAUL__WORD == 0)
+            w->bitmap[word / 64] |= (uint64_t)1 << word % 64;
+        else
+            w->words[w->word_count++].offset = offset;
     }
     for (i = 0; i < found->special_count; i++)
         if (found->special[i].kind == HAUL__TAGGED &&
@@ -169,22 +164,11 @@ static void add_section(writer *w, uint32_t kind, const void *bytes, size_t coun
     w->contents[w->head.section_count++] = bytes;
 }
 
-/* When the list is whole. */
-static void place_sections(writer *w)
-{
-    uint64_t end = sizeof w->head + w->head.section_count * sizeof *w->sections;
-    uint32_t i;
-    for (i = 0; i < w->head.section_count; i++) {
-        haul__image_section *section = &w->sections[i];
-        section->offset = haul__section_begin(section->kind, section->bytes, end);
-        end = section->offset + section->bytes;
-    }
-    w->head.bytes = end;
-}
-
 static void fill_head(writer *w)
 {
     haul__image_head *head = &w->head;
+    uint64_t end;
+    uint32_t i;
     memcpy(head->magic, HAUL__IMAGE_MAGIC, sizeof head->magic);
     head->version = HAUL__IMAGE_VERSION;
     head->order = HAUL__IMAGE_ORDER;
@@ -196,7 +180,13 @@ static void fill_head(writer *w)
         add_section(w, HAUL__SECTION_WORDS, w->words, w->word_count * sizeof *w->words);
     add_section(w, HAUL__SECTION_BITS, w->bitmap, w->bitmap_bytes);
     add_section(w, HAUL__SECTION_ARENA, w->arena, w->arena_bytes);
-    place_sections(w);
+    end = sizeof *head + head->section_count * sizeof *w->sections; /* when the list is whole */
+    for (i = 0; i < head->section_count; i++) {
+        haul__image_section *section = &w->sections[i];
+        section->offset = haul__section_begin(section->kind, section->bytes, end);
+        end = section->offset + section->bytes;
+    }
+    head->bytes = end;
     head->hash = haul__image_head_hash(head, w->sections);
 }
 
@@ -224,23 +214,10 @@ static haul_status put_all(const writer *w)
     return status;
 }
 
-static void close_writer(writer *w)
-{
-    const haul_allocator *allocator = &w->context->allocator;
-    haul__release(allocator, w->arena, w->arena_bytes);
-    haul__release(allocator, w->bitmap, w->bitmap_bytes);
-    haul__release(allocator, w->roots, w->root_count * sizeof *w->roots);
-    haul__release(allocator, w->words, w->word_room * sizeof *w->words);
-    haul__release(allocator, w->types, w->root_count * sizeof *w->types);
-    if (w->text.allocator)
-        haul__type_text_close(&w->text);
-    if (w->owns_plan)
-        haul__plan_drop(w->plan);
-}
-
 static haul_status write_image(haul_context *context, const haul_source *source,
                                const haul_file *file)
 {
+    const haul_allocator *allocator = &context->allocator;
     haul_status status;
     writer w;
     memset(&w, 0, sizeof w);
@@ -255,7 +232,15 @@ static haul_status write_image(haul_context *context, const haul_source *source,
         fill_head(&w);
         status = put_all(&w);
     }
-    close_writer(&w);
+    haul__release(allocator, w.arena, w.arena_bytes);
+    haul__release(allocator, w.bitmap, w.bitmap_bytes);
+    haul__release(allocator, w.roots, w.root_count * sizeof *w.roots);
+    haul__release(allocator, w.words, w.word_room * sizeof *w.words);
+    haul__release(allocator, w.types, w.root_count * sizeof *w.types);
+    if (w.text.allocator)
+        haul__type_text_close(&w.text);
+    if (w.owns_plan)
+        haul__plan_drop(w.plan);
     return status;
 }
 
@@ -279,20 +264,11 @@ haul_status haul_image_write_sized(haul_context *context, const haul_source *sou
     return status;
 }
 
-static haul_status save(haul_context *context, const haul_source *source, const char *path)
-{
-    haul__new_file file;
-    haul_status status = haul__new_file_begin(&file, &context->allocator, path, &context->error);
-    if (status != HAUL_OK)
-        return status;
-    status = write_image(context, source, &file.file);
-    return haul__new_file_end(&file, &context->allocator, status, &context->error);
-}
-
 haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
                                   size_t source_bytes, const char *path)
 {
     haul_status status = haul__context_enter(context);
+    haul__new_file file;
     haul_source from;
     if (status != HAUL_OK)
         return status;
@@ -301,7 +277,11 @@ haul_status haul_image_save_sized(haul_context *context, const haul_source *sour
     else
         status = haul__source_read(source, source_bytes, &from, &context->error);
     if (status == HAUL_OK)
-        status = save(context, &from, path);
+        status = haul__new_file_begin(&file, &context->allocator, path, &context->error);
+    if (status == HAUL_OK) {
+        status = write_image(context, &from, &file.file);
+        status = haul__new_file_end(&file, &context->allocator, status, &context->error);
+    }
     haul__context_leave(context);
     return status;
 }

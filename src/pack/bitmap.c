@@ -169,24 +169,12 @@ static int add_offsets(offsets *o, const uint64_t *words, size_t first, size_t c
     return 1;
 }
 
-static int add_words(offsets *o, const haul_plan *plan, size_t first, size_t end)
-{
-    uint64_t words[SOME_WORDS];
-    size_t count;
-    for (; first < end; first += count) {
-        count = end - first < SOME_WORDS ? end - first : SOME_WORDS;
-        haul__plan_bitmap(plan, first, count, words);
-        if (!add_offsets(o, words, first, count))
-            return 0;
-    }
-    return 1;
-}
-
 /* Two blocks may share a word of the bitmap. It is made with the first of them, and has the bits of
  * both. */
 static int add_blocks(offsets *o, const haul_plan *plan)
 {
-    size_t i, done = 0;
+    uint64_t words[SOME_WORDS];
+    size_t i, at, count, done = 0;
     for (i = 0; i < plan->found.map.block_count; i++) {
         const haul__block *block = haul__plan_block(plan, i);
         const size_t behind = haul__place_of_block(plan, i + 1) >> HAUL__GRANULE_SHIFT;
@@ -194,8 +182,12 @@ static int add_blocks(offsets *o, const haul_plan *plan)
         const size_t end = (behind + GRANULES_A_WORD - 1) / GRANULES_A_WORD;
         if (block->form == HAUL__FULL || block->form == HAUL__BARE)
             continue;
-        if (!add_words(o, plan, first < done ? done : first, end))
-            return 0;
+        for (at = first < done ? done : first; at < end; at += count) {
+            count = end - at < SOME_WORDS ? end - at : SOME_WORDS;
+            haul__plan_bitmap(plan, at, count, words);
+            if (!add_offsets(o, words, at, count))
+                return 0;
+        }
         done = end;
     }
     return 1;

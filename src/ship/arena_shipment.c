@@ -17,15 +17,6 @@
 #include "ship/arena_transfer.h"
 #include "haul/experimental.h"
 
-static int has_slots(const haul__contents *contents)
-{
-    size_t i, words = haul__contents_bitmap_bytes(contents) / sizeof(uint64_t);
-    for (i = 0; i < words; i++)
-        if (contents->slots[i])
-            return 1;
-    return 0;
-}
-
 static void lay_out_bytes(haul_shipment *shipment)
 {
     haul__range *range = &shipment->range;
@@ -37,10 +28,14 @@ static void lay_out_marks(haul_shipment *shipment)
 {
     const haul__contents *contents = &shipment->contents;
     haul__range *range = &shipment->range;
-    if (contents->explicit_count == 0 && !has_slots(contents))
-        return;
+    const size_t bytes = haul__contents_bitmap_bytes(contents);
+    size_t i = 0;
+    while (i < bytes / sizeof(uint64_t) && !contents->slots[i])
+        i++;
+    if (contents->explicit_count == 0 && i == bytes / sizeof(uint64_t))
+        return; /* it has no pointers */
     range->bitmap_at = (range->arena_bytes + 7) & ~(size_t)7;
-    range->bitmap_bytes = haul__contents_bitmap_bytes(contents);
+    range->bitmap_bytes = bytes;
     range->explicit_at = range->bitmap_at + range->bitmap_bytes;
     range->explicit_count = contents->explicit_count;
     range->bytes = range->explicit_at + range->explicit_count * sizeof(uint64_t);

@@ -193,16 +193,6 @@ static haul_status relocate(haul_shipment *shipment, int back)
     return status == HAUL_OK ? relocate_neighbours(shipment, back) : status;
 }
 
-/* Does the bitmap fit behind the bytes of a small arena, so that both are one copy? */
-static int has_room(const haul_shipment *shipment)
-{
-    const haul__contents *contents = &shipment->contents;
-    return haul__is_patched(&shipment->range) &&
-           contents->bytes == haul__arena_used(contents->arena) &&
-           shipment->range.bytes <= contents->arena->capacity &&
-           haul__crosses_whole(shipment->device, shipment->range.bytes);
-}
-
 static haul_status order_as_one(haul_shipment *shipment)
 {
     haul_device *device = shipment->device;
@@ -353,8 +343,13 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
 
 haul_status haul__arena_send(haul_shipment *shipment, const haul_async *async)
 {
+    const haul__contents *contents = &shipment->contents;
+    const haul__range *range = &shipment->range;
     choose_route(shipment, async);
-    if (!async && has_room(shipment) && !shipment->contents.is_edited)
+    /* In a small arena the bitmap fits behind the bytes, so that both are one copy. */
+    if (!async && haul__is_patched(range) && contents->bytes == haul__arena_used(contents->arena) &&
+        range->bytes <= contents->arena->capacity &&
+        haul__crosses_whole(shipment->device, range->bytes) && !contents->is_edited)
         return send_as_one(shipment);
     return send_in_parts(shipment, 1, async);
 }

@@ -112,13 +112,6 @@ static haul_status write_inner_pointers(haul_shipment *shipment, const unsigned 
 
 typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *arena);
 
-static write_arena *writer_of(const haul_update_options *how)
-{
-    if (!how->pointers)
-        return write_data;
-    return how->leave_outside ? write_inner_pointers : write_pointers;
-}
-
 /* ---- Whole. */
 
 static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
@@ -432,13 +425,6 @@ static haul_status write_inner_pointers_later(haul_shipment *shipment, const hau
     return write_inner_pointers(shipment, back->data);
 }
 
-static haul__write *later_writer_of(const haul_update_options *how)
-{
-    if (!how->pointers)
-        return write_data_later;
-    return how->leave_outside ? write_inner_pointers_later : write_pointers_later;
-}
-
 /* ---- All. */
 
 static haul__journey journey_back(haul_shipment *shipment, const haul_update_options *how)
@@ -464,6 +450,9 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
 {
     haul_route *route = &shipment->info.to_host;
     haul__journey journey = journey_back(shipment, how);
+    write_arena *write = !how->pointers       ? write_data
+                         : how->leave_outside ? write_inner_pointers
+                                              : write_pointers;
     haul_status status = HAUL_OK;
     size_t looked_at = 0;
     int done = 0;
@@ -482,7 +471,7 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
     if (*route == HAUL_ROUTE_ARENA)
         return haul__arena_bring_back(shipment);
     return *route == HAUL_ROUTE_PIECES ? bring_back_in_pieces(shipment)
-                                       : bring_back_whole(shipment, writer_of(how));
+                                       : bring_back_whole(shipment, write);
 }
 
 haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_options *how,
@@ -494,7 +483,9 @@ haul_status haul__return_all_later(haul_shipment *shipment, const haul_update_op
     journey.is_async = 1;
     shipment->info.to_host = haul__route(&journey);
     memset(&what, 0, sizeof what);
-    what.write = later_writer_of(how);
+    what.write = !how->pointers       ? write_data_later
+                 : how->leave_outside ? write_inner_pointers_later
+                                      : write_pointers_later;
     what.is_whole = 1;
     what.bytes = shipment->range.arena_bytes;
     status = haul__return_memory(shipment, what.bytes, &what.memory);

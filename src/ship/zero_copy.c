@@ -105,12 +105,6 @@ static haul_status make(haul_shipment *shipment, const char **what)
     return make_lists(shipment);
 }
 
-static int is_only_too_much(haul_status status)
-{
-    return status == HAUL_ERROR_UNSUPPORTED || status == HAUL_ERROR_MEMORY ||
-           status == HAUL_ERROR_DEVICE_MEMORY || status == HAUL_ERROR_LIMIT;
-}
-
 haul_status haul__prepare_zero_copy(haul_shipment *shipment)
 {
     const char *what = "the device: it cannot read host memory in place";
@@ -119,7 +113,8 @@ haul_status haul__prepare_zero_copy(haul_shipment *shipment)
     if (status == HAUL_OK) {
         shipment->zero_copy.state = HAUL__READY;
         shipment->info.packs_because = NULL;
-    } else if (is_only_too_much(status)) {
+    } else if (status == HAUL_ERROR_UNSUPPORTED || status == HAUL_ERROR_LIMIT ||
+               status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_DEVICE_MEMORY) {
         refuse(shipment, what);
     } else {
         haul__drop_zero_copy(shipment);

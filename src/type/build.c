@@ -153,30 +153,24 @@ typedef struct room {
     haul_type **types;
 } room;
 
-static haul_status copy_section(const haul_section *from, size_t rank, room *r, haul_section *copy)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    copy->dimensions = rank ? r->dimensions : NULL;
-    copy->dimension_bytes = sizeof *r->dimensions;
-    for (i = 0; i < rank && status == HAUL_OK; i++)
-        status = haul__read_options(r->dimensions++, sizeof *r->dimensions,
-                                    (const char *)from->dimensions + i * from->dimension_bytes,
-                                    from->dimension_bytes);
-    return status;
-}
-
 static haul_status copy_rule(const haul_field *field, room *r, haul__rule **copy)
 {
     const haul_switch *by = &field->type_switch;
     const size_t count = by->cases ? by->case_count : 0;
     const int has_integer =
         by->kind == HAUL_SWITCH_KIND_SELF || by->kind == HAUL_SWITCH_KIND_TARGET;
+    const haul_section *from = &field->section;
+    const size_t rank = dimensions_of(field);
     haul__rule *rule = *copy = r->rule++;
-    haul_status status;
+    haul_status status = HAUL_OK;
     size_t i;
     rule->said = *field;
-    status = copy_section(&field->section, dimensions_of(field), r, &rule->said.section);
+    rule->said.section.dimensions = rank ? r->dimensions : NULL;
+    rule->said.section.dimension_bytes = sizeof *r->dimensions;
+    for (i = 0; i < rank && status == HAUL_OK; i++)
+        status = haul__read_options(r->dimensions++, sizeof *r->dimensions,
+                                    (const char *)from->dimensions + i * from->dimension_bytes,
+                                    from->dimension_bytes);
     rule->mask =
         has_integer && by->field.bytes < 8 ? ((int64_t)1 << (8 * by->field.bytes)) - 1 : -1;
     rule->said.type_switch.cases = r->cases;

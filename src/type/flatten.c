@@ -380,17 +380,6 @@ static haul_status put_row(haul__scratch *s, haul_type *type, const haul__row *r
                : HAUL_ERROR_MEMORY;
 }
 
-static haul_status flatten_struct(haul__scratch *s, haul_type *type, haul_error *error)
-{
-    haul_status status = HAUL_OK;
-    size_t i, at = 0;
-    for (i = 0; i < type->row_count && status == HAUL_OK; i++)
-        status = put_row(s, type, &type->rows[i], &at, error);
-    if (status == HAUL_OK && !haul__put_run(s, at, type->bytes - at))
-        status = HAUL_ERROR_MEMORY;
-    return status;
-}
-
 /* --- constructors ----------------------------------------------------------------------------- */
 
 static haul_status check_block(const haul_type *type, size_t offset, const haul_type *old,
@@ -543,13 +532,18 @@ static haul_status flatten_loops(haul__scratch *s, haul_type *type, haul_error *
 
 haul_status haul__flatten(haul__scratch *scratch, haul_type *type, haul_error *error)
 {
-    haul_status status;
+    haul_status status = HAUL_OK;
+    size_t i, at = 0;
     haul__scratch_clear(scratch);
-    if (type->loop_count > 0)
+    if (type->loop_count > 0) {
         status = flatten_loops(scratch, type, error);
-    else if (type->block_count > 0)
+    } else if (type->block_count > 0) {
         status = flatten_blocks(scratch, type, error);
-    else
-        status = flatten_struct(scratch, type, error);
+    } else {
+        for (i = 0; i < type->row_count && status == HAUL_OK; i++)
+            status = put_row(scratch, type, &type->rows[i], &at, error);
+        if (status == HAUL_OK && !haul__put_run(scratch, at, type->bytes - at))
+            status = HAUL_ERROR_MEMORY;
+    }
     return status == HAUL_OK ? haul__seal(scratch, type, error) : status;
 }

@@ -154,25 +154,20 @@ static size_t element_at(const haul__discovery *d, const haul__entry *entry, uin
     return offset < entry->count ? offset : entry->count - 1;
 }
 
-/* Does the byte lie in structs at the object's end? They have their own entry. */
-static int is_in_tail(const haul__walk *walk, size_t offset)
-{
-    const haul__ruled *tail = walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
-    return tail && tail->kind == HAUL__RULED_TAIL && tail->slot.target &&
-           offset >= tail->slot.offset;
-}
-
-/* Does the entry itself hold the byte? An embedded array that is a part has its own entry. */
+/* Does the entry itself hold the byte? Structs at the object's end have their own entry, and so has
+ * an embedded array that is a part. */
 static int holds(const haul__discovery *d, const haul__entry *entry, uintptr_t address)
 {
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
+    const haul__ruled *last =
+        walk && walk->ruled_count > 0 ? &walk->ruled[walk->ruled_count - 1] : NULL;
     size_t offset, i;
     if (address < entry->address || address - entry->address >= haul__entry_bytes(d, entry) ||
         haul__is_in_gap(entry, address))
         return 0;
     offset = (size_t)(address - entry->address) - element_at(d, entry, address) * entry->stride;
-    if (walk && is_in_tail(walk, offset))
+    if (last && last->kind == HAUL__RULED_TAIL && last->slot.target && offset >= last->slot.offset)
         return 0;
     for (i = 0; walk && i < walk->part_count; i++)
         if (offset >= walk->parts[i].offset &&

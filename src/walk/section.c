@@ -70,15 +70,6 @@ static uint64_t length_of(int64_t stride)
     return stride < 0 ? 0 - (uint64_t)stride : (uint64_t)stride;
 }
 
-/* Adds the bytes from the first element of a dimension to the last one. 0: they overflow. */
-static int add_reach(size_t extent, int64_t stride, size_t *below, size_t *above)
-{
-    size_t *reach = stride < 0 ? below : above, bytes;
-    return length_of(stride) <= SIZE_MAX &&
-           !haul__multiply_overflows(extent - 1, (size_t)length_of(stride), &bytes) &&
-           !haul__add_overflows(*reach, bytes, reach);
-}
-
 /* Works out where the section lies, and checks that it can lie there. */
 static haul_status measure(haul__discovery *d, const haul__pointer *p, section *s)
 {
@@ -88,9 +79,15 @@ static haul_status measure(haul__discovery *d, const haul__pointer *p, section *
     for (i = 0; i < s->rank; i++)
         if (s->extent[i] == 0)
             s->elements = 0;
-    for (i = 0; i < s->rank && s->elements && fits; i++)
-        fits = !haul__multiply_overflows(s->elements, s->extent[i], &s->elements) &&
-               (s->extent[i] == 1 || add_reach(s->extent[i], s->stride[i], &below, &above));
+    for (i = 0; i < s->rank && s->elements && fits; i++) {
+        const uint64_t stride = length_of(s->stride[i]);
+        size_t *reach = s->stride[i] < 0 ? &below : &above, bytes;
+        fits = !haul__multiply_overflows(s->elements, s->extent[i], &s->elements);
+        if (fits && s->extent[i] > 1) /* the bytes from the first element to the last one */
+            fits = stride <= SIZE_MAX &&
+                   !haul__multiply_overflows(s->extent[i] - 1, (size_t)stride, &bytes) &&
+                   !haul__add_overflows(*reach, bytes, reach);
+    }
     if (!fits || haul__add_overflows(below, above, &s->bytes))
         return haul__refuse(d, HAUL_ERROR_LIMIT, p->slot, "its extents and strides overflow");
     s->first = p->value - below;

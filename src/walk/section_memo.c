@@ -3,23 +3,17 @@
  */
 #include "walk/section_memo.h"
 
-static uint64_t hash_of(const size_t *words, size_t count)
-{
-    uint64_t hash = count;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
-        hash ^= hash >> 32;
-    }
-    return hash;
-}
-
 /* The place of an equal section, or a free one. */
 static size_t *place_of(const haul__discovery *d, const size_t *words, size_t count)
 {
     const size_t mask = d->section_hash_capacity - 1;
-    size_t at = (size_t)hash_of(words, count) & mask;
-    for (; d->section_hash[at]; at = (at + 1) & mask) {
+    uint64_t hash = count;
+    size_t i, at;
+    for (i = 0; i < count; i++) {
+        hash = (hash ^ words[i]) * UINT64_C(0x9e3779b97f4a7c15);
+        hash ^= hash >> 32;
+    }
+    for (at = (size_t)hash & mask; d->section_hash[at]; at = (at + 1) & mask) {
         const size_t *known = &d->section_words.at[d->section_hash[at] - 1];
         if (known[0] == count && memcmp(known + 1, words, count * sizeof *words) == 0)
             break;

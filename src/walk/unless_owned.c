@@ -185,15 +185,6 @@ static haul_status borrow(haul__discovery *d, const haul__pointer *p, size_t cou
     return status;
 }
 
-static haul_status visit(haul__discovery *d, const haul__waiting *one)
-{
-    const haul__pointer p = pointer_of(d, one);
-    haul_status status = one->is_borrowed ? borrow(d, &p, one->count, one->bytes) : HAUL_OK;
-    return status == HAUL_OK
-               ? haul__visit_decided(d, one->ruled, &one->word, &p, one->count, !one->is_borrowed)
-               : status;
-}
-
 /* Callbacks get the root that an object was reached from, so all that one root reaches is visited
  * before the next root's pointers are followed. */
 static haul_status decide_round(haul__discovery *d, int which)
@@ -205,10 +196,14 @@ static haul_status decide_round(haul__discovery *d, int which)
         status = decide(d, &d->waiting[which].list.at[i]);
     for (i = first; i < end && status == HAUL_OK; i++) {
         const haul__waiting one = d->waiting[which].list.at[i]; /* the list may grow */
+        haul__pointer p;
         if (one.root != d->root)
             status = haul__visit_all(d);
+        p = pointer_of(d, &one);
+        if (status == HAUL_OK && one.is_borrowed)
+            status = borrow(d, &p, one.count, one.bytes);
         if (status == HAUL_OK)
-            status = visit(d, &one);
+            status = haul__visit_decided(d, one.ruled, &one.word, &p, one.count, !one.is_borrowed);
     }
     d->waiting[which].done = end;
     return status == HAUL_OK ? haul__visit_all(d) : status;

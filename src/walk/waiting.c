@@ -2,17 +2,14 @@
  */
 #include "walk/waiting.h"
 
-/* Plain bytes lead nowhere. */
-static int is_plain(const haul__slot *slot)
-{
-    return slot->levels == 1 && (!slot->target || !haul__type_walk(slot->target)->has_slots);
-}
-
 haul_status haul__let_wait(haul__discovery *d, const haul__object *o, const haul__ruled *ruled,
                            const haul__field_value *w)
 {
     const haul__pointer p = haul__ruled_pointer(d, o, ruled, w);
-    haul__waiting *one = HAUL__LIST_ADD(d->allocator, &d->waiting[is_plain(w->slot)].list);
+    const haul_type *target = w->slot->target;
+    const int leads_nowhere =
+        w->slot->levels == 1 && (!target || !haul__type_walk(target)->has_slots);
+    haul__waiting *one = HAUL__LIST_ADD(d->allocator, &d->waiting[leads_nowhere].list);
     if (!one)
         return HAUL_ERROR_MEMORY;
     one->word = *w;
