@@ -10,10 +10,9 @@
 #include <stdlib.h>
 
 #include "random/trial.h"
+#include "target.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int run(const uint8_t *data, size_t size)
 {
     static trial_world world;
     static int is_open;
@@ -31,8 +30,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         trial_fault(&world, &c, data[1], data[0]);
     } else if (!trial_run(&world, &c, TRIAL_SMALL | (data[0] != 0 ? TRIAL_WRONG : 0), message,
                           sizeof message)) {
-        fprintf(stderr, "%s\n", message);
-        abort();
+        fuzz_broken("%s", message);
     }
-    return 0;
+    return 1;
 }
+
+const fuzz_target fuzz_graph = { "graph", run, NULL };

@@ -5,14 +5,12 @@
  * is (bit 7) or draws a damaged one (images/draw.c). Byte 1: which allocation fails; 0: none.
  * Checksums are set anew in both, so they hide nothing.
  */
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "images/oracle.h"
+#include "target.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static int run(const uint8_t *data, size_t size)
 {
     static const shape *const shapes[] = { &mesh_shape, &value_shape, &space_shape, &plain_shape };
     static oracle oracles[4];
@@ -33,8 +31,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     v = data[1] ? oracle_judge_short_of_memory(o, image.at, image.count, data[1])
                 : oracle_judge(o, image.at, image.count);
-    if (v != BROKEN)
-        return 0;
-    fprintf(stderr, "%s: %s\n", o->shape->name, o->message);
-    abort();
+    if (v == BROKEN)
+        fuzz_broken("%s: %s", o->shape->name, o->message);
+    return v == ACCEPTED;
 }
+
+const fuzz_target fuzz_image = { "image", run, NULL };
