@@ -16,7 +16,8 @@
 
 #include "campaign.h"
 
-static const fuzz_target *const targets[] = { &fuzz_types, &fuzz_graph, &fuzz_image };
+static const fuzz_target *const targets[] = { &fuzz_load,  &fuzz_wire,  &fuzz_differential,
+                                              &fuzz_types, &fuzz_graph, &fuzz_mutate };
 enum { TARGETS = sizeof targets / sizeof *targets };
 
 typedef struct settings {

@@ -71,8 +71,8 @@ static size_t draw_input(const campaign *of, uint64_t seed, uint8_t *data)
         bytes = choose(&c, 1u << (2 + choose(&c, 10)));
         fill(&c, data, bytes);
     }
-    for (changes = 1 + choose(&c, 6); changes > 0; changes--)
-        bytes = of->target->change && chance(&c, 3, 4)
+    for (changes = 1 + choose(&c, 1u + choose(&c, 5)); changes > 0; changes--)
+        bytes = of->target->change && !chance(&c, 1, 64)
                     ? of->target->change(data, bytes, CAMPAIGN_BYTES, &c)
                     : fuzz_change_bytes(data, bytes, CAMPAIGN_BYTES, &c);
     return bytes;
