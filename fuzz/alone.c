@@ -16,8 +16,9 @@
 
 #include "campaign.h"
 
-static const fuzz_target *const targets[] = { &fuzz_load,  &fuzz_wire,  &fuzz_differential,
-                                              &fuzz_types, &fuzz_graph, &fuzz_mutate };
+static const fuzz_target *const targets[] = { &fuzz_load,     &fuzz_types,     &fuzz_graph,
+                                              &fuzz_badgraph, &fuzz_mutate,    &fuzz_differential,
+                                              &fuzz_results,  &fuzz_sequences, &fuzz_wire };
 enum { TARGETS = sizeof targets / sizeof *targets };
 
 typedef struct settings {

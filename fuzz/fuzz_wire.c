@@ -65,15 +65,20 @@ static void compare_with_bytes(oracle *o, const answer *a, const wire *whole, co
                     haul_status_name(a->status), a->error.text, haul_status_name(status));
 }
 
-/* Of two images in a row the first reader takes one, and leaves the other. */
+/* Of two images in a row the first reader takes one, and leaves the other. As bytes they are no
+ * image. */
 static void read_both(oracle *o, const wire *whole, size_t bytes)
 {
     static image_bytes row;
     wire w = *whole;
+    haul_image *image;
     int i;
     bytes_set(&row, whole->at, bytes);
     bytes_resize(&row, 2 * bytes);
     memcpy(row.at + bytes, whole->at, bytes);
+    if (haul_image_from_bytes(o->context, row.at, row.count, o->shape->type, 1, NULL, &image) !=
+        HAUL_ERROR_FORMAT)
+        fuzz_broken("%s: bytes behind an image are not refused", o->shape->name);
     w.at = row.at;
     w.left = row.count;
     w.pieces = bytes;

@@ -16,8 +16,8 @@ typedef struct fuzz_target {
     size_t (*change)(uint8_t *data, size_t bytes, size_t most, choices *c);
 } fuzz_target;
 
-extern const fuzz_target fuzz_differential, fuzz_graph, fuzz_load, fuzz_mutate, fuzz_types,
-    fuzz_wire;
+extern const fuzz_target fuzz_load, fuzz_types, fuzz_graph, fuzz_badgraph, fuzz_mutate,
+    fuzz_differential, fuzz_results, fuzz_sequences, fuzz_wire;
 
 /* A few bytes become others, appear, go or are repeated (bytes.c). */
 size_t fuzz_change_bytes(uint8_t *data, size_t bytes, size_t most, choices *c);

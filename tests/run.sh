@@ -519,7 +519,7 @@ stage_5() {
     stack_kib=64
     program release haul_random --graphs 2000 --seed "$HAUL_SEED"
     for suite in type/ graph/ graph_faults/ ship/ ship_arena/ locked_sources/ ordered/ promises/ \
-        audit/ rules/ arena/ ancestors/ rebuild/; do
+        audit/ rules/ arena/ ancestors/ rebuild/ image_deep/; do
         program release haul_unit_plain "$suite"
     done
     program release haul_contract host

@@ -98,7 +98,7 @@ void oracle_close(oracle *o)
     bytes_free(&o->twice);
 }
 
-static void make_room(oracle *o, size_t bytes)
+void oracle_make_room(oracle *o, size_t bytes)
 {
     reader *r = &o->reader;
     if (bytes > o->room) {
@@ -136,7 +136,7 @@ static verdict read_all(oracle *o, const haul_image *image)
     reader *r = &o->reader;
     size_t bytes;
     r->block = haul_image_memory(image, &bytes);
-    make_room(o, bytes);
+    oracle_make_room(o, bytes);
     reader_run(r, o->shape->visit, o->shape->kind, haul_image_roots(image, NULL)->address);
     return r->wrong ? broken(o, "accepted, and %s: byte %zu of the arena", r->wrong, r->wrong_at)
                     : ACCEPTED;

@@ -28,6 +28,9 @@ typedef enum verdict { REFUSED, ACCEPTED, BROKEN } verdict;
 int oracle_open(oracle *o, const shape *of);
 void oracle_close(oracle *o);
 
+/* Before the reader reads a block of so many bytes. */
+void oracle_make_room(oracle *o, size_t bytes);
+
 /* A graph of the shape, drawn from the choices, as an image. */
 void oracle_build(oracle *o, choices *c, image_bytes *image);
 /* The same with up to 8 damages, drawn too (draw.c). */
