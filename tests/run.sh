@@ -410,17 +410,6 @@ acceptance() { # FOLDER
     done < <(grep -h 'haul_accept_.* is left out' "$logs/$stage-configure-build-$1.log")
 }
 
-replays() { # FOLDER
-    local program name
-    for program in "build/$1"/fuzz/replay_*; do
-        if [ ! -x "$program" ] || [ ! -f "$program" ]; then
-            continue
-        fi
-        name=${program##*/replay_}
-        [ -d "fuzz/corpus/$name" ] && start "replay $name" "$program" "fuzz/corpus/$name"
-    done
-}
-
 # Lines, for reports; more would take its time to write, and nobody reads it. Tests are optimised,
 # too: without, they compile in a third of the time, but those that look at every byte take 1.4
 # times as long.
@@ -469,7 +458,7 @@ stage_1() {
     program release haul_contract host
     program release haul_contract bare
     examples release
-    replays release
+    program release fuzz/haul_fuzz all fuzz/corpus
 }
 
 sanitized_build() {
@@ -491,7 +480,7 @@ stage_2() {
     program sanitized haul_random --graphs 300 --seed "$HAUL_SEED" --faults --every 100
     program sanitized haul_damage --seed "$HAUL_SEED" --every 40
     examples sanitized
-    replays sanitized
+    program sanitized fuzz/haul_fuzz all fuzz/corpus
 }
 
 memory_suites() { # FOLDER FLAG...
@@ -519,7 +508,7 @@ stage_4() {
         -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_OPTIONS=-O1 || return
     plain_suites 32 2000
     program 32 haul_damage --seed "$HAUL_SEED" --every 10
-    replays 32
+    program 32 fuzz/haul_fuzz all fuzz/corpus
 }
 
 # doors bounds the stack of every chain of calls (stage 7); here the suites with the deepest run.
@@ -530,7 +519,7 @@ stage_5() {
     stack_kib=64
     program release haul_random --graphs 2000 --seed "$HAUL_SEED"
     for suite in type/ graph/ graph_faults/ ship/ ship_arena/ locked_sources/ ordered/ promises/ \
-        audit/ rules/ arena/ ancestors/ rebuild/; do
+        audit/ rules/ arena/ ancestors/ rebuild/ image_deep/; do
         program release haul_unit_plain "$suite"
     done
     program release haul_contract host
@@ -558,13 +547,6 @@ stage_6() {
         -DHAUL_BUILD_BENCHMARKS=OFF || return
     for name in build/fuzz/fuzz/fuzz_*; do
         [ -f "$name" ] && [ -x "$name" ] && targets+=("${name##*/fuzz_}")
-    done
-    for name in "${targets[@]}"; do
-        if [ -d "fuzz/corpus/$name" ]; then
-            start "corpus of $name" "build/fuzz/fuzz/fuzz_$name" -runs=0 "fuzz/corpus/$name"
-        else
-            skip "fuzz/corpus/$name is not there"
-        fi
     done
     for name in "${targets[@]}"; do
         fuzz "$name" "${HAUL_FUZZ_SECONDS:-10}"
@@ -727,7 +709,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "clang, MemorySanitizer: unit, contract, random graphs" \
     "gcc -m32: unit, contract, random graphs" \
     "64 KiB stack: the suites that go deepest, contract, random graphs" \
-    "fuzzing: corpora, then each target for ${HAUL_FUZZ_SECONDS:-10} s" \
+    "fuzzing: each target, from its corpus, for ${HAUL_FUZZ_SECONDS:-10} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
     "consumers: CMake, pkg-config, C and C++; haul, haul-describe; arrays of a Fortran program" \
     "benchmark, small sizes" \

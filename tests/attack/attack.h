@@ -16,6 +16,7 @@ typedef struct sequence {
     uint64_t seed;
     unsigned steps;
     unsigned char left_out[STEPS_MAX];
+    uint32_t more[STEPS_MAX]; /* for each step's seed; a fuzzer's */
 } sequence;
 
 /* One subject. `run` ends the program when something is wrong. */

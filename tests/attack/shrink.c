@@ -17,7 +17,8 @@ static int is_listening;
 
 random_source sequence_random(const sequence *s, unsigned i)
 {
-    random_source random = random_from(s->seed ^ (uint64_t)i << 40);
+    random_source random =
+        random_from(s->seed ^ (uint64_t)i << 40 ^ (i < s->steps ? s->more[i] : 0));
     random_next(&random);
     return random;
 }

@@ -120,7 +120,7 @@ static void change_root(image_parts *parts, choices *c)
     memcpy(parts->part[HAUL__SECTION_ROOTS].at, &root, sizeof root);
 }
 
-static void damage(image_parts *parts, choices *c)
+void image_damage(image_parts *parts, choices *c)
 {
     const uint32_t way = choose(c, 16);
     const size_t word = sizeof(uintptr_t);
@@ -150,7 +150,7 @@ void oracle_draw(oracle *o, choices *c, image_bytes *image)
     oracle_build(o, c, image);
     image_split(image, &parts);
     while (count-- > 0)
-        damage(&parts, c);
+        image_damage(&parts, c);
     image_join(&parts, image);
     if (choose(c, 16) != 15)
         return;

@@ -4,8 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "support/doors.h"
-
 static verdict broken(oracle *o, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 static verdict broken(oracle *o, const char *format, ...)
@@ -24,15 +22,31 @@ static verdict failed(oracle *o, const char *what, haul_status status)
                   error->text);
 }
 
-static haul_status load(oracle *o, const void *bytes, size_t count, haul_image **image)
+/* NULL: with the types of the image's own text. */
+static haul_status load_as(oracle *o, const void *bytes, size_t count, haul_type *const *type,
+                           haul_image **image)
 {
-    return haul_image_from_bytes(o->context, bytes, count, o->shape->type, 1, NULL, image);
+    o->before = o->doors.host_most = o->doors.host_bytes;
+    return haul_image_from_bytes(o->context, bytes, count, type, type != NULL, NULL, image);
 }
 
-/* With the types of the image's own text. */
+static haul_status load(oracle *o, const void *bytes, size_t count, haul_image **image)
+{
+    return load_as(o, bytes, count, o->shape->type, image);
+}
+
 static haul_status load_alone(oracle *o, const void *bytes, size_t count, haul_image **image)
 {
-    return haul_image_from_bytes(o->context, bytes, count, NULL, 0, NULL, image);
+    return load_as(o, bytes, count, NULL, image);
+}
+
+/* F29: a load takes memory by the image's size, whatever the image claims. */
+static verdict bounded(oracle *o, size_t count)
+{
+    const uint64_t taken = o->doors.host_most - o->before;
+    return taken <= 64 * (uint64_t)count + (1u << 17)
+               ? ACCEPTED
+               : broken(o, "%llu bytes of memory for %zu bytes", (unsigned long long)taken, count);
 }
 
 static haul_source graph_of(const haul_image *image)
@@ -61,8 +75,8 @@ int oracle_open(oracle *o, const shape *of)
     o->shape = of;
     o->reader.objects = malloc(READER_OBJECTS * sizeof *o->reader.objects);
     options.readable = is_readable;
-    if (o->reader.objects && haul_context_create(NULL, &o->context) == HAUL_OK &&
-        haul_context_create(&options, &o->walking) == HAUL_OK &&
+    if (o->reader.objects && fault_open_context(&o->doors, NULL, &o->context) == HAUL_OK &&
+        fault_open_context(&o->doors, &options, &o->walking) == HAUL_OK &&
         of->describe(o->context) == HAUL_OK)
         return 1;
     fprintf(stderr, "%s: %s\n", of->name,
@@ -75,6 +89,7 @@ void oracle_close(oracle *o)
     o->shape->forget();
     haul_context_free(&o->context);
     haul_context_free(&o->walking);
+    fault_check_clean(&o->doors);
     free(o->reader.objects);
     free(o->reader.role);
     free(o->reader.seen);
@@ -83,7 +98,7 @@ void oracle_close(oracle *o)
     bytes_free(&o->twice);
 }
 
-static void make_room(oracle *o, size_t bytes)
+void oracle_make_room(oracle *o, size_t bytes)
 {
     reader *r = &o->reader;
     if (bytes > o->room) {
@@ -121,7 +136,7 @@ static verdict read_all(oracle *o, const haul_image *image)
     reader *r = &o->reader;
     size_t bytes;
     r->block = haul_image_memory(image, &bytes);
-    make_room(o, bytes);
+    oracle_make_room(o, bytes);
     reader_run(r, o->shape->visit, o->shape->kind, haul_image_roots(image, NULL)->address);
     return r->wrong ? broken(o, "accepted, and %s: byte %zu of the arena", r->wrong, r->wrong_at)
                     : ACCEPTED;
@@ -191,10 +206,13 @@ static verdict judge_alone(oracle *o, const void *bytes, size_t count)
 {
     haul_image *image, *again;
     haul_status status = load_alone(o, bytes, count, &image);
-    verdict v;
-    if (status != HAUL_OK)
-        return haul_context_error(o->context)->text[0] ? REFUSED
-                                                       : broken(o, "alone, refused without a word");
+    verdict v = bounded(o, count);
+    if (v == BROKEN || status != HAUL_OK) {
+        haul_image_free(&image);
+        return v == BROKEN || haul_context_error(o->context)->text[0]
+                   ? v
+                   : broken(o, "alone, refused without a word");
+    }
     v = plan(o, image, "accepted alone, and not planned");
     if (v == ACCEPTED)
         v = write_image(o, image, &o->once);
@@ -265,12 +283,17 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
 {
     haul_image *image;
     haul_status status = load(o, bytes, count, &image);
-    verdict v;
+    verdict v = bounded(o, count);
+    if (v == BROKEN) {
+        haul_image_free(&image);
+        return v;
+    }
     if (status != HAUL_OK) {
         if (image || haul_context_error(o->context)->text[0] == '\0')
             return broken(o, "refused without a word");
-        if (status != HAUL_ERROR_TYPE && o->refused++ % 8)
-            return REFUSED; /* its types are the usual ones: refused for what a graph has */
+        /* its types are the usual ones: refused for what a graph has; one in 8 goes on */
+        if (status != HAUL_ERROR_TYPE && haul__image_hash(bytes, count) % 8)
+            return REFUSED;
         return judge_alone(o, bytes, count) == BROKEN ? BROKEN : REFUSED;
     }
     v = compare_alone(o, image, bytes, count);

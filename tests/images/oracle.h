@@ -1,23 +1,25 @@
 /* The contract of images, as a judge: whatever the bytes were, an accepted image can be read and
  * written through its types, planned, packed, loaded again and freed; with its own types it is the
- * same graph.
+ * same graph. Memory is bounded by the image's size.
  */
 #ifndef IMAGES_ORACLE_H
 #define IMAGES_ORACLE_H
 
 #include "images/image_bytes.h"
 #include "images/shapes.h"
+#include "support/doors.h"
 
 typedef struct oracle {
     const shape *shape;
     haul_context *context;
     haul_context *walking; /* its loads are checked by the walk alone */
+    fault_plan doors;      /* of both contexts */
+    uint64_t before;       /* bytes that they held when the last load began */
     reader reader;
     uint8_t *roles; /* of the first reading */
     size_t room;    /* of the reader, in bytes of a block */
     image_bytes once, twice;
-    unsigned long refused; /* with the usual types: one in 8 is loaded without types, too */
-    char message[512];     /* what broke the contract */
+    char message[512]; /* what broke the contract */
 } oracle;
 
 typedef enum verdict { REFUSED, ACCEPTED, BROKEN } verdict;
@@ -26,10 +28,16 @@ typedef enum verdict { REFUSED, ACCEPTED, BROKEN } verdict;
 int oracle_open(oracle *o, const shape *of);
 void oracle_close(oracle *o);
 
+/* Before the reader reads a block of so many bytes. */
+void oracle_make_room(oracle *o, size_t bytes);
+
 /* A graph of the shape, drawn from the choices, as an image. */
 void oracle_build(oracle *o, choices *c, image_bytes *image);
 /* The same with up to 8 damages, drawn too (draw.c). */
 void oracle_draw(oracle *o, choices *c, image_bytes *image);
+
+/* One of them: the arena has at least 32 bytes, the other parts 8 or, the words, none. */
+void image_damage(image_parts *parts, choices *c);
 
 verdict oracle_judge(oracle *o, const void *bytes, size_t count);
 /* Loads them in a context in which allocation `at` fails, from 1 on, with types or (an even `at`)

@@ -173,6 +173,18 @@ int trial_run(trial_world *w, choices *c, unsigned options, char *message, size_
     return good;
 }
 
+int trial_wrong(trial_world *w, choices *c, char *message, size_t message_bytes)
+{
+    trial t = begin(w, c, chance(c, 1, 2));
+    int good;
+    t.message = message;
+    t.message_bytes = message_bytes;
+    message[0] = '\0';
+    good = draw(&t, TRIAL_SMALL) && wrongs(&t);
+    end(&t);
+    return good;
+}
+
 void trial_fault(trial_world *w, choices *c, unsigned mode, uint64_t at)
 {
     char message[1024];

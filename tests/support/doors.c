@@ -192,6 +192,8 @@ static void *allocate_block(fault_plan *plan, size_t bytes, size_t alignment)
 #endif
     plan->host_blocks++;
     plan->host_bytes += bytes;
+    if (plan->host_bytes > plan->host_most)
+        plan->host_most = plan->host_bytes;
     return (char *)memory + before;
 }
 

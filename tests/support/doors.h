@@ -66,6 +66,7 @@ typedef struct fault_plan {
     const char *last;      /* the last event's name */
     int lost, late;
     uint64_t host_blocks, host_bytes;     /* live */
+    uint64_t host_most;                   /* of host_bytes; never set back */
     uint64_t reserved_blocks;             /* live */
     uint64_t staged_blocks;               /* live */
     uint64_t locked_bytes;                /* live */

@@ -1,0 +1,174 @@
+/* Inputs that hold an image.
+ */
+#include "images.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+oracle *image_oracle(uint8_t first)
+{
+    static const shape *const shapes[] = { &mesh_shape, &value_shape, &space_shape, &plain_shape };
+    static oracle oracles[4];
+    oracle *o = &oracles[first & 3];
+    if (!o->context && !oracle_open(o, shapes[first & 3]))
+        exit(2);
+    return o;
+}
+
+const uint8_t *image_of_input(const uint8_t *data, size_t bytes, size_t *count)
+{
+    static image_bytes image;
+    static uint8_t *exact;
+    const size_t shift = data[2] % 16;
+    bytes_set(&image, data + IMAGE_INPUT_HEAD, bytes - IMAGE_INPUT_HEAD);
+    if (data[0] & IMAGE_INPUT_SIGNED)
+        image_sign(&image);
+    free(exact);
+    exact = malloc(shift + image.count + (shift + image.count == 0));
+    if (!exact)
+        exit(2);
+    if (image.count)
+        memcpy(exact + shift, image.at, image.count);
+    *count = image.count;
+    return exact + shift;
+}
+
+int image_is_alike(const haul_error *a, const haul_error *b)
+{
+    return (a->status == HAUL_OK) == (b->status == HAUL_OK) ||
+           strstr(a->text, "address has bits of a tag") != NULL ||
+           strstr(b->text, "address has bits of a tag") != NULL;
+}
+
+/* ---- Changes. */
+
+/* Can image_split take it apart, and a damage find its place? */
+static int is_whole(const image_bytes *image)
+{
+    size_t count, i;
+    unsigned seen = 0;
+    const haul__image_section *s = image_sections(image, &count);
+    for (i = 0; i < count; i++) {
+        if (s[i].kind == 0 || s[i].kind >= HAUL__SECTION_KINDS || s[i].offset > image->count ||
+            s[i].bytes > image->count - s[i].offset)
+            return 0;
+        if (s[i].bytes >= (s[i].kind == HAUL__SECTION_ARENA ? 32 : 8))
+            seen |= 1u << s[i].kind;
+    }
+    return (seen | 1u << HAUL__SECTION_WORDS | 1u) == (1u << HAUL__SECTION_KINDS) - 1;
+}
+
+/* The text's number at `at`, in decimal, becomes another one. */
+static void put_decimal(image_bytes *text, size_t at, uint64_t value)
+{
+    char number[24];
+    size_t end = at, rest;
+    const size_t digits =
+        (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)value);
+    while (end < text->count && text->at[end] >= '0' && text->at[end] <= '9')
+        end++;
+    rest = text->count - end;
+    if (at + digits > end)
+        bytes_resize(text, text->count + (at + digits - end));
+    memmove(text->at + at + digits, text->at + end, rest);
+    memcpy(text->at + at, number, digits);
+    text->count = at + digits + rest;
+}
+
+static size_t line_at(const image_bytes *text, size_t at)
+{
+    while (at > 0 && text->at[at - 1] != '\n')
+        at--;
+    return at;
+}
+
+static size_t line_end(const image_bytes *text, size_t at)
+{
+    while (at < text->count && text->at[at] != '\n')
+        at++;
+    return at < text->count ? at + 1 : at;
+}
+
+/* A line goes, or stands there twice. */
+static void change_line(image_bytes *text, size_t at, int goes)
+{
+    const size_t first = line_at(text, at), end = line_end(text, at), count = end - first;
+    const size_t rest = text->count - end;
+    if (goes) {
+        memmove(text->at + first, text->at + end, rest);
+        text->count -= count;
+        return;
+    }
+    bytes_resize(text, text->count + count);
+    memmove(text->at + end + count, text->at + end, rest);
+    memcpy(text->at + end, text->at + first, count);
+}
+
+static void change_text(image_bytes *text, choices *c)
+{
+    static const uint64_t odd[] = { 0,  1,   2,    3,     4,     8,          16,
+                                    24, 255, 4095, 65535, 65536, UINT32_MAX, UINT64_MAX };
+    const uint32_t way = choose(c, 8);
+    size_t at;
+    if (text->count == 0 || text->count > 1 << 16)
+        return;
+    at = choose(c, (uint32_t)text->count);
+    if (way < 2) {
+        change_line(text, at, way == 0);
+        return;
+    }
+    while (at < text->count && (text->at[at] < '0' || text->at[at] > '9'))
+        at++;
+    if (at < text->count)
+        put_decimal(text, at, choose(c, 2) ? odd[choose(c, 14)] : choose(c, 64));
+}
+
+static void damage(image_bytes *image, choices *c)
+{
+    static image_parts parts;
+    uint32_t count = 1 + choose(c, 2);
+    image_split(image, &parts);
+    if (chance(c, 1, 16))
+        change_text(&parts.part[HAUL__SECTION_TYPES], c);
+    else
+        while (count-- > 0)
+            image_damage(&parts, c);
+    image_join(&parts, image);
+}
+
+static void change_head(uint8_t *data, choices *c)
+{
+    const uint32_t at = choose(c, IMAGE_INPUT_HEAD);
+    data[at] = (uint8_t)choose(c, 256);
+    if (chance(c, 15, 16))
+        data[0] |= IMAGE_INPUT_SIGNED;
+}
+
+size_t image_change(uint8_t *data, size_t bytes, size_t most, choices *c)
+{
+    static image_bytes image;
+    size_t room = most - IMAGE_INPUT_HEAD, now;
+    if (most < 1024)
+        return fuzz_change_bytes(data, bytes, most, c);
+    if (bytes < IMAGE_INPUT_HEAD + sizeof(haul__image_head) || chance(c, 1, 16)) {
+        data[0] = (uint8_t)(choose(c, 4) | IMAGE_INPUT_SIGNED);
+        memset(data + 1, 0, IMAGE_INPUT_HEAD - 1);
+        oracle_build(image_oracle(data[0]), c, &image);
+    } else {
+        bytes_set(&image, data + IMAGE_INPUT_HEAD, bytes - IMAGE_INPUT_HEAD);
+    }
+    if (chance(c, 1, 8))
+        change_head(data, c);
+    if (is_whole(&image) && !chance(c, 1, 32)) {
+        damage(&image, c);
+    } else {
+        now = image.count;
+        bytes_resize(&image, now + 64); /* room to grow */
+        image.count = fuzz_change_bytes(image.at, now, now + 64, c);
+    }
+    if (image.count > room)
+        return bytes;
+    memcpy(data + IMAGE_INPUT_HEAD, image.at, image.count);
+    return IMAGE_INPUT_HEAD + image.count;
+}
