@@ -1,52 +1,30 @@
-/* Tallies: a hash of pairs, with open addressing, linear probing, at most half full.
+/* Tallies: a list of pairs, and an index of it.
  */
 #include "audit/tally.h"
 
-static size_t place_of(const haul__tally *tally, uintptr_t first, uintptr_t second)
+static int is_pair(const void *pairs, size_t number, const void *pair)
 {
-    size_t mask = tally->capacity - 1;
-    uint64_t mixed = ((uint64_t)first * 3 + second) * UINT64_C(0x9e3779b97f4a7c15);
-    size_t at = (size_t)(mixed >> 32) & mask;
-    while (tally->at[at].first && (tally->at[at].first != first || tally->at[at].second != second))
-        at = (at + 1) & mask;
-    return at;
-}
-
-static int make_room(haul__tally *tally)
-{
-    haul__tally larger = *tally;
-    size_t i;
-    if (tally->count < tally->capacity / 2)
-        return 1;
-    larger.capacity = tally->capacity ? tally->capacity * 2 : 64;
-    larger.at = haul__allocate_zeroed(tally->allocator, larger.capacity * sizeof *larger.at);
-    if (!larger.at)
-        return 0;
-    for (i = 0; i < tally->capacity; i++)
-        if (tally->at[i].first)
-            larger.at[place_of(&larger, tally->at[i].first, tally->at[i].second)] = tally->at[i];
-    haul__tally_close(tally);
-    *tally = larger;
-    return 1;
+    const haul__tallied *one = (const haul__tallied *)pairs + number, *other = pair;
+    return one->first == other->first && one->second == other->second;
 }
 
 size_t *haul__tally_of(haul__tally *tally, uintptr_t first, uintptr_t second)
 {
-    haul__tallied *found;
-    if (!make_room(tally))
+    const haul__tallied pair = { first, second, 0 };
+    const uint64_t hash = haul__hash((uint64_t)first * 3 + second);
+    const size_t found = haul__index_find(&tally->index, hash, tally->pairs.at, &pair, is_pair);
+    if (found != SIZE_MAX)
+        return &tally->pairs.at[found].number;
+    if (!HAUL__LIST_ROOM(tally->allocator, &tally->pairs) ||
+        !haul__index_add(tally->allocator, &tally->index, hash, tally->pairs.count))
         return NULL;
-    found = &tally->at[place_of(tally, first, second)];
-    if (!found->first) {
-        found->first = first;
-        found->second = second;
-        tally->count++;
-    }
-    return &found->number;
+    tally->pairs.at[tally->pairs.count] = pair;
+    return &tally->pairs.at[tally->pairs.count++].number;
 }
 
 void haul__tally_close(haul__tally *tally)
 {
-    haul__release(tally->allocator, tally->at, tally->capacity * sizeof *tally->at);
-    tally->at = NULL;
-    tally->count = tally->capacity = 0;
+    HAUL__LIST_RELEASE(tally->allocator, &tally->pairs);
+    haul__index_close(tally->allocator, &tally->index);
+    memset(&tally->pairs, 0, sizeof tally->pairs);
 }

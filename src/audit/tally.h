@@ -3,10 +3,9 @@
 #ifndef HAUL_AUDIT_TALLY_H
 #define HAUL_AUDIT_TALLY_H
 
-#include "base/base.h"
-#include "base/memory.h"
+#include "base/index.h"
+#include "base/list.h"
 
-/* The first of a pair is never 0. */
 typedef struct haul__tallied {
     uintptr_t first, second;
     size_t number;
@@ -14,8 +13,8 @@ typedef struct haul__tallied {
 
 typedef struct haul__tally {
     haul_allocator *allocator;
-    haul__tallied *at;
-    size_t count, capacity;
+    HAUL__LIST(haul__tallied) pairs;
+    haul__index index;
 } haul__tally;
 
 /* The pair's number, which is 0 at first. The address is good until the next call. NULL: out of

@@ -7,6 +7,7 @@
 #ifndef HAUL_LAYOUT_ORDER_LOG_H
 #define HAUL_LAYOUT_ORDER_LOG_H
 
+#include "base/index.h"
 #include "base/list.h"
 
 /* A range that a pointer leads to: an object, an array, a string. */
@@ -37,8 +38,7 @@ typedef struct haul__reference {
 
 typedef struct haul__order_log {
     HAUL__LIST(haul__reached) reached;
-    size_t *known; /* a hash of ranges without new bytes: 1 + number; 0: free */
-    size_t known_count, known_capacity;
+    haul__index known; /* of ranges without new bytes */
     HAUL__LIST(haul__reference) references;
 } haul__order_log;
 

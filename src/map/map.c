@@ -4,6 +4,7 @@
  * not with the address space. Blocks are allocated one at a time, so a small plan takes little
  * memory.
  */
+#include "base/index.h"
 #include "map/side.h"
 #include "map/stock.h"
 
@@ -179,7 +180,7 @@ static uintptr_t entry_of(const haul__block *block)
 static size_t hash_place(const haul__map *map, uint32_t number)
 {
     size_t mask = map->hashed_capacity - 1;
-    size_t at = (size_t)((number * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    size_t at = (size_t)(haul__hash(number) >> 32) & mask;
     while (map->hashed[at].block && map->hashed[at].number != number)
         at = (at + 1) & mask;
     return at;

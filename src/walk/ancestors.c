@@ -112,8 +112,8 @@ static size_t sum_of(const haul__discovery *d, const haul__ancestor *ancestor, u
     uint64_t sum = 0;
     for (;; ancestor = &d->ancestors.at[ancestor->next - 1]) {
         if (bit_of(ancestor->type) & needs)
-            sum += ((uint64_t)ancestor->object ^ (uint64_t)(uintptr_t)ancestor->type << 20) *
-                   UINT64_C(0x9e3779b97f4a7c15);
+            sum +=
+                haul__hash((uint64_t)ancestor->object ^ (uint64_t)(uintptr_t)ancestor->type << 20);
         if (!ancestor->next)
             return (size_t)(sum ^ sum >> 32);
     }

@@ -3,15 +3,12 @@
 #include "walk/checked.h"
 #include "walk/paths.h"
 
-static size_t seen_place(const haul__discovery *d, uintptr_t address, int what, const void *as)
+/* `key`: the address, what, and as. */
+static int is_seen(const void *list, size_t number, const void *key)
 {
-    size_t mask = d->seen_capacity - 1;
-    size_t at = (size_t)(((uint64_t)address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    for (; d->seen[at].as; at = (at + 1) & mask)
-        if (d->seen[at].address == address && d->seen[at].what == what &&
-            (what < HAUL__AS_CHILD || d->seen[at].as == as))
-            break;
-    return at;
+    const haul__seen *one = (const haul__seen *)list + number, *other = key;
+    return one->address == other->address && one->what == other->what &&
+           (one->what < HAUL__AS_CHILD || one->as == other->as);
 }
 
 /* the most rows that are searched in nested types; after these, the types are taken to agree */
@@ -52,34 +49,26 @@ static int begins_with(const haul_type *outer, const haul_type *inner)
 haul__seen *haul__see(haul__discovery *d, uintptr_t address, int what, const void *as,
                       const haul__slot *slot, int *is_new)
 {
-    haul__seen *seen, *old = d->seen;
-    const size_t old_capacity = d->seen_capacity;
-    size_t i;
-    if (d->seen_count >= old_capacity / 2) {
-        const size_t capacity = old_capacity ? old_capacity * 2 : 64;
-        haul__seen *grown = haul__allocate_zeroed(d->allocator, capacity * sizeof *grown);
-        if (!grown)
-            return NULL;
-        d->seen = grown;
-        d->seen_capacity = capacity;
-        for (i = 0; i < old_capacity; i++)
-            if (old[i].as)
-                grown[seen_place(d, old[i].address, old[i].what, old[i].as)] = old[i];
-        haul__release(d->allocator, old, old_capacity * sizeof *old);
-    }
-    seen = &d->seen[seen_place(d, address, what, as)];
-    *is_new = !seen->as;
-    if (seen->as)
-        return seen;
-    d->seen_count++;
-    seen->address = address;
-    seen->what = what;
-    seen->as = as;
-    seen->slot = slot;
-    seen->root = d->root;
-    seen->entry = d->at_entry;
-    seen->element = d->at_element;
-    return seen;
+    const uint64_t hash = haul__hash(address);
+    haul__seen fresh;
+    size_t found;
+    memset(&fresh, 0, sizeof fresh);
+    fresh.address = address;
+    fresh.what = what;
+    fresh.as = as;
+    fresh.slot = slot;
+    fresh.root = d->root;
+    fresh.entry = d->at_entry;
+    fresh.element = d->at_element;
+    found = haul__index_find(&d->seen_index, hash, d->seen.at, &fresh, is_seen);
+    *is_new = found == SIZE_MAX;
+    if (found != SIZE_MAX)
+        return &d->seen.at[found];
+    if (!HAUL__LIST_ROOM(d->allocator, &d->seen) ||
+        !haul__index_add(d->allocator, &d->seen_index, hash, d->seen.count))
+        return NULL;
+    d->seen.at[d->seen.count] = fresh;
+    return &d->seen.at[d->seen.count++];
 }
 
 void haul__name_seen(haul__discovery *d, const haul__seen *seen)
@@ -128,5 +117,6 @@ haul_status haul__meet_pointer(haul__discovery *d, uintptr_t address, const haul
 
 void haul__meanings_close(haul__discovery *d)
 {
-    haul__release(d->allocator, d->seen, d->seen_capacity * sizeof *d->seen);
+    HAUL__LIST_RELEASE(d->allocator, &d->seen);
+    haul__index_close(d->allocator, &d->seen_index);
 }

@@ -4,6 +4,7 @@
 #ifndef HAUL_WALK_DISCOVERY_H
 #define HAUL_WALK_DISCOVERY_H
 
+#include "base/index.h"
 #include "base/list.h"
 #include "walk/discover.h"
 
@@ -65,8 +66,7 @@ typedef struct haul__discovery {
     /* met_types.c */
     struct haul__met_type *met_types; /* in the order of their numbers */
     size_t met_type_count, met_type_capacity;
-    uint32_t *met_type_hash; /* 1 + number; 0: free */
-    size_t met_type_hash_capacity;
+    haul__index met_type_index;
 
     /* worklist.c */
     struct haul__chunk *head, *tail, *spare;
@@ -110,10 +110,9 @@ typedef struct haul__discovery {
         size_t done; /* those before it have been decided, and followed if they are owners */
     } waiting[2];
 
-    /* section_memo.c: the sections that were marked, as words; and where each begins, a hash */
+    /* section_memo.c: the sections that were marked, as words; and where each begins */
     HAUL__LIST(size_t) section_words;
-    size_t *section_hash; /* 1 + its first word; 0: free */
-    size_t section_count, section_hash_capacity;
+    haul__index section_index;
 
     /* pools.c */
     HAUL__LIST(struct haul__entry) pools;
@@ -123,8 +122,8 @@ typedef struct haul__discovery {
     size_t memo_count, memo_capacity;
 
     /* checked_meanings.c */
-    struct haul__seen *seen;
-    size_t seen_count, seen_capacity;
+    HAUL__LIST(struct haul__seen) seen;
+    haul__index seen_index;
 } haul__discovery;
 
 #endif

@@ -36,7 +36,7 @@ static haul_status note_empty(haul__discovery *d, uintptr_t place, uintptr_t val
 static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t number)
 {
     uint64_t what = (uint64_t)address | (uint64_t)number << 48;
-    size_t at = (size_t)((what * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (HAUL__QUEUED - 1);
+    size_t at = (size_t)(haul__hash(what) >> 32) & (HAUL__QUEUED - 1);
     if (d->queued[at] == what)
         return HAUL_OK;
     d->queued[at] = what;

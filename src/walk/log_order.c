@@ -8,42 +8,11 @@
 #include "walk/log_order.h"
 #include "walk/met_types.h"
 
-#define KNOWN_MIN ((size_t)256)
-
-/* The range's place in the hash, or a free one. */
-static size_t *place_of(const haul__order_log *order_log, const haul__reached *range)
+static int is_range(const void *reached, size_t number, const void *range)
 {
-    const size_t mask = order_log->known_capacity - 1;
-    const uint64_t mixed = (uint64_t)range->first * 3 + (range->end - range->first);
-    size_t at = (size_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    for (; order_log->known[at]; at = (at + 1) & mask) {
-        const haul__reached *other = &order_log->reached.at[order_log->known[at] - 1];
-        if (other->first == range->first && other->end == range->end &&
-            other->asked == range->asked && other->kept == range->kept &&
-            other->hoped == range->hoped)
-            break;
-    }
-    return &order_log->known[at];
-}
-
-static int make_room(const haul_allocator *allocator, haul__order_log *order_log)
-{
-    size_t capacity = order_log->known_capacity ? 2 * order_log->known_capacity : KNOWN_MIN;
-    size_t *known, *old, old_capacity, i;
-    if (order_log->known_count < order_log->known_capacity / 2)
-        return 1;
-    known = haul__allocate_zeroed(allocator, capacity * sizeof *known);
-    if (!known)
-        return 0;
-    old = order_log->known;
-    old_capacity = order_log->known_capacity;
-    order_log->known = known;
-    order_log->known_capacity = capacity;
-    for (i = 0; i < old_capacity; i++)
-        if (old[i])
-            *place_of(order_log, &order_log->reached.at[old[i] - 1]) = old[i];
-    haul__release(allocator, old, old_capacity * sizeof *old);
-    return 1;
+    const haul__reached *one = (const haul__reached *)reached + number, *other = range;
+    return one->first == other->first && one->end == other->end && one->asked == other->asked &&
+           one->kept == other->kept && one->hoped == other->hoped;
 }
 
 /* log2 of the largest power of two up to `most` that divides `bytes`. */
@@ -86,18 +55,15 @@ haul_status haul__log_new(haul__discovery *d, const haul__reached *range)
 haul_status haul__log_known(haul__discovery *d, const haul__reached *range)
 {
     haul__order_log *order_log = d->order_log;
-    size_t *known;
+    const uint64_t hash = haul__hash(range->first * 3 + (range->end - range->first));
     haul_status status;
-    if (!make_room(d->allocator, order_log))
-        return HAUL_ERROR_MEMORY;
-    known = place_of(order_log, range);
-    if (*known)
+    if (haul__index_find(&order_log->known, hash, order_log->reached.at, range, is_range) !=
+        SIZE_MAX)
         return HAUL_OK;
     status = haul__log_new(d, range);
-    if (status == HAUL_OK && range->first != range->end) {
-        *known = order_log->reached.count;
-        order_log->known_count++;
-    }
+    if (status == HAUL_OK && range->first != range->end &&
+        !haul__index_add(d->allocator, &order_log->known, hash, order_log->reached.count - 1))
+        status = HAUL_ERROR_MEMORY;
     return status;
 }
 

@@ -14,7 +14,7 @@ static haul__memo *memo_place(const haul__discovery *d, const haul__memo *entry)
 {
     size_t mask = d->memo_capacity - 1;
     uint64_t mixed = ((uint64_t)entry->address * 3 + entry->what) ^ (uint64_t)(uintptr_t)entry->as;
-    size_t at = (size_t)((mixed * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
+    size_t at = (size_t)(haul__hash(mixed) >> 32) & mask;
     while (d->memo[at].address && (d->memo[at].address != entry->address ||
                                    d->memo[at].what != entry->what || d->memo[at].as != entry->as))
         at = (at + 1) & mask;

@@ -4,43 +4,16 @@
 #include "walk/met_types.h"
 #include "walk/log_order.h"
 #include "map/forms.h"
-
-#define MOST_COMPARED ((size_t)256) /* more are not compared with each other */
 #include "map/ragged.h"
 #include "walk/extent.h"
 
+#define MOST_COMPARED ((size_t)256) /* more are not compared with each other */
+
 /* ---- Types, and the marks of their elements. */
 
-static size_t hash_place(const haul__discovery *d, const haul_type *type)
+static int has_type(const void *met_types, size_t number, const void *type)
 {
-    size_t mask = d->met_type_hash_capacity - 1;
-    size_t at = (size_t)(((uint64_t)(uintptr_t)type * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & mask;
-    while (d->met_type_hash[at] && d->met_types[d->met_type_hash[at] - 1].type != type)
-        at = (at + 1) & mask;
-    return at;
-}
-
-static int make_room(haul__discovery *d)
-{
-    uint32_t *old = d->met_type_hash;
-    size_t old_capacity = d->met_type_hash_capacity, i;
-    if (!haul__grow(d->allocator, &d->met_types, &d->met_type_capacity, d->met_type_count + 1,
-                    sizeof *d->met_types))
-        return 0;
-    if (d->met_type_count < old_capacity / 2)
-        return 1;
-    d->met_type_hash_capacity = old_capacity ? old_capacity * 2 : 32;
-    d->met_type_hash =
-        haul__allocate_zeroed(d->allocator, d->met_type_hash_capacity * sizeof *d->met_type_hash);
-    if (!d->met_type_hash) {
-        d->met_type_hash = old;
-        d->met_type_hash_capacity = old_capacity;
-        return 0;
-    }
-    haul__release(d->allocator, old, old_capacity * sizeof *old);
-    for (i = 0; i < d->met_type_count; i++)
-        d->met_type_hash[hash_place(d, d->met_types[i].type)] = (uint32_t)i + 1;
-    return 1;
+    return ((const haul__met_type *)met_types)[number].type == type;
 }
 
 /* Fills met->simple if elements can be marked in line: they have whole words, few slots, all on the
@@ -132,15 +105,15 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
 {
     haul__met_type fresh;
     haul__far far = { 0 };
-    size_t at, i;
-    if (d->met_type_hash_capacity) {
-        at = hash_place(d, type);
-        if (d->met_type_hash[at]) {
-            *number = d->met_type_hash[at] - 1;
-            return HAUL_OK;
-        }
+    const uint64_t hash = haul__hash((uintptr_t)type);
+    const size_t found = haul__index_find(&d->met_type_index, hash, d->met_types, type, has_type);
+    size_t i;
+    if (found != SIZE_MAX) {
+        *number = (uint32_t)found;
+        return HAUL_OK;
     }
-    if (!make_room(d))
+    if (!haul__grow(d->allocator, &d->met_types, &d->met_type_capacity, d->met_type_count + 1,
+                    sizeof *d->met_types))
         return HAUL_ERROR_MEMORY;
     memset(&fresh, 0, sizeof fresh);
     fresh.type = type;
@@ -165,9 +138,10 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     }
     if (d->in_order)
         prepare_log(d, &fresh);
+    if (!haul__index_add(d->allocator, &d->met_type_index, hash, d->met_type_count))
+        return HAUL_ERROR_MEMORY;
     d->met_types[d->met_type_count] = fresh;
     *number = (uint32_t)d->met_type_count++;
-    d->met_type_hash[hash_place(d, type)] = *number + 1;
     return HAUL_OK;
 }
 
@@ -211,7 +185,7 @@ haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsig
 }
 
 /* Plain bytes, without holes, pointers or rules? */
-static int is_of_bytes(const haul__slot *slot)
+static int has_type_bytes(const haul__slot *slot)
 {
     const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
     return !slot->target || (walk && walk->kind == HAUL__WALK_PLAIN && !haul__is_noted(walk) &&
@@ -234,7 +208,8 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
         return HAUL_OK;
     if (level + 2u == slot->levels && !d->in_order)
         status = haul__leads_to_one(d, slot, level + 1, &array->target, &has_pointers);
-    if (status != HAUL_OK || !(has_pointers || (level + 1u == slot->levels && is_of_bytes(slot))))
+    if (status != HAUL_OK ||
+        !(has_pointers || (level + 1u == slot->levels && has_type_bytes(slot))))
         return status;
     shape = &slot->shape[level];
     array->slot = slot;
@@ -340,6 +315,5 @@ void haul__met_types_close(haul__discovery *d)
         haul__release(d->allocator, d->met_types[i].arrays, slots * sizeof(haul__plain_array));
     }
     haul__release(d->allocator, d->met_types, d->met_type_capacity * sizeof *d->met_types);
-    haul__release(d->allocator, d->met_type_hash,
-                  d->met_type_hash_capacity * sizeof *d->met_type_hash);
+    haul__index_close(d->allocator, &d->met_type_index);
 }

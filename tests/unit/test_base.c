@@ -10,6 +10,7 @@
 #include "base/base.h"
 #include "haul/file.h"
 #include "base/clock.h"
+#include "base/index.h"
 #include "base/list.h"
 #include "base/memory.h"
 #include "base/sized.h"
@@ -421,6 +422,42 @@ TEST(list, a_search_finds_the_first_that_is_not_before)
                 CHECK_EQ(haul__search(list, first, end, key, is_below), expected);
             }
     CHECK_EQ(haul__search(NULL, 0, 0, 1, is_below), 0);
+}
+
+static int is_number(const void *list, size_t number, const void *key)
+{
+    return ((const uint32_t *)list)[number] == *(const uint32_t *)key;
+}
+
+/* Only some bits of the number count, so that many keys share a hash. */
+static uint64_t poor_hash(uint32_t key)
+{
+    return haul__hash(key & 0xfffffff8u);
+}
+
+TEST(index, an_index_finds_each_key_and_no_other_and_stays_as_it_was_without_memory)
+{
+    fault_plan plan = { 0 };
+    haul_allocator door = fault_allocator(&plan);
+    haul__index index = { NULL, 0, 0 };
+    uint32_t keys[1024], i, absent;
+    for (i = 0; i < 1024; i++) {
+        keys[i] = 3 * i;
+        CHECK_EQ(haul__index_find(&index, poor_hash(keys[i]), keys, &keys[i], is_number), SIZE_MAX);
+        CHECK(haul__index_add(&door, &index, poor_hash(keys[i]), i));
+    }
+    CHECK_EQ(index.count, 1024);
+    CHECK_EQ(index.capacity, 2048);
+    fault_arm(&plan, FAULT_ONCE, 1);
+    CHECK(!haul__index_add(&door, &index, poor_hash(1), 1024));
+    CHECK(!haul__index_add(&door, &index, poor_hash(1), UINT32_MAX));
+    for (i = 0; i < 1024; i++) {
+        absent = keys[i] + 1;
+        CHECK_EQ(haul__index_find(&index, poor_hash(keys[i]), keys, &keys[i], is_number), i);
+        CHECK_EQ(haul__index_find(&index, poor_hash(absent), keys, &absent, is_number), SIZE_MAX);
+    }
+    haul__index_close(&door, &index);
+    fault_check_clean(&plan);
 }
 
 TEST(allocator, an_array_whose_bytes_overflow_cannot_grow)
