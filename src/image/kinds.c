@@ -48,10 +48,10 @@ static int is_grid_slot(const haul__slot *slot)
 static int is_known_type(const haul_type *type, size_t most)
 {
     const haul__walk *walk = haul__type_walk(type);
-    const size_t bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
+    const size_t bytes = walk->extent; /* in an image, skipped bytes have room too */
     size_t i;
     if (haul__is_ruled(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
-        walk->true_lower != 0 || walk->true_upper == 0 || walk->true_upper > walk->extent)
+        walk->true_lower != 0 || walk->true_upper == 0 || walk->span > walk->extent)
         return 0;
     if (bytes > most || walk->slot_count > LIST_MOST || walk->run_count > LIST_MOST)
         return 0;
@@ -201,8 +201,7 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
     if (!walk)
         return HAUL_OK;
     kind->stride = walk->extent;
-    bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
-    kind->granules = (bytes + HAUL__GRANULE - 1) / HAUL__GRANULE;
+    kind->granules = (walk->extent + HAUL__GRANULE - 1) / HAUL__GRANULE;
     bytes = kind->of == HAUL__KIND_ARRAY ? kind->stride : kind->granules * HAUL__GRANULE;
     status = make_pointers(kinds, kind, bytes);
     return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;

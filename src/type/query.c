@@ -92,6 +92,9 @@ size_t haul_type_field_count(const haul_type *type)
         return 0;
     if (type->block_count == 0)
         return type->row_count;
+    for (i = 0; i < type->loop_count; i++)
+        if (type->loops[i].count == 0)
+            return 0; /* however large the others are */
     count = type->block_count;
     for (i = 0; i < type->loop_count; i++)
         if (haul__multiply_overflows(count, type->loops[i].count, &count))

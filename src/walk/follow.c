@@ -231,6 +231,17 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
+/* Elements with holes get a place for each byte up to their upper bound, which may lie far behind
+ * the last byte that is read. In an image all of these have one. */
+static haul_status check_room(haul__discovery *d, const haul__entry *entry, const haul__walk *walk)
+{
+    const size_t bytes = haul__end_of_runs(entry, walk) - entry->address;
+    if (!d->bounds)
+        return HAUL_OK;
+    return bytes > d->bounds->end - entry->address ? haul__refuse_unreadable(d, entry->slot)
+                                                   : haul__spend(d, bytes);
+}
+
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
@@ -241,6 +252,8 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
     uintptr_t end = 0, logged_end;
     haul_status status =
         haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
+    if (status == HAUL_OK && !dense)
+        status = check_room(d, entry, walk);
     if (status != HAUL_OK)
         return status;
     status = meet_object(d, entry);

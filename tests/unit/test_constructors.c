@@ -723,6 +723,25 @@ TEST(constructors, sizes_that_overflow_are_refused_at_once)
     free(old);
 }
 
+/* Found by a campaign: a product that overflows before its 0 was taken for many fields. */
+TEST(constructors, no_elements_of_very_many_are_no_fields)
+{
+    static const size_t most[] = { SIZE_MAX / 4, SIZE_MAX / 4, 1, 1 }, none[] = { 0, 0, 0, 0 };
+    static const size_t some[] = { SIZE_MAX / 4, SIZE_MAX / 4, 0, 1 };
+    model *old;
+    haul_type *element = plain(8, &old), *nothing, *type;
+    haul_field_info field;
+    CHECK_STATUS(haul_type_contiguous(0, element, &nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_create_subarray(4, most, some, none, HAUL_ORDER_C, nothing, &type),
+                 HAUL_OK);
+    CHECK_EQ(haul_type_field_count(type), 0);
+    CHECK_STATUS(haul_type_get_field(type, 0, &field), HAUL_ERROR_ARGUMENT);
+    haul_type_free(&type);
+    haul_type_free(&nothing);
+    haul_type_free(&element);
+    free(old);
+}
+
 TEST(constructors, blocks_that_overlap_are_refused)
 {
     static const size_t lengths[] = { 2, 2 }, places[] = { 0, 1 };

@@ -1,6 +1,7 @@
 /* Images read without types: every form of a field comes back from the text, and what the text says
  * wrong is refused, with its line.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -473,6 +474,19 @@ TEST(image_types, text_made_with_malice_takes_neither_time_nor_memory)
                "a kind=1 at=0 bytes=160000 element=4 levels=1 count=product*1+0(300000/4/1)\n",
                HAUL_ERROR_LIMIT, "too many pointers");
 #undef A
+}
+
+/* Found by a campaign: each byte below the upper bound of a type that skips some got a place,
+ * however far away. */
+TEST(image_types, an_upper_bound_far_behind_the_block_is_refused_at_once)
+{
+    char text[256];
+    snprintf(text, sizeof text,
+             "type odd bytes=%zu lower=1073741824 alignment=0\n"
+             "type kind=1 at=0 bytes=%zu element=4 levels=1 count=product*0+2()\n"
+             "block kind=3 at=%zu bytes=%zu element=0 levels=0\n",
+             sizeof(odd), sizeof(void *), sizeof(void *), sizeof(void *));
+    check_text(text, HAUL_ERROR_GRAPH, "not readable");
 }
 
 TEST(image_types, memory_that_runs_out_is_told_and_given_back)
