@@ -17,6 +17,8 @@
  *     cells.data        element 0, as -> has it in C
  *     rows[2]           of T **rows: the array behind pointer 2
  *
+ * A field may have dots in its name, as an arm of a union (as.cell): the longest name counts.
+ *
  * The end of a path is its target: the elements behind a pointer, all of them or the one of an
  * index; an embedded struct or array; or a plain member that HAUL_RAW gives a name. Each rule of
  * the description holds on the way (field.h): counts, conditions, tags, bases, type switches,
@@ -28,8 +30,7 @@
  * the switch does not choose, or that lies behind the object's end.
  *
  * A chain keeps its context and its types alive, never the objects. It never changes, and is used
- * by one thread at a time, as its context is. Calls that are not about a device wait for none, and
- * neither does any call here.
+ * by one thread at a time, as its context is. No call here waits for a device.
  */
 #ifndef HAUL_CHAIN_H
 #define HAUL_CHAIN_H

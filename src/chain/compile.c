@@ -341,7 +341,7 @@ static haul_transfer transfer_of(unsigned bars)
 }
 
 /* A committed type of `bytes` plain bytes, or of one object of `target`, that travels as the bars
- * say. */
+ * say. Bytes without bars have a type of no fields, which agrees with any other of their place. */
 static haul_status make_type(compiler *c, const haul__arm *arm, haul_type *target, size_t bytes,
                              const haul_type **made)
 {
@@ -364,12 +364,12 @@ static haul_status make_type(compiler *c, const haul__arm *arm, haul_type *targe
     field.target = target ? &target : NULL;
     field.transfer = transfer_of(arm->bars);
     what.fields = &field;
-    what.field_count = 1;
+    what.field_count = arm->bars != 0;
     what.field_bytes = sizeof field;
     status = haul__type_new(&home, &context->allocator, &what, &type);
     if (status != HAUL_OK)
         return short_of_memory(c);
-    type->combiner = HAUL_COMBINER_STRUCT_FIELDS;
+    type->combiner = arm->bars ? HAUL_COMBINER_STRUCT_FIELDS : HAUL_COMBINER_BYTES;
     status = haul__type_commit(type);
     if (status != HAUL_OK)
         haul__type_drop(type);

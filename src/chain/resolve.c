@@ -230,6 +230,30 @@ static const haul__slot *find_part_slot(const haul__walk *walk, size_t offset)
     return NULL;
 }
 
+/* Does the row, or pointer `i` of it, lie in the object, with all that it reads? An object may end
+ * before it. */
+static haul_status check_end(resolver *r, const haul__object *o, const haul__row *row, size_t i,
+                             int *is_there)
+{
+    const int is_pointer = row->kind == HAUL_FIELD_POINTER;
+    const size_t offset = row->offset + i * HAUL__WORD,
+                 bytes = haul__words_in(row) > 1 ? HAUL__WORD : row->bytes;
+    const haul__ruled *ruled = haul__row_is_ruled(row) ? find_ruled(o->walk, row, i) : NULL;
+    const haul__slot *slot = ruled ? &ruled->slot : find_slot(o->walk, offset);
+    *is_there = offset < o->bytes;
+    if (!*is_there || !o->walk->size || row->kind == HAUL_FIELD_TAIL)
+        return HAUL_OK;
+    if (o->bytes - offset < bytes)
+        return haul__refuse(&r->d, HAUL_ERROR_GRAPH, slot,
+                            "the object has %zu bytes, and ends within this field", o->bytes);
+    if (ruled ? haul__reads_beyond(ruled, o->bytes)
+              : slot && is_pointer && haul__counts_beyond(slot, o->bytes))
+        return haul__refuse(
+            &r->d, HAUL_ERROR_GRAPH, slot,
+            "the object has %zu bytes, and ends before an integer that this field reads", o->bytes);
+    return HAUL_OK;
+}
+
 /* Pointer `i` of a row. */
 static haul_status lead_from_row(resolver *r, const place *from, size_t i, place *to)
 {
@@ -237,8 +261,15 @@ static haul_status lead_from_row(resolver *r, const place *from, size_t i, place
     haul__ancestor inherited;
     haul__object o;
     haul__pointer p;
+    int is_there = 0;
     haul_status status = open_object(r, from, 0, &inherited, &o);
-    if (status != HAUL_OK)
+    if (status == HAUL_OK)
+        status = check_end(r, &o, row, i, &is_there);
+    if (status == HAUL_OK && !is_there) {
+        memset(to, 0, sizeof *to);
+        become_missing(to);
+    }
+    if (status != HAUL_OK || !is_there)
         return status;
     if (haul__row_is_ruled(row))
         return lead_by_rule(r, &o, find_ruled(from->walk, row, i), from->arm, to);
@@ -275,26 +306,6 @@ static haul_status place_inside(resolver *r, const haul__object *o, const haul__
     return place_objects(r, row->type, to);
 }
 
-/* Does the row lie in the object, with all that it reads? An object may end before it. */
-static haul_status check_end(resolver *r, const haul__object *o, const haul__row *row,
-                             int *is_there)
-{
-    const haul__ruled *ruled = haul__row_is_ruled(row) ? find_ruled(o->walk, row, 0) : NULL;
-    const haul__slot *slot = ruled ? &ruled->slot : find_slot(o->walk, row->offset);
-    *is_there = row->offset < o->bytes;
-    if (!*is_there || !o->walk->size || row->kind == HAUL_FIELD_TAIL)
-        return HAUL_OK;
-    if (o->bytes - row->offset < row->bytes)
-        return haul__refuse(&r->d, HAUL_ERROR_GRAPH, slot,
-                            "the object has %zu bytes, and ends within this field", o->bytes);
-    if (ruled ? haul__reads_beyond(ruled, o->bytes)
-              : slot && row->kind == HAUL_FIELD_POINTER && haul__counts_beyond(slot, o->bytes))
-        return haul__refuse(
-            &r->d, HAUL_ERROR_GRAPH, slot,
-            "the object has %zu bytes, and ends before an integer that this field reads", o->bytes);
-    return HAUL_OK;
-}
-
 /* Tries one arm of a step. *holds: the arm is that of this object. */
 static haul_status try_arm(resolver *r, place *at, const haul__arm *arm, int *holds)
 {
@@ -305,7 +316,7 @@ static haul_status try_arm(resolver *r, place *at, const haul__arm *arm, int *ho
     haul_status status = open_object(r, at, 0, &inherited, &o);
     *holds = 0;
     if (status == HAUL_OK)
-        status = check_end(r, &o, row, holds);
+        status = check_end(r, &o, row, 0, holds);
     if (status == HAUL_OK && *holds && haul__row_is_ruled(row))
         status = haul__ask(&r->d, &o, find_ruled(at->walk, row, 0), holds);
     if (status != HAUL_OK || !*holds)

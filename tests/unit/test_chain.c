@@ -432,3 +432,107 @@ TEST(chain, the_form_that_the_compiler_reads_gives_the_same_chain_and_evaluates_
     CHECK_HAS(type_error()->text, "count has 4 bytes in the program, and 8 in the description");
     types_close();
 }
+
+/* ---- What decides a target makes a plan of it stale. */
+
+static void move_end(void)
+{
+    the.s.end--;
+}
+
+static void lose_terminator(void)
+{
+    the.name[6] = 'x';
+}
+
+static void switch_type(void)
+{
+    the.s.any_kind = 1;
+    the.s.any = &the.based;
+}
+
+static void switch_arm(void)
+{
+    the.s.value.kind = IS_REAL;
+}
+
+static void move_distance(void)
+{
+    the.s.distance += (int64_t)sizeof(cell);
+}
+
+static void move_base(void)
+{
+    the.s.based = (cell *)(void *)&the.distant.count;
+}
+
+static void move_row(void)
+{
+    the.rows[1] = the.matrix[0];
+}
+
+static void move_rows(void)
+{
+    the.s.rows = the.rows + 1;
+    the.s.row_count--;
+}
+
+static void count_columns(void)
+{
+    the.s.column_count = 1;
+}
+
+static void move_beside(void)
+{
+    the.s.beside[1] = &the.based;
+}
+
+static void move_up(void)
+{
+    the.cells[1].up = &the.cells[3];
+}
+
+static void forget_cells(void)
+{
+    the.s.cells = NULL;
+    the.s.cell_count = 0;
+}
+
+TEST(chain, each_thing_that_decides_a_target_makes_a_plan_of_it_stale)
+{
+    static const struct {
+        const char *path;
+        void (*change)(void);
+    } changes[] = {
+        { "begin", move_end },
+        { "atoms.traits.name", lose_terminator },
+        { "any.positions", switch_type },
+        { "value.as.cell.data", switch_arm },
+        { "distance.data", move_distance },
+        { "based.data", move_base },
+        { "rows[1]", move_row },
+        { "rows[1]", move_rows },
+        { "rows[*]", count_columns },
+        { "beside[1].data", move_beside },
+        { "cells[1].up.data", move_up },
+        { "cells[*].data", forget_cells },
+    };
+    unsigned char arena[4096];
+    size_t i;
+    for (i = 0; i < sizeof changes / sizeof *changes; i++) {
+        haul_chain *chain;
+        haul_plan *plan;
+        world_open();
+        chain = chain_of(changes[i].path);
+        CHECK_STATUS(
+            haul_plan_create(type_context(), haul_from_chains(&the.s, &chain, 1), NULL, &plan),
+            HAUL_OK);
+        CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_OK);
+        changes[i].change();
+        CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_ERROR_STALE);
+        haul_plan_free(&plan);
+        haul_chain_free(&chain);
+        types_close();
+    }
+    check_note(NULL);
+}

@@ -5,6 +5,8 @@
 
 #include "haul.h"
 #include "support/check.h"
+#include "support/doors.h"
+#include "support/open.h"
 #include "support/random.h"
 #include "support/types.h"
 
@@ -383,4 +385,376 @@ TEST(chain_rules, random_chains_lead_where_a_walk_by_hand_goes)
     for (i = 0; i < PATHS; i++)
         haul_chain_free(&chain[i]);
     types_close();
+}
+
+/* ---- Ancestors of several types. */
+
+typedef struct inner {
+    int32_t *a, *b, *c;
+} inner;
+typedef struct middle {
+    inner *inner;
+    int64_t count;
+} middle;
+typedef struct outer {
+    middle *middle;
+    int64_t count;
+} outer;
+typedef struct outermost {
+    outer *outer;
+    int64_t count;
+} outermost;
+
+static haul_type *inner_type, *middle_type, *outer_type, *outermost_type;
+
+HAUL_FUNCTION(middle_count, void, ((const middle *)here->ancestor)->count)
+HAUL_FUNCTION(outer_count, void, ((const outer *)here->ancestor)->count)
+HAUL_FUNCTION(root_count, void, ((const outermost *)here->root)->count)
+
+static const haul_field inner_fields[] = {
+    HAUL_ARRAY(inner, a, HAUL_COUNT_FN(middle_count), .ancestor = &middle_type),
+    HAUL_ARRAY(inner, b, HAUL_COUNT_FN(outer_count), .ancestor = &outer_type),
+    HAUL_ARRAY(inner, c, HAUL_COUNT_FN(root_count)),
+};
+static const haul_field middle_fields[] = { HAUL_OBJECT(middle, inner, &inner_type) };
+static const haul_field outer_fields[] = { HAUL_OBJECT(outer, middle, &middle_type) };
+static const haul_field outermost_fields[] = { HAUL_OBJECT(outermost, outer, &outer_type) };
+static const haul_struct nested[] = {
+    HAUL_STRUCT(inner, &inner_type, inner_fields),
+    HAUL_STRUCT(middle, &middle_type, middle_fields),
+    HAUL_STRUCT(outer, &outer_type, outer_fields),
+    HAUL_STRUCT(outermost, &outermost_type, outermost_fields),
+};
+
+static struct {
+    int32_t numbers[8];
+    inner inner;
+    middle middle;
+    outer outer;
+    outermost root;
+    haul_context *context;
+    haul_chain *chain;
+    haul_root target;
+} line;
+
+static void line_open(void *user, fault_plan *plan)
+{
+    (void)user;
+    memset(&line, 0, sizeof line);
+    line.inner.a = line.inner.b = line.inner.c = line.numbers;
+    line.middle.inner = &line.inner;
+    line.middle.count = 3;
+    line.outer.middle = &line.middle;
+    line.outer.count = 4;
+    line.root.outer = &line.outer;
+    line.root.count = 5;
+    if (plan)
+        CHECK_STATUS(fault_open_context(plan, NULL, &line.context), HAUL_OK);
+    else
+        CHECK_STATUS(haul_context_create(NULL, &line.context), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(line.context, nested), HAUL_OK);
+}
+
+static void line_close(void *user)
+{
+    (void)user;
+    haul_chain_free(&line.chain);
+    HAUL_FORGET(nested);
+    haul_context_free(&line.context);
+}
+
+static size_t count_of(const char *path)
+{
+    size_t count;
+    check_note("path %s", path);
+    CHECK_STATUS(haul_chain_create(line.context, outermost_type, path, &line.chain), HAUL_OK);
+    CHECK_STATUS(haul_chain_resolve(line.chain, &line.root, &line.target, 1, &count), HAUL_OK);
+    CHECK_EQ(count, 1);
+    haul_chain_free(&line.chain);
+    check_note(NULL);
+    return line.target.count;
+}
+
+TEST(chain_rules, functions_get_the_nearest_ancestor_and_the_root_of_the_chain)
+{
+    line_open(NULL, NULL);
+    CHECK_EQ(count_of("outer.middle.inner.a"), 3);
+    CHECK_EQ(count_of("outer.middle.inner.b"), 4);
+    CHECK_EQ(count_of("outer.middle.inner.c"), 5);
+    line_close(NULL);
+}
+
+static void prepare_line(void *user, fault_plan *plan)
+{
+    line_open(user, plan);
+    CHECK_STATUS(
+        haul_chain_create(line.context, outermost_type, "outer.middle.inner.b", &line.chain),
+        HAUL_OK);
+}
+
+static haul_status resolve_line(void *user)
+{
+    size_t count = 1;
+    haul_status status = haul_chain_resolve(line.chain, &line.root, &line.target, 1, &count);
+    (void)user;
+    CHECK_EQ(count, status == HAUL_OK);
+    return status;
+}
+
+static void check_line(void *user, haul_status status)
+{
+    (void)user;
+    if (status == HAUL_OK)
+        CHECK_EQ(line.target.count, 4);
+}
+
+TEST(chain_rules, a_lack_of_memory_for_ancestors_leaves_nothing_behind_H1_H2)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.name = "a chain below two ancestors";
+    operation.prepare = prepare_line;
+    operation.run = resolve_line;
+    operation.check = check_line;
+    operation.finish = line_close;
+    operation.modes = FAULT_MEMORY;
+    CHECK(fault_everywhere(&operation) > 0);
+}
+
+static haul_status plan_line(void *user)
+{
+    haul_plan *plan;
+    haul_status status =
+        haul_plan_create(line.context, haul_from_chains(&line.root, &line.chain, 1), NULL, &plan);
+    (void)user;
+    haul_plan_free(&plan);
+    return status;
+}
+
+TEST(chain_rules, a_plan_of_a_chain_with_functions_survives_every_lack_of_memory_H1_H2)
+{
+    fault_operation operation;
+    memset(&operation, 0, sizeof operation);
+    operation.name = "a plan of a chain";
+    operation.prepare = prepare_line;
+    operation.run = plan_line;
+    operation.finish = line_close;
+    operation.modes = FAULT_MEMORY;
+    operation.keeps = 1;
+    CHECK(fault_everywhere(&operation) > 3);
+}
+
+TEST(chain_rules, an_answer_of_a_function_that_has_changed_makes_a_plan_stale)
+{
+    unsigned char arena[256];
+    haul_plan *plan;
+    line_open(NULL, NULL);
+    CHECK_STATUS(
+        haul_chain_create(line.context, outermost_type, "outer.middle.inner.a", &line.chain),
+        HAUL_OK);
+    CHECK_STATUS(
+        haul_plan_create(line.context, haul_from_chains(&line.root, &line.chain, 1), NULL, &plan),
+        HAUL_OK);
+    CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_OK);
+    line.middle.count = 2;
+    CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_ERROR_STALE);
+    CHECK_HAS(haul_context_error(line.context)->text, "callback");
+    line.middle.count = 3;
+    CHECK_STATUS(haul_plan_pack(plan, arena, sizeof arena, 4096, NULL), HAUL_OK);
+    haul_plan_free(&plan);
+    line_close(NULL);
+}
+
+/* ---- Objects of several sizes, containers, and directions of objects. */
+
+typedef struct variant {
+    int64_t bytes;
+    leaf *many[3];
+} variant;
+typedef struct list {
+    struct list *next;
+    void *data;
+} list;
+typedef struct holder {
+    variant *variant;
+    list *list;
+    pair *constant;
+    pair inside; /* never sent */
+    void *far;   /* external */
+    double *grid;
+    double *begin, *room;
+    int64_t count;
+} holder;
+
+static haul_type *plain_leaf_type, *variant_type, *list_type, *element, *pairs_type, *holder_type;
+
+HAUL_FUNCTION(variant_bytes, variant, self->bytes)
+
+static const haul_field plain_leaf_fields[] = { HAUL_STRING(leaf, name), HAUL_SKIP(leaf, numbers) };
+static const haul_field variant_fields[] = { HAUL_EACH(variant, many, .target = &plain_leaf_type) };
+static const haul_field list_fields[] = { HAUL_OBJECT(list, next, &list_type),
+                                          HAUL_ADDRESS(list, data, .target = &element) };
+static const haul_dimension grid_dimensions[] = {
+    HAUL_DIMENSION(HAUL_COUNT(holder, count), HAUL_FIXED(2)),
+};
+static const haul_field holder_fields[] = {
+    HAUL_OBJECT(holder, variant, &variant_type),
+    HAUL_ADDRESS(holder, list, .target = &pairs_type),
+    HAUL_OBJECT(holder, constant, &pair_type, .transfer = HAUL_COPYIN),
+    HAUL_EMBED(holder, inside, &pair_type, .transfer = HAUL_COPYIN),
+    HAUL_ADDRESS(holder, far, .ownership = HAUL_EXTERNAL),
+    HAUL_SECTION(holder, grid, grid_dimensions),
+    HAUL_ARRAY(holder, begin, HAUL_COUNT(holder, count)),
+    HAUL_END_OF(holder, room, begin),
+};
+
+static void holder_open(void)
+{
+    const haul_struct what = HAUL_STRUCT(list, NULL, list_fields);
+    static const haul_struct structs[] = {
+        HAUL_STRUCT(leaf, &plain_leaf_type, plain_leaf_fields),
+        HAUL_STRUCT(variant, &variant_type, variant_fields, .size_fn = variant_bytes),
+        HAUL_STRUCT(pair, &pair_type, pair_fields),
+        HAUL_STRUCT(holder, &holder_type, holder_fields),
+    };
+    haul_context *context = type_context();
+    size_t i;
+    for (i = 0; i < 4; i++)
+        CHECK_STATUS(haul_type_create(context, &structs[i], structs[i].type), HAUL_OK);
+    CHECK_STATUS(haul_type_parameter(context, "element", &element), HAUL_OK);
+    CHECK_STATUS(haul_type_create(context, &what, &list_type), HAUL_OK);
+    CHECK_STATUS(haul_type_instance(list_type, 1, &element, &pair_type, &pairs_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(holder_type), HAUL_OK);
+}
+
+static void holder_close(void)
+{
+    haul_type_free(&plain_leaf_type);
+    haul_type_free(&variant_type);
+    haul_type_free(&pair_type);
+    haul_type_free(&holder_type);
+    haul_type_free(&pairs_type);
+    haul_type_free(&list_type);
+    haul_type_free(&element);
+}
+
+static haul_root target_of(holder *h, const char *path)
+{
+    haul_chain *chain;
+    haul_root target;
+    size_t count;
+    check_note("path %s", path);
+    CHECK_STATUS(haul_chain_create(type_context(), holder_type, path, &chain), HAUL_OK);
+    CHECK_STATUS(haul_chain_resolve(chain, h, &target, 1, &count), HAUL_OK);
+    CHECK_EQ(count, 1);
+    haul_chain_free(&chain);
+    check_note(NULL);
+    return target;
+}
+
+TEST(chain_rules, an_object_that_ends_early_has_only_the_pointers_before_its_end)
+{
+    variant v;
+    leaf l;
+    holder h;
+    haul_chain *chain;
+    haul_root target;
+    size_t count;
+    char name[] = "leaf";
+    memset(&h, 0, sizeof h);
+    memset(&v, 0, sizeof v);
+    memset(&l, 0, sizeof l);
+    l.name = name;
+    v.many[0] = v.many[1] = v.many[2] = &l;
+    v.bytes = offsetof(variant, many[2]);
+    h.variant = &v;
+    holder_open();
+    CHECK_PTR(target_of(&h, "variant.many[1].name").address, name);
+    CHECK_PTR(target_of(&h, "variant.many[2].name").address, NULL);
+    v.bytes += 3;
+    CHECK_STATUS(haul_chain_create(type_context(), holder_type, "variant.many[2].name", &chain),
+                 HAUL_OK);
+    CHECK_STATUS(haul_chain_resolve(chain, &h, &target, 1, &count), HAUL_ERROR_GRAPH);
+    CHECK_HAS(type_error()->text, "ends within this field");
+    v.bytes = 0;
+    CHECK_STATUS(haul_chain_resolve(chain, &h, &target, 1, &count), HAUL_ERROR_GRAPH);
+    CHECK_HAS(type_error()->text, "callback of its size answered 0");
+    CHECK_STR(type_error()->path, "root.variant");
+    haul_chain_free(&chain);
+    holder_close();
+}
+
+TEST(chain_rules, a_container_leads_to_its_elements)
+{
+    double numbers[3] = { 1, 2, 3 };
+    pair p = { numbers, 3 };
+    list second = { NULL, &p }, first = { &second, NULL };
+    holder h;
+    memset(&h, 0, sizeof h);
+    h.list = &first;
+    holder_open();
+    CHECK_PTR(target_of(&h, "list.next.data.numbers").address, numbers);
+    CHECK_PTR(target_of(&h, "list.data.numbers").address, NULL);
+    CHECK_PTR(target_of(&h, "list.next.data").address, &p);
+    holder_close();
+}
+
+/* A kernel. */
+static void forget_count(void *argument)
+{
+    ((pair *)argument)->count = 77;
+}
+
+TEST(chain_rules, objects_keep_the_direction_of_the_field_that_leads_to_them)
+{
+    static const char *const paths_to_pairs[] = { "constant", "inside", "list.data" };
+    pair p = { NULL, 0 };
+    list l = { NULL, &p };
+    holder h;
+    haul_device *device;
+    const test_device options = { .context = type_context() };
+    size_t i;
+    memset(&h, 0, sizeof h);
+    h.constant = &p;
+    h.list = &l;
+    holder_open();
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
+    for (i = 0; i < 3; i++) {
+        haul_root target = target_of(&h, paths_to_pairs[i]);
+        haul_shipment *shipment;
+        haul_chain *chain;
+        CHECK_STATUS(haul_chain_create(type_context(), holder_type, paths_to_pairs[i], &chain),
+                     HAUL_OK);
+        CHECK_STATUS(haul_ship_from(device, haul_from_chains(&h, &chain, 1), NULL, NULL, &shipment),
+                     HAUL_OK);
+        CHECK_STATUS(
+            haul_host_launch(device, forget_count, haul_device_pointer(shipment, target.address)),
+            HAUL_OK);
+        CHECK_STATUS(haul_update_host(shipment,
+                                      &(const haul_update_options){ .host = target.address,
+                                                                    .bytes = sizeof(pair) },
+                                      NULL),
+                     i == 2 ? HAUL_ERROR_GRAPH : HAUL_OK); /* its count would come back */
+        CHECK_EQ(((const pair *)target.address)->count, 0);
+        haul_shipment_free(&shipment);
+        haul_chain_free(&chain);
+    }
+    haul_device_close(&device);
+    holder_close();
+}
+
+TEST(chain_rules, what_is_no_array_of_the_graph_is_passed_by_no_path)
+{
+    static const struct {
+        const char *path, *words;
+    } fields[] = { { "far", "external" }, { "grid[0]", "section" }, { "room", "end of an array" } };
+    haul_chain *chain;
+    size_t i;
+    holder_open();
+    for (i = 0; i < 3; i++) {
+        CHECK_STATUS(haul_chain_create(type_context(), holder_type, fields[i].path, &chain),
+                     HAUL_ERROR_ARGUMENT);
+        CHECK_HAS(type_error()->text, fields[i].words);
+    }
+    holder_close();
 }

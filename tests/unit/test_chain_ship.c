@@ -412,6 +412,151 @@ TEST(chain_ship, arguments_that_do_not_fit_are_refused_and_nothing_is_filled_in)
     world_close();
 }
 
+TEST(chain_ship, objects_on_the_way_can_be_targets_too_and_return_with_their_pointers_as_they_were)
+{
+    world_open();
+    the.chain[0] = chain_of("in.body");
+    the.chain[1] = chain_of("in.body.x");
+    the.chain[2] = chain_of("count");
+    ship(3);
+    set_there(the.chain[1], 4, 44);
+    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+    CHECK(the.x[4] == 44);
+    CHECK_PTR(the.u.in.body, &the.body);
+    CHECK_PTR(the.body.x, the.x);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
+    the.body.count--;
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(the.context)->path, "root.in.body.x");
+    world_close();
+}
+
+TEST(chain_ship, a_target_that_crosses_in_pieces_is_checked_in_the_same_way)
+{
+    enum { MANY = 5 * 1024 * 1024 };
+    double *large = malloc(MANY * sizeof *large);
+    int i;
+    CHECK(large != NULL);
+    for (i = 0; i < MANY; i++)
+        large[i] = i;
+    world_open();
+    the.body.x = large;
+    the.body.count = MANY;
+    the.chain[0] = chain_of("in.body.x");
+    ship(1);
+    set_there(the.chain[0], MANY - 1, -1);
+    CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+    CHECK(large[MANY - 1] == -1 && large[1] == 1);
+    CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
+    the.body.x = the.x;
+    check_stale("root.in.body.x");
+    free(large);
+    world_close();
+}
+
+TEST(chain_ship, a_locked_source_is_compared_too)
+{
+    const haul_ship_options locked = { .lock_source = 1 };
+    int i;
+    world_open();
+    the.chain[0] = chain_of("in.body.x");
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_chains(&the.u, the.chain, 1), &locked, NULL,
+                                &the.shipment),
+                 HAUL_OK);
+    for (i = 0; i < 3; i++) {
+        the.x[2] = 70 + i;
+        CHECK_STATUS(haul_update_device(the.shipment, NULL, NULL), HAUL_OK);
+        CHECK(there(the.chain[0], 2) == 70 + i);
+        set_there(the.chain[0], 3, 80 + i);
+        CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+        CHECK(the.x[3] == 80 + i);
+    }
+    the.u.in.body = NULL;
+    check_stale("root.in.body.x");
+    world_close();
+}
+
+TEST(chain_ship, an_ordered_plan_has_the_targets_in_the_order_of_the_chains)
+{
+    haul_chain *chain[2];
+    haul_plan *plan;
+    size_t x, v;
+    world_open();
+    chain[0] = the.chain[0] = chain_of("in.body.v");
+    chain[1] = the.chain[1] = chain_of("in.body.x");
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_chains(&the.u, chain, 2), ORDERED, &plan),
+                 HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, the.x, &x), HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, the.v, &v), HAUL_OK);
+    CHECK(v < x);
+    haul_plan_free(&plan);
+    world_close();
+}
+
+/* ---- Images. */
+
+typedef struct bytes {
+    unsigned char at[8192];
+    size_t count;
+} bytes;
+
+static haul_status keep(void *user, const void *data, size_t count)
+{
+    bytes *to = user;
+    CHECK(count <= sizeof to->at - to->count);
+    memcpy(to->at + to->count, data, count);
+    to->count += count;
+    return HAUL_OK;
+}
+
+TEST(chain_ship, an_image_of_chains_holds_the_targets_alone)
+{
+    static bytes written;
+    haul_file file;
+    haul_image *image;
+    const haul_root *roots;
+    size_t count;
+    world_open();
+    memset(&file, 0, sizeof file);
+    written.count = 0;
+    file.write = keep;
+    file.user = &written;
+    the.chain[0] = chain_of("in.body.x");
+    the.chain[1] = chain_of("in.body.energy");
+    CHECK_STATUS(haul_image_write(the.context, haul_from_chains(&the.u, the.chain, 2), &file),
+                 HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(the.context, written.at, written.count, NULL, 0, NULL, &image),
+        HAUL_OK);
+    roots = haul_image_roots(image, &count);
+    CHECK_EQ(count, 2);
+    CHECK_EQ(roots[0].count, ATOMS);
+    CHECK_BYTES(roots[0].address, the.x, sizeof the.x);
+    CHECK(*(double *)roots[1].address == 3);
+    haul_image_free(&image);
+    world_close();
+}
+
+TEST(chain_ship, in_checked_mode_two_names_for_one_array_agree)
+{
+    const haul_context_options checked = { .checked = 1 };
+    haul_plan *plan;
+    memset(&the, 0, sizeof the);
+    CHECK_STATUS(haul_context_create(&checked, &the.context), HAUL_OK);
+    types_open();
+    data_open();
+    the.u.weights = the.x;
+    the.body.v = the.x;
+    the.chain[0] = chain_of("in.body.x");
+    the.chain[1] = chain_of("in.body.v");
+    the.chain[2] = chain_of("in.body");
+    CHECK_STATUS(haul_plan_create(the.context, haul_from_chains(&the.u, the.chain, 3), NULL, &plan),
+                 HAUL_OK);
+    haul_plan_free(&plan);
+    world_close();
+    haul_context_free(&the.context);
+}
+
 /* ---- Each failure of memory and of the device. */
 
 static void prepare(void *user, fault_plan *plan)
