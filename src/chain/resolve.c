@@ -82,38 +82,42 @@ static haul_status open_object(resolver *r, const place *p, size_t i, haul__ance
     return status;
 }
 
+/* Works out the size of an object that has its own. Until then only its head is known to be
+ * there. */
+static haul_status measure(resolver *r, place *to)
+{
+    haul__ancestor inherited;
+    haul__object o;
+    uintptr_t end;
+    haul_status status = haul__check_extent(&r->d, &to->entry, haul__head_bytes(to->walk),
+                                            to->walk->alignment, &end);
+    if (status == HAUL_OK)
+        status = open_object(r, to, 0, &inherited, &o);
+    if (status == HAUL_OK)
+        status = haul__find_size(&r->d, &o, to->entry.slot);
+    if (status != HAUL_OK)
+        return status;
+    to->bytes = o.bytes;
+    return o.bytes ? haul__check_extent(&r->d, &to->entry, o.bytes, to->walk->alignment, &end)
+                   : HAUL_OK;
+}
+
 /* Makes `to` a place of objects, and checks that they can be there. */
 static haul_status place_objects(resolver *r, const haul_type *type, place *to)
 {
-    haul_status status = HAUL_OK;
+    const haul__walk *walk = haul__type_walk(type);
     uintptr_t end;
     to->what = HAUL__OBJECTS;
     to->type = type;
-    to->walk = haul__type_walk(type);
+    to->walk = walk;
+    to->bytes = SIZE_MAX;
     to->entry.what = HAUL__OBJECTS;
     if (to->entry.count == 0)
         return HAUL_OK;
-    if (haul__is_sized(to->walk)) {
-        haul__ancestor inherited;
-        haul__object o;
-        if (to->entry.count != 1)
-            return haul__refuse(&r->d, HAUL_ERROR_GRAPH, to->entry.slot,
-                                "%zu objects of type %s, which have no fixed size: one at a time",
-                                to->entry.count, to->walk->name);
-        status = haul__check_extent(&r->d, &to->entry, haul__head_bytes(to->walk),
-                                    to->walk->alignment, &end);
-        if (status == HAUL_OK)
-            status = open_object(r, to, 0, &inherited, &o);
-        o.bytes = SIZE_MAX;
-        if (status == HAUL_OK)
-            status = haul__find_size(&r->d, &o, to->entry.slot);
-        to->bytes = o.bytes;
-        return status == HAUL_OK && o.bytes
-                   ? haul__check_extent(&r->d, &to->entry, o.bytes, to->walk->alignment, &end)
-                   : status;
-    }
-    return haul__check_extent(&r->d, &to->entry, to->walk->true_upper ? to->walk->true_upper : 1,
-                              to->walk->alignment, &end);
+    if (haul__is_sized(walk)) /* alone: commit refuses arrays of such objects */
+        return measure(r, to);
+    return haul__check_extent(&r->d, &to->entry, walk->true_upper ? walk->true_upper : 1,
+                              walk->alignment, &end);
 }
 
 /* ---- Pointers. */
@@ -201,16 +205,17 @@ static haul_status lead_by_rule(resolver *r, const haul__object *o, const haul__
 
 /* ---- Rows. */
 
+/* Pointer `i` of a ruled row, or the row itself; commit has listed it. */
 static const haul__ruled *find_ruled(const haul__walk *walk, const haul__row *row, size_t i)
 {
     const size_t offset = row->offset + i * sizeof(void *);
-    const haul__ruled *ruled = walk->ruled, *end = walk->ruled + walk->ruled_count;
-    for (; ruled < end; ruled++)
-        if (ruled->slot.offset == offset && ruled->rule == row->rule && !haul__is_end(ruled))
-            return ruled;
-    return NULL;
+    const haul__ruled *ruled = walk->ruled;
+    while (ruled->slot.offset != offset || ruled->rule != row->rule || haul__is_end(ruled))
+        ruled++;
+    return ruled;
 }
 
+/* The pointer at an offset; NULL: it is listed in a part. */
 static const haul__slot *find_slot(const haul__walk *walk, size_t offset)
 {
     size_t i;
@@ -223,11 +228,10 @@ static const haul__slot *find_slot(const haul__walk *walk, size_t offset)
 /* A large array of pointers is a part, whose elements have a type of one pointer. */
 static const haul__slot *find_part_slot(const haul__walk *walk, size_t offset)
 {
-    size_t i;
-    for (i = 0; i < walk->part_count; i++)
-        if (walk->parts[i].offset == offset)
-            return haul__type_walk(walk->parts[i].type)->slots;
-    return NULL;
+    const haul__part *part = walk->parts;
+    while (part->offset != offset)
+        part++;
+    return haul__type_walk(part->type)->slots;
 }
 
 /* Does the row, or pointer `i` of it, lie in the object, with all that it reads? An object may end
@@ -504,9 +508,17 @@ static void name_place(const resolver *r, haul_error *error)
 
 void haul__chain_name(const haul_chain *chain, char *path)
 {
-    char name[2 * HAUL_PATH_BYTES];
-    const char *from = chain->steps.at[0].name;
-    snprintf(name, sizeof name, "root.%s", from);
+    char name[2 * HAUL_PATH_BYTES] = "root.";
+    size_t length = strlen(name);
+    const char *from;
+    for (from = chain->steps.at[0].name; *from && length + 1 < sizeof name; from++)
+        if (*from == '-' && from[1] == '>') {
+            name[length++] = '.';
+            from++;
+        } else if (*from != ' ') {
+            name[length++] = *from;
+        }
+    name[length] = '\0';
     haul__set_path(path, name);
 }
 

@@ -270,6 +270,22 @@ TEST(chain, what_is_not_there_is_an_empty_target)
     types_close();
 }
 
+TEST(chain, a_pointer_to_no_elements_leads_nowhere)
+{
+    haul_chain *chain;
+    haul_root target;
+    size_t count;
+    world_open();
+    the.s.cell_count = 0;
+    expect("cells", NULL, 0, 0);
+    expect("cells.data", NULL, 0, 0);
+    chain = chain_of("cells[0].data");
+    CHECK_STATUS(haul_chain_resolve(chain, &the.s, &target, 1, &count), HAUL_ERROR_GRAPH);
+    CHECK_HAS(type_error()->text, "the index is 0, and the array has 0 elements");
+    haul_chain_free(&chain);
+    types_close();
+}
+
 TEST(chain, all_elements_give_a_target_each_and_empty_ones_keep_their_place)
 {
     haul_chain *chain;
@@ -383,7 +399,7 @@ TEST(chain, a_count_that_does_not_hold_is_an_error_with_its_path)
     CHECK_HAS(type_error()->text, "the index is 7, and the array has 4 elements");
     haul_chain_free(&chain);
     chain = chain_of("begin");
-    the.s.end = the.s.begin - 1;
+    the.s.end = the.s.begin - 1; /* before its begin */
     CHECK_STATUS(haul_chain_resolve(chain, &the.s, targets, 8, &count), HAUL_ERROR_GRAPH);
     haul_chain_free(&chain);
     chain = chain_of("any");
@@ -420,6 +436,10 @@ TEST(chain, the_form_that_the_compiler_reads_gives_the_same_chain_and_evaluates_
     haul_chain_free(&chain);
     CHECK_STATUS(haul_chain_create_checked(type_context(), simulation_type,
                                            HAUL_CHAIN(none, ->rows[1][0]), &chain),
+                 HAUL_OK);
+    haul_chain_free(&chain);
+    CHECK_STATUS(haul_chain_create_checked(type_context(), simulation_type,
+                                           HAUL_CHAIN(none, ->corner[1]), &chain),
                  HAUL_OK);
     haul_chain_free(&chain);
     CHECK_STATUS(haul_chain_create_checked(type_context(), simulation_type,

@@ -1,5 +1,6 @@
 /* Chains through rows with rules, on random data: each step is compared with a walk by hand.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -570,6 +571,8 @@ TEST(chain_rules, an_answer_of_a_function_that_has_changed_makes_a_plan_stale)
 typedef struct variant {
     int64_t bytes;
     leaf *many[3];
+    int32_t *numbers;
+    int64_t count;
 } variant;
 typedef struct list {
     struct list *next;
@@ -584,6 +587,8 @@ typedef struct holder {
     double *grid;
     double *begin, *room;
     int64_t count;
+    variant *constant_variant;
+    void *either; /* a list of pairs, whichever case holds */
 } holder;
 
 static haul_type *plain_leaf_type, *variant_type, *list_type, *element, *pairs_type, *holder_type;
@@ -591,7 +596,12 @@ static haul_type *plain_leaf_type, *variant_type, *list_type, *element, *pairs_t
 HAUL_FUNCTION(variant_bytes, variant, self->bytes)
 
 static const haul_field plain_leaf_fields[] = { HAUL_STRING(leaf, name), HAUL_SKIP(leaf, numbers) };
-static const haul_field variant_fields[] = { HAUL_EACH(variant, many, .target = &plain_leaf_type) };
+static const haul_field variant_fields[] = {
+    HAUL_EACH(variant, many, .target = &plain_leaf_type),
+    HAUL_ARRAY(variant, numbers, HAUL_COUNT(variant, count)),
+};
+static const haul_case either_cases[] = { { .value = 0, .type = &pairs_type },
+                                          { .value = 1, .type = &pairs_type } };
 static const haul_field list_fields[] = { HAUL_OBJECT(list, next, &list_type),
                                           HAUL_ADDRESS(list, data, .target = &element) };
 static const haul_dimension grid_dimensions[] = {
@@ -606,6 +616,8 @@ static const haul_field holder_fields[] = {
     HAUL_SECTION(holder, grid, grid_dimensions),
     HAUL_ARRAY(holder, begin, HAUL_COUNT(holder, count)),
     HAUL_END_OF(holder, room, begin),
+    HAUL_OBJECT(holder, constant_variant, &variant_type, .transfer = HAUL_COPYIN),
+    HAUL_ADDRESS(holder, either, .type_switch = HAUL_SWITCH(holder, count, either_cases)),
 };
 
 static void holder_open(void)
@@ -681,6 +693,15 @@ TEST(chain_rules, an_object_that_ends_early_has_only_the_pointers_before_its_end
     CHECK_HAS(type_error()->text, "callback of its size answered 0");
     CHECK_STR(type_error()->path, "root.variant");
     haul_chain_free(&chain);
+    v.bytes = offsetof(variant, count);
+    CHECK_STATUS(haul_chain_create(type_context(), holder_type, "variant.numbers", &chain),
+                 HAUL_OK);
+    CHECK_STATUS(haul_chain_resolve(chain, &h, &target, 1, &count), HAUL_ERROR_GRAPH);
+    CHECK_HAS(type_error()->text, "ends before an integer that this field reads");
+    haul_chain_free(&chain);
+    CHECK_STATUS(haul_chain_create(type_context(), holder_type, "constant_variant", &chain),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "constant_variant has a direction");
     holder_close();
 }
 
@@ -696,6 +717,8 @@ TEST(chain_rules, a_container_leads_to_its_elements)
     CHECK_PTR(target_of(&h, "list.next.data.numbers").address, numbers);
     CHECK_PTR(target_of(&h, "list.data.numbers").address, NULL);
     CHECK_PTR(target_of(&h, "list.next.data").address, &p);
+    h.either = &first;
+    CHECK_PTR(target_of(&h, "either.next.data.numbers").address, numbers);
     holder_close();
 }
 
@@ -757,4 +780,26 @@ TEST(chain_rules, what_is_no_array_of_the_graph_is_passed_by_no_path)
         CHECK_HAS(type_error()->text, fields[i].words);
     }
     holder_close();
+}
+
+TEST(chain_rules, a_long_list_of_fields_ends_with_dots)
+{
+    static char names[40][16];
+    static haul_field fields[40];
+    haul_chain *chain;
+    haul_type *type;
+    size_t i;
+    for (i = 0; i < 40; i++) {
+        const haul_field one = HAUL_RAW(inner, a);
+        snprintf(names[i], sizeof names[i], "a_field_%zu", i);
+        fields[i] = one;
+        fields[i].name = names[i];
+        fields[i].offset = i * sizeof(void *);
+    }
+    CHECK_STATUS(type_make("long", sizeof(void *) * 40, fields, 40, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_chain_create(type_context(), type, "none", &chain), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "long has a_field_0, a_field_1, ");
+    CHECK_HAS(type_error()->text, ", ... (HAUL_RAW gives");
+    haul_type_free(&type);
 }

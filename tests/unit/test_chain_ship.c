@@ -267,7 +267,7 @@ TEST(chain_ship, a_target_that_is_not_all_in_the_shipment_is_stale)
     haul_root target;
     size_t count = 1;
     world_open();
-    the.chain[0] = chain_of("in.body.x");
+    the.chain[0] = chain_of("->in.body -> x");
     ship(1);
     the.body.x = far;
     CHECK_STATUS(haul_chain_resolve_on(the.shipment, the.chain[0], &the.u, &target, 1, &count),
