@@ -6,6 +6,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/open.h"
+#include "support/random.h"
 #include "support/types.h"
 
 /* ---- A simulation with one of each thing that a path can pass. */
@@ -555,4 +556,49 @@ TEST(chain, each_thing_that_decides_a_target_makes_a_plan_of_it_stale)
         types_close();
     }
     check_note(NULL);
+}
+
+/* ---- Paths of random text. */
+
+TEST(chain, random_text_is_a_path_or_is_refused_with_a_reason)
+{
+    static const char *const words[] = {
+        "atoms",   "traits", "own",        "positions",
+        "cells",   "data",   "up",         "corner",
+        "beside",  "rows",   "value",      "as",
+        "as.cell", "any",    "name",       ".",
+        ".",       ".",      ".",          "->",
+        "[0]",     "[1]",    "[*]",        "[",
+        "]",       "[07]",   "[HAUL_ALL]", " ",
+        "-",       "count",  "cache",      "[18446744073709551615]",
+    };
+    random_source random = random_start("paths");
+    haul_root targets[16];
+    size_t count, i;
+    int round, compiled = 0;
+    world_open();
+    for (round = 0; round < 30000; round++) {
+        char path[256] = "";
+        haul_chain *chain;
+        haul_status status;
+        for (i = random_below(&random, 10); i < 10; i++)
+            strcat(path, words[random_below(&random, sizeof words / sizeof *words)]);
+        check_note("path %s", path);
+        status = haul_chain_create(type_context(), simulation_type, path, &chain);
+        if (status != HAUL_OK) {
+            CHECK(status == HAUL_ERROR_ARGUMENT || status == HAUL_ERROR_LIMIT);
+            CHECK_PTR(chain, NULL);
+            CHECK(strlen(type_error()->text) > 10);
+            continue;
+        }
+        compiled++;
+        status = haul_chain_resolve(chain, &the.s, targets, 16, &count);
+        CHECK(status == HAUL_OK || status == HAUL_ERROR_GRAPH);
+        for (i = 0; i < count && i < 16; i++)
+            CHECK_EQ(targets[i].address == NULL, targets[i].count == 0);
+        haul_chain_free(&chain);
+    }
+    check_note(NULL);
+    CHECK(compiled > 100);
+    types_close();
 }
