@@ -439,12 +439,17 @@ static haul_root target_at(const resolver *r, const place *at)
 /* Goes on with the next element of the last "[*]" that has one. *is_over: none has. */
 static haul_status next_turn(resolver *r, place *at, int *is_over)
 {
-    turn *last = r->turns + r->turn_count - 1;
+    turn *last = NULL;
     haul_status status;
-    for (; r->turn_count && last->at + 1 >= elements_of(&last->all); last--)
+    while (r->turn_count && !last) {
+        last = &r->turns[r->turn_count - 1];
+        if (last->at + 1 < elements_of(&last->all))
+            continue;
+        last = NULL;
         r->turn_count--;
-    *is_over = r->turn_count == 0;
-    if (*is_over)
+    }
+    *is_over = !last;
+    if (!last)
         return HAUL_OK;
     last->at++;
     *at = last->all;

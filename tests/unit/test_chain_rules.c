@@ -84,7 +84,7 @@ static const haul_field sized_fields[] = {
     HAUL_OBJECT(sized, first, &leaf_type),
     HAUL_OBJECT(sized, second, &leaf_type),
 };
-static const haul_field tagged = { .tag_bits = 1 };
+static const haul_field tagged = { .tag_bits = 1, .when = HAUL_DIFFERS(tree, width, 7) };
 static const haul_field tree_fields[] = {
     HAUL_EMBED(tree, slots, &slot_type),
     HAUL_OBJECTS(tree, more, &slot_type, HAUL_COUNT(tree, more_count)),
@@ -300,7 +300,8 @@ static void check_lists(haul_chain *const *chain)
         list[i] = some(t->many[i] ? t->many[i]->name : NULL, sizeof "leaf");
     check_targets(chain[MANY_NAMES], list, MANY);
     for (i = 0; i < (size_t)t->each_count; i++)
-        list[i] = numbers_of_leaf((const leaf *)(t->each[i] & ~(uintptr_t)1), t);
+        list[i] = t->width == 7 ? nothing()
+                                : numbers_of_leaf((const leaf *)(t->each[i] & ~(uintptr_t)1), t);
     check_targets(chain[EACH], list, i);
     for (i = n = 0; i < (size_t)t->planes * 4; i++)
         if (t->cube[i / 4])
@@ -786,6 +787,11 @@ TEST(chain_rules, a_long_list_of_fields_ends_with_dots)
 {
     static char names[40][16];
     static haul_field fields[40];
+    static haul_type *types[2];
+    static const haul_case cases[] = { { .value = 0, .type = &types[0] },
+                                       { .value = 1, .type = &types[1] } };
+    static const haul_field either[] = { HAUL_ADDRESS(
+        holder, far, .type_switch = HAUL_SWITCH(holder, count, cases)) };
     haul_chain *chain;
     haul_type *type;
     size_t i;
@@ -796,10 +802,14 @@ TEST(chain_rules, a_long_list_of_fields_ends_with_dots)
         fields[i].name = names[i];
         fields[i].offset = i * sizeof(void *);
     }
-    CHECK_STATUS(type_make("long", sizeof(void *) * 40, fields, 40, &type), HAUL_OK);
+    CHECK_STATUS(type_make("long", sizeof(void *) * 40, fields, 40, &types[0]), HAUL_OK);
+    CHECK_STATUS(type_make("longer", sizeof(void *) * 40, fields, 40, &types[1]), HAUL_OK);
+    CHECK_STATUS(type_make("either", sizeof(holder), either, 1, &type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_chain_create(type_context(), type, "none", &chain), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_chain_create(type_context(), type, "far.none", &chain), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(type_error()->text, "long has a_field_0, a_field_1, ");
     CHECK_HAS(type_error()->text, ", ... (HAUL_RAW gives");
+    haul_type_free(&types[0]);
+    haul_type_free(&types[1]);
     haul_type_free(&type);
 }

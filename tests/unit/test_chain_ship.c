@@ -574,7 +574,7 @@ static haul_status make_and_ship(void *user)
     haul_status status = haul_chain_create(the.context, universe_type, "in.body.x", &the.chain[0]);
     (void)user;
     if (status == HAUL_OK)
-        status = haul_chain_create(the.context, universe_type, "in.body.next", &the.chain[1]);
+        status = haul_chain_create(the.context, universe_type, "in.body.next[0]", &the.chain[1]);
     if (status == HAUL_OK)
         status = haul_chain_create(the.context, universe_type, "weights", &the.chain[2]);
     if (status == HAUL_OK)
