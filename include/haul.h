@@ -24,6 +24,7 @@
 #include "haul/cuda.h"
 #include "haul/ship.h"
 #include "haul/arena.h"
+#include "haul/chain.h"
 #ifdef HAUL_EXPERIMENTAL
 #include "haul/experimental.h"
 #endif

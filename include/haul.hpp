@@ -221,6 +221,25 @@ class plan : public handle<haul_plan, haul_plan_free>
     }
 };
 
+/* A path from an object to the data that a kernel needs (haul/chain.h). Source:
+ * haul_from_chains. */
+class chain : public handle<haul_chain, haul_chain_free>
+{
+  public:
+    using handle::handle;
+    /* For HAUL_CHAIN(root, ->steps), too, which the compiler checks. */
+    haul_status create(const haul::context &context, const haul::type &type, const char *path,
+                       std::size_t root_bytes = 0, std::size_t bytes = 0)
+    {
+        return haul_chain_create_checked(context.get(), type.get(), path, root_bytes, bytes, put());
+    }
+    haul_status resolve(void *root, haul_root *targets, std::size_t capacity,
+                        std::size_t *count) const
+    {
+        return haul_chain_resolve(get(), root, targets, capacity, count);
+    }
+};
+
 class shipment : public handle<haul_shipment, haul_shipment_free>
 {
   public:
@@ -272,6 +291,13 @@ class shipment : public handle<haul_shipment, haul_shipment_free>
                 return (*static_cast<Visit *>(user))(*range);
             },
             &visit);
+    }
+    /* Fills a struct of kernel arguments by a list of HAUL_ARGUMENT. */
+    template <class Arguments, std::size_t Count>
+    haul_status arguments(void *root, const haul_argument (&list)[Count], Arguments *into) const
+    {
+        static_assert(std::is_trivially_copyable<Arguments>::value, "kernels take bytes");
+        return haul_chain_arguments(get(), root, list, Count, into);
     }
     haul_status update_device(const haul_update_options *options = nullptr,
                               const haul_async *async = nullptr)

@@ -17,6 +17,7 @@ extern "C" {
 
 typedef struct haul_plan haul_plan;
 typedef struct haul_arena haul_arena;
+typedef struct haul_chain haul_chain;
 
 /* One root: `count` objects of `type` in a row at `address`. This struct never changes. */
 typedef struct haul_root {
@@ -30,18 +31,21 @@ typedef enum haul_source_kind {
     HAUL_SOURCE_ROOTS = 2,
     HAUL_SOURCE_PLAN = 3,
     HAUL_SOURCE_ARENA = 4,
-    HAUL_SOURCE_ARENA_ROOT = 5
+    HAUL_SOURCE_ARENA_ROOT = 5,
+    HAUL_SOURCE_CHAINS = 6
 } haul_source_kind;
 
 /* Filled by the functions below. Members that the kind has no use for are 0. */
 typedef struct haul_source {
     int kind; /* haul_source_kind */
     int reserved;
-    haul_root root; /* HAUL_SOURCE_ROOT and HAUL_SOURCE_ARENA_ROOT */
+    /* HAUL_SOURCE_ROOT and HAUL_SOURCE_ARENA_ROOT; of HAUL_SOURCE_CHAINS the address alone */
+    haul_root root;
     const haul_root *roots;
-    size_t count; /* of roots */
+    size_t count; /* of roots or chains */
     haul_plan *plan;
     haul_arena *arena;
+    haul_chain *const *chains;
 } haul_source;
 
 static inline haul_source haul__source(int kind, void *objects, const haul_type *type, size_t count)
@@ -56,6 +60,7 @@ static inline haul_source haul__source(int kind, void *objects, const haul_type 
     source.count = 0;
     source.plan = NULL;
     source.arena = NULL;
+    source.chains = NULL;
     return source;
 }
 
@@ -104,6 +109,21 @@ static inline haul_source haul_from_arena_root(haul_arena *arena, void *object,
 {
     haul_source source = haul__source(HAUL_SOURCE_ARENA_ROOT, object, type, 1);
     source.arena = arena;
+    return source;
+}
+
+/* The targets of chains (chain.h) that all begin at one object, and everything that they reach.
+ * Objects on the way are no part of it. It is a source of haul_ship_from, haul_plan_create and
+ * haul_image_write, for chains of the same context, and serves in each as roots do; empty targets
+ * are left out. An update tells HAUL_ERROR_STALE if a pointer, a count or a condition on the way
+ * has changed, before anything else is read; haul_reship resolves the chains again. The list may go
+ * when the call has returned. HAUL_ERROR_ARGUMENT: NULL, or chains of another context;
+ * HAUL_ERROR_GRAPH: all targets are empty; else the errors of haul_chain_resolve. */
+static inline haul_source haul_from_chains(void *root, haul_chain *const *chains, size_t count)
+{
+    haul_source source = haul__source(HAUL_SOURCE_CHAINS, root, NULL, 0);
+    source.chains = chains;
+    source.count = count;
     return source;
 }
 

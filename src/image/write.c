@@ -43,9 +43,7 @@ static haul_status short_of_memory(const writer *w)
 static haul_status find_plan(writer *w, const haul_source *source)
 {
     haul_error *error = &w->context->error;
-    const haul_root *roots;
-    size_t count;
-    haul_status status = HAUL_OK;
+    haul_status status;
     if (source->kind == HAUL_SOURCE_ARENA)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "an arena keeps no types: haul_from_arena_root names its root");
@@ -59,12 +57,9 @@ static haul_status find_plan(writer *w, const haul_source *source)
         w->plan = source->plan;
         return HAUL_OK;
     }
-    roots = &source->root;
-    count = 1;
-    if (source->kind != HAUL_SOURCE_ARENA_ROOT)
-        status = haul__source_roots(source, &roots, &count, error);
-    if (status == HAUL_OK)
-        status = haul__plan_make(w->context, roots, count, 1, &w->plan);
+    status = source->kind == HAUL_SOURCE_ARENA_ROOT
+                 ? haul__plan_make(w->context, &source->root, 1, 1, &w->plan)
+                 : haul__plan_from(w->context, source, 1, &w->plan);
     w->owns_plan = status == HAUL_OK;
     return status;
 }

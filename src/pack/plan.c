@@ -3,10 +3,12 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "layout/layout_check.h"
+#include "pack/chained.h"
 #include "pack/plan.h"
 #include "pack/source.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
+#include "walk/read_set.h"
 #include "walk/roots.h"
 
 #define PLAN_MAGIC 0x706c616eu
@@ -105,6 +107,50 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     return HAUL_OK;
 }
 
+/* What leads to the targets joins the plan's read set. */
+static haul_status plan_chains(haul_context *context, void *root, haul_chain *const *chains,
+                               size_t count, int is_ordered, haul_plan **made)
+{
+    haul__chained targets;
+    haul_status status = haul__chained_open(context, root, chains, count, &targets);
+    if (status == HAUL_OK)
+        status = haul__plan_make(context, targets.roots.at, targets.roots.count, is_ordered, made);
+    if (status == HAUL_OK) {
+        status = haul__add_read_set(context, &(*made)->found, &targets.reads);
+        if (status == HAUL_OK)
+            status = haul__chains_hold(*made, root, chains, count);
+        if (status != HAUL_OK) {
+            haul__plan_drop(*made);
+            *made = NULL;
+            haul__fail(&context->error, status, "out of memory for a plan");
+        }
+    }
+    haul__chained_close(context, &targets);
+    return status;
+}
+
+haul_status haul__plan_from(haul_context *context, const haul_source *source, int is_ordered,
+                            haul_plan **plan)
+{
+    const haul_root *roots;
+    size_t count;
+    haul_status status;
+    if (source->kind == HAUL_SOURCE_CHAINS)
+        return plan_chains(context, source->root.address, source->chains, source->count, is_ordered,
+                           plan);
+    status = haul__source_roots(source, &roots, &count, &context->error);
+    return status == HAUL_OK ? haul__plan_make(context, roots, count, is_ordered, plan) : status;
+}
+
+haul_status haul__plan_again(const haul_plan *plan, haul_plan **again)
+{
+    const int is_ordered = haul__plan_is_ordered(plan);
+    return plan->chains
+               ? plan_chains(plan->context, plan->chain_root, plan->chains, plan->chain_count,
+                             is_ordered, again)
+               : haul__plan_make(plan->context, plan->roots, plan->root_count, is_ordered, again);
+}
+
 void haul__plan_hold(haul_plan *plan)
 {
     haul__atomic_add(&plan->holders, 1);
@@ -118,6 +164,7 @@ void haul__plan_drop(haul_plan *plan)
     haul__ordered_drop(plan);
     haul__read_set_free(&context->allocator, &plan->reads);
     haul__found_drop(context, &plan->found);
+    haul__chains_drop(plan);
     haul__drop_types(plan->roots, plan->root_count);
     haul__release(&context->allocator, plan->roots, plan->root_count * sizeof *plan->roots);
     plan->magic = 0;
@@ -131,17 +178,13 @@ static haul_status create(haul_context *context, const haul_source *source, size
     haul_error *error = &context->error;
     haul_plan_options ours;
     haul_source from;
-    const haul_root *roots;
-    size_t count;
     haul_status status;
     if (!plan)
         return haul__fail(error, HAUL_ERROR_ARGUMENT, "the address of the new plan is NULL");
     if (haul__read_options(&ours, sizeof ours, options, options_bytes) != HAUL_OK)
         return haul__fail(error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
     status = haul__source_read(source, source_bytes, &from, error);
-    if (status == HAUL_OK)
-        status = haul__source_roots(&from, &roots, &count, error);
-    return status == HAUL_OK ? haul__plan_make(context, roots, count, ours.ordered, plan) : status;
+    return status == HAUL_OK ? haul__plan_from(context, &from, ours.ordered, plan) : status;
 }
 
 haul_status haul_plan_create_sized(haul_context *context, const haul_source *source,
@@ -209,7 +252,8 @@ void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
     info->null_pointers = plan->nulls;
     info->graph_bytes = plan->placed.bytes;
     info->bookkeeping_bytes =
-        sizeof *plan + plan->root_count * sizeof *plan->roots + haul__map_bytes(&found->map) +
+        sizeof *plan + plan->root_count * sizeof *plan->roots +
+        plan->chain_count * sizeof *plan->chains + haul__map_bytes(&found->map) +
         found->read_capacity * sizeof *found->reads + found->call_capacity * sizeof *found->calls +
         found->site_capacity * sizeof *found->sites +
         found->special_capacity * sizeof *found->special +

@@ -10,11 +10,16 @@ haul_context *haul__plan_context(const haul_plan *plan);
 int haul__plan_is_valid(const haul_plan *plan);
 void haul__plan_hold(haul_plan *plan);
 void haul__plan_drop(haul_plan *plan);
-/* The roots of the plan, as the caller gave them. */
+/* The roots of the plan, as the caller gave them, or the targets that its chains had. */
 const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
 /* haul_plan_create, for a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **plan);
+/* The same for a source of objects or chains. */
+haul_status haul__plan_from(haul_context *context, const haul_source *source, int is_ordered,
+                            haul_plan **plan);
+/* A plan of the same source as it is now. */
+haul_status haul__plan_again(const haul_plan *plan, haul_plan **again);
 int haul__plan_is_ordered(const haul_plan *plan);
 /* Figures of the plan, as in haul_plan_info. */
 size_t haul__plan_bytes(const haul_plan *plan);

@@ -15,6 +15,9 @@ struct haul_plan {
     haul__freed freed; /* to free the caller's hold later */
     haul_root *roots;
     size_t root_count;
+    haul_chain **chains; /* whose targets the roots are, held; NULL: the roots are the caller's */
+    size_t chain_count;
+    void *chain_root;
     haul__found found;
     haul__placed placed; /* the compacted layout */
     /* the ordered layout, on top of it; NULL: the arena is compacted */

@@ -6,6 +6,7 @@
  * the place that was sent, or leads out of the graph.
  */
 #include "pack/stale.h"
+#include "pack/chained.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
 #include "walk/read_set.h"
@@ -15,6 +16,8 @@
 void haul__name_changed(const haul_plan *plan, uintptr_t pointer, uintptr_t count)
 {
     haul__sought sought = { 0, 0, 0, 0, 0 };
+    if (plan->chains && count && haul__name_chain(plan, count))
+        return; /* what a chain led to may be gone, and is not looked at */
     sought.pointer = pointer;
     sought.count = count;
     haul__explain(plan->context, plan->roots, plan->root_count, &plan->found.map, &sought);
@@ -65,10 +68,11 @@ haul_status haul__check_read_set(haul_plan *plan)
         if (i > READS_AHEAD)
             haul__prefetch(HAUL__READ_ADDRESS(found->reads[i - READS_AHEAD]));
         if (!haul__read_holds(found, &next))
-            return refuse(
-                plan,
-                "a count, a terminator, or an integer that a condition or switch reads has changed",
-                0, HAUL__READ_ADDRESS(found->reads[i - 1]));
+            return refuse(plan,
+                          plan->chains ? "a value that led to the data has changed"
+                                       : "a count, a terminator, or an integer that a condition "
+                                         "or switch reads has changed",
+                          0, HAUL__READ_ADDRESS(found->reads[i - 1]));
     }
     if (!haul__find_changed_call(&plan->found, &call, &moved))
         return HAUL_OK;

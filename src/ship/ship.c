@@ -39,13 +39,10 @@ static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner 
 static haul_status ship_objects(haul_device *device, const haul_source *source, const manner *how,
                                 haul_shipment **result)
 {
-    const haul_root *roots;
-    size_t count;
     haul_plan *plan;
-    haul_status status = haul__source_roots(source, &roots, &count, &device->context->error);
+    haul_status status;
     haul__context_wake_pool(device->context, device->expected_bytes);
-    if (status == HAUL_OK)
-        status = haul__plan_make(device->context, roots, count, how->options.ordered, &plan);
+    status = haul__plan_from(device->context, source, how->options.ordered, &plan);
     if (status != HAUL_OK)
         return status;
     status = ship_plan(device, plan, how, result);

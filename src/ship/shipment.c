@@ -23,10 +23,7 @@ static haul_status reship(haul_shipment *shipment, const haul_async *async)
     haul_shipment_info info = shipment->info;
     haul__range range;
     haul_plan *plan;
-    size_t count;
-    const haul_root *roots = haul__plan_roots(shipment->plan, &count);
-    int is_ordered = haul__plan_is_ordered(shipment->plan);
-    haul_status status = haul__plan_make(device->context, roots, count, is_ordered, &plan);
+    haul_status status = haul__plan_again(shipment->plan, &plan);
     if (status != HAUL_OK)
         return status;
     status = haul__load(device, plan, async, &range, &shipment->work, &info);

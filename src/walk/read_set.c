@@ -159,6 +159,65 @@ haul_status haul__note_call(haul__discovery *d, const haul__asked *asked, int64_
     return HAUL_OK;
 }
 
+/* ---- Read sets of what led to the roots. */
+
+/* Values are compared from the last one to the first, so they are added in the other order. */
+static haul_status add_reads(haul_context *context, haul__found *to, const haul__found *from)
+{
+    size_t i = from->read_count;
+    if (i && !haul__notes_grow(context, &context->reads, &to->reads, &to->read_capacity,
+                               to->read_count + i))
+        return HAUL_ERROR_MEMORY;
+    while (i > 0) {
+        const uint64_t read = from->reads[--i];
+        if (read >> 50 == HAUL__READ_FAR)
+            to->reads[to->read_count++] = from->reads[--i];
+        to->reads[to->read_count++] = read;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__add_read_set(haul_context *context, haul__found *to, const haul__found *from)
+{
+    const size_t sites = to->site_count;
+    size_t at = 0;
+    haul__call call;
+    if ((from->site_count && !haul__grow(&context->allocator, &to->sites, &to->site_capacity,
+                                         sites + from->site_count, sizeof *to->sites)) ||
+        (from->call_words && /* a record may become longer */
+         !haul__notes_grow(context, &context->calls, &to->calls, &to->call_capacity,
+                           to->call_words + from->call_words / 2 * MOST_WORDS)))
+        return HAUL_ERROR_MEMORY;
+    if (from->site_count)
+        memcpy(to->sites + sites, from->sites, from->site_count * sizeof *to->sites);
+    to->site_count += from->site_count;
+    while (at < from->call_words) {
+        at += get_call(from->calls + at, &call);
+        to->call_words += put_call(to->calls + to->call_words, call.self, call.target,
+                                   call.site + sites, call.answer);
+    }
+    return add_reads(context, to, from);
+}
+
+int haul__has_read(const haul__found *found, uintptr_t address)
+{
+    size_t i = found->read_count;
+    while (i > 0) {
+        const uint64_t read = found->reads[--i];
+        if (HAUL__READ_ADDRESS(read) == address)
+            return 1;
+        i -= read >> 50 == HAUL__READ_FAR;
+    }
+    return 0;
+}
+
+void haul__read_set_drop(haul_context *context, haul__found *found)
+{
+    haul__notes_keep(context, &context->reads, found->reads, found->read_capacity);
+    haul__notes_keep(context, &context->calls, found->calls, found->call_capacity);
+    haul__release(&context->allocator, found->sites, found->site_capacity * sizeof *found->sites);
+}
+
 /* ---- Repeated calls. */
 
 int haul__find_changed_call(const haul__found *found, haul__call *call, uintptr_t *moved)

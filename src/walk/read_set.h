@@ -24,6 +24,14 @@ haul_status haul__note_read(struct haul__discovery *d, uintptr_t address, unsign
 haul_status haul__note_call(struct haul__discovery *d, const struct haul__asked *asked,
                             int64_t answer);
 
+/* Adds the read set of what led to the roots of `to`. When they are compared, its values come
+ * first, in the order in which they were read. HAUL_ERROR_MEMORY. */
+haul_status haul__add_read_set(haul_context *context, haul__found *to, const haul__found *from);
+/* Is a value at the address among them? */
+int haul__has_read(const haul__found *found, uintptr_t address);
+/* Frees the lists of a read set that belongs to no plan. */
+void haul__read_set_drop(haul_context *context, haul__found *found);
+
 /* Is the value of the read that ends before word *i unchanged? Moves *i to the read's first
  * word. */
 int haul__read_holds(const haul__found *found, size_t *i);

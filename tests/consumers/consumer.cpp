@@ -31,6 +31,40 @@ static bool handles_move(haul::device &device)
     return emptied && !other && !third && device.get() == held;
 }
 
+/* What a kernel takes of the last node. */
+struct last_values {
+    double *values;
+    unsigned count;
+};
+
+static void add_one(void *argument)
+{
+    const last_values *last = static_cast<const last_values *>(argument);
+    for (unsigned i = 0; i < last->count; i++)
+        last->values[i] += 1;
+}
+
+/* Ships the values of the second node alone. */
+static haul_status add_to_last(const haul::context &context, const haul::device &device,
+                               const haul::type &node_type, node *root)
+{
+    haul::chain chain;
+    haul::shipment shipment;
+    last_values last;
+    haul_status status = chain.create(context, node_type, HAUL_CHAIN(root, ->next->values));
+    haul_chain *const chains[] = { chain.get() };
+    if (status == HAUL_OK)
+        status = shipment.ship_from(device, haul_from_chains(root, chains, 1));
+    const haul_argument list[] = { HAUL_ARGUMENT_COUNTED(last_values, values, count, chain.get()) };
+    if (status == HAUL_OK)
+        status = shipment.arguments(root, list, &last);
+    if (status == HAUL_OK && shipment.device_pointer(&root->values[1]))
+        status = HAUL_ERROR_GRAPH; /* a value of the first node has crossed, too */
+    if (status == HAUL_OK)
+        status = haul_host_launch(device.get(), add_one, &last);
+    return status == HAUL_OK ? shipment.unmarshal() : status;
+}
+
 static haul_status run(node *root, haul::device &device)
 {
     haul::context context;
@@ -57,7 +91,7 @@ static haul_status run(node *root, haul::device &device)
         status = haul_host_launch(device.get(), double_all, shipment.device_pointer(root));
     if (status == HAUL_OK)
         status = shipment.unmarshal();
-    return status;
+    return status == HAUL_OK ? add_to_last(context, device, node_type, root) : status;
 }
 
 struct number {
@@ -94,6 +128,6 @@ int main()
     const haul_status status = run(&first, device);
     std::printf("C++: %s, %g %g, %d GPUs\n", haul_status_name(status), a[2], b[0],
                 haul_cuda_count());
-    return !(status == HAUL_OK && a[0] == 2 && a[2] == 6 && b[0] == 8 && first.next == &last &&
+    return !(status == HAUL_OK && a[0] == 2 && a[2] == 6 && b[0] == 9 && first.next == &last &&
              check_throws());
 }

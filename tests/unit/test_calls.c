@@ -42,6 +42,7 @@ static struct {
     haul_context *new_context;
     haul_device *new_device;
     haul_plan *new_plan;
+    haul_chain *new_chain;
     haul_shipment *new_shipment;
     haul_arena *new_arena;
     haul_type *new_type;
@@ -115,6 +116,7 @@ static void drop_results(void *user)
     haul_image_free(&the.new_image);
     haul_shipment_free(&the.new_shipment);
     haul_plan_free(&the.new_plan);
+    haul_chain_free(&the.new_chain);
     haul_arena_free(&the.new_arena);
     haul_device_close(&the.new_device);
     haul_context_free(&the.new_context);
@@ -247,6 +249,22 @@ static haul_status audit_report(void *user)
 
 CALL(plan_create,
      haul_plan_create(the.context, haul_from_object(the.data, the.type), NULL, &the.new_plan))
+CALL(chain_create, haul_chain_create(the.context, the.type, "next.name", &the.new_chain))
+
+static haul_status fill_arguments(void *user)
+{
+    char *name = NULL;
+    haul_argument one = { NULL, 0, 1, 0, 0 };
+    haul_status status = call_chain_create(user);
+    one.chain = the.new_chain;
+    if (status == HAUL_OK)
+        status = haul_chain_arguments(the.shipment, the.data, &one, 1, &name);
+    CHECK_EQ(status == HAUL_OK, name != NULL);
+    if (status != HAUL_OK)
+        haul_chain_free(&the.new_chain);
+    return status;
+}
+
 CALL(ship, haul_ship(the.device, the.data, the.type, 1, NULL, &the.new_shipment))
 CALL(copy, haul_shipment_copy(the.shipment, the.device, &the.new_shipment))
 CALL(update_device, haul_update_device(the.shipment, NULL, NULL))
@@ -460,6 +478,8 @@ static const call calls[] = {
     { "haul_type_create_resized", call_resized, 0, 0 },
     { "haul_type_dup", call_dup, 0, 0 },
     { "haul_plan_create_sized", call_plan_create, 0, 1 },
+    { "haul_chain_create_checked", call_chain_create, 0, 0 },
+    { "haul_chain_arguments_sized", fill_arguments, 1, 0 },
     { "haul_audit_sized", audit, 0, 0 },
     { "haul_audit_begin_sized", audit_report, 0, 0 },
     { "haul_audit_add_sized", audit_report, 0, 0 },
@@ -525,6 +545,8 @@ static const char *const reads_or_sets[] = {
     "haul_arena_contains",
     "haul_arena_error",
     "haul_arena_get_info_sized",
+    "haul_chain_resolve", /* memory only for many ancestors: test_chain_rules.c */
+    "haul_chain_resolve_on",
     "haul_context_error",
     "haul_cuda_count",
     "haul_cuda_device",
@@ -568,9 +590,9 @@ static const char *const reads_or_sets[] = {
 /* They are part of each row, after which nothing may be live. */
 static const char *const gives_back[] = {
     "haul_arena_free",     "haul_arena_free_block", "haul_arena_release", "haul_arena_reset",
-    "haul_arena_rollback", "haul_context_free",     "haul_context_trim",  "haul_device_close",
-    "haul_forget_sized",   "haul_image_free",       "haul_plan_free",     "haul_shipment_free",
-    "haul_type_free",
+    "haul_arena_rollback", "haul_chain_free",       "haul_context_free",  "haul_context_trim",
+    "haul_device_close",   "haul_forget_sized",     "haul_image_free",    "haul_plan_free",
+    "haul_shipment_free",  "haul_type_free",
 };
 
 /* Faults of launches: test_strict.c. */

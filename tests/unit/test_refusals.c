@@ -20,6 +20,7 @@ static struct {
     haul_type *type, *open, *box, *parameter;
     haul_arena *arena, *empty;
     haul_plan *plan, *far_plan;
+    haul_chain *chain, *far_chain, *many; /* to the next node */
     haul_shipment *shipment, *arena_shipment;
     list_node data[2], *in_arena;
     unsigned char bytes[256];
@@ -30,6 +31,7 @@ static struct {
 
 static haul_device *a_device;
 static haul_plan *a_plan;
+static haul_chain *a_chain;
 static haul_audit_report *a_report;
 static haul_shipment *a_shipment, *shipments[2];
 static haul_arena *an_arena;
@@ -521,6 +523,85 @@ static haul_status audit_full_file(void)
     return haul_audit(the.context, haul_from_object(the.data, the.type), &options, NULL);
 }
 
+/* ---- Chains. */
+
+static haul_status make_chain(const haul_type *type, const char *path, size_t root_bytes,
+                              size_t bytes)
+{
+    return haul_chain_create_checked(the.context, type, path, root_bytes, bytes, &a_chain);
+}
+CALL(chain_null, haul_chain_create(NULL, the.type, "next", &a_chain))
+CALL(chain_no_result, haul_chain_create(the.context, the.type, "next", NULL))
+CALL(chain_no_path, make_chain(the.type, NULL, 0, 0))
+CALL(chain_no_type, make_chain(NULL, "next", 0, 0))
+CALL(chain_open, make_chain(the.open, "next", 0, 0))
+CALL(chain_empty, make_chain(the.type, "", 0, 0))
+CALL(chain_elsewhere, make_chain(the.type, "next.previous", 0, 0))
+CALL(chain_far_index, make_chain(the.type, "next[1][2]", 0, 0))
+CALL(chain_too_many, make_chain(the.type, "next[*].next[*].next[*].next[*].next[*]", 0, 0))
+CALL(chain_other_root, make_chain(the.type, "next", 1, 0))
+CALL(chain_other_end, make_chain(the.type, "next", sizeof(list_node), 1))
+
+static haul_root a_target;
+CALL(resolve_null, haul_chain_resolve(NULL, the.data, &a_target, 1, &a_size))
+CALL(resolve_no_root, haul_chain_resolve(the.chain, NULL, &a_target, 1, &a_size))
+CALL(resolve_no_targets, haul_chain_resolve(the.chain, the.data, NULL, 1, &a_size))
+CALL(resolve_no_count, haul_chain_resolve(the.chain, the.data, &a_target, 1, NULL))
+static haul_status resolve_on(const haul_shipment *shipment, const haul_chain *chain, void *root)
+{
+    return haul_chain_resolve_on(shipment, chain, root, &a_target, 1, &a_size);
+}
+CALL(resolve_on_null, resolve_on(NULL, the.chain, the.data))
+CALL(resolve_on_no_chain, resolve_on(the.shipment, NULL, the.data))
+CALL(resolve_on_far_chain, resolve_on(the.shipment, the.far_chain, the.data))
+CALL(resolve_on_no_root, resolve_on(the.shipment, the.chain, NULL))
+CALL(resolve_on_other_shipment, resolve_on(the.arena_shipment, the.chain, the.data))
+CALL(resolve_on_no_count,
+     haul_chain_resolve_on(the.shipment, the.chain, the.data, &a_target, 1, NULL))
+static haul_status fill(const haul_chain *chain, size_t element_bytes, size_t count_bytes,
+                        size_t count)
+{
+    static struct {
+        void *pointer;
+        int64_t count;
+    } arguments;
+    const haul_argument one = { chain, 0, element_bytes, sizeof(void *), count_bytes };
+    return haul_chain_arguments(the.shipment, the.data, &one, count, &arguments);
+}
+CALL(arguments_no_chain, fill(NULL, sizeof(list_node), 0, 1))
+CALL(arguments_of_many, fill(the.many, sizeof(list_node), 0, 1))
+CALL(arguments_of_bytes, fill(the.chain, 1, 0, 1))
+CALL(arguments_odd_count, fill(the.chain, sizeof(list_node), 5, 1))
+CALL(arguments_none, fill(the.chain, sizeof(list_node), 0, 0))
+static const haul_argument no_argument;
+CALL(arguments_null, haul_chain_arguments(NULL, the.data, &no_argument, 1, the.bytes))
+CALL(arguments_no_list, haul_chain_arguments(the.shipment, the.data, NULL, 1, the.bytes))
+CALL(arguments_nowhere, haul_chain_arguments(the.shipment, the.data, &no_argument, 1, NULL))
+static haul_status arguments_of_later(void)
+{
+    static const struct {
+        haul_argument argument;
+        int64_t more;
+    } one = { { NULL, 0, 0, 0, 0 }, 1 };
+    return haul_chain_arguments_sized(the.shipment, the.data, &one.argument, 1, sizeof one,
+                                      the.bytes);
+}
+static haul_status plan_of_chains(void *root, haul_chain *chain, size_t count)
+{
+    return haul_plan_create(the.context, haul_from_chains(root, &chain, count), NULL, &a_plan);
+}
+CALL(plan_no_chain_root, plan_of_chains(NULL, the.chain, 1))
+CALL(plan_no_chains, plan_of_chains(the.data, the.chain, 0))
+CALL(plan_no_chain, plan_of_chains(the.data, NULL, 1))
+CALL(plan_far_chain, plan_of_chains(the.data, the.far_chain, 1))
+CALL(plan_no_target, plan_of_chains(&the.data[1], the.chain, 1))
+CALL(plan_no_chain_list,
+     haul_plan_create(the.context, haul_from_chains(the.data, NULL, 1), NULL, &a_plan))
+static haul_status audit_chains(void)
+{
+    return haul_audit(the.context, haul_from_chains(the.data, &the.chain, 1), NULL, NULL);
+}
+
 /* ---- The table. */
 
 typedef enum holder {
@@ -581,6 +662,43 @@ static const refusal refusals[] = {
     { report_end_none, NOTHING, ARGUMENT, "" },
     { report_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { report_no_objects, NOTHING, ARGUMENT, "" },
+    { chain_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { chain_no_result, ON_CONTEXT, ARGUMENT, "address of the new chain" },
+    { chain_no_path, ON_CONTEXT, ARGUMENT, "the path is NULL" },
+    { chain_no_type, ON_CONTEXT, ARGUMENT, "type of the root is NULL" },
+    { chain_open, ON_CONTEXT, HAUL_ERROR_STATE, "call haul_type_commit" },
+    { chain_empty, ON_CONTEXT, ARGUMENT, "a path is made of names" },
+    { chain_elsewhere, ON_CONTEXT, ARGUMENT, "no field previous" },
+    { chain_far_index, ON_CONTEXT, ARGUMENT, "next has 2 indices, and 1 are possible" },
+    { chain_too_many, ON_CONTEXT, HAUL_ERROR_LIMIT, "more than 4 times [*]" },
+    { chain_other_root, ON_CONTEXT, ARGUMENT, "the root has 1 bytes" },
+    { chain_other_end, ON_CONTEXT, ARGUMENT, "next has 1 bytes in the program" },
+    { resolve_null, NOTHING, ARGUMENT, "" },
+    { resolve_no_root, ON_CONTEXT, ARGUMENT, "the root is NULL" },
+    { resolve_no_targets, ON_CONTEXT, ARGUMENT, "list of targets is NULL" },
+    { resolve_no_count, ON_CONTEXT, ARGUMENT, "number of targets is NULL" },
+    { resolve_on_null, NOTHING, ARGUMENT, "" },
+    { resolve_on_no_chain, ON_CONTEXT, ARGUMENT, "the chain is NULL" },
+    { resolve_on_far_chain, ON_CONTEXT, ARGUMENT, "of another context" },
+    { resolve_on_no_root, ON_CONTEXT, ARGUMENT, "the root is NULL" },
+    { resolve_on_other_shipment, ON_CONTEXT, HAUL_ERROR_STALE, "not in the shipment" },
+    { resolve_on_no_count, ON_CONTEXT, ARGUMENT, "number of targets is NULL" },
+    { arguments_null, NOTHING, ARGUMENT, "" },
+    { arguments_no_list, ON_CONTEXT, ARGUMENT, "list of arguments is NULL" },
+    { arguments_none, ON_CONTEXT, ARGUMENT, "number of arguments is 0" },
+    { arguments_nowhere, ON_CONTEXT, ARGUMENT, "struct of arguments is NULL" },
+    { arguments_no_chain, ON_CONTEXT, ARGUMENT, "the chain is NULL" },
+    { arguments_of_many, ON_CONTEXT, ARGUMENT, "has many targets" },
+    { arguments_of_bytes, ON_CONTEXT, ARGUMENT, "points to elements of 1 bytes" },
+    { arguments_odd_count, ON_CONTEXT, ARGUMENT, "its count is no integer" },
+    { arguments_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { plan_no_chain_root, ON_CONTEXT, ARGUMENT, "root of the chains is NULL" },
+    { plan_no_chains, ON_CONTEXT, ARGUMENT, "number of chains is 0" },
+    { plan_no_chain, ON_CONTEXT, ARGUMENT, "chain 0 is NULL" },
+    { plan_no_chain_list, ON_CONTEXT, ARGUMENT, "list of chains is NULL" },
+    { plan_far_chain, ON_CONTEXT, ARGUMENT, "of another context" },
+    { plan_no_target, ON_CONTEXT, HAUL_ERROR_GRAPH, "no chain has a target" },
+    { audit_chains, ON_CONTEXT, ARGUMENT, "the source is no objects" },
     { plan_no_objects, ON_CONTEXT, ARGUMENT, "the source is no objects" },
     { plan_no_source, ON_CONTEXT, ARGUMENT, "the source is of kind 0" },
     { plan_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
@@ -832,6 +950,9 @@ static void start(void)
     CHECK_STATUS(haul_plan_create(the.context, haul_from_roots(&one, 1), NULL, &the.plan), HAUL_OK);
     CHECK_STATUS(haul_plan_create(the.other_context, haul_from_roots(&one, 1), NULL, &the.far_plan),
                  HAUL_OK);
+    CHECK_STATUS(haul_chain_create(the.context, the.type, "next", &the.chain), HAUL_OK);
+    CHECK_STATUS(haul_chain_create(the.context, the.type, "next[*]", &the.many), HAUL_OK);
+    CHECK_STATUS(haul_chain_create(the.other_context, the.type, "next", &the.far_chain), HAUL_OK);
     CHECK_STATUS(haul_ship(the.device, the.data, the.type, 1, NULL, &the.shipment), HAUL_OK);
     CHECK_STATUS(
         haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &the.arena_shipment),
@@ -844,6 +965,9 @@ static void end(void)
     haul_shipment_free(&the.arena_shipment);
     haul_plan_free(&the.plan);
     haul_plan_free(&the.far_plan);
+    haul_chain_free(&the.chain);
+    haul_chain_free(&the.many);
+    haul_chain_free(&the.far_chain);
     haul_arena_free(&the.arena);
     haul_arena_free(&the.empty);
     haul_device_close(&the.device);
@@ -904,6 +1028,10 @@ CALL(busy_update_host, haul_update_host(the.shipment, RANGE(the.data, 8), NULL))
 CALL(busy_copy, haul_shipment_copy(the.shipment, the.device, &a_shipment))
 CALL(busy_wait, haul_wait(the.shipment))
 CALL(busy_poll, haul_poll(the.shipment))
+CALL(busy_chain, make_chain(the.type, "next", 0, 0))
+CALL(busy_resolve, haul_chain_resolve(the.chain, the.data, &a_target, 1, &a_size))
+CALL(busy_resolve_on, resolve_on(the.shipment, the.chain, the.data))
+CALL(busy_arguments, fill(the.chain, sizeof(list_node), 0, 1))
 static haul_status busy_arena(void)
 {
     haul_arena_options options;
@@ -922,7 +1050,7 @@ static haul_status (*const busy[])(void) = {
     busy_device, busy_static, busy_translation, busy_audit, busy_report, busy_trim, busy_plan,
     busy_pack, busy_unpack, busy_ship, busy_ship_plan, busy_refresh, busy_replan, busy_unmarshal,
     busy_pointers, busy_copy, busy_wait, busy_poll, busy_arena, busy_ship_arena, busy_ship_from,
-    busy_update_device, busy_update_host,
+    busy_update_device, busy_update_host, busy_chain, busy_resolve, busy_resolve_on, busy_arguments,
     /* Refused before they enter, or inside: busy says more. */
     plan_no_result, ship_no_result, arenas_none, update_device_wraps
 };
