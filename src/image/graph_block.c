@@ -7,25 +7,25 @@
 
 #include "base/status.h"
 
-static haul_status read_into_buffer(haul__image_block *block, haul__input *input, uint64_t bytes,
+static haul_status read_into_buffer(haul__image_block *block, haul__input *input, size_t bytes,
                                     size_t alignment)
 {
     if (bytes > block->buffer_bytes)
         return haul__fail(input->error, HAUL_ERROR_ARGUMENT,
-                          "the image needs %llu bytes at a multiple of %zu: the buffer has %zu",
-                          (unsigned long long)bytes, alignment, block->buffer_bytes);
+                          "the image needs %zu bytes at a multiple of %zu: the buffer has %zu",
+                          bytes, alignment, block->buffer_bytes);
     if (((uintptr_t)block->buffer & (alignment - 1)) != 0)
         return haul__fail(input->error, HAUL_ERROR_ARGUMENT,
-                          "the image needs %llu bytes at a multiple of %zu: the buffer begins "
+                          "the image needs %zu bytes at a multiple of %zu: the buffer begins "
                           "elsewhere",
-                          (unsigned long long)bytes, alignment);
+                          bytes, alignment);
     block->at = block->buffer;
-    block->bytes = (size_t)bytes;
+    block->bytes = bytes;
     block->is_lent = 1;
     return haul__input_read(input, block->at, block->bytes);
 }
 
-haul_status haul__image_block_read(haul__image_block *block, haul__input *input, uint64_t bytes,
+haul_status haul__image_block_read(haul__image_block *block, haul__input *input, size_t bytes,
                                    size_t alignment)
 {
     haul_status status;
@@ -35,7 +35,7 @@ haul_status haul__image_block_read(haul__image_block *block, haul__input *input,
     if (block->mapping.at && bytes <= input->left &&
         ((uintptr_t)input->bytes & (alignment - 1)) == 0) {
         block->at = (unsigned char *)block->mapping.at + (block->mapping.bytes - input->left);
-        block->bytes = (size_t)bytes;
+        block->bytes = bytes;
         block->is_lent = 1;
         input->bytes += block->bytes;
         input->left -= block->bytes;
@@ -44,7 +44,7 @@ haul_status haul__image_block_read(haul__image_block *block, haul__input *input,
     }
     status = haul__input_take(input, bytes, alignment, &taken);
     block->at = taken;
-    block->bytes = status == HAUL_OK ? (size_t)bytes : 0;
+    block->bytes = status == HAUL_OK ? bytes : 0;
     return status;
 }
 

@@ -17,7 +17,7 @@ typedef struct haul__image_block {
 
 /* Reads the arena, the input's next bytes. In a mapping it stays where it lies, if that suits the
  * alignment. HAUL_ERROR_ARGUMENT: the buffer does not suit. Others as haul__input_take. */
-haul_status haul__image_block_read(haul__image_block *block, haul__input *input, uint64_t bytes,
+haul_status haul__image_block_read(haul__image_block *block, haul__input *input, size_t bytes,
                                    size_t alignment);
 void haul__image_block_release(haul__image_block *block, const haul_allocator *allocator);
 

@@ -6,13 +6,6 @@
 
 #define FIRST_BYTES ((size_t)1 << 20) /* of memory for bytes whose number is a claim */
 
-static haul_status too_short(haul__input *input)
-{
-    return haul__fail(input->error, HAUL_ERROR_FORMAT,
-                      "the image ends after %llu bytes, before it is complete",
-                      (unsigned long long)input->done);
-}
-
 haul_status haul__input_read(haul__input *input, void *to, size_t count)
 {
     unsigned char *at = to;
@@ -27,7 +20,9 @@ haul_status haul__input_read(haul__input *input, void *to, size_t count)
             return haul__fail(input->error, HAUL_ERROR_FILE, "the file refuses to be read");
         }
         if (got == 0)
-            return too_short(input);
+            return haul__fail(input->error, HAUL_ERROR_FORMAT,
+                              "the image ends after %llu bytes, before it is complete",
+                              (unsigned long long)input->done);
         at += got;
         count -= got;
         input->done += got;
@@ -53,43 +48,29 @@ haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero)
     return HAUL_OK;
 }
 
-static haul_status take(haul__input *input, size_t count, size_t alignment, size_t *capacity,
-                        unsigned char **memory)
+haul_status haul__input_take(haul__input *input, size_t count, size_t alignment, void **memory)
 {
-    size_t done = 0;
+    unsigned char *taken = NULL;
+    size_t capacity = 0, done = 0;
     haul_status status = HAUL_OK;
     while (done < count && status == HAUL_OK) {
-        const size_t room = *memory && *capacity <= count / 2 ? *capacity * 2 : count;
+        const size_t room = taken && capacity <= count / 2 ? capacity * 2 : count;
         const size_t next =
-            *memory || input->left != SIZE_MAX || count <= FIRST_BYTES ? room : FIRST_BYTES;
+            taken || input->left != SIZE_MAX || count <= FIRST_BYTES ? room : FIRST_BYTES;
         unsigned char *larger = haul__allocate(input->allocator, next, alignment);
-        if (!larger)
-            return haul__fail(input->error, HAUL_ERROR_MEMORY,
-                              "out of memory for %zu bytes of an image", count);
-        if (*memory)
-            memcpy(larger, *memory, done);
-        haul__release(input->allocator, *memory, *capacity);
-        *memory = larger;
-        *capacity = next;
+        if (!larger) {
+            status = haul__fail(input->error, HAUL_ERROR_MEMORY,
+                                "out of memory for %zu bytes of an image", count);
+            break;
+        }
+        if (taken)
+            memcpy(larger, taken, done);
+        haul__release(input->allocator, taken, capacity);
+        taken = larger;
+        capacity = next;
         status = haul__input_read(input, larger + done, next - done);
         done = next;
     }
-    return status;
-}
-
-haul_status haul__input_take(haul__input *input, uint64_t count, size_t alignment, void **memory)
-{
-    unsigned char *taken = NULL;
-    size_t capacity = 0;
-    haul_status status;
-    *memory = NULL;
-    if (count > SIZE_MAX / 2)
-        return haul__fail(input->error, HAUL_ERROR_LIMIT,
-                          "%llu bytes of an image, more than an address space has",
-                          (unsigned long long)count);
-    if (input->left != SIZE_MAX && count > input->left)
-        return too_short(input);
-    status = take(input, (size_t)count, alignment, &capacity, &taken);
     if (status != HAUL_OK) {
         haul__release(input->allocator, taken, capacity);
         taken = NULL;

@@ -59,10 +59,12 @@ static haul_status read_contents(reader *r, const haul__image_section *s)
     const void *bytes;
     haul_status status;
     if (is_arena) {
-        status = haul__image_block_read(&r->block, &r->input, s->bytes, (size_t)r->head.alignment);
+        status = haul__image_block_read(&r->block, &r->input, (size_t)s->bytes,
+                                        (size_t)r->head.alignment);
         bytes = r->block.at;
     } else {
-        status = haul__input_take(&r->input, s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
+        status =
+            haul__input_take(&r->input, (size_t)s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
         bytes = r->contents[s->kind];
     }
     if (status != HAUL_OK)
