@@ -9,37 +9,36 @@
 #include "arena/allocate.h"
 #include "base/status.h"
 
-static haul_status lend_buffer(haul__image_block *block, const haul__input *input, uint64_t bytes,
+static haul_status lend_buffer(haul__image_block *block, const haul__input *input, size_t bytes,
                                size_t alignment)
 {
     if (bytes > block->buffer_bytes)
         return haul__fail(input->error, HAUL_ERROR_ARGUMENT,
-                          "the image needs %llu bytes at a multiple of %zu: the buffer has %zu",
-                          (unsigned long long)bytes, alignment, block->buffer_bytes);
+                          "the image needs %zu bytes at a multiple of %zu: the buffer has %zu",
+                          bytes, alignment, block->buffer_bytes);
     if (((uintptr_t)block->buffer & (alignment - 1)) != 0)
         return haul__fail(input->error, HAUL_ERROR_ARGUMENT,
-                          "the image needs %llu bytes at a multiple of %zu: the buffer begins "
+                          "the image needs %zu bytes at a multiple of %zu: the buffer begins "
                           "elsewhere",
-                          (unsigned long long)bytes, alignment);
+                          bytes, alignment);
     block->at = block->buffer;
-    block->bytes = (size_t)bytes;
+    block->bytes = bytes;
     block->is_lent = 1;
     return HAUL_OK;
 }
 
 /* As plain bytes: their pointers are the arena's business once the graph is right. */
-static haul_status take_from_arena(haul__image_block *block, const haul__input *input,
-                                   uint64_t bytes, size_t alignment)
+static haul_status take_from_arena(haul__image_block *block, const haul__input *input, size_t bytes,
+                                   size_t alignment)
 {
     const haul_error *why_not = &block->arena->error;
-    block->at =
-        bytes > SIZE_MAX ? NULL : haul_arena_bytes_slowly(block->arena, (size_t)bytes, alignment);
-    block->bytes = (size_t)bytes;
+    block->at = haul_arena_bytes_slowly(block->arena, bytes, alignment);
+    block->bytes = bytes;
     return block->at ? HAUL_OK : haul__fail(input->error, why_not->status, "%s", why_not->text);
 }
 
 /* Bytes of a number that is a mere claim are read before the arena grows. */
-static haul_status read_into_arena(haul__image_block *block, haul__input *input, uint64_t bytes,
+static haul_status read_into_arena(haul__image_block *block, haul__input *input, size_t bytes,
                                    size_t alignment)
 {
     void *taken;
@@ -47,23 +46,18 @@ static haul_status read_into_arena(haul__image_block *block, haul__input *input,
     if (status == HAUL_OK)
         status = take_from_arena(block, input, bytes, alignment);
     if (status == HAUL_OK)
-        memcpy(block->at, taken, (size_t)bytes);
-    haul__release(input->allocator, taken, (size_t)bytes);
+        memcpy(block->at, taken, bytes);
+    haul__release(input->allocator, taken, bytes);
     return status;
 }
 
-static int suits(const haul__input *input, uint64_t bytes, size_t alignment)
-{
-    return bytes <= input->left && ((uintptr_t)input->bytes & (alignment - 1)) == 0;
-}
-
-haul_status haul__image_block_open(haul__image_block *block, haul__input *input, uint64_t bytes,
+haul_status haul__image_block_open(haul__image_block *block, haul__input *input, size_t bytes,
                                    size_t alignment, int *is_filled)
 {
     haul_status status;
     void *taken;
     *is_filled = 0;
-    if (input->left != SIZE_MAX && bytes > input->left)
+    if (bytes > input->left)
         return haul__input_too_short(input);
     if (block->buffer)
         return lend_buffer(block, input, bytes, alignment);
@@ -71,9 +65,9 @@ haul_status haul__image_block_open(haul__image_block *block, haul__input *input,
     if (block->arena)
         return *is_filled ? read_into_arena(block, input, bytes, alignment)
                           : take_from_arena(block, input, bytes, alignment);
-    if (block->mapping.at && suits(input, bytes, alignment)) {
+    if (block->mapping.at && ((uintptr_t)input->bytes & (alignment - 1)) == 0) {
         block->at = (unsigned char *)block->mapping.at + (block->mapping.bytes - input->left);
-        block->bytes = (size_t)bytes;
+        block->bytes = bytes;
         block->is_lent = 1;
         *is_filled = 1;
         haul__input_pass(input, block->bytes);
@@ -82,7 +76,7 @@ haul_status haul__image_block_open(haul__image_block *block, haul__input *input,
     status = *is_filled ? haul__input_take(input, bytes, alignment, &taken)
                         : haul__input_room(input, bytes, alignment, &taken);
     block->at = taken;
-    block->bytes = status == HAUL_OK ? (size_t)bytes : 0;
+    block->bytes = status == HAUL_OK ? bytes : 0;
     return status;
 }
 

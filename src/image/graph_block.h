@@ -22,7 +22,7 @@ typedef struct haul__image_block {
  * there. In a mapping they stay where they lie, if that suits the alignment; bytes of a number that
  * is a mere claim are read at once. HAUL_ERROR_ARGUMENT: the buffer does not suit. Others as
  * haul__input_take and haul_arena_bytes. */
-haul_status haul__image_block_open(haul__image_block *block, haul__input *input, uint64_t bytes,
+haul_status haul__image_block_open(haul__image_block *block, haul__input *input, size_t bytes,
                                    size_t alignment, int *is_filled);
 /* The block that is in an arena becomes a graph there, and stays. */
 void haul__image_block_leave(haul__image_block *block, const uint64_t *bitmap);

@@ -76,17 +76,13 @@ static haul_status no_memory(const haul__input *input, size_t count)
                       count);
 }
 
-haul_status haul__input_room(haul__input *input, uint64_t count, size_t alignment, void **memory)
+haul_status haul__input_room(haul__input *input, size_t count, size_t alignment, void **memory)
 {
     *memory = NULL;
-    if (count > SIZE_MAX / 2)
-        return haul__fail(input->error, HAUL_ERROR_LIMIT,
-                          "%llu bytes of an image, more than an address space has",
-                          (unsigned long long)count);
     if (count > input->left)
         return haul__input_too_short(input);
-    *memory = haul__allocate(input->allocator, (size_t)count, alignment);
-    return *memory ? HAUL_OK : no_memory(input, (size_t)count);
+    *memory = haul__allocate(input->allocator, count, alignment);
+    return *memory ? HAUL_OK : no_memory(input, count);
 }
 
 /* Doubles the memory until all of it has arrived. `*memory`, of *capacity bytes, is the caller's
@@ -109,17 +105,17 @@ static haul_status take_growing(haul__input *input, size_t count, size_t alignme
     return status;
 }
 
-haul_status haul__input_take(haul__input *input, uint64_t count, size_t alignment, void **memory)
+haul_status haul__input_take(haul__input *input, size_t count, size_t alignment, void **memory)
 {
-    size_t capacity = input->left == SIZE_MAX && count > FIRST_BYTES ? FIRST_BYTES : (size_t)count;
+    size_t capacity = input->left == SIZE_MAX && count > FIRST_BYTES ? FIRST_BYTES : count;
     haul_status status;
     *memory = NULL;
     if (count == 0)
         return HAUL_OK;
-    status = haul__input_room(input, count > SIZE_MAX / 2 ? count : capacity, alignment, memory);
+    status = haul__input_room(input, capacity, alignment, memory);
     if (status != HAUL_OK)
         return status;
-    status = take_growing(input, (size_t)count, alignment, &capacity, memory);
+    status = take_growing(input, count, alignment, &capacity, memory);
     if (status != HAUL_OK) {
         haul__release(input->allocator, *memory, capacity);
         *memory = NULL;

@@ -23,11 +23,11 @@ haul_status haul__input_read(haul__input *input, void *to, size_t count);
 haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero);
 /* Leaves out bytes of memory that the input has. */
 void haul__input_pass(haul__input *input, size_t count);
-/* New memory for the next `count` bytes. HAUL_ERROR_FORMAT: there are fewer; HAUL_ERROR_MEMORY;
- * HAUL_ERROR_LIMIT. *memory is then NULL. */
-haul_status haul__input_room(haul__input *input, uint64_t count, size_t alignment, void **memory);
+/* New memory for the next `count` bytes. HAUL_ERROR_FORMAT: there are fewer; HAUL_ERROR_MEMORY.
+ * *memory is then NULL. */
+haul_status haul__input_room(haul__input *input, size_t count, size_t alignment, void **memory);
 /* Reads into new memory of `count` bytes, which is NULL after a failure, and if `count` is 0. It
  * grows with the bytes that arrive, so a false count takes little. HAUL_ERROR_MEMORY. */
-haul_status haul__input_take(haul__input *input, uint64_t count, size_t alignment, void **memory);
+haul_status haul__input_take(haul__input *input, size_t count, size_t alignment, void **memory);
 
 #endif

@@ -62,7 +62,7 @@ static haul_status check_hash(const reader *r, const haul__image_section *s, con
 static haul_status read_contents(reader *r, const haul__image_section *s)
 {
     const haul_status status =
-        haul__input_take(&r->input, s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
+        haul__input_take(&r->input, (size_t)s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
     if (status != HAUL_OK)
         return status;
     r->bytes[s->kind] = (size_t)s->bytes;
@@ -217,7 +217,7 @@ static haul_status make_image(reader *r)
 }
 
 /* The sizes of the sections, which depend on one another. */
-static haul_status check_sizes(const reader *r, uint64_t arena)
+static haul_status check_sizes(const reader *r, size_t arena)
 {
     if (arena < 2 * HAUL__GRANULE || arena % HAUL__GRANULE)
         return haul__image_refuse(r->error, "its arena has no size that an arena can have");
@@ -236,10 +236,10 @@ static haul_status read_graph(reader *r, const haul__image_section *s)
     if (status == HAUL_OK)
         status = compare_types(r);
     if (status == HAUL_OK)
-        status = check_sizes(r, s->bytes);
+        status = check_sizes(r, (size_t)s->bytes);
     if (status == HAUL_OK)
-        status = haul__image_block_open(&r->block, &r->input, s->bytes, (size_t)r->head.alignment,
-                                        &is_filled);
+        status = haul__image_block_open(&r->block, &r->input, (size_t)s->bytes,
+                                        (size_t)r->head.alignment, &is_filled);
     if (status == HAUL_OK)
         status = make_image(r);
     return status == HAUL_OK ? fill_block(r, s, is_filled) : status;

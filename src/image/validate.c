@@ -116,7 +116,6 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
 static haul_status check_marks(check *c)
 {
     const size_t count = c->claimed->offsets->bytes / HAUL__GRANULE;
-    const size_t words = 2 * count, rest = words % 64;
     const haul__block *block = NULL;
     haul_status status = HAUL_OK;
     size_t i;
@@ -126,9 +125,6 @@ static haul_status check_marks(check *c)
             block = haul__map_find(&c->found.map, address);
         status = check_granule(c, block, i);
     }
-    if (status == HAUL_OK && rest && c->claimed->offsets->bitmap[words / 64] >> rest)
-        return haul__fail(&c->claimed->context->error, HAUL_ERROR_FORMAT,
-                          "not a whole image: its bitmap has a bit behind the arena");
     return status;
 }
 

@@ -110,10 +110,14 @@ static void add_words(writer *w)
     haul__sort(w->words, w->word_count, sizeof *w->words, is_word_before);
 }
 
+/* A graph that has a root here has a granule: the arena and the bitmap are not empty. */
 static haul_status list_roots(writer *w)
 {
     const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
     size_t i;
+    w->roots = haul__allocate_zeroed(&w->context->allocator, w->root_count * sizeof *w->roots);
+    if (!w->roots)
+        return short_of_memory(w);
     for (i = 0; i < w->root_count; i++) {
         haul__image_root *root = &w->roots[i];
         const size_t lower = haul__type_walk(roots[i].type)->true_lower;
@@ -134,18 +138,17 @@ static haul_status pack(writer *w)
     w->bitmap_bytes = haul__plan_bitmap_bytes(w->plan);
     w->arena = haul__allocate(allocator, w->arena_bytes, haul__plan_alignment(w->plan));
     w->bitmap = haul__allocate_zeroed(allocator, w->bitmap_bytes);
-    w->roots = haul__allocate_zeroed(allocator, w->root_count * sizeof *w->roots);
     w->word_room =
         haul__plan_found(w->plan)->special_count + haul__plan_explicit_count(w->plan) + 1;
     w->words = haul__allocate_zeroed(allocator, w->word_room * sizeof *w->words);
-    if (!w->arena || !w->bitmap || !w->roots || !w->words)
+    if (!w->arena || !w->bitmap || !w->words)
         return short_of_memory(w);
     status = haul__gather(w->plan, w->arena, 0, HAUL__IMAGE_BELOW, 0, NULL);
     if (status != HAUL_OK)
         return status;
     haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
     add_words(w);
-    return list_roots(w);
+    return HAUL_OK;
 }
 
 /* ---- The bytes. */
@@ -221,6 +224,8 @@ static haul_status write_image(haul_context *context, const haul_source *source,
     status = find_plan(&w, source);
     if (status == HAUL_OK)
         status = describe_types(&w);
+    if (status == HAUL_OK)
+        status = list_roots(&w);
     if (status == HAUL_OK)
         status = pack(&w);
     if (status == HAUL_OK) {

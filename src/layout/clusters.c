@@ -260,7 +260,7 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
                                 haul__clusters *clusters)
 {
     const haul_allocator *allocator = &context->allocator;
-    const size_t count = log->reached.count;
+    const size_t count = log->reached.count, room = count + 1; /* a graph may have no bytes */
     haul_status status = HAUL_ERROR_MEMORY;
     making m;
     memset(clusters, 0, sizeof *clusters);
@@ -270,10 +270,10 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
     m.found = found;
     m.log = log;
     m.clusters = clusters;
-    m.demands = haul__allocate(allocator, count * sizeof *m.demands, sizeof(uint16_t));
-    m.of_turn = haul__allocate(allocator, count * sizeof *m.of_turn, sizeof(uint32_t));
+    m.demands = haul__allocate(allocator, room * sizeof *m.demands, sizeof(uint16_t));
+    m.of_turn = haul__allocate(allocator, room * sizeof *m.of_turn, sizeof(uint32_t));
     if (m.demands && m.of_turn && sort_ranges(allocator, log->reached.at, count) &&
-        allocate_clusters(context, placed, count, clusters)) {
+        allocate_clusters(context, placed, room, clusters)) {
         merge(&m);
         free_tags(&m);
         hope(&m);
@@ -285,8 +285,8 @@ haul_status haul__clusters_make(haul_context *context, const haul__found *found,
     } else {
         haul__fail(&context->error, status, "out of memory in layout");
     }
-    haul__release(allocator, m.demands, count * sizeof *m.demands);
-    haul__release(allocator, m.of_turn, count * sizeof *m.of_turn);
+    haul__release(allocator, m.demands, room * sizeof *m.demands);
+    haul__release(allocator, m.of_turn, room * sizeof *m.of_turn);
     if (status != HAUL_OK)
         haul__clusters_close(allocator, clusters);
     return status;

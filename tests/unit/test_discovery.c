@@ -327,6 +327,56 @@ TEST(discovery, an_address_above_all_others_is_refused_whoever_leads_there_G5)
         }
 }
 
+typedef struct book {
+    struct book *next;
+    uintptr_t pages;
+} book;
+
+typedef struct shelf {
+    struct shelf *next;
+    book **books;
+    size_t count;
+} shelf;
+
+TEST(discovery, an_address_above_all_others_is_refused_in_arrays_of_pointers_G5)
+{
+    enum { SHELVES = 300, BOOKS = 10 };
+    static haul_type *book_type, *shelf_type;
+    const haul_field book_fields[] = { HAUL_OBJECT(book, next, &book_type) };
+    const haul_field fields[] = { HAUL_OBJECT(shelf, next, &shelf_type),
+                                  HAUL_ADDRESS(shelf, books, .levels = 2, .target = &book_type,
+                                               .count = HAUL_COUNT(shelf, count)) };
+    static shelf shelves[SHELVES];
+    static book books[SHELVES][BOOKS];
+    static book *lists[SHELVES][BOOKS];
+    haul_plan *plan;
+    size_t i, k;
+    book_type = TYPE_NEW(book, book_fields);
+    shelf_type = TYPE_NEW(shelf, fields);
+    CHECK_STATUS(haul_type_commit(shelf_type), HAUL_OK);
+    for (i = 0; i < SHELVES; i++) {
+        shelves[i].next = i + 1 < SHELVES ? &shelves[i + 1] : NULL;
+        shelves[i].books = lists[i];
+        shelves[i].count = BOOKS;
+        for (k = 0; k < BOOKS; k++)
+            lists[i][k] = &books[i][k];
+    }
+    for (i = 0; i < 40; i += 13) { /* all of the path can be told */
+        lists[i][7] = (book *)(UINTPTR_MAX - 63);
+        CHECK_STATUS(
+            haul_plan_create(type_context(), haul_from_object(shelves, shelf_type), NULL, &plan),
+            HAUL_ERROR_GRAPH);
+        CHECK_HAS(haul_context_error(type_context())->path, "books[7]");
+        lists[i][7] = &books[i][7];
+    }
+    CHECK_STATUS(
+        haul_plan_create(type_context(), haul_from_object(shelves, shelf_type), NULL, &plan),
+        HAUL_OK);
+    haul_plan_free(&plan);
+    haul_type_free(&shelf_type);
+    haul_type_free(&book_type);
+}
+
 /* Each object once, by a walk of its own with a list of what it has seen. */
 TEST(discovery, random_objects_of_one_kind_are_each_found_once_whatever_their_pointers_G13)
 {

@@ -12,6 +12,8 @@
 
 #include "image/format.h"
 #include "haul.h"
+#include "haul/rebuild.h"
+#include "haul/type_mpi.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/types.h"
@@ -633,6 +635,82 @@ TEST(image, heads_that_claim_too_much_take_no_memory)
     ring_close(&r);
 }
 
+TEST(image, a_large_image_from_a_file_that_tells_no_size_arrives_whole)
+{
+    enum { COUNT = 300000 };
+    const haul_field fields[] = { HAUL_ARRAY(numbers, begin, HAUL_FIXED(COUNT)) };
+    int *all = malloc(COUNT * sizeof *all), i;
+    numbers n = { NULL, NULL, NULL };
+    haul_type *type = TYPE_NEW(numbers, fields);
+    bytes large = { NULL, 0, 0, SIZE_MAX, 0 };
+    haul_file file = writes(&large), source = { NULL, NULL, get_bytes };
+    haul_image *image;
+    CHECK(all != NULL);
+    for (i = 0; i < COUNT; i++)
+        all[i] = i;
+    n.begin = all;
+    source.user = &large;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&n, type), &file), HAUL_OK);
+    CHECK_STATUS(haul_image_read(type_context(), &source, &type, 1, NULL, &image), HAUL_OK);
+    CHECK_BYTES(((const numbers *)haul_image_roots(image, NULL)->address)->begin, all,
+                COUNT * sizeof *all);
+    haul_image_free(&image);
+    free(large.at);
+    free(all);
+    haul_type_free(&type);
+}
+
+TEST(image, the_context_s_limit_of_bytes_holds_for_images)
+{
+    ring r;
+    haul_context *usual;
+    haul_context_options options = { .max_bytes = 64 };
+    ring_open(&r);
+    usual = r.context;
+    CHECK_STATUS(haul_context_create(&options, &r.context), HAUL_OK);
+    check_refused(&r, HAUL_ERROR_LIMIT, "more than the limit of 64");
+    haul_context_free(&r.context);
+    r.context = usual;
+    ring_close(&r);
+}
+
+TEST(image, every_way_to_read_wants_a_context_and_a_place_for_the_image)
+{
+    haul_file file = { NULL, NULL, get_bytes };
+    haul_image *image;
+    ring r;
+    ring_open(&r);
+    file.user = &r.image;
+    CHECK_STATUS(haul_image_read(r.context, &file, &mesh_type, 1, NULL, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_load(r.context, "none", &mesh_type, 1, NULL, NULL),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_map(r.context, "none", &mesh_type, 1, NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&r), "the address of the new image");
+    CHECK_STATUS(haul_image_read(NULL, &file, &mesh_type, 1, NULL, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_write(NULL, haul_from_object(r.at, mesh_type), &file),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_EQ(r.image.read, 0);
+    ring_close(&r);
+}
+
+TEST(image, a_root_of_which_no_byte_travels_is_refused)
+{
+    double number = 1;
+    haul_type *type, *nothing;
+    bytes none = { NULL, 0, 0, 0, 0 };
+    haul_file file = writes(&none);
+    CHECK_STATUS(haul_type_bytes(type_context(), "double", 8, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(0, type, &nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(nothing), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&number, nothing), &file),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(haul_context_error(type_context())->text, "no byte of root 0 travels");
+    CHECK_EQ(none.count, 0);
+    haul_type_free(&nothing);
+    haul_type_free(&type);
+}
+
 /* Adds a section of a kind that no reader knows, and moves the others behind the longer list. */
 static void add_section(bytes *image, uint32_t kind, uint32_t flags)
 {
@@ -778,6 +856,67 @@ TEST(image, addresses_of_this_process_and_functions_are_refused)
     free(image_bytes.at);
     haul_type_free(&plugin_type);
     haul_type_free(&counted_type);
+}
+
+TEST(image, the_ancestor_that_a_function_asks_is_part_of_the_description)
+{
+    static const haul_image_options calls = { .calls_functions = 1 };
+    haul_type *with = NULL, *without;
+    const haul_field asking[] = { HAUL_ARRAY(counted, at, HAUL_COUNT_FN(count_two),
+                                             .ancestor = &with) };
+    const haul_field plain[] = { HAUL_ARRAY(counted, at, HAUL_COUNT_FN(count_two)) };
+    int numbers[2] = { 7, 8 };
+    counted c = { numbers };
+    haul_context *context = type_context();
+    bytes image_bytes = { NULL, 0, 0, 0, 0 };
+    haul_file file = writes(&image_bytes);
+    haul_image *image;
+    with = TYPE_NEW(counted, asking);
+    without = TYPE_NEW(counted, plain);
+    CHECK_STATUS(haul_type_commit(with), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(without), HAUL_OK);
+    CHECK_STATUS(haul_image_write(context, haul_from_object(&c, with), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(context, image_bytes.at, image_bytes.count, &with, 1, &calls, &image),
+        HAUL_OK);
+    haul_image_free(&image);
+    CHECK_STATUS(haul_image_from_bytes(context, image_bytes.at, image_bytes.count, &without, 1,
+                                       &calls, &image),
+                 HAUL_ERROR_TYPE);
+    CHECK_STR(haul_context_error(context)->path, "counted.at");
+    free(image_bytes.at);
+    haul_type_free(&with);
+    haul_type_free(&without);
+}
+
+typedef struct holder {
+    counted *to;
+} holder;
+
+TEST(image, a_type_whose_objects_must_be_rebuilt_is_refused_even_without_one)
+{
+    haul_type *rebuilt = NULL, *type;
+    const haul_field fields[] = { HAUL_ARRAY(counted, at, HAUL_FIXED(2)) };
+    const haul_field to_it[] = { HAUL_OBJECT(holder, to, &rebuilt) };
+    int numbers[2] = { 7, 8 };
+    counted c = { numbers };
+    holder h = { NULL };
+    bytes image_bytes = { NULL, 0, 0, 0, 0 };
+    haul_file file = writes(&image_bytes);
+    size_t i;
+    rebuilt = TYPE_NEW(counted, fields);
+    type = TYPE_NEW(holder, to_it);
+    CHECK_STATUS(haul_type_set_rebuild(rebuilt, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < 2; i++, h.to = &c) {
+        CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&h, type), &file),
+                     HAUL_ERROR_UNSUPPORTED);
+        CHECK_HAS(haul_context_error(type_context())->text, "depend on addresses");
+        CHECK_STR(haul_context_error(type_context())->path, i ? "root.to" : "counted");
+    }
+    CHECK_EQ(image_bytes.count, 0);
+    haul_type_free(&type);
+    haul_type_free(&rebuilt);
 }
 
 #pragma pack(push, 1)

@@ -146,3 +146,173 @@ TEST(image_scan, more_kinds_than_the_scan_numbers_are_left_to_the_walk)
         haul_type_free(&types[i]);
     haul_context_free(&context);
 }
+
+/* ---- Left to the walk, which accepts or refuses. */
+
+static haul_status load_as(haul_type *type, const image_bytes *image)
+{
+    haul_image *loaded;
+    const haul_status status =
+        haul_image_from_bytes(type_context(), image->at, image->count, &type, 1, NULL, &loaded);
+    haul_image_free(&loaded);
+    return status;
+}
+
+static void write_as(void *object, haul_type *type, image_bytes *image, image_parts *parts)
+{
+    haul_file file = bytes_file(image);
+    memset(image, 0, sizeof *image);
+    memset(parts, 0, sizeof *parts);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(object, type), &file), HAUL_OK);
+    image_split(image, parts);
+}
+
+static void *root_in(const image_parts *parts)
+{
+    const haul__image_root *root = (const void *)parts->part[HAUL__SECTION_ROOTS].at;
+    return parts->part[HAUL__SECTION_ARENA].at + root->offset;
+}
+
+static void check_refused(haul_type *type, image_bytes *image, const image_parts *parts,
+                          haul_status expected, const char *words)
+{
+    image_join(parts, image);
+    CHECK_STATUS(load_as(type, image), expected);
+    CHECK_HAS(haul_context_error(type_context())->text, words);
+}
+
+typedef struct numbers {
+    int32_t count, most;
+    int32_t *at, *but_one;
+    char *name;
+} numbers;
+
+TEST(image_scan, counts_below_0_and_strings_without_an_end_are_refused)
+{
+    const haul_field fields[] = { HAUL_ARRAY(numbers, at, HAUL_COUNT(numbers, count)),
+                                  HAUL_ARRAY(numbers, but_one, HAUL_COUNT_PLUS(numbers, most, -1)),
+                                  HAUL_STRING(numbers, name) };
+    int32_t all[4] = { -1, -1, -1, -1 }; /* they end the arena */
+    numbers n = { 4, 5, all, all, NULL };
+    haul_type *type = TYPE_NEW(numbers, fields);
+    image_bytes image;
+    image_parts parts;
+    write_as(&n, type, &image, &parts);
+    CHECK_STATUS(load_as(type, &image), HAUL_OK);
+    ((numbers *)root_in(&parts))->count = -1;
+    check_refused(type, &image, &parts, HAUL_ERROR_GRAPH, "-1");
+    ((numbers *)root_in(&parts))->count = 4;
+    ((numbers *)root_in(&parts))->most = 0;
+    check_refused(type, &image, &parts, HAUL_ERROR_GRAPH, "-1");
+    ((numbers *)root_in(&parts))->most = 5;
+    ((numbers *)root_in(&parts))->name = (char *)((numbers *)root_in(&parts))->at;
+    check_refused(type, &image, &parts, HAUL_ERROR_LIMIT, "no terminator");
+    image_parts_free(&parts);
+    bytes_free(&image);
+    haul_type_free(&type);
+}
+
+typedef struct named {
+    struct named *next;
+    char *name;
+} named;
+
+TEST(image_scan, many_pointers_to_one_long_string_take_no_more_than_its_bytes_some_times)
+{
+    enum { COUNT = 2000, BYTES = 1 << 20 };
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(named, next, &type), HAUL_STRING(named, name) };
+    named *all = calloc(COUNT, sizeof *all);
+    char *name = malloc(BYTES);
+    image_bytes image;
+    image_parts parts;
+    size_t i;
+    CHECK(all && name);
+    memset(name, 'n', BYTES);
+    name[BYTES - 1] = '\0';
+    for (i = 0; i < COUNT; i++) {
+        all[i].next = i + 1 < COUNT ? &all[i + 1] : NULL;
+        all[i].name = name;
+    }
+    type = TYPE_NEW(named, fields);
+    write_as(all, type, &image, &parts);
+    CHECK_STATUS(load_as(type, &image), HAUL_OK);
+    image_parts_free(&parts);
+    bytes_free(&image);
+    for (i = 0; i < COUNT; i++)
+        all[i].name = name + BYTES / 2 + i; /* all have one end */
+    write_as(all, type, &image, &parts);
+    CHECK_STATUS(load_as(type, &image), HAUL_OK);
+    image_parts_free(&parts);
+    bytes_free(&image);
+    free(name);
+    free(all);
+    haul_type_free(&type);
+}
+
+typedef struct large {
+    struct large *next;
+    char bytes[100000 - sizeof(void *)];
+} large;
+
+TEST(image_scan, large_objects_with_pointers_come_back_and_need_all_their_bytes)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(large, next, &type) };
+    large *one = calloc(1, sizeof *one);
+    image_bytes image;
+    image_parts parts;
+    CHECK(one != NULL);
+    one->next = one;
+    type = TYPE_NEW(large, fields);
+    write_as(one, type, &image, &parts);
+    CHECK_STATUS(load_as(type, &image), HAUL_OK);
+    bytes_resize(&parts.part[HAUL__SECTION_ARENA], 64 * 2 * sizeof(void *));
+    bytes_resize(&parts.part[HAUL__SECTION_BITS], 16);
+    check_refused(type, &image, &parts, HAUL_ERROR_GRAPH, "not readable");
+    image_parts_free(&parts);
+    bytes_free(&image);
+    free(one);
+    haul_type_free(&type);
+}
+
+typedef struct apart {
+    struct apart *to, *back;
+    char rest[64 - 2 * sizeof(void *)];
+} apart;
+
+/* The second object is moved, so that there is room for two between it and the first one. */
+TEST(image_scan, a_pointer_back_to_zeros_between_objects_leads_to_an_object_of_zeros)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(apart, to, &type), HAUL_OBJECT(apart, back, &type) };
+    apart at[2] = { { NULL, NULL, { 0 } }, { NULL, NULL, { 0 } } };
+    image_bytes image;
+    image_parts parts;
+    apart *root, *second;
+    uint64_t *bits;
+    size_t bit;
+    at[0].to = &at[1];
+    at[1].back = &at[0];
+    type = TYPE_NEW(apart, fields, .alignment = sizeof(void *));
+    write_as(at, type, &image, &parts);
+    bytes_resize(&parts.part[HAUL__SECTION_ARENA], parts.part[HAUL__SECTION_ARENA].count + 128);
+    root = root_in(&parts);
+    second = (apart *)(void *)(parts.part[HAUL__SECTION_ARENA].at + (uintptr_t)root->to);
+    bit = (size_t)((unsigned char *)(second + 2) - parts.part[HAUL__SECTION_ARENA].at) /
+          sizeof(void *);
+    memcpy(second + 2, second, sizeof *second);
+    memset(second, 0, sizeof *second);
+    second[2].back = root->to; /* into the gap */
+    root->to = (apart *)(void *)((uintptr_t)root->to + 2 * sizeof *root);
+    bytes_resize(&parts.part[HAUL__SECTION_BITS],
+                 (parts.part[HAUL__SECTION_ARENA].count / sizeof(void *) + 63) / 64 * 8);
+    bits = (uint64_t *)(void *)parts.part[HAUL__SECTION_BITS].at;
+    *bits |= (uint64_t)3 << bit; /* both pointers */
+    image_join(&parts, &image);
+    CHECK_STATUS(load_as(type, &image), HAUL_OK);
+    image_parts_free(&parts);
+    bytes_free(&image);
+    haul_type_free(&type);
+}

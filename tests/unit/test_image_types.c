@@ -122,6 +122,16 @@ TEST(image_types, ends_and_conditions_come_back)
     check_and_free(&p, TYPE_NEW(pair, fields));
 }
 
+TEST(image_types, a_field_that_asks_for_the_parent_comes_back)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAY(pair, begin, HAUL_UNTIL(pair, end), .ancestor = HAUL_PARENT),
+    };
+    int numbers[2] = { 1, 2 };
+    pair p = { numbers, numbers + 2, NULL, 0, 0 };
+    check_and_free(&p, TYPE_NEW(pair, fields));
+}
+
 typedef struct arms {
     union {
         double number;
@@ -432,6 +442,32 @@ TEST(image_types, a_line_that_cannot_be_read_is_named)
                "not UTF-8");
 }
 
+/* Text with `many` times the same in the middle. */
+static void check_repeated(const char *first, const char *again, size_t many, const char *last,
+                           haul_status expected, const char *words)
+{
+    const size_t before = strlen(first), bytes = strlen(again);
+    char *text = malloc(before + many * bytes + strlen(last) + 1);
+    size_t i;
+    CHECK(text != NULL);
+    memcpy(text, first, before);
+    for (i = 0; i < many; i++)
+        memcpy(text + before + i * bytes, again, bytes);
+    memcpy(text + before + many * bytes, last, strlen(last) + 1);
+    check_text(text, expected, words);
+    free(text);
+}
+
+TEST(image_types, names_and_text_that_are_too_long_and_too_many_fields_are_refused)
+{
+    static const char raw[] = "a kind=4 at=0 bytes=1 element=1 levels=0\n";
+    check_repeated("type ", "n", HAUL_NAME_BYTES_MAX, " bytes=8 lower=0 alignment=0\n",
+                   HAUL_ERROR_FORMAT, "a name is too long");
+    check_repeated("type odd bytes=1 lower=0 alignment=0\n", raw, 200, "", HAUL_ERROR_LIMIT,
+                   "more than 64 fields for each byte");
+    check_repeated(ODD, raw, (1 << 20) / 40, "", HAUL_ERROR_LIMIT, "more than 1 MiB");
+}
+
 TEST(image_types, text_that_types_would_not_have_is_refused)
 {
     check_text("type odd bytes=024 lower=0 alignment=0\n", HAUL_ERROR_FORMAT, "other types");
@@ -458,7 +494,9 @@ TEST(image_types, functions_are_named_and_refused)
 
 TEST(image_types, text_made_with_malice_takes_neither_time_nor_memory)
 {
+    const char *too_far = sizeof(void *) > 4 ? "its blocks end too far" : "a number is too large";
 #define A "type a bytes=8 lower=0 alignment=0\n"
+#define B "type b bytes=8 lower=0 alignment=0\n"
     check_text(A "block at=0 count=1 type=0\n", HAUL_ERROR_TYPE, "itself");
     check_text(A "block at=8 count=1 type=0\n", HAUL_ERROR_TYPE, "itself");
     check_text(A "block at=0 count=1 type=1\ntype b bytes=8 lower=0 alignment=0\n"
@@ -470,10 +508,17 @@ TEST(image_types, text_made_with_malice_takes_neither_time_nor_memory)
     check_text(A "block at=0 count=100 type=1\ntype b bytes=8 lower=0 alignment=0\n",
                HAUL_ERROR_TYPE, "interleave");
     check_text(A "loop count=2 stride=8\n", HAUL_ERROR_FORMAT, "line 2");
+    check_text(A "block at=0 count=1 type=7\n", HAUL_ERROR_FORMAT, "a type that there is not");
+    check_text(A "block at=0 count=1 type=1\nblock at=0 count=1 type=1\nloop count=2 stride=8\n" B,
+               HAUL_ERROR_FORMAT, "loops repeat one block");
+    check_text(A "block at=0 count=1000000000000000000 type=1\n" B, HAUL_ERROR_FORMAT, too_far);
+    check_text(A "block at=0 count=1 type=1\nloop count=10000000000 stride=10000000000\n" B,
+               HAUL_ERROR_FORMAT, too_far);
     check_text("type odd bytes=400000 lower=0 alignment=0\n"
                "a kind=1 at=0 bytes=160000 element=4 levels=1 count=product*1+0(300000/4/1)\n",
                HAUL_ERROR_LIMIT, "too many pointers");
 #undef A
+#undef B
 }
 
 /* Found by a campaign: each byte below the upper bound of a type that skips some got a place,

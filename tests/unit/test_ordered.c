@@ -12,6 +12,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "haul/type_mpi.h"
 
 /* ---- A graph of pieces that can lie anywhere. */
 
@@ -567,6 +568,25 @@ TEST(ordered, roots_come_one_after_the_other)
     pack_drop(&p);
     haul_type_free(&node_type);
     haul_context_free(&context);
+}
+
+TEST(ordered, a_graph_without_bytes_has_an_ordered_plan)
+{
+    static const haul_plan_options in_order = { .ordered = 1 };
+    haul_type *number, *nothing;
+    double d = 1;
+    haul_plan *plan;
+    haul_plan_info info;
+    CHECK_STATUS(haul_type_bytes(type_context(), "double", 8, &number), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(0, number, &nothing), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(nothing), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(type_context(), haul_from_object(&d, nothing), &in_order, &plan),
+                 HAUL_OK);
+    haul_plan_get_info(plan, &info);
+    CHECK_EQ(info.graph_bytes, 0);
+    haul_plan_free(&plan);
+    haul_type_free(&nothing);
+    haul_type_free(&number);
 }
 
 /* ---- What stays together, and what does not. */

@@ -393,6 +393,89 @@ TEST(sections, many_pointers_to_one_section_mark_it_once)
     end();
 }
 
+TEST(sections, that_are_many_are_each_marked)
+{
+    static const int64_t extent[] = { 3 };
+    static const int32_t stride[] = { 16 };
+    view *v = NULL;
+    size_t i;
+    start(1, 8);
+    for (i = 0; i < 200; i++) {
+        view *another = view_at(6 * BLOCK + i * 64, 1, extent, stride);
+        another->next = v;
+        v = another;
+        lay(v, 1, 8);
+        the.used = lab_offset(v) + sizeof *v;
+    }
+    the.used = 7 * BLOCK;
+    lab_pack(v, view_type, 1);
+    end();
+}
+
+typedef struct net {
+    double *weights, *all, *some;
+    struct net *next;
+    int64_t count, many;
+} net;
+
+typedef struct knot {
+    struct knot *next;
+    net *last; /* of the last one */
+    double weight, unused;
+} knot;
+
+/* The weights of a list's objects, and every third number of a long array: both were found before.
+ */
+TEST(sections, lie_over_objects_of_one_kind_and_over_whole_arrays)
+{
+    enum { KNOTS = 2 * BLOCK / sizeof(knot), NUMBERS = 3 * BLOCK / sizeof(double) };
+    static haul_type *knot_type, *net_type;
+    static const haul_dimension by_knots[] = { HAUL_DIMENSION_BYTES(HAUL_COUNT(net, count),
+                                                                    HAUL_FIXED(sizeof(knot))) };
+    static const haul_dimension by_three[] = { HAUL_DIMENSION(HAUL_FIXED(NUMBERS / 3),
+                                                              HAUL_FIXED(3)) };
+    const haul_field knot_fields[] = { HAUL_OBJECT(knot, next, &knot_type),
+                                       HAUL_OBJECT(knot, last, &net_type) };
+    const haul_field net_fields[] = { HAUL_SECTION(net, weights, by_knots),
+                                      HAUL_ARRAY(net, all, HAUL_COUNT(net, many)),
+                                      HAUL_SECTION(net, some, by_three),
+                                      HAUL_OBJECT(net, next, &net_type) };
+    knot *all;
+    net *nets[2];
+    size_t i;
+    lab_start();
+    knot_type = TYPE_OPEN(knot, knot_fields);
+    net_type = TYPE_OPEN(net, net_fields);
+    type_commit(knot_type);
+    all = take_at(BLOCK, KNOTS * sizeof *all);
+    for (i = 0; i < 2; i++) {
+        nets[i] = take(sizeof(net), 16);
+        points(&nets[i]->weights);
+        points(&nets[i]->all);
+        points(&nets[i]->some);
+        points(&nets[i]->next);
+    }
+    for (i = 0; i < KNOTS; i++) {
+        points(&all[i].next);
+        points(&all[i].last);
+        all[i].next = i + 1 < KNOTS ? &all[i + 1] : NULL;
+        all[i].weight = (double)i;
+    }
+    all[KNOTS - 1].last = nets[0];
+    nets[0]->next = nets[1];
+    nets[0]->many = NUMBERS;
+    nets[0]->all = take_at(4 * BLOCK, NUMBERS * sizeof(double));
+    fill(nets[0]->all, NUMBERS * sizeof(double));
+    nets[0]->some = nets[1]->some = nets[0]->all;
+    nets[1]->many = 0;
+    nets[0]->weights = nets[1]->weights = &all[0].weight;
+    nets[0]->count = nets[1]->count = KNOTS;
+    lab_pack(all, knot_type, 1);
+    haul_type_free(&knot_type);
+    haul_type_free(&net_type);
+    lab_end();
+}
+
 /* ---- Objects. */
 
 static thing *thing_at(size_t at, size_t number)
@@ -494,6 +577,7 @@ TEST(sections, a_vector_of_mpi_is_one_with_constants)
     static const haul_dimension blocks[] = {
         HAUL_DIMENSION(HAUL_FIXED(3), HAUL_FIXED(1)),
         HAUL_DIMENSION(HAUL_COUNT_TIMES(vector, count, 2), HAUL_FIXED(-5)),
+        HAUL_DIMENSION(HAUL_ONE, HAUL_ONE),
     };
     const haul_field fields[] = { HAUL_SECTION(vector, at, blocks) };
     haul_type *type;
@@ -747,6 +831,29 @@ TEST(sections, below_the_first_address_or_not_readable_are_refused)
     type_commit(type);
     lab_refuse(&m, type, HAUL_ERROR_LIMIT, "root.a", "its extents and strides overflow");
     haul_type_free(&type);
+    end();
+}
+
+static int is_not_third(void *user, const void *address, size_t bytes)
+{
+    (void)bytes;
+    return (uintptr_t)address != *(const uintptr_t *)user + 2 * 16;
+}
+
+TEST(sections, of_which_one_line_cannot_be_read_are_refused)
+{
+    static const int64_t extent[] = { 4 };
+    static const int32_t stride[] = { 16 };
+    uintptr_t first;
+    view *v;
+    start(1, 8);
+    v = view_at(6 * BLOCK, 1, extent, stride);
+    lay(v, 1, 8);
+    first = (uintptr_t)v->at;
+    the.options.readable = is_not_third;
+    the.options.readable_user = &first;
+    lab_refuse(v, view_type, HAUL_ERROR_GRAPH, "root.at", "not readable");
+    memset(&the.options, 0, sizeof the.options);
     end();
 }
 

@@ -183,6 +183,30 @@ TEST(unless_owned, numbers_wait_for_objects_that_wait_too)
     hall_end();
 }
 
+typedef struct lender {
+    item *at;
+    item in; /* left out */
+} lender;
+
+TEST(unless_owned, objects_in_bytes_that_their_owner_leaves_out_are_owned_by_nobody)
+{
+    lender *l;
+    haul_type *type;
+    hall_start();
+    type = TYPE_OPEN(lender, ((haul_field[]){ HAUL_SKIP(lender, in),
+                                              HAUL_OBJECT(lender, at, &item_type, UNLESS_OWNED) }));
+    type_commit(type);
+    l = take(sizeof *l, 16);
+    points(&l->in.name);
+    points(&l->in.next);
+    points(&l->at);
+    l->in.value = 2.5;
+    l->at = &l->in;
+    lab_pack(l, type, 1);
+    haul_type_free(&type);
+    hall_end();
+}
+
 TEST(unless_owned, what_is_described_in_part_is_owned_and_may_contradict)
 {
     hall *h;

@@ -1,0 +1,397 @@
+/* Objects of an image may overlap, as those of a source may. Bytes that one of them counts by, and
+ * words that are worked out, are no data of another one; borrowed pointers lead to what they say.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "images/image_bytes.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/types.h"
+
+typedef struct made {
+    image_bytes image;
+    haul_type *type;
+} made;
+
+static void make(made *m, void *object, haul_type *type)
+{
+    haul_file file = bytes_file(&m->image);
+    memset(m, 0, sizeof *m);
+    m->type = type;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(object, type), &file), HAUL_OK);
+}
+
+static haul_status load(const made *m, haul_image **loaded)
+{
+    static const haul_image_options calls = { .calls_functions = 1 };
+    return haul_image_from_bytes(type_context(), m->image.at, m->image.count, &m->type, 1, &calls,
+                                 loaded);
+}
+
+static void check_loads(const made *m)
+{
+    haul_image *loaded;
+    CHECK_STATUS(load(m, &loaded), HAUL_OK);
+    haul_image_free(&loaded);
+}
+
+static void check_refused(made *m, haul_status expected, const char *words, const char *path)
+{
+    haul_image *loaded;
+    image_sign(&m->image);
+    CHECK_STATUS(load(m, &loaded), expected);
+    CHECK_PTR(loaded, NULL);
+    CHECK_HAS(haul_context_error(type_context())->text, words);
+    CHECK_STR(haul_context_error(type_context())->path, path);
+}
+
+static unsigned char *section_of(const made *m, uint32_t kind)
+{
+    size_t count, i = 0;
+    const haul__image_section *s = image_sections(&m->image, &count);
+    while (i + 1 < count && s[i].kind != kind)
+        i++;
+    return m->image.at + s[i].offset;
+}
+
+/* What a pointer of the image leads to. */
+static void *target_of(const made *m, const void *pointer)
+{
+    return section_of(m, HAUL__SECTION_ARENA) + (uintptr_t)pointer;
+}
+
+static void *root_of(const made *m)
+{
+    const haul__image_root *root = (const void *)section_of(m, HAUL__SECTION_ROOTS);
+    return section_of(m, HAUL__SECTION_ARENA) + root->offset;
+}
+
+/* ---- Borrowed pointers. */
+
+typedef struct cell {
+    double value[2];
+    struct cell *next;
+    double *best, *last; /* last: borrowed, too */
+} cell;
+
+TEST(image_claims, a_borrowed_pointer_to_data_may_lead_into_an_object_s_data_and_not_its_pointers)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = {
+        HAUL_OBJECT(cell, next, &type),
+        HAUL_ARRAY(cell, best, HAUL_ONE, .ownership = HAUL_BORROWED),
+        HAUL_ARRAY(cell, last, HAUL_ONE, .ownership = HAUL_BORROWED),
+    };
+    cell at[2];
+    cell *root;
+    made m;
+    memset(at, 0, sizeof at);
+    at[0].next = &at[1];
+    at[0].best = &at[1].value[1];
+    at[1].best = &at[0].value[0];
+    at[0].last = &at[0].value[0] + 1;
+    type = TYPE_NEW(cell, fields);
+    make(&m, at, type);
+    check_loads(&m);
+    root = root_of(&m);
+    root->best = (double *)(void *)((uintptr_t)root->next + offsetof(cell, next));
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.best");
+    root->best = (double *)(void *)((uintptr_t)root->next + offsetof(cell, next) - 4);
+    check_refused(&m, HAUL_ERROR_GRAPH, "", "root.best");
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
+
+typedef struct inner {
+    uint64_t number, other;
+} inner;
+
+typedef struct outer {
+    inner in[3];
+    struct outer *self;
+    inner *one;
+} outer;
+
+TEST(image_claims, a_borrowed_pointer_may_lead_to_an_embedded_object_and_not_beside_it)
+{
+    haul_type *type = NULL, *inner_type = type_new(&(const haul_struct)HAUL_PLAIN(inner, NULL));
+    const haul_field fields[] = {
+        HAUL_EMBED(outer, in, &inner_type),
+        HAUL_OBJECT(outer, self, &type),
+        HAUL_OBJECT(outer, one, &inner_type, .ownership = HAUL_BORROWED),
+    };
+    outer o, *root;
+    made m;
+    memset(&o, 0, sizeof o);
+    o.self = &o;
+    o.one = &o.in[2];
+    type = TYPE_NEW(outer, fields);
+    make(&m, &o, type);
+    check_loads(&m);
+    root = root_of(&m);
+    root->one = (inner *)(void *)((uintptr_t)root->one + sizeof(uint64_t));
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.one");
+    root->one = (inner *)(void *)((uintptr_t)root->self + offsetof(outer, self));
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.one");
+    bytes_free(&m.image);
+    haul_type_free(&type);
+    haul_type_free(&inner_type);
+}
+
+/* ---- Numbers. */
+
+typedef struct counted {
+    uint64_t count;
+    double *at;
+} counted;
+
+typedef struct owner {
+    uint64_t kind, in_use;
+    counted inside;
+    counted *to;
+} owner;
+
+TEST(image_claims, an_object_in_bytes_that_another_one_skips_counts_by_its_own)
+{
+    static const haul_field counted_fields[] = { HAUL_ARRAY(counted, at,
+                                                            HAUL_COUNT(counted, count)) };
+    haul_type *type, *counted_type = TYPE_NEW(counted, counted_fields);
+    const haul_field fields[] = {
+        HAUL_SKIP(owner, inside, .when = HAUL_EQUALS(owner, kind, 1)),
+        HAUL_OBJECT(owner, to, &counted_type),
+    };
+    double numbers[2] = { 1, 2 };
+    owner o;
+    made m;
+    memset(&o, 0, sizeof o);
+    o.kind = 1;
+    o.inside.count = 2;
+    o.inside.at = numbers;
+    o.to = &o.inside;
+    type = TYPE_NEW(owner, fields);
+    make(&m, &o, type);
+    check_loads(&m);
+    bytes_free(&m.image);
+    haul_type_free(&type);
+    haul_type_free(&counted_type);
+}
+
+typedef struct blob {
+    uint64_t bytes; /* more follow */
+} blob;
+
+typedef struct pair {
+    blob *first;
+    counted *second;
+} pair;
+
+static int64_t blob_bytes(const haul_here *here)
+{
+    return (int64_t)((const blob *)here->self)->bytes;
+}
+
+TEST(image_claims, the_rest_of_an_object_with_a_size_of_its_own_is_data)
+{
+    static const haul_field counted_fields[] = { HAUL_ARRAY(counted, at,
+                                                            HAUL_COUNT(counted, count)) };
+    haul_type *type, *counted_type = TYPE_NEW(counted, counted_fields);
+    haul_type *blob_type = type_new(&(const haul_struct){ .name = "blob",
+
+                                                          .bytes = sizeof(blob),
+                                                          .size_fn = blob_bytes });
+    const haul_field fields[] = { HAUL_OBJECT(pair, first, &blob_type),
+                                  HAUL_OBJECT(pair, second, &counted_type) };
+    blob b[4] = { { sizeof b }, { 1 }, { 2 }, { 3 } };
+    double numbers[2] = { 1, 2 };
+    counted c = { 2, numbers };
+    pair p = { b, &c };
+    const pair *root;
+    made m;
+    type = TYPE_NEW(pair, fields);
+    make(&m, &p, type);
+    check_loads(&m);
+    root = root_of(&m);
+    CHECK((uintptr_t)root->second > (uintptr_t)root->first);
+    ((blob *)target_of(&m, root->first))->bytes =
+        (uintptr_t)root->second - (uintptr_t)root->first + sizeof(uint64_t);
+    check_refused(&m, HAUL_ERROR_GRAPH, "data of another object", "root.first+32");
+    bytes_free(&m.image);
+    haul_type_free(&type);
+    haul_type_free(&blob_type);
+    haul_type_free(&counted_type);
+}
+
+#pragma pack(push, 1)
+typedef struct tight {
+    uint8_t weight;
+    union {
+        struct tight *next;
+        uint8_t byte[sizeof(void *)];
+    } to;
+    double *data;
+    uint8_t kind, rest[6];
+} tight;
+#pragma pack(pop)
+
+#if UINTPTR_MAX > 0xffffffffu
+typedef struct tagged {
+    struct tagged *next; /* the highest byte is a tag */
+    uintptr_t value;
+} tagged;
+
+#define TAG ((uintptr_t)0xff << 56)
+
+TEST(image_claims, a_tagged_pointer_without_its_tag_in_the_list_of_words_is_refused)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(tagged, next, &type, .tag_bits = TAG) };
+    tagged at[2];
+    image_parts parts;
+    haul__image_word *word;
+    unsigned char *arena;
+    made m;
+    memset(at, 0, sizeof at);
+    memset(&parts, 0, sizeof parts);
+    at[0].next = &at[1];
+    type = TYPE_NEW(tagged, fields);
+    make(&m, at, type);
+    check_loads(&m);
+    image_split(&m.image, &parts);
+    arena = parts.part[HAUL__SECTION_ARENA].at;
+    word = (haul__image_word *)(void *)parts.part[HAUL__SECTION_WORDS].at;
+    CHECK(parts.part[HAUL__SECTION_WORDS].count >= sizeof *word);
+    CHECK_EQ(word->mask, TAG);
+    word->mask = 0;
+    ((tagged *)(void *)(arena + word->offset))->next =
+        (tagged *)((uintptr_t)((tagged *)(void *)(arena + word->offset))->next - HAUL__IMAGE_BELOW);
+    image_join(&parts, &m.image);
+    check_refused(&m, HAUL_ERROR_FORMAT, "its pointer is not in the list of words", "root.next");
+    bytes_resize(&parts.part[HAUL__SECTION_ARENA], parts.part[HAUL__SECTION_ARENA].count + 1);
+    image_join(&parts, &m.image);
+    check_refused(&m, HAUL_ERROR_FORMAT, "its arena has no size that an arena can have", "");
+    bytes_free(&m.image);
+    image_parts_free(&parts);
+    haul_type_free(&type);
+}
+
+/* The highest byte of an address is 0 in any process, but not for all addresses. */
+TEST(image_claims, a_count_in_the_bytes_of_a_packed_pointer_is_refused_though_it_is_0)
+{
+    const uint16_t order = 0x0102;
+    uint8_t first;
+    haul_type *type = NULL;
+    haul_field fields[] = {
+        HAUL_OBJECT(tight, to.next, &type, .packed = 1, .when = HAUL_EQUALS(tight, kind, 1),
+                    .else_raw = 1),
+        HAUL_ARRAY(tight, data, HAUL_COUNT(tight, to.byte[0]), .packed = 1),
+    };
+    double numbers[1] = { 1 };
+    tight at[2];
+    haul_image *loaded;
+    made m;
+    memcpy(&first, &order, 1);
+    memset(at, 0, sizeof at);
+    fields[1].count.field[0].offset += first == 1 ? 0 : sizeof(void *) - 1;
+    at[0].to.next = &at[1];
+    at[0].data = at[1].data = numbers;
+    type = TYPE_NEW(tight, fields);
+    make(&m, at, type);
+    check_loads(&m); /* the arm is no pointer */
+    bytes_free(&m.image);
+    at[0].kind = 1;
+    make(&m, at, type);
+    CHECK_STATUS(load(&m, &loaded), HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_context_error(type_context())->text, "lies in a pointer");
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
+#endif
+
+/* ---- Limits. */
+
+typedef struct row {
+    struct row *rest;
+    uint32_t left, one;
+} row;
+
+/* Each row leads to all that follow it. */
+static void check_rows(size_t count, const haul_count *of, haul_status expected, const char *words)
+{
+    haul_type *type = NULL;
+    haul_field fields[] = { HAUL_OBJECTS(row, rest, &type, HAUL_COUNT(row, left)) };
+    row *all = calloc(count, sizeof *all);
+    haul_image *loaded;
+    size_t i;
+    made m;
+    CHECK(all != NULL);
+    for (i = 0; i < count; i++) {
+        all[i].rest = i + 1 < count ? &all[i + 1] : NULL;
+        all[i].left = (uint32_t)(count - 1 - i);
+        all[i].one = 1;
+    }
+    if (of)
+        fields[0].count = *of;
+    type = TYPE_NEW(row, fields);
+    make(&m, all, type);
+    CHECK_STATUS(load(&m, &loaded), expected);
+    if (expected != HAUL_OK)
+        CHECK_HAS(haul_context_error(type_context())->text, words);
+    haul_image_free(&loaded);
+    bytes_free(&m.image);
+    free(all);
+    haul_type_free(&type);
+}
+
+TEST(image_claims, objects_that_overlap_too_often_are_refused)
+{
+    const haul_count three = HAUL_COUNT(row, left, one, one);
+    check_rows(20, NULL, HAUL_OK, "");
+    check_rows(20, &three, HAUL_OK, "");
+    check_rows(50, &three, HAUL_ERROR_LIMIT, "too many objects overlap");
+    check_rows(1000, NULL, HAUL_ERROR_LIMIT, "ranges overlap so often");
+}
+
+/* ---- Memory. */
+
+TEST(image_claims, memory_that_runs_out_in_the_checks_is_told_and_given_back)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = {
+        HAUL_OBJECT(cell, next, &type),
+        HAUL_ARRAY(cell, best, HAUL_ONE, .ownership = HAUL_BORROWED),
+        HAUL_ARRAY(cell, last, HAUL_FIXED(2)),
+    };
+    cell at[2];
+    uint64_t event;
+    int fired = 1, found = 0;
+    made m;
+    memset(at, 0, sizeof at);
+    at[0].next = &at[1];
+    at[1].next = &at[0];
+    at[0].best = &at[1].value[1];
+    at[0].last = at[1].last = at[1].value;
+    type = TYPE_NEW(cell, fields);
+    make(&m, at, type);
+    for (event = 1; fired; event++) {
+        fault_plan doors = { 0 };
+        haul_context *context;
+        haul_image *loaded;
+        haul_status status;
+        CHECK_STATUS(fault_open_context(&doors, NULL, &context), HAUL_OK);
+        fault_arm(&doors, FAULT_ONCE, event);
+        status = haul_image_from_bytes(context, m.image.at, m.image.count, &type, 1, NULL, &loaded);
+        fired = doors.fired != 0 || doors.fell_back != 0;
+        fault_disarm(&doors);
+        CHECK(status == (loaded ? HAUL_OK : HAUL_ERROR_MEMORY));
+        CHECK(doors.fired || loaded);
+        found += strstr(haul_context_error(context)->text, "the checks of an image") != NULL;
+        haul_image_free(&loaded);
+        haul_context_free(&context);
+        fault_check_clean(&doors);
+    }
+    CHECK_EQ(found, 3); /* the scan has one list, its other checks two */
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
