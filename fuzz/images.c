@@ -105,23 +105,60 @@ static void change_line(image_bytes *text, size_t at, int goes)
     memcpy(text->at + end, text->at + first, count);
 }
 
-static void change_text(image_bytes *text, choices *c)
+/* A line's end gets one more word. */
+static void add_word(image_bytes *text, size_t at, choices *c)
+{
+    static const char *const words[] = { " count=1",
+                                         " count=until@8",
+                                         " count=terminated(0)",
+                                         " count=product*1+0(",
+                                         " count=function",
+                                         " when=function",
+                                         " ownership=1",
+                                         " ownership=2",
+                                         " tags=3",
+                                         " base=-8",
+                                         " integers=1000,0",
+                                         " transfer=1",
+                                         " transfer=2",
+                                         " transfer=3",
+                                         " ancestor=parent",
+                                         " ancestor=0",
+                                         " levels=2",
+                                         " target=0",
+                                         " target=1",
+                                         " packed" };
+    const char *word = words[choose(c, sizeof words / sizeof *words)];
+    const size_t end = line_end(text, at), place = end - (end > 0), count = strlen(word);
+    const size_t rest = text->count - place;
+    bytes_resize(text, text->count + count);
+    memmove(text->at + place + count, text->at + place, rest);
+    memcpy(text->at + place, word, count);
+}
+
+static void change_number(image_bytes *text, size_t at, choices *c)
 {
     static const uint64_t odd[] = { 0,  1,   2,    3,     4,     8,          16,
                                     24, 255, 4095, 65535, 65536, UINT32_MAX, UINT64_MAX };
-    const uint32_t way = choose(c, 8);
-    size_t at;
-    if (text->count == 0 || text->count > 1 << 16)
-        return;
-    at = choose(c, (uint32_t)text->count);
-    if (way < 2) {
-        change_line(text, at, way == 0);
-        return;
-    }
     while (at < text->count && (text->at[at] < '0' || text->at[at] > '9'))
         at++;
     if (at < text->count)
         put_decimal(text, at, choose(c, 2) ? odd[choose(c, 14)] : choose(c, 64));
+}
+
+static void change_text(image_bytes *text, choices *c)
+{
+    const uint32_t way = choose(c, 8);
+    size_t at;
+    if (text->count == 0 || text->count > 1 << 15)
+        return;
+    at = choose(c, (uint32_t)text->count);
+    if (way < 2)
+        change_line(text, at, way == 0);
+    else if (way == 2)
+        add_word(text, at, c);
+    else
+        change_number(text, at, c);
 }
 
 static void damage(image_bytes *image, choices *c)
