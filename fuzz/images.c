@@ -59,6 +59,11 @@ static int is_whole(const image_bytes *image)
     return (seen | 1u << HAUL__SECTION_WORDS | 1u) == (1u << HAUL__SECTION_KINDS) - 1;
 }
 
+static int is_digit(unsigned char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
 /* The text's number at `at`, in decimal, becomes another one. */
 static void put_decimal(image_bytes *text, size_t at, uint64_t value)
 {
@@ -66,7 +71,7 @@ static void put_decimal(image_bytes *text, size_t at, uint64_t value)
     size_t end = at, rest;
     const size_t digits =
         (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)value);
-    while (end < text->count && text->at[end] >= '0' && text->at[end] <= '9')
+    while (end < text->count && is_digit(text->at[end]))
         end++;
     rest = text->count - end;
     if (at + digits > end)
@@ -140,10 +145,34 @@ static void change_number(image_bytes *text, size_t at, choices *c)
 {
     static const uint64_t odd[] = { 0,  1,   2,    3,     4,     8,          16,
                                     24, 255, 4095, 65535, 65536, UINT32_MAX, UINT64_MAX };
-    while (at < text->count && (text->at[at] < '0' || text->at[at] > '9'))
+    while (at < text->count && !is_digit(text->at[at]))
         at++;
     if (at < text->count)
         put_decimal(text, at, choose(c, 2) ? odd[choose(c, 14)] : choose(c, 64));
+}
+
+/* A number becomes another one wherever the text has it: a size stands in each field that leads to
+ * its type. */
+static void change_everywhere(image_bytes *text, size_t at, choices *c)
+{
+    char old[24];
+    size_t count = 0, i;
+    uint64_t value;
+    while (at < text->count && !is_digit(text->at[at]))
+        at++;
+    while (at > 0 && is_digit(text->at[at - 1]))
+        at--;
+    while (count < sizeof old && at + count < text->count && is_digit(text->at[at + count]))
+        count++;
+    memcpy(old, text->at + at, count);
+    value = (uint64_t)1 << choose(c, 40);
+    value += choose(c, 3) * 8;
+    for (i = 0; count > 0 && i + count < text->count; i++)
+        if (memcmp(text->at + i, old, count) == 0 && !is_digit(text->at[i + count]) &&
+            (i == 0 || !is_digit(text->at[i - 1]))) {
+            put_decimal(text, i, value);
+            i += 12;
+        }
 }
 
 static void change_text(image_bytes *text, choices *c)
@@ -157,6 +186,8 @@ static void change_text(image_bytes *text, choices *c)
         change_line(text, at, way == 0);
     else if (way == 2)
         add_word(text, at, c);
+    else if (way == 3)
+        change_everywhere(text, at, c);
     else
         change_number(text, at, c);
 }

@@ -7,7 +7,10 @@
  */
 #include "image/kinds.h"
 
+#include "walk/memo.h"
+
 #define POINTERS_MOST ((size_t)4096) /* of one element; so the lists of a kind stay small */
+#define HOLE_FACTOR 8u /* an element with a hole has this times the bytes before it, at most */
 #define BYTES_MOST ((size_t)1 << 16) /* of an element with pointers or gaps */
 
 /* ---- The list. */
@@ -51,7 +54,11 @@ static int is_known_type(const haul_type *type, size_t most)
     const size_t bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
     size_t i;
     if (haul__is_ruled(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
-        walk->true_lower != 0 || walk->true_upper == 0 || walk->true_upper > walk->extent)
+        walk->true_lower != 0 || walk->true_upper == 0 || walk->true_upper > walk->extent ||
+        walk->span > walk->extent)
+        return 0;
+    /* holes that overlap would make more work than the walk allows */
+    if (walk->extent >= HAUL__MEMO_BYTES && walk->extent / HOLE_FACTOR > bytes)
         return 0;
     if (bytes > most || walk->slot_count > POINTERS_MOST || walk->run_count > POINTERS_MOST)
         return 0;
@@ -203,6 +210,9 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
     kind->stride = walk->extent;
     bytes = haul__is_dense(walk) ? walk->extent : walk->true_upper;
     kind->granules = (bytes + HAUL__GRANULE - 1) / HAUL__GRANULE;
+    kind->whole = kind->granules * HAUL__GRANULE;
+    if (kind->whole < walk->extent)
+        kind->whole = walk->extent;
     bytes = kind->of == HAUL__KIND_ARRAY ? kind->stride : kind->granules * HAUL__GRANULE;
     status = make_pointers(kinds, kind, bytes);
     return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;

@@ -35,6 +35,7 @@ typedef struct haul__kind {
     const haul__slot *slot;
     unsigned level;          /* of pointers */
     size_t stride, granules; /* of objects: of an element; of one object, the last granule whole */
+    size_t whole;            /* bytes of an object with the hole at its end */
     size_t alignment;
     haul__link *links;
     size_t link_count;

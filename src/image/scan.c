@@ -146,7 +146,7 @@ HAUL__INLINE size_t place_of(const scan *s, uintptr_t value, size_t bytes)
 
 static int mark_object(scan *s, unsigned code, const haul__kind *kind, uintptr_t value)
 {
-    const size_t offset = place_of(s, value, kind->granules * HAUL__GRANULE);
+    const size_t offset = place_of(s, value, kind->whole);
     if (offset == 0 || (value & (kind->alignment - 1)) != 0)
         return 0;
     return HAUL__LIKELY(kind->mask != 0)

@@ -2,6 +2,7 @@
  * wrong is refused, with its line.
  */
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "haul.h"
@@ -380,8 +381,9 @@ static void write_odd(image_bytes *image)
     haul_type_free(&type);
 }
 
-/* The image of an `odd` with this text in place of its own is refused; all memory goes back. */
-static void check_text(const char *text, haul_status expected, const char *words)
+/* The image of an `odd` with this text in place of its own is refused; all memory goes back.
+ * Answers the most bytes that it took. */
+static uint64_t check_text(const char *text, haul_status expected, const char *words)
 {
     image_bytes image = { NULL, 0, 0 };
     image_parts parts;
@@ -402,6 +404,7 @@ static void check_text(const char *text, haul_status expected, const char *words
     fault_check_clean(&doors);
     image_parts_free(&parts);
     bytes_free(&image);
+    return doors.host_most;
 }
 
 #define ODD "type odd bytes=24 lower=0 alignment=0\n"
@@ -473,6 +476,19 @@ TEST(image_types, text_made_with_malice_takes_neither_time_nor_memory)
                "a kind=1 at=0 bytes=160000 element=4 levels=1 count=product*1+0(300000/4/1)\n",
                HAUL_ERROR_LIMIT, "too many pointers");
 #undef A
+}
+
+/* The types may say that an object begins a gigabyte behind its address: that is its hole. */
+TEST(image_types, a_hole_that_leaves_the_image_is_refused_before_it_takes_memory_F29)
+{
+    char text[256];
+    const size_t word = sizeof(void *);
+    snprintf(text, sizeof text,
+             "type odd bytes=%zu lower=1073741824 alignment=0\n"
+             "a kind=1 at=0 bytes=%zu element=4 levels=1 count=product*0+2()\n"
+             "b kind=3 at=%zu bytes=4 element=0 levels=0\n",
+             3 * word, word, word);
+    CHECK(check_text(text, HAUL_ERROR_GRAPH, "not readable") < 1u << 20);
 }
 
 TEST(image_types, memory_that_runs_out_is_told_and_given_back)
