@@ -213,6 +213,31 @@ static void change_head(uint8_t *data, choices *c)
         data[0] |= IMAGE_INPUT_SIGNED;
 }
 
+/* A number of the image's head or of its list of sections. */
+static void change_claim(image_bytes *image, choices *c)
+{
+    static const uint64_t odd[] = { 0,
+                                    1,
+                                    16,
+                                    64,
+                                    4096,
+                                    65536,
+                                    UINT32_MAX,
+                                    (uint64_t)1 << 32,
+                                    (uint64_t)1 << 62,
+                                    INT64_MAX,
+                                    UINT64_MAX - 7,
+                                    UINT64_MAX };
+    const size_t words = (sizeof(haul__image_head) + 5 * sizeof(haul__image_section)) / 8;
+    const size_t at = 8 * choose(c, (uint32_t)words);
+    uint64_t value;
+    if (at + 8 > image->count)
+        return;
+    memcpy(&value, image->at + at, sizeof value);
+    value = choose(c, 2) ? odd[choose(c, 12)] : value + choose(c, 129) - 64;
+    memcpy(image->at + at, &value, sizeof value);
+}
+
 size_t image_change(uint8_t *data, size_t bytes, size_t most, choices *c)
 {
     static image_bytes image;
@@ -228,7 +253,9 @@ size_t image_change(uint8_t *data, size_t bytes, size_t most, choices *c)
     }
     if (chance(c, 1, 8))
         change_head(data, c);
-    if (is_whole(&image) && !chance(c, 1, 32)) {
+    if (chance(c, 1, 32)) {
+        change_claim(&image, c);
+    } else if (is_whole(&image) && !chance(c, 1, 32)) {
         damage(&image, c);
     } else {
         now = image.count;
