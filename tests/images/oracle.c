@@ -184,11 +184,21 @@ static int may_be_refused(const oracle *o, haul_status status)
            strstr(haul_context_error(o->context)->text, "no object of its type") != NULL;
 }
 
-/* The image of what was loaded is that of what is loaded from it. */
+/* Bytes that nobody reads, and are not 0: of pools, say; a gap has none (F22). */
+static size_t silent_bytes(const reader *r)
+{
+    size_t i, count = 0;
+    for (i = 0; i < r->bytes; i++)
+        count += r->role[i] == 0 && r->block[i] != 0;
+    return count;
+}
+
+/* The image of what was loaded, which the reader has read, is that of what is loaded from it. */
 static verdict write_twice(oracle *o, const haul_image *image)
 {
     haul_image *again;
     verdict v = write_image(o, image, &o->once);
+    const size_t silent = silent_bytes(&o->reader);
     haul_status status;
     if (v == BROKEN)
         return v;
@@ -198,6 +208,10 @@ static verdict write_twice(oracle *o, const haul_image *image)
     if (status != HAUL_OK)
         return failed(o, "accepted, written and not accepted", status);
     v = write_image(o, again, &o->twice);
+    if (v == ACCEPTED)
+        v = read_all(o, again);
+    if (v == ACCEPTED && silent_bytes(&o->reader) != silent)
+        v = broken(o, "written and loaded, it has other bytes that nobody reads");
     haul_image_free(&again);
     if (v == BROKEN)
         return v;
@@ -275,6 +289,8 @@ static verdict judge_accepted(oracle *o, const haul_image *image)
         v = plan(o, image, "accepted, and not planned");
     if (v == ACCEPTED)
         v = write_twice(o, image);
+    if (v == ACCEPTED)
+        v = read_all(o, image);
     if (v == BROKEN)
         return v;
     write_all(&o->reader);
