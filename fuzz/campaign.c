@@ -11,9 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "support/builds.h"
 
 enum { JOBS_MAX = 256, FAILURES_MAX = 32, PIECE = 64, PROGRESS_SECONDS = 15 };
 
@@ -94,6 +97,18 @@ static int run_seed(const campaign *c, uint64_t seed, uint8_t *scratch)
 
 /* ---- Workers. */
 
+#define MEMORY_MOST ((rlim_t)2 << 30) /* of a process; sanitizers have much of their own */
+
+/* A run that takes too much is refused memory, and so the machine is not. */
+static void limit_memory(void)
+{
+    struct rlimit limit;
+    if (!BUILD_SANITIZED && getrlimit(RLIMIT_DATA, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max < MEMORY_MOST ? limit.rlim_max : MEMORY_MOST;
+        setrlimit(RLIMIT_DATA, &limit);
+    }
+}
+
 static void work(const course *r, worker *w)
 {
     static uint8_t scratch[CAMPAIGN_BYTES];
@@ -124,6 +139,7 @@ static void start(course *r, worker *w)
     child = fork();
     if (child == 0) {
         signal(SIGINT, SIG_IGN); /* the parent tells */
+        limit_memory();
         work(r, w);
     }
     if (child < 0) {
@@ -143,6 +159,7 @@ static int run_alone(const campaign *c, uint64_t seed)
     child = fork();
     if (child == 0) {
         alarm(c->hang_seconds);
+        limit_memory();
         if (c->keep) {
             char path[4096];
             FILE *file;

@@ -30,11 +30,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
     return 0;
 }
 
-/* Half of all changes are the engine's own, which know what it has learnt. */
+/* Some changes are the engine's own, which know what it has learnt; all, where bytes mean nothing
+ * by themselves. */
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t most, unsigned seed)
 {
     choices c = choices_from_seed(seed);
-    if (LLVMFuzzerMutate && (!FUZZ_TARGET.change || chance(&c, 1, 2)))
+    if (LLVMFuzzerMutate && (!FUZZ_TARGET.change || chance(&c, 1, 4)))
         return LLVMFuzzerMutate(data, bytes, most);
     return FUZZ_TARGET.change ? FUZZ_TARGET.change(data, bytes, most, &c)
                               : fuzz_change_bytes(data, bytes, most, &c);

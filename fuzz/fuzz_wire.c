@@ -1,5 +1,5 @@
 /* Fuzz target: an image through a callback that gives any number of bytes at a time, fails, or ends
- * too early (F1, F27, F28).
+ * too early (F1, F2, F27 to F29).
  *
  * The input is that of images.h. Byte 1: how many reads succeed before one fails; 0: all. Byte 2:
  * what the pieces are drawn from. Byte 3: bytes of the image that are missing, modulo 64 (bits 0 to
@@ -8,6 +8,8 @@
 #include <string.h>
 
 #include "images.h"
+
+#define MEMORY_MOST ((uint64_t)4 << 20) /* whatever the image claims (image/input.c) */
 
 typedef struct wire {
     const uint8_t *at;
@@ -41,6 +43,7 @@ typedef struct answer {
 static answer receive(oracle *o, wire *w)
 {
     haul_file file = { NULL, NULL, read_piece };
+    const uint64_t before = o->doors.host_most = o->doors.host_bytes;
     answer a;
     file.user = w;
     a.status = haul_image_read(o->context, &file, o->shape->type, 1, NULL, &a.image);
@@ -48,6 +51,9 @@ static answer receive(oracle *o, wire *w)
     if ((a.status == HAUL_OK) != (a.image != NULL))
         fuzz_broken("%s: a read answers %s, and there is%s an image", o->shape->name,
                     haul_status_name(a.status), a.image ? "" : " not");
+    if (o->doors.host_most - before > 64 * (uint64_t)w->given + MEMORY_MOST)
+        fuzz_broken("%s: %llu bytes of memory for %zu bytes", o->shape->name,
+                    (unsigned long long)(o->doors.host_most - before), w->given);
     return a;
 }
 

@@ -59,6 +59,11 @@ static int is_whole(const image_bytes *image)
     return (seen | 1u << HAUL__SECTION_WORDS | 1u) == (1u << HAUL__SECTION_KINDS) - 1;
 }
 
+static int is_digit(unsigned char byte)
+{
+    return byte >= '0' && byte <= '9';
+}
+
 /* The text's number at `at`, in decimal, becomes another one. */
 static void put_decimal(image_bytes *text, size_t at, uint64_t value)
 {
@@ -66,7 +71,7 @@ static void put_decimal(image_bytes *text, size_t at, uint64_t value)
     size_t end = at, rest;
     const size_t digits =
         (size_t)snprintf(number, sizeof number, "%llu", (unsigned long long)value);
-    while (end < text->count && text->at[end] >= '0' && text->at[end] <= '9')
+    while (end < text->count && is_digit(text->at[end]))
         end++;
     rest = text->count - end;
     if (at + digits > end)
@@ -105,23 +110,86 @@ static void change_line(image_bytes *text, size_t at, int goes)
     memcpy(text->at + end, text->at + first, count);
 }
 
-static void change_text(image_bytes *text, choices *c)
+/* A line's end gets one more word. */
+static void add_word(image_bytes *text, size_t at, choices *c)
+{
+    static const char *const words[] = { " count=1",
+                                         " count=until@8",
+                                         " count=terminated(0)",
+                                         " count=product*1+0(",
+                                         " count=function",
+                                         " when=function",
+                                         " ownership=1",
+                                         " ownership=2",
+                                         " tags=3",
+                                         " base=-8",
+                                         " integers=1000,0",
+                                         " transfer=1",
+                                         " transfer=2",
+                                         " transfer=3",
+                                         " ancestor=parent",
+                                         " ancestor=0",
+                                         " levels=2",
+                                         " target=0",
+                                         " target=1",
+                                         " packed" };
+    const char *word = words[choose(c, sizeof words / sizeof *words)];
+    const size_t end = line_end(text, at), place = end - (end > 0), count = strlen(word);
+    const size_t rest = text->count - place;
+    bytes_resize(text, text->count + count);
+    memmove(text->at + place + count, text->at + place, rest);
+    memcpy(text->at + place, word, count);
+}
+
+static void change_number(image_bytes *text, size_t at, choices *c)
 {
     static const uint64_t odd[] = { 0,  1,   2,    3,     4,     8,          16,
                                     24, 255, 4095, 65535, 65536, UINT32_MAX, UINT64_MAX };
-    const uint32_t way = choose(c, 8);
-    size_t at;
-    if (text->count == 0 || text->count > 1 << 16)
-        return;
-    at = choose(c, (uint32_t)text->count);
-    if (way < 2) {
-        change_line(text, at, way == 0);
-        return;
-    }
-    while (at < text->count && (text->at[at] < '0' || text->at[at] > '9'))
+    while (at < text->count && !is_digit(text->at[at]))
         at++;
     if (at < text->count)
         put_decimal(text, at, choose(c, 2) ? odd[choose(c, 14)] : choose(c, 64));
+}
+
+/* A number becomes another one wherever the text has it: a size stands in each field that leads to
+ * its type. */
+static void change_everywhere(image_bytes *text, size_t at, choices *c)
+{
+    char old[24];
+    size_t count = 0, i;
+    uint64_t value;
+    while (at < text->count && !is_digit(text->at[at]))
+        at++;
+    while (at > 0 && is_digit(text->at[at - 1]))
+        at--;
+    while (count < sizeof old && at + count < text->count && is_digit(text->at[at + count]))
+        count++;
+    memcpy(old, text->at + at, count);
+    value = (uint64_t)1 << choose(c, 40);
+    value += choose(c, 3) * 8;
+    for (i = 0; count > 0 && i + count < text->count; i++)
+        if (memcmp(text->at + i, old, count) == 0 && !is_digit(text->at[i + count]) &&
+            (i == 0 || !is_digit(text->at[i - 1]))) {
+            put_decimal(text, i, value);
+            i += 12;
+        }
+}
+
+static void change_text(image_bytes *text, choices *c)
+{
+    const uint32_t way = choose(c, 8);
+    size_t at;
+    if (text->count == 0 || text->count > 1 << 15)
+        return;
+    at = choose(c, (uint32_t)text->count);
+    if (way < 2)
+        change_line(text, at, way == 0);
+    else if (way == 2)
+        add_word(text, at, c);
+    else if (way == 3)
+        change_everywhere(text, at, c);
+    else
+        change_number(text, at, c);
 }
 
 static void damage(image_bytes *image, choices *c)
@@ -145,6 +213,31 @@ static void change_head(uint8_t *data, choices *c)
         data[0] |= IMAGE_INPUT_SIGNED;
 }
 
+/* A number of the image's head or of its list of sections. */
+static void change_claim(image_bytes *image, choices *c)
+{
+    static const uint64_t odd[] = { 0,
+                                    1,
+                                    16,
+                                    64,
+                                    4096,
+                                    65536,
+                                    UINT32_MAX,
+                                    (uint64_t)1 << 32,
+                                    (uint64_t)1 << 62,
+                                    INT64_MAX,
+                                    UINT64_MAX - 7,
+                                    UINT64_MAX };
+    const size_t words = (sizeof(haul__image_head) + 5 * sizeof(haul__image_section)) / 8;
+    const size_t at = 8 * choose(c, (uint32_t)words);
+    uint64_t value;
+    if (at + 8 > image->count)
+        return;
+    memcpy(&value, image->at + at, sizeof value);
+    value = choose(c, 2) ? odd[choose(c, 12)] : value + choose(c, 129) - 64;
+    memcpy(image->at + at, &value, sizeof value);
+}
+
 size_t image_change(uint8_t *data, size_t bytes, size_t most, choices *c)
 {
     static image_bytes image;
@@ -160,7 +253,9 @@ size_t image_change(uint8_t *data, size_t bytes, size_t most, choices *c)
     }
     if (chance(c, 1, 8))
         change_head(data, c);
-    if (is_whole(&image) && !chance(c, 1, 32)) {
+    if (chance(c, 1, 32)) {
+        change_claim(&image, c);
+    } else if (is_whole(&image) && !chance(c, 1, 32)) {
         damage(&image, c);
     } else {
         now = image.count;

@@ -543,7 +543,7 @@ stage_6() {
     need cmake clang || return
     can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
     build fuzz clang "" -DCMAKE_BUILD_TYPE=None -DHAUL_FUZZ=ON -DHAUL_BUILD_TESTS=OFF \
-        -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_TOOL=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF || return
     for name in build/fuzz/fuzz/fuzz_*; do
         [ -f "$name" ] && [ -x "$name" ] && targets+=("${name##*/fuzz_}")

@@ -231,29 +231,16 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     return haul__push_entry(d, entry);
 }
 
-/* Elements with holes get a place for each byte up to their upper bound, which may lie far behind
- * the last byte that is read. In an image all of these have one. */
-static haul_status check_room(haul__discovery *d, const haul__entry *entry, const haul__walk *walk)
-{
-    const size_t bytes = haul__end_of_runs(entry, walk) - entry->address;
-    if (!d->bounds)
-        return HAUL_OK;
-    return bytes > d->bounds->end - entry->address ? haul__refuse_unreadable(d, entry->slot)
-                                                   : haul__spend(d, bytes);
-}
-
 static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     const haul_type *type = d->met_types[entry->met_type].type;
     size_t upper = walk->true_upper > 0 ? walk->true_upper : 1, whole;
-    int dense = haul__is_dense(walk) && entry->stride == walk->extent;
+    int dense = haul__is_dense(walk) && entry->stride == walk->extent, is_noted;
     haul__marked marked = { 0, 0, 0 };
     uintptr_t end = 0, logged_end;
     haul_status status =
         haul__check_extent(d, entry, dense ? walk->extent : upper, walk->alignment, &end);
-    if (status == HAUL_OK && !dense)
-        status = check_room(d, entry, walk);
     if (status != HAUL_OK)
         return status;
     status = meet_object(d, entry);
@@ -261,16 +248,20 @@ static haul_status reach_objects(haul__discovery *d, haul__entry *entry)
         status = meet_again(d, entry);
     if (status != HAUL_OK)
         return status;
-    whole = (size_t)(end - entry->address);
     logged_end = dense ? end : haul__end_of_runs(entry, walk);
-    if ((whole >= HAUL__MEMO_BYTES || walk->part_count) && !entry->is_again &&
+    if (d->bounds && logged_end > d->bounds->end) /* an image's own type may claim any hole */
+        return haul__refuse_unreadable(d, entry->slot);
+    whole = (size_t)((end > logged_end ? end : logged_end) - entry->address);
+    is_noted = whole >= HAUL__MEMO_BYTES || walk->part_count;
+    if (is_noted && !entry->is_again &&
         haul__memo_has(d, HAUL__MEMO_EXTENT, entry->address, whole, type))
         return log_range(d, entry, logged_end, walk->alignment, 0);
-    status = haul__mark_elements(d, entry, dense, end, &marked);
+    if (is_noted)
+        status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
+    if (status == HAUL_OK)
+        status = haul__mark_elements(d, entry, dense, end, &marked);
     if (status == HAUL_OK)
         status = log_range(d, entry, logged_end, walk->alignment, marked.first != marked.end);
-    if (status == HAUL_OK && (whole >= HAUL__MEMO_BYTES || walk->part_count))
-        status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status != HAUL_OK || (marked.first == marked.end && !walk->part_count && !entry->is_again))
         return status;
     if (d->recording)

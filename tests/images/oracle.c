@@ -26,6 +26,7 @@ static verdict failed(oracle *o, const char *what, haul_status status)
 static haul_status load_as(oracle *o, const void *bytes, size_t count, haul_type *const *type,
                            haul_image **image)
 {
+    o->count = count;
     o->before = o->doors.host_most = o->doors.host_bytes;
     return haul_image_from_bytes(o->context, bytes, count, type, type != NULL, NULL, image);
 }
@@ -40,13 +41,14 @@ static haul_status load_alone(oracle *o, const void *bytes, size_t count, haul_i
     return load_as(o, bytes, count, NULL, image);
 }
 
-/* F29: a load takes memory by the image's size, whatever the image claims. */
-static verdict bounded(oracle *o, size_t count)
+/* F29: a load takes memory by the image's size, whatever the image claims; so do plans. */
+static verdict bounded(oracle *o, const char *what)
 {
     const uint64_t taken = o->doors.host_most - o->before;
-    return taken <= 64 * (uint64_t)count + (1u << 17)
+    return taken <= 64 * (uint64_t)o->count + (1u << 17)
                ? ACCEPTED
-               : broken(o, "%llu bytes of memory for %zu bytes", (unsigned long long)taken, count);
+               : broken(o, "%s takes %llu bytes of memory for %zu bytes", what,
+                        (unsigned long long)taken, o->count);
 }
 
 static haul_source graph_of(const haul_image *image)
@@ -154,11 +156,13 @@ static void write_all(const reader *r)
 static verdict plan(oracle *o, const haul_image *image, const char *when)
 {
     haul_plan *made;
-    haul_status status = haul_plan_create(o->context, graph_of(image), NULL, &made);
+    haul_status status;
+    o->before = o->doors.host_most = o->doors.host_bytes;
+    status = haul_plan_create(o->context, graph_of(image), NULL, &made);
     if (status != HAUL_OK)
         return failed(o, when, status);
     haul_plan_free(&made);
-    return ACCEPTED;
+    return bounded(o, "a plan");
 }
 
 static verdict write_image(oracle *o, const haul_image *image, image_bytes *to)
@@ -167,6 +171,8 @@ static verdict write_image(oracle *o, const haul_image *image, image_bytes *to)
     haul_status status;
     to->count = 0;
     status = haul_image_write(o->context, graph_of(image), &file);
+    if (status == HAUL_OK && to->count > 2 * o->count + 65536)
+        return broken(o, "written, it has %zu bytes, and had %zu", to->count, o->count);
     return status == HAUL_OK ? ACCEPTED : failed(o, "accepted, and not written", status);
 }
 
@@ -178,11 +184,21 @@ static int may_be_refused(const oracle *o, haul_status status)
            strstr(haul_context_error(o->context)->text, "no object of its type") != NULL;
 }
 
-/* The image of what was loaded is that of what is loaded from it. */
+/* Bytes that nobody reads, and are not 0: of pools, say; a gap has none (F22). */
+static size_t silent_bytes(const reader *r)
+{
+    size_t i, count = 0;
+    for (i = 0; i < r->bytes; i++)
+        count += r->role[i] == 0 && r->block[i] != 0;
+    return count;
+}
+
+/* The image of what was loaded, which the reader has read, is that of what is loaded from it. */
 static verdict write_twice(oracle *o, const haul_image *image)
 {
     haul_image *again;
     verdict v = write_image(o, image, &o->once);
+    const size_t silent = silent_bytes(&o->reader);
     haul_status status;
     if (v == BROKEN)
         return v;
@@ -192,6 +208,10 @@ static verdict write_twice(oracle *o, const haul_image *image)
     if (status != HAUL_OK)
         return failed(o, "accepted, written and not accepted", status);
     v = write_image(o, again, &o->twice);
+    if (v == ACCEPTED)
+        v = read_all(o, again);
+    if (v == ACCEPTED && silent_bytes(&o->reader) != silent)
+        v = broken(o, "written and loaded, it has other bytes that nobody reads");
     haul_image_free(&again);
     if (v == BROKEN)
         return v;
@@ -206,7 +226,7 @@ static verdict judge_alone(oracle *o, const void *bytes, size_t count)
 {
     haul_image *image, *again;
     haul_status status = load_alone(o, bytes, count, &image);
-    verdict v = bounded(o, count);
+    verdict v = bounded(o, "a load");
     if (v == BROKEN || status != HAUL_OK) {
         haul_image_free(&image);
         return v == BROKEN || haul_context_error(o->context)->text[0]
@@ -269,6 +289,8 @@ static verdict judge_accepted(oracle *o, const haul_image *image)
         v = plan(o, image, "accepted, and not planned");
     if (v == ACCEPTED)
         v = write_twice(o, image);
+    if (v == ACCEPTED)
+        v = read_all(o, image);
     if (v == BROKEN)
         return v;
     write_all(&o->reader);
@@ -283,7 +305,7 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
 {
     haul_image *image;
     haul_status status = load(o, bytes, count, &image);
-    verdict v = bounded(o, count);
+    verdict v = bounded(o, "a load");
     if (v == BROKEN) {
         haul_image_free(&image);
         return v;

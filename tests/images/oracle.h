@@ -14,7 +14,8 @@ typedef struct oracle {
     haul_context *context;
     haul_context *walking; /* its loads are checked by the walk alone */
     fault_plan doors;      /* of both contexts */
-    uint64_t before;       /* bytes that they held when the last load began */
+    uint64_t before;       /* bytes that they held when the last load or plan began */
+    size_t count;          /* bytes of the image that was loaded last */
     reader reader;
     uint8_t *roles; /* of the first reading */
     size_t room;    /* of the reader, in bytes of a block */

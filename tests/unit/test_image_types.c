@@ -3,6 +3,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "haul.h"
@@ -391,8 +392,9 @@ static void write_odd(image_bytes *image)
     haul_type_free(&type);
 }
 
-/* The image of an `odd` with this text in place of its own is refused; all memory goes back. */
-static void check_text(const char *text, haul_status expected, const char *words)
+/* The image of an `odd` with this text in place of its own is refused; all memory goes back.
+ * Answers the most bytes that it took. */
+static uint64_t check_text(const char *text, haul_status expected, const char *words)
 {
     image_bytes image = { NULL, 0, 0 };
     image_parts parts;
@@ -413,6 +415,7 @@ static void check_text(const char *text, haul_status expected, const char *words
     fault_check_clean(&doors);
     image_parts_free(&parts);
     bytes_free(&image);
+    return doors.host_most;
 }
 
 #define ODD "type odd bytes=24 lower=0 alignment=0\n"
@@ -532,6 +535,19 @@ TEST(image_types, an_upper_bound_far_behind_the_block_is_refused_at_once)
              "block kind=3 at=%zu bytes=%zu element=0 levels=0\n",
              sizeof(odd), sizeof(void *), sizeof(void *), sizeof(void *));
     check_text(text, HAUL_ERROR_GRAPH, "not readable");
+}
+
+/* The types may say that an object begins a gigabyte behind its address: that is its hole. */
+TEST(image_types, a_hole_that_leaves_the_image_is_refused_before_it_takes_memory_F29)
+{
+    char text[256];
+    const size_t word = sizeof(void *);
+    snprintf(text, sizeof text,
+             "type odd bytes=%zu lower=1073741824 alignment=0\n"
+             "a kind=1 at=0 bytes=%zu element=4 levels=1 count=product*0+2()\n"
+             "b kind=3 at=%zu bytes=4 element=0 levels=0\n",
+             3 * word, word, word);
+    CHECK(check_text(text, HAUL_ERROR_GRAPH, "not readable") < 1u << 20);
 }
 
 TEST(image_types, memory_that_runs_out_is_told_and_given_back)
