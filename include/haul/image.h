@@ -41,8 +41,8 @@ typedef struct haul_image haul_image;
  * (haul_from_arena_root names it), a compacted plan, a file that cannot be written.
  * HAUL_ERROR_UNSUPPORTED, with the type and the field: a type with HAUL_EXTERNAL or .maybe_static
  * fields, whose words mean something in this process alone, with sections, or with contents that
- * must be rebuilt. HAUL_ERROR_FILE: the file refuses; what it has is no image. Others as
- * haul_plan_create and haul_plan_pack. */
+ * must be rebuilt; a root of which no byte travels. HAUL_ERROR_FILE: the file refuses; what it has
+ * is no image. Others as haul_plan_create and haul_plan_pack. */
 static inline haul_status haul_image_write(haul_context *context, haul_source source,
                                            const haul_file *file);
 /* The same to a file of this name, which then has either the whole image or the contents that it
@@ -72,11 +72,12 @@ typedef struct haul_image_options {
     void *buffer;
     size_t buffer_bytes;
     /* Not NULL: the graph becomes one allocation of this arena, which knows its pointers. It can be
-     * shipped as it lies, with whatever the arena has beside it (haul_from_arena), and stays when
-     * the image is freed. After a failure the arena has released the allocation.
-     * HAUL_ERROR_ARGUMENT: a freed arena, or `buffer` too. HAUL_ERROR_UNSUPPORTED, with the type:
-     * haul_arena_new refuses it, or it has fields that are skipped or travel one way. Others as
-     * haul_arena_bytes. */
+     * shipped as it lies, with whatever the arena has beside it (haul_from_arena). It stays when
+     * the image is freed, and goes with the arena: the image's roots and memory are then no longer
+     * valid. After a failure the arena has released the allocation. HAUL_ERROR_ARGUMENT: a freed
+     * arena, or `buffer` too. HAUL_ERROR_UNSUPPORTED, with the type: haul_arena_new refuses it, or
+     * it has pointers that do not lie at multiples of their size, or fields that are skipped or
+     * travel one way. Others as haul_arena_bytes. */
     haul_arena *arena;
 } haul_image_options;
 
@@ -100,8 +101,8 @@ static inline haul_status haul_image_from_bytes(haul_context *context, const voi
                                                 size_t byte_count, haul_type *const *types,
                                                 size_t count, const haul_image_options *options,
                                                 haul_image **image);
-/* The same from `file->read`, which may give any number of bytes at a time. No byte behind the
- * image is read. HAUL_ERROR_FILE: the file refuses. */
+/* The same from `file->read`, by the calling thread, which may give any number of bytes at a time.
+ * No byte behind the image is read. HAUL_ERROR_FILE: the file refuses. */
 static inline haul_status haul_image_read(haul_context *context, const haul_file *file,
                                           haul_type *const *types, size_t count,
                                           const haul_image_options *options, haul_image **image);

@@ -94,7 +94,7 @@ static inline haul_source haul_from_plan(haul_plan *plan)
 }
 
 /* Everything that has been allocated in an arena so far, as it lies. Its pointers are those that
- * haul_arena_new has noted (arena.h). */
+ * haul_arena_new has noted (arena.h), and those of images that were loaded into it. */
 static inline haul_source haul_from_arena(haul_arena *arena)
 {
     haul_source source = haul__source(HAUL_SOURCE_ARENA, NULL, NULL, 0);

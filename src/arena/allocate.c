@@ -186,15 +186,29 @@ static const haul_error *look_through(const haul__walk *walk, looks *seen)
     return NULL;
 }
 
+static const char off_grid[] = "it has pointers that do not lie at multiples of their size";
+
+/* A type that an image's text claims may have any number of elements in a part: they are not looked
+ * at one by one. The part's own type is asked by itself. */
 const char *haul__slots_tell_too_little(const haul_type *type)
 {
-    looks seen;
-    const haul_error *why_not = look_through(haul__type_walk(type), &seen);
-    if (why_not)
+    const haul__walk *walk = haul__type_walk(type);
+    size_t at = 0, bytes, i = 0, offset;
+    if (walk->depends || !haul__is_plain(walk))
         return "it has fields whose members depend on the object";
-    if (seen.has_listed)
-        return "it has pointers that do not lie at multiples of their size";
-    return seen.has_gaps ? "it has fields that are skipped, or that travel one way" : NULL;
+    if (walk->excluded_count || haul__next_gap(walk, &at, &bytes) ||
+        haul__tail_exclusions(walk, &offset))
+        return "it has fields that are skipped, or that travel one way";
+    if (walk->has_slots && walk->extent % HAUL__WORD)
+        return off_grid;
+    while (haul__next_pointer(walk, &i, &offset))
+        if (offset % HAUL__WORD)
+            return off_grid;
+    for (i = 0; i < walk->part_count; i++)
+        if (haul__type_walk(walk->parts[i].type)->has_slots &&
+            (walk->parts[i].offset | walk->parts[i].stride) % HAUL__WORD)
+            return off_grid;
+    return NULL;
 }
 
 haul_status haul_device_layout_of(const haul_type *type, haul_device_layout *layout)

@@ -15,7 +15,8 @@ void haul__set_slot(haul_arena *arena, size_t at);
  * a graph. */
 void haul__set_slots(haul_arena *arena, const unsigned char *memory, const uint64_t *bits,
                      size_t words);
-/* Why pointer bits do not tell all that a shipment of the type's objects needs; NULL: they do. */
+/* Why pointer bits do not tell all that a shipment of the type's objects needs; NULL: they do, if
+ * they do for the types of its parts. */
 const char *haul__slots_tell_too_little(const haul_type *type);
 
 #endif

@@ -63,16 +63,33 @@ static int is_forgotten(const haul__audit *a, uintptr_t value, haul_memory *memo
     return memory->kind == HAUL_MEMORY_BLOCK && (sizeof(uintptr_t) > 4 || value == memory->begin);
 }
 
+static int holds(const haul_memory *memory, uintptr_t first, size_t bytes)
+{
+    return bytes <= memory->bytes && first - memory->begin <= memory->bytes - bytes;
+}
+
+/* Is the field in memory of the process, and set? A variant that was allocated for its own arm may
+ * end before another one, and only a sanitizer knows which bytes were never set. *memory is that of
+ * the field before: to find another one may take long. */
+static int may_be_read(const haul__audit *a, haul_memory *memory, uintptr_t first, size_t bytes)
+{
+    if (!holds(memory, first, bytes) && !haul__audit_memory(a, first, memory))
+        memory->bytes = 0;
+    return holds(memory, first, bytes) && haul__are_set((const void *)first, bytes);
+}
+
 /* *pointers: how many of the words are forgotten pointers. A field of part of a word is part of the
  * pointer that another field of the word finds. */
-static haul_status search_words(haul__audit *a, haul__suspect *found, const haul__object *o,
-                                uintptr_t first, uintptr_t end, size_t *pointers)
+static haul_status search_words(haul__audit *a, haul__suspect *found, haul_memory *memory,
+                                const haul__object *o, uintptr_t first, uintptr_t end,
+                                size_t *pointers)
 {
     uintptr_t at = (first + HAUL__WORD - 1) & ~(uintptr_t)(HAUL__WORD - 1);
     haul_status status = HAUL_OK;
     if (end - first < HAUL__WORD) {
         at = first & ~(uintptr_t)(HAUL__WORD - 1);
         *pointers = at >= o->address && o->walk->extent >= at + HAUL__WORD - o->address &&
+                    may_be_read(a, memory, at, HAUL__WORD) &&
                     is_forgotten(a, haul__load_word((const void *)at), &found->memory);
         return HAUL_OK;
     }
@@ -115,21 +132,6 @@ static haul_status note_bytes(haul__audit *a, const haul__suspect *found, uintpt
     return HAUL_OK;
 }
 
-static int holds(const haul_memory *memory, uintptr_t first, size_t bytes)
-{
-    return bytes <= memory->bytes && first - memory->begin <= memory->bytes - bytes;
-}
-
-/* Is the field in memory of the process, and set? A variant that was allocated for its own arm may
- * end before another one, and only a sanitizer knows which bytes were never set. *memory is that of
- * the field before: to find another one may take long. */
-static int may_be_read(const haul__audit *a, haul_memory *memory, uintptr_t first, size_t bytes)
-{
-    if (!holds(memory, first, bytes) && !haul__audit_memory(a, first, memory))
-        memory->bytes = 0;
-    return holds(memory, first, bytes) && haul__are_set((const void *)first, bytes);
-}
-
 static haul_status search_field(haul__audit *a, haul__suspect *found, haul_memory *memory,
                                 const haul__object *o, const haul__ruled *ruled)
 {
@@ -139,7 +141,7 @@ static haul_status search_field(haul__audit *a, haul__suspect *found, haul_memor
     if (!may_be_read(a, memory, first, ruled->bytes) || is_zero(first, end) ||
         is_claimed(a, o, first, end))
         return HAUL_OK;
-    status = search_words(a, found, o, first, end, &pointers);
+    status = search_words(a, found, memory, o, first, end, &pointers);
     return status == HAUL_OK && pointers == 0 ? note_bytes(a, found, first, ruled->bytes) : status;
 }
 

@@ -8,8 +8,8 @@
 
 typedef struct haul__offsets {
     unsigned char *block;
-    size_t bytes;           /* of the block: at least a word */
-    const uint64_t *bitmap; /* a bit for each word of the block */
+    size_t bytes;     /* of the block: at least a word */
+    uint64_t *bitmap; /* a bit for each word of the block */
     size_t bitmap_words;
     const haul__image_word *words; /* pointers that no bit tells */
     size_t word_count;

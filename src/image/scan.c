@@ -314,12 +314,15 @@ HAUL__INLINE uint64_t bits_at(const scan *s, size_t word, size_t count)
 }
 
 /* Words whose bits differ from what they should be must be 0: a pointer to no elements is null in
- * an image, with a bit or without. */
+ * an image, with a bit or without. They get the bits that the types imply: an arena keeps them. */
 static HAUL__NOINLINE int are_zeros(const scan *s, size_t word, uint64_t differ)
 {
-    for (; differ; differ &= differ - 1)
-        if (haul__load_word(s->block + (word + haul__lowest64(differ)) * HAUL__WORD))
+    for (; differ; differ &= differ - 1) {
+        const size_t at = word + haul__lowest64(differ);
+        if (haul__load_word(s->block + at * HAUL__WORD))
             return 0;
+        s->claimed->offsets->bitmap[at / 64] ^= (uint64_t)1 << at % 64;
+    }
     return 1;
 }
 
@@ -393,8 +396,8 @@ HAUL__INLINE int visit_object(scan *s, const haul__kind *kind)
            check_gaps(kind, element) && visit_links(s, kind, element);
 }
 
-/* The elements of an array of objects. Behind the last one there may be room for one more, which is
- * zeros and has no meaning, but does no harm. */
+/* The elements of an array of objects. Behind the last one there may be room for more, which are
+ * zeros and have no meaning, but do no harm. */
 static int visit_objects(scan *s, const haul__kind *kind)
 {
     const unsigned char *element = s->block + s->here * HAUL__GRANULE;
@@ -494,7 +497,7 @@ static haul_status scan_all(scan *s)
     haul_status status;
     s->granules = s->bytes / HAUL__GRANULE;
     s->code_words = word_of(s, s->granules - 1) + 1;
-    s->most = s->bytes <= SIZE_MAX / LOOKS_MOST ? s->bytes * LOOKS_MOST : 0;
+    s->most = s->bytes <= SIZE_MAX / (2 * LOOKS_MOST) ? s->bytes * LOOKS_MOST : 0;
     s->codes = haul__allocate_zeroed(allocator, (s->code_words + 1) * sizeof *s->codes);
     if (!s->codes)
         return haul__fail(&s->claimed->context->error, HAUL_ERROR_MEMORY,

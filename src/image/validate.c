@@ -96,16 +96,19 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
 {
     const unsigned char *at = c->claimed->offsets->block + granule * HAUL__GRANULE;
     const uintptr_t address = (uintptr_t)at;
-    unsigned wanted = explicit_bits(c, address), wrong, byte;
+    uint64_t *bitmap = c->claimed->offsets->bitmap;
+    unsigned wanted = explicit_bits(c, address), differ, wrong, byte;
     uint16_t dead;
     if (block)
         wanted |= (unsigned)(haul__placed_slots(&c->found.map, block, haul__cell_number(address)) >>
                              (haul__granule_in_cell(address) * 2)) &
                   3u;
-    wrong = (granule_bits(c->claimed->offsets->bitmap, granule) ^ wanted) & words_in_use(at);
+    differ = granule_bits(bitmap, granule) ^ wanted;
+    wrong = differ & words_in_use(at);
     if (wrong)
         return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
                          "a bit calls it a pointer and its types do not, or the other way");
+    bitmap[granule / 32] ^= (uint64_t)differ << (granule % 32 * 2); /* an arena keeps them */
     dead = (uint16_t)~live_bytes(block, address);
     for (byte = 0; byte < HAUL__GRANULE; byte++)
         if ((dead >> byte & 1) && at[byte])

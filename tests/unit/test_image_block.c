@@ -262,6 +262,63 @@ TEST(image_block, an_arena_that_cannot_take_an_image_is_told)
     graph_close(&g);
 }
 
+/* Flips the bit of the word at this place of the arena. */
+static void flip_bit(image_bytes *image, size_t word)
+{
+    size_t count;
+    haul__image_section *s = image_sections(image, &count);
+    while (s->kind != HAUL__SECTION_BITS)
+        s++;
+    image->at[s->offset + word / 8] ^= (unsigned char)(1u << word % 8);
+    image_sign(image);
+}
+
+/* The arena's pointers are those of the types, whatever bits the image has where it has zeros. */
+TEST(image_block, a_stranger_s_image_cannot_tell_an_arena_wrong_pointers)
+{
+    graph g;
+    haul_arena *arena;
+    haul_image *image;
+    haul_device *device;
+    haul_shipment *shipment;
+    node *first;
+    size_t at;
+    graph_open(&g, 5);
+    g.at[NODES - 1].next = NULL;
+    g.at[0].value = 0;
+    g.image.count = 0;
+    {
+        haul_file file = bytes_file(&g.image);
+        CHECK_STATUS(haul_image_write(g.context, haul_from_object(g.at, node_type), &file),
+                     HAUL_OK);
+    }
+    CHECK_STATUS(haul_arena_create(g.context, NULL, &arena), HAUL_OK);
+    CHECK_STATUS(haul_host_open(g.context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_OK);
+    first = root_of(image);
+    at = (size_t)((unsigned char *)first - (unsigned char *)haul_image_memory(image, NULL)) /
+         sizeof(void *);
+    haul_image_free(&image);
+    CHECK_STATUS(haul_arena_reset(arena), HAUL_OK);
+    flip_bit(&g.image, at + 3); /* a number that is 0 is called a pointer */
+    flip_bit(&g.image, at + 2 * sizeof(node) / sizeof(void *)); /* a null pointer is called none */
+    CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_OK);
+    first = root_of(image);
+    haul_image_free(&image);
+    CHECK_PTR(first->next->next->next, NULL);
+    first->value = (uintptr_t)first;
+    first->next->next->next = first;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, add_values, haul_device_pointer(shipment, first)),
+                 HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_EQ(first->value, (uintptr_t)first + 1 + 2);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_arena_free(&arena);
+    graph_close(&g);
+}
+
 /* A file that gives all bytes at once, up to an end that its reader does not know. */
 static haul_status give_bytes(void *user, void *to, size_t count, size_t *got)
 {
