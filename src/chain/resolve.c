@@ -248,13 +248,10 @@ static haul_status check_end(resolver *r, const haul__object *o, const haul__row
     if (!*is_there || !o->walk->size || row->kind == HAUL_FIELD_TAIL)
         return HAUL_OK;
     if (o->bytes - offset < bytes)
-        return haul__refuse(&r->d, HAUL_ERROR_GRAPH, slot,
-                            "the object has %zu bytes, and ends within this field", o->bytes);
+        return haul__refuse_cut(&r->d, slot, o->bytes);
     if (ruled ? haul__reads_beyond(ruled, o->bytes)
               : slot && is_pointer && haul__counts_beyond(slot, o->bytes))
-        return haul__refuse(
-            &r->d, HAUL_ERROR_GRAPH, slot,
-            "the object has %zu bytes, and ends before an integer that this field reads", o->bytes);
+        return haul__refuse_reading(&r->d, slot, o->bytes);
     return HAUL_OK;
 }
 
