@@ -116,9 +116,10 @@ static inline haul_source haul_from_arena_root(haul_arena *arena, void *object,
  * Objects on the way are no part of it. It is a source of haul_ship_from, haul_plan_create and
  * haul_image_write, for chains of the same context, and serves in each as roots do; empty targets
  * are left out. An update tells HAUL_ERROR_STALE if a pointer, a count or a condition on the way
- * has changed, before anything else is read; haul_reship resolves the chains again. The list may go
- * when the call has returned. HAUL_ERROR_ARGUMENT: NULL, or chains of another context;
- * HAUL_ERROR_GRAPH: all targets are empty; else the errors of haul_chain_resolve. */
+ * has changed, before anything behind it is read; answers of functions on the way are compared
+ * after these. haul_reship resolves the chains again. The list may go when the call has returned.
+ * HAUL_ERROR_ARGUMENT: NULL, or chains of another context; HAUL_ERROR_GRAPH: all targets are empty;
+ * else the errors of haul_chain_resolve. */
 static inline haul_source haul_from_chains(void *root, haul_chain *const *chains, size_t count)
 {
     haul_source source = haul__source(HAUL_SOURCE_CHAINS, root, NULL, 0);

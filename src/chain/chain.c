@@ -124,16 +124,18 @@ void haul_chain_free(haul_chain **chain)
         haul__free(&freed->freed, freed->context, drop_callers, freed);
 }
 
-static haul_status take_target(void *user, const haul_root *target)
+haul_status haul__chain_list(void *user, const haul_root *target, size_t bytes)
 {
     haul__targets *targets = user;
+    (void)bytes;
     if (targets->count < targets->capacity)
         targets->at[targets->count] = *target;
     targets->count++;
     return HAUL_OK;
 }
 
-haul_status haul__chain_targets(const haul_chain *chain, void *root, haul__targets *targets)
+haul_status haul__chain_targets(const haul_chain *chain, void *root, const haul__targets *targets,
+                                haul__take_target *take, void *user)
 {
     haul_error *error = &chain->context->error;
     if (!root)
@@ -141,7 +143,7 @@ haul_status haul__chain_targets(const haul_chain *chain, void *root, haul__targe
     if (!targets->at && targets->capacity)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "the list of targets is NULL, and its capacity is not 0");
-    return haul__chain_resolve(chain, root, NULL, take_target, targets);
+    return haul__chain_resolve(chain, root, NULL, take, user);
 }
 
 haul_status haul_chain_resolve(const haul_chain *chain, void *root, haul_root *targets,
@@ -158,7 +160,7 @@ haul_status haul_chain_resolve(const haul_chain *chain, void *root, haul_root *t
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    status = count ? haul__chain_targets(chain, root, &list)
+    status = count ? haul__chain_targets(chain, root, &list, haul__chain_list, &list)
                    : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
                                 "the address of the number of targets is NULL");
     if (status == HAUL_OK)

@@ -199,13 +199,14 @@ static haul_status add_rows(compiler *c, const haul_type *type, unsigned bars)
     haul_chain *chain = c->chain;
     haul__step *step = &chain->steps.at[chain->steps.count - 1];
     haul__arm *arm = chain->arms.at + step->first_arm;
+    int is_there = 0;
     size_t i;
     for (i = 0; i < step->arm_count; i++)
         if (arm[i].type == type) {
             arm[i].bars |= haul__is_inside(arm[i].row) ? bars : 0;
-            type = NULL;
+            is_there = 1;
         }
-    for (i = 0; type && i < type->row_count; i++) {
+    for (i = 0; !is_there && i < type->row_count; i++) {
         const haul__row *row = &type->rows[i];
         if (match(row, step) != step->name_bytes)
             continue;
@@ -226,19 +227,20 @@ static haul_status add_rows(compiler *c, const haul_type *type, unsigned bars)
 
 /* ---- Steps that are wrong. */
 
-#define MARGIN ((size_t)20) /* more than the words around a name */
+#define MARGIN ((size_t)20)      /* more than the words around a name */
+#define NAME_BYTES ((size_t)100) /* of a type's name at most; longer ones are cut */
 
-/* Adds the names of a type's fields, as many as the text holds. */
+/* Adds the names of a type's fields, as many as the text holds; always those of the first type. */
 static haul_status list_fields(compiler *c, const haul_type *type, unsigned bars)
 {
     char *text = c->fields;
     const size_t room = sizeof c->fields;
     size_t length = strlen(text), i;
     (void)bars;
-    if (room - length < strlen(type->name) + MARGIN)
+    if (room - length < NAME_BYTES + MARGIN)
         return HAUL_OK;
-    length += (size_t)snprintf(text + length, room - length, "; %s has %s", type->name,
-                               type->row_count ? "" : "none");
+    length += (size_t)snprintf(text + length, room - length, "; %.*s has %s", (int)NAME_BYTES,
+                               type->name, type->row_count ? "" : "none");
     for (i = 0; i < type->row_count; i++) {
         const char *name = type->rows[i].name;
         const int is_full = room - length < strlen(name) + MARGIN;

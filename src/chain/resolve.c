@@ -3,7 +3,8 @@
  * A place is the result of a step: an array of objects, of pointers or of plain elements. An index
  * narrows it to one element, and leads on if that is a pointer. "[*]" saves the place as a turn of
  * a loop: when a target has been found, the last turn goes on with its next element. So the common
- * beginning of many targets is walked once, and nothing is allocated.
+ * beginning of many targets is walked once, and the turns take no memory. Only ancestors and notes
+ * of reads are lists that can grow.
  */
 #include <stdio.h>
 
@@ -248,13 +249,10 @@ static haul_status check_end(resolver *r, const haul__object *o, const haul__row
     if (!*is_there || !o->walk->size || row->kind == HAUL_FIELD_TAIL)
         return HAUL_OK;
     if (o->bytes - offset < bytes)
-        return haul__refuse(&r->d, HAUL_ERROR_GRAPH, slot,
-                            "the object has %zu bytes, and ends within this field", o->bytes);
+        return haul__refuse_cut(&r->d, slot, o->bytes);
     if (ruled ? haul__reads_beyond(ruled, o->bytes)
               : slot && is_pointer && haul__counts_beyond(slot, o->bytes))
-        return haul__refuse(
-            &r->d, HAUL_ERROR_GRAPH, slot,
-            "the object has %zu bytes, and ends before an integer that this field reads", o->bytes);
+        return haul__refuse_reading(&r->d, slot, o->bytes);
     return HAUL_OK;
 }
 
@@ -437,6 +435,14 @@ static haul_root target_at(const resolver *r, const chain_place *at)
     return target;
 }
 
+static size_t bytes_of(const chain_place *at, const haul_root *target)
+{
+    const haul__walk *walk = haul__type_walk(target->type);
+    if (!target->address)
+        return 0;
+    return haul__is_sized(walk) ? at->bytes : (target->count - 1) * walk->extent + walk->span;
+}
+
 /* Goes on with the next element of the last "[*]" that has one. *is_over: none has. */
 static haul_status next_turn(resolver *r, chain_place *at, int *is_over)
 {
@@ -482,7 +488,7 @@ static haul_status resolve(resolver *r, chain_place *at, haul__take_target *take
         }
         if (status == HAUL_OK && !is_over) {
             const haul_root target = target_at(r, at);
-            status = take(user, &target);
+            status = take(user, &target, bytes_of(at, &target));
         }
         if (status == HAUL_OK)
             status = next_turn(r, at, &is_done);

@@ -6,9 +6,9 @@
 #include "chain/chain.h"
 #include "map/found.h"
 
-/* Gets each target, empty ones too: address NULL, count 0. 0: there is no memory, or another
- * failure, which the context's record describes. */
-typedef haul_status haul__take_target(void *user, const haul_root *target);
+/* Gets each target and its bytes, empty ones too: address NULL, count 0. Any status but HAUL_OK
+ * ends the call. */
+typedef haul_status haul__take_target(void *user, const haul_root *target, size_t bytes);
 
 /* Finds the targets of a chain from one object of its type. `reads`: the lists of its read set get
  * what decides the targets, pointers included, in the order of reading; NULL: it is not needed. The
@@ -25,7 +25,10 @@ typedef struct haul__targets {
     size_t count, capacity; /* count: of all targets */
 } haul__targets;
 
-/* Checks the root and the list, and fills the list. */
-haul_status haul__chain_targets(const haul_chain *chain, void *root, haul__targets *targets);
+/* Checks the root and the list, and has `take` fill the list; it gets `user`. */
+haul_status haul__chain_targets(const haul_chain *chain, void *root, const haul__targets *targets,
+                                haul__take_target *take, void *user);
+/* Adds a target to a list, its `user`. */
+haul_status haul__chain_list(void *user, const haul_root *target, size_t bytes);
 
 #endif

@@ -11,10 +11,11 @@
 #include "walk/read_set.h"
 
 /* Empty targets are left out. */
-static haul_status add_target(void *user, const haul_root *target)
+static haul_status add_target(void *user, const haul_root *target, size_t bytes)
 {
     haul__chained *to = user;
     haul_root *root;
+    (void)bytes;
     if (!target->address)
         return HAUL_OK;
     root = HAUL__LIST_ADD(to->allocator, &to->roots);

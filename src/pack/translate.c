@@ -23,6 +23,26 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
     return 0;
 }
 
+/* Compacted places rise with addresses, and only gaps shorten distances. A cluster keeps them. */
+uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes)
+{
+    const uintptr_t last = first + (bytes ? bytes - 1 : 0);
+    const haul__cluster *cluster;
+    uint64_t begin, end;
+    if (!is_described(plan, first) || !is_described(plan, last))
+        return 0;
+    begin = haul__translate(&plan->found.map, first);
+    end = haul__translate(&plan->found.map, last);
+    if (end - begin != last - first)
+        return 0;
+    if (!plan->ordered)
+        return begin;
+    cluster = haul__cluster_holding(&plan->ordered->clusters, begin);
+    return cluster && cluster == haul__cluster_holding(&plan->ordered->clusters, end)
+               ? cluster->place + (begin - cluster->compact)
+               : 0;
+}
+
 /* haul__offset_of for any placed byte, be it sent or not; 0: none. */
 static uint64_t place_in_order(const haul_plan *plan, uintptr_t address)
 {

@@ -51,6 +51,10 @@ uintptr_t haul__address_of(const haul_plan *plan, uint64_t offset);
 /* The place of a described byte, or of one past a described byte. 0: the address is neither. */
 int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset);
 
+/* The place of `bytes` bytes that lie side by side in the arena, too. 0: they do not, or the first
+ * or last byte is not described. Between these two, bytes are not looked at, only granules. */
+uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes);
+
 /* The place that the pointer word at `word` leads to, while it is `value`; 0: none. */
 uint64_t haul__target(const haul_plan *plan, uintptr_t word, uintptr_t value);
 

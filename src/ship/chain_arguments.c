@@ -1,40 +1,51 @@
 /* Chains on a device: targets in a shipment, and structs of kernel arguments.
  *
- * A target is found among the host's objects, and its two ends are looked up in the shipment. A
- * range has one piece there if its ends are as far apart as on the host.
+ * A target is found among the host's objects, and its first and last byte are looked up in the
+ * shipment.
  */
 #include "base/sized.h"
 #include "chain/resolve.h"
 #include "device/device.h"
+#include "pack/translate.h"
 #include "ship/shipment.h"
 #include "type/field.h"
 
-static size_t bytes_of(const haul_root *target)
+/* The targets of a chain, on their way to a list with the device's addresses. */
+typedef struct crossing {
+    const haul_shipment *shipment;
+    haul__targets *to;
+} crossing;
+
+/* The device's address of bytes on the host; NULL: they are not in the shipment as one piece. */
+static void *find(const haul_shipment *shipment, uintptr_t first, size_t bytes)
 {
-    const haul__walk *walk = haul__type_walk(target->type);
-    return haul__is_sized(walk) ? 1 : target->count * walk->extent;
+    const haul__contents *contents = &shipment->contents;
+    uint64_t place;
+    if (haul__is_arena(shipment)) {
+        place = first - (uintptr_t)contents->base;
+        if (place >= contents->bytes || bytes > contents->bytes - place)
+            return NULL;
+    } else {
+        place = haul__piece_place(shipment->plan, first, bytes);
+        if (!place)
+            return NULL;
+    }
+    return (void *)(uintptr_t)(shipment->range.address + place);
 }
 
-/* Puts the device's address in the place of the host's. */
-static haul_status translate(const haul_shipment *shipment, const haul_chain *chain,
-                             haul_root *target)
+static haul_status take(void *user, const haul_root *target, size_t bytes)
 {
-    const size_t last = target->address ? bytes_of(target) - 1 : 0;
-    char *const first = target->address;
-    char *there;
-    if (!first)
-        return HAUL_OK;
-    there = haul_device_pointer(shipment, first);
-    if (!there || haul_device_pointer(shipment, first + last) != there + last) {
-        haul__fail(&chain->context->error, HAUL_ERROR_STALE,
-                   "%zu elements of the chain's target are not in the shipment: haul_reship it, or "
-                   "ship a graph that has them",
-                   target->count);
-        haul__chain_name(chain, chain->context->error.path);
-        return HAUL_ERROR_STALE;
+    const crossing *c = user;
+    haul_root there = *target;
+    if (there.address && c->to->count < c->to->capacity) {
+        there.address = find(c->shipment, (uintptr_t)target->address, bytes);
+        if (!there.address)
+            return haul__fail(&c->shipment->device->context->error, HAUL_ERROR_STALE,
+                              "%zu elements of the chain's target are not in the shipment: "
+                              "haul_reship it, or ship a graph that has them",
+                              target->count);
     }
-    target->address = there;
-    return HAUL_OK;
+    return haul__chain_list(c->to, &there, bytes);
 }
 
 /* Enters the context of a shipment. */
@@ -48,15 +59,11 @@ static haul_status resolve(const haul_shipment *shipment, const haul_chain *chai
                            haul__targets *targets)
 {
     haul_context *context = shipment->device->context;
-    haul_status status = HAUL_OK;
-    size_t i;
+    crossing c = { shipment, targets };
     if (!haul__chain_is_valid(chain) || chain->context != context)
         return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
                           "the chain is NULL, freed or of another context");
-    status = haul__chain_targets(chain, root, targets);
-    for (i = 0; i < targets->count && i < targets->capacity && status == HAUL_OK; i++)
-        status = translate(shipment, chain, &targets->at[i]);
-    return status;
+    return haul__chain_targets(chain, root, targets, take, &c);
 }
 
 haul_status haul_chain_resolve_on(const haul_shipment *shipment, const haul_chain *chain,
@@ -101,8 +108,8 @@ static haul_status count_elements(haul_context *context, size_t i, const haul_ro
     const size_t extent = walk->extent;
     const unsigned bits = (unsigned)(8 * a->count_bytes);
     size_t count = 0;
-    if (!a->element_bytes || extent % a->element_bytes != 0 ||
-        (walk->has_slots && extent != a->element_bytes))
+    if (!a->element_bytes || (target->address && (extent % a->element_bytes != 0 ||
+                                                  (walk->has_slots && extent != a->element_bytes))))
         return haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
                           "argument %zu points to elements of %zu bytes, and the chain leads to "
                           "elements of %zu",
@@ -121,7 +128,7 @@ static haul_status count_elements(haul_context *context, size_t i, const haul_ro
 static haul_status find_values(const haul_shipment *shipment, void *root, size_t i, filling *f)
 {
     haul_context *context = shipment->device->context;
-    haul_root target;
+    haul_root target = { NULL, NULL, 0 };
     haul__targets one = { &target, 0, 1 };
     haul_status status;
     if (haul__chain_is_valid(f->argument.chain) && f->argument.chain->many)

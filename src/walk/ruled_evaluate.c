@@ -14,13 +14,13 @@ typedef struct claim {
     size_t end;
 } claim;
 
-static haul_status refuse_cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
+haul_status haul__refuse_cut(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
     return haul__refuse(d, HAUL_ERROR_GRAPH, slot,
                         "the object has %zu bytes, and ends within this field", bytes);
 }
 
-static haul_status refuse_reading(haul__discovery *d, const haul__slot *slot, size_t bytes)
+haul_status haul__refuse_reading(haul__discovery *d, const haul__slot *slot, size_t bytes)
 {
     return haul__refuse(
         d, HAUL_ERROR_GRAPH, slot,
@@ -36,14 +36,14 @@ static haul_status check_end(haul__discovery *d, const haul__walk *walk, size_t 
         if (haul__is_lone_end(&walk->slots[i], bytes))
             continue;
         if (bytes - walk->slots[i].offset < HAUL__WORD)
-            return refuse_cut(d, &walk->slots[i], bytes);
+            return haul__refuse_cut(d, &walk->slots[i], bytes);
         if (haul__counts_beyond(&walk->slots[i], bytes))
-            return refuse_reading(d, &walk->slots[i], bytes);
+            return haul__refuse_reading(d, &walk->slots[i], bytes);
     }
     for (i = 0; i < walk->ruled_count && walk->ruled[i].slot.offset < bytes; i++)
         if (!haul__is_lone_end(&walk->ruled[i].slot, bytes) &&
             haul__reads_beyond(&walk->ruled[i], bytes))
-            return refuse_reading(d, &walk->ruled[i].slot, bytes);
+            return haul__refuse_reading(d, &walk->ruled[i].slot, bytes);
     for (i = 0; i < walk->part_count; i++)
         if (walk->parts[i].offset < bytes &&
             bytes - walk->parts[i].offset < walk->parts[i].count * walk->parts[i].stride)
@@ -67,7 +67,7 @@ static haul_status look_at(haul__discovery *d, const haul__object *o, const haul
         last->end == ruled->slot.offset + ruled->bytes)
         return HAUL_OK; /* a pair's end that another row describes as a pointer */
     if (end > o->bytes)
-        return refuse_cut(d, &ruled->slot, o->bytes);
+        return haul__refuse_cut(d, &ruled->slot, o->bytes);
     if (last->ruled && last->end > ruled->slot.offset && end > ruled->slot.offset) {
         status =
             haul__refuse(d, HAUL_ERROR_GRAPH, &ruled->slot,

@@ -71,6 +71,10 @@ int haul__counts_beyond(const haul__slot *slot, size_t bytes);
 int haul__reads_beyond(const haul__ruled *ruled, size_t bytes);
 
 /* ruled_evaluate.c */
+/* An object of `bytes` bytes ends within the field, or before an integer that the field reads.
+ * HAUL_ERROR_GRAPH. */
+haul_status haul__refuse_cut(haul__discovery *d, const haul__slot *slot, size_t bytes);
+haul_status haul__refuse_reading(haul__discovery *d, const haul__slot *slot, size_t bytes);
 /* Element `index` of an entry, as an object. Its size is not known yet. */
 haul__object haul__object_of(const haul__entry *entry, const haul__walk *walk, size_t index,
                              unsigned mode);

@@ -1,5 +1,6 @@
 /* Chains: paths compiled against types, and resolved on the host.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -375,6 +376,31 @@ TEST(chain, a_wrong_step_is_named_with_the_fields_that_exist_there)
     refused("cells[-1]", "simulation.cells", "a number or *");
     refused("cache", "simulation.cache", "skipped");
     types_close();
+}
+
+TEST(chain, a_wrong_first_or_later_step_is_named_however_long_the_names_are)
+{
+    enum { LONG = 250 };
+    typedef struct link {
+        struct link *next;
+    } link;
+    static char name[LONG + 1], field_name[LONG + 1];
+    haul_type *type = NULL;
+    haul_field field = HAUL_OBJECT(link, next, &type);
+    haul_chain *chain;
+    char path[LONG + 4];
+    memset(name, 't', LONG);
+    memset(field_name, 'f', LONG);
+    field.name = field_name;
+    CHECK_STATUS(type_make(name, sizeof(link), &field, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_chain_create(type_context(), type, "x", &chain), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "there is no field x; tttt");
+    CHECK_HAS(type_error()->text, "t has ... (HAUL_RAW");
+    sprintf(path, "%s.x", field_name);
+    CHECK_STATUS(haul_chain_create(type_context(), type, path, &chain), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "there is no field x; tttt");
+    haul_type_free(&type);
 }
 
 TEST(chain, a_count_that_does_not_hold_is_an_error_with_its_path)

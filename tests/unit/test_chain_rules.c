@@ -389,6 +389,56 @@ TEST(chain_rules, random_chains_lead_where_a_walk_by_hand_goes)
     types_close();
 }
 
+/* ---- Shipments of the whole graph. */
+
+/* Each target of the chain is there, to its last byte. */
+static void check_there(const haul_shipment *shipment, const haul_chain *chain)
+{
+    haul_root here[MANY], there[MANY];
+    size_t count, there_count, i;
+    CHECK_STATUS(haul_chain_resolve(chain, &the.tree, here, MANY, &count), HAUL_OK);
+    CHECK_STATUS(haul_chain_resolve_on(shipment, chain, &the.tree, there, MANY, &there_count),
+                 HAUL_OK);
+    CHECK_EQ(there_count, count);
+    for (i = 0; i < count; i++)
+        CHECK_PTR(there[i].address, haul_device_pointer(shipment, here[i].address));
+}
+
+TEST(chain_rules, each_target_is_in_a_shipment_of_the_whole_graph_ordered_or_not)
+{
+    static const char *const inner[] = { "slots",      "slots[4]",  "more",       "more[*]",
+                                         "text",       "text.tail", "sized",      "many[*]",
+                                         "cube[*][*]", "up",        "many[7].tag" };
+    enum { INNER = sizeof inner / sizeof *inner, ALL = PATHS + INNER };
+    const test_device on = { .context = type_context() };
+    random_source random = random_start("shipped chains");
+    haul_chain *chain[ALL];
+    haul_device *device;
+    int i, round;
+    types_open();
+    CHECK_STATUS(test_open(haul_host_device(), &on, &device), HAUL_OK);
+    for (i = 0; i < ALL; i++)
+        CHECK_STATUS(haul_chain_create(type_context(), tree_type,
+                                       i < PATHS ? paths[i] : inner[i - PATHS], &chain[i]),
+                     HAUL_OK);
+    for (round = 0; round < ROUNDS; round++) {
+        const haul_ship_options options = { .ordered = round % 2 };
+        haul_shipment *shipment;
+        fill(&random);
+        CHECK_STATUS(haul_ship(device, &the.tree, tree_type, 1, &options, &shipment), HAUL_OK);
+        for (i = 0; i < ALL; i++) {
+            check_note("round %d, path %s", round, i < PATHS ? paths[i] : inner[i - PATHS]);
+            check_there(shipment, chain[i]);
+        }
+        haul_shipment_free(&shipment);
+    }
+    check_note(NULL);
+    for (i = 0; i < ALL; i++)
+        haul_chain_free(&chain[i]);
+    types_close();
+    haul_device_close(&device);
+}
+
 /* ---- Ancestors of several types. */
 
 typedef struct inner {

@@ -493,6 +493,238 @@ TEST(chain_ship, an_ordered_plan_has_the_targets_in_the_order_of_the_chains)
     world_close();
 }
 
+/* ---- Targets of other shapes. */
+
+enum { BYTES = 48 };
+
+typedef struct pack { /* of its own size */
+    int64_t bytes;
+    double first, second;
+} pack;
+
+typedef struct narrow {
+    float *x;
+    int64_t count;
+} narrow;
+
+typedef struct choice {
+    int64_t kind;
+    int64_t as;
+} choice;
+
+typedef struct shelf {
+    char *bytes;
+    int64_t count;
+    pack *pack;
+    void *any; /* a narrow or a body */
+    int64_t any_kind;
+    choice *link;
+    int64_t link_kind;
+} shelf;
+
+static haul_type *pack_type, *narrow_type, *choice_type, *shelf_type;
+
+HAUL_FUNCTION(pack_bytes, pack, self->bytes)
+
+static const haul_field pack_fields[] = { HAUL_RAW(pack, first), HAUL_RAW(pack, second) };
+static const haul_field narrow_fields[] = { HAUL_ARRAY(narrow, x, HAUL_COUNT(narrow, count)) };
+static const haul_field choice_fields[] = {
+    HAUL_RAW(choice, as, .when = HAUL_EQUALS(choice, kind, 1)),
+    HAUL_RAW(choice, as, .when = HAUL_EQUALS(choice, kind, 2)),
+};
+static const haul_case any_cases[] = { { .value = 1, .type = &narrow_type },
+                                       { .value = 2, .type = &body_type } };
+static const haul_field shelf_fields[] = {
+    HAUL_ARRAY(shelf, bytes, HAUL_COUNT(shelf, count)),
+    HAUL_OBJECT(shelf, pack, &pack_type),
+    HAUL_ADDRESS(shelf, any, .type_switch = HAUL_SWITCH(shelf, any_kind, any_cases)),
+    HAUL_OBJECT(shelf, link, &choice_type, .when = HAUL_EQUALS(shelf, link_kind, 1)),
+    HAUL_OBJECT(shelf, link, &choice_type, .when = HAUL_EQUALS(shelf, link_kind, 2),
+                .transfer = HAUL_COPYIN),
+};
+
+static struct {
+    shelf shelf;
+    pack pack;
+    choice choice;
+    char bytes[BYTES + 1], other[BYTES / 3];
+} stock;
+
+static void shelf_open(void)
+{
+    static const haul_struct structs[] = {
+        HAUL_STRUCT(pack, &pack_type, pack_fields, .size_fn = pack_bytes),
+        HAUL_STRUCT(narrow, &narrow_type, narrow_fields),
+        HAUL_STRUCT(choice, &choice_type, choice_fields),
+        HAUL_STRUCT(shelf, &shelf_type, shelf_fields),
+    };
+    world_open();
+    CHECK_STATUS(HAUL_DESCRIBE(the.context, structs), HAUL_OK);
+    memset(&stock, 0, sizeof stock);
+    stock.shelf.bytes = stock.bytes;
+    stock.shelf.count = BYTES;
+    stock.shelf.any_kind = 2;
+}
+
+static void shelf_close(void)
+{
+    haul_type_free(&shelf_type);
+    haul_type_free(&choice_type);
+    haul_type_free(&narrow_type);
+    haul_type_free(&pack_type);
+    world_close();
+}
+
+static haul_chain *shelf_chain(const char *path)
+{
+    haul_chain *chain;
+    CHECK_STATUS(haul_chain_create(the.context, shelf_type, path, &chain), HAUL_OK);
+    return chain;
+}
+
+static void ship_shelf(const char *path)
+{
+    the.chain[0] = shelf_chain(path);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_chains(&stock.shelf, the.chain, 1), NULL,
+                                NULL, &the.shipment),
+                 HAUL_OK);
+}
+
+/* The first chain's target is there, or is none of the shipment. */
+static void check_there(haul_status expected)
+{
+    haul_root target;
+    size_t count;
+    CHECK_STATUS(
+        haul_chain_resolve_on(the.shipment, the.chain[0], &stock.shelf, &target, 1, &count),
+        expected);
+    CHECK_EQ(count, expected == HAUL_OK);
+    if (expected == HAUL_OK)
+        CHECK(target.address != NULL);
+}
+
+TEST(chain_ship, an_object_with_a_size_of_its_own_is_there_only_with_all_its_bytes)
+{
+    shelf_open();
+    stock.shelf.pack = &stock.pack;
+    stock.pack.bytes = offsetof(pack, second);
+    ship_shelf("pack");
+    check_there(HAUL_OK);
+    stock.pack.bytes = sizeof(pack);
+    check_there(HAUL_ERROR_STALE);
+    CHECK_STATUS(haul_reship(the.shipment, NULL), HAUL_OK);
+    check_there(HAUL_OK);
+    shelf_close();
+}
+
+TEST(chain_ship, a_byte_right_behind_the_shipment_is_not_in_it)
+{
+    shelf_open();
+    ship_shelf("bytes");
+    stock.shelf.bytes = &stock.bytes[BYTES - 1];
+    stock.shelf.count = 1;
+    check_there(HAUL_OK);
+    stock.shelf.bytes = &stock.bytes[BYTES];
+    check_there(HAUL_ERROR_STALE);
+    shelf_close();
+}
+
+TEST(chain_ship, a_byte_right_behind_the_bytes_of_an_arena_is_not_in_its_shipment)
+{
+    haul_arena *arena;
+    char *first;
+    shelf_open();
+    CHECK_STATUS(haul_arena_create(the.context, NULL, &arena), HAUL_OK);
+    first = haul_arena_malloc(arena, BYTES);
+    CHECK(first != NULL);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(arena), NULL, NULL, &the.shipment),
+                 HAUL_OK);
+    the.chain[0] = shelf_chain("bytes");
+    stock.shelf.bytes = first;
+    check_there(HAUL_OK);
+    stock.shelf.count++;
+    check_there(HAUL_ERROR_STALE);
+    stock.shelf.count = 1;
+    for (stock.shelf.bytes += BYTES; haul_device_pointer(the.shipment, stock.shelf.bytes + 1);)
+        stock.shelf.bytes++;
+    check_there(HAUL_ERROR_STALE);
+    haul_shipment_free(&the.shipment);
+    haul_arena_free(&arena);
+    shelf_close();
+}
+
+TEST(chain_ship, in_an_ordered_shipment_other_objects_between_the_ends_are_no_part_of_the_target)
+{
+    enum { PART = BYTES / 3 };
+    const haul_ship_options ordered = { .ordered = 1 };
+    haul_root roots[4];
+    size_t count, i;
+    int turn;
+    shelf_open();
+    the.chain[0] = shelf_chain("bytes");
+    CHECK_STATUS(haul_chain_resolve(the.chain[0], &stock.shelf, &roots[0], 1, &count), HAUL_OK);
+    for (turn = 0; turn < 2; turn++) {
+        for (i = 0; i < 4; i++) {
+            roots[i].type = roots[0].type;
+            roots[i].address = &stock.bytes[PART * i];
+            roots[i].count = PART;
+        }
+        roots[1].address = stock.other;
+        roots[3].address = &stock.bytes[PART];
+        if (turn == 1)
+            roots[0].count = BYTES;
+        CHECK_STATUS(
+            haul_ship_from(the.device, haul_from_roots(roots, 4), &ordered, NULL, &the.shipment),
+            HAUL_OK);
+        check_there(turn ? HAUL_OK : HAUL_ERROR_STALE);
+        haul_shipment_free(&the.shipment);
+    }
+    shelf_close();
+}
+
+TEST(chain_ship, an_empty_target_fits_an_argument_of_any_arm)
+{
+    const haul_argument wide = { NULL, 0, sizeof(double), 0, 0 };
+    haul_argument list[1];
+    double *x = &stock.pack.first;
+    shelf_open();
+    ship_shelf("bytes");
+    the.chain[1] = shelf_chain("any.x");
+    list[0] = wide;
+    list[0].chain = the.chain[1];
+    CHECK_STATUS(haul_chain_arguments(the.shipment, &stock.shelf, list, 1, &x), HAUL_OK);
+    CHECK_PTR(x, NULL);
+    shelf_close();
+}
+
+static void add_one(void *argument)
+{
+    int64_t *number = argument;
+    ++*number;
+}
+
+TEST(chain_ship, each_arm_has_the_directions_of_all_that_leads_to_it)
+{
+    haul_root target;
+    size_t count;
+    int64_t kind;
+    for (kind = 1; kind <= 2; kind++) {
+        shelf_open();
+        stock.shelf.link = &stock.choice;
+        stock.shelf.link_kind = 2;
+        stock.choice.kind = kind;
+        stock.choice.as = 5;
+        ship_shelf("link.as");
+        CHECK_STATUS(
+            haul_chain_resolve_on(the.shipment, the.chain[0], &stock.shelf, &target, 1, &count),
+            HAUL_OK);
+        CHECK_STATUS(haul_host_launch(the.device, add_one, target.address), HAUL_OK);
+        CHECK_STATUS(haul_unmarshal(the.shipment), HAUL_OK);
+        CHECK_EQ(stock.choice.as, 5); /* it does not come back */
+        shelf_close();
+    }
+}
+
 /* ---- Images. */
 
 typedef struct bytes {
