@@ -265,10 +265,12 @@ TEST(image_block, an_arena_that_cannot_take_an_image_is_told)
 static void flip_bit(image_bytes *image, size_t word)
 {
     size_t count;
-    haul__image_section *s = image_sections(image, &count);
+    uint64_t *bits;
+    const haul__image_section *s = image_sections(image, &count);
     while (s->kind != HAUL__SECTION_BITS)
         s++;
-    image->at[s->offset + word / 8] ^= (unsigned char)(1u << word % 8);
+    bits = (uint64_t *)(void *)(image->at + s->offset);
+    bits[word / 64] ^= (uint64_t)1 << word % 64;
     image_sign(image);
 }
 
