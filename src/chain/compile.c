@@ -198,14 +198,16 @@ static haul_status add_rows(compiler *c, const haul_type *type, unsigned bars)
 {
     haul_chain *chain = c->chain;
     haul__step *step = &chain->steps.at[chain->steps.count - 1];
-    haul__arm *arm = chain->arms.at + step->first_arm;
+    haul__arm *arm;
     int is_there = 0;
     size_t i;
-    for (i = 0; i < step->arm_count; i++)
-        if (arm[i].type == type) {
-            arm[i].bars |= haul__is_inside(arm[i].row) ? bars : 0;
+    for (i = 0; i < step->arm_count; i++) {
+        arm = &chain->arms.at[step->first_arm + i];
+        if (arm->type == type) {
+            arm->bars |= haul__is_inside(arm->row) ? bars : 0;
             is_there = 1;
         }
+    }
     for (i = 0; !is_there && i < type->row_count; i++) {
         const haul__row *row = &type->rows[i];
         if (match(row, step) != step->name_bytes)
