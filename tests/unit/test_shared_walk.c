@@ -454,11 +454,12 @@ TEST(shared_walk, limits_give_the_error_and_the_path_of_one_thread)
     net_free(&n);
 }
 
-/* Of any kinds, anywhere; in every second net a few pointers lead elsewhere, by some bytes. */
+/* Of any kinds, anywhere; in every second net a few pointers lead elsewhere, by some bytes. Half of
+ * a pointer is no address then; on 32 bits it may be one of nothing, so there all are right. */
 static net net_drawn(random_source *random)
 {
     net n;
-    size_t k, i, wrong = random_one_in(random, 2) ? random_below(random, 4) : 0;
+    size_t k, i, wrong = random_one_in(random, 2) && WORD > 4 ? random_below(random, 4) : 0;
     memset(&n, 0, sizeof n);
     n.kind_count = random_between(random, 1, KINDS);
     n.count = NET_NODES;
