@@ -232,7 +232,8 @@ static haul_status add_rows(compiler *c, const haul_type *type, unsigned bars)
 #define MARGIN ((size_t)20)      /* more than the words around a name */
 #define NAME_BYTES ((size_t)100) /* of a type's name at most; longer ones are cut */
 
-/* Adds the names of a type's fields, as many as the text holds; always those of the first type. */
+/* Adds the names of a type's fields to the text, until it is full. The first type always finds
+ * room. */
 static haul_status list_fields(compiler *c, const haul_type *type, unsigned bars)
 {
     char *text = c->fields;

@@ -86,7 +86,7 @@ static void work(void *user, size_t number, size_t first, size_t end, void *scra
     (void)number;
     (void)scratch;
     if (first == 0 && j->along)
-        j->along(j->user, f);
+        j->along(j->user);
     for (; first < end; first++) {
         size_t piece;
         while ((piece = begin_piece(f)) < f->count)

@@ -29,7 +29,7 @@ typedef struct haul__filling {
 } haul__filling;
 
 /* Reads along with a filling: with haul__fill_to. It runs on one thread, any one. */
-typedef void haul__reading_along(void *user, haul__filling *f);
+typedef void haul__reading_along(void *user);
 
 /* Fills the block, and runs `along` meanwhile, which may be NULL. The context's threads take part
  * if nobody need be asked for the bytes. HAUL_ERROR_FORMAT: another checksum, or a pointer that

@@ -52,13 +52,6 @@ typedef struct reader {
 
 /* ---- The sections beside the arena. */
 
-static haul_status check_hash(const reader *r, const haul__image_section *s, const void *bytes)
-{
-    return haul__image_hash(bytes, (size_t)s->bytes) == s->hash
-               ? HAUL_OK
-               : haul__image_refuse(r->error, "a section does not have its checksum");
-}
-
 static haul_status read_contents(reader *r, const haul__image_section *s)
 {
     const haul_status status =
@@ -66,7 +59,9 @@ static haul_status read_contents(reader *r, const haul__image_section *s)
     if (status != HAUL_OK)
         return status;
     r->bytes[s->kind] = (size_t)s->bytes;
-    return check_hash(r, s, r->contents[s->kind]);
+    return haul__image_hash(r->contents[s->kind], (size_t)s->bytes) == s->hash
+               ? HAUL_OK
+               : haul__image_refuse(r->error, "a section does not have its checksum");
 }
 
 /* ---- Types. */

@@ -484,10 +484,9 @@ static int suits(const haul__claimed *claimed)
            claimed->offsets->bytes <= options->max_bytes;
 }
 
-static void read_along(void *user, haul__filling *filling)
+static void read_along(void *user)
 {
     scan *s = user;
-    (void)filling;
     s->is_right = mark_roots(s) && visit_all(s);
 }
 

@@ -1,6 +1,6 @@
 /* Types as text.
  *
- * The types wait in a list, each is written once, and adds those that it leads to. A table finds a
+ * The types wait in a list, each is written once, and adds those that it leads to. An index finds a
  * type's number by its address: text may come from an image (type_make.c), and have many types. A
  * name may have any bytes; those that would end a word, and the backslash, are written as \xNN.
  */
@@ -46,53 +46,36 @@ static void put_name(haul__type_text *t, const char *name)
             put_bytes(t, name, 1);
 }
 
-/* The place of the type in the table: its number plus 1, or the 0 where it would stand. */
-static uint32_t *place_of(const haul__type_text *t, const haul_type *type)
+static int is_type(const void *list, size_t number, const void *key)
 {
-    size_t at = (size_t)((uintptr_t)type / sizeof(void *) * UINT64_C(0x9e3779b97f4a7c15) >> 32);
-    for (;; at++) {
-        uint32_t *place = &t->table[at & (t->places - 1)];
-        if (*place == 0 || t->types.at[*place - 1] == type)
-            return place;
-    }
+    const haul_type *const *types = list;
+    return types[number] == key;
 }
 
-/* Makes the table at least twice as large as the list will be. */
-static int widen(haul__type_text *t)
+static uint64_t hash_of_type(const haul_type *type)
 {
-    const size_t places = t->places ? 2 * t->places : 16;
-    uint32_t *table;
-    size_t i;
-    if (2 * (t->types.count + 1) <= t->places)
-        return 1;
-    table = haul__allocate_zeroed(t->allocator, places * sizeof *table);
-    if (!table)
-        return 0;
-    haul__release(t->allocator, t->table, t->places * sizeof *table);
-    t->table = table;
-    t->places = places;
-    for (i = 0; i < t->types.count; i++)
-        *place_of(t, t->types.at[i]) = (uint32_t)i + 1;
-    return 1;
-}
-
-static uint32_t number_of(haul__type_text *t, const haul_type *type)
-{
-    uint32_t *place = t->places ? place_of(t, type) : NULL;
-    if (place && *place)
-        return *place - 1;
-    if (!widen(t) || !HAUL__LIST_ROOM(t->allocator, &t->types)) {
-        t->is_short = 1;
-        return 0;
-    }
-    t->types.at[t->types.count++] = type;
-    *place_of(t, type) = (uint32_t)t->types.count;
-    return (uint32_t)t->types.count - 1;
+    return haul__hash((uintptr_t)type / sizeof(void *));
 }
 
 uint32_t haul__type_text_number(const haul__type_text *text, const haul_type *type)
 {
-    return *place_of(text, type) - 1;
+    return (uint32_t)haul__index_find(&text->index, hash_of_type(type), text->types.at, type,
+                                      is_type);
+}
+
+/* The same; a type that is new joins the list. */
+static uint32_t number_of(haul__type_text *t, const haul_type *type)
+{
+    const uint32_t number = haul__type_text_number(t, type);
+    if (number != UINT32_MAX)
+        return number;
+    if (!HAUL__LIST_ROOM(t->allocator, &t->types) ||
+        !haul__index_add(t->allocator, &t->index, hash_of_type(type), t->types.count)) {
+        t->is_short = 1;
+        return 0;
+    }
+    t->types.at[t->types.count++] = type;
+    return (uint32_t)t->types.count - 1;
 }
 
 /* ---- Fields. */
@@ -291,5 +274,5 @@ void haul__type_text_close(haul__type_text *text)
 {
     HAUL__LIST_RELEASE(text->allocator, &text->text);
     HAUL__LIST_RELEASE(text->allocator, &text->types);
-    haul__release(text->allocator, text->table, text->places * sizeof *text->table);
+    haul__index_close(text->allocator, &text->index);
 }

@@ -10,6 +10,7 @@
 #ifndef HAUL_IMAGE_TYPE_TEXT_H
 #define HAUL_IMAGE_TYPE_TEXT_H
 
+#include "base/index.h"
 #include "base/list.h"
 #include "type/type.h"
 
@@ -25,8 +26,7 @@ typedef struct haul__type_text {
     const haul_allocator *allocator;
     HAUL__LIST(char) text;               /* not terminated */
     HAUL__LIST(const haul_type *) types; /* by number */
-    uint32_t *table;                     /* numbers by type */
-    size_t places;                       /* in the table: a power of two, or 0 */
+    haul__index index;                   /* numbers by type */
     /* the first type and field with a function; with contents that no image can hold, and why */
     const haul_type *called_type, *refused_type;
     const char *called_field, *refused_field;

@@ -46,12 +46,6 @@ static haul_status refuse_at(check *c, uintptr_t address, const char *why)
 
 /* ---- Marks. */
 
-/* The two bits of a granule, from a bitmap by words. */
-static unsigned granule_bits(const uint64_t *bitmap, size_t granule)
-{
-    return (unsigned)(bitmap[granule / 32] >> (granule % 32 * 2)) & 3u;
-}
-
 /* The bytes of a granule that may be other than 0. */
 static uint16_t live_bytes(const haul__block *block, uintptr_t address)
 {
@@ -62,13 +56,6 @@ static uint16_t live_bytes(const haul__block *block, uintptr_t address)
                       ~(haul__has_exclusions(block)
                             ? haul__excluded_mask(block, granule, HAUL__UNSENT)
                             : 0u));
-}
-
-/* The words of a granule that are not 0. Others lead nowhere, with a bit or without: a pointer to
- * no elements may have been one in the source, and is null here. */
-static unsigned words_in_use(const unsigned char *at)
-{
-    return (haul__load_word(at) != 0 ? 1u : 0u) | (haul__load_word(at + HAUL__WORD) != 0 ? 2u : 0u);
 }
 
 /* A pointer on the grid that no mark tells: a bit of the image does. */
@@ -92,6 +79,8 @@ static unsigned explicit_bits(check *c, uintptr_t granule)
     return bits;
 }
 
+/* A word that is 0 leads nowhere, with a bit or without: a pointer to no elements may have been one
+ * in the source, and is null here. */
 static haul_status check_granule(check *c, const haul__block *block, size_t granule)
 {
     const unsigned char *at = c->claimed->offsets->block + granule * HAUL__GRANULE;
@@ -103,8 +92,9 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
         wanted |= (unsigned)(haul__placed_slots(&c->found.map, block, haul__cell_number(address)) >>
                              (haul__granule_in_cell(address) * 2)) &
                   3u;
-    differ = granule_bits(bitmap, granule) ^ wanted;
-    wrong = differ & words_in_use(at);
+    differ = ((unsigned)(bitmap[granule / 32] >> (granule % 32 * 2)) & 3u) ^ wanted;
+    wrong = differ & ((haul__load_word(at) != 0 ? 1u : 0u) |
+                      (haul__load_word(at + HAUL__WORD) != 0 ? 2u : 0u));
     if (wrong)
         return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
                          "a bit calls it a pointer and its types do not, or the other way");
