@@ -50,13 +50,15 @@ typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
-    /* Threads that share copies of 512 KiB or more, and the discovery of graphs of many thousand
-     * objects whose pointers lead to one object each; the caller's thread included. At most
-     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
-     * belong to the context, sleep between calls, and call no function of yours. They block
-     * signals, except those of their own faults in your memory. Each takes 68 KiB from the
-     * allocator and a stack of 512 KiB. If the system gives fewer, the context works with fewer;
-     * after a fork the child has none. Results do not depend on their number. */
+    /* Threads that share copies of 512 KiB or more, and the discovery of graphs of 32,000 objects
+     * or more without rules and functions; the caller's thread included. At most HAUL_THREADS_MAX,
+     * or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others belong to the
+     * context, sleep between calls, and call no function of yours but, if `any_thread` allows it,
+     * the allocator's. They block signals, except those of their own faults in your memory. Each
+     * takes 68 KiB from the allocator and a stack of 512 KiB. If the system gives fewer, the
+     * context works with fewer; after a fork the child has none. Results do not depend on their
+     * number; if several counts have changed since a plan was made, the error may name another one
+     * of them. */
     unsigned threads;
     /* If not 0: one address reached as two types that disagree, or one pointer word with two
      * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry
@@ -84,6 +86,9 @@ typedef struct haul_context_options {
     void *(*reserve)(void *user, size_t bytes);
     void (*unreserve)(void *user, void *memory, size_t bytes);
     void *allocator_user;
+    /* If not 0, any of the context's threads may call `allocate` and `release`, several at once:
+     * then they share the discovery of all kinds of graphs, as with malloc. */
+    size_t any_thread;
 } haul_context_options;
 
 /* Makes a context. `options` may be NULL. HAUL_ERROR_MEMORY. HAUL_ERROR_ARGUMENT: a NULL result;

@@ -404,6 +404,60 @@ int haul__stock_end(haul__map *map, haul__stock *stock)
     return has_room;
 }
 
+/* ---- Parts. */
+
+void haul__map_split(haul__map *map, haul__map **parts, size_t count)
+{
+    size_t i;
+    unsigned size;
+    for (i = 0; i < count; i++) {
+        haul__map_open(parts[i], &map->allocator);
+        parts[i]->flat = map->flat;
+        parts[i]->far = map->far;
+        parts[i]->next_form = map->next_form;
+        memcpy(parts[i]->simple, map->simple, sizeof map->simple);
+    }
+    for (size = 0; size < SIZES; size++)
+        for (i = 0; map->spare[size]; i++) {
+            haul__block *block = take_kept(map, size);
+            haul__block **spare = &parts[i % count]->spare[size];
+            memcpy((void *)block, spare, sizeof *spare);
+            *spare = block;
+        }
+}
+
+int haul__map_join(haul__map *map, haul__map *part)
+{
+    haul__block *block;
+    size_t i;
+    unsigned size;
+    int has_room = 1;
+    for (i = 0; i < part->block_count; i++) {
+        const uint32_t number = part->numbers[i];
+        has_room = has_room && number_room(map);
+        if (has_room) {
+            map->numbers[map->block_count++] = number;
+            continue;
+        }
+        block = haul__block_in(map->flat[number]);
+        map->flat[number] = 0;
+        if (block->side)
+            haul__side_release(part, block->side);
+        keep_block(part, block);
+    }
+    for (size = 0; size < SIZES; size++)
+        while ((block = take_kept(part, size)) != NULL) {
+            memcpy((void *)block, &map->spare[size], sizeof map->spare[size]);
+            map->spare[size] = block;
+        }
+    map->block_bytes += part->block_bytes;
+    map->side_bytes += part->side_bytes;
+    map->has_placements |= part->has_placements;
+    haul__release(&map->allocator, part->numbers, part->number_capacity * sizeof *part->numbers);
+    memset(part, 0, sizeof *part);
+    return has_room;
+}
+
 /* ---- Simple types. */
 
 static int is_alike(const haul__simple *a, const haul__simple *b)

@@ -426,6 +426,30 @@ int haul__are_live(const haul__map *map, uintptr_t first, uintptr_t end, int or_
     return 1;
 }
 
+int haul__any_live(const haul__map *map, uintptr_t first, uintptr_t end)
+{
+    uintptr_t at, next;
+    for (at = first; at < end; at = next) {
+        const haul__block *block = haul__map_find(map, at);
+        unsigned wanted = HAUL__FULL_MASK;
+        next = (at | (HAUL__BLOCK_BYTES - 1)) + 1;
+        if (!block)
+            continue;
+        if (block->form == HAUL__FULL)
+            return 1;
+        next = (at | (HAUL__CELL_BYTES - 1)) + 1;
+        if (!live_words(block, haul__cell_number(at), UINT64_MAX))
+            continue;
+        next = (at | (HAUL__GRANULE - 1)) + 1;
+        wanted &= wanted << (at & (HAUL__GRANULE - 1));
+        if (end < next)
+            wanted &= HAUL__FULL_MASK >> (next - end);
+        if (wanted & live_in(block, at, 0))
+            return 1;
+    }
+    return 0;
+}
+
 int haul__is_marked(const haul__map *map, uintptr_t address)
 {
     return haul__are_live(map, address, address + 1, 1);

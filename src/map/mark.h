@@ -32,6 +32,8 @@ typedef struct haul__marked {
 haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
                        haul__marked *marked);
 
+/* While marking: is any byte of [first, end) live? */
+int haul__any_live(const haul__map *map, uintptr_t first, uintptr_t end);
 /* While marking: is this byte live, or a hole of an object? */
 int haul__is_marked(const haul__map *map, uintptr_t address);
 /* While marking: are all bytes of [first, end) live? With `or_holes`: live, or holes of objects. */

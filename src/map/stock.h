@@ -1,7 +1,8 @@
-/* Stocks: blocks made in advance, for a thread that must not ask the allocator.
+/* A map that several threads mark at once, each in blocks of its own. The map learns of the blocks
+ * that they made afterwards, from the thread that called them.
  *
- * While threads mark a map together, each enters the blocks that it needs from a stock of its own.
- * The map learns of them afterwards, from the thread that called them.
+ *   stock   blocks made in advance, for a thread that must not ask the allocator
+ *   part    a map of its own in the same table, for a thread that may
  */
 #ifndef HAUL_MAP_STOCK_H
 #define HAUL_MAP_STOCK_H
@@ -27,5 +28,12 @@ int haul__stock_enter(const haul__map *map, haul__stock *stock, uintptr_t addres
 /* Ends the stock: the map takes over the blocks that were entered, and the others go back. 0: out
  * of memory; blocks that it cannot take over are gone, with their marks. */
 int haul__stock_end(haul__map *map, haul__stock *stock);
+
+/* Makes `count` parts of a map that stands in a table. Each gets a share of the blocks that the map
+ * keeps. A part knows the map's simple types, and gets no new ones. */
+void haul__map_split(haul__map *map, haul__map **parts, size_t count);
+/* Ends a part: the map takes over its blocks. 0: out of memory; blocks that it cannot take over are
+ * gone, with their marks. */
+int haul__map_join(haul__map *map, haul__map *part);
 
 #endif

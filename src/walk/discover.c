@@ -13,6 +13,7 @@
 #include "walk/pools.h"
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
+#include "walk/share.h"
 #include "walk/unless_owned.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
@@ -73,7 +74,9 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
 
 static haul_status run(haul__discovery *d)
 {
-    haul_status status = haul__queue_open(d) ? haul__follow_roots(d) : HAUL_ERROR_MEMORY;
+    haul_status status = !haul__queue_open(d) ? HAUL_ERROR_MEMORY
+                         : d->is_by_aims      ? haul__walk_by_aims(d)
+                                              : haul__follow_roots(d);
     if (status == HAUL_OK)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)
@@ -87,10 +90,13 @@ static haul_status run(haul__discovery *d)
     return status;
 }
 
-/* *is_alone: one thread does all of it; afterwards: one did. */
+/* Who walks: one thread, and all if that pays; all, by aims; one. */
+typedef enum walkers { TOGETHER, BY_AIMS, ALONE, NOBODY } walkers;
+
+/* *next: who tries after a failure. */
 static haul_status discover_by(haul_context *context, const haul_root *roots, size_t count,
                                haul__found *found, haul__order_log *order_log, int recording,
-                               int *is_alone)
+                               walkers by, walkers *next)
 {
     haul__discovery d;
     haul_status status;
@@ -98,28 +104,29 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.recording = recording;
     d.order_log = order_log;
     d.in_order = order_log && !recording;
-    d.is_alone = *is_alone;
+    d.is_alone = d.has_no_aims = by == ALONE;
+    d.is_by_aims = by == BY_AIMS;
     status = run(&d);
     close_discovery(&d);
-    *is_alone = !d.was_shared;
+    *next = by == BY_AIMS ? ALONE : d.wants_aims || d.was_shared ? BY_AIMS : NOBODY;
     if (status != HAUL_OK && order_log)
         haul__order_log_close(&context->allocator, order_log);
     return status;
 }
 
-/* If a shared walk fails, one thread walks again: what it finds then, and its error, do not depend
- * on the threads. */
+/* If a shared walk fails, one thread walks again in the end: what it finds then, and its error, do
+ * not depend on the threads. */
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
                             haul__found *found, haul__order_log *order_log, int recording)
 {
     const haul_error before = context->error;
-    int is_alone = 0;
-    haul_status status = discover_by(context, roots, count, found, order_log, recording, &is_alone);
-    if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || is_alone)
-        return status;
-    context->error = before;
-    is_alone = 1;
-    return discover_by(context, roots, count, found, order_log, recording, &is_alone);
+    walkers next = TOGETHER;
+    haul_status status;
+    do {
+        context->error = before;
+        status = discover_by(context, roots, count, found, order_log, recording, next, &next);
+    } while (status != HAUL_OK && status != HAUL_ERROR_MEMORY && next != NOBODY);
+    return status;
 }
 
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,

@@ -62,6 +62,9 @@ typedef struct haul__discovery {
     /* share.c */
     int is_alone;   /* no other thread takes part */
     int was_shared; /* others have: after a failure one thread walks again */
+    int wants_aims; /* all threads can walk by aims, from the roots */
+    int has_no_aims;
+    int is_by_aims; /* this walk is by aims */
 
     /* met_types.c */
     struct haul__met_type *met_types; /* in the order of their numbers */

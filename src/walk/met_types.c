@@ -192,6 +192,20 @@ static int has_type_bytes(const haul__slot *slot)
                              walk->extent == slot->unit && walk->placement <= HAUL__GRANULE);
 }
 
+int haul__prepare_count(const haul__slot *slot, unsigned level, haul__plain_array *array)
+{
+    unsigned field;
+    memset(array, 0, sizeof *array);
+    array->slot = slot;
+    array->level = (uint8_t)level;
+    array->unit = (int64_t)haul__unit_of(slot, level);
+    if (!is_countable(&slot->shape[level], level, array))
+        return 0;
+    for (field = 0; field < array->field_count; field++)
+        array->field[field].offset += slot->self;
+    return 1;
+}
+
 haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
                                       haul__plain_array *array, int *is_plain)
 {

@@ -124,6 +124,9 @@ int haul__met_type_ragged(haul__discovery *d, haul__met_type *met);
 /* Describes the pointers of a level of a slot. *is_plain 0: they take the general way. */
 haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
                                       haul__plain_array *array, int *is_plain);
+/* Describes the count alone, with offsets from the object that holds the slot. 0: it is no constant
+ * and no product of fields with small factors. */
+int haul__prepare_count(const haul__slot *slot, unsigned level, haul__plain_array *array);
 /* Does each pointer of this level lead to one simple object? *number: that of its type, which may
  * be new. */
 haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsigned level,

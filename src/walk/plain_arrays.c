@@ -39,32 +39,8 @@
 #include "walk/read_set.h"
 
 #define HIGHEST_FIRST (HAUL__HIGHEST - HAUL__PLAIN_BYTES) /* the highest begin of an array */
-#define NO_MEMORY (-2)                                    /* a further answer of in-line marking */
 
 /* ---- Following. */
-
-/* A field of `width` bytes, taken as signed. */
-HAUL__INLINE int64_t load_count(uintptr_t at, unsigned width)
-{
-    int64_t i64;
-    int32_t i32;
-    int16_t i16;
-    int8_t i8;
-    if (HAUL__LIKELY(width == sizeof i32)) {
-        memcpy(&i32, (const void *)at, sizeof i32);
-        return i32;
-    }
-    if (width == sizeof i64) {
-        memcpy(&i64, (const void *)at, sizeof i64);
-        return i64;
-    }
-    if (width == sizeof i16) {
-        memcpy(&i16, (const void *)at, sizeof i16);
-        return i16;
-    }
-    memcpy(&i8, (const void *)at, sizeof i8);
-    return i8;
-}
 
 /* Fetches the cell at `first`, and the head of its block. */
 HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
@@ -93,7 +69,7 @@ HAUL__INLINE uint64_t count_bytes(const haul__plain_array *array, unsigned field
     unsigned i;
     for (i = 0; i < fields; i++) {
         uint64_t count;
-        stored[i] = load_count(self + array->field[i].offset, array->field[i].width);
+        stored[i] = haul__load_count(self + array->field[i].offset, array->field[i].width);
         count = (uint64_t)(stored[i] & array->field[i].bits);
         total *= count;
         if (HAUL__UNLIKELY((total | count) > HAUL__PLAIN_COUNT))
@@ -254,7 +230,7 @@ static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintpt
         return fresh ? HAUL__APART : HAUL__KNOWN_BEFORE;
     if ((head.bytes && haul__mark_part(map, block, head.first, (uint16_t)head.bytes) < 0) ||
         (tail.bytes && haul__mark_part(map, block, tail.first, (uint16_t)tail.bytes) < 0))
-        return NO_MEMORY;
+        return HAUL__NO_MEMORY;
     for (at = first; at < end; at = stop) {
         uint32_t whole;
         stop = (at | (HAUL__CELL_BYTES - 1)) + 1;
@@ -300,7 +276,7 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     if (HAUL__UNLIKELY(met || (first & (HAUL__GRANULE - 1)) != 0))
         return mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return NO_MEMORY;
+        return HAUL__NO_MEMORY;
     for (at = from; at <= to; at++)
         haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) |
                                                 ((at == from ? low : UINT64_MAX) &
@@ -336,7 +312,7 @@ HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
     if (HAUL__UNLIKELY(met || (is_uniform && tail)))
         return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return NO_MEMORY;
+        return HAUL__NO_MEMORY;
     for (at = cell; at <= last; at++)
         at->live |= (at == cell ? low : UINT32_MAX) & (at == last ? high & ~part : UINT32_MAX);
     last->aux |= part;
@@ -371,6 +347,16 @@ HAUL__INLINE int mark_pointers(haul__map *map, uintptr_t first, uintptr_t end)
         haul__slots(block)[at] |= words;
     }
     return HAUL__FRESH;
+}
+
+int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    return mark_array(map, first, end);
+}
+
+int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    return mark_pointers(map, first, end);
 }
 
 /* The general way, for an array whose count was read and noted. */
@@ -448,11 +434,11 @@ static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
     if (HAUL__UNLIKELY(!pending->end))
         return follow_long_string(d, pending);
     fresh = mark_array(d->map, pending->first, pending->end);
-    if (d->order_log && fresh != NO_MEMORY &&
+    if (d->order_log && fresh != HAUL__NO_MEMORY &&
         log_array(d, pending, fresh == HAUL__FRESH) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     if (HAUL__UNLIKELY(fresh < 0))
-        return fresh == NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
+        return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
     if (!fresh)
         return array->is_string &&
                        !haul__memo_has(d, HAUL__MEMO_TERMINATOR, pending->end - 1, 0, NULL)

@@ -16,4 +16,33 @@ haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_arra
                                       haul__pointer *p);
 haul_status haul__mark_pending(haul__discovery *d); /* marks all that wait */
 
+/* Mark a short array in line, unless it lies in two blocks. They answer as haul__mark_near does, or
+ * HAUL__NO_MEMORY: of plain bytes or a string; and of pointers. */
+#define HAUL__NO_MEMORY (-2)
+int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end);
+int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end);
+
+/* A field of `width` bytes, taken as signed. */
+HAUL__INLINE int64_t haul__load_count(uintptr_t at, unsigned width)
+{
+    int64_t i64;
+    int32_t i32;
+    int16_t i16;
+    int8_t i8;
+    if (HAUL__LIKELY(width == sizeof i32)) {
+        memcpy(&i32, (const void *)at, sizeof i32);
+        return i32;
+    }
+    if (width == sizeof i64) {
+        memcpy(&i64, (const void *)at, sizeof i64);
+        return i64;
+    }
+    if (width == sizeof i16) {
+        memcpy(&i16, (const void *)at, sizeof i16);
+        return i16;
+    }
+    memcpy(&i8, (const void *)at, sizeof i8);
+    return i8;
+}
+
 #endif

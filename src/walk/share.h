@@ -4,7 +4,9 @@
 #ifndef HAUL_WALK_SHARE_H
 #define HAUL_WALK_SHARE_H
 
+#include "map/starts.h"
 #include "map/stock.h"
+#include "walk/aims.h"
 #include "walk/met_types.h"
 
 /* Objects that one thread visits before: a graph of some 45,000 is found as fast either way. */
@@ -57,17 +59,23 @@ typedef struct haul__sharer {
     unsigned at_mark, at_visit; /* where it was last */
     size_t objects;
     haul__stock stock;
+    /* of a walk by aims: its part of the map, and what it has found */
+    haul__discovery walk;
+    haul__found found;
+    haul__parcel *reads; /* its read set; the first has room */
+    haul__start_notes starts;
     unsigned char apart[HAUL__LINE]; /* from what the next one has */
 } haul__sharer;
 
 /* Why a round ends before all is done. */
-enum { HAUL__GO_ON, HAUL__NEEDS_PARCELS, HAUL__NEEDS_ONE_THREAD };
+enum { HAUL__GO_ON, HAUL__NEEDS_PARCELS, HAUL__NEEDS_ONE_THREAD, HAUL__NEEDS_MEMORY };
 
 typedef struct haul__share {
     const haul__met_type *types;
     size_t type_count;
     const uintptr_t *flat;
     haul__map *map;
+    const haul__aims *aims;        /* of a walk by aims; NULL: of simple objects alone */
     size_t parcels_needed;         /* the most that one parcel's entries make */
     haul__parcel **pool;           /* parcels that nobody has: those from pool_taken on */
     size_t pool_count, pool_taken; /* pool_taken: atomic; it may pass pool_count */
@@ -121,12 +129,42 @@ HAUL__INLINE int haul__is_worth_sharing(const haul__discovery *d)
 #endif
 }
 
+/* Takes one of the parcels that the thread has. */
+HAUL__INLINE haul__parcel *haul__take_spare(haul__sharer *own)
+{
+    haul__parcel *parcel = own->spare;
+    own->spare = parcel->next;
+    own->spare_count--;
+    return parcel;
+}
+
+/* Is an array that is visited next long enough for a walk by aims? */
+HAUL__INLINE int haul__is_worth_aims(const haul__discovery *d, size_t elements)
+{
+#ifdef HAUL_STRESS_THREADS
+    return !d->has_no_aims && elements > 0;
+#else
+    return !d->has_no_aims && elements >= HAUL__WORTH_SHARING;
+#endif
+}
+
 /* sharer.c: a thread's part of a round. */
 void haul__share_work(haul__share *share, haul__sharer *sharer);
+/* Sends what an outlet has, and opens it again. */
+void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned district);
+/* An entry for the caller's thread. */
+void haul__put_aside(haul__sharer *own, uint64_t entry);
 
 /* Walks on with all threads from the objects that wait, if types, options and the blocks so far
  * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless
  * memory has run out. */
 haul_status haul__share_walk(haul__discovery *d);
+/* May threads mark by aims, by the context's options? */
+int haul__may_walk_by_aims(const haul__discovery *d);
+/* Can all threads walk by aims? Then it sets d->wants_aims and ends this walk with
+ * HAUL_ERROR_STATE. */
+haul_status haul__choose_aims(haul__discovery *d);
+/* walk_by_aims.c: the whole walk, from the roots. HAUL_ERROR_GRAPH: one thread must do it. */
+haul_status haul__walk_by_aims(haul__discovery *d);
 
 #endif

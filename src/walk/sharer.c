@@ -6,6 +6,7 @@
  * hold, and then waits until another has sent something, or until none has any work.
  */
 #include "map/mark.h"
+#include "walk/by_aim.h"
 #include "walk/mark_inline.h"
 #include "walk/share.h"
 
@@ -26,14 +27,6 @@ static int has_parcels(haul__share *share, haul__sharer *own)
         own->spare_count++;
     }
     return 1;
-}
-
-static haul__parcel *take_spare(haul__sharer *own)
-{
-    haul__parcel *parcel = own->spare;
-    own->spare = parcel->next;
-    own->spare_count--;
-    return parcel;
 }
 
 static void put_spare(haul__sharer *own, haul__parcel *parcel)
@@ -63,22 +56,21 @@ static void open_outlet(haul__outlet *outlet, haul__parcel *parcel)
     outlet->end = parcel->entry + HAUL__PARCEL;
 }
 
-/* Sends what an outlet has, and opens it again. */
-static HAUL__NOINLINE void renew(haul__share *share, haul__sharer *own, unsigned district)
+HAUL__NOINLINE void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned district)
 {
     haul__outlet *outlet = &own->outlet[district];
     haul__parcel *parcel = parcel_of(outlet);
     parcel->count = (size_t)(outlet->at - parcel->entry);
     send(&share->district[district].parcels, parcel);
-    open_outlet(outlet, take_spare(own));
+    open_outlet(outlet, haul__take_spare(own));
 }
 
 /* ---- Marking. */
 
-static void put_aside(haul__sharer *own, uint64_t entry)
+void haul__put_aside(haul__sharer *own, uint64_t entry)
 {
     if (own->aside->count == HAUL__PARCEL) {
-        haul__parcel *parcel = take_spare(own);
+        haul__parcel *parcel = haul__take_spare(own);
         parcel->next = own->aside;
         parcel->count = 0;
         own->aside = parcel;
@@ -159,7 +151,7 @@ HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const
         if (HAUL__UNLIKELY(fresh < 0))
             fresh = mark_apart(share, own, HAUL__ENTRY_ADDRESS(entry[i]), met);
         if (HAUL__UNLIKELY(fresh < 0)) {
-            put_aside(own, entry[i]);
+            haul__put_aside(own, entry[i]);
             fresh = 0;
         }
         *out = entry[i];
@@ -190,7 +182,7 @@ HAUL__HOT static void mark_parcel(haul__share *share, haul__sharer *own, haul__d
         open->count = (size_t)(out - open->entry);
         if (open->count < HAUL__PARCEL)
             continue;
-        district->open = take_spare(own);
+        district->open = haul__take_spare(own);
         district->open->next = open;
         district->open->count = 0;
     }
@@ -218,7 +210,7 @@ HAUL__INLINE void send_pointer(haul__share *share, haul__sharer *own, uintptr_t 
     *outlet->at = value | tag;
     outlet->at += value != 0;
     if (HAUL__UNLIKELY(outlet->at == outlet->end))
-        renew(share, own, district);
+        haul__renew_outlet(share, own, district);
 }
 
 /* Reads the pointers of objects. 0: one is no address. `only`: NULL, or the type of all of them,
@@ -336,7 +328,10 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
         if (list)
             fetch_parcel(list);
         if (is_ready(share, own)) {
-            mark_parcel(share, own, district, parcel);
+            if (share->aims)
+                haul__mark_parcel_by_aim(share, own, district, parcel);
+            else
+                mark_parcel(share, own, district, parcel);
             put_spare(own, parcel);
         } else {
             send(&district->parcels, parcel);
@@ -356,7 +351,7 @@ static haul__parcel *take_visits(haul__sharer *own, haul__district *district)
     parcel = district->open;
     if (!parcel->count)
         return NULL;
-    district->open = take_spare(own);
+    district->open = haul__take_spare(own);
     district->open->next = NULL;
     district->open->count = 0;
     return parcel;
@@ -377,7 +372,11 @@ static int visit_among(haul__share *share, haul__sharer *own, const haul__quarte
         own->at_visit = at;
         if (!parcel)
             return is_stopped(share);
-        if (!visit(share, own, parcel) || own->objects > share->objects_left)
+        if (share->aims)
+            haul__visit_parcel_by_aim(share, own, parcel);
+        else if (!visit(share, own, parcel))
+            haul__atomic_store(&share->stop, (unsigned)HAUL__NEEDS_ONE_THREAD);
+        if (own->objects > share->objects_left)
             haul__atomic_store(&share->stop, (unsigned)HAUL__NEEDS_ONE_THREAD);
         put_spare(own, parcel);
         return 1;
@@ -409,7 +408,7 @@ static int send_all(haul__share *share, haul__sharer *own)
     int any = 0;
     for (i = 0; i < HAUL__DISTRICTS && is_ready(share, own); i++)
         if (own->outlet[i].at != own->outlet[i].end - HAUL__PARCEL) {
-            renew(share, own, i);
+            haul__renew_outlet(share, own, i);
             any = 1;
         }
     return any;
@@ -445,6 +444,14 @@ static int wait_for_work(haul__share *share)
     return 0;
 }
 
+static haul__parcel *open_parcel(haul__sharer *own)
+{
+    haul__parcel *parcel = haul__take_spare(own);
+    parcel->next = NULL;
+    parcel->count = 0;
+    return parcel;
+}
+
 /* Gives the thread its outlets, in its first round. */
 static void open_outlets(haul__share *share, haul__sharer *own)
 {
@@ -452,10 +459,9 @@ static void open_outlets(haul__share *share, haul__sharer *own)
     if (own->aside || !is_ready(share, own))
         return;
     for (i = 0; i < HAUL__DISTRICTS; i++)
-        open_outlet(&own->outlet[i], take_spare(own));
-    own->aside = take_spare(own);
-    own->aside->next = NULL;
-    own->aside->count = 0;
+        open_outlet(&own->outlet[i], haul__take_spare(own));
+    own->aside = open_parcel(own);
+    own->reads = open_parcel(own);
 }
 
 void haul__share_work(haul__share *share, haul__sharer *own)

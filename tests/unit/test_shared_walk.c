@@ -8,6 +8,7 @@
 #include "haul.h"
 #include "support/check.h"
 #include "support/doors.h"
+#include "support/outcomes.h"
 #include "support/random.h"
 #include "support/types.h"
 
@@ -26,8 +27,6 @@ enum { NODES = 60000, FAULT_NODES = 60000, NETS = 12, NET_NODES = 60000, TREE_NO
 #endif
 enum { KINDS = 2, EDGES = 4, WORD = sizeof(void *), PAGE = 4096 };
 
-static const unsigned teams[] = { 2, 3, 5 };
-
 /* A kind of node: pointers from its begin on, then data. */
 typedef struct kind {
     size_t bytes, stride, first; /* from one node to the next, and to the first one */
@@ -44,13 +43,6 @@ typedef struct net {
     haul_type *type[KINDS];
     char *memory[KINDS];
 } net;
-
-static char *pages(size_t bytes)
-{
-    void *memory;
-    CHECK(posix_memalign(&memory, PAGE, bytes) == 0);
-    return memory;
-}
 
 static size_t kind_behind(const net *n, size_t k, unsigned edge)
 {
@@ -107,7 +99,7 @@ static void net_make(net *n, random_source *random)
     net_types(n);
     for (k = 0; k < (n->is_interleaved ? 1 : n->kind_count); k++) {
         const size_t bytes = n->count * n->kind_count * n->kinds[k].stride + 2 * PAGE;
-        n->memory[k] = pages(bytes);
+        n->memory[k] = outcome_pages(bytes);
         for (at = 0; at < bytes; at++)
             n->memory[k][at] = (char)at;
     }
@@ -161,98 +153,28 @@ static size_t reached(const net *n)
     return count;
 }
 
-/* ---- What discovery by some threads gives. */
-
-typedef struct outcome {
-    haul_status status;
-    haul_error error;
-    haul_plan_info info;
-    char *arena;
-    uint64_t *bitmap;
-} outcome;
-
-static outcome outcome_of(const net *n, const haul_context_options *options, unsigned threads)
+static haul_root root_of(const net *n)
 {
-    haul_context_options own;
-    haul_context *context;
-    haul_plan *plan;
     haul_root root;
-    outcome o;
-    memset(&o, 0, sizeof o);
-    memset(&own, 0, sizeof own);
-    if (options)
-        own = *options;
-    own.threads = threads;
     root.address = node(n, 0, 0);
     root.type = n->type[0];
     root.count = 1;
-    CHECK_STATUS(haul_context_create(&own, &context), HAUL_OK);
-    o.status = haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan);
-    o.error = *haul_context_error(context);
-    if (o.status == HAUL_OK) {
-        haul_plan_get_info(plan, &o.info);
-        o.arena = pages(o.info.arena_bytes);
-        o.bitmap = malloc(o.info.bitmap_bytes);
-        CHECK(o.bitmap != NULL);
-        CHECK_STATUS(haul_plan_pack(plan, o.arena, o.info.arena_bytes, 0x100000, o.bitmap),
-                     HAUL_OK);
-        haul_plan_free(&plan);
-    }
-    haul_context_free(&context);
-    return o;
+    return root;
 }
 
-static void outcome_free(outcome *o)
-{
-    free(o->arena);
-    free(o->bitmap);
-}
-
-static void check_outcomes(const outcome *a, const outcome *b)
-{
-    CHECK_STATUS(b->status, a->status);
-    CHECK_STR(b->error.text, a->error.text);
-    CHECK_STR(b->error.path, a->error.path);
-    CHECK_STR(b->error.other_path, a->error.other_path);
-    CHECK_EQ(b->info.objects, a->info.objects);
-    CHECK_EQ(b->info.pointers, a->info.pointers);
-    CHECK_EQ(b->info.graph_bytes, a->info.graph_bytes);
-    CHECK_EQ(b->info.arena_bytes, a->info.arena_bytes);
-    CHECK_EQ(b->info.bitmap_bytes, a->info.bitmap_bytes);
-    CHECK_EQ(b->info.bookkeeping_bytes, a->info.bookkeeping_bytes);
-    CHECK(a->status != HAUL_OK || memcmp(a->arena, b->arena, a->info.arena_bytes) == 0);
-    CHECK(a->status != HAUL_OK || memcmp(a->bitmap, b->bitmap, a->info.bitmap_bytes) == 0);
-}
-
-/* Several threads keep their worklist in parcels, so it takes more memory. */
-static int was_shared(const outcome *alone, const outcome *together)
-{
-    return together->info.worklist_bytes != alone->info.worklist_bytes;
-}
-
-/* Checks that all teams find what one thread finds, and answers whether they shared the walk. The
- * one thread's outcome becomes *alone. */
 static int agree(const net *n, const haul_context_options *options, outcome *alone)
 {
-    int all = 1;
-    size_t i;
-    *alone = outcome_of(n, options, 1);
-    for (i = 0; i < sizeof teams / sizeof teams[0]; i++) {
-        outcome together = outcome_of(n, options, teams[i]);
-        check_outcomes(alone, &together);
-        all &= was_shared(alone, &together);
-        outcome_free(&together);
-    }
-    return all;
+    const haul_root root = root_of(n);
+    return outcomes_agree(&root, options, alone);
 }
 
-/* All of a sound net, which is shared or not. */
-static void check_net(net *n, const char *seed, int is_shared)
+/* All of a sound net. */
+static void check_net(net *n, const char *seed)
 {
     random_source random = random_start(seed);
     outcome alone;
     net_make(n, &random);
-    CHECK_EQ(agree(n, NULL, &alone), is_shared && CAN_SHARE);
+    CHECK_EQ(agree(n, NULL, &alone), CAN_SHARE);
     CHECK_STATUS(alone.status, HAUL_OK);
     CHECK_EQ(alone.info.objects, reached(n));
     outcome_free(&alone);
@@ -264,25 +186,25 @@ static void check_net(net *n, const char *seed, int is_shared)
 TEST(shared_walk, nodes_that_lie_in_one_cell_or_two_are_found_by_threads_as_by_one)
 {
     net n = { { { 8 * WORD, 10 * WORD, 4 * WORD, 4 } }, 1, NODES, 0, 0, { NULL }, { NULL } };
-    check_net(&n, "shared walk: nodes of eight words", 1);
+    check_net(&n, "shared walk: nodes of eight words");
 }
 
 TEST(shared_walk, nodes_that_end_within_a_granule_are_found_by_threads_as_by_one)
 {
     net n = { { { 7 * WORD, 7 * WORD, WORD, 3 } }, 1, NODES, 0, 0, { NULL }, { NULL } };
-    check_net(&n, "shared walk: nodes of seven words", 1);
+    check_net(&n, "shared walk: nodes of seven words");
 }
 
 TEST(shared_walk, nodes_longer_than_a_cell_are_found_by_threads_as_by_one)
 {
     net n = { { { 78 * WORD, 80 * WORD, 0, 4 } }, 1, NODES, 0, 0, { NULL }, { NULL } };
-    check_net(&n, "shared walk: nodes of 78 words", 1);
+    check_net(&n, "shared walk: nodes of 78 words");
 }
 
 TEST(shared_walk, nodes_that_begin_within_a_granule_are_found_by_threads_as_by_one)
 {
     net n = { { { 8 * WORD, 8 * WORD, 3 * WORD, 4 } }, 1, NODES, 0, 0, { NULL }, { NULL } };
-    check_net(&n, "shared walk: nodes at odd words", 1);
+    check_net(&n, "shared walk: nodes at odd words");
 }
 
 TEST(shared_walk, two_kinds_that_lie_apart_are_found_by_threads_as_by_one)
@@ -294,10 +216,10 @@ TEST(shared_walk, two_kinds_that_lie_apart_are_found_by_threads_as_by_one)
               0,
               { NULL },
               { NULL } };
-    check_net(&n, "shared walk: two kinds apart", 1);
+    check_net(&n, "shared walk: two kinds apart");
 }
 
-TEST(shared_walk, two_kinds_of_one_shape_are_left_to_one_thread)
+TEST(shared_walk, two_kinds_of_one_shape_are_found_by_threads_as_by_one)
 {
     net n = { { { 6 * WORD, 8 * WORD, 0, 4 }, { 6 * WORD, 10 * WORD, 0, 4 } },
               2,
@@ -306,7 +228,7 @@ TEST(shared_walk, two_kinds_of_one_shape_are_left_to_one_thread)
               0,
               { NULL },
               { NULL } };
-    check_net(&n, "shared walk: two kinds of one shape", 0);
+    check_net(&n, "shared walk: two kinds of one shape");
 }
 
 TEST(shared_walk, two_kinds_of_one_shape_with_the_same_targets_are_found_by_threads_as_by_one)
@@ -318,7 +240,7 @@ TEST(shared_walk, two_kinds_of_one_shape_with_the_same_targets_are_found_by_thre
               1,
               { NULL },
               { NULL } };
-    check_net(&n, "shared walk: twins", 1);
+    check_net(&n, "shared walk: twins");
 }
 
 TEST(shared_walk, a_tree_that_needs_more_blocks_than_threads_have_is_found_by_threads_as_by_one)
@@ -365,7 +287,7 @@ TEST(shared_walk, the_second_plan_of_a_context_is_that_of_the_first)
     net_free(&n);
 }
 
-TEST(shared_walk, two_kinds_side_by_side_are_left_to_one_thread)
+TEST(shared_walk, two_kinds_side_by_side_are_found_by_threads_as_by_one)
 {
     net n = { { { 6 * WORD, 10 * WORD, 0, 4 }, { 9 * WORD, 10 * WORD, 0, 3 } },
               2,
@@ -374,7 +296,7 @@ TEST(shared_walk, two_kinds_side_by_side_are_left_to_one_thread)
               0,
               { NULL },
               { NULL } };
-    check_net(&n, "shared walk: two kinds side by side", 0);
+    check_net(&n, "shared walk: two kinds side by side");
 }
 
 /* ---- Graphs in which something lies across something else, and wrong ones: one thread walks

@@ -1,0 +1,84 @@
+/* Starts beside blocks (starts.h). Their memory comes in slabs, and goes with the walk.
+ */
+#include "map/starts.h"
+#include "map/bits.h"
+#include "map/mark.h"
+#include "map/mixed.h"
+
+#define SLAB_BLOCKS 32u
+
+struct haul__start_slab {
+    struct haul__start_slab *next;
+    uint64_t words[SLAB_BLOCKS][HAUL__START_WORDS];
+};
+
+int haul__starts_add(haul__start_notes *notes, const haul_allocator *allocator, haul__block *block)
+{
+    if (!notes->left) {
+        struct haul__start_slab *slab = haul__allocate(allocator, sizeof *slab, sizeof(uint64_t));
+        if (!slab)
+            return 0;
+        slab->next = notes->slabs;
+        notes->slabs = slab;
+        notes->left = SLAB_BLOCKS;
+    }
+    block->base = (uintptr_t)notes->slabs->words[--notes->left];
+    memset(haul__starts_beside(block), 0, sizeof notes->slabs->words[0]);
+    return 1;
+}
+
+/* Does a range start in [first, end), from a start of a word on? */
+static int has_start(const haul__map *map, uintptr_t first, uintptr_t end)
+{
+    uintptr_t at, next;
+    for (at = first; at < end; at = next) {
+        const haul__block *block = haul__map_find(map, at);
+        const uint64_t *starts = block ? haul__starts_beside(block) : NULL;
+        uintptr_t last = at | (HAUL__CELL_BYTES - 1);
+        next = starts ? last + 1 : (at | (HAUL__BLOCK_BYTES - 1)) + 1;
+        if (last >= end)
+            last = end - 1;
+        if (starts && starts[haul__word_in_block(at) / 64] &
+                          haul__range64(haul__word_in_cell(at), haul__word_in_cell(last)))
+            return 1;
+    }
+    return 0;
+}
+
+int haul__is_known_range(const haul__map *map, uintptr_t first, uintptr_t end)
+{
+    const haul__block *block = haul__map_find(map, first);
+    const uint64_t *starts = haul__starts_beside(block);
+    const unsigned from = haul__word_in_block(first), word = haul__word_in_block(end);
+    if (!haul__is_start_beside(block, first))
+        return 0;
+    if (HAUL__LIKELY(from / 64 == word / 64 && from < word && end % HAUL__WORD == 0)) {
+        /* all of it, and the word behind it, in one cell */
+        if (starts[from / 64] & haul__range64(from % 64, word % 64) & ~((uint64_t)1 << from % 64) &
+            ~((uint64_t)1 << word % 64))
+            return 0;
+        if (starts[from / 64] >> word % 64 & 1)
+            return 1;
+        if (block->form == HAUL__MIXED)
+            return !((haul__load_cell(&block->cells[from / 64]) | haul__slots(block)[from / 64]) >>
+                         word % 64 &
+                     1);
+        return !haul__is_marked(map, end);
+    }
+    if (has_start(map, first + HAUL__WORD, end))
+        return 0;
+    if (!haul__is_marked(map, end))
+        return 1;
+    block = haul__map_find(map, end);
+    return end % HAUL__WORD == 0 && haul__is_start_beside(block, end);
+}
+
+void haul__starts_close(haul__start_notes *notes, const haul_allocator *allocator)
+{
+    while (notes->slabs) {
+        struct haul__start_slab *slab = notes->slabs;
+        notes->slabs = slab->next;
+        haul__release(allocator, slab, sizeof *slab);
+    }
+    notes->left = 0;
+}

@@ -1,0 +1,212 @@
+/* What each row's pointers lead to, worked out from the types before several threads walk.
+ *
+ * A walk is shared only if every row has an aim: it leads to one object, to an array whose count is
+ * a constant or a product of fields, or to a string; and its objects are dense, without rules,
+ * parts, exclusions and ancestors.
+ */
+#include "walk/aims.h"
+
+#define MANY_AIMS 4096u
+#define LONGEST_UNIT                                                                               \
+    ((size_t)1 << 20) /* of an array's element: counts times units never overflow */
+
+/* Are its objects one run each, whose pointers lie on the grid? */
+static int suits(const haul__met_type *met)
+{
+    const haul__walk *walk = met->walk;
+    size_t i;
+    if (!haul__is_dense(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
+        !walk->extent || walk->extent > LONGEST_UNIT || walk->placement > HAUL__GRANULE ||
+        walk->slot_count > HAUL__EDGES || walk->extent < walk->true_upper)
+        return 0;
+    for (i = 0; i < walk->slot_count; i++)
+        if (walk->slots[i].offset % HAUL__WORD != 0 || (walk->slots[i].flags & ~HAUL__SLOT_EACH))
+            return 0;
+    return !walk->slot_count || walk->extent % HAUL__WORD == 0;
+}
+
+static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim *aim,
+                           uint32_t *number)
+{
+    haul__aim *added = HAUL__LIST_ADD(d->allocator, &aims->list);
+    if (!added)
+        return HAUL_ERROR_MEMORY;
+    *added = *aim;
+    added->bytes = aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.bytes
+                   : aim->count.add > 0       ? (uint64_t)(aim->count.add * aim->count.unit)
+                                              : 0;
+    *number = (uint32_t)(aims->list.count - 1);
+    return HAUL_OK;
+}
+
+/* How many of its bytes are visited at once. */
+static void prepare_piece(haul__aims *aims, haul__aim *aim, size_t unit, size_t pointers)
+{
+    const size_t elements =
+        pointers && pointers < HAUL__VISITED_AT_ONCE ? HAUL__VISITED_AT_ONCE / pointers : 1;
+    const size_t pieces = HAUL__SIMPLE_BYTES / (elements * unit) + 1;
+    aim->piece = elements * unit;
+    aim->has_pointers = pointers != 0;
+    if (!pointers)
+        return;
+    if (aims->most_pointers < elements * pointers)
+        aims->most_pointers = elements * pointers;
+    if (aims->most_pieces < pieces)
+        aims->most_pieces = pieces;
+}
+
+static void prepare_objects(haul__discovery *d, haul__aims *aims, haul__aim *aim, uint32_t met)
+{
+    const haul__walk *walk = d->met_types[met].walk;
+    aim->met = met;
+    aim->misaligned = (walk->slot_count ? HAUL__WORD - 1 : 0) | (walk->alignment - 1);
+    prepare_piece(aims, aim, walk->extent, walk->slot_count);
+}
+
+haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met, uint32_t *aim)
+{
+    haul__aim made;
+    memset(&made, 0, sizeof made);
+    made.kind = HAUL__AIM_OBJECTS;
+    made.count.unit = (int64_t)d->met_types[met].walk->extent;
+    prepare_objects(d, aims, &made, met);
+    return add_aim(d, aims, &made, aim);
+}
+
+/* The aim of the pointers of a slot's last level. *made->kind HAUL__AIM_POINTERS: there is none. */
+static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
+                               unsigned level, haul__aim *made)
+{
+    uint32_t met;
+    int is;
+    haul_status status = haul__leads_to_one(d, slot, level, &met, &is);
+    made->kind = HAUL__AIM_POINTERS;
+    if (status != HAUL_OK)
+        return status;
+    if (is) {
+        made->kind = HAUL__AIM_ONE;
+        prepare_objects(d, aims, made, met);
+        return HAUL_OK;
+    }
+    status = haul__prepare_plain_array(d, slot, level, &made->count, &is);
+    if (status != HAUL_OK || made->count.is_called)
+        return status;
+    if (is && made->count.is_string) {
+        made->kind = HAUL__AIM_STRING;
+        aims->has_strings = 1;
+        return HAUL_OK;
+    }
+    if (!haul__prepare_count(slot, level, &made->count) || slot->unit == 0 ||
+        slot->unit > LONGEST_UNIT)
+        return HAUL_OK;
+    if (!slot->target) {
+        made->kind = HAUL__AIM_BYTES;
+        return HAUL_OK;
+    }
+    status = haul__met_type_of(d, slot->target, &met);
+    if (status == HAUL_OK && d->met_types[met].walk->extent == slot->unit) {
+        made->kind = d->met_types[met].walk->slot_count ? HAUL__AIM_OBJECTS : HAUL__AIM_BYTES;
+        prepare_objects(d, aims, made, met);
+    }
+    return status;
+}
+
+/* From the last level to the first: each further one is an array of pointers. HAUL__NO_AIM: a level
+ * has none. */
+static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
+                          uint32_t *aim)
+{
+    unsigned level = slot->levels;
+    *aim = HAUL__NO_AIM;
+    while (level-- > 0) {
+        const int is_last = level + 1u == slot->levels;
+        haul__aim made;
+        haul_status status = HAUL_OK;
+        memset(&made, 0, sizeof made);
+        made.kind = HAUL__AIM_POINTERS;
+        if (is_last) {
+            status = aim_at_last(d, aims, slot, level, &made);
+        } else if (haul__prepare_count(slot, level, &made.count)) {
+            made.next = *aim;
+            made.misaligned = HAUL__WORD - 1;
+            prepare_piece(aims, &made, HAUL__WORD, 1);
+        }
+        *aim = HAUL__NO_AIM;
+        if (status != HAUL_OK || (is_last ? made.kind == HAUL__AIM_POINTERS : !made.piece) ||
+            (level && made.count.field_count))
+            return status;
+        status = add_aim(d, aims, &made, aim);
+        if (status != HAUL_OK)
+            return status;
+    }
+    return HAUL_OK;
+}
+
+haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number)
+{
+    const haul__aim *aim = &aims->list.at[number];
+    haul__aimed_edge edge;
+    edge.tag = (uint64_t)number << 48;
+    edge.bytes = aim->kind == HAUL__AIM_STRING ? 0 : aim->bytes;
+    edge.offset = 0;
+    edge.is_fixed = aim->kind == HAUL__AIM_STRING || (aim->bytes && !aim->count.field_count);
+    return edge;
+}
+
+/* Adds the aims of a type's edges. *may 0: one has none. */
+static haul_status aim_edges(haul__discovery *d, haul__aims *aims, uint32_t met, int *may)
+{
+    const haul__walk *walk = d->met_types[met].walk;
+    haul_status status = haul__met_type_edges(d, met);
+    size_t *first = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->first) : NULL;
+    size_t reads = 0, i;
+    if (!first)
+        return HAUL_ERROR_MEMORY;
+    *first = aims->edges.count;
+    for (i = 0; i < walk->slot_count && *may; i++) {
+        haul__aimed_edge *edge;
+        uint32_t aim;
+        status = aim_of(d, aims, &walk->slots[i], &aim);
+        edge = status == HAUL_OK ? HAUL__LIST_ADD(d->allocator, &aims->edges) : NULL;
+        if (!edge)
+            return HAUL_ERROR_MEMORY;
+        *may = aim != HAUL__NO_AIM;
+        if (*may) {
+            *edge = haul__aimed_edge_of(aims, aim);
+            edge->offset = walk->slots[i].offset;
+            reads += 2 * aims->list.at[aim].count.field_count;
+        }
+    }
+    reads *= HAUL__VISITED_AT_ONCE / (walk->slot_count + 1) + 1;
+    if (aims->most_reads < reads)
+        aims->most_reads = reads;
+    return HAUL_OK;
+}
+
+haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may)
+{
+    haul_status status = HAUL_OK;
+    uint32_t number;
+    size_t i;
+    memset(aims, 0, sizeof *aims);
+    aims->most_pointers = aims->most_pieces = 1;
+    *may = 1;
+    for (i = 0; i < d->root_count && status == HAUL_OK; i++)
+        status = haul__met_type_of(d, d->roots[i].type, &number);
+    for (i = 0; i < d->met_type_count && status == HAUL_OK && *may; i++) {
+        *may = suits(&d->met_types[i]) && aims->list.count < MANY_AIMS;
+        if (*may && d->met_types[i].simple.bytes && !haul__met_type_ragged(d, &d->met_types[i]))
+            status = HAUL_ERROR_MEMORY;
+        if (*may && status == HAUL_OK)
+            status = aim_edges(d, aims, (uint32_t)i, may);
+    }
+    return status;
+}
+
+void haul__aims_close(haul__discovery *d, haul__aims *aims)
+{
+    HAUL__LIST_RELEASE(d->allocator, &aims->list);
+    HAUL__LIST_RELEASE(d->allocator, &aims->edges);
+    HAUL__LIST_RELEASE(d->allocator, &aims->first);
+    memset(aims, 0, sizeof *aims);
+}

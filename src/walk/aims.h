@@ -1,0 +1,58 @@
+/* Aims: what the pointers of each row lead to, for a walk that several threads share.
+ */
+#ifndef HAUL_WALK_AIMS_H
+#define HAUL_WALK_AIMS_H
+
+#include "base/list.h"
+#include "walk/met_types.h"
+
+enum {
+    HAUL__AIM_ONE,     /* one object of a simple type */
+    HAUL__AIM_BYTES,   /* an array of plain bytes */
+    HAUL__AIM_STRING,  /* text up to a NUL */
+    HAUL__AIM_OBJECTS, /* an array of objects */
+    HAUL__AIM_POINTERS /* an array of pointers, each with the aim `next` */
+};
+
+typedef struct haul__aim {
+    haul__plain_array count; /* of an array: how many elements, and their bytes */
+    uintptr_t misaligned;    /* bits that are 0 in an aligned address */
+    size_t piece;            /* the most bytes of it that are visited at once */
+    uint32_t met;            /* the type of objects */
+    uint32_t next;
+    uint64_t bytes; /* of an object, or of an array with a constant count */
+    uint8_t kind;
+    uint8_t has_pointers;
+} haul__aim;
+
+/* A pointer of a type's objects, prepared for the innermost loop. */
+typedef struct haul__aimed_edge {
+    uint64_t tag;   /* the number of its aim << 48 */
+    uint64_t bytes; /* of its target, if they do not depend on fields, or 0 for a string */
+    size_t offset;
+    int is_fixed; /* nothing but the pointer need be read */
+} haul__aimed_edge;
+
+#define HAUL__NO_AIM UINT32_MAX
+#define HAUL__VISITED_AT_ONCE ((size_t)32) /* pointers, unless one object has more */
+
+typedef struct haul__aims {
+    HAUL__LIST(haul__aim) list;
+    HAUL__LIST(haul__aimed_edge) edges; /* type by type */
+    HAUL__LIST(size_t) first;           /* by type: its first edge in that list */
+    int has_strings;
+    size_t most_pointers; /* that one visit reads */
+    size_t most_reads;    /* that it notes: their words */
+    size_t most_pieces;   /* of an array of HAUL__SIMPLE_BYTES */
+} haul__aims;
+
+/* Meets all types behind the roots, and works out their aims. *may 0: some row needs the walk of
+ * one thread. HAUL_ERROR_MEMORY. */
+haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may);
+/* The aim of an array of objects of the type. HAUL_ERROR_MEMORY. */
+haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met, uint32_t *aim);
+/* A pointer with this aim, at offset 0. */
+haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number);
+void haul__aims_close(haul__discovery *d, haul__aims *aims);
+
+#endif

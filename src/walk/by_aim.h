@@ -1,0 +1,22 @@
+/* A walk by aims: ranges of any kind, marked and visited by several threads (walk_by_aims.c). An
+ * entry takes two words: an address with the number of an aim, and the range's bytes.
+ */
+#ifndef HAUL_WALK_BY_AIM_H
+#define HAUL_WALK_BY_AIM_H
+
+#include "walk/share.h"
+
+/* mark_by_aim.c */
+/* Marks a range that begins on the grid of words and notes its start. HAUL__FRESH: all of it is
+ * new; HAUL__KNOWN_BEFORE: it was found before, as this; HAUL__APART: it overlaps another, or
+ * disagrees with it; HAUL__NO_MEMORY. */
+int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
+                      const haul__aim *aim, uintptr_t first, uintptr_t end);
+/* Marks the targets of a parcel's entries in a district. New ones wait there for their visit. */
+void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
+                              const haul__parcel *parcel);
+
+/* visit_by_aim.c: sends the pointers of a parcel's ranges on. */
+void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel);
+
+#endif

@@ -1,0 +1,247 @@
+/* Marking by aims: ranges of any kind, each within the district that a thread has taken.
+ *
+ * A range is marked by the code that one thread uses: in line if it can be, else the general way.
+ * Beside the marks, its start is noted (map/starts.h). So a range is either new, or the same as one
+ * that was found before, or it overlaps another. In the last case what counts as an object depends
+ * on the order of finding, and one thread must do the whole walk.
+ *
+ * Why it is fast: the cell, the slots and the text of a range are fetched some entries before it is
+ * marked, its starts and its byte mask a few entries before.
+ */
+#include "walk/by_aim.h"
+#include "map/mark.h"
+#include "map/mixed.h"
+#include "walk/mark_elements.h"
+#include "walk/mark_inline.h"
+
+#define MARKS_AHEAD 16u
+#define STARTS_AHEAD 6u
+
+/* ---- One range. */
+
+static void describe_slots(const haul__discovery *d, const haul__aim *aim, uintptr_t first,
+                           uintptr_t end, haul__pattern *pattern)
+{
+    memset(pattern, 0, sizeof *pattern);
+    pattern->kind = aim->kind == HAUL__AIM_POINTERS ? HAUL__ALL_SLOTS : HAUL__NO_SLOTS;
+    if (aim->has_pointers && aim->kind != HAUL__AIM_POINTERS) {
+        const haul__walk *walk = d->met_types[aim->met].walk;
+        pattern->kind = HAUL__TYPE_SLOTS;
+        pattern->slots = walk->slots;
+        pattern->slot_count = walk->slot_count;
+        pattern->stride = walk->extent;
+        pattern->element = first;
+        pattern->left = (size_t)(end - first) / walk->extent;
+    }
+}
+
+/* Marks objects that are new, in blocks of their own form if they can be. */
+static haul_status mark_objects(haul__discovery *d, const haul__aim *aim, uintptr_t first,
+                                uintptr_t end)
+{
+    haul__marked marked = { 0, 0, 0 };
+    haul__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.what = HAUL__OBJECTS;
+    entry.address = first;
+    entry.met_type = aim->met;
+    entry.stride = d->met_types[aim->met].walk->extent;
+    entry.count = (size_t)(end - first) / entry.stride;
+    return haul__mark_elements(d, &entry, 1, end, &marked);
+}
+
+static HAUL__NOINLINE int mark_apart(haul__discovery *d, const haul__aim *aim, uintptr_t first,
+                                     uintptr_t end)
+{
+    const int is_known = haul__any_live(d->map, first, end);
+    haul__pattern pattern;
+    haul__marked marked;
+    haul_status status;
+    if (is_known && !haul__are_live(d->map, first, end, 0))
+        return HAUL__APART;
+    describe_slots(d, aim, first, end, &pattern);
+    status = !is_known && pattern.kind == HAUL__TYPE_SLOTS
+                 ? mark_objects(d, aim, first, end)
+                 : haul__mark(d->map, first, end, &pattern, &marked);
+    if (status != HAUL_OK)
+        return status == HAUL_ERROR_MEMORY ? HAUL__NO_MEMORY : HAUL__APART;
+    return is_known ? HAUL__KNOWN_BEFORE : HAUL__FRESH;
+}
+
+HAUL__INLINE int mark_in_line(const haul__discovery *d, const haul__aim *aim, uintptr_t first,
+                              uintptr_t end)
+{
+    const haul__met_type *met = &d->met_types[aim->met];
+    if (aim->kind == HAUL__AIM_BYTES || aim->kind == HAUL__AIM_STRING)
+        return haul__mark_plain_array(d->map, first, end);
+    if (aim->kind == HAUL__AIM_POINTERS)
+        return haul__mark_pointer_array(d->map, first, end);
+    if (aim->kind != HAUL__AIM_ONE)
+        return HAUL__APART;
+    return haul__start_in_cell(first) < haul__near_starts(met)
+               ? haul__mark_near(d->map->flat, first, met)
+               : haul__mark_over(d->map->flat, first, met);
+}
+
+/* Might a new range of bytes be found again as a string? Its terminator is not noted. */
+static int may_be_string(const haul__aims *aims, const haul__aim *aim, uintptr_t first,
+                         uintptr_t end)
+{
+    const char *text = (const char *)first;
+    const size_t bytes = (size_t)(end - first);
+    return aim->kind == HAUL__AIM_BYTES && aims->has_strings && !text[bytes - 1] &&
+           memchr(text, 0, bytes) == text + bytes - 1;
+}
+
+/* Marks a range of whole words that lies, with the word behind it, in one cell of a mixed block:
+ * the bulk of a heap of many types. `slots`: of its words. HAUL__APART: it needs the other ways. */
+HAUL__INLINE int mark_in_cell(const uintptr_t *flat, uintptr_t first, uint64_t bytes,
+                              uint64_t slots)
+{
+    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
+    const unsigned shift = haul__word_in_cell(first), number = haul__cell_number(first);
+    const unsigned behind = shift + (unsigned)(bytes >> HAUL__WORD_SHIFT);
+    haul__block *block = haul__block_in(entry);
+    uint64_t words, live, found, starts, start;
+    if ((entry & HAUL__FORM_MASK) != HAUL__MIXED || !block->base || behind > 63 ||
+        bytes % HAUL__WORD != 0)
+        return HAUL__APART;
+    start = (uint64_t)1 << shift;
+    words = ((uint64_t)1 << behind) - start;
+    live = haul__load_cell(&block->cells[number]);
+    found = haul__slots(block)[number];
+    starts = haul__starts_beside(block)[number];
+    slots = slots << shift & words;
+    if (((live | found) & words) != 0) {
+        const uint64_t unfit = (words & ~live) | ((found ^ slots) & words) |
+                               ((starts ^ start) & words) |
+                               ((live | found) & ~starts & (uint64_t)1 << behind);
+        return unfit ? HAUL__APART : HAUL__KNOWN_BEFORE;
+    }
+    haul__store_cell(&block->cells[number], live | words);
+    haul__slots(block)[number] = found | slots;
+    haul__starts_beside(block)[number] = starts | start;
+    return HAUL__FRESH;
+}
+
+HAUL__HOT int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes,
+                                const haul__aims *aims, const haul__aim *aim, uintptr_t first,
+                                uintptr_t end)
+{
+    int fresh = HAUL__APART;
+    if (aim->kind == HAUL__AIM_ONE || aim->kind == HAUL__AIM_POINTERS)
+        fresh = mark_in_cell(d->map->flat, first, (uint64_t)(end - first),
+                             aim->kind == HAUL__AIM_ONE ? d->met_types[aim->met].simple.slots
+                                                        : UINT64_MAX);
+    if (fresh != HAUL__APART)
+        return fresh;
+    fresh = mark_in_line(d, aim, first, end);
+    if (HAUL__UNLIKELY(fresh == HAUL__APART))
+        fresh = mark_apart(d, aim, first, end);
+    if (fresh == HAUL__KNOWN_BEFORE)
+        return haul__is_known_range(d->map, first, end) ? fresh : HAUL__APART;
+    if (HAUL__UNLIKELY(fresh < 0))
+        return fresh;
+    if (!haul__note_start(notes, d->allocator, haul__map_find(d->map, first), first) ||
+        (aim->kind == HAUL__AIM_STRING && !haul__mark_end(d->map, end - 1)))
+        return HAUL__NO_MEMORY;
+    return may_be_string(aims, aim, first, end) ? HAUL__APART : HAUL__FRESH;
+}
+
+/* ---- A parcel. */
+
+HAUL__INLINE void fetch_marks(const haul__share *share, uint64_t entry)
+{
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry);
+    const uintptr_t cell = haul__cell_place(share->flat[address >> HAUL__BLOCK_SHIFT], address);
+    haul__prefetch_write(cell);
+    haul__prefetch_write(cell + HAUL__CELLS * sizeof(haul__cell));
+    if (share->aims->list.at[HAUL__ENTRY_TYPE(entry)].kind == HAUL__AIM_STRING)
+        haul__prefetch(address);
+}
+
+HAUL__INLINE void fetch_starts(const haul__share *share, uint64_t entry)
+{
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry);
+    const haul__block *block = haul__block_in(share->flat[address >> HAUL__BLOCK_SHIFT]);
+    const size_t granule = haul__granule_in_block(address);
+    const haul__byte_pages *pages = block && block->side ? block->side->pages : NULL;
+    if (block)
+        haul__prefetch_write((uintptr_t)block->base + haul__word_in_block(address) / 64 * 8);
+    if (pages && pages->prefix[granule / HAUL__PAGE_GRANULES])
+        haul__prefetch_write((uintptr_t)pages->prefix[granule / HAUL__PAGE_GRANULES] +
+                             granule % HAUL__PAGE_GRANULES / 2);
+}
+
+static void stop(haul__share *share, int answer)
+{
+    haul__atomic_store(&share->stop, answer == HAUL__NO_MEMORY ? (unsigned)HAUL__NEEDS_MEMORY
+                                                               : (unsigned)HAUL__NEEDS_ONE_THREAD);
+}
+
+/* A new range waits to be visited, in pieces. */
+static void add_visits(haul__sharer *own, haul__district *district, uint64_t entry,
+                       const haul__aim *aim, uint64_t bytes)
+{
+    uint64_t at;
+    for (at = 0; at < bytes; at += aim->piece) {
+        haul__parcel *open = district->open;
+        open->entry[open->count] = entry + at;
+        open->entry[open->count + 1] = bytes - at < aim->piece ? bytes - at : aim->piece;
+        open->count += 2;
+        if (open->count < HAUL__PARCEL)
+            continue;
+        district->open = haul__take_spare(own);
+        district->open->next = open;
+        district->open->count = 0;
+    }
+}
+
+/* The bytes of a string, with its end; 0: it is long. */
+HAUL__INLINE uint64_t string_bytes(uintptr_t first)
+{
+    const char *end = memchr((const void *)first, 0, HAUL__PLAIN_BYTES);
+    return end ? (uint64_t)((uintptr_t)end - first) + 1 : 0;
+}
+
+HAUL__HOT void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own,
+                                        haul__district *district, const haul__parcel *parcel)
+{
+    const uint64_t *entry = parcel->entry;
+    const size_t count = parcel->count;
+    size_t i;
+    for (i = 0; i < count && i < 2 * MARKS_AHEAD; i += 2)
+        fetch_marks(share, entry[i]);
+    for (i = 0; i < count; i += 2) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[i])];
+        const uintptr_t first = HAUL__ENTRY_ADDRESS(entry[i]);
+        uint64_t bytes = entry[i + 1];
+        int fresh;
+        if (i + 2 * MARKS_AHEAD < count)
+            fetch_marks(share, entry[i + 2 * MARKS_AHEAD]);
+        if (i + 2 * STARTS_AHEAD < count)
+            fetch_starts(share, entry[i + 2 * STARTS_AHEAD]);
+        if (HAUL__UNLIKELY(first < HAUL__LOWEST ||
+                           (first & (aim->misaligned | (HAUL__WORD - 1))) != 0)) {
+            stop(share, HAUL__APART);
+            return;
+        }
+        if (aim->kind == HAUL__AIM_STRING)
+            bytes = string_bytes(first);
+        if (HAUL__UNLIKELY(!bytes || bytes > HAUL__SIMPLE_BYTES ||
+                           (first ^ (first + bytes)) >> HAUL__DISTRICT_SHIFT != 0)) {
+            haul__put_aside(own, entry[i]);
+            haul__put_aside(own, bytes);
+            continue;
+        }
+        fresh = haul__mark_by_aim(&own->walk, &own->starts, share->aims, aim, first,
+                                  first + (uintptr_t)bytes);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            stop(share, fresh);
+            return;
+        }
+        own->objects += (size_t)fresh;
+        if (fresh && aim->has_pointers)
+            add_visits(own, district, entry[i], aim, bytes);
+    }
+}

@@ -1,0 +1,245 @@
+/* The rounds of a shared walk (share.c): its memory, and what the caller's thread does before and
+ * after the threads work.
+ */
+#include "walk/share_rounds.h"
+#include "map/mark.h"
+
+#define STOCK_LEAST ((size_t)64)
+#define PARCEL_WORDS (sizeof(haul__parcel) / sizeof(uint64_t))
+#define ROUNDS 2u /* of parcels that each thread has at first */
+
+/* ---- Memory. */
+
+/* Memory for at least `count` parcels: that which the context has kept, if it is enough. 0: out of
+ * memory. */
+static int take_slab(haul__discovery *d, haul__notes *slab, size_t count)
+{
+    haul__notes *kept = &d->context->parcels;
+    slab->capacity = count * PARCEL_WORDS;
+    if (kept->capacity >= slab->capacity) {
+        *slab = *kept;
+        memset(kept, 0, sizeof *kept);
+    } else {
+        slab->words =
+            haul__allocate(d->allocator, slab->capacity * sizeof *slab->words, sizeof *slab->words);
+    }
+    if (!slab->words)
+        slab->capacity = 0;
+    return slab->words != NULL;
+}
+
+static int add_parcels(haul__discovery *d, haul__share *share, size_t count)
+{
+    haul__notes *slab = HAUL__LIST_ADD(d->allocator, &share->slabs);
+    size_t i;
+    if (!slab || !take_slab(d, slab, count))
+        return 0;
+    count = slab->capacity / PARCEL_WORDS;
+    if (!haul__grow(d->allocator, &share->pool, &share->pool_capacity, share->parcel_count + count,
+                    sizeof *share->pool))
+        return 0;
+    for (i = 0; i < count; i++)
+        share->pool[share->pool_count++] = (haul__parcel *)(void *)(slab->words + i * PARCEL_WORDS);
+    share->parcel_count += count;
+    return 1;
+}
+
+haul__parcel *haul__take_parcel(haul__discovery *d, haul__share *share)
+{
+    haul__parcel *parcel;
+    if (share->pool_taken == share->pool_count &&
+        !add_parcels(d, share, share->parcel_count + HAUL__DISTRICTS))
+        return NULL;
+    parcel = share->pool[share->pool_taken++];
+    parcel->next = NULL;
+    parcel->count = 0;
+    return parcel;
+}
+
+static int open_districts(haul__discovery *d, haul__share *share)
+{
+    unsigned i;
+    for (i = 0; i < HAUL__DISTRICTS; i++)
+        if ((share->district[i].open = haul__take_parcel(d, share)) == NULL)
+            return 0;
+    return 1;
+}
+
+void haul__share_close(haul__discovery *d, haul__share *share)
+{
+    const size_t bytes = d->chunk_bytes + share->parcel_count * sizeof(haul__parcel);
+    size_t i;
+    if (d->found->worklist_bytes < bytes)
+        d->found->worklist_bytes = bytes;
+    for (i = 0; i < share->slabs.count; i++)
+        haul__notes_keep(d->context, &d->context->parcels, share->slabs.at[i].words,
+                         share->slabs.at[i].capacity);
+    HAUL__LIST_RELEASE(d->allocator, &share->slabs);
+    for (i = 0; share->sharer && i < share->sharer_count; i++) {
+        const haul__found *found = &share->sharer[i].found;
+        haul__release(d->allocator, found->empty, found->empty_capacity * sizeof *found->empty);
+        haul__starts_close(&share->sharer[i].starts, d->allocator);
+    }
+    haul__release(d->allocator, share->pool, share->pool_capacity * sizeof *share->pool);
+    haul__release(d->allocator, share->sharer, share->sharer_count * sizeof *share->sharer);
+    haul__release(d->allocator, share, sizeof *share);
+}
+
+haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
+{
+    haul__share *share = haul__allocate_zeroed(d->allocator, sizeof *share);
+    size_t i, pointers = 1;
+    if (!share)
+        return NULL;
+    for (i = 0; i < d->met_type_count; i++) {
+        const haul__met_type *met = &d->met_types[i];
+        if (pointers < met->edge_count)
+            pointers = met->edge_count;
+        share->has_whole |= !met->simple.words;
+        share->has_ragged |= met->simple.words || met->ragged.reach;
+    }
+    if (aims)
+        pointers = aims->most_pointers + aims->most_pieces + aims->most_reads;
+    share->flat = d->map->flat;
+    share->map = d->map;
+    share->aims = aims;
+    share->parcels_needed = pointers + HAUL__DISTRICTS + 3;
+    share->sharer_count = d->context->options.threads < HAUL__POOL_CHUNKS
+                              ? d->context->options.threads
+                              : HAUL__POOL_CHUNKS;
+    share->sharer =
+        haul__allocate_zeroed(d->allocator, share->sharer_count * sizeof *share->sharer);
+    for (i = 0; share->sharer && i < share->sharer_count; i++) {
+        haul__quarter *quarter = &share->sharer[i].quarter;
+        quarter->first = (unsigned)(i * HAUL__DISTRICTS / share->sharer_count);
+        quarter->count =
+            (unsigned)((i + 1) * HAUL__DISTRICTS / share->sharer_count) - quarter->first;
+    }
+    if (share->sharer && open_districts(d, share))
+        return share;
+    haul__share_close(d, share);
+    return NULL;
+}
+
+/* ---- A round. */
+
+/* Each thread gets blocks in advance. 0: out of memory. */
+static int fill_stocks(haul__discovery *d, haul__share *share)
+{
+    size_t blocks = 2 * d->map->block_count / share->sharer_count, i;
+    if (blocks < STOCK_LEAST)
+        blocks = STOCK_LEAST;
+    if (blocks > HAUL__STOCK)
+        blocks = HAUL__STOCK;
+    for (i = 0; i < share->sharer_count; i++)
+        if (!haul__stock_fill(d->map, &share->sharer[i].stock, share->has_whole ? blocks : 0,
+                              share->has_ragged ? blocks : 0))
+            return 0;
+    return 1;
+}
+
+/* Each thread gets a part of the map, and all that marking asks for. */
+static void give_parts(haul__discovery *d, haul__share *share)
+{
+    haul__map *part[HAUL__POOL_CHUNKS];
+    size_t i;
+    for (i = 0; i < share->sharer_count; i++) {
+        haul__sharer *sharer = &share->sharer[i];
+        part[i] = &sharer->found.map;
+        sharer->walk.context = d->context;
+        sharer->walk.allocator = d->allocator;
+        sharer->walk.found = &sharer->found;
+        sharer->walk.map = part[i];
+        sharer->walk.met_types = d->met_types;
+        sharer->walk.met_type_count = d->met_type_count;
+    }
+    haul__map_split(d->map, part, share->sharer_count);
+}
+
+/* Before a round: each thread gets blocks, or may make some, and parcels lie ready. 0: out of
+ * memory. */
+static int equip(haul__discovery *d, haul__share *share)
+{
+    const size_t ready = share->pool_count - share->pool_taken,
+                 wanted = ROUNDS * share->sharer_count * share->parcels_needed;
+    int is_equipped = 1;
+    if (share->aims)
+        give_parts(d, share);
+    else
+        is_equipped = fill_stocks(d, share);
+    share->types = d->met_types;
+    share->type_count = d->met_type_count;
+    share->stop = HAUL__GO_ON;
+    share->objects_left = d->context->options.max_objects - d->found->objects;
+    return is_equipped && (ready >= wanted || add_parcels(d, share, wanted - ready));
+}
+
+static void work(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    haul__share *share = user;
+    size_t i;
+    (void)number;
+    (void)scratch;
+    for (i = first; i < end; i++)
+        haul__share_work(share, &share->sharer[i]);
+}
+
+/* After a round: the map learns of new blocks, and the pool gets parcels back. 0: out of memory. */
+static int collect(haul__discovery *d, haul__share *share)
+{
+    size_t left = 0, i;
+    int has_room = 1;
+    while (share->pool_taken < share->pool_count)
+        share->pool[left++] = share->pool[share->pool_taken++];
+    for (i = 0; i < share->sharer_count; i++) {
+        haul__sharer *sharer = &share->sharer[i];
+        has_room &= share->aims ? haul__map_join(d->map, &sharer->found.map)
+                                : haul__stock_end(d->map, &sharer->stock);
+        for (; sharer->spare; sharer->spare = sharer->spare->next)
+            share->pool[left++] = sharer->spare;
+        sharer->spare_count = 0;
+        d->found->objects += sharer->objects;
+        sharer->objects = 0;
+    }
+    share->pool_taken = 0;
+    share->pool_count = left;
+    return has_room;
+}
+
+/* What the threads have put aside. */
+static haul_status settle_aside(haul__discovery *d, haul__share *share, haul__settle_one *settle)
+{
+    const size_t words = share->aims ? 2 : 1;
+    haul_status status = HAUL_OK;
+    size_t i, at;
+    for (i = 0; i < share->sharer_count; i++) {
+        haul__sharer *sharer = &share->sharer[i];
+        while (sharer->aside) {
+            haul__parcel *parcel = sharer->aside;
+            for (at = 0; at < parcel->count && status == HAUL_OK; at += words)
+                status = settle(d, share, parcel->entry[at], words > 1 ? parcel->entry[at + 1] : 0);
+            parcel->count = 0;
+            if (!parcel->next)
+                break;
+            sharer->aside = parcel->next;
+            share->pool[share->pool_count++] = parcel;
+        }
+    }
+    return status;
+}
+
+haul_status haul__share_round(haul__discovery *d, haul__share *share, haul__settle_one *settle)
+{
+    const int is_equipped = equip(d, share);
+    if (is_equipped)
+        haul__pool_run(d->context->pool, SIZE_MAX, 0, share->sharer_count, 1, work, share);
+    if (!collect(d, share) || !is_equipped)
+        return HAUL_ERROR_MEMORY;
+    if (share->stop == HAUL__NEEDS_MEMORY)
+        return HAUL_ERROR_MEMORY;
+    if (share->stop == HAUL__NEEDS_ONE_THREAD)
+        return HAUL_ERROR_GRAPH;
+    if (share->stop == HAUL__NEEDS_PARCELS)
+        return add_parcels(d, share, share->parcel_count) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    return settle_aside(d, share, settle);
+}

@@ -1,0 +1,185 @@
+/* Visiting by aims: the pointers of ranges go to the districts of their targets.
+ *
+ * The counts of arrays are read here, and noted in the thread's own read set.
+ */
+#include "walk/by_aim.h"
+#include "walk/mark_inline.h"
+
+#define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
+#define MOST_ELEMENTS ((int64_t)INT32_MAX)
+
+/* ---- Counts. */
+
+static void stop(haul__share *share, unsigned why)
+{
+    haul__atomic_store(&share->stop, why);
+}
+
+/* Notes a count, once for neighbours with the same one. */
+static void note_read(haul__sharer *own, uintptr_t address, unsigned width, int64_t value)
+{
+    const uint64_t read = haul__read_of(address, width, value);
+    haul__parcel *open = own->reads;
+    if (open->count && HAUL__READ_PLACE(open->entry[open->count - 1]) == HAUL__READ_PLACE(read))
+        return;
+    if (open->count + 2 > HAUL__PARCEL) {
+        open = haul__take_spare(own);
+        open->next = own->reads;
+        open->count = 0;
+        own->reads = open;
+    }
+    if (!haul__read_is_small(value))
+        open->entry[open->count++] = (uint64_t)value;
+    open->entry[open->count++] = read;
+}
+
+/* *bytes of an array, from the count fields of its object. 0: the walk must stop, and knows why. */
+static int read_count(haul__share *share, haul__sharer *own, const haul__plain_array *array,
+                      uintptr_t object, uint64_t *bytes)
+{
+    int64_t total = array->multiply;
+    unsigned i;
+    for (i = 0; i < array->field_count; i++) {
+        const uintptr_t at = object + array->field[i].offset;
+        const int64_t stored = haul__load_count(at, array->field[i].width);
+        const int64_t count = stored & array->field[i].bits;
+        if (HAUL__UNLIKELY(count < 0 || count > MOST_ELEMENTS)) {
+            stop(share, HAUL__NEEDS_ONE_THREAD);
+            return 0;
+        }
+        total *= count;
+        if (HAUL__UNLIKELY(total > MOST_ELEMENTS)) {
+            stop(share, HAUL__NEEDS_ONE_THREAD);
+            return 0;
+        }
+        note_read(own, at, array->field[i].width, stored);
+    }
+    total += array->add;
+    if (HAUL__UNLIKELY(total < 0 ||
+                       (uint64_t)total > own->walk.context->options.max_array_elements)) {
+        stop(share, HAUL__NEEDS_ONE_THREAD);
+        return 0;
+    }
+    *bytes = (uint64_t)total * (uint64_t)array->unit;
+    return 1;
+}
+
+/* Lists a pointer to no elements. */
+static int note_empty(haul__share *share, haul__sharer *own, uintptr_t place)
+{
+    haul__found *found = &own->found;
+    if (!haul__grow(own->walk.allocator, &found->empty, &found->empty_capacity,
+                    found->empty_count + 1, sizeof *found->empty)) {
+        stop(share, HAUL__NEEDS_MEMORY);
+        return 0;
+    }
+    found->empty[found->empty_count++] = place;
+    return 1;
+}
+
+/* ---- Pointers. */
+
+/* Sends a pointer to the district of its target, unless it is NULL. 0: it is no address. */
+HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, uint64_t tag, uintptr_t value,
+                              uint64_t bytes)
+{
+    const unsigned district = haul__district_number(value);
+    haul__outlet *outlet = &own->outlet[district];
+    if (HAUL__TOO_HIGH(value)) {
+        stop(share, HAUL__NEEDS_ONE_THREAD);
+        return 0;
+    }
+    outlet->at[0] = (uint64_t)value | tag;
+    outlet->at[1] = bytes;
+    outlet->at += value ? 2 : 0;
+    if (HAUL__UNLIKELY(outlet->at == outlet->end))
+        haul__renew_outlet(share, own, district);
+    return 1;
+}
+
+/* Follows a pointer to an array whose count depends on fields, or is 0. */
+static int follow_counted(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                          uintptr_t object, uintptr_t value)
+{
+    const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
+    uint64_t bytes;
+    if (HAUL__UNLIKELY(!read_count(share, own, array, object, &bytes)))
+        return 0;
+    if (value && bytes)
+        return send_pointer(share, own, edge->tag, value, bytes);
+    if (value)
+        return note_empty(share, own, object + edge->offset);
+    if (bytes && array->needs_pointer)
+        stop(share, HAUL__NEEDS_ONE_THREAD);
+    return !bytes || !array->needs_pointer;
+}
+
+/* Follows one pointer of an object. */
+HAUL__INLINE int follow(haul__share *share, haul__sharer *own, const haul__aimed_edge *edge,
+                        uintptr_t object)
+{
+    const uintptr_t value = haul__load_word((const void *)(object + edge->offset));
+    return HAUL__LIKELY(edge->is_fixed) ? send_pointer(share, own, edge->tag, value, edge->bytes)
+                                        : follow_counted(share, own, edge, object, value);
+}
+
+HAUL__INLINE int visit_objects(haul__share *share, haul__sharer *own, const haul__aim *aim,
+                               uintptr_t first, uintptr_t end)
+{
+    const haul__met_type *met = &share->types[aim->met];
+    const haul__aimed_edge *edges = share->aims->edges.at + share->aims->first.at[aim->met];
+    const size_t extent = met->walk->extent, count = met->edge_count;
+    uintptr_t object;
+    size_t i;
+    for (object = first; object < end; object += extent)
+        for (i = 0; i < count; i++)
+            if (HAUL__UNLIKELY(!follow(share, own, &edges[i], object)))
+                return 0;
+    return 1;
+}
+
+HAUL__INLINE int visit_pointers(haul__share *share, haul__sharer *own, const haul__aim *aim,
+                                uintptr_t first, uintptr_t end)
+{
+    const haul__aimed_edge edge = haul__aimed_edge_of(share->aims, aim->next);
+    uintptr_t place;
+    for (place = first; place < end; place += HAUL__WORD)
+        if (HAUL__UNLIKELY(!follow(share, own, &edge, place)))
+            return 0;
+    return 1;
+}
+
+/* Fetches a few ranges in a row (drain.c says why). */
+HAUL__INLINE void fetch_ranges(const haul__share *share, const uint64_t *entry, size_t first,
+                               size_t count)
+{
+    const size_t end = first + FETCHED_AT_ONCE < count ? first + FETCHED_AT_ONCE : count;
+    for (; first < end; first += 2) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[first])];
+        const haul__met_type *met = &share->types[aim->met];
+        const uintptr_t address = HAUL__ENTRY_ADDRESS(entry[first]);
+        const int is_array = aim->kind == HAUL__AIM_POINTERS;
+        haul__prefetch_once(address + (is_array ? 0 : met->first_slot));
+        haul__prefetch_once(address + (is_array ? HAUL__LINE : met->last_slot));
+    }
+}
+
+HAUL__HOT void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own,
+                                         const haul__parcel *parcel)
+{
+    const uint64_t *entry = parcel->entry;
+    const size_t count = parcel->count;
+    size_t i;
+    fetch_ranges(share, entry, 0, count);
+    fetch_ranges(share, entry, FETCHED_AT_ONCE, count);
+    for (i = 0; i < count; i += 2) {
+        const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry[i])];
+        const uintptr_t first = HAUL__ENTRY_ADDRESS(entry[i]);
+        const uintptr_t end = first + (uintptr_t)entry[i + 1];
+        if (i % FETCHED_AT_ONCE == 0)
+            fetch_ranges(share, entry, i + 2 * FETCHED_AT_ONCE, count);
+        if (!(aim->kind == HAUL__AIM_POINTERS ? visit_pointers(share, own, aim, first, end)
+                                              : visit_objects(share, own, aim, first, end)))
+            return;
+    }
+}

@@ -1,0 +1,172 @@
+/* The walk by aims: all threads discover a graph of any simple kind, from its roots on.
+ *
+ * Strings, counted arrays, and arrays of pointers and of structs go the way of single objects
+ * (share.c): a pointer goes to the district of its target, with the number of its aim (aims.h) and
+ * the target's bytes; one thread at a time marks in a district; new ranges are visited by any
+ * thread. An array of many pointers is visited in pieces, by several threads.
+ *
+ * Why it is right: a range is new, or the same as one that was found before, or it overlaps another
+ * (map/starts.h). Without overlaps, neither marks nor the number of objects depend on the order, so
+ * they are those of one thread. After an overlap, and after anything that one thread would refuse,
+ * one thread walks again. Two rows that call one range by different types of the same shape
+ * contradict each other: who comes first decides, here and in a walk by one thread, and checked
+ * mode tells.
+ *
+ * Threads make blocks and side pages themselves, so they ask the allocator: malloc, or one that the
+ * context's options declare fit for that. Marks that one thread has made are not kept: a walk by
+ * aims begins anew when a graph turns out to be worth it, because bare and mixed blocks do not tell
+ * where ranges start.
+ *
+ * Rejected by measurement: read sets in arrays that grow (huge pages are cleared for each; parcels
+ * take them).
+ */
+#include "walk/by_aim.h"
+#include "walk/mark_inline.h"
+#include "walk/memo.h"
+#include "walk/share_rounds.h"
+
+/* Lets a district's objects wait for their visit. 0: out of memory. */
+static int add_visit(haul__discovery *d, haul__share *share, uint64_t entry, uint64_t bytes)
+{
+    haul__district *district = haul__district_of(share, HAUL__ENTRY_ADDRESS(entry));
+    haul__parcel *open = district->open;
+    open->entry[open->count] = entry;
+    open->entry[open->count + 1] = bytes;
+    open->count += 2;
+    district->has_visits = 1;
+    if (open->count < HAUL__PARCEL)
+        return 1;
+    open = haul__take_parcel(d, share);
+    if (!open)
+        return 0;
+    open->next = district->open;
+    district->open = open;
+    return 1;
+}
+
+/* The bytes of a long string, with its end; 0: it has none within the limit. */
+static uint64_t long_string_bytes(const haul__discovery *d, uintptr_t first)
+{
+    const size_t room = HAUL__HIGHEST - first, limit = d->context->options.max_scan_bytes;
+    const char *end = memchr((const void *)first, 0, limit < room ? limit : room);
+    return end ? (uint64_t)((uintptr_t)end - first) + 1 : 0;
+}
+
+/* Marks a range that lies in two districts or is long. HAUL_ERROR_GRAPH: one thread must do the
+ * whole walk. */
+static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_t entry,
+                                 uint64_t bytes)
+{
+    const haul__aim *aim = &share->aims->list.at[HAUL__ENTRY_TYPE(entry)];
+    const uintptr_t first = HAUL__ENTRY_ADDRESS(entry);
+    const int is_noted = bytes >= HAUL__MEMO_BYTES;
+    uint64_t at;
+    int fresh;
+    if (!bytes)
+        bytes = long_string_bytes(d, first);
+    if (!bytes || first < HAUL__LOWEST || bytes > HAUL__HIGHEST - first ||
+        (first & (aim->misaligned | (HAUL__WORD - 1))) != 0)
+        return HAUL_ERROR_GRAPH;
+    if (is_noted && haul__memo_has(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim))
+        return HAUL_OK;
+    fresh = haul__mark_by_aim(d, &share->sharer[0].starts, share->aims, aim, first,
+                              first + (uintptr_t)bytes);
+    if (fresh < 0)
+        return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
+    d->found->objects += (size_t)fresh;
+    if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
+    for (at = 0; fresh && aim->has_pointers && at < bytes; at += aim->piece)
+        if (!add_visit(d, share, entry + at, bytes - at < aim->piece ? bytes - at : aim->piece))
+            return HAUL_ERROR_MEMORY;
+    return HAUL_OK;
+}
+
+static haul_status settle_roots(haul__discovery *d, haul__share *share, haul__aims *aims)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < d->root_count && status == HAUL_OK; i++) {
+        const haul_root *root = &d->roots[i];
+        uint32_t met, aim;
+        size_t bytes;
+        status = haul__met_type_of(d, root->type, &met);
+        if (status == HAUL_OK)
+            status = haul__aim_objects(d, aims, met, &aim);
+        if (status != HAUL_OK)
+            return status;
+        if (haul__multiply_overflows(root->count, d->met_types[met].walk->extent, &bytes) ||
+            root->count > d->context->options.max_array_elements ||
+            (uintptr_t)root->address > HAUL__HIGHEST)
+            return HAUL_ERROR_GRAPH;
+        status = settle_by_aim(d, share, (uint64_t)(uintptr_t)root->address | (uint64_t)aim << 48,
+                               bytes);
+    }
+    return status;
+}
+
+static int has_visits(const haul__share *share)
+{
+    unsigned i;
+    for (i = 0; i < HAUL__DISTRICTS; i++)
+        if (share->district[i].has_visits)
+            return 1;
+    return 0;
+}
+
+/* The threads' read sets and empty pointers join the walk's. */
+static haul_status take_found(haul__discovery *d, haul__share *share)
+{
+    haul__found *found = d->found;
+    size_t reads = found->read_count, empty = found->empty_count, i;
+    for (i = 0; i < share->sharer_count; i++) {
+        const haul__parcel *parcel = share->sharer[i].reads;
+        for (; parcel; parcel = parcel->next)
+            reads += parcel->count;
+        empty += share->sharer[i].found.empty_count;
+    }
+    if ((reads && !haul__notes_grow(d->context, &d->context->reads, &found->reads,
+                                    &found->read_capacity, reads)) ||
+        (empty && !haul__grow(d->allocator, &found->empty, &found->empty_capacity, empty,
+                              sizeof *found->empty)))
+        return HAUL_ERROR_MEMORY;
+    for (i = 0; i < share->sharer_count; i++) {
+        const haul__found *own = &share->sharer[i].found;
+        const haul__parcel *parcel = share->sharer[i].reads;
+        for (; parcel; parcel = parcel->next) {
+            memcpy(found->reads + found->read_count, parcel->entry,
+                   parcel->count * sizeof *parcel->entry);
+            found->read_count += parcel->count;
+        }
+        if (own->empty_count)
+            memcpy(found->empty + found->empty_count, own->empty,
+                   own->empty_count * sizeof *own->empty);
+        found->empty_count += own->empty_count;
+    }
+    return HAUL_OK;
+}
+
+haul_status haul__walk_by_aims(haul__discovery *d)
+{
+    haul__aims aims;
+    haul__share *share;
+    int may;
+    haul_status status = haul__aims_prepare(d, &aims, &may);
+    may &= haul__may_walk_by_aims(d);
+    share = status == HAUL_OK && may ? haul__share_open(d, &aims) : NULL;
+    d->was_shared = 1;
+    if (!share) {
+        haul__aims_close(d, &aims);
+        return may ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
+    }
+    status = settle_roots(d, share, &aims);
+    while (status == HAUL_OK && (share->stop == HAUL__NEEDS_PARCELS || has_visits(share)))
+        status = haul__share_round(d, share, settle_by_aim);
+    if (status == HAUL_OK && d->found->objects > d->context->options.max_objects)
+        status = HAUL_ERROR_GRAPH;
+    if (status == HAUL_OK)
+        status = take_found(d, share);
+    haul__share_close(d, share);
+    haul__aims_close(d, &aims);
+    return status;
+}

@@ -1,0 +1,27 @@
+/* What discovery by some threads gives, compared with what one thread gives.
+ */
+#ifndef HAUL_TESTS_OUTCOMES_H
+#define HAUL_TESTS_OUTCOMES_H
+
+#include "haul.h"
+
+typedef struct outcome {
+    haul_status status;
+    haul_error error;
+    haul_plan_info info;
+    char *arena;
+    uint64_t *bitmap;
+} outcome;
+
+/* Memory on whole pages. */
+char *outcome_pages(size_t bytes);
+/* A range of zeros that costs memory only where it is touched; NULL: there is none. */
+void *outcome_range(size_t bytes);
+void outcome_range_free(void *memory, size_t bytes);
+/* Checks that teams of 2, 3 and 5 threads find what one thread finds: status, error, paths,
+ * numbers, arena and bitmap. Answers whether all of them shared the walk. The one thread's outcome
+ * becomes *alone. `options` may be NULL. */
+int outcomes_agree(const haul_root *root, const haul_context_options *options, outcome *alone);
+void outcome_free(outcome *o);
+
+#endif

@@ -1,0 +1,502 @@
+/* Discovery of all kinds of graphs by several threads: strings, counted arrays, arrays of pointers
+ * and of structs, in one heap. Plan, arena, numbers and errors are those of one thread.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "support/check.h"
+#include "support/outcomes.h"
+#include "support/random.h"
+#include "support/types.h"
+
+#ifdef HAUL_EMULATED
+enum { CAN_SHARE = 0 };
+#else
+enum { CAN_SHARE = 1 };
+#endif
+
+/* So many that the array of records alone makes a shared walk worth it. */
+#if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
+enum { RECORDS = 1500 };
+#else
+enum { RECORDS = 33000 };
+#endif
+
+typedef struct point {
+    float x, y, z, w;
+} point;
+
+typedef struct record {
+    struct record *next;
+    char *name;
+    double *values;
+    struct record **others;
+    char **notes;
+    point *points;
+    struct pair *pairs;
+    int64_t value_count;
+    int32_t other_count, note_count, pair_count;
+    uint16_t columns, rows; /* of points */
+} record;
+
+typedef struct pair {
+    record *of;
+    char *text;
+} pair;
+
+typedef struct library {
+    record **records;
+    char *title;
+    double *table; /* long; others lead to it, too */
+    int64_t record_count, table_count;
+} library;
+
+static haul_type *point_type, *record_type, *pair_type, *library_type;
+
+static void make_types(void)
+{
+    static const haul_field record_fields[] = {
+        HAUL_OBJECT(record, next, &record_type),
+        HAUL_STRING(record, name),
+        HAUL_ARRAY(record, values, HAUL_COUNT(record, value_count)),
+        HAUL_POINTERS(record, others, &record_type, HAUL_COUNT(record, other_count)),
+        HAUL_STRINGS(record, notes, HAUL_COUNT(record, note_count)),
+        HAUL_OBJECTS(record, points, &point_type, HAUL_COUNT(record, columns, rows)),
+        HAUL_OBJECTS(record, pairs, &pair_type, HAUL_COUNT(record, pair_count)),
+    };
+    static const haul_field pair_fields[] = {
+        HAUL_OBJECT(pair, of, &record_type),
+        HAUL_STRING(pair, text),
+    };
+    static const haul_field library_fields[] = {
+        HAUL_POINTERS(library, records, &record_type, HAUL_COUNT(library, record_count)),
+        HAUL_STRING(library, title),
+        HAUL_ARRAY(library, table, HAUL_COUNT(library, table_count)),
+    };
+    point_type =
+        type_new(&(const haul_struct){ .name = "point", .bytes = sizeof(point), .alignment = 4 });
+    record_type = TYPE_NEW(record, record_fields);
+    pair_type = TYPE_NEW(pair, pair_fields);
+    library_type = TYPE_NEW(library, library_fields);
+    CHECK_STATUS(haul_type_commit(library_type), HAUL_OK);
+}
+
+static void free_types(void)
+{
+    haul_type_free(&library_type);
+    haul_type_free(&record_type);
+    haul_type_free(&pair_type);
+    haul_type_free(&point_type);
+}
+
+/* ---- A heap of blocks, freed at once. */
+
+typedef struct heap {
+    library root;
+    void **block;
+    size_t count, capacity;
+} heap;
+
+static void *get(heap *h, size_t bytes)
+{
+    void *block = malloc(bytes ? bytes : 1);
+    if (h->count == h->capacity) {
+        h->capacity = h->capacity ? 2 * h->capacity : 1024;
+        h->block = realloc(h->block, h->capacity * sizeof *h->block);
+    }
+    CHECK(block && h->block);
+    memset(block, 0, bytes);
+    return h->block[h->count++] = block;
+}
+
+static char *text(heap *h, random_source *random)
+{
+    const size_t length = random_below(random, random_one_in(random, 500) ? 5000 : 40);
+    char *made = get(h, length + 1);
+    memset(made, 'a' + (int)random_below(random, 20), length);
+    return made;
+}
+
+static record *any(const heap *h, random_source *random)
+{
+    return h->root.records[random_below(random, RECORDS)];
+}
+
+static void fill(heap *h, record *r, random_source *random)
+{
+    int32_t i;
+    r->next = random_one_in(random, 3) ? NULL : any(h, random);
+    r->name = random_one_in(random, 5) ? any(h, random)->name : text(h, random);
+    r->value_count = (int64_t)random_below(random, random_one_in(random, 300) ? 9000 : 9);
+    r->values = random_one_in(random, 50) ? NULL : get(h, (size_t)r->value_count * sizeof(double));
+    if (!r->values)
+        r->value_count = 0;
+    if (random_one_in(random, 40)) {
+        r->values = h->root.table;
+        r->value_count = h->root.table_count;
+    }
+    r->other_count = (int32_t)random_below(random, 6);
+    r->others = get(h, (size_t)r->other_count * sizeof *r->others);
+    for (i = 0; i < r->other_count; i++)
+        r->others[i] = random_one_in(random, 4) ? NULL : any(h, random);
+    r->note_count = (int32_t)random_below(random, 3);
+    r->notes = r->note_count ? get(h, (size_t)r->note_count * sizeof *r->notes) : NULL;
+    for (i = 0; i < r->note_count; i++)
+        r->notes[i] = random_one_in(random, 3) ? NULL : text(h, random);
+    r->columns = (uint16_t)random_below(random, 3);
+    r->rows = (uint16_t)random_below(random, 4);
+    r->points =
+        r->columns && r->rows ? get(h, (size_t)r->columns * r->rows * sizeof *r->points) : NULL;
+    r->pair_count = random_one_in(random, 3) ? (int32_t)random_below(random, 5) : 0;
+    r->pairs = r->pair_count ? get(h, (size_t)r->pair_count * sizeof *r->pairs) : NULL;
+    for (i = 0; i < r->pair_count; i++) {
+        r->pairs[i].of = any(h, random);
+        r->pairs[i].text = random_one_in(random, 2) ? any(h, random)->name : text(h, random);
+    }
+}
+
+static heap heap_make(const char *seed)
+{
+    random_source random = random_start(seed);
+    heap h;
+    size_t i;
+    memset(&h, 0, sizeof h);
+    make_types();
+    h.root.record_count = RECORDS;
+    h.root.records = get(&h, RECORDS * sizeof *h.root.records);
+    h.root.title = text(&h, &random);
+    h.root.table_count = 20000;
+    h.root.table = get(&h, (size_t)h.root.table_count * sizeof *h.root.table);
+    for (i = 0; i < RECORDS; i++) {
+        h.root.records[i] = get(&h, sizeof(record));
+        h.root.records[i]->name = text(&h, &random);
+    }
+    for (i = 0; i < RECORDS; i++)
+        fill(&h, h.root.records[i], &random);
+    return h;
+}
+
+static void heap_free(heap *h)
+{
+    size_t i;
+    for (i = 0; i < h->count; i++)
+        free(h->block[i]);
+    free(h->block);
+    free_types();
+}
+
+static haul_root root_of(heap *h)
+{
+    haul_root root;
+    root.address = &h->root;
+    root.type = library_type;
+    root.count = 1;
+    return root;
+}
+
+/* Checks that all agree, and answers whether threads shared the walk. */
+static int check_heap(heap *h, haul_status status)
+{
+    const haul_root root = root_of(h);
+    outcome alone;
+    const int shared = outcomes_agree(&root, NULL, &alone);
+    CHECK_STATUS(alone.status, status);
+    outcome_free(&alone);
+    return shared;
+}
+
+/* The last record, which others lead to, is the one that a test spoils. */
+static record *last(heap *h)
+{
+    return h->root.records[RECORDS - 1];
+}
+
+/* ---- Sound graphs. */
+
+TEST(walk_by_aims, strings_arrays_and_structs_in_one_heap_are_found_by_threads_as_by_one)
+{
+    heap h = heap_make("walk by aims: all kinds");
+    CHECK_EQ(check_heap(&h, HAUL_OK), CAN_SHARE);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, an_array_of_structs_as_root_is_found_by_threads_as_by_one)
+{
+    random_source random = random_start("walk by aims: root of pairs");
+    heap h = heap_make("walk by aims: root of pairs");
+    pair *pairs = get(&h, RECORDS * sizeof *pairs);
+    outcome alone;
+    haul_root root;
+    size_t i;
+    for (i = 0; i < RECORDS; i++) {
+        pairs[i].of = any(&h, &random);
+        pairs[i].text = any(&h, &random)->name;
+    }
+    root.address = pairs;
+    root.type = pair_type;
+    root.count = RECORDS;
+    CHECK_EQ(outcomes_agree(&root, NULL, &alone), CAN_SHARE);
+    CHECK_STATUS(alone.status, HAUL_OK);
+    outcome_free(&alone);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, a_pointer_with_the_count_0_may_lead_anywhere)
+{
+    heap h = heap_make("walk by aims: empty");
+    last(&h)->value_count = 0;
+    last(&h)->values = (double *)(void *)last(&h);
+    CHECK_EQ(check_heap(&h, HAUL_OK), CAN_SHARE);
+    heap_free(&h);
+}
+
+/* ---- Ranges that lie across others: one thread walks again, and all agree. */
+
+TEST(walk_by_aims, the_end_of_a_string_as_a_string_gives_the_numbers_of_one_thread)
+{
+    heap h = heap_make("walk by aims: suffixes");
+    char *name = get(&h, 100);
+    memset(name, 'x', 99);
+    h.root.records[0]->name = name;
+    last(&h)->name = name + 16;
+    check_heap(&h, HAUL_OK);
+    last(&h)->name = name + 3;
+    check_heap(&h, HAUL_OK);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, a_pointer_into_an_array_gives_the_numbers_of_one_thread)
+{
+    heap h = heap_make("walk by aims: interior");
+    record *r = last(&h);
+    r->pair_count = 4;
+    r->pairs = get(&h, 4 * sizeof *r->pairs);
+    h.root.records[0]->pairs = r->pairs + 1;
+    h.root.records[0]->pair_count = 2;
+    check_heap(&h, HAUL_OK);
+    h.root.records[0]->pairs = r->pairs;
+    h.root.records[0]->pair_count = 1;
+    check_heap(&h, HAUL_OK);
+    h.root.records[0]->values = h.root.table + 100;
+    h.root.records[0]->value_count = 300;
+    check_heap(&h, HAUL_OK);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, two_arrays_side_by_side_are_not_one_over_both)
+{
+    heap h = heap_make("walk by aims: side by side");
+    double *both = get(&h, 16 * sizeof *both);
+    record *r[3] = { h.root.records[0], h.root.records[1], last(&h) };
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        r[i]->values = both + (i == 1 ? 8 : 0);
+        r[i]->value_count = i == 2 ? 16 : 8;
+    }
+    check_heap(&h, HAUL_OK);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, an_array_that_ends_with_0_is_the_string_that_another_pointer_finds)
+{
+    heap h = heap_make("walk by aims: bytes and string");
+    double *values = get(&h, 2 * sizeof *values);
+    memset(values, 'v', 2 * sizeof *values - 1);
+    h.root.records[0]->values = values;
+    h.root.records[0]->value_count = 2;
+    last(&h)->name = (char *)values;
+    check_heap(&h, HAUL_OK);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, a_string_at_an_odd_address_gives_the_numbers_of_one_thread)
+{
+    heap h = heap_make("walk by aims: odd");
+    char *name = get(&h, 64);
+    memset(name, 'o', 63);
+    last(&h)->name = name + 5;
+    check_heap(&h, HAUL_OK);
+    heap_free(&h);
+}
+
+/* ---- Wrong graphs. */
+
+TEST(walk_by_aims, counts_that_do_not_fit_give_the_error_and_the_path_of_one_thread)
+{
+    heap h = heap_make("walk by aims: counts");
+    record *r = last(&h), before = *r;
+    r->value_count = -1;
+    check_heap(&h, HAUL_ERROR_GRAPH);
+    *r = before;
+    r->value_count = 3;
+    r->values = NULL;
+    check_heap(&h, HAUL_ERROR_GRAPH);
+    *r = before;
+    r->value_count = INT64_MAX;
+    check_heap(&h, r->values ? HAUL_ERROR_LIMIT : HAUL_ERROR_GRAPH);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, pointers_to_no_object_give_the_error_and_the_path_of_one_thread)
+{
+    heap h = heap_make("walk by aims: pointers");
+    record *r = last(&h), before = *r;
+    r->next = (record *)((char *)r + 1);
+    check_heap(&h, HAUL_ERROR_GRAPH);
+    *r = before;
+    r->name = (char *)(uintptr_t)64;
+    check_heap(&h, HAUL_ERROR_GRAPH);
+    *r = before;
+    r->next = (record *)(void *)&r->values; /* data and pointers take each others' places */
+    check_heap(&h, HAUL_ERROR_GRAPH);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, limits_give_the_error_and_the_path_of_one_thread)
+{
+    heap h = heap_make("walk by aims: limits");
+    const haul_root root = root_of(&h);
+    haul_context_options options;
+    outcome alone;
+    memset(&options, 0, sizeof options);
+    options.max_objects = RECORDS * 2;
+    outcomes_agree(&root, &options, &alone);
+    CHECK_STATUS(alone.status, HAUL_ERROR_LIMIT);
+    options.max_objects = 0;
+    options.max_array_elements = RECORDS - 1;
+    outcomes_agree(&root, &options, &alone);
+    CHECK_STATUS(alone.status, HAUL_ERROR_LIMIT);
+    options.max_array_elements = 0;
+    options.max_scan_bytes = 20;
+    outcomes_agree(&root, &options, &alone);
+    CHECK_STATUS(alone.status, HAUL_ERROR_LIMIT);
+    heap_free(&h);
+}
+
+TEST(walk_by_aims, a_count_or_a_text_that_has_changed_is_told_with_its_path)
+{
+    heap h = heap_make("walk by aims: stale");
+    haul_context_options options;
+    haul_context *context;
+    haul_plan_info info;
+    haul_plan *plan;
+    char *arena, *title = get(&h, 6);
+    memcpy(title, "title", 5);
+    h.root.title = title;
+    memset(&options, 0, sizeof options);
+    options.threads = 3;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(&h.root, library_type), NULL, &plan),
+                 HAUL_OK);
+    haul_plan_get_info(plan, &info);
+    arena = outcome_pages(info.arena_bytes);
+    CHECK_STATUS(haul_plan_pack(plan, arena, info.arena_bytes, 0x100000, NULL), HAUL_OK);
+    h.root.table_count--;
+    CHECK_STATUS(haul_plan_pack(plan, arena, info.arena_bytes, 0x100000, NULL), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(context)->path, "root.table");
+    h.root.table_count++;
+    title[5] = '!';
+    CHECK_STATUS(haul_plan_pack(plan, arena, info.arena_bytes, 0x100000, NULL), HAUL_ERROR_STALE);
+    CHECK_STR(haul_context_error(context)->path, "root.title");
+    title[5] = 0;
+    CHECK_STATUS(haul_plan_pack(plan, arena, info.arena_bytes, 0x100000, NULL), HAUL_OK);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    free(arena);
+    heap_free(&h);
+}
+
+/* ---- Memory. */
+
+/* An allocator for several threads. After `left` more allocations there is no memory. */
+typedef struct store {
+    pthread_mutex_t lock;
+    size_t left, held, made;
+} store;
+
+static void *store_allocate(void *user, size_t bytes, size_t alignment)
+{
+    store *s = user;
+    void *memory = NULL;
+    pthread_mutex_lock(&s->lock);
+    if (s->left > 0 && posix_memalign(&memory, alignment < 64 ? 64 : alignment, bytes) == 0) {
+        s->left--;
+        s->held += bytes;
+        s->made++;
+    } else {
+        memory = NULL;
+    }
+    pthread_mutex_unlock(&s->lock);
+    return memory;
+}
+
+static void store_release(void *user, void *memory, size_t bytes)
+{
+    store *s = user;
+    pthread_mutex_lock(&s->lock);
+    s->held -= bytes;
+    pthread_mutex_unlock(&s->lock);
+    free(memory);
+}
+
+static void *store_reserve(void *user, size_t bytes)
+{
+    (void)user;
+    return outcome_range(bytes);
+}
+
+static void store_unreserve(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    outcome_range_free(memory, bytes);
+}
+
+/* One plan with so many allocations. Answers how many it made. */
+static size_t plan_with(heap *h, size_t allocations, haul_status *status)
+{
+    store s = { PTHREAD_MUTEX_INITIALIZER, SIZE_MAX, 0, 0 };
+    haul_context_options options;
+    haul_context *context;
+    haul_plan *plan = NULL;
+    memset(&options, 0, sizeof options);
+    options.threads = 3;
+    options.any_thread = 1;
+    options.allocate = store_allocate;
+    options.release = store_release;
+    options.reserve = store_reserve;
+    options.unreserve = store_unreserve;
+    options.allocator_user = &s;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    s.left = allocations;
+    s.made = 0;
+    *status = haul_plan_create(context, haul_from_object(&h->root, library_type), NULL, &plan);
+    CHECK(*status == HAUL_OK || *status == HAUL_ERROR_MEMORY);
+    s.left = SIZE_MAX;
+    if (*status == HAUL_ERROR_MEMORY) /* it can be repeated */
+        CHECK_STATUS(
+            haul_plan_create(context, haul_from_object(&h->root, library_type), NULL, &plan),
+            HAUL_OK);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    CHECK_EQ(s.held, 0);
+    return s.made;
+}
+
+TEST(walk_by_aims, memory_that_runs_out_in_any_thread_is_told_and_all_of_it_given_back_H1_H2)
+{
+    heap h = heap_make("walk by aims: no memory");
+    random_source random = random_start("walk by aims: no memory");
+    haul_status status;
+    const size_t all = plan_with(&h, SIZE_MAX, &status);
+    size_t i, failed = 0;
+    CHECK_STATUS(status, HAUL_OK);
+    for (i = 0; i < 40; i++) {
+        plan_with(&h, i < 20 ? i : random_below(&random, all), &status);
+        failed += status == HAUL_ERROR_MEMORY;
+    }
+    CHECK(failed > 20);
+    heap_free(&h);
+}
