@@ -87,6 +87,12 @@ void haul__notes_keep(haul_context *context, haul__notes *kept, uint64_t *words,
 /* The context's threads, for work on `bytes` bytes. NULL: it has none, or the work is too little to
  * share. */
 haul__pool *haul__context_pool(haul_context *context, size_t bytes);
+/* May these threads ask the allocator? */
+HAUL__INLINE int haul__threads_may_allocate(const haul_context *context)
+{
+    return !context->options.allocate || context->options.any_thread;
+}
+
 /* Wakes them shortly before that work. */
 void haul__context_wake_pool(haul_context *context, size_t bytes);
 

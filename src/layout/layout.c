@@ -9,6 +9,9 @@
  * and a unit with a live granule gets a place as a whole, its dead granules as zeros. If the last
  * granule of a page and the first of the next are both live, an object may reach across, so both
  * pages get one unit: an object is never split.
+ *
+ * With threads, they fold and count blocks first; one thread adds the counts up; then they rank the
+ * cells. Placements above a granule depend on what lies before them, so one thread makes them.
  */
 #include "base/sort.h"
 #include "base/list.h"
@@ -20,6 +23,12 @@
 
 /* A radix sort of so few blocks takes longer: it clears and adds up the counts of four passes. */
 #define FEW_BLOCKS ((size_t)32)
+/* Fewer blocks are folded as fast by one thread. */
+#ifdef HAUL_STRESS_THREADS
+#define WORTH_SWEEPING ((size_t)1)
+#else
+#define WORTH_SWEEPING ((size_t)128)
+#endif
 
 static int is_lower(const void *a, const void *b)
 {
@@ -263,7 +272,7 @@ static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
 
 /* A block is placed as soon as it is folded, while it is in the cache. Placements need all blocks
  * folded first. */
-static int place_blocks(haul__map *map, haul__placed *placed)
+static int place_alone(haul__map *map, haul__placed *placed)
 {
     size_t i;
     unsigned cell;
@@ -282,6 +291,92 @@ static int place_blocks(haul__map *map, haul__placed *placed)
         if (!place_block(map, haul__map_block(map, i), placed))
             return 0;
     return 1;
+}
+
+/* ---- The sweep by threads: fold and count, add up, rank. */
+
+typedef struct sweep {
+    haul__map *map;
+    struct {
+        size_t slots, bytes, side_bytes;
+        int has_failed;
+    } chunk[HAUL__POOL_CHUNKS];
+} sweep;
+
+static uint64_t live_granules(const haul__block *block)
+{
+    uint64_t count = 0;
+    unsigned cell;
+    if (block->form == HAUL__FULL)
+        return HAUL__BLOCK_GRANULES;
+    for (cell = 0; cell < HAUL__CELLS; cell++)
+        count += haul__bits32(block->cells[cell].live);
+    return count;
+}
+
+/* Folds blocks. The number of their granules stands in the place of their base. */
+static void fold_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    sweep *s = user;
+    haul__map part = *s->map; /* for what it counts */
+    (void)scratch;
+    part.side_bytes = 0;
+    for (; first < end && !s->chunk[number].has_failed; first++) {
+        haul__block *block = haul__map_block(s->map, first);
+        const int is_folded = must_fold(s->map, block);
+        if (is_folded && !haul__mark_fold(&part, block, &s->chunk[number].bytes))
+            s->chunk[number].has_failed = 1;
+        s->chunk[number].slots += close_slots(s->map, block);
+        block->base = live_granules(block);
+        if (!is_folded)
+            s->chunk[number].bytes += (size_t)block->base << HAUL__GRANULE_SHIFT;
+    }
+    s->chunk[number].side_bytes = part.side_bytes;
+}
+
+static void rank_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    sweep *s = user;
+    (void)number;
+    (void)scratch;
+    for (; first < end; first++) {
+        haul__block *block = haul__map_block(s->map, first);
+        rank_cells(block, 0, HAUL__CELLS, block->base);
+    }
+}
+
+static int place_together(haul__pool *pool, haul__map *map, haul__placed *placed)
+{
+    const size_t count = map->block_count, grain = count / HAUL__POOL_CHUNKS + 1;
+    size_t chunks, i;
+    int is_done = 1;
+    sweep s;
+    memset(&s, 0, sizeof s);
+    s.map = map;
+    chunks = haul__pool_run(pool, SIZE_MAX, 0, count, grain, fold_chunk, &s);
+    for (i = 0; i < chunks; i++) {
+        placed->slots += s.chunk[i].slots;
+        placed->bytes += s.chunk[i].bytes;
+        map->side_bytes += s.chunk[i].side_bytes;
+        is_done &= !s.chunk[i].has_failed;
+    }
+    for (i = 0; i < count; i++) {
+        haul__block *block = haul__map_block(map, i);
+        const uint64_t granules = block->base;
+        block->base = placed->granules;
+        placed->granules += granules;
+    }
+    if (is_done)
+        haul__pool_run(pool, SIZE_MAX, 0, count, grain, rank_chunk, &s);
+    return is_done;
+}
+
+static int place_blocks(haul_context *context, haul__map *map, haul__placed *placed)
+{
+    return context->pool && map->block_count >= WORTH_SWEEPING && !map->has_placements &&
+                   haul__threads_may_allocate(context)
+               ? place_together(context->pool, map, placed)
+               : place_alone(map, placed);
 }
 
 static int special_before(const void *a, const void *b)
@@ -351,7 +446,7 @@ haul_status haul__layout(haul_context *context, haul__found *found, haul__placed
     placed->alignment = HAUL__GRANULE;
     if (!sort_numbers(context, map) || !haul__map_list(map))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
-    if (!place_blocks(map, placed))
+    if (!place_blocks(context, map, placed))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory in layout");
     placed->granules += granules_of(found->room_behind);
     map->is_wide = placed->granules > UINT32_MAX;

@@ -114,8 +114,7 @@ static haul_status may_share(haul__discovery *d)
 
 int haul__may_walk_by_aims(const haul__discovery *d)
 {
-    const haul_context_options *options = &d->context->options;
-    return may_by_options(d) && (!options->allocate || options->any_thread);
+    return may_by_options(d) && haul__threads_may_allocate(d->context);
 }
 
 haul_status haul__choose_aims(haul__discovery *d)
