@@ -13,6 +13,7 @@
 #include "walk/pools.h"
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
+#include "walk/targets.h"
 #include "walk/unless_owned.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
@@ -25,6 +26,7 @@ static void close_discovery(haul__discovery *d)
     haul__memo_close(d);
     haul__meanings_close(d);
     haul__aliases_close(d);
+    HAUL__LIST_RELEASE(d->allocator, &d->targets);
     haul__waiting_close(d);
     haul__section_memo_close(d);
     haul__pools_close(d);

@@ -1,5 +1,6 @@
 /* Objects of an image may overlap, as those of a source may. Bytes that one of them counts by, and
- * words that are worked out, are no data of another one; borrowed pointers lead to what they say.
+ * words that are worked out, are no data of another one; borrowed pointers lead to what they say;
+ * and a pointer that two of them have leads to the same for both.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -392,6 +393,54 @@ TEST(image_claims, memory_that_runs_out_in_the_checks_is_told_and_given_back)
         fault_check_clean(&doors);
     }
     CHECK_EQ(found, 3); /* the scan has one list, its other checks two */
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
+
+/* ---- Pointers that two objects have. */
+
+typedef struct shelf {
+    double *numbers; /* count */
+    double *best;    /* borrowed, one */
+    char *name;
+    double **rows; /* one, of 2 */
+    char **names;  /* one */
+    uint64_t count;
+} shelf;
+
+static haul_type *shelf_new(void)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAY(shelf, numbers, HAUL_COUNT(shelf, count)),
+        HAUL_ARRAY(shelf, best, HAUL_ONE, .ownership = HAUL_BORROWED),
+        HAUL_STRING(shelf, name),
+        HAUL_ARRAYS(shelf, rows, HAUL_ONE, HAUL_FIXED(2)),
+        HAUL_STRINGS(shelf, names, HAUL_ONE),
+    };
+    return TYPE_NEW(shelf, fields);
+}
+
+/* A plan follows it for one of them only. */
+TEST(image_claims, a_pointer_that_two_objects_have_leads_to_the_same_for_both)
+{
+    haul_type *type = shelf_new();
+    double numbers[2] = { 1, 2 };
+    char name[] = "top";
+    shelf s = { numbers, numbers, name, NULL, NULL, 2 }, *root;
+    made m;
+    s.rows = &s.numbers;
+    s.names = &s.name;
+    make(&m, &s, type);
+    check_loads(&m);
+    root = root_of(&m);
+    root->count = 1;
+    check_refused(&m, HAUL_ERROR_GRAPH, "two different targets", "root.numbers");
+    root->count = 2;
+    root->rows = (double **)(void *)((uintptr_t)root->rows + offsetof(shelf, best));
+    check_refused(&m, HAUL_ERROR_GRAPH, "two different targets", "root.best");
+    root->rows =
+        (double **)(void *)((uintptr_t)root->rows + offsetof(shelf, name) - offsetof(shelf, best));
+    check_refused(&m, HAUL_ERROR_GRAPH, "", "root.name");
     bytes_free(&m.image);
     haul_type_free(&type);
 }
