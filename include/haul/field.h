@@ -259,7 +259,8 @@ typedef struct haul_struct {
      * beyond the end do not apply (the end pointer of a pair goes with its begin); bytes behind the
      * sizeof travel as they are. Objects of such a type, and of one with a HAUL_TAIL, have no
      * common size: a pointer leads to one of them, a root is one of them, and no struct and no
-     * constructor can hold them. This function gets no ancestor. */
+     * constructor can hold them. This function gets no ancestor, and the context's `readable` has
+     * been asked for the object's first byte alone. */
     haul_function *size_fn;
 } haul_struct;
 

@@ -100,6 +100,12 @@ void haul__deferred_collect(haul_device *device)
     haul__clear_error(&device->context->error);
 }
 
+void haul__deferred_await(haul_device *device)
+{
+    if (device->deferred_count > 0 && haul__select(device, NULL) == HAUL_OK)
+        collect(device, await_over);
+}
+
 void haul__memory_put(haul_device *device, haul__memory *memory)
 {
     if (device->timed_out && memory->memory)

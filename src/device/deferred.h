@@ -39,6 +39,8 @@ void haul__unlock(haul_device *device, haul__locked *locked, uint64_t fence);
 int haul__await_region(haul_device *device, const haul__region *region);
 /* Releases all things whose fence has been reached. */
 void haul__deferred_collect(haul_device *device);
+/* The same, and waits for them. */
+void haul__deferred_await(haul_device *device);
 /* Before the device closes: waits, and releases all that can be. */
 void haul__deferred_close(haul_device *device);
 

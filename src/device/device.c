@@ -152,9 +152,14 @@ haul_status haul_device_open_sized(haul_context *context, const haul_device_tabl
     return status;
 }
 
+/* An arena that the device's late work reads may hold another device, which may hold this one in
+ * the same way: both would stay open. So the things whose work has ended go now. */
 static haul__freed *drop_callers(void *object)
 {
-    haul__device_drop(object);
+    haul_device *device = object;
+    haul__device_settle(device);
+    haul__deferred_await(device);
+    haul__device_drop(device);
     return NULL;
 }
 

@@ -22,6 +22,7 @@
 #include "walk/met_types.h"
 #include "walk/paths.h"
 #include "walk/place.h"
+#include "walk/targets.h"
 #include "walk/waiting.h"
 
 #define STEPS_MOST 64u /* steps for each spot and object; more: they overlap on purpose */
@@ -35,7 +36,9 @@ typedef struct spot {
 } spot;
 
 typedef struct span {
-    uintptr_t begin, end, reach; /* reach: the furthest end up to here */
+    uintptr_t begin, end;
+    uintptr_t reach;  /* the furthest end of the spans up to here */
+    uintptr_t shared; /* the furthest end of bytes that two of them have */
     size_t entry;
 } span;
 
@@ -309,19 +312,19 @@ static int is_over_pointer(const haul__found *found, const spot *s)
 
 /* ---- Objects over spots. */
 
-static haul_status refuse_spot(claims *c, const spot *s, const char *why)
+static haul_status refuse_byte(claims *c, uintptr_t address, const char *why)
 {
     haul_error *error = &c->d->context->error;
     char path[HAUL_PATH_BYTES];
     haul_status status = haul__fail(error, HAUL_ERROR_GRAPH, "%s", why);
-    if (haul__name_byte(c->d, s->at, 1, path))
+    if (haul__name_byte(c->d, address, 1, path))
         haul__set_path(error->path, path);
     return status;
 }
 
 static haul_status refuse_data(claims *c, const spot *s)
 {
-    return refuse_spot(c, s,
+    return refuse_byte(c, s->at,
                        "a number or word that the graph depends on, and data of another object");
 }
 
@@ -369,9 +372,10 @@ static haul_status check_numbers(claims *c)
         if (s->is_word || s->is_free)
             continue;
         if (!s->is_read)
-            status = refuse_spot(c, s, "a number that the graph depends on belongs to no object");
+            status =
+                refuse_byte(c, s->at, "a number that the graph depends on belongs to no object");
         else if (is_over_pointer(c->d->found, s))
-            status = refuse_spot(c, s, "a number that the graph depends on lies in a pointer");
+            status = refuse_byte(c, s->at, "a number that the graph depends on lies in a pointer");
     }
     return status;
 }
@@ -403,7 +407,7 @@ static int begins_by(const void *spans, size_t i, uint64_t address)
 
 static void list_spans(claims *c)
 {
-    uintptr_t reach = 0;
+    uintptr_t reach = 0, shared = 0;
     size_t i;
     for (i = 0; i < entry_count(c); i++) {
         const haul__entry *entry = entry_at(c, i);
@@ -415,8 +419,11 @@ static void list_spans(claims *c)
     }
     haul__sort(c->spans, c->span_count, sizeof *c->spans, is_span_before);
     for (i = 0; i < c->span_count; i++) {
-        reach = c->spans[i].end > reach ? c->spans[i].end : reach;
+        const uintptr_t end = c->spans[i].end, both = end < reach ? end : reach;
+        shared = both > shared ? both : shared;
+        reach = end > reach ? end : reach;
         c->spans[i].reach = reach;
+        c->spans[i].shared = shared;
     }
 }
 
@@ -494,6 +501,32 @@ static haul_status check_all_borrowed(claims *c)
     return status;
 }
 
+/* ---- Pointers that two objects have. */
+
+static int is_target_before(const void *a, const void *b)
+{
+    return ((const haul__target *)a)->place < ((const haul__target *)b)->place;
+}
+
+/* A plan follows such a pointer once, for the object that it meets first. */
+static haul_status check_targets(claims *c)
+{
+    haul__target *targets = c->d->targets.at;
+    size_t i, count = 0;
+    for (i = 0; i < c->d->targets.count; i++) {
+        const size_t s = haul__search(c->spans, 0, c->span_count, targets[i].place, begins_by);
+        if (s > 0 && c->spans[s - 1].shared > targets[i].place)
+            targets[count++] = targets[i];
+    }
+    haul__sort(targets, count, sizeof *targets, is_target_before);
+    for (i = 1; i < count; i++)
+        if (targets[i].place == targets[i - 1].place &&
+            !haul__is_same_target(&targets[i], &targets[i - 1]))
+            return refuse_byte(c, targets[i].place,
+                               "one pointer word is described with two different targets");
+    return HAUL_OK;
+}
+
 haul_status haul__check_claims(haul__discovery *d)
 {
     haul_status status = HAUL_ERROR_MEMORY;
@@ -514,6 +547,8 @@ haul_status haul__check_claims(haul__discovery *d)
             status = check_spots(&c);
         if (status == HAUL_OK)
             status = check_all_borrowed(&c);
+        if (status == HAUL_OK)
+            status = check_targets(&c);
     } else {
         haul__fail(&d->context->error, status, "out of memory for the checks of an image");
     }

@@ -369,6 +369,8 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
         haul__nurseries_repair(&shipment->contents);
         choose_route(shipment, async);
         status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
+        if (status != HAUL_OK)
+            shipment->marks_are_there = 0; /* those that were sent may not have arrived */
     }
     if (status != HAUL_OK)
         return status;
@@ -487,10 +489,8 @@ static haul_status order_return(haul_shipment *shipment)
         status = order_return_in_parts(shipment);
     else if (status == HAUL_OK)
         status = order_return_as_one(shipment);
-    if (status != HAUL_OK) {
+    if (status != HAUL_OK)
         haul__drain(shipment->device);
-        shipment->marks_are_there = 0; /* a kernel may have overwritten the marks */
-    }
     return status;
 }
 
@@ -500,13 +500,17 @@ haul_status haul__arena_bring_back(haul_shipment *shipment)
     double start = haul__seconds();
     haul_status status =
         haul__contents_check(&shipment->contents, &shipment->device->context->error);
-    if (status == HAUL_OK)
-        status = order_return(shipment);
+    if (status != HAUL_OK)
+        return status;
+    status = order_return(shipment);
     if (status == HAUL_OK)
         status = haul__conclude(shipment->device, NULL, NULL, "copy of ",
                                 shipment->range.arena_bytes, " bytes from the device");
-    if (status != HAUL_OK)
+    if (status != HAUL_OK) {
+        shipment->marks_are_there = 0; /* a kernel may have overwritten the marks */
         return status;
+    }
+    shipment->marks_are_there |= is_moved(shipment);
     info->return_seconds = haul__seconds() - start;
     info->scatter_seconds = 0;
     info->transfers_from++;

@@ -4,6 +4,7 @@
 #include "walk/aliases.h"
 #include "map/mark.h"
 #include "walk/paths.h"
+#include "walk/targets.h"
 
 haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 {
@@ -17,7 +18,7 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
     alias->element = d->at_element;
     alias->may_be_static = w->may_be_static;
     alias->has_tags = w->value != w->address;
-    return HAUL_OK;
+    return haul__note_unfollowed(d, w->at, w->address);
 }
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place

@@ -14,6 +14,7 @@
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
 #include "walk/share.h"
+#include "walk/targets.h"
 #include "walk/unless_owned.h"
 #include "walk/visit.h"
 #include "walk/worklist.h"
@@ -26,6 +27,7 @@ static void close_discovery(haul__discovery *d)
     haul__memo_close(d);
     haul__meanings_close(d);
     haul__aliases_close(d);
+    HAUL__LIST_RELEASE(d->allocator, &d->targets);
     haul__waiting_close(d);
     haul__section_memo_close(d);
     haul__pools_close(d);

@@ -107,6 +107,9 @@ typedef struct haul__discovery {
     /* aliases.c */
     HAUL__LIST(struct haul__alias) aliases;
 
+    /* targets.c: within bounds */
+    HAUL__LIST(struct haul__target) targets;
+
     /* unless_owned.c: pointers to what may hold pointers; pointers to plain bytes */
     struct {
         HAUL__LIST(struct haul__waiting) list;

@@ -18,6 +18,7 @@
 #include "walk/read_set.h"
 #include "walk/readable.h"
 #include "walk/ruled.h"
+#include "walk/targets.h"
 
 /* Lists a pointer to no elements. It may lead anywhere, and gather must not take it for a changed
  * one. */
@@ -108,10 +109,10 @@ static unsigned ways_of(const haul__discovery *d, const haul__pointer *p)
 haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, size_t count)
 {
     const unsigned ways = ways_of(d, p);
-    haul_status status;
-    if (!p->value ||
+    haul_status status = haul__note_target(d, p, count);
+    if (status != HAUL_OK || !p->value ||
         (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_COUNT_KIND_TERMINATED))
-        return HAUL_OK;
+        return status;
     status = haul__follow_counted(d, p, count);
     return status == HAUL_OK && ways && count ? haul__exclude_target(d, p, count, ways) : status;
 }

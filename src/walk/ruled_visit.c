@@ -22,6 +22,7 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/section.h"
+#include "walk/targets.h"
 #include "walk/waiting.h"
 
 /* Adds the word to the order log. The target of a tagged word must leave the tag bits free in the
@@ -77,6 +78,8 @@ haul_status haul__visit_decided(haul__discovery *d, const haul__ruled *ruled,
     const size_t empty = d->found->empty_count;
     haul_status status =
         d->order_log && w->what != HAUL__IS_FIXED ? note_word(d, ruled, w) : HAUL_OK;
+    if (status == HAUL_OK && !is_owner) /* all of its target is marked, as if it were one */
+        status = haul__note_target(d, p, count);
     if (status != HAUL_OK || !is_owner)
         return status;
     status = haul__follow_measured(d, p, count);
@@ -100,7 +103,9 @@ static haul_status visit_word(haul__discovery *d, const haul__object *o, const h
         return haul__let_wait(d, o, ruled, w);
     if (status == HAUL_OK && d->order_log && w->what != HAUL__IS_FIXED)
         status = note_word(d, ruled, w);
-    if (status != HAUL_OK || (w->start == 0 && !is_pair) || haul__is_end(ruled))
+    if (status == HAUL_OK && haul__is_end(ruled))
+        return haul__note_unfollowed(d, w->at, w->start);
+    if (status != HAUL_OK || (w->start == 0 && !is_pair))
         return status;
     if (w->is_alias)
         return haul__note_alias(d, w);

@@ -6,6 +6,7 @@
 #include "walk/listed_words.h"
 #include "walk/log_order.h"
 #include "walk/paths.h"
+#include "walk/targets.h"
 
 haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const haul__slot *slot)
 {
@@ -24,7 +25,7 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
     if (status != HAUL_OK)
         return status;
     if (slot->flags & HAUL__SLOT_END)
-        return HAUL_OK;
+        return haul__note_unfollowed(d, address, value);
     memset(&p, 0, sizeof p);
     p.slot = slot;
     p.place = address;

@@ -276,7 +276,7 @@ void settle_arenas(world *w)
 
 void cargo_alone(world *w, const cargo *c)
 {
-    if (c->arena >= 0)
+    if (c && c->arena >= 0)
         settle_arena(w, c->arena, c);
 }
 
@@ -670,10 +670,9 @@ static int is_shipped(const world *w, int number, const cargo *but)
     return 0;
 }
 
-void arena_is_left(world *w, const cargo *c)
+int arena_goes_with(const world *w, const cargo *c)
 {
-    if (!w->arenas[c->arena].arena && !is_shipped(w, c->arena, c))
-        arena_drop_objects(w, c->arena, 0, SIZE_MAX);
+    return c->arena >= 0 && !w->arenas[c->arena].arena && !is_shipped(w, c->arena, c);
 }
 
 void arena_free(world *w, int number)

@@ -97,10 +97,10 @@ void step_update_device_async(world *w)
 {
     cargo *c = cargo_some(w);
     part p;
+    cargo_alone(w, c);
     int i = c && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0)
         return;
-    cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer_for_part(w, c, i, &p);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
@@ -113,10 +113,10 @@ void step_update_host_async(world *w)
 {
     cargo *c = cargo_some(w);
     part p;
+    cargo_alone(w, c);
     int i = c && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0 || !picture_counts_fit(w, &c->picture, i))
         return;
-    cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer_for_part(w, c, i, &p);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
@@ -129,12 +129,12 @@ void step_unmarshal_async(world *w)
 {
     cargo *c = cargo_some(w);
     int with_pointers = random_one_in(&w->random, 2);
+    cargo_alone(w, c);
     if (!c || !c->known || !picture_counts_fit(w, &c->picture, -1) ||
         (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     if (with_pointers && (!nurseries_have_room(w, c) || nurseries_have_grown(w, c)))
         return;
-    cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 0);
     cargo_call_begin(w, c, CALL_IS_ASYNC);

@@ -132,10 +132,11 @@ void arena_drop_objects(world *w, int number, size_t offset, size_t end);
 void settle_arena(world *w, int number, const cargo *but);
 /* The same of all arenas: pointers to what goes will be cut anywhere. */
 void settle_arenas(world *w);
-/* So that the shipment's arena may be written. */
+/* So that the shipment's arena may be written. What comes changes objects and nurseries: called
+ * before a step looks at these. NULL: nothing happens. */
 void cargo_alone(world *w, const cargo *c);
-/* The shipment is about to go, and the arena's memory with it where nothing else holds that. */
-void arena_is_left(world *w, const cargo *c);
+/* Does the arena's memory go with the shipment, because nothing else holds that? */
+int arena_goes_with(const world *w, const cargo *c);
 /* Does every pointer of the shipment's objects lead into what it carries? */
 int arena_leads_in(const world *w, const cargo *c);
 /* Nothing is refused if its pointers come back. */

@@ -193,10 +193,9 @@ void cargo_free(world *w, cargo *c)
             c->near_count = 0; /* they may lead into one another */
             cargo_free(w, &w->cargoes[i]);
         }
-    if (c->arena >= 0) {
-        if (w->crosses)
-            settle_arenas(w);
-        arena_is_left(w, c);
+    if (arena_goes_with(w, c)) {
+        settle_arenas(w);
+        arena_drop_objects(w, c->arena, 0, SIZE_MAX);
     }
     haul_shipment_free(&c->shipment);
     CHECK_STR(w->plan.misuse, NULL);

@@ -112,7 +112,9 @@ int call_end(world *w, const char *name, haul_status status, haul_status right)
     if (status != HAUL_OK)
         check_error(w, name, status);
     w->also = HAUL_OK;
-    w->left_late = plan->impatient && status != HAUL_OK;
+    /* a wait was slow, of a call that fails for another reason, perhaps */
+    w->left_late = (plan->impatient || (plan->fired > 0 && plan->first == HAUL_ERROR_PENDING)) &&
+                   status != HAUL_OK;
     w->was_late |= w->left_late || (plan->impatient && w->has_freed);
     w->forgives = plan->impatient = 0;
     w->has_reported = plan->fired > 0 && plan->first != HAUL_ERROR_PENDING;

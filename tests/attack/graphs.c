@@ -197,11 +197,11 @@ static void bring_back(world *w, cargo *c, int with_pointers)
     haul_update_options how = { .pointers = with_pointers,
                                 .all_or_nothing = random_one_in(&w->random, 4) };
     results r = { NULL, 0, 0 };
+    cargo_alone(w, c);
     if (!c->known || (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     if (with_pointers && !nurseries_have_room(w, c))
         return;
-    cargo_alone(w, c);
     int is_direct = !with_pointers && !how.all_or_nothing && arena_returns_directly(c);
     cargo_call call = { with_pointers ? "haul_update_host, with pointers" : "haul_unmarshal",
                         unmarshal, &how,
@@ -322,12 +322,12 @@ void step_update_host(world *w)
     results r = { NULL, 0, 0 };
     part p;
     settle_nurseries(w, c);
+    cargo_alone(w, c);
     int i = c && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0)
         return;
     if (!picture_counts_fit(w, &c->picture, i))
         return; /* refused where the range reaches into such a field */
-    cargo_alone(w, c);
     cargo_call call = { "haul_update_host", update_host, &p, right_answer_for_part(w, c, i, &p),
                         &r };
     results_add_part(&r, &c->picture, i, p.first, p.bytes);

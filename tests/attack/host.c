@@ -35,6 +35,8 @@ void step_host_rewire(world *w)
         return;
     if (w->objects[i].arena >= 0)
         settle_arena(w, w->objects[i].arena, NULL);
+    if (!w->objects[i].memory)
+        return; /* the room of a nursery, which what has come fills */
     attack_say("  the host draws object %d anew", i);
     object_redraw(w, i);
 }

@@ -234,12 +234,15 @@ void object_unlink(world *w, int i)
         if (!from->memory || (from->kind != ITEM && from->kind != MANY))
             continue;
         size_t end = from->kind == ITEM ? offsetof(item, mine) : from->bytes;
+        int led_there = 0;
         for (size_t at = 0; at < end; at += sizeof(void *)) {
             const void *to = object_pointer(w, k, at);
-            if (to && object_at(w, to) == i)
-                write_pointer(w, k, at, NULL);
+            if (!to || object_at(w, to) != i)
+                continue;
+            write_pointer(w, k, at, NULL);
+            led_there = 1;
         }
-        if (from->kind == ITEM)
+        if (led_there && from->kind == ITEM) /* others may be on their way: they stay */
             mend_item(w, k);
     }
 }

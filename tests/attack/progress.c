@@ -8,7 +8,7 @@
 static void free_another(world *w)
 {
     cargo *c = cargo_some(w);
-    if (!c || c == w->current || cargo_is_near(w, c) || (w->crosses && c->arena >= 0))
+    if (!c || c == w->current || cargo_is_near(w, c) || arena_goes_with(w, c))
         return;
     if (w->plan.impatient && c->on_the_way)
         return; /* what is read by a copy would be left to the system */

@@ -184,12 +184,25 @@ static int may_be_refused(const oracle *o, haul_status status)
            strstr(haul_context_error(o->context)->text, "no object of its type") != NULL;
 }
 
-/* Bytes that nobody reads, and are not 0: of pools, say; a gap has none (F22). */
+/* Does a pointer into the block lie there? In another block it has other bytes. */
+static int is_pointer(const reader *r, size_t at)
+{
+    uintptr_t word = 0;
+    if (r->bytes - at >= sizeof word)
+        memcpy(&word, r->block + at, sizeof word);
+    return word - (uintptr_t)r->block <= r->bytes;
+}
+
+/* Bytes that nobody reads, and are not 0: of pools, say; a gap has none (F22). A pointer counts as
+ * one. */
 static size_t silent_bytes(const reader *r)
 {
     size_t i, count = 0;
-    for (i = 0; i < r->bytes; i++)
-        count += r->role[i] == 0 && r->block[i] != 0;
+    for (i = 0; i < r->bytes; i++) {
+        const int is_silent = r->role[i] == 0, leads_in = is_silent && is_pointer(r, i);
+        count += leads_in || (is_silent && r->block[i] != 0);
+        i += leads_in ? sizeof(uintptr_t) - 1 : 0;
+    }
     return count;
 }
 

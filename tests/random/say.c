@@ -89,8 +89,12 @@ static int64_t case_of_three(const haul_here *here)
 
 static int64_t stored_size(const haul_here *here)
 {
+    const model_oracle *oracle = here->argument;
+    const unsigned char *stored = (const unsigned char *)here->self + SIZE_AT;
     uint16_t bytes;
-    memcpy(&bytes, (const unsigned char *)here->self + SIZE_AT, sizeof bytes);
+    if (!oracle->is_there(oracle, stored, sizeof bytes)) /* the library asks for one byte */
+        return -1;
+    memcpy(&bytes, stored, sizeof bytes);
     return bytes;
 }
 

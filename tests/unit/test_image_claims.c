@@ -1,5 +1,6 @@
 /* Objects of an image may overlap, as those of a source may. Bytes that one of them counts by, and
- * words that are worked out, are no data of another one; borrowed pointers lead to what they say.
+ * words that are worked out, are no data of another one; borrowed pointers lead to what they say;
+ * and a pointer that two of them have leads to the same for both.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -394,4 +395,205 @@ TEST(image_claims, memory_that_runs_out_in_the_checks_is_told_and_given_back)
     CHECK_EQ(found, 3); /* the scan has one list, its other checks two */
     bytes_free(&m.image);
     haul_type_free(&type);
+}
+
+/* ---- Pointers that two objects have. */
+
+typedef struct shelf {
+    double *numbers; /* count */
+    double *best;    /* borrowed, one */
+    char *name;
+    double **rows; /* one, of 2 */
+    char **names;  /* one */
+    uint64_t count;
+} shelf;
+
+static haul_type *shelf_new(void)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAY(shelf, numbers, HAUL_COUNT(shelf, count)),
+        HAUL_ARRAY(shelf, best, HAUL_ONE, .ownership = HAUL_BORROWED),
+        HAUL_STRING(shelf, name),
+        HAUL_ARRAYS(shelf, rows, HAUL_ONE, HAUL_FIXED(2)),
+        HAUL_STRINGS(shelf, names, HAUL_ONE),
+    };
+    return TYPE_NEW(shelf, fields);
+}
+
+/* A plan follows it for one of them only. */
+TEST(image_claims, a_pointer_that_two_objects_have_leads_to_the_same_for_both)
+{
+    haul_type *type = shelf_new();
+    struct {
+        char name[16]; /* it ends before the numbers begin: `best` could be its end */
+        double numbers[2];
+    } on = { "top", { 1, 2 } };
+    shelf s = { on.numbers, on.numbers, on.name, NULL, NULL, 2 }, *root;
+    made m;
+    s.rows = &s.numbers;
+    s.names = &s.name;
+    make(&m, &s, type);
+    check_loads(&m);
+    root = root_of(&m);
+    root->count = 1;
+    check_refused(&m, HAUL_ERROR_GRAPH, "two different targets", "root.numbers");
+    root->count = 2;
+    root->rows = (double **)(void *)((uintptr_t)root->rows + offsetof(shelf, best));
+    check_refused(&m, HAUL_ERROR_GRAPH, "two different targets", "root.best");
+    root->rows =
+        (double **)(void *)((uintptr_t)root->rows + offsetof(shelf, name) - offsetof(shelf, best));
+    check_refused(&m, HAUL_ERROR_GRAPH, "", "root.name");
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
+
+/* ---- Objects over a number, field by field. */
+
+typedef struct labelled {
+    uint32_t low, high;
+    uint64_t tag, plain;
+} labelled;
+
+typedef struct likewise {
+    uint64_t first, second;
+} likewise;
+
+/* What is not data here lies over bytes that the host skips, which are zeros. */
+typedef struct probe {
+    uint64_t hole; /* skipped: its first byte lies behind its address */
+    uint64_t spare, count, factor, when, unless, self, each_count, each_when;
+    uint64_t absent, present; /* plain where `when` is 1, and 0 */
+    struct {
+        uint32_t left, right;
+    } two;
+    double *list;
+    int *on_when, *on_unless, *raw; /* raw: travels as it is where `when` is not 1 */
+    void *chosen, *any, *by_low;
+    int **each;
+    double *half; /* as many as `two.left` */
+} probe;
+
+typedef struct host {
+    uint64_t before[64], number, after[64];
+    double *numbers; /* `number` of them */
+    probe *probes;   /* 2 */
+    labelled *labelled;
+    likewise *likewise;
+} host;
+
+static haul_type *host_type, *probe_type, *labelled_type, *likewise_type;
+
+static void host_open(void)
+{
+    static const haul_case cases[] = { { 0, &likewise_type, 0 } };
+    static const haul_case labels[] = { { 0, &labelled_type, 0 } };
+    static const haul_field each = { .when = HAUL_EQUALS(probe, each_when, 1) };
+    static const haul_field probe_fields[] = {
+        HAUL_SKIP(probe, hole),
+        HAUL_RAW(probe, absent, .when = HAUL_EQUALS(probe, when, 1)),
+        HAUL_RAW(probe, present, .when = HAUL_EQUALS(probe, when, 0)),
+        HAUL_ARRAY(probe, list, HAUL_COUNT(probe, count, factor)),
+        HAUL_ARRAY(probe, half, HAUL_COUNT(probe, two.left)),
+        HAUL_ARRAY(probe, on_when, HAUL_ONE, .when = HAUL_EQUALS(probe, when, 1)),
+        HAUL_ARRAY(probe, on_unless, HAUL_ONE, .when = HAUL_DIFFERS(probe, unless, 0)),
+        HAUL_ARRAY(probe, raw, HAUL_ONE, .when = HAUL_EQUALS(probe, when, 1), .else_raw = 1),
+        HAUL_ADDRESS(probe, chosen, .type_switch = HAUL_SWITCH(probe, self, cases)),
+        HAUL_ADDRESS(probe, any, .type_switch = HAUL_SWITCH_TARGET(labelled, tag, labels)),
+        HAUL_ADDRESS(probe, by_low, .type_switch = HAUL_SWITCH_TARGET(labelled, low, labels)),
+        HAUL_ADDRESS(probe, each, .levels = 2, .element_bytes = sizeof(int),
+                     .count = HAUL_COUNT(probe, count), .count2 = HAUL_COUNT(probe, each_count),
+                     .each_pointer = &each),
+    };
+    static const haul_field host_fields[] = {
+        HAUL_SKIP(host, before),
+        HAUL_SKIP(host, after),
+        HAUL_ARRAY(host, numbers, HAUL_COUNT(host, number)),
+        HAUL_OBJECTS(host, probes, &probe_type, HAUL_FIXED(2)),
+        HAUL_OBJECT(host, labelled, &labelled_type),
+        HAUL_OBJECT(host, likewise, &likewise_type),
+    };
+    labelled_type = type_new(&(const haul_struct)HAUL_PLAIN(labelled, NULL));
+    likewise_type = type_new(&(const haul_struct)HAUL_PLAIN(likewise, NULL));
+    probe_type = TYPE_NEW(probe, probe_fields);
+    host_type = TYPE_NEW(host, host_fields);
+}
+
+static void host_close(void)
+{
+    haul_type_free(&host_type);
+    haul_type_free(&probe_type);
+    haul_type_free(&labelled_type);
+    haul_type_free(&likewise_type);
+}
+
+static void check_host(host *h, int is_right)
+{
+    haul_image *loaded;
+    made m;
+    make(&m, h, host_type);
+    CHECK_STATUS(load(&m, &loaded), is_right ? HAUL_OK : HAUL_ERROR_GRAPH);
+    if (!is_right)
+        CHECK_HAS(haul_context_error(type_context())->text, "data of another object");
+    haul_image_free(&loaded);
+    bytes_free(&m.image);
+}
+
+#define PLACE(S, m, right)                                                                         \
+    {                                                                                              \
+#m, offsetof(S, m), right                                                                  \
+    }
+
+typedef struct place {
+    const char *name;
+    size_t offset;
+    int is_right;
+} place;
+
+TEST(image_claims, an_object_may_lie_over_a_number_where_it_counts_or_chooses_by_it_and_only_there)
+{
+    static const place places[] = {
+        PLACE(probe, hole, 1),   PLACE(probe, spare, 0),      PLACE(probe, count, 1),
+        PLACE(probe, factor, 1), PLACE(probe, when, 1),       PLACE(probe, unless, 1),
+        PLACE(probe, self, 1),   PLACE(probe, each_count, 1), PLACE(probe, each_when, 1),
+        PLACE(probe, absent, 1), PLACE(probe, present, 0),    PLACE(probe, two, 0),
+        PLACE(probe, raw, 0),
+    };
+    size_t i, second;
+    host_open();
+    for (i = 0; i < sizeof places / sizeof *places; i++)
+        for (second = 0; second < 2; second++) {
+            host h;
+            memset(&h, 0, sizeof h);
+            check_note("%s of element %d", places[i].name, (int)second);
+            h.probes = (probe *)((uintptr_t)&h.number - places[i].offset - second * sizeof(probe));
+            check_host(&h, places[i].is_right);
+        }
+    check_note(NULL);
+    host_close();
+}
+
+/* Where one of the types has such a field that points to it. */
+TEST(image_claims, a_tag_that_a_pointer_chooses_by_may_lie_over_a_number)
+{
+    static const place places[] = { PLACE(labelled, low, 0), PLACE(labelled, tag, 1),
+                                    PLACE(labelled, plain, 0) };
+    size_t i;
+    host_open();
+    for (i = 0; i < sizeof places / sizeof *places; i++) {
+        host h;
+        memset(&h, 0, sizeof h);
+        check_note("%s", places[i].name);
+        h.probes = (probe *)(void *)h.after;
+        h.labelled = (labelled *)((uintptr_t)&h.number - places[i].offset);
+        check_host(&h, places[i].is_right);
+    }
+    check_note(NULL);
+    for (i = 0; i < 2; i++) {
+        host h;
+        memset(&h, 0, sizeof h);
+        h.probes = (probe *)(void *)h.after;
+        h.likewise = (likewise *)((uintptr_t)&h.number - i * sizeof(uint64_t));
+        check_host(&h, 0);
+    }
+    host_close();
 }

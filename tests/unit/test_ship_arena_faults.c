@@ -504,3 +504,67 @@ TEST(ship_arena_faults, a_failed_refresh_leaves_alone_what_another_shipment_has_
     finish(NULL);
     fault_check_clean(&plan);
 }
+
+typedef struct self {
+    const link *there;
+    int leads_to_itself;
+} self;
+
+static void look_at_self(void *argument)
+{
+    self *l = argument;
+    l->leads_to_itself = l->there->next == l->there;
+}
+
+/* 1: there was such an event, and the refresh has failed at it. */
+static int fail_refresh_of_what_has_come(fault_mode mode, uint64_t at, int deferred)
+{
+    fault_plan plan = { .deferred = deferred };
+    haul_shipment *other;
+    haul_nursery *nursery;
+    link *born;
+    self seen = { NULL, 0 };
+    haul_status status;
+    int has_failed;
+    memset(&the, 0, sizeof the);
+    prepare_device(NULL, &plan);
+    CHECK_STATUS(make_arena(NULL), HAUL_OK);
+    nursery = haul_arena_new_nursery(the.arena, 1000);
+    CHECK(nursery != NULL);
+    CHECK_STATUS(ship(NULL), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(the.device, haul_from_arena(the.arena), NULL, NULL, &other),
+                 HAUL_OK);
+    born = bear_by(the.shipment, nursery);
+    born->next = born;
+    fault_arm(&plan, mode, at);
+    status = haul_update_device(other, NULL, NULL);
+    check_note("mode %d, event %d", (int)mode, (int)at);
+    CHECK_STATUS(status, plan.first);
+    has_failed = plan.fired > 0;
+    fault_disarm(&plan);
+    CHECK_STATUS(haul_update_device(other, NULL, NULL), HAUL_OK);
+    seen.there = haul_device_pointer(other, born);
+    CHECK_STATUS(haul_host_launch(the.device, look_at_self, &seen), HAUL_OK);
+    CHECK(seen.leads_to_itself);
+    check_note(NULL);
+    haul_shipment_free(&the.shipment);
+    haul_shipment_free(&other);
+    haul_arena_free(&the.arena);
+    haul_device_close(&the.device);
+    pairs_close();
+    links_close();
+    fault_check_clean(&plan);
+    return has_failed;
+}
+
+/* Its marks may not have arrived. */
+TEST(ship_arena_faults, after_a_failed_refresh_pointers_that_have_come_are_patched_D4_D5)
+{
+    for (int deferred = 0; deferred < 2; deferred++)
+        for (fault_mode mode = FAULT_ONCE; mode <= FAULT_SLOW; mode++) {
+            uint64_t at = 1;
+            while (mode != FAULT_LOST && fail_refresh_of_what_has_come(mode, at, deferred))
+                at++;
+            CHECK(mode == FAULT_LOST || at > 3);
+        }
+}

@@ -318,6 +318,35 @@ TEST(timeouts, an_arena_whose_first_ship_is_late_stays_too_D13)
         }
 }
 
+/* Each arena holds the device that gave its memory, and the other device holds the arena. */
+TEST(timeouts, devices_that_hold_one_anothers_late_arenas_are_closed_D13)
+{
+    int what, i;
+    for (what = PINNED; what < KINDS; what++) {
+        haul_arena *arenas[2];
+        haul_arena_options options;
+        haul_shipment *none;
+        memset(&options, 0, sizeof options);
+        options.reserve_bytes = (size_t)1 << 20;
+        options.pinned = what == PINNED;
+        options.mirrored = what == MIRRORED;
+        open_pair();
+        for (i = 0; i < 2; i++) {
+            CHECK_STATUS(test_arena(the.device[i], &options, &arenas[i]), HAUL_OK);
+            CHECK(haul_arena_new(arenas[i], link_type, 1) != NULL);
+        }
+        the.plan.impatient = 1;
+        for (i = 0; i < 2; i++)
+            CHECK_STATUS(
+                haul_ship_from(the.device[1 - i], haul_from_arena(arenas[i]), NULL, NULL, &none),
+                HAUL_ERROR_PENDING);
+        the.plan.impatient = 0;
+        for (i = 0; i < 2; i++)
+            haul_arena_free(&arenas[i]);
+        close_pair();
+    }
+}
+
 /* A late device holds an arena that another one has given; some later call finishes its free, which
  * waits for that other one. */
 static void free_late_arena(void)
