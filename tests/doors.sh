@@ -136,7 +136,7 @@ cxx_in_kernels() {
 
 # ---- Rooms: each knows only those before it, and its own.
 
-rooms="base type map context describe layout walk chain pack audit graph arena image device ship"
+rooms="base type map context describe layout walk chain pack audit graph arena device ship image"
 
 upward_includes() {
     local room file name known=""

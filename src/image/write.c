@@ -14,11 +14,14 @@
 #include "pack/pack.h"
 #include "pack/source.h"
 #include "pack/translate.h"
+#include "ship/pending.h"
+#include "ship/snapshot.h"
 #include "walk/discover.h"
 
 typedef struct writer {
     haul_context *context;
     const haul_file *file;
+    haul__snapshot snapshot; /* of a shipment; context NULL: the source is none */
     haul_plan *plan;
     int owns_plan;
     haul__type_text text;
@@ -64,11 +67,11 @@ static haul_status find_plan(writer *w, const haul_source *source)
     return status;
 }
 
-static haul_status describe_types(writer *w)
+static haul_status describe_types(writer *w, const haul_root *roots, size_t count)
 {
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
     haul_error *error = &w->context->error;
     size_t i;
+    w->root_count = count;
     w->types =
         haul__allocate(&w->context->allocator, w->root_count * sizeof *w->types, sizeof(void *));
     if (!w->types)
@@ -78,6 +81,29 @@ static haul_status describe_types(writer *w)
     if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count) != HAUL_OK)
         return short_of_memory(w);
     return haul__type_text_admits(&w->text, 1, error);
+}
+
+/* The types come first: what no image can hold has other words on a device. */
+static haul_status plan_snapshot(writer *w, const haul_source *source)
+{
+    haul_status status = haul__snapshot_take(source->shipment, &source->root, &w->snapshot);
+    if (status == HAUL_OK)
+        status = describe_types(w, w->snapshot.roots, w->snapshot.root_count);
+    if (status == HAUL_OK)
+        status = haul__snapshot_plan(&w->snapshot, &w->plan);
+    w->owns_plan = status == HAUL_OK;
+    return status;
+}
+
+static haul_status plan_source(writer *w, const haul_source *source)
+{
+    const haul_status status = find_plan(w, source);
+    const haul_root *roots;
+    size_t count;
+    if (status != HAUL_OK)
+        return status;
+    roots = haul__plan_roots(w->plan, &count);
+    return describe_types(w, roots, count);
 }
 
 static int is_word_before(const void *a, const void *b)
@@ -221,9 +247,8 @@ static haul_status write_image(haul_context *context, const haul_source *source,
     memset(&w, 0, sizeof w);
     w.context = context;
     w.file = file;
-    status = find_plan(&w, source);
-    if (status == HAUL_OK)
-        status = describe_types(&w);
+    status =
+        source->kind == HAUL_SOURCE_DEVICE ? plan_snapshot(&w, source) : plan_source(&w, source);
     if (status == HAUL_OK)
         status = list_roots(&w);
     if (status == HAUL_OK)
@@ -241,47 +266,71 @@ static haul_status write_image(haul_context *context, const haul_source *source,
         haul__type_text_close(&w.text);
     if (w.owns_plan)
         haul__plan_drop(w.plan);
+    if (w.snapshot.context)
+        haul__snapshot_drop(&w.snapshot);
     return status;
 }
 
 /* ---- The calls. */
 
+/* Enters the context, or the shipment, behind its work. Every HAUL_OK is paired with `end`. */
+static haul_status begin(haul_context *context, const haul_source *theirs, size_t bytes,
+                         haul_source *source)
+{
+    haul_status status = haul__context_enter(context);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__source_read(theirs, bytes, source, &context->error);
+    if (status == HAUL_OK && source->kind == HAUL_SOURCE_DEVICE) {
+        if (haul__shipment_is_valid(source->shipment) &&
+            source->shipment->device->context == context) {
+            haul__context_leave(context);
+            return haul__shipment_enter(source->shipment, NULL);
+        }
+        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                            "the shipment is NULL, freed or of another context");
+    }
+    if (status != HAUL_OK)
+        haul__context_leave(context);
+    return status;
+}
+
+static void end(haul_context *context, const haul_source *source)
+{
+    if (source->kind == HAUL_SOURCE_DEVICE)
+        haul__shipment_leave(source->shipment);
+    else
+        haul__context_leave(context);
+}
+
 haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
                                    size_t source_bytes, const haul_file *file)
 {
-    haul_status status = haul__context_enter(context);
     haul_source from;
+    haul_status status = begin(context, source, source_bytes, &from);
     if (status != HAUL_OK)
         return status;
-    if (!file || !file->write)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                            "the file is NULL, or has no function that writes");
-    else
-        status = haul__source_read(source, source_bytes, &from, &context->error);
-    if (status == HAUL_OK)
-        status = write_image(context, &from, file);
-    haul__context_leave(context);
+    status = file && file->write ? write_image(context, &from, file)
+                                 : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                                              "the file is NULL, or has no function that writes");
+    end(context, &from);
     return status;
 }
 
 haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
                                   size_t source_bytes, const char *path)
 {
-    haul_status status = haul__context_enter(context);
     haul__new_file file;
     haul_source from;
+    haul_status status = begin(context, source, source_bytes, &from);
     if (status != HAUL_OK)
         return status;
-    if (!path)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
-    else
-        status = haul__source_read(source, source_bytes, &from, &context->error);
-    if (status == HAUL_OK)
-        status = haul__new_file_begin(&file, &context->allocator, path, &context->error);
+    status = path ? haul__new_file_begin(&file, &context->allocator, path, &context->error)
+                  : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
         status = write_image(context, &from, &file.file);
         status = haul__new_file_end(&file, &context->allocator, status, &context->error);
     }
-    haul__context_leave(context);
+    end(context, &from);
     return status;
 }

@@ -214,6 +214,10 @@ CALL(image_full_file, image_to(haul_from_object(the.data, the.type)))
 CALL(image_of_arena, image_to(haul_from_arena(the.arena)))
 CALL(image_of_far_plan, image_to(haul_from_plan(the.far_plan)))
 CALL(image_of_compacted_plan, image_to(haul_from_plan(the.plan)))
+CALL(image_of_no_shipment, image_to(haul_from_device(NULL)))
+CALL(image_of_far_root, image_to(haul_from_device_root(the.shipment, &the.far_plan, the.type)))
+CALL(ship_from_device,
+     haul_ship_from(the.device, haul_from_device(the.shipment), NULL, NULL, &a_shipment))
 CALL(image_no_result, haul_image_from_bytes(the.context, the.bytes, 8, &the.type, 1, NULL, NULL))
 CALL(image_no_bytes, image_from(NULL, &the.type, 1))
 CALL(image_no_types, image_from(the.bytes, NULL, 1))
@@ -720,6 +724,9 @@ static const refusal refusals[] = {
     { image_of_arena, ON_CONTEXT, ARGUMENT, "haul_from_arena_root names its root" },
     { image_of_far_plan, ON_CONTEXT, ARGUMENT, "of another context" },
     { image_of_compacted_plan, ON_CONTEXT, ARGUMENT, "ordered plan" },
+    { image_of_no_shipment, ON_CONTEXT, ARGUMENT, "the shipment is NULL" },
+    { image_of_far_root, ON_CONTEXT, ARGUMENT, "root 0 is no object of the shipment" },
+    { ship_from_device, ON_CONTEXT, ARGUMENT, "the source is no objects" },
     { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
     { image_no_bytes, ON_CONTEXT, ARGUMENT, "bytes of the image are NULL" },
     { image_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },
