@@ -54,6 +54,24 @@ static inline haul_status haul_image_write(haul_context *context, haul_source so
 static inline haul_status haul_image_save(haul_context *context, haul_source source,
                                           const char *path);
 
+/* A zeroed struct means the defaults. */
+typedef struct haul_image_write_options {
+    /* Not 0: the graph's bytes are compressed by zstd, at this level of 1 to 19 (3 is a good one).
+     * Reading decompresses them, so such an image cannot be mapped in place. The working memory
+     * grows by the graph's size, and libzstd takes some from malloc. The bytes then depend on
+     * libzstd's version, too. HAUL_ERROR_UNSUPPORTED: the library was built without zstd.
+     * HAUL_ERROR_ARGUMENT: there is no such level. */
+    int compression;
+    int reserved;
+} haul_image_write_options;
+/* haul_image_write and haul_image_save with options, which may be NULL. */
+static inline haul_status haul_image_write_as(haul_context *context, haul_source source,
+                                              const haul_image_write_options *options,
+                                              const haul_file *file);
+static inline haul_status haul_image_save_as(haul_context *context, haul_source source,
+                                             const haul_image_write_options *options,
+                                             const char *path);
+
 /* ---- Reading. */
 
 /* A zeroed struct means the defaults. */
@@ -96,6 +114,7 @@ typedef struct haul_image_options {
  * or an unknown part that must be understood. HAUL_ERROR_TYPE, with the type and the field: the
  * image has other types, or its own are no types. HAUL_ERROR_UNSUPPORTED, with the type and the
  * field: a function (see the options; or without types), or words that no image can hold.
+ * HAUL_ERROR_UNSUPPORTED too: it is compressed, and the library was built without zstd.
  * HAUL_ERROR_GRAPH, with the path: as haul_plan_create. HAUL_ERROR_LIMIT.
  * HAUL_ERROR_MEMORY. Does not recurse. */
 static inline haul_status haul_image_from_bytes(haul_context *context, const void *bytes,
@@ -135,9 +154,13 @@ HAUL_API void haul_image_free(haul_image **image);
 /* ---- The functions behind the inline forms, which pass the sizes of structs. */
 
 HAUL_API haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
-                                            size_t source_bytes, const haul_file *file);
+                                            size_t source_bytes,
+                                            const haul_image_write_options *options,
+                                            size_t options_bytes, const haul_file *file);
 HAUL_API haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
-                                           size_t source_bytes, const char *path);
+                                           size_t source_bytes,
+                                           const haul_image_write_options *options,
+                                           size_t options_bytes, const char *path);
 HAUL_API haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes,
                                                  size_t byte_count, haul_type *const *types,
                                                  size_t count, const haul_image_options *options,
@@ -151,16 +174,30 @@ HAUL_API haul_status haul_image_load_sized(haul_context *context, const char *pa
                                            const haul_image_options *options, size_t options_bytes,
                                            haul_image **image);
 
+static inline haul_status haul_image_write_as(haul_context *context, haul_source source,
+                                              const haul_image_write_options *options,
+                                              const haul_file *file)
+{
+    return haul_image_write_sized(context, &source, sizeof source, options, sizeof *options, file);
+}
+
+static inline haul_status haul_image_save_as(haul_context *context, haul_source source,
+                                             const haul_image_write_options *options,
+                                             const char *path)
+{
+    return haul_image_save_sized(context, &source, sizeof source, options, sizeof *options, path);
+}
+
 static inline haul_status haul_image_write(haul_context *context, haul_source source,
                                            const haul_file *file)
 {
-    return haul_image_write_sized(context, &source, sizeof source, file);
+    return haul_image_write_as(context, source, NULL, file);
 }
 
 static inline haul_status haul_image_save(haul_context *context, haul_source source,
                                           const char *path)
 {
-    return haul_image_save_sized(context, &source, sizeof source, path);
+    return haul_image_save_as(context, source, NULL, path);
 }
 
 static inline haul_status haul_image_from_bytes(haul_context *context, const void *bytes,

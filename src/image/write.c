@@ -6,8 +6,10 @@
 #include "haul/image.h"
 
 #include "base/file.h"
+#include "base/sized.h"
 #include "base/sort.h"
 #include "context/context.h"
+#include "image/compression.h"
 #include "image/format.h"
 #include "image/type_text.h"
 #include "pack/bitmap.h"
@@ -17,6 +19,8 @@
 #include "ship/pending.h"
 #include "ship/snapshot.h"
 #include "walk/discover.h"
+
+#define LEVEL_MOST 19 /* of compression: higher ones take much memory */
 
 typedef struct writer {
     haul_context *context;
@@ -31,6 +35,7 @@ typedef struct writer {
     haul__image_word *words;
     uint64_t *bitmap;
     void *arena;
+    haul__compressed compressed; /* at NULL: the arena is written as it is */
     haul__image_head head;
     haul__image_section sections[HAUL__SECTION_KINDS];
     const void *contents[HAUL__SECTION_KINDS];
@@ -203,7 +208,12 @@ static void fill_head(writer *w)
     if (w->word_count > 0)
         add_section(w, HAUL__SECTION_WORDS, w->words, w->word_count * sizeof *w->words);
     add_section(w, HAUL__SECTION_BITS, w->bitmap, w->bitmap_bytes);
-    add_section(w, HAUL__SECTION_ARENA, w->arena, w->arena_bytes);
+    if (w->compressed.at) {
+        head->arena_bytes = w->arena_bytes;
+        add_section(w, HAUL__SECTION_ARENA, w->compressed.at, w->compressed.bytes);
+    } else {
+        add_section(w, HAUL__SECTION_ARENA, w->arena, w->arena_bytes);
+    }
     end = sizeof *head + head->section_count * sizeof *w->sections; /* when the list is whole */
     for (i = 0; i < head->section_count; i++) {
         haul__image_section *section = &w->sections[i];
@@ -239,7 +249,7 @@ static haul_status put_all(const writer *w)
 }
 
 static haul_status write_image(haul_context *context, const haul_source *source,
-                               const haul_file *file)
+                               const haul_image_write_options *options, const haul_file *file)
 {
     const haul_allocator *allocator = &context->allocator;
     haul_status status;
@@ -253,11 +263,15 @@ static haul_status write_image(haul_context *context, const haul_source *source,
         status = list_roots(&w);
     if (status == HAUL_OK)
         status = pack(&w);
+    if (status == HAUL_OK && options->compression)
+        status =
+            haul__compress(context, options->compression, w.arena, w.arena_bytes, &w.compressed);
     if (status == HAUL_OK) {
         fill_head(&w);
         status = put_all(&w);
     }
     haul__release(allocator, w.arena, w.arena_bytes);
+    haul__release(allocator, w.compressed.at, w.compressed.room);
     haul__release(allocator, w.bitmap, w.bitmap_bytes);
     haul__release(allocator, w.roots, w.root_count * sizeof *w.roots);
     haul__release(allocator, w.words, w.word_room * sizeof *w.words);
@@ -303,32 +317,54 @@ static void end(haul_context *context, const haul_source *source)
         haul__context_leave(context);
 }
 
-haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
-                                   size_t source_bytes, const haul_file *file)
+static haul_status read_options(haul_context *context, haul_image_write_options *ours,
+                                const haul_image_write_options *theirs, size_t bytes)
 {
+    haul_error *error = &context->error;
+    if (haul__read_options(ours, sizeof *ours, theirs, bytes) != HAUL_OK)
+        return haul__fail(error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    if (ours->compression < 0 || ours->compression > LEVEL_MOST)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->compression is %d, and levels go from 1 to 19, or 0 for none",
+                          ours->compression);
+    return HAUL_OK;
+}
+
+haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
+                                   size_t source_bytes, const haul_image_write_options *options,
+                                   size_t options_bytes, const haul_file *file)
+{
+    haul_image_write_options how;
     haul_source from;
     haul_status status = begin(context, source, source_bytes, &from);
     if (status != HAUL_OK)
         return status;
-    status = file && file->write ? write_image(context, &from, file)
-                                 : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                                              "the file is NULL, or has no function that writes");
+    status = read_options(context, &how, options, options_bytes);
+    if (status == HAUL_OK)
+        status = file && file->write
+                     ? write_image(context, &from, &how, file)
+                     : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                                  "the file is NULL, or has no function that writes");
     end(context, &from);
     return status;
 }
 
 haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
-                                  size_t source_bytes, const char *path)
+                                  size_t source_bytes, const haul_image_write_options *options,
+                                  size_t options_bytes, const char *path)
 {
+    haul_image_write_options how;
     haul__new_file file;
     haul_source from;
     haul_status status = begin(context, source, source_bytes, &from);
     if (status != HAUL_OK)
         return status;
-    status = path ? haul__new_file_begin(&file, &context->allocator, path, &context->error)
-                  : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
+    status = read_options(context, &how, options, options_bytes);
+    if (status == HAUL_OK)
+        status = path ? haul__new_file_begin(&file, &context->allocator, path, &context->error)
+                      : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
-        status = write_image(context, &from, &file.file);
+        status = write_image(context, &from, &how, &file.file);
         status = haul__new_file_end(&file, &context->allocator, status, &context->error);
     }
     end(context, &from);

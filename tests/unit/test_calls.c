@@ -15,6 +15,7 @@
 
 #define HAUL_EXPERIMENTAL
 #include "haul.h"
+#include "image/compression.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/open.h"
@@ -409,15 +410,16 @@ static haul_status write_image(void *user)
     return haul_image_write(the.context, haul_from_object(the.data, the.type), &file);
 }
 
-/* Of objects, and of a shipment. */
+/* Of objects; and of a shipment, compressed if the library can. */
 static haul_status write_images(void *user)
 {
+    const haul_image_write_options compressing = { .compression = haul__can_compress() };
     const haul_file file = { NULL, keep_image, NULL };
     const haul_status status = write_image(user);
     if (status != HAUL_OK)
         return status;
     the.image_bytes = 0;
-    return haul_image_write(the.context, haul_from_device(the.shipment), &file);
+    return haul_image_write_as(the.context, haul_from_device(the.shipment), &compressing, &file);
 }
 
 static const char *image_path(void)

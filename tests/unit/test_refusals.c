@@ -86,6 +86,7 @@ typedef struct later {
     haul_async async;
     haul_audit_options audit;
     haul_image_options image;
+    haul_image_write_options image_write;
     int more;
 } later;
 #define LATER(member) (sizeof(later) - offsetof(later, member))
@@ -187,6 +188,18 @@ static haul_status image_of_later(void)
 {
     return haul_image_from_bytes_sized(the.context, the.bytes, 8, &the.type, 1, &later_of()->image,
                                        LATER(image), &an_image);
+}
+static haul_status image_write_of_later(void)
+{
+    const haul_source source = haul_from_object(the.data, the.type);
+    const haul_file file = haul_file_descriptor(-1);
+    return haul_image_write_sized(the.context, &source, sizeof source, &later_of()->image_write,
+                                  LATER(image_write), &file);
+}
+static haul_status image_level(void)
+{
+    const haul_image_write_options options = { .compression = 20 };
+    return haul_image_save_as(the.context, haul_from_object(the.data, the.type), &options, "x");
 }
 static haul_status image_no_write(void)
 {
@@ -716,6 +729,8 @@ static const refusal refusals[] = {
     { audit_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { audit_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "file did not take" },
     { image_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { image_write_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { image_level, ON_CONTEXT, ARGUMENT, "levels go from 1 to 19" },
     { image_no_write, ON_CONTEXT, ARGUMENT, "no function that writes" },
     { image_no_read, ON_CONTEXT, ARGUMENT, "no function that reads" },
     { image_null, NO_CONTEXT, ARGUMENT, "no context" },
