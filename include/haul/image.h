@@ -74,6 +74,12 @@ static inline haul_status haul_image_save_as(haul_context *context, haul_source 
 
 /* ---- Reading. */
 
+/* A name in the image that has become another one in the program. */
+typedef struct haul_image_rename {
+    const char *stored; /* there: of a type, "mesh"; or of a field, behind its type: "mesh.xyz" */
+    const char *now;    /* here: of the type, "grid"; or of the field alone: "points" */
+} haul_image_rename;
+
 /* A zeroed struct means the defaults. */
 typedef struct haul_image_options {
     /* 1: the bytes come from a program that you trust. Checksums, types, sizes and the targets of
@@ -98,6 +104,11 @@ typedef struct haul_image_options {
      * it has pointers that do not lie at multiples of their size, or fields that are skipped or
      * travel one way. Others as haul_arena_bytes. */
     haul_arena *arena;
+    /* `rename_count` names that types and fields had when older images were written. Names that an
+     * image does not have are passed over, so one table serves images of any age. All else must be
+     * as the program describes it. HAUL_ERROR_ARGUMENT: NULL, or an image without types given. */
+    const haul_image_rename *renames;
+    size_t rename_count;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.

@@ -91,8 +91,10 @@ static haul_status write_types(reader *r)
 
 static haul_status compare_types(const reader *r)
 {
-    haul_status status = haul__type_text_compare(&r->text, r->contents[HAUL__SECTION_TYPES],
-                                                 r->bytes[HAUL__SECTION_TYPES], r->error);
+    const haul__stored_text stored = { r->contents[HAUL__SECTION_TYPES],
+                                       r->bytes[HAUL__SECTION_TYPES], r->options.renames,
+                                       r->options.rename_count };
+    haul_status status = haul__type_text_compare(&r->text, &stored, r->error);
     if (status == HAUL_OK || !r->made.count)
         return status;
     r->error->status = HAUL_ERROR_FORMAT; /* the path has the place */
@@ -338,9 +340,26 @@ static haul_status check_types(const reader *r)
     return HAUL_OK;
 }
 
+static haul_status check_renames(const reader *r)
+{
+    const haul_image_rename *renames = r->options.renames;
+    size_t i;
+    if (r->options.rename_count > 0 && (!renames || !r->types))
+        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                          renames ? "options->renames: without types there are no other names"
+                                  : "options->renames is NULL, and rename_count is not 0");
+    for (i = 0; i < r->options.rename_count; i++)
+        if (!renames[i].stored || !renames[i].now)
+            return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                              "options->renames[%zu] has a name that is NULL", i);
+    return HAUL_OK;
+}
+
 static haul_status read_types_and_graph(reader *r)
 {
-    const haul_status status = r->types ? write_types(r) : HAUL_OK;
+    haul_status status = check_renames(r);
+    if (status == HAUL_OK && r->types)
+        status = write_types(r);
     return status == HAUL_OK ? read_all(r) : status;
 }
 

@@ -201,6 +201,13 @@ static haul_status image_level(void)
     const haul_image_write_options options = { .compression = 20 };
     return haul_image_save_as(the.context, haul_from_object(the.data, the.type), &options, "x");
 }
+static haul_status image_renames(const haul_image_rename *renames, haul_type *const *types)
+{
+    const haul_image_options options = { .renames = renames, .rename_count = 1 };
+    return haul_image_from_bytes(the.context, the.bytes, 8, types, types != NULL, &options,
+                                 &an_image);
+}
+static const haul_image_rename half_a_rename = { "mesh", NULL };
 static haul_status image_no_write(void)
 {
     static const haul_file file;
@@ -231,6 +238,9 @@ CALL(image_of_no_shipment, image_to(haul_from_device(NULL)))
 CALL(image_of_far_root, image_to(haul_from_device_root(the.shipment, &the.far_plan, the.type)))
 CALL(ship_from_device,
      haul_ship_from(the.device, haul_from_device(the.shipment), NULL, NULL, &a_shipment))
+CALL(image_no_renames, image_renames(NULL, &the.type))
+CALL(image_half_a_rename, image_renames(&half_a_rename, &the.type))
+CALL(image_renames_alone, image_renames(&half_a_rename, NULL))
 CALL(image_no_result, haul_image_from_bytes(the.context, the.bytes, 8, &the.type, 1, NULL, NULL))
 CALL(image_no_bytes, image_from(NULL, &the.type, 1))
 CALL(image_no_types, image_from(the.bytes, NULL, 1))
@@ -742,6 +752,9 @@ static const refusal refusals[] = {
     { image_of_no_shipment, ON_CONTEXT, ARGUMENT, "the shipment is NULL" },
     { image_of_far_root, ON_CONTEXT, ARGUMENT, "root 0 is no object of the shipment" },
     { ship_from_device, ON_CONTEXT, ARGUMENT, "the source is no objects" },
+    { image_no_renames, ON_CONTEXT, ARGUMENT, "options->renames is NULL" },
+    { image_half_a_rename, ON_CONTEXT, ARGUMENT, "a name that is NULL" },
+    { image_renames_alone, ON_CONTEXT, ARGUMENT, "without types" },
     { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
     { image_no_bytes, ON_CONTEXT, ARGUMENT, "bytes of the image are NULL" },
     { image_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },
