@@ -40,6 +40,9 @@ if(HAUL_HAS_CUDA)
     string(APPEND haul_pc_libs_private
            " -L\"${CUDAToolkit_LIBRARY_DIR}\" -l${haul_cudart} -ldl -lrt -lpthread")
 endif()
+if(HAUL_HAS_ZSTD)
+    string(APPEND haul_pc_libs_private " -lzstd")
+endif()
 configure_file(${CMAKE_CURRENT_LIST_DIR}/haul.pc.in ${PROJECT_BINARY_DIR}/haul.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/haul.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 

@@ -2,6 +2,8 @@
  */
 #include "images.h"
 
+#include "image/compression.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -192,16 +194,58 @@ static void change_text(image_bytes *text, choices *c)
         change_number(text, at, c);
 }
 
-static void damage(image_bytes *image, choices *c)
+/* A compressed arena becomes the plain one, so that damages find its words. If it cannot, it
+ * stays. */
+static void decompress(image_parts *parts, haul_context *context)
+{
+    image_bytes *arena = &parts->part[HAUL__SECTION_ARENA];
+    const size_t count = (size_t)parts->head.arena_bytes;
+    static haul__decompressor d;
+    haul__input from;
+    unsigned char *plain;
+    if (count == 0 || count > 1 << 20)
+        return;
+    memset(&from, 0, sizeof from);
+    from.error = &context->error;
+    from.bytes = arena->at;
+    from.left = arena->count;
+    plain = malloc(count);
+    if (plain &&
+        haul__decompressor_open(&d, context, &from, arena->count,
+                                haul__image_hash(arena->at, arena->count), count) == HAUL_OK &&
+        haul__input_read(&d.bytes, plain, count) == HAUL_OK) {
+        bytes_set(arena, plain, count);
+        parts->head.arena_bytes = 0;
+    }
+    haul__decompressor_close(&d);
+    free(plain);
+}
+
+static void compress(image_parts *parts, haul_context *context, choices *c)
+{
+    image_bytes *arena = &parts->part[HAUL__SECTION_ARENA];
+    const size_t count = arena->count;
+    haul__compressed frame;
+    if (haul__compress(context, 1, arena->at, count, &frame) == HAUL_OK) {
+        bytes_set(arena, frame.at, frame.bytes);
+        parts->head.arena_bytes = count + (chance(c, 1, 16) ? 16 * choose(c, 9) - 64 : 0);
+    }
+    haul__release(&context->allocator, frame.at, frame.room);
+}
+
+static void damage(image_bytes *image, haul_context *context, choices *c)
 {
     static image_parts parts;
     uint32_t count = 1 + choose(c, 2);
     image_split(image, &parts);
+    decompress(&parts, context);
     if (chance(c, 1, 16))
         change_text(&parts.part[HAUL__SECTION_TYPES], c);
     else
         while (count-- > 0)
             image_damage(&parts, c);
+    if (haul__can_compress() && !parts.head.arena_bytes && chance(c, 1, 8))
+        compress(&parts, context, c);
     image_join(&parts, image);
 }
 
@@ -256,7 +300,7 @@ size_t image_change(uint8_t *data, size_t bytes, size_t most, choices *c)
     if (chance(c, 1, 32)) {
         change_claim(&image, c);
     } else if (is_whole(&image) && !chance(c, 1, 32)) {
-        damage(&image, c);
+        damage(&image, image_oracle(data[0])->context, c);
     } else {
         now = image.count;
         bytes_resize(&image, now + 64); /* room to grow */

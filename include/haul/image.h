@@ -35,9 +35,10 @@ typedef struct haul_image haul_image;
 
 /* ---- Writing. */
 
-/* Writes everything that a source of objects or the root of an arena reaches, or the graph of an
- * ordered plan, with `file->write`, front to back. The source is not written. Working memory: the
- * plan's, and the size of the graph. HAUL_ERROR_ARGUMENT: an arena without a root
+/* Writes everything that a source of objects or the root of an arena reaches, the graph of an
+ * ordered plan, or that of a shipment as the device has it (haul_from_device), with `file->write`,
+ * front to back. The source is not written. Working memory: the plan's, and the size of the graph;
+ * of a shipment, once more that of its arena. HAUL_ERROR_ARGUMENT: an arena without a root
  * (haul_from_arena_root names it), a compacted plan, a file that cannot be written.
  * HAUL_ERROR_UNSUPPORTED, with the type and the field: a type with HAUL_EXTERNAL or .maybe_static
  * fields, whose words mean something in this process alone, with sections, or with contents that
@@ -53,7 +54,31 @@ static inline haul_status haul_image_write(haul_context *context, haul_source so
 static inline haul_status haul_image_save(haul_context *context, haul_source source,
                                           const char *path);
 
+/* A zeroed struct means the defaults. */
+typedef struct haul_image_write_options {
+    /* Not 0: the graph's bytes are compressed by zstd, at this level of 1 to 19 (3 is a good one).
+     * Reading decompresses them, so such an image cannot be mapped in place. The working memory
+     * grows by the graph's size, and libzstd takes some from malloc. The bytes then depend on
+     * libzstd's version, too. HAUL_ERROR_UNSUPPORTED: the library was built without zstd.
+     * HAUL_ERROR_ARGUMENT: there is no such level. */
+    int compression;
+    int reserved;
+} haul_image_write_options;
+/* haul_image_write and haul_image_save with options, which may be NULL. */
+static inline haul_status haul_image_write_as(haul_context *context, haul_source source,
+                                              const haul_image_write_options *options,
+                                              const haul_file *file);
+static inline haul_status haul_image_save_as(haul_context *context, haul_source source,
+                                             const haul_image_write_options *options,
+                                             const char *path);
+
 /* ---- Reading. */
+
+/* A name in the image that has become another one in the program. */
+typedef struct haul_image_rename {
+    const char *stored; /* there: of a type, "mesh"; or of a field, behind its type: "mesh.xyz" */
+    const char *now;    /* here: of the type, "grid"; or of the field alone: "points" */
+} haul_image_rename;
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_image_options {
@@ -79,6 +104,11 @@ typedef struct haul_image_options {
      * it has pointers that do not lie at multiples of their size, or fields that are skipped or
      * travel one way. Others as haul_arena_bytes. */
     haul_arena *arena;
+    /* `rename_count` names that types and fields had when older images were written. Names that an
+     * image does not have are passed over, so one table serves images of any age. All else must be
+     * as the program describes it. HAUL_ERROR_ARGUMENT: NULL, or an image without types given. */
+    const haul_image_rename *renames;
+    size_t rename_count;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.
@@ -95,6 +125,7 @@ typedef struct haul_image_options {
  * or an unknown part that must be understood. HAUL_ERROR_TYPE, with the type and the field: the
  * image has other types, or its own are no types. HAUL_ERROR_UNSUPPORTED, with the type and the
  * field: a function (see the options; or without types), or words that no image can hold.
+ * HAUL_ERROR_UNSUPPORTED too: it is compressed, and the library was built without zstd.
  * HAUL_ERROR_GRAPH, with the path: as haul_plan_create. HAUL_ERROR_LIMIT.
  * HAUL_ERROR_MEMORY. Does not recurse. */
 static inline haul_status haul_image_from_bytes(haul_context *context, const void *bytes,
@@ -134,9 +165,13 @@ HAUL_API void haul_image_free(haul_image **image);
 /* ---- The functions behind the inline forms, which pass the sizes of structs. */
 
 HAUL_API haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
-                                            size_t source_bytes, const haul_file *file);
+                                            size_t source_bytes,
+                                            const haul_image_write_options *options,
+                                            size_t options_bytes, const haul_file *file);
 HAUL_API haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
-                                           size_t source_bytes, const char *path);
+                                           size_t source_bytes,
+                                           const haul_image_write_options *options,
+                                           size_t options_bytes, const char *path);
 HAUL_API haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes,
                                                  size_t byte_count, haul_type *const *types,
                                                  size_t count, const haul_image_options *options,
@@ -150,16 +185,30 @@ HAUL_API haul_status haul_image_load_sized(haul_context *context, const char *pa
                                            const haul_image_options *options, size_t options_bytes,
                                            haul_image **image);
 
+static inline haul_status haul_image_write_as(haul_context *context, haul_source source,
+                                              const haul_image_write_options *options,
+                                              const haul_file *file)
+{
+    return haul_image_write_sized(context, &source, sizeof source, options, sizeof *options, file);
+}
+
+static inline haul_status haul_image_save_as(haul_context *context, haul_source source,
+                                             const haul_image_write_options *options,
+                                             const char *path)
+{
+    return haul_image_save_sized(context, &source, sizeof source, options, sizeof *options, path);
+}
+
 static inline haul_status haul_image_write(haul_context *context, haul_source source,
                                            const haul_file *file)
 {
-    return haul_image_write_sized(context, &source, sizeof source, file);
+    return haul_image_write_as(context, source, NULL, file);
 }
 
 static inline haul_status haul_image_save(haul_context *context, haul_source source,
                                           const char *path)
 {
-    return haul_image_save_sized(context, &source, sizeof source, path);
+    return haul_image_save_as(context, source, NULL, path);
 }
 
 static inline haul_status haul_image_from_bytes(haul_context *context, const void *bytes,

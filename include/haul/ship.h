@@ -29,8 +29,6 @@
 extern "C" {
 #endif
 
-typedef struct haul_shipment haul_shipment;
-
 /* Handles of the back end's kind, which must live until a call on the shipment that waits has
  * returned. */
 typedef struct haul_async {

@@ -18,6 +18,7 @@ extern "C" {
 typedef struct haul_plan haul_plan;
 typedef struct haul_arena haul_arena;
 typedef struct haul_chain haul_chain;
+typedef struct haul_shipment haul_shipment;
 
 /* One root: `count` objects of `type` in a row at `address`. This struct never changes. */
 typedef struct haul_root {
@@ -32,20 +33,23 @@ typedef enum haul_source_kind {
     HAUL_SOURCE_PLAN = 3,
     HAUL_SOURCE_ARENA = 4,
     HAUL_SOURCE_ARENA_ROOT = 5,
-    HAUL_SOURCE_CHAINS = 6
+    HAUL_SOURCE_CHAINS = 6,
+    HAUL_SOURCE_DEVICE = 7
 } haul_source_kind;
 
 /* Filled by the functions below. Members that the kind has no use for are 0. */
 typedef struct haul_source {
     int kind; /* haul_source_kind */
     int reserved;
-    /* HAUL_SOURCE_ROOT and HAUL_SOURCE_ARENA_ROOT; of HAUL_SOURCE_CHAINS the address alone */
+    /* HAUL_SOURCE_ROOT, HAUL_SOURCE_ARENA_ROOT and HAUL_SOURCE_DEVICE; of HAUL_SOURCE_CHAINS the
+     * address alone */
     haul_root root;
     const haul_root *roots;
     size_t count; /* of roots or chains */
     haul_plan *plan;
     haul_arena *arena;
     haul_chain *const *chains;
+    haul_shipment *shipment;
 } haul_source;
 
 static inline haul_source haul__source(int kind, void *objects, const haul_type *type, size_t count)
@@ -61,6 +65,7 @@ static inline haul_source haul__source(int kind, void *objects, const haul_type 
     source.plan = NULL;
     source.arena = NULL;
     source.chains = NULL;
+    source.shipment = NULL;
     return source;
 }
 
@@ -125,6 +130,31 @@ static inline haul_source haul_from_chains(void *root, haul_chain *const *chains
     haul_source source = haul__source(HAUL_SOURCE_CHAINS, root, NULL, 0);
     source.chains = chains;
     source.count = count;
+    return source;
+}
+
+/* The graph of a shipment as the device has it, with what kernels have changed: a source of
+ * haul_image_write and haul_image_save. Its roots are those of the shipment. The call waits for the
+ * shipment's work, copies the graph to memory of its own, as large as the arena there, and
+ * discovers it in this copy; the host's objects are neither read nor written. (Results of earlier
+ * asynchronous calls are, as by haul_wait.) Functions in the types are called with the copy.
+ * HAUL_ERROR_ARGUMENT: a shipment of another context. HAUL_ERROR_GRAPH, with the path: a pointer
+ * leads out of the shipment's arena; so do pointers to what kernels have put into nurseries, until
+ * these have been brought back. */
+static inline haul_source haul_from_device(haul_shipment *shipment)
+{
+    haul_source source = haul__source(HAUL_SOURCE_DEVICE, NULL, NULL, 0);
+    source.shipment = shipment;
+    return source;
+}
+
+/* The same with one root, an object of the host's graph that the shipment has. A shipment of an
+ * arena without a root needs it. */
+static inline haul_source haul_from_device_root(haul_shipment *shipment, void *object,
+                                                const haul_type *type)
+{
+    haul_source source = haul__source(HAUL_SOURCE_DEVICE, object, type, 1);
+    source.shipment = shipment;
     return source;
 }
 

@@ -26,8 +26,10 @@ typedef struct haul__image_head {
     uint64_t bytes;      /* of the image */
     uint64_t alignment;  /* of the arena's base */
     uint32_t section_count, reserved;
-    uint64_t spare[2]; /* zeros */
-    uint64_t hash;     /* of the head with a hash of 0, and the list of sections */
+    /* of the arena, whose section is one frame of zstd; 0: it is not compressed */
+    uint64_t arena_bytes;
+    uint64_t spare; /* 0 */
+    uint64_t hash;  /* of the head with a hash of 0, and the list of sections */
 } haul__image_head;
 
 typedef enum haul__section_kind {

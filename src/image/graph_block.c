@@ -65,7 +65,7 @@ haul_status haul__image_block_open(haul__image_block *block, haul__input *input,
     if (block->arena)
         return *is_filled ? read_into_arena(block, input, bytes, alignment)
                           : take_from_arena(block, input, bytes, alignment);
-    if (block->mapping.at && ((uintptr_t)input->bytes & (alignment - 1)) == 0) {
+    if (block->mapping.at && input->bytes && ((uintptr_t)input->bytes & (alignment - 1)) == 0) {
         block->at = (unsigned char *)block->mapping.at + (block->mapping.bytes - input->left);
         block->bytes = bytes;
         block->is_lent = 1;

@@ -16,6 +16,8 @@ haul_status haul__input_too_short(const haul__input *input)
 /* Up to `count` bytes; *got == 0: the end. */
 static haul_status read_some(haul__input *input, void *to, size_t count, size_t *got)
 {
+    if (input->give)
+        return input->give(input->giver, to, count, got);
     if (input->bytes) {
         *got = count < input->left ? count : input->left;
         memcpy(to, input->bytes, *got);

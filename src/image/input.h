@@ -11,6 +11,9 @@ typedef struct haul__input {
     haul_error *error;
     const unsigned char *bytes; /* the next ones; NULL: `file` gives them */
     const haul_file *file;
+    /* not NULL: gives them in place of both: at least one, and at most `count` */
+    haul_status (*give)(void *giver, void *to, size_t count, size_t *got);
+    void *giver;
     size_t left;   /* SIZE_MAX: not known */
     uint64_t done; /* bytes read so far */
 } haul__input;

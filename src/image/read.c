@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/sized.h"
 #include "base/status.h"
+#include "image/compression.h"
 #include "image/validate.h"
 #include "image/graph_block.h"
 #include "image/head.h"
@@ -46,6 +47,8 @@ typedef struct reader {
     haul__image_section sections[HAUL__IMAGE_SECTIONS];
     void *contents[HAUL__SECTION_KINDS]; /* by kind; NULL: none. The arena's are the block's. */
     size_t bytes[HAUL__SECTION_KINDS];
+    haul__decompressor decompressor; /* of a compressed arena */
+    haul__input *arena;              /* gives its bytes; NULL: none have come */
     haul__image_block block;
     haul_image *image;
 } reader;
@@ -88,8 +91,10 @@ static haul_status write_types(reader *r)
 
 static haul_status compare_types(const reader *r)
 {
-    haul_status status = haul__type_text_compare(&r->text, r->contents[HAUL__SECTION_TYPES],
-                                                 r->bytes[HAUL__SECTION_TYPES], r->error);
+    const haul__stored_text stored = { r->contents[HAUL__SECTION_TYPES],
+                                       r->bytes[HAUL__SECTION_TYPES], r->options.renames,
+                                       r->options.rename_count };
+    haul_status status = haul__type_text_compare(&r->text, &stored, r->error);
     if (status == HAUL_OK || !r->made.count)
         return status;
     r->error->status = HAUL_ERROR_FORMAT; /* the path has the place */
@@ -156,7 +161,7 @@ static haul_status find_roots(const reader *r)
 
 /* The block is filled from the input, or in place. Pages of a file are not touched before they are
  * needed: not for their checksum. */
-static haul_status fill_block(reader *r, const haul__image_section *s, int is_filled)
+static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
 {
     const haul__image_block *block = &r->image->block;
     haul__filling f;
@@ -169,13 +174,13 @@ static haul_status fill_block(reader *r, const haul__image_section *s, int is_fi
     f.offsets.bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *f.offsets.bitmap;
     f.offsets.words = r->contents[HAUL__SECTION_WORDS];
     f.offsets.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *f.offsets.words;
-    f.hash = s->hash;
-    f.is_hashed = !(block->mapping.at && block->is_lent);
-    if (!is_filled && r->input.bytes) {
-        f.from = r->input.bytes;
-        haul__input_pass(&r->input, block->bytes);
+    f.hash = hash;
+    f.is_hashed = !r->head.arena_bytes && !(block->mapping.at && block->is_lent);
+    if (!is_filled && r->arena->bytes) {
+        f.from = r->arena->bytes;
+        haul__input_pass(r->arena, block->bytes);
     } else if (!is_filled) {
-        f.input = &r->input;
+        f.input = r->arena;
     }
     if (r->options.is_trusted)
         return haul__fill(&f, NULL, NULL);
@@ -223,21 +228,31 @@ static haul_status check_sizes(const reader *r, size_t arena)
     return HAUL_OK;
 }
 
-/* The arena's section: all others that the library knows have been read. */
-static haul_status read_graph(reader *r, const haul__image_section *s)
+/* The arena's section, of `bytes` bytes when it is decompressed: all others that the library knows
+ * have been read. */
+static haul_status read_graph(reader *r, const haul__image_section *s, size_t bytes)
 {
     int is_filled = 0;
     haul_status status = r->types ? HAUL_OK : make_types(r);
     if (status == HAUL_OK)
         status = compare_types(r);
     if (status == HAUL_OK)
-        status = check_sizes(r, (size_t)s->bytes);
+        status = check_sizes(r, bytes);
+    r->arena = &r->input;
+    if (status == HAUL_OK && r->head.arena_bytes) {
+        status = haul__decompressor_open(&r->decompressor, r->context, &r->input, s->bytes, s->hash,
+                                         bytes);
+        r->arena = &r->decompressor.bytes;
+    }
     if (status == HAUL_OK)
-        status = haul__image_block_open(&r->block, &r->input, (size_t)s->bytes,
-                                        (size_t)r->head.alignment, &is_filled);
+        status = haul__image_block_open(&r->block, r->arena, bytes, (size_t)r->head.alignment,
+                                        &is_filled);
     if (status == HAUL_OK)
         status = make_image(r);
-    return status == HAUL_OK ? fill_block(r, s, is_filled) : status;
+    if (status == HAUL_OK)
+        status = fill_block(r, s->hash, is_filled);
+    return status == HAUL_OK && r->head.arena_bytes ? haul__decompressor_end(&r->decompressor)
+                                                    : status;
 }
 
 /* ---- The sections. */
@@ -245,6 +260,7 @@ static haul_status read_graph(reader *r, const haul__image_section *s)
 static haul_status read_section(reader *r, const haul__image_section *s)
 {
     const int is_known = s->kind < HAUL__SECTION_KINDS;
+    const uint64_t bytes = r->head.arena_bytes ? r->head.arena_bytes : s->bytes;
     int is_zero = 1;
     haul_status status = haul__input_skip(&r->input, s->offset, &is_zero);
     if (status == HAUL_OK && !is_zero)
@@ -258,10 +274,12 @@ static haul_status read_section(reader *r, const haul__image_section *s)
                           (unsigned)s->kind);
     if (!is_known)
         return haul__input_skip(&r->input, s->offset + s->bytes, &is_zero);
-    if (s->kind == HAUL__SECTION_ARENA && s->bytes > r->context->options.max_bytes)
-        return haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
-                          (unsigned long long)s->bytes, r->context->options.max_bytes);
-    return s->kind == HAUL__SECTION_ARENA ? read_graph(r, s) : read_contents(r, s);
+    if (s->kind != HAUL__SECTION_ARENA)
+        return read_contents(r, s);
+    return bytes <= r->context->options.max_bytes
+               ? read_graph(r, s, (size_t)bytes)
+               : haul__fail(r->error, HAUL_ERROR_LIMIT, "%llu bytes, more than the limit of %zu",
+                            (unsigned long long)bytes, r->context->options.max_bytes);
 }
 
 static haul_status read_all(reader *r)
@@ -295,6 +313,7 @@ static void close_reader(reader *r)
     for (kind = 0; kind < HAUL__SECTION_KINDS; kind++)
         haul__release(&r->context->allocator, r->contents[kind], r->bytes[kind]);
     haul__image_block_release(&r->block, &r->context->allocator);
+    haul__decompressor_close(&r->decompressor);
     if (r->text.allocator)
         haul__type_text_close(&r->text);
     if (r->made_roots)
@@ -321,9 +340,26 @@ static haul_status check_types(const reader *r)
     return HAUL_OK;
 }
 
+static haul_status check_renames(const reader *r)
+{
+    const haul_image_rename *renames = r->options.renames;
+    size_t i;
+    if (r->options.rename_count > 0 && (!renames || !r->types))
+        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                          renames ? "options->renames: without types there are no other names"
+                                  : "options->renames is NULL, and rename_count is not 0");
+    for (i = 0; i < r->options.rename_count; i++)
+        if (!renames[i].stored || !renames[i].now)
+            return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                              "options->renames[%zu] has a name that is NULL", i);
+    return HAUL_OK;
+}
+
 static haul_status read_types_and_graph(reader *r)
 {
-    const haul_status status = r->types ? write_types(r) : HAUL_OK;
+    haul_status status = check_renames(r);
+    if (status == HAUL_OK && r->types)
+        status = write_types(r);
     return status == HAUL_OK ? read_all(r) : status;
 }
 

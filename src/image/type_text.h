@@ -12,6 +12,7 @@
 
 #include "base/index.h"
 #include "base/list.h"
+#include "haul/image.h"
 #include "type/type.h"
 
 /* Why no image can hold a type's contents. */
@@ -46,9 +47,16 @@ uint32_t haul__type_text_number(const haul__type_text *text, const haul_type *ty
 /* HAUL_ERROR_UNSUPPORTED, with the type and the field: no image can hold their contents, or a
  * function reads them and `calls` is 0. */
 haul_status haul__type_text_admits(const haul__type_text *text, int calls, haul_error *error);
-/* HAUL_OK: the texts are equal. HAUL_ERROR_TYPE: `error` has the first type and field that
- * differ. */
-haul_status haul__type_text_compare(const haul__type_text *ours, const char *theirs, size_t bytes,
+/* Text of an image, and the names in it that have changed since. */
+typedef struct haul__stored_text {
+    const char *at;
+    size_t bytes;
+    const haul_image_rename *renames;
+    size_t rename_count;
+} haul__stored_text;
+/* HAUL_OK: the texts are equal, or differ in these names alone. HAUL_ERROR_TYPE: `error` has the
+ * first type and field that differ. */
+haul_status haul__type_text_compare(const haul__type_text *ours, const haul__stored_text *theirs,
                                     haul_error *error);
 
 #endif

@@ -6,19 +6,26 @@
 #include "haul/image.h"
 
 #include "base/file.h"
+#include "base/sized.h"
 #include "base/sort.h"
 #include "context/context.h"
+#include "image/compression.h"
 #include "image/format.h"
 #include "image/type_text.h"
 #include "pack/bitmap.h"
 #include "pack/pack.h"
 #include "pack/source.h"
 #include "pack/translate.h"
+#include "ship/pending.h"
+#include "ship/snapshot.h"
 #include "walk/discover.h"
+
+#define LEVEL_MOST 19 /* of compression: higher ones take much memory */
 
 typedef struct writer {
     haul_context *context;
     const haul_file *file;
+    haul__snapshot snapshot; /* of a shipment; context NULL: the source is none */
     haul_plan *plan;
     int owns_plan;
     haul__type_text text;
@@ -28,6 +35,7 @@ typedef struct writer {
     haul__image_word *words;
     uint64_t *bitmap;
     void *arena;
+    haul__compressed compressed; /* at NULL: the arena is written as it is */
     haul__image_head head;
     haul__image_section sections[HAUL__SECTION_KINDS];
     const void *contents[HAUL__SECTION_KINDS];
@@ -64,11 +72,11 @@ static haul_status find_plan(writer *w, const haul_source *source)
     return status;
 }
 
-static haul_status describe_types(writer *w)
+static haul_status describe_types(writer *w, const haul_root *roots, size_t count)
 {
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
     haul_error *error = &w->context->error;
     size_t i;
+    w->root_count = count;
     w->types =
         haul__allocate(&w->context->allocator, w->root_count * sizeof *w->types, sizeof(void *));
     if (!w->types)
@@ -78,6 +86,29 @@ static haul_status describe_types(writer *w)
     if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count) != HAUL_OK)
         return short_of_memory(w);
     return haul__type_text_admits(&w->text, 1, error);
+}
+
+/* The types come first: what no image can hold has other words on a device. */
+static haul_status plan_snapshot(writer *w, const haul_source *source)
+{
+    haul_status status = haul__snapshot_take(source->shipment, &source->root, &w->snapshot);
+    if (status == HAUL_OK)
+        status = describe_types(w, w->snapshot.roots, w->snapshot.root_count);
+    if (status == HAUL_OK)
+        status = haul__snapshot_plan(&w->snapshot, &w->plan);
+    w->owns_plan = status == HAUL_OK;
+    return status;
+}
+
+static haul_status plan_source(writer *w, const haul_source *source)
+{
+    const haul_status status = find_plan(w, source);
+    const haul_root *roots;
+    size_t count;
+    if (status != HAUL_OK)
+        return status;
+    roots = haul__plan_roots(w->plan, &count);
+    return describe_types(w, roots, count);
 }
 
 static int is_word_before(const void *a, const void *b)
@@ -177,7 +208,12 @@ static void fill_head(writer *w)
     if (w->word_count > 0)
         add_section(w, HAUL__SECTION_WORDS, w->words, w->word_count * sizeof *w->words);
     add_section(w, HAUL__SECTION_BITS, w->bitmap, w->bitmap_bytes);
-    add_section(w, HAUL__SECTION_ARENA, w->arena, w->arena_bytes);
+    if (w->compressed.at) {
+        head->arena_bytes = w->arena_bytes;
+        add_section(w, HAUL__SECTION_ARENA, w->compressed.at, w->compressed.bytes);
+    } else {
+        add_section(w, HAUL__SECTION_ARENA, w->arena, w->arena_bytes);
+    }
     end = sizeof *head + head->section_count * sizeof *w->sections; /* when the list is whole */
     for (i = 0; i < head->section_count; i++) {
         haul__image_section *section = &w->sections[i];
@@ -213,7 +249,7 @@ static haul_status put_all(const writer *w)
 }
 
 static haul_status write_image(haul_context *context, const haul_source *source,
-                               const haul_file *file)
+                               const haul_image_write_options *options, const haul_file *file)
 {
     const haul_allocator *allocator = &context->allocator;
     haul_status status;
@@ -221,18 +257,21 @@ static haul_status write_image(haul_context *context, const haul_source *source,
     memset(&w, 0, sizeof w);
     w.context = context;
     w.file = file;
-    status = find_plan(&w, source);
-    if (status == HAUL_OK)
-        status = describe_types(&w);
+    status =
+        source->kind == HAUL_SOURCE_DEVICE ? plan_snapshot(&w, source) : plan_source(&w, source);
     if (status == HAUL_OK)
         status = list_roots(&w);
     if (status == HAUL_OK)
         status = pack(&w);
+    if (status == HAUL_OK && options->compression)
+        status =
+            haul__compress(context, options->compression, w.arena, w.arena_bytes, &w.compressed);
     if (status == HAUL_OK) {
         fill_head(&w);
         status = put_all(&w);
     }
     haul__release(allocator, w.arena, w.arena_bytes);
+    haul__release(allocator, w.compressed.at, w.compressed.room);
     haul__release(allocator, w.bitmap, w.bitmap_bytes);
     haul__release(allocator, w.roots, w.root_count * sizeof *w.roots);
     haul__release(allocator, w.words, w.word_room * sizeof *w.words);
@@ -241,47 +280,93 @@ static haul_status write_image(haul_context *context, const haul_source *source,
         haul__type_text_close(&w.text);
     if (w.owns_plan)
         haul__plan_drop(w.plan);
+    if (w.snapshot.context)
+        haul__snapshot_drop(&w.snapshot);
     return status;
 }
 
 /* ---- The calls. */
 
-haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
-                                   size_t source_bytes, const haul_file *file)
+/* Enters the context, or the shipment, behind its work. Every HAUL_OK is paired with `end`. */
+static haul_status begin(haul_context *context, const haul_source *theirs, size_t bytes,
+                         haul_source *source)
 {
     haul_status status = haul__context_enter(context);
-    haul_source from;
     if (status != HAUL_OK)
         return status;
-    if (!file || !file->write)
+    status = haul__source_read(theirs, bytes, source, &context->error);
+    if (status == HAUL_OK && source->kind == HAUL_SOURCE_DEVICE) {
+        if (haul__shipment_is_valid(source->shipment) &&
+            source->shipment->device->context == context) {
+            haul__context_leave(context);
+            return haul__shipment_enter(source->shipment, NULL);
+        }
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                            "the file is NULL, or has no function that writes");
+                            "the shipment is NULL, freed or of another context");
+    }
+    if (status != HAUL_OK)
+        haul__context_leave(context);
+    return status;
+}
+
+static void end(haul_context *context, const haul_source *source)
+{
+    if (source->kind == HAUL_SOURCE_DEVICE)
+        haul__shipment_leave(source->shipment);
     else
-        status = haul__source_read(source, source_bytes, &from, &context->error);
+        haul__context_leave(context);
+}
+
+static haul_status read_options(haul_context *context, haul_image_write_options *ours,
+                                const haul_image_write_options *theirs, size_t bytes)
+{
+    haul_error *error = &context->error;
+    if (haul__read_options(ours, sizeof *ours, theirs, bytes) != HAUL_OK)
+        return haul__fail(error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
+    if (ours->compression < 0 || ours->compression > LEVEL_MOST)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->compression is %d, and levels go from 1 to 19, or 0 for none",
+                          ours->compression);
+    return HAUL_OK;
+}
+
+haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
+                                   size_t source_bytes, const haul_image_write_options *options,
+                                   size_t options_bytes, const haul_file *file)
+{
+    haul_image_write_options how;
+    haul_source from;
+    haul_status status = begin(context, source, source_bytes, &from);
+    if (status != HAUL_OK)
+        return status;
+    status = read_options(context, &how, options, options_bytes);
     if (status == HAUL_OK)
-        status = write_image(context, &from, file);
-    haul__context_leave(context);
+        status = file && file->write
+                     ? write_image(context, &from, &how, file)
+                     : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                                  "the file is NULL, or has no function that writes");
+    end(context, &from);
     return status;
 }
 
 haul_status haul_image_save_sized(haul_context *context, const haul_source *source,
-                                  size_t source_bytes, const char *path)
+                                  size_t source_bytes, const haul_image_write_options *options,
+                                  size_t options_bytes, const char *path)
 {
-    haul_status status = haul__context_enter(context);
+    haul_image_write_options how;
     haul__new_file file;
     haul_source from;
+    haul_status status = begin(context, source, source_bytes, &from);
     if (status != HAUL_OK)
         return status;
-    if (!path)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
-    else
-        status = haul__source_read(source, source_bytes, &from, &context->error);
+    status = read_options(context, &how, options, options_bytes);
     if (status == HAUL_OK)
-        status = haul__new_file_begin(&file, &context->allocator, path, &context->error);
+        status = path ? haul__new_file_begin(&file, &context->allocator, path, &context->error)
+                      : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
-        status = write_image(context, &from, &file.file);
+        status = write_image(context, &from, &how, &file.file);
         status = haul__new_file_end(&file, &context->allocator, status, &context->error);
     }
-    haul__context_leave(context);
+    end(context, &from);
     return status;
 }

@@ -10,7 +10,7 @@ haul_status haul__source_read(const haul_source *theirs, size_t bytes, haul_sour
 {
     if (haul__read_options(source, sizeof *source, theirs, bytes) != HAUL_OK)
         return haul__fail(error, HAUL_ERROR_VERSION, "%s", HAUL__NEWER_OPTIONS);
-    if (source->kind < HAUL_SOURCE_ROOT || source->kind > HAUL_SOURCE_CHAINS)
+    if (source->kind < HAUL_SOURCE_ROOT || source->kind > HAUL_SOURCE_DEVICE)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "the source is of kind %d, which does not exist: make it with "
                           "haul_from_object or its like",

@@ -22,11 +22,22 @@ static verdict failed(oracle *o, const char *what, haul_status status)
                   error->text);
 }
 
+/* What the head says that a compressed arena has. The bitmap, which is not compressed, must agree
+ * before memory is taken. */
+static uint64_t decompressed(const void *bytes, size_t count)
+{
+    haul__image_head head;
+    if (count < sizeof head)
+        return 0;
+    memcpy(&head, bytes, sizeof head);
+    return head.arena_bytes / 64 <= count ? head.arena_bytes : 0;
+}
+
 /* NULL: with the types of the image's own text. */
 static haul_status load_as(oracle *o, const void *bytes, size_t count, haul_type *const *type,
                            haul_image **image)
 {
-    o->count = count;
+    o->count = count + (size_t)decompressed(bytes, count);
     o->before = o->doors.host_most = o->doors.host_bytes;
     return haul_image_from_bytes(o->context, bytes, count, type, type != NULL, NULL, image);
 }

@@ -25,12 +25,17 @@ static haul_status put_bytes(void *user, const void *data, size_t count)
     return HAUL_OK;
 }
 
-static haul_status write_image(trial *t, const haul_root *roots, size_t count, image_bytes *bytes)
+static haul_status write_from(trial *t, haul_source source, image_bytes *bytes)
 {
     haul_file file = { NULL, put_bytes, NULL };
     file.user = bytes;
     bytes->count = 0;
-    return haul_image_write(t->context, haul_from_roots(roots, count), &file);
+    return haul_image_write(t->context, source, &file);
+}
+
+static haul_status write_image(trial *t, const haul_root *roots, size_t count, image_bytes *bytes)
+{
+    return write_from(t, haul_from_roots(roots, count), bytes);
 }
 
 static haul_status read_image(trial *t, const image_bytes *bytes, int is_trusted, int calls,
@@ -180,6 +185,43 @@ static int read_back(trial *t, const image_bytes *bytes)
     good = agrees(t, image) && is_same_again(t, image, bytes) && reads_alone(t, image, bytes);
     haul_image_free(&image);
     return good;
+}
+
+/* Functions know the source's addresses alone. */
+static int has_functions(trial *t, const image_bytes *bytes)
+{
+    haul_image *image;
+    const haul_status status = read_image(t, bytes, 0, 0, &image);
+    haul_image_free(&image);
+    return status == HAUL_ERROR_UNSUPPORTED;
+}
+
+/* Ranges that were apart in the source may touch on the device. Then the end of one is also the
+ * beginning of the other (docs/shipments.md), and a pointer to the end leads there in the image. */
+static int has_end_pointer(const trial *t)
+{
+    for (size_t i = 0; i < t->host.slot_count; i++)
+        if (t->host.slots[i].kind == SLOT_END || t->host.slots[i].kind == SLOT_ALIAS)
+            return 1;
+    return has_empty_pointer(t);
+}
+
+/* The device has the source's contents, so its image is that of the source. */
+int trial_image_of_device(trial *t)
+{
+    image_bytes source = { NULL, 0, 0 }, device = { NULL, 0, 0 };
+    haul_status status = write_image(t, t->g.roots, t->g.root_count, &source);
+    int good = 1;
+    if (status == HAUL_OK && !has_functions(t, &source)) {
+        status = write_from(t, haul_from_device(t->shipment), &device);
+        if (status != HAUL_OK)
+            good = trial_fail(t, "image of the device: %s", haul_status_name(status));
+        else if (!is_equal(&source, &device) && !has_end_pointer(t))
+            good = trial_fail(t, "image of the device: it has other bytes than that of the source");
+    }
+    free(source.at);
+    free(device.at);
+    return good && trial_source_is_unchanged(t, "image of the device");
 }
 
 int trial_image(trial *t)

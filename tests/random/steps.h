@@ -71,6 +71,7 @@ const void *trial_first_described(const trial *t, const void *element);
 /* ---- On the device (shipping.c, staleness.c, rewiring.c). */
 
 int trial_ship(trial *t);
+int trial_image_of_device(trial *t); /* imaging.c */
 int trial_device_agrees(trial *t, const char *after);
 int trial_addresses_agree(trial *t);
 int trial_pointers_agree(trial *t);

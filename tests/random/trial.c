@@ -120,7 +120,8 @@ static int run_steps(trial *t, unsigned options)
     if (trial_has_zero_distance(t))
         return trial_refuses_zero_distance(t);
     if (!trial_image(t) || !trial_pack(t) || !trial_pack_again(t) || !trial_look_up_described(t) ||
-        !trial_look_up_roots(t) || !trial_look_up_others(t) || !trial_unpack(t) || !trial_ship(t))
+        !trial_look_up_roots(t) || !trial_look_up_others(t) || !trial_unpack(t) || !trial_ship(t) ||
+        !trial_image_of_device(t))
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */

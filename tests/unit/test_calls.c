@@ -15,6 +15,7 @@
 
 #define HAUL_EXPERIMENTAL
 #include "haul.h"
+#include "image/compression.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/open.h"
@@ -409,6 +410,18 @@ static haul_status write_image(void *user)
     return haul_image_write(the.context, haul_from_object(the.data, the.type), &file);
 }
 
+/* Of objects; and of a shipment, compressed if the library can. */
+static haul_status write_images(void *user)
+{
+    const haul_image_write_options compressing = { .compression = haul__can_compress() };
+    const haul_file file = { NULL, keep_image, NULL };
+    const haul_status status = write_image(user);
+    if (status != HAUL_OK)
+        return status;
+    the.image_bytes = 0;
+    return haul_image_write_as(the.context, haul_from_device(the.shipment), &compressing, &file);
+}
+
 static const char *image_path(void)
 {
     static char path[64];
@@ -509,7 +522,7 @@ static const call calls[] = {
     { "haul_context_add_translation", call_add_translation, 0, 1 },
     { "haul_graph_write_table_sized", write_table, 0, 0 },
     { "haul_graph_write_dot_sized", write_dot, 0, 0 },
-    { "haul_image_write_sized", write_image, 0, 1 },
+    { "haul_image_write_sized", write_images, 1, 1 },
     { "haul_image_save_sized", call_image_save, 0, 1 },
     { "haul_image_read_sized", read_image, 2, 0 },
     { "haul_image_from_bytes_sized", call_image_from_bytes, 2, 0 },

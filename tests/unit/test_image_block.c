@@ -320,6 +320,61 @@ TEST(image_block, a_stranger_s_image_cannot_tell_an_arena_wrong_pointers)
     graph_close(&g);
 }
 
+/* A kernel there adds what it finds, and the source gets its results and then its old contents. */
+static void check_on_device(haul_device *device, haul_shipment *shipment, node *first)
+{
+    const uintptr_t before = first->value;
+    uintptr_t sum = before;
+    const node *n;
+    size_t i;
+    for (n = first->next; n != first; n = n->next)
+        sum += n->value;
+    CHECK_STATUS(haul_host_launch(device, add_values, haul_device_pointer(shipment, first)),
+                 HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_EQ(first->value, sum);
+    first->value = before;
+    for (i = 0; i < first->count; i++)
+        first->data[i] -= 1;
+}
+
+TEST(image_block, one_load_into_a_pinned_arena_serves_several_devices)
+{
+    graph g;
+    haul_device *device[3];
+    haul_shipment *shipment[3];
+    haul_arena_options pinned;
+    haul_arena *arena;
+    haul_image *image;
+    node *first;
+    size_t i;
+    graph_open(&g, LARGE);
+    memset(&pinned, 0, sizeof pinned);
+    for (i = 0; i < 3; i++)
+        CHECK_STATUS(haul_host_open(g.context, NULL, &device[i]), HAUL_OK);
+    pinned.device = device[0];
+    pinned.pinned = 1;
+    CHECK_STATUS(haul_arena_create(g.context, &pinned, &arena), HAUL_OK);
+    CHECK_STATUS(load_into_arena(&g, arena, &image), HAUL_OK);
+    first = root_of(image);
+    haul_image_free(&image);
+    for (i = 0; i < 2; i++)
+        CHECK_STATUS(haul_ship_from(device[i], haul_from_arena(arena), NULL, NULL, &shipment[i]),
+                     HAUL_OK);
+    CHECK_STATUS(haul_shipment_copy(shipment[0], device[2], &shipment[2]), HAUL_OK);
+    haul_arena_free(&arena);
+    check_nodes(&g, first);
+    for (i = 0; i < 3; i++) {
+        check_on_device(device[i], shipment[i], first);
+        check_nodes(&g, first);
+    }
+    for (i = 0; i < 3; i++) {
+        haul_shipment_free(&shipment[i]);
+        haul_device_close(&device[i]);
+    }
+    graph_close(&g);
+}
+
 /* A file that gives all bytes at once, up to an end that its reader does not know. */
 static haul_status give_bytes(void *user, void *to, size_t count, size_t *got)
 {

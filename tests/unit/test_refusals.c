@@ -86,6 +86,7 @@ typedef struct later {
     haul_async async;
     haul_audit_options audit;
     haul_image_options image;
+    haul_image_write_options image_write;
     int more;
 } later;
 #define LATER(member) (sizeof(later) - offsetof(later, member))
@@ -188,6 +189,25 @@ static haul_status image_of_later(void)
     return haul_image_from_bytes_sized(the.context, the.bytes, 8, &the.type, 1, &later_of()->image,
                                        LATER(image), &an_image);
 }
+static haul_status image_write_of_later(void)
+{
+    const haul_source source = haul_from_object(the.data, the.type);
+    const haul_file file = haul_file_descriptor(-1);
+    return haul_image_write_sized(the.context, &source, sizeof source, &later_of()->image_write,
+                                  LATER(image_write), &file);
+}
+static haul_status image_level(void)
+{
+    const haul_image_write_options options = { .compression = 20 };
+    return haul_image_save_as(the.context, haul_from_object(the.data, the.type), &options, "x");
+}
+static haul_status image_renames(const haul_image_rename *renames, haul_type *const *types)
+{
+    const haul_image_options options = { .renames = renames, .rename_count = 1 };
+    return haul_image_from_bytes(the.context, the.bytes, 8, types, types != NULL, &options,
+                                 &an_image);
+}
+static const haul_image_rename half_a_rename = { "mesh", NULL };
 static haul_status image_no_write(void)
 {
     static const haul_file file;
@@ -214,6 +234,13 @@ CALL(image_full_file, image_to(haul_from_object(the.data, the.type)))
 CALL(image_of_arena, image_to(haul_from_arena(the.arena)))
 CALL(image_of_far_plan, image_to(haul_from_plan(the.far_plan)))
 CALL(image_of_compacted_plan, image_to(haul_from_plan(the.plan)))
+CALL(image_of_no_shipment, image_to(haul_from_device(NULL)))
+CALL(image_of_far_root, image_to(haul_from_device_root(the.shipment, &the.far_plan, the.type)))
+CALL(ship_from_device,
+     haul_ship_from(the.device, haul_from_device(the.shipment), NULL, NULL, &a_shipment))
+CALL(image_no_renames, image_renames(NULL, &the.type))
+CALL(image_half_a_rename, image_renames(&half_a_rename, &the.type))
+CALL(image_renames_alone, image_renames(&half_a_rename, NULL))
 CALL(image_no_result, haul_image_from_bytes(the.context, the.bytes, 8, &the.type, 1, NULL, NULL))
 CALL(image_no_bytes, image_from(NULL, &the.type, 1))
 CALL(image_no_types, image_from(the.bytes, NULL, 1))
@@ -712,6 +739,8 @@ static const refusal refusals[] = {
     { audit_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { audit_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "file did not take" },
     { image_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { image_write_of_later, ON_CONTEXT, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { image_level, ON_CONTEXT, ARGUMENT, "levels go from 1 to 19" },
     { image_no_write, ON_CONTEXT, ARGUMENT, "no function that writes" },
     { image_no_read, ON_CONTEXT, ARGUMENT, "no function that reads" },
     { image_null, NO_CONTEXT, ARGUMENT, "no context" },
@@ -720,6 +749,12 @@ static const refusal refusals[] = {
     { image_of_arena, ON_CONTEXT, ARGUMENT, "haul_from_arena_root names its root" },
     { image_of_far_plan, ON_CONTEXT, ARGUMENT, "of another context" },
     { image_of_compacted_plan, ON_CONTEXT, ARGUMENT, "ordered plan" },
+    { image_of_no_shipment, ON_CONTEXT, ARGUMENT, "the shipment is NULL" },
+    { image_of_far_root, ON_CONTEXT, ARGUMENT, "root 0 is no object of the shipment" },
+    { ship_from_device, ON_CONTEXT, ARGUMENT, "the source is no objects" },
+    { image_no_renames, ON_CONTEXT, ARGUMENT, "options->renames is NULL" },
+    { image_half_a_rename, ON_CONTEXT, ARGUMENT, "a name that is NULL" },
+    { image_renames_alone, ON_CONTEXT, ARGUMENT, "without types" },
     { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
     { image_no_bytes, ON_CONTEXT, ARGUMENT, "bytes of the image are NULL" },
     { image_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },

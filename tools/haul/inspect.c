@@ -15,7 +15,7 @@ typedef struct head {
     uint16_t order, word_bytes;
     uint64_t bytes, alignment;
     uint32_t section_count, reserved;
-    uint64_t spare[2], hash;
+    uint64_t arena_bytes, spare, hash;
 } head;
 
 typedef struct image_section {
@@ -50,6 +50,8 @@ static void print_head(const head *h, const image_section *sections)
     for (i = 0; i < h->section_count; i++)
         printf("%12" PRIu64 " %14" PRIu64 "  %016" PRIx64 "  %s\n", sections[i].offset,
                sections[i].bytes, sections[i].hash, name_of(sections[i].kind));
+    if (h->arena_bytes)
+        printf("%12s %14" PRIu64 "  %-16s  arena, decompressed\n", "", h->arena_bytes, "");
     printf("\n");
 }
 
