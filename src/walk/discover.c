@@ -11,6 +11,7 @@
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
+#include "walk/retrace.h"
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
 #include "walk/share.h"
@@ -97,8 +98,8 @@ typedef enum walkers { TOGETHER, BY_AIMS, ALONE, NOBODY } walkers;
 
 /* *next: who tries after a failure. */
 static haul_status discover_by(haul_context *context, const haul_root *roots, size_t count,
-                               haul__found *found, haul__order_log *order_log, int recording,
-                               walkers by, walkers *next)
+                               haul__found *found, haul__order_log *order_log,
+                               const haul__map *before, int recording, walkers by, walkers *next)
 {
     haul__discovery d;
     haul_status status;
@@ -108,7 +109,9 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.in_order = order_log && !recording;
     d.is_alone = d.has_no_aims = by == ALONE;
     d.is_by_aims = by == BY_AIMS;
+    haul__retrace_open(&d, before);
     status = run(&d);
+    haul__retrace_close(&d);
     close_discovery(&d);
     *next = by == BY_AIMS ? ALONE : d.wants_aims || d.was_shared ? BY_AIMS : NOBODY;
     if (status != HAUL_OK && order_log)
@@ -119,14 +122,16 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
 /* If a shared walk fails, one thread walks again in the end: what it finds then, and its error, do
  * not depend on the threads. */
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
-                            haul__found *found, haul__order_log *order_log, int recording)
+                            haul__found *found, haul__order_log *order_log, const haul__map *before,
+                            int recording)
 {
-    const haul_error before = context->error;
+    const haul_error error = context->error;
     walkers next = TOGETHER;
     haul_status status;
     do {
-        context->error = before;
-        status = discover_by(context, roots, count, found, order_log, recording, next, &next);
+        context->error = error;
+        status =
+            discover_by(context, roots, count, found, order_log, before, recording, next, &next);
     } while (status != HAUL_OK && status != HAUL_ERROR_MEMORY && next != NOBODY);
     return status;
 }
@@ -152,10 +157,10 @@ void haul__record_close(haul__discovery *d)
 /* A plain run that fails is repeated for the path. The second run's error replaces the first one,
  * unless the second run succeeds or runs out of memory. */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found, haul__order_log *order_log)
+                           haul__found *found, haul__order_log *order_log, const haul__map *before)
 {
     int recording = context->options.checked || context->options.readable;
-    const haul_status status = discover(context, roots, count, found, order_log, recording);
+    const haul_status status = discover(context, roots, count, found, order_log, before, recording);
     haul_error first;
     haul__found again;
     haul_status second;
@@ -163,7 +168,7 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
                       status != HAUL_ERROR_UNSUPPORTED))
         return status;
     first = context->error;
-    second = discover(context, roots, count, &again, NULL, 1);
+    second = discover(context, roots, count, &again, NULL, NULL, 1);
     if (second == HAUL_OK)
         haul__found_drop(context, &again);
     if (second != HAUL_OK && second != HAUL_ERROR_MEMORY)
