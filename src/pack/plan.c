@@ -7,7 +7,7 @@
 #include "pack/plan.h"
 #include "pack/source.h"
 #include "pack/translate.h"
-#include "walk/discover.h"
+#include "walk/discovery.h"
 #include "walk/read_set.h"
 #include "walk/roots.h"
 
@@ -39,12 +39,33 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-/* `log`: an ordered plan is made from it. NULL: a compacted plan. */
-static haul_status work_out(haul_plan *plan, haul__order_log *log)
+/* How a plan is made. Without a log and a recording, it is compacted and leaves no traces. */
+typedef struct plan_manner {
+    haul__order_log *log;             /* an ordered plan is made from it; else NULL */
+    const haul__recording *recording; /* else NULL */
+} plan_manner;
+
+static haul_status discover(haul_plan *plan, const plan_manner *how)
+{
+    haul__discovery d;
+    haul_status status;
+    if (!how->recording)
+        return haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, how->log);
+    status = haul__record(plan->context, plan->roots, plan->root_count, NULL,
+                          how->recording->elsewhere, &plan->found, &d);
+    if (status != HAUL_OK)
+        return status;
+    status = how->recording->take(how->recording->user, &d);
+    haul__record_close(&d);
+    if (status != HAUL_OK)
+        haul__found_drop(plan->context, &plan->found);
+    return status;
+}
+
+static haul_status work_out(haul_plan *plan, const plan_manner *how)
 {
     double start = haul__seconds(), between;
-    haul_status status =
-        haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, log);
+    haul_status status = discover(plan, how);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -57,8 +78,8 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log)
     if (status == HAUL_OK)
         status = haul__layout_check(plan->context, &plan->found, &plan->placed);
 #endif
-    if (status == HAUL_OK && log)
-        status = haul__order(plan, log);
+    if (status == HAUL_OK && how->log)
+        status = haul__order(plan, how->log);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);
         return status;
@@ -68,10 +89,9 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log)
     return HAUL_OK;
 }
 
-haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
-                            int is_ordered, haul_plan **made)
+static haul_status make(haul_context *context, const haul_root *roots, size_t count,
+                        const plan_manner *how, haul_plan **made)
 {
-    haul__order_log log;
     haul_plan *plan;
     const size_t bytes =
         count * sizeof *roots; /* cannot overflow: the caller has the roots in memory */
@@ -91,9 +111,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     plan->context = context;
     plan->stale_block = SIZE_MAX;
     haul__hold_types(plan->roots, count);
-    memset(&log, 0, sizeof log);
-    status = work_out(plan, is_ordered ? &log : NULL);
-    haul__order_log_close(&context->allocator, &log);
+    status = work_out(plan, how);
     if (status != HAUL_OK) {
         haul__drop_types(plan->roots, count);
         haul__release(&context->allocator, plan->roots, bytes);
@@ -105,6 +123,26 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     plan->holders = 1;
     *made = plan;
     return HAUL_OK;
+}
+
+haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
+                            int is_ordered, haul_plan **made)
+{
+    haul__order_log log;
+    plan_manner how = { NULL, NULL };
+    haul_status status;
+    memset(&log, 0, sizeof log);
+    how.log = is_ordered ? &log : NULL;
+    status = make(context, roots, count, &how, made);
+    haul__order_log_close(&context->allocator, &log);
+    return status;
+}
+
+haul_status haul__plan_record(haul_context *context, const haul_root *root,
+                              const haul__recording *recording, haul_plan **made)
+{
+    const plan_manner how = { NULL, recording };
+    return make(context, root, 1, &how, made);
 }
 
 /* What leads to the targets joins the plan's read set. */

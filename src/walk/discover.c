@@ -123,12 +123,14 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
 }
 
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
-                         const haul__bounds *bounds, haul__found *found, haul__discovery *d)
+                         const haul__bounds *bounds, const haul__elsewhere *elsewhere,
+                         haul__found *found, haul__discovery *d)
 {
     haul_status status;
     open_discovery(d, context, roots, count, found);
     d->recording = 1;
     d->bounds = bounds;
+    found->elsewhere = elsewhere;
     status = run(d);
     if (status != HAUL_OK)
         close_discovery(d);

@@ -23,6 +23,7 @@
 #include "walk/paths.h"
 #include "walk/readable.h"
 #include "walk/section_memo.h"
+#include "walk/stops.h"
 #include "walk/worklist.h"
 
 /* Elements that lie `stride` bytes apart. */
@@ -271,7 +272,7 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     const unsigned ways = d->within ? 0 : p->slot->flags & HAUL__EXCLUDED;
     haul__pointer whole = *p;
     section s;
-    int known = 0;
+    int known = 0, stops = 0;
     haul_status status = read_section(d, p, section_of, &s);
     if (status != HAUL_OK)
         return status;
@@ -283,6 +284,9 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
         return haul__follow_measured(d, &whole, s.run / p->slot->unit);
     if (d->within && haul__known_bytes(d, s.first, s.bytes, 0) < s.bytes)
         return HAUL_OK;
+    status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
+    if (status != HAUL_OK || stops)
+        return status;
     status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */
     if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))
