@@ -32,23 +32,34 @@ void *haul_environment_host_pointer(const haul_environment *environment, const v
                : NULL;
 }
 
+static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end)
+{
+    haul__found_range found;
+    if (!haul__present_find(table, at, &found))
+        return haul__present_next(table, at, end) < end ? HAUL_PRESENT_IN_PART : HAUL_ABSENT;
+    while (found.end < end && found.goes_on)
+        if (!haul__present_find(table, found.end, &found))
+            break;
+    return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
+}
+
+/* Parts of an answer may be of different times. Then it may be "in part", and is asked again. */
 haul_presence haul_environment_presence(const haul_environment *environment, const void *host,
                                         size_t bytes)
 {
-    uintptr_t at = (uintptr_t)host, end;
-    haul__found_range found;
+    const uintptr_t at = (uintptr_t)host;
+    haul_presence presence;
+    uintptr_t end;
+    uint32_t version;
     if (!haul__environment_is_valid(environment) ||
         haul__add_overflows(at, bytes ? bytes : 1, &end))
         return HAUL_ABSENT;
-    if (!haul__present_find(&environment->host, at, &found))
-        return haul__present_next(&environment->host, at, end) < end ? HAUL_PRESENT_IN_PART
-                                                                     : HAUL_ABSENT;
-    while (found.end < end && found.goes_on) {
-        at = found.end;
-        if (!haul__present_find(&environment->host, at, &found))
-            return HAUL_PRESENT_IN_PART; /* it has left meanwhile */
-    }
-    return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
+    do {
+        version = haul__present_version(&environment->host);
+        presence = presence_of(&environment->host, at, end);
+    } while (presence == HAUL_PRESENT_IN_PART &&
+             version != haul__present_version(&environment->host));
+    return presence;
 }
 
 /* ---- Ranges and their names. */

@@ -336,10 +336,10 @@ static void remove_piece(haul__present *table, uintptr_t *word, unsigned first)
 
 /* ---- Ranges. */
 
-/* Has the page that begins at `page_at` no room for another range beside this one? */
+/* Does the range cover the page at `page_at`, and go on behind it? */
 static int covers(uintptr_t begin, uintptr_t end, uintptr_t page_at)
 {
-    return begin <= page_at && end - page_at >= PAGE_SPAN;
+    return begin <= page_at && end - page_at > PAGE_SPAN;
 }
 
 static page_piece piece_in(uintptr_t begin, uintptr_t end, uintptr_t page_at, uintptr_t delta,

@@ -37,6 +37,12 @@ int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintp
 /* Removes a range as it was added. */
 void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes);
 
+/* It differs after each change. Any thread. */
+HAUL__INLINE uint32_t haul__present_version(const haul__present *table)
+{
+    return haul__atomic_load(&table->version);
+}
+
 /* The range of a byte; 0: there is none. Any thread. */
 int haul__present_find(const haul__present *table, uintptr_t address, haul__found_range *found);
 /* The first address in [begin, end) that lies in a range; `end`: there is none. Any thread. */
