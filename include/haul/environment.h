@@ -130,6 +130,22 @@ HAUL_API haul_status haul_environment_update_device(haul_environment *environmen
 HAUL_API haul_status haul_environment_update_host(haul_environment *environment, const void *host,
                                                   size_t bytes);
 
+/* Sets who is told of present ranges: a run time with a table of its own (haul/openmp.h). `comes`
+ * is called for each range that is present now, and for each that an enter sends, before that
+ * returns; `goes` for each of them before its memory is freed, by an exit or haul_environment_free,
+ * and when another watcher comes. NULL, NULL: nobody is told.
+ *
+ * An answer of `comes` other than 0 refuses: `goes` is called for the ranges that it has taken in
+ * this call, nothing is entered, and the enter answers HAUL_ERROR_CANCELLED. So does this call, and
+ * then nobody is told any more. The answer of `goes` does not count.
+ *
+ * Ranges do not overlap. They have no type, and `count` is the number of bytes. Inside both
+ * functions, look-ups work, and other calls on the environment and its context answer
+ * HAUL_ERROR_BUSY. */
+HAUL_API haul_status haul_environment_watch(haul_environment *environment,
+                                            haul_range_visitor *comes, haul_range_visitor *goes,
+                                            void *user);
+
 typedef struct haul_environment_info {
     size_t roots;                          /* addresses that are entered */
     size_t groups, kept;                   /* on the device; of these, without a root */

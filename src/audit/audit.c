@@ -75,7 +75,7 @@ static haul_status audit_objects(haul__audit *a, const haul_root *roots, size_t 
     if (status != HAUL_OK)
         return status;
     haul__hold_types(roots, count);
-    status = haul__record(a->context, roots, count, NULL, NULL, &a->found, &a->walk);
+    status = haul__record(a->context, roots, count, NULL, &a->found, &a->walk);
     if (status == HAUL_OK) {
         status = keep_types(a, roots, count);
         if (status == HAUL_OK)

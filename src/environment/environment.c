@@ -6,6 +6,7 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/watch.h"
 #include "base/sized.h"
 #include "pack/plan.h"
 
@@ -79,8 +80,10 @@ static haul__freed *finish(void *object)
     const haul_allocator *allocator = &context->allocator;
     size_t i;
     for (i = 0; i < e->groups.count; i++)
-        if (e->groups.at[i])
+        if (e->groups.at[i]) {
+            haul__watch_goes(e, e->groups.at[i]);
             haul__group_discard(e, e->groups.at[i]);
+        }
     HAUL__LIST_RELEASE(allocator, &e->groups);
     HAUL__LIST_RELEASE(allocator, &e->spare);
     HAUL__LIST_RELEASE(allocator, &e->stops);

@@ -58,6 +58,10 @@ struct haul_environment {
     HAUL__LIST(haul__stop) stops;          /* of the walk under way */
     uintptr_t known[HAUL__STOPS_KNOWN];    /* starts of some of them */
     uintptr_t reached_out; /* what a range began in and reached out of; 0: nothing */
+    struct {
+        haul_range_visitor *comes, *goes; /* NULL: it is not told */
+        void *user;
+    } watcher;
     haul_environment_info info;
 };
 

@@ -13,12 +13,13 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/watch.h"
 #include "base/index.h"
 #include "base/sort.h"
 #include "pack/plan.h"
 #include "pack/translate.h"
-#include "walk/met_types.h"
-#include "walk/place.h"
+#include "walk/discover.h"
+#include "walk/new_ranges.h"
 
 static haul_status no_memory(haul_environment *environment)
 {
@@ -35,114 +36,64 @@ typedef struct range_taker {
 
 static int is_before(const void *a, const void *b)
 {
-    const haul__covered *left = a, *right = b;
+    const haul__new_range *left = a, *right = b;
     return left->begin < right->begin;
 }
 
-/* `padding`: the last bytes, which are not described; it stands in for the address on the device
- * until that is known. */
-static int list_range(const haul_environment *e, haul__sent_group *group, uintptr_t begin,
-                      size_t bytes, size_t padding)
-{
-    haul__covered *range = HAUL__LIST_ADD(&e->context->allocator, &group->ranges);
-    if (!range)
-        return 0;
-    range->begin = begin;
-    range->bytes = bytes;
-    range->device = padding;
-    return 1;
-}
-
-/* The padding behind the last of an array of structs, as C has it. It has a granule together with
- * bytes of the struct. */
-static size_t padding_of(const haul__walk *walk, const haul__entry *entry)
-{
-    const uintptr_t end = entry->address + entry->count * entry->stride;
-    const size_t padding = walk->extent - walk->true_upper;
-    if (haul__is_sized(walk) || entry->stride != walk->extent || walk->true_upper == 0 ||
-        walk->true_upper > walk->extent || padding >= HAUL__WORD)
-        return 0;
-    return (end - padding - 1) / HAUL__GRANULE == (end - 1) / HAUL__GRANULE ? padding : 0;
-}
-
-/* Lists the bytes of an entry: one range, or one for each element of a line with gaps. */
-static int list_entry(const haul_environment *e, haul__sent_group *group, const haul__discovery *d,
-                      const haul__entry *entry)
-{
-    const haul__walk *walk =
-        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
-    const size_t lower = walk ? walk->true_lower : 0, padding = walk ? padding_of(walk, entry) : 0,
-                 bytes = haul__entry_bytes(d, entry);
-    size_t i;
-    if (!entry->run || entry->run == entry->stride)
-        return bytes <= lower ||
-               list_range(e, group, entry->address + lower, bytes - lower + padding, padding);
-    for (i = 0; i < entry->count; i++)
-        if (!list_range(e, group, entry->address + i * entry->stride, entry->run, 0))
-            return 0;
-    return 1;
-}
-
 /* Takes a range that begins within `last` into it. */
-static void join(haul__covered *last, const haul__covered *next)
+static void join(haul__new_range *last, const haul__new_range *next)
 {
     const uintptr_t end = last->begin + last->bytes, next_end = next->begin + next->bytes,
-                    described = end - last->device, next_described = next_end - next->device,
+                    described = end - last->padding, next_described = next_end - next->padding,
                     furthest = end > next_end ? end : next_end;
     last->bytes = furthest - last->begin;
-    last->device = furthest - (described > next_described ? described : next_described);
+    last->padding = furthest - (described > next_described ? described : next_described);
 }
 
-/* Ranges that overlap become one: their distances are kept, so they have one place. */
-static void join_overlapping(haul__sent_group *group)
+/* Ranges that overlap become one: their distances are kept, so they have one place. Answers how
+ * many are left. */
+static size_t join_overlapping(haul__new_range *ranges, size_t count)
 {
-    size_t i, count = 0;
-    haul__sort(group->ranges.at, group->ranges.count, sizeof *group->ranges.at, is_before);
-    for (i = 0; i < group->ranges.count; i++) {
-        haul__covered *last = count ? &group->ranges.at[count - 1] : NULL;
-        if (last && group->ranges.at[i].begin < last->begin + last->bytes)
-            join(last, &group->ranges.at[i]);
+    size_t i, left = 0;
+    haul__sort(ranges, count, sizeof *ranges, is_before);
+    for (i = 0; i < count; i++) {
+        haul__new_range *last = left ? &ranges[left - 1] : NULL;
+        if (last && ranges[i].begin < last->begin + last->bytes)
+            join(last, &ranges[i]);
         else
-            group->ranges.at[count++] = group->ranges.at[i];
+            ranges[left++] = ranges[i];
     }
-    group->ranges.count = count;
+    return left;
 }
 
-/* Refuses a range that begins before a present one and reaches into it. */
-static haul_status check_ranges(haul_environment *e, haul__sent_group *group, haul__discovery *d)
+/* Takes the ranges, but refuses one that begins before a present one and reaches into it. */
+static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count, uintptr_t *wrong)
 {
-    haul_error *error = &e->context->error;
-    char path[HAUL_PATH_BYTES];
+    const range_taker *t = user;
+    haul_environment *e = t->environment;
+    haul__sent_group *group = t->group;
     size_t i;
-    for (i = 0; i < group->ranges.count; i++) {
-        const haul__covered *range = &group->ranges.at[i];
-        const uintptr_t end = range->begin + range->bytes,
-                        there = haul__present_next(&e->host, range->begin, end);
+    count = join_overlapping(ranges, count);
+    if (!haul__grow_to(&e->context->allocator, &group->ranges.at, &group->ranges.capacity, count,
+                       sizeof *group->ranges.at))
+        return no_memory(e);
+    group->ranges.count = count;
+    for (i = 0; i < count; i++) {
+        const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
+                        there = haul__present_next(&e->host, begin, end);
+        group->ranges.at[i].begin = begin;
+        group->ranges.at[i].bytes = ranges[i].bytes;
+        group->ranges.at[i].device = ranges[i].padding; /* until it has an address there */
         if (there == end)
             continue;
-        haul__fail(
-            error, HAUL_ERROR_GRAPH,
-            "%zu bytes reach into an object that is on the device already: the object cannot "
-            "move",
-            range->bytes);
-        if (!haul__name_byte(d, range->begin, 0, path))
-            return no_memory(e);
-        haul__set_path(error->path, path);
-        haul__environment_path(e, there, error->other_path);
-        return HAUL_ERROR_GRAPH;
+        *wrong = begin;
+        e->reached_out = there;
+        return haul__fail(
+            &e->context->error, HAUL_ERROR_GRAPH,
+            "%zu bytes reach into an object that is on the device already: the object cannot move",
+            ranges[i].bytes);
     }
     return HAUL_OK;
-}
-
-static haul_status take_ranges(void *user, haul__discovery *d)
-{
-    const range_taker *f = user;
-    size_t i;
-    for (i = 0; i < d->entries.count; i++)
-        if (!list_entry(f->environment, f->group, d, &d->entries.at[i]))
-            return no_memory(f->environment);
-    join_overlapping(f->group);
-    return check_ranges(f->environment, f->group, d);
 }
 
 /* ---- Making one. */
@@ -245,11 +196,11 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
 static haul_status fill(haul_environment *e, haul__sent_group *group, const haul_root *root,
                         const haul_enter_options *options)
 {
-    range_taker f = { e, group };
-    const haul__recording recording = { &e->elsewhere, take_ranges, &f };
+    range_taker taker = { e, group };
+    const haul__beside beside = { &e->elsewhere, take_ranges, &taker };
     haul_ship_options how;
     haul_plan *plan;
-    haul_status status = haul__plan_record(e->context, root, &recording, &plan);
+    haul_status status = haul__plan_beside(e->context, root, &beside, &plan);
     if (status == HAUL_ERROR_GRAPH && e->reached_out)
         haul__environment_path(e, e->reached_out, e->context->error.other_path);
     if (status != HAUL_OK)
@@ -297,6 +248,17 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
     e->info.bytes_to += shipment->info.bytes_to;
 }
 
+static void end(haul_environment *e, uint32_t number)
+{
+    haul__sent_group *group = e->groups.at[number];
+    haul__forget_attached(e, number);
+    forget_ranges(e, group, group->ranges.count);
+    e->info.groups--;
+    e->info.device_bytes -= group->shipment->range.bytes;
+    haul__group_discard(e, group);
+    give_number(e, number);
+}
+
 haul_status haul__group_make(haul_environment *e, const haul_root *root,
                              const haul_enter_options *options, uint32_t *number)
 {
@@ -326,6 +288,8 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     e->groups.at[*number] = group;
     count_group(e, group);
     status = haul__attach(e, *number);
+    if (status == HAUL_OK)
+        status = haul__watch_comes(e, group);
     if (status == HAUL_OK) {
         e->info.attached += group->attached.count;
         return HAUL_OK;
@@ -335,17 +299,12 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     e->context->error = before;
     for (i = 0; i < group->leads_into.count; i++)
         e->groups.at[group->leads_into.at[i]]->led_from--;
-    haul__group_end(e, *number);
+    end(e, *number);
     return status;
 }
 
 void haul__group_end(haul_environment *e, uint32_t number)
 {
-    haul__sent_group *group = e->groups.at[number];
-    haul__forget_attached(e, number);
-    forget_ranges(e, group, group->ranges.count);
-    e->info.groups--;
-    e->info.device_bytes -= group->shipment->range.bytes;
-    haul__group_discard(e, group);
-    give_number(e, number);
+    haul__watch_goes(e, e->groups.at[number]);
+    end(e, number);
 }

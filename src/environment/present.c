@@ -131,14 +131,16 @@ static void give_back(haul__present *table, void *record, unsigned class)
     table->free[class] = (uintptr_t)record;
 }
 
+/* All stores release, so no reader sees a change before the odd version, or the even one before the
+ * change. */
 static void begin_change(haul__present *table)
 {
-    haul__atomic_add(&table->version, 1);
+    SET(table->version, table->version + 1);
 }
 
 static void end_change(haul__present *table)
 {
-    haul__atomic_add(&table->version, 1);
+    SET(table->version, table->version + 1);
 }
 
 /* ---- The directory. */
@@ -319,9 +321,9 @@ static int add_piece(haul__present *table, uintptr_t *word, const page_piece *on
 static void remove_piece(haul__present *table, uintptr_t *word, unsigned first)
 {
     page *p = (page *)*word;
-    uint32_t i = 0;
+    uint32_t i = p->count - 1;
     while (first_of(p->pieces[i].place) != first)
-        i++;
+        i--;
     begin_change(table);
     for (; i + 1 < p->count; i++)
         put_piece(p, i, &p->pieces[i + 1]);
@@ -510,14 +512,19 @@ HAUL__INLINE int read_piece(const haul__present *table, uint32_t version, uintpt
     return has_changed(table, version) ? CHANGED : THERE;
 }
 
+HAUL__HOT static int find_once(const haul__present *table, uintptr_t address, page_piece *found)
+{
+    return read_piece(table, GET(table->version), address, found);
+}
+
 int haul__present_find(const haul__present *table, uintptr_t address, haul__found_range *found)
 {
     unsigned spins = 0;
     page_piece one = { 0, 0, 0 };
-    int there = read_piece(table, GET(table->version), address, &one);
+    int there = find_once(table, address, &one);
     while (HAUL__UNLIKELY(there == CHANGED)) {
         haul__pool_rest(&spins);
-        there = read_piece(table, GET(table->version), address, &one);
+        there = find_once(table, address, &one);
     }
     found->delta = one.delta;
     found->group = one.group;

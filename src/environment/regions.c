@@ -11,6 +11,7 @@
 #include "device/streams.h"
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/watch.h"
 #include "pack/plan.h"
 #include "ship/pending.h"
 #include "ship/update.h"
@@ -29,12 +30,15 @@ static haul_status enter_device(haul_environment *e)
     return status;
 }
 
-/* The environment may be freed when its context is left. */
+/* Whoever has the lock next finds the context left. An environment that was freed inside a callback
+ * ends when its context is left. */
 static void leave(haul_environment *e)
 {
     haul_context *context = e->context;
-    haul__environment_unlock(e);
+    const int was_freed = !haul__environment_is_valid(e);
     haul__context_leave(context);
+    if (!was_freed)
+        haul__environment_unlock(e);
 }
 
 /* ---- Enter. */
@@ -397,4 +401,47 @@ haul_status haul_environment_update_host(haul_environment *environment, const vo
                                          size_t bytes)
 {
     return call_update(environment, host, bytes, 1);
+}
+
+/* ---- Watchers. */
+
+/* Tells the watcher of all groups, or of none. */
+static haul_status tell_all(haul_environment *e)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < e->groups.count && status == HAUL_OK; i++)
+        if (e->groups.at[i])
+            status = haul__watch_comes(e, e->groups.at[i]);
+    if (status == HAUL_OK)
+        return HAUL_OK;
+    for (i--; i-- > 0;)
+        if (e->groups.at[i])
+            haul__watch_goes(e, e->groups.at[i]);
+    return status;
+}
+
+haul_status haul_environment_watch(haul_environment *environment, haul_range_visitor *comes,
+                                   haul_range_visitor *goes, void *user)
+{
+    haul_status status = haul__environment_lock(environment);
+    size_t i;
+    if (status != HAUL_OK)
+        return status;
+    status = enter_device(environment);
+    if (status != HAUL_OK) {
+        haul__environment_unlock(environment);
+        return status;
+    }
+    for (i = 0; i < environment->groups.count; i++)
+        if (environment->groups.at[i])
+            haul__watch_goes(environment, environment->groups.at[i]);
+    environment->watcher.comes = comes;
+    environment->watcher.goes = goes;
+    environment->watcher.user = user;
+    status = tell_all(environment);
+    if (status != HAUL_OK)
+        memset(&environment->watcher, 0, sizeof environment->watcher);
+    leave(environment);
+    return status;
 }

@@ -302,7 +302,7 @@ static haul_status visit(haul__nodes *nodes, const haul_root *roots, size_t coun
                          haul_status (*write)(haul__nodes *nodes, void *user), void *user)
 {
     haul_status status =
-        haul__record(nodes->context, roots, count, NULL, NULL, &nodes->found, &nodes->walk);
+        haul__record(nodes->context, roots, count, NULL, &nodes->found, &nodes->walk);
     if (status != HAUL_OK)
         return status;
     status = HAUL_ERROR_MEMORY;

@@ -177,8 +177,8 @@ static haul_status discover_again(const haul__claimed *claimed)
                       : SIZE_MAX;
     c.claimed = claimed;
     c.next_special = 0;
-    status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, NULL,
-                          &c.found, &c.walk);
+    status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, &c.found,
+                          &c.walk);
     if (status != HAUL_OK)
         return status;
     status = haul__layout(claimed->context, &c.found, &c.placed);

@@ -7,7 +7,7 @@
 #include "pack/plan.h"
 #include "pack/source.h"
 #include "pack/translate.h"
-#include "walk/discovery.h"
+#include "walk/discover.h"
 #include "walk/read_set.h"
 #include "walk/roots.h"
 
@@ -39,33 +39,19 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-/* How a plan is made. Without a log and a recording, it is compacted and leaves no traces. */
+/* How a plan is made; all NULL: compacted, of everything. */
 typedef struct plan_manner {
-    haul__order_log *log;             /* an ordered plan is made from it; else NULL */
-    const haul__recording *recording; /* else NULL */
+    haul__order_log *log;       /* an ordered plan is made from it */
+    const haul__beside *beside; /* a plan without what is elsewhere, from one root */
 } plan_manner;
-
-static haul_status discover(haul_plan *plan, const plan_manner *how)
-{
-    haul__discovery d;
-    haul_status status;
-    if (!how->recording)
-        return haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, how->log);
-    status = haul__record(plan->context, plan->roots, plan->root_count, NULL,
-                          how->recording->elsewhere, &plan->found, &d);
-    if (status != HAUL_OK)
-        return status;
-    status = how->recording->take(how->recording->user, &d);
-    haul__record_close(&d);
-    if (status != HAUL_OK)
-        haul__found_drop(plan->context, &plan->found);
-    return status;
-}
 
 static haul_status work_out(haul_plan *plan, const plan_manner *how)
 {
     double start = haul__seconds(), between;
-    haul_status status = discover(plan, how);
+    haul_status status =
+        how->beside
+            ? haul__discover_beside(plan->context, plan->roots, how->beside, &plan->found)
+            : haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, how->log);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -138,10 +124,10 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     return status;
 }
 
-haul_status haul__plan_record(haul_context *context, const haul_root *root,
-                              const haul__recording *recording, haul_plan **made)
+haul_status haul__plan_beside(haul_context *context, const haul_root *root,
+                              const struct haul__beside *beside, haul_plan **made)
 {
-    const plan_manner how = { NULL, recording };
+    const plan_manner how = { NULL, beside };
     return make(context, root, 1, &how, made);
 }
 

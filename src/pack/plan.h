@@ -15,18 +15,11 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
 /* haul_plan_create, for a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **plan);
-/* A plan without what is elsewhere, and a look at what was found. `elsewhere` may be NULL; it must
- * live as long as the plan. A plan with it is packed for one device and not relocated. */
-struct haul__elsewhere;
-struct haul__discovery;
-typedef struct haul__recording {
-    const struct haul__elsewhere *elsewhere;
-    /* gets the record before it is closed; a failure, which it describes, ends the call */
-    haul_status (*take)(void *user, struct haul__discovery *d);
-    void *user;
-} haul__recording;
-haul_status haul__plan_record(haul_context *context, const haul_root *root,
-                              const haul__recording *recording, haul_plan **plan);
+/* A plan without what is elsewhere (walk/discover.h), which must live as long as the plan. It is
+ * packed for one device, and no device relocates it. */
+struct haul__beside;
+haul_status haul__plan_beside(haul_context *context, const haul_root *root,
+                              const struct haul__beside *beside, haul_plan **plan);
 /* The same for a source of objects or chains. */
 haul_status haul__plan_from(haul_context *context, const haul_source *source, int is_ordered,
                             haul_plan **plan);

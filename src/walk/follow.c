@@ -13,6 +13,7 @@
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/new_ranges.h"
 #include "walk/paths.h"
 #include "walk/pools.h"
 #include "walk/read_set.h"
@@ -46,9 +47,9 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
 
 static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
 {
-    return !d->recording && !d->in_order && count == 1 && !d->met_types[number].walk->is_wide &&
-           !haul__is_noted(d->met_types[number].walk) && number <= UINT16_MAX &&
-           address <= HAUL__HIGHEST;
+    return !haul__is_general(d) && !d->in_order && count == 1 &&
+           !d->met_types[number].walk->is_wide && !haul__is_noted(d->met_types[number].walk) &&
+           number <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)
@@ -154,7 +155,9 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
 static haul_status log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
                              size_t alignment, int is_new)
 {
-    return d->order_log ? haul__log_range(d, entry, end, alignment, is_new) : HAUL_OK;
+    const haul_status status = is_new ? haul__list_entry(d, entry) : HAUL_OK;
+    return status == HAUL_OK && d->order_log ? haul__log_range(d, entry, end, alignment, is_new)
+                                             : status;
 }
 
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)

@@ -20,6 +20,7 @@
 #include "walk/follow.h"
 #include "walk/log_order.h"
 #include "walk/mark_elements.h"
+#include "walk/new_ranges.h"
 #include "walk/paths.h"
 #include "walk/readable.h"
 #include "walk/section_memo.h"
@@ -172,10 +173,7 @@ static haul_status push_line(haul__discovery *d, const haul__pointer *p, const s
                              const line *l)
 {
     haul__entry entry;
-    if (!d->recording) {
-        d->found->objects++;
-        return HAUL_OK;
-    }
+    haul_status status;
     memset(&entry, 0, sizeof entry);
     entry.what = HAUL__PLAIN;
     entry.address = l->address;
@@ -189,7 +187,11 @@ static haul_status push_line(haul__discovery *d, const haul__pointer *p, const s
     entry.ancestor = *p->ancestor;
     entry.parent = d->at_entry;
     entry.parent_element = d->at_element;
-    return haul__push_entry(d, &entry);
+    status = haul__list_entry(d, &entry);
+    if (d->recording)
+        return status == HAUL_OK ? haul__push_entry(d, &entry) : status;
+    d->found->objects++;
+    return status;
 }
 
 static haul_status mark_line(haul__discovery *d, const haul__pointer *p, const section *s,

@@ -587,6 +587,7 @@ static const char *const reads_or_sets[] = {
     "haul_environment_get_info_sized",
     "haul_environment_host_pointer",
     "haul_environment_presence",
+    "haul_environment_watch",
     "haul_device_where", /* without memory it tells the address and no path */
     "haul_file_descriptor",
     "haul_host_device",

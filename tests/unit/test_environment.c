@@ -236,3 +236,83 @@ TEST(environment, updates_cross_either_way_and_leave_pointers_alone)
     CHECK_HAS(haul_context_error(context)->text, "not in one present range");
     finish();
 }
+
+/* ---- Watchers. */
+
+enum { MOST = 16 };
+
+static struct {
+    const void *taken[MOST];
+    int count, refuses_after;
+} watched;
+
+static int comes(void *user, const haul_shipped_range *range)
+{
+    CHECK_PTR(user, &watched);
+    CHECK_PTR(range->device, there(range->host));
+    CHECK_EQ(haul_environment_presence(env, range->host, range->bytes), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, range->host, NULL), HAUL_ERROR_BUSY);
+    if (watched.count == watched.refuses_after)
+        return 1;
+    watched.taken[watched.count++] = range->host;
+    return 0;
+}
+
+static int goes(void *user, const haul_shipped_range *range)
+{
+    int i = 0;
+    CHECK_PTR(user, &watched);
+    while (watched.taken[i] != range->host)
+        CHECK(++i < watched.count);
+    watched.taken[i] = watched.taken[--watched.count];
+    return 0;
+}
+
+TEST(environment, a_watcher_is_told_of_each_range_until_it_goes)
+{
+    memset(&watched, 0, sizeof watched);
+    watched.refuses_after = MOST;
+    start();
+    P[0].a = &P[1];
+    P[2].a = &P[1];
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_OK);
+    CHECK_EQ(watched.count, 4);
+    enter(&P[2]);
+    CHECK_EQ(watched.count, 6);
+    leave(&P[2]);
+    CHECK_EQ(watched.count, 4);
+    CHECK_STATUS(haul_environment_watch(env, NULL, NULL, NULL), HAUL_OK);
+    CHECK_EQ(watched.count, 0);
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_OK);
+    CHECK_EQ(watched.count, 4);
+    finish();
+    CHECK_EQ(watched.count, 0);
+}
+
+TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
+{
+    memset(&watched, 0, sizeof watched);
+    watched.refuses_after = 5;
+    start();
+    P[0].a = &P[1];
+    P[2].a = &P[1];
+    P[1].b = &P[2];
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_OK);
+    P[1].b = NULL;
+    enter(&P[0]);
+    P[1].b = &P[2];
+    CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL), HAUL_ERROR_CANCELLED);
+    CHECK_HAS(haul_context_error(context)->text, "the watcher of the environment refuses");
+    CHECK_EQ(watched.count, 4);
+    CHECK_PTR(there(&P[2].value), NULL);
+    CHECK_PTR(seen(&P[1]).seen.b, NULL);
+    watched.refuses_after = MOST;
+    enter(&P[2]);
+    CHECK_STATUS(haul_environment_watch(env, NULL, NULL, NULL), HAUL_OK);
+    watched.refuses_after = 5; /* in the second group */
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_ERROR_CANCELLED);
+    CHECK_EQ(watched.count, 0);
+    CHECK(there(&P[2]) != NULL);
+    finish();
+}

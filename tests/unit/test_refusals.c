@@ -139,6 +139,7 @@ CALL(enter_null, haul_environment_enter(NULL, the.data, the.type, 1, NULL))
 CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
 CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
 CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
+CALL(watch_null, haul_environment_watch(NULL, NULL, NULL, NULL))
 static haul_status find_null(void)
 {
     haul_present_range range;
@@ -842,6 +843,7 @@ static const refusal refusals[] = {
     { exit_null, NOTHING, ARGUMENT, "" },
     { bring_null, NOTHING, ARGUMENT, "" },
     { send_null, NOTHING, ARGUMENT, "" },
+    { watch_null, NOTHING, ARGUMENT, "" },
     { find_null, NOTHING, ARGUMENT, "" },
     { find_no_result, NOTHING, ARGUMENT, "" },
     { enter_nothing, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
