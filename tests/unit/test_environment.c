@@ -152,6 +152,24 @@ TEST(environment, pointers_of_neighbours_lead_to_what_is_new_until_it_leaves)
     finish();
 }
 
+TEST(environment, a_pointer_belongs_to_the_group_that_it_was_made_to_lead_into_last)
+{
+    start();
+    enter(&P[0]);
+    P[0].a = &P[1];
+    P[1].b = &P[0];
+    enter(&P[1]);
+    P[0].a = &P[2];
+    P[2].b = &P[0];
+    enter(&P[2]);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[2]));
+    leave(&P[1]);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[2]));
+    leave(&P[2]);
+    CHECK_PTR(seen(&P[0]).seen.a, NULL);
+    finish();
+}
+
 TEST(environment, a_root_within_a_present_graph_has_counts_of_its_own)
 {
     start();

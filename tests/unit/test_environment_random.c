@@ -69,10 +69,12 @@ static int free_group(void)
 /* The pointers of a present part that lead into the group. */
 static void attach(int object, int g)
 {
-    part *p = &m.copy.parts[object];
-    const part *now = &host.parts[object];
+    part *p;
+    const part *now;
     if (object >= PARTS)
         return;
+    p = &m.copy.parts[object];
+    now = &host.parts[object];
     if (now->a && m.group[number_of(now->a)] == g)
         p->a = now->a;
     if (now->b && m.group[number_of(now->b)] == g)
