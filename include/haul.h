@@ -25,6 +25,7 @@
 #include "haul/ship.h"
 #include "haul/arena.h"
 #include "haul/chain.h"
+#include "haul/environment.h"
 #ifdef HAUL_EXPERIMENTAL
 #include "haul/experimental.h"
 #endif

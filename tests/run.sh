@@ -577,6 +577,7 @@ stage_8() {
     done
     start "describe" bash tests/describe/check.sh build/release build/describe
     start "tool" bash tests/tool/check.sh build/release build/tool
+    start "openmp" bash tests/openmp/check.sh build/release build/openmp
     [ "$fortran" -eq 0 ] || start "fortran" bash tests/fortran/check.sh build/release build/fortran
     finish
     for part in installed taken-in documents; do
@@ -584,6 +585,7 @@ stage_8() {
     done
     tell_skipped "describe"
     tell_skipped "tool"
+    tell_skipped "openmp"
 }
 
 stage_9() {
@@ -712,7 +714,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "64 KiB stack: the suites that go deepest, contract, random graphs" \
     "fuzzing: each target, from its corpus, for ${HAUL_FUZZ_SECONDS:-10} s" \
     "doors: undefined symbols, includes, recursion, stack, state, layout" \
-    "consumers: CMake, pkg-config, C and C++; haul, haul-describe; arrays of a Fortran program" \
+    "consumers: CMake, pkg-config, C and C++; haul, haul-describe; OpenMP; arrays of Fortran" \
     "benchmark, small sizes" \
     "CUDA: everything compiled; contract and tests on the GPU, if there is one" \
     "acceptance: real libraries at work on copies; Release, then ASan and UBSan" \

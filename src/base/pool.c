@@ -95,6 +95,12 @@ long haul__process(void)
     return (long)getpid();
 }
 
+/* Each thread has an errno of its own. */
+uintptr_t haul__thread(void)
+{
+    return (uintptr_t)&errno;
+}
+
 static size_t pool_bytes(unsigned threads)
 {
     return sizeof(haul__pool) + threads * sizeof(pthread_t);

@@ -23,6 +23,8 @@ typedef void haul__pool_work(void *user, size_t number, size_t first, size_t end
 
 /* The number of this process; a child has another after a fork. */
 long haul__process(void);
+/* A number that only the calling thread has while it runs; not 0. */
+uintptr_t haul__thread(void);
 /* The number of processors that this process may run on; at least 1. */
 unsigned haul__processors(void);
 

@@ -12,6 +12,7 @@
 #define HAUL_MAP_FOUND_H
 
 #include "haul/type.h"
+#include "map/elsewhere.h"
 #include "map/map.h"
 
 #include <string.h>
@@ -115,6 +116,7 @@ typedef struct haul__dependent {
 
 typedef struct haul__found {
     haul__map map;
+    const haul__elsewhere *elsewhere; /* NULL: all that the roots reach is in the map */
     uint64_t *reads;
     size_t read_count, read_capacity;
     uint64_t *calls; /* haul__call records, packed (walk/callbacks.c) */

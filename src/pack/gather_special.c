@@ -27,10 +27,12 @@ static void gather_empty(haul__gathering *g, const haul__piece *piece, unsigned 
     uint64_t at, place;
     size_t i;
     for (i = g->empty; i < found->empty_count; i++) {
+        const uintptr_t value = haul__load_word((const void *)found->empty[i]);
         at = haul__translate(&found->map, found->empty[i]);
         if (at >= piece->at + piece->bytes)
             return;
-        if (!haul__offset_of(g->plan, haul__load_word((const void *)found->empty[i]), &place))
+        if (!haul__copied_byte(found, value) && !haul__offset_of(g->plan, value, &place) &&
+            !haul__copied_end(found, value))
             put_bytes(piece, memory, at, &null, sizeof null);
         if (at + HAUL__WORD <= piece->at + piece->bytes)
             g->empty = i + 1;

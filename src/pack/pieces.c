@@ -165,7 +165,8 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.needs_lookup = s.map->has_placements || s.map->is_wide || !s.flat;
+    s.needs_lookup =
+        s.map->has_placements || s.map->is_wide || !s.flat || s.found->elsewhere != NULL;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.lost = 0;
     status = gather_strips(g, piece, &s);

@@ -48,13 +48,20 @@ static void limit_turns(haul_plan *plan)
         haul__turns_forget(map);
 }
 
-/* `log`: an ordered plan is made from it. NULL: a compacted plan. `before`: the map of an earlier
- * plan of the same source, or NULL. */
-static haul_status work_out(haul_plan *plan, haul__order_log *log, const haul__map *before)
+/* How a plan is made; all NULL: compacted, of everything. */
+typedef struct plan_manner {
+    haul__order_log *log;       /* an ordered plan is made from it */
+    const haul__map *before;    /* the map of an earlier plan of the same source */
+    const haul__beside *beside; /* a plan without what is elsewhere, from one root */
+} plan_manner;
+
+static haul_status work_out(haul_plan *plan, const plan_manner *how)
 {
     double start = haul__seconds(), between;
     haul_status status =
-        haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, log, before);
+        how->beside ? haul__discover_beside(plan->context, plan->roots, how->beside, &plan->found)
+                    : haul__discover(plan->context, plan->roots, plan->root_count, &plan->found,
+                                     how->log, how->before);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -67,8 +74,8 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log, const haul__m
     if (status == HAUL_OK)
         status = haul__layout_check(plan->context, &plan->found, &plan->placed);
 #endif
-    if (status == HAUL_OK && log)
-        status = haul__order(plan, log);
+    if (status == HAUL_OK && how->log)
+        status = haul__order(plan, how->log);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);
         return status;
@@ -79,11 +86,9 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log, const haul__m
     return HAUL_OK;
 }
 
-/* `before`: an earlier plan of the same source, or NULL. */
-static haul_status make_plan(haul_context *context, const haul_root *roots, size_t count,
-                             int is_ordered, const haul_plan *before, haul_plan **made)
+static haul_status make(haul_context *context, const haul_root *roots, size_t count,
+                        const plan_manner *how, haul_plan **made)
 {
-    haul__order_log log;
     haul_plan *plan;
     const size_t bytes =
         count * sizeof *roots; /* cannot overflow: the caller has the roots in memory */
@@ -103,9 +108,7 @@ static haul_status make_plan(haul_context *context, const haul_root *roots, size
     plan->context = context;
     plan->stale_block = SIZE_MAX;
     haul__hold_types(plan->roots, count);
-    memset(&log, 0, sizeof log);
-    status = work_out(plan, is_ordered ? &log : NULL, before ? &before->found.map : NULL);
-    haul__order_log_close(&context->allocator, &log);
+    status = work_out(plan, how);
     if (status != HAUL_OK) {
         haul__drop_types(plan->roots, count);
         haul__release(&context->allocator, plan->roots, bytes);
@@ -119,10 +122,32 @@ static haul_status make_plan(haul_context *context, const haul_root *roots, size
     return HAUL_OK;
 }
 
+/* `before`: an earlier plan of the same source, or NULL. */
+static haul_status make_plan(haul_context *context, const haul_root *roots, size_t count,
+                             int is_ordered, const haul_plan *before, haul_plan **made)
+{
+    haul__order_log log;
+    plan_manner how = { NULL, NULL, NULL };
+    haul_status status;
+    memset(&log, 0, sizeof log);
+    how.log = is_ordered ? &log : NULL;
+    how.before = before ? &before->found.map : NULL;
+    status = make(context, roots, count, &how, made);
+    haul__order_log_close(&context->allocator, &log);
+    return status;
+}
+
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **made)
 {
     return make_plan(context, roots, count, is_ordered, NULL, made);
+}
+
+haul_status haul__plan_beside(haul_context *context, const haul_root *root,
+                              const struct haul__beside *beside, haul_plan **made)
+{
+    const plan_manner how = { NULL, NULL, beside };
+    return make(context, root, 1, &how, made);
 }
 
 /* What leads to the targets joins the plan's read set. */

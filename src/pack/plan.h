@@ -15,6 +15,11 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
 /* haul_plan_create, for a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **plan);
+/* A plan without what is elsewhere (walk/discover.h), which must live as long as the plan. It is
+ * packed for one device, and no device relocates it. */
+struct haul__beside;
+haul_status haul__plan_beside(haul_context *context, const haul_root *root,
+                              const struct haul__beside *beside, haul_plan **plan);
 /* The same for a source of objects or chains. */
 haul_status haul__plan_from(haul_context *context, const haul_source *source, int is_ordered,
                             haul_plan **plan);

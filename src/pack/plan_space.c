@@ -13,9 +13,15 @@ static size_t place_of_word(const haul__space *space, const haul__special_word *
 static int to_copy(const haul__space *space, const haul__special_word *word, uintptr_t target,
                    uint64_t base, uintptr_t *copy)
 {
+    const haul__found *found = &space->plan->found;
     uint64_t place;
-    if (!haul__offset_of(space->plan, target, &place))
-        return 0;
+    *copy = haul__copied_byte(found, target);
+    if (*copy)
+        return 1;
+    if (!haul__offset_of(space->plan, target, &place)) {
+        *copy = haul__copied_end(found, target);
+        return *copy != 0;
+    }
     if (space->plan->ordered)
         place = haul__target(space->plan, word->address, target);
     *copy = (uintptr_t)(base + place);

@@ -101,7 +101,8 @@ void haul__explain_block(haul_plan *plan, size_t i, const unsigned char *old, ui
             uint64_t place = haul__target(plan, slot, value);
             if (!first)
                 first = slot;
-            if ((value && !place && !haul__was_empty(&plan->found, slot)) ||
+            if ((value && !place && !haul__was_empty(&plan->found, slot) &&
+                 !plan->found.elsewhere) ||
                 (old && haul__load_word(old + haul__place(block, slot)) !=
                             (uintptr_t)(place ? base + place : 0)))
                 found = slot;

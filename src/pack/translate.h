@@ -39,6 +39,21 @@ HAUL__INLINE uint64_t haul__translate(const haul__map *map, uintptr_t address)
     return haul__translate_in(map, NULL, address);
 }
 
+/* The address of a byte's copy elsewhere; of one past a byte with such a copy. 0: there is none. A
+ * copied byte comes before the graph's own bytes, which may share its granule; one past a copied
+ * range comes behind them. */
+HAUL__INLINE uintptr_t haul__copied_byte(const haul__found *found, uintptr_t address)
+{
+    const haul__elsewhere *elsewhere = found->elsewhere;
+    return HAUL__UNLIKELY(elsewhere != NULL) ? elsewhere->copy_of(elsewhere->user, address) : 0;
+}
+
+HAUL__INLINE uintptr_t haul__copied_end(const haul__found *found, uintptr_t address)
+{
+    const uintptr_t last = address ? haul__copied_byte(found, address - 1) : 0;
+    return last ? last + 1 : 0;
+}
+
 /* The place in the arena for a compacted place; 0: no object has it. */
 HAUL__INLINE uint64_t haul__final_place(const haul_plan *plan, uint64_t compact)
 {

@@ -17,16 +17,14 @@ typedef struct manner {
 
 /* ---- Plans. */
 
-/* On success takes over the caller's hold on the plan. */
-static haul_status ship_plan(haul_device *device, haul_plan *plan, const manner *how,
-                             haul_shipment **result)
+haul_status haul__ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                            const haul_async *async, haul_shipment **result)
 {
-    haul_shipment *shipment = haul__shipment_new(device, &how->options);
+    haul_shipment *shipment = haul__shipment_new(device, options);
     haul_status status;
     if (!shipment)
         return HAUL_ERROR_MEMORY;
-    status =
-        haul__load(device, plan, how->async, &shipment->range, &shipment->work, &shipment->info);
+    status = haul__load(device, plan, async, &shipment->range, &shipment->work, &shipment->info);
     if (status != HAUL_OK) {
         haul__shipment_discard(device, shipment);
         return status;
@@ -45,7 +43,7 @@ static haul_status ship_objects(haul_device *device, const haul_source *source, 
     status = haul__plan_from(device->context, source, how->options.ordered, &plan);
     if (status != HAUL_OK)
         return status;
-    status = ship_plan(device, plan, how, result);
+    status = haul__ship_plan(device, plan, &how->options, how->async, result);
     if (status != HAUL_OK)
         haul__plan_drop(plan);
     return status;
@@ -61,7 +59,7 @@ static haul_status ship_given_plan(haul_device *device, haul_plan *plan, const m
     if (haul__plan_context(plan) != device->context)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "the plan belongs to another context than the device");
-    status = ship_plan(device, plan, how, result);
+    status = haul__ship_plan(device, plan, &how->options, how->async, result);
     if (status == HAUL_OK)
         haul__plan_hold(plan);
     return status;

@@ -118,11 +118,8 @@ void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_i
         haul__write_info(info, info_bytes, &ours, sizeof ours);
 }
 
-/* Frees the shipment, and answers its arena, which the caller frees next: it may be of another
- * context. */
-static haul__freed *finish(void *object)
+haul__freed *haul__shipment_end(haul_shipment *last)
 {
-    haul_shipment *last = object;
     haul_device *device = last->device;
     haul_arena *arena = last->contents.arena;
     haul__device_remove(device, &last->resident);
@@ -138,6 +135,11 @@ static haul__freed *finish(void *object)
     haul__release(&device->context->allocator, last, sizeof *last);
     haul__device_drop(device);
     return arena ? haul__arena_let_go(arena) : NULL;
+}
+
+static haul__freed *finish(void *object)
+{
+    return haul__shipment_end(object);
 }
 
 void haul_shipment_free(haul_shipment **shipment)

@@ -72,4 +72,11 @@ void haul__shipment_discard(haul_device *device, haul_shipment *shipment);
 /* Makes the handle valid: holds the device, takes over the hold on the plan (NULL: of an arena). */
 void haul__shipment_complete(haul_shipment *shipment, haul_device *device, haul_plan *plan);
 
+/* ship.c: ships a plan. On success takes over the caller's hold on it. */
+haul_status haul__ship_plan(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                            const haul_async *async, haul_shipment **result);
+/* shipment.c: frees a shipment inside the context's guard. Answers its arena, which the caller
+ * frees next: it may be of another context. NULL: it has none. */
+haul__freed *haul__shipment_end(haul_shipment *shipment);
+
 #endif

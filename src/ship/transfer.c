@@ -19,6 +19,7 @@
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"
+#include "map/found.h"
 #include "pack/bitmap.h"
 #include "pack/dependents.h"
 #include "pack/pack.h"
@@ -369,7 +370,8 @@ static haul_status fill(load *l, haul_shipment_info *info)
 haul_status haul__load(haul_device *device, haul_plan *plan, const haul_async *async,
                        haul__range *range, haul__work *work, haul_shipment_info *info)
 {
-    const int patched = haul__plan_bytes(plan) > device->capabilities.patch_bytes;
+    const int patched = haul__plan_bytes(plan) > device->capabilities.patch_bytes &&
+                        !haul__plan_found(plan)->elsewhere;
     haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
     if (status == HAUL_OK)

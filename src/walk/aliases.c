@@ -4,6 +4,7 @@
 #include "walk/aliases.h"
 #include "map/mark.h"
 #include "walk/paths.h"
+#include "walk/stops.h"
 #include "walk/targets.h"
 
 haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
@@ -29,7 +30,9 @@ haul_status haul__check_aliases(haul__discovery *d)
     for (i = 0; i < d->aliases.count; i++) {
         const haul__alias *alias = &d->aliases.at[i];
         if (haul__is_marked(d->map, alias->value) ||
-            (!alias->has_tags && haul__is_marked(d->map, alias->value - 1)))
+            (!alias->has_tags && haul__is_marked(d->map, alias->value - 1)) ||
+            haul__has_copy(d, alias->value) ||
+            (!alias->has_tags && haul__has_copy(d, alias->value - 1)))
             continue;
         d->root = alias->root;
         d->at_entry = alias->entry;

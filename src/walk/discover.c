@@ -8,6 +8,7 @@
 #include "walk/checked.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/new_ranges.h"
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
@@ -174,6 +175,54 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
     if (second != HAUL_OK && second != HAUL_ERROR_MEMORY)
         return second;
     context->error = first;
+    return status;
+}
+
+/* Finds the path for the error of a run that stops at what is elsewhere: of an address, or of the
+ * place that this run stops at again. */
+static void name_beside(haul_context *context, const haul_root *root,
+                        const haul__elsewhere *elsewhere, uintptr_t wrong)
+{
+    haul_error first = context->error;
+    haul__discovery d;
+    haul__found found;
+    open_discovery(&d, context, root, 1, &found);
+    d.recording = 1;
+    found.elsewhere = elsewhere;
+    if (run(&d) == HAUL_OK) {
+        if (wrong)
+            haul__name_byte(&d, wrong, 0, first.path);
+        haul__found_drop(context, &found);
+        context->error = first;
+    } else if (context->error.status != first.status) {
+        context->error = first;
+    }
+    close_discovery(&d);
+}
+
+haul_status haul__discover_beside(haul_context *context, const haul_root *root,
+                                  const haul__beside *beside, haul__found *found)
+{
+    haul__listing listing;
+    haul__discovery d;
+    uintptr_t wrong = 0;
+    haul_status status;
+    memset(&listing, 0, sizeof listing);
+    open_discovery(&d, context, root, 1, found);
+    d.recording = context->options.checked || context->options.readable;
+    d.listing = &listing;
+    found->elsewhere = beside->elsewhere;
+    status = run(&d);
+    close_discovery(&d);
+    if (status == HAUL_OK) {
+        status = beside->take(beside->user, listing.list.at, listing.list.count, &wrong);
+        if (status != HAUL_OK)
+            haul__found_drop(context, found);
+    }
+    HAUL__LIST_RELEASE(&context->allocator, &listing.list);
+    if (status == HAUL_ERROR_GRAPH || status == HAUL_ERROR_LIMIT ||
+        status == HAUL_ERROR_UNSUPPORTED)
+        name_beside(context, root, beside->elsewhere, wrong);
     return status;
 }
 

@@ -41,13 +41,26 @@ int haul__path_of_byte(haul_context *context, const haul_root *roots, size_t cou
                        const haul__map *within, uintptr_t address, char *path);
 
 /* A recording run that is left open, so that its entries can be read, in the order they were found.
- * It reads only bytes within `bounds`, which stay until it is closed; NULL: any. After HAUL_OK the
- * caller closes it and drops `found`; else there is nothing to close. */
+ * It reads only bytes within `bounds`, which stay until it is closed; NULL: any. After
+ * HAUL_OK the caller closes it and drops `found`; else there is nothing to close. */
 struct haul__discovery;
 struct haul__bounds;
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
                          const struct haul__bounds *bounds, haul__found *found,
                          struct haul__discovery *d);
 void haul__record_close(struct haul__discovery *d);
+
+/* A discovery that stops at what is elsewhere, and lists what it finds. */
+struct haul__new_range;
+typedef struct haul__beside {
+    const haul__elsewhere *elsewhere; /* kept by `found` */
+    /* Gets the ranges, in any order, and may change the list. A failure, which it describes, ends
+     * the call; *wrong: an address whose path is wanted. */
+    haul_status (*take)(void *user, struct haul__new_range *ranges, size_t count, uintptr_t *wrong);
+    void *user;
+} haul__beside;
+/* Otherwise as haul__discover. */
+haul_status haul__discover_beside(haul_context *context, const haul_root *root,
+                                  const haul__beside *beside, haul__found *found);
 
 #endif

@@ -13,11 +13,13 @@
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/new_ranges.h"
 #include "walk/paths.h"
 #include "walk/pools.h"
 #include "walk/read_set.h"
 #include "walk/readable.h"
 #include "walk/ruled.h"
+#include "walk/stops.h"
 #include "walk/targets.h"
 
 /* Lists a pointer to no elements. It may lead anywhere, and gather must not take it for a changed
@@ -46,9 +48,9 @@ static haul_status queue_ruled(haul__discovery *d, uintptr_t address, uint32_t n
 
 static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, uint32_t number)
 {
-    return !d->recording && !d->in_order && count == 1 && !d->met_types[number].walk->is_wide &&
-           !haul__is_noted(d->met_types[number].walk) && number <= UINT16_MAX &&
-           address <= HAUL__HIGHEST;
+    return !haul__is_general(d) && !d->in_order && count == 1 &&
+           !d->met_types[number].walk->is_wide && !haul__is_noted(d->met_types[number].walk) &&
+           number <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)
@@ -114,7 +116,9 @@ haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, si
         (count == HAUL__KNOWN && p->slot->shape[p->level].kind == HAUL_COUNT_KIND_TERMINATED))
         return status;
     status = haul__follow_counted(d, p, count);
-    return status == HAUL_OK && ways && count ? haul__exclude_target(d, p, count, ways) : status;
+    return status == HAUL_OK && ways && count && !haul__has_copy(d, p->value)
+               ? haul__exclude_target(d, p, count, ways)
+               : status;
 }
 
 haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
@@ -152,7 +156,9 @@ static haul_status check_sized(haul__discovery *d, const haul__entry *entry, con
 static haul_status log_range(haul__discovery *d, const haul__entry *entry, uintptr_t end,
                              size_t alignment, int is_new)
 {
-    return d->order_log ? haul__log_range(d, entry, end, alignment, is_new) : HAUL_OK;
+    const haul_status status = is_new ? haul__list_entry(d, entry) : HAUL_OK;
+    return status == HAUL_OK && d->order_log ? haul__log_range(d, entry, end, alignment, is_new)
+                                             : status;
 }
 
 static haul_status meet_object(haul__discovery *d, const haul__entry *entry)
@@ -422,10 +428,31 @@ static haul_status note_known(haul__discovery *d, haul__entry *entry)
     return HAUL_OK;
 }
 
+/* Does the range have a copy elsewhere? An object with a size of its own is judged by its head. */
+static haul_status is_elsewhere(haul__discovery *d, const haul__entry *entry, int *is)
+{
+    const haul__walk *walk =
+        entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].walk : NULL;
+    const size_t lower = walk ? walk->true_lower : 0;
+    size_t whole, bytes = SIZE_MAX;
+    if (walk && haul__is_sized(walk))
+        bytes = haul__head_bytes(walk);
+    else if (!haul__multiply_overflows(entry->count, entry->stride, &whole))
+        bytes = haul__entry_bytes(d, entry);
+    return haul__stops_at(d, entry->slot, entry->address + lower, bytes > lower ? bytes - lower : 1,
+                          is);
+}
+
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     const size_t before = d->entries.count;
-    haul_status status = reach(d, entry);
+    haul_status status = HAUL_OK;
+    int is = 0;
+    if (HAUL__UNLIKELY(d->found->elsewhere != NULL))
+        status = is_elsewhere(d, entry, &is);
+    if (status != HAUL_OK || is)
+        return status;
+    status = reach(d, entry);
     if (HAUL__UNLIKELY(d->bounds != NULL) && status == HAUL_OK && d->entries.count == before)
         status = note_known(d, entry);
     return status;

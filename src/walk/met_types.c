@@ -176,7 +176,7 @@ haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsig
 {
     haul_status status;
     *leads = 0;
-    if (d->recording || !d->map->flat || level + 1u != slot->levels || !slot->target ||
+    if (haul__is_general(d) || !d->map->flat || level + 1u != slot->levels || !slot->target ||
         (slot->flags & HAUL__EXCLUDED) || slot->shape[level].kind != HAUL_COUNT_KIND_ONE)
         return HAUL_OK;
     status = haul__met_type_of(d, slot->target, number);
@@ -216,7 +216,7 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
     haul_status status = HAUL_OK;
     *is_plain = 0;
     memset(array, 0, sizeof *array);
-    if (d->recording || !d->map->flat || (slot->flags & ~HAUL__SLOT_EACH) ||
+    if (haul__is_general(d) || !d->map->flat || (slot->flags & ~HAUL__SLOT_EACH) ||
         limits->max_array_elements < HAUL__PLAIN_BYTES || limits->max_bytes < HAUL__PLAIN_BYTES ||
         slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
         return HAUL_OK;
@@ -256,8 +256,8 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
         return HAUL_ERROR_MEMORY;
     edge->tag = (uint64_t)target << 48;
     edge->near_starts = haul__near_for(d, &d->met_types[target]);
-    edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX && !d->recording &&
-                d->map->flat && slot->offset % HAUL__WORD == 0;
+    edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX &&
+                !haul__is_general(d) && d->map->flat && slot->offset % HAUL__WORD == 0;
     return HAUL_OK;
 }
 

@@ -3,6 +3,7 @@
  * the same.
  */
 #include "walk/pools.h"
+#include "walk/new_ranges.h"
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
 
@@ -36,6 +37,8 @@ haul_status haul__mark_pools(haul__discovery *d)
         status = haul__mark_range(d, pool->slot, pool->address,
                                   pool->address + pool->count * pool->stride, &pattern, &marked);
         d->found->objects++;
+        if (status == HAUL_OK)
+            status = haul__list_entry(d, pool);
         if (status == HAUL_OK && d->recording)
             status = haul__push_entry(d, pool);
     }

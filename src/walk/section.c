@@ -20,9 +20,11 @@
 #include "walk/follow.h"
 #include "walk/log_order.h"
 #include "walk/mark_elements.h"
+#include "walk/new_ranges.h"
 #include "walk/paths.h"
 #include "walk/readable.h"
 #include "walk/section_memo.h"
+#include "walk/stops.h"
 #include "walk/worklist.h"
 
 /* Elements that lie `stride` bytes apart. */
@@ -171,10 +173,7 @@ static haul_status push_line(haul__discovery *d, const haul__pointer *p, const s
                              const line *l)
 {
     haul__entry entry;
-    if (!d->recording) {
-        d->found->objects++;
-        return HAUL_OK;
-    }
+    haul_status status;
     memset(&entry, 0, sizeof entry);
     entry.what = HAUL__PLAIN;
     entry.address = l->address;
@@ -188,7 +187,11 @@ static haul_status push_line(haul__discovery *d, const haul__pointer *p, const s
     entry.ancestor = *p->ancestor;
     entry.parent = d->at_entry;
     entry.parent_element = d->at_element;
-    return haul__push_entry(d, &entry);
+    status = haul__list_entry(d, &entry);
+    if (d->recording)
+        return status == HAUL_OK ? haul__push_entry(d, &entry) : status;
+    d->found->objects++;
+    return status;
 }
 
 static haul_status mark_line(haul__discovery *d, const haul__pointer *p, const section *s,
@@ -271,7 +274,7 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
     const unsigned ways = d->within ? 0 : p->slot->flags & HAUL__EXCLUDED;
     haul__pointer whole = *p;
     section s;
-    int known = 0;
+    int known = 0, stops = 0;
     haul_status status = read_section(d, p, section_of, &s);
     if (status != HAUL_OK)
         return status;
@@ -283,6 +286,9 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
         return haul__follow_measured(d, &whole, s.run / p->slot->unit);
     if (d->within && haul__known_bytes(d, s.first, s.bytes, 0) < s.bytes)
         return HAUL_OK;
+    status = haul__stops_at(d, p->slot, s.first, s.bytes, &stops);
+    if (status != HAUL_OK || stops)
+        return status;
     status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */
     if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))

@@ -224,12 +224,13 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
 {
     const haul__walk *walk = d->met_types[entry->met_type].walk;
     haul_status status =
-        d->recording || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->met_type);
+        haul__is_general(d) || !d->map->flat ? HAUL_OK : haul__met_type_edges(d, entry->met_type);
     const size_t fetched = walk->slot_count < 8 ? walk->slot_count : 8;
     haul__ancestor inherited;
     haul__object o;
     size_t i, slot;
-    if (status == HAUL_OK && d->met_types[entry->met_type].edges && !d->recording && d->map->flat)
+    if (status == HAUL_OK && d->met_types[entry->met_type].edges && !haul__is_general(d) &&
+        d->map->flat)
         return visit_simple(d, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t ahead = entry->address + (i + ELEMENTS_AHEAD) * entry->stride;

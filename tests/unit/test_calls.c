@@ -266,6 +266,26 @@ static haul_status fill_arguments(void *user)
     return status;
 }
 
+/* All calls on an environment, from nothing to nothing. */
+static haul_status live_in_environment(void *user)
+{
+    const haul_exit_options back = { .copyout = 1 };
+    haul_environment *e;
+    haul_status status = haul_environment_create(the.device, &e);
+    (void)user;
+    CHECK_EQ(status == HAUL_OK, e != NULL);
+    if (status == HAUL_OK)
+        status = haul_environment_enter(e, the.data, the.type, 1, NULL);
+    if (status == HAUL_OK)
+        status = haul_environment_update_device(e, &the.data[1], sizeof the.data[1]);
+    if (status == HAUL_OK)
+        status = haul_environment_update_host(e, &the.data[1], 0);
+    if (status == HAUL_OK)
+        status = haul_environment_exit(e, the.data, &back);
+    haul_environment_free(&e);
+    return status;
+}
+
 CALL(ship, haul_ship(the.device, the.data, the.type, 1, NULL, &the.new_shipment))
 CALL(copy, haul_shipment_copy(the.shipment, the.device, &the.new_shipment))
 CALL(update_device, haul_update_device(the.shipment, NULL, NULL))
@@ -505,6 +525,11 @@ static const call calls[] = {
     { "haul_update_host_sized", call_update_host, 1, 1 },
     { "haul_reship_sized", call_reship, 1, 1 },
     { "haul_shipment_ranges", call_ranges, 1, 1 },
+    { "haul_environment_create", live_in_environment, 1, 1 },
+    { "haul_environment_enter_sized", live_in_environment, 1, 1 },
+    { "haul_environment_exit_sized", live_in_environment, 1, 1 },
+    { "haul_environment_update_device", live_in_environment, 1, 1 },
+    { "haul_environment_update_host", live_in_environment, 1, 1 },
     { "haul_wait", wait_for, 1, 1 },
     { "haul_poll", poll_for, 1, 1 },
     { "haul_arena_bytes_slowly", call_arena_bytes, 0, 0 },
@@ -570,6 +595,12 @@ static const char *const reads_or_sets[] = {
     "haul_device_layout_of",
     "haul_device_pointer",
     "haul_device_state",
+    "haul_environment_device_pointer",
+    "haul_environment_find_sized",
+    "haul_environment_get_info_sized",
+    "haul_environment_host_pointer",
+    "haul_environment_presence",
+    "haul_environment_watch",
     "haul_device_where", /* without memory it tells the address and no path */
     "haul_file_descriptor",
     "haul_host_device",
@@ -604,8 +635,8 @@ static const char *const reads_or_sets[] = {
 static const char *const gives_back[] = {
     "haul_arena_free",     "haul_arena_free_block", "haul_arena_release", "haul_arena_reset",
     "haul_arena_rollback", "haul_chain_free",       "haul_context_free",  "haul_context_trim",
-    "haul_device_close",   "haul_forget_sized",     "haul_image_free",    "haul_plan_free",
-    "haul_shipment_free",  "haul_type_free",
+    "haul_device_close",   "haul_environment_free", "haul_forget_sized",  "haul_image_free",
+    "haul_plan_free",      "haul_shipment_free",    "haul_type_free",
 };
 
 /* Faults of launches: test_strict.c. */

@@ -37,6 +37,7 @@ static haul_shipment *a_shipment, *shipments[2];
 static haul_arena *an_arena;
 static haul_type *a_type;
 static haul_image *an_image;
+static haul_environment *an_environment;
 static void *an_address;
 static size_t a_size, another_size;
 static haul_device_layout a_stamp;
@@ -87,6 +88,8 @@ typedef struct later {
     haul_audit_options audit;
     haul_image_options image;
     haul_image_write_options image_write;
+    haul_enter_options enter;
+    haul_exit_options exit;
     int more;
 } later;
 #define LATER(member) (sizeof(later) - offsetof(later, member))
@@ -115,6 +118,47 @@ static haul_status audit_of_later(void)
     return haul_audit_sized(the.context, NULL, &source, sizeof source, &later_of()->audit,
                             LATER(audit), NULL, 0);
 }
+/* In an environment where nothing is present. */
+static haul_status in_environment(haul_status (*call)(haul_environment *e))
+{
+    haul_status status;
+    if (haul_environment_create(the.device, &an_environment) != HAUL_OK)
+        return HAUL_OK;
+    status = call(an_environment);
+    haul_environment_free(&an_environment);
+    return status;
+}
+#define IN_ENVIRONMENT(name, ...)                                                                  \
+    static haul_status do_##name(haul_environment *e)                                              \
+    {                                                                                              \
+        return __VA_ARGS__;                                                                        \
+    }                                                                                              \
+    CALL(name, in_environment(do_##name))
+CALL(environment_null, haul_environment_create(NULL, &an_environment))
+CALL(environment_no_result, haul_environment_create(the.device, NULL))
+CALL(enter_null, haul_environment_enter(NULL, the.data, the.type, 1, NULL))
+CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
+CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
+CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
+CALL(watch_null, haul_environment_watch(NULL, NULL, NULL, NULL))
+static haul_status find_null(void)
+{
+    haul_present_range range;
+    return haul_environment_find(NULL, the.data, &range);
+}
+IN_ENVIRONMENT(find_no_result, haul_environment_find(e, the.data, NULL))
+IN_ENVIRONMENT(enter_nothing, haul_environment_enter(e, NULL, the.type, 1, NULL))
+IN_ENVIRONMENT(enter_none, haul_environment_enter(e, the.data, the.type, 0, NULL))
+IN_ENVIRONMENT(enter_no_type, haul_environment_enter(e, the.data, NULL, 1, NULL))
+IN_ENVIRONMENT(enter_open, haul_environment_enter(e, the.data, the.open, 1, NULL))
+IN_ENVIRONMENT(enter_of_later, haul_environment_enter_sized(e, the.data, the.type, 1,
+                                                            &later_of()->enter, LATER(enter)))
+IN_ENVIRONMENT(exit_absent, haul_environment_exit(e, the.data, NULL))
+IN_ENVIRONMENT(exit_of_later,
+               haul_environment_exit_sized(e, the.data, &later_of()->exit, LATER(exit)))
+IN_ENVIRONMENT(send_absent, haul_environment_update_device(e, the.data, 8))
+IN_ENVIRONMENT(bring_absent, haul_environment_update_host(e, the.data, 8))
+
 CALL(root_null, root(NULL, the.type, 1))
 CALL(root_of_none, root(the.data, the.type, 0))
 CALL(root_no_type, root(the.data, NULL, 1))
@@ -828,6 +872,24 @@ static const refusal refusals[] = {
     { update_host_nothing, ON_DEVICE, ARGUMENT, "no byte of the range" },
     { update_host_wraps, ON_DEVICE, ARGUMENT, "wraps" },
     { update_arena_elsewhere, ON_DEVICE, ARGUMENT, "no byte of the range" },
+    { environment_null, NOTHING, ARGUMENT, "" },
+    { environment_no_result, ON_DEVICE, ARGUMENT, "address of the new environment" },
+    { enter_null, NOTHING, ARGUMENT, "" },
+    { exit_null, NOTHING, ARGUMENT, "" },
+    { bring_null, NOTHING, ARGUMENT, "" },
+    { send_null, NOTHING, ARGUMENT, "" },
+    { watch_null, NOTHING, ARGUMENT, "" },
+    { find_null, NOTHING, ARGUMENT, "" },
+    { find_no_result, NOTHING, ARGUMENT, "" },
+    { enter_nothing, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
+    { enter_none, ON_DEVICE, ARGUMENT, "root 0 is 0 objects" },
+    { enter_no_type, ON_DEVICE, ARGUMENT, "type of root 0" },
+    { enter_open, ON_DEVICE, HAUL_ERROR_STATE, "haul_type_commit" },
+    { enter_of_later, ON_DEVICE, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { exit_absent, ON_DEVICE, ARGUMENT, "was not entered, and is not present" },
+    { exit_of_later, ON_DEVICE, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { send_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
+    { bring_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
     { copy_null, NO_DEVICE, ARGUMENT, "no context" },
     { copy_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
     { copy_nowhere, ON_DEVICE, ARGUMENT, "device to copy to is NULL" },

@@ -1,0 +1,206 @@
+/* Data environments: graphs that stay on a device, and are found there by any host address.
+ *
+ *     haul_environment_create(device, &e);
+ *     haul_environment_enter(e, mesh, mesh_type, 1, NULL);      what is absent is sent
+ *     kernel(haul_environment_device_pointer(e, mesh));
+ *     haul_exit_options back = { 0 };
+ *     back.copyout = 1;
+ *     haul_environment_exit(e, mesh, &back);                    results return, memory goes
+ *
+ * An enter of a root makes everything that it reaches present: ranges of the host's memory that
+ * have a copy on the device. What is present stays where it is and is not sent again. What is
+ * absent is discovered, packed and sent in one transfer. Pointers lead from either to the other, as
+ * on the host, in cycles too.
+ *
+ * What one enter sends is a group. A group stays while one of its roots is entered, or while
+ * another group leads into it: so shared objects are on the device once, and go with the last
+ * owner. Objects of one group go together.
+ *
+ * Threads. Any number of threads may call; a call that changes the environment waits for the one
+ * before. Look-ups take no lock. Inside a callback of such a call, others answer HAUL_ERROR_BUSY.
+ * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
+ * uses that.
+ *
+ * Failures. The context's record describes them; paths begin at the root of an enter.
+ * HAUL_ERROR_ARGUMENT: a NULL or freed environment (without a record), a NULL result, an address
+ * that is not there. HAUL_ERROR_VERSION: an option that the library does not know. Calls that use
+ * the device can answer HAUL_ERROR_MEMORY, HAUL_ERROR_DEVICE_MEMORY, HAUL_ERROR_DEVICE,
+ * HAUL_ERROR_DEVICE_LOST or HAUL_ERROR_PENDING: a wait timed out. These are not repeated below.
+ * After a failure presence and counts are as they were, and host objects are not written, except as
+ * haul_environment_exit states. If the device fails while pointers of present objects are written,
+ * these may be null there. docs/environment.md has examples and costs.
+ */
+#ifndef HAUL_ENVIRONMENT_H
+#define HAUL_ENVIRONMENT_H
+
+#include "haul/ship.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct haul_environment haul_environment;
+
+/* Makes an empty environment for one device, which it holds. HAUL_ERROR_ARGUMENT: the device is
+ * NULL or freed. HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY. On failure *environment is NULL. */
+HAUL_API haul_status haul_environment_create(haul_device *device, haul_environment **environment);
+/* Frees the memory on the device, whatever the counts are, and brings nothing back. Sets
+ * *environment to NULL. NULL is allowed. Kernels and other threads must not use it any more. Any
+ * thread, inside any callback (context.h). */
+HAUL_API void haul_environment_free(haul_environment **environment);
+
+/* Zeros mean the defaults. */
+typedef struct haul_enter_options {
+    /* Counts for a structured region, which only a structured exit ends; else for `enter data`. */
+    int structured;
+    /* Of what is sent: fields that counts and conditions read may come back changed. */
+    int let_counts_change;
+} haul_enter_options;
+
+/* Enters `count` objects of `type` in a row at `root`, and counts. A root that is present takes one
+ * look-up; its graph is not looked at. Else the graph is discovered from there, up to what is
+ * present. The objects must stay where they are until they have left. Waits for the device.
+ *
+ * A pointer of a present object that leads into the new group is written on the device if the walk
+ * has stopped at that object, and is null again when the group has left. Other pointers of present
+ * objects stay as they are.
+ *
+ * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
+ * out of it, so one of both would have to move; the record has the paths of both. Else errors as of
+ * haul_plan_create. */
+static inline haul_status haul_environment_enter(haul_environment *environment, void *root,
+                                                 const haul_type *type, size_t count,
+                                                 const haul_enter_options *options);
+
+/* Zeros mean the defaults. */
+typedef struct haul_exit_options {
+    int structured; /* ends a structured region */
+    int finalize;   /* ends all enters of the root except those of structured regions */
+    int copyout;    /* what leaves with this call comes back first, as by haul_unmarshal */
+    int reserved;
+} haul_exit_options;
+
+/* Ends an enter of the same root. After the last one its group leaves, unless another group leads
+ * into it; and so do groups that only it led into. Nothing comes back without `copyout`, or while
+ * the group stays. Waits for the device.
+ *
+ * HAUL_ERROR_ARGUMENT: no such enter is left. If the address is present all the same, the record
+ * has its path from the root that has brought it, and as the other path that root's type and
+ * address. HAUL_ERROR_GRAPH, as of haul_update_host; the root stays entered. If the device fails
+ * while several groups come back, those before are written; the call can be repeated. */
+static inline haul_status haul_environment_exit(haul_environment *environment, const void *root,
+                                                const haul_exit_options *options);
+
+/* The device address of a byte of a present range, or else of one past its end; NULL: there is
+ * none. haul_environment_host_pointer is the reverse. O(1); no lock; any thread. */
+HAUL_API void *haul_environment_device_pointer(const haul_environment *environment,
+                                               const void *host);
+HAUL_API void *haul_environment_host_pointer(const haul_environment *environment,
+                                             const void *device);
+
+typedef enum haul_presence {
+    HAUL_ABSENT = 0,          /* no byte of it is present */
+    HAUL_PRESENT_IN_PART = 1, /* some are; or all, but not in one piece */
+    HAUL_PRESENT = 2          /* all of it is, in one range */
+} haul_presence;
+/* How much of `bytes` bytes is present; of no bytes: of the one at `host`. O(1) for up to one page,
+ * else O(pages). No lock; any thread. HAUL_ABSENT: NULL or freed. */
+HAUL_API haul_presence haul_environment_presence(const haul_environment *environment,
+                                                 const void *host, size_t bytes);
+
+/* A present range, and the root that has brought it. */
+typedef struct haul_present_range {
+    void *host, *device; /* its beginning */
+    size_t bytes;
+    haul_root root;             /* its type is good until the root has left */
+    size_t structured, dynamic; /* enters of that root without their exits */
+} haul_present_range;
+/* The range that holds a host address. HAUL_ERROR_ARGUMENT, without a record: none does, and the
+ * result is all zeros; HAUL_ERROR_BUSY. */
+static inline haul_status haul_environment_find(haul_environment *environment, const void *host,
+                                                haul_present_range *range);
+
+/* Send the host's contents of `bytes` bytes, or bring the device's. They lie in one present range:
+ * an object, an array, a member. 0 bytes: everything that was sent together with the object at
+ * `host`. Pointers are never touched, nor bytes that a direction excludes, nor those that are not
+ * described. Wait for the device. HAUL_ERROR_ARGUMENT: not present. Else as haul_update_device and
+ * haul_update_host have it for a range. */
+HAUL_API haul_status haul_environment_update_device(haul_environment *environment, const void *host,
+                                                    size_t bytes);
+HAUL_API haul_status haul_environment_update_host(haul_environment *environment, const void *host,
+                                                  size_t bytes);
+
+/* Sets who is told of present ranges: a run time with a table of its own (haul/openmp.h). `comes`
+ * is called for each range that is present now, and for each that an enter sends, before that
+ * returns; `goes` for each of them before its memory is freed, by an exit or haul_environment_free,
+ * and when another watcher comes. NULL, NULL: nobody is told.
+ *
+ * An answer of `comes` other than 0 refuses: `goes` is called for the ranges that it has taken in
+ * this call, nothing is entered, and the enter answers HAUL_ERROR_CANCELLED. So does this call, and
+ * then nobody is told any more. The answer of `goes` does not count.
+ *
+ * Ranges do not overlap. They have no type, and `count` is the number of bytes. Inside both
+ * functions, look-ups work, and other calls on the environment and its context answer
+ * HAUL_ERROR_BUSY. */
+HAUL_API haul_status haul_environment_watch(haul_environment *environment,
+                                            haul_range_visitor *comes, haul_range_visitor *goes,
+                                            void *user);
+
+typedef struct haul_environment_info {
+    size_t roots;                          /* addresses that are entered */
+    size_t groups, kept;                   /* on the device; of these, without a root */
+    size_t ranges, bytes;                  /* present */
+    size_t device_bytes;                   /* of all groups, with room for alignment */
+    size_t bookkeeping_bytes;              /* host memory, plans aside */
+    uint64_t enters, exits;                /* that have succeeded */
+    uint64_t transfers_to, transfers_from; /* of groups and updates */
+    uint64_t bytes_to, bytes_from;
+    uint64_t attached; /* pointers of present objects that were written */
+} haul_environment_info;
+/* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
+static inline void haul_environment_get_info(haul_environment *environment,
+                                             haul_environment_info *info);
+
+/* ---- The functions behind the inline forms, which pass the sizes of structs. */
+
+HAUL_API haul_status haul_environment_enter_sized(haul_environment *environment, void *root,
+                                                  const haul_type *type, size_t count,
+                                                  const haul_enter_options *options,
+                                                  size_t options_bytes);
+HAUL_API haul_status haul_environment_exit_sized(haul_environment *environment, const void *root,
+                                                 const haul_exit_options *options,
+                                                 size_t options_bytes);
+HAUL_API haul_status haul_environment_find_sized(haul_environment *environment, const void *host,
+                                                 haul_present_range *range, size_t range_bytes);
+HAUL_API void haul_environment_get_info_sized(haul_environment *environment,
+                                              haul_environment_info *info, size_t info_bytes);
+
+static inline haul_status haul_environment_enter(haul_environment *environment, void *root,
+                                                 const haul_type *type, size_t count,
+                                                 const haul_enter_options *options)
+{
+    return haul_environment_enter_sized(environment, root, type, count, options, sizeof *options);
+}
+
+static inline haul_status haul_environment_exit(haul_environment *environment, const void *root,
+                                                const haul_exit_options *options)
+{
+    return haul_environment_exit_sized(environment, root, options, sizeof *options);
+}
+
+static inline haul_status haul_environment_find(haul_environment *environment, const void *host,
+                                                haul_present_range *range)
+{
+    return haul_environment_find_sized(environment, host, range, sizeof *range);
+}
+
+static inline void haul_environment_get_info(haul_environment *environment,
+                                             haul_environment_info *info)
+{
+    haul_environment_get_info_sized(environment, info, sizeof *info);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

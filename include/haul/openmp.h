@@ -1,0 +1,161 @@
+/* Haul's device memory, made known to OpenMP: in target regions, plain host pointers then lead to
+ * it.
+ *
+ *     haul_openmp_watch(environment, omp_get_default_device());
+ *     haul_environment_enter(environment, list, list_type, 1, NULL);
+ *     #pragma omp target                     no map: the whole list is present
+ *     for (node *at = list; at; at = at->next) ...
+ *     haul_environment_exit(environment, list, &back);
+ *
+ * The header stands by itself, behind haul.h: a program that includes it is compiled for its own
+ * run time of OpenMP 4.5 or later, and the library links none. The OpenMP device must be Haul's:
+ * the same GPU, or, with haul_host_device, one that runs on the host, in regions within
+ * haul_host_launch.
+ *
+ * OpenMP's table has one line for each range. A line costs some 0.2 us with libgomp and 0.6 us with
+ * libomptarget, more than sending the range. An arena is one line.
+ *
+ * What OpenMP must not do with such memory: `target update to` of a struct, or of an array of them,
+ * writes the host's pointers over the device's. haul_environment_update_device does not.
+ * docs/openmp-openacc.md has the whole list.
+ */
+#ifndef HAUL_OPENMP_H
+#define HAUL_OPENMP_H
+
+#include <omp.h>
+
+#include "haul/environment.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* 1: it is a device of OpenMP, not the host. */
+static inline int haul_openmp_has(int device)
+{
+    return device >= 0 && device < omp_get_num_devices() && device != omp_get_initial_device();
+}
+
+/* ---- Environments. */
+
+static inline int haul_openmp_comes(void *user, const haul_shipped_range *range)
+{
+    return omp_target_associate_ptr(range->host, range->device, range->bytes, 0,
+                                    (int)(intptr_t)user);
+}
+
+static inline int haul_openmp_goes(void *user, const haul_shipped_range *range)
+{
+    return omp_target_disassociate_ptr(range->host, (int)(intptr_t)user);
+}
+
+/* Associates all that is present, and from now on what enters; dissociates what leaves. All or
+ * none: if OpenMP refuses a range, because it has mapped it itself, the enter answers
+ * HAUL_ERROR_CANCELLED and sends nothing; so does this call, and then nothing is associated.
+ * HAUL_ERROR_UNSUPPORTED, without a record: there is no such device. Else as
+ * haul_environment_watch, which this is. */
+static inline haul_status haul_openmp_watch(haul_environment *environment, int device)
+{
+    if (!haul_openmp_has(device))
+        return HAUL_ERROR_UNSUPPORTED;
+    return haul_environment_watch(environment, haul_openmp_comes, haul_openmp_goes,
+                                  (void *)(intptr_t)device);
+}
+
+/* ---- Shipments. */
+
+/* The ranges of a shipment, joined where they overlap. For the functions below. */
+typedef struct haul_openmp_ranges {
+    int device;
+    int dissociates;
+    haul_shipped_range last; /* not passed on yet; bytes 0: none */
+    size_t count, most;      /* passed on, of at most so many */
+    int failed;
+} haul_openmp_ranges;
+
+static inline int haul_openmp_pass_on(haul_openmp_ranges *r)
+{
+    const haul_shipped_range *last = &r->last;
+    if (!last->bytes || r->count == r->most)
+        return last->bytes != 0;
+    r->failed = r->dissociates
+                    ? omp_target_disassociate_ptr(last->host, r->device)
+                    : omp_target_associate_ptr(last->host, last->device, last->bytes, 0, r->device);
+    r->count += r->failed == 0;
+    return r->failed && !r->dissociates;
+}
+
+static inline int haul_openmp_take(void *user, const haul_shipped_range *range)
+{
+    haul_openmp_ranges *r = (haul_openmp_ranges *)user;
+    const char *end = (const char *)r->last.host + r->last.bytes;
+    const char *next_end = (const char *)range->host + range->bytes;
+    if (r->last.bytes && (const char *)range->host < end) {
+        if (next_end > end)
+            r->last.bytes += (size_t)(next_end - end);
+        return 0;
+    }
+    if (haul_openmp_pass_on(r))
+        return 1;
+    r->last = *range;
+    return 0;
+}
+
+static inline haul_status haul_openmp_pass(const haul_shipment *shipment, haul_openmp_ranges *r)
+{
+    haul_status status;
+    r->last.bytes = 0;
+    r->count = 0;
+    r->failed = 0;
+    status = haul_shipment_ranges(shipment, haul_openmp_take, r);
+    if (status == HAUL_OK)
+        haul_openmp_pass_on(r);
+    return r->failed && !r->dissociates ? HAUL_ERROR_DEVICE
+           : r->count == r->most        ? HAUL_OK
+                                        : status;
+}
+
+/* Associates the objects of a shipment, or its arena by one call; a mirrored arena with itself. All
+ * or none. *count, if it is not NULL, becomes the number of associations. HAUL_ERROR_UNSUPPORTED,
+ * without a record: there is no such device. HAUL_ERROR_DEVICE, without a record: OpenMP refuses a
+ * range. Else as haul_shipment_ranges: the host's graph is walked, as it is now. Dissociate before
+ * haul_reship and haul_shipment_free. */
+static inline haul_status haul_openmp_associate(const haul_shipment *shipment, int device,
+                                                size_t *count)
+{
+    haul_openmp_ranges r;
+    haul_status status;
+    if (count)
+        *count = 0;
+    if (!haul_openmp_has(device))
+        return HAUL_ERROR_UNSUPPORTED;
+    r.device = device;
+    r.dissociates = 0;
+    r.most = SIZE_MAX;
+    status = haul_openmp_pass(shipment, &r);
+    if (status == HAUL_OK && count)
+        *count = r.count;
+    if (status != HAUL_OK && r.count) {
+        r.dissociates = 1;
+        r.most = r.count;
+        haul_openmp_pass(shipment, &r);
+    }
+    return status;
+}
+
+/* The reverse. The host's graph must be as it was. */
+static inline haul_status haul_openmp_dissociate(const haul_shipment *shipment, int device)
+{
+    haul_openmp_ranges r;
+    if (!haul_openmp_has(device))
+        return HAUL_ERROR_UNSUPPORTED;
+    r.device = device;
+    r.dissociates = 1;
+    r.most = SIZE_MAX;
+    return haul_openmp_pass(shipment, &r);
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,80 @@
+/* An environment, and its groups: what one enter sent.
+ */
+#ifndef HAUL_ENVIRONMENT_ROOM_H
+#define HAUL_ENVIRONMENT_ROOM_H
+
+#include "base/list.h"
+#include "environment/holds.h"
+#include "environment/present.h"
+#include "haul/environment.h"
+#include "map/elsewhere.h"
+#include "ship/shipment.h"
+
+/* A range that is on the device in one piece. */
+typedef struct haul__covered {
+    uintptr_t begin;
+    size_t bytes;
+    uintptr_t device;
+} haul__covered;
+
+/* A pointer of another group that leads into this one, and was null on the device before. */
+typedef struct haul__attached {
+    uintptr_t slot;  /* its address on the host */
+    uintptr_t value; /* its target's on the device */
+} haul__attached;
+
+/* A group leads into the groups that hold what its walk stopped at, and holds these. It leaves with
+ * its last hold: a root, or a group that leads into it. */
+typedef struct haul__sent_group {
+    haul_shipment *shipment;
+    HAUL__LIST(haul__covered) ranges; /* by address */
+    HAUL__LIST(uint32_t) leads_into;  /* numbers of groups, each once */
+    HAUL__LIST(haul__attached) attached;
+    size_t roots, led_from; /* its holds */
+    int is_leaving, is_listed;
+    uint32_t next_leaving; /* 1 + its number; 0: the end */
+} haul__sent_group;
+
+/* What a walk stopped at. */
+typedef struct haul__stop {
+    uintptr_t begin, end;
+    uint32_t group;
+} haul__stop;
+
+#define HAUL__STOPS_KNOWN 64u /* a power of two */
+
+struct haul_environment {
+    uint32_t magic;
+    uintptr_t lock; /* the thread of the call that changes it; 0: none */
+    haul_device *device;
+    haul_context *context;
+    haul__freed freed;
+    haul__present host, there; /* by the host's addresses, and by the device's */
+    haul__holds holds;
+    haul__holds attached;                  /* the pointers of all groups that are attached */
+    HAUL__LIST(haul__sent_group *) groups; /* NULL: the number is free */
+    HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
+    haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */
+    HAUL__LIST(haul__stop) stops;          /* of the walk under way */
+    uintptr_t known[HAUL__STOPS_KNOWN];    /* starts of some of them */
+    uintptr_t reached_out; /* what a range began in and reached out of; 0: nothing */
+    struct {
+        haul_range_visitor *comes, *goes; /* NULL: it is not told */
+        void *user;
+    } watcher;
+    haul_environment_info info;
+};
+
+#define HAUL__ENVIRONMENT_MAGIC 0x48456e76u
+
+HAUL__INLINE int haul__environment_is_valid(const haul_environment *environment)
+{
+    return environment && environment->magic == HAUL__ENVIRONMENT_MAGIC;
+}
+
+/* environment.c: begins a call that changes the environment; one thread at a time, the others wait.
+ * HAUL_OK is paired with an unlock. HAUL_ERROR_BUSY: it is called inside such a call. */
+haul_status haul__environment_lock(haul_environment *environment);
+void haul__environment_unlock(haul_environment *environment);
+
+#endif

@@ -1,0 +1,310 @@
+/* Groups: what one enter sends.
+ *
+ * The walk of a new root asks the present table at each pointer that it follows, and stops at what
+ * is there. So its map holds what is absent alone, and an enter costs what is new and what it
+ * touches. The packing turns pointers that lead out of the map into the addresses of the copies.
+ *
+ * A present range was found by a walk, and it was sent in one piece. So a new range either lies
+ * within it, and the walk stops, or reaches out of it, and is refused: its bytes must lie side by
+ * side, and the present ones cannot move, since kernels and other groups may hold their addresses.
+ *
+ * Everything that can fail comes before a group is published, except the memory of the table. If
+ * that is missing, the ranges are taken out again, which takes none.
+ */
+#include "environment/groups.h"
+#include "environment/look_up.h"
+#include "environment/watch.h"
+#include "base/index.h"
+#include "base/sort.h"
+#include "pack/plan.h"
+#include "pack/translate.h"
+#include "walk/discover.h"
+#include "walk/new_ranges.h"
+
+static haul_status no_memory(haul_environment *environment)
+{
+    return haul__fail(&environment->context->error, HAUL_ERROR_MEMORY,
+                      "out of memory for an environment");
+}
+
+/* ---- The ranges that were found. */
+
+typedef struct range_taker {
+    haul_environment *environment;
+    haul__sent_group *group;
+} range_taker;
+
+static int is_before(const void *a, const void *b)
+{
+    const haul__new_range *left = a, *right = b;
+    return left->begin < right->begin;
+}
+
+/* Takes a range that begins within `last` into it. */
+static void join(haul__new_range *last, const haul__new_range *next)
+{
+    const uintptr_t end = last->begin + last->bytes, next_end = next->begin + next->bytes,
+                    described = end - last->padding, next_described = next_end - next->padding,
+                    furthest = end > next_end ? end : next_end;
+    last->bytes = furthest - last->begin;
+    last->padding = furthest - (described > next_described ? described : next_described);
+}
+
+/* Ranges that overlap become one: their distances are kept, so they have one place. Answers how
+ * many are left. */
+static size_t join_overlapping(haul__new_range *ranges, size_t count)
+{
+    size_t i, left = 0;
+    haul__sort(ranges, count, sizeof *ranges, is_before);
+    for (i = 0; i < count; i++) {
+        haul__new_range *last = left ? &ranges[left - 1] : NULL;
+        if (last && ranges[i].begin < last->begin + last->bytes)
+            join(last, &ranges[i]);
+        else
+            ranges[left++] = ranges[i];
+    }
+    return left;
+}
+
+/* Takes the ranges, but refuses one that begins before a present one and reaches into it. */
+static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count, uintptr_t *wrong)
+{
+    const range_taker *t = user;
+    haul_environment *e = t->environment;
+    haul__sent_group *group = t->group;
+    size_t i;
+    count = join_overlapping(ranges, count);
+    if (!haul__grow_to(&e->context->allocator, &group->ranges.at, &group->ranges.capacity, count,
+                       sizeof *group->ranges.at))
+        return no_memory(e);
+    group->ranges.count = count;
+    for (i = 0; i < count; i++) {
+        const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
+                        there = haul__present_next(&e->host, begin, end);
+        group->ranges.at[i].begin = begin;
+        group->ranges.at[i].bytes = ranges[i].bytes;
+        group->ranges.at[i].device = ranges[i].padding; /* until it has an address there */
+        if (there == end)
+            continue;
+        *wrong = begin;
+        e->reached_out = there;
+        return haul__fail(
+            &e->context->error, HAUL_ERROR_GRAPH,
+            "%zu bytes reach into an object that is on the device already: the object cannot move",
+            ranges[i].bytes);
+    }
+    return HAUL_OK;
+}
+
+/* ---- Making one. */
+
+static int is_stop_before(const void *a, const void *b)
+{
+    const haul__stop *left = a, *right = b;
+    return left->begin != right->begin ? left->begin < right->begin : left->end > right->end;
+}
+
+/* Sorts the stops, each address once, and lists their groups. */
+static int list_stops(haul_environment *e, haul__sent_group *group)
+{
+    size_t i, count = 0;
+    int has_memory = 1;
+    haul__sort(e->stops.at, e->stops.count, sizeof *e->stops.at, is_stop_before);
+    for (i = 0; i < e->stops.count && has_memory; i++) {
+        const haul__stop stop = e->stops.at[i];
+        uint32_t *number;
+        if (count > 0 && e->stops.at[count - 1].begin == stop.begin)
+            continue;
+        e->stops.at[count++] = stop;
+        if (e->groups.at[stop.group]->is_listed)
+            continue;
+        number = HAUL__LIST_ADD(&e->context->allocator, &group->leads_into);
+        has_memory = number != NULL;
+        if (!number)
+            continue;
+        *number = stop.group;
+        e->groups.at[stop.group]->is_listed = 1;
+    }
+    for (i = 0; i < group->leads_into.count; i++)
+        e->groups.at[group->leads_into.at[i]]->is_listed = 0;
+    e->stops.count = count;
+    return has_memory;
+}
+
+/* Finds the ranges on the device. */
+static haul_status place_ranges(haul_environment *e, haul__sent_group *group)
+{
+    const haul_shipment *shipment = group->shipment;
+    size_t i;
+    for (i = 0; i < group->ranges.count; i++) {
+        haul__covered *range = &group->ranges.at[i];
+        const uint64_t place =
+            haul__piece_place(shipment->plan, range->begin, range->bytes - range->device);
+        if (!place)
+            return haul__fail(&e->context->error, HAUL_ERROR_UNSUPPORTED,
+                              "%zu bytes at %p are not in one piece in the copy", range->bytes,
+                              (void *)range->begin);
+        range->device = (uintptr_t)(shipment->range.address + place);
+    }
+    return HAUL_OK;
+}
+
+static void forget_ranges(haul_environment *e, const haul__sent_group *group, size_t count)
+{
+    while (count-- > 0) {
+        const haul__covered *range = &group->ranges.at[count];
+        haul__present_remove(&e->host, range->begin, range->bytes);
+        haul__present_remove(&e->there, range->device, range->bytes);
+        e->info.bytes -= range->bytes;
+        e->info.ranges--;
+    }
+}
+
+static int publish(haul_environment *e, const haul__sent_group *group, uint32_t number)
+{
+    size_t i;
+    for (i = 0; i < group->ranges.count; i++) {
+        const haul__covered *range = &group->ranges.at[i];
+        const uintptr_t delta = range->device - range->begin;
+        if (!haul__present_add(&e->there, range->device, range->bytes, 0 - delta, number))
+            break;
+        if (!haul__present_add(&e->host, range->begin, range->bytes, delta, number)) {
+            haul__present_remove(&e->there, range->device, range->bytes);
+            break;
+        }
+        e->info.bytes += range->bytes;
+        e->info.ranges++;
+    }
+    if (i == group->ranges.count)
+        return 1;
+    forget_ranges(e, group, i);
+    return 0;
+}
+
+void haul__group_discard(haul_environment *e, haul__sent_group *group)
+{
+    const haul_allocator *allocator = &e->context->allocator;
+    if (group->shipment)
+        haul__shipment_end(group->shipment);
+    HAUL__LIST_RELEASE(allocator, &group->ranges);
+    HAUL__LIST_RELEASE(allocator, &group->leads_into);
+    HAUL__LIST_RELEASE(allocator, &group->attached);
+    haul__release(allocator, group, sizeof *group);
+}
+
+/* Walks and sends. */
+static haul_status fill(haul_environment *e, haul__sent_group *group, const haul_root *root,
+                        const haul_enter_options *options)
+{
+    range_taker taker = { e, group };
+    const haul__beside beside = { &e->elsewhere, take_ranges, &taker };
+    haul_ship_options how;
+    haul_plan *plan;
+    haul_status status = haul__plan_beside(e->context, root, &beside, &plan);
+    if (status == HAUL_ERROR_GRAPH && e->reached_out)
+        haul__environment_path(e, e->reached_out, e->context->error.other_path);
+    if (status != HAUL_OK)
+        return status;
+    memset(&how, 0, sizeof how);
+    how.let_counts_change = options->let_counts_change;
+    status = list_stops(e, group) ? haul__ship_plan(e->device, plan, &how, NULL, &group->shipment)
+                                  : no_memory(e);
+    if (status != HAUL_OK) {
+        haul__plan_drop(plan);
+        return status;
+    }
+    return place_ranges(e, group);
+}
+
+/* A number for a group, and room to give it back. */
+static int take_number(haul_environment *e, uint32_t *number)
+{
+    const haul_allocator *allocator = &e->context->allocator;
+    if (e->spare.count) {
+        *number = e->spare.at[--e->spare.count];
+        return 1;
+    }
+    if (e->groups.count >= UINT32_MAX - 1 || !HAUL__LIST_ROOM(allocator, &e->groups) ||
+        !haul__grow(allocator, &e->spare.at, &e->spare.capacity, e->groups.count + 1,
+                    sizeof *e->spare.at))
+        return 0;
+    *number = (uint32_t)e->groups.count++;
+    e->groups.at[*number] = NULL;
+    return 1;
+}
+
+static void give_number(haul_environment *e, uint32_t number)
+{
+    e->groups.at[number] = NULL;
+    e->spare.at[e->spare.count++] = number;
+}
+
+static void count_group(haul_environment *e, const haul__sent_group *group)
+{
+    const haul_shipment *shipment = group->shipment;
+    e->info.groups++;
+    e->info.device_bytes += shipment->range.bytes;
+    e->info.transfers_to += shipment->info.transfers_to;
+    e->info.bytes_to += shipment->info.bytes_to;
+}
+
+static void end(haul_environment *e, uint32_t number)
+{
+    haul__sent_group *group = e->groups.at[number];
+    haul__forget_attached(e, number);
+    forget_ranges(e, group, group->ranges.count);
+    e->info.groups--;
+    e->info.device_bytes -= group->shipment->range.bytes;
+    haul__group_discard(e, group);
+    give_number(e, number);
+}
+
+haul_status haul__group_make(haul_environment *e, const haul_root *root,
+                             const haul_enter_options *options, uint32_t *number)
+{
+    haul__sent_group *group = haul__allocate_zeroed(&e->context->allocator, sizeof *group);
+    haul_error before;
+    haul_status status;
+    size_t i;
+    if (!group)
+        return no_memory(e);
+    if (!take_number(e, number)) {
+        haul__group_discard(e, group);
+        return no_memory(e);
+    }
+    e->stops.count = 0;
+    e->reached_out = 0;
+    memset(e->known, 0, sizeof e->known);
+    status = fill(e, group, root, options);
+    if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
+        status = no_memory(e);
+    if (status != HAUL_OK) {
+        haul__group_discard(e, group);
+        give_number(e, *number);
+        return status;
+    }
+    for (i = 0; i < group->leads_into.count; i++)
+        e->groups.at[group->leads_into.at[i]]->led_from++;
+    e->groups.at[*number] = group;
+    count_group(e, group);
+    status = haul__attach(e, *number);
+    if (status == HAUL_OK)
+        status = haul__watch_comes(e, group);
+    if (status == HAUL_OK) {
+        e->info.attached += group->attached.count;
+        return HAUL_OK;
+    }
+    before = e->context->error;
+    haul__detach(e, *number);
+    e->context->error = before;
+    for (i = 0; i < group->leads_into.count; i++)
+        e->groups.at[group->leads_into.at[i]]->led_from--;
+    end(e, *number);
+    return status;
+}
+
+void haul__group_end(haul_environment *e, uint32_t number)
+{
+    haul__watch_goes(e, e->groups.at[number]);
+    end(e, number);
+}

@@ -1,0 +1,28 @@
+/* Groups: made by a walk that stops at what is present, published, and ended.
+ */
+#ifndef HAUL_ENVIRONMENT_GROUPS_H
+#define HAUL_ENVIRONMENT_GROUPS_H
+
+#include "environment/environment.h"
+
+/* All of these stand inside a call that has entered the device, and has the environment's lock. */
+
+/* groups.c: sends what the root reaches and what is not present. *number: the group's. */
+haul_status haul__group_make(haul_environment *environment, const haul_root *root,
+                             const haul_enter_options *options, uint32_t *number);
+/* Frees what a group has, which is not published, or whose environment ends. */
+void haul__group_discard(haul_environment *environment, haul__sent_group *group);
+/* Frees a group: its ranges are no longer present. Groups that it leads into stay. */
+void haul__group_end(haul_environment *environment, uint32_t number);
+
+/* attach.c: lists the pointers of the ranges that the walk stopped at, if they lead into the group.
+ * 0: out of memory. */
+int haul__list_attached(haul_environment *environment, haul__sent_group *group);
+/* Writes them on the device, once the group is published. */
+haul_status haul__attach(haul_environment *environment, uint32_t number);
+/* Makes those null that lead into the group still, and stand in groups that do not leave. */
+haul_status haul__detach(haul_environment *environment, uint32_t number);
+/* Forgets them. */
+void haul__forget_attached(haul_environment *environment, uint32_t number);
+
+#endif

@@ -1,0 +1,31 @@
+/* Holds: the roots that were entered, by address, and how often. And pointers by address, each with
+ * the group that it was made to lead into.
+ */
+#ifndef HAUL_ENVIRONMENT_HOLDS_H
+#define HAUL_ENVIRONMENT_HOLDS_H
+
+#include "base/memory.h"
+
+typedef struct haul__hold {
+    uintptr_t address; /* 0: free */
+    size_t bytes;      /* of the largest root that was entered there */
+    uint32_t group;
+    uint32_t structured, dynamic; /* enters without their exits */
+} haul__hold;
+
+/* A hash with open addressing, at most half full. All zeros: an empty one. */
+typedef struct haul__holds {
+    haul__hold *at;
+    size_t count, capacity; /* capacity: a power of two */
+} haul__holds;
+
+/* Makes room for `more`. 0: out of memory, and nothing has changed. */
+int haul__holds_room(const haul_allocator *allocator, haul__holds *holds, size_t more);
+/* NULL: there is none. Good until the next change. */
+haul__hold *haul__holds_find(const haul__holds *holds, uintptr_t address);
+/* Adds a hold that is not there, in the room for it. */
+haul__hold *haul__holds_add(haul__holds *holds, uintptr_t address);
+void haul__holds_remove(haul__holds *holds, haul__hold *hold);
+void haul__holds_close(const haul_allocator *allocator, haul__holds *holds);
+
+#endif

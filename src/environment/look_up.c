@@ -1,0 +1,139 @@
+/* Look-ups, for callers and for walks.
+ *
+ * They read the present tables, and of a group only its list of ranges.
+ */
+#include <stdio.h>
+
+#include "environment/look_up.h"
+#include "base/index.h"
+#include "pack/plan.h"
+
+/* The other copy of a byte, or else of one past a range. */
+static void *other_of(const haul__present *table, uintptr_t address)
+{
+    haul__found_range found;
+    if (haul__present_find(table, address, &found))
+        return (void *)(address + found.delta);
+    if (address && haul__present_find(table, address - 1, &found))
+        return (void *)(address + found.delta);
+    return NULL;
+}
+
+void *haul_environment_device_pointer(const haul_environment *environment, const void *host)
+{
+    return haul__environment_is_valid(environment) ? other_of(&environment->host, (uintptr_t)host)
+                                                   : NULL;
+}
+
+void *haul_environment_host_pointer(const haul_environment *environment, const void *device)
+{
+    return haul__environment_is_valid(environment)
+               ? other_of(&environment->there, (uintptr_t)device)
+               : NULL;
+}
+
+static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end)
+{
+    haul__found_range found;
+    if (!haul__present_find(table, at, &found))
+        return haul__present_next(table, at, end) < end ? HAUL_PRESENT_IN_PART : HAUL_ABSENT;
+    while (found.end < end && found.goes_on)
+        if (!haul__present_find(table, found.end, &found))
+            break;
+    return found.end < end ? HAUL_PRESENT_IN_PART : HAUL_PRESENT;
+}
+
+/* Parts of an answer may be of different times. Then it may be "in part", and is asked again. */
+haul_presence haul_environment_presence(const haul_environment *environment, const void *host,
+                                        size_t bytes)
+{
+    const uintptr_t at = (uintptr_t)host;
+    haul_presence presence;
+    uintptr_t end;
+    uint32_t version;
+    if (!haul__environment_is_valid(environment) ||
+        haul__add_overflows(at, bytes ? bytes : 1, &end))
+        return HAUL_ABSENT;
+    do {
+        version = haul__present_version(&environment->host);
+        presence = presence_of(&environment->host, at, end);
+    } while (presence == HAUL_PRESENT_IN_PART &&
+             version != haul__present_version(&environment->host));
+    return presence;
+}
+
+/* ---- Ranges and their names. */
+
+static int begins_by(const void *ranges, size_t i, uint64_t address)
+{
+    return ((const haul__covered *)ranges)[i].begin <= address;
+}
+
+const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address)
+{
+    const size_t i = haul__search(group->ranges.at, 0, group->ranges.count, address, begins_by);
+    const haul__covered *range = i ? &group->ranges.at[i - 1] : NULL;
+    return range && address - range->begin < range->bytes ? range : NULL;
+}
+
+void haul__environment_path(const haul_environment *e, uintptr_t address, char *path)
+{
+    haul__found_range found;
+    haul_plan *plan;
+    size_t count;
+    if (!haul__present_find(&e->host, address, &found))
+        return;
+    plan = e->groups.at[found.group]->shipment->plan;
+    if (!haul__plan_path(plan, address, path))
+        haul__name_root(haul__plan_roots(plan, &count), path);
+}
+
+void haul__name_root(const haul_root *root, char *path)
+{
+    snprintf(path, HAUL_PATH_BYTES, "%s at %p", haul_type_name(root->type), root->address);
+}
+
+/* ---- What walks stop at. */
+
+/* Notes a stop. Those that are known need no second note. */
+static int note_stop(haul_environment *e, uintptr_t address, size_t bytes, uint32_t group)
+{
+    uintptr_t *known = &e->known[(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1)];
+    haul__stop *stop;
+    if (*known == address)
+        return 1;
+    stop = HAUL__LIST_ADD(&e->context->allocator, &e->stops);
+    if (!stop)
+        return 0;
+    *known = address;
+    stop->begin = address;
+    stop->end = address + bytes;
+    stop->group = group;
+    return 1;
+}
+
+haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
+{
+    haul_environment *e = user;
+    haul__found_range found;
+    uintptr_t end;
+    if (!haul__present_find(&e->host, address, &found))
+        return HAUL__HERE;
+    end = found.end;
+    if (bytes > end - address && found.goes_on) {
+        const haul__covered *range = haul__covered_at(e->groups.at[found.group], address);
+        end = range->begin + range->bytes;
+    }
+    if (bytes > end - address) {
+        e->reached_out = address;
+        return HAUL__REACHES_OUT;
+    }
+    return note_stop(e, address, bytes, found.group) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+}
+
+uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
+{
+    const haul_environment *e = user;
+    haul__found_range found;
+    return haul__present_find(&e->host, address, &found) ? address + found.delta : 0;
+}

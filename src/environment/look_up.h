@@ -1,0 +1,18 @@
+/* Look-ups, for other files of the room. */
+#ifndef HAUL_ENVIRONMENT_LOOK_UP_H
+#define HAUL_ENVIRONMENT_LOOK_UP_H
+
+#include "environment/environment.h"
+
+/* The range that holds the byte; NULL: none. */
+const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t address);
+/* Writes "<type> at <address>"; `path` has HAUL_PATH_BYTES. */
+void haul__name_root(const haul_root *root, char *path);
+/* Writes how the root of its group leads to a present address, or else that root's name. */
+void haul__environment_path(const haul_environment *environment, uintptr_t address, char *path);
+
+/* The functions of an environment's `elsewhere`. */
+haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes);
+uintptr_t haul__environment_copy_of(void *user, uintptr_t address);
+
+#endif

@@ -1,0 +1,51 @@
+/* A present table: ranges of addresses, and the distance from each to its other copy. An
+ * environment has two: from the host's addresses to the device's, and back.
+ *
+ * One thread at a time changes it; meanwhile any thread looks up. Nobody waits for a reader.
+ */
+#ifndef HAUL_ENVIRONMENT_PRESENT_H
+#define HAUL_ENVIRONMENT_PRESENT_H
+
+#include "base/memory.h"
+
+typedef struct haul__present {
+    haul_allocator allocator;
+    uint32_t version;    /* odd while records change; atomic, like all that readers read */
+    uintptr_t directory; /* of a haul__directory; 0: the table is empty */
+    struct haul__kept *kept;
+    unsigned char *fresh, *fresh_end; /* memory that no record has had yet */
+    uintptr_t free[20];               /* records by size, linked through their first words */
+    size_t bytes;                     /* host memory, all of it kept until the table closes */
+} haul__present;
+
+/* The range at an address. */
+typedef struct haul__found_range {
+    uintptr_t delta; /* from its addresses to those of its other copy */
+    uint32_t group;
+    uintptr_t
+        end; /* one past the bytes of the range that lie in the address's page; its own end, or
+                    * that of the page if it goes on */
+    int goes_on;
+} haul__found_range;
+
+void haul__present_open(haul__present *table, const haul_allocator *allocator);
+void haul__present_close(haul__present *table);
+
+/* Adds a range that overlaps none. 0: out of memory, and nothing has changed. */
+int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintptr_t delta,
+                      uint32_t group);
+/* Removes a range as it was added. */
+void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes);
+
+/* It differs after each change. Any thread. */
+HAUL__INLINE uint32_t haul__present_version(const haul__present *table)
+{
+    return haul__atomic_load(&table->version);
+}
+
+/* The range of a byte; 0: there is none. Any thread. */
+int haul__present_find(const haul__present *table, uintptr_t address, haul__found_range *found);
+/* The first address in [begin, end) that lies in a range; `end`: there is none. Any thread. */
+uintptr_t haul__present_next(const haul__present *table, uintptr_t begin, uintptr_t end);
+
+#endif

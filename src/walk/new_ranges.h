@@ -1,0 +1,23 @@
+/* The ranges that a discovery finds, listed for a caller.
+ */
+#ifndef HAUL_WALK_NEW_RANGES_H
+#define HAUL_WALK_NEW_RANGES_H
+
+#include "walk/discovery.h"
+#include "walk/worklist.h"
+
+/* A range with a byte that was new when it was found. */
+typedef struct haul__new_range {
+    uintptr_t begin;
+    size_t bytes;
+    size_t padding; /* the last of these bytes, which are not described */
+} haul__new_range;
+
+typedef struct haul__listing {
+    HAUL__LIST(haul__new_range) list;
+} haul__listing;
+
+/* Lists the bytes of an entry, if they are wanted. */
+haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry);
+
+#endif

@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Proves that plain pragmas find what Haul keeps on the device: check.sh BUILD-FOLDER SCRATCH-FOLDER
+#
+# clang compiles regions for this machine as a device of its own, with a table and a memory of its
+# own: association works without a GPU. gcc's run time finds no device here: the calls must say so.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+build=$(cd "$1" && pwd)
+mkdir -p "$2"
+scratch=$(cd "$2" && pwd)
+# shellcheck source=/dev/null
+. "$source/tests/support/try.sh"
+
+# A build with CUDA's run time needs it here, too.
+libraries=("$build/libhaul.a" -lpthread -ldl -lrt -lm)
+cudart=$(sed -n 's/^CUDA_cudart_static_LIBRARY:FILEPATH=//p' "$build/CMakeCache.txt")
+[ -z "$cudart" ] || [ ! -f "$cudart" ] || libraries+=("$cudart" -lpthread -ldl -lrt)
+warnings=(-O1 -Wall -Wextra -Werror -I"$source/include")
+
+offload=(clang -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)
+run_times=$(dirname "$(clang -print-file-name=libomptarget.so 2>/dev/null)")
+
+with_clang() { # ARGUMENT...
+    LD_LIBRARY_PATH="$run_times${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+        "$scratch/resident" "$@"
+}
+
+# A region that follows a host pointer must fault, or the other checks would prove nothing.
+dies_untold() {
+    (with_clang untold) 2>/dev/null
+    [ $? -ge 128 ]
+}
+
+does_not_pass_on_the_host() {
+    (export OMP_TARGET_OFFLOAD=DISABLED && ! with_clang)
+}
+
+if [ -f "$run_times/libomptarget.so" ]; then
+    try "resident.c compiles for a device" "${offload[@]}" "${warnings[@]}" "$here/resident.c" \
+        "${libraries[@]}" -o "$scratch/resident"
+    try "regions find environments, shipments and arenas by host pointers" with_clang
+    try "without association the same region faults" dies_untold
+    try "without a device the program fails" does_not_pass_on_the_host
+else
+    echo "SKIPPED clang has no offload run time here (Debian: libomp-dev)"
+fi
+
+try "resident.c compiles with gcc" gcc -fopenmp -foffload=disable "${warnings[@]}" \
+    "$here/resident.c" "${libraries[@]}" -o "$scratch/resident-gcc"
+try "libgomp without a device is refused" "$scratch/resident-gcc" hostless
+try "haul/openmp.h compiles as C++" g++ -fopenmp -foffload=disable "${warnings[@]}" -fsyntax-only \
+    -x c++ "$source/include/haul/openmp.h"
+try "acc.c compiles with gcc" gcc -fopenacc -foffload=disable "${warnings[@]}" \
+    "$here/acc.c" "${libraries[@]}" -o "$scratch/acc"
+try "OpenACC without a device is refused" "$scratch/acc"
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

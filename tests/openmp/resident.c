@@ -1,0 +1,258 @@
+/* Plain pragmas on graphs that an environment or a shipment keeps on the device.
+ *
+ * Compiled by clang for its own host as a device (-fopenmp-targets=x86_64-pc-linux-gnu): regions
+ * run in another memory, and association works, without a GPU. They run inside haul_host_launch,
+ * because Haul's device memory is inaccessible elsewhere. Meanwhile the host's graph is
+ * inaccessible: a pointer that nobody translated faults.
+ *
+ * Prints a line for each claim. With the argument "untold", nothing is associated: the program must
+ * die or answer wrongly.
+ */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <haul.h>
+#include <haul/openmp.h>
+
+enum { NODES = 200 };
+
+typedef struct node {
+    struct node *left, *right;
+    double *values;
+    long count, sum;
+} node;
+
+static haul_type *node_type;
+static const haul_field fields[] = { HAUL_OBJECT(node, left, &node_type),
+                                     HAUL_OBJECT(node, right, &node_type),
+                                     HAUL_ARRAY(node, values, HAUL_COUNT(node, count)) };
+static const haul_struct structs[] = { HAUL_STRUCT(node, &node_type, fields) };
+
+static haul_context *context;
+static haul_device *device;
+static int failures, target;
+
+static void claim(const char *sentence, int holds)
+{
+    printf("  %s  %s\n", holds ? "yes" : "NO ", sentence);
+    failures += !holds;
+}
+
+static void must(const char *what, haul_status status)
+{
+    if (status == HAUL_OK)
+        return;
+    printf("%s: %s: %s\n", what, haul_status_text(status), haul_context_error(context)->text);
+    exit(1);
+}
+
+/* ---- The graph, in pages of its own. */
+
+static unsigned char *memory;
+static size_t used;
+enum { BYTES = 1 << 20 };
+
+static void *take(size_t bytes)
+{
+    void *at = memory + used;
+    used += (bytes + 15) / 16 * 16;
+    return at;
+}
+
+/* A complete tree; every node has an array, and is the child of its half. */
+static node *make_tree(int count)
+{
+    node *all = take((size_t)count * sizeof *all);
+    int i, k;
+    for (i = 0; i < count; i++) {
+        all[i].left = 2 * i + 1 < count ? &all[2 * i + 1] : NULL;
+        all[i].right = 2 * i + 2 < count ? &all[2 * i + 2] : NULL;
+        all[i].count = 1 + i % 5;
+        all[i].sum = 0;
+        all[i].values = take((size_t)all[i].count * sizeof(double));
+        for (k = 0; k < all[i].count; k++)
+            all[i].values[k] = i + k;
+    }
+    return all;
+}
+
+static long sum_of(int i)
+{
+    long sum = 0, k;
+    for (k = 0; k < 1 + i % 5; k++)
+        sum += i + k;
+    return sum;
+}
+
+/* ---- Regions. `root` is the host's pointer. */
+
+typedef struct region {
+    node *root;
+    int was_initial;
+} region;
+
+static void run_there(void *argument)
+{
+    region *r = argument;
+    node *root = r->root;
+    int was_initial = 1;
+    mprotect(memory, BYTES, PROT_NONE);
+#pragma omp target map(from : was_initial) device(target)
+    {
+        node *stack[64];
+        int depth = 0;
+        was_initial = omp_is_initial_device();
+        stack[depth++] = root;
+        while (depth > 0) {
+            node *at = stack[--depth];
+            at->sum = 0;
+            for (long k = 0; k < at->count; k++)
+                at->sum += (long)at->values[k];
+            if (at->left)
+                stack[depth++] = at->left;
+            if (at->right)
+                stack[depth++] = at->right;
+        }
+    }
+    mprotect(memory, BYTES, PROT_READ | PROT_WRITE);
+    r->was_initial = was_initial;
+}
+
+static int runs_right(node *root, haul_status (*back)(void *), void *of)
+{
+    region r = { root, 1 };
+    int i, right = 1;
+    for (i = 0; i < NODES; i++)
+        root[i].sum = -1;
+    must("launch", haul_host_launch(device, run_there, &r));
+    must("return", back(of));
+    for (i = 0; i < NODES; i++)
+        right &= root[i].sum == sum_of(i) && root[i].values[0] == (double)i;
+    return right && !r.was_initial;
+}
+
+static node *environment_root;
+static haul_status bring_environment(void *e)
+{
+    return haul_environment_update_host(e, environment_root, 0);
+}
+
+static haul_status bring_shipment(void *s)
+{
+    return haul_unmarshal(s);
+}
+
+static int is_told(const void *at)
+{
+    return omp_target_is_present((void *)(uintptr_t)at, target);
+}
+
+/* ---- Claims. */
+
+static void try_environment(node *root)
+{
+    haul_environment *e;
+    haul_environment_info info;
+    must("create", haul_environment_create(device, &e));
+    must("watch", haul_openmp_watch(e, target));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL));
+    environment_root = root;
+    haul_environment_get_info(e, &info);
+    claim("a region walks a tree that was entered, by its host pointer",
+          runs_right(root, bring_environment, e));
+    claim("all of it was sent in one transfer", info.transfers_to == 1);
+    claim("interior addresses are present", is_told(&root[3].sum) && is_told(root[7].values));
+    must("exit", haul_environment_exit(e, root, NULL));
+    claim("nothing is present after the exit", !is_told(root) && !is_told(root[7].values));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL));
+    haul_environment_free(&e);
+    claim("nothing is present after the environment", !is_told(root));
+}
+
+static void try_refusal(node *root)
+{
+    haul_environment *e;
+    haul_environment_info info;
+    double *const own = root[9].values; /* OpenMP has it already */
+    must("create", haul_environment_create(device, &e));
+    must("watch", haul_openmp_watch(e, target));
+#pragma omp target enter data map(to : own [0:1]) device(target)
+    claim("a graph of which OpenMP has mapped a part is refused as a whole",
+          haul_environment_enter(e, root, node_type, NODES, NULL) == HAUL_ERROR_CANCELLED &&
+              !is_told(root) && is_told(own));
+    haul_environment_get_info(e, &info);
+    claim("and leaves nothing on the device", info.groups == 0 && info.device_bytes == 0);
+#pragma omp target exit data map(delete : own [0:1]) device(target)
+    haul_environment_free(&e);
+}
+
+static void try_shipment(node *root)
+{
+    haul_shipment *s;
+    size_t count;
+    must("ship", haul_ship(device, root, node_type, NODES, NULL, &s));
+    must("associate", haul_openmp_associate(s, target, &count));
+    claim("a region walks a tree that was shipped, by its host pointer",
+          count == NODES + 1 && runs_right(root, bring_shipment, s));
+    must("dissociate", haul_openmp_dissociate(s, target));
+    claim("nothing is present after the dissociation", !is_told(root) && !is_told(root[7].values));
+    haul_shipment_free(&s);
+}
+
+static void try_arena(void)
+{
+    haul_arena *arena;
+    haul_shipment *s;
+    node *root;
+    size_t count;
+    must("arena", haul_arena_create(context, NULL, &arena));
+    root = haul_arena_new(arena, node_type, 1);
+    root->values = haul_arena_bytes(arena, sizeof(double), sizeof(double));
+    root->count = 1;
+    must("ship", haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s));
+    must("associate", haul_openmp_associate(s, target, &count));
+    claim("an arena is one association", count == 1 && is_told(root) && is_told(root->values));
+    must("dissociate", haul_openmp_dissociate(s, target));
+    claim("and then none", !is_told(root));
+    haul_shipment_free(&s);
+    haul_arena_free(&arena);
+}
+
+int main(int argc, char **argv)
+{
+    node *root;
+    memory = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    target = omp_get_default_device();
+    must("context", haul_context_create(NULL, &context));
+    must("types", HAUL_DESCRIBE(context, structs));
+    must("device", haul_host_open(context, NULL, &device));
+    root = make_tree(NODES);
+    if (argc > 1 && strcmp(argv[1], "untold") == 0) {
+        region r = { root, 1 };
+        haul_host_launch(device, run_there, &r);
+        return r.was_initial ? 2 : 0;
+    }
+    if (argc > 1 && strcmp(argv[1], "hostless") == 0) {
+        haul_environment *e;
+        must("create", haul_environment_create(device, &e));
+        claim("without a device the calls say so",
+              haul_openmp_watch(e, target) == HAUL_ERROR_UNSUPPORTED &&
+                  haul_openmp_associate(NULL, target, NULL) == HAUL_ERROR_UNSUPPORTED);
+        haul_environment_free(&e);
+    } else if (!haul_openmp_has(target)) {
+        printf("there is no offload device: nothing could be tested\n");
+        return 1;
+    } else {
+        try_environment(root);
+        try_refusal(root);
+        try_shipment(root);
+        try_arena();
+    }
+    haul_device_close(&device);
+    HAUL_FORGET(structs);
+    haul_context_free(&context);
+    return failures != 0;
+}

@@ -1,0 +1,336 @@
+/* Data environments: enters, exits, what is shared, what is refused.
+ */
+#include "environment_graphs.h"
+
+#define P (host.parts)
+
+TEST(environment, a_graph_is_present_from_its_enter_to_its_exit)
+{
+    start();
+    P[0].a = &P[1];
+    CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0]), HAUL_ABSENT);
+    CHECK_PTR(there(&P[0]), NULL);
+    enter(&P[0]);
+    CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0]), HAUL_PRESENT);
+    CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_PRESENT);
+    CHECK_EQ(haul_environment_presence(env, host.arrays[1], sizeof host.arrays[1]), HAUL_PRESENT);
+    CHECK_EQ(haul_environment_presence(env, &P[2], sizeof P[2]), HAUL_ABSENT);
+    CHECK_EQ(seen(&P[0]).seen.value, 100);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    CHECK_PTR(seen(&P[1]).seen.data, (void *)there(host.arrays[1]));
+    CHECK_EQ(seen(&P[1]).first, 10);
+    CHECK_EQ(info().transfers_to, 1);
+    change_there(&P[1]);
+    CHECK_EQ(P[1].value, 101);
+    leave_back(&P[0]);
+    CHECK_EQ(P[1].value, 1101);
+    CHECK_EQ(host.arrays[1][0], 1010);
+    CHECK_PTR(P[0].a, &P[1]);
+    CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_ABSENT);
+    CHECK_EQ(info().groups, 0);
+    CHECK_EQ(info().ranges, 0);
+    CHECK_EQ(info().bytes, 0);
+    finish();
+}
+
+TEST(environment, look_ups_know_every_byte_and_one_past_the_end_both_ways)
+{
+    size_t i;
+    start();
+    P[0].a = &P[2];
+    enter(&P[0]);
+    for (i = 0; i <= sizeof P[0]; i++) {
+        const char *at = (const char *)&P[0] + i;
+        CHECK_PTR(there(at), (char *)there(&P[0]) + i);
+        CHECK_PTR(haul_environment_host_pointer(env, there(at)), at);
+    }
+    for (i = 1; i < sizeof P[1]; i++)
+        CHECK_PTR(there((char *)&P[1] + i), NULL);
+    CHECK_PTR(there(&P[2]), haul_environment_device_pointer(env, &P[2]));
+    CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0] + 1), HAUL_PRESENT_IN_PART);
+    CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, &P[1], 2 * sizeof P[1]), HAUL_PRESENT_IN_PART);
+    CHECK_EQ(haul_environment_presence(env, &P[1], 0), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, &P[0].value, 0), HAUL_PRESENT);
+    CHECK_EQ(haul_environment_presence(env, (void *)UINTPTR_MAX, 2), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, NULL, 1), HAUL_ABSENT);
+    CHECK_PTR(there(NULL), NULL);
+    finish();
+}
+
+TEST(environment, a_root_counts_its_enters_and_goes_with_the_last_exit)
+{
+    const haul_enter_options structured = { .structured = 1 };
+    const haul_exit_options ends = { .structured = 1 }, all = { .finalize = 1 };
+    haul_present_range range;
+    start();
+    enter(&P[0]);
+    enter(&P[0]);
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 1, &structured), HAUL_OK);
+    CHECK_STATUS(haul_environment_find(env, &P[0].value, &range), HAUL_OK);
+    CHECK_EQ(range.dynamic, 3);
+    CHECK_EQ(range.structured, 1);
+    CHECK_PTR(range.host, &P[0]);
+    CHECK_PTR(range.device, there(&P[0]));
+    CHECK_EQ(range.bytes, sizeof P[0]);
+    CHECK_PTR(range.root.address, &P[0]);
+    CHECK(range.root.type == part_type);
+    CHECK_EQ(info().transfers_to, 1);
+    leave(&P[0]);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &all), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "entered 1 times for structured regions and 0");
+    CHECK(there(&P[0]) != NULL);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &ends), HAUL_OK);
+    CHECK_PTR(there(&P[0]), NULL);
+    CHECK_STATUS(haul_environment_find(env, &P[0], &range), HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(range.host, NULL);
+    CHECK_EQ(info().enters, 4);
+    CHECK_EQ(info().exits, 3);
+    finish();
+}
+
+TEST(environment, an_exit_without_its_enter_is_refused_with_both_names)
+{
+    start();
+    P[0].a = &P[1];
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_exit(env, &P[1], NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "was not entered as a root");
+    CHECK_STR(haul_context_error(context)->path, "root.a.a");
+    CHECK_HAS(haul_context_error(context)->other_path, "part at 0x");
+    CHECK_STATUS(haul_environment_exit(env, &P[2], NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "is not present");
+    finish();
+}
+
+TEST(environment, what_is_present_stays_and_what_is_absent_is_sent_in_one_transfer)
+{
+    part *kept;
+    start();
+    P[0].a = &P[1];
+    enter(&P[0]);
+    kept = there(&P[1]);
+    change_there(&P[1]);
+    P[2].a = &P[1];
+    P[2].b = &P[3];
+    P[3].b = &P[2];
+    enter(&P[2]);
+    CHECK_EQ(info().transfers_to, 2);
+    CHECK_PTR(there(&P[1]), kept);
+    CHECK_PTR(seen(&P[2]).seen.a, kept);
+    CHECK_PTR(seen(&P[2]).seen.b, there(&P[3]));
+    CHECK_PTR(seen(&P[3]).seen.b, there(&P[2]));
+    CHECK_EQ(seen(&P[1]).seen.value, 1101);
+    leave(&P[0]); /* its group stays: P[2] leads into it */
+    CHECK_PTR(there(&P[1]), kept);
+    CHECK_EQ(info().kept, 1);
+    leave_back(&P[2]); /* what leaves comes back, whoever has brought it */
+    CHECK_EQ(P[1].value, 1101);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
+TEST(environment, pointers_of_neighbours_lead_to_what_is_new_until_it_leaves)
+{
+    start();
+    P[0].a = &P[1];
+    P[1].b = &P[0];
+    enter(&P[0]);
+    P[1].a = &P[2]; /* the list grows */
+    P[2].b = &P[1];
+    enter(&P[2]);
+    CHECK_PTR(seen(&P[1]).seen.a, there(&P[2]));
+    CHECK_PTR(seen(&P[1]).seen.b, there(&P[0]));
+    CHECK_PTR(seen(&P[2]).seen.b, there(&P[1]));
+    CHECK_EQ(info().attached, 1);
+    leave(&P[2]);
+    CHECK_PTR(seen(&P[1]).seen.a, NULL);
+    CHECK_PTR(seen(&P[1]).seen.b, there(&P[0]));
+    leave(&P[0]);
+    finish();
+}
+
+TEST(environment, a_pointer_belongs_to_the_group_that_it_was_made_to_lead_into_last)
+{
+    start();
+    enter(&P[0]);
+    P[0].a = &P[1];
+    P[1].b = &P[0];
+    enter(&P[1]);
+    P[0].a = &P[2];
+    P[2].b = &P[0];
+    enter(&P[2]);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[2]));
+    leave(&P[1]);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[2]));
+    leave(&P[2]);
+    CHECK_PTR(seen(&P[0]).seen.a, NULL);
+    finish();
+}
+
+TEST(environment, a_root_within_a_present_graph_has_counts_of_its_own)
+{
+    start();
+    P[0].a = &P[1];
+    enter(&P[0]);
+    enter(&P[1]);
+    CHECK_EQ(info().transfers_to, 1);
+    leave(&P[0]);
+    CHECK(there(&P[1]) != NULL);
+    CHECK(there(&P[0]) != NULL); /* objects of one group go together */
+    leave(&P[1]);
+    CHECK_PTR(there(&P[0]), NULL);
+    finish();
+}
+
+TEST(environment, a_range_that_reaches_out_of_a_present_one_is_refused_with_both_paths)
+{
+    start();
+    P[0].data = host.arrays[1];
+    P[1].data = host.arrays[1];
+    P[1].count = LENGTH + 1;
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(context)->path, "root.data");
+    CHECK_STR(haul_context_error(context)->other_path, "root.data[0]");
+    CHECK_HAS(haul_context_error(context)->text, "cannot move");
+    P[1].data = host.arrays[0]; /* ends within the present one */
+    P[1].count = LENGTH + 1;
+    CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(context)->path, "root.data[0]");
+    CHECK_STR(haul_context_error(context)->other_path, "root.data[0]");
+    P[1].data = host.arrays[1] + 1; /* lies within it */
+    P[1].count = LENGTH - 1;
+    enter(&P[1]);
+    CHECK_PTR(seen(&P[1]).seen.data, (char *)there(host.arrays[1]) + sizeof(int32_t));
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STR(haul_context_error(context)->path, "root");
+    CHECK_STR(haul_context_error(context)->other_path, "root.a");
+    CHECK_EQ(info().groups, 2);
+    finish();
+}
+
+TEST(environment, a_pointer_to_a_neighbour_in_a_granule_leads_to_its_copy)
+{
+    start();
+    P[1].a = &P[2]; /* P[2] begins where P[1] ends, in another group */
+    enter(&P[2]);
+    enter(&P[1]);
+    CHECK_PTR(seen(&P[1]).seen.a, there(&P[2]));
+    CHECK_EQ(seen(&P[1]).seen.value, 101);
+    finish();
+}
+
+TEST(environment, updates_cross_either_way_and_leave_pointers_alone)
+{
+    start();
+    P[0].a = &P[1];
+    enter(&P[0]);
+    change_there(&P[1]);
+    P[0].value = 7;
+    P[0].a = NULL;
+    CHECK_STATUS(haul_environment_update_device(env, &P[0].value, sizeof P[0].value), HAUL_OK);
+    CHECK_EQ(seen(&P[0]).seen.value, 7);
+    P[0].value = 8;
+    CHECK_STATUS(haul_environment_update_device(env, &P[0], sizeof P[0]), HAUL_OK);
+    CHECK_EQ(seen(&P[0]).seen.value, 8);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    CHECK_STATUS(haul_environment_update_host(env, host.arrays[1], sizeof host.arrays[1]), HAUL_OK);
+    CHECK_EQ(host.arrays[1][0], 1010);
+    CHECK_EQ(P[1].value, 101);
+    CHECK_STATUS(haul_environment_update_host(env, &P[0], 0), HAUL_OK);
+    CHECK_EQ(P[1].value, 1101);
+    CHECK_PTR(P[0].a, NULL);
+    P[1].value = 5;
+    P[0].value = 6;
+    CHECK_STATUS(haul_environment_update_device(env, &P[1], 0), HAUL_OK);
+    CHECK_EQ(seen(&P[0]).seen.value, 6);
+    CHECK_EQ(seen(&P[1]).seen.value, 5);
+    CHECK_STATUS(haul_environment_update_host(env, &P[2], 8), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "are not on the device");
+    CHECK_STATUS(haul_environment_update_device(env, &P[1], 8 * sizeof P[1]), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "not in one present range");
+    finish();
+}
+
+/* ---- Watchers. */
+
+enum { MOST = 16 };
+
+static struct {
+    const void *taken[MOST];
+    int count, refuses_after;
+} watched;
+
+static int comes(void *user, const haul_shipped_range *range)
+{
+    CHECK_PTR(user, &watched);
+    CHECK_PTR(range->device, there(range->host));
+    CHECK_EQ(haul_environment_presence(env, range->host, range->bytes), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, range->host, NULL), HAUL_ERROR_BUSY);
+    if (watched.count == watched.refuses_after)
+        return 1;
+    watched.taken[watched.count++] = range->host;
+    return 0;
+}
+
+static int goes(void *user, const haul_shipped_range *range)
+{
+    int i = 0;
+    CHECK_PTR(user, &watched);
+    while (watched.taken[i] != range->host)
+        CHECK(++i < watched.count);
+    watched.taken[i] = watched.taken[--watched.count];
+    return 0;
+}
+
+TEST(environment, a_watcher_is_told_of_each_range_until_it_goes)
+{
+    memset(&watched, 0, sizeof watched);
+    watched.refuses_after = MOST;
+    start();
+    P[0].a = &P[1];
+    P[2].a = &P[1];
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_OK);
+    CHECK_EQ(watched.count, 4);
+    enter(&P[2]);
+    CHECK_EQ(watched.count, 6);
+    leave(&P[2]);
+    CHECK_EQ(watched.count, 4);
+    CHECK_STATUS(haul_environment_watch(env, NULL, NULL, NULL), HAUL_OK);
+    CHECK_EQ(watched.count, 0);
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_OK);
+    CHECK_EQ(watched.count, 4);
+    finish();
+    CHECK_EQ(watched.count, 0);
+}
+
+TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
+{
+    memset(&watched, 0, sizeof watched);
+    watched.refuses_after = 5;
+    start();
+    P[0].a = &P[1];
+    P[2].a = &P[1];
+    P[1].b = &P[2];
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_OK);
+    P[1].b = NULL;
+    enter(&P[0]);
+    P[1].b = &P[2];
+    CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL), HAUL_ERROR_CANCELLED);
+    CHECK_HAS(haul_context_error(context)->text, "the watcher of the environment refuses");
+    CHECK_EQ(watched.count, 4);
+    CHECK_PTR(there(&P[2].value), NULL);
+    CHECK_PTR(seen(&P[1]).seen.b, NULL);
+    watched.refuses_after = MOST;
+    enter(&P[2]);
+    CHECK_STATUS(haul_environment_watch(env, NULL, NULL, NULL), HAUL_OK);
+    watched.refuses_after = 5; /* in the second group */
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, &watched), HAUL_ERROR_CANCELLED);
+    CHECK_EQ(watched.count, 0);
+    CHECK(there(&P[2]) != NULL);
+    finish();
+}

@@ -1,0 +1,137 @@
+/* Environments whose allocator or device fails at each event.
+ *
+ * Faults by number (docs/testing.md): D1-D6, D13, H1, H2.
+ */
+#include "environment_graphs.h"
+
+#define P (host.parts)
+
+static fault_plan *faults;
+static haul_environment_info before;
+
+static void prepare(void *user, fault_plan *plan)
+{
+    haul_device *opened;
+    (void)user;
+    faults = plan;
+    CHECK_STATUS(fault_open(plan, NULL, &opened), HAUL_OK);
+    start_with(opened);
+    P[0].a = &P[1];
+    P[1].b = &P[0];
+    enter(&P[0]);
+    P[1].a = &P[2];
+    P[2].a = &P[1];
+    P[2].b = &P[3];
+    before = info();
+}
+
+static void end(void *user)
+{
+    (void)user;
+    haul_environment_free(&env);
+    haul_type_free(&part_type);
+    haul_device_close(&device);
+}
+
+static haul_status enter_second(void *user)
+{
+    (void)user;
+    return haul_environment_enter(env, &P[2], part_type, 1, NULL);
+}
+
+static void check_entered(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(haul_environment_presence(env, &P[2], sizeof P[2]),
+             status == HAUL_OK ? HAUL_PRESENT : HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_PRESENT);
+    CHECK_EQ(info().groups, before.groups + (status == HAUL_OK));
+    CHECK_EQ(info().roots, before.roots + (status == HAUL_OK));
+    CHECK_PTR(P[2].a, &P[1]);
+}
+
+static void leave_second(void *user)
+{
+    (void)user;
+    leave(&P[2]);
+}
+
+TEST(environment_faults, an_enter_survives_every_fault)
+{
+    fault_operation operation = { .name = "enter",
+                                  .prepare = prepare,
+                                  .run = enter_second,
+                                  .check = check_entered,
+                                  .undo = leave_second,
+                                  .finish = end,
+                                  .keeps = 1 };
+    CHECK(fault_everywhere(&operation) > 20);
+}
+
+static void prepare_both(void *user, fault_plan *plan)
+{
+    prepare(user, plan);
+    enter(&P[2]);
+    before = info();
+}
+
+static haul_status exit_second(void *user)
+{
+    const haul_exit_options back = { .copyout = 1 };
+    (void)user;
+    return haul_environment_exit(env, &P[2], &back);
+}
+
+static void check_left(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(haul_environment_presence(env, &P[2], sizeof P[2]),
+             status == HAUL_OK ? HAUL_ABSENT : HAUL_PRESENT);
+    CHECK_EQ(info().groups, before.groups - (status == HAUL_OK));
+    CHECK_EQ(info().roots, before.roots - (status == HAUL_OK));
+}
+
+static void enter_again(void *user)
+{
+    (void)user;
+    enter(&P[2]);
+}
+
+TEST(environment_faults, an_exit_survives_every_fault)
+{
+    fault_operation operation = { .name = "exit",
+                                  .prepare = prepare_both,
+                                  .run = exit_second,
+                                  .check = check_left,
+                                  .undo = enter_again,
+                                  .finish = end,
+                                  .keeps = 1 };
+    CHECK(fault_everywhere(&operation) > 5);
+}
+
+/* From nothing to nothing. */
+static haul_status whole_life(void *user)
+{
+    haul_environment *own;
+    haul_status status = haul_environment_create(device, &own);
+    (void)user;
+    if (status != HAUL_OK) {
+        CHECK_PTR(own, NULL);
+        return status;
+    }
+    status = haul_environment_enter(own, &P[4], part_type, 3, NULL);
+    if (status == HAUL_OK)
+        status = haul_environment_update_device(own, &P[4], sizeof P[4]);
+    if (status == HAUL_OK)
+        status = haul_environment_update_host(own, &P[4], 0);
+    haul_environment_free(&own);
+    return status;
+}
+
+TEST(environment_faults, a_life_survives_every_fault_and_leaves_nothing_behind)
+{
+    fault_operation operation = {
+        .name = "life", .prepare = prepare, .run = whole_life, .finish = end, .keeps = 1
+    };
+    CHECK(fault_everywhere(&operation) > 25);
+}

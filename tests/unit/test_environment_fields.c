@@ -1,0 +1,174 @@
+/* Environments: every kind of pointer from a new object into a present one.
+ */
+#include "environment_graphs.h"
+
+enum { VALUES = 6 };
+#define HIGH ((uintptr_t)0x5a << 56)
+
+typedef struct odd {
+    struct odd *owner;      /* followed */
+    struct odd *alias;      /* borrowed */
+    int32_t *maybe;         /* owned unless another field owns it */
+    char *name;             /* a string */
+    struct odd **kids;      /* pointers */
+    int32_t *column;        /* every second value */
+    int32_t *begin, *end;   /* up to `end` */
+    uintptr_t tagged, high; /* to an odd, with tag bits */
+    uintptr_t member;       /* to `count` of an odd, which is sent as a whole */
+    int64_t relative;       /* bytes to an odd */
+    int32_t *input;         /* goes, and does not come back */
+    int64_t count, kid_count, column_count, value;
+    char padded;
+} odd;
+
+static haul_type *odd_type;
+static const haul_dimension every_second[] = { HAUL_DIMENSION(HAUL_COUNT(odd, column_count),
+                                                              HAUL_FIXED(2)) };
+static const haul_field odd_fields[] = {
+    HAUL_OBJECT(odd, owner, &odd_type),
+    HAUL_OBJECT(odd, alias, &odd_type, .ownership = HAUL_BORROWED),
+    HAUL_ARRAY(odd, maybe, HAUL_COUNT(odd, count), .ownership = HAUL_UNLESS_OWNED),
+    HAUL_STRING(odd, name),
+    HAUL_POINTERS(odd, kids, &odd_type, HAUL_COUNT(odd, kid_count)),
+    HAUL_SECTION(odd, column, every_second),
+    HAUL_ARRAY(odd, begin, HAUL_UNTIL(odd, end)),
+    HAUL_ADDRESS(odd, tagged, .target = &odd_type, .tag_bits = 1),
+    HAUL_ADDRESS(odd, high, .target = &odd_type, .tag_bits = HAUL_HIGH_TAGS),
+    HAUL_ADDRESS(odd, member, .target = &odd_type, .base = HAUL_CONTAINER_OF(odd, count)),
+    HAUL_RELATIVE(odd, relative, .target = &odd_type),
+    HAUL_ARRAY(odd, input, HAUL_COUNT(odd, count), .transfer = HAUL_COPYIN),
+};
+
+static struct {
+    odd old, fresh;
+    odd *kids[2];
+    int32_t values[VALUES], inputs[VALUES];
+    char name[8];
+} heap;
+
+static void make(void)
+{
+    int i;
+    memset(&heap, 0, sizeof heap);
+    for (i = 0; i < VALUES; i++) {
+        heap.values[i] = 100 + i;
+        heap.inputs[i] = 200 + i;
+    }
+    memcpy(heap.name, "kept", 5);
+    heap.kids[0] = &heap.old;
+    heap.old.maybe = heap.old.begin = heap.values;
+    heap.old.end = heap.values + VALUES;
+    heap.old.count = VALUES;
+    heap.old.name = heap.name;
+    heap.old.kids = heap.kids;
+    heap.old.kid_count = 2;
+    heap.old.input = heap.inputs;
+}
+
+static void start_odd(void)
+{
+    start();
+    odd_type = TYPE_NEW(odd, odd_fields);
+    CHECK_STATUS(haul_type_commit(odd_type), HAUL_OK);
+    make();
+    CHECK_STATUS(haul_environment_enter(env, &heap.old, odd_type, 1, NULL), HAUL_OK);
+}
+
+static void finish_odd(void)
+{
+    haul_type_free(&odd_type);
+    finish();
+}
+
+typedef struct glance {
+    const odd *at;
+    odd seen;
+} glance;
+
+static void glance_there(void *argument)
+{
+    glance *g = argument;
+    g->seen = *g->at;
+}
+
+static odd fresh_there(void)
+{
+    static glance g;
+    CHECK_STATUS(haul_environment_enter(env, &heap.fresh, odd_type, 1, NULL), HAUL_OK);
+    g.at = haul_environment_device_pointer(env, &heap.fresh);
+    CHECK_STATUS(haul_host_launch(device, glance_there, &g), HAUL_OK);
+    return g.seen;
+}
+
+#define THERE(at) haul_environment_device_pointer(env, (at))
+
+TEST(environment_fields, every_kind_of_pointer_leads_to_the_present_copy)
+{
+    odd seen;
+    start_odd();
+    heap.fresh.owner = heap.fresh.alias = &heap.old;
+    heap.fresh.maybe = heap.values + 1;
+    heap.fresh.count = 2;
+    heap.fresh.name = heap.name + 1;
+    heap.fresh.kids = heap.kids;
+    heap.fresh.kid_count = 1;
+    heap.fresh.column = heap.values;
+    heap.fresh.column_count = 3;
+    heap.fresh.begin = heap.values + 2;
+    heap.fresh.end = heap.values + VALUES;
+    heap.fresh.tagged = (uintptr_t)&heap.old | 1;
+    heap.fresh.high = (uintptr_t)&heap.old | HIGH;
+    heap.fresh.member = (uintptr_t)&heap.old.count;
+    heap.fresh.relative = (char *)&heap.old - (char *)&heap.fresh.relative;
+    heap.fresh.input = heap.inputs;
+    seen = fresh_there();
+    CHECK_PTR(seen.owner, THERE(&heap.old));
+    CHECK_PTR(seen.alias, THERE(&heap.old));
+    CHECK_PTR(seen.maybe, THERE(heap.values + 1));
+    CHECK_PTR(seen.name, THERE(heap.name + 1));
+    CHECK_PTR(seen.kids, THERE(heap.kids));
+    CHECK_PTR(seen.column, THERE(heap.values));
+    CHECK_PTR(seen.begin, THERE(heap.values + 2));
+    CHECK_EQ((char *)seen.end - (char *)seen.begin, (VALUES - 2) * sizeof(int32_t));
+    CHECK_EQ(seen.tagged, (uintptr_t)THERE(&heap.old) | 1);
+    CHECK_EQ(seen.high, (uintptr_t)THERE(&heap.old) | HIGH);
+    CHECK_EQ(seen.member, (uintptr_t)THERE(&heap.old.count));
+    CHECK_EQ((uintptr_t)THERE(&heap.fresh.relative) + (uintptr_t)seen.relative,
+             (uintptr_t)THERE(&heap.old));
+    CHECK_PTR(seen.input, THERE(heap.inputs));
+    CHECK_EQ(info().groups, 2);
+    CHECK_EQ(haul_environment_presence(env, &heap.fresh, sizeof heap.fresh), HAUL_PRESENT);
+    finish_odd();
+}
+
+TEST(environment_fields, pointers_to_nothing_stay_null_and_ends_of_ranges_stay_ends)
+{
+    odd seen;
+    start_odd();
+    heap.fresh.maybe = heap.values + VALUES; /* no elements, at the end of a present array */
+    heap.fresh.begin = heap.fresh.end = heap.values + VALUES;
+    seen = fresh_there();
+    CHECK_PTR(seen.maybe, THERE(heap.values + VALUES));
+    CHECK_PTR(seen.begin, THERE(heap.values + VALUES));
+    CHECK_PTR(seen.owner, NULL);
+    CHECK_EQ(seen.tagged, 0);
+    CHECK_EQ(seen.relative, 0);
+    finish_odd();
+}
+
+TEST(environment_fields, a_direction_holds_for_what_the_enter_has_sent)
+{
+    const haul_exit_options back = { .copyout = 1 };
+    int32_t fresh[2] = { 7, 8 };
+    start_odd();
+    heap.fresh.input = heap.inputs; /* present: not excluded again */
+    heap.fresh.maybe = fresh;
+    heap.fresh.count = 2;
+    (void)fresh_there();
+    CHECK_STATUS(haul_environment_exit(env, &heap.fresh, &back), HAUL_OK);
+    heap.inputs[0] = 1;
+    CHECK_STATUS(haul_environment_exit(env, &heap.old, &back), HAUL_OK);
+    CHECK_EQ(heap.inputs[0], 1);
+    CHECK_EQ(heap.values[0], 100);
+    finish_odd();
+}

@@ -1,0 +1,378 @@
+/* Random programs of enters, exits, updates, host writes and kernels, against a simple model.
+ *
+ * The model knows groups as sets of objects. It walks the host's pointers from a root, and stops at
+ * what is present. After each step, presence, counts, and every byte on the device and on the host
+ * are compared with it.
+ */
+#include "environment_graphs.h"
+
+enum { OBJECTS = PARTS + ARRAYS, PROGRAMS = LARGE(400, 40), STEPS = 60, NOBODY = -1 };
+
+typedef struct model {
+    int group[OBJECTS]; /* NOBODY: absent */
+    /* of each group */
+    int leads[OBJECTS][OBJECTS]; /* [g][h]: g leads into h */
+    int is_live[OBJECTS];
+    int home[PARTS]; /* of an entered root: its group */
+    unsigned dynamic[PARTS], structured[PARTS];
+    store copy;     /* what the device holds, with the host's addresses in its pointers */
+    store expected; /* on the host */
+} model;
+
+static model m;
+static random_source dice;
+
+static int pick(int below)
+{
+    return (int)random_below(&dice, (uint64_t)below);
+}
+
+static int number_of(const void *at)
+{
+    const char *byte = at;
+    if (byte >= (const char *)host.parts && byte < (const char *)(host.parts + PARTS))
+        return (int)((const part *)at - host.parts);
+    return PARTS + (int)((byte - (const char *)host.arrays) / (ptrdiff_t)sizeof host.arrays[0]);
+}
+
+static int targets_of(const store *from, int object, const void *targets[3])
+{
+    int count = 0;
+    if (object >= PARTS)
+        return 0;
+    if (from->parts[object].a)
+        targets[count++] = from->parts[object].a;
+    if (from->parts[object].b)
+        targets[count++] = from->parts[object].b;
+    targets[count++] = from->parts[object].data;
+    return count;
+}
+
+static void copy_object(store *to, const store *from, int object)
+{
+    if (object < PARTS)
+        to->parts[object] = from->parts[object];
+    else
+        memcpy(to->arrays[object - PARTS], from->arrays[object - PARTS], sizeof to->arrays[0]);
+}
+
+/* ---- Enter. */
+
+static int free_group(void)
+{
+    int g = 0;
+    while (m.is_live[g])
+        g++;
+    return g;
+}
+
+/* The pointers of a present part that lead into the group. */
+static void attach(int object, int g)
+{
+    part *p;
+    const part *now;
+    if (object >= PARTS)
+        return;
+    p = &m.copy.parts[object];
+    now = &host.parts[object];
+    if (now->a && m.group[number_of(now->a)] == g)
+        p->a = now->a;
+    if (now->b && m.group[number_of(now->b)] == g)
+        p->b = now->b;
+    if (m.group[number_of(now->data)] == g)
+        p->data = now->data;
+}
+
+static void model_enter(int root)
+{
+    int g, todo[OBJECTS], count = 0, done, k, stops[OBJECTS] = { 0 };
+    const void *targets[3];
+    if (m.group[root] == NOBODY) {
+        g = free_group();
+        memset(m.leads[g], 0, sizeof m.leads[g]);
+        m.is_live[g] = 1;
+        todo[count++] = root;
+        m.group[root] = g;
+        for (done = 0; done < count; done++) {
+            copy_object(&m.copy, &host, todo[done]);
+            for (k = targets_of(&host, todo[done], targets); k-- > 0;) {
+                const int next = number_of(targets[k]);
+                if (m.group[next] == NOBODY) {
+                    m.group[next] = g;
+                    todo[count++] = next;
+                } else if (m.group[next] != g) {
+                    m.leads[g][m.group[next]] = 1;
+                    stops[next] = 1;
+                }
+            }
+        }
+        for (k = 0; k < OBJECTS; k++)
+            if (stops[k])
+                attach(k, g);
+    }
+    m.home[root] = m.group[root];
+}
+
+/* ---- Exit. */
+
+static int is_held(int g)
+{
+    int i;
+    for (i = 0; i < PARTS; i++)
+        if (m.home[i] == g && (m.dynamic[i] || m.structured[i]))
+            return 1;
+    for (i = 0; i < OBJECTS; i++)
+        if (m.is_live[i] && i != g && m.leads[i][g])
+            return 1;
+    return 0;
+}
+
+/* Pointers of what stays are null if a group that leaves was their target by an attachment. */
+static void detach(int object, const store *was)
+{
+    part *p = &m.copy.parts[object];
+    (void)was;
+    if (p->a && m.group[number_of(p->a)] == NOBODY)
+        p->a = NULL;
+    if (p->b && m.group[number_of(p->b)] == NOBODY)
+        p->b = NULL;
+    if (p->data && m.group[number_of(p->data)] == NOBODY)
+        p->data = NULL;
+}
+
+static void come_back(int object)
+{
+    if (object < PARTS) {
+        m.expected.parts[object].value = m.copy.parts[object].value;
+        m.expected.parts[object].count = m.copy.parts[object].count;
+    } else {
+        copy_object(&m.expected, &m.copy, object);
+    }
+}
+
+static void model_let_go(int copyout)
+{
+    int g, i, has_more = 1;
+    while (has_more) {
+        has_more = 0;
+        for (g = 0; g < OBJECTS; g++) {
+            if (!m.is_live[g] || is_held(g))
+                continue;
+            has_more = 1;
+            m.is_live[g] = 0;
+            for (i = 0; i < OBJECTS; i++)
+                if (m.group[i] == g) {
+                    if (copyout)
+                        come_back(i);
+                    m.group[i] = NOBODY;
+                }
+        }
+    }
+    for (i = 0; i < PARTS; i++)
+        if (m.group[i] != NOBODY)
+            detach(i, &host);
+}
+
+/* ---- Steps. */
+
+static void step_enter(void)
+{
+    const haul_enter_options how = { .structured = pick(3) == 0 };
+    const int root = pick(PARTS);
+    CHECK_STATUS(haul_environment_enter(env, &host.parts[root], part_type, 1, &how), HAUL_OK);
+    model_enter(root);
+    ++*(how.structured ? &m.structured[root] : &m.dynamic[root]);
+}
+
+static void step_exit(void)
+{
+    const haul_exit_options how = { .structured = pick(3) == 0,
+                                    .copyout = pick(2),
+                                    .finalize = pick(4) == 0 };
+    const int root = pick(PARTS);
+    unsigned *count = how.structured ? &m.structured[root] : &m.dynamic[root];
+    const haul_status expected = *count ? HAUL_OK : HAUL_ERROR_ARGUMENT;
+    CHECK_STATUS(haul_environment_exit(env, &host.parts[root], &how), expected);
+    if (expected != HAUL_OK)
+        return;
+    *count = how.finalize && !how.structured ? 0 : *count - 1;
+    model_let_go(how.copyout);
+}
+
+static part *anyone(void)
+{
+    return pick(4) ? &host.parts[pick(PARTS)] : NULL;
+}
+
+static void step_write(void)
+{
+    part *p = &host.parts[pick(PARTS)];
+    p->value = pick(1000);
+    p->a = anyone();
+    p->b = anyone();
+    p->data = host.arrays[pick(ARRAYS)];
+    host.arrays[pick(ARRAYS)][pick(LENGTH)] = pick(1000);
+    m.expected = host;
+}
+
+typedef struct work {
+    part *p;
+    int32_t *array;
+    int64_t value;
+} work;
+
+static void work_there(void *argument)
+{
+    const work *w = argument;
+    if (w->p)
+        w->p->value = w->value;
+    if (w->array)
+        w->array[1] = (int32_t)w->value;
+}
+
+static void step_kernel(void)
+{
+    const int i = pick(PARTS), k = pick(ARRAYS);
+    work w = { there(&host.parts[i]), (int32_t *)(void *)there(host.arrays[k]), pick(1000) };
+    if (m.group[i] == NOBODY)
+        w.p = NULL; /* one past another part */
+    if (m.group[PARTS + k] == NOBODY)
+        w.array = NULL;
+    CHECK_STATUS(haul_host_launch(device, work_there, &w), HAUL_OK);
+    if (w.p)
+        m.copy.parts[i].value = w.value;
+    if (w.array)
+        m.copy.arrays[k][1] = (int32_t)w.value;
+}
+
+static void step_update(void)
+{
+    const int object = pick(OBJECTS), is_back = pick(2);
+    void *at = object < PARTS ? (void *)&host.parts[object] : host.arrays[object - PARTS];
+    const size_t bytes = object < PARTS ? sizeof(part) : sizeof host.arrays[0];
+    const haul_status expected = m.group[object] == NOBODY ? HAUL_ERROR_ARGUMENT : HAUL_OK;
+    CHECK_STATUS(is_back ? haul_environment_update_host(env, at, bytes)
+                         : haul_environment_update_device(env, at, bytes),
+                 expected);
+    if (expected != HAUL_OK)
+        return;
+    if (is_back) {
+        come_back(object);
+    } else if (object < PARTS) {
+        m.copy.parts[object].value = host.parts[object].value;
+    } else {
+        copy_object(&m.copy, &host, object);
+    }
+}
+
+/* ---- Comparison. */
+
+typedef struct comparing {
+    part *parts[PARTS];
+    int32_t *arrays[ARRAYS];
+    part expected[PARTS];
+    int32_t values[ARRAYS][LENGTH];
+    int wrong; /* 1 + an object's number */
+} comparing;
+
+static void compare_there(void *argument)
+{
+    comparing *c = argument;
+    int i;
+    for (i = 0; i < PARTS; i++)
+        if (c->parts[i] && memcmp(c->parts[i], &c->expected[i], sizeof(part)) != 0)
+            c->wrong = 1 + i;
+    for (i = 0; i < ARRAYS; i++)
+        if (c->arrays[i] && memcmp(c->arrays[i], c->values[i], sizeof c->values[i]) != 0)
+            c->wrong = 1 + PARTS + i;
+}
+
+static void *address_there(void *at)
+{
+    return at ? haul_environment_device_pointer(env, at) : NULL;
+}
+
+static void check_device(void)
+{
+    static comparing c;
+    int i;
+    memset(&c, 0, sizeof c);
+    for (i = 0; i < PARTS; i++) {
+        if (m.group[i] == NOBODY)
+            continue;
+        c.parts[i] = there(&host.parts[i]);
+        c.expected[i] = m.copy.parts[i];
+        c.expected[i].a = address_there(m.copy.parts[i].a);
+        c.expected[i].b = address_there(m.copy.parts[i].b);
+        c.expected[i].data = address_there(m.copy.parts[i].data);
+    }
+    for (i = 0; i < ARRAYS; i++) {
+        if (m.group[PARTS + i] == NOBODY)
+            continue;
+        c.arrays[i] = address_there(host.arrays[i]);
+        memcpy(c.values[i], m.copy.arrays[i], sizeof c.values[i]);
+    }
+    CHECK_STATUS(haul_host_launch(device, compare_there, &c), HAUL_OK);
+    CHECK_EQ(c.wrong, 0);
+}
+
+static void check_presence(void)
+{
+    size_t groups = 0, ranges = 0, roots = 0;
+    haul_present_range range;
+    int i;
+    for (i = 0; i < OBJECTS; i++) {
+        const void *at = i < PARTS ? (void *)&host.parts[i] : host.arrays[i - PARTS];
+        const size_t bytes = i < PARTS ? sizeof(part) : sizeof host.arrays[0];
+        const int is = m.group[i] != NOBODY;
+        CHECK_EQ(haul_environment_presence(env, at, bytes), is ? HAUL_PRESENT : HAUL_ABSENT);
+        CHECK_STATUS(haul_environment_find(env, at, &range), is ? HAUL_OK : HAUL_ERROR_ARGUMENT);
+        CHECK_PTR(range.host, is ? at : NULL);
+        groups += (size_t)m.is_live[i];
+        ranges += (size_t)is;
+        roots += i < PARTS && (m.dynamic[i] || m.structured[i]);
+        if (is)
+            CHECK_PTR(haul_environment_host_pointer(env, range.device), at);
+    }
+    CHECK_EQ(info().groups, groups);
+    CHECK_EQ(info().ranges, ranges);
+    CHECK_EQ(info().roots, roots);
+}
+
+static void run_program(void)
+{
+    static void (*const steps[])(void) = { step_enter, step_enter, step_exit,   step_exit,
+                                           step_write, step_write, step_kernel, step_update };
+    int step, i;
+    memset(&m, 0, sizeof m);
+    store_reset();
+    for (i = 0; i < PARTS; i++) {
+        host.parts[i].a = anyone();
+        host.parts[i].b = anyone();
+        m.home[i] = NOBODY;
+    }
+    for (i = 0; i < OBJECTS; i++)
+        m.group[i] = NOBODY;
+    m.expected = host;
+    for (step = 0; step < STEPS; step++) {
+        const int which = pick((int)(sizeof steps / sizeof *steps));
+        check_note("step %d of kind %d", step, which);
+        steps[which]();
+        check_presence();
+        check_device();
+        CHECK_BYTES(&host, &m.expected, sizeof host);
+    }
+    haul_environment_free(&env);
+    CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
+}
+
+TEST(environment_random, programs_do_what_the_model_does)
+{
+    int program;
+    dice = random_start("environments agree with the model");
+    start();
+    for (program = 0; program < PROGRAMS; program++)
+        run_program();
+    check_note(NULL);
+    finish();
+}

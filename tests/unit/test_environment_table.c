@@ -1,0 +1,168 @@
+/* The present table: random ranges of all sizes, against a simple model, byte by byte.
+ *
+ * Faults by number (docs/testing.md): H1, H2.
+ */
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+#include <string.h>
+
+#include "environment/present.h"
+#include "support/builds.h"
+#include "support/check.h"
+#include "support/random.h"
+
+/* 5 blocks of 64 KiB, the first and the last one in part. */
+#define BASE ((uintptr_t)0x7f0000001000)
+enum { SPAN = 0x48000, MOST = 4000, ROUNDS = LARGE(60, 6), NONE = -1 };
+
+typedef struct model_range {
+    uintptr_t begin;
+    size_t bytes;
+    int is_there;
+} model_range;
+
+static model_range ranges[MOST];
+static int owner[SPAN];
+static haul_allocator allocator;
+static long allocations_left;
+
+static void *give(void *user, size_t bytes, size_t alignment)
+{
+    void *memory = NULL;
+    (void)user;
+    if (allocations_left-- <= 0 || posix_memalign(&memory, alignment, bytes) != 0)
+        return NULL;
+    return memory;
+}
+
+static void take_back(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    (void)bytes;
+    free(memory);
+}
+
+static uintptr_t delta_of(int i)
+{
+    return (uintptr_t)i * 0x10000001u;
+}
+
+static void check_byte(const haul__present *table, size_t at)
+{
+    haul__found_range found;
+    const int own = owner[at], is = haul__present_find(table, BASE + at, &found);
+    CHECK_EQ(is, own != NONE);
+    if (!is)
+        return;
+    CHECK_EQ(found.group, own);
+    CHECK_EQ(found.delta, delta_of(own));
+    CHECK(found.end > BASE + at);
+    CHECK(found.goes_on ? found.end < ranges[own].begin + ranges[own].bytes
+                        : found.end == ranges[own].begin + ranges[own].bytes);
+}
+
+static size_t next_byte(size_t at, size_t end)
+{
+    while (at < end && owner[at] == NONE)
+        at++;
+    return at;
+}
+
+static int is_free(size_t at, size_t bytes)
+{
+    return next_byte(at, at + bytes) == at + bytes;
+}
+
+static void fill(size_t at, size_t bytes, int with)
+{
+    for (; bytes > 0; bytes--)
+        owner[at++] = with;
+}
+
+static size_t a_size(random_source *random)
+{
+    switch (random_below(random, 12)) {
+    case 0:
+        return 1 + (size_t)random_below(random, 0x18000);
+    case 1:
+        return 0x1000;
+    case 2:
+        return 1 + (size_t)random_below(random, 0x2800);
+    case 3:
+        return 1;
+    default:
+        return 1 + (size_t)random_below(random, 90);
+    }
+}
+
+static void add(haul__present *table, random_source *random, int i)
+{
+    const size_t bytes = a_size(random), at = (size_t)random_below(random, SPAN - bytes),
+                 place = random_below(random, 3) ? at : at & ~(size_t)0xfff;
+    if (!is_free(place, bytes))
+        return;
+    ranges[i].begin = BASE + place;
+    ranges[i].bytes = bytes;
+    if (random_below(random, 8) == 0) {
+        allocations_left = 0;
+        if (!haul__present_add(table, BASE + place, bytes, delta_of(i), (uint32_t)i)) {
+            CHECK_EQ(haul__present_next(table, BASE + place, BASE + place + bytes),
+                     BASE + place + bytes);
+            allocations_left = 1000000;
+            CHECK(haul__present_add(table, BASE + place, bytes, delta_of(i), (uint32_t)i));
+        }
+        allocations_left = 1000000;
+    } else {
+        CHECK(haul__present_add(table, BASE + place, bytes, delta_of(i), (uint32_t)i));
+    }
+    fill(place, bytes, i);
+    ranges[i].is_there = 1;
+}
+
+static void take_out(haul__present *table, int i)
+{
+    haul__present_remove(table, ranges[i].begin, ranges[i].bytes);
+    fill((size_t)(ranges[i].begin - BASE), ranges[i].bytes, NONE);
+    ranges[i].is_there = 0;
+}
+
+static void check_all(const haul__present *table, random_source *random)
+{
+    size_t at, k;
+    for (at = 0; at < SPAN; at += 1 + (size_t)random_below(random, 7))
+        check_byte(table, at);
+    for (k = 0; k < 100; k++) {
+        const size_t first = (size_t)random_below(random, SPAN),
+                     end = first + (size_t)random_below(random, SPAN - first);
+        CHECK_EQ(haul__present_next(table, BASE + first, BASE + end), BASE + next_byte(first, end));
+    }
+}
+
+TEST(environment_table, it_knows_each_byte_whatever_comes_and_goes)
+{
+    random_source random = random_start("the present table agrees with the model");
+    int round, i;
+    haul__present table;
+    memset(&allocator, 0, sizeof allocator);
+    allocator.allocate = give;
+    allocator.release = take_back;
+    allocations_left = 1000000;
+    haul__present_open(&table, &allocator);
+    fill(0, SPAN, NONE);
+    memset(ranges, 0, sizeof ranges);
+    for (round = 0; round < ROUNDS; round++) {
+        const uint64_t share = 1 + random_below(&random, 4); /* fuller and emptier rounds */
+        for (i = 0; i < MOST; i++) {
+            if (ranges[i].is_there && random_below(&random, 5) < share)
+                take_out(&table, i);
+            else if (!ranges[i].is_there && random_below(&random, 5) >= share)
+                add(&table, &random, i);
+        }
+        check_all(&table, &random);
+    }
+    for (i = 0; i < MOST; i++)
+        if (ranges[i].is_there)
+            take_out(&table, i);
+    CHECK_EQ(haul__present_next(&table, BASE, BASE + SPAN), BASE + SPAN);
+    haul__present_close(&table);
+}

@@ -1,0 +1,80 @@
+/* Environments that many threads use at once.
+ */
+#include <pthread.h>
+
+#include "environment_graphs.h"
+
+enum { THREADS = 16, TURNS = LARGE(2048, 128), READERS = 4, CHANGES = LARGE(3000, 300) };
+
+#define P (host.parts)
+
+static int is_over;
+
+static void *enter_and_exit(void *user)
+{
+    int i;
+    for (i = 0; i < TURNS; i++) {
+        enter(user);
+        leave(user);
+    }
+    return NULL;
+}
+
+/* Not all at once: each ends before the last one, so the graph comes and goes. */
+TEST(environment_threads, counts_are_exact_whoever_enters_and_exits)
+{
+    pthread_t threads[THREADS];
+    int i;
+    start();
+    P[0].a = &P[1];
+    for (i = 0; i < THREADS; i++)
+        CHECK(pthread_create(&threads[i], NULL, enter_and_exit, &P[i % 2]) == 0);
+    for (i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    CHECK_EQ(info().enters, THREADS * TURNS);
+    CHECK_EQ(info().exits, THREADS * TURNS);
+    CHECK_EQ(info().groups, 0);
+    CHECK_PTR(there(&P[0]), NULL);
+    finish();
+}
+
+/* P[0] stays; P[1] and its array come and go beside it, in the same page. */
+static void *look_up(void *user)
+{
+    part *const kept = there(&P[0]);
+    (void)user;
+    while (!__atomic_load_n(&is_over, __ATOMIC_ACQUIRE)) {
+        part *at = there(&P[1].value), *last = there((char *)&P[0] + sizeof P[0]);
+        CHECK_PTR(there(&P[0]), kept);
+        CHECK_PTR(haul_environment_host_pointer(env, kept), &P[0]);
+        CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0]), HAUL_PRESENT);
+        CHECK(haul_environment_presence(env, &P[1], sizeof P[1]) != HAUL_PRESENT_IN_PART);
+        CHECK(at == NULL || last != NULL);
+        CHECK_PTR(there(&P[3]), NULL);
+    }
+    return NULL;
+}
+
+TEST(environment_threads, look_ups_are_right_while_other_graphs_come_and_go)
+{
+    pthread_t readers[READERS];
+    int i;
+    start();
+    enter(&P[0]);
+    is_over = 0;
+    for (i = 0; i < READERS; i++)
+        CHECK(pthread_create(&readers[i], NULL, look_up, NULL) == 0);
+    for (i = 0; i < CHANGES; i++) {
+        enter(&P[1]);
+        if (i % 3 == 0)
+            enter(&P[5]);
+        leave(&P[1]);
+        if (i % 3 == 0)
+            leave(&P[5]);
+    }
+    __atomic_store_n(&is_over, 1, __ATOMIC_RELEASE);
+    for (i = 0; i < READERS; i++)
+        pthread_join(readers[i], NULL);
+    leave(&P[0]);
+    finish();
+}
