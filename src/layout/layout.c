@@ -297,10 +297,8 @@ static int place_alone(haul__map *map, haul__placed *placed)
 
 typedef struct sweep {
     haul__map *map;
-    struct {
-        size_t slots, bytes, side_bytes;
-        int has_failed;
-    } chunk[HAUL__POOL_CHUNKS];
+    size_t slots, bytes, side_bytes; /* atomic, as the next one is */
+    size_t failures;
 } sweep;
 
 static uint64_t live_granules(const haul__block *block)
@@ -318,20 +316,26 @@ static uint64_t live_granules(const haul__block *block)
 static void fold_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     sweep *s = user;
-    haul__map part = *s->map; /* for what it counts */
+    haul__map part = *s->map; /* for the bytes that it counts */
+    size_t slots = 0, bytes = 0;
+    (void)number;
     (void)scratch;
     part.side_bytes = 0;
-    for (; first < end && !s->chunk[number].has_failed; first++) {
+    for (; first < end; first++) {
         haul__block *block = haul__map_block(s->map, first);
         const int is_folded = must_fold(s->map, block);
-        if (is_folded && !haul__mark_fold(&part, block, &s->chunk[number].bytes))
-            s->chunk[number].has_failed = 1;
-        s->chunk[number].slots += close_slots(s->map, block);
+        if (is_folded && !haul__mark_fold(&part, block, &bytes)) {
+            haul__atomic_add(&s->failures, (size_t)1);
+            break;
+        }
+        slots += close_slots(s->map, block);
         block->base = live_granules(block);
         if (!is_folded)
-            s->chunk[number].bytes += (size_t)block->base << HAUL__GRANULE_SHIFT;
+            bytes += (size_t)block->base << HAUL__GRANULE_SHIFT;
     }
-    s->chunk[number].side_bytes = part.side_bytes;
+    haul__atomic_add(&s->slots, slots);
+    haul__atomic_add(&s->bytes, bytes);
+    haul__atomic_add(&s->side_bytes, part.side_bytes);
 }
 
 static void rank_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
@@ -348,27 +352,22 @@ static void rank_chunk(void *user, size_t number, size_t first, size_t end, void
 static int place_together(haul__pool *pool, haul__map *map, haul__placed *placed)
 {
     const size_t count = map->block_count, grain = count / HAUL__POOL_CHUNKS + 1;
-    size_t chunks, i;
-    int is_done = 1;
-    sweep s;
-    memset(&s, 0, sizeof s);
-    s.map = map;
-    chunks = haul__pool_run(pool, SIZE_MAX, 0, count, grain, fold_chunk, &s);
-    for (i = 0; i < chunks; i++) {
-        placed->slots += s.chunk[i].slots;
-        placed->bytes += s.chunk[i].bytes;
-        map->side_bytes += s.chunk[i].side_bytes;
-        is_done &= !s.chunk[i].has_failed;
-    }
+    sweep s = { map, 0, 0, 0, 0 };
+    size_t i;
+    haul__pool_run(pool, SIZE_MAX, 0, count, grain, fold_chunk, &s);
+    placed->slots += s.slots;
+    placed->bytes += s.bytes;
+    map->side_bytes += s.side_bytes;
+    if (s.failures)
+        return 0;
     for (i = 0; i < count; i++) {
         haul__block *block = haul__map_block(map, i);
         const uint64_t granules = block->base;
         block->base = placed->granules;
         placed->granules += granules;
     }
-    if (is_done)
-        haul__pool_run(pool, SIZE_MAX, 0, count, grain, rank_chunk, &s);
-    return is_done;
+    haul__pool_run(pool, SIZE_MAX, 0, count, grain, rank_chunk, &s);
+    return 1;
 }
 
 static int place_blocks(haul_context *context, haul__map *map, haul__placed *placed)

@@ -200,20 +200,30 @@ static void name_beside(haul_context *context, const haul_root *root,
     close_discovery(&d);
 }
 
+/* Not inlined: the next run, for a path, needs the stack. */
+static HAUL__NOINLINE haul_status list_beside(haul_context *context, const haul_root *root,
+                                              const haul__beside *beside, haul__listing *listing,
+                                              haul__found *found)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, root, 1, found);
+    d.recording = context->options.checked || context->options.readable;
+    d.listing = listing;
+    found->elsewhere = beside->elsewhere;
+    status = run(&d);
+    close_discovery(&d);
+    return status;
+}
+
 haul_status haul__discover_beside(haul_context *context, const haul_root *root,
                                   const haul__beside *beside, haul__found *found)
 {
     haul__listing listing;
-    haul__discovery d;
     uintptr_t wrong = 0;
     haul_status status;
     memset(&listing, 0, sizeof listing);
-    open_discovery(&d, context, root, 1, found);
-    d.recording = context->options.checked || context->options.readable;
-    d.listing = &listing;
-    found->elsewhere = beside->elsewhere;
-    status = run(&d);
-    close_discovery(&d);
+    status = list_beside(context, root, beside, &listing, found);
     if (status == HAUL_OK) {
         status = beside->take(beside->user, listing.list.at, listing.list.count, &wrong);
         if (status != HAUL_OK)

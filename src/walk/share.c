@@ -95,7 +95,7 @@ static int may_by_options(const haul__discovery *d)
 {
     const haul_context_options *options = &d->context->options;
     return options->threads > 1 && options->max_bytes >= SIZE_MAX / 2 && !haul__is_general(d) &&
-           !d->order_log && !d->listing && !d->within && !d->bounds && d->map->flat;
+           !d->order_log && !d->within && !d->bounds && d->map->flat;
 }
 
 static haul_status may_share(haul__discovery *d)
