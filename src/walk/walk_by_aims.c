@@ -134,8 +134,9 @@ static haul_status take_found(haul__discovery *d, haul__share *share)
         const haul__found *own = &share->sharer[i].found;
         const haul__parcel *parcel = share->sharer[i].reads;
         for (; parcel; parcel = parcel->next) {
-            memcpy(found->reads + found->read_count, parcel->entry,
-                   parcel->count * sizeof *parcel->entry);
+            if (parcel->count)
+                memcpy(found->reads + found->read_count, parcel->entry,
+                       parcel->count * sizeof *parcel->entry);
             found->read_count += parcel->count;
         }
         if (own->empty_count)
