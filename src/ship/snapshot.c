@@ -73,49 +73,71 @@ static void move_marked(const mover *m, const uint64_t *bitmap, size_t first, si
     }
 }
 
-/* Explicit relocations, which may lead `before` bytes below the arena and `behind` bytes above it,
- * and tagged pointers. */
-static haul_status move_special(mover m, const haul__space *space, size_t before, size_t behind)
+/* Explicit relocations, at `offsets`, may lead out of the arena by as much as the contents say.
+ * Tagged pointers are those of the space. */
+static haul_status move_special(mover m, const haul__space *space, const haul__contents *contents,
+                                const uint64_t *offsets, size_t count)
 {
     const uintptr_t from = m.from;
     haul__tagged_run run = { 0, 0, 0, 0 };
     haul_status status = HAUL_OK;
     size_t i;
-    m.from -= before;
-    m.bytes += before + behind;
-    for (i = 0; i < space->count; i++)
-        if (space->words[i].kind == HAUL__EXPLICIT)
-            move_word(&m, space->place(space, &space->words[i]));
+    m.from -= contents->before;
+    m.bytes += contents->before + contents->behind;
+    for (i = 0; i < count; i++)
+        move_word(&m, offsets[i]);
     while (status == HAUL_OK && haul__next_tagged_run(space, SIZE_MAX, &run))
         status = haul__move_tagged(space, &run, m.memory + run.at, from);
     return status;
 }
 
+/* Those of the bits. */
+static void move_slots(const haul_shipment *shipment, const mover *m)
+{
+    const size_t words = ((m->bytes >> HAUL__WORD_SHIFT) + 63) / 64;
+    uint64_t bitmap[64];
+    size_t i;
+    if (haul__is_arena(shipment)) {
+        move_marked(m, shipment->contents.slots, 0, words);
+        return;
+    }
+    for (i = 0; i < words; i += 64) {
+        const size_t count = words - i < 64 ? words - i : 64;
+        haul__plan_bitmap(shipment->plan, i, count, bitmap);
+        move_marked(m, bitmap, i, count);
+    }
+}
+
 static haul_status move_pointers(const haul_shipment *shipment, const haul__snapshot *snapshot)
 {
+    const haul_plan *plan = shipment->plan;
     const haul__contents *contents = &shipment->contents;
+    const haul_allocator *allocator = &snapshot->context->allocator;
     const uintptr_t to = (uintptr_t)snapshot->memory;
-    const size_t words = ((snapshot->bytes >> HAUL__WORD_SHIFT) + 63) / 64;
-    uint64_t bitmap[64];
-    haul__space space;
-    size_t i;
+    const haul__space space = plan ? haul__plan_space(plan, to, to)
+                                   : haul__contents_space(contents, to, &snapshot->context->error);
+    const size_t count = plan ? haul__plan_explicit_count(plan) : space.explicit_count;
+    uint64_t *offsets = NULL;
+    haul_status status;
     mover m;
     m.memory = snapshot->memory;
     m.from = (uintptr_t)shipment->range.address;
     m.bytes = snapshot->bytes;
     m.delta = to - m.from;
-    if (haul__is_arena(shipment)) {
-        move_marked(&m, contents->slots, 0, words);
-        space = haul__contents_space(contents, to, &snapshot->context->error);
-        return move_special(m, &space, contents->before, contents->behind);
+    if (count > 0) {
+        offsets = haul__allocate(allocator, count * sizeof *offsets, sizeof *offsets);
+        if (!offsets)
+            return haul__fail(&snapshot->context->error, HAUL_ERROR_MEMORY,
+                              "out of memory for a snapshot");
+        if (plan)
+            haul__plan_explicit(plan, 0, count, offsets);
+        else
+            haul__write_explicit(&space, 0, count, offsets);
     }
-    for (i = 0; i < words; i += 64) {
-        const size_t count = words - i < 64 ? words - i : 64;
-        haul__plan_bitmap(shipment->plan, i, count, bitmap);
-        move_marked(&m, bitmap, i, count);
-    }
-    space = haul__plan_space(shipment->plan, to, to);
-    return move_special(m, &space, 0, 0);
+    move_slots(shipment, &m);
+    status = move_special(m, &space, contents, offsets, count);
+    haul__release(allocator, offsets, count * sizeof *offsets);
+    return status;
 }
 
 /* ---- The roots. */
