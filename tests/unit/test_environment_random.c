@@ -24,7 +24,7 @@ static random_source dice;
 
 static int pick(int below)
 {
-    return (int)random_below(&dice, (uint64_t)below);
+    return (int)random_below(&dice, (size_t)below);
 }
 
 static int number_of(const void *at)
@@ -366,13 +366,31 @@ static void run_program(void)
     CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
 }
 
-TEST(environment_random, programs_do_what_the_model_does)
+static void run_programs(int count, haul_context_options options)
 {
-    int program;
-    dice = random_start("environments agree with the model");
-    start();
-    for (program = 0; program < PROGRAMS; program++)
+    start_in(options);
+    while (count-- > 0)
         run_program();
     check_note(NULL);
     finish();
+}
+
+TEST(environment_random, programs_do_what_the_model_does)
+{
+    dice = random_start("environments agree with the model");
+    run_programs(PROGRAMS, (haul_context_options){ .checked = 0 });
+}
+
+static int is_readable(void *user, const void *address, size_t bytes)
+{
+    const char *const at = address;
+    (void)user;
+    return at >= (const char *)&host && at + bytes <= (const char *)(&host + 1);
+}
+
+TEST(environment_random, programs_do_so_in_contexts_that_record_each_walk_and_have_threads)
+{
+    dice = random_start("environments of contexts with options agree with the model");
+    run_programs(PROGRAMS / 8, (haul_context_options){ .checked = 1 });
+    run_programs(PROGRAMS / 8, (haul_context_options){ .readable = is_readable, .threads = 3 });
 }
