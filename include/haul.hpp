@@ -63,6 +63,14 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_presence(get(), host, bytes);
     }
+    template <class S> haul_status attach(S *const *pointer)
+    {
+        return haul_environment_attach(get(), pointer);
+    }
+    template <class S> haul_status detach(S *const *pointer)
+    {
+        return haul_environment_detach(get(), pointer);
+    }
     haul_status update_device(const void *host, std::size_t bytes)
     {
         return haul_environment_update_device(get(), host, bytes);

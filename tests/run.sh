@@ -623,7 +623,7 @@ stage_12() {
     local suite targets=(haul_unit_plain haul_contract haul_random haul_attack)
     local suites="ship arena rules plan thread_pool threads shared_walk block_forms
         long_nodes ordered tags short_arrays directions update frees free_orders launches
-        process_state image_pieces walk_by_aims"
+        process_state image_pieces walk_by_aims environment"
     need cmake clang || return
     can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
     # shellcheck disable=SC2086

@@ -130,6 +130,15 @@ HAUL_API haul_status haul_environment_update_device(haul_environment *environmen
 HAUL_API haul_status haul_environment_update_host(haul_environment *environment, const void *host,
                                                   size_t bytes);
 
+/* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
+ * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
+ * (no tags, no bases). Further attaches only count. The last detach makes it null on the device; so
+ * does the exit of its target, which it does not hold. A pointer that an enter has translated needs
+ * no attach. Wait for the device. HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to
+ * is not; or there is no attach to end. */
+HAUL_API haul_status haul_environment_attach(haul_environment *environment, const void *pointer);
+HAUL_API haul_status haul_environment_detach(haul_environment *environment, const void *pointer);
+
 /* Sets who is told of present ranges: a run time with a table of its own (haul/openmp.h). `comes`
  * is called for each range that is present now, and for each that an enter sends, before that
  * returns; `goes` for each of them before its memory is freed, by an exit or haul_environment_free,

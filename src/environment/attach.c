@@ -85,8 +85,8 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_null
         const uintptr_t value = as_null ? 0 : one->value;
         unsigned char *from = staging.data + i * sizeof value;
         haul__found_range found;
-        if (haul__holds_find(&e->attached, one->slot)->group != number ||
-            !haul__present_find(&e->host, one->slot, &found) ||
+        const haul__hold *owner = haul__holds_find(&e->attached, one->slot);
+        if (!owner || owner->group != number || !haul__present_find(&e->host, one->slot, &found) ||
             e->groups.at[found.group]->is_leaving)
             continue;
         memcpy(from, &value, sizeof value);
@@ -117,6 +117,27 @@ haul_status haul__detach(haul_environment *e, uint32_t number)
     return e->groups.at[number]->attached.count ? write_words(e, number, 1) : HAUL_OK;
 }
 
+static void forget(haul_environment *e, haul__hold *one)
+{
+    e->attached_by_calls -= one->dynamic > 0;
+    haul__holds_remove(&e->attached, one);
+}
+
+/* A pointer that a call has attached may stand in a group that leaves before its target does. */
+static void forget_standing_in(haul_environment *e, uint32_t number)
+{
+    haul__found_range found;
+    size_t i = 0;
+    while (e->attached_by_calls > 0 && i < e->attached.capacity) {
+        haul__hold *one = &e->attached.at[i];
+        if (one->address && haul__present_find(&e->host, one->address, &found) &&
+            found.group == number)
+            forget(e, one); /* another may have moved to its place */
+        else
+            i++;
+    }
+}
+
 void haul__forget_attached(haul_environment *e, uint32_t number)
 {
     const haul__sent_group *group = e->groups.at[number];
@@ -124,6 +145,126 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
     for (i = 0; i < group->attached.count; i++) {
         haul__hold *one = haul__holds_find(&e->attached, group->attached.at[i].slot);
         if (one && one->group == number)
-            haul__holds_remove(&e->attached, one);
+            forget(e, one);
     }
+    forget_standing_in(e, number);
+}
+
+/* ---- By calls. */
+
+/* The device's address of a pointer; 0, with the record: no field describes one there. */
+static uintptr_t find_slot(haul_environment *e, uintptr_t slot)
+{
+    const haul__block *block = NULL;
+    haul__found_range found;
+    const haul__map *map;
+    uint64_t slots = 0;
+    if (slot % HAUL__WORD == 0 && haul__present_find(&e->host, slot, &found)) {
+        map = &haul__plan_found(e->groups.at[found.group]->shipment->plan)->map;
+        block = haul__map_find(map, slot);
+        if (block && block->form != HAUL__FULL)
+            slots = haul__placed_slots(map, block, haul__cell_number(slot));
+    }
+    if (slots >> haul__word_in_cell(slot) & 1)
+        return slot + found.delta;
+    haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+               "%p is no described pointer of a present object", (void *)slot);
+    return 0;
+}
+
+static haul_status write_word(haul_environment *e, uintptr_t at, uintptr_t value)
+{
+    haul__staging staging;
+    haul_status status = haul__stage(e->device, sizeof value, 0, &staging);
+    if (status != HAUL_OK)
+        return status;
+    memcpy(staging.data, &value, sizeof value);
+    status = haul__copy_to(e->device, (haul_address)at, staging.data, sizeof value);
+    if (status == HAUL_OK)
+        status =
+            haul__conclude(e->device, NULL, NULL, "copy of ", sizeof value, " bytes to the device");
+    haul__unstage(e->device, &staging);
+    return status;
+}
+
+/* Attaches a pointer that is not attached by a call, in the room for one more hold. */
+static haul_status attach_to(haul_environment *e, uintptr_t slot, uintptr_t at,
+                             const haul__found_range *target, uintptr_t value)
+{
+    haul__sent_group *into = e->groups.at[target->group];
+    haul__attached *listed = HAUL__LIST_ADD(&e->context->allocator, &into->attached);
+    haul__hold *one;
+    haul_status status;
+    if (!listed)
+        return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for a list of pointers");
+    listed->slot = slot;
+    listed->value = value;
+    status = write_word(e, at, value);
+    if (status != HAUL_OK) {
+        into->attached.count--;
+        return status;
+    }
+    one = haul__holds_find(&e->attached, slot);
+    if (!one)
+        one = haul__holds_add(&e->attached, slot);
+    one->group = target->group;
+    one->dynamic = 1;
+    e->attached_by_calls++;
+    e->info.attached++;
+    return HAUL_OK;
+}
+
+haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
+{
+    const uintptr_t at = find_slot(e, slot);
+    haul__hold *one = haul__holds_find(&e->attached, slot);
+    haul__found_range target;
+    uintptr_t value;
+    if (!at)
+        return HAUL_ERROR_ARGUMENT;
+    if (one && one->dynamic) {
+        one->dynamic++;
+        return HAUL_OK;
+    }
+    value = haul__load_word((const void *)slot);
+    if (!haul__present_find(&e->host, value, &target))
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                          "the pointer at %p leads to nothing that is present", (void *)slot);
+    if (!haul__holds_room(&e->context->allocator, &e->attached, 1))
+        return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for a list of pointers");
+    return attach_to(e, slot, at, &target, value + target.delta);
+}
+
+/* Takes a pointer off the list of its target's group. */
+static void unlist(haul__sent_group *into, uintptr_t slot)
+{
+    size_t i = into->attached.count;
+    while (i-- > 0)
+        if (into->attached.at[i].slot == slot) {
+            into->attached.at[i] = into->attached.at[--into->attached.count];
+            return;
+        }
+}
+
+haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
+{
+    const uintptr_t at = find_slot(e, slot);
+    haul__hold *one = haul__holds_find(&e->attached, slot);
+    haul_status status = HAUL_OK;
+    if (!at)
+        return HAUL_ERROR_ARGUMENT;
+    if (!one || !one->dynamic)
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                          "the pointer at %p is not attached by a call", (void *)slot);
+    if (one->dynamic == 1)
+        status = write_word(e, at, 0);
+    if (status != HAUL_OK || one->dynamic > 1) {
+        one->dynamic -= status == HAUL_OK;
+        return status;
+    }
+    unlist(e->groups.at[one->group], slot);
+    forget(e, one);
+    return HAUL_OK;
 }

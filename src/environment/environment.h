@@ -51,7 +51,9 @@ struct haul_environment {
     haul__freed freed;
     haul__present host, there; /* by the host's addresses, and by the device's */
     haul__holds holds;
-    haul__holds attached;                  /* the pointers of all groups that are attached */
+    /* pointers that lead into a younger group, or were attached by a call */
+    haul__holds attached;
+    size_t attached_by_calls;              /* of these */
     HAUL__LIST(haul__sent_group *) groups; /* NULL: the number is free */
     HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */

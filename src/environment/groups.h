@@ -22,7 +22,10 @@ int haul__list_attached(haul_environment *environment, haul__sent_group *group);
 haul_status haul__attach(haul_environment *environment, uint32_t number);
 /* Makes those null that lead into the group still, and stand in groups that do not leave. */
 haul_status haul__detach(haul_environment *environment, uint32_t number);
-/* Forgets them. */
+/* Forgets them, and those that stand in the group. */
 void haul__forget_attached(haul_environment *environment, uint32_t number);
+/* haul_environment_attach and haul_environment_detach. */
+haul_status haul__attach_one(haul_environment *environment, uintptr_t slot);
+haul_status haul__detach_one(haul_environment *environment, uintptr_t slot);
 
 #endif

@@ -1,5 +1,5 @@
 /* Holds: the roots that were entered, by address, and how often. And pointers by address, each with
- * the group that it was made to lead into.
+ * the group that it was made to lead into, and how often it was attached (`dynamic`).
  */
 #ifndef HAUL_ENVIRONMENT_HOLDS_H
 #define HAUL_ENVIRONMENT_HOLDS_H

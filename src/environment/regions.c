@@ -403,6 +403,34 @@ haul_status haul_environment_update_host(haul_environment *environment, const vo
     return call_update(environment, host, bytes, 1);
 }
 
+/* ---- Attach and detach. */
+
+static haul_status call_on_pointer(haul_environment *environment, const void *pointer,
+                                   haul_status (*call)(haul_environment *e, uintptr_t slot))
+{
+    haul_status status = haul__environment_lock(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = enter_device(environment);
+    if (status != HAUL_OK) {
+        haul__environment_unlock(environment);
+        return status;
+    }
+    status = call(environment, (uintptr_t)pointer);
+    leave(environment);
+    return status;
+}
+
+haul_status haul_environment_attach(haul_environment *environment, const void *pointer)
+{
+    return call_on_pointer(environment, pointer, haul__attach_one);
+}
+
+haul_status haul_environment_detach(haul_environment *environment, const void *pointer)
+{
+    return call_on_pointer(environment, pointer, haul__detach_one);
+}
+
 /* ---- Watchers. */
 
 /* Tells the watcher of all groups, or of none. */

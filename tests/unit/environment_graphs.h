@@ -65,12 +65,17 @@ static inline void start_with(haul_device *opened)
     CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
 }
 
-static inline void start(void)
+static inline void start_in(haul_context_options in)
 {
     haul_device *opened;
-    test_device options = { .settings = &ordinary_launches };
+    test_device options = { .settings = &ordinary_launches, .new_context = in };
     CHECK_STATUS(test_open(haul_host_device(), &options, &opened), HAUL_OK);
     start_with(opened);
+}
+
+static inline void start(void)
+{
+    start_in((haul_context_options){ .checked = 0 });
 }
 
 static inline void finish(void)

@@ -281,6 +281,10 @@ static haul_status live_in_environment(void *user)
     if (status == HAUL_OK)
         status = haul_environment_update_host(e, &the.data[1], 0);
     if (status == HAUL_OK)
+        status = haul_environment_attach(e, &the.data[1].next);
+    if (status == HAUL_OK)
+        status = haul_environment_detach(e, &the.data[1].next);
+    if (status == HAUL_OK)
         status = haul_environment_exit(e, the.data, &back);
     haul_environment_free(&e);
     return status;
@@ -530,6 +534,8 @@ static const call calls[] = {
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
     { "haul_environment_update_device", live_in_environment, 1, 1 },
     { "haul_environment_update_host", live_in_environment, 1, 1 },
+    { "haul_environment_attach", live_in_environment, 1, 1 },
+    { "haul_environment_detach", live_in_environment, 1, 1 },
     { "haul_wait", wait_for, 1, 1 },
     { "haul_poll", poll_for, 1, 1 },
     { "haul_arena_bytes_slowly", call_arena_bytes, 0, 0 },

@@ -255,6 +255,110 @@ TEST(environment, updates_cross_either_way_and_leave_pointers_alone)
     finish();
 }
 
+/* ---- Attach and detach. */
+
+static void attach(part **pointer)
+{
+    CHECK_STATUS(haul_environment_attach(env, pointer), HAUL_OK);
+}
+
+static void detach(part **pointer)
+{
+    CHECK_STATUS(haul_environment_detach(env, pointer), HAUL_OK);
+}
+
+static void refuse_detach(part **pointer)
+{
+    CHECK_STATUS(haul_environment_detach(env, pointer), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "not attached by a call");
+}
+
+TEST(environment, a_pointer_is_attached_until_as_many_detaches)
+{
+    start();
+    enter(&P[0]);
+    enter(&P[1]);
+    P[0].a = &P[1];
+    CHECK_PTR(seen(&P[0]).seen.a, NULL);
+    attach(&P[0].a);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    P[0].a = &P[0];
+    attach(&P[0].a); /* counts, and writes nothing */
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    detach(&P[0].a);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    detach(&P[0].a);
+    CHECK_PTR(seen(&P[0]).seen.a, NULL);
+    refuse_detach(&P[0].a);
+    attach(&P[0].a); /* to its own object */
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[0]));
+    P[0].b = &P[7];
+    CHECK_STATUS(haul_environment_attach(env, &P[0].b), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "leads to nothing that is present");
+    CHECK_STATUS(haul_environment_attach(env, &P[0].value), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(haul_context_error(context)->text, "no described pointer");
+    finish();
+}
+
+TEST(environment, an_attached_pointer_is_null_when_its_target_has_left)
+{
+    start();
+    enter(&P[0]);
+    enter(&P[1]);
+    P[0].a = &P[1];
+    attach(&P[0].a);
+    attach(&P[0].a);
+    leave(&P[1]);
+    CHECK_PTR(seen(&P[0]).seen.a, NULL);
+    refuse_detach(&P[0].a);
+    finish();
+}
+
+TEST(environment, an_attachment_ends_with_the_object_that_it_stands_in)
+{
+    int round;
+    start();
+    enter(&P[1]);
+    for (round = 0; round < 40; round++) { /* the host's addresses are the same each time */
+        P[0].a = NULL;
+        enter(&P[0]);
+        P[0].a = &P[1];
+        refuse_detach(&P[0].a);
+        attach(&P[0].a);
+        CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+        leave(&P[0]);
+    }
+    P[0].a = NULL;
+    enter(&P[0]);
+    leave(&P[1]);
+    CHECK_PTR(seen(&P[0]).seen.a, NULL);
+    finish();
+}
+
+/* Sixteen times: arrays come, are attached, worked on, brought back and go; the struct stays. */
+TEST(environment, a_resident_struct_is_assembled_from_the_top_down_sixteen_times)
+{
+    int round;
+    start();
+    enter(&P[0]);
+    for (round = 0; round < 16; round++) {
+        P[1].value = round;
+        P[0].a = &P[1];
+        enter(&P[1]);
+        attach(&P[0].a);
+        change_there(&P[1]);
+        CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+        leave_back(&P[1]);
+        CHECK_EQ(P[1].value, round + 1000);
+        CHECK_PTR(seen(&P[0]).seen.a, NULL);
+        CHECK_EQ(haul_environment_presence(env, &P[1], sizeof P[1]), HAUL_ABSENT);
+        CHECK_EQ(haul_environment_presence(env, &P[0], sizeof P[0]), HAUL_PRESENT);
+    }
+    leave_back(&P[0]);
+    CHECK_PTR(P[0].a, &P[1]);
+    finish();
+}
+
 /* ---- Watchers. */
 
 enum { MOST = 16 };

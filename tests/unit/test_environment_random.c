@@ -15,8 +15,9 @@ typedef struct model {
     int is_live[OBJECTS];
     int home[PARTS]; /* of an entered root: its group */
     unsigned dynamic[PARTS], structured[PARTS];
-    store copy;     /* what the device holds, with the host's addresses in its pointers */
-    store expected; /* on the host */
+    unsigned attached[PARTS]; /* how often `a` of each was attached by a call */
+    store copy;               /* what the device holds, with the host's addresses in its pointers */
+    store expected;           /* on the host */
 } model;
 
 static model m;
@@ -24,7 +25,7 @@ static random_source dice;
 
 static int pick(int below)
 {
-    return (int)random_below(&dice, (uint64_t)below);
+    return (int)random_below(&dice, (size_t)below);
 }
 
 static int number_of(const void *at)
@@ -265,6 +266,37 @@ static void step_update(void)
     }
 }
 
+/* What stands in an object that leaves, or leads to one, is attached no more. */
+static void forget_attached(void)
+{
+    int i;
+    for (i = 0; i < PARTS; i++)
+        if (m.group[i] == NOBODY || !m.copy.parts[i].a)
+            m.attached[i] = 0;
+}
+
+static void step_attach(void)
+{
+    const int i = pick(PARTS), may = m.group[i] != NOBODY;
+    part *const target = host.parts[i].a;
+    const int is_there = target && m.group[number_of(target)] != NOBODY;
+    CHECK_STATUS(haul_environment_attach(env, &host.parts[i].a),
+                 may && (m.attached[i] || is_there) ? HAUL_OK : HAUL_ERROR_ARGUMENT);
+    if (may && !m.attached[i] && is_there)
+        m.copy.parts[i].a = target;
+    if (may && (m.attached[i] || is_there))
+        m.attached[i]++;
+}
+
+static void step_detach(void)
+{
+    const int i = pick(PARTS);
+    CHECK_STATUS(haul_environment_detach(env, &host.parts[i].a),
+                 m.attached[i] ? HAUL_OK : HAUL_ERROR_ARGUMENT);
+    if (m.attached[i] && --m.attached[i] == 0)
+        m.copy.parts[i].a = NULL;
+}
+
 /* ---- Comparison. */
 
 typedef struct comparing {
@@ -341,8 +373,9 @@ static void check_presence(void)
 
 static void run_program(void)
 {
-    static void (*const steps[])(void) = { step_enter, step_enter, step_exit,   step_exit,
-                                           step_write, step_write, step_kernel, step_update };
+    static void (*const steps[])(void) = { step_enter,  step_enter,  step_exit,   step_exit,
+                                           step_write,  step_write,  step_kernel, step_update,
+                                           step_attach, step_attach, step_detach };
     int step, i;
     memset(&m, 0, sizeof m);
     store_reset();
@@ -358,6 +391,7 @@ static void run_program(void)
         const int which = pick((int)(sizeof steps / sizeof *steps));
         check_note("step %d of kind %d", step, which);
         steps[which]();
+        forget_attached();
         check_presence();
         check_device();
         CHECK_BYTES(&host, &m.expected, sizeof host);
@@ -366,13 +400,31 @@ static void run_program(void)
     CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
 }
 
-TEST(environment_random, programs_do_what_the_model_does)
+static void run_programs(int count, haul_context_options options)
 {
-    int program;
-    dice = random_start("environments agree with the model");
-    start();
-    for (program = 0; program < PROGRAMS; program++)
+    start_in(options);
+    while (count-- > 0)
         run_program();
     check_note(NULL);
     finish();
+}
+
+TEST(environment_random, programs_do_what_the_model_does)
+{
+    dice = random_start("environments agree with the model");
+    run_programs(PROGRAMS, (haul_context_options){ .checked = 0 });
+}
+
+static int is_readable(void *user, const void *address, size_t bytes)
+{
+    const char *const at = address;
+    (void)user;
+    return at >= (const char *)&host && at + bytes <= (const char *)(&host + 1);
+}
+
+TEST(environment_random, programs_do_so_in_contexts_that_record_each_walk_and_have_threads)
+{
+    dice = random_start("environments of contexts with options agree with the model");
+    run_programs(PROGRAMS / 8, (haul_context_options){ .checked = 1 });
+    run_programs(PROGRAMS / 8, (haul_context_options){ .readable = is_readable, .threads = 3 });
 }

@@ -12,7 +12,7 @@
 #include "support/random.h"
 
 /* 5 blocks of 64 KiB, the first and the last one in part. */
-#define BASE ((uintptr_t)0x7f0000001000)
+#define BASE ((uintptr_t)(UINTPTR_MAX > 0xffffffffu ? UINT64_C(0x7f0000001000) : 0x40001000u))
 enum { SPAN = 0x48000, MOST = 4000, ROUNDS = LARGE(60, 6), NONE = -1 };
 
 typedef struct model_range {

@@ -140,6 +140,8 @@ CALL(enter_null, haul_environment_enter(NULL, the.data, the.type, 1, NULL))
 CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
 CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
 CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
+CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
+CALL(detach_null, haul_environment_detach(NULL, &the.data[0].next))
 CALL(watch_null, haul_environment_watch(NULL, NULL, NULL, NULL))
 static haul_status find_null(void)
 {
@@ -153,6 +155,7 @@ IN_ENVIRONMENT(enter_no_type, haul_environment_enter(e, the.data, NULL, 1, NULL)
 IN_ENVIRONMENT(enter_open, haul_environment_enter(e, the.data, the.open, 1, NULL))
 IN_ENVIRONMENT(enter_of_later, haul_environment_enter_sized(e, the.data, the.type, 1,
                                                             &later_of()->enter, LATER(enter)))
+IN_ENVIRONMENT(attach_absent, haul_environment_attach(e, &the.data[0].next))
 IN_ENVIRONMENT(exit_absent, haul_environment_exit(e, the.data, NULL))
 IN_ENVIRONMENT(exit_of_later,
                haul_environment_exit_sized(e, the.data, &later_of()->exit, LATER(exit)))
@@ -879,6 +882,9 @@ static const refusal refusals[] = {
     { bring_null, NOTHING, ARGUMENT, "" },
     { send_null, NOTHING, ARGUMENT, "" },
     { watch_null, NOTHING, ARGUMENT, "" },
+    { attach_null, NOTHING, ARGUMENT, "" },
+    { detach_null, NOTHING, ARGUMENT, "" },
+    { attach_absent, ON_DEVICE, ARGUMENT, "no described pointer of a present object" },
     { find_null, NOTHING, ARGUMENT, "" },
     { find_no_result, NOTHING, ARGUMENT, "" },
     { enter_nothing, ON_DEVICE, ARGUMENT, "root 0 is NULL" },
