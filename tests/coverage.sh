@@ -25,14 +25,12 @@ done
 
 # Seeds are fixed, so that the figures of two days can be compared.
 programs() {
-    local suite name
+    local suite
     echo "tests/haul_contract host"
     echo "tests/haul_random --graphs 1000 --seed 1 --faults --every 100"
     echo "tests/haul_attack --sequences 500 --seed 1"
     echo "tests/haul_damage --seed 1 --part 1/8"
-    for name in graph image types; do
-        echo "fuzz/replay_$name fuzz/corpus/$name"
-    done
+    echo "fuzz/haul_fuzz all fuzz/corpus"
     for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c |
         sed 's/TEST(//' | sort -u); do
         echo "tests/haul_unit_plain $suite/"
@@ -59,7 +57,7 @@ cmake -S . -B "$build" -DCMAKE_C_COMPILER=gcc -DCMAKE_BUILD_TYPE=None -DCMAKE_C_
     -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_BENCHMARKS=OFF >"$logs/build.log" 2>&1 &&
     cmake --build "$build" -j "$(nproc)" \
         --target haul_unit_plain haul_contract haul_random haul_attack haul_damage \
-        replay_graph replay_image replay_types >>"$logs/build.log" 2>&1 ||
+        haul_fuzz >>"$logs/build.log" 2>&1 ||
     { tail -n 20 "$logs/build.log"; exit 1; }
 find "$build" -name '*.gcda' -delete
 programs | xargs -P "$(nproc)" -I '{}' bash -c 'one {}'

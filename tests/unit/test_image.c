@@ -635,6 +635,44 @@ TEST(image, heads_that_claim_too_much_take_no_memory)
     ring_close(&r);
 }
 
+/* Changes the head, and looks that it is refused so; a signed head is a stranger's. */
+#define CHECK_HEAD(change, expected, words)                                                        \
+    do {                                                                                           \
+        ring r;                                                                                    \
+        ring_open(&r);                                                                             \
+        {                                                                                          \
+            haul__image_head *head = head_of(&r.image);                                            \
+            haul__image_section *first = sections_of(&r.image), *last = first;                     \
+            last += head->section_count - 1;                                                       \
+            (void)last;                                                                            \
+            change;                                                                                \
+            check_refused(&r, expected, words);                                                    \
+        }                                                                                          \
+        ring_close(&r);                                                                            \
+    } while (0)
+
+TEST(image, a_head_is_refused_for_each_thing_that_is_wrong_in_it_F3_F5_F6)
+{
+    CHECK_HEAD(last->offset += 64, HAUL_ERROR_FORMAT, "at a wrong place");
+    CHECK_HEAD(last->offset -= 64, HAUL_ERROR_FORMAT, "at a wrong place");
+    CHECK_HEAD(last->offset = (head->bytes + 4095) & ~UINT64_C(4095);
+               last->bytes = head->bytes - last->offset /* the sum wraps, and is right */,
+               HAUL_ERROR_FORMAT, "at a wrong place");
+    CHECK_HEAD(first->flags = 2, HAUL_ERROR_FORMAT, "an unknown flag, or the kind 0");
+    CHECK_HEAD(first->kind = 0, HAUL_ERROR_FORMAT, "an unknown flag, or the kind 0");
+    CHECK_HEAD(first[1].kind = first->kind, HAUL_ERROR_FORMAT, "stands there twice");
+    CHECK_HEAD(first->kind = 100, HAUL_ERROR_FORMAT, "is missing");
+    CHECK_HEAD(first->kind = last->kind; last->kind = HAUL__SECTION_WORDS, HAUL_ERROR_FORMAT, "");
+    CHECK_HEAD(head->bytes++, HAUL_ERROR_FORMAT, "not the sum of its sections");
+    CHECK_HEAD(head->alignment = 8192, HAUL_ERROR_FORMAT, "its alignment is not");
+    CHECK_HEAD(head->alignment = HAUL__IMAGE_ALIGNMENT - 1, HAUL_ERROR_FORMAT, "its alignment is");
+    CHECK_HEAD(head->alignment = 1, HAUL_ERROR_FORMAT, "its alignment is not");
+    CHECK_HEAD(head->reserved = 1, HAUL_ERROR_VERSION, "does not know");
+    CHECK_HEAD(head->spare[0] = 1, HAUL_ERROR_VERSION, "does not know");
+    CHECK_HEAD(head->spare[1] = 1, HAUL_ERROR_VERSION, "does not know");
+    CHECK_HEAD(head->version++, HAUL_ERROR_VERSION, "of the format");
+}
+
 TEST(image, a_large_image_from_a_file_that_tells_no_size_arrives_whole)
 {
     enum { COUNT = 300000 };

@@ -1,0 +1,248 @@
+#!/usr/bin/env python3
+"""Mutants of the checks of an image: does a test notice if a condition is always or never true?
+
+  tests/mutants.py                      all files, with the table at the end
+  tests/mutants.py src/image/scan.c     some of them
+  tests/mutants.py --mutant 17          one mutant alone, with what its tests print
+  tests/mutants.py --list               each mutant's number and place
+
+Each condition of a branch, and each operand of && and ||, is made true and made false. All mutants
+stand in one build, which an environment variable chooses from, so that only the first one has to be
+compiled. A mutant is killed by the first program that fails or does not end. tests/mutants.txt
+gives a reason for each that no input can tell from the original.
+
+Fails if less than 95 % are killed, or if a reason has no mutant. Half an hour on two quiet cores.
+Needs clang, gcc, cmake and ninja. Everything stays in build/mutants.
+"""
+import collections
+import concurrent.futures
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+FILES = ["src/image/claims.c", "src/image/head.c", "src/image/kinds.c", "src/image/relocate.c",
+         "src/image/scan.c", "src/image/validate.c", "src/walk/targets.c"]
+PROGRAMS = [["fuzz/haul_fuzz", "mutate", "fuzz/corpus/mutate"],
+            ["fuzz/haul_fuzz", "load", "fuzz/corpus/load"],
+            ["tests/haul_unit_plain", "image"],
+            ["fuzz/haul_fuzz", "differential", "fuzz/corpus/differential"],
+            ["tests/haul_damage", "--seed", "1", "--part", "1/64"],
+            ["tests/haul_damage", "--seed", "1", "--part", "3/16"]]
+LEAST, SECONDS = 95.0, 120
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+BUILD = os.path.join(ROOT, "build/mutants")
+TREE = os.path.join(BUILD, "tree")
+
+Mutant = collections.namedtuple("Mutant", "file function line text value")
+
+
+# ---- Conditions, as clang sees them.
+
+def syntax_of(file):
+    out = subprocess.run(["clang", "-std=c99", "-Iinclude", "-Isrc", "-fsyntax-only", "-Xclang",
+                          "-ast-dump=json", file], cwd=TREE, capture_output=True, check=True)
+    return json.loads(out.stdout)
+
+
+def span(node, text):
+    """The bytes of an expression. One that a macro is a part of has all of the macro."""
+    begin, end = (node["range"][side].get("expansionLoc", node["range"][side])
+                  for side in ("begin", "end"))
+    last = end["offset"] + end["tokLen"]
+    if "expansionLoc" in node["range"]["end"] and text[last] == "(":
+        depth = 0
+        while depth > 0 or text[last] == "(":
+            depth += {"(": 1, ")": -1}.get(text[last], 0)
+            last += 1
+    return begin["offset"], last
+
+
+def operands(node):
+    """The conditions that a condition is made of."""
+    while node["kind"] in ("ParenExpr", "ImplicitCastExpr"):
+        node = node["inner"][0]
+    if node["kind"] == "BinaryOperator" and node["opcode"] in ("&&", "||"):
+        return operands(node["inner"][0]) + operands(node["inner"][1])
+    if node["kind"] == "UnaryOperator" and node["opcode"] == "!":
+        return operands(node["inner"][0])
+    return [] if node["kind"] == "IntegerLiteral" else [node]
+
+
+def is_in_macro(node):
+    begin, end = (node.get("range", {}).get(side, {}).get("expansionLoc", {})
+                  for side in ("begin", "end"))
+    return "offset" in begin and begin["offset"] == end.get("offset")
+
+
+def conditions(node, found):
+    kind, inner = node.get("kind"), node.get("inner", [])
+    if is_in_macro(node):
+        pass
+    elif kind in ("IfStmt", "WhileStmt", "ConditionalOperator"):
+        found += operands(inner[0])
+    elif kind == "DoStmt":
+        found += operands(inner[1])
+    elif kind == "ForStmt" and inner[2].get("kind"):
+        found += operands(inner[2])
+    elif kind == "BinaryOperator" and node["opcode"] in ("&&", "||"):
+        found += operands(node)
+    for child in inner:
+        conditions(child, found)
+
+
+def functions_of(file):
+    """(name, its node) of each function that the file itself defines."""
+    current = None
+    for node in syntax_of(file)["inner"]:
+        for place in (node.get("loc", {}), node.get("range", {}).get("begin", {}),
+                      node.get("range", {}).get("end", {})):
+            for one in (place, place.get("spellingLoc", {}), place.get("expansionLoc", {})):
+                current = one.get("file", current)
+        body = [n for n in node.get("inner", []) if n.get("kind") == "CompoundStmt"]
+        if node["kind"] == "FunctionDecl" and current == file and body:
+            yield node["name"], body[0]
+        current = last_file(node, current)
+
+
+def last_file(node, current):
+    """The dump names a file only where it changes."""
+    for key, value in node.items():
+        if isinstance(value, dict):
+            current = last_file(value, current)
+        elif isinstance(value, list):
+            for one in value:
+                current = last_file(one, current) if isinstance(one, dict) else current
+        elif key == "file":
+            current = value
+    return current
+
+
+# ---- A tree in which each of them can be changed.
+
+def change(file, mutants):
+    text = re.sub(r"HAUL__(UN)?LIKELY(?=\()", lambda m: " " * len(m.group()),
+                  open(os.path.join(ROOT, file)).read())
+    with open(os.path.join(TREE, file), "w") as out:
+        out.write(text)
+    places = {}
+    for function, body in functions_of(file):
+        found = []
+        conditions(body, found)
+        for node in found:
+            places[span(node, text)] = function
+    edits = []
+    for (first, end), function in sorted(places.items(), key=lambda p: (p[0][0], -p[0][1])):
+        line = text.count("\n", 0, first) + 1
+        words = re.sub(r"\s+", " ", text[first:end])
+        number = len(mutants) + 1
+        mutants += [Mutant(file, function, line, words, value) for value in (1, 0)]
+        chooses = f"(haul__mutant == {number} ? 1 : haul__mutant == {number + 1} ? 0 : !!("
+        edits.append((first, 1, -end, chooses))
+        edits.append((end, 0, -first, "))"))
+    for at, _, _, words in sorted(edits, reverse=True):
+        text = text[:at] + words + text[at:]
+    with open(os.path.join(TREE, file), "w") as out:
+        out.write("extern int haul__mutant;\n#line 1\n" + text)
+
+
+def make_tree(files):
+    mutants = []
+    os.makedirs(TREE, exist_ok=True)
+    subprocess.run("git ls-files -z | xargs -0 cp --parents -p -t " + TREE, shell=True, cwd=ROOT,
+                   check=True)
+    for file in FILES:
+        change(file, mutants)
+    with open(os.path.join(TREE, "src/base/mutant.c"), "w") as out:
+        out.write("#include <stdlib.h>\nint haul__mutant;\n"
+                  "__attribute__((constructor)) static void choose(void)\n{\n"
+                  '    const char *number = getenv("HAUL_MUTANT");\n'
+                  "    haul__mutant = number ? atoi(number) : 0;\n}\n")
+    return mutants
+
+
+def build():
+    log = open(os.path.join(BUILD, "build.log"), "w")
+    for command in (["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
+                     "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -w", "-DHAUL_CUDA=OFF",
+                     "-DHAUL_CRITERION=OFF", "-DHAUL_ACCEPTANCE=OFF", "-DHAUL_BUILD_EXAMPLES=OFF",
+                     "-DHAUL_BUILD_BENCHMARKS=OFF"],
+                    ["ninja", "-C", BUILD, "haul_fuzz", "haul_unit_plain", "haul_damage"]):
+        if subprocess.run(command, stdout=log, stderr=log).returncode != 0:
+            sys.exit("tests/mutants.py: it does not build: build/mutants/build.log")
+
+
+# ---- Runs.
+
+def run(number, loud=False):
+    """The program that kills a mutant; None: it survives."""
+    out = None if loud else subprocess.DEVNULL
+    for program in PROGRAMS:
+        try:
+            status = subprocess.run([os.path.join(BUILD, program[0])] + program[1:], cwd=ROOT,
+                                    env=dict(os.environ, HAUL_MUTANT=str(number)), stdout=out,
+                                    stderr=out, timeout=SECONDS).returncode
+        except subprocess.TimeoutExpired:
+            return "time"
+        if status != 0:
+            return " ".join(program[:2])
+    return None
+
+
+def reasons():
+    """(file, function, the condition, its value) of mutants that are the original."""
+    found = {}
+    for line in open(os.path.join(ROOT, "tests/mutants.txt")):
+        if line.strip() and not line.startswith("#"):
+            place, reason = line.rstrip("\n").split(" : ", 1)
+            file, function, value, text = place.split(None, 3)
+            found[file, function, text, int(value)] = reason
+    return found
+
+
+def main(arguments):
+    os.chdir(ROOT)
+    files = [a for a in arguments if a.endswith(".c")] or FILES
+    mutants = make_tree(files)
+    if "--list" in arguments:
+        for number, m in enumerate(mutants, 1):
+            print(f"{number}: {m.file}:{m.line}: {m.function}: {m.text} = {m.value}")
+        return 0
+    build()
+    if "--mutant" in arguments:
+        return run(int(arguments[arguments.index("--mutant") + 1]), True) is None
+    if run(0) is not None:
+        sys.exit("tests/mutants.py: the tests fail without a mutant")
+    same = reasons()
+    chosen = [n for n, m in enumerate(mutants, 1) if m.file in files]
+    killed, survived, used = collections.Counter(), collections.Counter(), set()
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for number, by in zip(chosen, pool.map(run, chosen)):
+            m = mutants[number - 1]
+            key = (m.file, m.function, m.text, m.value)
+            used.add(key)
+            if by:
+                killed[m.file] += 1
+            elif key not in same:
+                survived[m.file] += 1
+                print(f"{number}: {m.file}:{m.line}: {m.function}: {m.text} = {m.value}",
+                      flush=True)
+    for file in files:
+        all_of = killed[file] + survived[file]
+        print(f"{file:<24}{all_of:>6}{100 * killed[file] / max(all_of, 1):>8.1f} %")
+    all_of = sum(killed.values()) + sum(survived.values())
+    share = 100 * sum(killed.values()) / max(all_of, 1)
+    print(f"{'all':<24}{all_of:>6}{share:>8.1f} % killed; "
+          f"{len(chosen) - all_of} more are no other program")
+    wrong = [key for key in same if key[0] in files and key not in used]
+    for key in wrong:
+        print("FAILED: tests/mutants.txt names a condition that is not there:", *key)
+    if share < LEAST:
+        print(f"FAILED: less than {LEAST} % were killed.")
+    return share < LEAST or bool(wrong)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
