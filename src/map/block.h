@@ -67,11 +67,9 @@ typedef struct haul__block {
      * (ragged: of words), else 0; full: the rank of the first cell */
     uint64_t carry;
     struct haul__side *side; /* NULL: it needs none */
+    unsigned char *turns;    /* NULL: it has none (turns.h) */
     uint32_t form;
     uint32_t words; /* of an object, if it is ragged; else 0 */
-#if HAUL__WORD_SHIFT == 2u
-    uint32_t unused; /* keeps each cell within one cache line */
-#endif
     /* HAUL__CELLS, or none in a full block; then haul__slots, haul__starts or haul__word_starts */
     haul__cell cells[];
 } haul__block;

@@ -7,6 +7,7 @@
 #include "base/index.h"
 #include "map/side.h"
 #include "map/stock.h"
+#include "map/turns.h"
 
 #define FLAT_ENTRIES ((size_t)1 << (HAUL__ADDRESS_BITS - HAUL__BLOCK_SHIFT))
 #define FAR_BYTES ((HAUL__LAST_UNIFORM / 2 + 1) * sizeof(haul__far))
@@ -149,6 +150,7 @@ void haul__map_clear(haul__map *map)
     map->has_placements = map->has_exclusions = 0;
     map->is_wide = 0;
     map->side_bytes = 0;
+    haul__turns_release(map);
 }
 
 void haul__map_close(haul__map *map)
@@ -169,7 +171,7 @@ size_t haul__map_bytes(const haul__map *map)
 {
     return sizeof *map + map->number_capacity * sizeof *map->numbers +
            map->entry_capacity * sizeof *map->entries + (map->far ? FAR_BYTES : 0) +
-           map->block_bytes + map->side_bytes;
+           map->block_bytes + map->side_bytes + haul__turns_bytes(map);
 }
 
 static uintptr_t entry_of(const haul__block *block)

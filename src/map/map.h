@@ -30,7 +30,7 @@
 #ifndef HAUL_MAP_MAP_H
 #define HAUL_MAP_MAP_H
 
-#include "base/memory.h"
+#include "base/list.h"
 #include "map/block.h"
 
 typedef struct haul__hashed {
@@ -68,6 +68,9 @@ struct haul__map {
     int has_exclusions; /* some block has exclusions */
     int is_wide;        /* after layout: 2^32 granules or more */
     size_t side_bytes;  /* memory of all sides */
+    HAUL__LIST(unsigned char *) slabs; /* memory of the blocks' turns */
+    size_t slab_left;                  /* bytes of the last one */
+    unsigned turn_shift;               /* of the bytes that one turn is for */
 };
 
 void haul__map_open(haul__map *map, const haul_allocator *allocator);

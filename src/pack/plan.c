@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "layout/layout_check.h"
+#include "map/turns.h"
 #include "pack/chained.h"
 #include "pack/plan.h"
 #include "pack/source.h"
@@ -39,12 +40,21 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count)
     return plan->roots;
 }
 
-/* `log`: an ordered plan is made from it. NULL: a compacted plan. */
-static haul_status work_out(haul_plan *plan, haul__order_log *log)
+/* Turns are worth little memory. */
+static void limit_turns(haul_plan *plan)
+{
+    haul__map *map = &plan->found.map;
+    if (haul__turns_bytes(map) > plan->placed.bytes / 100)
+        haul__turns_forget(map);
+}
+
+/* `log`: an ordered plan is made from it. NULL: a compacted plan. `before`: the map of an earlier
+ * plan of the same source, or NULL. */
+static haul_status work_out(haul_plan *plan, haul__order_log *log, const haul__map *before)
 {
     double start = haul__seconds(), between;
     haul_status status =
-        haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, log);
+        haul__discover(plan->context, plan->roots, plan->root_count, &plan->found, log, before);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -63,13 +73,15 @@ static haul_status work_out(haul_plan *plan, haul__order_log *log)
         haul__found_drop(plan->context, &plan->found);
         return status;
     }
+    limit_turns(plan);
     plan->discover_seconds = between - start;
     plan->layout_seconds = haul__seconds() - between;
     return HAUL_OK;
 }
 
-haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
-                            int is_ordered, haul_plan **made)
+/* `before`: an earlier plan of the same source, or NULL. */
+static haul_status make_plan(haul_context *context, const haul_root *roots, size_t count,
+                             int is_ordered, const haul_plan *before, haul_plan **made)
 {
     haul__order_log log;
     haul_plan *plan;
@@ -92,7 +104,7 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     plan->stale_block = SIZE_MAX;
     haul__hold_types(plan->roots, count);
     memset(&log, 0, sizeof log);
-    status = work_out(plan, is_ordered ? &log : NULL);
+    status = work_out(plan, is_ordered ? &log : NULL, before ? &before->found.map : NULL);
     haul__order_log_close(&context->allocator, &log);
     if (status != HAUL_OK) {
         haul__drop_types(plan->roots, count);
@@ -107,14 +119,22 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     return HAUL_OK;
 }
 
+haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
+                            int is_ordered, haul_plan **made)
+{
+    return make_plan(context, roots, count, is_ordered, NULL, made);
+}
+
 /* What leads to the targets joins the plan's read set. */
 static haul_status plan_chains(haul_context *context, void *root, haul_chain *const *chains,
-                               size_t count, int is_ordered, haul_plan **made)
+                               size_t count, int is_ordered, const haul_plan *before,
+                               haul_plan **made)
 {
     haul__chained targets;
     haul_status status = haul__chained_open(context, root, chains, count, &targets);
     if (status == HAUL_OK)
-        status = haul__plan_make(context, targets.roots.at, targets.roots.count, is_ordered, made);
+        status =
+            make_plan(context, targets.roots.at, targets.roots.count, is_ordered, before, made);
     if (status == HAUL_OK) {
         status = haul__add_read_set(context, &(*made)->found, &targets.reads);
         if (status == HAUL_OK)
@@ -137,7 +157,7 @@ haul_status haul__plan_from(haul_context *context, const haul_source *source, in
     haul_status status;
     if (source->kind == HAUL_SOURCE_CHAINS)
         return plan_chains(context, source->root.address, source->chains, source->count, is_ordered,
-                           plan);
+                           NULL, plan);
     status = haul__source_roots(source, &roots, &count, &context->error);
     return status == HAUL_OK ? haul__plan_make(context, roots, count, is_ordered, plan) : status;
 }
@@ -147,8 +167,8 @@ haul_status haul__plan_again(const haul_plan *plan, haul_plan **again)
     const int is_ordered = haul__plan_is_ordered(plan);
     return plan->chains
                ? plan_chains(plan->context, plan->chain_root, plan->chains, plan->chain_count,
-                             is_ordered, again)
-               : haul__plan_make(plan->context, plan->roots, plan->root_count, is_ordered, again);
+                             is_ordered, plan, again)
+               : make_plan(plan->context, plan->roots, plan->root_count, is_ordered, plan, again);
 }
 
 void haul__plan_hold(haul_plan *plan)

@@ -11,6 +11,7 @@
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
+#include "walk/retrace.h"
 #include "walk/ruled_field.h"
 #include "walk/section_memo.h"
 #include "walk/unless_owned.h"
@@ -89,8 +90,8 @@ static haul_status run(haul__discovery *d)
 
 /* *is_alone: one thread does all of it; afterwards: one did. */
 static haul_status discover_by(haul_context *context, const haul_root *roots, size_t count,
-                               haul__found *found, haul__order_log *order_log, int recording,
-                               int *is_alone)
+                               haul__found *found, haul__order_log *order_log,
+                               const haul__map *before, int recording, int *is_alone)
 {
     haul__discovery d;
     haul_status status;
@@ -99,7 +100,9 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.order_log = order_log;
     d.in_order = order_log && !recording;
     d.is_alone = *is_alone;
+    haul__retrace_open(&d, before);
     status = run(&d);
+    haul__retrace_close(&d);
     close_discovery(&d);
     *is_alone = !d.was_shared;
     if (status != HAUL_OK && order_log)
@@ -110,16 +113,18 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
 /* If a shared walk fails, one thread walks again: what it finds then, and its error, do not depend
  * on the threads. */
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
-                            haul__found *found, haul__order_log *order_log, int recording)
+                            haul__found *found, haul__order_log *order_log, const haul__map *before,
+                            int recording)
 {
-    const haul_error before = context->error;
+    const haul_error error = context->error;
     int is_alone = 0;
-    haul_status status = discover_by(context, roots, count, found, order_log, recording, &is_alone);
+    haul_status status =
+        discover_by(context, roots, count, found, order_log, before, recording, &is_alone);
     if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || is_alone)
         return status;
-    context->error = before;
+    context->error = error;
     is_alone = 1;
-    return discover_by(context, roots, count, found, order_log, recording, &is_alone);
+    return discover_by(context, roots, count, found, order_log, before, recording, &is_alone);
 }
 
 haul_status haul__record(haul_context *context, const haul_root *roots, size_t count,
@@ -143,10 +148,10 @@ void haul__record_close(haul__discovery *d)
 /* A plain run that fails is repeated for the path. The second run's error replaces the first one,
  * unless the second run succeeds or runs out of memory. */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found, haul__order_log *order_log)
+                           haul__found *found, haul__order_log *order_log, const haul__map *before)
 {
     int recording = context->options.checked || context->options.readable;
-    const haul_status status = discover(context, roots, count, found, order_log, recording);
+    const haul_status status = discover(context, roots, count, found, order_log, before, recording);
     haul_error first;
     haul__found again;
     haul_status second;
@@ -154,7 +159,7 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
                       status != HAUL_ERROR_UNSUPPORTED))
         return status;
     first = context->error;
-    second = discover(context, roots, count, &again, NULL, 1);
+    second = discover(context, roots, count, &again, NULL, NULL, 1);
     if (second == HAUL_OK)
         haul__found_drop(context, &again);
     if (second != HAUL_OK && second != HAUL_ERROR_MEMORY)

@@ -12,9 +12,10 @@
 /* Marks all that the roots reach. On failure `found` is empty and the context's record is filled,
  * path included. On success the caller owns `found` (haul__found_drop). With an `order_log`, which
  * must be all zeros, the walk goes breadth first from each root in turn, in an order that does not
- * depend on addresses; the log holds memory only after success. */
+ * depend on addresses; the log holds memory only after success. `before`: the listed map of an
+ * earlier walk, from which only prefetches follow; or NULL. */
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found, haul__order_log *order_log);
+                           haul__found *found, haul__order_log *order_log, const haul__map *before);
 /* Frees `found`. Its map goes back to the context, empty, for the next plan, unless the context has
  * one already. */
 void haul__found_drop(haul_context *context, haul__found *found);

@@ -6,6 +6,7 @@
 
 #include "base/index.h"
 #include "base/list.h"
+#include "map/turns.h"
 #include "walk/discover.h"
 
 /* One ancestor, the nearest of its type, and a link to the next one: a list without order, of one
@@ -27,6 +28,24 @@ typedef struct haul__pending {
     uintptr_t first, end;                  /* end 0: of a string, not known yet */
     const struct haul__plain_array *array; /* NULL: it needs no marks */
 } haul__pending;
+
+/* retrace.c: the turns that this walk notes, and those of an earlier one. A step leads from one
+ * block to another. */
+typedef struct haul__retracing {
+    size_t left, width; /* steps until the next turn; of a turn, 0: there was none yet */
+    size_t objects;     /* found when this turn began */
+    unsigned char turn;
+    int is_noting, has_failed; /* has_failed: memory has run out */
+
+    const haul__map *before; /* of the earlier walk */
+    haul__spot *spots;       /* its objects by turn; NULL: there are none */
+    haul__turn_ends ends;
+    size_t count; /* of spots */
+    /* The next to be fetched; those before `wanted` are needed soon, those from `most` on would
+     * come too early. */
+    size_t at, wanted, most;
+    size_t steps;
+} haul__retracing;
 
 /* The bytes that a discovery may read, and how many bytes of large ranges it may mark or search.
  * The same range found often, with other ends each time, would else take the square of its size. */
@@ -89,6 +108,8 @@ typedef struct haul__discovery {
 
     /* follow.c: objects with rules that joined the queue lately, a hash */
     uint64_t queued[HAUL__QUEUED];
+
+    haul__retracing retracing;
 
     /* fetch_queue.c: a ring of objects with rules that are being fetched */
     uint64_t fetching[HAUL__FETCH_QUEUE];

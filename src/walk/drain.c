@@ -11,7 +11,8 @@
  *     not need its cell at once: the cell is fetched, and the pointer waits until
  *     HAUL__POINTERS_AHEAD pointers are collected (Cher et al. 2004). So no load waits for memory
  *     as long as there is other work.
- *   - If there is no other work, as in a list, the one object found is visited at once (chase).
+ *   - If there is no other work, as in a list, the one object found is visited at once (chase). A
+ *     walk that follows an earlier one fetches a list's objects ahead (retrace.c).
  *   - Everything else (arrays, strings, unusual sizes, overlaps) takes the general way in follow.c;
  *     a graph without it pays nothing for it.
  *
@@ -23,6 +24,7 @@
 #include "walk/mark_inline.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
+#include "walk/retrace.h"
 #include "walk/ruled.h"
 #include "walk/share.h"
 
@@ -138,9 +140,13 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
         if (haul__start_in_cell(next) < edge->near_starts) {
             if (haul__mark_near(flat, next, met) != HAUL__FRESH)
                 break;
+            if (HAUL__IS_FAR(at, next))
+                haul__retrace(d, next, met, objects);
         } else {
             if (haul__mark_over(flat, next, met) != HAUL__FRESH)
                 break;
+            if (HAUL__IS_FAR(at, next))
+                haul__retrace(d, next, met, objects);
             next = chase_in_block(flat, next, offset, met->ragged, &objects, limit);
         }
     }
@@ -162,6 +168,9 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
         status = chase_one(d, entry, &next);
         if (status != HAUL_OK || !next)
             return status;
+        if (HAUL__IS_FAR(HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_ADDRESS(next)))
+            haul__retrace(d, HAUL__ENTRY_ADDRESS(next), &d->met_types[HAUL__ENTRY_TYPE(next)],
+                          d->found->objects);
         entry = next;
         if (d->head != d->tail || d->tail->written != written ||
             !d->met_types[HAUL__ENTRY_TYPE(entry)].plain)
@@ -265,6 +274,8 @@ HAUL__INLINE int is_uniform(const haul__discovery *d, const haul__chunk *chunk, 
 static haul_status check_limits(haul__discovery *d)
 {
     const haul_context_options *limits = &d->context->options;
+    if (d->retracing.has_failed)
+        return HAUL_ERROR_MEMORY;
     if (d->found->objects > limits->max_objects)
         return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu objects",
                             limits->max_objects);

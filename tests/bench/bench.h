@@ -172,6 +172,7 @@ void measure_images(int runs, double scale);
 
 /* discovery.c: the workload "discovery" */
 void measure_discovery(int runs, double scale);
+void measure_replan(int runs, double scale);
 
 /* arena.c: the workload "allocate_64" */
 void measure_arena(int runs, double scale);
