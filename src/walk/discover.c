@@ -8,6 +8,7 @@
 #include "walk/checked.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
@@ -101,6 +102,7 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.in_order = order_log && !recording;
     d.is_alone = *is_alone;
     haul__retrace_open(&d, before);
+    haul__news_open(&d);
     status = run(&d);
     haul__retrace_close(&d);
     close_discovery(&d);
@@ -120,7 +122,8 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
     int is_alone = 0;
     haul_status status =
         discover_by(context, roots, count, found, order_log, before, recording, &is_alone);
-    if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || is_alone)
+    if (status == HAUL_OK || status == HAUL_ERROR_MEMORY || status == HAUL_ERROR_CANCELLED ||
+        is_alone)
         return status;
     context->error = error;
     is_alone = 1;

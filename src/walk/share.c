@@ -31,6 +31,7 @@
 #include "walk/share.h"
 #include "map/mark.h"
 #include "walk/mark_inline.h"
+#include "walk/news.h"
 
 /* Objects that one thread walks on from after a round, at most. */
 #ifdef HAUL_STRESS_THREADS
@@ -354,11 +355,16 @@ static haul_status walk_round(haul__discovery *d, haul__share *share)
 
 static haul_status walk_rounds(haul__discovery *d, haul__share *share)
 {
+    size_t before;
     haul_status status = HAUL_OK;
     do {
         if (share->stop == HAUL__GO_ON && !take_queue(d, share))
             return HAUL_ERROR_MEMORY;
+        before = d->found->objects;
         status = walk_round(d, share);
+        haul__news_count(d, d->found->objects - before, 0);
+        if (status == HAUL_OK)
+            status = haul__news(d);
     } while (status == HAUL_OK &&
              (share->stop == HAUL__NEEDS_PARCELS || haul__queue_waiting(d) > FEW));
     return status;
