@@ -44,6 +44,12 @@ typedef int haul_readable(void *user, const void *address, size_t bytes);
  * context. */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
+/* Called while a call discovers a graph: within 100 ms, and then every 100 ms at least, as long as
+ * no function of yours takes longer and no threads share the discovery (then between their rounds).
+ * So many objects are found, of so many bytes, about; if an error is being explained, they count
+ * anew. Otherwise as haul_progress. */
+typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes);
+
 #define HAUL_THREADS_MAX 1024u
 /* one for each processor that the process may run on when the context is made */
 #define HAUL_THREADS_ALL (~0u)
@@ -79,6 +85,7 @@ typedef struct haul_context_options {
     void *readable_user;
     haul_progress *progress; /* NULL: nobody listens */
     void *progress_user;
+    haul_discovery_progress *discovery_progress; /* NULL: nobody listens; gets progress_user */
     /* The functions of a haul_allocator (memory.h), for all memory of the context and of all that
      * is made from it. All NULL: malloc. */
     void *(*allocate)(void *user, size_t bytes, size_t alignment);

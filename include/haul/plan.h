@@ -48,8 +48,8 @@ typedef struct haul_plan_options {
  * HAUL_ERROR_LIMIT: the context's limits, a count whose bytes overflow, no terminator within the
  * bytes that are searched. HAUL_ERROR_UNSUPPORTED, with the path: an object whose contents depend
  * on addresses, and that no function rebuilds. HAUL_ERROR_VERSION: a struct uses a member that the
- * library does not know. HAUL_ERROR_MEMORY. On failure *plan is NULL and nothing is kept. Does not
- * recurse; stack use is constant. */
+ * library does not know. HAUL_ERROR_CANCELLED (context.h). HAUL_ERROR_MEMORY. On failure *plan is
+ * NULL and nothing is kept. Does not recurse; stack use is constant. */
 static inline haul_status haul_plan_create(haul_context *context, haul_source source,
                                            const haul_plan_options *options, haul_plan **plan);
 /* Drops the caller's hold and sets *plan to NULL; shipments keep the plan. NULL is allowed. Any

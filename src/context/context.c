@@ -81,6 +81,7 @@ haul_status haul_context_create_sized(const haul_context_options *options, size_
     made->options = chosen;
     made->options.threads = threads_for(&chosen);
     made->listener.progress = chosen.progress;
+    made->listener.discovery = chosen.discovery_progress;
     made->listener.user = chosen.progress_user;
     fill_defaults(&made->options);
     if (made->options.threads > 1) {
@@ -92,6 +93,12 @@ haul_status haul_context_create_sized(const haul_context_options *options, size_
     }
     *context = made;
     return HAUL_OK;
+}
+
+haul_status haul__context_cancelled(haul_context *context)
+{
+    return haul__fail(&context->error, HAUL_ERROR_CANCELLED,
+                      "the progress callback cancelled the call");
 }
 
 static void forget_notes(haul_context *context, haul__notes *kept)

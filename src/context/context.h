@@ -19,6 +19,7 @@ typedef struct haul__notes {
 /* Learns how far a call is, and may stop it. */
 typedef struct haul__listener {
     haul_progress *progress;
+    haul_discovery_progress *discovery;
     void *user;
 } haul__listener;
 
@@ -101,6 +102,9 @@ HAUL__INLINE const haul__listener *haul__context_listener(const haul_context *co
 {
     return context->listener.progress ? &context->listener : NULL;
 }
+
+/* The listener has stopped the work: fails. */
+haul_status haul__context_cancelled(haul_context *context);
 
 int haul__context_is_valid(const haul_context *context);
 /* For a refused call that has not entered: writes `text` to the error record, unless another call

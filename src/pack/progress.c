@@ -8,6 +8,5 @@ haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t
 {
     if (!listener || !listener->progress(listener->user, done, total))
         return HAUL_OK;
-    return haul__fail(&plan->context->error, HAUL_ERROR_CANCELLED,
-                      "the progress callback cancelled the call");
+    return haul__context_cancelled(plan->context);
 }

@@ -9,6 +9,7 @@
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/new_ranges.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/place.h"
 #include "walk/pools.h"
@@ -111,6 +112,7 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.is_alone = d.has_no_aims = by == ALONE;
     d.is_by_aims = by == BY_AIMS;
     haul__retrace_open(&d, before);
+    haul__news_open(&d);
     status = run(&d);
     haul__retrace_close(&d);
     close_discovery(&d);
@@ -133,7 +135,8 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
         context->error = error;
         status =
             discover_by(context, roots, count, found, order_log, before, recording, next, &next);
-    } while (status != HAUL_OK && status != HAUL_ERROR_MEMORY && next != NOBODY);
+    } while (status != HAUL_OK && status != HAUL_ERROR_MEMORY && status != HAUL_ERROR_CANCELLED &&
+             next != NOBODY);
     return status;
 }
 

@@ -47,6 +47,14 @@ typedef struct haul__retracing {
     size_t steps;
 } haul__retracing;
 
+/* news.c */
+typedef struct haul__news_state {
+    int is_wanted;
+    unsigned left, looks;  /* looks until the clock is read; of these, at first */
+    uint64_t single_bytes; /* of single objects, about */
+    double last, next;     /* the clock when it was read, and for the next call */
+} haul__news_state;
+
 /* The bytes that a discovery may read, and how many bytes of large ranges it may mark or search.
  * The same range found often, with other ends each time, would else take the square of its size. */
 typedef struct haul__bounds {
@@ -114,6 +122,7 @@ typedef struct haul__discovery {
     uint64_t queued[HAUL__QUEUED];
 
     haul__retracing retracing;
+    haul__news_state news;
 
     /* fetch_queue.c: a ring of objects with rules that are being fetched */
     uint64_t fetching[HAUL__FETCH_QUEUE];

@@ -22,6 +22,7 @@
 #include "walk/visit.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
 #include "walk/retrace.h"
@@ -159,15 +160,19 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
  * before the cell of this one has come. */
 HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
 {
-    const size_t limit = d->context->options.max_objects, written = d->tail->written;
+    const size_t most = d->context->options.max_objects, written = d->tail->written,
+                 before = d->found->objects, next_look = before + HAUL__NEWS_OBJECTS,
+                 limit = d->news.is_wanted && next_look < most ? next_look : most;
     entry = chase_list(d, entry, limit);
+    haul__news_count(d, d->found->objects - before, HAUL__ENTRY_TYPE(entry));
     while (d->found->objects < limit) {
         uint64_t next = 0;
         haul_status status;
         d->found->objects++;
+        haul__news_count(d, 1, HAUL__ENTRY_TYPE(entry));
         status = chase_one(d, entry, &next);
         if (status != HAUL_OK || !next)
-            return status;
+            return status == HAUL_OK ? haul__news(d) : status;
         if (HAUL__IS_FAR(HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_ADDRESS(next)))
             haul__retrace(d, HAUL__ENTRY_ADDRESS(next), &d->met_types[HAUL__ENTRY_TYPE(next)],
                           d->found->objects);
@@ -177,7 +182,7 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
             break;
     }
     return haul__queue_push(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry), 1)
-               ? HAUL_OK
+               ? haul__news(d)
                : HAUL_ERROR_MEMORY;
 }
 
@@ -282,7 +287,7 @@ static haul_status check_limits(haul__discovery *d)
     if (d->found->bytes > limits->max_bytes)
         return haul__refuse(d, HAUL_ERROR_LIMIT, NULL, "more than the limit of %zu bytes",
                             limits->max_bytes);
-    return HAUL_OK;
+    return haul__news(d);
 }
 
 /* In order, all that a former object leads to is marked before anything of another kind is. An
@@ -314,6 +319,13 @@ static HAUL__NOINLINE haul_status visit_in_order(haul__discovery *d, haul__candi
     if (d->entry_read == d->entries.count)
         d->entry_read = d->entries.count = 0;
     return haul__visit_entry(d, &wide);
+}
+
+static haul_status visit_general(haul__discovery *d, uint64_t entry)
+{
+    const haul_status status =
+        haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+    return status == HAUL_OK ? haul__news(d) : status;
 }
 
 /* Visits the entries of the head chunk, until all are read and no candidate waits. */
@@ -354,12 +366,14 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
                 status =
                     haul__visit_simple(d, &c, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
             else
-                status = haul__visit_apart(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+                status = visit_general(d, entry);
         }
         if (status == HAUL_OK &&
             (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD || read == chunk->written))
             status = settle(d, &c);
     }
+    if (read > chunk->read)
+        haul__news_count(d, read - chunk->read, HAUL__ENTRY_TYPE(chunk->entry[read - 1]));
     chunk->read = read;
     return status == HAUL_OK ? check_limits(d) : status;
 }

@@ -241,6 +241,7 @@ HAUL__HOT void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own,
             return;
         }
         own->objects += (size_t)fresh;
+        own->bytes += fresh ? bytes : 0;
         if (fresh && aim->has_pointers)
             add_visits(own, district, entry[i], aim, bytes);
     }

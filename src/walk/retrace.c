@@ -114,8 +114,7 @@ static void fetch_some(haul__retracing *r, uintptr_t address, const haul__met_ty
         fetch(r, met);
 }
 
-HAUL__HOT void haul__retrace(haul__discovery *d, uintptr_t address, const haul__met_type *met,
-                             size_t objects)
+void haul__retrace(haul__discovery *d, uintptr_t address, const haul__met_type *met, size_t objects)
 {
     haul__retracing *r = &d->retracing;
     if (HAUL__UNLIKELY(r->left-- == 0))

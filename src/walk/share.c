@@ -184,11 +184,10 @@ static haul_status walk_rounds(haul__discovery *d, haul__share *share)
 {
     haul_status status = HAUL_OK;
     do {
-        if (share->stop == HAUL__GO_ON && !take_queue(d, share))
+        if (!haul__is_unfinished(share) && !take_queue(d, share))
             return HAUL_ERROR_MEMORY;
         status = haul__share_round(d, share, settle_one);
-    } while (status == HAUL_OK &&
-             (share->stop == HAUL__NEEDS_PARCELS || haul__queue_waiting(d) > FEW));
+    } while (status == HAUL_OK && (haul__is_unfinished(share) || haul__queue_waiting(d) > FEW));
     return status;
 }
 

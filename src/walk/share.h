@@ -58,6 +58,7 @@ typedef struct haul__sharer {
     haul__quarter quarter;      /* its districts, as long as they have work */
     unsigned at_mark, at_visit; /* where it was last */
     size_t objects;
+    uint64_t bytes; /* of objects, about */
     haul__stock stock;
     /* of a walk by aims: its part of the map, and what it has found */
     haul__discovery walk;
@@ -68,7 +69,13 @@ typedef struct haul__sharer {
 } haul__sharer;
 
 /* Why a round ends before all is done. */
-enum { HAUL__GO_ON, HAUL__NEEDS_PARCELS, HAUL__NEEDS_ONE_THREAD, HAUL__NEEDS_MEMORY };
+enum {
+    HAUL__GO_ON,
+    HAUL__NEEDS_PARCELS,
+    HAUL__HAS_NEWS, /* it is time to tell the program how much is found */
+    HAUL__NEEDS_ONE_THREAD,
+    HAUL__NEEDS_MEMORY
+};
 
 typedef struct haul__share {
     const haul__met_type *types;
@@ -82,6 +89,7 @@ typedef struct haul__share {
     size_t pool_capacity, parcel_count;
     HAUL__LIST(haul__notes) slabs; /* the parcels' memory */
     int has_whole, has_ragged;     /* forms of blocks that new objects may need */
+    double news_at;                /* when there are news; 0: nobody listens */
     size_t objects_left;           /* that may be visited */
     unsigned stop;                 /* atomic: one of the reasons */
     unsigned busy;                 /* atomic: threads that have work */
@@ -127,6 +135,12 @@ HAUL__INLINE int haul__is_worth_sharing(const haul__discovery *d)
 #else
     return d->is_spread && !d->is_alone && d->found->objects >= HAUL__WORTH_SHARING;
 #endif
+}
+
+/* Has a round ended before its work was done? */
+HAUL__INLINE int haul__is_unfinished(const haul__share *share)
+{
+    return share->stop == HAUL__NEEDS_PARCELS || share->stop == HAUL__HAS_NEWS;
 }
 
 /* Takes one of the parcels that the thread has. */

@@ -3,6 +3,7 @@
  */
 #include "walk/share_rounds.h"
 #include "map/mark.h"
+#include "walk/news.h"
 
 #define STOCK_LEAST ((size_t)64)
 #define PARCEL_WORDS (sizeof(haul__parcel) / sizeof(uint64_t))
@@ -170,6 +171,7 @@ static int equip(haul__discovery *d, haul__share *share)
     share->types = d->met_types;
     share->type_count = d->met_type_count;
     share->stop = HAUL__GO_ON;
+    share->news_at = d->news.is_wanted ? d->news.next : 0;
     share->objects_left = d->context->options.max_objects - d->found->objects;
     return is_equipped && (ready >= wanted || add_parcels(d, share, wanted - ready));
 }
@@ -199,7 +201,11 @@ static int collect(haul__discovery *d, haul__share *share)
             share->pool[left++] = sharer->spare;
         sharer->spare_count = 0;
         d->found->objects += sharer->objects;
+        if (d->news.is_wanted)
+            d->news.single_bytes +=
+                share->aims ? sharer->bytes : sharer->objects * d->met_types[0].simple.bytes;
         sharer->objects = 0;
+        sharer->bytes = 0;
     }
     share->pool_taken = 0;
     share->pool_count = left;
@@ -231,6 +237,7 @@ static haul_status settle_aside(haul__discovery *d, haul__share *share, haul__se
 haul_status haul__share_round(haul__discovery *d, haul__share *share, haul__settle_one *settle)
 {
     const int is_equipped = equip(d, share);
+    haul_status status;
     if (is_equipped)
         haul__pool_run(d->context->pool, SIZE_MAX, 0, share->sharer_count, 1, work, share);
     if (!collect(d, share) || !is_equipped)
@@ -239,6 +246,9 @@ haul_status haul__share_round(haul__discovery *d, haul__share *share, haul__sett
         return HAUL_ERROR_MEMORY;
     if (share->stop == HAUL__NEEDS_ONE_THREAD)
         return HAUL_ERROR_GRAPH;
+    status = d->news.is_wanted ? haul__news_tell(d) : HAUL_OK;
+    if (status != HAUL_OK || share->stop == HAUL__HAS_NEWS)
+        return status;
     if (share->stop == HAUL__NEEDS_PARCELS)
         return add_parcels(d, share, share->parcel_count) ? HAUL_OK : HAUL_ERROR_MEMORY;
     return settle_aside(d, share, settle);

@@ -5,6 +5,7 @@
  * step may lead to, so no step ends halfway. A thread that finds no work sends what its outlets
  * hold, and then waits until another has sent something, or until none has any work.
  */
+#include "base/clock.h"
 #include "map/mark.h"
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
@@ -464,12 +465,20 @@ static void open_outlets(haul__share *share, haul__sharer *own)
     own->reads = open_parcel(own);
 }
 
+/* Ends the round if the program is to hear how much is found. */
+static void look_at_clock(haul__share *share)
+{
+    unsigned go_on = HAUL__GO_ON;
+    if (share->news_at && haul__seconds() > share->news_at)
+        (void)haul__atomic_replace(&share->stop, &go_on, (unsigned)HAUL__HAS_NEWS);
+}
+
 void haul__share_work(haul__share *share, haul__sharer *own)
 {
     haul__atomic_add(&share->busy, 1u);
     open_outlets(share, own);
     do
         while (!is_stopped(share) && (work_somewhere(share, own) || send_all(share, own)))
-            ;
+            look_at_clock(share);
     while (wait_for_work(share));
 }

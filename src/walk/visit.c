@@ -8,6 +8,7 @@
 #include "walk/checked.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
+#include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
@@ -98,6 +99,8 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
             haul__collect(&c, d->map->flat, value, tag, near_starts);
         if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
             status = haul__settle(d, &c);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
     }
     return status == HAUL_OK ? haul__settle(d, &c) : status;
 }
@@ -132,6 +135,8 @@ static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *ent
         d->visited_end = p.place + HAUL__WORD;
         if (!met && status == HAUL_OK)
             status = haul__follow(d, &p);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, p.index);
     }
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
@@ -146,6 +151,8 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
         d->visited = p.place;
         d->visited_end = p.place + HAUL__WORD;
         status = haul__follow_called_array(d, array, &p);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, p.index);
     }
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
@@ -166,6 +173,8 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
         status = haul__visit_simple(d, &c, element, entry->met_type);
         if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
             status = haul__settle(d, &c);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
     }
     if (status == HAUL_OK)
         status = haul__settle(d, &c);
@@ -198,6 +207,8 @@ static haul_status visit_each(haul__discovery *d, const haul__entry *entry)
         p.value = haul__load_word((const void *)p.place);
         if (status == HAUL_OK)
             status = haul__follow(d, &p);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, p.index);
     }
     return status;
 }
@@ -248,6 +259,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
             status = haul__visit_ruled(d, &o);
         if (status == HAUL_OK)
             status = haul__visit_rest(d, &o);
+        if (status == HAUL_OK)
+            status = haul__news_of_element(d, i);
     }
     return status;
 }

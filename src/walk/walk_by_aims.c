@@ -161,7 +161,7 @@ haul_status haul__walk_by_aims(haul__discovery *d)
         return may ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
     }
     status = settle_roots(d, share, &aims);
-    while (status == HAUL_OK && (share->stop == HAUL__NEEDS_PARCELS || has_visits(share)))
+    while (status == HAUL_OK && (haul__is_unfinished(share) || has_visits(share)))
         status = haul__share_round(d, share, settle_by_aim);
     if (status == HAUL_OK && d->found->objects > d->context->options.max_objects)
         status = HAUL_ERROR_GRAPH;

@@ -1,0 +1,260 @@
+/* Discovery tells how much it has found, and can be cancelled, whatever shape the graph has.
+ *
+ * A graph that takes long enough in every build would be too large for a test. So the allocator
+ * sleeps for each block of the map, and each new block of the graph takes a millisecond.
+ */
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "haul.h"
+#include "support/check.h"
+#include "support/types.h"
+
+enum { BLOCK = 65536, BLOCKS = 300, SLEPT_FROM = 500, SLEPT_TO = 4000, NODES = BLOCKS * 1024 };
+
+typedef struct node {
+    struct node *to[2];
+    char text[64 - 2 * sizeof(void *)];
+} node;
+
+typedef struct table {
+    size_t count;
+    node **nodes;
+    char **texts;
+} table;
+
+typedef struct hearing {
+    uint64_t objects, bytes;
+    int calls, backwards, cancel;
+    size_t live; /* blocks of memory */
+} hearing;
+
+static haul_type *node_type, *table_type;
+
+static int hear(void *user, uint64_t objects, uint64_t bytes)
+{
+    hearing *h = user;
+    h->calls++;
+    h->backwards += objects < h->objects || bytes < h->bytes;
+    h->objects = objects;
+    h->bytes = bytes;
+    return h->cancel;
+}
+
+static void *take(void *user, size_t bytes, size_t alignment)
+{
+    const struct timespec millisecond = { 0, 1000000 };
+    void *memory;
+    if (posix_memalign(&memory, alignment < sizeof(void *) ? sizeof(void *) : alignment, bytes))
+        return NULL;
+    ((hearing *)user)->live++;
+    if (bytes > SLEPT_FROM && bytes < SLEPT_TO)
+        nanosleep(&millisecond, NULL);
+    return memory;
+}
+
+static void give(void *user, void *memory, size_t bytes)
+{
+    (void)bytes;
+    ((hearing *)user)->live -= memory != NULL;
+    free(memory);
+}
+
+static void *reserve(void *user, size_t bytes)
+{
+    void *range = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    (void)user;
+    return range == MAP_FAILED ? NULL : range;
+}
+
+static void unreserve(void *user, void *range, size_t bytes)
+{
+    (void)user;
+    munmap(range, bytes);
+}
+
+static haul_context *listening(hearing *h, int is_checked, unsigned threads)
+{
+    haul_context_options options;
+    haul_context *context;
+    memset(&options, 0, sizeof options);
+    memset(h, 0, sizeof *h);
+    options.discovery_progress = hear;
+    options.progress_user = h;
+    options.allocate = take;
+    options.release = give;
+    options.reserve = reserve;
+    options.unreserve = unreserve;
+    options.allocator_user = h;
+    options.checked = is_checked;
+    options.threads = threads;
+    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
+    return context;
+}
+
+/* The first call cancels; then the plan is made, with at least `least` calls. */
+static void cancel_and_repeat(haul_source source, int is_checked, int is_ordered, int least)
+{
+    hearing h;
+    haul_context *context = listening(&h, is_checked, 1);
+    haul_plan_options how;
+    haul_plan *plan;
+    haul_plan_info info;
+    size_t live;
+    memset(&how, 0, sizeof how);
+    how.ordered = is_ordered;
+    CHECK_STATUS(haul_context_trim(context), HAUL_OK);
+    live = h.live;
+    h.cancel = 1;
+    CHECK_STATUS(haul_plan_create(context, source, &how, &plan), HAUL_ERROR_CANCELLED);
+    CHECK_PTR(plan, NULL);
+    CHECK_STR(haul_context_error(context)->text, "the progress callback cancelled the call");
+    CHECK_EQ(h.calls, 1);
+    CHECK_STATUS(haul_context_trim(context), HAUL_OK);
+    CHECK_EQ(h.live, live);
+    h.objects = h.bytes = 0;
+    h.calls = h.cancel = 0;
+    CHECK_STATUS(haul_plan_create(context, source, &how, &plan), HAUL_OK);
+    haul_plan_get_info(plan, &info);
+    CHECK(h.calls >= least);
+    CHECK_EQ(h.backwards, 0);
+    CHECK(h.objects <= info.objects);
+    CHECK(h.bytes > info.graph_bytes / 100 && h.bytes < info.graph_bytes + info.graph_bytes / 10);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    CHECK_EQ(h.live, 0);
+}
+
+static node *open_nodes(void)
+{
+    const haul_field node_fields[] = { HAUL_EACH(node, to, .target = &node_type) };
+    node *nodes = mmap(NULL, NODES * sizeof *nodes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(nodes != MAP_FAILED);
+    CHECK_STATUS(type_make("node", sizeof(node), node_fields, 1, &node_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(node_type), HAUL_OK);
+    return nodes;
+}
+
+static void close_nodes(node *nodes)
+{
+    haul_type_free(&node_type);
+    munmap(nodes, NODES * sizeof *nodes);
+}
+
+static void make_list(node *nodes)
+{
+    size_t i;
+    for (i = 0; i + 1 < NODES; i++)
+        nodes[i].to[0] = &nodes[i + 1];
+}
+
+TEST(news, a_list_tells_how_much_of_it_is_found_and_can_be_cancelled)
+{
+    node *nodes = open_nodes();
+    make_list(nodes);
+    cancel_and_repeat(haul_from_object(nodes, node_type), 0, 0, 3);
+    cancel_and_repeat(haul_from_object(nodes, node_type), 0, 1, 3); /* ordered */
+    cancel_and_repeat(haul_from_object(nodes, node_type), 1, 0, 3); /* checked */
+    close_nodes(nodes);
+}
+
+TEST(news, so_does_a_tree)
+{
+    node *nodes = open_nodes();
+    size_t i;
+    for (i = 0; i < NODES; i++) {
+        nodes[i].to[0] = 2 * i + 1 < NODES ? &nodes[2 * i + 1] : NULL;
+        nodes[i].to[1] = 2 * i + 2 < NODES ? &nodes[2 * i + 2] : NULL;
+    }
+    cancel_and_repeat(haul_from_object(nodes, node_type), 0, 0, 2);
+    close_nodes(nodes);
+}
+
+static int64_t count_slowly(const haul_here *here)
+{
+    const struct timespec millisecond = { 0, 1000000 };
+    const table *t = here->self;
+    nanosleep(&millisecond, NULL);
+    return t->count ? 8 : 0;
+}
+
+TEST(news, so_does_an_array_of_pointers_to_nodes_strings_or_arrays_that_a_function_counts)
+{
+    const haul_field fields[3][1] = { { HAUL_POINTERS(table, nodes, &node_type,
+                                                      HAUL_COUNT(table, count)) },
+                                      { HAUL_STRINGS(table, texts, HAUL_COUNT(table, count)) },
+                                      { HAUL_ARRAY(table, texts, HAUL_COUNT_FN(count_slowly)) } };
+    node *nodes = open_nodes();
+    table all, *many = calloc(300, sizeof *many);
+    size_t i;
+    CHECK(many != NULL);
+    all.count = NODES;
+    all.nodes = malloc(NODES * sizeof *all.nodes);
+    all.texts = malloc(NODES * sizeof *all.texts);
+    CHECK(all.nodes && all.texts);
+    for (i = 0; i < NODES; i++) {
+        all.nodes[i] = &nodes[i];
+        all.texts[i] = strcpy(nodes[i].text, "some text that is found");
+    }
+    for (i = 0; i < 2; i++) {
+        CHECK_STATUS(type_make("table", sizeof(table), fields[i], 1, &table_type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(table_type), HAUL_OK);
+        cancel_and_repeat(haul_from_object(&all, table_type), 0, 0, 3);
+        haul_type_free(&table_type);
+    }
+    for (i = 0; i < 300; i++) {
+        many[i].count = 8;
+        many[i].texts = all.texts + 8 * i;
+    }
+    CHECK_STATUS(type_make("table", sizeof(table), fields[2], 1, &table_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(table_type), HAUL_OK);
+    cancel_and_repeat(haul_from_array(many, table_type, 300), 0, 0, 3);
+    haul_type_free(&table_type);
+    free(all.nodes);
+    free(all.texts);
+    free(many);
+    close_nodes(nodes);
+}
+
+TEST(news, a_ship_that_is_cancelled_while_it_discovers_leaves_nothing_on_the_device)
+{
+    node *nodes = open_nodes();
+    hearing h;
+    haul_context *context = listening(&h, 0, 2);
+    haul_device *device;
+    haul_shipment *shipment;
+    make_list(nodes);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    h.cancel = 1;
+    CHECK_STATUS(haul_ship(device, nodes, node_type, 1, NULL, &shipment), HAUL_ERROR_CANCELLED);
+    CHECK_PTR(shipment, NULL);
+    h.cancel = 0;
+    CHECK_STATUS(haul_ship(device, nodes, node_type, 1, NULL, &shipment), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    CHECK_EQ(h.live, 0);
+    close_nodes(nodes);
+}
+
+TEST(news, a_graph_that_is_found_at_once_tells_nothing)
+{
+    node nodes[2];
+    hearing h;
+    haul_context *context = listening(&h, 0, 1);
+    haul_plan *plan;
+    haul_type *type = NULL;
+    memset(nodes, 0, sizeof nodes);
+    CHECK_STATUS(type_make("node", sizeof(node), NULL, 0, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_array(nodes, type, 2), NULL, &plan), HAUL_OK);
+    CHECK_EQ(h.calls, 0);
+    haul_plan_free(&plan);
+    haul_context_free(&context);
+    haul_type_free(&type);
+}
