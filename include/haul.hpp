@@ -35,52 +35,6 @@
 
 #include "haul.h"
 
-/* Graphs that stay on a device (haul/environment.h). */
-class environment : public handle<haul_environment, haul_environment_free>
-{
-  public:
-    using handle::handle;
-    haul_status create(const haul::device &device)
-    {
-        return haul_environment_create(device.get(), put());
-    }
-    template <class S>
-    haul_status enter(S *root, const haul::type &type, std::size_t count = 1,
-                      const haul_enter_options *options = nullptr)
-    {
-        static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
-        return haul_environment_enter(get(), root, type.get(), count, options);
-    }
-    haul_status exit(const void *root, const haul_exit_options *options = nullptr)
-    {
-        return haul_environment_exit(get(), root, options);
-    }
-    template <class S> S *device_pointer(S *host) const
-    {
-        return static_cast<S *>(haul_environment_device_pointer(get(), host));
-    }
-    haul_presence presence(const void *host, std::size_t bytes) const
-    {
-        return haul_environment_presence(get(), host, bytes);
-    }
-    template <class S> haul_status attach(S *const *pointer)
-    {
-        return haul_environment_attach(get(), pointer);
-    }
-    template <class S> haul_status detach(S *const *pointer)
-    {
-        return haul_environment_detach(get(), pointer);
-    }
-    haul_status update_device(const void *host, std::size_t bytes)
-    {
-        return haul_environment_update_device(get(), host, bytes);
-    }
-    haul_status update_host(const void *host, std::size_t bytes)
-    {
-        return haul_environment_update_host(get(), host, bytes);
-    }
-};
-
 #if defined(__cpp_exceptions) || defined(__EXCEPTIONS)
 #include <stdexcept>
 #include <string>
@@ -396,6 +350,52 @@ inline void check(haul_status status, const haul_error *error = nullptr)
 #endif
 
 /* ---- Arenas. */
+
+/* Graphs that stay on a device (haul/environment.h). */
+class environment : public handle<haul_environment, haul_environment_free>
+{
+  public:
+    using handle::handle;
+    haul_status create(const device &device)
+    {
+        return haul_environment_create(device.get(), put());
+    }
+    template <class S>
+    haul_status enter(S *root, const haul::type &type, std::size_t count = 1,
+                      const haul_enter_options *options = nullptr)
+    {
+        static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
+        return haul_environment_enter(get(), root, type.get(), count, options);
+    }
+    haul_status exit(const void *root, const haul_exit_options *options = nullptr)
+    {
+        return haul_environment_exit(get(), root, options);
+    }
+    template <class S> S *device_pointer(S *host) const
+    {
+        return static_cast<S *>(haul_environment_device_pointer(get(), host));
+    }
+    haul_presence presence(const void *host, std::size_t bytes) const
+    {
+        return haul_environment_presence(get(), host, bytes);
+    }
+    template <class S> haul_status attach(S *const *pointer)
+    {
+        return haul_environment_attach(get(), pointer);
+    }
+    template <class S> haul_status detach(S *const *pointer)
+    {
+        return haul_environment_detach(get(), pointer);
+    }
+    haul_status update_device(const void *host, std::size_t bytes)
+    {
+        return haul_environment_update_device(get(), host, bytes);
+    }
+    haul_status update_host(const void *host, std::size_t bytes)
+    {
+        return haul_environment_update_host(get(), host, bytes);
+    }
+};
 
 class arena : public handle<haul_arena, haul_arena_free>
 {

@@ -111,7 +111,8 @@ run_examples() { # STEP PREFIX...
         nbody_tree) attempt "$step" "$name" "$@" "$file" 2000 ;;
         # no GPU at work
         list | tree_with_parents | shared_and_cyclic_graph | structs_with_arrays | \
-            matrix_views | audit_a_description | draw_a_graph | chain_in_simulation)
+            matrix_views | audit_a_description | draw_a_graph | chain_in_simulation | \
+            resident_list)
             [ "$step" != examples ] || attempt "$step" "$name" "$@" "$file"
             ;;
         *.*) ;;

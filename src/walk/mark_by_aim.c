@@ -175,8 +175,7 @@ HAUL__INLINE void fetch_starts(const haul__share *share, uint64_t entry)
 
 static void stop(haul__share *share, int answer)
 {
-    haul__atomic_store(&share->stop, answer == HAUL__NO_MEMORY ? (unsigned)HAUL__NEEDS_MEMORY
-                                                               : (unsigned)HAUL__NEEDS_ONE_THREAD);
+    haul__end_round(share, answer == HAUL__NO_MEMORY ? HAUL__NEEDS_MEMORY : HAUL__NEEDS_ONE_THREAD);
 }
 
 /* A new range waits to be visited, in pieces. */

@@ -137,6 +137,16 @@ HAUL__INLINE int haul__is_worth_sharing(const haul__discovery *d)
 #endif
 }
 
+/* Ends the round. A failure of another thread stays, and takes the place of any other reason. */
+HAUL__INLINE void haul__end_round(haul__share *share, unsigned why)
+{
+    unsigned go_on = HAUL__GO_ON;
+    if (why >= HAUL__NEEDS_ONE_THREAD)
+        haul__atomic_store(&share->stop, why);
+    else
+        (void)haul__atomic_replace(&share->stop, &go_on, why);
+}
+
 /* Has a round ended before its work was done? */
 HAUL__INLINE int haul__is_unfinished(const haul__share *share)
 {

@@ -123,7 +123,7 @@ static HAUL__NOINLINE int mark_apart(haul__share *share, haul__sharer *own, uint
         return HAUL__APART;
     fresh = haul__mark_simple(share->map, address, form);
     if (fresh <= 0 && !haul__is_start(flat, address, form))
-        haul__atomic_store(&share->stop, (unsigned)HAUL__NEEDS_ONE_THREAD);
+        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
     return fresh > 0;
 }
 
@@ -277,7 +277,7 @@ static int is_ready(haul__share *share, haul__sharer *own)
         return 0;
     if (has_parcels(share, own))
         return 1;
-    haul__atomic_store(&share->stop, (unsigned)HAUL__NEEDS_PARCELS);
+    haul__end_round(share, HAUL__NEEDS_PARCELS);
     return 0;
 }
 
@@ -376,9 +376,9 @@ static int visit_among(haul__share *share, haul__sharer *own, const haul__quarte
         if (share->aims)
             haul__visit_parcel_by_aim(share, own, parcel);
         else if (!visit(share, own, parcel))
-            haul__atomic_store(&share->stop, (unsigned)HAUL__NEEDS_ONE_THREAD);
+            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
         if (own->objects > share->objects_left)
-            haul__atomic_store(&share->stop, (unsigned)HAUL__NEEDS_ONE_THREAD);
+            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
         put_spare(own, parcel);
         return 1;
     }
@@ -468,9 +468,8 @@ static void open_outlets(haul__share *share, haul__sharer *own)
 /* Ends the round if the program is to hear how much is found. */
 static void look_at_clock(haul__share *share)
 {
-    unsigned go_on = HAUL__GO_ON;
-    if (share->news_at && haul__seconds() > share->news_at)
-        (void)haul__atomic_replace(&share->stop, &go_on, (unsigned)HAUL__HAS_NEWS);
+    if (share->news_at > 0 && haul__seconds() > share->news_at)
+        haul__end_round(share, HAUL__HAS_NEWS);
 }
 
 void haul__share_work(haul__share *share, haul__sharer *own)

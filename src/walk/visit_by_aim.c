@@ -10,11 +10,6 @@
 
 /* ---- Counts. */
 
-static void stop(haul__share *share, unsigned why)
-{
-    haul__atomic_store(&share->stop, why);
-}
-
 /* Notes a count, once for neighbours with the same one. */
 static void note_read(haul__sharer *own, uintptr_t address, unsigned width, int64_t value)
 {
@@ -44,12 +39,12 @@ static int read_count(haul__share *share, haul__sharer *own, const haul__plain_a
         const int64_t stored = haul__load_count(at, array->field[i].width);
         const int64_t count = stored & array->field[i].bits;
         if (HAUL__UNLIKELY(count < 0 || count > MOST_ELEMENTS)) {
-            stop(share, HAUL__NEEDS_ONE_THREAD);
+            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
             return 0;
         }
         total *= count;
         if (HAUL__UNLIKELY(total > MOST_ELEMENTS)) {
-            stop(share, HAUL__NEEDS_ONE_THREAD);
+            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
             return 0;
         }
         note_read(own, at, array->field[i].width, stored);
@@ -57,7 +52,7 @@ static int read_count(haul__share *share, haul__sharer *own, const haul__plain_a
     total += array->add;
     if (HAUL__UNLIKELY(total < 0 ||
                        (uint64_t)total > own->walk.context->options.max_array_elements)) {
-        stop(share, HAUL__NEEDS_ONE_THREAD);
+        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
         return 0;
     }
     *bytes = (uint64_t)total * (uint64_t)array->unit;
@@ -70,7 +65,7 @@ static int note_empty(haul__share *share, haul__sharer *own, uintptr_t place)
     haul__found *found = &own->found;
     if (!haul__grow(own->walk.allocator, &found->empty, &found->empty_capacity,
                     found->empty_count + 1, sizeof *found->empty)) {
-        stop(share, HAUL__NEEDS_MEMORY);
+        haul__end_round(share, HAUL__NEEDS_MEMORY);
         return 0;
     }
     found->empty[found->empty_count++] = place;
@@ -86,7 +81,7 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, uint64_t ta
     const unsigned district = haul__district_number(value);
     haul__outlet *outlet = &own->outlet[district];
     if (HAUL__TOO_HIGH(value)) {
-        stop(share, HAUL__NEEDS_ONE_THREAD);
+        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
         return 0;
     }
     outlet->at[0] = (uint64_t)value | tag;
@@ -110,7 +105,7 @@ static int follow_counted(haul__share *share, haul__sharer *own, const haul__aim
     if (value)
         return note_empty(share, own, object + edge->offset);
     if (bytes && array->needs_pointer)
-        stop(share, HAUL__NEEDS_ONE_THREAD);
+        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
     return !bytes || !array->needs_pointer;
 }
 

@@ -442,7 +442,11 @@ TEST(image_claims, a_pointer_that_two_objects_have_leads_to_the_same_for_both)
     check_refused(&m, HAUL_ERROR_GRAPH, "two different targets", "root.best");
     root->rows =
         (double **)(void *)((uintptr_t)root->rows + offsetof(shelf, name) - offsetof(shelf, best));
-    check_refused(&m, HAUL_ERROR_GRAPH, "", "root.name");
+    image_sign(&m.image);
+    {
+        haul_image *loaded; /* whether "root.name" or "root.rows[0]" is told depends on the sizes */
+        CHECK_STATUS(load(&m, &loaded), HAUL_ERROR_GRAPH);
+    }
     bytes_free(&m.image);
     haul_type_free(&type);
 }
@@ -552,11 +556,21 @@ typedef struct place {
 TEST(image_claims, an_object_may_lie_over_a_number_where_it_counts_or_chooses_by_it_and_only_there)
 {
     static const place places[] = {
-        PLACE(probe, hole, 1),   PLACE(probe, spare, 0),      PLACE(probe, count, 1),
-        PLACE(probe, factor, 1), PLACE(probe, when, 1),       PLACE(probe, unless, 1),
-        PLACE(probe, self, 1),   PLACE(probe, each_count, 1), PLACE(probe, each_when, 1),
-        PLACE(probe, absent, 1), PLACE(probe, present, 0),    PLACE(probe, two, 0),
-        PLACE(probe, raw, 0),
+        PLACE(probe, hole, 1),
+        PLACE(probe, spare, 0),
+        PLACE(probe, count, 1),
+        PLACE(probe, factor, 1),
+        PLACE(probe, when, 1),
+        PLACE(probe, unless, 1),
+        PLACE(probe, self, 1),
+        PLACE(probe, each_count, 1),
+        PLACE(probe, each_when, 1),
+        PLACE(probe, absent, 1),
+        PLACE(probe, present, 0),
+        PLACE(probe, two, 0),
+#if UINTPTR_MAX > 0xffffffffu
+        PLACE(probe, raw, 0), /* a number of 8 bytes does not lie in a shorter pointer */
+#endif
     };
     size_t i, second;
     host_open();
