@@ -201,7 +201,8 @@ static int has_functions(trial *t, const image_bytes *bytes)
 static int has_end_pointer(const trial *t)
 {
     for (size_t i = 0; i < t->host.slot_count; i++)
-        if (t->host.slots[i].kind == SLOT_END || t->host.slots[i].kind == SLOT_ALIAS)
+        if (t->host.slots[i].kind == SLOT_END || t->host.slots[i].kind == SLOT_ALIAS ||
+            t->host.slots[i].is_empty)
             return 1;
     return has_empty_pointer(t);
 }

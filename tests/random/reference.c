@@ -232,6 +232,7 @@ static uintptr_t ruled_slot(walker *w, const model_field *f, uintptr_t host, uin
     s->target = (void *)((uintptr_t)s->value + distance);
     set_tags(s, f->rule.tags);
     s->kind = kind == SLOT_EMPTY ? SLOT_RULED : kind;
+    s->is_empty = kind == SLOT_EMPTY;
     if (!w->copying || w->r->wrong[0] != '\0' || there == 0)
         return 0; /* nothing may stand behind it */
     if (kind != SLOT_EMPTY && (there & f->rule.tags) != ((uintptr_t)s->value & f->rule.tags))

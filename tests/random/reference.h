@@ -36,6 +36,7 @@ typedef struct reference_slot {
     uintptr_t high_tags;
     size_t bytes;
     reference_slot_kind kind;
+    int is_empty;     /* ruled, and nothing stands behind it */
     int owns_statics; /* and nothing else: anywhere else, it would be an alias */
     /* the type, where it leads to one object of a type and may lead to any other of it; else -1 */
     int one_of;
