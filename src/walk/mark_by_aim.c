@@ -124,9 +124,8 @@ HAUL__INLINE int mark_in_cell(const uintptr_t *flat, uintptr_t first, uint64_t b
     return HAUL__FRESH;
 }
 
-HAUL__HOT int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes,
-                                const haul__aims *aims, const haul__aim *aim, uintptr_t first,
-                                uintptr_t end)
+HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
+                             const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
     int fresh = HAUL__APART;
     if (aim->kind == HAUL__AIM_ONE || aim->kind == HAUL__AIM_POINTERS)
@@ -146,6 +145,12 @@ HAUL__HOT int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes,
         (aim->kind == HAUL__AIM_STRING && !haul__mark_end(d->map, end - 1)))
         return HAUL__NO_MEMORY;
     return may_be_string(aims, aim, first, end) ? HAUL__APART : HAUL__FRESH;
+}
+
+int haul__mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
+                      const haul__aim *aim, uintptr_t first, uintptr_t end)
+{
+    return mark_by_aim(d, notes, aims, aim, first, end);
 }
 
 /* ---- A parcel. */
@@ -203,8 +208,8 @@ HAUL__INLINE uint64_t string_bytes(uintptr_t first)
     return end ? (uint64_t)((uintptr_t)end - first) + 1 : 0;
 }
 
-HAUL__HOT void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own,
-                                        haul__district *district, const haul__parcel *parcel)
+HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
+                                         haul__district *district, const haul__parcel *parcel)
 {
     const uint64_t *entry = parcel->entry;
     const size_t count = parcel->count;
@@ -233,8 +238,8 @@ HAUL__HOT void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own,
             haul__put_aside(own, bytes);
             continue;
         }
-        fresh = haul__mark_by_aim(&own->walk, &own->starts, share->aims, aim, first,
-                                  first + (uintptr_t)bytes);
+        fresh = mark_by_aim(&own->walk, &own->starts, share->aims, aim, first,
+                            first + (uintptr_t)bytes);
         if (HAUL__UNLIKELY(fresh < 0)) {
             stop(share, fresh);
             return;
@@ -244,4 +249,10 @@ HAUL__HOT void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own,
         if (fresh && aim->has_pointers)
             add_visits(own, district, entry[i], aim, bytes);
     }
+}
+
+void haul__mark_parcel_by_aim(haul__share *share, haul__sharer *own, haul__district *district,
+                              const haul__parcel *parcel)
+{
+    mark_parcel_by_aim(share, own, district, parcel);
 }

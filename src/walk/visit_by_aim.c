@@ -159,8 +159,8 @@ HAUL__INLINE void fetch_ranges(const haul__share *share, const uint64_t *entry, 
     }
 }
 
-HAUL__HOT void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own,
-                                         const haul__parcel *parcel)
+HAUL__HOT static void visit_parcel_by_aim(haul__share *share, haul__sharer *own,
+                                          const haul__parcel *parcel)
 {
     const uint64_t *entry = parcel->entry;
     const size_t count = parcel->count;
@@ -177,4 +177,9 @@ HAUL__HOT void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own,
                                               : visit_objects(share, own, aim, first, end)))
             return;
     }
+}
+
+void haul__visit_parcel_by_aim(haul__share *share, haul__sharer *own, const haul__parcel *parcel)
+{
+    visit_parcel_by_aim(share, own, parcel);
 }
