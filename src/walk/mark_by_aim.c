@@ -13,6 +13,7 @@
 #include "map/mixed.h"
 #include "walk/mark_elements.h"
 #include "walk/mark_inline.h"
+#include "walk/parcels.h"
 
 #define MARKS_AHEAD 16u
 #define STARTS_AHEAD 6u

@@ -153,15 +153,6 @@ HAUL__INLINE int haul__is_unfinished(const haul__share *share)
     return share->stop == HAUL__NEEDS_PARCELS || share->stop == HAUL__HAS_NEWS;
 }
 
-/* Takes one of the parcels that the thread has. */
-HAUL__INLINE haul__parcel *haul__take_spare(haul__sharer *own)
-{
-    haul__parcel *parcel = own->spare;
-    own->spare = parcel->next;
-    own->spare_count--;
-    return parcel;
-}
-
 /* Is an array that is visited next long enough for a walk by aims? */
 HAUL__INLINE int haul__is_worth_aims(const haul__discovery *d, size_t elements)
 {
@@ -174,10 +165,6 @@ HAUL__INLINE int haul__is_worth_aims(const haul__discovery *d, size_t elements)
 
 /* sharer.c: a thread's part of a round. */
 void haul__share_work(haul__share *share, haul__sharer *sharer);
-/* Sends what an outlet has, and opens it again. */
-void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned district);
-/* An entry for the caller's thread. */
-void haul__put_aside(haul__sharer *own, uint64_t entry);
 
 /* Walks on with all threads from the objects that wait, if types, options and the blocks so far
  * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless

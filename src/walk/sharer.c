@@ -9,7 +9,7 @@
 #include "map/mark.h"
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
-#include "walk/share.h"
+#include "walk/parcels.h"
 
 #define CELLS_AHEAD 16u /* in a parcel of pointers */
 #define BURST 8u        /* objects that are fetched together */
@@ -37,47 +37,7 @@ static void put_spare(haul__sharer *own, haul__parcel *parcel)
     own->spare_count++;
 }
 
-static void send(haul__parcel **list, haul__parcel *parcel)
-{
-    haul__parcel *first = haul__atomic_load(list);
-    do
-        parcel->next = first;
-    while (!haul__atomic_replace(list, &first, parcel));
-}
-
-static haul__parcel *parcel_of(const haul__outlet *outlet)
-{
-    return (haul__parcel *)(void *)((unsigned char *)(outlet->end - HAUL__PARCEL) -
-                                    offsetof(haul__parcel, entry));
-}
-
-static void open_outlet(haul__outlet *outlet, haul__parcel *parcel)
-{
-    outlet->at = parcel->entry;
-    outlet->end = parcel->entry + HAUL__PARCEL;
-}
-
-HAUL__NOINLINE void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned district)
-{
-    haul__outlet *outlet = &own->outlet[district];
-    haul__parcel *parcel = parcel_of(outlet);
-    parcel->count = (size_t)(outlet->at - parcel->entry);
-    send(&share->district[district].parcels, parcel);
-    open_outlet(outlet, haul__take_spare(own));
-}
-
 /* ---- Marking. */
-
-void haul__put_aside(haul__sharer *own, uint64_t entry)
-{
-    if (own->aside->count == HAUL__PARCEL) {
-        haul__parcel *parcel = haul__take_spare(own);
-        parcel->next = own->aside;
-        parcel->count = 0;
-        own->aside = parcel;
-    }
-    own->aside->entry[own->aside->count++] = entry;
-}
 
 /* Does the object lie in one district? One byte behind it is looked at, too. */
 HAUL__INLINE int is_within(uintptr_t address, const haul__met_type *met)
@@ -335,7 +295,7 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
                 mark_parcel(share, own, district, parcel);
             put_spare(own, parcel);
         } else {
-            send(&district->parcels, parcel);
+            haul__send_parcel(&district->parcels, parcel);
         }
     }
     leave_district(district);
@@ -460,7 +420,7 @@ static void open_outlets(haul__share *share, haul__sharer *own)
     if (own->aside || !is_ready(share, own))
         return;
     for (i = 0; i < HAUL__DISTRICTS; i++)
-        open_outlet(&own->outlet[i], haul__take_spare(own));
+        haul__open_outlet(&own->outlet[i], haul__take_spare(own));
     own->aside = open_parcel(own);
     own->reads = open_parcel(own);
 }

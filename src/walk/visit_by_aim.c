@@ -4,6 +4,7 @@
  */
 #include "walk/by_aim.h"
 #include "walk/mark_inline.h"
+#include "walk/parcels.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)

@@ -1,0 +1,37 @@
+/* Parcels, as threads that share a walk hand them on (sharer.c).
+ */
+#ifndef HAUL_WALK_PARCELS_H
+#define HAUL_WALK_PARCELS_H
+
+#include "walk/share.h"
+
+/* Takes one of the parcels that the thread has. */
+HAUL__INLINE haul__parcel *haul__take_spare(haul__sharer *own)
+{
+    haul__parcel *parcel = own->spare;
+    own->spare = parcel->next;
+    own->spare_count--;
+    return parcel;
+}
+
+/* Adds a parcel to a district's list. */
+HAUL__INLINE void haul__send_parcel(haul__parcel **list, haul__parcel *parcel)
+{
+    haul__parcel *first = haul__atomic_load(list);
+    do
+        parcel->next = first;
+    while (!haul__atomic_replace(list, &first, parcel));
+}
+
+HAUL__INLINE void haul__open_outlet(haul__outlet *outlet, haul__parcel *parcel)
+{
+    outlet->at = parcel->entry;
+    outlet->end = parcel->entry + HAUL__PARCEL;
+}
+
+/* Sends what an outlet has, and opens it again. */
+void haul__renew_outlet(haul__share *share, haul__sharer *own, unsigned district);
+/* Lays a word aside for the caller's thread. */
+void haul__put_aside(haul__sharer *own, uint64_t entry);
+
+#endif
