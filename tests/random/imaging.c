@@ -197,12 +197,13 @@ static int has_functions(trial *t, const image_bytes *bytes)
 }
 
 /* Ranges that were apart in the source may touch on the device. Then the end of one is also the
- * beginning of the other (docs/shipments.md), and a pointer to the end leads there in the image. */
+ * beginning of the other (docs/shipments.md), and a pointer to the end leads there in the image. A
+ * distance may lead to such an end, too. */
 static int has_end_pointer(const trial *t)
 {
     for (size_t i = 0; i < t->host.slot_count; i++)
         if (t->host.slots[i].kind == SLOT_END || t->host.slots[i].kind == SLOT_ALIAS ||
-            t->host.slots[i].is_empty)
+            t->host.slots[i].kind == SLOT_DISTANCE || t->host.slots[i].is_empty)
             return 1;
     return has_empty_pointer(t);
 }
