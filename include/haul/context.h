@@ -45,9 +45,9 @@ typedef int haul_readable(void *user, const void *address, size_t bytes);
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 /* Called while a call discovers a graph: within 100 ms, and then every 100 ms at least, as long as
- * no function of yours takes longer and no threads share the discovery (then between their rounds).
- * So many objects are found, of so many bytes, about; if an error is being explained, they count
- * anew. Otherwise as haul_progress. */
+ * no function of yours takes longer. Discovery has found `objects` objects so far, of about `bytes`
+ * bytes. Both begin again at 0 when a graph is discovered again: by threads, by one thread after
+ * them, or for the path of an error. Otherwise as haul_progress. */
 typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes);
 
 #define HAUL_THREADS_MAX 1024u
@@ -57,14 +57,14 @@ typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes
 /* A zeroed struct means the defaults. */
 typedef struct haul_context_options {
     /* Threads that share copies of 512 KiB or more, and the discovery of graphs of 32,000 objects
-     * or more without rules and functions; the caller's thread included. At most HAUL_THREADS_MAX,
-     * or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others belong to the
-     * context, sleep between calls, and call no function of yours but, if `any_thread` allows it,
-     * the allocator's. They block signals, except those of their own faults in your memory. Each
-     * takes 68 KiB from the allocator and a stack of 512 KiB. If the system gives fewer, the
-     * context works with fewer; after a fork the child has none. Results do not depend on their
-     * number; if several counts have changed since a plan was made, the error may name another one
-     * of them. */
+     * or more without rules, functions, sections and holes; the caller's thread included. At most
+     * HAUL_THREADS_MAX, or HAUL_THREADS_ALL. 0 and 1 mean the caller's thread alone. The others
+     * belong to the context, sleep between calls, and call no function of yours but, if
+     * `any_thread` allows it, the allocator's. They block signals, except those of their own faults
+     * in your memory. Each takes 68 KiB from the allocator and a stack of 512 KiB. If the system
+     * gives fewer, the context works with fewer; after a fork the child has none. Results do not
+     * depend on their number; if several counts have changed since a plan was made, the error may
+     * name another one of them. */
     unsigned threads;
     /* If not 0: one address reached as two types that disagree, or one pointer word with two
      * meanings, is HAUL_ERROR_GRAPH with both paths. Discovery is then slower, with a table entry

@@ -1,7 +1,7 @@
 /* Data environments: graphs that stay on a device, and are found there by any host address.
  *
  *     haul_environment_create(device, &e);
- *     haul_environment_enter(e, mesh, mesh_type, 1, NULL);      what is absent is sent
+ *     haul_environment_enter(e, mesh, mesh_type, 1, NULL);      sends the absent objects
  *     kernel(haul_environment_device_pointer(e, mesh));
  *     haul_exit_options back = { 0 };
  *     back.copyout = 1;
@@ -53,13 +53,13 @@ HAUL_API void haul_environment_free(haul_environment **environment);
 typedef struct haul_enter_options {
     /* Counts for a structured region, which only a structured exit ends; else for `enter data`. */
     int structured;
-    /* Of what is sent: fields that counts and conditions read may come back changed. */
+    /* Fields of the sent objects that counts and conditions read may come back changed. */
     int let_counts_change;
 } haul_enter_options;
 
-/* Enters `count` objects of `type` in a row at `root`, and counts. A root that is present takes one
- * look-up; its graph is not looked at. Else the graph is discovered from there, up to what is
- * present. The objects must stay where they are until they have left. Waits for the device.
+/* Enters `count` objects of `type` in a row at `root`, and counts. An enter of a present root is
+ * one look-up, and reads nothing of its graph. Otherwise discovery starts at the root and stops at
+ * present objects. The objects must stay where they are until they have left. Waits for the device.
  *
  * A pointer of a present object that leads into the new group is written on the device if the walk
  * has stopped at that object, and is null again when the group has left. Other pointers of present

@@ -19,15 +19,25 @@
 
 /* ---- Calls that use the device. */
 
+/* If it cannot be entered, the environment is unlocked. */
 static haul_status enter_device(haul_environment *e)
 {
     haul_status status = haul__device_enter(e->device);
-    if (status != HAUL_OK)
-        return status;
-    status = haul__select_for(e->device, NULL);
-    if (status != HAUL_OK)
+    if (status == HAUL_OK) {
+        status = haul__select_for(e->device, NULL);
+        if (status == HAUL_OK)
+            return HAUL_OK;
         haul__context_leave(e->context);
+    }
+    haul__environment_unlock(e);
     return status;
+}
+
+/* Locks the environment, and enters its device. */
+static haul_status lock_with_device(haul_environment *e)
+{
+    const haul_status status = haul__environment_lock(e);
+    return status == HAUL_OK ? enter_device(e) : status;
 }
 
 /* Whoever has the lock next finds the context left. An environment that was freed inside a callback
@@ -140,10 +150,8 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
         return HAUL_OK;
     }
     status = enter_device(environment);
-    if (status != HAUL_OK) {
-        haul__environment_unlock(environment);
+    if (status != HAUL_OK)
         return status;
-    }
     status = is_read == HAUL_OK
                  ? enter_new(environment, &from, &ours)
                  : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
@@ -319,10 +327,8 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
         return HAUL_OK;
     }
     status = enter_device(environment);
-    if (status != HAUL_OK) {
-        haul__environment_unlock(environment);
+    if (status != HAUL_OK)
         return status;
-    }
     status = is_read == HAUL_OK
                  ? exit_with_device(environment, root, &ours)
                  : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
@@ -378,14 +384,9 @@ static haul_status update(haul_environment *e, const void *host, size_t bytes, i
 static haul_status call_update(haul_environment *environment, const void *host, size_t bytes,
                                int is_back)
 {
-    haul_status status = haul__environment_lock(environment);
+    haul_status status = lock_with_device(environment);
     if (status != HAUL_OK)
         return status;
-    status = enter_device(environment);
-    if (status != HAUL_OK) {
-        haul__environment_unlock(environment);
-        return status;
-    }
     status = update(environment, host, bytes, is_back);
     leave(environment);
     return status;
@@ -408,14 +409,9 @@ haul_status haul_environment_update_host(haul_environment *environment, const vo
 static haul_status call_on_pointer(haul_environment *environment, const void *pointer,
                                    haul_status (*call)(haul_environment *e, uintptr_t slot))
 {
-    haul_status status = haul__environment_lock(environment);
+    haul_status status = lock_with_device(environment);
     if (status != HAUL_OK)
         return status;
-    status = enter_device(environment);
-    if (status != HAUL_OK) {
-        haul__environment_unlock(environment);
-        return status;
-    }
     status = call(environment, (uintptr_t)pointer);
     leave(environment);
     return status;
@@ -452,15 +448,10 @@ static haul_status tell_all(haul_environment *e)
 haul_status haul_environment_watch(haul_environment *environment, haul_range_visitor *comes,
                                    haul_range_visitor *goes, void *user)
 {
-    haul_status status = haul__environment_lock(environment);
+    haul_status status = lock_with_device(environment);
     size_t i;
     if (status != HAUL_OK)
         return status;
-    status = enter_device(environment);
-    if (status != HAUL_OK) {
-        haul__environment_unlock(environment);
-        return status;
-    }
     for (i = 0; i < environment->groups.count; i++)
         if (environment->groups.at[i])
             haul__watch_goes(environment, environment->groups.at[i]);

@@ -330,21 +330,32 @@ static haul_status read_options(haul_context *context, haul_image_write_options 
     return HAUL_OK;
 }
 
+static haul_status begin_with(haul_context *context, const haul_source *theirs, size_t bytes,
+                              const haul_image_write_options *options, size_t options_bytes,
+                              haul_source *source, haul_image_write_options *how)
+{
+    haul_status status = begin(context, theirs, bytes, source);
+    if (status != HAUL_OK)
+        return status;
+    status = read_options(context, how, options, options_bytes);
+    if (status != HAUL_OK)
+        end(context, source);
+    return status;
+}
+
 haul_status haul_image_write_sized(haul_context *context, const haul_source *source,
                                    size_t source_bytes, const haul_image_write_options *options,
                                    size_t options_bytes, const haul_file *file)
 {
     haul_image_write_options how;
     haul_source from;
-    haul_status status = begin(context, source, source_bytes, &from);
+    haul_status status =
+        begin_with(context, source, source_bytes, options, options_bytes, &from, &how);
     if (status != HAUL_OK)
         return status;
-    status = read_options(context, &how, options, options_bytes);
-    if (status == HAUL_OK)
-        status = file && file->write
-                     ? write_image(context, &from, &how, file)
-                     : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
-                                  "the file is NULL, or has no function that writes");
+    status = file && file->write ? write_image(context, &from, &how, file)
+                                 : haul__fail(&context->error, HAUL_ERROR_ARGUMENT,
+                                              "the file is NULL, or has no function that writes");
     end(context, &from);
     return status;
 }
@@ -356,13 +367,12 @@ haul_status haul_image_save_sized(haul_context *context, const haul_source *sour
     haul_image_write_options how;
     haul__new_file file;
     haul_source from;
-    haul_status status = begin(context, source, source_bytes, &from);
+    haul_status status =
+        begin_with(context, source, source_bytes, options, options_bytes, &from, &how);
     if (status != HAUL_OK)
         return status;
-    status = read_options(context, &how, options, options_bytes);
-    if (status == HAUL_OK)
-        status = path ? haul__new_file_begin(&file, &context->allocator, path, &context->error)
-                      : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
+    status = path ? haul__new_file_begin(&file, &context->allocator, path, &context->error)
+                  : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
         status = write_image(context, &from, &how, &file.file);
         status = haul__new_file_end(&file, &context->allocator, status, &context->error);

@@ -3,7 +3,6 @@
 #include "map/starts.h"
 #include "map/bits.h"
 #include "map/mark.h"
-#include "map/mixed.h"
 
 #define SLAB_BLOCKS 32u
 
@@ -47,30 +46,12 @@ static int has_start(const haul__map *map, uintptr_t first, uintptr_t end)
 
 int haul__is_known_range(const haul__map *map, uintptr_t first, uintptr_t end)
 {
-    const haul__block *block = haul__map_find(map, first);
-    const uint64_t *starts = haul__starts_beside(block);
-    const unsigned from = haul__word_in_block(first), word = haul__word_in_block(end);
-    if (!haul__is_start_beside(block, first))
-        return 0;
-    if (HAUL__LIKELY(from / 64 == word / 64 && from < word && end % HAUL__WORD == 0)) {
-        /* all of it, and the word behind it, in one cell */
-        if (starts[from / 64] & haul__range64(from % 64, word % 64) & ~((uint64_t)1 << from % 64) &
-            ~((uint64_t)1 << word % 64))
-            return 0;
-        if (starts[from / 64] >> word % 64 & 1)
-            return 1;
-        if (block->form == HAUL__MIXED)
-            return !((haul__load_cell(&block->cells[from / 64]) | haul__slots(block)[from / 64]) >>
-                         word % 64 &
-                     1);
-        return !haul__is_marked(map, end);
-    }
-    if (has_start(map, first + HAUL__WORD, end))
+    if (!haul__is_start_beside(haul__map_find(map, first), first) ||
+        has_start(map, first + HAUL__WORD, end))
         return 0;
     if (!haul__is_marked(map, end))
         return 1;
-    block = haul__map_find(map, end);
-    return end % HAUL__WORD == 0 && haul__is_start_beside(block, end);
+    return end % HAUL__WORD == 0 && haul__is_start_beside(haul__map_find(map, end), end);
 }
 
 void haul__starts_close(haul__start_notes *notes, const haul_allocator *allocator)

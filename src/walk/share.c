@@ -138,20 +138,9 @@ static int take_queue(haul__discovery *d, haul__share *share)
 {
     haul__chunk *chunk;
     while ((chunk = haul__queue_next(d)) != NULL)
-        for (; chunk->read < chunk->written; chunk->read++) {
-            const uint64_t entry = chunk->entry[chunk->read];
-            haul__district *district = haul__district_of(share, HAUL__ENTRY_ADDRESS(entry));
-            haul__parcel *open = district->open;
-            open->entry[open->count++] = entry;
-            district->has_visits = 1;
-            if (open->count < HAUL__PARCEL)
-                continue;
-            open = haul__take_parcel(d, share);
-            if (!open)
+        for (; chunk->read < chunk->written; chunk->read++)
+            if (!haul__add_visit(d, share, &chunk->entry[chunk->read], 1))
                 return 0;
-            open->next = district->open;
-            district->open = open;
-        }
     return 1;
 }
 

@@ -3,6 +3,7 @@
  */
 #include "walk/share_rounds.h"
 #include "map/mark.h"
+#include "walk/mark_inline.h"
 #include "walk/news.h"
 
 #define STOCK_LEAST ((size_t)64)
@@ -45,7 +46,8 @@ static int add_parcels(haul__discovery *d, haul__share *share, size_t count)
     return 1;
 }
 
-haul__parcel *haul__take_parcel(haul__discovery *d, haul__share *share)
+/* A parcel from the pool, which may be empty; NULL: out of memory. */
+static haul__parcel *take_parcel(haul__discovery *d, haul__share *share)
 {
     haul__parcel *parcel;
     if (share->pool_taken == share->pool_count &&
@@ -57,11 +59,28 @@ haul__parcel *haul__take_parcel(haul__discovery *d, haul__share *share)
     return parcel;
 }
 
+int haul__add_visit(haul__discovery *d, haul__share *share, const uint64_t *entry, size_t words)
+{
+    haul__district *district = haul__district_of(share, HAUL__ENTRY_ADDRESS(entry[0]));
+    haul__parcel *open = district->open;
+    memcpy(open->entry + open->count, entry, words * sizeof *entry);
+    open->count += words;
+    district->has_visits = 1;
+    if (open->count < HAUL__PARCEL)
+        return 1;
+    open = take_parcel(d, share);
+    if (!open)
+        return 0;
+    open->next = district->open;
+    district->open = open;
+    return 1;
+}
+
 static int open_districts(haul__discovery *d, haul__share *share)
 {
     unsigned i;
     for (i = 0; i < HAUL__DISTRICTS; i++)
-        if ((share->district[i].open = haul__take_parcel(d, share)) == NULL)
+        if ((share->district[i].open = take_parcel(d, share)) == NULL)
             return 0;
     return 1;
 }
@@ -201,9 +220,10 @@ static int collect(haul__discovery *d, haul__share *share)
             share->pool[left++] = sharer->spare;
         sharer->spare_count = 0;
         d->found->objects += sharer->objects;
-        if (d->news.is_wanted)
-            d->news.single_bytes +=
-                share->aims ? sharer->bytes : sharer->objects * d->met_types[0].simple.bytes;
+        if (share->aims)
+            d->news.single_bytes += sharer->bytes;
+        else
+            haul__news_count(d, sharer->objects, 0);
         sharer->objects = 0;
         sharer->bytes = 0;
     }

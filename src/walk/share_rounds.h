@@ -12,8 +12,8 @@ typedef haul_status haul__settle_one(haul__discovery *d, haul__share *share, uin
 
 /* NULL: out of memory. `aims`: NULL for a walk over simple objects alone. */
 haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims);
-/* A parcel from the pool, which may be empty; NULL: out of memory. */
-haul__parcel *haul__take_parcel(haul__discovery *d, haul__share *share);
+/* Lets an entry of so many words wait in its district for the visit. 0: out of memory. */
+int haul__add_visit(haul__discovery *d, haul__share *share, const uint64_t *entry, size_t words);
 /* One round: all threads work until one of them lacks something or nothing is left.
  * HAUL_ERROR_GRAPH: one thread must do the whole walk. */
 haul_status haul__share_round(haul__discovery *d, haul__share *share, haul__settle_one *settle);

@@ -25,25 +25,6 @@
 #include "walk/memo.h"
 #include "walk/share_rounds.h"
 
-/* Lets a district's objects wait for their visit. 0: out of memory. */
-static int add_visit(haul__discovery *d, haul__share *share, uint64_t entry, uint64_t bytes)
-{
-    haul__district *district = haul__district_of(share, HAUL__ENTRY_ADDRESS(entry));
-    haul__parcel *open = district->open;
-    open->entry[open->count] = entry;
-    open->entry[open->count + 1] = bytes;
-    open->count += 2;
-    district->has_visits = 1;
-    if (open->count < HAUL__PARCEL)
-        return 1;
-    open = haul__take_parcel(d, share);
-    if (!open)
-        return 0;
-    open->next = district->open;
-    district->open = open;
-    return 1;
-}
-
 /* The bytes of a long string, with its end; 0: it has none within the limit. */
 static uint64_t long_string_bytes(const haul__discovery *d, uintptr_t first)
 {
@@ -76,9 +57,11 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     d->found->objects += (size_t)fresh;
     if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
-    for (at = 0; fresh && aim->has_pointers && at < bytes; at += aim->piece)
-        if (!add_visit(d, share, entry + at, bytes - at < aim->piece ? bytes - at : aim->piece))
+    for (at = 0; fresh && aim->has_pointers && at < bytes; at += aim->piece) {
+        const uint64_t piece[2] = { entry + at, bytes - at < aim->piece ? bytes - at : aim->piece };
+        if (!haul__add_visit(d, share, piece, 2))
             return HAUL_ERROR_MEMORY;
+    }
     return HAUL_OK;
 }
 

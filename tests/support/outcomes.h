@@ -5,6 +5,13 @@
 
 #include "haul.h"
 
+/* An emulator's few addresses have a hash in place of the table, which threads would need. */
+#ifdef HAUL_EMULATED
+enum { CAN_SHARE = 0 };
+#else
+enum { CAN_SHARE = 1 };
+#endif
+
 typedef struct outcome {
     haul_status status;
     haul_error error;
@@ -19,9 +26,11 @@ char *outcome_pages(size_t bytes);
 void *outcome_range(size_t bytes);
 void outcome_range_free(void *memory, size_t bytes);
 /* Checks that teams of 2, 3 and 5 threads find what one thread finds: status, error, paths,
- * numbers, arena and bitmap. Answers whether all of them shared the walk. The one thread's outcome
- * becomes *alone. `options` may be NULL. */
-int outcomes_agree(const haul_root *root, const haul_context_options *options, outcome *alone);
+ * numbers, arena and bitmap. `has_lists`: the graph has counts or empty pointers. Threads put lists
+ * of them together without spare room, so the plan may take less memory. Answers whether all teams
+ * shared the walk. The one thread's outcome becomes *alone. `options` may be NULL. */
+int outcomes_agree(const haul_root *root, const haul_context_options *options, int has_lists,
+                   outcome *alone);
 void outcome_free(outcome *o);
 
 #endif

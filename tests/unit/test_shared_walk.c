@@ -12,13 +12,6 @@
 #include "support/random.h"
 #include "support/types.h"
 
-/* An emulator's few addresses have a hash in place of the table, which threads would need. */
-#ifdef HAUL_EMULATED
-enum { CAN_SHARE = 0 };
-#else
-enum { CAN_SHARE = 1 };
-#endif
-
 /* More nodes than one thread visits alone, and so many that thousands wait at once. */
 #if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
 enum { NODES = 2000, FAULT_NODES = 200, NETS = 100, NET_NODES = 300, TREE_NODES = 5000 };
@@ -165,7 +158,7 @@ static haul_root root_of(const net *n)
 static int agree(const net *n, const haul_context_options *options, outcome *alone)
 {
     const haul_root root = root_of(n);
-    return outcomes_agree(&root, options, alone);
+    return outcomes_agree(&root, options, 0, alone);
 }
 
 /* All of a sound net. */

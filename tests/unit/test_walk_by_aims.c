@@ -12,12 +12,6 @@
 #include "support/random.h"
 #include "support/types.h"
 
-#ifdef HAUL_EMULATED
-enum { CAN_SHARE = 0 };
-#else
-enum { CAN_SHARE = 1 };
-#endif
-
 /* So many that the array of records alone makes a shared walk worth it. */
 #if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
 enum { RECORDS = 1500 };
@@ -202,7 +196,7 @@ static int check_heap(heap *h, haul_status status)
 {
     const haul_root root = root_of(h);
     outcome alone;
-    const int shared = outcomes_agree(&root, NULL, &alone);
+    const int shared = outcomes_agree(&root, NULL, 1, &alone);
     CHECK_STATUS(alone.status, status);
     outcome_free(&alone);
     return shared;
@@ -238,7 +232,7 @@ TEST(walk_by_aims, an_array_of_structs_as_root_is_found_by_threads_as_by_one)
     root.address = pairs;
     root.type = pair_type;
     root.count = RECORDS;
-    CHECK_EQ(outcomes_agree(&root, NULL, &alone), CAN_SHARE);
+    CHECK_EQ(outcomes_agree(&root, NULL, 1, &alone), CAN_SHARE);
     CHECK_STATUS(alone.status, HAUL_OK);
     outcome_free(&alone);
     heap_free(&h);
@@ -363,15 +357,15 @@ TEST(walk_by_aims, limits_give_the_error_and_the_path_of_one_thread)
     outcome alone;
     memset(&options, 0, sizeof options);
     options.max_objects = RECORDS * 2;
-    outcomes_agree(&root, &options, &alone);
+    outcomes_agree(&root, &options, 1, &alone);
     CHECK_STATUS(alone.status, HAUL_ERROR_LIMIT);
     options.max_objects = 0;
     options.max_array_elements = RECORDS - 1;
-    outcomes_agree(&root, &options, &alone);
+    outcomes_agree(&root, &options, 1, &alone);
     CHECK_STATUS(alone.status, HAUL_ERROR_LIMIT);
     options.max_array_elements = 0;
     options.max_scan_bytes = 20;
-    outcomes_agree(&root, &options, &alone);
+    outcomes_agree(&root, &options, 1, &alone);
     CHECK_STATUS(alone.status, HAUL_ERROR_LIMIT);
     heap_free(&h);
 }
