@@ -37,11 +37,13 @@ typedef struct haul_context haul_context;
  * function, discovery is slower and has an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
-/* Called about every 4 MiB while a call on a shipment packs, and at its end: `done` bytes of
- * `total`. Called once before results are written, with `done` 0. An answer other than 0 cancels:
- * the call fails with HAUL_ERROR_CANCELLED and leaves nothing behind. (An update of a large graph
- * has then sent a part of it; the next one sends all.) It must not call back into the same
- * context. */
+/* Tells how far a call on a shipment is: `done` bytes of `total`. Called about every 4 MiB while it
+ * packs, and at the end of that. Called with `done` 0 before an arena crosses, or results return;
+ * then behind each piece of at most 64 MiB. A call for a range, or that does not wait, tells
+ * nothing more. An answer other than 0 cancels: the call fails with HAUL_ERROR_CANCELLED, and can
+ * be repeated. A ship leaves nothing behind. An update of a large graph has sent a part of it; the
+ * next one sends all. Results that have been written stay, unless the call is all_or_nothing:
+ * that cannot be cancelled any more when it writes. It must not call back into the same context. */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 /* Called while a call discovers a graph: within 100 ms, and then every 100 ms at least, as long as

@@ -4,6 +4,7 @@
 #define HAUL_PACK_ORDERED_H
 
 #include "layout/clusters.h"
+#include "haul/plan.h"
 #include "pack/progress.h"
 
 /* A pointer whose value alone does not tell its target: while it is `value`, it leads to `place`.

@@ -37,20 +37,10 @@ void haul__end_scatter(haul_plan *plan)
     plan->ordered->compacted = NULL;
 }
 
-haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener)
+haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change)
 {
-    return haul__tell(plan, listener, 0, haul__arena_bytes(plan));
-}
-
-haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
-                          const haul__listener *listener)
-{
-    const void *compacted;
-    haul_status status = haul__ask_to_scatter(plan, listener);
-    if (status != HAUL_OK)
-        return status;
-    compacted = haul__compact_again(plan, arena);
-    status = lets_change ? HAUL_OK : haul__check_compacted(plan, compacted);
+    const void *compacted = haul__compact_again(plan, arena);
+    haul_status status = lets_change ? HAUL_OK : haul__check_compacted(plan, compacted);
     if (status == HAUL_OK)
         haul__scatter_compacted(plan, compacted);
     return status;
@@ -154,7 +144,7 @@ haul_status haul_plan_unpack(haul_plan *plan, const void *arena, size_t bytes,
     else
         status = haul__prepare_scatter(plan);
     if (status == HAUL_OK) {
-        status = haul__scatter(plan, arena, let_counts_change, NULL);
+        status = haul__scatter(plan, arena, let_counts_change);
         haul__end_scatter(plan);
     }
     haul__context_leave(plan->context);

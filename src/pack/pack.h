@@ -25,12 +25,9 @@ haul_status haul__explain_stale(haul_plan *plan, const void *old, uint64_t base)
 haul_status haul__prepare_scatter(haul_plan *plan);
 void haul__end_scatter(haul_plan *plan);
 /* Writes the arena's data to the source. `lets_change`: fields of the read set may change. It fails
- * before the first byte is written: HAUL_ERROR_GRAPH, with the path, if such a field has changed;
- * or if the listener cancels. */
-haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change,
-                          const haul__listener *listener);
-/* Asks the listener, as haul__scatter does first. */
-haul_status haul__ask_to_scatter(haul_plan *plan, const haul__listener *listener);
+ * before the first byte is written: HAUL_ERROR_GRAPH, with the path, if such a field has
+ * changed. */
+haul_status haul__scatter(haul_plan *plan, const void *arena, int lets_change);
 
 /* Each pointer of `arena`, which lay at `base` on the device, must be null, or lead into the graph
  * or one past a range: HAUL_ERROR_GRAPH, with the path; or *outside counts it, if that is not NULL.

@@ -105,7 +105,7 @@ static haul_status tell(haul__gathering *g, uint64_t done)
     if (done - g->reported < PROGRESS_BYTES && done != total)
         return HAUL_OK;
     g->reported = done;
-    return haul__tell(g->plan, g->listener, done, total);
+    return haul__tell(g->plan->context, g->listener, done, total);
 }
 
 static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,

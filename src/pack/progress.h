@@ -4,11 +4,10 @@
 #define HAUL_PACK_PROGRESS_H
 
 #include "context/context.h"
-#include "haul/plan.h"
 
 /* Told at most once every few MiB. HAUL_ERROR_CANCELLED: the listener stops the work. NULL: nobody
  * listens. */
-haul_status haul__tell(haul_plan *plan, const haul__listener *listener, uint64_t done,
+haul_status haul__tell(haul_context *context, const haul__listener *listener, uint64_t done,
                        uint64_t total);
 
 #endif

@@ -18,6 +18,7 @@
  */
 #include "device/piece_sizes.h"
 #include "arena/arena_words.h"
+#include "pack/progress.h"
 #include "ship/arena_transfer.h"
 
 /* ---- The contents' bitmap. */
@@ -95,9 +96,10 @@ static void write_list(const haul_shipment *shipment, size_t at, size_t bytes,
 /* ---- Sending. */
 
 haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes,
-                               size_t to, size_t most)
+                               size_t to, size_t most, int tells)
 {
     haul_device *device = shipment->device;
+    const haul__listener *listener = tells ? haul__context_listener(device->context) : NULL;
     size_t at, now;
     haul_status status = HAUL_OK;
     most = most > HAUL_ARENA_GRANULE ? most & ~(HAUL_ARENA_GRANULE - 1) : HAUL_ARENA_GRANULE;
@@ -109,6 +111,8 @@ haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write
             return status;
         write(shipment, at, now, buffer->memory.memory);
         status = haul__send_buffer(device, buffer, shipment->range.address + to + at, now);
+        if (status == HAUL_OK)
+            status = haul__tell(device->context, listener, at + now, bytes);
     }
     return status;
 }
@@ -125,12 +129,13 @@ haul_status haul__arena_send_marks(haul_shipment *shipment)
     range->listed = count < few ? count : 0; /* 0: the bitmap is sent */
     if (range->listed > 0)
         return haul__send_written(shipment, write_list, range->listed * sizeof(uint64_t),
-                                  haul__listed_at(range), SIZE_MAX);
-    status = haul__send_written(shipment, write_slots, range->bitmap_bytes, range->bitmap_at, most);
+                                  haul__listed_at(range), SIZE_MAX, 0);
+    status =
+        haul__send_written(shipment, write_slots, range->bitmap_bytes, range->bitmap_at, most, 0);
     if (status == HAUL_OK)
         status =
             haul__send_written(shipment, write_explicit, range->explicit_count * sizeof(uint64_t),
-                               range->explicit_at, most);
+                               range->explicit_at, most, 0);
     return status;
 }
 

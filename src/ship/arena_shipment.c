@@ -181,37 +181,57 @@ static haul_status send_and_time(haul_shipment *shipment, const haul_async *asyn
 }
 
 /* In rounds: every arena gets its place on the device before a pointer into it is sent. */
-haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
-                              size_t count, const haul_ship_options *options,
-                              const haul_async *async, haul_shipment **shipments)
+static haul_status ship_in_rounds(haul_device *device, haul_arena *const *arenas,
+                                  const haul_plan *plan, size_t count,
+                                  const haul_ship_options *options, const haul_async *async,
+                                  haul_shipment **made)
 {
     size_t opened = 0, allocated = 0, i;
     haul_status status = HAUL_OK;
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        status = open_shipment(device, arenas[i], plan, options, &shipments[i]);
+        status = open_shipment(device, arenas[i], plan, options, &made[i]);
         opened += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++) {
-        lay_out(shipments[i], count > 1 || options->beside_count > 0);
-        status = haul__arena_allocate(shipments[i]);
+        lay_out(made[i], count > 1 || options->beside_count > 0);
+        status = haul__arena_allocate(made[i]);
         allocated += status == HAUL_OK;
     }
     for (i = 0; i < count && status == HAUL_OK; i++)
-        status = meet_neighbours(shipments[i], shipments, count);
+        status = meet_neighbours(made[i], made, count);
     for (i = 0; i < count && status == HAUL_OK; i++)
-        status = send_and_time(shipments[i], async);
+        status = send_and_time(made[i], async);
     for (i = 0; i < count && status == HAUL_OK; i++)
-        haul__shipment_complete(shipments[i], device, NULL);
+        haul__shipment_complete(made[i], device, NULL);
     if (status == HAUL_OK)
         return HAUL_OK;
     if (async && allocated > 1) /* shipments before the failed one may be under way */
         haul__drain(device);
     while (allocated > 0)
-        haul__unload(device, &shipments[--allocated]->range);
-    while (opened > 0) {
-        close_shipment(device, shipments[--opened]);
-        shipments[opened] = NULL;
-    }
+        haul__unload(device, &made[--allocated]->range);
+    while (opened > 0)
+        close_shipment(device, made[--opened]);
+    return status;
+}
+
+/* The caller's handles are written last: a progress callback could use incomplete ones. */
+haul_status haul__arenas_ship(haul_device *device, haul_arena *const *arenas, const haul_plan *plan,
+                              size_t count, const haul_ship_options *options,
+                              const haul_async *async, haul_shipment **shipments)
+{
+    const haul_allocator *allocator = &device->context->allocator;
+    haul_shipment *one = NULL,
+                  **made = count > 1 ? haul__allocate(allocator, count * sizeof *made, sizeof *made)
+                                     : &one;
+    haul_status status;
+    if (!made)
+        return haul__fail(&device->context->error, HAUL_ERROR_MEMORY,
+                          "no memory for shipment handles");
+    status = ship_in_rounds(device, arenas, plan, count, options, async, made);
+    if (status == HAUL_OK)
+        memcpy(shipments, made, count * sizeof *made);
+    if (count > 1)
+        haul__release(allocator, made, count * sizeof *made);
     return status;
 }
 

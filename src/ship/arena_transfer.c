@@ -39,9 +39,11 @@
 #include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "device/streams.h"
+#include "pack/progress.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/route.h"
+#include "ship/told_copies.h"
 #include "haul/experimental.h"
 
 /* The smallest arena whose pointers the device checks. For a smaller one, the first refresh would
@@ -249,14 +251,13 @@ static haul_status send_as_one(haul_shipment *shipment)
 }
 
 /* Sends bytes [first, end) of the arena; the whole arena if it is edited. */
-static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end)
+static haul_status order_bytes(haul_shipment *shipment, size_t first, size_t end, int tells)
 {
     const haul__contents *contents = &shipment->contents;
     if (contents->is_edited)
         return haul__send_written(shipment, write_edited, contents->bytes, 0,
-                                  haul__piece_bytes(shipment->device, contents->bytes));
-    return haul__copy_to(shipment->device, shipment->range.address + first, window(shipment, first),
-                         end - first);
+                                  haul__piece_bytes(shipment->device, contents->bytes), tells);
+    return haul__copy_to_told(shipment, first, window(shipment, first), end - first, tells);
 }
 
 /* The offset of the cut; the end of the arena if there is no cut. An explicit relocation could lie
@@ -272,13 +273,14 @@ static size_t cut_of(const haul_shipment *shipment)
 
 /* Sends the rest, and patches all. The words before the cut are patched behind the fence of their
  * copy, while the rest crosses. */
-static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_relocation *patch)
+static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_relocation *patch,
+                              int tells)
 {
     haul_relocation first, rest;
     uint64_t fence;
     haul_status status = haul__fence_behind(shipment->device, cut, &fence);
     if (status == HAUL_OK)
-        status = order_bytes(shipment, cut, shipment->contents.bytes);
+        status = order_bytes(shipment, cut, shipment->contents.bytes, tells);
     if (status != HAUL_OK)
         return status;
     haul__cut_marks(shipment, patch, cut, &first, &rest);
@@ -288,18 +290,19 @@ static haul_status order_rest(haul_shipment *shipment, size_t cut, const haul_re
 }
 
 /* `outside`: the word that the device sets for an external pointer. NULL: the host checks. */
-static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint32_t *outside)
+static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint32_t *outside,
+                                  int tells)
 {
     const haul__contents *contents = &shipment->contents;
     const haul__range *range = &shipment->range;
     const size_t cut = cut_of(shipment);
-    haul_status status = order_bytes(shipment, 0, cut);
+    haul_status status = order_bytes(shipment, 0, cut, tells);
     if (status == HAUL_OK && with_marks && haul__is_patched(range))
         status = haul__arena_send_marks(shipment);
     if (status == HAUL_OK && haul__is_patched(range)) {
         haul_relocation patch = own_relocation(shipment, (uintptr_t)contents->base, range->address);
         patch.outside = outside;
-        status = cut < contents->bytes ? order_rest(shipment, cut, &patch)
+        status = cut < contents->bytes ? order_rest(shipment, cut, &patch, tells)
                                        : haul__patch(shipment->device, &patch);
         if (status == HAUL_OK)
             status = relocate_neighbours(shipment, 0);
@@ -311,14 +314,18 @@ static haul_status order_in_parts(haul_shipment *shipment, int with_marks, uint3
     return status;
 }
 
-static void choose_route(haul_shipment *shipment, const haul_async *async)
+/* The listener is asked before anything crosses. */
+static haul_status begin_sending(haul_shipment *shipment, const haul_async *async)
 {
+    haul_context *context = shipment->device->context;
     haul__journey journey;
     memset(&journey, 0, sizeof journey);
     journey.is_async = async != NULL;
     journey.is_arena = 1;
     journey.is_edited = shipment->contents.is_edited = haul__is_edited(&shipment->contents);
     shipment->info.to_device = haul__route(&journey);
+    return haul__tell(context, async ? NULL : haul__context_listener(context), 0,
+                      shipment->range.arena_bytes);
 }
 
 static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const haul_async *async)
@@ -333,7 +340,7 @@ static haul_status send_in_parts(haul_shipment *shipment, int with_marks, const 
         status = haul__stage_word(device, &word);
     if (status != HAUL_OK)
         return status;
-    status = order_in_parts(shipment, with_marks, (uint32_t *)(void *)word.data);
+    status = order_in_parts(shipment, with_marks, (uint32_t *)(void *)word.data, async == NULL);
     if (status == HAUL_OK)
         status = conclude(shipment, async);
     return haul__unstage_word(device, &word) && status == HAUL_OK
@@ -345,7 +352,9 @@ haul_status haul__arena_send(haul_shipment *shipment, const haul_async *async)
 {
     const haul__contents *contents = &shipment->contents;
     const haul__range *range = &shipment->range;
-    choose_route(shipment, async);
+    haul_status status = begin_sending(shipment, async);
+    if (status != HAUL_OK)
+        return status;
     /* In a small arena the bitmap fits behind the bytes, so that both are one copy. */
     if (!async && haul__is_patched(range) && contents->bytes == haul__arena_used(contents->arena) &&
         range->bytes <= contents->arena->capacity &&
@@ -367,8 +376,9 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
                      : HAUL_OK;
     if (status == HAUL_OK) {
         haul__nurseries_repair(&shipment->contents);
-        choose_route(shipment, async);
-        status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
+        status = begin_sending(shipment, async);
+        if (status == HAUL_OK)
+            status = send_in_parts(shipment, !haul__marks_hold(shipment), async);
         if (status != HAUL_OK)
             shipment->marks_are_there = 0; /* those that were sent may not have arrived */
     }
@@ -422,8 +432,8 @@ static void patch_part(way_back *r, const haul_relocation *all, size_t from, siz
 static void copy_part(way_back *r, size_t from, size_t end)
 {
     if (r->status == HAUL_OK)
-        r->status = haul__copy_from(r->shipment->device, window(r->shipment, from),
-                                    r->shipment->range.address + from, end - from);
+        r->status =
+            haul__copy_from_told(r->shipment, window(r->shipment, from), from, end - from, 1);
 }
 
 static uint64_t fence_off(way_back *r)
@@ -465,8 +475,8 @@ static haul_status order_return_as_one(haul_shipment *shipment)
     if (is_moved(shipment))
         status = relocate(shipment, 1);
     if (status == HAUL_OK)
-        status = haul__copy_from(shipment->device, window(shipment, 0), shipment->range.address,
-                                 shipment->range.arena_bytes);
+        status =
+            haul__copy_from_told(shipment, window(shipment, 0), 0, shipment->range.arena_bytes, 1);
     return status == HAUL_OK && is_moved(shipment) ? relocate(shipment, 0) : status;
 }
 
@@ -497,9 +507,12 @@ static haul_status order_return(haul_shipment *shipment)
 haul_status haul__arena_bring_back(haul_shipment *shipment)
 {
     haul_shipment_info *info = &shipment->info;
+    haul_context *context = shipment->device->context;
     double start = haul__seconds();
-    haul_status status =
-        haul__contents_check(&shipment->contents, &shipment->device->context->error);
+    haul_status status = haul__contents_check(&shipment->contents, &context->error);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__tell(context, haul__context_listener(context), 0, shipment->range.arena_bytes);
     if (status != HAUL_OK)
         return status;
     status = order_return(shipment);

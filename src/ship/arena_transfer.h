@@ -56,8 +56,8 @@ void haul__cut_marks(const haul_shipment *shipment, const haul_relocation *all, 
 typedef void haul__write_piece(const haul_shipment *shipment, size_t at, size_t bytes,
                                unsigned char *memory);
 /* Sends `bytes` bytes, which `write` makes, to offset `to` of the range: through the ring, in
- * pieces of at most `most`. */
+ * pieces of at most `most`. `tells`: the listener hears of each. */
 haul_status haul__send_written(haul_shipment *shipment, haul__write_piece *write, size_t bytes,
-                               size_t to, size_t most);
+                               size_t to, size_t most, int tells);
 
 #endif

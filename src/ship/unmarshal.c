@@ -31,6 +31,7 @@
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
 #include "ship/route.h"
+#include "ship/told_copies.h"
 #include "ship/transfer.h"
 #include "ship/update.h"
 #include "ship/zero_copy.h"
@@ -69,8 +70,7 @@ static haul_status write_data(haul_shipment *shipment, const unsigned char *aren
         status = haul__contents_put_back(&shipment->contents, context, arena, 0,
                                          shipment->contents.bytes);
     else
-        status = haul__scatter(shipment->plan, arena, shipment->options.let_counts_change,
-                               haul__context_listener(context));
+        status = haul__scatter(shipment->plan, arena, shipment->options.let_counts_change);
     haul__phase_end(shipment->device);
     return status;
 }
@@ -112,6 +112,13 @@ static haul_status write_inner_pointers(haul_shipment *shipment, const unsigned 
 
 typedef haul_status write_arena(haul_shipment *shipment, const unsigned char *arena);
 
+/* Asks the listener, before anything is written. */
+static haul_status ask(const haul_shipment *shipment)
+{
+    haul_context *context = shipment->device->context;
+    return haul__tell(context, haul__context_listener(context), 0, shipment->range.arena_bytes);
+}
+
 /* ---- Whole. */
 
 static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
@@ -121,7 +128,9 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
     const size_t bytes = shipment->range.arena_bytes;
     double start, arrived;
     haul__staging staging;
-    haul_status status = haul__prepare_write(shipment);
+    haul_status status = ask(shipment);
+    if (status == HAUL_OK)
+        status = haul__prepare_write(shipment);
     if (status != HAUL_OK)
         return status;
     status = haul__stage(device, bytes, 0, &staging);
@@ -131,7 +140,7 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
     }
     start = haul__seconds();
     haul__context_wake_pool(device->context, bytes);
-    status = haul__shipment_order(shipment, staging.data, 0, bytes);
+    status = haul__copy_from_told(shipment, staging.data, 0, bytes, 1);
     if (status == HAUL_OK) {
         /* While the device sends, the host fetches the lines that it will write. Several threads
          * fetch theirs themselves. Arenas are written from front to back: there it was slower. */
@@ -286,12 +295,12 @@ static haul_status take_first(return_queue *r, int checks, int writes)
     return status;
 }
 
-static haul_status ask(const return_queue *r)
+static haul_status may_write(const return_queue *r)
 {
-    if (haul__is_arena(r->shipment))
-        return haul__contents_check(&r->shipment->contents, error_of(r->shipment));
-    return haul__ask_to_scatter(r->shipment->plan,
-                                haul__context_listener(r->shipment->device->context));
+    haul_status status = ask(r->shipment);
+    if (status == HAUL_OK && haul__is_arena(r->shipment))
+        status = haul__contents_check(&r->shipment->contents, error_of(r->shipment));
+    return status;
 }
 
 /* All pieces are in the queue: writes them after the last has arrived. */
@@ -304,7 +313,7 @@ static haul_status write_after_all(return_queue *r)
     for (i = 0; i < r->count && status == HAUL_OK; i++)
         status = check_piece(r, &r->queue[(r->first + i) % HAUL__RING_BUFFERS]);
     if (status == HAUL_OK)
-        status = ask(r);
+        status = may_write(r);
     while (status == HAUL_OK && r->count > 0)
         status = take_first(r, 0, 1);
     return status;
@@ -314,15 +323,21 @@ static haul_status write_after_all(return_queue *r)
  * kernel may have changed them meanwhile.) */
 static haul_status write_as_they_come(return_queue *r)
 {
+    haul_context *context = r->shipment->device->context;
     haul_status status = HAUL_OK;
+    size_t done;
     while (status == HAUL_OK && r->count > 0) {
         status = await_fence(r, r->queue[r->first].fence);
         if (status == HAUL_OK && r->written == 0 && !r->looks)
-            status = ask(r);
+            status = may_write(r);
+        done = r->looks ? 0 : r->queue[r->first].piece.at + r->queue[r->first].piece.bytes;
         if (status == HAUL_OK)
             status = take_first(r, 1, !r->looks);
         if (status == HAUL_OK)
             status = order_pieces(r);
+        if (status == HAUL_OK)
+            status = haul__tell(context, haul__context_listener(context), done,
+                                r->shipment->range.arena_bytes);
     }
     return status;
 }
@@ -412,7 +427,8 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
 
 static haul_status write_data_later(haul_shipment *shipment, const haul__return *back)
 {
-    return write_data(shipment, back->data);
+    const haul_status status = ask(shipment);
+    return status == HAUL_OK ? write_data(shipment, back->data) : status;
 }
 
 static haul_status write_pointers_later(haul_shipment *shipment, const haul__return *back)

@@ -191,13 +191,13 @@ haul_status haul__pull(haul_shipment *shipment, int *done)
         return HAUL_OK;
     status = haul__verify_counts(shipment->plan);
     if (status == HAUL_OK)
-        status = haul__tell(shipment->plan, listener, 0, bytes);
+        status = haul__tell(shipment->device->context, listener, 0, bytes);
     if (status == HAUL_OK)
         status = gather_on_device(shipment, done);
     if (status == HAUL_ERROR_UNSUPPORTED)
         return will_not(shipment);
     if (status == HAUL_OK && *done)
-        status = haul__tell(shipment->plan, listener, bytes, bytes);
+        status = haul__tell(shipment->device->context, listener, bytes, bytes);
     if (status == HAUL_OK && *done)
         shipment->info.pulls++;
     return status;
@@ -206,13 +206,13 @@ haul_status haul__pull(haul_shipment *shipment, int *done)
 haul_status haul__push(haul_shipment *shipment, int *done)
 {
     haul_shipment_info *info = &shipment->info;
+    haul_context *context = shipment->device->context;
     const double start = haul__seconds();
     haul_status status;
     *done = 0;
     if (!haul__is_locked(shipment))
         return HAUL_OK;
-    status =
-        haul__ask_to_scatter(shipment->plan, haul__context_listener(shipment->device->context));
+    status = haul__tell(context, haul__context_listener(context), 0, shipment->range.arena_bytes);
     if (status == HAUL_OK)
         status = order(shipment, shipment->device->table.push, NULL, "scattering of ");
     if (status == HAUL_ERROR_UNSUPPORTED)

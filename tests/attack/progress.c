@@ -23,8 +23,10 @@ static void free_another(world *w)
 static void free_own(world *w)
 {
     cargo *c = w->own;
-    if (!c || w->plan.impatient || cargo_is_near(w, c))
+    if (!c || w->plan.impatient || cargo_is_near(w, c) || arena_goes_with(w, c))
         return;
+    if (arena_returns_directly(c) || nurseries_have_made(c))
+        return; /* only the shipment knows how much of it is there */
     attack_say("  the callback frees the call's own shipment %d", (int)(c - w->cargoes));
     w->forgives |= c->on_the_way;
     haul_shipment_free(&c->shipment);

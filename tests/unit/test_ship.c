@@ -6,6 +6,7 @@
  */
 #define _DEFAULT_SOURCE
 #include "ship_graphs.h"
+#include "support/doors.h"
 #include "support/inside.h"
 #include "support/open.h"
 #include "support/short_forms.h"
@@ -762,7 +763,7 @@ TEST(ship, a_callback_that_calls_back_in_finds_the_context_busy_T16)
 
 typedef struct hearing {
     uint64_t last, total;
-    int calls, backwards, refuse;
+    int calls, backwards, refuse, refuse_at;
 } hearing;
 
 static int hear(void *user, uint64_t done, uint64_t total)
@@ -772,7 +773,7 @@ static int hear(void *user, uint64_t done, uint64_t total)
     h->backwards += done < h->last || done > total;
     h->last = done;
     h->total = total;
-    return h->refuse;
+    return h->refuse || h->calls == h->refuse_at;
 }
 
 TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
@@ -816,6 +817,133 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
     haul_shipment_free(&s);
     haul_device_close(&device);
     haul_type_free(&bulk);
+    free(data);
+}
+
+/* Each round is cancelled at another report, until one gets through. */
+static int tells_until_it_ends(hearing *h, haul_status (*call)(void *), void *of, size_t total)
+{
+    int round, refused = 0;
+    for (round = 0; round < 100; round++) {
+        haul_status status;
+        memset(h, 0, sizeof *h);
+        h->refuse_at = round + 1;
+        status = call(of);
+        CHECK_EQ(h->backwards, 0);
+        if (status == HAUL_OK) {
+            CHECK_EQ(h->last, total);
+            CHECK_EQ(h->total, total);
+            return refused;
+        }
+        CHECK_STATUS(status, HAUL_ERROR_CANCELLED);
+        refused++;
+    }
+    return refused;
+}
+
+static haul_status update_all(void *shipment)
+{
+    return haul_update_device(shipment, NULL, NULL);
+}
+
+static haul_status return_all(void *shipment)
+{
+    return haul_unmarshal(shipment);
+}
+
+static haul_status return_all_or_nothing(void *shipment)
+{
+    haul_update_options how;
+    memset(&how, 0, sizeof how);
+    how.all_or_nothing = 1;
+    return haul_update_host(shipment, &how, NULL);
+}
+
+TEST(ship, an_arena_tells_progress_in_pieces_and_can_be_cancelled_at_each)
+{
+    enum { BYTES = 5 << 20, CHUNK = 1 << 16 }; /* pieces of 512 KiB */
+    static const int directly[] = { 0, 1 };
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        haul_device *device;
+        haul_arena *arena;
+        haul_shipment *s = NULL;
+        test_device options;
+        fault_plan plan;
+        hearing h;
+        char *data;
+        memset(&plan, 0, sizeof plan);
+        plan.chunk_bytes = CHUNK;
+        memset(&h, 0, sizeof h);
+        memset(&options, 0, sizeof options);
+        options.new_context.progress = hear;
+        options.new_context.progress_user = &h;
+        CHECK_STATUS(fault_open(&plan, &options, &device), HAUL_OK);
+        CHECK_STATUS(haul_arena_create(haul_device_context(device), NULL, &arena), HAUL_OK);
+        data = haul_arena_bytes(arena, BYTES, 0);
+        CHECK(data != NULL);
+        memset(data, 7, BYTES);
+        h.refuse_at = 3;
+        CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s),
+                     HAUL_ERROR_CANCELLED);
+        CHECK_EQ(plan.device_bytes, 0);
+        memset(&h, 0, sizeof h);
+        CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &s), HAUL_OK);
+        CHECK(h.calls > BYTES / (8 * CHUNK));
+        CHECK_EQ(h.backwards, 0);
+        if (directly[i])
+            CHECK_STATUS(haul_return_directly(s), HAUL_OK);
+        CHECK(tells_until_it_ends(&h, update_all, s, h.total) > 9);
+        CHECK(tells_until_it_ends(&h, return_all, s, h.total) > 9);
+        CHECK(tells_until_it_ends(&h, return_all_or_nothing, s, h.total) > 9);
+        CHECK(data[0] == 7 && data[BYTES / 2] == 7 && data[BYTES - 1] == 7);
+        haul_shipment_free(&s);
+        haul_arena_free(&arena);
+        haul_device_close(&device);
+        fault_check_clean(&plan);
+    }
+}
+
+TEST(ship, a_return_in_pieces_tells_progress_and_can_be_cancelled_at_each)
+{
+    enum { BYTES = 5 << 20, CHUNK = 1 << 16 };
+    haul_type *bulk;
+    haul_device *device;
+    haul_shipment *s;
+    test_device options;
+    fault_plan plan;
+    hearing h;
+    unsigned char *data = malloc(BYTES);
+    CHECK(data != NULL);
+    memset(&plan, 0, sizeof plan);
+    plan.chunk_bytes = CHUNK;
+    memset(data, 3, BYTES);
+    memset(&h, 0, sizeof h);
+    memset(&options, 0, sizeof options);
+    options.new_context.progress = hear;
+    options.new_context.progress_user = &h;
+    CHECK_STATUS(fault_open(&plan, &options, &device), HAUL_OK);
+    CHECK_STATUS(type_make("bulk", 1 << 20, NULL, 0, &bulk), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(bulk), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, data, bulk, BYTES >> 20, NULL, &s), HAUL_OK);
+    memset(data, 4, BYTES);
+    h.refuse_at = 1;
+    h.calls = 0;
+    CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_CANCELLED);
+    CHECK(data[0] == 4 && data[BYTES / 2] == 4 && data[BYTES - 1] == 4);
+    CHECK(tells_until_it_ends(&h, return_all, s, h.total) > 9);
+    CHECK(data[0] == 3 && data[BYTES / 2] == 3 && data[BYTES - 1] == 3);
+    memset(data, 4, BYTES);
+    h.refuse_at = 5;
+    h.calls = 0;
+    CHECK_STATUS(return_all_or_nothing(s), HAUL_ERROR_CANCELLED);
+    CHECK(data[0] == 4 && data[BYTES / 2] == 4 && data[BYTES - 1] == 4);
+    CHECK(tells_until_it_ends(&h, return_all_or_nothing, s, h.total) > 9);
+    CHECK(data[0] == 3 && data[BYTES / 2] == 3 && data[BYTES - 1] == 3);
+    haul_shipment_free(&s);
+    haul_type_free(&bulk);
+    haul_device_close(&device);
+    fault_check_clean(&plan);
     free(data);
 }
 

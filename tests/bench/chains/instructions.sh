@@ -6,7 +6,7 @@
 # The kernels have no loop, so this is also the number that a thread executes at most. What stands
 # behind the last EXIT is padding. Needs cuobjdump, of the CUDA toolkit.
 set -eu
-command -v cuobjdump >/dev/null || { echo "cuobjdump is missing (the CUDA toolkit has it)."; exit 1; }
+command -v cuobjdump >/dev/null || { echo "cuobjdump is missing: it is a part of CUDA."; exit 1; }
 cuobjdump -sass "$1" | awk '
     function tell() { if (name != "") print exit_at, name }
     /Function : / { tell(); name = $3; count = exit_at = 0 }
