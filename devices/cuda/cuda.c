@@ -137,6 +137,7 @@ static void cuda_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->patch_bytes = HAUL__GPU_PATCH_BYTES;
     capabilities->send_bytes = HAUL__GPU_SEND_BYTES;
     capabilities->fetch_bytes = HAUL__GPU_FETCH_BYTES;
+    capabilities->budget_bytes = gpu->options.budget_bytes;
 }
 
 static const char *cuda_message(void *state)

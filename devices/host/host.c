@@ -68,6 +68,7 @@ static haul_status host_open(const void *settings, const haul_allocator *allocat
     host->memory_bytes = physical_memory(host->page);
     host->is_file = !haul__host_can_remap(host->page);
     host->is_strict = is_strict(options);
+    host->budget_bytes = options ? options->budget_bytes : 0;
     host->file = -1;
     pthread_mutex_init(&host->mutex, NULL);
     errno = saved;
@@ -99,6 +100,7 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->chunk_bytes = 0;
     capabilities->send_bytes = SEND_BYTES;
     capabilities->fetch_bytes = FETCH_BYTES;
+    capabilities->budget_bytes = host->budget_bytes;
 }
 
 static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment,

@@ -64,7 +64,7 @@ typedef struct haul__host {
     size_t page;
     int is_strict;
     int is_file, file; /* is_file: its pages are those of `file`; -1: not open yet */
-    size_t memory_bytes;
+    size_t memory_bytes, budget_bytes;
     /* by falling address: the system mostly gives lower and lower ones */
     haul__host_block *blocks;
     size_t block_count, block_capacity;

@@ -34,6 +34,9 @@ typedef struct haul_device_capabilities {
     size_t patch_bytes; /* the host patches pointers while it packs */
     size_t send_bytes;  /* `send` replaces copy_to and relocate */
     size_t fetch_bytes; /* `fetch` replaces relocate, copy_from and relocate */
+    /* The most device memory that the library may hold, as the settings say; 0: no limit. The
+     * library counts; a device need not. */
+    size_t budget_bytes;
 } haul_device_capabilities;
 
 typedef struct haul_device_info {

@@ -61,6 +61,10 @@ typedef struct haul_ship_options {
      * into these arenas are translated to their copies, and back. They must outlive this one. */
     const haul_shipment *const *beside;
     size_t beside_count;
+    /* The most bytes of device memory for the shipment (of haul_ship_arenas: for each); 0: what the
+     * device's own budget leaves. HAUL_ERROR_DEVICE_MEMORY, before anything moves: it takes more
+     * than either. The text has the need, the budget, and the types with the most bytes. */
+    size_t budget_bytes;
 } haul_ship_options;
 
 /* Ships a source: discovers objects and packs them, or takes an arena as it lies; transfers them;

@@ -15,6 +15,7 @@ static void release_kept(haul_device *device, haul__deferred *kept)
 {
     if (kept->bytes)
         device->table.release(device->state, kept->address, kept->bytes);
+    device->held_bytes -= kept->bytes;
     haul__memory_release(device, &kept->memory);
     haul__unlock_source(device, &kept->locked);
     if (kept->is_lent)

@@ -196,6 +196,14 @@ void *haul_device_state(const haul_device *device)
     return haul__device_is_valid(device) ? device->state : NULL;
 }
 
+uint64_t haul__device_left(const haul_device *device)
+{
+    const uint64_t budget = device->capabilities.budget_bytes;
+    if (budget == 0)
+        return UINT64_MAX;
+    return budget > device->held_bytes ? budget - device->held_bytes : 0;
+}
+
 void haul__device_add(haul_device *device, haul__resident *resident)
 {
     resident->previous = NULL;

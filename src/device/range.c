@@ -1,18 +1,40 @@
 /* Ranges: device memory for one graph, and the patch of its pointers. */
+#include <inttypes.h>
+
 #include "device/deferred.h"
 #include "device/device.h"
 #include "device/range.h"
 #include "device/streams.h"
 
+/* HAUL_ERROR_DEVICE_MEMORY: the range exceeds its budget, or what is left of the device's. */
+static haul_status check_budget(haul_device *device, const haul__range *range)
+{
+    const uint64_t left = haul__device_left(device);
+    if (range->most > 0 && range->bytes > range->most)
+        return haul__fail(&device->context->error, HAUL_ERROR_DEVICE_MEMORY,
+                          "%zu bytes of device memory are needed, and the shipment's budget has "
+                          "%" PRIu64,
+                          range->bytes, range->most);
+    if (range->bytes > left)
+        return haul__fail(&device->context->error, HAUL_ERROR_DEVICE_MEMORY,
+                          "%zu bytes of device memory are needed, and %" PRIu64
+                          " of the device's budget of %zu are left",
+                          range->bytes, left, device->capabilities.budget_bytes);
+    return HAUL_OK;
+}
+
 /* Checks the device's answer: a bad address is noticed here, not by a kernel that reads wrong
  * bytes. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
 {
-    haul_status status =
-        device->table.allocate(device->state, range->bytes, alignment, &range->address);
+    haul_status status = check_budget(device, range);
+    if (status != HAUL_OK)
+        return status;
+    status = device->table.allocate(device->state, range->bytes, alignment, &range->address);
     if (status != HAUL_OK)
         return haul__device_failed(device, status, "allocation of ", range->bytes,
                                    " bytes of device memory");
+    device->held_bytes += range->bytes;
     if (range->address % alignment == 0 && range->address != 0 &&
         range->address <= UINTPTR_MAX - range->bytes)
         return HAUL_OK;

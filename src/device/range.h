@@ -22,6 +22,7 @@ typedef struct haul__range {
     size_t listed;
     uint64_t grown; /* arena->grown when its marks were sent */
     size_t bytes;   /* of all */
+    uint64_t most;  /* of its budget; 0: that of the device */
     /* the arena at whose own addresses this memory is; NULL: the range was allocated */
     haul_arena *mirror;
 } haul__range;
@@ -62,7 +63,8 @@ HAUL__INLINE size_t haul__whole_marks(size_t bytes)
     return bytes / HAUL__MARK_BYTES * HAUL__MARK_BYTES;
 }
 
-/* Allocates range->bytes. */
+/* Allocates range->bytes. HAUL_ERROR_DEVICE_MEMORY: a budget does not allow it, or the device has
+ * too little. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range);
 
 /* The relocation of pointers into [from, from + bytes] by `delta`. */

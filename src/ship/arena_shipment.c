@@ -123,6 +123,7 @@ haul_status haul__arena_allocate(haul_shipment *shipment)
         range->address = (uintptr_t)shipment->contents.base;
         range->mirror->region.lent++;
     } else {
+        range->most = shipment->options.budget_bytes;
         status = haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, range);
     }
     shipment->contents.device_address = range->address;

@@ -24,7 +24,8 @@ haul_status haul__ship_plan(haul_device *device, haul_plan *plan, const haul_shi
     haul_status status;
     if (!shipment)
         return HAUL_ERROR_MEMORY;
-    status = haul__load(device, plan, async, &shipment->range, &shipment->work, &shipment->info);
+    status = haul__load(device, plan, options, async, &shipment->range, &shipment->work,
+                        &shipment->info);
     if (status != HAUL_OK) {
         haul__shipment_discard(device, shipment);
         return status;

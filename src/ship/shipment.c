@@ -26,7 +26,7 @@ static haul_status reship(haul_shipment *shipment, const haul_async *async)
     haul_status status = haul__plan_again(shipment->plan, &plan);
     if (status != HAUL_OK)
         return status;
-    status = haul__load(device, plan, async, &range, &shipment->work, &info);
+    status = haul__load(device, plan, &shipment->options, async, &range, &shipment->work, &info);
     if (status != HAUL_OK) {
         haul__plan_drop(plan);
         return status;
