@@ -45,6 +45,7 @@ typedef struct haul__host_block {
     /* of a mirror: the host's bytes, which the public view shows except in launches; else NULL */
     unsigned char *window;
     haul__host_region *region; /* of small allocations; NULL: the block is one allocation */
+    uint64_t on_host, moving;  /* of `bytes`, by place: all lie in the same pages here */
 } haul__host_block;
 
 typedef struct haul__host_locked {
@@ -64,7 +65,7 @@ typedef struct haul__host {
     size_t page;
     int is_strict;
     int is_file, file; /* is_file: its pages are those of `file`; -1: not open yet */
-    size_t memory_bytes;
+    size_t memory_bytes, budget_bytes;
     /* by falling address: the system mostly gives lower and lower ones */
     haul__host_block *blocks;
     size_t block_count, block_capacity;

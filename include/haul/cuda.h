@@ -67,6 +67,9 @@ typedef struct haul_cuda_options {
     haul_cuda_allocate *allocate; /* both or neither */
     haul_cuda_release *release;
     void *user;
+    /* The most bytes of device memory that shipments and mirrored arenas may hold; 0: no limit.
+     * What the pool keeps, and CUDA's own memory, come in addition. */
+    size_t budget_bytes;
 } haul_cuda_options;
 
 /* The table of the CUDA device, for haul_device_open and for devices that wrap it. Static, never

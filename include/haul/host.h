@@ -64,6 +64,8 @@ typedef struct haul_host_options {
      * to anything except "" and "0", and if strict launches work (strict_launches counts them). */
     int strict;
     int reserved; /* 0 */
+    /* The most bytes of device memory that shipments and mirrored arenas may hold; 0: no limit. */
+    size_t budget_bytes;
 } haul_host_options;
 
 /* The table of the host device, for haul_device_open and for devices that wrap it. Static; any
@@ -97,6 +99,7 @@ typedef struct haul_host_counters {
     uint64_t pulls, pushes;               /* from locked host memory, and to it */
     uint64_t bytes_locked;                /* host memory that is locked now */
     uint64_t strict_launches;
+    uint64_t bytes_on_host, bytes_moving; /* of bytes_live, by place (haul_place) */
 } haul_host_counters;
 
 /* Fills *counters. No other thread may be in a call on the device. HAUL_ERROR_ARGUMENT: the device

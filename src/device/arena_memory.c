@@ -25,8 +25,10 @@ static void release_mirrored(const haul__region *region)
     haul_device *device = region->user;
     const haul_mirror mirror = { region->memory, region->window, region->mirrored };
     haul__device_settle(device);
-    if (haul__await_region(device, region))
+    if (haul__await_region(device, region)) {
         device->table.unmirror(device->state, &mirror);
+        device->held_bytes -= mirror.bytes;
+    }
     haul__device_drop(device);
 }
 
@@ -63,7 +65,8 @@ static haul_status get_mirrored(haul_device *device, const haul_arena_options *o
     haul_mirror mirror;
     size_t bytes;
     haul_status status;
-    if (!device->table.mirror || haul__add_overflows(fixed, marks, &bytes))
+    if (!device->table.mirror || haul__add_overflows(fixed, marks, &bytes) ||
+        bytes > haul__device_left(device))
         return HAUL_OK;
     status = device->table.mirror(device->state, bytes, &mirror);
     if (status == HAUL_ERROR_DEVICE_LOST)
@@ -77,6 +80,7 @@ static haul_status get_mirrored(haul_device *device, const haul_arena_options *o
     region->pinned = 1;
     region->window = mirror.window;
     region->mirrored = mirror.bytes;
+    device->held_bytes += mirror.bytes;
     haul__device_hold(device);
     return HAUL_OK;
 }

@@ -130,6 +130,8 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
         device->capabilities.send_bytes = 0;
     if (!device->table.fetch)
         device->capabilities.fetch_bytes = 0;
+    if (!device->table.allocate_in_places)
+        device->capabilities.place_bytes = 0;
     haul__context_hold(context);
     *result = device;
     return HAUL_OK;
@@ -194,6 +196,14 @@ void haul_device_get_info_sized(const haul_device *device, haul_device_info *inf
 void *haul_device_state(const haul_device *device)
 {
     return haul__device_is_valid(device) ? device->state : NULL;
+}
+
+uint64_t haul__device_left(const haul_device *device)
+{
+    const uint64_t budget = device->capabilities.budget_bytes;
+    if (budget == 0)
+        return UINT64_MAX;
+    return budget > device->held_bytes ? budget - device->held_bytes : 0;
 }
 
 void haul__device_add(haul_device *device, haul__resident *resident)

@@ -41,6 +41,7 @@ struct haul_device {
     struct haul__deferred *deferred;
     size_t deferred_count, deferred_capacity;
     haul__resident *residents;
+    uint64_t held_bytes; /* of device memory: ranges and mirrored arenas */
 };
 
 int haul__device_is_valid(const haul_device *device);
@@ -48,6 +49,9 @@ void haul__device_hold(haul_device *device);
 void haul__device_drop(haul_device *device);
 /* Enters the device's context and releases deferred memory whose fence has been reached. */
 haul_status haul__device_enter(haul_device *device);
+
+/* The bytes of device memory that its budget still allows. */
+uint64_t haul__device_left(const haul_device *device);
 
 void haul__device_add(haul_device *device, haul__resident *resident);
 void haul__device_remove(haul_device *device, haul__resident *resident);

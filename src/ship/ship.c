@@ -6,6 +6,7 @@
 #include "pack/plan.h"
 #include "pack/source.h"
 #include "ship/arena_transfer.h"
+#include "ship/places.h"
 #include "ship/transfer.h"
 
 /* How a call ships, as the library knows it. */
@@ -24,7 +25,8 @@ haul_status haul__ship_plan(haul_device *device, haul_plan *plan, const haul_shi
     haul_status status;
     if (!shipment)
         return HAUL_ERROR_MEMORY;
-    status = haul__load(device, plan, async, &shipment->range, &shipment->work, &shipment->info);
+    status = haul__load(device, plan, options, async, &shipment->range, &shipment->work,
+                        &shipment->info);
     if (status != HAUL_OK) {
         haul__shipment_discard(device, shipment);
         return status;
@@ -97,6 +99,9 @@ static haul_status check_arena_options(haul_device *device, const haul_ship_opti
 static haul_status check_options(haul_device *device, int kind, const haul_ship_options *options)
 {
     const int is_arena = kind == HAUL_SOURCE_ARENA || kind == HAUL_SOURCE_ARENA_ROOT;
+    haul_status status = haul__check_place_options(device, is_arena, options);
+    if (status != HAUL_OK)
+        return status;
     if (options->ordered && is_arena)
         return useless(device, "ordered", "an arena is shipped as it lies");
     if (options->ordered && kind == HAUL_SOURCE_PLAN)

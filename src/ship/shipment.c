@@ -26,7 +26,7 @@ static haul_status reship(haul_shipment *shipment, const haul_async *async)
     haul_status status = haul__plan_again(shipment->plan, &plan);
     if (status != HAUL_OK)
         return status;
-    status = haul__load(device, plan, async, &range, &shipment->work, &info);
+    status = haul__load(device, plan, &shipment->options, async, &range, &shipment->work, &info);
     if (status != HAUL_OK) {
         haul__plan_drop(plan);
         return status;
@@ -100,7 +100,11 @@ void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_i
     haul_plan_info found;
     memset(&ours, 0, sizeof ours);
     if (haul__shipment_is_valid(shipment)) {
+        const haul__range *range = &shipment->range;
         ours = shipment->info;
+        ours.device_bytes = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_DEVICE);
+        ours.host_bytes = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_HOST);
+        ours.moving_bytes = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_MOVING);
         found = shipment->found;
         if (shipment->plan)
             haul__plan_info(shipment->plan, &found);

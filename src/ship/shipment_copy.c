@@ -158,7 +158,7 @@ static haul_status load(haul_shipment *copy, const haul_shipment *shipment)
     } else {
         status = haul__lay_out(copy->device, copy->plan, 1, &copy->range);
         if (status == HAUL_OK)
-            status = haul__allocate_range(copy->device, copy->plan, &copy->range);
+            status = haul__allocate_range(copy->device, copy->plan, &copy->options, &copy->range);
     }
     if (status != HAUL_OK)
         return status;

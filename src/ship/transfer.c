@@ -26,6 +26,8 @@
 #include "pack/pieces.h"
 #include "pack/plan.h"
 #include "pack/progress.h"
+#include "ship/largest_types.h"
+#include "ship/places.h"
 #include "ship/rebuild.h"
 #include "ship/route.h"
 #include "ship/transfer.h"
@@ -89,10 +91,19 @@ haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patche
                      : HAUL_OK;
 }
 
-haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range)
+haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
+                                 const haul_ship_options *options, haul__range *range)
 {
-    size_t alignment = haul__plan_alignment(plan);
-    return haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
+    const size_t alignment = haul__plan_alignment(plan);
+    haul_status status;
+    range->most = options->budget_bytes;
+    status = haul__choose_places(device, plan, options, range);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
+    if (status == HAUL_ERROR_DEVICE_MEMORY)
+        haul__name_largest_types(device->context, plan);
+    return status;
 }
 
 /* ---- Pieces. */
@@ -367,15 +378,16 @@ static haul_status fill(load *l, haul_shipment_info *info)
     return HAUL_OK;
 }
 
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_async *async,
-                       haul__range *range, haul__work *work, haul_shipment_info *info)
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                       const haul_async *async, haul__range *range, haul__work *work,
+                       haul_shipment_info *info)
 {
     const int patched = haul__plan_bytes(plan) > device->capabilities.patch_bytes &&
                         !haul__plan_found(plan)->elsewhere;
     haul_status status = haul__lay_out(device, plan, patched, range);
     load l;
     if (status == HAUL_OK)
-        status = haul__allocate_range(device, plan, range);
+        status = haul__allocate_range(device, plan, options, range);
     if (status != HAUL_OK)
         return status;
     device->expected_bytes = range->bytes;

@@ -20,11 +20,15 @@ haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__r
 /* Lays out the parts of a plan's range; with a bitmap if the device patches. */
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched,
                           haul__range *range);
-haul_status haul__allocate_range(haul_device *device, const haul_plan *plan, haul__range *range);
+/* In the places and within the budget of the options. Without device memory, the record names the
+ * largest types. */
+haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
+                                 const haul_ship_options *options, haul__range *range);
 
 /* Puts a plan's graph on the device: allocates a range, packs, sends and patches. On success the
  * caller owns *range, and *info has the times and counts. */
-haul_status haul__load(haul_device *device, haul_plan *plan, const haul_async *async,
-                       haul__range *range, haul__work *work, haul_shipment_info *info);
+haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
+                       const haul_async *async, haul__range *range, haul__work *work,
+                       haul_shipment_info *info);
 
 #endif

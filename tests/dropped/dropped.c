@@ -310,7 +310,7 @@ static int print_score(const score *s)
  * pointers, and the tests audit the graph alone. */
 static int can_run(void)
 {
-    const haul_host_options strict = { 1, 0 };
+    const haul_host_options strict = { .strict = 1 };
     haul_context *context = NULL;
     haul_device *device = NULL;
     int can = sizeof(void *) > 4 && haul_context_create(NULL, &context) == HAUL_OK &&

@@ -4,7 +4,7 @@
 
 #include "support/open.h"
 
-const haul_host_options ordinary_launches = { -1, 0 };
+const haul_host_options ordinary_launches = { .strict = -1 };
 
 haul_status test_tell(haul_context *context, const test_known *known)
 {

@@ -40,7 +40,7 @@ typedef struct strict {
 /* 0: strict launches do not work here. */
 static int strict_open(strict *s)
 {
-    static const haul_host_options options = { 1, 0 };
+    static const haul_host_options options = { .strict = 1 };
     size_t i;
     memset(s, 0, sizeof *s);
     if (!haul__host_can_be_strict())
@@ -442,7 +442,7 @@ TEST(strict, a_kernel_that_ends_the_process_ends_the_launch_and_changes_nothing)
 
 static uint64_t strict_launches(strict *s, int wish)
 {
-    haul_host_options options = { 0, 0 };
+    haul_host_options options = { .strict = 0 };
     haul_host_counters counters;
     haul_device *device;
     tour t = { NULL, 0 };
@@ -465,7 +465,7 @@ TEST(strict, the_environment_asks_for_it_unless_the_options_do)
     if (before)
         strncpy(kept, before, sizeof kept - 1);
     if (!strict_open(&s)) {
-        haul_host_options options = { 1, 0 };
+        haul_host_options options = { .strict = 1 };
         CHECK_STATUS(haul_context_create(NULL, &s.context), HAUL_OK);
         CHECK_STATUS(haul_host_open(s.context, &options, &s.device), HAUL_ERROR_UNSUPPORTED);
         haul_context_free(&s.context);
