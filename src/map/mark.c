@@ -470,7 +470,8 @@ int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
     return 1;
 }
 
-int haul__mark_end(haul__map *map, uintptr_t terminator)
+/* Makes room for it first. */
+int haul__mark_end_apart(haul__map *map, uintptr_t terminator)
 {
     haul__block *block = haul__map_touch(map, terminator);
     haul__side *side = block ? haul__map_side(map, block) : NULL;

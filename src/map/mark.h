@@ -4,6 +4,7 @@
 #define HAUL_MAP_MARK_H
 
 #include "map/map.h"
+#include "map/side.h"
 #include "type/type.h"
 
 /* Which words of a range are slots. */
@@ -50,6 +51,17 @@ int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, uint1
 /* Notes that the copy must keep the addresses on this page modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
 /* Notes where a string ends. 0: out of memory. */
-int haul__mark_end(haul__map *map, uintptr_t terminator);
+int haul__mark_end_apart(haul__map *map, uintptr_t terminator);
+
+HAUL__INLINE int haul__mark_end(haul__map *map, uintptr_t terminator)
+{
+    haul__block *block =
+        map->flat ? haul__block_in(map->flat[terminator >> HAUL__BLOCK_SHIFT]) : NULL;
+    haul__side *side = block ? block->side : NULL;
+    if (HAUL__UNLIKELY(!side || side->end_count == side->end_capacity))
+        return haul__mark_end_apart(map, terminator);
+    side->ends[side->end_count++] = (uint16_t)(terminator & (HAUL__BLOCK_BYTES - 1));
+    return 1;
+}
 
 #endif

@@ -10,8 +10,9 @@
  *   follow   The pointer is read. Its count is read and noted, its cell is fetched; it is pending.
  *   mark     The ends of pending strings are searched, side pages are fetched, all are marked.
  *
- * An array of pointers to simple objects is fetched while it is pending. Once it is marked, its
- * pointers are settled as candidates, so it needs no entry of its own.
+ * Pending arrays of pointers to simple objects are fetched in a row, so that the processor looks up
+ * several pages at once. Once such an array is marked, its pointers are settled as candidates, so
+ * it needs no entry of its own.
  *
  * If a callback counts, it is called when the pointer is read, and its answer is noted.
  *
@@ -113,8 +114,6 @@ HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array
         return 0;
     if (!note_counts(d->found, array, fields, self, stored))
         return 0;
-    if (array->has_pointers)
-        haul__prefetch(value);
     fetch_cell(d->map->flat, value);
     add_pending(d, array, value, value + (uintptr_t)bytes);
     return 1;
@@ -258,9 +257,8 @@ HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, u
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
 }
 
-/* Marks [first, end) in a mixed block. If the last word is live in part, a mask says which of its
- * bytes; then the other word of its granule must not be live in part too. */
-HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+/* Marks [first, end), which lies in several cells of a mixed block, as mark_words does. */
+static int mark_mixed_cells(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
     const unsigned tail = end & (HAUL__WORD - 1) ? (unsigned)(end & (HAUL__GRANULE - 1)) : 0;
@@ -273,7 +271,7 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     for (at = from; at <= to; at++)
         met |= (haul__load_cell(&block->cells[at]) | haul__slots(block)[at]) &
                (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
-    if (HAUL__UNLIKELY(met || (first & (HAUL__GRANULE - 1)) != 0))
+    if (HAUL__UNLIKELY(met))
         return mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
         return HAUL__NO_MEMORY;
@@ -285,27 +283,19 @@ HAUL__INLINE int mark_in_mixed(haul__map *map, haul__block *block, uintptr_t fir
     return HAUL__FRESH;
 }
 
-/* Marks [first, end). Uniform blocks take whole granules only, ragged blocks no plain bytes. */
-HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
+/* Marks [first, end), which lies in several cells of a block of any form, as mark_granules does. */
+static HAUL__NOINLINE int mark_cells(haul__map *map, haul__block *block, uintptr_t first,
+                                     uintptr_t end)
 {
-    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
     const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
-    const int is_uniform = (entry & HAUL__FORM_MASK) >= HAUL__FIRST_UNIFORM;
-    haul__block *block = haul__block_in(entry);
-    haul__cell *cell, *last, *at;
-    uint32_t low, high, part, met = 0;
-    if (HAUL__UNLIKELY(!(entry & 1u) || (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT ||
-                       (is_uniform && block->words)))
-        return HAUL__APART;
-    if ((entry & HAUL__FORM_MASK) == HAUL__MIXED)
-        return mark_in_mixed(map, block, first, end);
-    if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
-        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
-    cell = haul__cell_of(block, first);
-    last = haul__cell_of(block, end - 1);
-    low = UINT32_MAX << haul__granule_in_cell(first);
-    high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
-    part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
+    const int is_uniform = haul__is_uniform(block);
+    haul__cell *cell = haul__cell_of(block, first), *last = haul__cell_of(block, end - 1), *at;
+    const uint32_t low = UINT32_MAX << haul__granule_in_cell(first);
+    const uint32_t high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
+    const uint32_t part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
+    uint32_t met = 0;
+    if (block->form == HAUL__MIXED)
+        return mark_mixed_cells(map, block, first, end);
     for (at = cell; at <= last; at++)
         met |= (at->live | (is_uniform ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
                (at == last ? high : UINT32_MAX);
@@ -317,6 +307,60 @@ HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
         at->live |= (at == cell ? low : UINT32_MAX) & (at == last ? high & ~part : UINT32_MAX);
     last->aux |= part;
     return HAUL__FRESH;
+}
+
+/* Marks [first, end) in one cell of a mixed block. If the last word is live in part, a mask says
+ * which of its bytes; then the other word of its granule must not be live in part too. */
+HAUL__INLINE int mark_words(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const unsigned last = haul__word_in_cell(end - 1);
+    const unsigned tail = end & (HAUL__WORD - 1) ? (unsigned)(end & (HAUL__GRANULE - 1)) : 0;
+    const uint64_t words = haul__range64(haul__word_in_cell(first), last);
+    const uint64_t cut = (uint64_t)(tail != 0) << last;
+    haul__cell *cell = haul__cell_of(block, first);
+    uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
+    const uint64_t live = haul__load_cell(cell);
+    if (HAUL__UNLIKELY(((live | *slots) & words) | (*slots & ~live & (uint64_t)3 << (last & ~1u))))
+        return mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    haul__store_cell(cell, live | (words & ~cut));
+    *slots |= cut;
+    return HAUL__FRESH;
+}
+
+/* Marks [first, end) in one cell of a bare block or, if they are whole granules, a uniform one. */
+HAUL__INLINE int mark_granules(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
+    const unsigned last = haul__granule_in_cell(end - 1);
+    const uint32_t granules = haul__range32(haul__granule_in_cell(first), last);
+    const uint32_t part = (uint32_t)(tail != 0) << last;
+    const int is_uniform = haul__is_uniform(block);
+    haul__cell *cell = haul__cell_of(block, first);
+    const uint32_t met = (cell->live | (is_uniform ? 0 : cell->aux)) & granules;
+    if (HAUL__UNLIKELY(met || (is_uniform && tail)))
+        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    cell->live |= granules & ~part;
+    cell->aux |= part;
+    return HAUL__FRESH;
+}
+
+/* Marks [first, end). Uniform blocks take whole granules only, ragged blocks no plain bytes. */
+HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
+    haul__block *block = haul__block_in(entry);
+    if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__BLOCK_SHIFT || block->words))
+        return HAUL__APART;
+    if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
+        return haul__is_uniform(block) ? HAUL__APART : mark_ragged(map, block, first, end);
+    if (across >> HAUL__CELL_SHIFT)
+        return mark_cells(map, block, first, end);
+    return (entry & HAUL__FORM_MASK) == HAUL__MIXED ? mark_words(map, block, first, end)
+                                                    : mark_granules(map, block, first, end);
 }
 
 /* Marks an array of pointers in a mixed block: its words are live, and slots. A block of another
@@ -415,7 +459,8 @@ static HAUL__NOINLINE haul_status follow_long_string(haul__discovery *d,
     return haul__follow(d, &p);
 }
 
-static haul_status log_array(haul__discovery *d, const haul__pending *pending, int is_new)
+static HAUL__NOINLINE haul_status log_array(haul__discovery *d, const haul__pending *pending,
+                                            int is_new)
 {
     haul__reached range = pending->array->demands;
     range.first = pending->first;
@@ -425,7 +470,7 @@ static haul_status log_array(haul__discovery *d, const haul__pending *pending, i
 
 /* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
  * noted. */
-static haul_status mark_one(haul__discovery *d, const haul__pending *pending)
+HAUL__INLINE haul_status mark_one(haul__discovery *d, const haul__pending *pending)
 {
     const haul__plain_array *array = pending->array;
     int fresh;
@@ -479,12 +524,15 @@ static HAUL__NOINLINE haul_status mark_and_visit(haul__discovery *d, const haul_
     return status;
 }
 
-haul_status haul__mark_pending(haul__discovery *d)
+HAUL__HOT static haul_status mark_pending(haul__discovery *d)
 {
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     haul_status status = HAUL_OK;
     size_t i;
+    for (i = 0; i < d->pending_count; i++)
+        if (d->pending[i].array->has_pointers)
+            haul__prefetch(d->pending[i].first);
     for (i = 0; i < d->pending_count; i++) {
         if (d->pending[i].array->is_string)
             find_end(d, &d->pending[i]);
@@ -497,4 +545,9 @@ haul_status haul__mark_pending(haul__discovery *d)
     }
     d->pending_count = 0;
     return status == HAUL_OK && c.near_count + c.over_count ? haul__settle(d, &c) : status;
+}
+
+haul_status haul__mark_pending(haul__discovery *d)
+{
+    return mark_pending(d);
 }

@@ -141,7 +141,7 @@ static haul_status visit_plain_arrays(haul__discovery *d, const haul__entry *ent
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
-/* The same if a callback counts. */
+/* Short arrays that a callback counts. */
 static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *entry,
                                        const haul__plain_array *array)
 {
@@ -156,6 +156,68 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
     }
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
+
+/* ---- Large arrays of pointers to strings.
+ *
+ * Strings in an order of chance lie on another page each, and their marks in another line of the
+ * map. So, as objects that wait (worklist.c), those of one part of the address space are followed
+ * together, in the order of their pointers: a piece of the array is sorted by parts before. */
+
+#define SORTED_LEAST ((size_t)8192)
+#define SORTED_MOST ((size_t)1 << 20) /* at once */
+#define SORTED_PARTS 512u             /* a part is every 512th range of two blocks of the map */
+
+HAUL__INLINE unsigned part_of(uintptr_t address)
+{
+    return (unsigned)(address >> (HAUL__BLOCK_SHIFT + 1)) % SORTED_PARTS;
+}
+
+/* Sorts pointers. 0: most lie in the part of the one before, and none is moved. */
+static int sort_by_parts(const void *from, size_t count, uintptr_t *sorted)
+{
+    size_t place[SORTED_PARTS] = { 0 }, before = 0, steps = 0, i;
+    unsigned last = 0;
+    for (i = 0; i < count; i++) {
+        const unsigned part = part_of(haul__load_word((const char *)from + i * HAUL__WORD));
+        place[part]++;
+        steps += part != last;
+        last = part;
+    }
+    if (steps < count / 4)
+        return 0;
+    for (i = 0; i < SORTED_PARTS; i++) {
+        const size_t here = place[i];
+        place[i] = before;
+        before += here;
+    }
+    for (i = 0; i < count; i++) {
+        const uintptr_t value = haul__load_word((const char *)from + i * HAUL__WORD);
+        const size_t at = place[part_of(value)]++;
+        sorted[at < count ? at : count - 1] = value; /* whatever changes meanwhile */
+    }
+    return 1;
+}
+
+static haul_status visit_strings(haul__discovery *d, const haul__entry *entry,
+                                 const haul__plain_array *array)
+{
+    const size_t room = entry->count < SORTED_MOST ? entry->count : SORTED_MOST;
+    uintptr_t *sorted = haul__allocate_zeroed(d->allocator, room * sizeof *sorted);
+    haul__entry piece = *entry;
+    haul_status status = sorted ? HAUL_OK : HAUL_ERROR_MEMORY;
+    size_t at;
+    for (at = 0; at < entry->count && status == HAUL_OK; at += piece.count) {
+        piece.address = entry->address + at * HAUL__WORD;
+        piece.count = entry->count - at < room ? entry->count - at : room;
+        if (sort_by_parts((const void *)piece.address, piece.count, sorted))
+            piece.address = (uintptr_t)sorted;
+        status = visit_plain_arrays(d, &piece, array);
+    }
+    haul__release(d->allocator, sorted, room * sizeof *sorted);
+    return status;
+}
+
+/* ---- Arrays of objects, and the general way. */
 
 /* An array of simple objects. */
 HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry *entry)
@@ -225,6 +287,8 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
         status = haul__prepare_plain_array(d, entry->slot, entry->level, &array, &is_plain);
     if (status != HAUL_OK)
         return status;
+    if (is_plain && array.is_string && entry->count >= SORTED_LEAST && !d->in_order)
+        return visit_strings(d, entry, &array);
     if (is_plain)
         return array.is_called ? visit_called_arrays(d, entry, &array)
                                : visit_plain_arrays(d, entry, &array);

@@ -171,43 +171,108 @@ TEST(discovery, a_string_inside_other_bytes_must_keep_its_terminator_too)
     types_end();
 }
 
+/* ---- Many strings. */
+
+typedef struct roll {
+    char **text;
+    size_t n;
+} roll;
+
+static haul_type *roll_type;
+
+static haul_plan *roll_open(roll *s, haul_context **context)
+{
+    static const haul_field fields[] = { HAUL_STRINGS(roll, text, HAUL_COUNT(roll, n)) };
+    haul_plan *plan;
+    haul_root root;
+    CHECK_STATUS(type_make("roll", sizeof(roll), fields, 1, &roll_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(roll_type), HAUL_OK);
+    root.address = s;
+    root.type = roll_type;
+    root.count = 1;
+    CHECK_STATUS(haul_context_create(NULL, context), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(*context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    return plan;
+}
+
+static void roll_close(haul_plan **plan, haul_context **context)
+{
+    haul_plan_free(plan);
+    haul_context_free(context);
+    haul_type_free(&roll_type);
+}
+
 /* Each tail gone through on its own would be 2^39 bytes. */
 TEST(discovery, all_tails_of_one_long_string_are_gone_through_once)
 {
-    static haul_type *shelf_type;
-    typedef struct shelf {
-        char **tails;
-        size_t n;
-    } shelf;
-    static const haul_field fields[] = { HAUL_STRINGS(shelf, tails, HAUL_COUNT(shelf, n)) };
     const size_t n = (size_t)1 << 20;
     char *text = malloc(n), **tails = malloc(n * sizeof *tails);
     haul_context *context;
     haul_plan *plan;
     haul_plan_info statistics;
-    haul_root root;
-    shelf s;
+    roll s;
     size_t i;
     CHECK(text != NULL && tails != NULL);
     memset(text, 'x', n - 1);
     text[n - 1] = '\0';
     for (i = 0; i < n; i++)
         tails[i] = text + i;
-    s.tails = tails;
+    s.text = tails;
     s.n = n;
-    CHECK_STATUS(type_make("shelf", sizeof(shelf), fields, 1, &shelf_type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(shelf_type), HAUL_OK);
-    root.address = &s;
-    root.type = shelf_type;
-    root.count = 1;
-    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+    plan = roll_open(&s, &context);
     haul_plan_get_info(plan, &statistics);
     CHECK_EQ(statistics.graph_bytes, n + n * sizeof *tails + sizeof s);
-    haul_plan_free(&plan);
-    haul_context_free(&context);
-    haul_type_free(&shelf_type);
+    roll_close(&plan, &context);
     free(tails);
+    free(text);
+}
+
+/* Some are NULL, some are tails of others. */
+TEST(discovery, thousands_of_strings_in_an_order_of_chance_are_each_found_once_and_whole)
+{
+    enum { STRINGS = 20000, ROOM = 48 };
+    random_source random = random_start("strings in an order of chance");
+    char *text = calloc(STRINGS, ROOM), **item = calloc(2 * STRINGS, sizeof *item), *arena;
+    unsigned char *found = calloc(STRINGS, 1); /* the most bytes that any pointer leads to */
+    const char *const *copy;
+    size_t bytes = sizeof(roll) + 2 * STRINGS * sizeof *item, i;
+    haul_context *context;
+    haul_plan *plan;
+    haul_plan_info statistics;
+    roll s;
+    CHECK(text && item && found);
+    for (i = 0; i < STRINGS; i++)
+        memset(text + i * ROOM + i % 3, (int)('a' + i % 26), random_below(&random, ROOM - 3));
+    for (i = 0; i < 2 * STRINGS; i++) {
+        const size_t number = random_below(&random, STRINGS);
+        char *string = text + number * ROOM + number % 3;
+        if (random_below(&random, 8) == 0)
+            continue;
+        item[i] = random_below(&random, 8) ? string : string + strlen(string) / 2;
+        if (found[number] <= strlen(item[i]))
+            found[number] = (unsigned char)(strlen(item[i]) + 1);
+    }
+    for (i = 0; i < STRINGS; i++)
+        bytes += found[i];
+    s.text = item;
+    s.n = 2 * STRINGS;
+    plan = roll_open(&s, &context);
+    haul_plan_get_info(plan, &statistics);
+    CHECK_EQ(statistics.graph_bytes, bytes);
+    arena = malloc(plan_bytes(plan));
+    CHECK(arena != NULL);
+    CHECK_STATUS(haul_plan_pack(plan, arena, plan_bytes(plan), (uint64_t)(uintptr_t)arena, NULL),
+                 HAUL_OK);
+    CHECK_STATUS(haul_plan_offset(plan, item, &i), HAUL_OK);
+    copy = (const char *const *)(const void *)(arena + i);
+    for (i = 0; i < 2 * STRINGS; i++) {
+        CHECK(!copy[i] == !item[i]);
+        CHECK_STR(copy[i] ? copy[i] : "", item[i] ? item[i] : "");
+    }
+    free(arena);
+    roll_close(&plan, &context);
+    free(found);
+    free(item);
     free(text);
 }
 
