@@ -80,6 +80,13 @@ typedef struct haul_image_rename {
     const char *now;    /* here: of the type, "grid"; or of the field alone: "points" */
 } haul_image_rename;
 
+/* A struct that has new fields behind those that it had. */
+typedef struct haul_image_growth {
+    const char *type;    /* its name here */
+    size_t stored_bytes; /* its size there */
+    size_t added_at;     /* where the first new field stands here: offsetof */
+} haul_image_growth;
+
 /* A zeroed struct means the defaults. */
 typedef struct haul_image_options {
     /* 1: the bytes come from a program that you trust. Checksums, types, sizes and the targets of
@@ -109,6 +116,14 @@ typedef struct haul_image_options {
      * as the program describes it. HAUL_ERROR_ARGUMENT: NULL, or an image without types given. */
     const haul_image_rename *renames;
     size_t rename_count;
+    /* `growth_count` structs that had fewer fields when older images were written. An image whose
+     * struct has one of the stored sizes is converted: new fields are zeros, and it is checked
+     * whether it is trusted or not. That takes memory for the graph once more, and for a walk. All
+     * else must be as the program describes it. HAUL_ERROR_UNSUPPORTED, with the type and the field
+     * or the path: docs/image-format.md lists what is not converted. HAUL_ERROR_ARGUMENT: NULL, a
+     * size of 0, or an image without types given. */
+    const haul_image_growth *growths;
+    size_t growth_count;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.

@@ -83,7 +83,8 @@ static haul_status describe_types(writer *w, const haul_root *roots, size_t coun
         return short_of_memory(w);
     for (i = 0; i < w->root_count; i++)
         w->types[i] = (haul_type *)(uintptr_t)roots[i].type;
-    if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count) != HAUL_OK)
+    if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count, NULL) !=
+        HAUL_OK)
         return short_of_memory(w);
     return haul__type_text_admits(&w->text, 1, error);
 }

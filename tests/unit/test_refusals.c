@@ -254,6 +254,13 @@ static haul_status image_renames(const haul_image_rename *renames, haul_type *co
     return haul_image_from_bytes(the.context, the.bytes, 8, types, types != NULL, &options,
                                  &an_image);
 }
+static haul_status image_growths(const haul_image_growth *growths, haul_type *const *types)
+{
+    const haul_image_options options = { .growths = growths, .growth_count = 1 };
+    return haul_image_from_bytes(the.context, the.bytes, 8, types, types != NULL, &options,
+                                 &an_image);
+}
+static const haul_image_growth half_a_growth = { "mesh", 0, 8 };
 static const haul_image_rename half_a_rename = { "mesh", NULL };
 static haul_status image_no_write(void)
 {
@@ -288,6 +295,9 @@ CALL(ship_from_device,
 CALL(image_no_renames, image_renames(NULL, &the.type))
 CALL(image_half_a_rename, image_renames(&half_a_rename, &the.type))
 CALL(image_renames_alone, image_renames(&half_a_rename, NULL))
+CALL(image_no_growths, image_growths(NULL, &the.type))
+CALL(image_half_a_growth, image_growths(&half_a_growth, &the.type))
+CALL(image_growths_alone, image_growths(&half_a_growth, NULL))
 CALL(image_no_result, haul_image_from_bytes(the.context, the.bytes, 8, &the.type, 1, NULL, NULL))
 CALL(image_no_bytes, image_from(NULL, &the.type, 1))
 CALL(image_no_types, image_from(the.bytes, NULL, 1))
@@ -802,6 +812,9 @@ static const refusal refusals[] = {
     { image_no_renames, ON_CONTEXT, ARGUMENT, "options->renames is NULL" },
     { image_half_a_rename, ON_CONTEXT, ARGUMENT, "a name that is NULL" },
     { image_renames_alone, ON_CONTEXT, ARGUMENT, "without types" },
+    { image_no_growths, ON_CONTEXT, ARGUMENT, "options->growths is NULL" },
+    { image_half_a_growth, ON_CONTEXT, ARGUMENT, "no .stored_bytes" },
+    { image_growths_alone, ON_CONTEXT, ARGUMENT, "there are no other sizes" },
     { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
     { image_no_bytes, ON_CONTEXT, ARGUMENT, "bytes of the image are NULL" },
     { image_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },
