@@ -232,13 +232,6 @@ static size_t place_of(const converter *c, size_t offset)
     return r->place + offset / r->growth->was * r->growth->is + offset % r->growth->was;
 }
 
-/* Is it padding of a struct as it was, where new fields may stand? */
-static int is_dropped(const converter *c, size_t offset)
-{
-    const grown_range *r = range_before(c, offset);
-    return r && offset < r->end && (offset - r->begin) % r->growth->was >= r->growth->added;
-}
-
 static void copy_bytes(const converter *c)
 {
     const unsigned char *from = c->old->block;
@@ -328,8 +321,6 @@ static haul_status put_pointer(converter *c, size_t at, uintptr_t mask)
     const size_t place = place_of(c, at);
     uintptr_t word = haul__load_word(c->old->block + at);
     haul__image_word *added;
-    if (is_dropped(c, at))
-        return HAUL_OK;
     if (word & ~mask)
         word = (target_place(c, at, word & ~mask) + (mask ? HAUL__IMAGE_BELOW : 0)) | (word & mask);
     memcpy(c->arena + place, &word, sizeof word);
@@ -375,8 +366,7 @@ static haul_status put_special(converter *c, const haul__special_word *special)
     uintptr_t value = (uintptr_t)special->value & ~mask;
     int64_t wide;
     int32_t narrow;
-    if (!value || is_dropped(c, at) || special->is_limit ||
-        !(is_distance || (haul__is_pointer(special) && addend)))
+    if (!value || special->is_limit || !(is_distance || (haul__is_pointer(special) && addend)))
         return HAUL_OK;
     if (special->bytes == sizeof narrow)
         value = (uintptr_t)(intptr_t)(int32_t)value;

@@ -23,8 +23,7 @@ haul_status haul__type_text_admits(const haul__type_text *text, int calls, haul_
         [HAUL__DEPENDS] = "its contents depend on addresses",
         [HAUL__HAS_GAPS] = "it leads to a section, and no reader checks its gaps",
         [HAUL__GROWS_WITHIN] =
-            "a struct that has grown lies in it: it may be the last field, alone, of a struct that "
-            "is declared, too",
+            "a struct that has grown lies in it, and not as the last field of one declared, too",
         [HAUL__IS_NO_STRUCT] = "it is no struct of fields and of one size",
         [HAUL__IS_SPLIT] = "the field lies on both sides of .added_at",
         [HAUL__SHRINKS] = "it has fewer bytes than .stored_bytes or .added_at",

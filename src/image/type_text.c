@@ -10,6 +10,7 @@
 #include "image/type_text.h"
 
 #include "type/record.h"
+#include "type/row.h"
 
 static void put_bytes(haul__type_text *t, const char *bytes, size_t count)
 {
@@ -240,23 +241,32 @@ static void check_growth(const text_line *l, const haul__row *row, const haul_im
     }
 }
 
+/* The bytes of an element that the row leads to or holds, as it was. A limit has the elements of
+ * its begin, which stands before it as a rule: then their type has a number. */
+static size_t element_bytes_of(const text_line *l, const haul__row *row)
+{
+    const haul__row *begin =
+        row->rule && haul__is_limit(row->rule) ? haul__limited_row(l->type, row) : row;
+    const haul_image_growth *growth =
+        begin->type ? haul__type_text_growth(l->t, haul__type_text_number(l->t, begin->type))
+                    : NULL;
+    return growth && row->element_bytes == begin->type->bytes ? growth->stored_bytes
+                                                              : row->element_bytes;
+}
+
 static void put_row(const text_line *l, const haul__row *row)
 {
     const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
     const int has_target = row->type && row->kind != HAUL_FIELD_SKIP && row->kind != HAUL_FIELD_RAW;
     const uint32_t number = has_target ? number_of(l->t, row->type) : UINT32_MAX;
     const haul_image_growth *inner = haul__type_text_growth(l->t, number);
-    size_t bytes = row->bytes, element_bytes = row->element_bytes;
     unsigned level;
     check_growth(l, row, inner);
-    if (inner && element_bytes == row->type->bytes)
-        element_bytes = inner->stored_bytes;
-    if (inner && row->kind == HAUL_FIELD_EMBED)
-        bytes = inner->stored_bytes;
     put_name(l->t, row->name);
     put(l->t, " kind=%u at=%zu bytes=%zu element=%zu levels=%u",
         row->rule && row->rule->said.kind ? (unsigned)row->rule->said.kind : row->kind, row->offset,
-        bytes, element_bytes, row->levels);
+        inner && row->kind == HAUL_FIELD_EMBED ? inner->stored_bytes : row->bytes,
+        element_bytes_of(l, row), row->levels);
     if (has_target)
         put(l->t, " target=%" PRIu32, number);
     if (row->unaligned)

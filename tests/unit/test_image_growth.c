@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "haul/host.h"
+#include "haul/type_mpi.h"
 #include "images/image_bytes.h"
 #include "support/check.h"
 #include "support/doors.h"
@@ -398,4 +399,193 @@ TEST(image_growth, a_grown_struct_may_be_the_last_field_of_one_that_is_declared_
     haul_type_free(&is_inner);
     haul_type_free(&is_outer);
     bytes_free(&bytes);
+}
+
+/* ---- Other objects over structs that grow. */
+
+typedef struct view {
+    inner1 *all;
+    char *bytes; /* over the same */
+    uint64_t count, byte_count;
+} view;
+
+TEST(image_growth, bytes_over_one_grown_struct_are_converted_and_over_two_refused)
+{
+    static const haul_image_growth growth = { "inner", sizeof(inner1), offsetof(inner2, b) };
+    const haul_image_options options = { .growths = &growth, .growth_count = 1 };
+    inner1 all[3] = { { 1 }, { 2 }, { 3 } };
+    view v = { all, (char *)&all[1], 3, 8 };
+    haul_type *was_view, *is_view;
+    const haul_field was[] = { HAUL_OBJECTS(view, all, &was_inner, HAUL_COUNT(view, count)),
+                               HAUL_BYTES(view, bytes, HAUL_COUNT(view, byte_count)) };
+    haul_field is[2] = { was[0], was[1] };
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    const view *now;
+    is[0].target = &is_inner;
+    is[0].element_bytes = sizeof(inner2);
+    CHECK_STATUS(type_make("inner", sizeof(inner1), NULL, 0, &was_inner), HAUL_OK);
+    CHECK_STATUS(type_make("inner", sizeof(inner2), NULL, 0, &is_inner), HAUL_OK);
+    CHECK_STATUS(type_make("view", sizeof(view), was, 2, &was_view), HAUL_OK);
+    CHECK_STATUS(type_make("view", sizeof(view), is, 2, &is_view), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(was_view), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is_view), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&v, was_view), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_view, 1, &options, &image),
+        HAUL_OK);
+    now = haul_image_roots(image, NULL)[0].address;
+    CHECK_PTR(now->bytes, (const char *)now->all + sizeof(inner2));
+    haul_image_free(&image);
+    v.byte_count = 9;
+    bytes_resize(&bytes, 0);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&v, was_view), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_view, 1, &options, &image),
+        HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(type_error()->path, "root.all[1]");
+    haul_type_free(&was_view);
+    haul_type_free(&is_view);
+    haul_type_free(&was_inner);
+    haul_type_free(&is_inner);
+    bytes_free(&bytes);
+}
+
+TEST(image_growth, what_is_declared_and_cannot_be_is_named)
+{
+    graph *g = graph_start();
+    haul_image_growth wrong = { "body2", sizeof(body1), offsetof(body2, mass) + 4 };
+    haul_image_options options = declared();
+    haul_image *image;
+    options.growths = &wrong;
+    CHECK_STATUS(load(g, &options, &image), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(type_error()->path, "body2.mass");
+    wrong.added_at = sizeof(body2) + 1;
+    CHECK_STATUS(load(g, &options, &image), HAUL_ERROR_TYPE); /* its new pointer is an old one */
+    CHECK_STR(type_error()->path, "body2.more");
+    graph_end(g);
+}
+
+/* An image of `count` elements of the one type, loaded as the other one. */
+static haul_status load_elements(haul_context *context, haul_type *was, haul_type *is, size_t count,
+                                 const haul_image_growth *growth)
+{
+    static const haul_image_rename wider = { "resized(0, 32, padded)", "resized(0, 48, padded)" };
+    const haul_image_options options = {
+        .renames = &wider, .rename_count = 1, .growths = growth, .growth_count = 1
+    };
+    static uint64_t elements[16];
+    haul_root root = { elements, NULL, 1 };
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    haul_status status;
+    root.type = was;
+    root.count = count;
+    CHECK_STATUS(haul_type_commit(was), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+    status = haul_image_from_bytes(context, bytes.at, bytes.count, &is, 1, &options, &image);
+    haul_image_free(&image);
+    bytes_free(&bytes);
+    return status;
+}
+
+TEST(image_growth, a_struct_that_has_become_smaller_is_none_that_has_grown)
+{
+    static const haul_image_growth growth = { "inner", 16, 8 };
+    haul_type *was, *is;
+    CHECK_STATUS(type_make("inner", 16, NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 8, NULL, 0, &is), HAUL_OK);
+    CHECK_STATUS(load_elements(type_context(), was, is, 3, &growth), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "fewer bytes");
+    CHECK_STR(type_error()->path, "inner");
+    haul_type_free(&was);
+    haul_type_free(&is);
+}
+
+TEST(image_growth, a_converted_image_keeps_to_the_limits)
+{
+    static const haul_image_growth growth = { "inner", 8, 8 };
+    const haul_context_options options = { .max_bytes = 1000 };
+    haul_context *small;
+    haul_type *was, *is, *larger, *largest;
+    CHECK_STATUS(haul_context_create(&options, &small), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 8, NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 100, NULL, 0, &is), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 500, NULL, 0, &larger), HAUL_OK);
+    CHECK_STATUS(type_make("inner", SIZE_MAX / 8, NULL, 0, &largest), HAUL_OK);
+    CHECK_STATUS(load_elements(small, was, is, 3, &growth), HAUL_OK);
+    CHECK_STATUS(load_elements(small, was, larger, 3, &growth), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_context_error(small)->text, "more than the limit of 1000");
+    CHECK_STATUS(load_elements(small, was, largest, 16, &growth), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_context_error(small)->text, "the image has no size");
+    haul_type_free(&was);
+    haul_type_free(&is);
+    haul_type_free(&larger);
+    haul_type_free(&largest);
+    haul_context_free(&small);
+}
+
+typedef struct padded {
+    int64_t a;
+    int32_t b, added; /* was padding */
+} padded;
+
+TEST(image_growth, a_new_field_in_the_padding_is_zero_if_it_is_described)
+{
+    static const haul_image_growth growth = { "padded", sizeof(padded), offsetof(padded, added) };
+    static const haul_field fields[] = { HAUL_RAW(padded, added) };
+    const haul_image_options options = { .growths = &growth, .growth_count = 1 };
+    padded one = { 1, 2, 3 };
+    haul_root root = { &one, NULL, 1 };
+    haul_type *was, *is;
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    const padded *now;
+    CHECK_STATUS(type_make("padded", sizeof(padded), NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("padded", sizeof(padded), fields, 1, &is), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(was), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is), HAUL_OK);
+    root.type = was;
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is, 1, &options, &image),
+        HAUL_OK);
+    now = haul_image_roots(image, NULL)[0].address;
+    CHECK_EQ(now->a, 1);
+    CHECK_EQ(now->b, 2);
+    CHECK_EQ(now->added, 0);
+    haul_image_free(&image);
+    haul_type_free(&was);
+    haul_type_free(&is);
+    bytes_free(&bytes);
+}
+
+TEST(image_growth, types_of_constructors_and_what_they_are_made_of_do_not_grow)
+{
+    static const haul_image_growth growth = { "padded", sizeof(padded), offsetof(padded, added) };
+    static const haul_field fields[] = { HAUL_RAW(padded, added) };
+    haul_image_growth room = { NULL, 2 * sizeof(padded), 2 * sizeof(padded) };
+    haul_type *was, *is, *two_were, *two_are, *wider;
+    CHECK_STATUS(type_make("padded", sizeof(padded), NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("padded", sizeof(padded), fields, 1, &is), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(2, was, &two_were), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(2, is, &two_are), HAUL_OK);
+    CHECK_STATUS(load_elements(type_context(), two_were, two_are, 1, &growth),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "a struct that has grown lies in it");
+    CHECK_STATUS(haul_type_create_resized(was, 0, 3 * sizeof(padded), &wider), HAUL_OK);
+    haul_type_free(&two_were);
+    CHECK_STATUS(haul_type_create_resized(was, 0, 2 * sizeof(padded), &two_were), HAUL_OK);
+    room.type = haul_type_name(wider);
+    CHECK_STATUS(load_elements(type_context(), two_were, wider, 1, &room), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "no struct of fields and of one size");
+    haul_type_free(&two_were);
+    haul_type_free(&two_are);
+    haul_type_free(&wider);
+    haul_type_free(&was);
+    haul_type_free(&is);
 }
