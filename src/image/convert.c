@@ -316,13 +316,15 @@ static size_t target_place(const converter *c, size_t word, uintptr_t target)
     return place_of(c, offset_of(c, target));
 }
 
+/* A null one is told anew by the reader, if its types have a pointer there. */
 static haul_status put_pointer(converter *c, size_t at, uintptr_t mask)
 {
     const size_t place = place_of(c, at);
     uintptr_t word = haul__load_word(c->old->block + at);
     haul__image_word *added;
-    if (word & ~mask)
-        word = (target_place(c, at, word & ~mask) + (mask ? HAUL__IMAGE_BELOW : 0)) | (word & mask);
+    if (!(word & ~mask))
+        return HAUL_OK;
+    word = (target_place(c, at, word & ~mask) + (mask ? HAUL__IMAGE_BELOW : 0)) | (word & mask);
     memcpy(c->arena + place, &word, sizeof word);
     if (!mask && place % HAUL__WORD == 0) {
         c->bitmap[place / HAUL__WORD / 64] |= (uint64_t)1 << place / HAUL__WORD % 64;

@@ -350,12 +350,14 @@ static haul_status load_grown(oracle *o, const void *bytes, size_t count, haul_i
 
 /* What was accepted is converted, unless objects overlap where structs grow. The result keeps the
  * contract, by the types that have grown. */
-static verdict judge_grown(oracle *o, const void *bytes, size_t count)
+static verdict judge_grown(oracle *o, const void *bytes, size_t count, int was_accepted)
 {
     const shape *usual = o->shape;
     haul_image *image;
     haul_status status = load_grown(o, bytes, count, &image);
     verdict v;
+    if (status != HAUL_OK && !was_accepted)
+        return REFUSED;
     if (status == HAUL_ERROR_UNSUPPORTED &&
         strstr(haul_context_error(o->context)->text, "overlap structs that have grown"))
         return ACCEPTED;
@@ -415,10 +417,15 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
         /* its types are the usual ones: refused for what a graph has; one in 8 goes on */
         if (status != HAUL_ERROR_TYPE && haul__image_hash(bytes, count) % 8)
             return REFUSED;
-        if (load_grown(o, bytes, count, &image) == HAUL_OK) {
+        if (status == HAUL_ERROR_TYPE) { /* some structs may have the sizes of now */
+            v = judge_grown(o, bytes, count, 0);
+        } else if (load_grown(o, bytes, count, &image) == HAUL_OK) {
             haul_image_free(&image);
-            return broken(o, "refused, and accepted when it is converted");
+            v = broken(o, "refused, and accepted when it is converted: %s",
+                       haul_status_name(status));
         }
+        if (v == BROKEN)
+            return v;
         return judge_alone(o, bytes, count) == BROKEN ? BROKEN : REFUSED;
     }
     v = compare_alone(o, image, bytes, count);
@@ -427,7 +434,7 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
     if (v == ACCEPTED)
         v = judge_accepted(o, image);
     haul_image_free(&image);
-    return v == ACCEPTED ? judge_grown(o, bytes, count) : v;
+    return v == ACCEPTED ? judge_grown(o, bytes, count, 1) : v;
 }
 
 verdict oracle_judge_short_of_memory(oracle *o, const void *bytes, size_t count, uint64_t at)
