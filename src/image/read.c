@@ -53,6 +53,8 @@ typedef struct reader {
     size_t bytes[HAUL__SECTION_KINDS];
     haul__decompressor decompressor; /* of a compressed arena */
     haul__input *arena;              /* gives its bytes; NULL: none have come */
+    uint64_t arena_offset;           /* in the image */
+    int is_at_home; /* the image is mapped at the address that its pointers are made for */
     haul__image_block block;
     haul_image *image;
 } reader;
@@ -169,6 +171,7 @@ static haul__claimed claims_of(const reader *r, haul__offsets *offsets)
     haul__claimed claimed;
     offsets->block = r->image->block.at;
     offsets->bytes = r->image->block.bytes;
+    offsets->at = r->head.address ? (uintptr_t)(r->head.address + r->arena_offset) : 0;
     offsets->bitmap = r->contents[HAUL__SECTION_BITS];
     offsets->bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *offsets->bitmap;
     offsets->words = r->contents[HAUL__SECTION_WORDS];
@@ -187,6 +190,9 @@ static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
     const haul__image_block *block = &r->image->block;
     haul__filling f;
     haul__claimed claimed;
+    if (r->is_at_home)
+        return block->is_lent ? HAUL_OK
+                              : haul__image_refuse(r->error, "its arena has no place in its pages");
     memset(&f, 0, sizeof f);
     f.context = r->context;
     claimed = claims_of(r, &f.offsets);
@@ -247,6 +253,7 @@ static haul_status read_arena(reader *r, haul__input *input, const haul__image_s
 {
     int is_filled = 0;
     haul_status status = check_sizes(r, bytes);
+    r->arena_offset = s->offset;
     r->arena = input;
     if (status == HAUL_OK && r->head.arena_bytes) {
         status =
@@ -358,7 +365,7 @@ static haul_status read_grown(reader *r, const haul__image_section *s, size_t by
     input.left = r->bytes[HAUL__SECTION_ARENA];
     section.bytes = input.left;
     section.hash = haul__image_hash(input.bytes, input.left);
-    r->head.arena_bytes = 0;
+    r->head.arena_bytes = r->head.address = 0;
     r->options.is_trusted = 0;
     return read_arena(r, &input, &section, input.left);
 }
@@ -392,6 +399,11 @@ static haul_status read_section(reader *r, const haul__image_section *s)
                           (unsigned)s->kind);
     if (!is_known)
         return haul__input_skip(&r->input, s->offset + s->bytes, &is_zero);
+    if (r->is_at_home && (s->kind == HAUL__SECTION_WORDS || s->kind == HAUL__SECTION_BITS)) {
+        r->bytes[s->kind] = (size_t)s->bytes;
+        haul__input_pass(&r->input, (size_t)s->bytes);
+        return HAUL_OK;
+    }
     if (s->kind != HAUL__SECTION_ARENA)
         return read_contents(r, s);
     return bytes <= r->context->options.max_bytes
@@ -404,6 +416,7 @@ static haul_status read_all(reader *r)
 {
     haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
     uint32_t i;
+    r->is_at_home = r->block.mapping.at && r->head.address == (uintptr_t)r->block.mapping.at;
     for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
         status = read_section(r, &r->sections[i]);
     return status;
@@ -585,23 +598,64 @@ haul_status haul_image_load_sized(haul_context *context, const char *path, haul_
     return status;
 }
 
-haul_status haul_image_map(haul_context *context, const char *path, haul_type *const *types,
-                           size_t count, haul_image **image)
+/* The head says where the pages should lie. */
+static haul_status map_file(reader *r, const char *path, int descriptor, size_t bytes,
+                            int is_shared)
+{
+    haul_file file = haul_file_descriptor(descriptor);
+    haul__input mapped = r->input;
+    haul_status status = check_types(r);
+    if (status == HAUL_OK && bytes == SIZE_MAX)
+        status = haul__fail(r->error, HAUL_ERROR_FILE,
+                            "%.300s is empty or no file: it is not mapped", path);
+    r->input.file = &file;
+    r->input.left = bytes;
+    if (status == HAUL_OK)
+        status = haul__image_read_head(&r->input, &r->head, r->sections);
+    if (status == HAUL_OK && is_shared && !r->head.address)
+        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                            "the image has no address of its own (haul_image_write_options)");
+    if (status == HAUL_OK)
+        status = haul__file_map(descriptor, path, bytes, (uintptr_t)r->head.address, is_shared,
+                                &r->block.mapping, r->error);
+    r->input = mapped;
+    r->input.bytes = r->block.mapping.at;
+    r->input.left = bytes;
+    return status;
+}
+
+static haul_status map_image(haul_context *context, const char *path, haul_type *const *types,
+                             size_t count, int is_shared, haul_image **image)
 {
     reader r;
+    int descriptor = -1;
+    size_t bytes;
     haul_status status = begin(&r, context, types, count, NULL, 0, image);
     if (status != HAUL_OK)
         return status;
     r.options.is_trusted = 1;
-    status = path ? haul__file_map(path, &r.block.mapping, r.error)
+    status = path ? haul__file_open(path, &descriptor, &bytes, r.error)
                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
-        r.input.bytes = r.block.mapping.at;
-        r.input.left = r.block.mapping.bytes;
-        status = read_image(&r, image);
+        status = map_file(&r, path, descriptor, bytes, is_shared);
+        haul__file_close(descriptor);
     }
+    if (status == HAUL_OK)
+        status = read_image(&r, image);
     haul__context_leave(context);
     return status;
+}
+
+haul_status haul_image_map(haul_context *context, const char *path, haul_type *const *types,
+                           size_t count, haul_image **image)
+{
+    return map_image(context, path, types, count, 0, image);
+}
+
+haul_status haul_image_map_shared(haul_context *context, const char *path, haul_type *const *types,
+                                  size_t count, haul_image **image)
+{
+    return map_image(context, path, types, count, 1, image);
 }
 
 static int is_image(const haul_image *image)

@@ -252,6 +252,33 @@ static verdict write_twice(oracle *o, const haul_image *image)
     return ACCEPTED;
 }
 
+/* With addresses in place of offsets it is the same graph as with offsets. */
+static verdict write_for_address(oracle *o, const haul_image *image)
+{
+    const haul_image_write_options options[2] = { { .address = 0 }, { .address = 0x40000000 } };
+    image_bytes *const to[2] = { &o->once, &o->twice };
+    verdict v = ACCEPTED;
+    size_t i;
+    for (i = 0; i < 2 && v == ACCEPTED; i++) {
+        const haul_file file = bytes_file(to[i]);
+        haul_image *again = NULL;
+        haul_status status;
+        to[i]->count = 0;
+        status = haul_image_write_as(o->context, graph_of(image), &options[i], &file);
+        if (status == HAUL_OK)
+            status = load(o, to[i]->at, to[i]->count, &again);
+        if (may_be_refused(o, status))
+            return ACCEPTED;
+        v = status == HAUL_OK ? write_image(o, again, to[i])
+                              : failed(o, "accepted, and not written for an address", status);
+        haul_image_free(&again);
+    }
+    if (v == ACCEPTED &&
+        (o->once.count != o->twice.count || memcmp(o->once.at, o->twice.at, o->once.count) != 0))
+        return broken(o, "written for an address, it is another graph");
+    return v;
+}
+
 /* Types of the image's own are other ones if the text is damaged. Nobody knows how to read their
  * objects, but the library must. */
 static verdict judge_alone(oracle *o, const void *bytes, size_t count)
@@ -321,6 +348,8 @@ static verdict judge_accepted(oracle *o, const haul_image *image)
         v = plan(o, image, "accepted, and not planned");
     if (v == ACCEPTED)
         v = write_twice(o, image);
+    if (v == ACCEPTED)
+        v = write_for_address(o, image);
     if (v == ACCEPTED)
         v = read_all(o, image);
     if (v == BROKEN)

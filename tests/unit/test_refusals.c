@@ -312,6 +312,14 @@ CALL(image_map_no_path, haul_image_map(the.context, NULL, &the.type, 1, &an_imag
 CALL(image_map_nowhere, haul_image_map(the.context, "no/such/file", &the.type, 1, &an_image))
 CALL(image_map_no_result, haul_image_map(the.context, "x", &the.type, 1, NULL))
 CALL(image_map_no_types, haul_image_map(the.context, "/proc/self/exe", NULL, 1, &an_image))
+CALL(image_share_null, haul_image_map_shared(NULL, "x", &the.type, 1, &an_image))
+CALL(image_share_no_path, haul_image_map_shared(the.context, NULL, &the.type, 1, &an_image))
+CALL(image_share_no_result, haul_image_map_shared(the.context, "x", &the.type, 1, NULL))
+static haul_status image_address(void)
+{
+    const haul_image_write_options options = { .address = 4096 };
+    return haul_image_save_as(the.context, haul_from_object(the.data, the.type), &options, "x");
+}
 CALL(open_no_context, haul_host_open(NULL, NULL, &a_device))
 CALL(open_no_result, haul_host_open(the.context, NULL, NULL))
 CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device))
@@ -824,6 +832,10 @@ static const refusal refusals[] = {
     { image_short, ON_CONTEXT, HAUL_ERROR_FORMAT, "ends after" },
     { image_load_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
     { image_load_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },
+    { image_share_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { image_share_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
+    { image_share_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
+    { image_address, ON_CONTEXT, ARGUMENT, "no multiple of 65536" },
     { image_map_null, NO_CONTEXT, ARGUMENT, "no context" },
     { image_map_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
     { image_map_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },
