@@ -63,6 +63,14 @@ typedef struct haul_image_write_options {
      * HAUL_ERROR_ARGUMENT: there is no such level. */
     int compression;
     int reserved;
+    /* Not 0: the image is to be mapped there, with pointers as they are (haul_image_map_shared). A
+     * multiple of 65536, from which on the image's bytes are free in each process that maps it, now
+     * and later: choose one far from what the system gives, such as 0x200000000000 of 64 bits.
+     * Anywhere else the image is loaded as any, so all calls read it. HAUL_ERROR_ARGUMENT: it is no
+     * such multiple, the image ends behind the last address, or it is compressed.
+     * HAUL_ERROR_UNSUPPORTED: an arena below 4096 bytes with an alignment above 64.
+     * HAUL_ERROR_LIMIT, with the path: the address has bits of a tag. */
+    uintptr_t address;
 } haul_image_write_options;
 /* haul_image_write and haul_image_save with options, which may be NULL. */
 static inline haul_status haul_image_write_as(haul_context *context, haul_source source,
@@ -79,6 +87,13 @@ typedef struct haul_image_rename {
     const char *stored; /* there: of a type, "mesh"; or of a field, behind its type: "mesh.xyz" */
     const char *now;    /* here: of the type, "grid"; or of the field alone: "points" */
 } haul_image_rename;
+
+/* A struct that has new fields behind those that it had. */
+typedef struct haul_image_growth {
+    const char *type;    /* its name here */
+    size_t stored_bytes; /* its size there */
+    size_t added_at;     /* where the first new field stands here: offsetof */
+} haul_image_growth;
 
 /* A zeroed struct means the defaults. */
 typedef struct haul_image_options {
@@ -109,6 +124,14 @@ typedef struct haul_image_options {
      * as the program describes it. HAUL_ERROR_ARGUMENT: NULL, or an image without types given. */
     const haul_image_rename *renames;
     size_t rename_count;
+    /* `growth_count` structs that had fewer fields when older images were written. An image whose
+     * struct has one of the stored sizes is converted: new fields are zeros, and it is checked
+     * whether it is trusted or not. That takes memory for the graph once more, and for a walk. All
+     * else must be as the program describes it. HAUL_ERROR_UNSUPPORTED, with the type and the field
+     * or the path: docs/image-format.md lists what is not converted. HAUL_ERROR_ARGUMENT: NULL, a
+     * size of 0, or an image without types given. */
+    const haul_image_growth *growths;
+    size_t growth_count;
 } haul_image_options;
 
 /* Reads an image from `bytes` bytes of memory, which may change or go when the call has returned.
@@ -144,13 +167,22 @@ static inline haul_status haul_image_load(haul_context *context, const char *pat
                                           const haul_image_options *options, haul_image **image);
 
 /* Maps the file of this name, of a program that you trust: the graph lies in pages of the file,
- * which are read when they are touched. Pages with pointers become this process's own at once. The
- * program may write to the graph; the file stays as it is. The checks are those of .is_trusted,
- * without the checksum of the graph. Nobody may write or cut the file until the image is freed;
- * haul_image_save may replace it. A small graph, or one of a large alignment, may be copied.
- * HAUL_ERROR_FILE: the system refuses; it maps no pipe. Others as haul_image_load. */
+ * which are read when they are touched. Pages with pointers become this process's own at once,
+ * unless the image has an address of its own, and that is free. The program may write to the graph;
+ * the file stays as it is. The checks are those of .is_trusted, without the checksum of the graph.
+ * Nobody may write or cut the file until the image is freed; haul_image_save may replace it. A
+ * small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the system refuses; it
+ * maps no pipe. Others as haul_image_load. */
 HAUL_API haul_status haul_image_map(haul_context *context, const char *path,
                                     haul_type *const *types, size_t count, haul_image **image);
+/* Maps it at the address that it was written for (haul_image_write_options.address), and shared:
+ * all processes that map it have the same pages, and the same pointers. The graph can be read and
+ * shipped, and not written: a write ends the process. Only the types and the roots are read and
+ * checked, so the call takes the same time whatever the size. HAUL_ERROR_ARGUMENT: the image has no
+ * address. HAUL_ERROR_FILE: the process has other memory there. Others as haul_image_map. */
+HAUL_API haul_status haul_image_map_shared(haul_context *context, const char *path,
+                                           haul_type *const *types, size_t count,
+                                           haul_image **image);
 
 /* The roots, in the order in which they were written; *count: how many (`count` may be NULL). They
  * live as long as the image, and can be given to haul_from_roots. NULL for a NULL image. */

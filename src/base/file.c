@@ -144,28 +144,25 @@ void haul__file_close(int descriptor)
     errno = saved;
 }
 
-haul_status haul__file_map(const char *path, haul__mapping *mapping, haul_error *error)
+/* The address is a hint: the system follows it if nothing lies there. */
+haul_status haul__file_map(int descriptor, const char *path, size_t bytes, uintptr_t address,
+                           int is_shared, haul__mapping *mapping, haul_error *error)
 {
     const int saved = errno;
-    int descriptor;
-    haul_status status = haul__file_open(path, &descriptor, &mapping->bytes, error);
+    void *memory;
     mapping->at = NULL;
-    if (status != HAUL_OK)
-        return status;
-    if (mapping->bytes == SIZE_MAX) {
-        status = haul__fail(error, HAUL_ERROR_FILE, "%.300s is empty or no file: it is not mapped",
-                            path);
-    } else {
-        void *memory =
-            mmap(NULL, mapping->bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE, descriptor, 0);
-        if (memory == MAP_FAILED)
-            status = refuse(error, "mmap", path, saved);
-        else
-            mapping->at = memory;
-    }
-    haul__file_close(descriptor);
-    errno = saved;
-    return status;
+    mapping->bytes = bytes;
+    memory = mmap((void *)address, bytes, is_shared ? PROT_READ : PROT_READ | PROT_WRITE,
+                  is_shared ? MAP_SHARED : MAP_PRIVATE, descriptor, 0);
+    if (memory == MAP_FAILED)
+        return refuse(error, "mmap", path, saved);
+    mapping->at = memory;
+    if (!is_shared || memory == (void *)address)
+        return HAUL_OK;
+    haul__file_unmap(mapping);
+    return haul__fail(error, HAUL_ERROR_FILE,
+                      "%.300s is made for address 0x%zx, where this process has other memory", path,
+                      (size_t)address);
 }
 
 void haul__file_unmap(haul__mapping *mapping)

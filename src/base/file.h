@@ -30,15 +30,18 @@ haul_status haul__new_file_end(haul__new_file *file, const haul_allocator *alloc
 haul_status haul__file_open(const char *path, int *descriptor, size_t *bytes, haul_error *error);
 void haul__file_close(int descriptor);
 
-/* A whole file as private memory. The process may write there; the file stays as it is. */
+/* A whole file as memory. */
 typedef struct haul__mapping {
     void *at;
     size_t bytes;
 } haul__mapping;
 
-/* Maps a file. HAUL_ERROR_FILE, described in `error`: the system refuses; it is empty, or a pipe;
- * then `at` is NULL. */
-haul_status haul__file_map(const char *path, haul__mapping *mapping, haul_error *error);
+/* Maps an open file: at `address`, if that is free, else, or if it is 0, anywhere. The memory is
+ * private: the process may write there, and the file stays as it is. `is_shared`: it is that of the
+ * system, read-only, and at `address` or nowhere. HAUL_ERROR_FILE, described in `error`: the system
+ * refuses, or the address is taken. Then `at` is NULL. */
+haul_status haul__file_map(int descriptor, const char *path, size_t bytes, uintptr_t address,
+                           int is_shared, haul__mapping *mapping, haul_error *error);
 void haul__file_unmap(haul__mapping *mapping);
 
 #endif

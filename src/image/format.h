@@ -15,8 +15,9 @@
 #define HAUL__IMAGE_ORDER 0x0102u
 #define HAUL__IMAGE_SECTIONS 64u /* the most */
 #define HAUL__IMAGE_ALIGNMENT 64u
-#define HAUL__IMAGE_PAGE 4096u            /* the alignment of arenas of 4096 bytes or more */
-#define HAUL__IMAGE_PIECE ((size_t)65536) /* bytes of a section that are hashed together */
+#define HAUL__IMAGE_PAGE 4096u                 /* the alignment of arenas of 4096 bytes or more */
+#define HAUL__IMAGE_PIECE ((size_t)65536)      /* bytes of a section that are hashed together */
+#define HAUL__IMAGE_ADDRESS ((uintptr_t)65536) /* the alignment of an address of its own */
 
 typedef struct haul__image_head {
     unsigned char magic[8];
@@ -28,8 +29,8 @@ typedef struct haul__image_head {
     uint32_t section_count, reserved;
     /* of the arena, whose section is one frame of zstd; 0: it is not compressed */
     uint64_t arena_bytes;
-    uint64_t spare; /* 0 */
-    uint64_t hash;  /* of the head with a hash of 0, and the list of sections */
+    uint64_t address; /* of the image's first byte, where it can be used as it lies; 0: none */
+    uint64_t hash;    /* of the head with a hash of 0, and the list of sections */
 } haul__image_head;
 
 typedef enum haul__section_kind {
@@ -58,7 +59,8 @@ typedef struct haul__image_root {
 
 /* A pointer that no bit tells. Mask 0: the word is an offset, as those with a bit are. Otherwise
  * the bits of the mask are a tag, and the others are the offset plus HAUL__IMAGE_BELOW: a tagged
- * pointer may lead below the arena, and an offset below 0 would have bits of the tag. */
+ * pointer may lead below the arena, and an offset below 0 would have bits of the tag. In an image
+ * with an address, all of these are addresses in place of offsets. */
 #define HAUL__IMAGE_BELOW 1048576u /* HAUL_OUTSIDE_MAX */
 typedef struct haul__image_word {
     uint64_t offset, mask;

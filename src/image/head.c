@@ -76,12 +76,15 @@ haul_status haul__image_read_head(haul__input *input, haul__image_head *head,
         return status;
     if (head->hash != haul__image_head_hash(head, sections))
         return haul__image_refuse(error, "its head does not have its checksum");
-    if (head->reserved || head->spare)
+    if (head->reserved)
         return haul__fail(error, HAUL_ERROR_VERSION,
                           "the image's head has members that this library does not know");
     fault = fault_of_sections(head, sections);
     if (!fault && head->arena_bytes > SIZE_MAX / 2)
         fault = "its arena has no size that an arena can have";
+    if (!fault && (head->address % HAUL__IMAGE_ADDRESS || head->address > UINTPTR_MAX ||
+                   head->bytes > UINTPTR_MAX - head->address))
+        fault = "it has no address that an image can have";
     if (!fault && (head->alignment < HAUL__GRANULE || head->alignment > HAUL_ALIGNMENT_MAX ||
                    !haul__is_power_of_two((size_t)head->alignment)))
         fault = "its alignment is not a power of two up to 4096, or less than two pointers";

@@ -4,6 +4,9 @@
  * block in which it stays, and its offsets become pointers there (fill.c). An image that is not
  * trusted is checked as a graph meanwhile (validate.c). All of this happens in memory that nobody
  * else has, so a byte that was checked cannot change.
+ *
+ * An image of structs that have grown since is read by types of its own first, and then converted
+ * (convert.c). From there on it is one that has come so.
  */
 #include "haul/image.h"
 
@@ -12,6 +15,7 @@
 #include "base/sized.h"
 #include "base/status.h"
 #include "image/compression.h"
+#include "image/convert.h"
 #include "image/validate.h"
 #include "image/graph_block.h"
 #include "image/head.h"
@@ -49,6 +53,8 @@ typedef struct reader {
     size_t bytes[HAUL__SECTION_KINDS];
     haul__decompressor decompressor; /* of a compressed arena */
     haul__input *arena;              /* gives its bytes; NULL: none have come */
+    uint64_t arena_offset;           /* in the image */
+    int is_at_home; /* the image is mapped at the address that its pointers are made for */
     haul__image_block block;
     haul_image *image;
 } reader;
@@ -75,7 +81,7 @@ static haul_status write_types(reader *r)
     const int calls = r->options.is_trusted || r->options.calls_functions;
     haul_status status;
     size_t i;
-    if (haul__type_text_open(&r->text, &r->context->allocator, r->types, r->count) != HAUL_OK)
+    if (haul__type_text_open(&r->text, &r->context->allocator, r->types, r->count, NULL) != HAUL_OK)
         return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
     status = haul__type_text_admits(&r->text, calls, r->error);
     for (i = 0; r->options.arena && i < r->text.types.count && status == HAUL_OK; i++) {
@@ -159,6 +165,24 @@ static haul_status find_roots(const reader *r)
     return HAUL_OK;
 }
 
+/* What the image claims, in its block. */
+static haul__claimed claims_of(const reader *r, haul__offsets *offsets)
+{
+    haul__claimed claimed;
+    offsets->block = r->image->block.at;
+    offsets->bytes = r->image->block.bytes;
+    offsets->at = r->head.address ? (uintptr_t)(r->head.address + r->arena_offset) : 0;
+    offsets->bitmap = r->contents[HAUL__SECTION_BITS];
+    offsets->bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *offsets->bitmap;
+    offsets->words = r->contents[HAUL__SECTION_WORDS];
+    offsets->word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *offsets->words;
+    claimed.context = r->context;
+    claimed.roots = r->image->roots;
+    claimed.root_count = r->image->root_count;
+    claimed.offsets = offsets;
+    return claimed;
+}
+
 /* The block is filled from the input, or in place. Pages of a file are not touched before they are
  * needed: not for their checksum. */
 static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
@@ -166,14 +190,12 @@ static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
     const haul__image_block *block = &r->image->block;
     haul__filling f;
     haul__claimed claimed;
+    if (r->is_at_home)
+        return block->is_lent ? HAUL_OK
+                              : haul__image_refuse(r->error, "its arena has no place in its pages");
     memset(&f, 0, sizeof f);
     f.context = r->context;
-    f.offsets.block = block->at;
-    f.offsets.bytes = block->bytes;
-    f.offsets.bitmap = r->contents[HAUL__SECTION_BITS];
-    f.offsets.bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *f.offsets.bitmap;
-    f.offsets.words = r->contents[HAUL__SECTION_WORDS];
-    f.offsets.word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *f.offsets.words;
+    claimed = claims_of(r, &f.offsets);
     f.hash = hash;
     f.is_hashed = !r->head.arena_bytes && !(block->mapping.at && block->is_lent);
     if (!is_filled && r->arena->bytes) {
@@ -184,10 +206,6 @@ static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
     }
     if (r->options.is_trusted)
         return haul__fill(&f, NULL, NULL);
-    claimed.context = r->context;
-    claimed.roots = r->image->roots;
-    claimed.root_count = r->image->root_count;
-    claimed.offsets = &f.offsets;
     return haul__image_validate(&claimed, &f);
 }
 
@@ -229,19 +247,17 @@ static haul_status check_sizes(const reader *r, size_t arena)
 }
 
 /* The arena's section, of `bytes` bytes when it is decompressed: all others that the library knows
- * have been read. */
-static haul_status read_graph(reader *r, const haul__image_section *s, size_t bytes)
+ * have been read, and the types fit. */
+static haul_status read_arena(reader *r, haul__input *input, const haul__image_section *s,
+                              size_t bytes)
 {
     int is_filled = 0;
-    haul_status status = r->types ? HAUL_OK : make_types(r);
-    if (status == HAUL_OK)
-        status = compare_types(r);
-    if (status == HAUL_OK)
-        status = check_sizes(r, bytes);
-    r->arena = &r->input;
+    haul_status status = check_sizes(r, bytes);
+    r->arena_offset = s->offset;
+    r->arena = input;
     if (status == HAUL_OK && r->head.arena_bytes) {
-        status = haul__decompressor_open(&r->decompressor, r->context, &r->input, s->bytes, s->hash,
-                                         bytes);
+        status =
+            haul__decompressor_open(&r->decompressor, r->context, input, s->bytes, s->hash, bytes);
         r->arena = &r->decompressor.bytes;
     }
     if (status == HAUL_OK)
@@ -253,6 +269,115 @@ static haul_status read_graph(reader *r, const haul__image_section *s, size_t by
         status = fill_block(r, s->hash, is_filled);
     return status == HAUL_OK && r->head.arena_bytes ? haul__decompressor_end(&r->decompressor)
                                                     : status;
+}
+
+/* ---- What is left behind. */
+
+static haul__freed *drop_image(void *object)
+{
+    haul_image *image = object;
+    haul_context *context = image->context;
+    const haul_allocator *allocator = &context->allocator;
+    if (image->root_count)
+        haul__drop_types(image->roots, image->root_count);
+    haul__drop_made_types(allocator, &image->made);
+    haul__release(allocator, image->roots, image->root_count * sizeof *image->roots);
+    haul__image_block_release(&image->block, allocator);
+    image->magic = 0;
+    haul__release(allocator, image, sizeof *image);
+    haul__context_drop(context);
+    return NULL;
+}
+
+/* All but the sections that have been read. */
+static void close_arena(reader *r)
+{
+    haul__image_block_release(&r->block, &r->context->allocator);
+    haul__decompressor_close(&r->decompressor);
+    if (r->text.allocator)
+        haul__type_text_close(&r->text);
+    if (r->made_roots)
+        haul__release(&r->context->allocator, r->made_roots, r->count * sizeof *r->made_roots);
+    haul__drop_made_types(&r->context->allocator, &r->made);
+}
+
+/* ---- Structs that have grown. */
+
+/* The program's types as they were must be the image's. */
+static haul_status compare_as_stored(reader *r, const haul__stored_types *stored)
+{
+    haul_status status;
+    haul__type_text_close(&r->text);
+    if (haul__type_text_open(&r->text, &r->context->allocator, r->types, r->count, stored) !=
+        HAUL_OK)
+        return haul__fail(r->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+    status = compare_types(r);
+    return status == HAUL_OK ? haul__type_text_admits(&r->text, 1, r->error) : status;
+}
+
+/* Reads the arena by types of the image's text, those of `was`, and converts it. */
+static haul_status read_as_stored(reader *r, reader *was, const haul__image_section *s,
+                                  size_t bytes)
+{
+    haul__stored_types stored;
+    haul__offsets offsets;
+    haul__claimed claimed;
+    haul_status status = make_types(was);
+    if (status == HAUL_OK)
+        status = compare_types(was);
+    stored.at = was->made.at;
+    stored.count = was->made.count;
+    stored.growths = r->options.growths;
+    stored.growth_count = r->options.growth_count;
+    if (status == HAUL_OK)
+        status = compare_as_stored(r, &stored);
+    if (status == HAUL_OK)
+        status = read_arena(was, &r->input, s, bytes);
+    if (status == HAUL_OK) {
+        claimed = claims_of(was, &offsets);
+        status = haul__image_convert(&claimed, &was->text, &r->text, r->contents, r->bytes);
+    }
+    r->text.stored = NULL;
+    return status;
+}
+
+/* An image that does not have our types, but perhaps has them as they were. The other reader shares
+ * our sections, and nothing else. */
+static haul_status read_grown(reader *r, const haul__image_section *s, size_t bytes)
+{
+    reader was = *r;
+    haul__input input = r->input;
+    haul__image_section section = *s;
+    haul_status status;
+    was.types = NULL;
+    was.count = 0;
+    memset(&was.options, 0, sizeof was.options);
+    memset(&was.text, 0, sizeof was.text);
+    memset(&was.block, 0, sizeof was.block);
+    status = read_as_stored(r, &was, s, bytes);
+    if (was.image)
+        drop_image(was.image);
+    close_arena(&was);
+    if (status != HAUL_OK)
+        return status;
+    input.file = NULL;
+    input.bytes = r->contents[HAUL__SECTION_ARENA];
+    input.left = r->bytes[HAUL__SECTION_ARENA];
+    section.bytes = input.left;
+    section.hash = haul__image_hash(input.bytes, input.left);
+    r->head.arena_bytes = r->head.address = 0;
+    r->options.is_trusted = 0;
+    return read_arena(r, &input, &section, input.left);
+}
+
+static haul_status read_graph(reader *r, const haul__image_section *s, size_t bytes)
+{
+    haul_status status = r->types ? HAUL_OK : make_types(r);
+    if (status == HAUL_OK)
+        status = compare_types(r);
+    if (status == HAUL_ERROR_TYPE && r->options.growth_count > 0)
+        return read_grown(r, s, bytes);
+    return status == HAUL_OK ? read_arena(r, &r->input, s, bytes) : status;
 }
 
 /* ---- The sections. */
@@ -274,6 +399,11 @@ static haul_status read_section(reader *r, const haul__image_section *s)
                           (unsigned)s->kind);
     if (!is_known)
         return haul__input_skip(&r->input, s->offset + s->bytes, &is_zero);
+    if (r->is_at_home && (s->kind == HAUL__SECTION_WORDS || s->kind == HAUL__SECTION_BITS)) {
+        r->bytes[s->kind] = (size_t)s->bytes;
+        haul__input_pass(&r->input, (size_t)s->bytes);
+        return HAUL_OK;
+    }
     if (s->kind != HAUL__SECTION_ARENA)
         return read_contents(r, s);
     return bytes <= r->context->options.max_bytes
@@ -286,25 +416,10 @@ static haul_status read_all(reader *r)
 {
     haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
     uint32_t i;
+    r->is_at_home = r->block.mapping.at && r->head.address == (uintptr_t)r->block.mapping.at;
     for (i = 0; i < r->head.section_count && status == HAUL_OK; i++)
         status = read_section(r, &r->sections[i]);
     return status;
-}
-
-static haul__freed *drop_image(void *object)
-{
-    haul_image *image = object;
-    haul_context *context = image->context;
-    const haul_allocator *allocator = &context->allocator;
-    if (image->root_count)
-        haul__drop_types(image->roots, image->root_count);
-    haul__drop_made_types(allocator, &image->made);
-    haul__release(allocator, image->roots, image->root_count * sizeof *image->roots);
-    haul__image_block_release(&image->block, allocator);
-    image->magic = 0;
-    haul__release(allocator, image, sizeof *image);
-    haul__context_drop(context);
-    return NULL;
 }
 
 static void close_reader(reader *r)
@@ -312,13 +427,7 @@ static void close_reader(reader *r)
     unsigned kind;
     for (kind = 0; kind < HAUL__SECTION_KINDS; kind++)
         haul__release(&r->context->allocator, r->contents[kind], r->bytes[kind]);
-    haul__image_block_release(&r->block, &r->context->allocator);
-    haul__decompressor_close(&r->decompressor);
-    if (r->text.allocator)
-        haul__type_text_close(&r->text);
-    if (r->made_roots)
-        haul__release(&r->context->allocator, r->made_roots, r->count * sizeof *r->made_roots);
-    haul__drop_made_types(&r->context->allocator, &r->made);
+    close_arena(r);
 }
 
 static haul_status check_types(const reader *r)
@@ -355,9 +464,26 @@ static haul_status check_renames(const reader *r)
     return HAUL_OK;
 }
 
+static haul_status check_growths(const reader *r)
+{
+    const haul_image_growth *growths = r->options.growths;
+    size_t i;
+    if (r->options.growth_count > 0 && (!growths || !r->types))
+        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                          growths ? "options->growths: without types there are no other sizes"
+                                  : "options->growths is NULL, and growth_count is not 0");
+    for (i = 0; i < r->options.growth_count; i++)
+        if (!growths[i].type || !growths[i].stored_bytes)
+            return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                              "options->growths[%zu] has no type or no .stored_bytes", i);
+    return HAUL_OK;
+}
+
 static haul_status read_types_and_graph(reader *r)
 {
     haul_status status = check_renames(r);
+    if (status == HAUL_OK)
+        status = check_growths(r);
     if (status == HAUL_OK && r->types)
         status = write_types(r);
     return status == HAUL_OK ? read_all(r) : status;
@@ -472,23 +598,64 @@ haul_status haul_image_load_sized(haul_context *context, const char *path, haul_
     return status;
 }
 
-haul_status haul_image_map(haul_context *context, const char *path, haul_type *const *types,
-                           size_t count, haul_image **image)
+/* The head says where the pages should lie. */
+static haul_status map_file(reader *r, const char *path, int descriptor, size_t bytes,
+                            int is_shared)
+{
+    haul_file file = haul_file_descriptor(descriptor);
+    haul__input mapped = r->input;
+    haul_status status = check_types(r);
+    if (status == HAUL_OK && bytes == SIZE_MAX)
+        status = haul__fail(r->error, HAUL_ERROR_FILE,
+                            "%.300s is empty or no file: it is not mapped", path);
+    r->input.file = &file;
+    r->input.left = bytes;
+    if (status == HAUL_OK)
+        status = haul__image_read_head(&r->input, &r->head, r->sections);
+    if (status == HAUL_OK && is_shared && !r->head.address)
+        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT,
+                            "the image has no address of its own (haul_image_write_options)");
+    if (status == HAUL_OK)
+        status = haul__file_map(descriptor, path, bytes, (uintptr_t)r->head.address, is_shared,
+                                &r->block.mapping, r->error);
+    r->input = mapped;
+    r->input.bytes = r->block.mapping.at;
+    r->input.left = bytes;
+    return status;
+}
+
+static haul_status map_image(haul_context *context, const char *path, haul_type *const *types,
+                             size_t count, int is_shared, haul_image **image)
 {
     reader r;
+    int descriptor = -1;
+    size_t bytes;
     haul_status status = begin(&r, context, types, count, NULL, 0, image);
     if (status != HAUL_OK)
         return status;
     r.options.is_trusted = 1;
-    status = path ? haul__file_map(path, &r.block.mapping, r.error)
+    status = path ? haul__file_open(path, &descriptor, &bytes, r.error)
                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
     if (status == HAUL_OK) {
-        r.input.bytes = r.block.mapping.at;
-        r.input.left = r.block.mapping.bytes;
-        status = read_image(&r, image);
+        status = map_file(&r, path, descriptor, bytes, is_shared);
+        haul__file_close(descriptor);
     }
+    if (status == HAUL_OK)
+        status = read_image(&r, image);
     haul__context_leave(context);
     return status;
+}
+
+haul_status haul_image_map(haul_context *context, const char *path, haul_type *const *types,
+                           size_t count, haul_image **image)
+{
+    return map_image(context, path, types, count, 0, image);
+}
+
+haul_status haul_image_map_shared(haul_context *context, const char *path, haul_type *const *types,
+                                  size_t count, haul_image **image)
+{
+    return map_image(context, path, types, count, 1, image);
 }
 
 static int is_image(const haul_image *image)

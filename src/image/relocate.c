@@ -30,6 +30,7 @@ size_t haul__image_relocate_bits(const haul__offsets *o, size_t first, size_t en
             word = haul__load_word(o->block + at);
             if (!word)
                 continue;
+            word -= o->at;
             if (word < HAUL__GRANULE || word > o->bytes)
                 return at;
             word += (uintptr_t)o->block;
@@ -54,6 +55,8 @@ static haul_status relocate_word(const haul__offsets *o, const haul__image_word 
     uintptr_t pointer = word & ~mask;
     if (!pointer)
         return HAUL_OK;
+    if (o->at)
+        pointer += below - o->at;
     if (pointer > o->bytes + 2 * below)
         return refuse_word(error, entry->offset);
     pointer += (uintptr_t)o->block - below;

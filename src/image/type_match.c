@@ -22,9 +22,19 @@ haul_status haul__type_text_admits(const haul__type_text *text, int calls, haul_
         [HAUL__MAY_BE_STATIC] = "it may hold an address of static data, which other processes lack",
         [HAUL__DEPENDS] = "its contents depend on addresses",
         [HAUL__HAS_GAPS] = "it leads to a section, and no reader checks its gaps",
+        [HAUL__GROWS_WITHIN] =
+            "a struct that has grown lies in it, and not as the last field of one declared, too",
+        [HAUL__IS_NO_STRUCT] = "it is no struct of fields and of one size",
+        [HAUL__IS_SPLIT] = "the field lies on both sides of .added_at",
+        [HAUL__SHRINKS] = "it has fewer bytes than .stored_bytes or .added_at",
     };
     if (text->refused_type) {
-        haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no image can hold it: %s", reasons[text->unfit]);
+        if (text->unfit < HAUL__GROWS_WITHIN)
+            haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no image can hold it: %s",
+                       reasons[text->unfit]);
+        else
+            haul__fail(error, HAUL_ERROR_UNSUPPORTED, "no image is converted to it: %s",
+                       reasons[text->unfit]);
         set_place(error, text->refused_type, text->refused_field);
         return HAUL_ERROR_UNSUPPORTED;
     }

@@ -10,6 +10,7 @@
 #include "image/type_text.h"
 
 #include "type/record.h"
+#include "type/row.h"
 
 static void put_bytes(haul__type_text *t, const char *bytes, size_t count)
 {
@@ -78,12 +79,31 @@ static uint32_t number_of(haul__type_text *t, const haul_type *type)
     return (uint32_t)t->types.count - 1;
 }
 
+/* A field that lies in the padding alone leaves the size as it was, and adds a row. */
+const haul_image_growth *haul__type_text_growth(const haul__type_text *text, uint32_t number)
+{
+    const haul__stored_types *stored = text->stored;
+    const haul_type *was, *is;
+    size_t i;
+    if (!stored || number >= stored->count || number >= text->types.count)
+        return NULL;
+    was = stored->at[number];
+    is = text->types.at[number];
+    for (i = 0; i < stored->growth_count; i++)
+        if (stored->growths[i].stored_bytes == was->bytes &&
+            strcmp(stored->growths[i].type, is->name) == 0 &&
+            (was->bytes != is->bytes || was->row_count != is->row_count))
+            return &stored->growths[i];
+    return NULL;
+}
+
 /* ---- Fields. */
 
 typedef struct text_line {
     haul__type_text *t;
     const haul_type *type;
     const char *name;
+    const haul_image_growth *growth; /* of the type, or NULL */
 } text_line;
 
 static void note_function(const text_line *l)
@@ -206,16 +226,49 @@ static void put_rule(const text_line *l, const haul__rule *rule)
         put(l->t, " ancestor=%" PRIu32, number_of(l->t, rule->ancestor));
 }
 
+/* A struct that has grown may lie in another one as its last field, if that one has grown with it:
+ * then the new bytes of both are the same. */
+static void check_growth(const text_line *l, const haul__row *row, const haul_image_growth *inner)
+{
+    const haul_image_growth *outer = l->growth;
+    const int lies_within = row->kind == HAUL_FIELD_EMBED || row->kind == HAUL_FIELD_TAIL;
+    if (inner && lies_within) {
+        if (!outer || row->kind == HAUL_FIELD_TAIL || row->rule || row->bytes != row->type->bytes ||
+            row->offset + inner->added_at != outer->added_at)
+            refuse(l, HAUL__GROWS_WITHIN);
+    } else if (outer && row->offset + row->bytes > outer->added_at) {
+        refuse(l, HAUL__IS_SPLIT);
+    }
+}
+
+/* The bytes of an element that the row leads to or holds, as it was. A limit has the elements of
+ * its begin, which stands before it as a rule: then their type has a number. */
+static size_t element_bytes_of(const text_line *l, const haul__row *row)
+{
+    const haul__row *begin =
+        row->rule && haul__is_limit(row->rule) ? haul__limited_row(l->type, row) : row;
+    const haul_image_growth *growth =
+        begin->type ? haul__type_text_growth(l->t, haul__type_text_number(l->t, begin->type))
+                    : NULL;
+    return growth && row->element_bytes == begin->type->bytes ? growth->stored_bytes
+                                                              : row->element_bytes;
+}
+
 static void put_row(const text_line *l, const haul__row *row)
 {
     const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
+    const int has_target = row->type && row->kind != HAUL_FIELD_SKIP && row->kind != HAUL_FIELD_RAW;
+    const uint32_t number = has_target ? number_of(l->t, row->type) : UINT32_MAX;
+    const haul_image_growth *inner = haul__type_text_growth(l->t, number);
     unsigned level;
+    check_growth(l, row, inner);
     put_name(l->t, row->name);
     put(l->t, " kind=%u at=%zu bytes=%zu element=%zu levels=%u",
         row->rule && row->rule->said.kind ? (unsigned)row->rule->said.kind : row->kind, row->offset,
-        row->bytes, row->element_bytes, row->levels);
-    if (row->type && row->kind != HAUL_FIELD_SKIP && row->kind != HAUL_FIELD_RAW)
-        put(l->t, " target=%" PRIu32, number_of(l->t, row->type));
+        inner && row->kind == HAUL_FIELD_EMBED ? inner->stored_bytes : row->bytes,
+        element_bytes_of(l, row), row->levels);
+    if (has_target)
+        put(l->t, " target=%" PRIu32, number);
     if (row->unaligned)
         put(l->t, " unaligned");
     for (level = 0; has_counts && level < row->levels; level++)
@@ -229,14 +282,35 @@ static void put_row(const text_line *l, const haul__row *row)
     put(l->t, "\n");
 }
 
-static void put_type(haul__type_text *t, const haul_type *type)
+static void put_blocks(const text_line *l)
 {
-    text_line l = { t, type, NULL };
+    const haul_type *type = l->type;
     size_t i;
+    for (i = 0; i < type->block_count; i++) {
+        const uint32_t number = number_of(l->t, type->blocks[i].type);
+        if (haul__type_text_growth(l->t, number))
+            refuse(l, HAUL__GROWS_WITHIN);
+        put(l->t, "block at=%zu count=%zu type=%" PRIu32 "\n", type->blocks[i].offset,
+            type->blocks[i].count, number);
+    }
+    for (i = 0; i < type->loop_count; i++)
+        put(l->t, "loop count=%zu stride=%zu\n", type->loops[i].count, type->loops[i].stride);
+}
+
+static void put_type(haul__type_text *t, uint32_t number)
+{
+    const haul_type *type = t->types.at[number];
+    const haul_image_growth *growth = haul__type_text_growth(t, number);
+    text_line l = { t, type, NULL, growth };
+    size_t i;
+    if (growth && (growth->stored_bytes > type->bytes || growth->added_at > type->bytes))
+        refuse(&l, HAUL__SHRINKS);
+    if (growth && (type->combiner != HAUL_COMBINER_STRUCT_FIELDS || type->size || type->has_tail))
+        refuse(&l, HAUL__IS_NO_STRUCT);
     put(t, "type ");
     put_name(t, type->name);
-    put(t, " bytes=%zu lower=%zu alignment=%zu", type->bytes, type->lower,
-        type->is_aligned ? type->alignment : 0);
+    put(t, " bytes=%zu lower=%zu alignment=%zu", growth ? growth->stored_bytes : type->bytes,
+        type->lower, type->is_aligned ? type->alignment : 0);
     if (type->combiner == HAUL_COMBINER_BYTES)
         put(t, " elements");
     if (type->size) {
@@ -247,26 +321,27 @@ static void put_type(haul__type_text *t, const haul_type *type)
         refuse(&l, HAUL__DEPENDS);
     put(t, "\n");
     for (i = 0; i < type->row_count; i++) {
+        if (growth && type->rows[i].offset >= growth->added_at)
+            continue;
         l.name = type->rows[i].name;
         put_row(&l, &type->rows[i]);
     }
-    for (i = 0; i < type->block_count; i++)
-        put(t, "block at=%zu count=%zu type=%" PRIu32 "\n", type->blocks[i].offset,
-            type->blocks[i].count, number_of(t, type->blocks[i].type));
-    for (i = 0; i < type->loop_count; i++)
-        put(t, "loop count=%zu stride=%zu\n", type->loops[i].count, type->loops[i].stride);
+    l.name = NULL;
+    put_blocks(&l);
 }
 
 haul_status haul__type_text_open(haul__type_text *text, const haul_allocator *allocator,
-                                 haul_type *const *types, size_t count)
+                                 haul_type *const *types, size_t count,
+                                 const haul__stored_types *stored)
 {
-    size_t i;
+    uint32_t i;
     memset(text, 0, sizeof *text);
     text->allocator = allocator;
+    text->stored = stored;
     for (i = 0; i < count; i++)
         number_of(text, types[i]);
     for (i = 0; i < text->types.count && !text->is_short; i++)
-        put_type(text, text->types.at[i]);
+        put_type(text, i);
     return text->is_short ? HAUL_ERROR_MEMORY : HAUL_OK;
 }
 

@@ -18,7 +18,6 @@
 #include "layout/layout.h"
 #include "map/exclusions.h"
 #include "map/forms.h"
-#include "walk/discovery.h"
 #include "walk/place.h"
 
 #define MARKS_MOST 64u /* times that large ranges may be marked, at most */
@@ -164,17 +163,21 @@ static haul_status check_words(check *c)
     return HAUL_OK;
 }
 
+haul__bounds haul__image_bounds(const haul__offsets *offsets)
+{
+    haul__bounds bounds;
+    bounds.begin = (uintptr_t)offsets->block + HAUL__GRANULE;
+    bounds.end = (uintptr_t)offsets->block + offsets->bytes;
+    bounds.work = offsets->bytes < SIZE_MAX / MARKS_MOST ? offsets->bytes * MARKS_MOST : SIZE_MAX;
+    return bounds;
+}
+
 /* By the walk. */
 static haul_status discover_again(const haul__claimed *claimed)
 {
-    haul__bounds bounds;
+    const haul__bounds bounds = haul__image_bounds(claimed->offsets);
     haul_status status;
     check c;
-    bounds.begin = (uintptr_t)claimed->offsets->block + HAUL__GRANULE;
-    bounds.end = (uintptr_t)claimed->offsets->block + claimed->offsets->bytes;
-    bounds.work = claimed->offsets->bytes < SIZE_MAX / MARKS_MOST
-                      ? claimed->offsets->bytes * MARKS_MOST
-                      : SIZE_MAX;
     c.claimed = claimed;
     c.next_special = 0;
     status = haul__record(claimed->context, claimed->roots, claimed->root_count, &bounds, &c.found,

@@ -35,6 +35,7 @@ typedef struct writer {
     haul__image_word *words;
     uint64_t *bitmap;
     void *arena;
+    uintptr_t address;           /* of the image's first byte; 0: any */
     haul__compressed compressed; /* at NULL: the arena is written as it is */
     haul__image_head head;
     haul__image_section sections[HAUL__SECTION_KINDS];
@@ -83,7 +84,8 @@ static haul_status describe_types(writer *w, const haul_root *roots, size_t coun
         return short_of_memory(w);
     for (i = 0; i < w->root_count; i++)
         w->types[i] = (haul_type *)(uintptr_t)roots[i].type;
-    if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count) != HAUL_OK)
+    if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count, NULL) !=
+        HAUL_OK)
         return short_of_memory(w);
     return haul__type_text_admits(&w->text, 1, error);
 }
@@ -161,10 +163,46 @@ static haul_status list_roots(writer *w)
     return HAUL_OK;
 }
 
+/* Where the arena begins in the image, when all before it is known. */
+static uint64_t arena_offset(const writer *w)
+{
+    const size_t bytes[HAUL__SECTION_ARENA] = {
+        [HAUL__SECTION_TYPES] = w->text.text.count,
+        [HAUL__SECTION_ROOTS] = w->root_count * sizeof *w->roots,
+        [HAUL__SECTION_WORDS] = w->word_count * sizeof *w->words,
+        [HAUL__SECTION_BITS] = w->bitmap_bytes,
+    };
+    uint64_t end = sizeof w->head + (w->word_count > 0 ? 5 : 4) * sizeof *w->sections;
+    uint32_t kind;
+    for (kind = HAUL__SECTION_TYPES; kind < HAUL__SECTION_ARENA; kind++)
+        if (bytes[kind] > 0)
+            end = haul__section_begin(kind, bytes[kind], end) + bytes[kind];
+    return haul__section_begin(HAUL__SECTION_ARENA, w->arena_bytes, end);
+}
+
+/* Pointers become offsets in the arena, or addresses in an image with an address of its own. */
+static haul_status gather(writer *w)
+{
+    const uint64_t offset = arena_offset(w);
+    const size_t alignment = haul__plan_alignment(w->plan);
+    haul_error *error = &w->context->error;
+    if (!w->address)
+        return haul__gather(w->plan, w->arena, 0, HAUL__IMAGE_BELOW, 0, NULL);
+    if (offset + w->arena_bytes > UINTPTR_MAX - w->address)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->address is 0x%zx, and the image does not fit behind it",
+                          (size_t)w->address);
+    if (offset % alignment)
+        return haul__fail(
+            error, HAUL_ERROR_UNSUPPORTED,
+            "an arena of %zu bytes with an alignment of %zu has no address of its own",
+            w->arena_bytes, alignment);
+    return haul__gather(w->plan, w->arena, w->address + offset, w->address + offset, 0, NULL);
+}
+
 static haul_status pack(writer *w)
 {
     const haul_allocator *allocator = &w->context->allocator;
-    haul_status status;
     w->arena_bytes = haul__plan_bytes(w->plan);
     w->bitmap_bytes = haul__plan_bitmap_bytes(w->plan);
     w->arena = haul__allocate(allocator, w->arena_bytes, haul__plan_alignment(w->plan));
@@ -174,12 +212,9 @@ static haul_status pack(writer *w)
     w->words = haul__allocate_zeroed(allocator, w->word_room * sizeof *w->words);
     if (!w->arena || !w->bitmap || !w->words)
         return short_of_memory(w);
-    status = haul__gather(w->plan, w->arena, 0, HAUL__IMAGE_BELOW, 0, NULL);
-    if (status != HAUL_OK)
-        return status;
     haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
     add_words(w);
-    return HAUL_OK;
+    return gather(w);
 }
 
 /* ---- The bytes. */
@@ -203,6 +238,7 @@ static void fill_head(writer *w)
     head->order = HAUL__IMAGE_ORDER;
     head->word_bytes = sizeof(void *);
     head->alignment = haul__plan_alignment(w->plan);
+    head->address = w->address;
     add_section(w, HAUL__SECTION_TYPES, w->text.text.at, w->text.text.count);
     add_section(w, HAUL__SECTION_ROOTS, w->roots, w->root_count * sizeof *w->roots);
     if (w->word_count > 0)
@@ -257,6 +293,7 @@ static haul_status write_image(haul_context *context, const haul_source *source,
     memset(&w, 0, sizeof w);
     w.context = context;
     w.file = file;
+    w.address = options->address;
     status =
         source->kind == HAUL_SOURCE_DEVICE ? plan_snapshot(&w, source) : plan_source(&w, source);
     if (status == HAUL_OK)
@@ -327,6 +364,14 @@ static haul_status read_options(haul_context *context, haul_image_write_options 
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "options->compression is %d, and levels go from 1 to 19, or 0 for none",
                           ours->compression);
+    if (ours->address % HAUL__IMAGE_ADDRESS)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->address is 0x%zx, and no multiple of 65536",
+                          (size_t)ours->address);
+    if (ours->address && ours->compression)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "options->address and options->compression: what is compressed is not "
+                          "used as it lies");
     return HAUL_OK;
 }
 

@@ -145,6 +145,21 @@ static void draw(run *r)
     }
 }
 
+/* Images of right graphs whose structs have grown since. */
+static void grow(run *r)
+{
+    size_t i;
+    for (i = 0; i < DRAWN / r->every / r->shares; i += 10) {
+        const uint64_t seed = r->seed + r->share + i;
+        r->judged++;
+        if (oracle_compare_grown(&r->o, choices_from_seed(seed)) == ACCEPTED)
+            continue;
+        r->broken++;
+        printf("%s, grown, seed %llu: %s\n", r->o.shape->name, (unsigned long long)seed,
+               r->o.message);
+    }
+}
+
 static int damage_shape(run *r, const shape *of)
 {
     uint64_t seed;
@@ -165,6 +180,7 @@ static int damage_shape(run *r, const shape *of)
         retarget(r);
     }
     draw(r);
+    grow(r);
     oracle_close(&r->o);
     return 1;
 }

@@ -90,7 +90,7 @@ int oracle_open(oracle *o, const shape *of)
     options.readable = is_readable;
     if (o->reader.objects && fault_open_context(&o->doors, NULL, &o->context) == HAUL_OK &&
         fault_open_context(&o->doors, &options, &o->walking) == HAUL_OK &&
-        of->describe(o->context) == HAUL_OK)
+        of->describe(o->context) == HAUL_OK && of->grown->describe(o->context) == HAUL_OK)
         return 1;
     fprintf(stderr, "%s: %s\n", of->name,
             o->context ? haul_context_error(o->context)->text : "no context");
@@ -100,6 +100,7 @@ int oracle_open(oracle *o, const shape *of)
 void oracle_close(oracle *o)
 {
     o->shape->forget();
+    o->shape->grown->forget();
     haul_context_free(&o->context);
     haul_context_free(&o->walking);
     fault_check_clean(&o->doors);
@@ -125,21 +126,28 @@ void oracle_make_room(oracle *o, size_t bytes)
     r->bytes = bytes;
 }
 
-void oracle_build(oracle *o, choices *c, image_bytes *image)
+/* `gap`: bytes between objects. */
+static void build(oracle *o, const shape *of, choices *c, size_t gap, image_bytes *image)
 {
     static pile memory;
     haul_file file = bytes_file(image);
     haul_status status;
     void *root;
     memory.used = 0;
-    root = o->shape->build(&memory, c);
+    memory.gap = gap;
+    root = of->build(&memory, c);
     image->count = 0;
-    status = haul_image_write(o->context, haul_from_object(root, *o->shape->type), &file);
+    status = haul_image_write(o->context, haul_from_object(root, *of->type), &file);
     if (status == HAUL_OK)
         return;
     failed(o, "a right graph", status);
     fprintf(stderr, "%s: %s\n", o->shape->name, o->message);
     abort();
+}
+
+void oracle_build(oracle *o, choices *c, image_bytes *image)
+{
+    build(o, o->shape, c, 0, image);
 }
 
 /* ---- The contract. */
@@ -244,6 +252,33 @@ static verdict write_twice(oracle *o, const haul_image *image)
     return ACCEPTED;
 }
 
+/* With addresses in place of offsets it is the same graph as with offsets. */
+static verdict write_for_address(oracle *o, const haul_image *image)
+{
+    const haul_image_write_options options[2] = { { .address = 0 }, { .address = 0x40000000 } };
+    image_bytes *const to[2] = { &o->once, &o->twice };
+    verdict v = ACCEPTED;
+    size_t i;
+    for (i = 0; i < 2 && v == ACCEPTED; i++) {
+        const haul_file file = bytes_file(to[i]);
+        haul_image *again = NULL;
+        haul_status status;
+        to[i]->count = 0;
+        status = haul_image_write_as(o->context, graph_of(image), &options[i], &file);
+        if (status == HAUL_OK)
+            status = load(o, to[i]->at, to[i]->count, &again);
+        if (may_be_refused(o, status))
+            return ACCEPTED;
+        v = status == HAUL_OK ? write_image(o, again, to[i])
+                              : failed(o, "accepted, and not written for an address", status);
+        haul_image_free(&again);
+    }
+    if (v == ACCEPTED &&
+        (o->once.count != o->twice.count || memcmp(o->once.at, o->twice.at, o->once.count) != 0))
+        return broken(o, "written for an address, it is another graph");
+    return v;
+}
+
 /* Types of the image's own are other ones if the text is damaged. Nobody knows how to read their
  * objects, but the library must. */
 static verdict judge_alone(oracle *o, const void *bytes, size_t count)
@@ -314,6 +349,8 @@ static verdict judge_accepted(oracle *o, const haul_image *image)
     if (v == ACCEPTED)
         v = write_twice(o, image);
     if (v == ACCEPTED)
+        v = write_for_address(o, image);
+    if (v == ACCEPTED)
         v = read_all(o, image);
     if (v == BROKEN)
         return v;
@@ -323,6 +360,75 @@ static verdict judge_accepted(oracle *o, const haul_image *image)
     if (v == ACCEPTED && memcmp(o->roles, o->reader.role, o->reader.bytes) != 0)
         v = broken(o, "its data was written, and it is another graph");
     return v == ACCEPTED ? plan(o, image, "its data was written, and it is not planned") : v;
+}
+
+/* ---- Structs that have grown. */
+
+static haul_status load_grown(oracle *o, const void *bytes, size_t count, haul_image **image)
+{
+    haul_image_growth growths[4];
+    const haul_image_options options = { .growths = growths, .growth_count = o->shape->size_count };
+    size_t i;
+    for (i = 0; i < o->shape->size_count; i++) {
+        growths[i] = o->shape->grown->sizes[i];
+        growths[i].stored_bytes = o->shape->sizes[i].stored_bytes;
+    }
+    return haul_image_from_bytes(o->context, bytes, count, o->shape->grown->type, 1, &options,
+                                 image);
+}
+
+/* What was accepted is converted, unless objects overlap where structs grow. The result keeps the
+ * contract, by the types that have grown. */
+static verdict judge_grown(oracle *o, const void *bytes, size_t count, int was_accepted)
+{
+    const shape *usual = o->shape;
+    haul_image *image;
+    haul_status status = load_grown(o, bytes, count, &image);
+    verdict v;
+    if (status != HAUL_OK && !was_accepted)
+        return REFUSED;
+    if (status == HAUL_ERROR_UNSUPPORTED &&
+        strstr(haul_context_error(o->context)->text, "overlap structs that have grown"))
+        return ACCEPTED;
+    if (status != HAUL_OK)
+        return failed(o, "accepted, and not converted", status);
+    o->shape = usual->grown;
+    o->count = 4 * count;
+    v = judge_accepted(o, image);
+    o->shape = usual;
+    haul_image_free(&image);
+    return v;
+}
+
+/* Objects do not touch: else a pointer to no elements may lead to what it touches. */
+verdict oracle_compare_grown(oracle *o, choices c)
+{
+    const shape *usual = o->shape;
+    choices same = c;
+    haul_image *one = NULL, *other = NULL;
+    haul_status status;
+    verdict v = ACCEPTED;
+    build(o, usual, &c, 16, &o->once);
+    build(o, usual->grown, &same, 16, &o->twice);
+    o->count = o->twice.count;
+    status = load_grown(o, o->once.at, o->once.count, &one);
+    if (status != HAUL_OK)
+        return failed(o, "a right graph is not converted", status);
+    o->shape = usual->grown;
+    status = load(o, o->twice.at, o->twice.count, &other);
+    if (status != HAUL_OK)
+        v = failed(o, "a right graph of grown structs is refused", status);
+    if (v == ACCEPTED)
+        v = write_image(o, one, &o->once);
+    if (v == ACCEPTED)
+        v = write_image(o, other, &o->twice);
+    if (v == ACCEPTED &&
+        (o->once.count != o->twice.count || memcmp(o->once.at, o->twice.at, o->once.count) != 0))
+        v = broken(o, "converted, it is another graph");
+    o->shape = usual;
+    haul_image_free(&one);
+    haul_image_free(&other);
+    return v;
 }
 
 verdict oracle_judge(oracle *o, const void *bytes, size_t count)
@@ -340,6 +446,15 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
         /* its types are the usual ones: refused for what a graph has; one in 8 goes on */
         if (status != HAUL_ERROR_TYPE && haul__image_hash(bytes, count) % 8)
             return REFUSED;
+        if (status == HAUL_ERROR_TYPE) { /* some structs may have the sizes of now */
+            v = judge_grown(o, bytes, count, 0);
+        } else if (load_grown(o, bytes, count, &image) == HAUL_OK) {
+            haul_image_free(&image);
+            v = broken(o, "refused, and accepted when it is converted: %s",
+                       haul_status_name(status));
+        }
+        if (v == BROKEN)
+            return v;
         return judge_alone(o, bytes, count) == BROKEN ? BROKEN : REFUSED;
     }
     v = compare_alone(o, image, bytes, count);
@@ -348,7 +463,7 @@ verdict oracle_judge(oracle *o, const void *bytes, size_t count)
     if (v == ACCEPTED)
         v = judge_accepted(o, image);
     haul_image_free(&image);
-    return v;
+    return v == ACCEPTED ? judge_grown(o, bytes, count, 1) : v;
 }
 
 verdict oracle_judge_short_of_memory(oracle *o, const void *bytes, size_t count, uint64_t at)

@@ -1,6 +1,7 @@
 /* The contract of images, as a judge: whatever the bytes were, an accepted image can be read and
  * written through its types, planned, packed, loaded again and freed; with its own types it is the
- * same graph. Memory is bounded by the image's size.
+ * same graph. The same holds when its structs have grown since. Memory is bounded by the image's
+ * size.
  */
 #ifndef IMAGES_ORACLE_H
 #define IMAGES_ORACLE_H
@@ -40,6 +41,9 @@ void oracle_draw(oracle *o, choices *c, image_bytes *image);
 /* One of them: the arena has at least 32 bytes, the other parts 8 or, the words, none. */
 void image_damage(image_parts *parts, choices *c);
 
+/* An image of a graph, and one of the same graph of structs that have grown, by the same choices.
+ * BROKEN: converted, the first is not the second. */
+verdict oracle_compare_grown(oracle *o, choices c);
 verdict oracle_judge(oracle *o, const void *bytes, size_t count);
 /* Loads them in a context in which allocation `at` fails, from 1 on, with types or (an even `at`)
  * with the image's own, and again. */

@@ -9,7 +9,7 @@ void *pile_take(pile *p, size_t bytes)
     if (p->used + bytes > sizeof p->memory)
         exit(2); /* a builder makes larger graphs than shapes.h says */
     taken = p->memory + p->used;
-    p->used += bytes;
+    p->used += bytes + p->gap;
     return memset(taken, 0, bytes);
 }
 

@@ -9,6 +9,7 @@ typedef struct mesh {
     uint16_t count;
     uint8_t label_count, kind;
     float weight;
+    ADDED(struct mesh *added;)
 } mesh;
 
 static haul_type *mesh_type;
@@ -19,6 +20,7 @@ static const haul_field mesh_fields[] = {
     HAUL_STRING(mesh, name),
     HAUL_STRINGS(mesh, labels, HAUL_COUNT(mesh, label_count)),
     HAUL_ADDRESS(mesh, mark, .target = &mesh_type, .tag_bits = 3),
+    ADDED(HAUL_OBJECT(mesh, added, &mesh_type), )
 };
 static const haul_struct structs[] = { HAUL_STRUCT(mesh, &mesh_type, mesh_fields) };
 
@@ -72,6 +74,8 @@ static void visit(reader *r, unsigned kind, unsigned char *at)
     READ_WORD(r, at, mesh, name);
     READ_WORD(r, at, mesh, labels);
     READ_WORD(r, at, mesh, mark);
+    ADDED(READ_WORD(r, at, mesh, added);)
+    ADDED(reader_visit(r, kind, m.added, sizeof m);)
     READ_NUMBER(r, at, mesh, count);
     READ_NUMBER(r, at, mesh, label_count);
     READ_DATA(r, at, mesh, kind);
@@ -89,4 +93,7 @@ static void visit(reader *r, unsigned kind, unsigned char *at)
     }
 }
 
-const shape mesh_shape = { "mesh", describe, forget, &mesh_type, 0, build, visit };
+static const haul_image_growth sizes[] = { SIZE(mesh) };
+
+const shape SHAPE(mesh) = { "mesh", describe, forget,      &mesh_type, 0,
+                            build,  visit,    GROWN(mesh), sizes,      1 };

@@ -4,18 +4,21 @@
 
 typedef struct point {
     float x, y, z;
+    ADDED(float added;)
 } point;
 
 typedef struct plain plain;
 typedef struct edge {
     plain *to;
     uintptr_t data[2];
+    ADDED(uintptr_t added;)
 } edge;
 
 typedef struct holed {
     plain *owner;
     uint32_t value, skipped;
     edge *first;
+    ADDED(uintptr_t added;)
 } holed;
 
 struct plain {
@@ -28,6 +31,7 @@ struct plain {
     uint16_t count;
     uint8_t edge_count, all_count;
     float weight;
+    ADDED(uintptr_t added[3];)
 };
 
 enum { PLAIN, EDGE, HOLED };
@@ -131,6 +135,7 @@ static void visit_edge(reader *r, unsigned char *at)
     memcpy(&e, at, sizeof e);
     READ_WORD(r, at, edge, to);
     READ_DATA(r, at, edge, data);
+    ADDED(READ_DATA(r, at, edge, added);)
     reader_visit(r, PLAIN, e.to, sizeof(plain));
 }
 
@@ -140,6 +145,7 @@ static void visit_hole(reader *r, unsigned char *at)
     memcpy(&h, at, sizeof h);
     READ_WORD(r, at, holed, owner);
     READ_DATA(r, at, holed, value);
+    ADDED(READ_DATA(r, at, holed, added);)
     READ_WORD(r, at, holed, first);
     reader_visit(r, PLAIN, h.owner, sizeof(plain));
     reader_visit(r, EDGE, h.first, sizeof(edge));
@@ -160,6 +166,7 @@ static void visit_words(reader *r, unsigned char *at)
     READ_NUMBER(r, at, plain, edge_count);
     READ_NUMBER(r, at, plain, all_count);
     READ_DATA(r, at, plain, weight);
+    ADDED(READ_DATA(r, at, plain, added);)
 }
 
 static void *visit_pointer(reader *r, void *at)
@@ -205,4 +212,7 @@ static void visit(reader *r, unsigned kind, unsigned char *at)
         visit_hole(r, at);
 }
 
-const shape plain_shape = { "plain", describe, forget, &plain_type, PLAIN, build, visit };
+static const haul_image_growth sizes[] = { SIZE(point), SIZE(edge), SIZE(holed), SIZE(plain) };
+
+const shape SHAPE(plain) = { "plain", describe, forget,       &plain_type, PLAIN,
+                             build,   visit,    GROWN(plain), sizes,       4 };

@@ -10,6 +10,7 @@ typedef struct item {
     int32_t next; /* the distance to another one */
     int32_t number;
     struct item *twin; /* its owner, unless another one is */
+    ADDED(uintptr_t added;)
 } item;
 
 typedef struct items {
@@ -19,6 +20,7 @@ typedef struct items {
 typedef struct __attribute__((packed)) edge {
     uint8_t weight;
     item *to;
+    ADDED(uint8_t added[3];)
 } edge;
 
 typedef struct node {
@@ -38,6 +40,7 @@ typedef struct space {
     node *first;    /* in the pool */
     float *room;    /* zeros, as many as edges */
     uint64_t cache; /* no data: skipped bytes give way to other objects */
+    ADDED(uintptr_t added;)
 } space;
 
 static haul_type *space_type, *items_type, *item_type, *edge_type, *node_type;
@@ -142,6 +145,7 @@ static void visit_item(reader *r, unsigned char *at)
     memcpy(&i, at, sizeof i);
     reader_role(r, at, sizeof i.next, ROLE_DISTANCE, ROLE_IN_DISTANCE);
     READ_DATA(r, at, item, number);
+    ADDED(READ_DATA(r, at, item, added);)
     READ_WORD(r, at, item, twin);
     if (i.next)
         reader_visit(r, ITEM, (const void *)((uintptr_t)at + (uintptr_t)(intptr_t)i.next),
@@ -175,6 +179,7 @@ static void visit_edge(reader *r, unsigned char *at)
         return;
     memcpy(&e, at, sizeof e);
     READ_DATA(r, at, edge, weight);
+    ADDED(READ_DATA(r, at, edge, added);)
     READ_WORD(r, at, edge, to);
     reader_visit(r, ITEM, e.to, sizeof(item));
 }
@@ -222,6 +227,7 @@ static void visit_space(reader *r, unsigned char *at)
     READ_NUMBER(r, at, space, row_count);
     READ_NUMBER(r, at, space, pool_bytes);
     READ_DATA(r, at, space, flags);
+    ADDED(READ_DATA(r, at, space, added);)
     for (i = 0; i < s.edge_count; i++)
         reader_visit(r, EDGE, s.edges + i, sizeof *s.edges);
     reader_visit(r, ITEM, s.chosen, sizeof(item));
@@ -244,4 +250,7 @@ static void visit(reader *r, unsigned kind, unsigned char *at)
         visit_node(r, at);
 }
 
-const shape space_shape = { "space", describe, forget, &space_type, SPACE, build, visit };
+static const haul_image_growth sizes[] = { SIZE(item), SIZE(edge), SIZE(space) };
+
+const shape SHAPE(space) = { "space", describe, forget,       &space_type, SPACE,
+                             build,   visit,    GROWN(space), sizes,       3 };

@@ -14,12 +14,14 @@ typedef struct text {
 typedef struct leaf {
     uint32_t tag; /* 0 */
     float at[3];
+    ADDED(float added;)
 } leaf;
 
 typedef struct branch {
     uint32_t tag; /* 1 */
     uint32_t count;
     leaf *leaves;
+    ADDED(uintptr_t added;)
 } branch;
 
 typedef struct value {
@@ -34,6 +36,7 @@ typedef struct value {
     } is;
     struct value *parent;
     void *extra;
+    ADDED(uintptr_t added;)
 } value;
 
 static haul_type *value_type, *text_type, *leaf_type, *branch_type;
@@ -145,8 +148,10 @@ static void visit_text(reader *r, unsigned char *at)
 /* The tag is a number to those who choose by it, and data to an array of leaves. */
 static void visit_leaf(reader *r, unsigned char *at)
 {
-    if (reader_holds(r, at, sizeof(leaf)))
-        READ_DATA(r, at, leaf, at);
+    if (!reader_holds(r, at, sizeof(leaf)))
+        return;
+    READ_DATA(r, at, leaf, at);
+    ADDED(READ_DATA(r, at, leaf, added);)
 }
 
 static void visit_branch(reader *r, unsigned char *at)
@@ -158,6 +163,7 @@ static void visit_branch(reader *r, unsigned char *at)
     memcpy(&b, at, sizeof b);
     READ_NUMBER(r, at, branch, count);
     READ_WORD(r, at, branch, leaves);
+    ADDED(READ_DATA(r, at, branch, added);)
     if (b.count > r->bytes)
         reader_wrong(r, at, "a count larger than the block");
     for (i = 0; i < b.count && !r->wrong; i++)
@@ -197,6 +203,7 @@ static void visit_value(reader *r, unsigned char *at)
     memcpy(&v, at, sizeof v);
     READ_NUMBER(r, at, value, arm);
     READ_DATA(r, at, value, line);
+    ADDED(READ_DATA(r, at, value, added);)
     READ_WORD(r, at, value, parent);
     READ_WORD(r, at, value, extra);
     reader_visit(r, VALUE, v.parent, sizeof v);
@@ -232,4 +239,7 @@ static void visit(reader *r, unsigned kind, unsigned char *at)
         visit_text(r, at);
 }
 
-const shape value_shape = { "value", describe, forget, &value_type, VALUE, build, visit };
+static const haul_image_growth sizes[] = { SIZE(leaf), SIZE(branch), SIZE(value) };
+
+const shape SHAPE(value) = { "value", describe, forget,       &value_type, VALUE,
+                             build,   visit,    GROWN(value), sizes,       3 };

@@ -122,3 +122,16 @@ void world_check_changed_by(world *w, unsigned char *before, void (*function)(vo
     free(after);
     free(before);
 }
+
+uintptr_t world_free_address(size_t bytes)
+{
+    const size_t below = (size_t)1 << (sizeof(void *) == 8 ? 39 : 28);
+    void *near = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *far;
+    const uintptr_t wanted = ((uintptr_t)near - below) & ~(uintptr_t)65535;
+    CHECK(near != MAP_FAILED);
+    far = mmap((void *)wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(far == (void *)wanted);
+    munmap(near, bytes);
+    munmap(far, bytes);
+    return wanted;
+}

@@ -21,6 +21,7 @@
 #include "support/open.h"
 #include "support/short_forms.h"
 #include "support/types.h"
+#include "support/world.h"
 #include "haul/experimental.h"
 
 typedef struct node {
@@ -455,11 +456,18 @@ static const char *image_path(void)
 
 CALL(image_save, haul_image_save(the.context, haul_from_object(the.data, the.type), image_path()))
 
+static haul_status save_for_address(void)
+{
+    const haul_image_write_options options = { .address = world_free_address(1 << 20) };
+    return haul_image_save_as(the.context, haul_from_object(the.data, the.type), &options,
+                              image_path());
+}
+
 static void prepare_image(void *user, fault_plan *plan)
 {
     prepare_context(user, plan);
     CHECK_STATUS(write_image(user), HAUL_OK);
-    CHECK_STATUS(call_image_save(user), HAUL_OK);
+    CHECK_STATUS(save_for_address(), HAUL_OK);
 }
 
 static haul_status some_bytes(void *user, void *data, size_t bytes, size_t *got)
@@ -484,6 +492,8 @@ CALL(image_from_bytes, haul_image_from_bytes(the.context, the.image, the.image_b
                                              NULL, &the.new_image))
 CALL(image_load, haul_image_load(the.context, image_path(), &the.type, 1, NULL, &the.new_image))
 CALL(image_map, haul_image_map(the.context, image_path(), &the.type, 1, &the.new_image))
+CALL(image_map_shared,
+     haul_image_map_shared(the.context, image_path(), &the.type, 1, &the.new_image))
 
 /* ---- The table. */
 
@@ -559,6 +569,7 @@ static const call calls[] = {
     { "haul_image_from_bytes_sized", call_image_from_bytes, 2, 0 },
     { "haul_image_load_sized", call_image_load, 2, 0 },
     { "haul_image_map", call_image_map, 2, 0 },
+    { "haul_image_map_shared", call_image_map_shared, 2, 0 },
 };
 
 TEST(calls, each_survives_every_fault_and_works_afterwards_H1_H2_D1_D4_D5_D6_D13)

@@ -668,7 +668,8 @@ TEST(image, a_head_is_refused_for_each_thing_that_is_wrong_in_it_F3_F5_F6)
     CHECK_HEAD(head->alignment = HAUL__IMAGE_ALIGNMENT - 1, HAUL_ERROR_FORMAT, "its alignment is");
     CHECK_HEAD(head->alignment = 1, HAUL_ERROR_FORMAT, "its alignment is not");
     CHECK_HEAD(head->reserved = 1, HAUL_ERROR_VERSION, "does not know");
-    CHECK_HEAD(head->spare = 1, HAUL_ERROR_VERSION, "does not know");
+    CHECK_HEAD(head->address = 65535, HAUL_ERROR_FORMAT, "no address that an image can have");
+    CHECK_HEAD(head->address = 65536, HAUL_ERROR_FORMAT, "leads out of it");
     CHECK_HEAD(head->version++, HAUL_ERROR_VERSION, "of the format");
 }
 

@@ -254,6 +254,13 @@ static haul_status image_renames(const haul_image_rename *renames, haul_type *co
     return haul_image_from_bytes(the.context, the.bytes, 8, types, types != NULL, &options,
                                  &an_image);
 }
+static haul_status image_growths(const haul_image_growth *growths, haul_type *const *types)
+{
+    const haul_image_options options = { .growths = growths, .growth_count = 1 };
+    return haul_image_from_bytes(the.context, the.bytes, 8, types, types != NULL, &options,
+                                 &an_image);
+}
+static const haul_image_growth half_a_growth = { "mesh", 0, 8 };
 static const haul_image_rename half_a_rename = { "mesh", NULL };
 static haul_status image_no_write(void)
 {
@@ -288,6 +295,9 @@ CALL(ship_from_device,
 CALL(image_no_renames, image_renames(NULL, &the.type))
 CALL(image_half_a_rename, image_renames(&half_a_rename, &the.type))
 CALL(image_renames_alone, image_renames(&half_a_rename, NULL))
+CALL(image_no_growths, image_growths(NULL, &the.type))
+CALL(image_half_a_growth, image_growths(&half_a_growth, &the.type))
+CALL(image_growths_alone, image_growths(&half_a_growth, NULL))
 CALL(image_no_result, haul_image_from_bytes(the.context, the.bytes, 8, &the.type, 1, NULL, NULL))
 CALL(image_no_bytes, image_from(NULL, &the.type, 1))
 CALL(image_no_types, image_from(the.bytes, NULL, 1))
@@ -302,6 +312,14 @@ CALL(image_map_no_path, haul_image_map(the.context, NULL, &the.type, 1, &an_imag
 CALL(image_map_nowhere, haul_image_map(the.context, "no/such/file", &the.type, 1, &an_image))
 CALL(image_map_no_result, haul_image_map(the.context, "x", &the.type, 1, NULL))
 CALL(image_map_no_types, haul_image_map(the.context, "/proc/self/exe", NULL, 1, &an_image))
+CALL(image_share_null, haul_image_map_shared(NULL, "x", &the.type, 1, &an_image))
+CALL(image_share_no_path, haul_image_map_shared(the.context, NULL, &the.type, 1, &an_image))
+CALL(image_share_no_result, haul_image_map_shared(the.context, "x", &the.type, 1, NULL))
+static haul_status image_address(void)
+{
+    const haul_image_write_options options = { .address = 4096 };
+    return haul_image_save_as(the.context, haul_from_object(the.data, the.type), &options, "x");
+}
 CALL(open_no_context, haul_host_open(NULL, NULL, &a_device))
 CALL(open_no_result, haul_host_open(the.context, NULL, NULL))
 CALL(open_no_table, haul_device_open(the.context, NULL, NULL, &a_device))
@@ -802,6 +820,9 @@ static const refusal refusals[] = {
     { image_no_renames, ON_CONTEXT, ARGUMENT, "options->renames is NULL" },
     { image_half_a_rename, ON_CONTEXT, ARGUMENT, "a name that is NULL" },
     { image_renames_alone, ON_CONTEXT, ARGUMENT, "without types" },
+    { image_no_growths, ON_CONTEXT, ARGUMENT, "options->growths is NULL" },
+    { image_half_a_growth, ON_CONTEXT, ARGUMENT, "no .stored_bytes" },
+    { image_growths_alone, ON_CONTEXT, ARGUMENT, "there are no other sizes" },
     { image_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
     { image_no_bytes, ON_CONTEXT, ARGUMENT, "bytes of the image are NULL" },
     { image_no_types, ON_CONTEXT, ARGUMENT, "list of types is NULL" },
@@ -811,6 +832,10 @@ static const refusal refusals[] = {
     { image_short, ON_CONTEXT, HAUL_ERROR_FORMAT, "ends after" },
     { image_load_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
     { image_load_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },
+    { image_share_null, NO_CONTEXT, ARGUMENT, "no context" },
+    { image_share_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
+    { image_share_no_result, ON_CONTEXT, ARGUMENT, "address of the new image" },
+    { image_address, ON_CONTEXT, ARGUMENT, "no multiple of 65536" },
     { image_map_null, NO_CONTEXT, ARGUMENT, "no context" },
     { image_map_no_path, ON_CONTEXT, ARGUMENT, "name is NULL" },
     { image_map_nowhere, ON_CONTEXT, HAUL_ERROR_FILE, "open of" },

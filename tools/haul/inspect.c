@@ -15,7 +15,7 @@ typedef struct head {
     uint16_t order, word_bytes;
     uint64_t bytes, alignment;
     uint32_t section_count, reserved;
-    uint64_t arena_bytes, spare, hash;
+    uint64_t arena_bytes, address, hash;
 } head;
 
 typedef struct image_section {
@@ -43,9 +43,12 @@ static void print_head(const head *h, const image_section *sections)
 {
     uint32_t i;
     printf("version %" PRIu32 ", pointers of %u bytes, %s-endian, %" PRIu64
-           " bytes, alignment %" PRIu64 "\n\n",
+           " bytes, alignment %" PRIu64,
            h->version, (unsigned)h->word_bytes, is_big_endian() ? "big" : "little", h->bytes,
            h->alignment);
+    if (h->address)
+        printf(", for address 0x%" PRIx64, h->address);
+    printf("\n\n");
     printf("%12s %14s  %-16s  section\n", "offset", "bytes", "checksum");
     for (i = 0; i < h->section_count; i++)
         printf("%12" PRIu64 " %14" PRIu64 "  %016" PRIx64 "  %s\n", sections[i].offset,

@@ -1,0 +1,591 @@
+/* Images of structs that have new fields since: they are read if the program says so, the new
+ * fields are zeros, and all that led somewhere leads there.
+ */
+#include <string.h>
+
+#include "haul/host.h"
+#include "haul/type_mpi.h"
+#include "images/image_bytes.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/types.h"
+
+/* Version 1, and version 2 with fields in the padding and behind it. */
+typedef struct body1 {
+    struct body1 *twin; /* borrowed: into any array */
+    double *mass;
+    uint32_t masses;
+    uint32_t unused;
+} body1;
+
+typedef struct extra {
+    int64_t what;
+} extra;
+
+typedef struct body2 {
+    struct body2 *twin;
+    double *mass;
+    uint32_t masses;
+    uint32_t added;
+    extra *more;
+    double weight[2];
+} body2;
+
+/* Bodies by count, and by begin and end. */
+typedef struct world1 {
+    body1 *all, *first, *last, *one;
+    char *name;
+    uint64_t count;
+} world1;
+
+typedef struct world2 {
+    body2 *all, *first, *last, *one;
+    char *name;
+    uint64_t count;
+} world2;
+
+static haul_type *old_body, *old_world, *new_body, *new_world, *extra_type;
+static const haul_field body1_fields[] = {
+    HAUL_OBJECT(body1, twin, &old_body, .ownership = HAUL_BORROWED),
+    HAUL_ARRAY(body1, mass, HAUL_COUNT(body1, masses)),
+};
+static const haul_field world1_fields[] = {
+    HAUL_OBJECTS(world1, all, &old_body, HAUL_COUNT(world1, count)),
+    HAUL_OBJECTS(world1, first, &old_body, HAUL_UNTIL(world1, last)),
+    HAUL_OBJECT(world1, one, &old_body),
+    HAUL_STRING(world1, name),
+};
+static const haul_struct old_structs[] = {
+    HAUL_STRUCT(body1, &old_body, body1_fields),
+    HAUL_STRUCT(world1, &old_world, world1_fields),
+};
+static const haul_field body2_fields[] = {
+    HAUL_OBJECT(body2, twin, &new_body, .ownership = HAUL_BORROWED),
+    HAUL_ARRAY(body2, mass, HAUL_COUNT(body2, masses)),
+    HAUL_OBJECT(body2, more, &extra_type),
+};
+static const haul_field world2_fields[] = {
+    HAUL_OBJECTS(world2, all, &new_body, HAUL_COUNT(world2, count)),
+    HAUL_OBJECTS(world2, first, &new_body, HAUL_UNTIL(world2, last)),
+    HAUL_OBJECT(world2, one, &new_body),
+    HAUL_STRING(world2, name),
+};
+static const haul_struct new_structs[] = {
+    HAUL_STRUCT(body2, &new_body, body2_fields),
+    HAUL_STRUCT(world2, &new_world, world2_fields),
+    HAUL_PLAIN(extra, &extra_type),
+};
+static const haul_image_rename renames[] = { { "body1", "body2" }, { "world1", "world2" } };
+static const haul_image_growth growths[] = { { "body2", sizeof(body1), offsetof(body2, added) } };
+
+enum { MANY = 5, PAIR = 3, BODIES = MANY + PAIR + 1 };
+
+#define APART __attribute__((aligned(16)))
+
+typedef struct graph {
+    struct {
+        world1 world APART;
+        body1 all[MANY] APART, pair[PAIR] APART, one APART;
+    } was;
+    struct {
+        world2 world APART;
+        body2 all[MANY] APART, pair[PAIR] APART, one APART;
+    } is;
+    double masses[BODIES][2] APART;
+    char name[16] APART;
+    image_bytes image, other;
+} graph;
+
+static graph the_graph;
+
+static body1 *body_was(graph *g, size_t i)
+{
+    return i < MANY ? &g->was.all[i] : i < MANY + PAIR ? &g->was.pair[i - MANY] : &g->was.one;
+}
+
+static body2 *body_is(graph *g, size_t i)
+{
+    return i < MANY ? &g->is.all[i] : i < MANY + PAIR ? &g->is.pair[i - MANY] : &g->is.one;
+}
+
+/* The same graph twice: as it was, and as it is. */
+static graph *graph_start(void)
+{
+    graph *g = &the_graph;
+    const haul_file file = bytes_file(&g->image), other = bytes_file(&g->other);
+    size_t i;
+    memset(g, 0, sizeof *g);
+    for (i = 0; i < BODIES; i++) {
+        body1 *was = body_was(g, i);
+        body2 *is = body_is(g, i);
+        was->twin = body_was(g, (i * 4 + 2) % BODIES);
+        is->twin = body_is(g, (i * 4 + 2) % BODIES);
+        was->masses = is->masses = (uint32_t)i % 3;
+        was->mass = is->mass = i % 3 ? g->masses[i] : NULL;
+        was->unused = 77; /* what stands in padding */
+        g->masses[i][0] = (double)i;
+    }
+    g->was.world.all = g->was.all;
+    g->is.world.all = g->is.all;
+    g->was.world.first = g->was.pair;
+    g->is.world.first = g->is.pair;
+    g->was.world.last = g->was.pair + PAIR;
+    g->is.world.last = g->is.pair + PAIR;
+    g->was.world.one = &g->was.one;
+    g->is.world.one = &g->is.one;
+    g->was.world.name = g->is.world.name = strcpy(g->name, "Ariadne");
+    g->was.world.count = g->is.world.count = MANY;
+    CHECK_STATUS(HAUL_DESCRIBE(type_context(), old_structs), HAUL_OK);
+    CHECK_STATUS(HAUL_DESCRIBE(type_context(), new_structs), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_write(type_context(), haul_from_object(&g->was.world, old_world), &file),
+        HAUL_OK);
+    CHECK_STATUS(
+        haul_image_write(type_context(), haul_from_object(&g->is.world, new_world), &other),
+        HAUL_OK);
+    return g;
+}
+
+static void graph_end(graph *g)
+{
+    HAUL_FORGET(old_structs);
+    HAUL_FORGET(new_structs);
+    bytes_free(&g->image);
+    bytes_free(&g->other);
+}
+
+static haul_image_options declared(void)
+{
+    const haul_image_options options = {
+        .renames = renames, .rename_count = 2, .growths = growths, .growth_count = 1
+    };
+    return options;
+}
+
+static haul_status load(const graph *g, const haul_image_options *options, haul_image **image)
+{
+    return haul_image_from_bytes(type_context(), g->image.at, g->image.count, &new_world, 1,
+                                 options, image);
+}
+
+/* Written, the image has the bytes of the graph as it is. */
+static void check_written(const graph *g, haul_image **image)
+{
+    image_bytes again = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&again);
+    size_t count;
+    const haul_root *roots = haul_image_roots(*image, &count);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(roots, count), &file), HAUL_OK);
+    CHECK_EQ(again.count, g->other.count);
+    CHECK_BYTES(again.at, g->other.at, again.count);
+    bytes_free(&again);
+    haul_image_free(image);
+}
+
+TEST(image_growth, new_fields_are_zeros_and_the_graph_is_that_of_the_new_types)
+{
+    graph *g = graph_start();
+    const haul_image_options options = declared();
+    haul_image *image;
+    const world2 *w;
+    size_t i;
+    CHECK_STATUS(load(g, &options, &image), HAUL_OK);
+    w = haul_image_roots(image, NULL)[0].address;
+    CHECK_EQ(w->count, MANY);
+    CHECK_EQ(w->last - w->first, PAIR);
+    CHECK_STR(w->name, "Ariadne");
+    for (i = 0; i < MANY; i++) {
+        CHECK_EQ(w->all[i].added, 0);
+        CHECK_PTR(w->all[i].more, NULL);
+        CHECK(w->all[i].weight[0] == 0.0 && w->all[i].weight[1] == 0.0);
+        CHECK(w->all[i].masses == 0 || w->all[i].mass[0] == (double)i);
+    }
+    CHECK_PTR(w->all[0].twin, &w->all[2]);
+    CHECK_PTR(w->one->twin, w->first + (7 - MANY));
+    CHECK_PTR(w->first[0].twin, &w->all[4]);
+    check_written(g, &image);
+    graph_end(g);
+}
+
+TEST(image_growth, an_image_that_is_not_declared_is_refused_with_the_type)
+{
+    static const haul_image_growth other = { "body2", sizeof(body1) + 8, sizeof(body1) };
+    graph *g = graph_start();
+    haul_image_options options = declared();
+    haul_image *image;
+    options.growth_count = 0;
+    CHECK_STATUS(load(g, &options, &image), HAUL_ERROR_TYPE);
+    CHECK_STR(type_error()->path, "world2.all");
+    options.growths = &other;
+    options.growth_count = 1;
+    CHECK_STATUS(load(g, &options, &image), HAUL_ERROR_TYPE);
+    CHECK_STR(type_error()->path, "world2.all");
+    graph_end(g);
+}
+
+/* One table serves images of all ages: the stored size says which. */
+TEST(image_growth, an_image_as_it_is_now_is_not_converted)
+{
+    graph *g = graph_start();
+    const haul_image_options options = declared();
+    haul_image *image;
+    g->is.one.added = 5;
+    bytes_set(&g->image, NULL, 0);
+    {
+        const haul_file file = bytes_file(&g->image);
+        CHECK_STATUS(
+            haul_image_write(type_context(), haul_from_object(&g->is.world, new_world), &file),
+            HAUL_OK);
+    }
+    CHECK_STATUS(load(g, &options, &image), HAUL_OK);
+    CHECK_EQ(((const world2 *)haul_image_roots(image, NULL)[0].address)->one->added, 5);
+    haul_image_free(&image);
+    graph_end(g);
+}
+
+TEST(image_growth, a_converted_graph_lies_where_the_program_wants_it)
+{
+    static uint64_t buffer[256];
+    graph *g = graph_start();
+    haul_image_options options = declared();
+    haul_image *image;
+    options.is_trusted = 1;
+    CHECK_STATUS(load(g, &options, &image), HAUL_OK);
+    check_written(g, &image);
+    options.buffer = buffer;
+    options.buffer_bytes = sizeof buffer;
+    CHECK_STATUS(load(g, &options, &image), HAUL_OK);
+    CHECK_PTR(haul_image_memory(image, NULL), buffer);
+    check_written(g, &image);
+    graph_end(g);
+}
+
+/* The new pointer, which the image does not have, is one. */
+static void sum_up(void *world)
+{
+    world2 *w = world;
+    w->count += (uint64_t)w->one->more->what + (uint64_t)(w->last - w->first);
+}
+
+TEST(image_growth, a_converted_graph_in_an_arena_is_shipped_with_its_new_pointers)
+{
+    graph *g = graph_start();
+    haul_image_options options = declared();
+    haul_device *device;
+    haul_shipment *shipment;
+    haul_arena *arena;
+    haul_image *image;
+    world2 *w;
+    CHECK_STATUS(haul_arena_create(type_context(), NULL, &arena), HAUL_OK);
+    CHECK_STATUS(haul_host_open(type_context(), NULL, &device), HAUL_OK);
+    options.arena = arena;
+    CHECK_STATUS(load(g, &options, &image), HAUL_OK);
+    w = haul_image_roots(image, NULL)[0].address;
+    w->one->more = haul_arena_new(arena, extra_type, 1);
+    w->one->more->what = 1000;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), NULL, NULL, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, sum_up, haul_device_pointer(shipment, w)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_EQ(w->count, MANY + 1000 + PAIR);
+    haul_shipment_free(&shipment);
+    haul_image_free(&image);
+    haul_device_close(&device);
+    haul_arena_free(&arena);
+    graph_end(g);
+}
+
+TEST(image_growth, memory_that_runs_out_is_told_and_given_back)
+{
+    graph *g = graph_start();
+    const haul_image_options options = declared();
+    uint64_t at;
+    int fired = 1;
+    for (at = 1; fired; at++) {
+        fault_plan doors = { 0 };
+        haul_context *context;
+        haul_image *image;
+        haul_status status;
+        CHECK_STATUS(fault_open_context(&doors, NULL, &context), HAUL_OK);
+        fault_arm(&doors, FAULT_ONCE, at);
+        status = haul_image_from_bytes(context, g->image.at, g->image.count, &new_world, 1,
+                                       &options, &image);
+        fired = doors.fired != 0;
+        fault_disarm(&doors);
+        CHECK(status == (image ? HAUL_OK : HAUL_ERROR_MEMORY));
+        CHECK(fired || image);
+        haul_image_free(&image);
+        haul_context_free(&context);
+        fault_check_clean(&doors);
+    }
+    graph_end(g);
+}
+
+/* ---- A struct that lies in another one. */
+
+typedef struct inner1 {
+    int64_t a;
+} inner1;
+
+typedef struct inner2 {
+    int64_t a, b;
+} inner2;
+
+typedef struct outer1 {
+    char *name;
+    inner1 last;
+} outer1;
+
+typedef struct outer2 {
+    char *name;
+    inner2 last;
+} outer2;
+
+static haul_type *was_inner, *was_outer, *is_inner, *is_outer;
+
+static void describe_outer(void)
+{
+    const haul_field was[] = { HAUL_STRING(outer1, name), HAUL_EMBED(outer1, last, &was_inner) };
+    const haul_field is[] = { HAUL_STRING(outer2, name), HAUL_EMBED(outer2, last, &is_inner) };
+    CHECK_STATUS(type_make("inner", sizeof(inner1), NULL, 0, &was_inner), HAUL_OK);
+    CHECK_STATUS(type_make("inner", sizeof(inner2), NULL, 0, &is_inner), HAUL_OK);
+    CHECK_STATUS(type_make("outer", sizeof(outer1), was, 2, &was_outer), HAUL_OK);
+    CHECK_STATUS(type_make("outer", sizeof(outer2), is, 2, &is_outer), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(was_outer), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is_outer), HAUL_OK);
+}
+
+TEST(image_growth, a_grown_struct_may_be_the_last_field_of_one_that_is_declared_too)
+{
+    static const haul_image_growth both[] = {
+        { "inner", sizeof(inner1), offsetof(inner2, b) },
+        { "outer", sizeof(outer1), offsetof(outer2, last.b) },
+    };
+    static const haul_image_growth wrong[] = {
+        { "inner", sizeof(inner1), offsetof(inner2, b) },
+        { "outer", sizeof(outer1), sizeof(outer2) },
+    };
+    outer1 o[2] = { { (char[]){ "x" }, { 1 } }, { NULL, { 2 } } };
+    haul_root root = { o, NULL, 2 };
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image_options options = { .growths = both, .growth_count = 2 };
+    haul_image *image;
+    const outer2 *now;
+    describe_outer();
+    root.type = was_outer;
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_outer, 1,
+                                       &options, &image),
+                 HAUL_OK);
+    now = haul_image_roots(image, NULL)[0].address;
+    CHECK_STR(now[0].name, "x");
+    CHECK_EQ(now[0].last.a, 1);
+    CHECK_EQ(now[0].last.b, 0);
+    CHECK_EQ(now[1].last.a, 2);
+    CHECK_EQ(now[1].last.b, 0);
+    haul_image_free(&image);
+    options.growths = wrong;
+    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_outer, 1,
+                                       &options, &image),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(type_error()->path, "outer.last");
+    options.growth_count = 1; /* the inner one alone */
+    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_outer, 1,
+                                       &options, &image),
+                 HAUL_ERROR_TYPE);
+    CHECK_STR(type_error()->path, "outer");
+    haul_type_free(&was_inner);
+    haul_type_free(&was_outer);
+    haul_type_free(&is_inner);
+    haul_type_free(&is_outer);
+    bytes_free(&bytes);
+}
+
+/* ---- Other objects over structs that grow. */
+
+typedef struct view {
+    inner1 *all;
+    char *bytes; /* over the same */
+    uint64_t count, byte_count;
+} view;
+
+TEST(image_growth, bytes_over_one_grown_struct_are_converted_and_over_two_refused)
+{
+    static const haul_image_growth growth = { "inner", sizeof(inner1), offsetof(inner2, b) };
+    const haul_image_options options = { .growths = &growth, .growth_count = 1 };
+    inner1 all[3] = { { 1 }, { 2 }, { 3 } };
+    view v = { all, (char *)&all[1], 3, 8 };
+    haul_type *was_view, *is_view;
+    const haul_field was[] = { HAUL_OBJECTS(view, all, &was_inner, HAUL_COUNT(view, count)),
+                               HAUL_BYTES(view, bytes, HAUL_COUNT(view, byte_count)) };
+    haul_field is[2] = { was[0], was[1] };
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    const view *now;
+    is[0].target = &is_inner;
+    is[0].element_bytes = sizeof(inner2);
+    CHECK_STATUS(type_make("inner", sizeof(inner1), NULL, 0, &was_inner), HAUL_OK);
+    CHECK_STATUS(type_make("inner", sizeof(inner2), NULL, 0, &is_inner), HAUL_OK);
+    CHECK_STATUS(type_make("view", sizeof(view), was, 2, &was_view), HAUL_OK);
+    CHECK_STATUS(type_make("view", sizeof(view), is, 2, &is_view), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(was_view), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is_view), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&v, was_view), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_view, 1, &options, &image),
+        HAUL_OK);
+    now = haul_image_roots(image, NULL)[0].address;
+    CHECK_PTR(now->bytes, (const char *)now->all + sizeof(inner2));
+    haul_image_free(&image);
+    v.byte_count = 9;
+    bytes_resize(&bytes, 0);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&v, was_view), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_view, 1, &options, &image),
+        HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(type_error()->path, "root.all[1]");
+    haul_type_free(&was_view);
+    haul_type_free(&is_view);
+    haul_type_free(&was_inner);
+    haul_type_free(&is_inner);
+    bytes_free(&bytes);
+}
+
+TEST(image_growth, what_is_declared_and_cannot_be_is_named)
+{
+    graph *g = graph_start();
+    haul_image_growth wrong = { "body2", sizeof(body1), offsetof(body2, mass) + 4 };
+    haul_image_options options = declared();
+    haul_image *image;
+    options.growths = &wrong;
+    CHECK_STATUS(load(g, &options, &image), HAUL_ERROR_UNSUPPORTED);
+    CHECK_STR(type_error()->path, "body2.mass");
+    wrong.added_at = sizeof(body2) + 1;
+    CHECK_STATUS(load(g, &options, &image), HAUL_ERROR_TYPE); /* its new pointer is an old one */
+    CHECK_STR(type_error()->path, "body2.more");
+    graph_end(g);
+}
+
+/* An image of `count` elements of the one type, loaded as the other one. */
+static haul_status load_elements(haul_context *context, haul_type *was, haul_type *is, size_t count,
+                                 const haul_image_growth *growth)
+{
+    static const haul_image_rename wider = { "resized(0, 32, padded)", "resized(0, 48, padded)" };
+    const haul_image_options options = {
+        .renames = &wider, .rename_count = 1, .growths = growth, .growth_count = 1
+    };
+    static uint64_t elements[16];
+    haul_root root = { elements, NULL, 1 };
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    haul_status status;
+    root.type = was;
+    root.count = count;
+    CHECK_STATUS(haul_type_commit(was), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+    status = haul_image_from_bytes(context, bytes.at, bytes.count, &is, 1, &options, &image);
+    haul_image_free(&image);
+    bytes_free(&bytes);
+    return status;
+}
+
+TEST(image_growth, a_struct_that_has_become_smaller_is_none_that_has_grown)
+{
+    static const haul_image_growth growth = { "inner", 16, 8 };
+    haul_type *was, *is;
+    CHECK_STATUS(type_make("inner", 16, NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 8, NULL, 0, &is), HAUL_OK);
+    CHECK_STATUS(load_elements(type_context(), was, is, 3, &growth), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "fewer bytes");
+    CHECK_STR(type_error()->path, "inner");
+    haul_type_free(&was);
+    haul_type_free(&is);
+}
+
+TEST(image_growth, a_converted_image_keeps_to_the_limits)
+{
+    static const haul_image_growth growth = { "inner", 8, 8 };
+    const haul_context_options options = { .max_bytes = 1000 };
+    haul_context *small;
+    haul_type *was, *is, *larger, *largest;
+    CHECK_STATUS(haul_context_create(&options, &small), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 8, NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 100, NULL, 0, &is), HAUL_OK);
+    CHECK_STATUS(type_make("inner", 500, NULL, 0, &larger), HAUL_OK);
+    CHECK_STATUS(type_make("inner", SIZE_MAX / 8, NULL, 0, &largest), HAUL_OK);
+    CHECK_STATUS(load_elements(small, was, is, 3, &growth), HAUL_OK);
+    CHECK_STATUS(load_elements(small, was, larger, 3, &growth), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_context_error(small)->text, "more than the limit of 1000");
+    CHECK_STATUS(load_elements(small, was, largest, 16, &growth), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_context_error(small)->text, "the image has no size");
+    haul_type_free(&was);
+    haul_type_free(&is);
+    haul_type_free(&larger);
+    haul_type_free(&largest);
+    haul_context_free(&small);
+}
+
+typedef struct padded {
+    int64_t a;
+    int32_t b, added; /* was padding */
+} padded;
+
+TEST(image_growth, a_new_field_in_the_padding_is_zero_if_it_is_described)
+{
+    static const haul_image_growth growth = { "padded", sizeof(padded), offsetof(padded, added) };
+    static const haul_field fields[] = { HAUL_RAW(padded, added) };
+    const haul_image_options options = { .growths = &growth, .growth_count = 1 };
+    padded one = { 1, 2, 3 };
+    haul_root root = { &one, NULL, 1 };
+    haul_type *was, *is;
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_image *image;
+    const padded *now;
+    CHECK_STATUS(type_make("padded", sizeof(padded), NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("padded", sizeof(padded), fields, 1, &is), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(was), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(is), HAUL_OK);
+    root.type = was;
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is, 1, &options, &image),
+        HAUL_OK);
+    now = haul_image_roots(image, NULL)[0].address;
+    CHECK_EQ(now->a, 1);
+    CHECK_EQ(now->b, 2);
+    CHECK_EQ(now->added, 0);
+    haul_image_free(&image);
+    haul_type_free(&was);
+    haul_type_free(&is);
+    bytes_free(&bytes);
+}
+
+TEST(image_growth, types_of_constructors_and_what_they_are_made_of_do_not_grow)
+{
+    static const haul_image_growth growth = { "padded", sizeof(padded), offsetof(padded, added) };
+    static const haul_field fields[] = { HAUL_RAW(padded, added) };
+    haul_image_growth room = { NULL, 2 * sizeof(padded), 2 * sizeof(padded) };
+    haul_type *was, *is, *two_were, *two_are, *wider;
+    CHECK_STATUS(type_make("padded", sizeof(padded), NULL, 0, &was), HAUL_OK);
+    CHECK_STATUS(type_make("padded", sizeof(padded), fields, 1, &is), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(2, was, &two_were), HAUL_OK);
+    CHECK_STATUS(haul_type_contiguous(2, is, &two_are), HAUL_OK);
+    CHECK_STATUS(load_elements(type_context(), two_were, two_are, 1, &growth),
+                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "a struct that has grown lies in it");
+    CHECK_STATUS(haul_type_create_resized(was, 0, 3 * sizeof(padded), &wider), HAUL_OK);
+    haul_type_free(&two_were);
+    CHECK_STATUS(haul_type_create_resized(was, 0, 2 * sizeof(padded), &two_were), HAUL_OK);
+    room.type = haul_type_name(wider);
+    CHECK_STATUS(load_elements(type_context(), two_were, wider, 1, &room), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "no struct of fields and of one size");
+    haul_type_free(&two_were);
+    haul_type_free(&two_are);
+    haul_type_free(&wider);
+    haul_type_free(&was);
+    haul_type_free(&is);
+}
