@@ -62,16 +62,13 @@ static const haul__entry *entry_at(const claims *c, size_t i)
     return i < count ? &c->d->entries.at[i] : &c->d->known.at[i - count];
 }
 
-/* The offset of an address in its element, whose first byte may lie behind its address. An object
- * with a size of its own is the only one. */
+/* The offset of an address in its element, whose first byte may lie behind its address. */
 static size_t offset_in(const claims *c, const haul__entry *entry, uintptr_t address)
 {
     const size_t offset = address - entry->address;
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? c->d->met_types[entry->met_type].walk : NULL;
     const size_t lower = walk ? walk->true_lower : 0;
-    if (walk && haul__is_sized(walk))
-        return offset;
     return offset < lower ? offset : (offset - lower) % entry->stride + lower;
 }
 
@@ -220,14 +217,18 @@ static int overlap(size_t first, size_t bytes, size_t offset, size_t count)
  * as it is; so a row that always holds is none. Functions are not asked. */
 static int is_data_now(const haul__ruled *ruled, const void *element)
 {
-    const haul_field *said = ruled->rule ? &ruled->rule->said : NULL;
-    if (!said || said->kind == HAUL_FIELD_SKIP || said->when.kind == HAUL_WHEN_KIND_FUNCTION)
+    const haul_field *said;
+    if (!ruled->rule)
+        return 0;
+    said = &ruled->rule->said;
+    if (said->kind == HAUL_FIELD_SKIP || said->when.kind == HAUL_WHEN_KIND_FUNCTION)
         return 0;
     return haul__when_holds(&said->when, element) ? ruled->kind == HAUL__RULED_DATA
                                                   : said->else_raw;
 }
 
-/* Are bytes of the range plain data of the element? */
+/* Are bytes of the range plain data of the element? The elements of a tail have an entry of their
+ * own. */
 static int has_data(const haul__walk *walk, const void *element, size_t offset, size_t bytes)
 {
     size_t i;
@@ -238,12 +239,7 @@ static int has_data(const haul__walk *walk, const void *element, size_t offset, 
         if (overlap(walk->ruled[i].slot.offset, walk->ruled[i].bytes, offset, bytes) &&
             is_data_now(&walk->ruled[i], element))
             return 1;
-    if (!haul__is_sized(walk))
-        return 0;
-    if (walk->size)
-        return offset + bytes > walk->extent;
-    return !walk->ruled[walk->ruled_count - 1].slot.target &&
-           offset + bytes > walk->ruled[walk->ruled_count - 1].slot.offset;
+    return walk->size && offset + bytes > walk->extent;
 }
 
 /* ---- The ends of strings. */
@@ -335,15 +331,15 @@ static haul_status mark_range(claims *c, const haul__entry *entry, uintptr_t end
 
 static haul_status mark_spots(claims *c)
 {
-    haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < c->span_count && status == HAUL_OK; i++) {
+    for (i = 0; i < c->span_count; i++) {
         const haul__entry *entry = entry_at(c, c->spans[i].entry);
-        if (entry->what == HAUL__OBJECTS ||
-            (entry->what == HAUL__PLAIN && !(entry->slot->flags & HAUL__SLOT_POOL)))
-            status = mark_range(c, entry, c->spans[i].end);
+        const int is_data = entry->what == HAUL__PLAIN && !(entry->slot->flags & HAUL__SLOT_POOL);
+        if ((entry->what == HAUL__OBJECTS || is_data) &&
+            mark_range(c, entry, c->spans[i].end) != HAUL_OK)
+            return HAUL_ERROR_LIMIT;
     }
-    return status;
+    return HAUL_OK;
 }
 
 /* An end that no object counts by is free. */

@@ -183,6 +183,8 @@ TEST(image_claims, a_borrowed_pointer_may_lead_to_the_end_of_data_and_not_of_an_
     root->best = (double *)(void *)((uintptr_t)root->self + offsetof(flock, data));
     image_sign(&m.image);
     check_loads(&m);
+    root->friend = (flock *)(void *)root->one;
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.friend");
     root->friend = root->next + 1;
     check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.friend");
     bytes_free(&m.image);
@@ -378,7 +380,12 @@ TEST(image_claims, a_count_in_the_bytes_of_a_packed_pointer_is_refused_though_it
     make(&m, at, type);
     check_loads(&m); /* the arm is no pointer */
     bytes_free(&m.image);
+    at[0].to.next = NULL;
     at[0].kind = 1;
+    make(&m, at, type);
+    check_loads(&m);
+    bytes_free(&m.image);
+    at[0].to.next = &at[1];
     make(&m, at, type);
     CHECK_STATUS(load(&m, &loaded), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(type_context())->text, "lies in a pointer");

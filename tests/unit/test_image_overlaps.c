@@ -312,6 +312,7 @@ typedef struct counts {
 } counts;
 
 typedef struct lists {
+    uint64_t hole[4]; /* skipped */
     void *pool;
     counts *in; /* within it */
 } lists;
@@ -322,10 +323,12 @@ TEST(image_overlaps, a_number_may_lie_in_a_pool_and_not_in_an_array)
     static const haul_field counts_fields[] = { HAUL_ARRAY(counts, list,
                                                            HAUL_COUNT(counts, count)) };
     static const haul_field with_pool[] = {
+        HAUL_SKIP(lists, hole),
         HAUL_POOL(lists, pool, HAUL_FIXED(64)),
         HAUL_OBJECT(lists, in, &counts_type),
     };
     static const haul_field with_array[] = {
+        HAUL_SKIP(lists, hole),
         HAUL_BYTES(lists, pool, HAUL_FIXED(sizeof(uintptr_t))),
         HAUL_OBJECT(lists, in, &counts_type),
     };
@@ -426,7 +429,7 @@ TEST(image_overlaps, a_pointer_that_two_types_have_leads_to_the_same_objects_for
         two_views(TO(.target = &one_type, .levels = 2), TO(.target = &one_type, .levels = 3), null),
         HAUL_ERROR_GRAPH);
     CHECK_STATUS(two_views(TO(.target = &one_type, .levels = 2, .count = HAUL_FIXED(0)),
-                           TO(.target = &one_type, .levels = 3, .count = HAUL_FIXED(0)), null),
+                           TO(.target = &one_type, .levels = 3, .count = HAUL_FIXED(0)), leaves),
                  HAUL_OK);
     CHECK_STATUS(two_views(TO(.target = &one_type, .base = -(int)sizeof(leaf)),
                            TO(.target = &one_type, .base = -2 * (int)sizeof(leaf)), &leaves[2]),
@@ -486,4 +489,124 @@ TEST(image_overlaps, a_pointer_to_the_rest_of_a_string_may_be_one_of_two_objects
     haul_type_free(&type);
     haul_type_free(&hung_type);
     haul_type_free(&view_type);
+}
+
+typedef struct nested {
+    leaf small;
+    view is;
+} nested;
+
+typedef struct nests {
+    nested *all;
+    leaf *small; /* ends before the pointer */
+    view *is;
+} nests;
+
+TEST(image_overlaps, an_object_that_ends_between_hides_no_pointer_of_the_one_around_it)
+{
+    static haul_type *nested_type, *view_type;
+    static const haul_field nested_fields[] = { HAUL_ADDRESS(nested, is.to, .element_bytes = 1) };
+    static const haul_field view_fields[] = { HAUL_ADDRESS(view, to, .element_bytes = 1,
+                                                           .count = HAUL_FIXED(2)) };
+    static const haul_field fields[] = { HAUL_OBJECT(nests, all, &nested_type),
+                                         HAUL_ARRAY(nests, small, HAUL_ONE),
+                                         HAUL_OBJECT(nests, is, &view_type) };
+    static char bytes[2];
+    haul_type *type;
+    nested n;
+    nests all = { &n, &n.small, &n.is };
+    memset(&n, 0, sizeof n);
+    n.is.to = bytes;
+    nested_type = TYPE_NEW(nested, nested_fields);
+    view_type = TYPE_NEW(view, view_fields);
+    type = TYPE_NEW(nests, fields);
+    CHECK_STATUS(load_again(&all, type), HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_context_error(type_context())->text, "two different targets");
+    haul_type_free(&type);
+    haul_type_free(&view_type);
+    haul_type_free(&nested_type);
+}
+
+/* ---- The ends of arrays that a value ends. */
+
+typedef struct ends {
+    uintptr_t *until; /* 0 */
+    counts *in;       /* counts by the 0; NULL: nothing does */
+} ends;
+
+TEST(image_overlaps, an_array_may_hold_its_own_end_and_no_number_of_another_object)
+{
+    static haul_type *counts_type;
+    static const haul_field counts_fields[] = { HAUL_ARRAY(counts, list,
+                                                           HAUL_COUNT(counts, count)) };
+    static const haul_field fields[] = {
+        HAUL_ARRAY(ends, until, HAUL_TERMINATED),
+        HAUL_OBJECT(ends, in, &counts_type),
+    };
+    struct {
+        uintptr_t before[3];
+        counts in;
+    } on;
+    ends e = { on.before, NULL };
+    haul_type *type;
+    memset(&on, 0, sizeof on);
+    on.before[0] = on.before[1] = on.before[2] = 1;
+    counts_type = TYPE_NEW(counts, counts_fields);
+    type = TYPE_NEW(ends, fields);
+    CHECK_STATUS(load_again(&e, type), HAUL_OK);
+    e.in = &on.in;
+    CHECK_STATUS(load_again(&e, type), HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_context_error(type_context())->text, "data of another object");
+    haul_type_free(&type);
+    haul_type_free(&counts_type);
+}
+
+/* ---- Over a pointer that no bit tells. */
+
+#pragma pack(push, 1)
+typedef struct packed {
+    uint8_t number;
+    void *to;
+    uint8_t rest[16 - 1 - sizeof(void *)];
+} packed;
+
+typedef struct longer {
+    uint8_t number;
+    void *to;
+    uint8_t data[32 - 1 - sizeof(void *)];
+} longer;
+#pragma pack(pop)
+
+typedef struct covers {
+    packed *first;
+    void *second; /* of another type */
+} covers;
+
+TEST(image_overlaps, a_pointer_off_the_grid_is_one_for_all_objects_that_have_its_bytes)
+{
+    static haul_type *first_type, *second_type;
+    static const haul_field packed_fields[] = { HAUL_ADDRESS(packed, to, .element_bytes = 1,
+                                                             .packed = 1) };
+    static const haul_field longer_fields[] = { HAUL_ADDRESS(longer, to, .element_bytes = 1,
+                                                             .packed = 1) };
+    static const haul_field fields[] = { HAUL_OBJECT(covers, first, &first_type),
+                                         HAUL_ADDRESS(covers, second, .target = &second_type) };
+    struct {
+        uint8_t before[16];
+        packed is;
+        uint8_t after[32];
+    } on;
+    haul_type *type;
+    covers c = { &on.is, &on.is };
+    memset(&on, 0, sizeof on);
+    first_type = TYPE_NEW(packed, packed_fields);
+    second_type = TYPE_NEW(longer, longer_fields);
+    type = TYPE_NEW(covers, fields);
+    CHECK_STATUS(load_again(&c, type), HAUL_OK);
+    c.second = (void *)((unsigned char *)&on.is - sizeof(void *) - 1);
+    CHECK_STATUS(load_again(&c, type), HAUL_ERROR_GRAPH);
+    CHECK_HAS(haul_context_error(type_context())->text, "data of another object");
+    haul_type_free(&type);
+    haul_type_free(&first_type);
+    haul_type_free(&second_type);
 }
