@@ -7,8 +7,9 @@
  * does, and may not lie in a pointer: its value would depend on where the block lies. Borrowed
  * pointers are not followed, so the type of their targets is compared here, too.
  *
- * Spots are sorted by address. Each object asks for the spots within it: the work is that of the
- * overlaps, and is counted.
+ * Spots are sorted by address. Each object marks the spots within it, as one that counts by them or
+ * as one whose data changes them; then each spot is judged. The work is that of the overlaps, and
+ * is counted.
  */
 #include "image/claims.h"
 
@@ -25,20 +26,20 @@
 #include "walk/targets.h"
 #include "walk/waiting.h"
 
-#define STEPS_MOST 64u /* steps for each spot and object; more: they overlap on purpose */
+#define STEPS_MOST 32u /* steps for each spot and object; more: they overlap on purpose */
 
 typedef struct spot {
     uintptr_t at;
     unsigned bytes;
-    int is_word; /* a special word, no number */
-    int is_free; /* the end of a string, which its own bytes may hold */
-    int is_read; /* an object that covers it counts or chooses by it */
+    int is_word;    /* a special word, no number */
+    int is_free;    /* the end of a string, which its own bytes may hold */
+    int is_read;    /* an object that covers it counts or chooses by it */
+    int is_written; /* it may be data of another one */
 } spot;
 
 typedef struct span {
     uintptr_t begin, end;
-    uintptr_t reach;  /* the furthest end of the spans up to here */
-    uintptr_t shared; /* the furthest end of bytes that two of them have */
+    uintptr_t before; /* the furthest end of those before it */
     size_t entry;
 } span;
 
@@ -61,16 +62,13 @@ static const haul__entry *entry_at(const claims *c, size_t i)
     return i < count ? &c->d->entries.at[i] : &c->d->known.at[i - count];
 }
 
-/* The offset of an address in its element, whose first byte may lie behind its address. An object
- * with a size of its own is the only one. */
+/* The offset of an address in its element, whose first byte may lie behind its address. */
 static size_t offset_in(const claims *c, const haul__entry *entry, uintptr_t address)
 {
     const size_t offset = address - entry->address;
     const haul__walk *walk =
         entry->what == HAUL__OBJECTS ? c->d->met_types[entry->met_type].walk : NULL;
     const size_t lower = walk ? walk->true_lower : 0;
-    if (walk && haul__is_sized(walk))
-        return offset;
     return offset < lower ? offset : (offset - lower) % entry->stride + lower;
 }
 
@@ -104,7 +102,7 @@ static void add_spot(claims *c, uintptr_t at, unsigned bytes, int is_word)
     added->at = at;
     added->bytes = bytes;
     added->is_word = is_word;
-    added->is_free = added->is_read = 0;
+    added->is_free = added->is_read = added->is_written = 0;
 }
 
 static void list_spots(claims *c)
@@ -120,6 +118,7 @@ static void list_spots(claims *c)
     for (i = 0; i < found->special_count; i++)
         add_spot(c, found->special[i].address, found->special[i].bytes, 1);
     haul__sort(c->spots, c->spot_count, sizeof *c->spots, is_spot_before);
+    c->spots[c->spot_count].at = UINTPTR_MAX; /* behind all ranges: it ends each loop */
 }
 
 /* ---- What a type's elements know of a byte. */
@@ -145,8 +144,7 @@ static int reads_by_rule(const haul__rule *rule, size_t offset, unsigned bytes)
 {
     for (; rule; rule = rule->each) {
         const haul_field *said = &rule->said;
-        if ((said->when.kind == HAUL_WHEN_KIND_FIELD || said->when.kind == HAUL_WHEN_KIND_NOT) &&
-            is_at(&said->when.field, 0, offset, bytes))
+        if (is_at(&said->when.field, 0, offset, bytes)) /* of 0 bytes if there is none */
             return 1;
         if (said->type_switch.kind == HAUL_SWITCH_KIND_SELF &&
             is_at(&said->type_switch.field, 0, offset, bytes))
@@ -158,8 +156,8 @@ static int reads_by_rule(const haul__rule *rule, size_t offset, unsigned bytes)
 /* The pointers that a slot leads to may have members of their own, which read the slot's struct. */
 static int reads_each(const haul__slot *slot, size_t offset, unsigned bytes)
 {
-    const haul__walk *each = slot->target ? haul__type_walk(slot->target) : NULL;
-    if (!each || !each->is_slot || offset < slot->self)
+    const haul__walk *each = haul__type_walk(slot->target);
+    if (!each || !each->is_slot)
         return 0;
     return reads_count(&each->ruled->slot, offset - slot->self, bytes) ||
            reads_by_rule(each->ruled->rule, offset - slot->self, bytes);
@@ -216,18 +214,21 @@ static int overlap(size_t first, size_t bytes, size_t offset, size_t count)
 }
 
 /* Is a row with rules data now? An arm that is plain bytes, or one that does not hold and travels
- * as it is. Functions are not asked. */
+ * as it is; so a row that always holds is none. Functions are not asked. */
 static int is_data_now(const haul__ruled *ruled, const void *element)
 {
-    const haul_field *said = ruled->rule ? &ruled->rule->said : NULL;
-    if (!said || said->kind == HAUL_FIELD_SKIP || said->when.kind == HAUL_WHEN_KIND_FUNCTION)
+    const haul_field *said;
+    if (!ruled->rule)
         return 0;
-    return said->when.kind == HAUL_WHEN_KIND_ALWAYS || haul__when_holds(&said->when, element)
-               ? ruled->kind == HAUL__RULED_DATA
-               : said->else_raw;
+    said = &ruled->rule->said;
+    if (said->kind == HAUL_FIELD_SKIP || said->when.kind == HAUL_WHEN_KIND_FUNCTION)
+        return 0;
+    return haul__when_holds(&said->when, element) ? ruled->kind == HAUL__RULED_DATA
+                                                  : said->else_raw;
 }
 
-/* Are bytes of the range plain data of the element? */
+/* Are bytes of the range plain data of the element? The elements of a tail have an entry of their
+ * own. */
 static int has_data(const haul__walk *walk, const void *element, size_t offset, size_t bytes)
 {
     size_t i;
@@ -238,12 +239,7 @@ static int has_data(const haul__walk *walk, const void *element, size_t offset, 
         if (overlap(walk->ruled[i].slot.offset, walk->ruled[i].bytes, offset, bytes) &&
             is_data_now(&walk->ruled[i], element))
             return 1;
-    if (!haul__is_sized(walk))
-        return 0;
-    if (walk->size)
-        return offset + bytes > walk->extent;
-    return !walk->ruled[walk->ruled_count - 1].slot.target &&
-           offset + bytes > walk->ruled[walk->ruled_count - 1].slot.offset;
+    return walk->size && offset + bytes > walk->extent;
 }
 
 /* ---- The ends of strings. */
@@ -254,33 +250,12 @@ static void free_ends(claims *c)
     for (i = 0; i < entry_count(c); i++) {
         const haul__entry *entry = entry_at(c, i);
         const uintptr_t last = entry->address + (entry->count - 1) * entry->stride;
-        if (entry->what != HAUL__PLAIN || !entry->slot ||
+        if (entry->what != HAUL__PLAIN ||
             entry->slot->shape[entry->level].kind != HAUL_COUNT_KIND_TERMINATED)
             continue;
-        for (s = first_spot(c, last); s < c->spot_count && c->spots[s].at == last; s++)
+        for (s = first_spot(c, last); c->spots[s].at == last; s++)
             c->spots[s].is_free |= c->spots[s].bytes == entry->stride;
     }
-}
-
-/* An end that an object counts by is not free. */
-static haul_status keep_counts(claims *c)
-{
-    haul_status status = HAUL_OK;
-    size_t i, s;
-    for (i = 0; i < c->span_count && status == HAUL_OK; i++) {
-        const haul__entry *entry = entry_at(c, c->spans[i].entry);
-        const haul__met_type *met = &c->d->met_types[entry->met_type];
-        if (entry->what != HAUL__OBJECTS)
-            continue;
-        s = first_spot(c, entry->address);
-        for (; s < c->spot_count && c->spots[s].at < c->spans[i].end && status == HAUL_OK; s++) {
-            const size_t offset = offset_in(c, entry, c->spots[s].at);
-            status = step(c);
-            if (c->spots[s].is_free && counts_by(c->d, met, offset, c->spots[s].bytes))
-                c->spots[s].is_free = 0;
-        }
-    }
-    return status;
 }
 
 /* ---- Pointers over numbers. */
@@ -322,75 +297,70 @@ static haul_status refuse_byte(claims *c, uintptr_t address, const char *why)
     return status;
 }
 
-static haul_status refuse_data(claims *c, const spot *s)
-{
-    return refuse_byte(c, s->at,
-                       "a number or word that the graph depends on, and data of another object");
-}
-
-/* A spot that begins in an element, and may end in the next one. Can the element's data change it?
- */
-static haul_status check_spot(claims *c, const haul__entry *entry, spot *s)
+/* A spot that begins in an element, and may end in the next one. */
+static void mark_spot(const claims *c, const haul__entry *entry, spot *s)
 {
     const haul__met_type *met = &c->d->met_types[entry->met_type];
-    const size_t offset = offset_in(c, entry, s->at), stride = entry->stride;
-    const uintptr_t element = s->at - offset;
-    const int is_known =
-        s->is_word ? has_word(met->walk, offset) : counts_by(c->d, met, offset, s->bytes);
-    int may_change = has_data(met->walk, (const void *)element, offset, s->bytes);
-    if (offset < stride && offset + s->bytes > stride)
-        may_change |=
-            has_data(met->walk, (const void *)(element + stride), 0, offset + s->bytes - stride);
-    s->is_read |= is_known;
-    return is_known || !may_change ? HAUL_OK : refuse_data(c, s);
+    const size_t offset = offset_in(c, entry, s->at), end = offset + s->bytes;
+    const unsigned char *element = (const unsigned char *)s->at - offset;
+    if (s->is_word ? has_word(met->walk, offset) : counts_by(c->d, met, offset, s->bytes))
+        s->is_read = 1;
+    else if (has_data(met->walk, element, offset, s->bytes) ||
+             (end > entry->stride &&
+              has_data(met->walk, element + entry->stride, 0, end - entry->stride)))
+        s->is_written = 1;
 }
 
 /* The spots of which a range has a byte. */
-static haul_status check_range(claims *c, const haul__entry *entry, uintptr_t end)
+static haul_status mark_range(claims *c, const haul__entry *entry, uintptr_t end)
 {
-    size_t s = first_spot(c, entry->address > 7 ? entry->address - 7 : 0);
-    haul_status status = HAUL_OK;
-    for (; s < c->spot_count && c->spots[s].at < end && status == HAUL_OK; s++) {
+    size_t s = first_spot(c, entry->address - 7);
+    for (; c->spots[s].at < end; s++) {
         spot *it = &c->spots[s];
         if (it->at + it->bytes <= entry->address)
             continue;
-        status = step(c);
-        if (status != HAUL_OK || it->is_free)
-            continue;
-        status = entry->what == HAUL__PLAIN || it->at < entry->address ? refuse_data(c, it)
-                                                                       : check_spot(c, entry, it);
+        if (step(c) != HAUL_OK)
+            return HAUL_ERROR_LIMIT;
+        if (entry->what == HAUL__PLAIN || it->at < entry->address)
+            it->is_written = 1;
+        else
+            mark_spot(c, entry, it);
     }
-    return status;
+    return HAUL_OK;
 }
 
-static haul_status check_numbers(claims *c)
+static haul_status mark_spots(claims *c)
 {
-    haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < c->spot_count && status == HAUL_OK; i++) {
-        const spot *s = &c->spots[i];
-        if (s->is_word || s->is_free)
-            continue;
-        if (!s->is_read)
-            status =
-                refuse_byte(c, s->at, "a number that the graph depends on belongs to no object");
-        else if (is_over_pointer(c->d->found, s))
-            status = refuse_byte(c, s->at, "a number that the graph depends on lies in a pointer");
+    for (i = 0; i < c->span_count; i++) {
+        const haul__entry *entry = entry_at(c, c->spans[i].entry);
+        const int is_data = entry->what == HAUL__PLAIN && !(entry->slot->flags & HAUL__SLOT_POOL);
+        if ((entry->what == HAUL__OBJECTS || is_data) &&
+            mark_range(c, entry, c->spans[i].end) != HAUL_OK)
+            return HAUL_ERROR_LIMIT;
     }
-    return status;
+    return HAUL_OK;
 }
 
+/* An end that no object counts by is free. */
 static haul_status check_spots(claims *c)
 {
-    haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < c->span_count && status == HAUL_OK; i++) {
-        const haul__entry *entry = entry_at(c, c->spans[i].entry);
-        const int is_pool = entry->slot && (entry->slot->flags & HAUL__SLOT_POOL);
-        if (entry->what == HAUL__OBJECTS || (entry->what == HAUL__PLAIN && !is_pool))
-            status = check_range(c, entry, c->spans[i].end);
+    for (i = 0; i < c->spot_count; i++) {
+        const spot *s = &c->spots[i];
+        const char *why = NULL;
+        if (s->is_free && !s->is_read)
+            continue;
+        if (s->is_written)
+            why = "a number or word that the graph depends on, and data of another object";
+        else if (!s->is_word && !s->is_read)
+            why = "a number that the graph depends on belongs to no object";
+        else if (!s->is_word && is_over_pointer(c->d->found, s))
+            why = "a number that the graph depends on lies in a pointer";
+        if (why)
+            return refuse_byte(c, s->at, why);
     }
-    return status == HAUL_OK ? check_numbers(c) : status;
+    return HAUL_OK;
 }
 
 /* ---- Borrowed pointers. */
@@ -407,7 +377,7 @@ static int begins_by(const void *spans, size_t i, uint64_t address)
 
 static void list_spans(claims *c)
 {
-    uintptr_t reach = 0, shared = 0;
+    uintptr_t reach = 0;
     size_t i;
     for (i = 0; i < entry_count(c); i++) {
         const haul__entry *entry = entry_at(c, i);
@@ -419,25 +389,22 @@ static void list_spans(claims *c)
     }
     haul__sort(c->spans, c->span_count, sizeof *c->spans, is_span_before);
     for (i = 0; i < c->span_count; i++) {
-        const uintptr_t end = c->spans[i].end, both = end < reach ? end : reach;
-        shared = both > shared ? both : shared;
-        reach = end > reach ? end : reach;
-        c->spans[i].reach = reach;
-        c->spans[i].shared = shared;
+        c->spans[i].before = reach;
+        reach = c->spans[i].end > reach ? c->spans[i].end : reach;
     }
 }
 
 /* Does an element of this type begin at the offset of another one, in its embedded structs? */
 static int embeds(const haul_type *type, size_t offset, const haul_type *wanted)
 {
-    while (type && (type != wanted || offset != 0)) {
+    while (type != wanted || offset != 0) {
         const haul__row *row = haul__find_row(type, offset);
-        if (!row || row->kind != HAUL_FIELD_EMBED || !row->type || row->type->bytes == 0)
+        if (!row || row->kind != HAUL_FIELD_EMBED)
             return 0;
         offset = (offset - row->offset) % row->type->bytes;
         type = row->type;
     }
-    return type != NULL;
+    return 1;
 }
 
 /* Is the byte plain data, no part of a pointer? */
@@ -456,32 +423,29 @@ static int fits(const claims *c, const haul__entry *entry, uintptr_t address,
     const haul__met_type *met = &c->d->met_types[entry->met_type];
     const size_t offset = offset_in(c, entry, address);
     const void *element = (const void *)(address - offset);
-    if (entry->what == HAUL__POINTERS)
-        return 0;
-    if (slot->target)
-        return entry->what == HAUL__OBJECTS && embeds(met->type, offset, slot->target);
-    return entry->what == HAUL__PLAIN || (is_plain(met->walk, element, offset) &&
-                                          is_plain(met->walk, element, offset + slot->unit - 1));
+    if (entry->what != HAUL__OBJECTS)
+        return entry->what == HAUL__PLAIN && !slot->target;
+    return slot->target ? embeds(met->type, offset, slot->target)
+                        : is_plain(met->walk, element, offset) &&
+                              is_plain(met->walk, element, offset + slot->unit - 1);
 }
 
 static haul_status check_borrowed(claims *c, uintptr_t address, const haul__slot *slot,
                                   size_t entry, size_t element)
 {
     size_t i = haul__search(c->spans, 0, c->span_count, address, begins_by);
-    haul_status status = HAUL_OK;
-    while (i-- > 0 && c->spans[i].reach >= address && status == HAUL_OK) {
+    c->d->at_entry = entry;
+    c->d->at_element = element;
+    while (i-- > 0) {
         const span *s = &c->spans[i];
         if ((s->end > address && fits(c, entry_at(c, s->entry), address, slot)) ||
             (s->end == address && !slot->target))
             return HAUL_OK;
-        status = step(c);
+        if (step(c) != HAUL_OK)
+            return HAUL_ERROR_LIMIT;
     }
-    c->d->at_entry = entry;
-    c->d->at_element = element;
-    return status != HAUL_OK
-               ? status
-               : haul__refuse(c->d, HAUL_ERROR_GRAPH, slot,
-                              "a borrowed pointer that leads to no object of its type");
+    return haul__refuse(c->d, HAUL_ERROR_GRAPH, slot,
+                        "a borrowed pointer that leads to no object of its type");
 }
 
 static haul_status check_all_borrowed(claims *c)
@@ -515,7 +479,7 @@ static haul_status check_targets(claims *c)
     size_t i, count = 0;
     for (i = 0; i < c->d->targets.count; i++) {
         const size_t s = haul__search(c->spans, 0, c->span_count, targets[i].place, begins_by);
-        if (s > 0 && c->spans[s - 1].shared > targets[i].place)
+        if (c->spans[s - 1].before > targets[i].place) /* else nothing else has the word */
             targets[count++] = targets[i];
     }
     haul__sort(targets, count, sizeof *targets, is_target_before);
@@ -542,7 +506,7 @@ haul_status haul__check_claims(haul__discovery *d)
         list_spots(&c);
         list_spans(&c);
         free_ends(&c);
-        status = keep_counts(&c);
+        status = mark_spots(&c);
         if (status == HAUL_OK)
             status = check_spots(&c);
         if (status == HAUL_OK)

@@ -26,7 +26,7 @@ static haul_status add_kind(haul__kinds *kinds, const haul__kind *kind, uint8_t 
     while (i < kinds->list.count && !is_same(&kinds->list.at[i], kind))
         i++;
     *code = HAUL__CODE_FREE;
-    if (i == HAUL__CODES - HAUL__CODE_FIRST)
+    if (i == HAUL__CODES - HAUL__CODE_FIRST - 1)
         return HAUL_OK;
     *code = (uint8_t)(HAUL__CODE_FIRST + i);
     if (i < kinds->list.count)
@@ -211,15 +211,14 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
 static void make_one(const haul__kinds *kinds, haul__kind *kind, unsigned code)
 {
     const size_t bytes = kind->granules * HAUL__GRANULE;
-    size_t i;
-    if (kind->of != HAUL__KIND_OBJECT || kind->granules * kinds->width > 64 ||
-        bytes + HAUL__GRANULE > kinds->most)
+    kind->one.misaligned = UINTPTR_MAX;
+    if (kind->of != HAUL__KIND_OBJECT || bytes + HAUL__GRANULE > kinds->most)
         return;
-    for (i = 0; i < kind->granules; i++)
-        kind->one.pattern |= (uint64_t)(i ? HAUL__CODE_INSIDE : code) << i * kinds->width;
-    kind->one.mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+    if (2 * kind->granules <= 64 && kind->granules * kinds->width <= 64)
+        kind->mask = UINT64_MAX >> (64 - kind->granules * kinds->width);
+    kind->one.code = code;
     kind->one.misaligned = (kind->alignment - 1) | (HAUL__GRANULE - 1);
-    kind->one.room = kinds->most - bytes;
+    kind->one.room = kinds->most - bytes - HAUL__GRANULE;
 }
 
 static void link_to_ones(const haul__kinds *kinds, const haul__kind *kind)
@@ -228,6 +227,23 @@ static void link_to_ones(const haul__kinds *kinds, const haul__kind *kind)
     for (i = 0; i < kind->link_count; i++)
         if (kind->links[i].is_one && kind->links[i].code != HAUL__CODE_FREE)
             kind->links[i].one = haul__kind_by_code(kinds, kind->links[i].code)->one;
+        else
+            kind->links[i].one.misaligned = UINTPTR_MAX;
+}
+
+/* A granule of no array needs no code to go on: where there are no arrays, codes are narrower. */
+static void choose_codes(haul__kinds *kinds)
+{
+    unsigned highest = HAUL__CODE_FIRST + (unsigned)kinds->list.count - 1;
+    size_t i = 0;
+    while (i < kinds->list.count && kinds->list.at[i].of == HAUL__KIND_OBJECT)
+        i++;
+    if (i < kinds->list.count)
+        kinds->inside = ++highest;
+    kinds->width = 1;
+    while (highest >> kinds->width)
+        kinds->width *= 2;
+    kinds->shift = HAUL__GRANULE_SHIFT - haul__lowest32(kinds->width);
 }
 
 /* ---- All of them. */
@@ -247,8 +263,7 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
         status = make_links(kinds, i);
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
         status = make_element(kinds, &kinds->list.at[i]);
-    kinds->width = kinds->list.count <= 2 ? 2 : kinds->list.count <= 14 ? 4 : 8;
-    kinds->shift = HAUL__GRANULE_SHIFT - haul__lowest32(kinds->width);
+    choose_codes(kinds);
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
         make_one(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)

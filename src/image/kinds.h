@@ -15,24 +15,24 @@ typedef enum haul__kind_of {
     HAUL__KIND_POINTERS /* an array of pointers: those of a level of a slot */
 } haul__kind_of;
 
-/* A code says what a granule is: it belongs to nothing; it goes on with what the granule before it
- * has; or something of a kind begins with it. */
-enum { HAUL__CODE_FREE, HAUL__CODE_INSIDE, HAUL__CODE_FIRST, HAUL__CODES = 256 };
+/* A code says what a granule is: nothing begins with it, and no array has it; something of a kind
+ * begins with it; or it goes on with an array (`inside`, the highest code). */
+enum { HAUL__CODE_FREE, HAUL__CODE_FIRST, HAUL__CODES = 256 };
 
-/* One object, whose codes fit into a word, as the target of a pointer. */
+/* One object as the target of a pointer. */
 typedef struct haul__one {
-    uint64_t pattern, mask; /* its codes, from the lowest bits on; mask 0: they do not fit */
-    uintptr_t misaligned;   /* bits that its address has not */
-    size_t room;            /* its offset in the arena is at least a granule, and at most this */
+    uint64_t code;
+    uintptr_t misaligned; /* bits that its address has not; all: no address is right */
+    size_t room;          /* its offset in the arena is a granule, and up to this more */
 } haul__one;
 
 /* A pointer of an element. */
 typedef struct haul__link {
     size_t offset;
-    haul__one one; /* what it leads to; mask 0: see the other members */
+    haul__one one; /* what it leads to, if `is_one` */
     const haul__slot *slot;
     uint8_t level;
-    uint8_t is_one;   /* exactly one element, which begins with a granule */
+    uint8_t is_one;   /* exactly one object */
     uint8_t is_known; /* its count can be read */
     uint8_t code;     /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
 } haul__link;
@@ -44,6 +44,7 @@ typedef struct haul__kind {
     unsigned level;          /* of pointers */
     size_t stride, granules; /* of objects: of an element; of one object, the last granule whole */
     size_t alignment;
+    uint64_t mask; /* of the codes of an object; 0: they, or its bits, do not fit into a word */
     haul__link *links;
     size_t link_count;
     uint64_t *pointers; /* a bit for each word of an element; NULL: it has no pointer */
@@ -57,7 +58,8 @@ typedef struct haul__kinds {
     const haul_allocator *allocator;
     HAUL__LIST(haul__kind) list; /* the first has the code HAUL__CODE_FIRST */
     size_t most;                 /* bytes of an element */
-    unsigned width;              /* bits of a code: 2, 4 or 8 */
+    unsigned inside;             /* the code of granules that go on with an array */
+    unsigned width;              /* bits of a code: 1, 2, 4 or 8 */
     unsigned shift;              /* offset in the arena >> shift: the first bit of its code */
 } haul__kinds;
 

@@ -7,19 +7,23 @@
  * their codes first. Then, at each granule in turn:
  *
  *   free         It must be zeros.
- *   a beginning  The bits must tell its pointers. Each is followed: where its target must lie, all
- *                codes are free, and get those of the target; or they are those of the target
- *                already. Anything else ends the scan, and the walk decides.
+ *   an object    All granules behind its first one must be free. The bits must tell its pointers.
+ *   an array     It goes on as long as codes say so. Its elements are as objects.
+ *
+ * Each pointer is followed: where its target must lie, codes are free, and get those of the target;
+ * or they are those of the target already. Anything else ends the scan, and the walk decides.
  *
  * Why it is right: an object is visited behind its beginning, so with all it leads to ahead of it
- * nothing is left out; a new target behind it ends the scan. Codes are written for whole objects,
- * over free ones only. So objects never overlap, and each has one meaning: no number that counts
- * lies in the data of another object. What the walk refuses, the scan does not accept; it need not
+ * nothing is left out; a new target behind it ends the scan. An array has codes on all its
+ * granules, over free ones only; an object has one, and no code is written within it once it has
+ * been visited. So neither overlaps another, and each has one meaning: no number that counts lies
+ * in the data of another object. What the walk refuses, the scan does not accept; it need not
  * accept all that the walk does.
  *
  * Why it is fast: the arena is read in order, while it comes into its block (fill.c), so it is
- * still in a cache. Only codes are read at random, 1/64 of the arena, and whether a target is new
- * is no branch.
+ * still in a cache. Only codes are read at random, 1/128 of an arena of objects of one kind, and
+ * whether a target is new is no branch. Objects of one kind in a row are visited in a loop that
+ * knows where the next one begins before it has read its code.
  */
 #include "image/scan.h"
 
@@ -31,6 +35,16 @@
 #define OBJECTS_AHEAD 8u           /* whose targets' codes are fetched */
 #define STRING_PIECE ((size_t)256) /* bytes of a string that are waited for together */
 
+/* The codes. A copy stays in registers while codes are written. */
+typedef struct code_table {
+    uint64_t *at;
+    const unsigned char *block; /* which they describe */
+    unsigned shift, inside;     /* as those of the kinds */
+    unsigned width_shift;       /* 1 << this: bits of a code */
+    unsigned mask;              /* of a code */
+    uint64_t all_inside;        /* codes of granules that all go on with arrays */
+} code_table;
+
 typedef struct scan {
     const haul__claimed *claimed;
     const unsigned char *block;
@@ -39,8 +53,7 @@ typedef struct scan {
     size_t there; /* bytes of the arena that have come */
     int is_right;
     haul__kinds kinds;
-    uint64_t *codes;
-    size_t code_words;    /* and one more behind them */
+    code_table codes;
     size_t granules, end; /* of the arena; the first one behind what begins `here` */
     size_t here;          /* the granule that is visited */
     size_t work, most;    /* bytes of arrays that were looked at, and may be */
@@ -61,16 +74,30 @@ HAUL__INLINE int wait_for(scan *s, size_t end)
 
 /* ---- Codes. */
 
-static unsigned code_at(const scan *s, size_t granule)
+HAUL__INLINE size_t bit_of(const code_table *t, size_t granule)
 {
-    const size_t bit = granule * s->kinds.width;
-    return (unsigned)(s->codes[bit / 64] >> bit % 64) & ((1u << s->kinds.width) - 1u);
+    return granule << t->width_shift;
+}
+
+/* The codes of granules from this one on, as many as a word holds: the first one in the lowest
+ * bits. Behind the arena all are free. */
+HAUL__INLINE uint64_t codes_from(const code_table *t, size_t granule)
+{
+    const size_t bit = bit_of(t, granule);
+    const uint64_t *at = &t->at[bit / 64];
+    return at[0] >> bit % 64 | at[1] << 1 << (63 - bit % 64);
+}
+
+HAUL__INLINE unsigned code_at(const code_table *t, size_t granule)
+{
+    const size_t bit = bit_of(t, granule);
+    return (unsigned)(t->at[bit / 64] >> bit % 64) & t->mask;
 }
 
 /* The bits of a word of codes that stand for granules of [first, end). */
-static uint64_t bits_in_word(const scan *s, size_t word, size_t first, size_t end)
+static uint64_t bits_in_word(const code_table *t, size_t word, size_t first, size_t end)
 {
-    const size_t from = first * s->kinds.width, to = end * s->kinds.width;
+    const size_t from = bit_of(t, first), to = bit_of(t, end);
     uint64_t bits = UINT64_MAX;
     if (from > word * 64)
         bits &= UINT64_MAX << (from - word * 64);
@@ -79,15 +106,9 @@ static uint64_t bits_in_word(const scan *s, size_t word, size_t first, size_t en
     return bits;
 }
 
-/* A word of codes that all go on. */
-static uint64_t all_inside(const scan *s)
-{
-    return UINT64_MAX / ((1u << s->kinds.width) - 1u);
-}
-
 static size_t word_of(const scan *s, size_t granule)
 {
-    return granule * s->kinds.width / 64;
+    return bit_of(&s->codes, granule) / 64;
 }
 
 /* The first granule from `first` on, which is not the last one, whose code differs from that of
@@ -95,72 +116,96 @@ static size_t word_of(const scan *s, size_t granule)
 static size_t end_of_run(const scan *s, size_t first, uint64_t as)
 {
     size_t word = word_of(s, first), last = word_of(s, s->granules - 1);
-    uint64_t differ = (s->codes[word] ^ as) & bits_in_word(s, word, first, s->granules);
+    uint64_t differ = (s->codes.at[word] ^ as) & bits_in_word(&s->codes, word, first, s->granules);
     while (!differ && word < last) {
         word++;
-        differ = (s->codes[word] ^ as) & bits_in_word(s, word, first, s->granules);
+        differ = (s->codes.at[word] ^ as) & bits_in_word(&s->codes, word, first, s->granules);
     }
-    return differ ? (word * 64 + haul__lowest64(differ)) / s->kinds.width : s->granules;
+    return differ ? (word * 64 + haul__lowest64(differ)) >> s->codes.width_shift : s->granules;
 }
 
 /* The first granule behind an array that begins here. */
-static size_t end_of_array(const scan *s, size_t first)
+HAUL__INLINE size_t end_of_array(const scan *s, size_t first)
 {
-    return first + 1 < s->granules ? end_of_run(s, first + 1, all_inside(s)) : s->granules;
+    const uint64_t differ = codes_from(&s->codes, first + 1) ^ s->codes.all_inside;
+    if (HAUL__LIKELY(differ != 0))
+        return first + 1 + (haul__lowest64(differ) >> s->codes.width_shift);
+    return end_of_run(s, first + 1, s->codes.all_inside);
 }
 
-/* Are all granules free? If so they get the codes. */
-static int take_free(scan *s, size_t first, size_t end, unsigned code)
+static int are_free(const scan *s, size_t first, size_t end)
 {
-    const uint64_t inside = all_inside(s);
     const size_t last = word_of(s, end - 1);
     size_t word;
     for (word = word_of(s, first); word <= last; word++)
-        if (s->codes[word] & bits_in_word(s, word, first, end))
+        if (s->codes.at[word] & bits_in_word(&s->codes, word, first, end))
             return 0;
-    for (word = word_of(s, first); word <= last; word++)
-        s->codes[word] |= inside & bits_in_word(s, word, first, end);
-    s->codes[word_of(s, first)] ^= (uint64_t)(HAUL__CODE_INSIDE ^ code)
-                                   << first * s->kinds.width % 64;
     return 1;
 }
 
 /* ---- Targets. Each function answers 0 if the walk must decide. */
 
-/* One object, whose codes fit into a word. */
-HAUL__INLINE int mark_one(scan *s, const haul__one *one, uintptr_t value)
+/* One object. Only its first granule gets a code: the others must be free when it is visited. A
+ * new one must lie at offset `end` or behind it. */
+HAUL__INLINE int mark_one(const code_table *t, const haul__one *one, uintptr_t value, size_t end)
 {
-    const size_t offset = value - (uintptr_t)s->block, bit = offset >> s->kinds.shift;
-    const unsigned shift = bit % 64;
-    uint64_t *at = &s->codes[bit / 64];
-    uint64_t low, high, found_low, found_high;
+    const size_t offset = value - (uintptr_t)t->block, bit = offset >> t->shift;
+    uint64_t *at = &t->at[bit / 64];
+    uint64_t found;
     int is_known, is_other, is_behind;
-    if (HAUL__UNLIKELY((value & one->misaligned) != 0 ||
-                       offset - HAUL__GRANULE > one->room - HAUL__GRANULE))
+    if (HAUL__UNLIKELY((value & one->misaligned) != 0 || offset - HAUL__GRANULE > one->room))
         return 0;
-    low = one->pattern << shift;
-    high = one->pattern >> 1 >> (63 - shift);
-    found_low = at[0] & one->mask << shift;
-    found_high = at[1] & one->mask >> 1 >> (63 - shift);
-    is_known = (found_low | found_high) != 0;
-    is_other = ((found_low ^ low) | (found_high ^ high)) != 0;
-    is_behind = offset < s->end * HAUL__GRANULE;
+    found = *at >> bit % 64 & t->mask;
+    is_known = found != HAUL__CODE_FREE;
+    is_other = found != one->code;
+    is_behind = offset < end;
     if (HAUL__UNLIKELY((is_known & is_other) | ((is_known ^ 1) & is_behind)))
         return 0;
-    at[0] |= low;
-    at[1] |= high;
+    *at |= one->code << bit % 64;
     return 1;
 }
 
-/* One object or one array, in as many granules. */
-static int mark_long(scan *s, unsigned code, size_t granule, size_t count)
+/* An array that has been met. */
+static HAUL__NOINLINE int is_array(scan *s, unsigned code, size_t granule, size_t count)
 {
-    if (code_at(s, granule) != HAUL__CODE_FREE) {
-        s->work += count * HAUL__GRANULE;
-        return s->work <= s->most && code_at(s, granule) == code &&
-               end_of_array(s, granule) == granule + count;
-    }
-    return granule >= s->end && take_free(s, granule, granule + count, code);
+    s->work += count * HAUL__GRANULE;
+    return s->work <= s->most && code_at(&s->codes, granule) == code &&
+           end_of_array(s, granule) == granule + count;
+}
+
+static HAUL__NOINLINE int mark_long(scan *s, unsigned code, size_t granule, size_t count)
+{
+    const size_t end = granule + count, last = word_of(s, end - 1);
+    size_t word;
+    if (!are_free(s, granule, end))
+        return is_array(s, code, granule, count);
+    if (granule < s->end)
+        return 0;
+    for (word = word_of(s, granule); word <= last; word++)
+        s->codes.at[word] |= s->codes.all_inside & bits_in_word(&s->codes, word, granule, end);
+    s->codes.at[word_of(s, granule)] ^= (uint64_t)(s->codes.inside ^ code)
+                                        << bit_of(&s->codes, granule) % 64;
+    return 1;
+}
+
+/* An array in as many granules. */
+HAUL__INLINE int mark_granules(scan *s, unsigned code, size_t granule, size_t count)
+{
+    const size_t bit = bit_of(&s->codes, granule), bits = bit_of(&s->codes, count);
+    const unsigned shift = bit % 64;
+    uint64_t *at = &s->codes.at[bit / 64];
+    uint64_t mask, codes;
+    if (HAUL__UNLIKELY(bits > 64))
+        return mark_long(s, code, granule, count);
+    mask = UINT64_MAX >> (64 - bits);
+    if (HAUL__UNLIKELY(((at[0] & mask << shift) | (at[1] & mask >> 1 >> (63 - shift))) != 0))
+        return is_array(s, code, granule, count);
+    if (HAUL__UNLIKELY(granule < s->end))
+        return 0;
+    codes = (s->codes.all_inside & mask) ^ s->codes.inside ^ code;
+    at[0] |= codes << shift;
+    at[1] |= codes >> 1 >> (63 - shift);
+    return 1;
 }
 
 /* The offset of a target in the arena; 0: it does not begin with a granule, or not all of it lies
@@ -171,41 +216,42 @@ HAUL__INLINE size_t place_of(const scan *s, uintptr_t value, size_t bytes)
     return offset % HAUL__GRANULE == 0 && haul__fits(offset, bytes, s->bytes) ? offset : 0;
 }
 
-static int mark_object(scan *s, unsigned code, const haul__kind *kind, uintptr_t value)
-{
-    size_t offset;
-    if (kind->one.mask)
-        return mark_one(s, &kind->one, value);
-    offset = place_of(s, value, kind->granules * HAUL__GRANULE);
-    return offset && (value & (kind->alignment - 1)) == 0 &&
-           mark_long(s, code, offset / HAUL__GRANULE, kind->granules);
-}
-
-static int mark_objects(scan *s, unsigned code, const haul__kind *kind, uintptr_t value,
-                        size_t count, size_t bytes)
+static int mark_objects(scan *s, const haul__kind *kind, uintptr_t value, size_t count,
+                        size_t bytes)
 {
     size_t i;
     if (count > 1)
         s->work += bytes;
     for (i = 0; i < count; i++)
-        if (!mark_object(s, code, kind, value + i * kind->stride))
+        if (!mark_one(&s->codes, &kind->one, value + i * kind->stride, s->end * HAUL__GRANULE))
             return 0;
     return s->work <= s->most;
 }
 
+/* Are the bytes of a granule behind the first `used` ones zeros? */
+HAUL__INLINE int ends_in_zeros(const unsigned char *granule, size_t used)
+{
+    static const char masks[] = "\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0"
+                                "\377\377\377\377\377\377\377\377"
+                                "\377\377\377\377\377\377\377\377";
+    const char *mask = masks + 16 - used;
+    return !((haul__load_word(granule) & haul__load_word(mask)) |
+             (haul__load_word(granule + HAUL__WORD) & haul__load_word(mask + HAUL__WORD)));
+}
+
 /* Bytes behind the array, in its last granule, must be zeros. */
-static int mark_array(scan *s, unsigned code, const haul__kind *kind, uintptr_t value, size_t bytes)
+HAUL__INLINE int mark_array(scan *s, unsigned code, const haul__kind *kind, uintptr_t value,
+                            size_t bytes)
 {
     const size_t whole = (bytes + HAUL__GRANULE - 1) & ~(size_t)(HAUL__GRANULE - 1);
     const size_t offset = place_of(s, value, whole);
-    size_t i;
-    if (offset == 0 || (value & (kind->alignment - 1)) != 0 ||
-        (bytes < whole && !wait_for(s, offset + whole)))
+    if (offset == 0 || (value & (kind->alignment - 1)) != 0)
         return 0;
-    for (i = bytes; i < whole; i++)
-        if (s->block[offset + i])
-            return 0;
-    return mark_long(s, code, offset / HAUL__GRANULE, whole / HAUL__GRANULE);
+    if (bytes < whole &&
+        (!wait_for(s, offset + whole) ||
+         !ends_in_zeros(s->block + offset + whole - HAUL__GRANULE, bytes % HAUL__GRANULE)))
+        return 0;
+    return mark_granules(s, code, offset / HAUL__GRANULE, whole / HAUL__GRANULE);
 }
 
 /* `count` elements of `unit` bytes each. */
@@ -217,7 +263,7 @@ static int mark(scan *s, unsigned code, uintptr_t value, size_t count, size_t un
         haul__multiply_overflows(count, unit, &bytes) || bytes == 0 || bytes > s->bytes)
         return 0;
     kind = haul__kind_by_code(&s->kinds, code);
-    return kind->of == HAUL__KIND_OBJECT ? mark_objects(s, code, kind, value, count, bytes)
+    return kind->of == HAUL__KIND_OBJECT ? mark_objects(s, kind, value, count, bytes)
                                          : mark_array(s, code, kind, value, bytes);
 }
 
@@ -285,33 +331,17 @@ static HAUL__NOINLINE int follow_counted(scan *s, const haul__link *link, uintpt
                 link->level + 1u == link->slot->levels ? link->slot->unit : HAUL__WORD);
 }
 
-/* A pointer to one object whose codes do not fit into a word. */
-static HAUL__NOINLINE int follow_long(scan *s, const haul__link *link, uintptr_t value)
-{
-    return !value || (link->code != HAUL__CODE_FREE &&
-                      mark_object(s, link->code, haul__kind_by_code(&s->kinds, link->code), value));
-}
-
-HAUL__INLINE int follow(scan *s, const haul__link *link, const unsigned char *element)
+/* New objects lie at offset `end` or behind it. */
+HAUL__INLINE int follow(scan *s, const code_table *t, const haul__link *link,
+                        const unsigned char *element, size_t end)
 {
     const uintptr_t value = haul__load_word(element + link->offset);
-    if (HAUL__LIKELY(link->one.mask != 0))
-        return !value || mark_one(s, &link->one, value);
-    return link->is_one ? follow_long(s, link, value) : follow_counted(s, link, value, element);
+    if (HAUL__LIKELY(link->is_one))
+        return !value || mark_one(t, &link->one, value, end);
+    return follow_counted(s, link, value, element);
 }
 
 /* ---- Bits and zeros. */
-
-/* Up to 64 bits of the image's bitmap. */
-HAUL__INLINE uint64_t bits_at(const scan *s, size_t word, size_t count)
-{
-    const uint64_t *at = &s->claimed->offsets->bitmap[word / 64];
-    const unsigned shift = word % 64;
-    uint64_t bits = at[0] >> shift;
-    if (shift + count > 64)
-        bits |= at[1] << (64 - shift);
-    return count < 64 ? bits & ~(UINT64_MAX << count) : bits;
-}
 
 /* Words whose bits differ from what they should be must be 0: a pointer to no elements is null in
  * an image, with a bit or without. They get the bits that the types imply: an arena keeps them. */
@@ -326,18 +356,26 @@ static HAUL__NOINLINE int are_zeros(const scan *s, size_t word, uint64_t differ)
     return 1;
 }
 
-/* Are the bits of `count` words those of `pointers`? NULL: all are as `others`. */
+/* Are the bits of `count` words, at most 64, those of `wanted`? */
+HAUL__INLINE int check_few_bits(const scan *s, const uint64_t *bitmap, size_t word, size_t count,
+                                uint64_t wanted)
+{
+    const unsigned shift = word % 64;
+    const uint64_t bits = bitmap[word / 64] >> shift | bitmap[(word + count - 1) / 64]
+                                                           << 1 << (63 - shift);
+    const uint64_t differ = (bits ^ wanted) << (64 - count) >> (64 - count);
+    return HAUL__LIKELY(differ == 0) || are_zeros(s, word, differ);
+}
+
+/* NULL: all are as `others`. */
 HAUL__INLINE int check_bits(const scan *s, size_t word, size_t count, const uint64_t *pointers,
                             uint64_t others)
 {
     size_t i;
-    for (i = 0; i < count; i += 64) {
-        const size_t piece = count - i < 64 ? count - i : 64;
-        const uint64_t wanted = pointers ? pointers[i / 64] : others;
-        const uint64_t differ = bits_at(s, word + i, piece) ^ (wanted & UINT64_MAX >> (64 - piece));
-        if (HAUL__UNLIKELY(differ != 0) && !are_zeros(s, word + i, differ))
+    for (i = 0; i < count; i += 64)
+        if (!check_few_bits(s, s->claimed->offsets->bitmap, word + i,
+                            count - i < 64 ? count - i : 64, pointers ? pointers[i / 64] : others))
             return 0;
-    }
     return 1;
 }
 
@@ -361,39 +399,67 @@ HAUL__INLINE int check_gaps(const haul__kind *kind, const unsigned char *element
 
 /* ---- Visits. */
 
-/* Fetches the codes of what an object leads to. Other threads may still write what has not come. */
-HAUL__INLINE void fetch_codes(const scan *s, const haul__kind *kind, size_t offset)
+/* Fetches the codes of what the object at an offset leads to, if it has come. Other threads may
+ * still write what has not. */
+HAUL__INLINE void fetch_codes(const scan *s, const code_table *t, const haul__link *links,
+                              size_t count, size_t offset, size_t bytes)
 {
-    const unsigned char *block = s->block;
     size_t i;
-    if (offset + kind->granules * HAUL__GRANULE > s->there)
+    if (offset + bytes > s->there)
         return;
-    for (i = 0; i < kind->link_count; i++) {
-        const size_t target =
-            haul__load_word(block + offset + kind->links[i].offset) - (uintptr_t)block;
-        haul__prefetch_write((uintptr_t)s->codes + (target >> s->kinds.shift) / 8);
+    for (i = 0; i < count; i++) {
+        const uintptr_t value = haul__load_word(t->block + offset + links[i].offset);
+        haul__prefetch_write((uintptr_t)t->at + ((value - (uintptr_t)t->block) >> t->shift) / 8);
     }
+}
+
+/* Does nothing begin within the object that begins here? */
+static int is_large_object(const scan *s, const haul__kind *kind, size_t here)
+{
+    return code_at(&s->codes, here) == kind->one.code &&
+           are_free(s, here + 1, here + kind->granules);
+}
+
+/* Objects of one kind, one behind the other. Where the next one begins depends on no byte of the
+ * one before, so the processor works on several. */
+HAUL__INLINE int visit_row(scan *s, const haul__kind *kind)
+{
+    const code_table t = s->codes;
+    const uint64_t *const bitmap = s->claimed->offsets->bitmap, *const pointers = kind->pointers;
+    const haul__link *const links = kind->links;
+    const uint64_t mask = kind->mask, code = kind->one.code, wanted = pointers ? pointers[0] : 0;
+    const size_t granules = kind->granules, bytes = granules * HAUL__GRANULE;
+    const size_t link_count = kind->link_count;
+    const int has_gaps = kind->gap_count != 0;
+    size_t here = s->here, i;
+    while (here < s->granules && (HAUL__LIKELY(mask != 0) ? (codes_from(&t, here) & mask) == code
+                                                          : is_large_object(s, kind, here))) {
+        const unsigned char *element = t.block + here * HAUL__GRANULE;
+        const size_t word = 2 * here, end = (here += granules) * HAUL__GRANULE;
+        s->end = here;
+        if (link_count > 1)
+            fetch_codes(s, &t, links, link_count, end + OBJECTS_AHEAD * bytes, bytes);
+        if (!wait_for(s, end))
+            return 0;
+        if (HAUL__LIKELY(mask != 0) ? !check_few_bits(s, bitmap, word, 2 * granules, wanted)
+                                    : !check_bits(s, word, 2 * granules, pointers, 0))
+            return 0;
+        if (has_gaps && !check_gaps(kind, element))
+            return 0;
+        for (i = 0; i < link_count; i++)
+            if (!follow(s, &t, &links[i], element, end))
+                return 0;
+    }
+    return here != s->here;
 }
 
 HAUL__INLINE int visit_links(scan *s, const haul__kind *kind, const unsigned char *element)
 {
     size_t i;
     for (i = 0; i < kind->link_count; i++)
-        if (!follow(s, &kind->links[i], element))
+        if (!follow(s, &s->codes, &kind->links[i], element, s->end * HAUL__GRANULE))
             return 0;
     return 1;
-}
-
-HAUL__INLINE int visit_object(scan *s, const haul__kind *kind)
-{
-    const unsigned char *element = s->block + s->here * HAUL__GRANULE;
-    s->end = s->here + kind->granules;
-    if (kind->link_count > 1)
-        fetch_codes(s, kind,
-                    s->end * HAUL__GRANULE + OBJECTS_AHEAD * kind->granules * HAUL__GRANULE);
-    return wait_for(s, s->end * HAUL__GRANULE) &&
-           check_bits(s, 2 * s->here, 2 * kind->granules, kind->pointers, 0) &&
-           check_gaps(kind, element) && visit_links(s, kind, element);
 }
 
 /* The elements of an array of objects. Behind the last one there may be room for more, which are
@@ -420,21 +486,27 @@ static int visit_pointers(scan *s, const haul__kind *kind)
     if (!check_bits(s, 2 * s->here, 2 * (s->end - s->here), NULL, UINT64_MAX))
         return 0;
     for (; at < end; at += HAUL__WORD)
-        if (!follow(s, kind->links, at))
+        if (!follow(s, &s->codes, kind->links, at, s->end * HAUL__GRANULE))
             return 0;
     return 1;
+}
+
+/* Arrays of plain bytes, one behind the other. */
+static int visit_plain(scan *s, unsigned code)
+{
+    s->end = s->here;
+    do
+        s->end = end_of_array(s, s->end);
+    while (s->end < s->granules && code_at(&s->codes, s->end) == code);
+    return wait_for(s, s->end * HAUL__GRANULE) &&
+           check_bits(s, 2 * s->here, 2 * (s->end - s->here), NULL, 0);
 }
 
 static int visit_array(scan *s, const haul__kind *kind)
 {
     s->end = end_of_array(s, s->here);
-    if (!wait_for(s, s->end * HAUL__GRANULE))
-        return 0;
-    if (kind->of == HAUL__KIND_POINTERS)
-        return visit_pointers(s, kind);
-    if (kind->of == HAUL__KIND_ARRAY)
-        return visit_objects(s, kind);
-    return check_bits(s, 2 * s->here, 2 * (s->end - s->here), NULL, 0);
+    return wait_for(s, s->end * HAUL__GRANULE) &&
+           (kind->of == HAUL__KIND_POINTERS ? visit_pointers(s, kind) : visit_objects(s, kind));
 }
 
 /* Granules of nothing. */
@@ -448,14 +520,16 @@ static int visit_free(scan *s)
 HAUL__HOT static int visit_all(scan *s)
 {
     for (s->here = 0; s->here < s->granules; s->here = s->end) {
-        const unsigned code = code_at(s, s->here);
+        const unsigned code = code_at(&s->codes, s->here);
         const haul__kind *kind;
         int is_right;
         if (code == HAUL__CODE_FREE) {
             is_right = visit_free(s);
         } else {
             kind = haul__kind_by_code(&s->kinds, code);
-            is_right = kind->of == HAUL__KIND_OBJECT ? visit_object(s, kind) : visit_array(s, kind);
+            is_right = kind->of == HAUL__KIND_OBJECT  ? visit_row(s, kind)
+                       : kind->of == HAUL__KIND_PLAIN ? visit_plain(s, code)
+                                                      : visit_array(s, kind);
         }
         if (!is_right)
             return 0;
@@ -493,16 +567,24 @@ static void read_along(void *user)
 static haul_status scan_all(scan *s)
 {
     const haul_allocator *allocator = s->kinds.allocator;
+    code_table *t = &s->codes;
+    size_t bytes;
     haul_status status;
     s->granules = s->bytes / HAUL__GRANULE;
-    s->code_words = word_of(s, s->granules - 1) + 1;
     s->most = s->bytes <= SIZE_MAX / (2 * LOOKS_MOST) ? s->bytes * LOOKS_MOST : 0;
-    s->codes = haul__allocate_zeroed(allocator, (s->code_words + 1) * sizeof *s->codes);
-    if (!s->codes)
+    t->block = s->block;
+    t->shift = s->kinds.shift;
+    t->width_shift = haul__lowest32(s->kinds.width);
+    t->inside = s->kinds.inside;
+    t->mask = (1u << s->kinds.width) - 1;
+    t->all_inside = UINT64_MAX / t->mask * t->inside;
+    bytes = (word_of(s, s->granules) + 2) * sizeof *t->at; /* codes_from reads behind them */
+    t->at = haul__allocate_zeroed(allocator, bytes);
+    if (!t->at)
         return haul__fail(&s->claimed->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for the checks of an image");
     status = haul__fill(s->filling, read_along, s);
-    haul__release(allocator, s->codes, (s->code_words + 1) * sizeof *s->codes);
+    haul__release(allocator, t->at, bytes);
     return status;
 }
 

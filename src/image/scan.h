@@ -6,7 +6,7 @@
 #include "image/validate.h"
 
 /* Fills the block, and scans what comes. *is_right 1: all that haul__image_validate asks for holds.
- * 0: the scan cannot tell. Working memory: 2, 4 or 8 bits for each granule. HAUL_ERROR_MEMORY;
+ * 0: the scan cannot tell. Working memory: 1, 2, 4 or 8 bits for each granule. HAUL_ERROR_MEMORY;
  * others as haul__fill. */
 haul_status haul__image_scan(const haul__claimed *claimed, haul__filling *filling, int *is_right);
 

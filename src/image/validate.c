@@ -108,12 +108,12 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
 static haul_status check_marks(check *c)
 {
     const size_t count = c->claimed->offsets->bytes / HAUL__GRANULE;
-    const haul__block *block = NULL;
+    const haul__block *block = haul__map_find(&c->found.map, (uintptr_t)c->claimed->offsets->block);
     haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < count && status == HAUL_OK; i++) {
         const uintptr_t address = (uintptr_t)c->claimed->offsets->block + i * HAUL__GRANULE;
-        if (i == 0 || haul__granule_in_block(address) == 0)
+        if (haul__granule_in_block(address) == 0)
             block = haul__map_find(&c->found.map, address);
         status = check_granule(c, block, i);
     }

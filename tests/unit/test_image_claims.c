@@ -141,6 +141,85 @@ TEST(image_claims, a_borrowed_pointer_may_lead_to_an_embedded_object_and_not_bes
     haul_type_free(&inner_type);
 }
 
+typedef struct flock {
+    struct flock *self;
+    uint64_t data;
+    double *one, *best;   /* best: borrowed */
+    double **list;        /* 2 */
+    struct flock *friend; /* borrowed */
+    struct flock *next;
+    char rest[16 - sizeof(void *)];
+} flock;
+
+TEST(image_claims, a_borrowed_pointer_may_lead_to_the_end_of_data_and_not_of_an_object_or_a_pointer)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = {
+        HAUL_OBJECT(flock, self, &type),
+        HAUL_ARRAY(flock, one, HAUL_ONE),
+        HAUL_ARRAY(flock, best, HAUL_ONE, .ownership = HAUL_BORROWED),
+        HAUL_ARRAYS(flock, list, HAUL_FIXED(2), HAUL_ONE),
+        HAUL_OBJECT(flock, friend, &type, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(flock, next, &type),
+    };
+    double one = 1, *list[2] = { &one, NULL };
+    flock at[2], *root;
+    made m;
+    memset(at, 0, sizeof at);
+    at[0].self = at[0].friend = &at[0];
+    at[0].one = &one;
+    at[0].best = &one + 1;
+    at[0].list = list;
+    at[0].next = &at[1];
+    type = TYPE_NEW(flock, fields);
+    make(&m, at, type);
+    check_loads(&m);
+    root = root_of(&m);
+    CHECK_EQ(root->best, root->one + 1);
+    root->best = (double *)(void *)root->list;
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.best");
+    root->best = (double *)(void *)((uintptr_t)root->self + sizeof(void *) / 2);
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.best");
+    root->best = (double *)(void *)((uintptr_t)root->self + offsetof(flock, data));
+    image_sign(&m.image);
+    check_loads(&m);
+    root->friend = (flock *)(void *)root->one;
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.friend");
+    root->friend = root->next + 1;
+    check_refused(&m, HAUL_ERROR_GRAPH, "no object of its type", "root.friend");
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
+
+typedef struct sheep {
+    struct sheep *rest; /* left */
+    uint32_t left;
+    char unused[12 - sizeof(void *)];
+    double *own; /* unless it is owned, as by `all` */
+    double *all; /* 2 */
+} sheep;
+
+TEST(image_claims, an_array_that_its_pointer_owns_is_of_its_type)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = {
+        HAUL_OBJECTS(sheep, rest, &type, HAUL_COUNT(sheep, left)),
+        HAUL_ARRAY(sheep, own, HAUL_COUNT(sheep, left), .ownership = HAUL_UNLESS_OWNED),
+        HAUL_ARRAY(sheep, all, HAUL_FIXED(2)),
+    };
+    double numbers[4] = { 1, 2, 3, 4 };
+    sheep s;
+    made m;
+    memset(&s, 0, sizeof s);
+    type = TYPE_NEW(sheep, fields);
+    s.own = numbers;
+    s.all = numbers + 2;
+    make(&m, &s, type); /* it leads to nothing */
+    check_loads(&m);
+    bytes_free(&m.image);
+    haul_type_free(&type);
+}
+
 /* ---- Numbers. */
 
 typedef struct counted {
@@ -301,7 +380,12 @@ TEST(image_claims, a_count_in_the_bytes_of_a_packed_pointer_is_refused_though_it
     make(&m, at, type);
     check_loads(&m); /* the arm is no pointer */
     bytes_free(&m.image);
+    at[0].to.next = NULL;
     at[0].kind = 1;
+    make(&m, at, type);
+    check_loads(&m);
+    bytes_free(&m.image);
+    at[0].to.next = &at[1];
     make(&m, at, type);
     CHECK_STATUS(load(&m, &loaded), HAUL_ERROR_GRAPH);
     CHECK_HAS(haul_context_error(type_context())->text, "lies in a pointer");

@@ -277,6 +277,45 @@ TEST(image_scan, large_objects_with_pointers_come_back_and_need_all_their_bytes)
     haul_type_free(&type);
 }
 
+typedef struct broad {
+    struct broad *next, *within;
+    char bytes[4096 - 2 * sizeof(void *)];
+} broad;
+
+/* The pointer `within` of the first object leads into the second one, two words from its beginning,
+ * where its pointers would be plain bytes. */
+static void check_within(void *objects, size_t bytes)
+{
+    haul_type *type = NULL;
+    haul_field fields[] = { HAUL_OBJECT(broad, next, &type), HAUL_OBJECT(broad, within, &type) };
+    char *const at = objects;
+    broad *first = objects;
+    image_bytes image;
+    image_parts parts;
+    fields[0].element_bytes = fields[1].element_bytes = bytes;
+    first->next = first->within = (broad *)(void *)(at + bytes);
+    first->next->next = (broad *)(void *)(at + 2 * bytes);
+    CHECK_STATUS(type_make("broad", bytes, fields, 2, &type), HAUL_OK);
+    write_as(objects, type, &image, &parts);
+    CHECK_STATUS(load_as(type, &image), HAUL_OK);
+    first = root_in(&parts);
+    first->within = (broad *)((uintptr_t)first->within + 2 * sizeof(void *));
+    check_refused(type, &image, &parts, HAUL_ERROR_GRAPH, "a pointer for one");
+    image_parts_free(&parts);
+    bytes_free(&image);
+    haul_type_free(&type);
+}
+
+TEST(image_scan, objects_that_begin_within_small_and_large_ones_are_refused)
+{
+    broad *large = calloc(3, sizeof *large);
+    void *small[3][8] = { { NULL } };
+    CHECK(large != NULL);
+    check_within(large, sizeof *large);
+    check_within(small, sizeof small[0]);
+    free(large);
+}
+
 typedef struct apart {
     struct apart *to, *back;
     char rest[64 - 2 * sizeof(void *)];

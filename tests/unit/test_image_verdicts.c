@@ -1,0 +1,1025 @@
+/* The scan of an image decides by itself about graphs of the kinds that it knows, and leaves all
+ * others to the walk. What it accepts, the walk accepts too, and tells the same bits; and where no
+ * pointer is damaged, it accepts all that the walk does.
+ *
+ * The verdicts of both are compared for each small damage of small arenas. The scan is called
+ * itself; the walk is asked by a context that wants to know which memory is readable.
+ */
+#define _DEFAULT_SOURCE
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include "image/scan.h"
+#include "type/type.h"
+#include "images/image_bytes.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/types.h"
+
+#define WORD sizeof(void *)
+
+typedef struct sample {
+    haul_root roots[2];
+    size_t root_count;
+    image_parts parts;
+    size_t bytes; /* of the arena */
+    haul_context *scans, *walks;
+    unsigned char *room, *block; /* a page that nobody may read follows the block */
+    size_t room_bytes;
+    uint64_t *bits;
+    unsigned char *is_owned; /* for each word: an object has it */
+} sample;
+
+static int is_readable(void *user, const void *address, size_t bytes)
+{
+    (void)user;
+    (void)address;
+    (void)bytes;
+    return 1;
+}
+
+static void sample_drop(sample *s)
+{
+    if (s->room)
+        munmap(s->room, s->room_bytes);
+    free(s->bits);
+    free(s->is_owned);
+}
+
+/* The sections may have been changed. */
+static void sample_renew(sample *s)
+{
+    const size_t page = 65536;
+    sample_drop(s);
+    s->bytes = s->parts.part[HAUL__SECTION_ARENA].count;
+    s->room_bytes = (s->bytes + page - 1) / page * page + page;
+    s->room = mmap(NULL, s->room_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(s->room != MAP_FAILED);
+    CHECK_EQ(mprotect(s->room + s->room_bytes - page, page, PROT_NONE), 0);
+    s->block = s->room + s->room_bytes - page - s->bytes;
+    s->bits = calloc(1, s->parts.part[HAUL__SECTION_BITS].count);
+    s->is_owned = calloc(s->bytes / WORD, 1);
+    CHECK(s->bits && s->is_owned);
+}
+
+static void sample_open_roots(sample *s, const haul_root *roots, size_t count,
+                              const haul_context_options *options)
+{
+    haul_context_options asking = *options;
+    image_bytes image = { NULL, 0, 0 };
+    haul_file file = bytes_file(&image);
+    memset(s, 0, sizeof *s);
+    memcpy(s->roots, roots, count * sizeof *roots);
+    s->root_count = count;
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(roots, count), &file), HAUL_OK);
+    image_split(&image, &s->parts);
+    bytes_free(&image);
+    CHECK_STATUS(haul_context_create(options, &s->scans), HAUL_OK);
+    asking.readable = is_readable;
+    CHECK_STATUS(haul_context_create(&asking, &s->walks), HAUL_OK);
+    sample_renew(s);
+}
+
+static void sample_open(sample *s, void *object, haul_type *type, size_t count)
+{
+    haul_context_options options;
+    haul_root root;
+    memset(&options, 0, sizeof options);
+    memset(&root, 0, sizeof root);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    root.address = object;
+    root.type = type;
+    root.count = count;
+    sample_open_roots(s, &root, 1, &options);
+}
+
+static void sample_close(sample *s)
+{
+    haul_context_free(&s->scans);
+    haul_context_free(&s->walks);
+    image_parts_free(&s->parts);
+    sample_drop(s);
+}
+
+static void prepare(sample *s, haul_context *context, haul__filling *f, haul__claimed *claimed)
+{
+    const haul__image_root *given = (const void *)s->parts.part[HAUL__SECTION_ROOTS].at;
+    size_t i;
+    memset(f, 0, sizeof *f);
+    memset(claimed, 0, sizeof *claimed);
+    memset(s->block, 0xff, s->bytes); /* nothing has come */
+    memcpy(s->bits, s->parts.part[HAUL__SECTION_BITS].at, s->parts.part[HAUL__SECTION_BITS].count);
+    f->context = context;
+    f->from = s->parts.part[HAUL__SECTION_ARENA].at;
+    f->offsets.block = s->block;
+    f->offsets.bytes = s->bytes;
+    f->offsets.bitmap = s->bits;
+    f->offsets.bitmap_words = s->parts.part[HAUL__SECTION_BITS].count / sizeof *s->bits;
+    f->offsets.words = (const void *)s->parts.part[HAUL__SECTION_WORDS].at;
+    f->offsets.word_count = s->parts.part[HAUL__SECTION_WORDS].count / sizeof(haul__image_word);
+    for (i = 0; i < s->root_count; i++) {
+        s->roots[i].address =
+            s->block + given[i].offset - haul__type_walk(s->roots[i].type)->true_lower;
+        s->roots[i].count = (size_t)given[i].count;
+    }
+    claimed->context = context;
+    claimed->roots = s->roots;
+    claimed->root_count = s->root_count;
+    claimed->offsets = &f->offsets;
+}
+
+/* Does it accept the image by itself? */
+static int scan_accepts(sample *s)
+{
+    haul__filling f;
+    haul__claimed claimed;
+    int is_right;
+    prepare(s, s->scans, &f, &claimed);
+    return haul__image_scan(&claimed, &f, &is_right) == HAUL_OK && is_right;
+}
+
+static int walk_accepts(sample *s)
+{
+    haul__filling f;
+    haul__claimed claimed;
+    prepare(s, s->walks, &f, &claimed);
+    return haul__image_validate(&claimed, &f) == HAUL_OK;
+}
+
+static int has_bit(const sample *s, size_t word)
+{
+    return s->parts.part[HAUL__SECTION_BITS].at[word / 8] >> word % 8 & 1; /* little endian */
+}
+
+/* A word that no object has is 0, and leads nowhere with a bit or without. */
+static void check_same_bits(const sample *s, const uint64_t *bits)
+{
+    size_t i;
+    for (i = 0; i < s->bytes / WORD; i++)
+        CHECK(!s->is_owned[i] || !((s->bits[i / 64] ^ bits[i / 64]) >> i % 64 & 1));
+}
+
+/* The scan may be unsure of objects that begin where nothing does, or behind what leads to them. */
+static void compare(sample *s, int may_be_unsure)
+{
+    const size_t bytes = s->parts.part[HAUL__SECTION_BITS].count;
+    uint64_t *bits;
+    if (!scan_accepts(s)) {
+        CHECK(may_be_unsure || !walk_accepts(s));
+        return;
+    }
+    bits = malloc(bytes);
+    CHECK(bits != NULL);
+    memcpy(bits, s->bits, bytes);
+    CHECK(walk_accepts(s));
+    if (!may_be_unsure) /* or there may be fewer objects */
+        check_same_bits(s, bits);
+    free(bits);
+}
+
+static void list_owned(sample *s)
+{
+    size_t i;
+    for (i = 0; i < s->bytes / WORD; i++) {
+        unsigned char *at = s->parts.part[HAUL__SECTION_ARENA].at + i * WORD;
+        *at ^= 1;
+        s->is_owned[i] = has_bit(s, i) || walk_accepts(s);
+        *at ^= 1;
+    }
+}
+
+static void damage_byte(sample *s, size_t at)
+{
+    unsigned char *byte = s->parts.part[HAUL__SECTION_ARENA].at + at, was = *byte;
+    const unsigned char others[] = { (unsigned char)(was ^ 1), (unsigned char)(was ^ 0x80), 0 };
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        check_note("byte %zu: %d becomes %d", at, (int)was, (int)others[i]);
+        *byte = others[i];
+        compare(s, has_bit(s, at / WORD));
+    }
+    *byte = was;
+}
+
+static void damage_word(sample *s, size_t word)
+{
+    unsigned char *bits = s->parts.part[HAUL__SECTION_BITS].at + word / 8;
+    unsigned char *at = s->parts.part[HAUL__SECTION_ARENA].at + word * WORD;
+    uintptr_t was, other;
+    memcpy(&was, at, WORD);
+    if (has_bit(s, word))
+        for (other = 0; other <= s->bytes; other += WORD) {
+            check_note("the pointer at byte %zu: %zu becomes %zu", word * WORD, (size_t)was,
+                       (size_t)other);
+            memcpy(at, &other, WORD);
+            compare(s, 1);
+        }
+    memcpy(at, &was, WORD);
+    check_note("the bit of byte %zu", word * WORD);
+    *bits ^= (unsigned char)(1u << word % 8);
+    compare(s, 0);
+    *bits ^= (unsigned char)(1u << word % 8);
+}
+
+static void damage_all(sample *s)
+{
+    haul__image_root *root = (void *)s->parts.part[HAUL__SECTION_ROOTS].at;
+    const haul__image_root was = *root;
+    size_t i;
+    CHECK(scan_accepts(s));
+    list_owned(s);
+    compare(s, 0);
+    for (i = 0; i < s->bytes; i++)
+        damage_byte(s, i);
+    for (i = 0; i < s->bytes / WORD; i++)
+        damage_word(s, i);
+    for (i = 1; i * WORD < s->bytes; i++) {
+        root->offset = i * WORD;
+        check_note("the root lies at %zu", i * WORD);
+        compare(s, 1);
+    }
+    root->offset = was.offset;
+    for (i = 1; i < 20; i++) {
+        root->count = i;
+        check_note("%zu roots", i);
+        compare(s, 1);
+    }
+    *root = was;
+    check_note(NULL);
+}
+
+/* ---- Objects. */
+
+typedef struct node {
+    struct node *next, *other;
+    char data[4 * WORD];
+} node;
+
+TEST(image_verdicts, single_objects_are_judged_by_the_scan)
+{
+    enum { COUNT = 16 };
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(node, next, &type), HAUL_OBJECT(node, other, &type) };
+    node at[COUNT];
+    sample s;
+    size_t i;
+    memset(at, 0, sizeof at);
+    for (i = 0; i < COUNT; i++) {
+        at[i].next = i + 1 < COUNT ? &at[i + 1] : NULL;
+        at[i].other = &at[i * 7 % COUNT];
+        memset(at[i].data, (int)i, sizeof at[i].data);
+    }
+    type = TYPE_NEW(node, fields);
+    sample_open(&s, at, type, 1);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct twig {
+    struct twig *next;
+    uint16_t number, hole;
+    char rest[2 * WORD - 4];
+} twig;
+
+typedef struct tree {
+    struct tree **kids; /* kid_count */
+    twig *one, *some;   /* twig_count */
+    char *name;
+    char **names;     /* kid_count */
+    int32_t *numbers; /* twig_count * kid_count */
+    int16_t **rows;   /* twig_count, of 3 */
+    uint16_t ***cube; /* 1, of 2, of 3 */
+    twig *each[2];
+    struct tree **single; /* one */
+    uint8_t kid_count, twig_count;
+    int8_t low, unused[WORD - 3];
+    double hole;
+    char end[16 - sizeof(double)];
+} tree;
+
+typedef struct forest {
+    haul_type *twig, *tree;
+    tree trees[3];
+    twig twigs[5], single;
+    tree *kids[3], *first;
+    char *names[3];
+    int32_t numbers[15];
+    int16_t row[2][3], *rows[5];
+    uint16_t cell[3], *line[2], **plane[1];
+} forest;
+
+static void forest_open(forest *f)
+{
+    static haul_type *twig_type, *tree_type;
+    static const haul_field twig_fields[] = { HAUL_OBJECT(twig, next, &twig_type),
+                                              HAUL_SKIP(twig, hole) };
+    static const haul_field tree_fields[] = {
+        HAUL_POINTERS(tree, kids, &tree_type, HAUL_COUNT(tree, kid_count)),
+        HAUL_OBJECT(tree, one, &twig_type),
+        HAUL_OBJECTS(tree, some, &twig_type, HAUL_COUNT(tree, twig_count)),
+        HAUL_STRING(tree, name),
+        HAUL_STRINGS(tree, names, HAUL_COUNT(tree, kid_count)),
+        HAUL_ARRAY(tree, numbers, HAUL_COUNT(tree, twig_count, kid_count)),
+        HAUL_ARRAYS(tree, rows, HAUL_COUNT(tree, twig_count), HAUL_FIXED(3)),
+        HAUL_ADDRESS(tree, cube, .levels = 3, .element_bytes = sizeof(uint16_t), .count = HAUL_ONE,
+                     .count2 = HAUL_FIXED(2), .count3 = HAUL_FIXED(3)),
+        HAUL_EACH(tree, each, .target = &twig_type),
+        HAUL_POINTERS(tree, single, &tree_type, HAUL_ONE),
+        HAUL_SKIP(tree, hole),
+    };
+    static char first[] = "oak", second[] = "a name that takes more than one granule";
+    size_t i;
+    memset(f, 0, sizeof *f);
+    twig_type = f->twig = TYPE_NEW(twig, twig_fields);
+    tree_type = f->tree = TYPE_NEW(tree, tree_fields);
+    for (i = 0; i < 5; i++) {
+        f->twigs[i].next = i == 2 ? &f->single : NULL;
+        f->twigs[i].number = (uint16_t)i;
+        f->rows[i] = i == 3 ? NULL : f->row[i % 2];
+    }
+    for (i = 0; i < 15; i++)
+        f->numbers[i] = -1;
+    for (i = 0; i < 3; i++) {
+        f->cell[i] = (uint16_t)(i + 1);
+        f->row[0][i] = f->row[1][i] = (int16_t)(i + 1);
+        f->names[i] = i == 1 ? NULL : i == 0 ? first : second;
+        f->kids[i] = i == 0 ? NULL : &f->trees[i];
+    }
+    f->single.next = &f->single;
+    f->line[0] = f->cell;
+    f->plane[0] = f->line;
+    f->trees[0].kids = f->kids;
+    f->trees[0].kid_count = 3;
+    f->trees[0].twig_count = 5;
+    f->trees[0].one = f->trees[0].each[1] = &f->single;
+    f->trees[0].some = f->twigs;
+    f->trees[0].name = second;
+    f->trees[0].names = f->names;
+    f->trees[0].numbers = f->numbers;
+    f->trees[0].rows = f->rows;
+    f->trees[0].cube = f->plane;
+    f->first = &f->trees[0];
+    f->trees[2].single = &f->first;
+    f->trees[2].name = first;
+}
+
+static void forest_close(forest *f)
+{
+    haul_type_free(&f->tree);
+    haul_type_free(&f->twig);
+}
+
+TEST(image_verdicts, arrays_strings_and_pointers_of_levels_are_judged_by_the_scan)
+{
+    forest f;
+    sample s;
+    forest_open(&f);
+    sample_open(&s, f.trees, f.tree, 1);
+    damage_all(&s);
+    sample_close(&s);
+    forest_close(&f);
+}
+
+/* ---- Counts. */
+
+typedef struct counted {
+    double *at;
+    int32_t count;
+    char rest[WORD - 4];
+} counted;
+
+typedef struct box {
+    char before[WORD];
+    counted in[2];
+    int32_t *null, *four, *less, *twice, *none; /* null and four: 4 */
+    int32_t *each[2];                           /* few */
+    int32_t few, odd, zero, rest;
+    uint64_t *one;
+} box;
+
+TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judged_by_the_scan)
+{
+    static haul_type *counted_type;
+    static const haul_field counted_fields[] = { HAUL_ARRAY(counted, at,
+                                                            HAUL_COUNT(counted, count)) };
+    static const haul_field box_fields[] = {
+        HAUL_EMBED(box, in, &counted_type),
+        HAUL_ARRAY(box, null, HAUL_FIXED(4)),
+        HAUL_ARRAY(box, four, HAUL_FIXED(4)),
+        HAUL_ARRAY(box, less, HAUL_COUNT_PLUS(box, few, -1)),
+        HAUL_ARRAY(box, twice, HAUL_COUNT_TIMES(box, odd, 2)),
+        HAUL_ARRAY(box, none, HAUL_COUNT(box, zero)),
+        HAUL_EACH(box, each, .count = HAUL_COUNT(box, few)),
+        HAUL_ARRAY(box, one, HAUL_ONE),
+    };
+    double numbers[3] = { 1, 2, 3 };
+    int32_t four[4] = { 1, 2, 3, 4 }, less[2] = { 5, 6 }, twice[6] = { 7, 7, 7, 7, 7, 7 };
+    int32_t each[3] = { 3, 3, 3 };
+    uint64_t one = 1;
+    haul_type *type;
+    sample s;
+    box b;
+    memset(&b, 0, sizeof b);
+    b.in[0].at = numbers;
+    b.in[0].count = b.few = b.odd = 3;
+    b.four = four;
+    b.less = less;
+    b.twice = twice;
+    b.each[1] = each;
+    b.one = &one;
+    counted_type = TYPE_NEW(counted, counted_fields);
+    type = TYPE_NEW(box, box_fields);
+    sample_open(&s, &b, type, 1);
+    damage_all(&s);
+    sample_close(&s);
+    b.none = four; /* the end of something, in the image */
+    sample_open(&s, &b, type, 1);
+    CHECK(scan_accepts(&s));
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&counted_type);
+}
+
+/* ---- Many kinds, long objects, several roots. */
+
+typedef struct longer {
+    struct longer *next;
+    double *numbers; /* 2 */
+    char bytes[600];
+    struct longer *other;
+} longer;
+
+TEST(image_verdicts, objects_with_more_granules_than_a_word_has_codes_are_judged_by_the_scan)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(longer, next, &type),
+                                  HAUL_OBJECT(longer, other, &type),
+                                  HAUL_ARRAY(longer, numbers, HAUL_FIXED(2)) };
+    double numbers[2] = { 1, 2 };
+    longer at[3];
+    sample s;
+    memset(at, 0, sizeof at);
+    memset(at[1].bytes, 1, sizeof at[1].bytes);
+    at[0].next = &at[1];
+    at[0].other = &at[2];
+    at[1].other = &at[1];
+    at[2].numbers = numbers;
+    at[2].next = at;
+    type = TYPE_NEW(longer, fields, .alignment = sizeof(double));
+    sample_open(&s, at, type, 1);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct any {
+    struct any *next, *far;
+    char rest[2 * WORD];
+} any;
+
+/* With 20 types a code takes a byte. */
+TEST(image_verdicts, objects_of_many_types_are_judged_by_the_scan)
+{
+    enum { TYPES = 20 };
+    static haul_type *types[TYPES];
+    haul_field fields[TYPES][2];
+    any at[TYPES];
+    char name[32];
+    sample s;
+    size_t i, count;
+    for (count = 3; count <= TYPES; count += TYPES - 3) {
+        memset(at, 0, sizeof at);
+        for (i = 0; i < count; i++) {
+            const haul_field next = HAUL_OBJECT(any, next, &types[(i + 1) % count]);
+            const haul_field far = HAUL_OBJECT(any, far, &types[(i + 2) % count]);
+            fields[i][0] = next;
+            fields[i][1] = far;
+            at[i].next = &at[(i + 1) % count];
+            at[i].far = i % 3 ? &at[(i + 2) % count] : NULL;
+            at[i].rest[0] = 1;
+            sprintf(name, "type %zu", i);
+            CHECK_STATUS(type_make(name, sizeof *at, fields[i], 2, &types[i]), HAUL_OK);
+        }
+        sample_open(&s, at, types[0], 1);
+        damage_all(&s);
+        sample_close(&s);
+        for (i = 0; i < count; i++)
+            haul_type_free(&types[i]);
+    }
+}
+
+/* A single object begins with a granule, those of the array need not. */
+TEST(image_verdicts, a_root_that_is_an_array_and_a_second_root_are_judged_by_the_scan)
+{
+    forest f;
+    sample s;
+    haul_root roots[2];
+    haul_context_options options;
+    memset(&options, 0, sizeof options);
+    memset(roots, 0, sizeof roots);
+    forest_open(&f);
+    CHECK_STATUS(haul_type_commit(f.tree), HAUL_OK);
+    roots[0].address = f.twigs;
+    roots[0].type = f.twig;
+    roots[0].count = 5;
+    roots[1].address = &f.trees[2];
+    roots[1].type = f.tree;
+    roots[1].count = 1;
+    sample_open_roots(&s, roots, 2, &options);
+    damage_all(&s);
+    sample_close(&s);
+    roots[0].count = 1;
+    roots[1].address = &f.trees[0];
+    roots[0].address = &f.single;
+    sample_open_roots(&s, roots, 2, &options);
+    CHECK(scan_accepts(&s));
+    sample_close(&s);
+    forest_close(&f);
+}
+
+/* ---- What the scan leaves to the walk. */
+
+typedef struct many {
+    char *a, *b;
+    char **c;
+    int32_t *numbers;
+    int16_t *shorts;
+    int32_t count, other;
+    char rest[2 * WORD];
+} many;
+
+/* An image of one object of the type, of zeros but for `a` and `b`, with all fields given. */
+static void check_verdict(const haul_struct *of, void *object, int scan_decides)
+{
+    haul_type *type = type_new(of);
+    sample s;
+    sample_open(&s, object, type, 1);
+    CHECK(walk_accepts(&s));
+    CHECK_EQ(scan_accepts(&s), scan_decides);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+static int64_t two(const haul_here *here)
+{
+    (void)here;
+    return 2;
+}
+
+#define CHECK_FIELDS(decides, ...)                                                                 \
+    do {                                                                                           \
+        const haul_field fields[] = { __VA_ARGS__ };                                               \
+        check_verdict(&(const haul_struct)HAUL_STRUCT(many, NULL, fields), &m, decides);           \
+    } while (0)
+
+TEST(image_verdicts, the_scan_knows_ordinary_pointers_and_leaves_all_others_to_the_walk)
+{
+    char text[] = "text", bytes[2 * WORD] = { 1, 2 };
+    int16_t shorts[3] = { 1, 2, 0 };
+    int32_t numbers[2] = { 5, 0 };
+    char *list[2] = { NULL, NULL };
+    haul_type *byte;
+    many m;
+    CHECK_STATUS(type_make("byte", 1, NULL, 0, &byte), HAUL_OK);
+    memset(&m, 0, sizeof m);
+    m.a = text;
+    m.b = bytes;
+    m.c = list;
+    m.count = 2;
+    m.numbers = numbers;
+    m.shorts = shorts;
+    CHECK_FIELDS(1, HAUL_STRING(many, a));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, a, HAUL_TERMINATED_BY('t')));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, shorts, HAUL_TERMINATED));
+    CHECK_FIELDS(0, HAUL_ARRAYS(many, c, HAUL_TERMINATED, HAUL_ONE));
+    CHECK_FIELDS(1, HAUL_ARRAY(many, numbers, HAUL_COUNT(many, count)));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, numbers, HAUL_COUNT_FN(two)));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, a, HAUL_COUNT(many, count), .transfer = HAUL_COPYIN));
+    CHECK_FIELDS(0, HAUL_BYTES(many, a, HAUL_COUNT(many, count)),
+                 HAUL_RAW(many, rest, .transfer = HAUL_COPYIN));
+    CHECK_FIELDS(0, HAUL_POOL(many, a, HAUL_COUNT(many, count)));
+    CHECK_FIELDS(0, HAUL_ARRAYS(many, c, HAUL_COUNT(many, count), HAUL_COUNT(many, other)));
+    CHECK_FIELDS(1, HAUL_ADDRESS(many, a, .target = &byte, .count = HAUL_FIXED(5)));
+    CHECK_FIELDS(1, HAUL_ADDRESS(many, numbers, .element_bytes = sizeof(int32_t)));
+    CHECK_FIELDS(0, HAUL_SKIP(many, a));
+    CHECK_FIELDS(0,
+                 HAUL_ARRAY(many, a, HAUL_COUNT(many, count), .when = HAUL_EQUALS(many, count, 2)));
+    m.b = m.a + 2;
+    CHECK_FIELDS(0, HAUL_STRING(many, a),
+                 HAUL_ARRAY(many, b, HAUL_ONE, .ownership = HAUL_BORROWED));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, a, HAUL_UNTIL(many, b)));
+    haul_type_free(&byte);
+}
+
+/* ---- Alignment, and arrays of several kinds. */
+
+typedef struct aligned {
+    struct aligned *next, *other;
+    char data[64 - 2 * WORD];
+} aligned;
+
+TEST(image_verdicts, objects_with_an_alignment_of_more_than_a_granule_are_judged_by_the_scan)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(aligned, next, &type),
+                                  HAUL_OBJECT(aligned, other, &type) };
+    char room[4 * sizeof(aligned)];
+    aligned *at = (aligned *)(void *)(room + (-(uintptr_t)room & 63));
+    sample s;
+    memset(room, 0, sizeof room);
+    at[0].next = &at[1];
+    at[1].other = &at[2];
+    type = TYPE_NEW(aligned, fields, .alignment = 64);
+    sample_open(&s, at, type, 1);
+    bytes_resize(&s.parts.part[HAUL__SECTION_ARENA], 512);
+    bytes_resize(&s.parts.part[HAUL__SECTION_BITS], (512 / WORD + 63) / 64 * 8);
+    sample_renew(&s);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct mixed {
+    node *nodes, *one; /* nodes: node_count; one: the second of them */
+    struct {
+        char bytes[3 * WORD];
+    } * plain;       /* 5 */
+    node **pointers; /* 70 */
+    char *bytes;     /* 1200 */
+    size_t node_count;
+} mixed;
+
+static void with_mixed(void (*check)(sample *s))
+{
+    static haul_type *node_type, *plain_type;
+    static node nodes[4], *pointers[70];
+    static char bytes[1200], plain[5 * 3 * WORD];
+    static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type),
+                                              HAUL_OBJECT(node, other, &node_type) };
+    static const haul_field fields[] = {
+        HAUL_OBJECTS(mixed, nodes, &node_type, HAUL_COUNT(mixed, node_count)),
+        HAUL_OBJECT(mixed, one, &node_type),
+        HAUL_OBJECTS(mixed, plain, &plain_type, HAUL_FIXED(5)),
+        HAUL_POINTERS(mixed, pointers, &node_type, HAUL_FIXED(70)),
+        HAUL_ARRAY(mixed, bytes, HAUL_FIXED(1200)),
+    };
+    haul_type *type;
+    mixed m;
+    sample s;
+    size_t i;
+    memset(&m, 0, sizeof m);
+    for (i = 0; i < 70; i++)
+        pointers[i] = i % 3 ? NULL : &nodes[i % 2];
+    for (i = 0; i < 4; i++)
+        nodes[i].data[0] = 1;
+    memset(bytes, 1, sizeof bytes);
+    memset(plain, 2, sizeof plain);
+    nodes[1].next = &nodes[0];
+    m.nodes = nodes;
+    m.one = &nodes[1];
+    m.node_count = 4;
+    m.plain = (void *)plain;
+    m.pointers = pointers;
+    m.bytes = bytes;
+    node_type = TYPE_NEW(node, node_fields);
+    CHECK_STATUS(type_make("plain", 3 * WORD, NULL, 0, &plain_type), HAUL_OK);
+    type = TYPE_NEW(mixed, fields);
+    sample_open(&s, &m, type, 1);
+    check(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&plain_type);
+    haul_type_free(&node_type);
+}
+
+TEST(image_verdicts, an_object_of_an_array_may_be_the_target_of_a_pointer_of_its_own)
+{
+    with_mixed(damage_all);
+}
+
+/* ---- Types that the scan does not know, though all their bytes are zeros. */
+
+static void check_zeros(size_t bytes, const haul_field *fields, size_t count, int scan_decides)
+{
+    void *object = calloc(1, bytes);
+    CHECK(object != NULL);
+    check_verdict(&(const haul_struct){ .name = "zeros",
+                                        .bytes = bytes,
+                                        .fields = fields,
+                                        .field_count = count,
+                                        .field_bytes = sizeof *fields },
+                  object, scan_decides);
+    free(object);
+}
+
+static haul_field field_at(haul_field_kind kind, size_t number, size_t offset, size_t bytes)
+{
+    static char names[5000][8];
+    haul_field field;
+    memset(&field, 0, sizeof field);
+    sprintf(names[number], "f%zu", number);
+    field.name = names[number];
+    field.kind = (int)kind;
+    field.offset = offset;
+    field.bytes = bytes;
+    field.element_bytes = 1;
+    return field;
+}
+
+TEST(image_verdicts, types_with_long_lists_and_large_ones_with_pointers_are_left_to_the_walk)
+{
+    enum { COUNT = 5000 };
+    haul_field *fields = calloc(COUNT, sizeof *fields);
+    size_t i;
+    CHECK(fields != NULL);
+    fields[0] = field_at(HAUL_FIELD_POINTER, 0, 0, WORD);
+    check_zeros(65536, fields, 1, 1);
+    check_zeros(65536 + 16, fields, 1, 0);
+    check_zeros(100000, NULL, 0, 1);
+    check_zeros(12, NULL, 0, 1);
+    fields[0] = field_at(HAUL_FIELD_POINTER, 0, 0, COUNT * WORD); /* an array in the struct */
+    check_zeros(COUNT * WORD, fields, 1, 0);
+    for (i = 0; i < COUNT; i++)
+        fields[i] = field_at(HAUL_FIELD_POINTER, i, i * WORD, WORD);
+    check_zeros(4096 * WORD, fields, 4096, 1);
+    check_zeros(4097 * WORD, fields, 4097, 0);
+    for (i = 0; i < COUNT; i++)
+        fields[i] = field_at(HAUL_FIELD_SKIP, i, 2 * i + 1, 1);
+    check_zeros(2 * COUNT, fields, COUNT, 0);
+    check_zeros(COUNT, fields, COUNT / 2, 1);
+    free(fields);
+}
+
+/* ---- Limits. */
+
+static int scan_accepts_within(const haul_context_options *options, const haul_struct *of,
+                               void *object)
+{
+    haul_type *type = type_new(of);
+    haul_root root;
+    sample s;
+    int accepts;
+    memset(&root, 0, sizeof root);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    root.address = object;
+    root.type = type;
+    root.count = 1;
+    sample_open_roots(&s, &root, 1, options);
+    accepts = scan_accepts(&s);
+    CHECK_EQ(walk_accepts(&s), accepts);
+    sample_close(&s);
+    haul_type_free(&type);
+    return accepts;
+}
+
+TEST(image_verdicts, the_limits_of_a_context_hold_for_the_scan)
+{
+    static const haul_field fields[] = { HAUL_STRING(many, a),
+                                         HAUL_ARRAY(many, numbers, HAUL_COUNT(many, count)) };
+    static const haul_struct of = HAUL_STRUCT(many, NULL, fields);
+    char text[] = "a text";
+    int32_t numbers[3] = { 1, 2, 3 };
+    haul_context_options options;
+    many m;
+    memset(&m, 0, sizeof m);
+    m.a = text;
+    m.numbers = numbers;
+    m.count = 3;
+    memset(&options, 0, sizeof options);
+    options.max_scan_bytes = sizeof text;
+    options.max_array_elements = sizeof text;
+    options.max_objects = 10000;
+    CHECK(scan_accepts_within(&options, &of, &m));
+    options.max_scan_bytes--;
+    CHECK(!scan_accepts_within(&options, &of, &m));
+    options.max_scan_bytes++;
+    options.max_array_elements--;
+    CHECK(!scan_accepts_within(&options, &of, &m));
+    options.max_array_elements++;
+    options.max_objects = 2;
+    CHECK(!scan_accepts_within(&options, &of, &m));
+    options.max_objects = 10000;
+    options.max_bytes = 16;
+    CHECK(!scan_accepts_within(&options, &of, &m));
+}
+
+/* What only the walk can do. */
+TEST(image_verdicts, a_context_that_checks_or_asks_what_is_readable_is_left_to_the_walk)
+{
+    haul_context_options options;
+    haul_type *type = type_new(&(const haul_struct)HAUL_PLAIN(node, NULL));
+    haul_root root;
+    node n;
+    sample s;
+    memset(&n, 1, sizeof n);
+    memset(&root, 0, sizeof root);
+    memset(&options, 0, sizeof options);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    root.address = &n;
+    root.type = type;
+    root.count = 1;
+    options.checked = 1;
+    sample_open_roots(&s, &root, 1, &options);
+    CHECK(!scan_accepts(&s));
+    CHECK(walk_accepts(&s));
+    sample_close(&s);
+    options.checked = 0;
+    options.readable = is_readable;
+    sample_open_roots(&s, &root, 1, &options);
+    CHECK(!scan_accepts(&s));
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+/* ---- What is met twice. */
+
+typedef struct user {
+    struct user *next;
+    double *a, *b;     /* a_count and b_count */
+    struct user *some; /* some_count */
+    uint32_t a_count, b_count, some_count, rest;
+} user;
+
+enum { USERS = 60 };
+
+typedef struct users {
+    haul_type *type;
+    user at[USERS];
+    sample s;
+} users;
+
+/* A list of users, of which each has the same arrays. */
+static void users_open(users *u, double *numbers, uint32_t count)
+{
+    static haul_type *type;
+    static const haul_field fields[] = {
+        HAUL_OBJECT(user, next, &type), HAUL_ARRAY(user, a, HAUL_COUNT(user, a_count)),
+        HAUL_ARRAY(user, b, HAUL_COUNT(user, b_count)),
+        HAUL_OBJECTS(user, some, &type, HAUL_COUNT(user, some_count))
+    };
+    size_t i;
+    memset(u, 0, sizeof *u);
+    for (i = 0; i < USERS; i++) {
+        u->at[i].next = i + 1 < USERS ? &u->at[i + 1] : NULL;
+        u->at[i].a = u->at[i].b = numbers;
+        u->at[i].a_count = u->at[i].b_count = count;
+        u->at[i].some = u->at;
+        u->at[i].some_count = 1;
+    }
+    type = u->type = TYPE_NEW(user, fields);
+    sample_open(&u->s, u->at, u->type, 1);
+}
+
+static user *first_user(users *u)
+{
+    const haul__image_root *root = (const void *)u->s.parts.part[HAUL__SECTION_ROOTS].at;
+    return (user *)(void *)(u->s.parts.part[HAUL__SECTION_ARENA].at + root->offset);
+}
+
+static void users_close(users *u)
+{
+    sample_close(&u->s);
+    haul_type_free(&u->type);
+}
+
+TEST(image_verdicts, an_array_that_is_met_again_is_one_of_as_many_elements)
+{
+    static double numbers[8] = { 1, 1, 1, 1, 1, 1, 1, 0 };
+    static users u;
+    users_open(&u, numbers, 8);
+    CHECK(scan_accepts(&u.s));
+    first_user(&u)->b_count = 7;
+    CHECK(scan_accepts(&u.s)); /* in as many granules */
+    first_user(&u)->b_count = 4;
+    CHECK(!scan_accepts(&u.s));
+    CHECK(walk_accepts(&u.s));
+    first_user(&u)->a_count = 4;
+    first_user(&u)->b_count = 8;
+    CHECK(!scan_accepts(&u.s));
+    users_close(&u);
+}
+
+TEST(image_verdicts, the_scan_looks_at_long_arrays_again_some_times_and_at_single_objects_always)
+{
+    static double numbers[600];
+    static users u;
+    users_open(&u, numbers, 600);
+    CHECK(!scan_accepts(&u.s));
+    CHECK(walk_accepts(&u.s));
+    users_close(&u);
+    users_open(&u, numbers, 3);
+    CHECK(scan_accepts(&u.s));
+    users_close(&u);
+}
+
+/* ---- Arenas that come in pieces. */
+
+typedef struct part {
+    struct part *next;
+    char *name;
+    struct part **list; /* 4 */
+    twig *twigs;        /* 5 */
+    double *numbers;    /* 5 */
+    char rest[1000];
+} part;
+
+static void damage_some(sample *s)
+{
+    size_t i;
+    CHECK(scan_accepts(s));
+    for (i = 0; i < s->bytes / WORD; i++)
+        s->is_owned[i] = (unsigned char)has_bit(s, i);
+    compare(s, 0);
+    for (i = 61; i < s->bytes; i += 24007) {
+        damage_byte(s, i);
+        check_note("the bit of word %zu", i / WORD);
+        s->parts.part[HAUL__SECTION_BITS].at[i / WORD / 8] ^= 1;
+        compare(s, 0);
+        s->parts.part[HAUL__SECTION_BITS].at[i / WORD / 8] ^= 1;
+    }
+    check_note(NULL);
+}
+
+/* The pieces are of 65536 bytes. Each object, string and array begins a piece in some round. */
+TEST(image_verdicts, graphs_of_more_than_a_piece_are_judged_by_the_scan)
+{
+    enum { COUNT = 180 };
+    static haul_type *twig_type;
+    static const haul_field twig_fields[] = { HAUL_OBJECT(twig, next, &twig_type) };
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(part, next, &type), HAUL_STRING(part, name),
+                                  HAUL_POINTERS(part, list, &type, HAUL_FIXED(4)),
+                                  HAUL_OBJECTS(part, twigs, &twig_type, HAUL_FIXED(5)),
+                                  HAUL_ARRAY(part, numbers, HAUL_FIXED(5)) };
+    part *all = calloc(COUNT, sizeof *all);
+    char(*names)[400] = calloc(COUNT, sizeof *names);
+    part *(*lists)[4] = calloc(COUNT, sizeof *lists);
+    twig(*twigs)[5] = calloc(COUNT, sizeof *twigs);
+    double(*numbers)[5] = calloc(COUNT, sizeof *numbers);
+    sample s;
+    size_t i, k;
+    CHECK(all && names && lists && twigs && numbers);
+    twig_type = TYPE_NEW(twig, twig_fields);
+    for (i = 0; i < COUNT; i++) {
+        all[i].next = i + 1 < COUNT ? &all[i + 1] : NULL;
+        all[i].name = names[i];
+        all[i].list = lists[i];
+        all[i].twigs = twigs[i];
+        all[i].numbers = numbers[i];
+        memset(names[i], 'n', 1 + i);
+        for (k = 0; k < 4; k++)
+            lists[i][k] = &all[(i + 50 * k) % COUNT];
+        for (k = 0; k < 5; k++) {
+            twigs[i][k].number = (uint16_t)(i + k);
+            numbers[i][k] = (double)k;
+        }
+    }
+    type = TYPE_NEW(part, fields);
+    sample_open(&s, all, type, 1);
+    CHECK(s.bytes > 3 * 65536);
+    damage_some(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&twig_type);
+    free(all);
+    free(names);
+    free(lists);
+    free(twigs);
+    free(numbers);
+}
+
+/* ---- Memory. */
+
+TEST(image_verdicts, a_scan_without_memory_says_so)
+{
+    uint64_t event;
+    int fired = 1;
+    forest f;
+    sample s;
+    forest_open(&f);
+    sample_open(&s, f.trees, f.tree, 1);
+    haul_context_free(&s.scans);
+    for (event = 1; fired; event++) {
+        fault_plan doors = { 0 };
+        haul__filling filling;
+        haul__claimed claimed;
+        haul_status status;
+        int is_right;
+        CHECK_STATUS(fault_open_context(&doors, NULL, &s.scans), HAUL_OK);
+        prepare(&s, s.scans, &filling, &claimed);
+        fault_arm(&doors, FAULT_ONCE, event);
+        status = haul__image_scan(&claimed, &filling, &is_right);
+        fired = doors.fired != 0;
+        fault_disarm(&doors);
+        CHECK_STATUS(status, fired ? HAUL_ERROR_MEMORY : HAUL_OK);
+        CHECK(is_right || fired);
+        haul_context_free(&s.scans);
+        fault_check_clean(&doors);
+    }
+    CHECK(event > 20);
+    sample_close(&s);
+    forest_close(&f);
+}

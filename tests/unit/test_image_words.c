@@ -1,0 +1,271 @@
+/* Damage to the words of an image that no bit tells, to its bitmap and to its head is refused, and
+ * the record names the first thing that is wrong.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "images/image_bytes.h"
+#include "support/check.h"
+#include "support/types.h"
+
+#define WORD sizeof(void *)
+
+typedef struct written {
+    haul_type *type;
+    image_bytes image;
+    image_parts parts;
+} written;
+
+static void write_object(written *w, void *object, haul_type *type)
+{
+    haul_file file = bytes_file(&w->image);
+    memset(w, 0, sizeof *w);
+    w->type = type;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(object, type), &file), HAUL_OK);
+    image_split(&w->image, &w->parts);
+}
+
+static void written_free(written *w)
+{
+    bytes_free(&w->image);
+    image_parts_free(&w->parts);
+    haul_type_free(&w->type);
+}
+
+static haul_status load(const written *w)
+{
+    haul_image *loaded;
+    const haul_status status = haul_image_from_bytes(type_context(), w->image.at, w->image.count,
+                                                     &w->type, 1, NULL, &loaded);
+    haul_image_free(&loaded);
+    return status;
+}
+
+/* With the sections as they are now. */
+static void check_refused(written *w, haul_status expected, const char *words)
+{
+    image_join(&w->parts, &w->image);
+    CHECK_STATUS(load(w), expected);
+    CHECK_HAS(haul_context_error(type_context())->text, words);
+}
+
+static haul__image_word *words_of(written *w)
+{
+    return (haul__image_word *)(void *)w->parts.part[HAUL__SECTION_WORDS].at;
+}
+
+static unsigned char *arena_of(written *w)
+{
+    return w->parts.part[HAUL__SECTION_ARENA].at;
+}
+
+/* ---- Packed pointers. */
+
+#pragma pack(push, 1)
+typedef struct tight {
+    uint8_t number;
+    uintptr_t small;
+    void *first, *second;
+    uint8_t rest[7];
+} tight;
+#pragma pack(pop)
+
+static void write_tight(written *w)
+{
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(tight, first, .element_bytes = 8, .packed = 1),
+        HAUL_ADDRESS(tight, second, .element_bytes = 8, .packed = 1),
+    };
+    static uint64_t number[2] = { 1, 2 };
+    tight t;
+    memset(&t, 0, sizeof t);
+    t.first = &number[0];
+    t.second = &number[1];
+    t.small = 16;
+    write_object(w, &t, TYPE_NEW(tight, fields));
+    CHECK_STATUS(load(w), HAUL_OK);
+    CHECK_EQ(w->parts.part[HAUL__SECTION_WORDS].count, 2 * sizeof(haul__image_word));
+}
+
+TEST(image_words, a_pointer_off_the_grid_that_leads_out_of_the_arena_is_refused)
+{
+    uintptr_t out;
+    written w;
+    write_tight(&w);
+    out = w.parts.part[HAUL__SECTION_ARENA].count + 8;
+    memcpy(arena_of(&w) + words_of(&w)[0].offset, &out, sizeof out);
+    check_refused(&w, HAUL_ERROR_FORMAT, "leads out of it");
+    written_free(&w);
+}
+
+TEST(image_words, a_list_of_words_that_are_out_of_order_or_not_those_of_the_types_is_refused)
+{
+    haul__image_word word;
+    written w;
+    write_tight(&w);
+    word = words_of(&w)[0];
+    words_of(&w)[0] = words_of(&w)[1];
+    words_of(&w)[1] = word;
+    check_refused(&w, HAUL_ERROR_FORMAT, "its list of words is not in order");
+    words_of(&w)[0] = word;
+    words_of(&w)[1] = word;
+    words_of(&w)[1].offset += WORD;
+    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], 3 * sizeof word);
+    words_of(&w)[2] = words_of(&w)[1];
+    words_of(&w)[1] = word;
+    words_of(&w)[0].offset -= WORD; /* `small` */
+    check_refused(&w, HAUL_ERROR_FORMAT, "its pointer is not in the list of words");
+    written_free(&w);
+}
+
+/* ---- Tags. */
+
+#if UINTPTR_MAX > 0xffffffffu
+typedef struct tagged {
+    struct tagged *next; /* the highest byte is a tag */
+    uintptr_t value;
+} tagged;
+
+TEST(image_words, a_mask_that_has_bits_of_the_block_s_address_is_refused)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(tagged, next, &type,
+                                              .tag_bits = (uintptr_t)0xff << 56) };
+    tagged at[2] = { { NULL, 1 }, { NULL, 2 } };
+    written w;
+    at[0].next = &at[1];
+    type = TYPE_NEW(tagged, fields);
+    write_object(&w, at, type);
+    CHECK_STATUS(load(&w), HAUL_OK);
+    words_of(&w)[0].mask = UINT64_MAX << 24; /* an offset has no bit of it, and each address has */
+    check_refused(&w, HAUL_ERROR_LIMIT, "the block's address has bits of a tag");
+    written_free(&w);
+}
+#endif
+
+/* ---- Limits. */
+
+typedef struct limited {
+    double *begin, *end;
+    uintptr_t count;
+    char rest[4 * WORD - 3 * WORD];
+} limited;
+
+TEST(image_words, a_limit_of_nothing_is_null)
+{
+    static const haul_field fields[] = {
+        HAUL_ARRAY(limited, begin, HAUL_COUNT(limited, count)),
+        HAUL_END_OF(limited, end, begin),
+    };
+    limited l;
+    written w;
+    memset(&l, 0, sizeof l);
+    write_object(&w, &l, TYPE_NEW(limited, fields));
+    CHECK_STATUS(load(&w), HAUL_OK);
+    *(uintptr_t *)(void *)(arena_of(&w) + 2 * WORD + offsetof(limited, end)) = 2 * WORD;
+    check_refused(&w, HAUL_ERROR_FORMAT, "");
+    CHECK_STR(haul_context_error(type_context())->path, "root.end");
+    written_free(&w);
+}
+
+/* ---- Bits, and bytes that do not travel. */
+
+typedef struct node {
+    struct node *next;
+    uintptr_t number;
+    struct node *owner;         /* borrowed: the walk checks these images */
+    char made[2 * WORD + WORD]; /* not sent */
+} node;
+
+static void write_node(written *w, size_t free_bytes)
+{
+    static haul_type *type;
+    static const haul_field fields[] = {
+        HAUL_OBJECT(node, next, &type),
+        HAUL_OBJECT(node, owner, &type, .ownership = HAUL_BORROWED),
+        HAUL_RAW(node, made, .transfer = HAUL_COPYOUT),
+    };
+    image_bytes *bits, *arena;
+    node n;
+    memset(&n, 0, sizeof n);
+    n.number = 1;
+    n.owner = &n;
+    type = NULL;
+    type = TYPE_NEW(node, fields);
+    write_object(w, &n, type);
+    CHECK_STATUS(load(w), HAUL_OK);
+    arena = &w->parts.part[HAUL__SECTION_ARENA];
+    bits = &w->parts.part[HAUL__SECTION_BITS];
+    bytes_resize(arena, arena->count + free_bytes);
+    bytes_resize(bits, (arena->count / WORD + 63) / 64 * 8);
+    image_join(&w->parts, &w->image);
+}
+
+TEST(image_words, the_record_names_the_word_whose_bit_is_wrong)
+{
+    char text[64];
+    written w;
+    write_node(&w, 0);
+    sprintf(text, "byte %u of the image's arena", (unsigned)(3 * WORD));
+    *(uintptr_t *)(void *)(arena_of(&w) + 3 * WORD) = 2 * WORD;
+    w.parts.part[HAUL__SECTION_BITS].at[0] |= 1 << 3; /* number: the second of its granule */
+    check_refused(&w, HAUL_ERROR_FORMAT, text);
+    written_free(&w);
+}
+
+TEST(image_words, bytes_that_are_not_sent_are_zeros_in_an_image)
+{
+    written w;
+    write_node(&w, 0);
+    arena_of(&w)[2 * WORD + offsetof(node, made)] = 1;
+    check_refused(&w, HAUL_ERROR_FORMAT, "it belongs to no object, and is not 0");
+    written_free(&w);
+}
+
+TEST(image_words, many_free_bytes_behind_the_objects_are_zeros)
+{
+    written w;
+    write_node(&w, 40000);
+    CHECK_STATUS(load(&w), HAUL_OK);
+    arena_of(&w)[30000] = 1;
+    check_refused(&w, HAUL_ERROR_FORMAT, "byte 30000 of the image's arena");
+    written_free(&w);
+}
+
+TEST(image_words, a_bit_behind_the_arena_is_refused)
+{
+    written w;
+    write_node(&w, 0);
+    CHECK(w.parts.part[HAUL__SECTION_ARENA].count < 60 * WORD);
+    w.parts.part[HAUL__SECTION_BITS].at[7] |= 1 << 7;
+    check_refused(&w, HAUL_ERROR_FORMAT, "its bitmap has a bit behind the arena");
+    written_free(&w);
+}
+
+/* ---- The head. */
+
+static haul__image_head *head_of(written *w)
+{
+    return (haul__image_head *)(void *)w->image.at;
+}
+
+TEST(image_words, the_first_fault_of_a_head_is_told)
+{
+    size_t count;
+    written w;
+    write_node(&w, 0);
+    head_of(&w)->alignment = 3;
+    head_of(&w)->arena_bytes = UINT64_MAX;
+    image_sign(&w.image);
+    CHECK_STATUS(load(&w), HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "its arena has no size");
+    image_sections(&w.image, &count)[0].flags = 2;
+    image_sign(&w.image);
+    CHECK_STATUS(load(&w), HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "a section has an unknown flag");
+    w.image.count = sizeof(haul__image_head) + 8;
+    CHECK_STATUS(load(&w), HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "ends");
+    written_free(&w);
+}
