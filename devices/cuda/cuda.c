@@ -178,6 +178,7 @@ static const haul_device_table cuda_table = {
     .phase_begin = haul__gpu_phase_begin,
     .phase_end = haul__gpu_phase_end,
     .refusal = haul__gpu_refusal,
+    .put = haul__gpu_put,
 };
 
 const haul_device_table *haul_cuda_device(void)

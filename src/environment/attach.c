@@ -68,30 +68,36 @@ int haul__list_attached(haul_environment *e, haul__sent_group *group)
     return haul__holds_room(&e->context->allocator, &e->attached, group->attached.count);
 }
 
-/* Writes the pointers of a group, or nulls in their place, except those of groups that leave, and
- * those that lead into another group by now. */
+/* Writes the pointers of a group in one order, or nulls in their place, except those of groups that
+ * leave, and those that lead into another group by now. */
 static haul_status write_words(haul_environment *e, uint32_t number, int as_null)
 {
     const haul__sent_group *group = e->groups.at[number];
     haul_device *device = e->device;
-    const size_t bytes = group->attached.count * sizeof(uintptr_t);
+    const size_t all = group->attached.count, values_at = all * sizeof(haul_put),
+                 bytes = values_at + all * sizeof(uintptr_t);
     haul__staging staging;
-    size_t i;
+    haul_put *list;
+    size_t i, count = 0;
     haul_status status = haul__stage(device, bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
-    for (i = 0; i < group->attached.count && status == HAUL_OK; i++) {
+    list = (haul_put *)(void *)staging.data;
+    for (i = 0; i < all; i++) {
         const haul__attached *one = &group->attached.at[i];
         const uintptr_t value = as_null ? 0 : one->value;
-        unsigned char *from = staging.data + i * sizeof value;
         haul__found_range found;
         const haul__hold *owner = haul__holds_find(&e->attached, one->slot);
         if (!owner || owner->group != number || !haul__present_find(&e->host, one->slot, &found) ||
             e->groups.at[found.group]->is_leaving)
             continue;
-        memcpy(from, &value, sizeof value);
-        status = haul__copy_to(device, (haul_address)(one->slot + found.delta), from, sizeof value);
+        list[count].to = (haul_address)(one->slot + found.delta);
+        list[count].from = values_at + count * sizeof value;
+        list[count].bytes = sizeof value;
+        memcpy(staging.data + list[count++].from, &value, sizeof value);
     }
+    if (count > 0)
+        status = haul__put(device, list, count, bytes);
     if (status == HAUL_OK)
         status = haul__conclude(device, NULL, NULL, "copy of ", bytes, " bytes to the device");
     haul__unstage(device, &staging);

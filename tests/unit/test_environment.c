@@ -152,6 +152,40 @@ TEST(environment, pointers_of_neighbours_lead_to_what_is_new_until_it_leaves)
     finish();
 }
 
+static uint64_t copies_to(void)
+{
+    haul_host_counters counters;
+    CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_OK);
+    return counters.copies_to;
+}
+
+TEST(environment, pointers_of_many_neighbours_are_written_in_one_order)
+{
+    enum { OLD = PARTS / 2 };
+    uint64_t before;
+    int i;
+    start();
+    for (i = 0; i < OLD; i++)
+        enter(&P[i]);
+    for (i = 0; i < OLD; i++) {
+        P[i].a = &P[OLD + i];
+        P[OLD + i].a = &P[i];
+        P[OLD + i].b = i + 1 < OLD ? &P[OLD + i + 1] : NULL;
+    }
+    before = copies_to();
+    enter(&P[OLD]);
+    CHECK_EQ(copies_to(), before + 2); /* the new parts, and all pointers to them */
+    CHECK_EQ(info().attached, OLD);
+    for (i = 0; i < OLD; i++)
+        CHECK_PTR(seen(&P[i]).seen.a, there(&P[OLD + i]));
+    before = copies_to();
+    leave(&P[OLD]);
+    CHECK_EQ(copies_to(), before + 1);
+    for (i = 0; i < OLD; i++)
+        CHECK_PTR(seen(&P[i]).seen.a, NULL);
+    finish();
+}
+
 TEST(environment, a_pointer_belongs_to_the_group_that_it_was_made_to_lead_into_last)
 {
     start();
