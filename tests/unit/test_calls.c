@@ -218,6 +218,18 @@ static haul_status instance(void *user)
     return haul_type_instance(the.container, 1, &the.parameter, &the.type, &the.new_type);
 }
 
+static haul_status make_policy(void *user)
+{
+    const haul_policy_row rows[] = {
+        { .path = "", .action = HAUL_NONE },
+        { .path = "next", .action = HAUL_COPYIN },
+        { .type = &the.type, .path = "name", .action = HAUL_SHALLOW },
+        { HAUL_MEMBER(node, value), .action = HAUL_COPYIN },
+    };
+    (void)user;
+    return haul_policy_create(the.type, "some", rows, 4, &the.new_type);
+}
+
 static haul_status ship_arenas(void *user)
 {
     (void)user;
@@ -504,6 +516,7 @@ static const call calls[] = {
     { "haul_type_pointer", call_type_pointer, 0, 0 },
     { "haul_type_parameter", call_type_parameter, 0, 0 },
     { "haul_type_instance", instance, 0, 1 },
+    { "haul_policy_create_sized", make_policy, 0, 1 },
     { "haul_type_contiguous", call_contiguous, 0, 0 },
     { "haul_type_vector", call_vector, 0, 0 },
     { "haul_type_create_hvector", call_hvector, 0, 0 },

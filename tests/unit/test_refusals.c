@@ -566,6 +566,11 @@ CALL(resized_to_none, haul_type_create_resized(the.type, 0, 0, &a_type))
 CALL(instance_null, haul_type_instance(NULL, 1, &the.parameter, &the.type, &a_type))
 CALL(instance_no_result, haul_type_instance(the.box, 1, &the.parameter, &the.type, NULL))
 CALL(instance_no_parameter, haul_type_instance(the.box, 1, NULL, &the.type, &a_type))
+CALL(policy_null, haul_policy_create(NULL, "p", NULL, 0, &a_type))
+CALL(policy_no_result, haul_policy_create(the.type, "p", NULL, 0, NULL))
+CALL(policy_no_name, haul_policy_create(the.type, NULL, NULL, 0, &a_type))
+CALL(policy_no_rows, haul_policy_create(the.type, "p", NULL, 1, &a_type))
+CALL(policy_open, haul_policy_create(the.box, "p", NULL, 0, &a_type))
 CALL(type_size_null, haul_type_size(NULL, &a_size))
 CALL(type_size_no_result, haul_type_size(the.type, NULL))
 CALL(extent_null, haul_type_get_extent(NULL, &a_size, &another_size))
@@ -982,6 +987,11 @@ static const refusal refusals[] = {
     { instance_null, NOTHING, ARGUMENT, "no type" },
     { instance_no_result, ON_TYPE, ARGUMENT, "instance's address" },
     { instance_no_parameter, ON_TYPE, ARGUMENT, "parameters are NULL" },
+    { policy_null, NOTHING, ARGUMENT, "no type" },
+    { policy_no_result, ON_TYPE, ARGUMENT, "an address" },
+    { policy_no_name, ON_TYPE, ARGUMENT, "a name" },
+    { policy_no_rows, ON_TYPE, ARGUMENT, "rows" },
+    { policy_open, ON_TYPE, HAUL_ERROR_STATE, "commit it" },
     { type_size_null, NOTHING, ARGUMENT, "no type" },
     { type_size_no_result, NOTHING, ARGUMENT, "" },
     { extent_null, NOTHING, ARGUMENT, "no type" },
