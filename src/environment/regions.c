@@ -442,6 +442,50 @@ haul_status haul_environment_detach(haul_environment *environment, const void *p
     return call_on_pointer(environment, pointer, haul__detach_one);
 }
 
+haul_status haul_environment_set_detached(haul_environment *environment, haul_detached form)
+{
+    haul_status status = lock_with_device(environment);
+    haul_error *error;
+    if (status != HAUL_OK)
+        return status;
+    error = &environment->context->error;
+    if (form < HAUL_DETACHED_NULL || form > HAUL_DETACHED_POISON)
+        status = haul__fail(error, HAUL_ERROR_ARGUMENT, "there is no such form of a pointer");
+    else if (form == HAUL_DETACHED_POISON && sizeof(void *) < sizeof(uint64_t))
+        status = haul__fail(error, HAUL_ERROR_UNSUPPORTED,
+                            "addresses of 32 bits leave no room for poison");
+    else
+        environment->detached = form;
+    leave(environment);
+    return status;
+}
+
+haul_status haul_environment_name_poison(haul_environment *environment, uint64_t address,
+                                         const void **pointer, char *path)
+{
+    haul_status status = lock_with_device(environment);
+    uintptr_t slot;
+    if (pointer)
+        *pointer = NULL;
+    if (path)
+        path[0] = '\0';
+    if (status != HAUL_OK)
+        return status;
+    slot = haul__poisoned_slot(environment, address);
+    if (!pointer)
+        status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                            "the address of the pointer is NULL");
+    else if (!slot)
+        status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                            "no pointer of the environment has been poisoned with this address");
+    else
+        *pointer = (const void *)slot;
+    if (slot && path)
+        haul__environment_path(environment, slot, path);
+    leave(environment);
+    return status;
+}
+
 /* ---- Watchers. */
 
 /* Tells the watcher of all groups, or of none. */

@@ -348,6 +348,57 @@ TEST(environment, an_attached_pointer_is_null_when_its_target_has_left)
     finish();
 }
 
+TEST(environment, a_detached_pointer_is_null_or_the_hosts_or_poison_that_names_it)
+{
+    const void *pointer;
+    char path[HAUL_PATH_BYTES];
+    uintptr_t poison;
+    part *first;
+    start();
+    P[0].b = &P[3];
+    enter(&P[0]);
+    first = &P[3];
+    P[3].a = &P[1];
+    enter(&P[1]);
+    CHECK_STATUS(haul_environment_attach(env, &first->a), HAUL_OK);
+    CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_RAW), HAUL_OK);
+    CHECK_STATUS(haul_environment_detach(env, &first->a), HAUL_OK);
+    CHECK_PTR(seen(first).seen.a, &P[1]);
+    CHECK_STATUS(haul_environment_attach(env, &first->a), HAUL_OK);
+    CHECK_PTR(seen(first).seen.a, there(&P[1]));
+    CHECK_STATUS(haul_environment_set_detached(env, (haul_detached)3), HAUL_ERROR_ARGUMENT);
+    if (sizeof(void *) == 4) {
+        CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_POISON),
+                     HAUL_ERROR_UNSUPPORTED);
+        leave(&P[1]);
+        leave(&P[0]);
+        finish();
+        return;
+    }
+    CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_POISON), HAUL_OK);
+    leave(&P[1]); /* what it leads to leaves */
+    poison = (uintptr_t)seen(first).seen.a;
+    CHECK_STATUS(haul_environment_name_poison(env, poison, &pointer, path), HAUL_OK);
+    CHECK_PTR(pointer, &first->a);
+    CHECK_STR(path, "root.b.a");
+    CHECK_STATUS(haul_environment_name_poison(env, poison + 4096, &pointer, NULL), HAUL_OK);
+    CHECK_PTR(pointer, &first->a);
+    CHECK_STATUS(haul_environment_name_poison(env, poison + (1 << 20), &pointer, path),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(pointer, NULL);
+    CHECK_STATUS(haul_environment_name_poison(env, (uintptr_t)first, &pointer, path),
+                 HAUL_ERROR_ARGUMENT);
+    enter(&P[1]);
+    CHECK_STATUS(haul_environment_attach(env, &first->a), HAUL_OK);
+    CHECK_STATUS(haul_environment_detach(env, &first->a), HAUL_OK);
+    CHECK_EQ((uintptr_t)seen(first).seen.a, poison);
+    leave(&P[1]);
+    leave(&P[0]);
+    CHECK_STATUS(haul_environment_name_poison(env, poison, &pointer, path), HAUL_OK);
+    CHECK_STR(path, "");
+    finish();
+}
+
 TEST(environment, an_attachment_ends_with_the_object_that_it_stands_in)
 {
     int round;
