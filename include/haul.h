@@ -14,6 +14,7 @@
 #include "haul/describe.h"
 #include "haul/type.h"
 #include "haul/type_mpi.h"
+#include "haul/policy.h"
 #include "haul/source.h"
 #include "haul/plan.h"
 #include "haul/audit.h"

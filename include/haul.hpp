@@ -387,6 +387,10 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_detach(get(), pointer);
     }
+    haul_status set_detached(haul_detached form)
+    {
+        return haul_environment_set_detached(get(), form);
+    }
     haul_status update_device(const void *host, std::size_t bytes)
     {
         return haul_environment_update_device(get(), host, bytes);
@@ -395,6 +399,77 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_update_host(get(), host, bytes);
     }
+};
+
+/* A structured region: what it has entered is present until its scope ends, and comes back then. A
+ * failure of the end can only be seen by calling end(). The environment, whose handle may move,
+ * outlives it, and so does the root. */
+class region
+{
+  public:
+    region() noexcept : environment_(nullptr), root_(nullptr)
+    {
+    }
+    region(region &&other) noexcept : environment_(other.environment_), root_(other.root_)
+    {
+        other.root_ = nullptr;
+    }
+    region &operator=(region &&other) noexcept
+    {
+        if (this != &other) {
+            end();
+            environment_ = other.environment_;
+            root_ = other.root_;
+            other.root_ = nullptr;
+        }
+        return *this;
+    }
+    region(const region &) = delete;
+    region &operator=(const region &) = delete;
+    ~region()
+    {
+        end();
+    }
+
+    /* Ends the region that it was before. On failure nothing is entered. */
+    template <class S>
+    haul_status begin(const haul::environment &environment, S *root, const haul::type &type,
+                      std::size_t count = 1, bool let_counts_change = false)
+    {
+        static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
+        haul_enter_options how = haul_enter_options();
+        how.structured = 1;
+        how.let_counts_change = let_counts_change;
+        haul_status status = end();
+        if (status == HAUL_OK)
+            status = haul_environment_enter(environment.get(), root, type.get(), count, &how);
+        if (status == HAUL_OK) {
+            environment_ = environment.get();
+            root_ = root;
+        }
+        return status;
+    }
+    /* HAUL_OK if nothing is entered. After a failure it can be called again. */
+    haul_status end(bool copyout = true) noexcept
+    {
+        haul_exit_options how = haul_exit_options();
+        how.structured = 1;
+        how.copyout = copyout;
+        const haul_status status =
+            root_ ? haul_environment_exit(environment_, root_, &how) : HAUL_OK;
+        if (status == HAUL_OK)
+            root_ = nullptr;
+        return status;
+    }
+    /* Is something entered? */
+    explicit operator bool() const noexcept
+    {
+        return root_ != nullptr;
+    }
+
+  private:
+    haul_environment *environment_;
+    const void *root_;
 };
 
 class arena : public handle<haul_arena, haul_arena_free>

@@ -184,6 +184,7 @@ static const haul_device_table cuda_table = {
     .phase_end = haul__gpu_phase_end,
     .refusal = haul__gpu_refusal,
     .allocate_in_places = haul__gpu_allocate_in_places,
+    .put = haul__gpu_put,
 };
 
 const haul_device_table *haul_cuda_device(void)

@@ -28,6 +28,9 @@
  * one read or write of the bus. No two segments share a byte, so again no order is needed; and
  * again all loads are under way at once.
  *
+ * `put` takes small pieces, such as pointers: eight threads take one, and all loads over the bus
+ * are under way at once, so many pieces cost one latency, not an order each.
+ *
  * This file uses only templates of C++: the object needs no C++ run-time library, so C programs can
  * link it.
  */
@@ -370,6 +373,21 @@ static __global__ void __launch_bounds__(block_threads) cross(const haul__gpu_cr
     give_answer<to_host>(crossing.answer);
 }
 
+/* ---- Small pieces. */
+
+static __global__ void __launch_bounds__(block_threads) put(const haul__gpu_pieces pieces)
+{
+    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x,
+             threads = (uint64_t)gridDim.x * block_threads;
+    for (uint64_t i = thread / sharers; i < pieces.count; i += threads / sharers) {
+        const haul_put one = pieces.list[i];
+        const unsigned char *from = (const unsigned char *)pieces.list + one.from;
+        unsigned char *to = (unsigned char *)one.to;
+        for (uint64_t at = threadIdx.x % sharers; at < one.bytes; at += sharers)
+            to[at] = from[at];
+    }
+}
+
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -379,9 +397,13 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 
 extern "C" cudaError_t haul__gpu_kernels_load(void)
 {
-    const void *kernels[] = { (const void *)relocate<uint64_t>, (const void *)relocate<uint32_t>,
-                              (const void *)send<uint64_t>,     (const void *)send<uint32_t>,
-                              (const void *)cross<false>,       (const void *)cross<true> };
+    const void *kernels[] = { (const void *)relocate<uint64_t>,
+                              (const void *)relocate<uint32_t>,
+                              (const void *)send<uint64_t>,
+                              (const void *)send<uint32_t>,
+                              (const void *)cross<false>,
+                              (const void *)cross<true>,
+                              (const void *)put };
     cudaFuncAttributes attributes;
     cudaError_t error = cudaSuccess;
     for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && error == cudaSuccess; i++)
@@ -426,5 +448,15 @@ extern "C" cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossin
     uint64_t blocks = divide_up(crossing->segment_count, block_threads / sharers);
     uint64_t most = (uint64_t)processors * blocks_per_processor;
     return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)),
+                            dim3(block_threads), arguments, 0, stream);
+}
+
+extern "C" cudaError_t haul__gpu_kernels_put(const haul__gpu_pieces *pieces, int processors,
+                                             cudaStream_t stream)
+{
+    void *arguments[] = { (void *)pieces };
+    uint64_t blocks = divide_up(pieces->count, block_threads / sharers);
+    uint64_t most = (uint64_t)processors * blocks_per_processor;
+    return cudaLaunchKernel((const void *)put, dim3((unsigned)(blocks < most ? blocks : most)),
                             dim3(block_threads), arguments, 0, stream);
 }

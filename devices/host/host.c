@@ -234,6 +234,27 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
     return HAUL_OK;
 }
 
+/* All pieces are checked before any is copied. It counts as one copy. */
+static haul_status host_put(void *state, const haul_put *list, size_t count, size_t bytes)
+{
+    haul__host *host = state;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        if (list[i].from > bytes || list[i].bytes > bytes - list[i].from)
+            return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "put",
+                                   "a piece lies outside of the staged memory");
+        if (!haul__host_view(host, list[i].to, list[i].bytes))
+            return haul__host_fail_range(host, "put", list[i].to, list[i].bytes);
+    }
+    for (i = 0; i < count; i++) {
+        memcpy(haul__host_view(host, list[i].to, list[i].bytes),
+               (const unsigned char *)list + list[i].from, (size_t)list[i].bytes);
+        host->counters.bytes_to += list[i].bytes;
+    }
+    host->counters.copies_to++;
+    return HAUL_OK;
+}
+
 /* ---- Relocation. */
 
 /* Adds delta to a word that leads into the range that moves. 1: it leads elsewhere, and is not
@@ -489,6 +510,7 @@ static const haul_device_table host_table = {
     .pull = haul__host_pull,
     .push = haul__host_push,
     .across = host_across,
+    .put = host_put,
     .signal = host_signal,
     .allocate_in_places = host_allocate_in_places,
 };

@@ -141,6 +141,12 @@ typedef struct haul_mirror {
     size_t bytes; /* of either */
 } haul_mirror;
 
+/* Bytes for one place of device memory; for `put`. */
+typedef struct haul_put {
+    haul_address to;
+    uint64_t from, bytes; /* their distance from the list; how many */
+} haul_put;
+
 /* `state` comes from open; sizes are above 0; ranges lie in memory from allocate. One thread at a
  * time. Failures: docs/writing-a-device.md. */
 typedef struct haul_device_table {
@@ -241,6 +247,11 @@ typedef struct haul_device_table {
     haul_status (*allocate_in_places)(void *state, uint64_t bytes, size_t alignment,
                                       const haul_placing *placings, size_t count,
                                       haul_address *address);
+    /* Copies `count` pieces, at least one, to the device in one order. Pieces that overlap there
+     * hold the same bytes. `list` is memory of `stage`, of `bytes` bytes, which holds the pieces'
+     * own behind the list. HAUL_ERROR_UNSUPPORTED, and nothing is done: the device cannot read that
+     * memory. */
+    haul_status (*put)(void *state, const haul_put *list, size_t count, size_t bytes);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.

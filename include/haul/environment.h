@@ -62,7 +62,7 @@ typedef struct haul_enter_options {
  * present objects. The objects must stay where they are until they have left. Waits for the device.
  *
  * A pointer of a present object that leads into the new group is written on the device if the walk
- * has stopped at that object, and is null again when the group has left. Other pointers of present
+ * has stopped at that object, and is detached when the group has left. Other pointers of present
  * objects stay as they are.
  *
  * HAUL_ERROR_GRAPH: the root, or something that it reaches, overlaps a present object and reaches
@@ -132,12 +132,31 @@ HAUL_API haul_status haul_environment_update_host(haul_environment *environment,
 
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
- * (no tags, no bases). Further attaches only count. The last detach makes it null on the device; so
- * does the exit of its target, which it does not hold. A pointer that an enter has translated needs
- * no attach. Wait for the device. HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to
- * is not; or there is no attach to end. */
+ * (no tags, no bases). Further attaches only count. The last detach makes it null on the device, or
+ * what haul_environment_set_detached says; so does the exit of its target, which it does not hold.
+ * A pointer that an enter has translated needs no attach. Wait for the device.
+ * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
+ * to end. */
 HAUL_API haul_status haul_environment_attach(haul_environment *environment, const void *pointer);
 HAUL_API haul_status haul_environment_detach(haul_environment *environment, const void *pointer);
+
+/* What a detached pointer is on the device: after the last detach, and when what it was made to
+ * lead into has left. */
+typedef enum haul_detached {
+    HAUL_DETACHED_NULL = 0,
+    HAUL_DETACHED_RAW = 1, /* the host's pointer, as OpenACC has it */
+    /* an address that no memory has; HAUL_ERROR_UNSUPPORTED with 32-bit pointers */
+    HAUL_DETACHED_POISON = 2
+} haul_detached;
+/* Sets it for pointers that are detached from now on; at first they become null. Does not wait. */
+HAUL_API haul_status haul_environment_set_detached(haul_environment *environment,
+                                                   haul_detached form);
+/* Which pointer became this poison? `address` may be up to 512 KiB away: a kernel went on from it.
+ * *pointer becomes its address on the host; `path`, of HAUL_PATH_BYTES or NULL, how the root leads
+ * to it, or empty if it is not present any more. Does not wait. HAUL_ERROR_ARGUMENT: no pointer
+ * did; *pointer is NULL then. */
+HAUL_API haul_status haul_environment_name_poison(haul_environment *environment, uint64_t address,
+                                                  const void **pointer, char *path);
 
 /* Sets who is told of present ranges: a run time with a table of its own (haul/openmp.h). `comes`
  * is called for each range that is present now, and for each that an enter sends, before that

@@ -17,7 +17,7 @@ typedef struct sorter {
     int (*before)(const void *a, const void *b);
 } sorter;
 
-enum { SHORT = 16, RANGES = 64 };
+enum { SHORT = 16, RANGES = 64, MOVES = 4 };
 
 static unsigned char *at(const sorter *s, size_t index)
 {
@@ -39,16 +39,21 @@ static void swap(const sorter *s, size_t a, size_t b)
     memcpy(at(s, b), spare, s->bytes);
 }
 
-static void insert(const sorter *s, size_t first, size_t end)
+/* Gives up after `moves` moves of records, between two insertions. 1: the range is sorted. */
+static int insert(const sorter *s, size_t first, size_t end, size_t moves)
 {
     unsigned char spare[HAUL__SORT_RECORD_MAX];
-    size_t i, hole;
-    for (i = first + 1; i < end; i++) {
+    size_t i, hole, moved = 0;
+    for (i = first + 1; i < end && moved <= moves; i++) {
+        if (!is_before(s, i, i - 1))
+            continue;
         memcpy(spare, at(s, i), s->bytes);
         for (hole = i; hole > first && s->before(spare, at(s, hole - 1)); hole--)
             memcpy(at(s, hole), at(s, hole - 1), s->bytes);
         memcpy(at(s, hole), spare, s->bytes);
+        moved += i - hole;
     }
+    return i == end;
 }
 
 /* Sifts the record at `root` of the heap over [first, first + count) down to its place. */
@@ -139,7 +144,7 @@ static void sort_range(const sorter *s, size_t count)
         if (end - first > SHORT)
             heapsort(s, first, end);
         else
-            insert(s, first, end);
+            insert(s, first, end, SIZE_MAX);
         if (depth == 0)
             return;
         first = later[--depth].first;
@@ -152,12 +157,9 @@ void haul__sort(void *records, size_t count, size_t record_bytes,
                 int (*before)(const void *a, const void *b))
 {
     sorter s;
-    size_t i = 1;
     s.records = records;
     s.bytes = record_bytes;
     s.before = before;
-    while (i < count && !is_before(&s, i, i - 1))
-        i++;
-    if (i < count)
+    if (count > 1 && !insert(&s, 0, count, MOVES * count))
         sort_range(&s, count);
 }

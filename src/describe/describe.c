@@ -8,6 +8,7 @@
 #include "type/commit.h"
 #include "type/instance.h"
 #include "type/life.h"
+#include "type/policy.h"
 #include "type/refuse.h"
 #include "haul/describe.h"
 #include "haul/type_mpi.h"
@@ -159,6 +160,29 @@ haul_status haul_type_instance(haul_type *container, size_t count, haul_type *co
                ? haul__leave(container,
                              haul__type_instance(container, count, parameters, arguments, instance))
                : status;
+}
+
+haul_status haul_policy_create_sized(const haul_type *type, const char *name,
+                                     const haul_policy_row *rows, size_t count, size_t row_bytes,
+                                     haul_type **policy)
+{
+    haul_type *of = (haul_type *)type;
+    haul_status status = haul__enter(of);
+    if (policy)
+        *policy = NULL;
+    if (status != HAUL_OK)
+        return status;
+    if (!policy || !name || !*name || (count > 0 && !rows))
+        status = haul__type_refuse(type, HAUL_ERROR_ARGUMENT,
+                                   "A policy has a name, rows, and an address for its type.");
+    else if (!type->committed)
+        status = haul__type_refuse(type, HAUL_ERROR_STATE,
+                                   "The type is not committed: commit it before a policy.");
+    else if (!type->home.context)
+        status = HAUL_ERROR_UNSUPPORTED;
+    else
+        status = haul__policy_make(type, name, rows, count, row_bytes, policy);
+    return haul__leave(of, status);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */

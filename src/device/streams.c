@@ -193,6 +193,22 @@ haul_status haul__copy_from(haul_device *device, void *to, haul_address from, si
                     " bytes from the device");
 }
 
+haul_status haul__put(haul_device *device, const haul_put *list, size_t count, size_t bytes)
+{
+    const haul_device_table *table = &device->table;
+    haul_status status = HAUL_ERROR_UNSUPPORTED;
+    size_t i;
+    haul__phase_begin(device, "transfer");
+    if (table->put)
+        status = table->put(device->state, list, count, bytes);
+    if (status == HAUL_ERROR_UNSUPPORTED)
+        for (status = HAUL_OK, i = 0; i < count && status == HAUL_OK; i++)
+            status =
+                table->copy_to(device->state, list[i].to,
+                               (const unsigned char *)list + list[i].from, (size_t)list[i].bytes);
+    return end_copy(device, status, bytes, " bytes to the device");
+}
+
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation)
 {
     const uint64_t words = relocation->words + relocation->offset_count;

@@ -7,7 +7,7 @@
  * are.
  *
  * The group that a pointer was made to lead into last has it: when that group leaves, the pointer
- * becomes null.
+ * is detached.
  */
 #include "device/staging.h"
 #include "device/streams.h"
@@ -68,30 +68,38 @@ int haul__list_attached(haul_environment *e, haul__sent_group *group)
     return haul__holds_room(&e->context->allocator, &e->attached, group->attached.count);
 }
 
-/* Writes the pointers of a group, or nulls in their place, except those of groups that leave, and
- * those that lead into another group by now. */
-static haul_status write_words(haul_environment *e, uint32_t number, int as_null)
+/* Writes the pointers of a group in one order, or as detached ones, except those of groups that
+ * leave, and those that lead into another group by now. */
+static haul_status write_words(haul_environment *e, uint32_t number, int as_detached)
 {
     const haul__sent_group *group = e->groups.at[number];
     haul_device *device = e->device;
-    const size_t bytes = group->attached.count * sizeof(uintptr_t);
+    const size_t all = group->attached.count, values_at = all * sizeof(haul_put),
+                 bytes = values_at + all * sizeof(uintptr_t);
     haul__staging staging;
-    size_t i;
+    haul_put *list;
+    size_t i, count = 0;
     haul_status status = haul__stage(device, bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
-    for (i = 0; i < group->attached.count && status == HAUL_OK; i++) {
+    list = (haul_put *)(void *)staging.data;
+    for (i = 0; i < all && status == HAUL_OK; i++) {
         const haul__attached *one = &group->attached.at[i];
-        const uintptr_t value = as_null ? 0 : one->value;
-        unsigned char *from = staging.data + i * sizeof value;
+        uintptr_t value = one->value;
         haul__found_range found;
         const haul__hold *owner = haul__holds_find(&e->attached, one->slot);
         if (!owner || owner->group != number || !haul__present_find(&e->host, one->slot, &found) ||
             e->groups.at[found.group]->is_leaving)
             continue;
-        memcpy(from, &value, sizeof value);
-        status = haul__copy_to(device, (haul_address)(one->slot + found.delta), from, sizeof value);
+        if (as_detached)
+            status = haul__detached_value(e, one->slot, &value);
+        list[count].to = (haul_address)(one->slot + found.delta);
+        list[count].from = values_at + count * sizeof value;
+        list[count].bytes = sizeof value;
+        memcpy(staging.data + list[count++].from, &value, sizeof value);
     }
+    if (status == HAUL_OK && count > 0)
+        status = haul__put(device, list, count, bytes);
     if (status == HAUL_OK)
         status = haul__conclude(device, NULL, NULL, "copy of ", bytes, " bytes to the device");
     haul__unstage(device, &staging);
@@ -253,13 +261,16 @@ haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
     const uintptr_t at = find_slot(e, slot);
     haul__hold *one = haul__holds_find(&e->attached, slot);
     haul_status status = HAUL_OK;
+    uintptr_t value;
     if (!at)
         return HAUL_ERROR_ARGUMENT;
     if (!one || !one->dynamic)
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p is not attached by a call", (void *)slot);
     if (one->dynamic == 1)
-        status = write_word(e, at, 0);
+        status = haul__detached_value(e, slot, &value);
+    if (one->dynamic == 1 && status == HAUL_OK)
+        status = write_word(e, at, value);
     if (status != HAUL_OK || one->dynamic > 1) {
         one->dynamic -= status == HAUL_OK;
         return status;

@@ -89,6 +89,8 @@ static haul__freed *finish(void *object)
     HAUL__LIST_RELEASE(allocator, &e->stops);
     haul__holds_close(allocator, &e->holds);
     haul__holds_close(allocator, &e->attached);
+    haul__holds_close(allocator, &e->poisons);
+    HAUL__LIST_RELEASE(allocator, &e->poisoned);
     haul__present_close(&e->host);
     haul__present_close(&e->there);
     haul__release(allocator, e, sizeof *e);
@@ -163,12 +165,14 @@ void haul_environment_get_info_sized(haul_environment *environment, haul_environ
                 ours.bookkeeping_bytes +=
                     sizeof *group + group->ranges.capacity * sizeof *group->ranges.at;
         }
-        ours.bookkeeping_bytes += sizeof *environment + environment->host.bytes +
-                                  environment->there.bytes +
-                                  (environment->holds.capacity + environment->attached.capacity) *
-                                      sizeof *environment->holds.at +
-                                  environment->stops.capacity * sizeof *environment->stops.at +
-                                  environment->groups.capacity * sizeof *environment->groups.at;
+        ours.bookkeeping_bytes +=
+            sizeof *environment + environment->host.bytes + environment->there.bytes +
+            (environment->holds.capacity + environment->attached.capacity +
+             environment->poisons.capacity) *
+                sizeof *environment->holds.at +
+            environment->poisoned.capacity * sizeof *environment->poisoned.at +
+            environment->stops.capacity * sizeof *environment->stops.at +
+            environment->groups.capacity * sizeof *environment->groups.at;
         haul__environment_unlock(environment);
     }
     if (info)

@@ -53,7 +53,11 @@ struct haul_environment {
     haul__holds holds;
     /* pointers that lead into a younger group, or were attached by a call */
     haul__holds attached;
-    size_t attached_by_calls;              /* of these */
+    size_t attached_by_calls; /* of these */
+    haul_detached detached;   /* what they become */
+    /* pointers that were poisoned: their numbers (`group`), and by their numbers */
+    haul__holds poisons;
+    HAUL__LIST(uintptr_t) poisoned;
     HAUL__LIST(haul__sent_group *) groups; /* NULL: the number is free */
     HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */

@@ -20,12 +20,17 @@ void haul__group_end(haul_environment *environment, uint32_t number);
 int haul__list_attached(haul_environment *environment, haul__sent_group *group);
 /* Writes them on the device, once the group is published. */
 haul_status haul__attach(haul_environment *environment, uint32_t number);
-/* Makes those null that lead into the group still, and stand in groups that do not leave. */
+/* Detaches those that lead into the group still, and stand in groups that do not leave. */
 haul_status haul__detach(haul_environment *environment, uint32_t number);
 /* Forgets them, and those that stand in the group. */
 void haul__forget_attached(haul_environment *environment, uint32_t number);
 /* haul_environment_attach and haul_environment_detach. */
 haul_status haul__attach_one(haul_environment *environment, uintptr_t slot);
 haul_status haul__detach_one(haul_environment *environment, uintptr_t slot);
+
+/* detached.c: what a pointer becomes on the device when it is detached. */
+haul_status haul__detached_value(haul_environment *environment, uintptr_t slot, uintptr_t *value);
+/* The pointer that became this poison, or became one within 512 KiB of it; 0: none did. */
+uintptr_t haul__poisoned_slot(const haul_environment *environment, uint64_t address);
 
 #endif

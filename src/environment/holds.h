@@ -7,8 +7,8 @@
 #include "base/memory.h"
 
 typedef struct haul__hold {
-    uintptr_t address; /* 0: free */
-    size_t bytes;      /* of the largest root that was entered there */
+    uintptr_t address;   /* 0: free */
+    size_t lower, upper; /* of the largest root that was entered there, from the address */
     uint32_t group;
     uint32_t structured, dynamic; /* enters without their exits */
 } haul__hold;

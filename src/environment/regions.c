@@ -53,30 +53,40 @@ static void leave(haul_environment *e)
 
 /* ---- Enter. */
 
+/* The bytes of a root that must be present, by distances from its address. */
+typedef struct extent {
+    size_t lower, upper; /* the same: there are none that can be known */
+} extent;
+
+static extent extent_of(const haul_root *root)
+{
+    const haul__walk *walk = haul__type_is_valid(root->type) ? haul__type_walk(root->type) : NULL;
+    extent of = { 0, 0 };
+    size_t last;
+    if (!walk || !root->count)
+        return of;
+    if (haul__is_sized(walk)) {
+        of.upper = 1;
+    } else if (!haul__multiply_overflows(root->count - 1, walk->extent, &last)) {
+        of.lower = walk->true_lower;
+        of.upper = last + walk->true_upper;
+    }
+    return of;
+}
+
 /* Counts an enter, unless the root reaches out of what was entered there. */
 static int enter_again(haul_environment *e, haul__hold *hold, const haul_enter_options *options,
-                       size_t bytes)
+                       const extent *of)
 {
     uint32_t *count = options->structured ? &hold->structured : &hold->dynamic;
-    if (bytes > hold->bytes || *count == UINT32_MAX)
+    if (of->upper > hold->upper || of->lower < hold->lower || *count == UINT32_MAX)
         return 0;
     ++*count;
     e->info.enters++;
     return 1;
 }
 
-/* The bytes of a root that must be present; 0: there are none that can be known. */
-static size_t bytes_of(const haul_root *root)
-{
-    const haul__walk *walk = haul__type_is_valid(root->type) ? haul__type_walk(root->type) : NULL;
-    size_t bytes;
-    if (!walk || haul__is_sized(walk) || !root->count ||
-        haul__multiply_overflows(root->count - 1, walk->extent, &bytes))
-        return walk && haul__is_sized(walk) && root->count ? 1 : 0;
-    return bytes + walk->true_upper;
-}
-
-static haul_status refuse_root(haul_environment *e, const haul_root *root, size_t bytes)
+static haul_status refuse_root(haul_environment *e, const haul_root *root, const extent *of)
 {
     haul_error *error = &e->context->error;
     const uintptr_t address = (uintptr_t)root->address;
@@ -84,9 +94,10 @@ static haul_status refuse_root(haul_environment *e, const haul_root *root, size_
         error, HAUL_ERROR_GRAPH,
         "the root's %zu bytes overlap an object that is on the device already, and reach out "
         "of it: the object cannot move",
-        bytes);
+        of->upper - of->lower);
     haul__set_path(error->path, "root");
-    haul__environment_path(e, haul__present_next(&e->host, address, address + bytes),
+    haul__environment_path(e,
+                           haul__present_next(&e->host, address + of->lower, address + of->upper),
                            error->other_path);
     return HAUL_ERROR_GRAPH;
 }
@@ -100,23 +111,23 @@ static haul_status enter_new(haul_environment *e, const haul_root *root,
     haul__found_range found;
     haul__hold *hold;
     uint32_t group;
-    size_t bytes;
+    extent of;
     if (status != HAUL_OK)
         return status;
-    bytes = bytes_of(root);
+    of = extent_of(root);
     if (!haul__holds_room(&e->context->allocator, &e->holds, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an environment");
-    switch (haul_environment_presence(e, root->address, bytes)) {
+    switch (haul_environment_presence(e, (const void *)(address + of.lower), of.upper - of.lower)) {
     case HAUL_PRESENT:
-        haul__present_find(&e->host, address, &found);
+        haul__present_find(&e->host, address + of.lower, &found);
         group = found.group;
         break;
     case HAUL_ABSENT:
         status = haul__group_make(e, root, options, &group);
         break;
     default:
-        status = refuse_root(e, root, bytes);
+        status = refuse_root(e, root, &of);
     }
     if (status != HAUL_OK)
         return status;
@@ -124,12 +135,14 @@ static haul_status enter_new(haul_environment *e, const haul_root *root,
     if (!hold) {
         hold = haul__holds_add(&e->holds, address);
         hold->group = group;
+        hold->lower = of.lower;
         e->groups.at[group]->roots++;
     }
-    hold->bytes = bytes > hold->bytes ? bytes : hold->bytes;
-    return enter_again(e, hold, options, bytes) ? HAUL_OK
-                                                : haul__fail(&e->context->error, HAUL_ERROR_LIMIT,
-                                                             "the root was entered 2^32 - 1 times");
+    hold->lower = of.lower < hold->lower ? of.lower : hold->lower;
+    hold->upper = of.upper > hold->upper ? of.upper : hold->upper;
+    return enter_again(e, hold, options, &of) ? HAUL_OK
+                                              : haul__fail(&e->context->error, HAUL_ERROR_LIMIT,
+                                                           "the root was entered 2^32 - 1 times");
 }
 
 haul_status haul_environment_enter_sized(haul_environment *environment, void *root,
@@ -141,11 +154,13 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
     const haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
+    extent of;
     if (status != HAUL_OK)
         return status;
+    of = extent_of(&from);
     hold = haul__holds_find(&environment->holds, (uintptr_t)root);
-    if (hold && is_read == HAUL_OK && bytes_of(&from) > 0 &&
-        enter_again(environment, hold, &ours, bytes_of(&from))) {
+    if (hold && is_read == HAUL_OK && of.upper > of.lower &&
+        enter_again(environment, hold, &ours, &of)) {
         haul__environment_unlock(environment);
         return HAUL_OK;
     }
@@ -425,6 +440,50 @@ haul_status haul_environment_attach(haul_environment *environment, const void *p
 haul_status haul_environment_detach(haul_environment *environment, const void *pointer)
 {
     return call_on_pointer(environment, pointer, haul__detach_one);
+}
+
+haul_status haul_environment_set_detached(haul_environment *environment, haul_detached form)
+{
+    haul_status status = lock_with_device(environment);
+    haul_error *error;
+    if (status != HAUL_OK)
+        return status;
+    error = &environment->context->error;
+    if (form < HAUL_DETACHED_NULL || form > HAUL_DETACHED_POISON)
+        status = haul__fail(error, HAUL_ERROR_ARGUMENT, "there is no such form of a pointer");
+    else if (form == HAUL_DETACHED_POISON && sizeof(void *) < sizeof(uint64_t))
+        status = haul__fail(error, HAUL_ERROR_UNSUPPORTED,
+                            "addresses of 32 bits leave no room for poison");
+    else
+        environment->detached = form;
+    leave(environment);
+    return status;
+}
+
+haul_status haul_environment_name_poison(haul_environment *environment, uint64_t address,
+                                         const void **pointer, char *path)
+{
+    haul_status status = lock_with_device(environment);
+    uintptr_t slot;
+    if (pointer)
+        *pointer = NULL;
+    if (path)
+        path[0] = '\0';
+    if (status != HAUL_OK)
+        return status;
+    slot = haul__poisoned_slot(environment, address);
+    if (!pointer)
+        status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                            "the address of the pointer is NULL");
+    else if (!slot)
+        status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                            "no pointer of the environment has been poisoned with this address");
+    else
+        *pointer = (const void *)slot;
+    if (slot && path)
+        haul__environment_path(environment, slot, path);
+    leave(environment);
+    return status;
 }
 
 /* ---- Watchers. */

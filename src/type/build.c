@@ -355,6 +355,55 @@ haul_status haul__type_new(const haul__home *home, const haul_allocator *allocat
     return HAUL_OK;
 }
 
+void haul__field_of_row(const haul_type *type, const haul__row *row, haul_field *field)
+{
+    haul_count *counts[HAUL_LEVELS];
+    unsigned level;
+    memset(field, 0, sizeof *field);
+    if (row->rule)
+        *field = row->rule->said;
+    counts[0] = &field->count;
+    counts[1] = &field->count2;
+    counts[2] = &field->count3;
+    field->name = row->name;
+    if (!row->rule)
+        field->kind = (int)row->kind;
+    field->offset = row->offset;
+    field->bytes = row->bytes;
+    field->element_bytes = row->element_bytes;
+    field->target = row->target;
+    field->levels = row->levels;
+    field->packed = row->unaligned;
+    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
+        return;
+    for (level = 0; level < row->levels && level < HAUL_LEVELS; level++)
+        *counts[level] = type->shapes[row->shape + level];
+}
+
+haul_status haul__type_like(const haul_type *other, const char *name, const haul_field *fields,
+                            size_t count, haul_type **type)
+{
+    haul_struct what;
+    haul_status status;
+    memset(&what, 0, sizeof what);
+    what.name = name;
+    what.bytes = other->bytes;
+    what.fields = fields;
+    what.field_count = count;
+    what.field_bytes = sizeof *fields;
+    what.alignment = other->alignment;
+    what.size_fn = other->size;
+    status = haul__type_new(&other->home, &other->allocator, &what, type);
+    if (status != HAUL_OK)
+        return status;
+    (*type)->combiner = other->combiner;
+    (*type)->is_aligned = other->is_aligned;
+    (*type)->depends = other->depends;
+    (*type)->rebuild = other->rebuild;
+    (*type)->rebuild_user = other->rebuild_user;
+    return HAUL_OK;
+}
+
 static haul_status check_names(haul_type *type, const haul_field *fields, size_t count,
                                size_t field_bytes)
 {

@@ -140,62 +140,20 @@ static int name_instance(const haul_type *container, const haul__bound *bound, s
     return length < HAUL_NAME_BYTES_MAX;
 }
 
-/* The field that a row was made from. Its type switch names the cases' handles. */
-static void field_of_row(const haul_type *type, const haul__row *row, haul_field *field)
-{
-    haul_count *counts[HAUL_LEVELS];
-    unsigned level;
-    memset(field, 0, sizeof *field);
-    if (row->rule)
-        *field = row->rule->said;
-    counts[0] = &field->count;
-    counts[1] = &field->count2;
-    counts[2] = &field->count3;
-    field->name = row->name;
-    if (!row->rule)
-        field->kind = (int)row->kind;
-    field->offset = row->offset;
-    field->bytes = row->bytes;
-    field->element_bytes = row->element_bytes;
-    field->target = row->target;
-    field->levels = row->levels;
-    field->packed = row->unaligned;
-    if (row->kind != HAUL_FIELD_POINTER && row->kind != HAUL_FIELD_TAIL)
-        return;
-    for (level = 0; level < row->levels && level < HAUL_LEVELS; level++)
-        *counts[level] = type->shapes[row->shape + level];
-}
-
 /* An open type with copies of the container's rows. */
 static haul_status copy_container(const haul_type *container, const char *name, haul_type **copy)
 {
     size_t bytes = container->row_count * sizeof(haul_field), i;
     haul_field *fields = haul__allocate(&container->allocator, bytes, sizeof(void *));
     haul_status status;
-    haul_struct what;
     *copy = NULL;
     if (bytes > 0 && !fields)
         return HAUL_ERROR_MEMORY;
     for (i = 0; i < container->row_count; i++)
-        field_of_row(container, &container->rows[i], &fields[i]);
-    memset(&what, 0, sizeof what);
-    what.name = name;
-    what.bytes = container->bytes;
-    what.fields = fields;
-    what.field_count = container->row_count;
-    what.field_bytes = sizeof *fields;
-    what.alignment = container->alignment;
-    what.size_fn = container->size;
-    status = haul__type_new(&container->home, &container->allocator, &what, copy);
+        haul__field_of_row(container, &container->rows[i], &fields[i]);
+    status = haul__type_like(container, name, fields, container->row_count, copy);
     haul__release(&container->allocator, fields, bytes);
-    if (status != HAUL_OK)
-        return status;
-    (*copy)->combiner = container->combiner;
-    (*copy)->is_aligned = container->is_aligned;
-    (*copy)->depends = container->depends;
-    (*copy)->rebuild = container->rebuild;
-    (*copy)->rebuild_user = container->rebuild_user;
-    return HAUL_OK;
+    return status;
 }
 
 /* The container's instance for these arguments, made if there is none; the container holds it. */

@@ -24,15 +24,29 @@ haul_status haul__note_alias(haul__discovery *d, const haul__field_value *w)
 
 /* An alias may be one past the end of a range. That address can begin a granule that has no place
  * in the copy, so an alias with tags must lead to a marked byte. */
+static haul_status find_target(haul__discovery *d, const haul__alias *alias, int *is_there)
+{
+    const uintptr_t last = alias->has_tags ? alias->value : alias->value - 1;
+    haul_status status = HAUL_OK;
+    *is_there = haul__is_marked(d->map, alias->value) || haul__is_marked(d->map, last);
+    if (!*is_there)
+        status = haul__stops_at(d, alias->slot, alias->value, 1, is_there);
+    if (!*is_there && status == HAUL_OK && last != alias->value)
+        status = haul__stops_at(d, alias->slot, last, 1, is_there);
+    return status;
+}
+
 haul_status haul__check_aliases(haul__discovery *d)
 {
+    haul_status status;
     size_t i;
+    int is_there;
     for (i = 0; i < d->aliases.count; i++) {
         const haul__alias *alias = &d->aliases.at[i];
-        if (haul__is_marked(d->map, alias->value) ||
-            (!alias->has_tags && haul__is_marked(d->map, alias->value - 1)) ||
-            haul__has_copy(d, alias->value) ||
-            (!alias->has_tags && haul__has_copy(d, alias->value - 1)))
+        status = find_target(d, alias, &is_there);
+        if (status != HAUL_OK)
+            return status;
+        if (is_there)
             continue;
         d->root = alias->root;
         d->at_entry = alias->entry;

@@ -65,6 +65,33 @@ static haul_status add_to_last(const haul::context &context, const haul::device 
     return status == HAUL_OK ? shipment.unmarshal() : status;
 }
 
+/* A region brings its results back when its scope ends, and nothing if it is told so. */
+static haul_status double_in_regions(const haul::device &device, const haul::type &node_type,
+                                     node *root)
+{
+    static_assert(!std::is_copy_constructible<haul::region>::value, "a region has one end");
+    const double before = root->values[0];
+    haul::environment environment;
+    haul_status status = environment.create(device);
+    for (int i = 0; i < 2 && status == HAUL_OK; i++) {
+        haul::region first, region;
+        status = first.begin(environment, root, node_type);
+        region = std::move(first);
+        if (status == HAUL_OK)
+            status = haul_host_launch(device.get(), double_all, environment.device_pointer(root));
+        if (i == 0 && status == HAUL_OK)
+            status = region.end(false);
+        if (first || static_cast<bool>(region) != (i == 1) || root->values[0] != before)
+            status = HAUL_ERROR_STATE;
+    }
+    if (environment.presence(root, sizeof *root) != HAUL_ABSENT || root->values[0] != 2 * before)
+        status = HAUL_ERROR_STATE;
+    for (node *at = root; at; at = at->next)
+        for (unsigned i = 0; i < at->count; i++)
+            at->values[i] /= 2;
+    return status;
+}
+
 static haul_status run(node *root, haul::device &device)
 {
     haul::context context;
@@ -91,6 +118,8 @@ static haul_status run(node *root, haul::device &device)
         status = haul_host_launch(device.get(), double_all, shipment.device_pointer(root));
     if (status == HAUL_OK)
         status = shipment.unmarshal();
+    if (status == HAUL_OK)
+        status = double_in_regions(device, node_type, root);
     return status == HAUL_OK ? add_to_last(context, device, node_type, root) : status;
 }
 

@@ -926,6 +926,41 @@ static void a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is(device *d)
     try_fetch(d, 1000000, 2, 0);
 }
 
+/* ---- Cases: put. */
+
+/* Pieces of 1 to 24 bytes, at most one in each 32 bytes of the memory, in any order. */
+static void a_put_brings_each_piece_to_its_place_and_no_byte_beside_it(device *d)
+{
+    enum { PLACES = 500, PLACE = 32, ALL = PLACES * PLACE };
+    const size_t bytes = PLACES * sizeof(haul_put) + ALL;
+    unsigned char *expected = noise(d, ALL);
+    haul_address base;
+    haul_put *list;
+    void *staged;
+    size_t i;
+    if (!d->table->put)
+        return;
+    EXPECT_OK(get(d, ALL, 16, &base));
+    EXPECT_OK(copy_to(d, base, expected, ALL));
+    EXPECT_OK(d->table->stage(d->state, bytes, &staged));
+    list = staged;
+    random_fill(&d->random, list + PLACES, ALL);
+    for (i = 0; i < PLACES; i++) {
+        const size_t place = (i * 7 + 3) % PLACES * PLACE + random_below(&d->random, 8);
+        list[i].to = base + place;
+        list[i].bytes = random_between(&d->random, 1, 24);
+        list[i].from = PLACES * sizeof(haul_put) + place;
+        memcpy(expected + place, (const unsigned char *)list + list[i].from, (size_t)list[i].bytes);
+    }
+    EXPECT_OK(d->table->put(d->state, list, PLACES, bytes));
+    EXPECT(holds(d, base, expected, ALL));
+    list[PLACES / 2].from = bytes;
+    EXPECT(d->table->put(d->state, list, PLACES, bytes) == HAUL_ERROR_ARGUMENT);
+    EXPECT(holds(d, base, expected, ALL));
+    d->table->unstage(d->state, staged, bytes);
+    put_back(d, base, ALL);
+}
+
 /* ---- Cases: crossings of the device's own. */
 
 enum { PAGE = 4096, PAIR = 2 * sizeof(void *) };
@@ -1544,6 +1579,7 @@ static const contract_case cases[] = {
     { CASE(a_send_is_a_copy_and_a_relocation_in_one) },
     { CASE(a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is) },
     { CASE(sends_and_copies_take_effect_in_the_order_of_the_calls) },
+    { CASE(a_put_brings_each_piece_to_its_place_and_no_byte_beside_it) },
     { CASE(a_pull_gathers_locked_memory_attaches_pointers_and_tells_changed_ones) },
     { CASE(a_push_scatters_what_crosses_and_no_byte_beside_it) },
     { CASE(crossings_and_copies_take_effect_in_the_order_of_the_calls) },

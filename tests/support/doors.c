@@ -92,6 +92,7 @@ typedef enum order_kind {
     PULL,
     PUSH,
     ACROSS,
+    PUT,
     SIGNAL,
     RELEASE,
     FENCE
@@ -107,7 +108,7 @@ typedef struct order {
     haul_relocation relocation;
     haul_crossing crossing;
     void *other;         /* ACROSS: the other device's state */
-    haul_address source; /* ... and where its bytes are */
+    haul_address source; /* ... and where its bytes are; PUT: the number of pieces */
     uint64_t fence;      /* FENCE: its number; ACROSS: the other device's, to be reached before */
 } order;
 
@@ -473,6 +474,13 @@ static order *put_off(front *f, order_kind kind)
 
 static int touches(const order *o, haul_address address, uint64_t bytes)
 {
+    uint64_t i;
+    if (o->kind == PUT) {
+        const haul_put *list = o->from;
+        for (i = 0; i < o->source && list[i].to - address >= bytes; i++)
+            ;
+        return i < o->source;
+    }
     if (o->kind == RELOCATE || o->kind == SEND || o->kind == FETCH)
         return o->relocation.arena - address < bytes;
     if (o->kind == PULL || o->kind == PUSH)
@@ -859,6 +867,31 @@ static haul_status front_across(void *state, haul_address to, void *from_state, 
     return HAUL_OK;
 }
 
+static haul_status front_put(void *state, const haul_put *list, size_t count, size_t bytes)
+{
+    front *f = front_of(state);
+    int half;
+    haul_status status = late_event(f, "put", &half);
+    order *o;
+    size_t i;
+    if (count == 0)
+        misused(f->plan, "put of no pieces");
+    for (i = 0; i < count; i++)
+        check_source(f->plan, (const char *)list + list[i].from, (size_t)list[i].bytes);
+    check_copy(f->plan, list, bytes);
+    if (half)
+        count /= 2;
+    if (status != HAUL_OK || count == 0)
+        return status;
+    if (!f->plan->deferred)
+        return f->inner->put(state, list, count, bytes);
+    o = put_off(f, PUT);
+    o->from = list;
+    o->source = count;
+    o->bytes = bytes;
+    return HAUL_OK;
+}
+
 /* ---- Order. */
 
 static char streams[FAULT_STREAMS];
@@ -887,6 +920,8 @@ static haul_status happen(front *f, const order *o)
         return f->inner->push(f->state, &o->crossing);
     case ACROSS:
         return f->inner->across(f->state, o->device, o->other, o->source, (size_t)o->bytes);
+    case PUT:
+        return f->inner->put(f->state, o->from, (size_t)o->source, (size_t)o->bytes);
     case SIGNAL:
         return f->inner->signal(f->state, o->to);
     case RELEASE:
@@ -1099,6 +1134,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
         .pull = front_pull,
         .push = front_push,
         .across = front_across,
+        .put = front_put,
         .signal = front_signal,
         .allocate_in_places = front_allocate_in_places,
     };

@@ -219,6 +219,18 @@ static haul_status instance(void *user)
     return haul_type_instance(the.container, 1, &the.parameter, &the.type, &the.new_type);
 }
 
+static haul_status make_policy(void *user)
+{
+    const haul_policy_row rows[] = {
+        { .path = "", .action = HAUL_NONE },
+        { .path = "next", .action = HAUL_COPYIN },
+        { .type = &the.type, .path = "name", .action = HAUL_SHALLOW },
+        { HAUL_MEMBER(node, value), .action = HAUL_COPYIN },
+    };
+    (void)user;
+    return haul_policy_create(the.type, "some", rows, 4, &the.new_type);
+}
+
 static haul_status ship_arenas(void *user)
 {
     (void)user;
@@ -267,10 +279,13 @@ static haul_status fill_arguments(void *user)
     return status;
 }
 
+#define FIRST_POISON UINT64_C(0x5a5a000000000000)
+
 /* All calls on an environment, from nothing to nothing. */
 static haul_status live_in_environment(void *user)
 {
     const haul_exit_options back = { .copyout = 1 };
+    const void *pointer;
     haul_environment *e;
     haul_status status = haul_environment_create(the.device, &e);
     (void)user;
@@ -283,8 +298,12 @@ static haul_status live_in_environment(void *user)
         status = haul_environment_update_host(e, &the.data[1], 0);
     if (status == HAUL_OK)
         status = haul_environment_attach(e, &the.data[1].next);
+    if (status == HAUL_OK && sizeof(void *) == 8)
+        status = haul_environment_set_detached(e, HAUL_DETACHED_POISON);
     if (status == HAUL_OK)
         status = haul_environment_detach(e, &the.data[1].next);
+    if (status == HAUL_OK && sizeof(void *) == 8)
+        status = haul_environment_name_poison(e, FIRST_POISON, &pointer, NULL);
     if (status == HAUL_OK)
         status = haul_environment_exit(e, the.data, &back);
     haul_environment_free(&e);
@@ -514,6 +533,7 @@ static const call calls[] = {
     { "haul_type_pointer", call_type_pointer, 0, 0 },
     { "haul_type_parameter", call_type_parameter, 0, 0 },
     { "haul_type_instance", instance, 0, 1 },
+    { "haul_policy_create_sized", make_policy, 0, 1 },
     { "haul_type_contiguous", call_contiguous, 0, 0 },
     { "haul_type_vector", call_vector, 0, 0 },
     { "haul_type_create_hvector", call_hvector, 0, 0 },
@@ -546,6 +566,8 @@ static const call calls[] = {
     { "haul_environment_update_host", live_in_environment, 1, 1 },
     { "haul_environment_attach", live_in_environment, 1, 1 },
     { "haul_environment_detach", live_in_environment, 1, 1 },
+    { "haul_environment_set_detached", live_in_environment, 1, 1 },
+    { "haul_environment_name_poison", live_in_environment, 1, 1 },
     { "haul_wait", wait_for, 1, 1 },
     { "haul_poll", poll_for, 1, 1 },
     { "haul_arena_bytes_slowly", call_arena_bytes, 0, 0 },

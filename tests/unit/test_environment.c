@@ -152,6 +152,40 @@ TEST(environment, pointers_of_neighbours_lead_to_what_is_new_until_it_leaves)
     finish();
 }
 
+static uint64_t copies_to(void)
+{
+    haul_host_counters counters;
+    CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_OK);
+    return counters.copies_to;
+}
+
+TEST(environment, pointers_of_many_neighbours_are_written_in_one_order)
+{
+    enum { OLD = PARTS / 2 };
+    uint64_t before;
+    int i;
+    start();
+    for (i = 0; i < OLD; i++)
+        enter(&P[i]);
+    for (i = 0; i < OLD; i++) {
+        P[i].a = &P[OLD + i];
+        P[OLD + i].a = &P[i];
+        P[OLD + i].b = i + 1 < OLD ? &P[OLD + i + 1] : NULL;
+    }
+    before = copies_to();
+    enter(&P[OLD]);
+    CHECK_EQ(copies_to(), before + 2); /* the new parts, and all pointers to them */
+    CHECK_EQ(info().attached, OLD);
+    for (i = 0; i < OLD; i++)
+        CHECK_PTR(seen(&P[i]).seen.a, there(&P[OLD + i]));
+    before = copies_to();
+    leave(&P[OLD]);
+    CHECK_EQ(copies_to(), before + 1);
+    for (i = 0; i < OLD; i++)
+        CHECK_PTR(seen(&P[i]).seen.a, NULL);
+    finish();
+}
+
 TEST(environment, a_pointer_belongs_to_the_group_that_it_was_made_to_lead_into_last)
 {
     start();
@@ -311,6 +345,57 @@ TEST(environment, an_attached_pointer_is_null_when_its_target_has_left)
     leave(&P[1]);
     CHECK_PTR(seen(&P[0]).seen.a, NULL);
     refuse_detach(&P[0].a);
+    finish();
+}
+
+TEST(environment, a_detached_pointer_is_null_or_the_hosts_or_poison_that_names_it)
+{
+    const void *pointer;
+    char path[HAUL_PATH_BYTES];
+    uintptr_t poison;
+    part *first;
+    start();
+    P[0].b = &P[3];
+    enter(&P[0]);
+    first = &P[3];
+    P[3].a = &P[1];
+    enter(&P[1]);
+    CHECK_STATUS(haul_environment_attach(env, &first->a), HAUL_OK);
+    CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_RAW), HAUL_OK);
+    CHECK_STATUS(haul_environment_detach(env, &first->a), HAUL_OK);
+    CHECK_PTR(seen(first).seen.a, &P[1]);
+    CHECK_STATUS(haul_environment_attach(env, &first->a), HAUL_OK);
+    CHECK_PTR(seen(first).seen.a, there(&P[1]));
+    CHECK_STATUS(haul_environment_set_detached(env, (haul_detached)3), HAUL_ERROR_ARGUMENT);
+    if (sizeof(void *) == 4) {
+        CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_POISON),
+                     HAUL_ERROR_UNSUPPORTED);
+        leave(&P[1]);
+        leave(&P[0]);
+        finish();
+        return;
+    }
+    CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_POISON), HAUL_OK);
+    leave(&P[1]); /* what it leads to leaves */
+    poison = (uintptr_t)seen(first).seen.a;
+    CHECK_STATUS(haul_environment_name_poison(env, poison, &pointer, path), HAUL_OK);
+    CHECK_PTR(pointer, &first->a);
+    CHECK_STR(path, "root.b.a");
+    CHECK_STATUS(haul_environment_name_poison(env, poison + 4096, &pointer, NULL), HAUL_OK);
+    CHECK_PTR(pointer, &first->a);
+    CHECK_STATUS(haul_environment_name_poison(env, poison + (1 << 20), &pointer, path),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(pointer, NULL);
+    CHECK_STATUS(haul_environment_name_poison(env, (uintptr_t)first, &pointer, path),
+                 HAUL_ERROR_ARGUMENT);
+    enter(&P[1]);
+    CHECK_STATUS(haul_environment_attach(env, &first->a), HAUL_OK);
+    CHECK_STATUS(haul_environment_detach(env, &first->a), HAUL_OK);
+    CHECK_EQ((uintptr_t)seen(first).seen.a, poison);
+    leave(&P[1]);
+    leave(&P[0]);
+    CHECK_STATUS(haul_environment_name_poison(env, poison, &pointer, path), HAUL_OK);
+    CHECK_STR(path, "");
     finish();
 }
 

@@ -128,6 +128,34 @@ TEST(optional_verbs, without_fetch_a_small_arena_takes_more_orders)
     end();
 }
 
+static void cut_behind_second(void *first) /* a kernel on a ring of two */
+{
+    list_node *node = first;
+    node->next->next = NULL;
+}
+
+TEST(optional_verbs, without_put_pointers_of_present_objects_are_written_one_by_one)
+{
+    haul_device_table table = *haul_host_device();
+    haul_environment *e;
+    void *there;
+    table.put = NULL;
+    start(&table);
+    links[0].next = NULL;
+    CHECK_STATUS(haul_environment_create(device, &e), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(e, links, link_type, 1, NULL), HAUL_OK);
+    links[0].next = &links[1];
+    links[1].next = &links[0];
+    CHECK_STATUS(haul_environment_enter(e, &links[1], link_type, 1, NULL), HAUL_OK);
+    there = haul_environment_device_pointer(e, links);
+    CHECK_STATUS(haul_host_launch(device, cut_behind_second, there), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, list_add_one, there), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(e, &links[1], 0), HAUL_OK);
+    CHECK_EQ(links[1].value, 2);
+    haul_environment_free(&e);
+    end();
+}
+
 TEST(optional_verbs, without_across_a_shipment_is_not_copied)
 {
     haul_device_table table = *haul_host_device();

@@ -142,6 +142,9 @@ CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
 CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
 CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
 CALL(detach_null, haul_environment_detach(NULL, &the.data[0].next))
+static const void *a_pointer;
+CALL(set_detached_null, haul_environment_set_detached(NULL, HAUL_DETACHED_RAW))
+CALL(name_poison_null, haul_environment_name_poison(NULL, 1, &a_pointer, NULL))
 CALL(watch_null, haul_environment_watch(NULL, NULL, NULL, NULL))
 static haul_status find_null(void)
 {
@@ -156,6 +159,9 @@ IN_ENVIRONMENT(enter_open, haul_environment_enter(e, the.data, the.open, 1, NULL
 IN_ENVIRONMENT(enter_of_later, haul_environment_enter_sized(e, the.data, the.type, 1,
                                                             &later_of()->enter, LATER(enter)))
 IN_ENVIRONMENT(attach_absent, haul_environment_attach(e, &the.data[0].next))
+IN_ENVIRONMENT(set_no_form, haul_environment_set_detached(e, (haul_detached)9))
+IN_ENVIRONMENT(name_no_poison, haul_environment_name_poison(e, 1, &a_pointer, NULL))
+IN_ENVIRONMENT(name_no_result, haul_environment_name_poison(e, 1, NULL, NULL))
 IN_ENVIRONMENT(exit_absent, haul_environment_exit(e, the.data, NULL))
 IN_ENVIRONMENT(exit_of_later,
                haul_environment_exit_sized(e, the.data, &later_of()->exit, LATER(exit)))
@@ -584,6 +590,11 @@ CALL(resized_to_none, haul_type_create_resized(the.type, 0, 0, &a_type))
 CALL(instance_null, haul_type_instance(NULL, 1, &the.parameter, &the.type, &a_type))
 CALL(instance_no_result, haul_type_instance(the.box, 1, &the.parameter, &the.type, NULL))
 CALL(instance_no_parameter, haul_type_instance(the.box, 1, NULL, &the.type, &a_type))
+CALL(policy_null, haul_policy_create(NULL, "p", NULL, 0, &a_type))
+CALL(policy_no_result, haul_policy_create(the.type, "p", NULL, 0, NULL))
+CALL(policy_no_name, haul_policy_create(the.type, NULL, NULL, 0, &a_type))
+CALL(policy_no_rows, haul_policy_create(the.type, "p", NULL, 1, &a_type))
+CALL(policy_open, haul_policy_create(the.box, "p", NULL, 0, &a_type))
 CALL(type_size_null, haul_type_size(NULL, &a_size))
 CALL(type_size_no_result, haul_type_size(the.type, NULL))
 CALL(extent_null, haul_type_get_extent(NULL, &a_size, &another_size))
@@ -909,6 +920,11 @@ static const refusal refusals[] = {
     { watch_null, NOTHING, ARGUMENT, "" },
     { attach_null, NOTHING, ARGUMENT, "" },
     { detach_null, NOTHING, ARGUMENT, "" },
+    { set_detached_null, NOTHING, ARGUMENT, "" },
+    { name_poison_null, NOTHING, ARGUMENT, "" },
+    { set_no_form, ON_DEVICE, ARGUMENT, "no such form" },
+    { name_no_poison, ON_DEVICE, ARGUMENT, "poisoned with this address" },
+    { name_no_result, ON_DEVICE, ARGUMENT, "NULL" },
     { attach_absent, ON_DEVICE, ARGUMENT, "no described pointer of a present object" },
     { find_null, NOTHING, ARGUMENT, "" },
     { find_no_result, NOTHING, ARGUMENT, "" },
@@ -1007,6 +1023,11 @@ static const refusal refusals[] = {
     { instance_null, NOTHING, ARGUMENT, "no type" },
     { instance_no_result, ON_TYPE, ARGUMENT, "instance's address" },
     { instance_no_parameter, ON_TYPE, ARGUMENT, "parameters are NULL" },
+    { policy_null, NOTHING, ARGUMENT, "no type" },
+    { policy_no_result, ON_TYPE, ARGUMENT, "an address" },
+    { policy_no_name, ON_TYPE, ARGUMENT, "a name" },
+    { policy_no_rows, ON_TYPE, ARGUMENT, "rows" },
+    { policy_open, ON_TYPE, HAUL_ERROR_STATE, "commit it" },
     { type_size_null, NOTHING, ARGUMENT, "no type" },
     { type_size_no_result, NOTHING, ARGUMENT, "" },
     { extent_null, NOTHING, ARGUMENT, "no type" },

@@ -1,0 +1,500 @@
+/* Policies: what travels of a graph, and which way, by rows that name it.
+ */
+#include <string.h>
+
+#include "haul.h"
+#include "support/builds.h"
+#include "support/check.h"
+#include "support/open.h"
+#include "support/types.h"
+
+enum { CELLS = 3, VALUES = 4 };
+
+typedef struct inner {
+    int64_t d, e, f;
+} inner;
+
+typedef struct sub {
+    int64_t c;
+    inner r;
+    double *values; /* VALUES */
+} sub;
+
+typedef struct cell {
+    struct cell *next;
+    int64_t id;
+    sub s;
+    struct cell *other;
+} cell;
+
+typedef struct mesh {
+    int64_t a, b;
+    sub s;
+    cell *cells;
+    int64_t count, g;
+    cell *first;
+} mesh;
+
+typedef struct graph {
+    mesh m;
+    cell cells[CELLS];
+    double values[CELLS + 1][VALUES];
+} graph;
+
+static haul_type *inner_type, *sub_type, *cell_type, *mesh_type;
+static haul_device *device;
+static haul_environment *env;
+static graph g;
+
+static void describe(void)
+{
+    static const haul_field inner_fields[] = { HAUL_RAW(inner, e) };
+    static const haul_field sub_fields[] = {
+        HAUL_EMBED(sub, r, &inner_type),
+        HAUL_ARRAY(sub, values, HAUL_FIXED(VALUES)),
+    };
+    static const haul_field cell_fields[] = {
+        HAUL_OBJECT(cell, next, &cell_type),
+        HAUL_EMBED(cell, s, &sub_type),
+        HAUL_OBJECT(cell, other, &cell_type),
+    };
+    static const haul_field mesh_fields[] = {
+        HAUL_EMBED(mesh, s, &sub_type),
+        HAUL_OBJECTS(mesh, cells, &cell_type, HAUL_COUNT(mesh, count)),
+        HAUL_OBJECT(mesh, first, &cell_type),
+    };
+    inner_type = TYPE_NEW(inner, inner_fields);
+    sub_type = TYPE_NEW(sub, sub_fields);
+    cell_type = TYPE_NEW(cell, cell_fields);
+    mesh_type = TYPE_NEW(mesh, mesh_fields);
+    CHECK_STATUS(haul_type_commit(mesh_type), HAUL_OK);
+}
+
+static void fill_sub(sub *s, int64_t from, double *values)
+{
+    int i;
+    s->c = from;
+    s->r.d = from + 1;
+    s->r.e = from + 2;
+    s->r.f = from + 3;
+    s->values = values;
+    for (i = 0; i < VALUES; i++)
+        values[i] = (double)(from + 10 + i);
+}
+
+static void fill(void)
+{
+    int i;
+    memset(&g, 0, sizeof g);
+    g.m.a = 1;
+    g.m.b = 2;
+    g.m.g = 3;
+    g.m.count = CELLS;
+    g.m.cells = g.cells;
+    g.m.first = &g.cells[1];
+    fill_sub(&g.m.s, 100, g.values[CELLS]);
+    for (i = 0; i < CELLS; i++) {
+        g.cells[i].next = i + 1 < CELLS ? &g.cells[i + 1] : NULL;
+        g.cells[i].other = &g.cells[0];
+        g.cells[i].id = i;
+        fill_sub(&g.cells[i].s, 200 + 20 * i, g.values[i]);
+    }
+}
+
+static void start(void)
+{
+    test_device options;
+    memset(&options, 0, sizeof options);
+    options.context = type_context();
+    options.settings = &ordinary_launches;
+    CHECK_STATUS(test_open(haul_host_device(), &options, &device), HAUL_OK);
+    CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
+    describe();
+    fill();
+}
+
+static void finish(void)
+{
+    haul_host_counters counters;
+    haul_environment_free(&env);
+    CHECK_STATUS(haul_host_get_counters(device, &counters), HAUL_OK);
+    CHECK_EQ(counters.bytes_live, 0);
+    haul_type_free(&inner_type);
+    haul_type_free(&sub_type);
+    haul_type_free(&cell_type);
+    haul_type_free(&mesh_type);
+    haul_device_close(&device);
+}
+
+static haul_type *policy_of(const haul_type *type, const haul_policy_row *rows, size_t count)
+{
+    haul_type *policy;
+    const haul_status status = haul_policy_create(type, "p", rows, count, &policy);
+    check_note("%s", status == HAUL_OK ? "" : type_error()->text);
+    CHECK_STATUS(status, HAUL_OK);
+    check_note(NULL);
+    return policy;
+}
+
+#define POLICY(type, rows) policy_of(type, rows, sizeof(rows) / sizeof *(rows))
+
+/* What a kernel finds at the root; then it writes everything but pointers and counts. */
+typedef struct work {
+    mesh *at;
+    mesh m;
+    cell first;
+    double value, first_value;
+} work;
+
+static void spoil_sub(sub *s)
+{
+    s->c = s->r.d = s->r.e = s->r.f = -1;
+    if (s->values)
+        s->values[0] = -1;
+}
+
+static void do_work(void *argument)
+{
+    work *w = argument;
+    int i;
+    w->m = *w->at;
+    w->value = w->m.s.values ? w->m.s.values[0] : 0;
+    if (w->m.first)
+        w->first = *w->m.first;
+    if (w->m.first && w->first.s.values)
+        w->first_value = w->first.s.values[0];
+    w->at->a = w->at->b = w->at->g = -1;
+    spoil_sub(&w->at->s);
+    for (i = 0; w->m.cells && i < CELLS; i++) {
+        w->m.cells[i].id = -1;
+        spoil_sub(&w->m.cells[i].s);
+    }
+}
+
+static work run(haul_type *policy)
+{
+    const haul_enter_options any = { .let_counts_change = 1 };
+    const haul_exit_options back = { .copyout = 1, .finalize = 1 };
+    haul_status status = haul_environment_enter(env, &g.m, policy, 1, &any);
+    work w;
+    memset(&w, 0, sizeof w);
+    check_note("%s", status == HAUL_OK ? "" : type_error()->text);
+    CHECK_STATUS(status, HAUL_OK);
+    check_note(NULL);
+    w.at = (mesh *)((char *)haul_environment_device_pointer(env, &g.m.s) - offsetof(mesh, s));
+    CHECK_STATUS(haul_host_launch(device, do_work, &w), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, &back), HAUL_OK);
+    haul_type_free(&policy);
+    return w;
+}
+
+TEST(policy, only_named_bytes_come_back_from_a_struct_that_is_copied_in)
+{
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_COPYIN },
+                                     { .path = "s.r.e", .action = HAUL_COPY } };
+    work w;
+    start();
+    w = run(POLICY(mesh_type, rows));
+    CHECK_EQ(w.m.a, 1);
+    CHECK_EQ(w.m.s.c, 100);
+    CHECK_EQ(w.m.s.r.f, 103);
+    CHECK_EQ(g.m.a, 1);
+    CHECK_EQ(g.m.b, 2);
+    CHECK_EQ(g.m.g, 3);
+    CHECK_EQ(g.m.s.c, 100);
+    CHECK_EQ(g.m.s.r.d, 101);
+    CHECK_EQ(g.m.s.r.e, -1);
+    CHECK_EQ(g.m.s.r.f, 103);
+    CHECK(g.m.s.values[0] == -1); /* a pointer's target is not the struct's */
+    CHECK_EQ(g.cells[1].id, -1);
+    CHECK_EQ(g.cells[1].s.r.f, -1);
+    finish();
+}
+
+TEST(policy, a_path_leads_through_pointers_and_arrays_to_one_field)
+{
+    const haul_policy_row rows[] = { { .path = "cells[*].s.r.e", .action = HAUL_COPYIN },
+                                     { .path = "cells[*].s.values", .action = HAUL_SHALLOW },
+                                     { .path = "cells->s.c",
+                                       .action = HAUL_COPYOUT,
+                                       .offset = offsetof(cell, s.c),
+                                       .bytes = sizeof(int64_t) } };
+    work w;
+    start();
+    w = run(POLICY(mesh_type, rows));
+    CHECK_EQ(w.first.s.c, 0);
+    CHECK_EQ(w.first.s.r.e, 222);
+    CHECK_PTR(w.first.s.values, NULL);
+    CHECK_EQ(w.m.s.c, 100);
+    CHECK(w.value == 110);
+    CHECK_EQ(g.cells[1].s.c, -1);
+    CHECK_EQ(g.cells[1].s.r.e, 222);
+    CHECK_EQ(g.cells[1].s.r.d, -1);
+    CHECK_PTR(g.cells[1].s.values, g.values[1]);
+    CHECK(g.values[1][0] == 230);
+    CHECK_EQ(g.m.s.r.e, -1);
+    finish();
+}
+
+TEST(policy, a_row_of_a_type_holds_wherever_the_type_is_embedded)
+{
+    const haul_policy_row rows[] = { { .type = &inner_type, .path = "e", .action = HAUL_COPYIN },
+                                     { .type = &sub_type, .path = "values", .action = HAUL_NONE },
+                                     { .path = "s.values", .action = HAUL_COPY } };
+    work w;
+    start();
+    w = run(POLICY(mesh_type, rows));
+    CHECK(w.value == 110); /* the path from the root counts */
+    CHECK_PTR(w.first.s.values, NULL);
+    CHECK_EQ(g.m.s.r.e, 102);
+    CHECK_EQ(g.m.s.r.d, -1);
+    CHECK_EQ(g.cells[2].s.r.e, 242);
+    CHECK_EQ(g.cells[2].s.r.f, -1);
+    finish();
+}
+
+TEST(policy, what_no_row_names_takes_no_room_before_and_behind)
+{
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },
+                                     { HAUL_MEMBER(mesh, b), .action = HAUL_COPY },
+                                     { HAUL_MEMBER(mesh, s.r.e), .action = HAUL_COPYOUT } };
+    haul_type *policy;
+    size_t bytes, lower, extent;
+    haul_environment_info info;
+    start();
+    policy = POLICY(mesh_type, rows);
+    CHECK_STR(haul_type_name(policy), "mesh:p");
+    CHECK_STATUS(haul_type_size(policy, &bytes), HAUL_OK);
+    CHECK_EQ(bytes, 2 * sizeof(int64_t));
+    CHECK_STATUS(haul_type_get_true_extent(policy, &lower, &extent), HAUL_OK);
+    CHECK_EQ(lower, offsetof(mesh, b));
+    CHECK_EQ(lower + extent, offsetof(mesh, s.r.f));
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
+    haul_environment_get_info(env, &info);
+    CHECK_EQ(info.bytes, extent);
+    CHECK_EQ(haul_environment_presence(env, &g.m.a, sizeof g.m.a), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, &g.m.b, sizeof g.m.b), HAUL_PRESENT);
+    CHECK_EQ(haul_environment_presence(env, &g.m.cells, sizeof g.m.cells), HAUL_ABSENT);
+    CHECK_EQ(haul_environment_presence(env, g.cells, sizeof g.cells), HAUL_ABSENT);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    haul_type_free(&policy);
+    finish();
+}
+
+/* 170 members of 114 bytes and a few more; eight of them are named. */
+typedef struct wide {
+    struct {
+        char bytes[114];
+    } member[170];
+} wide;
+
+static void add_to_members(void *argument)
+{
+    wide *w = argument;
+    int i;
+    for (i = 0; i < 170; i++)
+        w->member[i].bytes[0] += 1;
+}
+
+TEST(policy, eight_members_of_170_travel)
+{
+    haul_policy_row rows[9];
+    static wide all;
+    haul_type *wide_type = type_new(&(const haul_struct){
+        .name = "wide", .bytes = sizeof(wide), .field_bytes = sizeof(haul_field) });
+    haul_type *policy;
+    haul_shipment *s;
+    size_t bytes;
+    int i;
+    start();
+    CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
+    memset(rows, 0, sizeof rows);
+    rows[8].action = HAUL_NONE;
+    for (i = 0; i < 8; i++) {
+        rows[i].path = "member";
+        rows[i].offset = (size_t)(20 * i + 3) * sizeof all.member[0];
+        rows[i].bytes = sizeof all.member[0];
+    }
+    memset(&all, 1, sizeof all);
+    policy = POLICY(wide_type, rows);
+    CHECK_STATUS(haul_type_size(policy, &bytes), HAUL_OK);
+    CHECK_EQ(bytes, 8 * sizeof all.member[0]);
+    CHECK_STATUS(haul_ship(device, &all, policy, 1, NULL, &s), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(device, add_to_members, haul_device_pointer(s, &all)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    for (i = 0; i < 170; i++)
+        CHECK_EQ(all.member[i].bytes[0], i % 20 == 3 && i < 160 ? 2 : 1);
+    haul_shipment_free(&s);
+    haul_type_free(&policy);
+    haul_type_free(&wide_type);
+    finish();
+}
+
+TEST(policy, a_pointer_that_must_be_present_is_not_followed)
+{
+    const haul_policy_row rows[] = { { .path = "cells", .action = HAUL_NONE },
+                                     { .path = "first", .action = HAUL_ONLY_PRESENT } };
+    haul_type *policy;
+    work w;
+    start();
+    policy = POLICY(mesh_type, rows);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STR(type_error()->path, "root.first");
+    CHECK_STATUS(haul_environment_enter(env, &g.cells[1], cell_type, 1, NULL), HAUL_OK);
+    w = run(policy);
+    CHECK_EQ(w.first.id, 1);
+    CHECK_PTR(w.m.cells, NULL);
+    CHECK_STATUS(haul_environment_exit(env, &g.cells[1], NULL), HAUL_OK);
+    finish();
+}
+
+TEST(policy, a_root_without_its_first_bytes_is_entered_and_left_as_any_other)
+{
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },
+                                     { HAUL_MEMBER(mesh, g), .action = HAUL_COPY } };
+    haul_type *policy;
+    start();
+    policy = POLICY(mesh_type, rows);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, mesh_type, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, &g.m.g, sizeof g.m.g), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, &g.m.g, sizeof g.m.g), HAUL_ABSENT);
+    haul_type_free(&policy);
+    finish();
+}
+
+TEST(policy, what_must_be_present_stays_while_a_pointer_leads_there)
+{
+    const haul_policy_row rows[] = { { .path = "cells", .action = HAUL_NONE },
+                                     { .path = "first", .action = HAUL_ONLY_PRESENT } };
+    haul_type *policy;
+    start();
+    policy = POLICY(mesh_type, rows);
+    CHECK_STATUS(haul_environment_enter(env, &g.cells[1], cell_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.cells[1], NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, &g.cells[1], sizeof(cell)), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, &g.cells[1], sizeof(cell)), HAUL_ABSENT);
+    haul_type_free(&policy);
+    finish();
+}
+
+TEST(policy, rows_that_name_one_field_have_one_result_in_any_order)
+{
+    const haul_policy_row rows[] = { { .path = "cells.s.r.e", .action = HAUL_COPYIN },
+                                     { .path = "first.s.r.e", .action = HAUL_COPYOUT },
+                                     { .path = "first.next.s.r.e", .action = HAUL_NONE },
+                                     { .path = "cells.s.values", .action = HAUL_SHALLOW },
+                                     { .path = "first.s.values", .action = HAUL_COPYIN } };
+    static const int orders[][5] = { { 0, 1, 2, 3, 4 }, { 4, 3, 2, 1, 0 }, { 2, 0, 4, 1, 3 } };
+    haul_policy_row turned[5];
+    size_t i, k;
+    start();
+    for (i = 0; i < 3; i++) {
+        work w;
+        for (k = 0; k < 5; k++)
+            turned[k] = rows[orders[i][k]];
+        fill();
+        w = run(POLICY(mesh_type, turned));
+        CHECK_EQ(w.first.s.r.e, 0); /* copyin and copyout: create */
+        CHECK_EQ(g.cells[1].s.r.e, 222);
+        CHECK(w.first_value == 230);
+        CHECK(g.values[1][0] == 230);
+    }
+    finish();
+}
+
+TEST(policy, a_row_counts_while_its_condition_holds)
+{
+    const haul_policy_row rows[] = {
+        { .path = "cells.s.values", .action = HAUL_SHALLOW, .when = HAUL_EQUALS(sub, c, 220) },
+        { HAUL_MEMBER(mesh, g), .action = HAUL_COPYIN, .when = HAUL_EQUALS(mesh, a, 1) },
+        { HAUL_MEMBER(mesh, b), .action = HAUL_COPYIN, .when = HAUL_EQUALS(mesh, a, 2) },
+    };
+    haul_type *policy;
+    work w;
+    start();
+    policy = POLICY(mesh_type, rows);
+    w = run(POLICY(mesh_type, rows));
+    CHECK_PTR(w.first.s.values, NULL);
+    CHECK_EQ(g.m.g, 3);
+    CHECK_EQ(g.m.b, -1);
+    fill();
+    g.cells[1].s.c = 0;
+    g.m.a = 2;
+    w = run(policy);
+    CHECK(w.first_value == 230);
+    CHECK_EQ(g.m.g, -1);
+    CHECK_EQ(g.m.b, 2);
+    finish();
+}
+
+TEST(policy, an_empty_path_may_keep_all_pointers_from_being_followed)
+{
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_SHALLOW },
+                                     { .path = "first", .action = HAUL_COPY } };
+    work w;
+    start();
+    w = run(POLICY(mesh_type, rows));
+    CHECK_PTR(w.m.cells, NULL);
+    CHECK_PTR(w.m.s.values, NULL);
+    CHECK_EQ(w.m.s.c, 100);
+    CHECK(w.first_value == 230);
+    CHECK_PTR(g.m.s.values, g.values[CELLS]);
+    finish();
+}
+
+TEST(policy, a_policy_is_made_from_a_policy)
+{
+    const haul_policy_row rows[] = { { .path = "s.values", .action = HAUL_SHALLOW } };
+    const haul_policy_row more[] = { { .path = "cells.s.values", .action = HAUL_SHALLOW } };
+    haul_type *policy;
+    work w;
+    start();
+    policy = POLICY(mesh_type, rows);
+    w = run(POLICY(policy, more));
+    CHECK_PTR(w.m.s.values, NULL);
+    CHECK_PTR(w.first.s.values, NULL);
+    haul_type_free(&policy);
+    finish();
+}
+
+TEST(policy, a_row_that_names_nothing_is_refused_with_its_path)
+{
+    static const struct {
+        haul_policy_row row;
+        haul_status status;
+        const char *text;
+    } wrong[] = {
+        { { .path = "cells.nothing" }, HAUL_ERROR_ARGUMENT, "does not place it: nothing" },
+        { { .path = "cells[1].s" }, HAUL_ERROR_ARGUMENT, "not of [1].s" },
+        { { .path = "s.r.e.x" }, HAUL_ERROR_ARGUMENT, "behind plain bytes, in e" },
+        { { .path = "s.values.x" }, HAUL_ERROR_ARGUMENT, "behind plain bytes, in values" },
+        { { .path = "cells." }, HAUL_ERROR_ARGUMENT, "not of" },
+        { { .path = "s", .action = HAUL_SHALLOW }, HAUL_ERROR_ARGUMENT, "this is none: s" },
+        { { .path = "cells", .action = 7 }, HAUL_ERROR_ARGUMENT, "no such action" },
+        { { .path = "x", .offset = sizeof(mesh) - 1, .bytes = 2 },
+          HAUL_ERROR_ARGUMENT,
+          "outside of its struct" },
+        { { HAUL_MEMBER(mesh, count), .action = HAUL_COPYOUT },
+          HAUL_ERROR_TYPE,
+          "by its `.transfer` is not read" },
+        { { .path = "first", .action = HAUL_COPYOUT }, HAUL_ERROR_TYPE, "has pointers" },
+    };
+    haul_type *policy;
+    size_t i;
+    start();
+    for (i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        CHECK_STATUS(haul_policy_create(mesh_type, "p", &wrong[i].row, 1, &policy),
+                     wrong[i].status);
+        CHECK_PTR(policy, NULL);
+        CHECK_HAS(type_error()->text, wrong[i].text);
+        if (wrong[i].status == HAUL_ERROR_ARGUMENT)
+            CHECK_STR(type_error()->path, wrong[i].row.path);
+    }
+    finish();
+}
