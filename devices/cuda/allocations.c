@@ -13,6 +13,9 @@
  * back. The pool counts spares as in use, so spares and pool together keep no more than the
  * threshold.
  *
+ * Memory in several places (places.c) comes from neither pool nor callbacks, and goes back like
+ * memory without a pool.
+ *
  * CUDA's allocators align to 256 bytes. For a larger alignment more memory is allocated, and a list
  * notes the address to give back. Types with such an alignment are rare, so a plain list is enough.
  */
@@ -20,6 +23,7 @@
 #include <string.h>
 
 #include "allocations.h"
+#include "places.h"
 
 /* The pool's default threshold: this part of the GPU's memory, but at least KEPT_LEAST bytes.
  * Memory that went back to the driver takes hundreds of microseconds to get again, whatever its
@@ -305,8 +309,9 @@ static int make_room(haul__gpu *gpu)
     return 1;
 }
 
+/* `is_managed`: memory in several places. */
 static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes,
-                                size_t alignment, haul_address *address)
+                                size_t alignment, int is_managed, haul_address *address)
 {
     haul__gpu_shifted *entry;
     haul_status status;
@@ -316,30 +321,44 @@ static haul_status take_shifted(haul__gpu *gpu, const haul__gpu_visit *visit, ui
     if (!make_room(gpu))
         return haul__gpu_fail(gpu, visit, HAUL_ERROR_MEMORY,
                               "no host memory for the list of aligned memory");
-    status = take(gpu, visit, bytes + alignment, &memory);
+    status = is_managed ? haul__gpu_take_managed(gpu, visit, bytes + alignment, &memory)
+                        : take(gpu, visit, bytes + alignment, &memory);
     if (status != HAUL_OK)
         return status;
     entry = &gpu->shifted[gpu->shifted_count++];
     entry->base = (haul_address)(uintptr_t)memory;
     entry->bytes = bytes + alignment;
+    entry->is_managed = is_managed;
     entry->address = (entry->base + alignment - 1) & ~((haul_address)alignment - 1);
     *address = entry->address;
     return HAUL_OK;
 }
 
-/* Replaces an address in the list by the allocator's, and removes it. */
-static void unshift(haul__gpu *gpu, haul_address *address, uint64_t *bytes)
+/* Replaces an address in the list by the allocator's, and removes it. 1: it was managed memory. */
+static int unshift(haul__gpu *gpu, haul_address *address, uint64_t *bytes)
 {
+    int is_managed = 0;
     size_t i;
     for (i = 0; i < gpu->shifted_count; i++)
         if (gpu->shifted[i].address == *address) {
             *address = gpu->shifted[i].base;
             *bytes = gpu->shifted[i].bytes;
+            is_managed = gpu->shifted[i].is_managed;
             gpu->shifted[i] = gpu->shifted[--gpu->shifted_count];
             break;
         }
     if (gpu->shifted_count == 0)
         drop_list(gpu);
+    return is_managed;
+}
+
+static void unshift_and_give_back(haul__gpu *gpu, const haul__gpu_visit *visit,
+                                  haul_address address, uint64_t bytes)
+{
+    if (!unshift(gpu, &address, &bytes))
+        give_back(gpu, visit, (void *)(uintptr_t)address, bytes);
+    else if (!gpu->lost)
+        haul__gpu_drop_managed(gpu, visit, (void *)(uintptr_t)address);
 }
 
 /* ---- The verbs. */
@@ -354,7 +373,7 @@ static haul_status allocate(haul__gpu *gpu, const haul__gpu_visit *visit, uint64
     if (bytes > SIZE_MAX)
         return no_memory(gpu, visit, bytes);
     if (alignment > HAUL__GPU_ALIGNMENT)
-        return take_shifted(gpu, visit, bytes, alignment, address);
+        return take_shifted(gpu, visit, bytes, alignment, 0, address);
     status = take(gpu, visit, bytes, &memory);
     if (status == HAUL_OK)
         *address = (haul_address)(uintptr_t)memory;
@@ -373,6 +392,54 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
     return haul__gpu_leave(gpu, &visit, status);
 }
 
+/* Is there room for so many bytes, without what pool and spares keep? */
+static int has_room(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes)
+{
+    size_t left = 0, all = 0;
+    haul__gpu_forgive(visit, cudaMemGetInfo(&left, &all));
+    if (bytes <= left || !gpu->pool)
+        return bytes <= left;
+    haul__gpu_drop_spares(gpu, visit);
+    if (gpu->options.timeout_seconds <= 0)
+        haul__gpu_forgive(visit, cudaStreamSynchronize(gpu->own));
+    haul__gpu_forgive(visit, cudaMemPoolTrimTo(gpu->pool, 0));
+    haul__gpu_forgive(visit, cudaMemGetInfo(&left, &all));
+    return bytes <= left;
+}
+
+static haul_status allocate_in_places(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes,
+                                      size_t alignment, const haul_placing *placings, size_t count,
+                                      haul_address *address)
+{
+    const uint64_t need = haul__gpu_placed_need(placings, count);
+    haul_status status;
+    if (!has_room(gpu, visit, need))
+        return no_memory(gpu, visit, need);
+    if (alignment < HAUL__GPU_PLACE_BYTES)
+        alignment = HAUL__GPU_PLACE_BYTES;
+    status = take_shifted(gpu, visit, bytes, alignment, 1, address);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__gpu_place(gpu, visit, *address, placings, count);
+    if (status != HAUL_OK)
+        unshift_and_give_back(gpu, visit, *address, bytes);
+    return status;
+}
+
+haul_status haul__gpu_allocate_in_places(void *state, uint64_t bytes, size_t alignment,
+                                         const haul_placing *placings, size_t count,
+                                         haul_address *address)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "allocate_in_places", &visit);
+    if (status == HAUL_OK)
+        status = allocate_in_places(gpu, &visit, bytes, alignment, placings, count, address);
+    if (status == HAUL_OK)
+        remember(gpu, *address, bytes);
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
 /* Memory is released even if an error of the caller is pending. */
 void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
 {
@@ -380,8 +447,7 @@ void haul__gpu_release(void *state, haul_address address, uint64_t bytes)
     haul__gpu_visit visit;
     (void)haul__gpu_enter(gpu, "release", &visit);
     haul__gpu_forget(gpu, address, bytes);
-    unshift(gpu, &address, &bytes);
-    give_back(gpu, &visit, (void *)(uintptr_t)address, bytes);
+    unshift_and_give_back(gpu, &visit, address, bytes);
     (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
 }
 

@@ -12,6 +12,7 @@
 #include "locked.h"
 #include "mirror.h"
 #include "patch.h"
+#include "places.h"
 #include "ranges.h"
 #include "streams.h"
 
@@ -37,6 +38,8 @@ static cudaError_t make_things(haul__gpu *gpu)
     if (error == cudaSuccess)
         error = cudaDeviceGetAttribute(
             &gpu->reaches_host, cudaDevAttrCanUseHostPointerForRegisteredMem, gpu->options.ordinal);
+    if (error == cudaSuccess)
+        error = haul__gpu_can_place(gpu->options.ordinal, &gpu->can_place);
     if (error == cudaSuccess)
         error = cudaStreamCreateWithFlags(&gpu->own, cudaStreamDefault);
     if (error == cudaSuccess)
@@ -138,6 +141,7 @@ static void cuda_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->send_bytes = HAUL__GPU_SEND_BYTES;
     capabilities->fetch_bytes = HAUL__GPU_FETCH_BYTES;
     capabilities->budget_bytes = gpu->options.budget_bytes;
+    capabilities->place_bytes = gpu->can_place ? HAUL__GPU_PLACE_BYTES : 0;
 }
 
 static const char *cuda_message(void *state)
@@ -179,6 +183,7 @@ static const haul_device_table cuda_table = {
     .phase_begin = haul__gpu_phase_begin,
     .phase_end = haul__gpu_phase_end,
     .refusal = haul__gpu_refusal,
+    .allocate_in_places = haul__gpu_allocate_in_places,
 };
 
 const haul_device_table *haul_cuda_device(void)

@@ -4,6 +4,7 @@
  *     gpus.c         the number of GPUs
  *     verb.c         entering and leaving a verb; CUDA's errors in words; driver entries
  *     allocations.c  device memory, staging
+ *     places.c       memory in several places
  *     copy.c         copies to, from and across
  *     patch.c        relocate, send and fetch; their kernels are in kernels.cu
  *     mirror.c       device memory and host memory at the same addresses
@@ -24,10 +25,12 @@
 #include "haul/cuda.h"
 #include "kernels.h"
 
-/* Memory with an alignment above the allocator's. Its address lies above the allocation's base. */
+/* Memory with an alignment above the allocator's, and memory in several places. Its address may lie
+ * above the allocation's base. */
 typedef struct haul__gpu_shifted {
     haul_address address, base; /* ours; the allocator's */
     uint64_t bytes;             /* at base */
+    int is_managed;             /* it lies in several places */
 } haul__gpu_shifted;
 
 /* A range of device memory. */
@@ -62,6 +65,7 @@ typedef struct haul__gpu {
     haul_allocator allocator;
     haul_cuda_options options;
     int processors;   /* multiprocessors */
+    int can_place;    /* memory can lie in several places */
     int reaches_host; /* kernels reach registered memory at the host's own address */
     size_t memory_bytes;
     cudaStream_t own, stream;   /* the device's own stream, and the selected one */

@@ -101,19 +101,23 @@ static void host_capabilities(void *state, haul_device_capabilities *capabilitie
     capabilities->send_bytes = SEND_BYTES;
     capabilities->fetch_bytes = FETCH_BYTES;
     capabilities->budget_bytes = host->budget_bytes;
+    capabilities->place_bytes = host->page;
 }
 
+/* `count` 0: all of it is the device's own. */
 static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t alignment,
-                                  haul_address *address)
+                                  const haul_placing *placings, size_t count, haul_address *address)
 {
     haul__host_block *b;
     haul_status status;
+    uint64_t at = 0;
+    size_t i;
     if (alignment < ALIGNMENT_MIN)
         alignment = ALIGNMENT_MIN;
     if (bytes == 0 || (alignment & (alignment - 1)) != 0 || alignment > host->page)
         return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "allocate",
                                "0 bytes, or an alignment above a page");
-    if (haul__host_is_small(host, bytes)) {
+    if (count == 0 && haul__host_is_small(host, bytes)) {
         status = haul__host_has_memory(host, "allocate", bytes);
         if (status == HAUL_OK)
             status = haul__host_take_slot(host, (size_t)bytes, alignment, address);
@@ -126,23 +130,36 @@ static haul_status allocate_block(haul__host *host, uint64_t bytes, size_t align
         return status;
     if (!haul__host_fill_block(host, (size_t)bytes, alignment, b))
         return haul__host_fail(host, HAUL_ERROR_DEVICE_MEMORY, "allocate", strerror(errno));
+    for (i = 0; i < count; at = placings[i++].end) {
+        b->on_host += placings[i].place == HAUL_PLACE_HOST ? placings[i].end - at : 0;
+        b->moving += placings[i].place == HAUL_PLACE_MOVING ? placings[i].end - at : 0;
+    }
+    host->counters.bytes_on_host += b->on_host;
+    host->counters.bytes_moving += b->moving;
     *address = haul__host_address(host, b);
     haul__host_count(host, bytes);
     haul__host_add_block(host);
     return HAUL_OK;
 }
 
-static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment,
-                                 haul_address *address)
+static haul_status host_allocate_in_places(void *state, uint64_t bytes, size_t alignment,
+                                           const haul_placing *placings, size_t count,
+                                           haul_address *address)
 {
     haul__host *host = state;
     int saved = errno;
     haul_status status;
     pthread_mutex_lock(&host->mutex);
-    status = allocate_block(host, bytes, alignment, address);
+    status = allocate_block(host, bytes, alignment, placings, count, address);
     pthread_mutex_unlock(&host->mutex);
     errno = saved;
     return status;
+}
+
+static haul_status host_allocate(void *state, uint64_t bytes, size_t alignment,
+                                 haul_address *address)
+{
+    return host_allocate_in_places(state, bytes, alignment, NULL, 0, address);
 }
 
 static void host_release(void *state, haul_address address, uint64_t bytes)
@@ -157,6 +174,8 @@ static void host_release(void *state, haul_address address, uint64_t bytes)
         released = haul__host_free_slot(host, b, address);
     } else if (b && !b->window && haul__host_address(host, b) == address) {
         released = b->bytes;
+        host->counters.bytes_on_host -= b->on_host;
+        host->counters.bytes_moving -= b->moving;
         haul__host_remove_block(host, b);
     }
     if (released)
@@ -471,6 +490,7 @@ static const haul_device_table host_table = {
     .push = haul__host_push,
     .across = host_across,
     .signal = host_signal,
+    .allocate_in_places = host_allocate_in_places,
 };
 
 const haul_device_table *haul_host_device(void)

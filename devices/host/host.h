@@ -45,6 +45,7 @@ typedef struct haul__host_block {
     /* of a mirror: the host's bytes, which the public view shows except in launches; else NULL */
     unsigned char *window;
     haul__host_region *region; /* of small allocations; NULL: the block is one allocation */
+    uint64_t on_host, moving;  /* of `bytes`, by place: all lie in the same pages here */
 } haul__host_block;
 
 typedef struct haul__host_locked {

@@ -42,8 +42,8 @@ extern "C" {
  * allocate, with the same size, while work on `stream` may still use it: a release that is not in
  * stream order must wait for the stream first. It is called for a lost device, too. Both are called
  * with the GPU current, from the thread that called Haul, and must not call back into the device;
- * no C++ exception may leave them. (The memory of mirrored arenas comes neither from here nor from
- * a pool: the driver must place it.) */
+ * no C++ exception may leave them. (Neither mirrored arenas nor shipments in several places take
+ * memory from here or from a pool: the driver must place it.) */
 typedef void *haul_cuda_allocate(void *user, size_t bytes, void *stream);
 typedef void haul_cuda_release(void *user, void *memory, size_t bytes, void *stream);
 

@@ -37,7 +37,18 @@ typedef struct haul_device_capabilities {
     /* The most device memory that the library may hold, as the settings say; 0: no limit. The
      * library counts; a device need not. */
     size_t budget_bytes;
+    /* In one allocation a place begins at multiples of it (`allocate_in_places`); 0: all memory is
+     * the device's own. */
+    size_t place_bytes;
 } haul_device_capabilities;
+
+/* Where memory lies that kernels use. */
+typedef enum haul_place {
+    HAUL_PLACE_ANY = 0,    /* in options: not said */
+    HAUL_PLACE_DEVICE = 1, /* in the device's own memory */
+    HAUL_PLACE_HOST = 2,   /* on the host: the device reads and writes it there, over the bus */
+    HAUL_PLACE_MOVING = 3  /* in either: a page moves to the side that uses it */
+} haul_place;
 
 typedef struct haul_device_info {
     const char *name;                             /* "host", "cuda" */
@@ -114,6 +125,13 @@ typedef struct haul_crossing {
     uint32_t word_bytes; /* sizeof(void *) of the host: 8 or 4 */
     uint32_t reserved;   /* 0 */
 } haul_crossing;
+
+/* The place of the bytes of an allocation up to `end`, from the end of the placing before it on. */
+typedef struct haul_placing {
+    uint64_t end;
+    haul_place place;
+    uint32_t reserved; /* 0 */
+} haul_placing;
 
 /* Mirrored memory: host memory and device memory at the same addresses. */
 typedef struct haul_mirror {
@@ -216,6 +234,13 @@ typedef struct haul_device_table {
     /* Writes a sentence for the error record, after `open` has answered `status` for these
      * settings: it names the missing part, and the remedy. `text` has `bytes` bytes. */
     void (*refusal)(const void *settings, haul_status status, char *text, size_t bytes);
+
+    /* `allocate` for bytes that lie in several places, at consecutive addresses. Placings end at
+     * multiples of place_bytes, the last one at `bytes`. HAUL_ERROR_DEVICE_MEMORY: the device has
+     * not enough for what is its own and what moves; HAUL_ERROR_MEMORY: the host has not enough. */
+    haul_status (*allocate_in_places)(void *state, uint64_t bytes, size_t alignment,
+                                      const haul_placing *placings, size_t count,
+                                      haul_address *address);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.

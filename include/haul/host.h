@@ -99,6 +99,7 @@ typedef struct haul_host_counters {
     uint64_t pulls, pushes;               /* from locked host memory, and to it */
     uint64_t bytes_locked;                /* host memory that is locked now */
     uint64_t strict_launches;
+    uint64_t bytes_on_host, bytes_moving; /* of bytes_live, by place (haul_place) */
 } haul_host_counters;
 
 /* Fills *counters. No other thread may be in a call on the device. HAUL_ERROR_ARGUMENT: the device

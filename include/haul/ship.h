@@ -46,6 +46,32 @@ typedef enum haul_outside {
     HAUL_OUTSIDE_KEEP = 2    /* it keeps its bits; no pointer is checked */
 } haul_outside;
 
+/* A range of a shipment: an array or a single object, as a pointer leads to it, or a root. */
+typedef struct haul_shipped_range {
+    void *host; /* its address; the holes of its objects are part of it */
+    void *device;
+    size_t bytes; /* in both memories */
+    size_t count; /* elements */
+    /* Of its elements; good until haul_shipment_ranges returns. NULL: plain elements, pointers, or
+     * bytes of any types. */
+    const haul_type *type;
+    size_t host_bytes, moving_bytes; /* of its bytes, by place; the others lie in device memory */
+} haul_shipped_range;
+
+/* Where objects lie. Objects, arrays of pointers and plain elements that are found first through a
+ * field of `type`; or (`field` NULL) objects of the type itself. */
+typedef struct haul_place_hint {
+    const haul_type *type;
+    const char *field; /* its name: "edges" */
+    haul_place place;  /* not HAUL_PLACE_ANY */
+    int reserved;      /* 0 */
+} haul_place_hint;
+
+/* How often kernels use a byte of the range, compared with bytes of other ranges. `pointers` lead
+ * to it; the caller's to a root is one. range->device is NULL. Called inside the call that ships:
+ * other calls into the context get HAUL_ERROR_BUSY. */
+typedef double haul_rank(void *user, const haul_shipped_range *range, size_t pointers);
+
 /* Zeros mean the defaults. */
 typedef struct haul_ship_options {
     /* Objects: the arena's bytes are in the order of discovery (haul_plan_options). */
@@ -65,6 +91,17 @@ typedef struct haul_ship_options {
      * device's own budget leaves. HAUL_ERROR_DEVICE_MEMORY, before anything moves: it takes more
      * than either. The text has the need, the budget, and the types with the most bytes. */
     size_t budget_bytes;
+    /* Where pages of the arena lie that exceed the budget (without one, the device's memory):
+     * HAUL_PLACE_HOST or HAUL_PLACE_MOVING; HAUL_PLACE_ANY: nowhere, it is the error above. */
+    haul_place spill;
+    int reserved;
+    /* Objects, a plan: the places of what hints name; the first hint that fits counts. The list,
+     * like `rank`, must live as long as the shipment: haul_reship asks again. */
+    const haul_place_hint *hints;
+    size_t hint_count;
+    /* Objects, a plan: decides which pages exceed the budget. NULL: pointers for each byte. */
+    haul_rank *rank;
+    void *rank_user;
 } haul_ship_options;
 
 /* Ships a source: discovers objects and packs them, or takes an arena as it lies; transfers them;
@@ -102,17 +139,6 @@ HAUL_API void *haul_host_pointer(const haul_shipment *shipment, const void *devi
  * HAUL_ERROR_ARGUMENT: no shipment of the device has such a byte; the results are NULL and "". */
 HAUL_API haul_status haul_device_where(haul_device *device, const void *pointer, void **host,
                                        char *path);
-
-/* A range of a shipment: an array or a single object, as a pointer leads to it, or a root. */
-typedef struct haul_shipped_range {
-    void *host; /* its address; the holes of its objects are part of it */
-    void *device;
-    size_t bytes; /* in both memories */
-    size_t count; /* elements */
-    /* Of its elements; good until haul_shipment_ranges returns. NULL: plain elements, pointers, or
-     * bytes of any types. */
-    const haul_type *type;
-} haul_shipped_range;
 
 /* Any answer except 0 ends the walk. May look up addresses; other calls into the context get
  * HAUL_ERROR_BUSY. */
@@ -240,6 +266,7 @@ typedef struct haul_shipment_info {
      * updated yet. */
     const char *packs_because;
     size_t pointers_left; /* by the last return with pointers (options.leave_outside) */
+    uint64_t device_bytes, host_bytes, moving_bytes; /* of its memory, by place (haul_place) */
 } haul_shipment_info;
 /* All zeros for a NULL or freed shipment. */
 static inline void haul_shipment_get_info(const haul_shipment *shipment, haul_shipment_info *info);

@@ -15,7 +15,7 @@ static void release_kept(haul_device *device, haul__deferred *kept)
 {
     if (kept->bytes)
         device->table.release(device->state, kept->address, kept->bytes);
-    device->held_bytes -= kept->bytes;
+    device->held_bytes -= kept->held;
     haul__memory_release(device, &kept->memory);
     haul__unlock_source(device, &kept->locked);
     if (kept->is_lent)
@@ -125,7 +125,9 @@ void haul__unload(haul_device *device, haul__range *range)
     } else {
         kept.address = range->address;
         kept.bytes = range->bytes;
+        kept.held = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_DEVICE);
     }
+    haul__drop_placings(device, range);
     if (device->timed_out)
         keep(device, &kept, device->timeout_fence);
     else

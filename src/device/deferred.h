@@ -11,7 +11,7 @@
 typedef struct haul__deferred {
     /* device memory */
     haul_address address;
-    uint64_t bytes;
+    uint64_t bytes, held; /* held: of these, those that its budget counts */
     /* host memory */
     haul__memory memory;
     /* locks */

@@ -130,6 +130,8 @@ static haul_status open_in(haul_context *context, const haul_device_table *table
         device->capabilities.send_bytes = 0;
     if (!device->table.fetch)
         device->capabilities.fetch_bytes = 0;
+    if (!device->table.allocate_in_places)
+        device->capabilities.place_bytes = 0;
     haul__context_hold(context);
     *result = device;
     return HAUL_OK;

@@ -7,19 +7,37 @@
 #include "device/streams.h"
 
 /* HAUL_ERROR_DEVICE_MEMORY: the range exceeds its budget, or what is left of the device's. */
-static haul_status check_budget(haul_device *device, const haul__range *range)
+static haul_status check_budget(haul_device *device, const haul__range *range, uint64_t need)
 {
     const uint64_t left = haul__device_left(device);
-    if (range->most > 0 && range->bytes > range->most)
+    if (range->most > 0 && need > range->most)
         return haul__fail(&device->context->error, HAUL_ERROR_DEVICE_MEMORY,
-                          "%zu bytes of device memory are needed, and the shipment's budget has "
-                          "%" PRIu64,
-                          range->bytes, range->most);
-    if (range->bytes > left)
+                          "%" PRIu64 " bytes of device memory are needed, and the shipment's "
+                          "budget has %" PRIu64,
+                          need, range->most);
+    if (need > left)
         return haul__fail(&device->context->error, HAUL_ERROR_DEVICE_MEMORY,
-                          "%zu bytes of device memory are needed, and %" PRIu64
+                          "%" PRIu64 " bytes of device memory are needed, and %" PRIu64
                           " of the device's budget of %zu are left",
-                          range->bytes, left, device->capabilities.budget_bytes);
+                          need, left, device->capabilities.budget_bytes);
+    return HAUL_OK;
+}
+
+static haul_status allocate(haul_device *device, size_t alignment, haul__range *range)
+{
+    const haul_device_table *table = &device->table;
+    const uint64_t need = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_DEVICE);
+    haul_status status = check_budget(device, range, need);
+    if (status != HAUL_OK)
+        return status;
+    status = range->placings
+                 ? table->allocate_in_places(device->state, range->bytes, alignment,
+                                             range->placings, range->placing_count, &range->address)
+                 : table->allocate(device->state, range->bytes, alignment, &range->address);
+    if (status != HAUL_OK)
+        return haul__device_failed(device, status, "allocation of ", range->bytes,
+                                   " bytes of device memory");
+    device->held_bytes += need;
     return HAUL_OK;
 }
 
@@ -27,14 +45,11 @@ static haul_status check_budget(haul_device *device, const haul__range *range)
  * bytes. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range)
 {
-    haul_status status = check_budget(device, range);
-    if (status != HAUL_OK)
+    const haul_status status = allocate(device, alignment, range);
+    if (status != HAUL_OK) {
+        haul__drop_placings(device, range);
         return status;
-    status = device->table.allocate(device->state, range->bytes, alignment, &range->address);
-    if (status != HAUL_OK)
-        return haul__device_failed(device, status, "allocation of ", range->bytes,
-                                   " bytes of device memory");
-    device->held_bytes += range->bytes;
+    }
     if (range->address % alignment == 0 && range->address != 0 &&
         range->address <= UINTPTR_MAX - range->bytes)
         return HAUL_OK;

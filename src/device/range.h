@@ -23,6 +23,9 @@ typedef struct haul__range {
     uint64_t grown; /* arena->grown when its marks were sent */
     size_t bytes;   /* of all */
     uint64_t most;  /* of its budget; 0: that of the device */
+    /* owned: the places of its bytes; NULL: all lie in the device's own memory */
+    haul_placing *placings;
+    size_t placing_count;
     /* the arena at whose own addresses this memory is; NULL: the range was allocated */
     haul_arena *mirror;
 } haul__range;
@@ -63,8 +66,8 @@ HAUL__INLINE size_t haul__whole_marks(size_t bytes)
     return bytes / HAUL__MARK_BYTES * HAUL__MARK_BYTES;
 }
 
-/* Allocates range->bytes. HAUL_ERROR_DEVICE_MEMORY: a budget does not allow it, or the device has
- * too little. */
+/* Allocates range->bytes, by its placings. HAUL_ERROR_DEVICE_MEMORY: a budget does not allow it, or
+ * the device has too little. On failure there are no placings. */
 haul_status haul__allocate_aligned(haul_device *device, size_t alignment, haul__range *range);
 
 /* The relocation of pointers into [from, from + bytes] by `delta`. */
@@ -79,5 +82,11 @@ haul_status haul__send_as_one(haul_device *device, const haul__range *range, uin
  * `to`. HAUL_ERROR_UNSUPPORTED: the device prefers separate orders; nothing has happened. */
 haul_status haul__fetch_as_one(haul_device *device, const haul__range *range, uint64_t to,
                                unsigned char *memory);
+
+/* ---- placings.c */
+
+/* The bytes at offsets [at, end) that lie in a place. */
+uint64_t haul__placed_bytes(const haul__range *range, uint64_t at, uint64_t end, haul_place place);
+void haul__drop_placings(haul_device *device, haul__range *range);
 
 #endif

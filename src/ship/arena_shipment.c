@@ -15,6 +15,7 @@
 #include "device/streams.h"
 #include "pack/plan.h"
 #include "ship/arena_transfer.h"
+#include "ship/places.h"
 #include "haul/experimental.h"
 
 static void lay_out_bytes(haul_shipment *shipment)
@@ -124,7 +125,10 @@ haul_status haul__arena_allocate(haul_shipment *shipment)
         range->mirror->region.lent++;
     } else {
         range->most = shipment->options.budget_bytes;
-        status = haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, range);
+        status = haul__choose_places(shipment->device, NULL, &shipment->options, range);
+        if (status == HAUL_OK)
+            status =
+                haul__allocate_aligned(shipment->device, alignment > 256 ? alignment : 256, range);
     }
     shipment->contents.device_address = range->address;
     return status;

@@ -4,8 +4,8 @@
 #include <inttypes.h>
 
 #include "base/sort.h"
-#include "graph/nodes.h"
 #include "ship/shipment.h"
+#include "ship/spans.h"
 
 typedef struct ranges {
     const haul_shipment *shipment;
@@ -13,8 +13,16 @@ typedef struct ranges {
     void *user;
 } ranges;
 
-static haul_status hand_over(const ranges *r, const haul_shipped_range *range)
+static void add_places(const haul_shipment *shipment, haul_shipped_range *range)
 {
+    const uint64_t at = (uintptr_t)range->device - shipment->range.address, end = at + range->bytes;
+    range->host_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_HOST);
+    range->moving_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_MOVING);
+}
+
+static haul_status hand_over(const ranges *r, haul_shipped_range *range)
+{
+    add_places(r->shipment, range);
     return r->visit(r->user, range) == 0
                ? HAUL_OK
                : haul__fail(&r->shipment->device->context->error, HAUL_ERROR_CANCELLED,
@@ -26,23 +34,12 @@ static haul_status list(haul__nodes *nodes, void *user)
     const ranges *r = user;
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < nodes->span_count; i++) { /* a type's bytes need not begin at 0 */
-        const haul__entry *entry = &nodes->walk.entries.at[nodes->spans[i].entry];
-        if (entry->what == HAUL__OBJECTS)
-            nodes->spans[i].begin += nodes->walk.met_types[entry->met_type].walk->true_lower;
-    }
+    haul__shift_spans(nodes);
     haul__sort(nodes->spans, nodes->span_count, sizeof *nodes->spans, haul__is_span_before);
     for (i = 0; i < nodes->span_count && status == HAUL_OK; i++) {
         const haul__range_of_node *span = &nodes->spans[i];
-        const haul__entry *entry = &nodes->walk.entries.at[span->entry];
-        const haul__met_type *met = &nodes->walk.met_types[entry->met_type];
-        haul_shipped_range range;
-        range.host = (void *)span->begin;
+        haul_shipped_range range = haul__range_of(nodes, span);
         range.device = haul_device_pointer(r->shipment, range.host);
-        range.bytes = span->end - span->begin;
-        range.count = entry->count;
-        /* not a type that commit made up, for pointers with a rule each */
-        range.type = entry->what == HAUL__OBJECTS && !met->walk->is_slot ? met->type : NULL;
         if (!range.device || !haul_device_pointer(r->shipment, (void *)(span->end - 1)))
             status = haul__fail(
                 &nodes->context->error, HAUL_ERROR_STALE,

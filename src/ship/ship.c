@@ -6,6 +6,7 @@
 #include "pack/plan.h"
 #include "pack/source.h"
 #include "ship/arena_transfer.h"
+#include "ship/places.h"
 #include "ship/transfer.h"
 
 /* How a call ships, as the library knows it. */
@@ -98,6 +99,9 @@ static haul_status check_arena_options(haul_device *device, const haul_ship_opti
 static haul_status check_options(haul_device *device, int kind, const haul_ship_options *options)
 {
     const int is_arena = kind == HAUL_SOURCE_ARENA || kind == HAUL_SOURCE_ARENA_ROOT;
+    haul_status status = haul__check_place_options(device, is_arena, options);
+    if (status != HAUL_OK)
+        return status;
     if (options->ordered && is_arena)
         return useless(device, "ordered", "an arena is shipped as it lies");
     if (options->ordered && kind == HAUL_SOURCE_PLAN)

@@ -100,7 +100,11 @@ void haul_shipment_get_info_sized(const haul_shipment *shipment, haul_shipment_i
     haul_plan_info found;
     memset(&ours, 0, sizeof ours);
     if (haul__shipment_is_valid(shipment)) {
+        const haul__range *range = &shipment->range;
         ours = shipment->info;
+        ours.device_bytes = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_DEVICE);
+        ours.host_bytes = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_HOST);
+        ours.moving_bytes = haul__placed_bytes(range, 0, range->bytes, HAUL_PLACE_MOVING);
         found = shipment->found;
         if (shipment->plan)
             haul__plan_info(shipment->plan, &found);

@@ -27,6 +27,7 @@
 #include "pack/plan.h"
 #include "pack/progress.h"
 #include "ship/largest_types.h"
+#include "ship/places.h"
 #include "ship/rebuild.h"
 #include "ship/route.h"
 #include "ship/transfer.h"
@@ -96,6 +97,9 @@ haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
     const size_t alignment = haul__plan_alignment(plan);
     haul_status status;
     range->most = options->budget_bytes;
+    status = haul__choose_places(device, plan, options, range);
+    if (status != HAUL_OK)
+        return status;
     status = haul__allocate_aligned(device, alignment > 256 ? alignment : 256, range);
     if (status == HAUL_ERROR_DEVICE_MEMORY)
         haul__name_largest_types(device->context, plan);

@@ -20,7 +20,8 @@ haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__r
 /* Lays out the parts of a plan's range; with a bitmap if the device patches. */
 haul_status haul__lay_out(haul_device *device, const haul_plan *plan, int patched,
                           haul__range *range);
-/* Within the budget of the options. A failure names the largest types. */
+/* In the places and within the budget of the options. Without device memory, the record names the
+ * largest types. */
 haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
                                  const haul_ship_options *options, haul__range *range);
 

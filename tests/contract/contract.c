@@ -263,6 +263,80 @@ static void memory_that_is_not_there_is_refused_and_the_device_goes_on(device *d
     }
 }
 
+/* The three places in turn, `count` pages in all, the last one half. Answers the bytes. */
+static uint64_t place_in_turn(size_t page_bytes, haul_placing *placings, size_t count)
+{
+    static const haul_place places[] = { HAUL_PLACE_HOST, HAUL_PLACE_DEVICE, HAUL_PLACE_MOVING };
+    size_t i;
+    memset(placings, 0, count * sizeof *placings);
+    for (i = 0; i < count; i++) {
+        placings[i].end = (i + 1) * (uint64_t)page_bytes;
+        placings[i].place = places[i % 3];
+    }
+    placings[count - 1].end -= page_bytes / 2;
+    return placings[count - 1].end;
+}
+
+static void memory_in_several_places_is_one_run_of_addresses(device *d)
+{
+    enum { COUNT = 5 };
+    const size_t page_bytes = told_by(d).place_bytes;
+    haul_placing placings[COUNT];
+    haul_relocation relocation;
+    haul_address at[2];
+    unsigned char *bytes;
+    uint64_t all, word;
+    size_t i;
+    if (!d->table->allocate_in_places || page_bytes == 0)
+        return;
+    all = place_in_turn(page_bytes, placings, COUNT);
+    bytes = noise(d, (size_t)all);
+    for (i = 0; i < 2; i++) {
+        EXPECT_OK(d->table->allocate_in_places(d->state, all, 256, placings, COUNT, &at[i]));
+        EXPECT(at[i] != 0 && at[i] % 256 == 0);
+        EXPECT_OK(copy_to(d, at[i], bytes, (size_t)all));
+    }
+    EXPECT(at[0] + all <= at[1] || at[1] + all <= at[0]);
+    put_back(d, at[0], all);
+    EXPECT(holds(d, at[1], bytes, (size_t)all));
+    EXPECT(holds(d, at[1] + page_bytes - 100, bytes + page_bytes - 100, 200));
+    /* a list in one place of a pointer in the next */
+    memset(&relocation, 0, sizeof relocation);
+    relocation.arena = at[1];
+    relocation.bytes = all;
+    relocation.delta = at[1];
+    relocation.word_bytes = 8;
+    relocation.offsets = at[1] + page_bytes - 8;
+    relocation.offset_count = 1;
+    word = page_bytes;
+    memcpy(bytes + page_bytes - 8, &word, 8);
+    memcpy(bytes + page_bytes, &word, 8);
+    EXPECT_OK(copy_to(d, at[1], bytes, (size_t)all));
+    EXPECT_OK(d->table->relocate(d->state, &relocation));
+    word += at[1];
+    memcpy(bytes + page_bytes, &word, 8);
+    EXPECT(holds(d, at[1], bytes, (size_t)all));
+    put_back(d, at[1], all);
+}
+
+static void places_that_do_not_fit_are_refused_and_the_device_goes_on(device *d)
+{
+    const haul_device_capabilities capabilities = told_by(d);
+    const uint64_t pages =
+        capabilities.place_bytes ? capabilities.memory_bytes / capabilities.place_bytes + 1 : 0;
+    haul_placing placings[2];
+    haul_address address;
+    uint64_t bytes;
+    if (!d->table->allocate_in_places || capabilities.memory_bytes == 0 || pages == 0)
+        return;
+    place_in_turn(capabilities.place_bytes, placings, 2);
+    placings[1].end = bytes = (pages + 1) * capabilities.place_bytes;
+    EXPECT(d->table->allocate_in_places(d->state, bytes, 256, placings, 2, &address) ==
+           HAUL_ERROR_DEVICE_MEMORY);
+    EXPECT(*d->table->message(d->state));
+    memory_in_several_places_is_one_run_of_addresses(d);
+}
+
 static void staging_is_memory_to_copy_from_and_to(device *d)
 {
     static const size_t sizes[] = { 1, 100, 4096, 5000001 };
@@ -1453,6 +1527,8 @@ static const contract_case cases[] = {
     { CASE(memory_of_all_sizes_is_aligned_and_apart) },
     { CASE(memory_is_released_in_any_order) },
     { CASE(memory_that_is_not_there_is_refused_and_the_device_goes_on) },
+    { CASE(memory_in_several_places_is_one_run_of_addresses) },
+    { CASE(places_that_do_not_fit_are_refused_and_the_device_goes_on) },
     { CASE(staging_is_memory_to_copy_from_and_to) },
     { CASE(bytes_come_back_as_they_went_at_any_offset_and_size) },
     { CASE(a_copy_from_writes_nothing_beside_its_range) },

@@ -81,6 +81,42 @@ static void lists_of_any_length_are_walked_on_the_gpu_and_come_back(void)
     ship_walk_and_return(200000);
 }
 
+/* Half of the pages lie in device memory, the others where they are spilled. */
+static void walk_spilled(haul_device *device, haul_place spill)
+{
+    test_list list = list_make(200000), expected = list_make(200000);
+    haul_ship_options options;
+    haul_shipment_info whole, told;
+    haul_shipment *shipment = NULL;
+    memset(&options, 0, sizeof options);
+    options.spill = spill;
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, &options, &shipment), HAUL_OK);
+    haul_shipment_get_info(shipment, &whole);
+    haul_shipment_free(&shipment);
+    options.budget_bytes = (size_t)whole.device_bytes / 2;
+    CHECK_STATUS(haul_ship(device, list.head, list.type, 1, &options, &shipment), HAUL_OK);
+    haul_shipment_get_info(shipment, &told);
+    CHECK(told.device_bytes > 0 && told.device_bytes <= options.budget_bytes);
+    CHECK_EQ(told.host_bytes + told.moving_bytes, whole.device_bytes - told.device_bytes);
+    CHECK_EQ(told.host_bytes > 0, spill == HAUL_PLACE_HOST);
+    walk_and_return(shipment, list, expected);
+    haul_shipment_free(&shipment);
+    list_free(&list);
+    list_free(&expected);
+}
+
+static void lists_in_several_places_are_walked_on_the_gpu_and_come_back(void)
+{
+    haul_device *device = open_device(0, NULL);
+    haul_device_info info;
+    haul_device_get_info(device, &info);
+    if (info.capabilities->place_bytes) {
+        walk_spilled(device, HAUL_PLACE_HOST);
+        walk_spilled(device, HAUL_PLACE_MOVING);
+    }
+    haul_device_close(&device);
+}
+
 /* Two pointers a node go as a list of their offsets. */
 static void few_pointers_among_much_data_are_patched_by_a_list(void)
 {
@@ -737,6 +773,7 @@ static void devices_work_in_several_threads_at_once(void)
 
 const gpu_test ship_tests[] = {
     GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
+    GPU_TEST(lists_in_several_places_are_walked_on_the_gpu_and_come_back),
     GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
     GPU_TEST(an_arenas_marks_are_patched_and_looked_at_and_patched_back),
     GPU_TEST(a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back),

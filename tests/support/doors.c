@@ -410,16 +410,38 @@ static void front_capabilities(void *state, haul_device_capabilities *capabiliti
         capabilities->send_bytes = capabilities->fetch_bytes = 0;
 }
 
-static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment,
-                                  haul_address *address)
+/* Placings lie behind one another, each in one of the three places, and have all the bytes. */
+static void check_placings(const front *f, uint64_t bytes, const haul_placing *placings,
+                           size_t count)
+{
+    haul_device_capabilities capabilities;
+    uint64_t at = 0;
+    size_t i;
+    memset(&capabilities, 0, sizeof capabilities);
+    f->inner->capabilities(f->state, &capabilities, sizeof capabilities);
+    for (i = 0; i < count; at = placings[i++].end)
+        if (placings[i].end <= at || placings[i].place < HAUL_PLACE_DEVICE ||
+            placings[i].place > HAUL_PLACE_MOVING || placings[i].reserved ||
+            (i > 0 && at % capabilities.place_bytes != 0))
+            misused(f->plan, "device allocate with wrong placings");
+    if (placings && at != bytes)
+        misused(f->plan, "device allocate with placings of another length");
+}
+
+static haul_status front_allocate_in_places(void *state, uint64_t bytes, size_t alignment,
+                                            const haul_placing *placings, size_t count,
+                                            haul_address *address)
 {
     front *f = front_of(state);
     haul_status status = event(f, "device allocate", HAUL_ERROR_DEVICE_MEMORY);
+    check_placings(f, bytes, placings, count);
     if (bytes == 0 || alignment == 0 || (alignment & (alignment - 1)) != 0)
         misused(f->plan,
                 "device allocate of nothing, or with an alignment that is no power of two");
     if (status == HAUL_OK)
-        status = f->inner->allocate(state, bytes, alignment, address);
+        status = placings ? f->inner->allocate_in_places(state, bytes, alignment, placings, count,
+                                                         address)
+                          : f->inner->allocate(state, bytes, alignment, address);
     if (status != HAUL_OK)
         return status;
     CHECK(f->range_count < RANGES_MAX);
@@ -428,6 +450,12 @@ static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment,
     f->plan->device_blocks++;
     f->plan->device_bytes += bytes;
     return HAUL_OK;
+}
+
+static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment,
+                                  haul_address *address)
+{
+    return front_allocate_in_places(state, bytes, alignment, NULL, 0, address);
 }
 
 /* ---- Orders: put off where the plan says so. */
@@ -1072,6 +1100,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
         .push = front_push,
         .across = front_across,
         .signal = front_signal,
+        .allocate_in_places = front_allocate_in_places,
     };
     size_t i = 0;
     pthread_mutex_lock(&fronts_lock);

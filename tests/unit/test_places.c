@@ -1,0 +1,465 @@
+/* Places: one graph with pages in device memory, on the host, and moving. Pointers lead from one
+ * place into another, and every call works as if all lay in one.
+ *
+ * Faults by number (docs/testing.md): D3, H1, H2.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "haul.h"
+#include "support/check.h"
+#include "support/doors.h"
+#include "support/lists.h"
+#include "support/types.h"
+
+enum {
+    PAGE = 4096,
+    COLD = 16 * PAGE / sizeof(int64_t),
+    HOT = 4 * PAGE / sizeof(int64_t),
+    NODES = 2048
+};
+
+typedef struct shop {
+    int64_t *hot, *cold;
+    list_node *first;
+    list_node **index; /* to each node */
+    int64_t hots, colds, nodes;
+} shop;
+
+static haul_type *node_type, *shop_type;
+static const haul_field shop_fields[] = {
+    HAUL_ARRAY(shop, hot, HAUL_COUNT(shop, hots)),
+    HAUL_ARRAY(shop, cold, HAUL_COUNT(shop, colds)),
+    HAUL_OBJECT(shop, first, &node_type),
+    HAUL_POINTERS(shop, index, &node_type, HAUL_COUNT(shop, nodes)),
+};
+
+static haul_context *context;
+static haul_device *device;
+static haul_shipment *shipment;
+static haul_ship_options options;
+static shop *one;
+
+static const haul_place_hint no_hints[1];
+
+static void make(void)
+{
+    size_t i;
+    one = calloc(1, sizeof *one);
+    CHECK(one != NULL);
+    one->hots = HOT;
+    one->colds = COLD;
+    one->nodes = NODES;
+    one->hot = calloc(HOT, sizeof *one->hot);
+    one->cold = calloc(COLD, sizeof *one->cold);
+    one->first = calloc(NODES, sizeof *one->first);
+    one->index = calloc(NODES, sizeof(list_node *));
+    CHECK(one->hot && one->cold && one->first && one->index);
+    list_link(one->first, NODES);
+    for (i = 0; i < NODES; i++)
+        one->index[i] = &one->first[NODES - 1 - i];
+    for (i = 0; i < COLD; i++)
+        one->cold[i] = (int64_t)(i * 7);
+}
+
+static void start_on(haul_device *opened)
+{
+    device = opened;
+    context = haul_device_context(device);
+    node_type = list_type(NULL);
+    shop_type = TYPE_NEW(shop, shop_fields);
+    CHECK_STATUS(haul_type_commit(shop_type), HAUL_OK);
+    memset(&options, 0, sizeof options);
+    make();
+}
+
+static void start(void)
+{
+    haul_context *made;
+    haul_device *opened;
+    CHECK_STATUS(haul_context_create(NULL, &made), HAUL_OK);
+    CHECK_STATUS(haul_host_open(made, NULL, &opened), HAUL_OK);
+    haul_context_free(&made);
+    start_on(opened);
+}
+
+static void end(void)
+{
+    haul_shipment_free(&shipment);
+    haul_type_free(&shop_type);
+    haul_type_free(&node_type);
+    haul_device_close(&device);
+    free(one->hot);
+    free(one->cold);
+    free(one->first);
+    free(one->index);
+    free(one);
+}
+
+static const char *text(void)
+{
+    return haul_context_error(context)->text;
+}
+
+static haul_status ship(void)
+{
+    return haul_ship(device, one, shop_type, 1, &options, &shipment);
+}
+
+static haul_shipment_info info_of(const haul_shipment *of)
+{
+    haul_shipment_info info;
+    haul_shipment_get_info(of, &info);
+    return info;
+}
+
+/* Of the ranges that begin in some host memory. */
+typedef struct place_of {
+    const char *host, *end;
+    size_t bytes, on_host, moving;
+} place_of;
+
+static int add(void *user, const haul_shipped_range *range)
+{
+    place_of *p = user;
+    if ((const char *)range->host >= p->host && (const char *)range->host < p->end) {
+        p->bytes += range->bytes;
+        p->on_host += range->host_bytes;
+        p->moving += range->moving_bytes;
+    }
+    return 0;
+}
+
+static place_of places_of(const void *host, size_t bytes)
+{
+    place_of p = { host, (const char *)host + bytes, 0, 0, 0 };
+    CHECK_STATUS(haul_shipment_ranges(shipment, add, &p), HAUL_OK);
+    CHECK_EQ(p.bytes, bytes);
+    return p;
+}
+
+static place_of places_of_cold(void)
+{
+    return places_of(one->cold, COLD * sizeof *one->cold);
+}
+
+/* All but a page at either end, which goes where a neighbour wants to. */
+static int is_most(size_t part, size_t all)
+{
+    return part + 2 * PAGE >= all;
+}
+
+/* Adds 1 to all values, by way of pointers that lead from place to place. */
+static void add_one(void *argument)
+{
+    shop *s = argument;
+    int64_t i;
+    for (i = 0; i < s->hots; i++)
+        s->hot[i]++;
+    for (i = 0; i < s->colds; i++)
+        s->cold[i]++;
+    for (i = 0; i < s->nodes; i++)
+        s->index[i]->value++;
+    list_add_one(s->first);
+}
+
+/* Two launches with an update of everything between, and what they must have done. */
+static void check_work(haul_device *on, haul_shipment *with)
+{
+    const int64_t value = one->first[3].value, cold = one->cold[COLD - 1], hot = one->hot[0];
+    CHECK_STATUS(haul_host_launch(on, add_one, haul_device_pointer(with, one)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(with), HAUL_OK);
+    CHECK_EQ(one->first[3].value, value + 2);
+    CHECK_EQ(one->cold[COLD - 1], cold + 1);
+    CHECK_EQ(one->hot[0], hot + 1);
+    one->hot[0] = 100;
+    CHECK_STATUS(haul_update_device(with, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_host_launch(on, add_one, haul_device_pointer(with, one)), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(with), HAUL_OK);
+    CHECK_EQ(one->hot[0], 101);
+    CHECK_EQ(one->first[3].value, value + 4);
+}
+
+static void check_counters(haul_device *of, const haul_shipment *with)
+{
+    const haul_shipment_info info = info_of(with);
+    haul_host_counters now;
+    CHECK_STATUS(haul_host_get_counters(of, &now), HAUL_OK);
+    CHECK_EQ(now.bytes_live, info.device_bytes + info.host_bytes + info.moving_bytes);
+    CHECK_EQ(now.bytes_on_host, info.host_bytes);
+    CHECK_EQ(now.bytes_moving, info.moving_bytes);
+}
+
+TEST(places, of_types_and_fields_are_where_hints_say_and_all_calls_work)
+{
+    haul_place_hint hints[3];
+    haul_shipment *copy;
+    haul_device *other;
+    place_of cold, hot, nodes;
+    start();
+    memset(hints, 0, sizeof hints);
+    hints[0].type = shop_type;
+    hints[0].field = "cold";
+    hints[0].place = HAUL_PLACE_HOST;
+    hints[1].type = node_type;
+    hints[1].place = HAUL_PLACE_MOVING;
+    hints[2] = hints[1]; /* the first that fits counts */
+    hints[2].place = HAUL_PLACE_HOST;
+    options.hints = hints;
+    options.hint_count = 3;
+    CHECK_STATUS(ship(), HAUL_OK);
+    check_counters(device, shipment);
+    cold = places_of_cold();
+    hot = places_of(one->hot, HOT * sizeof *one->hot);
+    nodes = places_of(one->first, NODES * sizeof *one->first);
+    CHECK(is_most(cold.on_host, cold.bytes));
+    CHECK(is_most(nodes.moving, nodes.bytes));
+    CHECK(hot.moving + hot.on_host <= 2 * PAGE);
+    check_work(device, shipment);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
+    check_counters(device, shipment);
+    check_work(device, shipment);
+    CHECK_STATUS(haul_host_open(context, NULL, &other), HAUL_OK);
+    CHECK_STATUS(haul_shipment_copy(shipment, other, &copy), HAUL_OK);
+    check_counters(other, copy);
+    CHECK_EQ(info_of(copy).host_bytes, info_of(shipment).host_bytes);
+    check_work(other, copy);
+    haul_shipment_free(&copy);
+    haul_device_close(&other);
+    end();
+}
+
+/* The pages of the large array have the fewest pointers for each byte. */
+TEST(places, that_exceed_the_budget_spill_those_with_the_fewest_pointers)
+{
+    const haul_place spills[2] = { HAUL_PLACE_HOST, HAUL_PLACE_MOVING };
+    size_t i;
+    for (i = 0; i < 2; i++) {
+        haul_shipment_info info;
+        place_of cold;
+        start();
+        options.budget_bytes = 20 * PAGE;
+        CHECK_STATUS(ship(), HAUL_ERROR_DEVICE_MEMORY);
+        CHECK_HAS(text(), "(data) (81920)");
+        options.spill = spills[i];
+        CHECK_STATUS(ship(), HAUL_OK);
+        check_counters(device, shipment);
+        info = info_of(shipment);
+        CHECK(info.device_bytes <= 20 * PAGE && info.device_bytes > 18 * PAGE);
+        cold = places_of_cold();
+        CHECK_EQ(i == 0 ? cold.on_host : cold.moving, cold.on_host + cold.moving);
+        CHECK(cold.on_host + cold.moving + 2 * PAGE > info.host_bytes + info.moving_bytes);
+        check_work(device, shipment);
+        haul_shipment_free(&shipment);
+        options.budget_bytes = 100 * PAGE;
+        CHECK_STATUS(ship(), HAUL_OK);
+        CHECK_EQ(info_of(shipment).host_bytes + info_of(shipment).moving_bytes, 0);
+        end();
+    }
+}
+
+typedef struct ranking {
+    size_t calls, node_pointers;
+} ranking;
+
+/* Only the large array matters. */
+static double prefer_cold(void *user, const haul_shipped_range *range, size_t pointers)
+{
+    ranking *r = user;
+    haul_plan *plan;
+    r->calls++;
+    CHECK_PTR(range->device, NULL);
+    if (range->type == node_type)
+        r->node_pointers += pointers;
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(one, shop_type), NULL, &plan),
+                 HAUL_ERROR_BUSY);
+    return range->host == one->cold ? 1 : 0;
+}
+
+TEST(places, that_exceed_the_budget_spill_what_the_callback_ranks_low)
+{
+    ranking r = { 0, 0 };
+    place_of cold;
+    start();
+    options.rank = prefer_cold;
+    options.rank_user = &r;
+    options.spill = HAUL_PLACE_HOST;
+    options.budget_bytes = 18 * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    cold = places_of_cold();
+    CHECK_EQ(cold.on_host, 0);
+    CHECK(info_of(shipment).host_bytes > 8 * PAGE);
+    CHECK_EQ(r.calls, 4 + NODES);
+    CHECK_EQ(r.node_pointers, 2 * NODES);
+    check_work(device, shipment);
+    end();
+}
+
+/* A device's budget counts what lies in device memory, and nothing else. */
+TEST(places, on_the_host_need_no_budget_but_what_must_be_on_the_device_does)
+{
+    haul_host_options small;
+    haul_place_hint hint;
+    haul_device *opened;
+    start();
+    memset(&small, 0, sizeof small);
+    small.budget_bytes = 12 * PAGE;
+    CHECK_STATUS(haul_host_open(context, &small, &opened), HAUL_OK);
+    haul_device_close(&device);
+    device = opened;
+    memset(&hint, 0, sizeof hint);
+    hint.type = shop_type;
+    hint.field = "cold";
+    hint.place = HAUL_PLACE_DEVICE;
+    options.hints = &hint;
+    options.hint_count = 1;
+    options.spill = HAUL_PLACE_HOST;
+    CHECK_STATUS(ship(), HAUL_ERROR_DEVICE_MEMORY);
+    CHECK_HAS(text(), "of the device's budget of 49152 are left");
+    hint.place = HAUL_PLACE_HOST;
+    CHECK_STATUS(ship(), HAUL_OK);
+    CHECK(info_of(shipment).device_bytes <= 12 * PAGE);
+    check_work(device, shipment);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK); /* the rest spills meanwhile */
+    check_work(device, shipment);
+    end();
+}
+
+TEST(places, of_an_arena_fill_the_budget_in_the_order_of_addresses)
+{
+    haul_shipment *of_arena;
+    haul_shipment_info info;
+    haul_arena *arena;
+    list_node *nodes;
+    start();
+    CHECK_STATUS(haul_arena_create(context, NULL, &arena), HAUL_OK);
+    nodes = haul_arena_new(arena, node_type, 2048);
+    CHECK(nodes != NULL);
+    list_link(nodes, 2048);
+    options.budget_bytes = 3 * PAGE;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &of_arena),
+                 HAUL_ERROR_DEVICE_MEMORY);
+    options.spill = HAUL_PLACE_HOST;
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &of_arena),
+                 HAUL_OK);
+    info = info_of(of_arena);
+    CHECK(info.device_bytes <= 3 * PAGE && info.device_bytes > 2 * PAGE && info.host_bytes > 0);
+    check_counters(device, of_arena);
+    CHECK_STATUS(haul_host_launch(device, list_add_one, haul_device_pointer(of_arena, nodes)),
+                 HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(of_arena), HAUL_OK);
+    CHECK_EQ(nodes[2047].value, 1);
+    options.hints = no_hints;
+    options.hint_count = 1;
+    haul_shipment_free(&of_arena);
+    CHECK_STATUS(haul_ship_from(device, haul_from_arena(arena), &options, NULL, &of_arena),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(text(), "an arena has bytes");
+    haul_arena_free(&arena);
+    end();
+}
+
+TEST(places, that_do_not_exist_are_refused)
+{
+    haul_place_hint hint;
+    start();
+    options.spill = HAUL_PLACE_DEVICE;
+    CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(text(), "options->spill is 1");
+    options.spill = HAUL_PLACE_ANY;
+    options.hint_count = 1;
+    CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(text(), "options->hints is NULL");
+    memset(&hint, 0, sizeof hint);
+    options.hints = &hint;
+    hint.place = HAUL_PLACE_HOST;
+    CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
+    hint.type = shop_type;
+    hint.place = HAUL_PLACE_ANY;
+    CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(text(), "hints[0] has no type, or no place");
+    end();
+}
+
+/* A device whose memory is all of one kind: what exceeds the budget is an error, spilled or not. */
+TEST(places, are_refused_by_a_device_that_has_one)
+{
+    haul_device_table plain = *haul_host_device();
+    haul_place_hint hint;
+    haul_device *opened;
+    start();
+    plain.allocate_in_places = NULL;
+    CHECK_STATUS(haul_device_open(context, &plain, NULL, &opened), HAUL_OK);
+    haul_device_close(&device);
+    device = opened;
+    options.spill = HAUL_PLACE_HOST;
+    options.budget_bytes = 20 * PAGE;
+    CHECK_STATUS(ship(), HAUL_ERROR_DEVICE_MEMORY);
+    options.budget_bytes = 0;
+    CHECK_STATUS(ship(), HAUL_OK);
+    haul_shipment_free(&shipment);
+    memset(&hint, 0, sizeof hint);
+    hint.type = node_type;
+    hint.place = HAUL_PLACE_MOVING;
+    options.hints = &hint;
+    options.hint_count = 1;
+    CHECK_STATUS(ship(), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(text(), "all memory of the device");
+    hint.place = HAUL_PLACE_DEVICE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    end();
+}
+
+/* ---- Every event fails. */
+
+static void prepare(void *user, fault_plan *plan)
+{
+    haul_device *opened;
+    (void)user;
+    CHECK_STATUS(fault_open(plan, NULL, &opened), HAUL_OK);
+    haul_device_close(&device);
+    device = opened;
+    context = haul_device_context(device);
+}
+
+static haul_status run(void *user)
+{
+    (void)user;
+    return ship();
+}
+
+static void check(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(shipment != NULL, status == HAUL_OK);
+}
+
+static void undo(void *user)
+{
+    (void)user;
+    haul_shipment_free(&shipment);
+}
+
+static void finish(void *user)
+{
+    (void)user;
+    haul_device_close(&device);
+}
+
+TEST(places, leave_nothing_behind_when_any_step_fails_H1_H2_D3)
+{
+    fault_operation operation;
+    start();
+    options.spill = HAUL_PLACE_HOST;
+    options.budget_bytes = 20 * PAGE;
+    memset(&operation, 0, sizeof operation);
+    operation.name = "places";
+    operation.prepare = prepare;
+    operation.run = run;
+    operation.check = check;
+    operation.undo = undo;
+    operation.finish = finish;
+    operation.keeps = 1;
+    CHECK(fault_everywhere(&operation) > 20);
+    end();
+}
