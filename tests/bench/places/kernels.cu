@@ -1,0 +1,175 @@
+// The kernels of both workloads. They are plain: the places of the arrays are measured, not they.
+
+#include "arrays.h"
+
+namespace
+{
+
+const unsigned THREADS = 256, WARP = 32, BLOCKS = 2048;
+
+template <class T> __device__ T *array(const places_array *arrays, unsigned number)
+{
+    return reinterpret_cast<T *>(arrays[number].at);
+}
+
+// ---- Breadth first. A warp takes 32 vertices and then, together, the edges of each that waits. So
+// edges are read in the order of memory. Two warps may give a vertex the same level: that is no
+// race that matters, and needs no atomics, which memory on the host may lack.
+
+__global__ void bfs_start(const places_array *arrays, uint64_t vertices, uint64_t source)
+{
+    uint32_t *levels = array<uint32_t>(arrays, BFS_LEVELS);
+    for (uint64_t v = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; v < vertices;
+         v += uint64_t(gridDim.x) * blockDim.x)
+        levels[v] = v == source ? 0 : BFS_UNREACHED;
+}
+
+__global__ void bfs_step(const places_array *arrays, uint64_t first, uint64_t end, uint64_t edge,
+                         uint32_t level, uint32_t *grown)
+{
+    const uint64_t *offsets = array<uint64_t>(arrays, BFS_OFFSETS);
+    const uint32_t *targets = array<uint32_t>(arrays, BFS_TARGETS);
+    uint32_t *levels = array<uint32_t>(arrays, BFS_LEVELS);
+    const unsigned lane = threadIdx.x % WARP;
+    const uint64_t warps = uint64_t(gridDim.x) * blockDim.x / WARP;
+    bool found = false;
+    for (uint64_t v = first + (blockIdx.x * uint64_t(blockDim.x) + threadIdx.x) / WARP * WARP;
+         v < end; v += warps * WARP) {
+        const bool waits = v + lane < end && levels[v + lane] == level;
+        for (unsigned all = __ballot_sync(~0u, waits); all; all &= all - 1) {
+            const uint64_t from = v + __ffs(all) - 1, to = offsets[from + 1];
+            for (uint64_t e = offsets[from] + lane; e < to; e += WARP) {
+                const uint32_t target = targets[e - edge];
+                if (levels[target] == BFS_UNREACHED) {
+                    levels[target] = level + 1;
+                    found = true;
+                }
+            }
+        }
+    }
+    if (found)
+        *grown = 1;
+}
+
+__global__ void bfs_find(const places_array *arrays, const uint64_t *starts, uint32_t level,
+                         uint32_t *waiting)
+{
+    const uint32_t *levels = array<uint32_t>(arrays, BFS_LEVELS);
+    for (uint64_t v = starts[blockIdx.y] + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+         v < starts[blockIdx.y + 1]; v += uint64_t(gridDim.x) * blockDim.x)
+        if (levels[v] == level)
+            waiting[blockIdx.y] = 1;
+}
+
+// ---- SRAD.
+
+__global__ void srad_start(const places_array *arrays, srad_rows all)
+{
+    const float *image = array<float>(arrays, SRAD_IMAGE);
+    float *copy = array<float>(arrays, SRAD_COPY);
+    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < all.rows * all.columns;
+         i += uint64_t(gridDim.x) * blockDim.x)
+        copy[i] = expf(image[i] / 255);
+}
+
+// One block, so that the sums do not depend on the order of blocks.
+__global__ void srad_sum(const places_array *arrays, uint64_t columns, uint64_t side, double *sums)
+{
+    __shared__ double part[2][THREADS];
+    const float *copy = array<float>(arrays, SRAD_COPY);
+    double sum = 0, squares = 0;
+    for (uint64_t i = threadIdx.x; i < side * side; i += THREADS) {
+        const double pixel = copy[i / side * columns + i % side];
+        sum += pixel;
+        squares += pixel * pixel;
+    }
+    part[0][threadIdx.x] = sum;
+    part[1][threadIdx.x] = squares;
+    __syncthreads();
+    if (threadIdx.x >= 2)
+        return;
+    sum = 0;
+    for (unsigned i = 0; i < THREADS; i++)
+        sum += part[threadIdx.x][i];
+    sums[threadIdx.x] = sum;
+}
+
+__global__ void srad_coefficients(const places_array *arrays, srad_rows p, float speckle)
+{
+    const float *copy = array<float>(arrays, SRAD_COPY) - p.origin * p.columns;
+    const uint64_t before = p.origin * p.columns, last = p.columns;
+    for (uint64_t i = p.first * last + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+         i < p.end * last; i += uint64_t(gridDim.x) * blockDim.x) {
+        const uint64_t row = i / last, column = i % last;
+        const float here = copy[i], north = copy[row > 0 ? i - last : i] - here,
+                    south = copy[row + 1 < p.rows ? i + last : i] - here,
+                    west = copy[column > 0 ? i - 1 : i] - here,
+                    east = copy[column + 1 < last ? i + 1 : i] - here;
+        const float gradient =
+                        (north * north + south * south + west * west + east * east) / (here * here),
+                    laplace = (north + south + west + east) / here, half = 1 + 0.25f * laplace,
+                    q = (0.5f * gradient - laplace * laplace / 16) / (half * half),
+                    c = 1 / (1 + (q - speckle) / (speckle * (1 + speckle)));
+        array<float>(arrays, SRAD_NORTH)[i - before] = north;
+        array<float>(arrays, SRAD_SOUTH)[i - before] = south;
+        array<float>(arrays, SRAD_WEST)[i - before] = west;
+        array<float>(arrays, SRAD_EAST)[i - before] = east;
+        array<float>(arrays, SRAD_COEFFICIENT)[i - before] = c < 0 ? 0 : c > 1 ? 1 : c;
+    }
+}
+
+__global__ void srad_update(const places_array *arrays, srad_rows p, float lambda)
+{
+    const float *c = array<float>(arrays, SRAD_COEFFICIENT) - p.origin * p.columns;
+    const uint64_t before = p.origin * p.columns, last = p.columns;
+    for (uint64_t i = p.first * last + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
+         i < p.end * last; i += uint64_t(gridDim.x) * blockDim.x) {
+        const float south = c[i / last + 1 < p.rows ? i + last : i],
+                    east = c[i % last + 1 < last ? i + 1 : i];
+        array<float>(arrays, SRAD_COPY)[i - before] +=
+            0.25f * lambda *
+            (c[i] * array<float>(arrays, SRAD_NORTH)[i - before] +
+             south * array<float>(arrays, SRAD_SOUTH)[i - before] +
+             c[i] * array<float>(arrays, SRAD_WEST)[i - before] +
+             east * array<float>(arrays, SRAD_EAST)[i - before]);
+    }
+}
+
+} // namespace
+
+void places_bfs_start(const places_array *arrays, uint64_t vertices, uint64_t source)
+{
+    bfs_start<<<BLOCKS, THREADS>>>(arrays, vertices, source);
+}
+
+void places_bfs_step(const places_array *arrays, uint64_t first, uint64_t end, uint64_t edge,
+                     uint32_t level, uint32_t *grown)
+{
+    bfs_step<<<BLOCKS, THREADS>>>(arrays, first, end, edge, level, grown);
+}
+
+void places_bfs_find(const places_array *arrays, const uint64_t *starts, uint32_t count,
+                     uint32_t level, uint32_t *waiting)
+{
+    bfs_find<<<dim3(64, count), THREADS>>>(arrays, starts, level, waiting);
+}
+
+void places_srad_start(const places_array *arrays, srad_rows all)
+{
+    srad_start<<<BLOCKS, THREADS>>>(arrays, all);
+}
+
+void places_srad_sum(const places_array *arrays, uint64_t columns, uint64_t side, double *sums)
+{
+    srad_sum<<<1, THREADS>>>(arrays, columns, side, sums);
+}
+
+void places_srad_coefficients(const places_array *arrays, srad_rows part, float speckle)
+{
+    srad_coefficients<<<BLOCKS, THREADS>>>(arrays, part, speckle);
+}
+
+void places_srad_update(const places_array *arrays, srad_rows part, float lambda)
+{
+    srad_update<<<BLOCKS, THREADS>>>(arrays, part, lambda);
+}
