@@ -245,6 +245,29 @@ TEST(image_shared, tagged_pointers_are_addresses_with_tags)
     graph_end(g);
 }
 
+TEST(image_shared, an_arena_that_its_place_in_the_file_does_not_suit_is_refused)
+{
+    graph *g = graph_start();
+    const haul_image_write_options options = { .address = g->address };
+    node alone = { NULL, NULL, 0 };
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file to = bytes_file(&bytes);
+    haul_image *image;
+    FILE *file;
+    CHECK_STATUS(
+        haul_image_write_as(type_context(), haul_from_object(&alone, node_type), &options, &to),
+        HAUL_OK);
+    ((haul__image_head *)(void *)bytes.at)->alignment = 4096;
+    image_sign(&bytes);
+    file = fopen(g->path, "wb");
+    CHECK(file && fwrite(bytes.at, 1, bytes.count, file) == bytes.count && fclose(file) == 0);
+    CHECK_STATUS(haul_image_map_shared(type_context(), g->path, &node_type, 1, &image),
+                 HAUL_ERROR_FORMAT);
+    CHECK_HAS(type_error()->text, "its arena has no place in its pages");
+    bytes_free(&bytes);
+    graph_end(g);
+}
+
 TEST(image_shared, addresses_that_no_image_can_have_are_refused)
 {
     graph *g = graph_start();
