@@ -13,8 +13,9 @@
 
 /* the first bytes of a filled range get no huge pages: a small use stays small */
 #define SMALL_PAGES_BYTES ((size_t)4 << 20)
-/* Blocks of this size and above ask for huge pages. At the first touch of small pages the system
- * works longer than the library takes to fill them. */
+/* Blocks of this size and above ask for huge pages, and begin with one, so that only their end has
+ * small ones. At the first touch of small pages the system works longer than the library takes to
+ * fill them. */
 #define LARGE_BLOCK_BYTES ((size_t)4 << 20)
 #define HUGE_PAGE_BYTES ((size_t)2 << 20) /* advice begins and ends at multiples of it */
 
@@ -32,13 +33,16 @@ static void ask_for_huge_pages(void *memory, size_t bytes)
 
 static void *default_allocate(void *user, size_t bytes, size_t alignment)
 {
+    const int is_large = bytes >= LARGE_BLOCK_BYTES;
     void *memory = NULL;
     (void)user;
+    if (is_large && alignment < HUGE_PAGE_BYTES)
+        alignment = HUGE_PAGE_BYTES;
     if (alignment <= 2 * sizeof(void *))
         memory = malloc(bytes);
     else if (posix_memalign(&memory, alignment, bytes) != 0)
         memory = NULL;
-    if (memory && bytes >= LARGE_BLOCK_BYTES)
+    if (memory && is_large)
         ask_for_huge_pages(memory, bytes);
     return memory;
 }
