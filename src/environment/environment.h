@@ -41,7 +41,7 @@ typedef struct haul__stop {
     uint32_t group;
 } haul__stop;
 
-#define HAUL__STOPS_KNOWN 64u /* a power of two */
+#define HAUL__STOPS_KNOWN 1024u /* a power of two */
 
 struct haul_environment {
     uint32_t magic;
