@@ -11,7 +11,8 @@
 #include "haul/status.h"
 #include "base/compiler.h"
 
-/* Each answers 1, and leaves *result alone, when the sum or product does not fit. */
+/* Each answers 1, and leaves *result alone, when the sum or product does not fit. Factors of half a
+ * word need no division. */
 static inline int haul__add_overflows(size_t a, size_t b, size_t *result)
 {
     if (a > SIZE_MAX - b)
@@ -22,7 +23,7 @@ static inline int haul__add_overflows(size_t a, size_t b, size_t *result)
 
 static inline int haul__multiply_overflows(size_t a, size_t b, size_t *result)
 {
-    if (b != 0 && a > SIZE_MAX / b)
+    if ((a | b) >> (sizeof a * 4) != 0 && b != 0 && a > SIZE_MAX / b)
         return 1;
     *result = a * b;
     return 0;
@@ -40,7 +41,7 @@ static inline int haul__product_overflows(int64_t a, int64_t b, int64_t *result)
 {
     const uint64_t x = a < 0 ? 0 - (uint64_t)a : (uint64_t)a,
                    y = b < 0 ? 0 - (uint64_t)b : (uint64_t)b;
-    if (y != 0 && x > INT64_MAX / y)
+    if ((x | y) >> 31 != 0 && y != 0 && x > INT64_MAX / y)
         return 1;
     *result = a * b;
     return 0;

@@ -255,7 +255,7 @@ HAUL__INLINE int mark_array(scan *s, unsigned code, const haul__kind *kind, uint
 }
 
 /* `count` elements of `unit` bytes each. */
-static int mark(scan *s, unsigned code, uintptr_t value, size_t count, size_t unit)
+HAUL__INLINE int mark(scan *s, unsigned code, uintptr_t value, size_t count, size_t unit)
 {
     const haul__kind *kind;
     size_t bytes;
@@ -286,7 +286,7 @@ static int count_fields(const haul_count *shape, const void *self, size_t *count
 
 /* The zero byte of a string that begins at an offset, in a piece of bytes at a time, since only
  * those must have come. */
-static int count_string(scan *s, uintptr_t value, size_t *count)
+HAUL__INLINE int count_string(scan *s, uintptr_t value, size_t *count)
 {
     const size_t offset = value - (uintptr_t)s->block;
     const size_t most = s->claimed->context->options.max_scan_bytes;
@@ -311,8 +311,8 @@ static int count_string(scan *s, uintptr_t value, size_t *count)
 }
 
 /* A pointer that is not one to exactly one object. `self`: the struct that its counts stand in. */
-static HAUL__NOINLINE int follow_counted(scan *s, const haul__link *link, uintptr_t value,
-                                         const unsigned char *self)
+HAUL__HOT static int follow_counted(scan *s, const haul__link *link, uintptr_t value,
+                                    const unsigned char *self)
 {
     const haul_count *shape = &link->slot->shape[link->level];
     size_t count = 1;
@@ -491,13 +491,33 @@ static int visit_pointers(scan *s, const haul__kind *kind)
     return 1;
 }
 
-/* Arrays of plain bytes, one behind the other. */
-static int visit_plain(scan *s, unsigned code)
+/* The first granule from `first` on that neither begins an array of this code nor goes on with one;
+ * or the arena's end. */
+HAUL__INLINE size_t end_of_arrays(const scan *s, size_t first, unsigned code)
 {
-    s->end = s->here;
-    do
-        s->end = end_of_array(s, s->end);
-    while (s->end < s->granules && code_at(&s->codes, s->end) == code);
+    const code_table *t = &s->codes;
+    const uint64_t lowest = UINT64_MAX / t->mask; /* bits of codes */
+    uint64_t others = 0;
+    size_t word = word_of(s, first);
+    const size_t last = word_of(s, s->granules - 1);
+    for (; word <= last; word++) {
+        uint64_t a = t->at[word] ^ lowest * code, b = t->at[word] ^ t->all_inside;
+        unsigned i;
+        for (i = 1; i < 1u << t->width_shift; i *= 2) {
+            a |= a >> i;
+            b |= b >> i;
+        }
+        others = a & b & lowest & bits_in_word(t, word, first, s->granules);
+        if (others)
+            return (word * 64 + haul__lowest64(others)) >> t->width_shift;
+    }
+    return s->granules;
+}
+
+/* Arrays of plain bytes, one behind the other. */
+HAUL__INLINE int visit_plain(scan *s, unsigned code)
+{
+    s->end = end_of_arrays(s, s->here, code);
     return wait_for(s, s->end * HAUL__GRANULE) &&
            check_bits(s, 2 * s->here, 2 * (s->end - s->here), NULL, 0);
 }
