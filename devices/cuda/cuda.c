@@ -14,6 +14,7 @@
 #include "patch.h"
 #include "ranges.h"
 #include "streams.h"
+#include "strips.h"
 
 static haul_status check_options(const haul_cuda_options *options)
 {
@@ -178,6 +179,8 @@ static const haul_device_table cuda_table = {
     .phase_begin = haul__gpu_phase_begin,
     .phase_end = haul__gpu_phase_end,
     .refusal = haul__gpu_refusal,
+    .gather_strips = haul__gpu_gather_strips,
+    .scatter_strips = haul__gpu_scatter_strips,
 };
 
 const haul_device_table *haul_cuda_device(void)

@@ -28,6 +28,9 @@
  * one read or write of the bus. No two segments share a byte, so again no order is needed; and
  * again all loads are under way at once.
  *
+ * A warp takes a strip. A lane moves words as large as the strip's addresses and lengths allow. The
+ * buffer is pinned host memory, which a warp reads or writes in full lines.
+ *
  * This file uses only templates of C++: the object needs no C++ run-time library, so C programs can
  * link it.
  */
@@ -370,6 +373,44 @@ static __global__ void __launch_bounds__(block_threads) cross(const haul__gpu_cr
     give_answer<to_host>(crossing.answer);
 }
 
+/* ---- Strips. */
+
+template <typename word, bool to_host>
+static __device__ __forceinline__ void move_strip(const haul_strip &strip, unsigned char *packed,
+                                                  unsigned lane)
+{
+    const unsigned words = strip.bytes / sizeof(word), all = words * strip.count;
+    word *buffer = (word *)(packed + strip.packed);
+#pragma unroll 4
+    for (unsigned i = lane; i < all; i += warp) {
+        word *at = (word *)(strip.first + i / words * strip.stride) + i % words;
+        if (to_host)
+            buffer[i] = *at;
+        else
+            *at = buffer[i];
+    }
+}
+
+template <bool to_host>
+static __global__ void __launch_bounds__(block_threads)
+    move_strips(const haul_strip *strips, const uint64_t count, unsigned char *packed)
+{
+    const unsigned lane = threadIdx.x % warp;
+    uint64_t i = ((uint64_t)blockIdx.x * block_threads + threadIdx.x) / warp,
+             warps = (uint64_t)gridDim.x * (block_threads / warp);
+    for (; i < count; i += warps) {
+        const haul_strip strip = strips[i];
+        const uint64_t all =
+            strip.first | strip.stride | strip.packed | strip.bytes | (uint64_t)(uintptr_t)packed;
+        if (all % 8 == 0)
+            move_strip<uint64_t, to_host>(strip, packed, lane);
+        else if (all % 4 == 0)
+            move_strip<uint32_t, to_host>(strip, packed, lane);
+        else
+            move_strip<unsigned char, to_host>(strip, packed, lane);
+    }
+}
+
 static uint64_t divide_up(uint64_t a, uint64_t b)
 {
     return a / b + (a % b != 0);
@@ -381,7 +422,8 @@ extern "C" cudaError_t haul__gpu_kernels_load(void)
 {
     const void *kernels[] = { (const void *)relocate<uint64_t>, (const void *)relocate<uint32_t>,
                               (const void *)send<uint64_t>,     (const void *)send<uint32_t>,
-                              (const void *)cross<false>,       (const void *)cross<true> };
+                              (const void *)cross<false>,       (const void *)cross<true>,
+                              (const void *)move_strips<false>, (const void *)move_strips<true> };
     cudaFuncAttributes attributes;
     cudaError_t error = cudaSuccess;
     for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && error == cudaSuccess; i++)
@@ -424,6 +466,19 @@ extern "C" cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossin
     const void *kernel = crossing->changed ? (const void *)cross<false> : (const void *)cross<true>;
     void *arguments[] = { (void *)crossing };
     uint64_t blocks = divide_up(crossing->segment_count, block_threads / sharers);
+    uint64_t most = (uint64_t)processors * blocks_per_processor;
+    return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)),
+                            dim3(block_threads), arguments, 0, stream);
+}
+
+extern "C" cudaError_t haul__gpu_kernels_strips(const haul_strip *strips, uint64_t count,
+                                                unsigned char *packed, int to_host, int processors,
+                                                cudaStream_t stream)
+{
+    const void *kernel =
+        to_host ? (const void *)move_strips<true> : (const void *)move_strips<false>;
+    void *arguments[] = { (void *)&strips, (void *)&count, (void *)&packed };
+    uint64_t blocks = divide_up(count, block_threads / warp);
     uint64_t most = (uint64_t)processors * blocks_per_processor;
     return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)),
                             dim3(block_threads), arguments, 0, stream);

@@ -55,6 +55,11 @@ cudaError_t haul__gpu_kernels_send(const haul__gpu_patch *patch, unsigned word_b
  * least one segment. */
 cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossing, int processors,
                                     cudaStream_t stream);
+/* Copies strips to a buffer (`to_host`), or back. List and buffer are pinned host memory; there is
+ * at least one strip. */
+cudaError_t haul__gpu_kernels_strips(const haul_strip *strips, uint64_t count,
+                                     unsigned char *packed, int to_host, int processors,
+                                     cudaStream_t stream);
 
 #ifdef __cplusplus
 }

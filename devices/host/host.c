@@ -394,6 +394,61 @@ static haul_status host_across(void *state, haul_address to, void *from_state, h
     return HAUL_OK;
 }
 
+/* ---- Strips. */
+
+/* The runs of a strip in device memory. NULL: they are not all there, or have no such place in a
+ * buffer of `bytes` bytes. */
+static unsigned char *strip_view(haul__host *host, const haul_strip *strip, size_t bytes)
+{
+    const uint64_t packed = (uint64_t)strip->count * strip->bytes;
+    if (!packed || packed > HAUL_STRIP_BYTES || strip->packed > bytes ||
+        packed > bytes - strip->packed || strip->stride > UINT64_MAX / 2 / strip->count)
+        return NULL;
+    return haul__host_view(host, strip->first, (strip->count - 1) * strip->stride + strip->bytes);
+}
+
+/* Moves the runs of all strips, after a look at all of them. */
+static haul_status move_strips(haul__host *host, const haul_strip *strips, size_t count,
+                               unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    size_t i;
+    uint32_t k;
+    for (i = 0; i < count; i++)
+        if (!strip_view(host, &strips[i], bytes))
+            return haul__host_fail_range(host, to ? "gather_strips" : "scatter_strips",
+                                         strips[i].first, strips[i].bytes);
+    for (i = 0; i < count; i++) {
+        unsigned char *at = strip_view(host, &strips[i], bytes);
+        uint64_t packed = strips[i].packed;
+        for (k = 0; k < strips[i].count; k++, packed += strips[i].bytes, at += strips[i].stride)
+            if (to)
+                memcpy(to + packed, at, strips[i].bytes);
+            else
+                memcpy(at, from + packed, strips[i].bytes);
+    }
+    return HAUL_OK;
+}
+
+static haul_status host_gather_strips(void *state, void *packed, size_t bytes,
+                                      const haul_strip *strips, size_t count)
+{
+    haul__host *host = state;
+    const haul_status status = move_strips(host, strips, count, packed, NULL, bytes);
+    host->counters.copies_from += status == HAUL_OK;
+    host->counters.bytes_from += status == HAUL_OK ? bytes : 0;
+    return status;
+}
+
+static haul_status host_scatter_strips(void *state, const haul_strip *strips, size_t count,
+                                       const void *packed, size_t bytes)
+{
+    haul__host *host = state;
+    const haul_status status = move_strips(host, strips, count, NULL, packed, bytes);
+    host->counters.copies_to += status == HAUL_OK;
+    host->counters.bytes_to += status == HAUL_OK ? bytes : 0;
+    return status;
+}
+
 /* ---- Order: all work is done when its verb returns. */
 
 static haul_status host_select(void *state, void *stream)
@@ -469,6 +524,8 @@ static const haul_device_table host_table = {
     .push = haul__host_push,
     .across = host_across,
     .signal = host_signal,
+    .gather_strips = host_gather_strips,
+    .scatter_strips = host_scatter_strips,
 };
 
 const haul_device_table *haul_host_device(void)

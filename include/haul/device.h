@@ -112,6 +112,17 @@ typedef struct haul_crossing {
     uint32_t reserved;   /* 0 */
 } haul_crossing;
 
+/* A strip: `count` runs of device memory, `bytes` bytes each and `stride` bytes apart, together at
+ * most HAUL_STRIP_BYTES; and their place in a buffer, where they lie side by side. No two strips of
+ * a list share a byte of the buffer. */
+typedef struct haul_strip {
+    haul_address first;
+    uint64_t stride;
+    uint64_t packed; /* the offset of the first run in the buffer */
+    uint32_t count, bytes;
+} haul_strip;
+#define HAUL_STRIP_BYTES 4096u
+
 /* Mirrored memory: host memory and device memory at the same addresses. */
 typedef struct haul_mirror {
     void *memory; /* the host's bytes, at the addresses of the device's */
@@ -213,6 +224,14 @@ typedef struct haul_device_table {
     /* Writes a sentence for the error record, after `open` has answered `status` for these
      * settings: it names the missing part, and the remedy. `text` has `bytes` bytes. */
     void (*refusal)(const void *settings, haul_status status, char *text, size_t bytes);
+
+    /* Both or neither. Copy strips of device memory to a buffer of `bytes` bytes, and back. Buffer
+     * and list are memory of `stage`. HAUL_ERROR_UNSUPPORTED, and nothing is done: the device
+     * cannot reach that memory. */
+    haul_status (*gather_strips)(void *state, void *packed, size_t bytes, const haul_strip *strips,
+                                 size_t count);
+    haul_status (*scatter_strips)(void *state, const haul_strip *strips, size_t count,
+                                  const void *packed, size_t bytes);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.

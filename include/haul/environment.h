@@ -130,6 +130,30 @@ HAUL_API haul_status haul_environment_update_device(haul_environment *environmen
 HAUL_API haul_status haul_environment_update_host(haul_environment *environment, const void *host,
                                                   size_t bytes);
 
+/* A part of an update: `count` runs of `bytes` bytes, `stride` bytes from one to the next. */
+typedef struct haul_update_part {
+    /* Without a type: where the first run begins. All runs lie in one present range. With a type:
+     * any byte of the group whose objects are meant; NULL: all objects that are present. */
+    const void *host;
+    size_t bytes;
+    size_t count, stride; /* count 0: one run */
+    /* Not NULL: the part is a member of all objects of this type, at this offset. Those that lie
+     * within objects of another type do not count: their bytes are members of these. */
+    const haul_type *type;
+    size_t offset;
+} haul_update_part;
+
+typedef enum haul_direction { HAUL_TO_DEVICE = 0, HAUL_TO_HOST = 1 } haul_direction;
+
+/* Updates `count` parts in one transfer: one side packs them, the other unpacks them (device.h:
+ * gather_strips). A byte may lie in several parts. Else as above, except that no part has 0 bytes.
+ *
+ * HAUL_ERROR_ARGUMENT: a part that is not present, has no bytes, has runs that overlap, or reaches
+ * out of its type; or no object of its type is present. Nothing is transferred then. */
+HAUL_API haul_status haul_environment_update(haul_environment *environment,
+                                             const haul_update_part *parts, size_t count,
+                                             haul_direction direction);
+
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
  * (no tags, no bases). Further attaches only count. The last detach makes it null on the device; so

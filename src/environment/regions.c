@@ -11,6 +11,7 @@
 #include "device/streams.h"
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/updates.h"
 #include "environment/watch.h"
 #include "pack/plan.h"
 #include "ship/pending.h"
@@ -338,56 +339,43 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
 
 /* ---- Updates. */
 
-/* The group of a range; NULL: refused. */
-static haul__sent_group *group_of(haul_environment *e, const void *host, size_t bytes)
+/* Moves all bytes from the first range of a group to its last one. */
+static haul_status update_group(haul_environment *e, const void *host, haul_direction direction)
 {
-    haul__found_range found;
-    const haul_presence presence = haul_environment_presence(e, host, bytes);
-    if (presence == HAUL_PRESENT && haul__present_find(&e->host, (uintptr_t)host, &found))
-        return e->groups.at[found.group];
-    haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-               presence == HAUL_ABSENT ? "%zu bytes at %p are not on the device"
-                                       : "%zu bytes at %p are not in one present range",
-               bytes, host);
-    return NULL;
-}
-
-/* All bytes from the first range of a group to its last one. */
-static void whole_group(const haul__sent_group *group, const void **host, size_t *bytes)
-{
-    const haul__covered *first = group->ranges.at, *last = first + group->ranges.count - 1;
-    *host = (const void *)first->begin;
-    *bytes = last->begin + last->bytes - first->begin;
-}
-
-static haul_status update(haul_environment *e, const void *host, size_t bytes, int is_back)
-{
-    haul__sent_group *group = group_of(e, host, bytes);
+    haul__sent_group *group;
+    const haul__covered *first, *last;
     haul_shipment_info before;
+    haul__found_range found;
     haul_status status;
-    if (!group)
-        return HAUL_ERROR_ARGUMENT;
-    if (is_back && !bytes)
+    if (!haul__present_find(&e->host, (uintptr_t)host, &found))
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT, "%p is not on the device", host);
+    group = e->groups.at[found.group];
+    if (direction == HAUL_TO_HOST)
         return return_group(e, group);
-    if (!bytes)
-        whole_group(group, &host, &bytes);
+    first = group->ranges.at;
+    last = first + group->ranges.count - 1;
     before = group->shipment->info;
     status = haul__shipment_finish(group->shipment);
     if (status == HAUL_OK)
-        status = is_back ? haul__return_range(group->shipment, host, bytes)
-                         : haul__send_range(group->shipment, host, bytes, NULL);
+        status = haul__send_range(group->shipment, (const void *)first->begin,
+                                  last->begin + last->bytes - first->begin, NULL);
     haul__note_timeout(group->shipment, e->device);
     count_transfers(e, group->shipment, &before);
     return status;
 }
 
 static haul_status call_update(haul_environment *environment, const void *host, size_t bytes,
-                               int is_back)
+                               haul_direction direction)
 {
+    haul_update_part part;
     haul_status status = lock_with_device(environment);
     if (status != HAUL_OK)
         return status;
-    status = update(environment, host, bytes, is_back);
+    memset(&part, 0, sizeof part);
+    part.host = host;
+    part.bytes = bytes;
+    status = bytes ? haul__update_parts(environment, &part, 1, direction)
+                   : update_group(environment, host, direction);
     leave(environment);
     return status;
 }
@@ -395,13 +383,26 @@ static haul_status call_update(haul_environment *environment, const void *host, 
 haul_status haul_environment_update_device(haul_environment *environment, const void *host,
                                            size_t bytes)
 {
-    return call_update(environment, host, bytes, 0);
+    return call_update(environment, host, bytes, HAUL_TO_DEVICE);
 }
 
 haul_status haul_environment_update_host(haul_environment *environment, const void *host,
                                          size_t bytes)
 {
-    return call_update(environment, host, bytes, 1);
+    return call_update(environment, host, bytes, HAUL_TO_HOST);
+}
+
+haul_status haul_environment_update(haul_environment *environment, const haul_update_part *parts,
+                                    size_t count, haul_direction direction)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = parts || !count ? haul__update_parts(environment, parts, count, direction)
+                             : haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                                          "the parts of an update are NULL");
+    leave(environment);
+    return status;
 }
 
 /* ---- Attach and detach. */

@@ -1306,6 +1306,74 @@ static void bytes_cross_within_a_device(device *d)
     try_across(d, d, 70001);
 }
 
+/* ---- Cases: strips. */
+
+enum { STRIPS = 200, STRIPS_ARENA = 1 << 20 };
+
+/* Random strips within an arena, each in a part of its own; answers the bytes of the buffer. */
+static size_t make_strips(device *d, haul_address arena, haul_strip *strips)
+{
+    const size_t share = STRIPS_ARENA / STRIPS;
+    size_t packed = 0, i;
+    for (i = 0; i < STRIPS; i++) {
+        haul_strip *strip = &strips[i];
+        const size_t unit = (size_t)1 << random_below(&d->random, 4), gap = i % 3 * unit;
+        strip->bytes = (uint32_t)(unit * random_between(&d->random, 1, 40));
+        strip->stride = strip->bytes + gap;
+        strip->count =
+            (uint32_t)random_between(&d->random, 1,
+                                     HAUL_STRIP_BYTES / strip->bytes < share / strip->stride - 1
+                                         ? HAUL_STRIP_BYTES / strip->bytes
+                                         : share / strip->stride - 1);
+        strip->first = arena + i * share / 8 * 8 + random_below(&d->random, 2) * unit;
+        strip->packed = packed = (packed + unit - 1) / unit * unit;
+        packed += (size_t)strip->count * strip->bytes;
+    }
+    return packed;
+}
+
+/* Copies runs between a copy of the arena and the buffer. */
+static void copy_strips(const haul_strip *strips, haul_address arena, unsigned char *copy,
+                        unsigned char *packed, int to_copy)
+{
+    size_t i, k;
+    for (i = 0; i < STRIPS; i++)
+        for (k = 0; k < strips[i].count; k++) {
+            unsigned char *at = copy + (strips[i].first - arena) + k * strips[i].stride,
+                          *run = packed + strips[i].packed + k * strips[i].bytes;
+            memcpy(to_copy ? at : run, to_copy ? run : at, strips[i].bytes);
+        }
+}
+
+static void strips_cross_either_way_and_no_byte_beside_them(device *d)
+{
+    unsigned char *expected = noise(d, STRIPS_ARENA), *gathered;
+    const size_t most = STRIPS_ARENA + STRIPS * sizeof(haul_strip);
+    haul_strip *strips;
+    haul_address arena;
+    void *memory;
+    size_t bytes;
+    if (!d->table->gather_strips)
+        return;
+    EXPECT_OK(get(d, STRIPS_ARENA, 16, &arena));
+    EXPECT_OK(d->table->stage(d->state, most, &memory));
+    strips = (haul_strip *)(void *)((unsigned char *)memory + STRIPS_ARENA);
+    bytes = make_strips(d, arena, strips);
+    gathered = buffer(bytes);
+    memset(memory, 0, bytes);
+    EXPECT_OK(copy_to(d, arena, expected, STRIPS_ARENA));
+    EXPECT_OK(d->table->gather_strips(d->state, memory, bytes, strips, STRIPS));
+    EXPECT_OK(wait(d));
+    copy_strips(strips, arena, expected, gathered, 0);
+    EXPECT(memcmp(memory, gathered, bytes) == 0);
+    random_fill(&d->random, memory, bytes);
+    EXPECT_OK(d->table->scatter_strips(d->state, strips, STRIPS, memory, bytes));
+    copy_strips(strips, arena, expected, memory, 1);
+    EXPECT(holds(d, arena, expected, STRIPS_ARENA));
+    d->table->unstage(d->state, memory, most);
+    put_back(d, arena, STRIPS_ARENA);
+}
+
 /* ---- Cases: order. */
 
 static void fences_grow_and_are_reached(device *d)
@@ -1480,6 +1548,7 @@ static const contract_case cases[] = {
     { CASE(a_mirror_crosses_to_another_device_and_back) },
     { CASE(bytes_cross_from_one_device_to_another) },
     { CASE(bytes_cross_within_a_device) },
+    { CASE(strips_cross_either_way_and_no_byte_beside_them) },
     { CASE(fences_grow_and_are_reached) },
     { CASE(what_lies_before_a_fence_is_done_when_it_is_reached) },
     { CASE(memory_may_be_released_while_the_device_works_on_it) },

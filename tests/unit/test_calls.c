@@ -270,6 +270,7 @@ static haul_status fill_arguments(void *user)
 static haul_status live_in_environment(void *user)
 {
     const haul_exit_options back = { .copyout = 1 };
+    const haul_update_part parts[1] = { { .type = the.type, .bytes = sizeof the.data[1] } };
     haul_environment *e;
     haul_status status = haul_environment_create(the.device, &e);
     (void)user;
@@ -280,6 +281,10 @@ static haul_status live_in_environment(void *user)
         status = haul_environment_update_device(e, &the.data[1], sizeof the.data[1]);
     if (status == HAUL_OK)
         status = haul_environment_update_host(e, &the.data[1], 0);
+    if (status == HAUL_OK)
+        status = haul_environment_update(e, parts, 1, HAUL_TO_DEVICE);
+    if (status == HAUL_OK)
+        status = haul_environment_update(e, parts, 1, HAUL_TO_HOST);
     if (status == HAUL_OK)
         status = haul_environment_attach(e, &the.data[1].next);
     if (status == HAUL_OK)
@@ -532,6 +537,7 @@ static const call calls[] = {
     { "haul_environment_create", live_in_environment, 1, 1 },
     { "haul_environment_enter_sized", live_in_environment, 1, 1 },
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
+    { "haul_environment_update", live_in_environment, 1, 1 },
     { "haul_environment_update_device", live_in_environment, 1, 1 },
     { "haul_environment_update_host", live_in_environment, 1, 1 },
     { "haul_environment_attach", live_in_environment, 1, 1 },
