@@ -147,6 +147,8 @@ typedef enum haul_direction { HAUL_TO_DEVICE = 0, HAUL_TO_HOST = 1 } haul_direct
 
 /* Updates `count` parts in one transfer: one side packs them, the other unpacks them (device.h:
  * gather_strips). A byte may lie in several parts. Else as above, except that no part has 0 bytes.
+ * The first update of a member lists its places; the lists are kept until the objects leave
+ * (docs/environment.md: costs).
  *
  * HAUL_ERROR_ARGUMENT: a part that is not present, has no bytes, has runs that overlap, or reaches
  * out of its type; or no object of its type is present. Nothing is transferred then. */

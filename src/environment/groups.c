@@ -13,6 +13,7 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/strips.h"
 #include "environment/watch.h"
 #include "base/index.h"
 #include "base/sort.h"
@@ -214,6 +215,7 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
         haul__shipment_end(group->shipment);
     HAUL__LIST_RELEASE(allocator, &group->ranges);
     HAUL__LIST_RELEASE(allocator, &group->objects);
+    haul__drop_members(e, group);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
     HAUL__LIST_RELEASE(allocator, &group->attached);
     haul__release(allocator, group, sizeof *group);

@@ -3,6 +3,9 @@
  * The plan of a group tells which bytes of a range are data, and where they lie on the device. Runs
  * that are as long, and as far apart on both sides, as those before them join one strip. So a
  * member of a million objects that lie evenly is one entry, and the list for the device is short.
+ *
+ * A group does not change until it goes. So it keeps the strips of a member of all objects of a
+ * type: listing them takes some 60 ns for each object, and the next update of the member none.
  */
 #include "environment/strips.h"
 #include "environment/look_up.h"
@@ -25,6 +28,11 @@ typedef struct lister {
     size_t place, bytes;
     int is_blind;
 } lister;
+
+static unsigned excluded_from(haul_direction direction)
+{
+    return direction == HAUL_TO_DEVICE ? HAUL__UNSENT : HAUL__UNRETURNED;
+}
 
 /* Does the run have its place behind the strip's last one? */
 static int goes_on(const haul__strip *strip, uintptr_t host, haul_address device)
@@ -91,6 +99,11 @@ static int take_data(void *user, uintptr_t host, size_t place, size_t bytes, int
     return 1;
 }
 
+static haul_status out_of_memory(haul_environment *e)
+{
+    return haul__fail(&e->context->error, HAUL_ERROR_MEMORY, "out of memory for an update");
+}
+
 /* Lists the data of a part's runs, the first of which begins at `at`, in the lister's group. */
 static haul_status list_runs(lister *l, uintptr_t at, const haul_update_part *part)
 {
@@ -103,13 +116,226 @@ static haul_status list_runs(lister *l, uintptr_t at, const haul_update_part *pa
             status = haul__refuse_dependents(plan, at, end, "update everything instead");
         if (status == HAUL_OK &&
             (!haul__visit_data(plan, l->excluded, at, end, take_data, l) || !add_run(l)))
-            status =
-                haul__fail(&l->e->context->error, HAUL_ERROR_MEMORY, "out of memory for an update");
+            status = out_of_memory(l->e);
         l->bytes = 0;
         at += part->stride;
     } while (++i < part->count && status == HAUL_OK);
     return status;
 }
+
+/* ---- Places. */
+
+/* Lists a run for a device, or lets it join the last strip. 0: out of memory. */
+static int add_there(const haul_allocator *allocator, haul__strips *strips, haul_address device,
+                     size_t packed, uint32_t bytes)
+{
+    haul_strip *last = strips->there.count ? &strips->there.at[strips->there.count - 1] : NULL;
+    const uint64_t stride = last ? device - last->first : 0;
+    if (last && last->bytes == bytes && (last->count + 1) * bytes <= HAUL_STRIP_BYTES &&
+        packed == last->packed + (uint64_t)last->count * bytes && device > last->first &&
+        (last->count == 1 || stride == last->count * last->stride)) {
+        if (last->count++ == 1)
+            last->stride = stride;
+        return 1;
+    }
+    last = HAUL__LIST_ADD(allocator, &strips->there);
+    if (!last)
+        return 0;
+    last->first = device;
+    last->stride = 0;
+    last->packed = packed;
+    last->count = 1;
+    last->bytes = bytes;
+    return 1;
+}
+
+static int list_there(const haul_allocator *allocator, haul__strips *strips,
+                      const haul__strip *strip)
+{
+    size_t k, at;
+    for (k = 0; k < strip->count; k++)
+        for (at = 0; at < strip->bytes; at += HAUL_STRIP_BYTES) {
+            const size_t left = strip->bytes - at;
+            if (!add_there(allocator, strips, strip->device + k * strip->device_stride + at,
+                           strip->packed + k * strip->bytes + at,
+                           left < HAUL_STRIP_BYTES ? (uint32_t)left : HAUL_STRIP_BYTES))
+                return 0;
+        }
+    return 1;
+}
+
+/* Gives each strip its place in the buffer, and lists them for the device. */
+static haul_status place_strips(haul_environment *e, haul__strips *strips)
+{
+    size_t i;
+    for (i = 0; i < strips->list.count; i++) {
+        haul__strip *strip = &strips->list.at[i];
+        strip->packed = strips->packed_bytes;
+        strips->packed_bytes += strip->bytes * strip->count;
+        strips->packed_bytes =
+            (strips->packed_bytes + PACKED_ALIGNMENT - 1) / PACKED_ALIGNMENT * PACKED_ALIGNMENT;
+        if (!list_there(&e->context->allocator, strips, strip))
+            return out_of_memory(e);
+    }
+    return HAUL_OK;
+}
+
+static void drop_strips(haul_environment *e, haul__strips *strips)
+{
+    HAUL__LIST_RELEASE(&e->context->allocator, &strips->list);
+    HAUL__LIST_RELEASE(&e->context->allocator, &strips->there);
+}
+
+/* ---- Members of all objects of a type. */
+
+void haul__drop_members(haul_environment *e, haul__sent_group *group)
+{
+    while (group->members) {
+        haul__member *member = group->members;
+        group->members = member->next;
+        drop_strips(e, &member->strips);
+        haul__release(&e->context->allocator, member, sizeof *member);
+    }
+}
+
+size_t haul__member_bytes(const haul__sent_group *group)
+{
+    const haul__member *member;
+    size_t bytes = 0;
+    for (member = group->members; member; member = member->next)
+        bytes += sizeof *member + member->strips.list.capacity * sizeof *member->strips.list.at +
+                 member->strips.there.capacity * sizeof *member->strips.there.at;
+    return bytes;
+}
+
+static haul__member *find_member(const haul__sent_group *group, const haul_update_part *part,
+                                 haul_direction direction)
+{
+    haul__member *member = group->members;
+    while (member && (member->direction != direction || member->part.type != part->type ||
+                      member->part.offset != part->offset || member->part.bytes != part->bytes ||
+                      member->part.count != part->count || member->part.stride != part->stride))
+        member = member->next;
+    return member;
+}
+
+static haul_status list_objects(haul_environment *e, uint32_t number, haul__member *member)
+{
+    const haul__sent_group *group = e->groups.at[number];
+    const size_t extent = haul__type_walk(member->part.type)->extent;
+    haul_status status = HAUL_OK;
+    size_t i, k;
+    lister l;
+    memset(&l, 0, sizeof l);
+    l.e = e;
+    l.strips = &member->strips;
+    l.excluded = excluded_from(member->direction);
+    l.number = number;
+    for (i = 0; i < group->objects.count && status == HAUL_OK; i++) {
+        const haul__typed *objects = &group->objects.at[i];
+        for (k = 0; objects->type == member->part.type && k < objects->count && status == HAUL_OK;
+             k++)
+            status =
+                list_runs(&l, objects->begin + k * extent + member->part.offset, &member->part);
+    }
+    return status == HAUL_OK ? place_strips(e, &member->strips) : status;
+}
+
+static int has_type(const haul__sent_group *group, const haul_type *type)
+{
+    size_t i;
+    for (i = 0; i < group->objects.count; i++)
+        if (group->objects.at[i].type == type)
+            return 1;
+    return 0;
+}
+
+/* Lists a member that a group does not have yet. */
+static haul_status make_member(const haul__batch *batch, uint32_t number,
+                               const haul_update_part *part, haul__member **made)
+{
+    haul_environment *e = batch->e;
+    haul__member *member = haul__allocate_zeroed(&e->context->allocator, sizeof *member);
+    haul_status status;
+    if (!member)
+        return out_of_memory(e);
+    member->part = *part;
+    member->direction = batch->direction;
+    status = list_objects(e, number, member);
+    if (status != HAUL_OK) {
+        drop_strips(e, &member->strips);
+        haul__release(&e->context->allocator, member, sizeof *member);
+        return status;
+    }
+    member->next = e->groups.at[number]->members;
+    e->groups.at[number]->members = *made = member;
+    return HAUL_OK;
+}
+
+static haul_status add_strips(haul__batch *batch, const haul__strips *strips)
+{
+    const haul__strips **added = HAUL__LIST_ADD(&batch->e->context->allocator, &batch->all);
+    if (!added)
+        return out_of_memory(batch->e);
+    *added = strips;
+    return HAUL_OK;
+}
+
+static haul_status add_group(haul__batch *batch, uint32_t number)
+{
+    uint32_t *added = HAUL__LIST_ADD(&batch->e->context->allocator, &batch->groups);
+    if (!added)
+        return out_of_memory(batch->e);
+    *added = number;
+    return HAUL_OK;
+}
+
+/* Adds the member in a group. *are_there: 1, if the group has objects of the type. */
+static haul_status add_member(haul__batch *batch, uint32_t number, const haul_update_part *part,
+                              int *are_there)
+{
+    const haul__sent_group *group = batch->e->groups.at[number];
+    haul__member *member = find_member(group, part, batch->direction);
+    haul_status status;
+    if (!member && !has_type(group, part->type))
+        return HAUL_OK;
+    *are_there = 1;
+    status = member ? HAUL_OK : make_member(batch, number, part, &member);
+    if (status == HAUL_OK)
+        status = add_group(batch, number);
+    return status == HAUL_OK ? add_strips(batch, &member->strips) : status;
+}
+
+static haul_status list_type(haul__batch *batch, const haul_update_part *part, size_t bytes)
+{
+    haul_environment *e = batch->e;
+    haul_error *error = &e->context->error;
+    const haul__walk *walk = haul__type_walk(part->type);
+    haul_status status = HAUL_OK;
+    haul__found_range found;
+    int are_there = 0;
+    uint32_t i;
+    if (!walk)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "the type of a part is freed, or is not committed");
+    if (part->offset > walk->span || bytes > walk->span - part->offset)
+        return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                          "%zu bytes at offset %zu reach out of type %s, which has %zu bytes",
+                          bytes, part->offset, walk->name, walk->span);
+    if (part->host && !haul__present_find(&e->host, (uintptr_t)part->host, &found))
+        return haul__fail(error, HAUL_ERROR_ARGUMENT, "%p is not on the device", part->host);
+    if (part->host)
+        status = add_member(batch, found.group, part, &are_there);
+    for (i = 0; !part->host && i < e->groups.count && status == HAUL_OK; i++)
+        if (e->groups.at[i])
+            status = add_member(batch, i, part, &are_there);
+    return status == HAUL_OK && !are_there
+               ? haul__fail(error, HAUL_ERROR_ARGUMENT, "no object of type %s is on the device",
+                            walk->name)
+               : status;
+}
+
+/* ---- Parts. */
 
 /* The bytes from the first run to the last one. 0: there are none that can be. */
 static size_t bytes_of_part(const haul_update_part *part)
@@ -121,74 +347,27 @@ static size_t bytes_of_part(const haul_update_part *part)
     return !part->bytes || haul__add_overflows(bytes, part->bytes, &bytes) ? 0 : bytes;
 }
 
-/* Lists the member of all objects of the type in a group. Answers whether there are some. */
-static haul_status list_members(lister *l, const haul_update_part *part, int *are_there)
+static haul_status list_part(haul__batch *batch, const haul_update_part *part)
 {
-    const haul__sent_group *group = l->e->groups.at[l->number];
-    const size_t extent = haul__type_walk(part->type)->extent;
-    haul_status status = HAUL_OK;
-    size_t i, k;
-    for (i = 0; i < group->objects.count; i++) {
-        const haul__typed *objects = &group->objects.at[i];
-        if (objects->type != part->type)
-            continue;
-        *are_there = 1;
-        for (k = 0; k < objects->count && status == HAUL_OK; k++)
-            status = list_runs(l, objects->begin + k * extent + part->offset, part);
-    }
-    return status;
-}
-
-static haul_status list_type(lister *l, const haul_update_part *part, size_t bytes)
-{
-    haul_environment *e = l->e;
-    haul_error *error = &e->context->error;
-    const haul__walk *walk = haul__type_walk(part->type);
-    haul_status status = HAUL_OK;
-    haul__found_range found;
-    int are_there = 0;
-    if (!walk)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "the type of a part is freed, or is not committed");
-    if (part->offset > walk->span || bytes > walk->span - part->offset)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "%zu bytes at offset %zu reach out of type %s, which has %zu bytes",
-                          bytes, part->offset, walk->name, walk->span);
-    if (part->host) {
-        if (!haul__present_find(&e->host, (uintptr_t)part->host, &found))
-            return haul__fail(error, HAUL_ERROR_ARGUMENT, "%p is not on the device", part->host);
-        l->number = found.group;
-        status = list_members(l, part, &are_there);
-    }
-    for (; !part->host && l->number < e->groups.count && status == HAUL_OK; l->number++)
-        if (e->groups.at[l->number])
-            status = list_members(l, part, &are_there);
-    return status == HAUL_OK && !are_there
-               ? haul__fail(error, HAUL_ERROR_ARGUMENT, "no object of type %s is on the device",
-                            walk->name)
-               : status;
-}
-
-haul_status haul__list_part(haul_environment *e, const haul_update_part *part,
-                            haul_direction direction, haul__strips *strips)
-{
+    haul_environment *e = batch->e;
     const size_t bytes = bytes_of_part(part);
     haul__found_range found;
     haul_presence presence;
     lister l;
-    memset(&l, 0, sizeof l);
-    l.e = e;
-    l.strips = strips;
-    l.excluded = direction == HAUL_TO_DEVICE ? HAUL__UNSENT : HAUL__UNRETURNED;
     if (!bytes)
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "a part of an update has no bytes, or runs that overlap");
     if (part->type)
-        return list_type(&l, part, bytes);
+        return list_type(batch, part, bytes);
+    memset(&l, 0, sizeof l);
+    l.e = e;
+    l.strips = &batch->own;
+    l.excluded = excluded_from(batch->direction);
     presence = haul_environment_presence(e, part->host, bytes);
     if (presence == HAUL_PRESENT && haul__present_find(&e->host, (uintptr_t)part->host, &found)) {
+        const haul_status status = add_group(batch, found.group);
         l.number = found.group;
-        return list_runs(&l, (uintptr_t)part->host, part);
+        return status == HAUL_OK ? list_runs(&l, (uintptr_t)part->host, part) : status;
     }
     return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                       presence == HAUL_ABSENT ? "%zu bytes at %p are not on the device"
@@ -196,63 +375,18 @@ haul_status haul__list_part(haul_environment *e, const haul_update_part *part,
                       bytes, part->host);
 }
 
-/* ---- Places. */
-
-void haul__place_strips(haul__strips *strips)
+haul_status haul__list_parts(haul__batch *batch, const haul_update_part *parts, size_t count)
 {
-    size_t i, at = 0;
-    for (i = 0; i < strips->list.count; i++) {
-        haul__strip *strip = &strips->list.at[i];
-        strip->packed = at;
-        at += strip->bytes * strip->count;
-        at = (at + PACKED_ALIGNMENT - 1) / PACKED_ALIGNMENT * PACKED_ALIGNMENT;
-    }
-    strips->packed_bytes = at;
+    haul_status status = add_strips(batch, &batch->own);
+    size_t i;
+    for (i = 0; i < count && status == HAUL_OK; i++)
+        status = list_part(batch, &parts[i]);
+    return status == HAUL_OK ? place_strips(batch->e, &batch->own) : status;
 }
 
-typedef struct strip_writer {
-    haul_strip *list; /* NULL: they are counted only */
-    size_t count;
-    haul_strip last; /* the last one */
-} strip_writer;
-
-/* Writes a run, or lets it join the last strip. */
-static void write_run(strip_writer *w, haul_address device, size_t packed, uint32_t bytes)
+void haul__drop_batch(haul__batch *batch)
 {
-    haul_strip *last = &w->last;
-    const uint64_t stride = device - last->first;
-    if (w->count && last->bytes == bytes && (last->count + 1) * bytes <= HAUL_STRIP_BYTES &&
-        packed == last->packed + (uint64_t)last->count * bytes && device > last->first &&
-        (last->count == 1 || stride == last->count * last->stride)) {
-        if (last->count++ == 1)
-            last->stride = stride;
-    } else {
-        w->count++;
-        last->first = device;
-        last->stride = 0;
-        last->packed = packed;
-        last->count = 1;
-        last->bytes = bytes;
-    }
-    if (w->list)
-        w->list[w->count - 1] = *last;
-}
-
-size_t haul__write_strips(const haul__strips *strips, haul_strip *list)
-{
-    size_t i, k, at;
-    strip_writer w;
-    memset(&w, 0, sizeof w);
-    w.list = list;
-    for (i = 0; i < strips->list.count; i++) {
-        const haul__strip *strip = &strips->list.at[i];
-        for (k = 0; k < strip->count; k++)
-            for (at = 0; at < strip->bytes; at += HAUL_STRIP_BYTES) {
-                const size_t left = strip->bytes - at;
-                write_run(&w, strip->device + k * strip->device_stride + at,
-                          strip->packed + k * strip->bytes + at,
-                          left < HAUL_STRIP_BYTES ? (uint32_t)left : HAUL_STRIP_BYTES);
-            }
-    }
-    return w.count;
+    drop_strips(batch->e, &batch->own);
+    HAUL__LIST_RELEASE(&batch->e->context->allocator, &batch->all);
+    HAUL__LIST_RELEASE(&batch->e->context->allocator, &batch->groups);
 }

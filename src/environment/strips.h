@@ -17,17 +17,38 @@ typedef struct haul__strip {
     int is_blind; /* the host may not read them: they were not sent */
 } haul__strip;
 
+/* Strips in one buffer, in the order of places. */
 typedef struct haul__strips {
     HAUL__LIST(haul__strip) list;
-    size_t bytes, packed_bytes; /* of data, and of the buffer */
+    HAUL__LIST(haul_strip) there; /* the same for a device, once they have places */
+    size_t bytes, packed_bytes;   /* of data, and of the buffer */
 } haul__strips;
 
-/* Lists the data of a part of an update. On failure some of it may be listed. */
-haul_status haul__list_part(haul_environment *e, const haul_update_part *part,
-                            haul_direction direction, haul__strips *strips);
-/* Gives each strip its place in the buffer, once all are listed. */
-void haul__place_strips(haul__strips *strips);
-/* Writes the list for a device, except if `list` is NULL. Answers its length. */
-size_t haul__write_strips(const haul__strips *strips, haul_strip *list);
+/* The strips of one member of all objects of its type in a group, kept for the next update. */
+struct haul__member {
+    haul__member *next;
+    haul_update_part part; /* without `host` */
+    haul_direction direction;
+    haul__strips strips;
+};
+
+/* What an update moves: kept strips, and those of its other parts. */
+typedef struct haul__batch {
+    haul_environment *e;
+    haul_direction direction;
+    haul__strips own;
+    HAUL__LIST(const haul__strips *) all;
+    HAUL__LIST(uint32_t) groups; /* that they lie in; some more than once */
+} haul__batch;
+
+/* Lists the data of parts. The batch, which begins with zeros, is to be dropped after a failure,
+ * too. */
+haul_status haul__list_parts(haul__batch *batch, const haul_update_part *parts, size_t count);
+void haul__drop_batch(haul__batch *batch);
+
+/* For the end of a group. */
+void haul__drop_members(haul_environment *e, haul__sent_group *group);
+/* The host memory that they take. */
+size_t haul__member_bytes(const haul__sent_group *group);
 
 #endif

@@ -12,25 +12,43 @@
 #include "pack/check_reads.h"
 #include "ship/pending.h"
 
-#define GRAIN ((size_t)64 << 10) /* bytes that a thread copies at a time, or more */
+#define GRAIN ((size_t)32 << 10) /* bytes of the buffer that a thread copies at a time, or more */
 
 /* ---- On the host. */
 
 typedef struct copier {
     const haul__strips *strips;
-    unsigned char *packed;
+    unsigned char *packed; /* the strips' part of the buffer */
     haul_direction direction;
 } copier;
 
 /* As in scatter, equal bytes are not written. */
-static void copy_run(const haul__strip *strip, size_t k, const copier *c)
+HAUL__INLINE void copy_run(unsigned char *host, unsigned char *packed, size_t bytes, int is_blind,
+                           haul_direction direction)
 {
-    unsigned char *packed = c->packed + strip->packed + k * strip->bytes;
-    void *host = (void *)(strip->host + k * strip->host_stride);
-    if (c->direction == HAUL_TO_DEVICE)
-        memcpy(packed, host, strip->bytes);
-    else if (strip->is_blind || memcmp(host, packed, strip->bytes) != 0)
-        memcpy(host, packed, strip->bytes);
+    if (direction == HAUL_TO_DEVICE)
+        memcpy(packed, host, bytes);
+    else if (is_blind || memcmp(host, packed, bytes) != 0)
+        memcpy(host, packed, bytes);
+}
+
+/* Copies runs [first, end) of a strip. Known lengths are single loads and stores. */
+static void copy_runs(const copier *c, const haul__strip *strip, size_t first, size_t end)
+{
+    unsigned char *host = (unsigned char *)(strip->host + first * strip->host_stride),
+                  *packed = c->packed + strip->packed + first * strip->bytes;
+    const uintptr_t stride = strip->host_stride;
+    size_t k;
+    for (k = first; k < end; k++) {
+        if (strip->bytes == 8)
+            copy_run(host, packed, 8, strip->is_blind, c->direction);
+        else if (strip->bytes == 4)
+            copy_run(host, packed, 4, strip->is_blind, c->direction);
+        else
+            copy_run(host, packed, strip->bytes, strip->is_blind, c->direction);
+        host = (unsigned char *)((uintptr_t)host + stride);
+        packed += strip->bytes;
+    }
 }
 
 static int ends_by(const void *strips, size_t i, uint64_t place)
@@ -43,33 +61,39 @@ static int ends_by(const void *strips, size_t i, uint64_t place)
 static void copy_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const copier *c = user;
-    const haul__strip *strips = c->strips->list.at;
-    size_t i = haul__search(strips, 0, c->strips->list.count, first, ends_by);
+    const haul__strip *strip = c->strips->list.at, *last = strip + c->strips->list.count;
     (void)number;
     (void)scratch;
-    for (; i < c->strips->list.count && strips[i].packed < end; i++) {
-        size_t k = first > strips[i].packed
-                       ? (first - strips[i].packed + strips[i].bytes - 1) / strips[i].bytes
-                       : 0;
-        for (; k < strips[i].count && strips[i].packed + k * strips[i].bytes < end; k++)
-            copy_run(&strips[i], k, c);
+    strip += haul__search(strip, 0, c->strips->list.count, first, ends_by);
+    for (; strip < last && strip->packed < end; strip++) {
+        const size_t from = first > strip->packed ? first - strip->packed : 0,
+                     to = (end - strip->packed - 1) / strip->bytes + 1;
+        copy_runs(c, strip, (from + strip->bytes - 1) / strip->bytes,
+                  to < strip->count ? to : strip->count);
     }
 }
 
-static void copy_all(haul_environment *e, const copier *c)
+static void copy_all(const haul__batch *batch, unsigned char *packed)
 {
-    const size_t bytes = c->strips->packed_bytes;
-    haul__phase_begin(e->device, c->direction == HAUL_TO_DEVICE ? "pack" : "scatter");
-    haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, GRAIN, copy_chunk,
-                   (void *)c);
+    haul_environment *e = batch->e;
+    copier c = { NULL, packed, batch->direction };
+    size_t i;
+    haul__phase_begin(e->device, batch->direction == HAUL_TO_DEVICE ? "pack" : "scatter");
+    for (i = 0; i < batch->all.count; i++) {
+        const size_t bytes = batch->all.at[i]->packed_bytes;
+        c.strips = batch->all.at[i];
+        haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, GRAIN, copy_chunk,
+                       &c);
+        c.packed += bytes;
+    }
     haul__phase_end(e->device);
 }
 
 /* Refuses counts and terminators that the device has changed. */
-static haul_status check_runs(haul_environment *e, const haul__strip *strip,
+static haul_status check_runs(const haul__batch *batch, const haul__strip *strip,
                               const unsigned char *packed)
 {
-    const haul_shipment *shipment = e->groups.at[strip->group]->shipment;
+    const haul_shipment *shipment = batch->e->groups.at[strip->group]->shipment;
     haul_status status = HAUL_OK;
     size_t k;
     if (shipment->options.let_counts_change || !haul__has_read_set(shipment->plan))
@@ -86,95 +110,127 @@ static haul_status check_runs(haul_environment *e, const haul__strip *strip,
     return status;
 }
 
-/* ---- On the way. */
-
-/* One run crosses by a copy; more by strips. */
-static haul_status order(haul_environment *e, const haul__strips *strips, unsigned char *packed,
-                         haul_strip *list, haul_direction direction)
+static haul_status check_all(const haul__batch *batch, const unsigned char *packed)
 {
-    const haul__strip *first = strips->list.at;
-    const int is_one = strips->list.count == 1 && first->count == 1;
-    const size_t count = is_one ? 0 : haul__write_strips(strips, list);
-    if (direction == HAUL_TO_DEVICE)
-        return is_one ? haul__copy_to(e->device, first->device, packed, first->bytes)
-                      : haul__scatter_strips(e->device, list, count, packed, strips->packed_bytes);
-    return is_one ? haul__copy_from(e->device, packed, first->device, first->bytes)
-                  : haul__gather_strips(e->device, packed, strips->packed_bytes, list, count);
-}
-
-static haul_status send(haul_environment *e, const haul__strips *strips, unsigned char *packed,
-                        haul_strip *list)
-{
-    const copier c = { strips, packed, HAUL_TO_DEVICE };
-    haul_status status;
-    copy_all(e, &c);
-    status = order(e, strips, packed, list, HAUL_TO_DEVICE);
-    if (status == HAUL_OK)
-        status = haul__conclude(e->device, NULL, NULL, "copy of ", strips->bytes,
-                                " bytes to the device");
-    if (status != HAUL_OK)
-        return status;
-    e->info.transfers_to++;
-    e->info.bytes_to += strips->bytes;
-    return HAUL_OK;
-}
-
-static haul_status bring(haul_environment *e, const haul__strips *strips, unsigned char *packed,
-                         haul_strip *list)
-{
-    const copier c = { strips, packed, HAUL_TO_HOST };
-    haul_status status = order(e, strips, packed, list, HAUL_TO_HOST);
-    size_t i;
-    if (status == HAUL_OK)
-        status = haul__conclude(e->device, NULL, NULL, "copy of ", strips->bytes,
-                                " bytes from the device");
-    if (status != HAUL_OK)
-        return status;
-    e->info.transfers_from++;
-    e->info.bytes_from += strips->bytes;
-    for (i = 0; i < strips->list.count && status == HAUL_OK; i++)
-        status = check_runs(e, &strips->list.at[i], packed);
-    if (status == HAUL_OK)
-        copy_all(e, &c);
+    haul_status status = HAUL_OK;
+    size_t i, k;
+    for (i = 0; i < batch->all.count; i++) {
+        const haul__strips *strips = batch->all.at[i];
+        for (k = 0; k < strips->list.count && status == HAUL_OK; k++)
+            status = check_runs(batch, &strips->list.at[k], packed);
+        packed += strips->packed_bytes;
+    }
     return status;
 }
 
-static haul_status move(haul_environment *e, haul__strips *strips, haul_direction direction)
+/* ---- On the way. */
+
+/* The sums over all strips of a batch. */
+typedef struct sums {
+    size_t bytes, packed_bytes, strips;
+} sums;
+
+static sums sum(const haul__batch *batch)
 {
-    haul__staging staging;
-    haul_strip *list;
+    sums s = { 0, 0, 0 };
+    size_t i;
+    for (i = 0; i < batch->all.count; i++) {
+        s.bytes += batch->all.at[i]->bytes;
+        s.packed_bytes += batch->all.at[i]->packed_bytes;
+        s.strips += batch->all.at[i]->there.count;
+    }
+    return s;
+}
+
+/* Writes the list for the device, behind the data. */
+static haul_strip *write_list(const haul__batch *batch, unsigned char *packed, const sums *s)
+{
+    haul_strip *list = (haul_strip *)(void *)(packed + s->packed_bytes), *to = list;
+    size_t i, k, at = 0;
+    for (i = 0; i < batch->all.count; i++) {
+        const haul__strips *strips = batch->all.at[i];
+        for (k = 0; k < strips->there.count; k++, to++) {
+            *to = strips->there.at[k];
+            to->packed += at;
+        }
+        at += strips->packed_bytes;
+    }
+    return list;
+}
+
+/* One run crosses by a copy; more by strips. */
+static haul_status order(const haul__batch *batch, unsigned char *packed, const sums *s)
+{
+    haul_device *device = batch->e->device;
+    const haul_strip *list = write_list(batch, packed, s);
+    const int is_one = s->strips == 1 && list->count == 1;
+    if (batch->direction == HAUL_TO_DEVICE)
+        return is_one ? haul__copy_to(device, list->first, packed, s->bytes)
+                      : haul__scatter_strips(device, list, s->strips, packed, s->packed_bytes);
+    return is_one ? haul__copy_from(device, packed, list->first, s->bytes)
+                  : haul__gather_strips(device, packed, s->packed_bytes, list, s->strips);
+}
+
+static haul_status cross(const haul__batch *batch, unsigned char *packed, const sums *s)
+{
+    haul_environment *e = batch->e;
+    const int is_back = batch->direction == HAUL_TO_HOST;
     haul_status status;
-    size_t bytes;
-    haul__place_strips(strips);
-    if (haul__multiply_overflows(haul__write_strips(strips, NULL), sizeof *list, &bytes) ||
-        haul__add_overflows(bytes, strips->packed_bytes, &bytes))
-        return haul__fail(&e->context->error, HAUL_ERROR_LIMIT,
-                          "an update larger than the address space");
-    status = haul__stage(e->device, bytes, 0, &staging);
+    if (!is_back)
+        copy_all(batch, packed);
+    status = order(batch, packed, s);
+    if (status == HAUL_OK)
+        status = haul__conclude(e->device, NULL, NULL, "copy of ", s->bytes,
+                                is_back ? " bytes from the device" : " bytes to the device");
     if (status != HAUL_OK)
         return status;
-    list = (haul_strip *)(void *)(staging.data + strips->packed_bytes);
-    status = direction == HAUL_TO_DEVICE ? send(e, strips, staging.data, list)
-                                         : bring(e, strips, staging.data, list);
-    haul__unstage(e->device, &staging);
+    *(is_back ? &e->info.transfers_from : &e->info.transfers_to) += 1;
+    *(is_back ? &e->info.bytes_from : &e->info.bytes_to) += s->bytes;
+    if (!is_back)
+        return HAUL_OK;
+    status = check_all(batch, packed);
+    if (status == HAUL_OK)
+        copy_all(batch, packed);
+    return status;
+}
+
+static haul_status move(const haul__batch *batch)
+{
+    haul_device *device = batch->e->device;
+    const sums s = sum(batch);
+    haul__staging staging;
+    haul_status status;
+    size_t bytes;
+    if (s.strips == 0)
+        return HAUL_OK;
+    if (haul__multiply_overflows(s.strips, sizeof(haul_strip), &bytes) ||
+        haul__add_overflows(bytes, s.packed_bytes, &bytes))
+        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
+                          "an update larger than the address space");
+    status = haul__stage(device, bytes, 0, &staging);
+    if (status != HAUL_OK)
+        return status;
+    status = cross(batch, staging.data, &s);
+    haul__unstage(device, &staging);
     return status;
 }
 
 haul_status haul__update_parts(haul_environment *e, const haul_update_part *parts, size_t count,
                                haul_direction direction)
 {
-    haul__strips strips;
-    haul_status status = HAUL_OK;
+    haul__batch batch;
+    haul_status status;
     size_t i;
-    memset(&strips, 0, sizeof strips);
-    for (i = 0; i < count && status == HAUL_OK; i++)
-        status = haul__list_part(e, &parts[i], direction, &strips);
-    for (i = 0; i < strips.list.count && status == HAUL_OK; i++)
-        status = haul__shipment_finish(e->groups.at[strips.list.at[i].group]->shipment);
-    if (status == HAUL_OK && strips.list.count)
-        status = move(e, &strips, direction);
-    for (i = 0; i < strips.list.count; i++)
-        haul__note_timeout(e->groups.at[strips.list.at[i].group]->shipment, e->device);
-    HAUL__LIST_RELEASE(&e->context->allocator, &strips.list);
+    memset(&batch, 0, sizeof batch);
+    batch.e = e;
+    batch.direction = direction;
+    status = haul__list_parts(&batch, parts, count);
+    for (i = 0; i < batch.groups.count && status == HAUL_OK; i++)
+        status = haul__shipment_finish(e->groups.at[batch.groups.at[i]]->shipment);
+    if (status == HAUL_OK)
+        status = move(&batch);
+    for (i = 0; i < batch.groups.count; i++)
+        haul__note_timeout(e->groups.at[batch.groups.at[i]]->shipment, e->device);
+    haul__drop_batch(&batch);
     return status;
 }

@@ -85,6 +85,24 @@ TEST(environment_updates, a_member_of_one_group_leaves_the_others_alone)
     finish();
 }
 
+TEST(environment_updates, a_member_is_found_anew_when_groups_have_come_and_gone)
+{
+    size_t before, i;
+    start();
+    enter_two_groups();
+    before = info().bookkeeping_bytes;
+    UPDATE(((haul_update_part[]){ ALL_VALUES }), HAUL_TO_HOST);
+    CHECK(info().bookkeeping_bytes > before);
+    leave(&P[7]);
+    P[9].a = &P[11];
+    enter(&P[9]);
+    change_both();
+    UPDATE(((haul_update_part[]){ ALL_VALUES }), HAUL_TO_HOST);
+    for (i = 0; i < PARTS; i++)
+        CHECK_EQ(P[i].value, (int)i + (i == 0 || i == 3 || i == 9 || i == 11 ? 1100 : 5100));
+    finish();
+}
+
 TEST(environment_updates, whole_objects_leave_their_pointers)
 {
     start();
