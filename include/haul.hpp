@@ -395,6 +395,10 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_update_host(get(), host, bytes);
     }
+    haul_status sync(const void *host = nullptr)
+    {
+        return haul_environment_sync(get(), host);
+    }
     haul_status update(const haul_update_part *parts, std::size_t count, haul_direction direction)
     {
         return haul_environment_update(get(), parts, count, direction);

@@ -112,9 +112,9 @@ typedef struct haul_crossing {
     uint32_t reserved;   /* 0 */
 } haul_crossing;
 
-/* A strip: `count` runs of device memory, `bytes` bytes each and `stride` bytes apart, together at
- * most HAUL_STRIP_BYTES; and their place in a buffer, where they lie side by side. No two strips of
- * a list share a byte of the buffer. */
+/* A strip: `count` runs of device memory, `bytes` bytes each and `stride` bytes apart, in one
+ * allocation, together at most HAUL_STRIP_BYTES; and their place in a buffer, where they lie side
+ * by side. No two strips of a list share a byte of the buffer. */
 typedef struct haul_strip {
     haul_address first;
     uint64_t stride;

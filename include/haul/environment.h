@@ -156,6 +156,19 @@ HAUL_API haul_status haul_environment_update(haul_environment *environment,
                                              const haul_update_part *parts, size_t count,
                                              haul_direction direction);
 
+/* Sends the data that the host has changed since the last sync, in one transfer: of the group of
+ * the byte at `host`, or of all groups (NULL). Changes are found by digests of the data, 4 KiB at a
+ * time (a page). All data of a changed page goes, so results of the device in it are lost, unless
+ * they were brought back before. What an update has brought back is a change, too. The chance to
+ * miss one is 2^-64.
+ *
+ * The first sync of a group sends all its data, and makes the digests: 9 bytes of host memory for
+ * each page, and 72 for each strip, which is any number of equal pieces at equal distances. They
+ * are kept until the group leaves. Each sync reads all data, with the threads of the context.
+ * HAUL_ERROR_ARGUMENT: `host` is not present. Else as an update of parts to the device. After a
+ * failure the next sync sends everything. */
+HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
+
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
  * (no tags, no bases). Further attaches only count. The last detach makes it null on the device; so

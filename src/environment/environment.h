@@ -34,14 +34,18 @@ typedef struct haul__typed {
 /* Strips of a member of all objects of a type (strips.h). */
 typedef struct haul__member haul__member;
 
+/* The digests of all data of a group (sync.c). */
+typedef struct haul__digests haul__digests;
+
 /* A group leads into the groups that hold what its walk stopped at, and holds these. It leaves with
  * its last hold: a root, or a group that leads into it. */
 typedef struct haul__sent_group {
     haul_shipment *shipment;
     HAUL__LIST(haul__covered) ranges; /* by address */
     HAUL__LIST(haul__typed) objects;  /* by address */
-    haul__member *members;
-    HAUL__LIST(uint32_t) leads_into; /* numbers of groups, each once */
+    haul__member *members;            /* NULL: none */
+    haul__digests *digests;           /* NULL: no sync has asked for them */
+    HAUL__LIST(uint32_t) leads_into;  /* numbers of groups, each once */
     HAUL__LIST(haul__attached) attached;
     size_t roots, led_from; /* its holds */
     int is_leaving, is_listed;

@@ -13,7 +13,7 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
-#include "environment/strips.h"
+#include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/index.h"
 #include "base/sort.h"
@@ -216,6 +216,7 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
     HAUL__LIST_RELEASE(allocator, &group->ranges);
     HAUL__LIST_RELEASE(allocator, &group->objects);
     haul__drop_members(e, group);
+    haul__drop_digests(e, group);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
     HAUL__LIST_RELEASE(allocator, &group->attached);
     haul__release(allocator, group, sizeof *group);

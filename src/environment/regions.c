@@ -339,29 +339,14 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
 
 /* ---- Updates. */
 
-/* Moves all bytes from the first range of a group to its last one. */
+/* Moves everything that was sent together with the object at `host`. */
 static haul_status update_group(haul_environment *e, const void *host, haul_direction direction)
 {
-    haul__sent_group *group;
-    const haul__covered *first, *last;
-    haul_shipment_info before;
     haul__found_range found;
-    haul_status status;
     if (!haul__present_find(&e->host, (uintptr_t)host, &found))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT, "%p is not on the device", host);
-    group = e->groups.at[found.group];
-    if (direction == HAUL_TO_HOST)
-        return return_group(e, group);
-    first = group->ranges.at;
-    last = first + group->ranges.count - 1;
-    before = group->shipment->info;
-    status = haul__shipment_finish(group->shipment);
-    if (status == HAUL_OK)
-        status = haul__send_range(group->shipment, (const void *)first->begin,
-                                  last->begin + last->bytes - first->begin, NULL);
-    haul__note_timeout(group->shipment, e->device);
-    count_transfers(e, group->shipment, &before);
-    return status;
+    return direction == HAUL_TO_HOST ? return_group(e, e->groups.at[found.group])
+                                     : haul__send_group(e, found.group);
 }
 
 static haul_status call_update(haul_environment *environment, const void *host, size_t bytes,
@@ -401,6 +386,16 @@ haul_status haul_environment_update(haul_environment *environment, const haul_up
     status = parts || !count ? haul__update_parts(environment, parts, count, direction)
                              : haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
                                           "the parts of an update are NULL");
+    leave(environment);
+    return status;
+}
+
+haul_status haul_environment_sync(haul_environment *environment, const void *host)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__sync(environment, host);
     leave(environment);
     return status;
 }

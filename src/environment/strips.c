@@ -23,6 +23,7 @@ typedef struct lister {
     haul__strips *strips;
     unsigned excluded; /* from the direction */
     uint32_t number;   /* of the group */
+    size_t most;       /* bytes of a run */
     /* the run that may still grow */
     uintptr_t host;
     size_t place, bytes;
@@ -41,22 +42,18 @@ static int goes_on(const haul__strip *strip, uintptr_t host, haul_address device
            device == strip->device + strip->count * strip->device_stride;
 }
 
-/* Lists the run. 0: out of memory. */
-static int add_run(lister *l)
+/* Lists a run, or lets it join a strip. 0: out of memory. */
+static int list_run(haul_environment *e, haul__strips *strips, const haul__strip *run)
 {
-    const haul__sent_group *group = l->e->groups.at[l->number];
-    const haul_address device = group->shipment->range.address + l->place;
-    haul__strips *strips = l->strips;
     haul__strip *strip, *alone = NULL;
     size_t i;
-    if (!l->bytes)
-        return 1;
-    strips->bytes += l->bytes;
+    strips->bytes += run->bytes;
     for (i = 0; i < NEAR && i < strips->list.count; i++) {
         strip = &strips->list.at[strips->list.count - 1 - i];
-        if (strip->bytes != l->bytes || strip->group != l->number || strip->is_blind != l->is_blind)
+        if (strip->bytes != run->bytes || strip->group != run->group ||
+            strip->is_blind != run->is_blind)
             continue;
-        if (strip->count > 1 && goes_on(strip, l->host, device)) {
+        if (strip->count > 1 && goes_on(strip, run->host, run->device)) {
             strip->count++;
             return 1;
         }
@@ -64,21 +61,34 @@ static int add_run(lister *l)
             alone = strip;
     }
     if (alone) {
-        alone->host_stride = l->host - alone->host;
-        alone->device_stride = device - alone->device;
+        alone->host_stride = run->host - alone->host;
+        alone->device_stride = run->device - alone->device;
         alone->count = 2;
         return 1;
     }
-    strip = HAUL__LIST_ADD(&l->e->context->allocator, &strips->list);
-    if (!strip)
-        return 0;
-    memset(strip, 0, sizeof *strip);
-    strip->host = l->host;
-    strip->device = device;
-    strip->bytes = l->bytes;
-    strip->count = 1;
-    strip->group = l->number;
-    strip->is_blind = l->is_blind;
+    strip = HAUL__LIST_ADD(&e->context->allocator, &strips->list);
+    if (strip)
+        *strip = *run;
+    return strip != NULL;
+}
+
+/* Lists the run that may grow no more. 0: out of memory. */
+static int end_run(lister *l)
+{
+    haul__strip run;
+    size_t left = l->bytes;
+    memset(&run, 0, sizeof run);
+    run.host = l->host;
+    run.device = l->e->groups.at[l->number]->shipment->range.address + l->place;
+    run.count = 1;
+    run.group = l->number;
+    run.is_blind = l->is_blind;
+    l->bytes = 0;
+    for (; left; left -= run.bytes, run.host += run.bytes, run.device += run.bytes) {
+        run.bytes = left < l->most ? left : l->most;
+        if (!list_run(l->e, l->strips, &run))
+            return 0;
+    }
     return 1;
 }
 
@@ -90,7 +100,7 @@ static int take_data(void *user, uintptr_t host, size_t place, size_t bytes, int
         l->bytes += bytes;
         return 1;
     }
-    if (!add_run(l))
+    if (!end_run(l))
         return 0;
     l->host = host;
     l->place = place;
@@ -115,57 +125,90 @@ static haul_status list_runs(lister *l, uintptr_t at, const haul_update_part *pa
         if (l->excluded == HAUL__UNSENT && haul__plan_dependent_count(plan))
             status = haul__refuse_dependents(plan, at, end, "update everything instead");
         if (status == HAUL_OK &&
-            (!haul__visit_data(plan, l->excluded, at, end, take_data, l) || !add_run(l)))
+            (!haul__visit_data(plan, l->excluded, at, end, take_data, l) || !end_run(l)))
             status = out_of_memory(l->e);
-        l->bytes = 0;
         at += part->stride;
     } while (++i < part->count && status == HAUL_OK);
     return status;
 }
 
+haul_status haul__list_group(haul_environment *e, uint32_t number, size_t most,
+                             haul__strips *strips)
+{
+    const haul__sent_group *group = e->groups.at[number];
+    haul_status status = HAUL_OK;
+    haul_update_part part;
+    lister l;
+    size_t i;
+    memset(&l, 0, sizeof l);
+    memset(&part, 0, sizeof part);
+    l.e = e;
+    l.strips = strips;
+    l.excluded = HAUL__UNSENT;
+    l.number = number;
+    l.most = most;
+    for (i = 0; i < group->ranges.count && status == HAUL_OK; i++) {
+        part.bytes = group->ranges.at[i].bytes;
+        status = list_runs(&l, group->ranges.at[i].begin, &part);
+    }
+    return status;
+}
+
+static int ends_by(const void *strips, size_t i, uint64_t place)
+{
+    const haul__strip *strip = &((const haul__strip *)strips)[i];
+    return strip->packed + strip->bytes * strip->count <= place;
+}
+
+size_t haul__strip_at(const haul__strips *strips, size_t place)
+{
+    return haul__search(strips->list.at, 0, strips->list.count, place, ends_by);
+}
+
 /* ---- Places. */
 
-/* Lists a run for a device, or lets it join the last strip. 0: out of memory. */
-static int add_there(const haul_allocator *allocator, haul__strips *strips, haul_address device,
-                     size_t packed, uint32_t bytes)
+/* Lets a run join the last strip for a device. 0: it does not. */
+static int join_there(haul_strip *last, haul_address device, size_t packed, uint32_t bytes)
 {
-    haul_strip *last = strips->there.count ? &strips->there.at[strips->there.count - 1] : NULL;
-    const uint64_t stride = last ? device - last->first : 0;
-    if (last && last->bytes == bytes && (last->count + 1) * bytes <= HAUL_STRIP_BYTES &&
-        packed == last->packed + (uint64_t)last->count * bytes && device > last->first &&
-        (last->count == 1 || stride == last->count * last->stride)) {
-        if (last->count++ == 1)
-            last->stride = stride;
-        return 1;
-    }
-    last = HAUL__LIST_ADD(allocator, &strips->there);
-    if (!last)
+    const uint64_t stride = device - last->first;
+    if (last->bytes != bytes || (last->count + 1) * bytes > HAUL_STRIP_BYTES ||
+        packed != last->packed + (uint64_t)last->count * bytes || device <= last->first ||
+        (last->count > 1 && stride != last->count * last->stride))
         return 0;
-    last->first = device;
-    last->stride = 0;
-    last->packed = packed;
-    last->count = 1;
-    last->bytes = bytes;
+    if (last->count++ == 1)
+        last->stride = stride;
     return 1;
 }
 
+/* Lists a strip for a device, in shorter ones. Strips in one group's memory may join. 0: out of
+ * memory. */
 static int list_there(const haul_allocator *allocator, haul__strips *strips,
                       const haul__strip *strip)
 {
+    const int follows = strip > strips->list.at && strip[-1].group == strip->group;
     size_t k, at;
     for (k = 0; k < strip->count; k++)
         for (at = 0; at < strip->bytes; at += HAUL_STRIP_BYTES) {
-            const size_t left = strip->bytes - at;
-            if (!add_there(allocator, strips, strip->device + k * strip->device_stride + at,
-                           strip->packed + k * strip->bytes + at,
-                           left < HAUL_STRIP_BYTES ? (uint32_t)left : HAUL_STRIP_BYTES))
+            const haul_address device = strip->device + k * strip->device_stride + at;
+            const size_t packed = strip->packed + k * strip->bytes + at, left = strip->bytes - at;
+            const uint32_t bytes = left < HAUL_STRIP_BYTES ? (uint32_t)left : HAUL_STRIP_BYTES;
+            haul_strip *there;
+            if ((follows || k + at) &&
+                join_there(&strips->there.at[strips->there.count - 1], device, packed, bytes))
+                continue;
+            there = HAUL__LIST_ADD(allocator, &strips->there);
+            if (!there)
                 return 0;
+            there->first = device;
+            there->stride = 0;
+            there->packed = packed;
+            there->count = 1;
+            there->bytes = bytes;
         }
     return 1;
 }
 
-/* Gives each strip its place in the buffer, and lists them for the device. */
-static haul_status place_strips(haul_environment *e, haul__strips *strips)
+void haul__place_strips(haul__strips *strips)
 {
     size_t i;
     for (i = 0; i < strips->list.count; i++) {
@@ -174,13 +217,21 @@ static haul_status place_strips(haul_environment *e, haul__strips *strips)
         strips->packed_bytes += strip->bytes * strip->count;
         strips->packed_bytes =
             (strips->packed_bytes + PACKED_ALIGNMENT - 1) / PACKED_ALIGNMENT * PACKED_ALIGNMENT;
-        if (!list_there(&e->context->allocator, strips, strip))
-            return out_of_memory(e);
     }
+}
+
+/* Gives strips their places, and lists them for the device. */
+static haul_status finish_strips(haul_environment *e, haul__strips *strips)
+{
+    size_t i;
+    haul__place_strips(strips);
+    for (i = 0; i < strips->list.count; i++)
+        if (!list_there(&e->context->allocator, strips, &strips->list.at[i]))
+            return out_of_memory(e);
     return HAUL_OK;
 }
 
-static void drop_strips(haul_environment *e, haul__strips *strips)
+void haul__drop_strips(haul_environment *e, haul__strips *strips)
 {
     HAUL__LIST_RELEASE(&e->context->allocator, &strips->list);
     HAUL__LIST_RELEASE(&e->context->allocator, &strips->there);
@@ -193,7 +244,7 @@ void haul__drop_members(haul_environment *e, haul__sent_group *group)
     while (group->members) {
         haul__member *member = group->members;
         group->members = member->next;
-        drop_strips(e, &member->strips);
+        haul__drop_strips(e, &member->strips);
         haul__release(&e->context->allocator, member, sizeof *member);
     }
 }
@@ -231,6 +282,7 @@ static haul_status list_objects(haul_environment *e, uint32_t number, haul__memb
     l.strips = &member->strips;
     l.excluded = excluded_from(member->direction);
     l.number = number;
+    l.most = SIZE_MAX;
     for (i = 0; i < group->objects.count && status == HAUL_OK; i++) {
         const haul__typed *objects = &group->objects.at[i];
         for (k = 0; objects->type == member->part.type && k < objects->count && status == HAUL_OK;
@@ -238,7 +290,7 @@ static haul_status list_objects(haul_environment *e, uint32_t number, haul__memb
             status =
                 list_runs(&l, objects->begin + k * extent + member->part.offset, &member->part);
     }
-    return status == HAUL_OK ? place_strips(e, &member->strips) : status;
+    return status == HAUL_OK ? finish_strips(e, &member->strips) : status;
 }
 
 static int has_type(const haul__sent_group *group, const haul_type *type)
@@ -263,7 +315,7 @@ static haul_status make_member(const haul__batch *batch, uint32_t number,
     member->direction = batch->direction;
     status = list_objects(e, number, member);
     if (status != HAUL_OK) {
-        drop_strips(e, &member->strips);
+        haul__drop_strips(e, &member->strips);
         haul__release(&e->context->allocator, member, sizeof *member);
         return status;
     }
@@ -281,7 +333,7 @@ static haul_status add_strips(haul__batch *batch, const haul__strips *strips)
     return HAUL_OK;
 }
 
-static haul_status add_group(haul__batch *batch, uint32_t number)
+haul_status haul__add_group(haul__batch *batch, uint32_t number)
 {
     uint32_t *added = HAUL__LIST_ADD(&batch->e->context->allocator, &batch->groups);
     if (!added)
@@ -302,7 +354,7 @@ static haul_status add_member(haul__batch *batch, uint32_t number, const haul_up
     *are_there = 1;
     status = member ? HAUL_OK : make_member(batch, number, part, &member);
     if (status == HAUL_OK)
-        status = add_group(batch, number);
+        status = haul__add_group(batch, number);
     return status == HAUL_OK ? add_strips(batch, &member->strips) : status;
 }
 
@@ -363,9 +415,10 @@ static haul_status list_part(haul__batch *batch, const haul_update_part *part)
     l.e = e;
     l.strips = &batch->own;
     l.excluded = excluded_from(batch->direction);
+    l.most = SIZE_MAX;
     presence = haul_environment_presence(e, part->host, bytes);
     if (presence == HAUL_PRESENT && haul__present_find(&e->host, (uintptr_t)part->host, &found)) {
-        const haul_status status = add_group(batch, found.group);
+        const haul_status status = haul__add_group(batch, found.group);
         l.number = found.group;
         return status == HAUL_OK ? list_runs(&l, (uintptr_t)part->host, part) : status;
     }
@@ -375,18 +428,33 @@ static haul_status list_part(haul__batch *batch, const haul_update_part *part)
                       bytes, part->host);
 }
 
+haul_status haul__finish_batch(haul__batch *batch)
+{
+    const haul_status status = finish_strips(batch->e, &batch->own);
+    return status == HAUL_OK ? add_strips(batch, &batch->own) : status;
+}
+
 haul_status haul__list_parts(haul__batch *batch, const haul_update_part *parts, size_t count)
 {
-    haul_status status = add_strips(batch, &batch->own);
+    haul_status status = HAUL_OK;
     size_t i;
     for (i = 0; i < count && status == HAUL_OK; i++)
         status = list_part(batch, &parts[i]);
-    return status == HAUL_OK ? place_strips(batch->e, &batch->own) : status;
+    return status == HAUL_OK ? haul__finish_batch(batch) : status;
 }
 
 void haul__drop_batch(haul__batch *batch)
 {
-    drop_strips(batch->e, &batch->own);
+    haul__drop_strips(batch->e, &batch->own);
     HAUL__LIST_RELEASE(&batch->e->context->allocator, &batch->all);
     HAUL__LIST_RELEASE(&batch->e->context->allocator, &batch->groups);
+}
+
+haul_status haul__add_run(haul__batch *batch, const haul__strip *strip, size_t k)
+{
+    haul__strip run = *strip;
+    run.host += k * strip->host_stride;
+    run.device += k * strip->device_stride;
+    run.count = 1;
+    return list_run(batch->e, &batch->own, &run) ? HAUL_OK : out_of_memory(batch->e);
 }

@@ -51,25 +51,18 @@ static void copy_runs(const copier *c, const haul__strip *strip, size_t first, s
     }
 }
 
-static int ends_by(const void *strips, size_t i, uint64_t place)
-{
-    const haul__strip *strip = &((const haul__strip *)strips)[i];
-    return strip->packed + strip->bytes * strip->count <= place;
-}
-
 /* Copies the runs that begin in [first, end) of the buffer. */
 static void copy_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     const copier *c = user;
-    const haul__strip *strip = c->strips->list.at, *last = strip + c->strips->list.count;
+    const haul__strip *strips = c->strips->list.at;
+    size_t i, from;
     (void)number;
     (void)scratch;
-    strip += haul__search(strip, 0, c->strips->list.count, first, ends_by);
-    for (; strip < last && strip->packed < end; strip++) {
-        const size_t from = first > strip->packed ? first - strip->packed : 0,
-                     to = (end - strip->packed - 1) / strip->bytes + 1;
-        copy_runs(c, strip, (from + strip->bytes - 1) / strip->bytes,
-                  to < strip->count ? to : strip->count);
+    for (i = haul__strip_at(c->strips, first); i < c->strips->list.count && strips[i].packed < end;
+         i++) {
+        const size_t to = haul__runs_in(&strips[i], first, end, &from);
+        copy_runs(c, &strips[i], from, to);
     }
 }
 
@@ -215,22 +208,49 @@ static haul_status move(const haul__batch *batch)
     return status;
 }
 
+haul_status haul__move_batch(haul__batch *batch)
+{
+    haul_environment *e = batch->e;
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < batch->groups.count && status == HAUL_OK; i++)
+        status = haul__shipment_finish(e->groups.at[batch->groups.at[i]]->shipment);
+    if (status == HAUL_OK)
+        status = move(batch);
+    for (i = 0; i < batch->groups.count; i++)
+        haul__note_timeout(e->groups.at[batch->groups.at[i]]->shipment, e->device);
+    return status;
+}
+
 haul_status haul__update_parts(haul_environment *e, const haul_update_part *parts, size_t count,
                                haul_direction direction)
 {
     haul__batch batch;
     haul_status status;
-    size_t i;
     memset(&batch, 0, sizeof batch);
     batch.e = e;
     batch.direction = direction;
     status = haul__list_parts(&batch, parts, count);
-    for (i = 0; i < batch.groups.count && status == HAUL_OK; i++)
-        status = haul__shipment_finish(e->groups.at[batch.groups.at[i]]->shipment);
     if (status == HAUL_OK)
-        status = move(&batch);
-    for (i = 0; i < batch.groups.count; i++)
-        haul__note_timeout(e->groups.at[batch.groups.at[i]]->shipment, e->device);
+        status = haul__move_batch(&batch);
+    haul__drop_batch(&batch);
+    return status;
+}
+
+haul_status haul__send_group(haul_environment *e, uint32_t number)
+{
+    haul__batch batch;
+    haul_status status;
+    memset(&batch, 0, sizeof batch);
+    batch.e = e;
+    batch.direction = HAUL_TO_DEVICE;
+    status = haul__list_group(e, number, SIZE_MAX, &batch.own);
+    if (status == HAUL_OK)
+        status = haul__add_group(&batch, number);
+    if (status == HAUL_OK)
+        status = haul__finish_batch(&batch);
+    if (status == HAUL_OK)
+        status = haul__move_batch(&batch);
     haul__drop_batch(&batch);
     return status;
 }

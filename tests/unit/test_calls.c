@@ -286,6 +286,8 @@ static haul_status live_in_environment(void *user)
     if (status == HAUL_OK)
         status = haul_environment_update(e, parts, 1, HAUL_TO_HOST);
     if (status == HAUL_OK)
+        status = haul_environment_sync(e, NULL);
+    if (status == HAUL_OK)
         status = haul_environment_attach(e, &the.data[1].next);
     if (status == HAUL_OK)
         status = haul_environment_detach(e, &the.data[1].next);
@@ -537,6 +539,7 @@ static const call calls[] = {
     { "haul_environment_create", live_in_environment, 1, 1 },
     { "haul_environment_enter_sized", live_in_environment, 1, 1 },
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
+    { "haul_environment_sync", live_in_environment, 1, 1 },
     { "haul_environment_update", live_in_environment, 1, 1 },
     { "haul_environment_update_device", live_in_environment, 1, 1 },
     { "haul_environment_update_host", live_in_environment, 1, 1 },

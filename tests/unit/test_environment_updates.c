@@ -157,6 +157,19 @@ TEST(environment_updates, a_strided_section_is_its_runs_alone)
     finish();
 }
 
+TEST(environment_updates, equal_parts_of_two_groups_cross_together)
+{
+    start();
+    enter_two_groups();
+    change_both();
+    UPDATE(((haul_update_part[]){ { .host = &P[0].value, .bytes = 8 },
+                                  { .host = &P[7].value, .bytes = 8 } }),
+           HAUL_TO_HOST);
+    CHECK_EQ(P[0].value, 1100);
+    CHECK_EQ(P[7].value, 1107);
+    finish();
+}
+
 TEST(environment_updates, a_batch_is_one_transfer)
 {
     haul_environment_info before;

@@ -141,6 +141,7 @@ CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
 CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
 CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
 CALL(update_null, haul_environment_update(NULL, NULL, 0, HAUL_TO_HOST))
+CALL(sync_null, haul_environment_sync(NULL, NULL))
 CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
 CALL(detach_null, haul_environment_detach(NULL, &the.data[0].next))
 CALL(watch_null, haul_environment_watch(NULL, NULL, NULL, NULL))
@@ -163,6 +164,7 @@ IN_ENVIRONMENT(exit_of_later,
 IN_ENVIRONMENT(send_absent, haul_environment_update_device(e, the.data, 8))
 IN_ENVIRONMENT(bring_absent, haul_environment_update_host(e, the.data, 8))
 IN_ENVIRONMENT(bring_absent_group, haul_environment_update_host(e, the.data, 0))
+IN_ENVIRONMENT(sync_absent, haul_environment_sync(e, the.data))
 IN_ENVIRONMENT(update_no_parts, haul_environment_update(e, NULL, 1, HAUL_TO_HOST))
 IN_ENVIRONMENT(update_nothing,
                haul_environment_update(e, &(haul_update_part){ .host = the.data }, 1, HAUL_TO_HOST))
@@ -887,6 +889,8 @@ static const refusal refusals[] = {
     { bring_null, NOTHING, ARGUMENT, "" },
     { send_null, NOTHING, ARGUMENT, "" },
     { update_null, NOTHING, ARGUMENT, "" },
+    { sync_null, NOTHING, ARGUMENT, "" },
+    { sync_absent, ON_DEVICE, ARGUMENT, "is not on the device" },
     { watch_null, NOTHING, ARGUMENT, "" },
     { attach_null, NOTHING, ARGUMENT, "" },
     { detach_null, NOTHING, ARGUMENT, "" },
