@@ -395,6 +395,10 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_update_host(get(), host, bytes);
     }
+    haul_status dump(const haul_file &file, std::size_t ranges = 0)
+    {
+        return haul_environment_dump(get(), &file, ranges);
+    }
     haul_status sync(const void *host = nullptr)
     {
         return haul_environment_sync(get(), host);

@@ -33,6 +33,7 @@
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H
 
+#include "haul/file.h"
 #include "haul/ship.h"
 
 #ifdef __cplusplus
@@ -208,6 +209,13 @@ typedef struct haul_environment_info {
 /* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
 static inline void haul_environment_get_info(haul_environment *environment,
                                              haul_environment_info *info);
+
+/* Writes tables for people: sums, roots, groups, types, and the first `ranges` ranges with their
+ * addresses. docs/environment.md shows them. The order of roots depends on addresses. Inside the
+ * file's function, other calls on the environment answer HAUL_ERROR_BUSY. HAUL_ERROR_ARGUMENT: the
+ * file cannot be written. HAUL_ERROR_FILE: it refuses. */
+HAUL_API haul_status haul_environment_dump(haul_environment *environment, const haul_file *file,
+                                           size_t ranges);
 
 /* ---- The functions behind the inline forms, which pass the sizes of structs. */
 

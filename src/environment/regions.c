@@ -10,6 +10,7 @@
 #include "base/sized.h"
 #include "device/streams.h"
 #include "environment/groups.h"
+#include "environment/listing.h"
 #include "environment/look_up.h"
 #include "environment/updates.h"
 #include "environment/watch.h"
@@ -457,6 +458,22 @@ haul_status haul_environment_watch(haul_environment *environment, haul_range_vis
     status = tell_all(environment);
     if (status != HAUL_OK)
         memset(&environment->watcher, 0, sizeof environment->watcher);
+    leave(environment);
+    return status;
+}
+
+/* ---- Tables. */
+
+haul_status haul_environment_dump(haul_environment *environment, const haul_file *file,
+                                  size_t ranges)
+{
+    haul__pen pen;
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__pen_open(&pen, file, &environment->context->error);
+    if (status == HAUL_OK)
+        status = haul__list_environment(environment, ranges, &pen);
     leave(environment);
     return status;
 }

@@ -266,10 +266,19 @@ static haul_status fill_arguments(void *user)
     return status;
 }
 
+static haul_status write_nowhere(void *user, const void *data, size_t bytes)
+{
+    (void)user;
+    (void)data;
+    (void)bytes;
+    return HAUL_OK;
+}
+
 /* All calls on an environment, from nothing to nothing. */
 static haul_status live_in_environment(void *user)
 {
     const haul_exit_options back = { .copyout = 1 };
+    const haul_file nowhere = { NULL, write_nowhere, NULL };
     const haul_update_part parts[1] = { { .type = the.type, .bytes = sizeof the.data[1] } };
     haul_environment *e;
     haul_status status = haul_environment_create(the.device, &e);
@@ -287,6 +296,8 @@ static haul_status live_in_environment(void *user)
         status = haul_environment_update(e, parts, 1, HAUL_TO_HOST);
     if (status == HAUL_OK)
         status = haul_environment_sync(e, NULL);
+    if (status == HAUL_OK)
+        status = haul_environment_dump(e, &nowhere, 9);
     if (status == HAUL_OK)
         status = haul_environment_attach(e, &the.data[1].next);
     if (status == HAUL_OK)
@@ -539,6 +550,7 @@ static const call calls[] = {
     { "haul_environment_create", live_in_environment, 1, 1 },
     { "haul_environment_enter_sized", live_in_environment, 1, 1 },
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
+    { "haul_environment_dump", live_in_environment, 1, 1 },
     { "haul_environment_sync", live_in_environment, 1, 1 },
     { "haul_environment_update", live_in_environment, 1, 1 },
     { "haul_environment_update_device", live_in_environment, 1, 1 },

@@ -141,6 +141,7 @@ CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
 CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
 CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
 CALL(update_null, haul_environment_update(NULL, NULL, 0, HAUL_TO_HOST))
+CALL(dump_no_environment, haul_environment_dump(NULL, NULL, 0))
 CALL(sync_null, haul_environment_sync(NULL, NULL))
 CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
 CALL(detach_null, haul_environment_detach(NULL, &the.data[0].next))
@@ -164,6 +165,7 @@ IN_ENVIRONMENT(exit_of_later,
 IN_ENVIRONMENT(send_absent, haul_environment_update_device(e, the.data, 8))
 IN_ENVIRONMENT(bring_absent, haul_environment_update_host(e, the.data, 8))
 IN_ENVIRONMENT(bring_absent_group, haul_environment_update_host(e, the.data, 0))
+IN_ENVIRONMENT(dump_nowhere, haul_environment_dump(e, NULL, 0))
 IN_ENVIRONMENT(sync_absent, haul_environment_sync(e, the.data))
 IN_ENVIRONMENT(update_no_parts, haul_environment_update(e, NULL, 1, HAUL_TO_HOST))
 IN_ENVIRONMENT(update_nothing,
@@ -889,6 +891,8 @@ static const refusal refusals[] = {
     { bring_null, NOTHING, ARGUMENT, "" },
     { send_null, NOTHING, ARGUMENT, "" },
     { update_null, NOTHING, ARGUMENT, "" },
+    { dump_no_environment, NOTHING, ARGUMENT, "" },
+    { dump_nowhere, ON_DEVICE, ARGUMENT, "the file is NULL" },
     { sync_null, NOTHING, ARGUMENT, "" },
     { sync_absent, ON_DEVICE, ARGUMENT, "is not on the device" },
     { watch_null, NOTHING, ARGUMENT, "" },
