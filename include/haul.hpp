@@ -399,6 +399,18 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_update_host(get(), host, bytes);
     }
+    haul_status dump(const haul_file &file, std::size_t ranges = 0)
+    {
+        return haul_environment_dump(get(), &file, ranges);
+    }
+    haul_status sync(const void *host = nullptr)
+    {
+        return haul_environment_sync(get(), host);
+    }
+    haul_status update(const haul_update_part *parts, std::size_t count, haul_direction direction)
+    {
+        return haul_environment_update(get(), parts, count, direction);
+    }
 };
 
 /* A structured region: what it has entered is present until its scope ends, and comes back then. A

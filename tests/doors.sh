@@ -423,7 +423,7 @@ deep_chains() {
 # or a word of the text of types.
 messages() {
     local file word='^ [^ ]+$|^(block|loop) [a-z]+=$'
-    local others='/((dot|table|dump|type_text|arena_check|layout_check|shipment_check)\.c'
+    local others='/((dot|table|dump|listing|type_text|arena_check|layout_check|shipment_check)\.c'
     others="$others|base/status\.c|base/compiler\.h)\$"
     find src devices -name '*.[ch]' | grep -vE "$others" |
         while IFS= read -r file; do

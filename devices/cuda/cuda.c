@@ -15,6 +15,7 @@
 #include "places.h"
 #include "ranges.h"
 #include "streams.h"
+#include "strips.h"
 
 static haul_status check_options(const haul_cuda_options *options)
 {
@@ -184,7 +185,8 @@ static const haul_device_table cuda_table = {
     .phase_end = haul__gpu_phase_end,
     .refusal = haul__gpu_refusal,
     .allocate_in_places = haul__gpu_allocate_in_places,
-    .put = haul__gpu_put,
+    .gather_strips = haul__gpu_gather_strips,
+    .scatter_strips = haul__gpu_scatter_strips,
 };
 
 const haul_device_table *haul_cuda_device(void)

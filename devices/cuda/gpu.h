@@ -7,6 +7,7 @@
  *     places.c       memory in several places
  *     copy.c         copies to, from and across
  *     patch.c        relocate, send and fetch; their kernels are in kernels.cu
+ *     strips.c       strips of GPU memory to a buffer, and back
  *     mirror.c       device memory and host memory at the same addresses
  *     locked.c       locked host memory, which the GPU reads and writes in place
  *     streams.c      streams, fences, waiting

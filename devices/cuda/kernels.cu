@@ -28,8 +28,8 @@
  * one read or write of the bus. No two segments share a byte, so again no order is needed; and
  * again all loads are under way at once.
  *
- * `put` takes small pieces, such as pointers: eight threads take one, and all loads over the bus
- * are under way at once, so many pieces cost one latency, not an order each.
+ * A warp takes a strip. A lane moves words as large as the strip's addresses and lengths allow. The
+ * buffer is pinned host memory, which a warp reads or writes in full lines.
  *
  * This file uses only templates of C++: the object needs no C++ run-time library, so C programs can
  * link it.
@@ -373,18 +373,41 @@ static __global__ void __launch_bounds__(block_threads) cross(const haul__gpu_cr
     give_answer<to_host>(crossing.answer);
 }
 
-/* ---- Small pieces. */
+/* ---- Strips. */
 
-static __global__ void __launch_bounds__(block_threads) put(const haul__gpu_pieces pieces)
+template <typename word, bool to_host>
+static __device__ __forceinline__ void move_strip(const haul_strip &strip, unsigned char *packed,
+                                                  unsigned lane)
 {
-    uint64_t thread = (uint64_t)blockIdx.x * block_threads + threadIdx.x,
-             threads = (uint64_t)gridDim.x * block_threads;
-    for (uint64_t i = thread / sharers; i < pieces.count; i += threads / sharers) {
-        const haul_put one = pieces.list[i];
-        const unsigned char *from = (const unsigned char *)pieces.list + one.from;
-        unsigned char *to = (unsigned char *)one.to;
-        for (uint64_t at = threadIdx.x % sharers; at < one.bytes; at += sharers)
-            to[at] = from[at];
+    const unsigned words = strip.bytes / sizeof(word), all = words * strip.count;
+    word *buffer = (word *)(packed + strip.packed);
+#pragma unroll 4
+    for (unsigned i = lane; i < all; i += warp) {
+        word *at = (word *)(strip.first + i / words * strip.stride) + i % words;
+        if (to_host)
+            buffer[i] = *at;
+        else
+            *at = buffer[i];
+    }
+}
+
+template <bool to_host>
+static __global__ void __launch_bounds__(block_threads)
+    move_strips(const haul_strip *strips, const uint64_t count, unsigned char *packed)
+{
+    const unsigned lane = threadIdx.x % warp;
+    uint64_t i = ((uint64_t)blockIdx.x * block_threads + threadIdx.x) / warp,
+             warps = (uint64_t)gridDim.x * (block_threads / warp);
+    for (; i < count; i += warps) {
+        const haul_strip strip = strips[i];
+        const uint64_t all =
+            strip.first | strip.stride | strip.packed | strip.bytes | (uint64_t)(uintptr_t)packed;
+        if (all % 8 == 0)
+            move_strip<uint64_t, to_host>(strip, packed, lane);
+        else if (all % 4 == 0)
+            move_strip<uint32_t, to_host>(strip, packed, lane);
+        else
+            move_strip<unsigned char, to_host>(strip, packed, lane);
     }
 }
 
@@ -397,13 +420,10 @@ static uint64_t divide_up(uint64_t a, uint64_t b)
 
 extern "C" cudaError_t haul__gpu_kernels_load(void)
 {
-    const void *kernels[] = { (const void *)relocate<uint64_t>,
-                              (const void *)relocate<uint32_t>,
-                              (const void *)send<uint64_t>,
-                              (const void *)send<uint32_t>,
-                              (const void *)cross<false>,
-                              (const void *)cross<true>,
-                              (const void *)put };
+    const void *kernels[] = { (const void *)relocate<uint64_t>, (const void *)relocate<uint32_t>,
+                              (const void *)send<uint64_t>,     (const void *)send<uint32_t>,
+                              (const void *)cross<false>,       (const void *)cross<true>,
+                              (const void *)move_strips<false>, (const void *)move_strips<true> };
     cudaFuncAttributes attributes;
     cudaError_t error = cudaSuccess;
     for (unsigned i = 0; i < sizeof kernels / sizeof kernels[0] && error == cudaSuccess; i++)
@@ -451,12 +471,15 @@ extern "C" cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossin
                             dim3(block_threads), arguments, 0, stream);
 }
 
-extern "C" cudaError_t haul__gpu_kernels_put(const haul__gpu_pieces *pieces, int processors,
-                                             cudaStream_t stream)
+extern "C" cudaError_t haul__gpu_kernels_strips(const haul_strip *strips, uint64_t count,
+                                                unsigned char *packed, int to_host, int processors,
+                                                cudaStream_t stream)
 {
-    void *arguments[] = { (void *)pieces };
-    uint64_t blocks = divide_up(pieces->count, block_threads / sharers);
+    const void *kernel =
+        to_host ? (const void *)move_strips<true> : (const void *)move_strips<false>;
+    void *arguments[] = { (void *)&strips, (void *)&count, (void *)&packed };
+    uint64_t blocks = divide_up(count, block_threads / warp);
     uint64_t most = (uint64_t)processors * blocks_per_processor;
-    return cudaLaunchKernel((const void *)put, dim3((unsigned)(blocks < most ? blocks : most)),
+    return cudaLaunchKernel(kernel, dim3((unsigned)(blocks < most ? blocks : most)),
                             dim3(block_threads), arguments, 0, stream);
 }

@@ -42,12 +42,6 @@ typedef struct haul__gpu_crossing {
     haul__gpu_answer answer;
 } haul__gpu_crossing;
 
-/* Pieces for device memory, in pinned host memory, by addresses for the GPU. */
-typedef struct haul__gpu_pieces {
-    const haul_put *list;
-    uint64_t count;
-} haul__gpu_pieces;
-
 /* Loads the code for the current GPU. cudaErrorNoKernelImageForDevice: the library has none. */
 cudaError_t haul__gpu_kernels_load(void);
 /* Patches an arena in place. There is at least one word or one explicit relocation. */
@@ -61,9 +55,11 @@ cudaError_t haul__gpu_kernels_send(const haul__gpu_patch *patch, unsigned word_b
  * least one segment. */
 cudaError_t haul__gpu_kernels_cross(const haul__gpu_crossing *crossing, int processors,
                                     cudaStream_t stream);
-/* Copies the pieces to their places; there is at least one. */
-cudaError_t haul__gpu_kernels_put(const haul__gpu_pieces *pieces, int processors,
-                                  cudaStream_t stream);
+/* Copies strips to a buffer (`to_host`), or back. List and buffer are pinned host memory; there is
+ * at least one strip. */
+cudaError_t haul__gpu_kernels_strips(const haul_strip *strips, uint64_t count,
+                                     unsigned char *packed, int to_host, int processors,
+                                     cudaStream_t stream);
 
 #ifdef __cplusplus
 }

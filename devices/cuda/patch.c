@@ -1,5 +1,5 @@
-/* Relocation, alone or together with a copy; and copies of small pieces. Orders are checked here;
- * their kernels are in kernels.cu.
+/* Relocation, alone or together with a copy. Orders are checked here; their kernels are in
+ * kernels.cu.
  *
  * A kernel with a wrong address loses the device for the whole process, so all addresses are
  * checked first.
@@ -218,53 +218,5 @@ haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *reloca
     haul_status status = haul__gpu_enter(gpu, "fetch", &visit);
     if (status == HAUL_OK)
         status = fetch(gpu, &visit, to, relocation, bytes);
-    return haul__gpu_leave(gpu, &visit, status);
-}
-
-/* ---- Put. */
-
-/* The driver is asked for the lowest and the highest piece alone: a question for each would take
- * longer than all of them. */
-static haul_status check_pieces(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_put *list,
-                                size_t count, size_t bytes)
-{
-    const haul_put *lowest = list, *highest = list;
-    haul_status status;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (list[i].from > bytes || list[i].bytes > bytes - list[i].from)
-            return haul__gpu_fail(gpu, visit, HAUL_ERROR_ARGUMENT,
-                                  "a piece lies outside of the staged memory");
-        lowest = list[i].to < lowest->to ? &list[i] : lowest;
-        highest = list[i].to > highest->to ? &list[i] : highest;
-    }
-    status = haul__gpu_check_memory(gpu, visit, lowest->to, lowest->bytes);
-    return status == HAUL_OK ? haul__gpu_check_memory(gpu, visit, highest->to, highest->bytes)
-                             : status;
-}
-
-static haul_status put(haul__gpu *gpu, const haul__gpu_visit *visit, const haul_put *list,
-                       size_t count, size_t bytes)
-{
-    haul__gpu_pieces pieces;
-    haul_status status = check_pieces(gpu, visit, list, count, bytes);
-    if (status != HAUL_OK)
-        return status;
-    pieces.list = (const haul_put *)(const void *)haul__gpu_mapped(visit, list);
-    pieces.count = count;
-    if (!pieces.list || (uintptr_t)pieces.list % sizeof(uint64_t) != 0)
-        return haul__gpu_fail(gpu, visit, HAUL_ERROR_UNSUPPORTED,
-                              "memory that is not pinned, or misaligned");
-    return haul__gpu_check(gpu, visit, haul__gpu_kernels_put(&pieces, gpu->processors, gpu->stream),
-                           "the kernel that puts pieces into an arena", bytes);
-}
-
-haul_status haul__gpu_put(void *state, const haul_put *list, size_t count, size_t bytes)
-{
-    haul__gpu *gpu = state;
-    haul__gpu_visit visit;
-    haul_status status = haul__gpu_enter(gpu, "put", &visit);
-    if (status == HAUL_OK)
-        status = put(gpu, &visit, list, count, bytes);
     return haul__gpu_leave(gpu, &visit, status);
 }

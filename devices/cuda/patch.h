@@ -1,4 +1,4 @@
-/* Relocate, send, fetch and put. */
+/* Relocate, send and fetch. */
 #ifndef HAUL_CUDA_PATCH_H
 #define HAUL_CUDA_PATCH_H
 
@@ -17,6 +17,5 @@ haul_status haul__gpu_relocate(void *state, const haul_relocation *relocation);
 haul_status haul__gpu_send(void *state, const haul_relocation *relocation, const void *from,
                            size_t bytes);
 haul_status haul__gpu_fetch(void *state, void *to, const haul_relocation *relocation, size_t bytes);
-haul_status haul__gpu_put(void *state, const haul_put *list, size_t count, size_t bytes);
 
 #endif

@@ -234,27 +234,6 @@ static haul_status host_copy_from(void *state, void *to, haul_address from, size
     return HAUL_OK;
 }
 
-/* All pieces are checked before any is copied. It counts as one copy. */
-static haul_status host_put(void *state, const haul_put *list, size_t count, size_t bytes)
-{
-    haul__host *host = state;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        if (list[i].from > bytes || list[i].bytes > bytes - list[i].from)
-            return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "put",
-                                   "a piece lies outside of the staged memory");
-        if (!haul__host_view(host, list[i].to, list[i].bytes))
-            return haul__host_fail_range(host, "put", list[i].to, list[i].bytes);
-    }
-    for (i = 0; i < count; i++) {
-        memcpy(haul__host_view(host, list[i].to, list[i].bytes),
-               (const unsigned char *)list + list[i].from, (size_t)list[i].bytes);
-        host->counters.bytes_to += list[i].bytes;
-    }
-    host->counters.copies_to++;
-    return HAUL_OK;
-}
-
 /* ---- Relocation. */
 
 /* Adds delta to a word that leads into the range that moves. 1: it leads elsewhere, and is not
@@ -436,6 +415,61 @@ static haul_status host_across(void *state, haul_address to, void *from_state, h
     return HAUL_OK;
 }
 
+/* ---- Strips. */
+
+/* The runs of a strip in device memory. NULL: they are not all there, or have no such place in a
+ * buffer of `bytes` bytes. */
+static unsigned char *strip_view(haul__host *host, const haul_strip *strip, size_t bytes)
+{
+    const uint64_t packed = (uint64_t)strip->count * strip->bytes;
+    if (!packed || packed > HAUL_STRIP_BYTES || strip->packed > bytes ||
+        packed > bytes - strip->packed || strip->stride > UINT64_MAX / 2 / strip->count)
+        return NULL;
+    return haul__host_view(host, strip->first, (strip->count - 1) * strip->stride + strip->bytes);
+}
+
+/* Moves the runs of all strips, after a look at all of them. */
+static haul_status move_strips(haul__host *host, const haul_strip *strips, size_t count,
+                               unsigned char *to, const unsigned char *from, size_t bytes)
+{
+    size_t i;
+    uint32_t k;
+    for (i = 0; i < count; i++)
+        if (!strip_view(host, &strips[i], bytes))
+            return haul__host_fail_range(host, to ? "gather_strips" : "scatter_strips",
+                                         strips[i].first, strips[i].bytes);
+    for (i = 0; i < count; i++) {
+        unsigned char *at = strip_view(host, &strips[i], bytes);
+        uint64_t packed = strips[i].packed;
+        for (k = 0; k < strips[i].count; k++, packed += strips[i].bytes, at += strips[i].stride)
+            if (to)
+                memcpy(to + packed, at, strips[i].bytes);
+            else
+                memcpy(at, from + packed, strips[i].bytes);
+    }
+    return HAUL_OK;
+}
+
+static haul_status host_gather_strips(void *state, void *packed, size_t bytes,
+                                      const haul_strip *strips, size_t count)
+{
+    haul__host *host = state;
+    const haul_status status = move_strips(host, strips, count, packed, NULL, bytes);
+    host->counters.copies_from += status == HAUL_OK;
+    host->counters.bytes_from += status == HAUL_OK ? bytes : 0;
+    return status;
+}
+
+static haul_status host_scatter_strips(void *state, const haul_strip *strips, size_t count,
+                                       const void *packed, size_t bytes)
+{
+    haul__host *host = state;
+    const haul_status status = move_strips(host, strips, count, NULL, packed, bytes);
+    host->counters.copies_to += status == HAUL_OK;
+    host->counters.bytes_to += status == HAUL_OK ? bytes : 0;
+    return status;
+}
+
 /* ---- Order: all work is done when its verb returns. */
 
 static haul_status host_select(void *state, void *stream)
@@ -510,9 +544,10 @@ static const haul_device_table host_table = {
     .pull = haul__host_pull,
     .push = haul__host_push,
     .across = host_across,
-    .put = host_put,
     .signal = host_signal,
     .allocate_in_places = host_allocate_in_places,
+    .gather_strips = host_gather_strips,
+    .scatter_strips = host_scatter_strips,
 };
 
 const haul_device_table *haul_host_device(void)

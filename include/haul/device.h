@@ -132,6 +132,16 @@ typedef struct haul_placing {
     haul_place place;
     uint32_t reserved; /* 0 */
 } haul_placing;
+/* A strip: `count` runs of device memory, `bytes` bytes each and `stride` bytes apart, in one
+ * allocation, together at most HAUL_STRIP_BYTES; and their place in a buffer, where they lie side
+ * by side. No two strips of a list share a byte of the buffer. */
+typedef struct haul_strip {
+    haul_address first;
+    uint64_t stride;
+    uint64_t packed; /* the offset of the first run in the buffer */
+    uint32_t count, bytes;
+} haul_strip;
+#define HAUL_STRIP_BYTES 4096u
 
 /* Mirrored memory: host memory and device memory at the same addresses. */
 typedef struct haul_mirror {
@@ -140,12 +150,6 @@ typedef struct haul_mirror {
     void *window;
     size_t bytes; /* of either */
 } haul_mirror;
-
-/* Bytes for one place of device memory; for `put`. */
-typedef struct haul_put {
-    haul_address to;
-    uint64_t from, bytes; /* their distance from the list; how many */
-} haul_put;
 
 /* `state` comes from open; sizes are above 0; ranges lie in memory from allocate. One thread at a
  * time. Failures: docs/writing-a-device.md. */
@@ -247,11 +251,13 @@ typedef struct haul_device_table {
     haul_status (*allocate_in_places)(void *state, uint64_t bytes, size_t alignment,
                                       const haul_placing *placings, size_t count,
                                       haul_address *address);
-    /* Copies `count` pieces, at least one, to the device in one order. Pieces that overlap there
-     * hold the same bytes. `list` is memory of `stage`, of `bytes` bytes, which holds the pieces'
-     * own behind the list. HAUL_ERROR_UNSUPPORTED, and nothing is done: the device cannot read that
-     * memory. */
-    haul_status (*put)(void *state, const haul_put *list, size_t count, size_t bytes);
+    /* Both or neither. Copy strips of device memory to a buffer of `bytes` bytes, and back. Buffer
+     * and list are memory of `stage`. HAUL_ERROR_UNSUPPORTED, and nothing is done: the device
+     * cannot reach that memory. */
+    haul_status (*gather_strips)(void *state, void *packed, size_t bytes, const haul_strip *strips,
+                                 size_t count);
+    haul_status (*scatter_strips)(void *state, const haul_strip *strips, size_t count,
+                                  const void *packed, size_t bytes);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.

@@ -33,6 +33,7 @@
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H
 
+#include "haul/file.h"
 #include "haul/ship.h"
 
 #ifdef __cplusplus
@@ -130,6 +131,45 @@ HAUL_API haul_status haul_environment_update_device(haul_environment *environmen
 HAUL_API haul_status haul_environment_update_host(haul_environment *environment, const void *host,
                                                   size_t bytes);
 
+/* A part of an update: `count` runs of `bytes` bytes, `stride` bytes from one to the next. */
+typedef struct haul_update_part {
+    /* Without a type: where the first run begins. All runs lie in one present range. With a type:
+     * any byte of the group whose objects are meant; NULL: all objects that are present. */
+    const void *host;
+    size_t bytes;
+    size_t count, stride; /* count 0: one run */
+    /* Not NULL: the part is a member of all objects of this type, at this offset. Those that lie
+     * within objects of another type do not count: their bytes are members of these. */
+    const haul_type *type;
+    size_t offset;
+} haul_update_part;
+
+typedef enum haul_direction { HAUL_TO_DEVICE = 0, HAUL_TO_HOST = 1 } haul_direction;
+
+/* Updates `count` parts in one transfer: one side packs them, the other unpacks them (device.h:
+ * gather_strips). A byte may lie in several parts. Else as above, except that no part has 0 bytes.
+ * The first update of a member lists its places; the lists are kept until the objects leave
+ * (docs/environment.md: costs).
+ *
+ * HAUL_ERROR_ARGUMENT: a part that is not present, has no bytes, has runs that overlap, or reaches
+ * out of its type; or no object of its type is present. Nothing is transferred then. */
+HAUL_API haul_status haul_environment_update(haul_environment *environment,
+                                             const haul_update_part *parts, size_t count,
+                                             haul_direction direction);
+
+/* Sends the data that the host has changed since the last sync, in one transfer: of the group of
+ * the byte at `host`, or of all groups (NULL). Changes are found by digests of the data, 4 KiB at a
+ * time (a page). All data of a changed page goes, so results of the device in it are lost, unless
+ * they were brought back before. What an update has brought back is a change, too. The chance to
+ * miss one is 2^-64.
+ *
+ * The first sync of a group sends all its data, and makes the digests: 9 bytes of host memory for
+ * each page, and 72 for each strip, which is any number of equal pieces at equal distances. They
+ * are kept until the group leaves. Each sync reads all data, with the threads of the context.
+ * HAUL_ERROR_ARGUMENT: `host` is not present. Else as an update of parts to the device. After a
+ * failure the next sync sends everything. */
+HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
+
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
  * (no tags, no bases). Further attaches only count. The last detach makes it null on the device, or
@@ -188,6 +228,13 @@ typedef struct haul_environment_info {
 /* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
 static inline void haul_environment_get_info(haul_environment *environment,
                                              haul_environment_info *info);
+
+/* Writes tables for people: sums, roots, groups, types, and the first `ranges` ranges with their
+ * addresses. docs/environment.md shows them. The order of roots depends on addresses. Inside the
+ * file's function, other calls on the environment answer HAUL_ERROR_BUSY. HAUL_ERROR_ARGUMENT: the
+ * file cannot be written. HAUL_ERROR_FILE: it refuses. */
+HAUL_API haul_status haul_environment_dump(haul_environment *environment, const haul_file *file,
+                                           size_t ranges);
 
 /* ---- The functions behind the inline forms, which pass the sizes of structs. */
 

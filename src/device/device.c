@@ -72,7 +72,7 @@ static haul_status read_table(haul_error *error, const haul_device_table *theirs
         !table->copy_from || !table->relocate || !table->select || !table->fence || !table->poll ||
         !table->await || !table->wait || !table->message || !table->lock != !table->pull ||
         !table->unlock != !table->pull || !table->push != !table->pull ||
-        !table->mirror != !table->unmirror)
+        !table->mirror != !table->unmirror || !table->gather_strips != !table->scatter_strips)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "the device's table lacks its name, a verb that every device has, or one "
                           "of a pair");

@@ -193,20 +193,46 @@ haul_status haul__copy_from(haul_device *device, void *to, haul_address from, si
                     " bytes from the device");
 }
 
-haul_status haul__put(haul_device *device, const haul_put *list, size_t count, size_t bytes)
+haul_status haul__gather_strips(haul_device *device, unsigned char *packed, size_t bytes,
+                                const haul_strip *strips, size_t count)
 {
-    const haul_device_table *table = &device->table;
     haul_status status = HAUL_ERROR_UNSUPPORTED;
     size_t i;
-    haul__phase_begin(device, "transfer");
-    if (table->put)
-        status = table->put(device->state, list, count, bytes);
-    if (status == HAUL_ERROR_UNSUPPORTED)
-        for (status = HAUL_OK, i = 0; i < count && status == HAUL_OK; i++)
+    uint32_t k;
+    if (device->table.gather_strips) {
+        haul__phase_begin(device, "transfer");
+        status = device->table.gather_strips(device->state, packed, bytes, strips, count);
+        if (status != HAUL_ERROR_UNSUPPORTED)
+            return end_copy(device, status, bytes, " bytes from the device");
+        haul__phase_end(device);
+    }
+    for (i = 0, status = HAUL_OK; i < count; i++)
+        for (k = 0; k < strips[i].count && status == HAUL_OK; k++)
             status =
-                table->copy_to(device->state, list[i].to,
-                               (const unsigned char *)list + list[i].from, (size_t)list[i].bytes);
-    return end_copy(device, status, bytes, " bytes to the device");
+                haul__copy_from(device, packed + strips[i].packed + (size_t)k * strips[i].bytes,
+                                strips[i].first + k * strips[i].stride, strips[i].bytes);
+    return status;
+}
+
+haul_status haul__scatter_strips(haul_device *device, const haul_strip *strips, size_t count,
+                                 const unsigned char *packed, size_t bytes)
+{
+    haul_status status = HAUL_ERROR_UNSUPPORTED;
+    size_t i;
+    uint32_t k;
+    if (device->table.scatter_strips) {
+        haul__phase_begin(device, "transfer");
+        status = device->table.scatter_strips(device->state, strips, count, packed, bytes);
+        if (status != HAUL_ERROR_UNSUPPORTED)
+            return end_copy(device, status, bytes, " bytes to the device");
+        haul__phase_end(device);
+    }
+    for (i = 0, status = HAUL_OK; i < count; i++)
+        for (k = 0; k < strips[i].count && status == HAUL_OK; k++)
+            status = haul__copy_to(device, strips[i].first + k * strips[i].stride,
+                                   packed + strips[i].packed + (size_t)k * strips[i].bytes,
+                                   strips[i].bytes);
+    return status;
 }
 
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation)

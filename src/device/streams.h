@@ -48,9 +48,12 @@ haul_status haul__conclude(haul_device *device, const haul_async *async, haul__w
 /* Order a copy. On failure the stream is drained. */
 haul_status haul__copy_to(haul_device *device, haul_address to, const void *from, size_t bytes);
 haul_status haul__copy_from(haul_device *device, void *to, haul_address from, size_t bytes);
-/* Copies of `count` pieces, in one order if the device can. `list` is memory of haul__stage, of
- * `bytes` bytes, and also holds the pieces' own. On failure the stream is drained. */
-haul_status haul__put(haul_device *device, const haul_put *list, size_t count, size_t bytes);
+/* Order the copy of strips to a buffer, or back: by one order if the device has one, else run by
+ * run. Buffer and list are staging memory. On failure the stream is drained. */
+haul_status haul__gather_strips(haul_device *device, unsigned char *packed, size_t bytes,
+                                const haul_strip *strips, size_t count);
+haul_status haul__scatter_strips(haul_device *device, const haul_strip *strips, size_t count,
+                                 const unsigned char *packed, size_t bytes);
 /* Orders a patch, unless it has no words, or delta is 0 and `outside` is NULL. */
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 

@@ -74,15 +74,17 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
 {
     const haul__sent_group *group = e->groups.at[number];
     haul_device *device = e->device;
-    const size_t all = group->attached.count, values_at = all * sizeof(haul_put),
+    const size_t all = group->attached.count, values_at = all * sizeof(haul_strip),
                  bytes = values_at + all * sizeof(uintptr_t);
     haul__staging staging;
-    haul_put *list;
+    haul_strip *list;
+    unsigned char *values;
     size_t i, count = 0;
     haul_status status = haul__stage(device, bytes, 0, &staging);
     if (status != HAUL_OK)
         return status;
-    list = (haul_put *)(void *)staging.data;
+    list = (haul_strip *)(void *)staging.data;
+    values = staging.data + values_at;
     for (i = 0; i < all && status == HAUL_OK; i++) {
         const haul__attached *one = &group->attached.at[i];
         uintptr_t value = one->value;
@@ -93,13 +95,14 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
             continue;
         if (as_detached)
             status = haul__detached_value(e, one->slot, &value);
-        list[count].to = (haul_address)(one->slot + found.delta);
-        list[count].from = values_at + count * sizeof value;
-        list[count].bytes = sizeof value;
-        memcpy(staging.data + list[count++].from, &value, sizeof value);
+        list[count].first = (haul_address)(one->slot + found.delta);
+        list[count].stride = list[count].bytes = sizeof value;
+        list[count].packed = count * sizeof value;
+        list[count].count = 1;
+        memcpy(values + list[count++].packed, &value, sizeof value);
     }
     if (status == HAUL_OK && count > 0)
-        status = haul__put(device, list, count, bytes);
+        status = haul__scatter_strips(device, list, count, values, count * sizeof(uintptr_t));
     if (status == HAUL_OK)
         status = haul__conclude(device, NULL, NULL, "copy of ", bytes, " bytes to the device");
     haul__unstage(device, &staging);

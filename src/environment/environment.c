@@ -6,6 +6,7 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/sized.h"
 #include "pack/plan.h"
@@ -162,8 +163,10 @@ void haul_environment_get_info_sized(haul_environment *environment, haul_environ
             const haul__sent_group *group = environment->groups.at[i];
             ours.kept += group && !group->roots;
             if (group)
-                ours.bookkeeping_bytes +=
-                    sizeof *group + group->ranges.capacity * sizeof *group->ranges.at;
+                ours.bookkeeping_bytes += sizeof *group +
+                                          group->ranges.capacity * sizeof *group->ranges.at +
+                                          group->objects.capacity * sizeof *group->objects.at +
+                                          haul__member_bytes(group) + haul__digest_bytes(group);
         }
         ours.bookkeeping_bytes +=
             sizeof *environment + environment->host.bytes + environment->there.bytes +

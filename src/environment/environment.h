@@ -23,11 +23,28 @@ typedef struct haul__attached {
     uintptr_t value; /* its target's on the device */
 } haul__attached;
 
+/* `count` objects of a type, found by a pointer, as a root, or in an array. Not those that lie
+ * within objects of another type. */
+typedef struct haul__typed {
+    uintptr_t begin; /* the address of the first one */
+    size_t count;
+    const haul_type *type;
+} haul__typed;
+
+/* Strips of a member of all objects of a type (strips.h). */
+typedef struct haul__member haul__member;
+
+/* The digests of all data of a group (sync.c). */
+typedef struct haul__digests haul__digests;
+
 /* A group leads into the groups that hold what its walk stopped at, and holds these. It leaves with
  * its last hold: a root, or a group that leads into it. */
 typedef struct haul__sent_group {
     haul_shipment *shipment;
     HAUL__LIST(haul__covered) ranges; /* by address */
+    HAUL__LIST(haul__typed) objects;  /* by address */
+    haul__member *members;            /* NULL: none */
+    haul__digests *digests;           /* NULL: no sync has asked for them */
     HAUL__LIST(uint32_t) leads_into;  /* numbers of groups, each once */
     HAUL__LIST(haul__attached) attached;
     size_t roots, led_from; /* its holds */

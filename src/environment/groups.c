@@ -13,6 +13,7 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/index.h"
 #include "base/sort.h"
@@ -34,10 +35,34 @@ typedef struct range_taker {
     haul__sent_group *group;
 } range_taker;
 
+/* The longest first, of those that begin together. */
 static int is_before(const void *a, const void *b)
 {
     const haul__new_range *left = a, *right = b;
-    return left->begin < right->begin;
+    return left->begin != right->begin ? left->begin < right->begin : left->bytes > right->bytes;
+}
+
+/* Lists the objects in sorted ranges. Those that lie within others belong to them. */
+static int list_objects(haul_environment *e, haul__sent_group *group, const haul__new_range *ranges,
+                        size_t count)
+{
+    uintptr_t listed = 0; /* one past the farthest object */
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const haul__new_range *range = &ranges[i];
+        const uintptr_t end = range->begin + range->bytes - range->padding;
+        haul__typed *objects;
+        if (!range->type || end <= listed)
+            continue;
+        objects = HAUL__LIST_ADD(&e->context->allocator, &group->objects);
+        if (!objects)
+            return 0;
+        objects->begin = range->begin - haul__type_walk(range->type)->true_lower;
+        objects->count = range->count;
+        objects->type = range->type;
+        listed = end;
+    }
+    return 1;
 }
 
 /* Takes a range that begins within `last` into it. */
@@ -50,12 +75,11 @@ static void join(haul__new_range *last, const haul__new_range *next)
     last->padding = furthest - (described > next_described ? described : next_described);
 }
 
-/* Ranges that overlap become one: their distances are kept, so they have one place. Answers how
- * many are left. */
+/* Sorted ranges that overlap become one: their distances are kept, so they have one place. Answers
+ * how many are left. */
 static size_t join_overlapping(haul__new_range *ranges, size_t count)
 {
     size_t i, left = 0;
-    haul__sort(ranges, count, sizeof *ranges, is_before);
     for (i = 0; i < count; i++) {
         haul__new_range *last = left ? &ranges[left - 1] : NULL;
         if (last && ranges[i].begin < last->begin + last->bytes)
@@ -73,6 +97,9 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     haul_environment *e = t->environment;
     haul__sent_group *group = t->group;
     size_t i;
+    haul__sort(ranges, count, sizeof *ranges, is_before);
+    if (!list_objects(e, group, ranges, count))
+        return no_memory(e);
     count = join_overlapping(ranges, count);
     if (!haul__grow_to(&e->context->allocator, &group->ranges.at, &group->ranges.capacity, count,
                        sizeof *group->ranges.at))
@@ -187,6 +214,9 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
     if (group->shipment)
         haul__shipment_end(group->shipment);
     HAUL__LIST_RELEASE(allocator, &group->ranges);
+    HAUL__LIST_RELEASE(allocator, &group->objects);
+    haul__drop_members(e, group);
+    haul__drop_digests(e, group);
     HAUL__LIST_RELEASE(allocator, &group->leads_into);
     HAUL__LIST_RELEASE(allocator, &group->attached);
     haul__release(allocator, group, sizeof *group);

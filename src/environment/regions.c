@@ -10,7 +10,9 @@
 #include "base/sized.h"
 #include "device/streams.h"
 #include "environment/groups.h"
+#include "environment/listing.h"
 #include "environment/look_up.h"
+#include "environment/updates.h"
 #include "environment/watch.h"
 #include "pack/plan.h"
 #include "ship/pending.h"
@@ -353,56 +355,28 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
 
 /* ---- Updates. */
 
-/* The group of a range; NULL: refused. */
-static haul__sent_group *group_of(haul_environment *e, const void *host, size_t bytes)
+/* Moves everything that was sent together with the object at `host`. */
+static haul_status update_group(haul_environment *e, const void *host, haul_direction direction)
 {
     haul__found_range found;
-    const haul_presence presence = haul_environment_presence(e, host, bytes);
-    if (presence == HAUL_PRESENT && haul__present_find(&e->host, (uintptr_t)host, &found))
-        return e->groups.at[found.group];
-    haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-               presence == HAUL_ABSENT ? "%zu bytes at %p are not on the device"
-                                       : "%zu bytes at %p are not in one present range",
-               bytes, host);
-    return NULL;
-}
-
-/* All bytes from the first range of a group to its last one. */
-static void whole_group(const haul__sent_group *group, const void **host, size_t *bytes)
-{
-    const haul__covered *first = group->ranges.at, *last = first + group->ranges.count - 1;
-    *host = (const void *)first->begin;
-    *bytes = last->begin + last->bytes - first->begin;
-}
-
-static haul_status update(haul_environment *e, const void *host, size_t bytes, int is_back)
-{
-    haul__sent_group *group = group_of(e, host, bytes);
-    haul_shipment_info before;
-    haul_status status;
-    if (!group)
-        return HAUL_ERROR_ARGUMENT;
-    if (is_back && !bytes)
-        return return_group(e, group);
-    if (!bytes)
-        whole_group(group, &host, &bytes);
-    before = group->shipment->info;
-    status = haul__shipment_finish(group->shipment);
-    if (status == HAUL_OK)
-        status = is_back ? haul__return_range(group->shipment, host, bytes)
-                         : haul__send_range(group->shipment, host, bytes, NULL);
-    haul__note_timeout(group->shipment, e->device);
-    count_transfers(e, group->shipment, &before);
-    return status;
+    if (!haul__present_find(&e->host, (uintptr_t)host, &found))
+        return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT, "%p is not on the device", host);
+    return direction == HAUL_TO_HOST ? return_group(e, e->groups.at[found.group])
+                                     : haul__send_group(e, found.group);
 }
 
 static haul_status call_update(haul_environment *environment, const void *host, size_t bytes,
-                               int is_back)
+                               haul_direction direction)
 {
+    haul_update_part part;
     haul_status status = lock_with_device(environment);
     if (status != HAUL_OK)
         return status;
-    status = update(environment, host, bytes, is_back);
+    memset(&part, 0, sizeof part);
+    part.host = host;
+    part.bytes = bytes;
+    status = bytes ? haul__update_parts(environment, &part, 1, direction)
+                   : update_group(environment, host, direction);
     leave(environment);
     return status;
 }
@@ -410,13 +384,36 @@ static haul_status call_update(haul_environment *environment, const void *host, 
 haul_status haul_environment_update_device(haul_environment *environment, const void *host,
                                            size_t bytes)
 {
-    return call_update(environment, host, bytes, 0);
+    return call_update(environment, host, bytes, HAUL_TO_DEVICE);
 }
 
 haul_status haul_environment_update_host(haul_environment *environment, const void *host,
                                          size_t bytes)
 {
-    return call_update(environment, host, bytes, 1);
+    return call_update(environment, host, bytes, HAUL_TO_HOST);
+}
+
+haul_status haul_environment_update(haul_environment *environment, const haul_update_part *parts,
+                                    size_t count, haul_direction direction)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = parts || !count ? haul__update_parts(environment, parts, count, direction)
+                             : haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                                          "the parts of an update are NULL");
+    leave(environment);
+    return status;
+}
+
+haul_status haul_environment_sync(haul_environment *environment, const void *host)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__sync(environment, host);
+    leave(environment);
+    return status;
 }
 
 /* ---- Attach and detach. */
@@ -520,6 +517,22 @@ haul_status haul_environment_watch(haul_environment *environment, haul_range_vis
     status = tell_all(environment);
     if (status != HAUL_OK)
         memset(&environment->watcher, 0, sizeof environment->watcher);
+    leave(environment);
+    return status;
+}
+
+/* ---- Tables. */
+
+haul_status haul_environment_dump(haul_environment *environment, const haul_file *file,
+                                  size_t ranges)
+{
+    haul__pen pen;
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__pen_open(&pen, file, &environment->context->error);
+    if (status == HAUL_OK)
+        status = haul__list_environment(environment, ranges, &pen);
     leave(environment);
     return status;
 }

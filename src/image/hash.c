@@ -1,16 +1,14 @@
-/* Checksums: XXH3, from the xxhash library's header. They find damage, not malice.
+/* Checksums of images.
  *
  * A section is hashed in pieces that stay in a cache, in any order and by any thread. Each piece
  * has its number as seed, so that pieces that changed places are found.
  */
-#define XXH_INLINE_ALL
-#include <xxhash.h>
-
 #include "image/format.h"
+#include "base/digest.h"
 
 uint64_t haul__image_piece_hash(const void *bytes, size_t count, size_t number)
 {
-    return XXH3_64bits_withSeed(bytes, count, number);
+    return haul__digest(bytes, count, number);
 }
 
 uint64_t haul__image_hash(const void *bytes, size_t count)
@@ -27,6 +25,6 @@ uint64_t haul__image_head_hash(const haul__image_head *head, const haul__image_s
 {
     haul__image_head without = *head;
     without.hash = 0;
-    return XXH3_64bits_withSeed(sections, without.section_count * sizeof *sections,
-                                XXH3_64bits(&without, sizeof without));
+    return haul__digest(sections, without.section_count * sizeof *sections,
+                        haul__digest(&without, sizeof without, 0));
 }

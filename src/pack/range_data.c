@@ -176,3 +176,35 @@ int haul__find_span(const haul_plan *plan, unsigned direction, uintptr_t first, 
     span->is_solid = data > 0 && data == span->data_bytes;
     return span->bytes != 0;
 }
+
+/* Visits the bytes of a granule's mask, run by run. */
+static int visit_mask(const run *s, uint16_t mask, int is_blind, haul__data_visitor *visit,
+                      void *user)
+{
+    while (mask) {
+        const unsigned low = haul__lowest32(mask), count = haul__lowest32(~((uint32_t)mask >> low));
+        if (!visit(user, s->at + low, s->place + low, count, is_blind))
+            return 0;
+        mask &= (uint16_t)(HAUL__FULL_MASK << (low + count));
+    }
+    return 1;
+}
+
+int haul__visit_data(const haul_plan *plan, unsigned direction, uintptr_t first, uintptr_t end,
+                     haul__data_visitor *visit, void *user)
+{
+    cluster_part p = { 0, 0, 0 };
+    while (next_part(plan, first, end, &p)) {
+        run s = { 0, 0, 0, 0, 0, 0 };
+        while (next_run(plan, direction, &p, &s)) {
+            const int is_visited =
+                s.bytes > HAUL__GRANULE
+                    ? visit(user, s.at, s.place, s.bytes, 0)
+                    : visit_mask(&s, s.data & (uint16_t)~s.blind, 0, visit, user) &&
+                          visit_mask(&s, s.data & s.blind, 1, visit, user);
+            if (!is_visited)
+                return 0;
+        }
+    }
+    return 1;
+}

@@ -26,4 +26,13 @@ void haul__gather_data(const haul_plan *plan, uintptr_t first, uintptr_t end, vo
 void haul__scatter_data(const haul_plan *plan, uintptr_t first, uintptr_t end, const void *piece,
                         size_t offset);
 
+/* Bytes of the range that are data, and lie side by side on the host and in the arena. is_blind:
+ * they are not sent, so perhaps uninitialised on the host, and may not be read there. The answer 0
+ * ends the visit. */
+typedef int haul__data_visitor(void *user, uintptr_t host, size_t place, size_t bytes,
+                               int is_blind);
+/* Visits all data of the range. The visitor's answer of 0, else 1. */
+int haul__visit_data(const haul_plan *plan, unsigned direction, uintptr_t first, uintptr_t end,
+                     haul__data_visitor *visit, void *user);
+
 #endif

@@ -5,14 +5,19 @@
 #include "walk/new_ranges.h"
 #include "walk/met_types.h"
 
-static haul_status list(haul__discovery *d, uintptr_t begin, size_t bytes, size_t padding)
+static haul_status list(haul__discovery *d, uintptr_t begin, size_t bytes, size_t padding,
+                        const haul__entry *entry)
 {
     haul__new_range *range = HAUL__LIST_ADD(d->allocator, &d->listing->list);
+    const haul__met_type *met = &d->met_types[entry->met_type];
     if (!range)
         return HAUL_ERROR_MEMORY;
     range->begin = begin;
     range->bytes = bytes;
     range->padding = padding;
+    /* not a type that commit made up, for pointers with a rule each */
+    range->type = entry->what == HAUL__OBJECTS && !met->walk->is_slot ? met->type : NULL;
+    range->count = entry->count;
     return HAUL_OK;
 }
 
@@ -39,8 +44,8 @@ haul_status haul__list_entry(haul__discovery *d, const haul__entry *entry)
     if (!d->listing || bytes <= lower)
         return HAUL_OK;
     if (!entry->run || entry->run == entry->stride)
-        return list(d, entry->address + lower, bytes - lower + padding, padding);
+        return list(d, entry->address + lower, bytes - lower + padding, padding, entry);
     for (i = 0; i < entry->count && status == HAUL_OK; i++)
-        status = list(d, entry->address + i * entry->stride, entry->run, 0);
+        status = list(d, entry->address + i * entry->stride, entry->run, 0, entry);
     return status;
 }

@@ -10,7 +10,9 @@
 typedef struct haul__new_range {
     uintptr_t begin;
     size_t bytes;
-    size_t padding; /* the last of these bytes, which are not described */
+    size_t padding;        /* the last of these bytes, which are not described */
+    const haul_type *type; /* of its objects; NULL: plain elements, or pointers */
+    size_t count;          /* of its objects */
 } haul__new_range;
 
 typedef struct haul__listing {

@@ -926,41 +926,6 @@ static void a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is(device *d)
     try_fetch(d, 1000000, 2, 0);
 }
 
-/* ---- Cases: put. */
-
-/* Pieces of 1 to 24 bytes, at most one in each 32 bytes of the memory, in any order. */
-static void a_put_brings_each_piece_to_its_place_and_no_byte_beside_it(device *d)
-{
-    enum { PLACES = 500, PLACE = 32, ALL = PLACES * PLACE };
-    const size_t bytes = PLACES * sizeof(haul_put) + ALL;
-    unsigned char *expected = noise(d, ALL);
-    haul_address base;
-    haul_put *list;
-    void *staged;
-    size_t i;
-    if (!d->table->put)
-        return;
-    EXPECT_OK(get(d, ALL, 16, &base));
-    EXPECT_OK(copy_to(d, base, expected, ALL));
-    EXPECT_OK(d->table->stage(d->state, bytes, &staged));
-    list = staged;
-    random_fill(&d->random, list + PLACES, ALL);
-    for (i = 0; i < PLACES; i++) {
-        const size_t place = (i * 7 + 3) % PLACES * PLACE + random_below(&d->random, 8);
-        list[i].to = base + place;
-        list[i].bytes = random_between(&d->random, 1, 24);
-        list[i].from = PLACES * sizeof(haul_put) + place;
-        memcpy(expected + place, (const unsigned char *)list + list[i].from, (size_t)list[i].bytes);
-    }
-    EXPECT_OK(d->table->put(d->state, list, PLACES, bytes));
-    EXPECT(holds(d, base, expected, ALL));
-    list[PLACES / 2].from = bytes;
-    EXPECT(d->table->put(d->state, list, PLACES, bytes) == HAUL_ERROR_ARGUMENT);
-    EXPECT(holds(d, base, expected, ALL));
-    d->table->unstage(d->state, staged, bytes);
-    put_back(d, base, ALL);
-}
-
 /* ---- Cases: crossings of the device's own. */
 
 enum { PAGE = 4096, PAIR = 2 * sizeof(void *) };
@@ -1415,6 +1380,74 @@ static void bytes_cross_within_a_device(device *d)
     try_across(d, d, 70001);
 }
 
+/* ---- Cases: strips. */
+
+enum { STRIPS = 200, STRIPS_ARENA = 1 << 20 };
+
+/* Random strips within an arena, each in a part of its own; answers the bytes of the buffer. */
+static size_t make_strips(device *d, haul_address arena, haul_strip *strips)
+{
+    const size_t share = STRIPS_ARENA / STRIPS;
+    size_t packed = 0, i;
+    for (i = 0; i < STRIPS; i++) {
+        haul_strip *strip = &strips[i];
+        const size_t unit = (size_t)1 << random_below(&d->random, 4), gap = i % 3 * unit;
+        strip->bytes = (uint32_t)(unit * random_between(&d->random, 1, 40));
+        strip->stride = strip->bytes + gap;
+        strip->count =
+            (uint32_t)random_between(&d->random, 1,
+                                     HAUL_STRIP_BYTES / strip->bytes < share / strip->stride - 1
+                                         ? HAUL_STRIP_BYTES / strip->bytes
+                                         : share / strip->stride - 1);
+        strip->first = arena + i * share / 8 * 8 + random_below(&d->random, 2) * unit;
+        strip->packed = packed = (packed + unit - 1) / unit * unit;
+        packed += (size_t)strip->count * strip->bytes;
+    }
+    return packed;
+}
+
+/* Copies runs between a copy of the arena and the buffer. */
+static void copy_strips(const haul_strip *strips, haul_address arena, unsigned char *copy,
+                        unsigned char *packed, int to_copy)
+{
+    size_t i, k;
+    for (i = 0; i < STRIPS; i++)
+        for (k = 0; k < strips[i].count; k++) {
+            unsigned char *at = copy + (strips[i].first - arena) + k * strips[i].stride,
+                          *run = packed + strips[i].packed + k * strips[i].bytes;
+            memcpy(to_copy ? at : run, to_copy ? run : at, strips[i].bytes);
+        }
+}
+
+static void strips_cross_either_way_and_no_byte_beside_them(device *d)
+{
+    unsigned char *expected = noise(d, STRIPS_ARENA), *gathered;
+    const size_t most = STRIPS_ARENA + STRIPS * sizeof(haul_strip);
+    haul_strip *strips;
+    haul_address arena;
+    void *memory;
+    size_t bytes;
+    if (!d->table->gather_strips)
+        return;
+    EXPECT_OK(get(d, STRIPS_ARENA, 16, &arena));
+    EXPECT_OK(d->table->stage(d->state, most, &memory));
+    strips = (haul_strip *)(void *)((unsigned char *)memory + STRIPS_ARENA);
+    bytes = make_strips(d, arena, strips);
+    gathered = buffer(bytes);
+    memset(memory, 0, bytes);
+    EXPECT_OK(copy_to(d, arena, expected, STRIPS_ARENA));
+    EXPECT_OK(d->table->gather_strips(d->state, memory, bytes, strips, STRIPS));
+    EXPECT_OK(wait(d));
+    copy_strips(strips, arena, expected, gathered, 0);
+    EXPECT(memcmp(memory, gathered, bytes) == 0);
+    random_fill(&d->random, memory, bytes);
+    EXPECT_OK(d->table->scatter_strips(d->state, strips, STRIPS, memory, bytes));
+    copy_strips(strips, arena, expected, memory, 1);
+    EXPECT(holds(d, arena, expected, STRIPS_ARENA));
+    d->table->unstage(d->state, memory, most);
+    put_back(d, arena, STRIPS_ARENA);
+}
+
 /* ---- Cases: order. */
 
 static void fences_grow_and_are_reached(device *d)
@@ -1579,7 +1612,6 @@ static const contract_case cases[] = {
     { CASE(a_send_is_a_copy_and_a_relocation_in_one) },
     { CASE(a_fetch_is_a_patched_copy_of_an_arena_that_stays_as_it_is) },
     { CASE(sends_and_copies_take_effect_in_the_order_of_the_calls) },
-    { CASE(a_put_brings_each_piece_to_its_place_and_no_byte_beside_it) },
     { CASE(a_pull_gathers_locked_memory_attaches_pointers_and_tells_changed_ones) },
     { CASE(a_push_scatters_what_crosses_and_no_byte_beside_it) },
     { CASE(crossings_and_copies_take_effect_in_the_order_of_the_calls) },
@@ -1592,6 +1624,7 @@ static const contract_case cases[] = {
     { CASE(a_mirror_crosses_to_another_device_and_back) },
     { CASE(bytes_cross_from_one_device_to_another) },
     { CASE(bytes_cross_within_a_device) },
+    { CASE(strips_cross_either_way_and_no_byte_beside_them) },
     { CASE(fences_grow_and_are_reached) },
     { CASE(what_lies_before_a_fence_is_done_when_it_is_reached) },
     { CASE(memory_may_be_released_while_the_device_works_on_it) },

@@ -92,7 +92,8 @@ typedef enum order_kind {
     PULL,
     PUSH,
     ACROSS,
-    PUT,
+    STRIPS_TO,
+    STRIPS_FROM,
     SIGNAL,
     RELEASE,
     FENCE
@@ -107,8 +108,9 @@ typedef struct order {
     uint64_t bytes;
     haul_relocation relocation;
     haul_crossing crossing;
+    const haul_strip *strips;
     void *other;         /* ACROSS: the other device's state */
-    haul_address source; /* ... and where its bytes are; PUT: the number of pieces */
+    haul_address source; /* ... and where its bytes are; STRIPS: the number of them */
     uint64_t fence;      /* FENCE: its number; ACROSS: the other device's, to be reached before */
 } order;
 
@@ -475,9 +477,8 @@ static order *put_off(front *f, order_kind kind)
 static int touches(const order *o, haul_address address, uint64_t bytes)
 {
     uint64_t i;
-    if (o->kind == PUT) {
-        const haul_put *list = o->from;
-        for (i = 0; i < o->source && list[i].to - address >= bytes; i++)
+    if (o->kind == STRIPS_TO || o->kind == STRIPS_FROM) {
+        for (i = 0; i < o->source && o->strips[i].first - address >= bytes; i++)
             ;
         return i < o->source;
     }
@@ -867,29 +868,44 @@ static haul_status front_across(void *state, haul_address to, void *from_state, 
     return HAUL_OK;
 }
 
-static haul_status front_put(void *state, const haul_put *list, size_t count, size_t bytes)
+static haul_status move_strips(front *f, const char *name, order_kind kind,
+                               const haul_strip *strips, size_t count, void *to, const void *from,
+                               size_t bytes)
 {
-    front *f = front_of(state);
     int half;
-    haul_status status = late_event(f, "put", &half);
+    haul_status status = late_event(f, name, &half);
     order *o;
-    size_t i;
     if (count == 0)
-        misused(f->plan, "put of no pieces");
-    for (i = 0; i < count; i++)
-        check_source(f->plan, (const char *)list + list[i].from, (size_t)list[i].bytes);
-    check_copy(f->plan, list, bytes);
+        misused(f->plan, "no strips");
     if (half)
         count /= 2;
     if (status != HAUL_OK || count == 0)
         return status;
     if (!f->plan->deferred)
-        return f->inner->put(state, list, count, bytes);
-    o = put_off(f, PUT);
-    o->from = list;
+        return to ? f->inner->gather_strips(f->state, to, bytes, strips, count)
+                  : f->inner->scatter_strips(f->state, strips, count, from, bytes);
+    o = put_off(f, kind);
+    o->strips = strips;
     o->source = count;
+    o->to = to;
+    o->from = from;
     o->bytes = bytes;
     return HAUL_OK;
+}
+
+static haul_status front_gather_strips(void *state, void *packed, size_t bytes,
+                                       const haul_strip *strips, size_t count)
+{
+    return move_strips(front_of(state), "gather_strips", STRIPS_FROM, strips, count, packed, NULL,
+                       bytes);
+}
+
+static haul_status front_scatter_strips(void *state, const haul_strip *strips, size_t count,
+                                        const void *packed, size_t bytes)
+{
+    front *f = front_of(state);
+    check_source(f->plan, packed, bytes);
+    return move_strips(f, "scatter_strips", STRIPS_TO, strips, count, NULL, packed, bytes);
 }
 
 /* ---- Order. */
@@ -920,8 +936,12 @@ static haul_status happen(front *f, const order *o)
         return f->inner->push(f->state, &o->crossing);
     case ACROSS:
         return f->inner->across(f->state, o->device, o->other, o->source, (size_t)o->bytes);
-    case PUT:
-        return f->inner->put(f->state, o->from, (size_t)o->source, (size_t)o->bytes);
+    case STRIPS_FROM:
+        return f->inner->gather_strips(f->state, o->to, (size_t)o->bytes, o->strips,
+                                       (size_t)o->source);
+    case STRIPS_TO:
+        return f->inner->scatter_strips(f->state, o->strips, (size_t)o->source, o->from,
+                                        (size_t)o->bytes);
     case SIGNAL:
         return f->inner->signal(f->state, o->to);
     case RELEASE:
@@ -1134,7 +1154,8 @@ const haul_device_table *fault_device(const haul_device_table *inner)
         .pull = front_pull,
         .push = front_push,
         .across = front_across,
-        .put = front_put,
+        .gather_strips = front_gather_strips,
+        .scatter_strips = front_scatter_strips,
         .signal = front_signal,
         .allocate_in_places = front_allocate_in_places,
     };

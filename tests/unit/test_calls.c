@@ -280,12 +280,21 @@ static haul_status fill_arguments(void *user)
 }
 
 #define FIRST_POISON UINT64_C(0x5a5a000000000000)
+static haul_status write_nowhere(void *user, const void *data, size_t bytes)
+{
+    (void)user;
+    (void)data;
+    (void)bytes;
+    return HAUL_OK;
+}
 
 /* All calls on an environment, from nothing to nothing. */
 static haul_status live_in_environment(void *user)
 {
     const haul_exit_options back = { .copyout = 1 };
     const void *pointer;
+    const haul_file nowhere = { NULL, write_nowhere, NULL };
+    const haul_update_part parts[1] = { { .type = the.type, .bytes = sizeof the.data[1] } };
     haul_environment *e;
     haul_status status = haul_environment_create(the.device, &e);
     (void)user;
@@ -296,6 +305,14 @@ static haul_status live_in_environment(void *user)
         status = haul_environment_update_device(e, &the.data[1], sizeof the.data[1]);
     if (status == HAUL_OK)
         status = haul_environment_update_host(e, &the.data[1], 0);
+    if (status == HAUL_OK)
+        status = haul_environment_update(e, parts, 1, HAUL_TO_DEVICE);
+    if (status == HAUL_OK)
+        status = haul_environment_update(e, parts, 1, HAUL_TO_HOST);
+    if (status == HAUL_OK)
+        status = haul_environment_sync(e, NULL);
+    if (status == HAUL_OK)
+        status = haul_environment_dump(e, &nowhere, 9);
     if (status == HAUL_OK)
         status = haul_environment_attach(e, &the.data[1].next);
     if (status == HAUL_OK && sizeof(void *) == 8)
@@ -562,6 +579,9 @@ static const call calls[] = {
     { "haul_environment_create", live_in_environment, 1, 1 },
     { "haul_environment_enter_sized", live_in_environment, 1, 1 },
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
+    { "haul_environment_dump", live_in_environment, 1, 1 },
+    { "haul_environment_sync", live_in_environment, 1, 1 },
+    { "haul_environment_update", live_in_environment, 1, 1 },
     { "haul_environment_update_device", live_in_environment, 1, 1 },
     { "haul_environment_update_host", live_in_environment, 1, 1 },
     { "haul_environment_attach", live_in_environment, 1, 1 },

@@ -134,12 +134,13 @@ static void cut_behind_second(void *first) /* a kernel on a ring of two */
     node->next->next = NULL;
 }
 
-TEST(optional_verbs, without_put_pointers_of_present_objects_are_written_one_by_one)
+TEST(optional_verbs, without_strips_pointers_of_present_objects_are_written_one_by_one)
 {
     haul_device_table table = *haul_host_device();
     haul_environment *e;
     void *there;
-    table.put = NULL;
+    table.gather_strips = NULL;
+    table.scatter_strips = NULL;
     start(&table);
     links[0].next = NULL;
     CHECK_STATUS(haul_environment_create(device, &e), HAUL_OK);

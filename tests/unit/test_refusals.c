@@ -140,6 +140,9 @@ CALL(enter_null, haul_environment_enter(NULL, the.data, the.type, 1, NULL))
 CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
 CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
 CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
+CALL(update_null, haul_environment_update(NULL, NULL, 0, HAUL_TO_HOST))
+CALL(dump_no_environment, haul_environment_dump(NULL, NULL, 0))
+CALL(sync_null, haul_environment_sync(NULL, NULL))
 CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
 CALL(detach_null, haul_environment_detach(NULL, &the.data[0].next))
 static const void *a_pointer;
@@ -167,6 +170,12 @@ IN_ENVIRONMENT(exit_of_later,
                haul_environment_exit_sized(e, the.data, &later_of()->exit, LATER(exit)))
 IN_ENVIRONMENT(send_absent, haul_environment_update_device(e, the.data, 8))
 IN_ENVIRONMENT(bring_absent, haul_environment_update_host(e, the.data, 8))
+IN_ENVIRONMENT(bring_absent_group, haul_environment_update_host(e, the.data, 0))
+IN_ENVIRONMENT(dump_nowhere, haul_environment_dump(e, NULL, 0))
+IN_ENVIRONMENT(sync_absent, haul_environment_sync(e, the.data))
+IN_ENVIRONMENT(update_no_parts, haul_environment_update(e, NULL, 1, HAUL_TO_HOST))
+IN_ENVIRONMENT(update_nothing,
+               haul_environment_update(e, &(haul_update_part){ .host = the.data }, 1, HAUL_TO_HOST))
 
 CALL(root_null, root(NULL, the.type, 1))
 CALL(root_of_none, root(the.data, the.type, 0))
@@ -917,6 +926,11 @@ static const refusal refusals[] = {
     { exit_null, NOTHING, ARGUMENT, "" },
     { bring_null, NOTHING, ARGUMENT, "" },
     { send_null, NOTHING, ARGUMENT, "" },
+    { update_null, NOTHING, ARGUMENT, "" },
+    { dump_no_environment, NOTHING, ARGUMENT, "" },
+    { dump_nowhere, ON_DEVICE, ARGUMENT, "the file is NULL" },
+    { sync_null, NOTHING, ARGUMENT, "" },
+    { sync_absent, ON_DEVICE, ARGUMENT, "is not on the device" },
     { watch_null, NOTHING, ARGUMENT, "" },
     { attach_null, NOTHING, ARGUMENT, "" },
     { detach_null, NOTHING, ARGUMENT, "" },
@@ -937,6 +951,9 @@ static const refusal refusals[] = {
     { exit_of_later, ON_DEVICE, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { send_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
     { bring_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
+    { bring_absent_group, ON_DEVICE, ARGUMENT, "is not on the device" },
+    { update_no_parts, ON_DEVICE, ARGUMENT, "parts of an update are NULL" },
+    { update_nothing, ON_DEVICE, ARGUMENT, "has no bytes" },
     { copy_null, NO_DEVICE, ARGUMENT, "no context" },
     { copy_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
     { copy_nowhere, ON_DEVICE, ARGUMENT, "device to copy to is NULL" },

@@ -1,0 +1,25 @@
+/* Updates: batches moved in one transfer, of parts, or of what a host has changed.
+ */
+#ifndef HAUL_ENVIRONMENT_UPDATES_H
+#define HAUL_ENVIRONMENT_UPDATES_H
+
+#include "environment/strips.h"
+
+/* All of these stand inside a call that has entered the device, and has the environment's lock. */
+
+/* updates.c */
+haul_status haul__update_parts(haul_environment *e, const haul_update_part *parts, size_t count,
+                               haul_direction direction);
+/* Sends all data of a group. */
+haul_status haul__send_group(haul_environment *e, uint32_t number);
+/* Moves a batch whose strips have their places. */
+haul_status haul__move_batch(haul__batch *batch);
+
+/* sync.c: haul_environment_sync. */
+haul_status haul__sync(haul_environment *e, const void *host);
+/* For the end of a group. */
+void haul__drop_digests(haul_environment *e, haul__sent_group *group);
+/* The host memory that they take. */
+size_t haul__digest_bytes(const haul__sent_group *group);
+
+#endif

@@ -1,0 +1,99 @@
+/* The tables of a data environment.
+ */
+#include <stdio.h>
+
+#include "environment_graphs.h"
+
+#define P (host.parts)
+
+typedef struct paper {
+    char text[8192];
+    size_t length;
+    int is_full;
+    haul_status inside; /* of a call from the file's function */
+} paper;
+
+static haul_status put(void *user, const void *bytes, size_t count)
+{
+    paper *p = user;
+    p->inside = haul_environment_sync(env, NULL);
+    if (p->is_full || p->length + count >= sizeof p->text)
+        return HAUL_ERROR_FILE;
+    memcpy(p->text + p->length, bytes, count);
+    p->length += count;
+    p->text[p->length] = '\0';
+    return HAUL_OK;
+}
+
+static void dump(paper *p, size_t ranges, haul_status status)
+{
+    const haul_file file = { p, put, NULL };
+    memset(p->text, 0, sizeof p->text);
+    p->length = 0;
+    CHECK_STATUS(haul_environment_dump(env, &file, ranges), status);
+}
+
+static void has_line(const paper *p, const char *format, const void *a, const void *b)
+{
+    char line[200];
+    snprintf(line, sizeof line, format, (size_t)(uintptr_t)a, (size_t)(uintptr_t)b);
+    CHECK_HAS(p->text, line);
+}
+
+TEST(environment_dump, tables_tell_roots_groups_types_and_ranges)
+{
+    const haul_enter_options structured = { .structured = 1 };
+    static paper p;
+    start();
+    P[0].a = &P[3];
+    P[7].a = &P[3];
+    enter(&P[0]);
+    enter(&P[0]);
+    enter(&P[7]);
+    CHECK_STATUS(haul_environment_enter(env, &P[7], part_type, 1, &structured), HAUL_OK);
+    leave(&P[0]);
+    leave(&P[0]);
+    dump(&p, 100, HAUL_OK);
+    CHECK_EQ(p.inside, HAUL_ERROR_BUSY);
+    CHECK_HAS(p.text, "2 groups, 1 of them without a root; 1 roots; 6 ranges of 156 bytes; ");
+    CHECK_HAS(p.text, "4 enters, 2 exits; to the device 2 transfers of ");
+    has_line(&p, "       1           1           1  part at 0x%zx\n", &P[7], NULL);
+    CHECK_HAS(p.text, "       0           0           1           0           4  0x");
+    CHECK_HAS(p.text, "       1           1           0           1           2  0x");
+    CHECK_HAS(p.text, "       3           3           120  part\n");
+    CHECK_HAS(p.text, "       3           0            36  (data)\n");
+    has_line(&p, "       0            40  0x%-16zx  0x%-16zx  part\n", &P[3], there(&P[3]));
+    has_line(&p, "       1            12  0x%-16zx  0x%-16zx  (data)\n", P[7].data,
+             there(P[7].data));
+    finish();
+}
+
+TEST(environment_dump, ranges_are_left_out_and_counted)
+{
+    static paper p;
+    start();
+    enter(&P[0]);
+    enter(&P[5]);
+    dump(&p, 0, HAUL_OK);
+    CHECK(!strstr(p.text, "host"));
+    dump(&p, 1, HAUL_OK);
+    CHECK_HAS(p.text, "... 3 more\n");
+    dump(&p, 4, HAUL_OK);
+    CHECK(!strstr(p.text, "more"));
+    leave(&P[0]);
+    leave(&P[5]);
+    dump(&p, 4, HAUL_OK);
+    CHECK_HAS(p.text, "0 groups");
+    finish();
+}
+
+TEST(environment_dump, a_file_that_refuses_is_told)
+{
+    static paper p;
+    start();
+    enter(&P[0]);
+    p.is_full = 1;
+    dump(&p, 4, HAUL_ERROR_FILE);
+    p.is_full = 0;
+    finish();
+}
