@@ -9,6 +9,7 @@
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/sized.h"
+#include "device/deferred.h"
 #include "pack/plan.h"
 
 /* ---- The lock. */
@@ -85,6 +86,8 @@ static haul__freed *finish(void *object)
             haul__watch_goes(e, e->groups.at[i]);
             haul__group_discard(e, e->groups.at[i]);
         }
+    haul__device_settle(device);
+    haul__memory_put(device, &e->staged);
     HAUL__LIST_RELEASE(allocator, &e->groups);
     HAUL__LIST_RELEASE(allocator, &e->spare);
     HAUL__LIST_RELEASE(allocator, &e->stops);
@@ -169,7 +172,8 @@ void haul_environment_get_info_sized(haul_environment *environment, haul_environ
                                           haul__member_bytes(group) + haul__digest_bytes(group);
         }
         ours.bookkeeping_bytes +=
-            sizeof *environment + environment->host.bytes + environment->there.bytes +
+            sizeof *environment + environment->staged.bytes + environment->host.bytes +
+            environment->there.bytes +
             (environment->holds.capacity + environment->attached.capacity +
              environment->poisons.capacity) *
                 sizeof *environment->holds.at +

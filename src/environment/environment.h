@@ -86,6 +86,7 @@ struct haul_environment {
         void *user;
     } watcher;
     haul_environment_info info;
+    haul__memory staged; /* staging memory of a large update, for the next one */
 };
 
 #define HAUL__ENVIRONMENT_MAGIC 0x48456e76u

@@ -7,6 +7,9 @@
  * first. From the device everything arrives, and is checked, before the host's objects are written.
  */
 #include "environment/updates.h"
+#include "device/deferred.h"
+#include "device/device.h"
+#include "device/piece_sizes.h"
 #include "device/staging.h"
 #include "environment/strips.h"
 #include "pack/check_reads.h"
@@ -187,6 +190,29 @@ static haul_status cross(const haul__batch *batch, unsigned char *packed, const 
     return status;
 }
 
+/* The memory of the last large update serves again: pinning takes longer than the transfer. */
+static haul_status stage(haul_environment *e, size_t bytes, haul__staging *staging)
+{
+    if (bytes <= haul__piece_most(e->device) || bytes > e->staged.bytes)
+        return haul__stage(e->device, bytes, 0, staging);
+    memset(staging, 0, sizeof *staging);
+    staging->own = e->staged;
+    staging->data = e->staged.memory;
+    staging->plain = e->staged.plain;
+    memset(&e->staged, 0, sizeof e->staged);
+    return HAUL_OK;
+}
+
+static void unstage(haul_environment *e, haul__staging *staging)
+{
+    if (!staging->buffer && !e->device->timed_out && !e->device->is_unfenced) {
+        haul__memory_put(e->device, &e->staged);
+        e->staged = staging->own;
+    } else {
+        haul__unstage(e->device, staging);
+    }
+}
+
 static haul_status move(const haul__batch *batch)
 {
     haul_device *device = batch->e->device;
@@ -200,11 +226,11 @@ static haul_status move(const haul__batch *batch)
         haul__add_overflows(bytes, s.packed_bytes, &bytes))
         return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
                           "an update larger than the address space");
-    status = haul__stage(device, bytes, 0, &staging);
+    status = stage(batch->e, bytes, &staging);
     if (status != HAUL_OK)
         return status;
     status = cross(batch, staging.data, &s);
-    haul__unstage(device, &staging);
+    unstage(batch->e, &staging);
     return status;
 }
 

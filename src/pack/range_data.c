@@ -185,7 +185,7 @@ static int visit_mask(const run *s, uint16_t mask, int is_blind, haul__data_visi
         const unsigned low = haul__lowest32(mask), count = haul__lowest32(~((uint32_t)mask >> low));
         if (!visit(user, s->at + low, s->place + low, count, is_blind))
             return 0;
-        mask &= (uint16_t)(HAUL__FULL_MASK << (low + count));
+        mask &= (uint16_t)((uint32_t)HAUL__FULL_MASK << (low + count));
     }
     return 1;
 }

@@ -1391,14 +1391,12 @@ static size_t make_strips(device *d, haul_address arena, haul_strip *strips)
     size_t packed = 0, i;
     for (i = 0; i < STRIPS; i++) {
         haul_strip *strip = &strips[i];
-        const size_t unit = (size_t)1 << random_below(&d->random, 4), gap = i % 3 * unit;
-        strip->bytes = (uint32_t)(unit * random_between(&d->random, 1, 40));
-        strip->stride = strip->bytes + gap;
-        strip->count =
-            (uint32_t)random_between(&d->random, 1,
-                                     HAUL_STRIP_BYTES / strip->bytes < share / strip->stride - 1
-                                         ? HAUL_STRIP_BYTES / strip->bytes
-                                         : share / strip->stride - 1);
+        const size_t unit = (size_t)1 << random_below(&d->random, 4),
+                     run = unit * random_between(&d->random, 1, 40), stride = run + i % 3 * unit,
+                     fit = share / stride - 1, most = HAUL_STRIP_BYTES / run;
+        strip->bytes = (uint32_t)run;
+        strip->stride = stride;
+        strip->count = (uint32_t)random_between(&d->random, 1, most < fit ? most : fit);
         strip->first = arena + i * share / 8 * 8 + random_below(&d->random, 2) * unit;
         strip->packed = packed = (packed + unit - 1) / unit * unit;
         packed += (size_t)strip->count * strip->bytes;
@@ -1413,8 +1411,8 @@ static void copy_strips(const haul_strip *strips, haul_address arena, unsigned c
     size_t i, k;
     for (i = 0; i < STRIPS; i++)
         for (k = 0; k < strips[i].count; k++) {
-            unsigned char *at = copy + (strips[i].first - arena) + k * strips[i].stride,
-                          *run = packed + strips[i].packed + k * strips[i].bytes;
+            unsigned char *at = copy + (size_t)(strips[i].first - arena + k * strips[i].stride),
+                          *run = packed + (size_t)(strips[i].packed + k * strips[i].bytes);
             memcpy(to_copy ? at : run, to_copy ? run : at, strips[i].bytes);
         }
 }

@@ -372,3 +372,48 @@ TEST(environment_updates, a_device_without_strips_moves_the_same_bytes)
     try_many();
     finish();
 }
+
+/* ---- Staging. */
+
+enum { LARGE = 9 << 20 };
+
+typedef struct large {
+    char bytes[LARGE];
+} large;
+
+static const haul_field large_fields[] = { HAUL_RAW(large, bytes) };
+static int stages;
+
+static haul_status count_stage(void *state, size_t bytes, void **memory)
+{
+    stages++;
+    return haul_host_device()->stage(state, bytes, memory);
+}
+
+TEST(environment_updates, a_large_one_leaves_its_memory_to_the_next)
+{
+    static large data;
+    haul_device_table table = *haul_host_device();
+    test_device options = { .settings = &ordinary_launches };
+    haul_device *opened;
+    haul_type *type;
+    size_t before;
+    table.stage = count_stage;
+    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
+    start_with(opened);
+    type = TYPE_NEW(large, large_fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &data, type, 1, NULL), HAUL_OK);
+    before = info().bookkeeping_bytes;
+    stages = 0;
+    data.bytes[LARGE - 1] = 1;
+    CHECK_STATUS(haul_environment_update_device(env, &data, LARGE), HAUL_OK);
+    CHECK_EQ(stages, 1);
+    CHECK(info().bookkeeping_bytes >= before + LARGE);
+    data.bytes[LARGE - 1] = 0;
+    CHECK_STATUS(haul_environment_update_host(env, &data, LARGE), HAUL_OK);
+    CHECK_EQ(stages, 1);
+    CHECK_EQ(data.bytes[LARGE - 1], 1);
+    haul_type_free(&type);
+    finish();
+}
