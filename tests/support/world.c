@@ -125,10 +125,11 @@ void world_check_changed_by(world *w, unsigned char *before, void (*function)(vo
 
 uintptr_t world_free_address(size_t bytes)
 {
-    const size_t below = (size_t)1 << (sizeof(void *) == 8 ? 39 : 28);
+    const size_t apart = (size_t)1 << (sizeof(void *) == 8 ? 39 : 28);
     void *near = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *far;
-    const uintptr_t wanted = ((uintptr_t)near - below) & ~(uintptr_t)65535;
+    uintptr_t wanted = (uintptr_t)near & ~(uintptr_t)65535;
     CHECK(near != MAP_FAILED);
+    wanted = wanted > 2 * apart ? wanted - apart : wanted + apart; /* emulators give low ones */
     far = mmap((void *)wanted, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECK(far == (void *)wanted);
     munmap(near, bytes);

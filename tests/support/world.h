@@ -52,7 +52,7 @@ void world_check_changed_by(world *w, unsigned char *before, void (*function)(vo
                             void *argument);
 
 /* A multiple of 65536 from which on so many bytes are free, in this process and in those that fork
- * from it: far below what the system gives. */
+ * from it: far from what the system gives. */
 uintptr_t world_free_address(size_t bytes);
 
 #endif
