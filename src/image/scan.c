@@ -165,7 +165,7 @@ HAUL__INLINE int mark_one(const code_table *t, const haul__one *one, uintptr_t v
     return 1;
 }
 
-/* An array that has been met. */
+/* Has this array been met? Where something lies, or behind the scan, no other one is right. */
 static HAUL__NOINLINE int is_array(scan *s, unsigned code, size_t granule, size_t count)
 {
     s->work += count * HAUL__GRANULE;
@@ -177,10 +177,8 @@ static HAUL__NOINLINE int mark_long(scan *s, unsigned code, size_t granule, size
 {
     const size_t end = granule + count, last = word_of(s, end - 1);
     size_t word;
-    if (!are_free(s, granule, end))
+    if (granule < s->end || !are_free(s, granule, end))
         return is_array(s, code, granule, count);
-    if (granule < s->end)
-        return 0;
     for (word = word_of(s, granule); word <= last; word++)
         s->codes.at[word] |= s->codes.all_inside & bits_in_word(&s->codes, word, granule, end);
     s->codes.at[word_of(s, granule)] ^= (uint64_t)(s->codes.inside ^ code)
@@ -194,14 +192,13 @@ HAUL__INLINE int mark_granules(scan *s, unsigned code, size_t granule, size_t co
     const size_t bit = bit_of(&s->codes, granule), bits = bit_of(&s->codes, count);
     const unsigned shift = bit % 64;
     uint64_t *at = &s->codes.at[bit / 64];
-    uint64_t mask, codes;
+    uint64_t mask, codes, found;
     if (HAUL__UNLIKELY(bits > 64))
         return mark_long(s, code, granule, count);
     mask = UINT64_MAX >> (64 - bits);
-    if (HAUL__UNLIKELY(((at[0] & mask << shift) | (at[1] & mask >> 1 >> (63 - shift))) != 0))
+    found = (at[0] & mask << shift) | (at[1] & mask >> 1 >> (63 - shift));
+    if (HAUL__UNLIKELY((found != 0) | (granule < s->end)))
         return is_array(s, code, granule, count);
-    if (HAUL__UNLIKELY(granule < s->end))
-        return 0;
     codes = (s->codes.all_inside & mask) ^ s->codes.inside ^ code;
     at[0] |= codes << shift;
     at[1] |= codes >> 1 >> (63 - shift);
@@ -439,12 +436,10 @@ HAUL__INLINE int visit_row(scan *s, const haul__kind *kind)
         s->end = here;
         if (link_count > 1)
             fetch_codes(s, &t, links, link_count, end + OBJECTS_AHEAD * bytes, bytes);
-        if (!wait_for(s, end))
-            return 0;
-        if (HAUL__LIKELY(mask != 0) ? !check_few_bits(s, bitmap, word, 2 * granules, wanted)
-                                    : !check_bits(s, word, 2 * granules, pointers, 0))
-            return 0;
-        if (has_gaps && !check_gaps(kind, element))
+        if (!wait_for(s, end) ||
+            (HAUL__LIKELY(mask != 0) ? !check_few_bits(s, bitmap, word, 2 * granules, wanted)
+                                     : !check_bits(s, word, 2 * granules, pointers, 0)) ||
+            (has_gaps && !check_gaps(kind, element)))
             return 0;
         for (i = 0; i < link_count; i++)
             if (!follow(s, &t, &links[i], element, end))
