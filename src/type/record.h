@@ -4,6 +4,7 @@
  *     haul_type_create, _add, _set           build.c          fill rows
  *     MPI's constructors                     constructors.c   fill blocks and loops
  *     parameters, containers, instances      instance.c
+ *     haul_policy_create                     policy.c, policy_forms.c, policy_fields.c
  *     haul_type_commit                       commit.c         closure, order, one group
  *       is every row right?                  check_*.c
  *       runs, slots, parts, ruled rows       flatten.c, flat_lists.c, flat_seal.c

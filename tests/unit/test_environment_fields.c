@@ -174,3 +174,54 @@ TEST(environment_fields, a_direction_holds_for_what_the_enter_has_sent)
     CHECK_EQ(heap.values[0], 100);
     finish_odd();
 }
+
+/* Ships under a policy of one row, brings all back, and finds the source as it was. 0: the row or
+ * the graph is refused. */
+static int travels(const char *path, int action)
+{
+    const haul_policy_row row = { .path = path, .action = action };
+    static unsigned char before[sizeof heap];
+    haul_shipment *shipment;
+    haul_type *policy;
+    haul_status status = haul_policy_create(odd_type, "p", &row, 1, &policy);
+    CHECK_EQ(status != HAUL_OK, policy == NULL);
+    if (status != HAUL_OK) {
+        CHECK(status == HAUL_ERROR_ARGUMENT || status == HAUL_ERROR_TYPE);
+        CHECK(type_error()->text[0] && type_error()->path[0]);
+        return 0;
+    }
+    memcpy(before, &heap, sizeof heap);
+    status = haul_ship(device, &heap.old, policy, 1, NULL, &shipment);
+    CHECK(status == HAUL_OK || status == HAUL_ERROR_GRAPH);
+    if (status == HAUL_OK)
+        CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK(action == HAUL_COPYOUT || memcmp(before, &heap, sizeof heap) == 0);
+    memcpy(&heap, before, sizeof heap);
+    haul_shipment_free(&shipment);
+    haul_type_free(&policy);
+    return status == HAUL_OK;
+}
+
+TEST(environment_fields, every_field_takes_the_actions_of_a_policy_that_it_can_have)
+{
+    int taken[HAUL_NONE + 1] = { 0 }, action;
+    haul_field_info field;
+    size_t i;
+    start_odd();
+    for (action = HAUL_COPY; action <= HAUL_NONE; action++) {
+        for (i = 0; i < haul_type_field_count(odd_type); i++) {
+            CHECK_STATUS(haul_type_get_field(odd_type, i, &field), HAUL_OK);
+            check_note("field %s, action %d", field.name, action);
+            taken[action] += travels(field.name, action);
+        }
+        check_note("the rest, action %d", action);
+        taken[action] += travels("", action);
+    }
+    check_note("%d %d %d %d %d %d %d", taken[0], taken[1], taken[2], taken[3], taken[4], taken[5],
+               taken[6]);
+    CHECK_EQ(taken[HAUL_COPY], (int)haul_type_field_count(odd_type) + 1);
+    CHECK_EQ(taken[HAUL_NONE], (int)haul_type_field_count(odd_type) + 1);
+    CHECK_EQ(taken[HAUL_SHALLOW], (int)haul_type_field_count(odd_type) + 1);
+    check_note(NULL);
+    finish_odd();
+}

@@ -498,3 +498,97 @@ TEST(policy, a_row_that_names_nothing_is_refused_with_its_path)
     }
     finish();
 }
+
+/* ---- Types that name one another by cases and ancestors. */
+
+typedef struct leaf {
+    int64_t id;
+    double *values; /* as many as the box says */
+} leaf;
+
+typedef struct box {
+    int64_t length, tag;
+    leaf *leaf;
+    void *any;  /* by the tag: a leaf, or an inner */
+    void **all; /* a leaf and an inner */
+} box;
+
+static haul_type *leaf_type, *box_type;
+
+HAUL_FUNCTION(case_of_slot, box, self->tag > 0 ? (int64_t)here->index + 1 : 0)
+HAUL_FUNCTION(length_of_box, void, ((const box *)here->ancestor)->length)
+
+typedef struct box_work {
+    box *at;
+    leaf leaf;
+    inner inner;
+    double value;
+} box_work;
+
+static void do_box_work(void *argument)
+{
+    box_work *w = argument;
+    leaf *first = w->at->all[0];
+    w->leaf = *w->at->leaf;
+    w->inner = *(inner *)w->at->any;
+    w->value = first->values[1];
+    w->at->leaf->id = -1;
+    ((inner *)w->at->any)->d = ((inner *)w->at->any)->e = -1;
+}
+
+TEST(policy, rows_reach_through_cases_and_types_keep_their_ancestors)
+{
+    static const haul_case cases[] = { { 1, &leaf_type, 0 }, { 2, &inner_type, 0 } };
+    static const haul_field leaf_fields[] = {
+        HAUL_RAW(leaf, id),
+        HAUL_ARRAY(leaf, values, HAUL_COUNT_FN(length_of_box), .ancestor = &box_type),
+    };
+    static const haul_field each = { .type_switch = HAUL_SWITCH_FN(case_of_slot, cases) };
+    static const haul_field box_fields[] = {
+        HAUL_OBJECT(box, leaf, &leaf_type),
+        HAUL_ADDRESS(box, any, .type_switch = HAUL_SWITCH(box, tag, cases)),
+        HAUL_ADDRESS(box, all, .levels = 2, .count = HAUL_FIXED(2), .each_pointer = &each),
+    };
+    const haul_policy_row rows[] = { { .path = "any.e", .action = HAUL_COPYIN },
+                                     { .path = "leaf.id", .action = HAUL_CREATE } };
+    static void *all[2];
+    static double values[2];
+    static leaf one;
+    static inner other;
+    static box b;
+    haul_shipment *s;
+    haul_type *policy;
+    box_work w;
+    start();
+    values[1] = 2;
+    one.id = 1;
+    one.values = values;
+    other.d = 3;
+    other.e = 4;
+    b.length = 2;
+    b.tag = 2;
+    b.leaf = &one;
+    b.any = all[1] = &other;
+    all[0] = &one;
+    b.all = all;
+    leaf_type = TYPE_NEW(leaf, leaf_fields);
+    box_type = TYPE_NEW(box, box_fields);
+    CHECK_STATUS(haul_type_commit(box_type), HAUL_OK);
+    policy = POLICY(box_type, rows);
+    CHECK_STATUS(haul_ship(device, &b, policy, 1, NULL, &s), HAUL_OK);
+    memset(&w, 0, sizeof w);
+    w.at = haul_device_pointer(s, &b);
+    CHECK_STATUS(haul_host_launch(device, do_box_work, &w), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(s), HAUL_OK);
+    CHECK(w.value == 2); /* the leaf's array has the box's length */
+    CHECK_EQ(w.leaf.id, 0);
+    CHECK_EQ(one.id, 1);
+    CHECK_EQ(w.inner.e, 4);
+    CHECK_EQ(other.e, 4);
+    CHECK_EQ(other.d, -1);
+    haul_shipment_free(&s);
+    haul_type_free(&policy);
+    haul_type_free(&box_type);
+    haul_type_free(&leaf_type);
+    finish();
+}
