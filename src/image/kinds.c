@@ -40,11 +40,6 @@ static haul_status add_kind(haul__kinds *kinds, const haul__kind *kind, uint8_t 
 
 /* ---- Types that are known. */
 
-static int is_grid_slot(const haul__slot *slot)
-{
-    return (slot->flags & ~HAUL__SLOT_EACH) == 0 && slot->offset % HAUL__WORD == 0;
-}
-
 static int is_known_type(const haul_type *type, size_t most)
 {
     const haul__walk *walk = haul__type_walk(type);
@@ -58,9 +53,9 @@ static int is_known_type(const haul_type *type, size_t most)
     if (bytes > BYTES_MOST && walk->kind != HAUL__WALK_PLAIN)
         return 0;
     for (i = 0; i < walk->slot_count; i++)
-        if (!is_grid_slot(&walk->slots[i]) || !haul__fits(walk->slots[i].offset, HAUL__WORD, bytes))
+        if (walk->slots[i].flags & ~HAUL__SLOT_EACH) /* one off the grid in some element, too */
             return 0;
-    return walk->slot_count == 0 || walk->extent % HAUL__WORD == 0;
+    return 1;
 }
 
 static haul_status code_of_objects(haul__kinds *kinds, const haul_type *type, int is_array,
@@ -88,8 +83,7 @@ static int is_known_shape(const haul__slot *slot, unsigned level, const haul__wa
     if (shape->kind == HAUL_COUNT_KIND_ONE)
         return 1;
     if (shape->kind == HAUL_COUNT_KIND_TERMINATED)
-        return level + 1u == slot->levels && !slot->target && slot->unit == 1 &&
-               (shape->plus & 255) == 0;
+        return level + 1u == slot->levels && slot->unit == 1 && (shape->plus & 255) == 0;
     for (i = 0; i < shape->fields; i++)
         if (!walk || !haul__fits(shape->field[i].offset, shape->field[i].bytes, walk->true_upper) ||
             !haul__fits(slot->self, shape->field[i].offset + shape->field[i].bytes,
@@ -103,16 +97,15 @@ static haul_status make_link(haul__kinds *kinds, const haul__slot *slot, unsigne
 {
     const int is_one = slot->shape[level].kind == HAUL_COUNT_KIND_ONE;
     const int is_last = level + 1u == slot->levels;
+    const haul_type *target = is_last ? slot->target : NULL;
     haul__kind kind;
     link->offset = walk ? slot->offset : 0;
     link->slot = slot;
     link->level = (uint8_t)level;
     link->is_known = (uint8_t)is_known_shape(slot, level, walk);
-    link->is_one = is_one && is_last && slot->target;
-    if (is_last && slot->target && slot->unit != haul__type_walk(slot->target)->extent)
-        return HAUL_OK;
-    if (is_last && slot->target)
-        return code_of_objects(kinds, slot->target, !is_one, &link->code);
+    link->is_one = is_one && target;
+    if (target)
+        return code_of_objects(kinds, target, !is_one, &link->code);
     memset(&kind, 0, sizeof kind);
     kind.of = is_last ? HAUL__KIND_PLAIN : HAUL__KIND_POINTERS;
     kind.slot = is_last ? NULL : slot;
@@ -123,7 +116,7 @@ static haul_status make_link(haul__kinds *kinds, const haul__slot *slot, unsigne
 static haul_status make_links(haul__kinds *kinds, size_t number)
 {
     const haul__kind *kind = &kinds->list.at[number];
-    const haul__walk *walk = kind->type ? haul__type_walk(kind->type) : NULL;
+    const haul__walk *walk = haul__type_walk(kind->type);
     const haul__slot *slots = kind->type ? walk->slots : kind->slot;
     const unsigned level = kind->level;
     const size_t count = kind->type ? walk->slot_count : kind->of == HAUL__KIND_POINTERS;
@@ -167,26 +160,19 @@ static void add_gap(haul__kind *kind, size_t from, size_t to)
     kind->gaps[kind->gap_count++].bytes = to - from;
 }
 
-/* The bytes that neither a run nor a pointer has; both are sorted. */
+/* The bytes between the runs, which are sorted. Pointers lie in runs. */
 static haul_status make_gaps(haul__kinds *kinds, haul__kind *kind, const haul__walk *walk,
                              size_t bytes)
 {
-    size_t run = 0, slot = 0, end = 0;
-    kind->gap_room = walk->run_count + walk->slot_count + 1;
+    size_t i, end = 0;
+    kind->gap_room = walk->run_count + 1;
     kind->gaps =
         haul__allocate(kinds->allocator, kind->gap_room * sizeof *kind->gaps, sizeof(size_t));
     if (!kind->gaps)
         return HAUL_ERROR_MEMORY;
-    while (run < walk->run_count || slot < walk->slot_count) {
-        const int is_run =
-            run < walk->run_count &&
-            (slot == walk->slot_count || walk->runs[run].offset <= walk->slots[slot].offset);
-        const size_t at = is_run ? walk->runs[run].offset : walk->slots[slot].offset;
-        const size_t next = at + (is_run ? walk->runs[run].bytes : HAUL__WORD);
-        add_gap(kind, end, at);
-        end = next > end ? next : end;
-        run += is_run ? 1 : 0;
-        slot += is_run ? 0 : 1;
+    for (i = 0; i < walk->run_count; i++) {
+        add_gap(kind, end, walk->runs[i].offset);
+        end = walk->runs[i].offset + walk->runs[i].bytes;
     }
     add_gap(kind, end, bytes);
     return HAUL_OK;
@@ -194,7 +180,7 @@ static haul_status make_gaps(haul__kinds *kinds, haul__kind *kind, const haul__w
 
 static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
 {
-    const haul__walk *walk = kind->type ? haul__type_walk(kind->type) : NULL;
+    const haul__walk *walk = haul__type_walk(kind->type);
     size_t bytes;
     haul_status status;
     kind->alignment = walk ? walk->alignment : 1;
@@ -263,12 +249,14 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
         status = make_links(kinds, i);
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
         status = make_element(kinds, &kinds->list.at[i]);
+    if (status != HAUL_OK)
+        return status;
     choose_codes(kinds);
-    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
+    for (i = 0; i < kinds->list.count; i++)
         make_one(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
-    for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
+    for (i = 0; i < kinds->list.count; i++)
         link_to_ones(kinds, &kinds->list.at[i]);
-    return status;
+    return HAUL_OK;
 }
 
 void haul__kinds_close(haul__kinds *kinds)

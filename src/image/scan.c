@@ -319,8 +319,7 @@ HAUL__HOT static int follow_counted(scan *s, const haul__link *link, uintptr_t v
         !count_fields(shape, self + link->slot->self, &count))
         return 0;
     if (!value)
-        return shape->kind != HAUL_COUNT_KIND_PRODUCT || !count || !shape->fields || link->level ||
-               (link->slot->flags & HAUL__SLOT_EACH);
+        return !count || !shape->fields || (link->slot->flags & HAUL__SLOT_EACH);
     if (shape->kind == HAUL_COUNT_KIND_TERMINATED && !count_string(s, value, &count))
         return 0;
     return count == 0 ||

@@ -52,9 +52,7 @@ static uint16_t live_bytes(const haul__block *block, uintptr_t address)
     if (!block || !haul__is_placed(block, address))
         return 0;
     return (uint16_t)(haul__byte_mask(block, granule) &
-                      ~(haul__has_exclusions(block)
-                            ? haul__excluded_mask(block, granule, HAUL__UNSENT)
-                            : 0u));
+                      ~haul__excluded_mask(block, granule, HAUL__UNSENT));
 }
 
 /* A pointer on the grid that no mark tells: a bit of the image does. */

@@ -15,6 +15,7 @@
 #include "type/type.h"
 #include "images/image_bytes.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "support/doors.h"
 #include "support/types.h"
 
@@ -385,15 +386,15 @@ TEST(image_verdicts, arrays_strings_and_pointers_of_levels_are_judged_by_the_sca
 
 /* ---- Counts. */
 
-typedef struct counted {
+typedef struct measured {
     double *at;
     int32_t count;
     char rest[WORD - 4];
-} counted;
+} measured;
 
 typedef struct box {
     char before[WORD];
-    counted in[2];
+    measured in[2];
     int32_t *null, *four, *less, *twice, *none; /* null and four: 4 */
     int32_t *each[2];                           /* few */
     int32_t few, odd, zero, rest;
@@ -402,11 +403,11 @@ typedef struct box {
 
 TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judged_by_the_scan)
 {
-    static haul_type *counted_type;
-    static const haul_field counted_fields[] = { HAUL_ARRAY(counted, at,
-                                                            HAUL_COUNT(counted, count)) };
+    static haul_type *measured_type;
+    static const haul_field measured_fields[] = { HAUL_ARRAY(measured, at,
+                                                             HAUL_COUNT(measured, count)) };
     static const haul_field box_fields[] = {
-        HAUL_EMBED(box, in, &counted_type),
+        HAUL_EMBED(box, in, &measured_type),
         HAUL_ARRAY(box, null, HAUL_FIXED(4)),
         HAUL_ARRAY(box, four, HAUL_FIXED(4)),
         HAUL_ARRAY(box, less, HAUL_COUNT_PLUS(box, few, -1)),
@@ -418,7 +419,7 @@ TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judge
     double numbers[3] = { 1, 2, 3 };
     int32_t four[4] = { 1, 2, 3, 4 }, less[2] = { 5, 6 }, twice[6] = { 7, 7, 7, 7, 7, 7 };
     int32_t each[3] = { 3, 3, 3 };
-    uint64_t one = 1;
+    uint64_t one = 32; /* as an offset, it leads into the arena */
     haul_type *type;
     sample s;
     box b;
@@ -430,7 +431,7 @@ TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judge
     b.twice = twice;
     b.each[1] = each;
     b.one = &one;
-    counted_type = TYPE_NEW(counted, counted_fields);
+    measured_type = TYPE_NEW(measured, measured_fields);
     type = TYPE_NEW(box, box_fields);
     sample_open(&s, &b, type, 1);
     damage_all(&s);
@@ -440,7 +441,7 @@ TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judge
     CHECK(scan_accepts(&s));
     sample_close(&s);
     haul_type_free(&type);
-    haul_type_free(&counted_type);
+    haul_type_free(&measured_type);
 }
 
 /* ---- Many kinds, long objects, several roots. */
@@ -476,38 +477,54 @@ TEST(image_verdicts, objects_with_more_granules_than_a_word_has_codes_are_judged
 }
 
 typedef struct any {
-    struct any *next, *far;
-    char rest[2 * WORD];
+    struct any *to, *next;
 } any;
 
-/* With 20 types a code takes a byte. */
+enum { TYPES = 20 };
+
+static haul_type *types[TYPES];
+
+/* A ring of objects, each of a type of its own. */
+static void ring_open(sample *s, size_t count, size_t bytes)
+{
+    haul_field fields[TYPES][2];
+    char room[TYPES * 320], name[32];
+    size_t i;
+    memset(room, 0, sizeof room);
+    for (i = 0; i < count; i++) {
+        const size_t next = (i + 1) % count, to = (i + 2) % count;
+        any *at = (any *)(void *)(room + i * bytes);
+        haul_field fields_here[] = { HAUL_OBJECT(any, to, &types[to]),
+                                     HAUL_OBJECT(any, next, &types[next]) };
+        fields_here[0].element_bytes = fields_here[1].element_bytes = bytes;
+        memcpy(fields[i], fields_here, sizeof fields_here);
+        at->next = (any *)(void *)(room + next * bytes);
+        at->to = i % 3 ? (any *)(void *)(room + to * bytes) : NULL;
+        room[i * bytes + sizeof *at] = 1;
+        sprintf(name, "type %zu", i);
+        CHECK_STATUS(type_make(name, bytes, fields[i], 2, &types[i]), HAUL_OK);
+    }
+    sample_open(s, room, types[0], 1);
+}
+
+static void ring_close(sample *s, size_t count)
+{
+    size_t i;
+    sample_close(s);
+    for (i = 0; i < count; i++)
+        haul_type_free(&types[i]);
+}
+
+/* A code of one of 20 types takes a byte, and those of an object more than a word if it is long. */
 TEST(image_verdicts, objects_of_many_types_are_judged_by_the_scan)
 {
-    enum { TYPES = 20 };
-    static haul_type *types[TYPES];
-    haul_field fields[TYPES][2];
-    any at[TYPES];
-    char name[32];
-    sample s;
-    size_t i, count;
-    for (count = 3; count <= TYPES; count += TYPES - 3) {
-        memset(at, 0, sizeof at);
-        for (i = 0; i < count; i++) {
-            const haul_field next = HAUL_OBJECT(any, next, &types[(i + 1) % count]);
-            const haul_field far = HAUL_OBJECT(any, far, &types[(i + 2) % count]);
-            fields[i][0] = next;
-            fields[i][1] = far;
-            at[i].next = &at[(i + 1) % count];
-            at[i].far = i % 3 ? &at[(i + 2) % count] : NULL;
-            at[i].rest[0] = 1;
-            sprintf(name, "type %zu", i);
-            CHECK_STATUS(type_make(name, sizeof *at, fields[i], 2, &types[i]), HAUL_OK);
-        }
-        sample_open(&s, at, types[0], 1);
+    static const size_t counts[] = { 3, 5, TYPES }, bytes[] = { 64, 320, 64 };
+    size_t i;
+    for (i = 0; i < 3; i++) {
+        sample s;
+        ring_open(&s, counts[i], bytes[i]);
         damage_all(&s);
-        sample_close(&s);
-        for (i = 0; i < count; i++)
-            haul_type_free(&types[i]);
+        ring_close(&s, counts[i]);
     }
 }
 
@@ -531,13 +548,166 @@ TEST(image_verdicts, a_root_that_is_an_array_and_a_second_root_are_judged_by_the
     sample_open_roots(&s, roots, 2, &options);
     damage_all(&s);
     sample_close(&s);
+    roots[0].address = &f.single;
     roots[0].count = 1;
+    roots[1].address = f.twigs;
+    roots[1].type = f.twig;
+    roots[1].count = 5;
+    sample_open_roots(&s, roots, 2, &options);
+    CHECK(scan_accepts(&s));
+    sample_close(&s);
+    roots[1].type = f.tree;
+    roots[1].count = 1;
     roots[1].address = &f.trees[0];
     roots[0].address = &f.single;
     sample_open_roots(&s, roots, 2, &options);
     CHECK(scan_accepts(&s));
     sample_close(&s);
     forest_close(&f);
+}
+
+TEST(image_verdicts, a_root_may_be_an_array_of_objects_of_whole_granules)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(node, next, &type), HAUL_OBJECT(node, other, &type) };
+    node at[3];
+    sample s;
+    memset(at, 1, sizeof at);
+    at[0].next = at[0].other = &at[2];
+    at[1].next = at[1].other = &at[1];
+    at[2].next = at[2].other = NULL;
+    type = TYPE_NEW(node, fields);
+    sample_open(&s, at, type, 3);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct chain {
+    struct chain *next, *other;
+    char bytes[600 - 2 * WORD];
+} chain;
+
+/* Codes of one bit: those of an object fit into a word, and its bits do not. */
+TEST(image_verdicts, long_objects_of_one_kind_are_judged_by_the_scan)
+{
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(chain, next, &type),
+                                  HAUL_OBJECT(chain, other, &type) };
+    chain at[3];
+    sample s;
+    memset(at, 1, sizeof at);
+    at[0].next = &at[1];
+    at[1].next = &at[2];
+    at[2].next = NULL;
+    at[0].other = at[1].other = at[2].other = &at[2];
+    type = TYPE_NEW(chain, fields);
+    sample_open(&s, at, type, 1);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct small {
+    struct large *to;
+    char bytes[48 - WORD];
+} small;
+
+typedef struct large {
+    char bytes[64];
+} large;
+
+/* Not even behind the last byte. */
+TEST(image_verdicts, an_object_as_large_as_the_arena_has_no_place_in_it)
+{
+    static haul_type *large_type;
+    static const haul_field fields[] = { HAUL_OBJECT(small, to, &large_type) };
+    haul_type *type;
+    small one;
+    sample s;
+    memset(&one, 1, sizeof one);
+    one.to = NULL;
+    large_type = type_new(&(const haul_struct)HAUL_PLAIN(large, NULL));
+    type = TYPE_NEW(small, fields);
+    sample_open(&s, &one, type, 1);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&large_type);
+}
+
+typedef struct labelled {
+    char *label;
+    char bytes[2 * WORD - WORD];
+} labelled;
+
+TEST(image_verdicts, a_string_that_ends_with_the_arena_is_judged_by_the_scan)
+{
+    static const haul_field fields[] = { HAUL_STRING(labelled, label) };
+    char text[] = "sixteen letters";
+    haul_type *type = TYPE_NEW(labelled, fields);
+    labelled one = { text, { 1 } };
+    sample s;
+    sample_open(&s, &one, type, 1);
+    damage_all(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct pairs {
+    int32_t *each[2]; /* few - 1 */
+    int32_t few, low, lower, rest;
+    int32_t *other[2]; /* low * lower */
+} pairs;
+
+TEST(image_verdicts, counts_below_0_are_left_to_the_walk_though_nothing_is_there)
+{
+    static const haul_field fields[] = {
+        HAUL_EACH(pairs, each, .count = HAUL_COUNT_PLUS(pairs, few, -1)),
+        HAUL_EACH(pairs, other, .count = HAUL_COUNT(pairs, low, lower)),
+    };
+    haul_type *type = TYPE_NEW(pairs, fields);
+    pairs p, *root;
+    sample s;
+    memset(&p, 0, sizeof p);
+    p.few = p.low = p.lower = 1;
+    sample_open(&s, &p, type, 1);
+    damage_all(&s);
+    root = (pairs *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
+    root->few = 0;
+    compare(&s, 0);
+    root->few = 1;
+    root->low = root->lower = -1;
+    compare(&s, 0);
+    sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct counted_words {
+    uint64_t *words; /* count */
+    uintptr_t count;
+    char rest[2 * WORD];
+} counted_words;
+
+TEST(image_verdicts, an_array_of_more_bytes_than_there_are_addresses_is_left_to_the_walk)
+{
+    static const haul_field fields[] = { HAUL_ARRAY(counted_words, words,
+                                                    HAUL_COUNT(counted_words, count)) };
+    haul_type *type = TYPE_NEW(counted_words, fields);
+    uint64_t word = 0;
+    counted_words c, *root;
+    sample s;
+    memset(&c, 0, sizeof c);
+    c.words = &word;
+    c.count = 1;
+    sample_open(&s, &c, type, 1);
+    CHECK(scan_accepts(&s));
+    root = (counted_words *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
+    root->count = UINTPTR_MAX / sizeof word; /* all but 8 bytes, or 3 */
+    CHECK(!scan_accepts(&s));
+    CHECK(!walk_accepts(&s));
+    sample_close(&s);
+    haul_type_free(&type);
 }
 
 /* ---- What the scan leaves to the walk. */
@@ -838,8 +1008,8 @@ TEST(image_verdicts, a_context_that_checks_or_asks_what_is_readable_is_left_to_t
 
 typedef struct user {
     struct user *next;
-    double *a, *b;     /* a_count and b_count */
-    struct user *some; /* some_count */
+    double *a, *b;         /* a_count and b_count */
+    struct user *some[13]; /* some_count, each */
     uint32_t a_count, b_count, some_count, rest;
 } user;
 
@@ -852,21 +1022,22 @@ typedef struct users {
 } users;
 
 /* A list of users, of which each has the same arrays. */
-static void users_open(users *u, double *numbers, uint32_t count)
+static void users_open(users *u, double *numbers, uint32_t count, size_t some)
 {
     static haul_type *type;
     static const haul_field fields[] = {
         HAUL_OBJECT(user, next, &type), HAUL_ARRAY(user, a, HAUL_COUNT(user, a_count)),
         HAUL_ARRAY(user, b, HAUL_COUNT(user, b_count)),
-        HAUL_OBJECTS(user, some, &type, HAUL_COUNT(user, some_count))
+        HAUL_EACH(user, some, .target = &type, .count = HAUL_COUNT(user, some_count))
     };
-    size_t i;
+    size_t i, k;
     memset(u, 0, sizeof *u);
     for (i = 0; i < USERS; i++) {
         u->at[i].next = i + 1 < USERS ? &u->at[i + 1] : NULL;
         u->at[i].a = u->at[i].b = numbers;
         u->at[i].a_count = u->at[i].b_count = count;
-        u->at[i].some = u->at;
+        for (k = 0; k < some; k++)
+            u->at[i].some[k] = u->at;
         u->at[i].some_count = 1;
     }
     type = u->type = TYPE_NEW(user, fields);
@@ -889,7 +1060,7 @@ TEST(image_verdicts, an_array_that_is_met_again_is_one_of_as_many_elements)
 {
     static double numbers[8] = { 1, 1, 1, 1, 1, 1, 1, 0 };
     static users u;
-    users_open(&u, numbers, 8);
+    users_open(&u, numbers, 8, 1);
     CHECK(scan_accepts(&u.s));
     first_user(&u)->b_count = 7;
     CHECK(scan_accepts(&u.s)); /* in as many granules */
@@ -904,13 +1075,13 @@ TEST(image_verdicts, an_array_that_is_met_again_is_one_of_as_many_elements)
 
 TEST(image_verdicts, the_scan_looks_at_long_arrays_again_some_times_and_at_single_objects_always)
 {
-    static double numbers[600];
+    static double numbers[4000];
     static users u;
-    users_open(&u, numbers, 600);
+    users_open(&u, numbers, 4000, 0);
     CHECK(!scan_accepts(&u.s));
     CHECK(walk_accepts(&u.s));
     users_close(&u);
-    users_open(&u, numbers, 3);
+    users_open(&u, numbers, 3, 12);
     CHECK(scan_accepts(&u.s));
     users_close(&u);
 }
@@ -991,35 +1162,125 @@ TEST(image_verdicts, graphs_of_more_than_a_piece_are_judged_by_the_scan)
     free(numbers);
 }
 
+/* Nothing but objects, and nothing but arrays, which nobody has waited for before. */
+TEST(image_verdicts, objects_and_arrays_of_more_than_a_piece_are_judged_by_the_scan)
+{
+    enum { COUNT = 9000 };
+    static haul_type *node_type;
+    static const haul_field node_fields[] = { HAUL_OBJECT(node, next, &node_type),
+                                              HAUL_OBJECT(node, other, &node_type) };
+    static const haul_field fields[] = {
+        HAUL_POINTERS(mixed, pointers, &node_type, HAUL_COUNT(mixed, node_count)),
+        HAUL_ARRAY(mixed, bytes, HAUL_FIXED(100000)),
+    };
+    node *all = calloc(COUNT, sizeof *all);
+    node **list = calloc(COUNT, sizeof *list);
+    char *bytes = calloc(100000, 1);
+    haul_type *type;
+    mixed m;
+    sample s;
+    size_t i;
+    CHECK(all && list && bytes);
+    for (i = 0; i < COUNT; i++) {
+        all[i].next = i + 1 < COUNT ? &all[i + 1] : NULL;
+        all[i].data[0] = 1;
+        list[i] = &all[0];
+    }
+    node_type = TYPE_NEW(node, node_fields);
+    sample_open(&s, all, node_type, 1);
+    damage_some(&s);
+    sample_close(&s);
+    memset(&m, 0, sizeof m);
+    memset(bytes, 1, 100000);
+    all[0].next = NULL;
+    m.pointers = list;
+    m.node_count = COUNT;
+    m.bytes = bytes;
+    type = TYPE_NEW(mixed, fields);
+    sample_open(&s, &m, type, 1);
+    damage_some(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&node_type);
+    free(all);
+    free(list);
+    free(bytes);
+}
+
 /* ---- Memory. */
 
-TEST(image_verdicts, a_scan_without_memory_says_so)
+/* Objects of one kind take a bit for each granule. */
+TEST(image_verdicts, the_scan_of_objects_of_one_kind_takes_a_bit_for_each_granule)
+{
+    enum { COUNT = 9000 };
+    haul_type *type = NULL;
+    const haul_field fields[] = { HAUL_OBJECT(node, next, &type), HAUL_OBJECT(node, other, &type) };
+    node *all = calloc(COUNT, sizeof *all);
+    counted memory;
+    sample s;
+    size_t i;
+    CHECK(all != NULL);
+    for (i = 0; i < COUNT; i++)
+        all[i].next = i + 1 < COUNT ? &all[i + 1] : NULL;
+    type = TYPE_NEW(node, fields);
+    sample_open(&s, all, type, 1);
+    haul_context_free(&s.scans);
+    CHECK_STATUS(counted_open(&memory, &s.scans), HAUL_OK);
+    i = memory.held;
+    CHECK(scan_accepts(&s));
+    CHECK(memory.most - i < s.bytes / (2 * WORD) / 8 + 2048);
+    sample_close(&s);
+    haul_type_free(&type);
+    free(all);
+}
+
+/* With a fault at each event of its memory. */
+static void check_faults_of_scan(sample *s)
 {
     uint64_t event;
     int fired = 1;
-    forest f;
-    sample s;
-    forest_open(&f);
-    sample_open(&s, f.trees, f.tree, 1);
-    haul_context_free(&s.scans);
+    haul_context_free(&s->scans);
     for (event = 1; fired; event++) {
         fault_plan doors = { 0 };
         haul__filling filling;
         haul__claimed claimed;
         haul_status status;
         int is_right;
-        CHECK_STATUS(fault_open_context(&doors, NULL, &s.scans), HAUL_OK);
-        prepare(&s, s.scans, &filling, &claimed);
+        CHECK_STATUS(fault_open_context(&doors, NULL, &s->scans), HAUL_OK);
+        prepare(s, s->scans, &filling, &claimed);
         fault_arm(&doors, FAULT_ONCE, event);
         status = haul__image_scan(&claimed, &filling, &is_right);
         fired = doors.fired != 0;
         fault_disarm(&doors);
         CHECK_STATUS(status, fired ? HAUL_ERROR_MEMORY : HAUL_OK);
         CHECK(is_right || fired);
-        haul_context_free(&s.scans);
+        haul_context_free(&s->scans);
         fault_check_clean(&doors);
     }
     CHECK(event > 20);
+}
+
+TEST(image_verdicts, a_scan_without_memory_says_so)
+{
+    haul_context_options options;
+    haul_root roots[2];
+    forest f;
+    sample s;
+    memset(&options, 0, sizeof options);
+    memset(roots, 0, sizeof roots);
+    forest_open(&f);
+    CHECK_STATUS(haul_type_commit(f.tree), HAUL_OK);
+    roots[0].address = f.twigs;
+    roots[0].type = f.twig;
+    roots[0].count = 5;
+    roots[1].address = f.trees;
+    roots[1].type = f.tree;
+    roots[1].count = 1;
+    sample_open_roots(&s, roots, 2, &options);
+    check_faults_of_scan(&s);
     sample_close(&s);
     forest_close(&f);
+    ring_open(&s, TYPES, 64);
+    check_faults_of_scan(&s);
+    ring_close(&s, TYPES);
 }
