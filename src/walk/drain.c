@@ -33,17 +33,25 @@
 
 /* Fetches a few objects in a row. Most of them miss the translation buffer too. A prefetch holds up
  * the instructions behind it until its page is found. So several stand in a row: the processor
- * looks up several pages at once. */
+ * looks up several pages at once. Arrays and strings that are fetched in between push objects out
+ * of the first-level cache, so objects that lead to such come into the second level, too. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
-    size_t first = read + d->met_types[HAUL__ENTRY_TYPE(chunk->entry[read])].ahead,
-           last = first + FETCH_GROUP, i;
+    const haul__met_type *next = &d->met_types[HAUL__ENTRY_TYPE(chunk->entry[read])];
+    const uint32_t plain = next->plain;
+    size_t first = read + next->ahead, last = first + FETCH_GROUP, i;
     if (last > chunk->written)
         last = chunk->written;
     for (i = first; i < last; i++) {
         const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(chunk->entry[i])];
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + met->first_slot);
-        haul__prefetch_once(HAUL__ENTRY_ADDRESS(chunk->entry[i]) + met->last_slot);
+        const uintptr_t address = HAUL__ENTRY_ADDRESS(chunk->entry[i]);
+        if (HAUL__LIKELY(plain)) {
+            haul__prefetch_once(address + met->first_slot);
+            haul__prefetch_once(address + met->last_slot);
+        } else {
+            haul__prefetch(address + met->first_slot);
+            haul__prefetch(address + met->last_slot);
+        }
     }
 }
 
