@@ -10,8 +10,9 @@
  *   follow   The pointer is read. Its count is read and noted, its cell is fetched; it is pending.
  *   mark     The ends of pending strings are searched, side pages are fetched, all are marked.
  *
- * An array of pointers to simple objects is fetched while it is pending. Once it is marked, its
- * pointers are settled as candidates, so it needs no entry of its own.
+ * Pending arrays of pointers to simple objects are fetched in a row, so that the processor looks up
+ * several pages at once. Once such an array is marked, its pointers are settled as candidates, so
+ * it needs no entry of its own.
  *
  * If a callback counts, it is called when the pointer is read, and its answer is noted.
  *
@@ -113,8 +114,6 @@ HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array
         return 0;
     if (!note_counts(d->found, array, fields, self, stored))
         return 0;
-    if (array->has_pointers)
-        haul__prefetch(value);
     fetch_cell(d->map->flat, value);
     add_pending(d, array, value, value + (uintptr_t)bytes);
     return 1;
@@ -531,6 +530,9 @@ HAUL__HOT static haul_status mark_pending(haul__discovery *d)
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     haul_status status = HAUL_OK;
     size_t i;
+    for (i = 0; i < d->pending_count; i++)
+        if (d->pending[i].array->has_pointers)
+            haul__prefetch(d->pending[i].first);
     for (i = 0; i < d->pending_count; i++) {
         if (d->pending[i].array->is_string)
             find_end(d, &d->pending[i]);
