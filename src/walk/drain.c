@@ -33,8 +33,8 @@
 
 /* Fetches a few objects in a row. Most of them miss the translation buffer too. A prefetch holds up
  * the instructions behind it until its page is found. So several stand in a row: the processor
- * looks up several pages at once. Arrays and strings that are fetched in between push objects out of
- * the first-level cache, so objects that lead to such come into the second level, too. */
+ * looks up several pages at once. Arrays and strings that are fetched in between push objects out
+ * of the first-level cache, so objects that lead to such come into the second level, too. */
 HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *chunk, size_t read)
 {
     const haul__met_type *next = &d->met_types[HAUL__ENTRY_TYPE(chunk->entry[read])];

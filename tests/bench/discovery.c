@@ -51,19 +51,25 @@ static haul_plan_info discover(const discovered *it, haul_context *context)
     return numbers;
 }
 
+/* A walk that is not timed goes before discovery by one thread, so that this, as the walk that
+ * comes behind it, finds as much of the graph in the caches as fits. */
 static void one_round(walkers *all, haul_context *alone, haul_context *together, haul__pool *pool)
 {
     const char *name = all->it->name;
-    const haul_plan_info numbers = discover(all->it, alone);
-    const double walked = time_walk(all, NULL, numbers.objects);
     const haul_plan_info shared = discover(all->it, together);
+    const double walked_by_all =
+        pool && all->it->starts > 1 ? time_walk(all, pool, shared.objects) : 0;
+    haul_plan_info numbers;
+    double walked;
+    time_walk(all, NULL, shared.objects);
+    numbers = discover(all->it, alone);
+    walked = time_walk(all, NULL, numbers.objects);
     if (numbers.objects != shared.objects)
         bench_die("threads have not found as many objects as one thread", NULL);
     report_value(name, "discover", 1e3 * numbers.discover_seconds);
     report_value(name, "discover_threads", 1e3 * shared.discover_seconds);
     report_value(name, "walk", walked);
-    report_value(name, "walk_threads",
-                 pool && all->it->starts > 1 ? time_walk(all, pool, numbers.objects) : 0);
+    report_value(name, "walk_threads", walked_by_all);
     report_value(name, "times_walk", 1e3 * numbers.discover_seconds / walked);
 }
 
