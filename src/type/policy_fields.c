@@ -60,7 +60,7 @@ static haul_type *const *handle_of(const form_maker *m, const haul_type *type)
 static void lead_rule(form_maker *m, const haul__rule *rule, haul_field *field)
 {
     haul_switch *by = &field->type_switch;
-    haul_case *cases = m->cases + m->case_count;
+    haul_case *cases = by->case_count ? m->cases + m->case_count : NULL;
     size_t i;
     for (i = 0; i < by->case_count; i++) {
         cases[i] = by->cases[i];
