@@ -199,7 +199,8 @@ static void damage_byte(sample *s, size_t at)
     for (i = 0; i < 3; i++) {
         check_note("byte %zu: %d becomes %d", at, (int)was, (int)others[i]);
         *byte = others[i];
-        compare(s, has_bit(s, at / WORD));
+        /* in granules of 8 bytes the rest of one object lies close to the next */
+        compare(s, has_bit(s, at / WORD) || WORD < sizeof(uint64_t));
     }
     *byte = was;
 }
@@ -388,8 +389,7 @@ TEST(image_verdicts, arrays_strings_and_pointers_of_levels_are_judged_by_the_sca
 
 typedef struct measured {
     double *at;
-    int32_t count;
-    char rest[WORD - 4];
+    intptr_t count;
 } measured;
 
 typedef struct box {
@@ -469,7 +469,7 @@ TEST(image_verdicts, objects_with_more_granules_than_a_word_has_codes_are_judged
     at[1].other = &at[1];
     at[2].numbers = numbers;
     at[2].next = at;
-    type = TYPE_NEW(longer, fields, .alignment = sizeof(double));
+    type = TYPE_NEW(longer, fields);
     sample_open(&s, at, type, 1);
     damage_all(&s);
     sample_close(&s);
@@ -1063,7 +1063,7 @@ TEST(image_verdicts, an_array_that_is_met_again_is_one_of_as_many_elements)
     users_open(&u, numbers, 8, 1);
     CHECK(scan_accepts(&u.s));
     first_user(&u)->b_count = 7;
-    CHECK(scan_accepts(&u.s)); /* in as many granules */
+    CHECK_EQ(scan_accepts(&u.s), WORD == sizeof(uint64_t)); /* if in as many granules */
     first_user(&u)->b_count = 4;
     CHECK(!scan_accepts(&u.s));
     CHECK(walk_accepts(&u.s));
