@@ -821,7 +821,7 @@ TEST(ship, progress_is_told_and_a_refusal_cancels_and_leaves_nothing)
 }
 
 /* Each round is cancelled at another report, until one gets through. */
-static int tells_until_it_ends(hearing *h, haul_status (*call)(void *), void *of, size_t total)
+static int tells_until_it_ends(hearing *h, haul_status (*call)(void *), void *of, uint64_t total)
 {
     int round, refused = 0;
     for (round = 0; round < 100; round++) {
