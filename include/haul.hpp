@@ -413,9 +413,10 @@ class environment : public handle<haul_environment, haul_environment_free>
     }
 };
 
-/* A structured region: what it has entered is present until its scope ends, and comes back then. A
- * failure of the end can only be seen by calling end(). The environment, whose handle may move,
- * outlives it, and so does the root. */
+/* A structured region: what it has entered is present until its scope ends, and comes back then.
+ * Only a call of end() tells that the end has failed: the destructor and an assignment leave the
+ * root entered then. The environment, whose handle may move, outlives the region, and so does the
+ * root. Each call waits for the device. */
 class region
 {
   public:
@@ -443,7 +444,8 @@ class region
         end();
     }
 
-    /* Ends the region that it was before. On failure nothing is entered. */
+    /* Ends the region that it was before. If that fails, the earlier root stays entered; after any
+     * other failure nothing is entered. */
     template <class S>
     haul_status begin(const haul::environment &environment, S *root, const haul::type &type,
                       std::size_t count = 1, bool let_counts_change = false)

@@ -13,8 +13,8 @@
  * back. The pool counts spares as in use, so spares and pool together keep no more than the
  * threshold.
  *
- * Memory in several places (places.c) comes from neither pool nor callbacks, and goes back like
- * memory without a pool.
+ * Memory in several places (places.c) comes from neither pool nor callbacks. Its release waits for
+ * the selected stream.
  *
  * CUDA's allocators align to 256 bytes. For a larger alignment more memory is allocated, and a list
  * notes the address to give back. Types with such an alignment are rare, so a plain list is enough.

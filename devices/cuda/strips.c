@@ -1,7 +1,7 @@
 /* Strips: one kernel, which reads list and buffer over the bus, or writes the buffer.
  *
  * The addresses of the strips are not checked: a list can be long, and the library makes it from
- * places in arenas that it has allocated.
+ * arenas that it has allocated.
  */
 #include "strips.h"
 #include "kernels.h"

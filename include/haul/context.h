@@ -37,13 +37,14 @@ typedef struct haul_context haul_context;
  * function, discovery is slower and has an entry for each object. */
 typedef int haul_readable(void *user, const void *address, size_t bytes);
 
-/* Tells how far a call on a shipment is: `done` bytes of `total`. Called about every 4 MiB while it
- * packs, and at the end of that. Called with `done` 0 before an arena crosses, or results return;
- * then behind each piece of at most 64 MiB. A call for a range, or that does not wait, tells
- * nothing more. An answer other than 0 cancels: the call fails with HAUL_ERROR_CANCELLED, and can
- * be repeated. A ship leaves nothing behind. An update of a large graph has sent a part of it; the
- * next one sends all. Results that have been written stay, unless the call is all_or_nothing:
- * that cannot be cancelled any more when it writes. It must not call back into the same context. */
+/* Told how far a call on a shipment is: `done` bytes of `total`. While the call packs: about every
+ * 4 MiB, and at the end. While an arena crosses or results return: first with `done` 0, then behind
+ * each piece of at most 64 MiB. An asynchronous call, or one for a range, does not tell of pieces.
+ *
+ * An answer other than 0 cancels: the call fails with HAUL_ERROR_CANCELLED, and can be repeated. A
+ * cancelled ship leaves nothing behind. A cancelled update of a large graph has sent a part of it;
+ * the next update sends all. Results that were written before stay; a call with .all_or_nothing
+ * cannot be cancelled once it writes. The function must not call back into the same context. */
 typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 
 /* Called while a call discovers a graph: within 100 ms, and then every 100 ms at least, as long as

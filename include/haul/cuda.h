@@ -67,8 +67,8 @@ typedef struct haul_cuda_options {
     haul_cuda_allocate *allocate; /* both or neither */
     haul_cuda_release *release;
     void *user;
-    /* The most bytes of device memory that shipments and mirrored arenas may hold; 0: no limit.
-     * What the pool keeps, and CUDA's own memory, come in addition. */
+    /* The most bytes of device memory that shipments, the lists of locked sources and mirrored
+     * arenas may hold; 0: no limit. What the pool keeps, and CUDA's own memory, come on top. */
     size_t budget_bytes;
 } haul_cuda_options;
 

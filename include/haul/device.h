@@ -34,10 +34,10 @@ typedef struct haul_device_capabilities {
     size_t patch_bytes; /* the host patches pointers while it packs */
     size_t send_bytes;  /* `send` replaces copy_to and relocate */
     size_t fetch_bytes; /* `fetch` replaces relocate, copy_from and relocate */
-    /* The most device memory that the library may hold, as the settings say; 0: no limit. The
-     * library counts; a device need not. */
+    /* The most bytes of device memory that the library may hold, as the settings say; 0: no limit.
+     * The library counts them; a device need not. */
     size_t budget_bytes;
-    /* In one allocation a place begins at multiples of it (`allocate_in_places`); 0: all memory is
+    /* The size of the pages that `allocate_in_places` puts in different places; 0: all memory is
      * the device's own. */
     size_t place_bytes;
 } haul_device_capabilities;
@@ -126,15 +126,17 @@ typedef struct haul_crossing {
     uint32_t reserved;   /* 0 */
 } haul_crossing;
 
-/* The place of the bytes of an allocation up to `end`, from the end of the placing before it on. */
+/* The place of a part of an allocation: of the bytes from the end of the placing before it, or from
+ * 0, up to `end`. */
 typedef struct haul_placing {
     uint64_t end;
     haul_place place;
     uint32_t reserved; /* 0 */
 } haul_placing;
-/* A strip: `count` runs of device memory, `bytes` bytes each and `stride` bytes apart, in one
- * allocation, together at most HAUL_STRIP_BYTES; and their place in a buffer, where they lie side
- * by side. No two strips of a list share a byte of the buffer. */
+/* A strip: `count` runs of `bytes` bytes of device memory, in one allocation. `stride` bytes lie
+ * between the beginnings of two runs. Without the bytes in between, a strip has at most
+ * HAUL_STRIP_BYTES. In a buffer its runs lie side by side, from `packed` on. No two strips of a
+ * list share a byte of the buffer. */
 typedef struct haul_strip {
     haul_address first;
     uint64_t stride;
@@ -245,15 +247,18 @@ typedef struct haul_device_table {
      * settings: it names the missing part, and the remedy. `text` has `bytes` bytes. */
     void (*refusal)(const void *settings, haul_status status, char *text, size_t bytes);
 
-    /* `allocate` for bytes that lie in several places, at consecutive addresses. Placings end at
-     * multiples of place_bytes, the last one at `bytes`. HAUL_ERROR_DEVICE_MEMORY: the device has
-     * not enough for what is its own and what moves; HAUL_ERROR_MEMORY: the host has not enough. */
+    /* `allocate` for bytes that lie in several places, at consecutive addresses. There is at least
+     * one placing; placings end at multiples of place_bytes, the last one at `bytes`. The list is
+     * good until the verb returns. `release` takes the memory back as any other.
+     * HAUL_ERROR_DEVICE_MEMORY: the device has too little memory for the pages that are its own or
+     * move. HAUL_ERROR_MEMORY: the host has too little. */
     haul_status (*allocate_in_places)(void *state, uint64_t bytes, size_t alignment,
                                       const haul_placing *placings, size_t count,
                                       haul_address *address);
-    /* Both or neither. Copy strips of device memory to a buffer of `bytes` bytes, and back. Buffer
-     * and list are memory of `stage`. HAUL_ERROR_UNSUPPORTED, and nothing is done: the device
-     * cannot reach that memory. */
+    /* Both or neither. `gather_strips` copies strips of device memory to a buffer of `bytes` bytes,
+     * `scatter_strips` copies them back. Buffer and list are memory of `stage`. If two strips of a
+     * scatter share a byte of device memory, both have the same value for it.
+     * HAUL_ERROR_UNSUPPORTED, and nothing is done: the device cannot reach that memory. */
     haul_status (*gather_strips)(void *state, void *packed, size_t bytes, const haul_strip *strips,
                                  size_t count);
     haul_status (*scatter_strips)(void *state, const haul_strip *strips, size_t count,

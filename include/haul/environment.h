@@ -147,12 +147,13 @@ typedef struct haul_update_part {
 typedef enum haul_direction { HAUL_TO_DEVICE = 0, HAUL_TO_HOST = 1 } haul_direction;
 
 /* Updates `count` parts in one transfer: one side packs them, the other unpacks them (device.h:
- * gather_strips). A byte may lie in several parts. Else as above, except that no part has 0 bytes.
- * The first update of a member lists its places; the lists are kept until the objects leave
- * (docs/environment.md: costs).
+ * gather_strips). A byte may lie in several parts. Else as the two updates above, except that no
+ * part has 0 bytes. The list is the caller's. The first update of a member lists where it lies; the
+ * lists are kept until the objects leave (docs/environment.md: costs). Waits for the device.
  *
- * HAUL_ERROR_ARGUMENT: a part that is not present, has no bytes, has runs that overlap, or reaches
- * out of its type; or no object of its type is present. Nothing is transferred then. */
+ * HAUL_ERROR_ARGUMENT: a part is not present, has no bytes, has runs that overlap, or reaches out
+ * of its type; its type is freed or not committed; no object of the type is present; the list is
+ * NULL. HAUL_ERROR_LIMIT: the update is larger than the address space. Then nothing crosses. */
 HAUL_API haul_status haul_environment_update(haul_environment *environment,
                                              const haul_update_part *parts, size_t count,
                                              haul_direction direction);
@@ -160,41 +161,47 @@ HAUL_API haul_status haul_environment_update(haul_environment *environment,
 /* Sends the data that the host has changed since the last sync, in one transfer: of the group of
  * the byte at `host`, or of all groups (NULL). Changes are found by digests of the data, 4 KiB at a
  * time (a page). All data of a changed page goes, so results of the device in it are lost, unless
- * they were brought back before. What an update has brought back is a change, too. The chance to
- * miss one is 2^-64.
+ * they were brought back before. What an update has brought back is a change, too. A change is
+ * missed with a chance of 2^-64.
  *
- * The first sync of a group sends all its data, and makes the digests: 9 bytes of host memory for
- * each page, and 72 for each strip, which is any number of equal pieces at equal distances. They
- * are kept until the group leaves. Each sync reads all data, with the threads of the context.
+ * The first sync of a group sends all its data, and makes the digests. They take 9 bytes of host
+ * memory for each page, and 64 to 128 for each strip: any number of equal pieces at equal
+ * distances. They are kept until the group leaves. Each sync reads all data, with the threads of
+ * the context, and waits for the device.
+ *
  * HAUL_ERROR_ARGUMENT: `host` is not present. Else as an update of parts to the device. After a
- * failure the next sync sends everything. */
+ * failure the next sync sends all data of the groups that this one had read. */
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
 
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
  * (no tags, no bases). Further attaches only count. The last detach makes it null on the device, or
  * what haul_environment_set_detached says; so does the exit of its target, which it does not hold.
- * A pointer that an enter has translated needs no attach. Wait for the device.
+ * A pointer that an enter has translated needs no attach. Both calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
- * to end. */
+ * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned.
+ * After a detach that failed the pointer stays attached. */
 HAUL_API haul_status haul_environment_attach(haul_environment *environment, const void *pointer);
 HAUL_API haul_status haul_environment_detach(haul_environment *environment, const void *pointer);
 
-/* What a detached pointer is on the device: after the last detach, and when what it was made to
- * lead into has left. */
+/* What a pointer is on the device when it is detached: by the last detach, or by the exit of the
+ * group that it was made to lead into. */
 typedef enum haul_detached {
     HAUL_DETACHED_NULL = 0,
     HAUL_DETACHED_RAW = 1, /* the host's pointer, as OpenACC has it */
-    /* an address that no memory has; HAUL_ERROR_UNSUPPORTED with 32-bit pointers */
+    /* an address that no memory has, which names the pointer (haul_environment_name_poison) */
     HAUL_DETACHED_POISON = 2
 } haul_detached;
-/* Sets it for pointers that are detached from now on; at first they become null. Does not wait. */
+/* Sets the form of pointers that are detached from now on; in a new environment they become null.
+ * Does not wait for the device. HAUL_ERROR_ARGUMENT: there is no such form.
+ * HAUL_ERROR_UNSUPPORTED: poison, with pointers of 32 bits. */
 HAUL_API haul_status haul_environment_set_detached(haul_environment *environment,
                                                    haul_detached form);
-/* Which pointer became this poison? `address` may be up to 512 KiB away: a kernel went on from it.
- * *pointer becomes its address on the host; `path`, of HAUL_PATH_BYTES or NULL, how the root leads
- * to it, or empty if it is not present any more. Does not wait. HAUL_ERROR_ARGUMENT: no pointer
- * did; *pointer is NULL then. */
+/* Names the pointer that became this poison. `address` may be up to 512 KiB away from the poison: a
+ * kernel adds offsets to it. *pointer becomes the pointer's address on the host. `path` has
+ * HAUL_PATH_BYTES or is NULL; it becomes the path from the root to the pointer, or empty if that is
+ * not present any more. Does not wait for the device. HAUL_ERROR_ARGUMENT: no pointer became it, or
+ * `pointer` is NULL; then *pointer is NULL. */
 HAUL_API haul_status haul_environment_name_poison(haul_environment *environment, uint64_t address,
                                                   const void **pointer, char *path);
 
@@ -230,9 +237,10 @@ static inline void haul_environment_get_info(haul_environment *environment,
                                              haul_environment_info *info);
 
 /* Writes tables for people: sums, roots, groups, types, and the first `ranges` ranges with their
- * addresses. docs/environment.md shows them. The order of roots depends on addresses. Inside the
- * file's function, other calls on the environment answer HAUL_ERROR_BUSY. HAUL_ERROR_ARGUMENT: the
- * file cannot be written. HAUL_ERROR_FILE: it refuses. */
+ * addresses. docs/environment.md shows them. The order of roots depends on addresses. Does not wait
+ * for the device. Inside the file's function, other calls on the environment answer
+ * HAUL_ERROR_BUSY. HAUL_ERROR_ARGUMENT: the file has no function to write. HAUL_ERROR_FILE: it
+ * refuses; it may have a part of the text. HAUL_ERROR_MEMORY. */
 HAUL_API haul_status haul_environment_dump(haul_environment *environment, const haul_file *file,
                                            size_t ranges);
 

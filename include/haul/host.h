@@ -64,7 +64,8 @@ typedef struct haul_host_options {
      * to anything except "" and "0", and if strict launches work (strict_launches counts them). */
     int strict;
     int reserved; /* 0 */
-    /* The most bytes of device memory that shipments and mirrored arenas may hold; 0: no limit. */
+    /* The most bytes of device memory that shipments, the lists of locked sources and mirrored
+     * arenas may hold; 0: no limit. */
     size_t budget_bytes;
 } haul_host_options;
 

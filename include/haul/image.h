@@ -63,13 +63,13 @@ typedef struct haul_image_write_options {
      * HAUL_ERROR_ARGUMENT: there is no such level. */
     int compression;
     int reserved;
-    /* Not 0: the image is to be mapped there, with pointers as they are (haul_image_map_shared). A
-     * multiple of 65536, from which on the image's bytes are free in each process that maps it, now
-     * and later: choose one far from what the system gives, such as 0x200000000000 of 64 bits.
-     * Anywhere else the image is loaded as any, so all calls read it. HAUL_ERROR_ARGUMENT: it is no
-     * such multiple, the image ends behind the last address, or it is compressed.
-     * HAUL_ERROR_UNSUPPORTED: an arena below 4096 bytes with an alignment above 64.
-     * HAUL_ERROR_LIMIT, with the path: the address has bits of a tag. */
+    /* Not 0: the address at which the image can be mapped with its pointers as they are
+     * (haul_image_map_shared). From there on each process that maps it needs as much free address
+     * space as the image has bytes: choose an address far from those that the system gives, such as
+     * 0x200000000000 on a 64-bit system. All other calls read such an image, too, wherever they put
+     * it. HAUL_ERROR_ARGUMENT: the address is no multiple of 65536, the image would end behind the
+     * last address, or it is compressed. HAUL_ERROR_UNSUPPORTED: an arena below 4096 bytes with an
+     * alignment above 64. HAUL_ERROR_LIMIT, with the path: the address has bits of a tag. */
     uintptr_t address;
 } haul_image_write_options;
 /* haul_image_write and haul_image_save with options, which may be NULL. */
@@ -88,11 +88,11 @@ typedef struct haul_image_rename {
     const char *now;    /* here: of the type, "grid"; or of the field alone: "points" */
 } haul_image_rename;
 
-/* A struct that has new fields behind those that it had. */
+/* A struct that has got new fields behind the others since an image was written. */
 typedef struct haul_image_growth {
-    const char *type;    /* its name here */
-    size_t stored_bytes; /* its size there */
-    size_t added_at;     /* where the first new field stands here: offsetof */
+    const char *type;    /* its name in this program */
+    size_t stored_bytes; /* its size in the image */
+    size_t added_at;     /* the offset of the first new field in this program (offsetof) */
 } haul_image_growth;
 
 /* A zeroed struct means the defaults. */
@@ -124,12 +124,13 @@ typedef struct haul_image_options {
      * as the program describes it. HAUL_ERROR_ARGUMENT: NULL, or an image without types given. */
     const haul_image_rename *renames;
     size_t rename_count;
-    /* `growth_count` structs that had fewer fields when older images were written. An image whose
-     * struct has one of the stored sizes is converted: new fields are zeros, and it is checked
-     * whether it is trusted or not. That takes memory for the graph once more, and for a walk. All
-     * else must be as the program describes it. HAUL_ERROR_UNSUPPORTED, with the type and the field
-     * or the path: docs/image-format.md lists what is not converted. HAUL_ERROR_ARGUMENT: NULL, a
-     * size of 0, or an image without types given. */
+    /* `growth_count` structs that had fewer fields when older images were written. An image in
+     * which one of them has a stored size is converted: new fields are zeros, and the result is
+     * checked, also if the image is trusted. That takes memory for the graph once more, and for a
+     * walk. All else must be as the program describes it. HAUL_ERROR_UNSUPPORTED, with the type and
+     * the field, or with the path: docs/image-format.md lists what is not converted.
+     * HAUL_ERROR_ARGUMENT: the list or a name in it is NULL, a stored size is 0, or the image is
+     * loaded without types. */
     const haul_image_growth *growths;
     size_t growth_count;
 } haul_image_options;
@@ -167,19 +168,20 @@ static inline haul_status haul_image_load(haul_context *context, const char *pat
                                           const haul_image_options *options, haul_image **image);
 
 /* Maps the file of this name, of a program that you trust: the graph lies in pages of the file,
- * which are read when they are touched. Pages with pointers become this process's own at once,
- * unless the image has an address of its own, and that is free. The program may write to the graph;
- * the file stays as it is. The checks are those of .is_trusted, without the checksum of the graph.
- * Nobody may write or cut the file until the image is freed; haul_image_save may replace it. A
- * small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the system refuses; it
- * maps no pipe. Others as haul_image_load. */
+ * which are read when they are touched. Pages with pointers become this process's own at once. They
+ * do not if the image has an address of its own, and that is free: it is mapped there. The program
+ * may write to the graph; the file stays as it is. The checks are those of .is_trusted, without the
+ * checksum of the graph. Nobody may write or cut the file until the image is freed; haul_image_save
+ * may replace it. A small graph, or one of a large alignment, may be copied. HAUL_ERROR_FILE: the
+ * system refuses; it maps no pipe. Others as haul_image_load. */
 HAUL_API haul_status haul_image_map(haul_context *context, const char *path,
                                     haul_type *const *types, size_t count, haul_image **image);
-/* Maps it at the address that it was written for (haul_image_write_options.address), and shared:
- * all processes that map it have the same pages, and the same pointers. The graph can be read and
- * shipped, and not written: a write ends the process. Only the types and the roots are read and
- * checked, so the call takes the same time whatever the size. HAUL_ERROR_ARGUMENT: the image has no
- * address. HAUL_ERROR_FILE: the process has other memory there. Others as haul_image_map. */
+/* The same at the address that the image was written for (haul_image_write_options.address): all
+ * processes that map it share its pages, and its pointers have the same values in all. The graph
+ * can be read and shipped, but not written: a write ends the process. Only the types and the roots
+ * are read and checked, so the call takes the same time whatever the size. HAUL_ERROR_ARGUMENT: the
+ * image has no address. HAUL_ERROR_FILE: the process has other memory there. Others as
+ * haul_image_map. */
 HAUL_API haul_status haul_image_map_shared(haul_context *context, const char *path,
                                            haul_type *const *types, size_t count,
                                            haul_image **image);

@@ -17,16 +17,17 @@
  * too, but not what their pointers lead to. A row for an embedded struct stands for all that no
  * other row names in it.
  *
- * Which row counts? One with a path from the root before one with a `type`, and both before an
- * empty path or an embedded struct's row, of which the innermost counts. If two rows of a kind name
- * one field, such as "a.x" and "b.x" where both lead to one struct, their order does not matter:
- * HAUL_NONE and HAUL_SHALLOW give way to HAUL_ONLY_PRESENT, and this to the others; and of
- * directions, each way is open that all of them open (copyin and copyout: create). The same holds
- * for one object that several pointers lead to.
+ * Which row counts? One that names the field, before an empty path or an embedded struct's row; of
+ * these the innermost. Of two that name the field, one with a path from the root, before one with a
+ * `type`. If two rows of a kind name one field, such as "a.x" and "b.x" where a and b lead to one
+ * struct, their order does not matter. HAUL_NONE gives way to HAUL_SHALLOW, this to
+ * HAUL_ONLY_PRESENT, and this to the others. Of the others, bytes cross a way only if all of them
+ * let it: copyin and copyout make create. The same holds for one object that several pointers lead
+ * to.
  *
- * Behind pointers, a struct has one form in a policy, whichever path leads to it. Embedded structs
- * have one for each place; a pointer into the middle of an object sees the struct there as its own
- * type has it in the policy.
+ * Behind pointers, a type has one form in a policy, whichever path leads to it. An embedded struct
+ * has a form for each place. A pointer to an embedded struct leads to the form that its type has
+ * behind pointers.
  *
  * On the device members keep their offsets. So an object takes the room from its first to its last
  * byte that travels, and bytes in between are zeros there. What does not come back is not written
@@ -47,8 +48,8 @@ enum {
     /* A pointer is not followed: what it leads to must be on the device already, or go there by
      * another path; else HAUL_ERROR_GRAPH, with the pointer's path. */
     HAUL_ONLY_PRESENT = 4,
-    /* A pointer is not followed, and null on the device; the host's stays. As for all that is not
-     * named, an empty path: every pointer; the other bytes travel. */
+    /* A pointer is not followed, and null on the device; the host's stays. With an empty path: each
+     * pointer that no other row names; the other bytes travel. */
     HAUL_SHALLOW = 5,
     /* The bytes do not travel: zeros on the device, unchanged on the host. As HAUL_SKIP. */
     HAUL_NONE = 6
@@ -60,27 +61,31 @@ typedef struct haul_policy_row {
     /* The path begins at each object of this type that the policy's type reaches. NULL: at the
      * root. */
     haul_type *const *type;
-    /* Of a plain member, in its struct. bytes 0: the path ends at a field. */
+    /* Of a plain member, from the beginning of the struct that the path's last pointer leads to, or
+     * that the path begins at. bytes 0: the path ends at a field. */
     size_t offset, bytes;
     int action, reserved;
-    /* The row counts while this holds in the struct of its field: HAUL_EQUALS and the like
-     * (describe.h), HAUL_WHEN_FN for plain members alone. Else the field travels as without the
-     * row. */
+    /* The row counts while this condition holds in the struct of its field; else the field travels
+     * as in the original type, whatever other rows say. HAUL_EQUALS and the like (describe.h);
+     * HAUL_WHEN_FN for plain members alone. The path is not empty, no other row of this kind names
+     * the field, and the field has no condition of its own. */
     haul_when when;
 } haul_policy_row;
 
-/* A member of S, for a path that it ends: a field or a plain member. */
+/* The path, offset and bytes of a member of S, be it a field or a plain member. */
 #define HAUL_MEMBER(S, m) .path = #m, .offset = offsetof(S, m), .bytes = sizeof(((S *)0)->m)
 
-/* Makes a committed type from a committed one, and rows. Integers that counts and conditions of
+/* Makes a committed type from a committed type and rows. It copies the rows and their names, and
+ * holds the types that it leads to, so all of them may go. Integers that counts and conditions of
  * fields read travel both ways, unless a row names them.
- * HAUL_ERROR_ARGUMENT: NULL; no name; a path that is none, or leads nowhere, or passes a field that
- * leads to no struct; an action that its field cannot have. HAUL_ERROR_STATE: the type is not
- * committed. HAUL_ERROR_TYPE: as haul_type_commit, for the forms of the types; so when HAUL_COPYOUT
- * or HAUL_CREATE is asked for bytes that the host must read. HAUL_ERROR_UNSUPPORTED: a type of a
- * constructor lies in between, or a struct that is embedded under a path is an `.ancestor`.
- * HAUL_ERROR_LIMIT: a name is too long. HAUL_ERROR_VERSION, HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY. On
- * failure *policy is NULL. */
+ *
+ * HAUL_ERROR_ARGUMENT, with the row's path: it is no path, names nothing, or goes on behind a field
+ * that leads to no struct; its field cannot have the action or the condition. Also: NULL, or no
+ * name. HAUL_ERROR_STATE: the type is not committed. HAUL_ERROR_TYPE: as of haul_type_commit, for
+ * the forms of the types; HAUL_COPYOUT or HAUL_CREATE for bytes that the host must read is one of
+ * them. HAUL_ERROR_UNSUPPORTED: a type that a constructor made leads to what rows change, or a
+ * struct that is embedded under a path is an `.ancestor`. HAUL_ERROR_LIMIT: a type's name would be
+ * too long. HAUL_ERROR_VERSION, HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY. On failure *policy is NULL. */
 HAUL_API haul_status haul_policy_create_sized(const haul_type *type, const char *name,
                                               const haul_policy_row *rows, size_t count,
                                               size_t row_bytes, haul_type **policy);

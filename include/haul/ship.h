@@ -58,18 +58,19 @@ typedef struct haul_shipped_range {
     size_t host_bytes, moving_bytes; /* of its bytes, by place; the others lie in device memory */
 } haul_shipped_range;
 
-/* Where objects lie. Objects, arrays of pointers and plain elements that are found first through a
- * field of `type`; or (`field` NULL) objects of the type itself. */
+/* Where objects are to lie. With a field: objects, arrays of pointers and plain elements that are
+ * found first through this field of `type`. Without: objects of the type itself. */
 typedef struct haul_place_hint {
     const haul_type *type;
-    const char *field; /* its name: "edges" */
+    const char *field; /* its name, such as "edges"; or NULL */
     haul_place place;  /* not HAUL_PLACE_ANY */
     int reserved;      /* 0 */
 } haul_place_hint;
 
-/* How often kernels use a byte of the range, compared with bytes of other ranges. `pointers` lead
- * to it; the caller's to a root is one. range->device is NULL. Called inside the call that ships:
- * other calls into the context get HAUL_ERROR_BUSY. */
+/* Answers how often kernels use a byte of the range, compared with bytes of other ranges.
+ * `pointers` is the number of pointers that lead to the range, with the caller's to a root.
+ * range->device is NULL. Asked for ranges without a hint if the graph exceeds the budget, inside
+ * the call that ships: other calls into the context get HAUL_ERROR_BUSY. */
 typedef double haul_rank(void *user, const haul_shipped_range *range, size_t pointers);
 
 /* Zeros mean the defaults. */
@@ -87,19 +88,25 @@ typedef struct haul_ship_options {
      * into these arenas are translated to their copies, and back. They must outlive this one. */
     const haul_shipment *const *beside;
     size_t beside_count;
-    /* The most bytes of device memory for the shipment (of haul_ship_arenas: for each); 0: what the
-     * device's own budget leaves. HAUL_ERROR_DEVICE_MEMORY, before anything moves: it takes more
-     * than either. The text has the need, the budget, and the types with the most bytes. */
+    /* The most bytes of device memory for the shipment (haul_ship_arenas: for each of them); 0:
+     * what the device's own budget leaves. HAUL_ERROR_DEVICE_MEMORY, before anything moves: the
+     * shipment needs more than one of the two allows. The record has the need, the budget, and the
+     * types with the most bytes. */
     size_t budget_bytes;
-    /* Where pages of the arena lie that exceed the budget (without one, the device's memory):
-     * HAUL_PLACE_HOST or HAUL_PLACE_MOVING; HAUL_PLACE_ANY: nowhere, it is the error above. */
+    /* Where those pages of the arena lie that exceed the budget, or without a budget the device's
+     * memory: HAUL_PLACE_HOST or HAUL_PLACE_MOVING. HAUL_PLACE_ANY, or a device that has no places
+     * (place_bytes): nowhere, so the error above. HAUL_ERROR_ARGUMENT: another place. */
     haul_place spill;
     int reserved;
-    /* Objects, a plan: the places of what hints name; the first hint that fits counts. The list,
-     * like `rank`, must live as long as the shipment: haul_reship asks again. */
+    /* Objects, a plan: the places of what hints name; the first hint that fits counts. The list and
+     * what it names, like `rank`, must live as long as the shipment: haul_reship asks again.
+     * HAUL_ERROR_ARGUMENT: NULL, a hint without a type or a place, or an arena is shipped.
+     * HAUL_ERROR_UNSUPPORTED: the device has no places, and a hint asks for another one than its
+     * own memory. */
     const haul_place_hint *hints;
     size_t hint_count;
-    /* Objects, a plan: decides which pages exceed the budget. NULL: pointers for each byte. */
+    /* Objects, a plan: pages of the lowest rank exceed the budget. NULL: a range's rank is the
+     * number of pointers to it, divided by its bytes. HAUL_ERROR_ARGUMENT: an arena is shipped. */
     haul_rank *rank;
     void *rank_user;
 } haul_ship_options;

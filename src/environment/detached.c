@@ -1,8 +1,9 @@
 /* What a detached pointer becomes on the device, and the names of poison.
  *
  * Poison is an address that no machine has: between the two halves of 64-bit addresses. It holds
- * the number of the pointer, and is in the middle of a window, so it is known even after a kernel
- * has gone on from it. A pointer keeps its number as long as the environment lives.
+ * the number of the pointer, and lies in the middle of a window of 1 MiB. So the pointer is known
+ * even if a kernel has added an offset to it. A pointer keeps its number as long as the environment
+ * lives.
  */
 #include "environment/groups.h"
 

@@ -6,7 +6,7 @@
 #include "environment/environment.h"
 #include "graph/pen.h"
 
-/* haul_environment_write_table, inside a call that has the environment's lock. */
+/* haul_environment_dump, inside a call that has the environment's lock. */
 haul_status haul__list_environment(const haul_environment *e, size_t most, haul__pen *pen);
 
 #endif

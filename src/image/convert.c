@@ -5,9 +5,9 @@
  * monotone. Objects keep their addresses modulo the largest alignment, because what a range adds is
  * rounded up to it. Then each pointer is sent through the map.
  *
- * A monotone map cannot tell the end of a range from the begin of what touches it. Only a pair of
- * begin and end, or a limit, has pointers that mean an end: those are looked for first. And what
- * leads beside its target, or is a distance, is worked out from the target.
+ * A monotone map cannot tell the end of a range from the begin of another that touches it. Only a
+ * pair of begin and end, or a limit, has pointers that mean an end: those are looked for first.
+ * Distances, and pointers that lead beside their targets, are worked out from the targets.
  *
  * Why it is right: the old graph has been checked, so each word that may be followed is told by a
  * bit or by the list. The result is an image like any other: its reader checks it again, by the
@@ -21,8 +21,8 @@
 #include "walk/met_types.h"
 #include "walk/place.h"
 
-/* Bytes of a struct as it was and as it is, and where its new fields begin; is 0: it is as it was.
- */
+/* Bytes of a struct as it was and as it is, and where its new fields begin. `is` 0: it has not
+ * grown. */
 typedef struct growth {
     size_t was, is, added;
 } growth;
@@ -213,7 +213,7 @@ static haul_status place_ranges(converter *c)
                             (unsigned long long)c->bytes, most);
 }
 
-/* How far that which stands before range `i`, behind the one before it, moves up. */
+/* How far the bytes between range `i` and the one before it move up. */
 static size_t shift_before(const converter *c, size_t i)
 {
     return i < c->ranges.count ? c->ranges.at[i].place - c->ranges.at[i].begin

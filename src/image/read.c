@@ -6,7 +6,7 @@
  * else has, so a byte that was checked cannot change.
  *
  * An image of structs that have grown since is read by types of its own first, and then converted
- * (convert.c). From there on it is one that has come so.
+ * (convert.c). From then on it is read as if it had been written so.
  */
 #include "haul/image.h"
 

@@ -6,8 +6,9 @@
  * Objects lie in a range in the order of their source addresses. Large arrays fill pages of their
  * own in any order, and small objects of one type are mostly allocated together. So no object is
  * moved for its place; a page goes where its bytes want to. It lies in device memory if any of them
- * must. If no byte has a hint, or some have none, its rank decides: the sum of its bytes' ranks.
- * The pages of the highest rank fill the budget, and the others are spilled.
+ * must. Else, if some of its bytes have no hint, its rank decides: the sum of these bytes' ranks,
+ * divided by the page's size. The pages of the highest rank fill the budget, and the others are
+ * spilled. If all bytes have hints, the place of most of them counts.
  *
  * Ranks need a recording walk, so they are asked for only if the range exceeds the budget.
  */

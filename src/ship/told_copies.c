@@ -1,7 +1,8 @@
 /* Copies of a shipment's bytes as they lie, with reports of progress.
  *
- * Without a listener a copy is one order. With one it is cut, and the listener hears when a piece
- * has crossed. By then the next piece has been ordered, so the link is never idle.
+ * Without a listener a copy is one order to the device. With a listener it is cut into pieces, and
+ * the listener hears when a piece has crossed. By then the next piece has been ordered, so the link
+ * is never idle.
  */
 #include "device/device.h"
 #include "device/piece_sizes.h"

@@ -10,8 +10,9 @@
  *   3. changes   a form is made if rows speak of it, or if it leads to one that is made
  *   4. fields    of each form that is made (policy_fields.c)
  *
- * What several rows say of one field is combined by an operation that knows no order. That the same
- * holds for objects that several pointers lead to, is the walk's doing: marks are ORs.
+ * What several rows say of one field is combined by an operation whose result does not depend on
+ * their order. The same holds for objects that several pointers lead to, since the walk's marks are
+ * ORs.
  */
 #include "type/policy.h"
 #include "base/sized.h"

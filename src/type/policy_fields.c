@@ -1,8 +1,8 @@
 /* The fields of the forms that a policy makes.
  *
- * A form has the fields of its type, changed by what rows say, and lead to other forms. What the
- * rows do not name becomes fields, too, if it does not travel both ways: the gaps between fields.
- * Integers that fields read, and ends of arrays, are left out of the gaps.
+ * A form has the fields of its type, which rows change and which lead to other forms. The gaps
+ * between fields become fields, too, if they do not travel both ways. Integers that fields read,
+ * and ends of arrays, are left out of the gaps.
  */
 #include <stdio.h>
 

@@ -159,9 +159,10 @@ static haul_status visit_called_arrays(haul__discovery *d, const haul__entry *en
 
 /* ---- Large arrays of pointers to strings.
  *
- * Strings in an order of chance lie on another page each, and their marks in another line of the
- * map. So, as objects that wait (worklist.c), those of one part of the address space are followed
- * together, in the order of their pointers: a piece of the array is sorted by parts before. */
+ * If pointers lead to strings at random, each string lies on another page, and its marks in another
+ * line of the map. So a piece of the array is first sorted by parts of the address space, and the
+ * strings of one part are followed together, in the order of their pointers. Objects that wait are
+ * treated in the same way (worklist.c). */
 
 #define SORTED_LEAST ((size_t)8192)
 #define SORTED_MOST ((size_t)1 << 20) /* at once */

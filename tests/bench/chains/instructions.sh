@@ -3,8 +3,8 @@
 #
 #   tests/bench/chains/instructions.sh build/release/tests/haul_bench_chains
 #
-# The kernels have no loop, so this is also the number that a thread executes at most. What stands
-# behind the last EXIT is padding. Needs cuobjdump, of the CUDA toolkit.
+# The kernels have no loop, so a thread executes at most this number. Those behind the last EXIT
+# are padding. Needs cuobjdump of the CUDA toolkit.
 set -eu
 command -v cuobjdump >/dev/null || { echo "cuobjdump is missing: it is a part of CUDA."; exit 1; }
 cuobjdump -sass "$1" | awk '

@@ -1,5 +1,5 @@
 // One thread for each element, as a compiler of directives makes of `for (i...) a[i] *= factor`.
-// The steps are a number of the compiler's, so the machine code has a load for each.
+// The number of steps is a constant, so the machine code has one load for each step.
 
 #include "levels.h"
 

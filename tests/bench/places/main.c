@@ -1,9 +1,9 @@
 /* haul_bench_places: what it costs to use a graph that exceeds a budget of device memory.
  *
  * For each workload and each budget (the graph has `factor` times its bytes) each way loads the
- * graph and runs it several times. Of the GPU's memory all but the budget is taken away first, so
- * that managed memory has no more than the others. The first run's result, and the last one's, are
- * compared with a reference that the host has computed.
+ * graph and runs it several times. All of the GPU's memory except the budget and `slack` is taken
+ * away first, so that managed memory has no more than the others. The results of the first and the
+ * last run are compared with a reference that the host has computed.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -156,7 +156,7 @@ static int open_haul_moving(places_run *run)
     return open_haul(run, rank, HAUL_PLACE_MOVING);
 }
 
-/* Everything comes back to the host's arrays; of these only the result has changed its use. */
+/* The result comes back into the host's array, the others stay on the device. */
 static void fetch_haul(places_run *run, void *result)
 {
     const places_array *from = &run->it->arrays[run->it->result];
