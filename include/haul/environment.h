@@ -153,7 +153,8 @@ typedef enum haul_direction { HAUL_TO_DEVICE = 0, HAUL_TO_HOST = 1 } haul_direct
  *
  * HAUL_ERROR_ARGUMENT: a part is not present, has no bytes, has runs that overlap, or reaches out
  * of its type; its type is freed or not committed; no object of the type is present; the list is
- * NULL. HAUL_ERROR_LIMIT: the update is larger than the address space. Then nothing crosses. */
+ * NULL; the direction is none. HAUL_ERROR_LIMIT: the update is larger than the address space. Then
+ * nothing crosses. */
 HAUL_API haul_status haul_environment_update(haul_environment *environment,
                                              const haul_update_part *parts, size_t count,
                                              haul_direction direction);

@@ -69,8 +69,9 @@ typedef struct haul_place_hint {
 
 /* Answers how often kernels use a byte of the range, compared with bytes of other ranges.
  * `pointers` is the number of pointers that lead to the range, with the caller's to a root.
- * range->device is NULL. Asked for ranges without a hint if the graph exceeds the budget, inside
- * the call that ships: other calls into the context get HAUL_ERROR_BUSY. */
+ * range->device is NULL. What is not above 0 counts as 0. Asked for ranges without a hint if the
+ * graph exceeds the budget, inside the call that ships: other calls into the context get
+ * HAUL_ERROR_BUSY. */
 typedef double haul_rank(void *user, const haul_shipped_range *range, size_t pointers);
 
 /* Zeros mean the defaults. */

@@ -399,9 +399,14 @@ haul_status haul_environment_update(haul_environment *environment, const haul_up
     haul_status status = lock_with_device(environment);
     if (status != HAUL_OK)
         return status;
-    status = parts || !count ? haul__update_parts(environment, parts, count, direction)
-                             : haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
-                                          "the parts of an update are NULL");
+    if (count > 0 && !parts)
+        status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                            "the parts of an update are NULL");
+    else if (direction != HAUL_TO_DEVICE && direction != HAUL_TO_HOST)
+        status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
+                            "the direction of an update is none");
+    else
+        status = haul__update_parts(environment, parts, count, direction);
     leave(environment);
     return status;
 }

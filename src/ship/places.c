@@ -74,8 +74,9 @@ static haul_place hinted(const places *p, const haul__nodes *nodes, size_t numbe
 
 static double rank_of(const places *p, const haul_shipped_range *range, size_t pointers)
 {
-    return p->options->rank ? p->options->rank(p->options->rank_user, range, pointers)
-                            : (double)pointers / (double)range->bytes;
+    const double rank = p->options->rank ? p->options->rank(p->options->rank_user, range, pointers)
+                                         : (double)pointers / (double)range->bytes;
+    return rank > 0 ? rank : 0; /* no number, too: it would have no place in an order */
 }
 
 /* Adds a range's bytes to the pages that they lie in. */

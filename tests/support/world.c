@@ -125,7 +125,11 @@ void world_check_changed_by(world *w, unsigned char *before, void (*function)(vo
 
 uintptr_t world_free_address(size_t bytes)
 {
+#ifdef HAUL_EMULATED /* it may have 4 GiB of addresses */
+    const size_t apart = (size_t)1 << 28;
+#else
     const size_t apart = (size_t)1 << (sizeof(void *) == 8 ? 39 : 28);
+#endif
     void *near = mmap(NULL, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *far;
     uintptr_t wanted = (uintptr_t)near & ~(uintptr_t)65535;
     CHECK(near != MAP_FAILED);

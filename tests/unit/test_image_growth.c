@@ -1,6 +1,7 @@
 /* Images of structs that have new fields since: they are read if the program says so, the new
  * fields are zeros, and all that led somewhere leads there.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "haul/host.h"
@@ -245,19 +246,22 @@ TEST(image_growth, an_image_as_it_is_now_is_not_converted)
 
 TEST(image_growth, a_converted_graph_lies_where_the_program_wants_it)
 {
-    static uint64_t buffer[256];
+    enum { BYTES = 2048 };
+    void *buffer = malloc(BYTES); /* aligned for all */
     graph *g = graph_start();
     haul_image_options options = declared();
     haul_image *image;
+    CHECK(buffer != NULL);
     options.is_trusted = 1;
     CHECK_STATUS(load(g, &options, &image), HAUL_OK);
     check_written(g, &image);
     options.buffer = buffer;
-    options.buffer_bytes = sizeof buffer;
+    options.buffer_bytes = BYTES;
     CHECK_STATUS(load(g, &options, &image), HAUL_OK);
     CHECK_PTR(haul_image_memory(image, NULL), buffer);
     check_written(g, &image);
     graph_end(g);
+    free(buffer);
 }
 
 /* The new pointer, which the image does not have, is one. */

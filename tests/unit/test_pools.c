@@ -56,7 +56,7 @@ static void start(const haul_context_options *options, int nodes)
     CHECK_STATUS(haul_host_open(the_context, NULL, &the_device), HAUL_OK);
     CHECK((the_memory = malloc(ROOM)) != NULL);
     for (i = 0; i < ROOM; i++)
-        the_memory[i] = (unsigned char)(i * 7 % 251);
+        the_memory[i] = (unsigned char)(i * 7 % 11); /* no word is an address, of 32 bits either */
     memset(&the_pool, 0, sizeof the_pool);
     the_pool.memory = the_memory + sizeof(void *);
     the_pool.bytes = ROOM - sizeof(void *) - 3;

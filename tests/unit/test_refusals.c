@@ -174,6 +174,7 @@ IN_ENVIRONMENT(bring_absent_group, haul_environment_update_host(e, the.data, 0))
 IN_ENVIRONMENT(dump_nowhere, haul_environment_dump(e, NULL, 0))
 IN_ENVIRONMENT(sync_absent, haul_environment_sync(e, the.data))
 IN_ENVIRONMENT(update_no_parts, haul_environment_update(e, NULL, 1, HAUL_TO_HOST))
+IN_ENVIRONMENT(update_nowhere, haul_environment_update(e, NULL, 0, (haul_direction)7))
 IN_ENVIRONMENT(update_nothing,
                haul_environment_update(e, &(haul_update_part){ .host = the.data }, 1, HAUL_TO_HOST))
 
@@ -953,6 +954,7 @@ static const refusal refusals[] = {
     { bring_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
     { bring_absent_group, ON_DEVICE, ARGUMENT, "is not on the device" },
     { update_no_parts, ON_DEVICE, ARGUMENT, "parts of an update are NULL" },
+    { update_nowhere, ON_DEVICE, ARGUMENT, "the direction of an update is none" },
     { update_nothing, ON_DEVICE, ARGUMENT, "has no bytes" },
     { copy_null, NO_DEVICE, ARGUMENT, "no context" },
     { copy_no_result, ON_DEVICE, ARGUMENT, "address of the new shipment" },
