@@ -392,7 +392,7 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
     return haul__gpu_leave(gpu, &visit, status);
 }
 
-/* Is there room for so many bytes, without what pool and spares keep? */
+/* Is there room for `bytes` bytes? If not, what pool and spares keep is given back first. */
 static int has_room(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes)
 {
     size_t left = 0, all = 0;

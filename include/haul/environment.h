@@ -139,7 +139,8 @@ typedef struct haul_update_part {
     size_t bytes;
     size_t count, stride; /* count 0: one run */
     /* Not NULL: the part is a member of all objects of this type, at this offset. Those that lie
-     * within objects of another type do not count: their bytes are members of these. */
+     * within objects of another type do not count: their bytes are members of these. A policy
+     * (policy.h) is a type of its own: name it for objects that were entered under it. */
     const haul_type *type;
     size_t offset;
 } haul_update_part;

@@ -127,8 +127,8 @@ typedef struct haul_image_options {
     /* `growth_count` structs that had fewer fields when older images were written. An image in
      * which one of them has a stored size is converted: new fields are zeros, and the result is
      * checked, also if the image is trusted. That takes memory for the graph once more, and for a
-     * walk. All else must be as the program describes it. HAUL_ERROR_UNSUPPORTED, with the type and
-     * the field, or with the path: docs/image-format.md lists what is not converted.
+     * walk. All else must be as the program describes it. HAUL_ERROR_UNSUPPORTED: the image cannot
+     * be converted; the record has the type and the field, or the path (docs/image-format.md).
      * HAUL_ERROR_ARGUMENT: the list or a name in it is NULL, a stored size is 0, or the image is
      * loaded without types. */
     const haul_image_growth *growths;

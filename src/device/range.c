@@ -6,7 +6,8 @@
 #include "device/range.h"
 #include "device/streams.h"
 
-/* HAUL_ERROR_DEVICE_MEMORY: the range exceeds its budget, or what is left of the device's. */
+/* HAUL_ERROR_DEVICE_MEMORY: the range is larger than its own budget, or than the rest of the
+ * device's. */
 static haul_status check_budget(haul_device *device, const haul__range *range, uint64_t need)
 {
     const uint64_t left = haul__device_left(device);

@@ -193,12 +193,40 @@ haul_status haul__copy_from(haul_device *device, void *to, haul_address from, si
                     " bytes from the device");
 }
 
+/* A run of a strip: its place on the device, and in the buffer. */
+typedef haul_status copy_run(haul_device *device, haul_address at, unsigned char *packed,
+                             size_t bytes);
+
+static haul_status run_to_host(haul_device *device, haul_address at, unsigned char *packed,
+                               size_t bytes)
+{
+    return haul__copy_from(device, packed, at, bytes);
+}
+
+static haul_status run_to_device(haul_device *device, haul_address at, unsigned char *packed,
+                                 size_t bytes)
+{
+    return haul__copy_to(device, at, packed, bytes);
+}
+
+/* For a device that cannot move the strips by one order. */
+static haul_status copy_runs(haul_device *device, const haul_strip *strips, size_t count,
+                             unsigned char *packed, copy_run *copy)
+{
+    haul_status status = HAUL_OK;
+    size_t i;
+    uint32_t k;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < strips[i].count && status == HAUL_OK; k++)
+            status = copy(device, strips[i].first + k * strips[i].stride,
+                          packed + strips[i].packed + (size_t)k * strips[i].bytes, strips[i].bytes);
+    return status;
+}
+
 haul_status haul__gather_strips(haul_device *device, unsigned char *packed, size_t bytes,
                                 const haul_strip *strips, size_t count)
 {
     haul_status status = HAUL_ERROR_UNSUPPORTED;
-    size_t i;
-    uint32_t k;
     if (device->table.gather_strips) {
         haul__phase_begin(device, "transfer");
         status = device->table.gather_strips(device->state, packed, bytes, strips, count);
@@ -206,20 +234,13 @@ haul_status haul__gather_strips(haul_device *device, unsigned char *packed, size
             return end_copy(device, status, bytes, " bytes from the device");
         haul__phase_end(device);
     }
-    for (i = 0, status = HAUL_OK; i < count; i++)
-        for (k = 0; k < strips[i].count && status == HAUL_OK; k++)
-            status =
-                haul__copy_from(device, packed + strips[i].packed + (size_t)k * strips[i].bytes,
-                                strips[i].first + k * strips[i].stride, strips[i].bytes);
-    return status;
+    return copy_runs(device, strips, count, packed, run_to_host);
 }
 
 haul_status haul__scatter_strips(haul_device *device, const haul_strip *strips, size_t count,
                                  const unsigned char *packed, size_t bytes)
 {
     haul_status status = HAUL_ERROR_UNSUPPORTED;
-    size_t i;
-    uint32_t k;
     if (device->table.scatter_strips) {
         haul__phase_begin(device, "transfer");
         status = device->table.scatter_strips(device->state, strips, count, packed, bytes);
@@ -227,12 +248,7 @@ haul_status haul__scatter_strips(haul_device *device, const haul_strip *strips, 
             return end_copy(device, status, bytes, " bytes to the device");
         haul__phase_end(device);
     }
-    for (i = 0, status = HAUL_OK; i < count; i++)
-        for (k = 0; k < strips[i].count && status == HAUL_OK; k++)
-            status = haul__copy_to(device, strips[i].first + k * strips[i].stride,
-                                   packed + strips[i].packed + (size_t)k * strips[i].bytes,
-                                   strips[i].bytes);
-    return status;
+    return copy_runs(device, strips, count, (unsigned char *)(uintptr_t)packed, run_to_device);
 }
 
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation)

@@ -9,8 +9,8 @@
  * pair of begin and end, or a limit, has pointers that mean an end: those are looked for first.
  * Distances, and pointers that lead beside their targets, are worked out from the targets.
  *
- * Why it is right: the old graph has been checked, so each word that may be followed is told by a
- * bit or by the list. The result is an image like any other: its reader checks it again, by the
+ * Why it is right: the old graph has been checked, so a bit or the list names each word that may be
+ * followed. The result is an image like any other: its reader checks it again, by the
  * types that have grown. So a mistake here can lose a graph, but not make a wrong one look right.
  */
 #include "image/convert.h"
@@ -316,7 +316,7 @@ static size_t target_place(const converter *c, size_t word, uintptr_t target)
     return place_of(c, offset_of(c, target));
 }
 
-/* A null one is told anew by the reader, if its types have a pointer there. */
+/* Null pointers are left out: the reader finds them by its own types. */
 static haul_status put_pointer(converter *c, size_t at, uintptr_t mask)
 {
     const size_t place = place_of(c, at);
