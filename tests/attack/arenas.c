@@ -274,10 +274,11 @@ void settle_arenas(world *w)
         settle_arena(w, i, NULL);
 }
 
-void cargo_alone(world *w, const cargo *c)
+int cargo_alone(world *w, const cargo *c)
 {
     if (c && c->arena >= 0)
         settle_arena(w, c->arena, c);
+    return c && c->shipment;
 }
 
 static void forget_root(world *w, int i)

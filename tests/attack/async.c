@@ -68,9 +68,8 @@ void step_ship_async(world *w)
 void step_refresh_async(world *w)
 {
     cargo *c = cargo_some(w);
-    if (!c)
+    if (!cargo_alone(w, c))
         return;
-    cargo_alone(w, c);
     haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 1);
     int is_written = nurseries_are_there(c); /* what is on its way back, first */
@@ -97,8 +96,7 @@ void step_update_device_async(world *w)
 {
     cargo *c = cargo_some(w);
     part p;
-    cargo_alone(w, c);
-    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    int i = cargo_alone(w, c) && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0)
         return;
     haul_async on = draw_async(w, c);
@@ -113,8 +111,7 @@ void step_update_host_async(world *w)
 {
     cargo *c = cargo_some(w);
     part p;
-    cargo_alone(w, c);
-    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    int i = cargo_alone(w, c) && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0 || !picture_counts_fit(w, &c->picture, i))
         return;
     haul_async on = draw_async(w, c);
@@ -129,8 +126,7 @@ void step_unmarshal_async(world *w)
 {
     cargo *c = cargo_some(w);
     int with_pointers = random_one_in(&w->random, 2);
-    cargo_alone(w, c);
-    if (!c || !c->known || !picture_counts_fit(w, &c->picture, -1) ||
+    if (!cargo_alone(w, c) || !c->known || !picture_counts_fit(w, &c->picture, -1) ||
         (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     if (with_pointers && (!nurseries_have_room(w, c) || nurseries_have_grown(w, c)))

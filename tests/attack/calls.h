@@ -133,8 +133,8 @@ void settle_arena(world *w, int number, const cargo *but);
 /* The same of all arenas: pointers to what goes will be cut anywhere. */
 void settle_arenas(world *w);
 /* So that the shipment's arena may be written. What comes changes objects and nurseries: called
- * before a step looks at these. NULL: nothing happens. */
-void cargo_alone(world *w, const cargo *c);
+ * before a step looks at these. 0: there is no shipment, or a callback has freed it on the way. */
+int cargo_alone(world *w, const cargo *c);
 /* Does the arena's memory go with the shipment, because nothing else holds that? */
 int arena_goes_with(const world *w, const cargo *c);
 /* Does every pointer of the shipment's objects lead into what it carries? */

@@ -133,9 +133,8 @@ void step_replan(world *w)
         return;
     while (c->on_the_way)
         cargo_wait(w, c); /* what it writes may change the graph */
-    if (!c->shipment)
+    if (!cargo_alone(w, c))
         return;
-    cargo_alone(w, c);
     objects_mend(w, c->arena);
     if (c->discovered)
         objects_cut(w, c->arena);
@@ -197,8 +196,7 @@ static void bring_back(world *w, cargo *c, int with_pointers)
     haul_update_options how = { .pointers = with_pointers,
                                 .all_or_nothing = random_one_in(&w->random, 4) };
     results r = { NULL, 0, 0 };
-    cargo_alone(w, c);
-    if (!c->known || (c->arena >= 0 && !arena_may_return(w, c)))
+    if (!cargo_alone(w, c) || !c->known || (c->arena >= 0 && !arena_may_return(w, c)))
         return;
     if (with_pointers && !nurseries_have_room(w, c))
         return;
@@ -322,8 +320,7 @@ void step_update_host(world *w)
     results r = { NULL, 0, 0 };
     part p;
     settle_nurseries(w, c);
-    cargo_alone(w, c);
-    int i = c && c->known ? draw_part(w, c, &p) : -1;
+    int i = cargo_alone(w, c) && c->known ? draw_part(w, c, &p) : -1;
     if (i < 0)
         return;
     if (!picture_counts_fit(w, &c->picture, i))
