@@ -6,17 +6,16 @@
  */
 #define _GNU_SOURCE
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include "allocations.h"
+#include "copies.h"
 #include "locked.h"
 #include "mirror.h"
-#include "opening.h"
 #include "pages.h"
+#include "patch.h"
 #include "strict.h"
 
 #define ALIGNMENT_MIN 16u
@@ -210,266 +209,6 @@ static void host_unstage(void *state, void *memory, size_t bytes)
     errno = saved;
 }
 
-static haul_status host_copy_to(void *state, haul_address to, const void *from, size_t bytes)
-{
-    haul__host *host = state;
-    unsigned char *at = haul__host_view(host, to, bytes);
-    if (!at)
-        return haul__host_fail_range(host, "copy_to", to, bytes);
-    memcpy(at, from, bytes);
-    host->counters.copies_to++;
-    host->counters.bytes_to += bytes;
-    return HAUL_OK;
-}
-
-static haul_status host_copy_from(void *state, void *to, haul_address from, size_t bytes)
-{
-    haul__host *host = state;
-    const unsigned char *at = haul__host_view(host, from, bytes);
-    if (!at)
-        return haul__host_fail_range(host, "copy_from", from, bytes);
-    memcpy(to, at, bytes);
-    host->counters.copies_from++;
-    host->counters.bytes_from += bytes;
-    return HAUL_OK;
-}
-
-/* ---- Relocation. */
-
-/* Adds delta to a word that leads into the range that moves. 1: it leads elsewhere, and is not
- * null. */
-static uint32_t patch(unsigned char *word, const haul_relocation *relocation)
-{
-    uint64_t wide;
-    uint32_t narrow;
-    if (relocation->word_bytes == sizeof wide) {
-        memcpy(&wide, word, sizeof wide);
-        if (wide == 0 || wide - relocation->from > relocation->bytes)
-            return wide != 0;
-        wide += relocation->delta;
-        memcpy(word, &wide, sizeof wide);
-    } else {
-        memcpy(&narrow, word, sizeof narrow);
-        if (narrow == 0 || (uint32_t)(narrow - (uint32_t)relocation->from) > relocation->bytes)
-            return narrow != 0;
-        narrow += (uint32_t)relocation->delta;
-        memcpy(word, &narrow, sizeof narrow);
-    }
-    return 0;
-}
-
-static uint64_t load64(const unsigned char *memory)
-{
-    uint64_t word;
-    memcpy(&word, memory, sizeof word);
-    return word;
-}
-
-/* Patches the words of one bitmap word. An empty byte of it is skipped in one step, because
- * pointers are sparse in most arenas. */
-static uint32_t relocate_words(unsigned char *word, uint64_t bits,
-                               const haul_relocation *relocation)
-{
-    const unsigned word_bytes = relocation->word_bytes;
-    uint32_t outside = 0;
-    while (bits) {
-        if ((bits & 0xff) == 0) {
-            bits >>= 8;
-            word += 8 * word_bytes;
-            continue;
-        }
-        if (bits & 1)
-            outside |= patch(word, relocation);
-        bits >>= 1;
-        word += word_bytes;
-    }
-    return outside;
-}
-
-static uint32_t relocate_marked(unsigned char *arena, const unsigned char *bitmap,
-                                const haul_relocation *relocation)
-{
-    uint64_t at;
-    uint32_t outside = 0;
-    for (at = 0; at < relocation->words; at += 64) {
-        uint64_t bits = load64(bitmap + at / 8);
-        if (relocation->words - at < 64)
-            bits &= ((uint64_t)1 << (relocation->words - at)) - 1;
-        outside |= relocate_words(arena + (size_t)at * relocation->word_bytes, bits, relocation);
-    }
-    return outside;
-}
-
-/* The word at an offset of the list, in device memory or in a copy of the arena's first `bytes`
- * bytes. NULL: there is none. Kernels can overwrite the list, so no offset is trusted. */
-static unsigned char *explicit_word(const haul__host *host, const haul_relocation *relocation,
-                                    uint64_t offset, unsigned char *copy, size_t bytes)
-{
-    if (!copy)
-        return haul__host_view(host, relocation->arena + offset, relocation->word_bytes);
-    return bytes >= relocation->word_bytes && offset <= bytes - relocation->word_bytes
-               ? copy + offset
-               : NULL;
-}
-
-/* All offsets are checked before any word is patched; and once more while patching, because a patch
- * may overwrite the list. */
-static haul_status relocate_explicit(haul__host *host, const haul_relocation *relocation,
-                                     unsigned char *copy, size_t bytes, uint32_t *outside)
-{
-    const unsigned char *offsets =
-        haul__host_view(host, relocation->offsets, relocation->offset_count * 8);
-    uint64_t i;
-    int patches;
-    for (patches = 0; patches < 2; patches++)
-        for (i = 0; i < relocation->offset_count; i++) {
-            unsigned char *word =
-                explicit_word(host, relocation, load64(offsets + 8 * i), copy, bytes);
-            if (!word)
-                return haul__host_fail_range(host, "relocate",
-                                             relocation->arena + load64(offsets + 8 * i),
-                                             relocation->word_bytes);
-            if (patches)
-                *outside |= patch(word, relocation);
-        }
-    return HAUL_OK;
-}
-
-/* Patches the arena, or a copy of its first `bytes` bytes. `copy` NULL: the arena. */
-static haul_status relocate_in(haul__host *host, const haul_relocation *relocation,
-                               unsigned char *copy, size_t bytes)
-{
-    uint64_t words = relocation->words, limit = UINT64_MAX / 16,
-             bitmap_bytes = (words / 64 + (words % 64 != 0)) * 8;
-    unsigned char *arena = NULL, *bitmap = NULL;
-    uint32_t outside = 0;
-    haul_status status = HAUL_OK;
-    if (relocation->word_bytes != 8 && relocation->word_bytes != 4)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "relocate",
-                               "words of neither 8 nor 4 bytes");
-    if (words > limit || relocation->offset_count > limit)
-        return haul__host_fail_range(host, "relocate", relocation->arena, words);
-    if (words > 0) {
-        arena = haul__host_view(host, relocation->arena, words * relocation->word_bytes);
-        bitmap = haul__host_view(host, relocation->bitmap, bitmap_bytes);
-        if (!arena)
-            return haul__host_fail_range(host, "relocate", relocation->arena,
-                                         words * relocation->word_bytes);
-        if (!bitmap)
-            return haul__host_fail_range(host, "relocate", relocation->bitmap, bitmap_bytes);
-    }
-    if (relocation->offset_count > 0 &&
-        !haul__host_view(host, relocation->offsets, relocation->offset_count * 8))
-        return haul__host_fail_range(host, "relocate", relocation->offsets,
-                                     relocation->offset_count * 8);
-    host->counters.relocations++;
-    if (words > 0)
-        outside = relocate_marked(copy ? copy : arena, bitmap, relocation);
-    if (relocation->offset_count > 0)
-        status = relocate_explicit(host, relocation, copy, bytes, &outside);
-    if (outside && relocation->outside)
-        *relocation->outside = 1;
-    return status;
-}
-
-static haul_status host_relocate(void *state, const haul_relocation *relocation)
-{
-    haul__host *host = state;
-    if (relocation->after > host->fences)
-        return haul__host_fail(host, HAUL_ERROR_ARGUMENT, "relocate", "there is no such fence");
-    return relocate_in(host, relocation, NULL, 0);
-}
-
-static haul_status host_send(void *state, const haul_relocation *relocation, const void *from,
-                             size_t bytes)
-{
-    haul_status status = host_copy_to(state, relocation->arena, from, bytes);
-    return status == HAUL_OK ? host_relocate(state, relocation) : status;
-}
-
-static haul_status host_fetch(void *state, void *to, const haul_relocation *relocation,
-                              size_t bytes)
-{
-    haul_status status = host_copy_from(state, to, relocation->arena, bytes);
-    return status == HAUL_OK ? relocate_in(state, relocation, to, bytes) : status;
-}
-
-static haul_status host_across(void *state, haul_address to, void *from_state, haul_address from,
-                               size_t bytes)
-{
-    haul__host *host = state;
-    const haul__host *other = from_state;
-    unsigned char *into = haul__host_view(host, to, bytes);
-    const unsigned char *out_of;
-    if (!other || other->magic != HAUL__HOST_MAGIC)
-        return haul__host_fail(host, HAUL_ERROR_UNSUPPORTED, "across",
-                               "the other device is no host device");
-    out_of = haul__host_view(other, from, bytes);
-    if (!into)
-        return haul__host_fail_range(host, "across, to", to, bytes);
-    if (!out_of)
-        return haul__host_fail_range(host, "across, from", from, bytes);
-    memcpy(into, out_of, bytes);
-    host->counters.copies_across++;
-    host->counters.bytes_across += bytes;
-    return HAUL_OK;
-}
-
-/* ---- Strips. */
-
-/* The runs of a strip in device memory. NULL: they are not all there, or have no such place in a
- * buffer of `bytes` bytes. */
-static unsigned char *strip_view(haul__host *host, const haul_strip *strip, size_t bytes)
-{
-    const uint64_t packed = (uint64_t)strip->count * strip->bytes;
-    if (!packed || packed > HAUL_STRIP_BYTES || strip->packed > bytes ||
-        packed > bytes - strip->packed || strip->stride > UINT64_MAX / 2 / strip->count)
-        return NULL;
-    return haul__host_view(host, strip->first, (strip->count - 1) * strip->stride + strip->bytes);
-}
-
-/* Moves the runs of all strips, after a look at all of them. */
-static haul_status move_strips(haul__host *host, const haul_strip *strips, size_t count,
-                               unsigned char *to, const unsigned char *from, size_t bytes)
-{
-    size_t i;
-    uint32_t k;
-    for (i = 0; i < count; i++)
-        if (!strip_view(host, &strips[i], bytes))
-            return haul__host_fail_range(host, to ? "gather_strips" : "scatter_strips",
-                                         strips[i].first, strips[i].bytes);
-    for (i = 0; i < count; i++) {
-        unsigned char *at = strip_view(host, &strips[i], bytes);
-        uint64_t packed = strips[i].packed;
-        for (k = 0; k < strips[i].count; k++, packed += strips[i].bytes, at += strips[i].stride)
-            if (to)
-                memcpy(to + packed, at, strips[i].bytes);
-            else
-                memcpy(at, from + packed, strips[i].bytes);
-    }
-    return HAUL_OK;
-}
-
-static haul_status host_gather_strips(void *state, void *packed, size_t bytes,
-                                      const haul_strip *strips, size_t count)
-{
-    haul__host *host = state;
-    const haul_status status = move_strips(host, strips, count, packed, NULL, bytes);
-    host->counters.copies_from += status == HAUL_OK;
-    host->counters.bytes_from += status == HAUL_OK ? bytes : 0;
-    return status;
-}
-
-static haul_status host_scatter_strips(void *state, const haul_strip *strips, size_t count,
-                                       const void *packed, size_t bytes)
-{
-    haul__host *host = state;
-    const haul_status status = move_strips(host, strips, count, NULL, packed, bytes);
-    host->counters.copies_to += status == HAUL_OK;
-    host->counters.bytes_to += status == HAUL_OK ? bytes : 0;
-    return status;
-}
-
 /* ---- Order: all work is done when its verb returns. */
 
 static haul_status host_select(void *state, void *stream)
@@ -526,130 +265,31 @@ static const haul_device_table host_table = {
     .release = host_release,
     .stage = host_stage,
     .unstage = host_unstage,
-    .copy_to = host_copy_to,
-    .copy_from = host_copy_from,
-    .relocate = host_relocate,
+    .copy_to = haul__host_copy_to,
+    .copy_from = haul__host_copy_from,
+    .relocate = haul__host_relocate,
     .select = host_select,
     .fence = host_fence,
     .poll = host_reached,
     .await = host_reached,
     .wait = host_wait,
     .message = host_message,
-    .send = host_send,
-    .fetch = host_fetch,
+    .send = haul__host_send,
+    .fetch = haul__host_fetch,
     .mirror = haul__host_mirror,
     .unmirror = haul__host_unmirror,
     .lock = haul__host_lock,
     .unlock = haul__host_unlock,
     .pull = haul__host_pull,
     .push = haul__host_push,
-    .across = host_across,
+    .across = haul__host_across,
     .signal = host_signal,
     .allocate_in_places = host_allocate_in_places,
-    .gather_strips = host_gather_strips,
-    .scatter_strips = host_scatter_strips,
+    .gather_strips = haul__host_gather_strips,
+    .scatter_strips = haul__host_scatter_strips,
 };
 
 const haul_device_table *haul_host_device(void)
 {
     return &host_table;
-}
-
-/* ---- Launches. */
-
-/* The state of a host device; NULL for another device. The name is compared as a pointer, so that a
- * wrapper of this table (to count, or to fail), which keeps name and state, passes too. */
-static haul__host *state_of(haul_device *device)
-{
-    haul_device_info info;
-    haul__host *host;
-    haul_device_get_info(device, &info);
-    if (info.name != host_table.name)
-        return NULL;
-    host = haul_device_state(device);
-    return host && host->magic == HAUL__HOST_MAGIC ? host : NULL;
-}
-
-/* Memory that is allocated during a launch stays closed to it. */
-static int show(haul__host *host, int open)
-{
-    int shown;
-    pthread_mutex_lock(&host->mutex);
-    shown = haul__host_open_memory(host, open);
-    pthread_mutex_unlock(&host->mutex);
-    return shown;
-}
-
-static haul_status launch(haul__host *host, void (*function)(void *argument), void *argument,
-                          char *text, size_t room)
-{
-    const int opened = show(host, 1);
-    if (opened)
-        function(argument);
-    if (show(host, 0) && opened)
-        return HAUL_OK;
-    snprintf(text, room, "the system refuses to %s the device's memory",
-             opened ? "close" : "give access to");
-    return HAUL_ERROR_DEVICE;
-}
-
-/* Describes a launch that the kernel has ended by following a pointer in device memory: by the path
- * of the pointer, if it came with a shipment. */
-static haul_status fail_at(haul_device *device, haul_status status, const haul__host_fault *fault)
-{
-    char text[HAUL_TEXT_BYTES];
-    size_t i;
-    for (i = 0; i < fault->word_count; i++) {
-        haul__host_say(fault, &fault->words[i], text, sizeof text);
-        if (haul_device_fail_at(device, status, text, fault->words[i].at))
-            return status;
-    }
-    haul__host_say(fault, &fault->words[0], text, sizeof text);
-    return haul_device_fail(device, status, text);
-}
-
-static const char no_host[] =
-    "the device is not the host device, whose table haul_host_device gives";
-
-haul_status haul_host_launch(haul_device *device, void (*function)(void *argument), void *argument)
-{
-    haul__host *host = state_of(device);
-    haul__host_fault fault;
-    char text[HAUL_TEXT_BYTES];
-    haul_status status;
-    int saved = errno;
-    if (!host || !function)
-        return haul_device_fail(device, HAUL_ERROR_ARGUMENT,
-                                host ? "the function to launch is NULL" : no_host);
-    if (host->process != (long)getpid())
-        return haul_device_fail(
-            device, HAUL_ERROR_STATE,
-            "the device was opened by another process, which has its pages: after a fork a child "
-            "opens its own");
-    if (__atomic_exchange_n(&host->launching, 1, __ATOMIC_ACQUIRE))
-        return HAUL_ERROR_BUSY;
-    fault.word_count = 0;
-    status = host->is_strict ? haul__host_launch_strictly(host, function, argument,
-                                                          (uintptr_t)__builtin_frame_address(0),
-                                                          &fault, text, sizeof text)
-                             : launch(host, function, argument, text, sizeof text);
-    host->counters.strict_launches += host->is_strict != 0;
-    __atomic_store_n(&host->launching, 0, __ATOMIC_RELEASE);
-    errno = saved;
-    if (fault.word_count)
-        return fail_at(device, status, &fault);
-    return status == HAUL_OK ? HAUL_OK : haul_device_fail(device, status, text);
-}
-
-haul_status haul_host_get_counters_sized(haul_device *device, haul_host_counters *counters,
-                                         size_t counters_bytes)
-{
-    const haul__host *host = state_of(device);
-    const size_t common = counters_bytes < sizeof *counters ? counters_bytes : sizeof *counters;
-    if (!host || !counters)
-        return haul_device_fail(device, HAUL_ERROR_ARGUMENT,
-                                host ? "the address of the counters is NULL" : no_host);
-    memcpy(counters, &host->counters, common);
-    memset((unsigned char *)counters + common, 0, counters_bytes - common);
-    return HAUL_OK;
 }

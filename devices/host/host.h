@@ -1,6 +1,9 @@
 /* The inside of the host device: the state of an open one.
  *
- *     host.c          the table; copies, relocation, order, launches
+ *     host.c          the table; memory, order
+ *     copies.c        copies between memories, and of strips
+ *     patch.c         pointers follow their arena
+ *     launch.c        launches, counters
  *     opening.c       access to device memory
  *     strict.c        strict launches: the child that runs a kernel
  *     reach.c         what such a kernel can reach
