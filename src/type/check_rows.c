@@ -247,8 +247,11 @@ static haul_status check_element(const haul_type *type, const haul__row *row, ha
     if (row->type && row->element_bytes != 0 && row->element_bytes != row->type->bytes)
         return haul__wrong(
             error, type, row->name,
-            "The elements have %zu bytes in C, but the target type %s was made with %zu.",
-            row->element_bytes, row->type->name, row->type->bytes);
+            "The elements have %zu bytes in C, but the target type %s was made with %zu.%s",
+            row->element_bytes, row->type->name, row->type->bytes,
+            row->kind == HAUL_FIELD_POINTER && row->element_bytes == sizeof(void *)
+                ? " For an array of pointers write HAUL_POINTERS."
+                : "");
     if (!row->target && row->element_bytes == 0 &&
         (!rule || rule->said.type_switch.kind == HAUL_SWITCH_KIND_NONE))
         return haul__wrong(error, type, row->name,

@@ -7,6 +7,7 @@
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/base.h"
 #include "haul/type.h"
@@ -586,6 +587,22 @@ TEST(type_faults, T14_an_element_that_is_not_its_target_is_drift)
     row.bytes = 12;
     refuse_row(&row, "whole number");
     haul_type_free(&other);
+}
+
+TEST(type_faults, T14_pointers_described_as_objects_are_told_their_form)
+{
+    typedef struct table {
+        node **bucket, *all;
+        int n;
+    } table;
+    const haul_field as_objects = HAUL_OBJECTS(table, bucket, &node_type, HAUL_COUNT(table, n));
+    haul_field other = HAUL_OBJECTS(table, all, &node_type, HAUL_COUNT(table, n));
+    node_type = made("node", sizeof(node), node_fields, 3);
+    refuse_rows(sizeof(table), &as_objects, 1, "t.bucket", "write HAUL_POINTERS");
+    other.element_bytes = sizeof(node) + WORD;
+    refuse_rows(sizeof(table), &other, 1, "t.all", "was made with");
+    CHECK(strstr(type_error()->text, "HAUL_POINTERS") == NULL);
+    haul_type_free(&node_type);
 }
 
 TEST(type_faults, T15_what_is_committed_stays_as_it_is)
