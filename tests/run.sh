@@ -717,7 +717,7 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     "consumers: CMake, pkg-config, C and C++; haul, haul-describe; OpenMP; arrays of Fortran" \
     "benchmark, small sizes" \
     "CUDA: everything compiled; contract and tests on the GPU, if there is one" \
-    "acceptance: real libraries at work on copies; Release, then ASan and UBSan" \
+    "acceptance: libraries at work on copies, programs on environments; Release, ASan and UBSan" \
     "clang, ThreadSanitizer, three threads a context: what is shared, contract, random graphs" \
     "aarch64 (emulated): unit, contract with pages of 4, 16 and 64 KiB, random graphs" \
     "s390x (emulated, big-endian): contract, random graphs, arenas, bits, the image by numbers" \

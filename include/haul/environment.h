@@ -179,7 +179,8 @@ HAUL_API haul_status haul_environment_sync(haul_environment *environment, const 
  * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
  * (no tags, no bases). Further attaches only count. The last detach makes it null on the device, or
  * what haul_environment_set_detached says; so does the exit of its target, which it does not hold.
- * A pointer that an enter has translated needs no attach. Both calls wait for the device.
+ * A pointer that an enter has translated needs no attach. One that a policy has left out
+ * (HAUL_SHALLOW, HAUL_NONE) cannot be attached. Both calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
  * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned.
  * After a detach that failed the pointer stays attached. */

@@ -29,9 +29,8 @@
  * has a form for each place. A pointer to an embedded struct leads to the form that its type has
  * behind pointers.
  *
- * On the device members keep their offsets. So an object takes the room from its first to its last
- * byte that travels, and bytes in between are zeros there. What does not come back is not written
- * on the host.
+ * On the device members keep their offsets, and an object has its whole room: bytes that do not
+ * travel are zeros there. What does not come back is not written on the host.
  */
 #ifndef HAUL_POLICY_H
 #define HAUL_POLICY_H

@@ -179,7 +179,8 @@ static uintptr_t find_slot(haul_environment *e, uintptr_t slot)
     if (slots >> haul__word_in_cell(slot) & 1)
         return slot + found.delta;
     haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-               "%p is no described pointer of a present object", (void *)slot);
+               "%p is no described pointer of a present object, or a policy has left it out",
+               (void *)slot);
     return 0;
 }
 

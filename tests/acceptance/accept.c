@@ -218,6 +218,19 @@ int accept_there(haul_device *device, heap *originals, const void *witness, void
     return hidden && !status;
 }
 
+void accept_left(haul_device *device, haul_environment **environment)
+{
+    haul_environment_info info;
+    haul_host_counters counters;
+    haul_environment_get_info(*environment, &info);
+    accept(info.roots == 0 && info.groups == 0 && info.ranges == 0 && info.bytes == 0 &&
+               info.device_bytes == 0 && info.enters == info.exits,
+           "%llu enters had their exits, and nothing is present", (unsigned long long)info.enters);
+    haul_environment_free(environment);
+    accept(haul_host_get_counters(device, &counters) == HAUL_OK && counters.bytes_live == 0,
+           "the device's memory is free");
+}
+
 heap *accept_heap_over(const haul_shipment *shipment)
 {
     haul_shipment_info s;

@@ -50,6 +50,10 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
 int accept_there(haul_device *device, heap *originals, const void *witness, void (*work)(void *),
                  void *data);
 
+/* Says whether all roots have left and, when the environment is freed, all memory of the device is
+ * free. */
+void accept_left(haul_device *device, haul_environment **environment);
+
 /* A foreign heap over the shipment's arena: what is freed there is counted. Close it before the
  * shipment is freed. */
 heap *accept_heap_over(const haul_shipment *shipment);

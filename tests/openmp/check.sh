@@ -18,30 +18,33 @@ cudart=$(sed -n 's/^CUDA_cudart_static_LIBRARY:FILEPATH=//p' "$build/CMakeCache.
 [ -z "$cudart" ] || [ ! -f "$cudart" ] || libraries+=("$cudart" -lpthread -ldl -lrt)
 warnings=(-O1 -Wall -Wextra -Werror -I"$source/include")
 
+lulesh=("$source"/tests/acceptance/{lulesh,accept,heap}.c)
 offload=(clang -fopenmp -fopenmp-targets=x86_64-pc-linux-gnu)
 run_times=$(dirname "$(clang -print-file-name=libomptarget.so 2>/dev/null)")
 
-with_clang() { # ARGUMENT...
-    LD_LIBRARY_PATH="$run_times${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
-        "$scratch/resident" "$@"
+with_clang() { # PROGRAM [ARGUMENT...]
+    LD_LIBRARY_PATH="$run_times${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" "$scratch/$1" "${@:2}"
 }
 
 # A region that follows a host pointer must fault, or the other checks would prove nothing.
 dies_untold() {
-    (with_clang untold) 2>/dev/null
+    (with_clang resident untold) 2>/dev/null
     [ $? -ge 128 ]
 }
 
 does_not_pass_on_the_host() {
-    (export OMP_TARGET_OFFLOAD=DISABLED && ! with_clang)
+    (export OMP_TARGET_OFFLOAD=DISABLED && ! with_clang resident)
 }
 
 if [ -f "$run_times/libomptarget.so" ]; then
     try "resident.c compiles for a device" "${offload[@]}" "${warnings[@]}" "$here/resident.c" \
         "${libraries[@]}" -o "$scratch/resident"
-    try "regions find environments, shipments and arenas by host pointers" with_clang
+    try "regions find environments, shipments and arenas by host pointers" with_clang resident
     try "without association the same region faults" dies_untold
     try "without a device the program fails" does_not_pass_on_the_host
+    try "the loops of lulesh.c compile for a device" "${offload[@]}" "${warnings[@]}" \
+        "${lulesh[@]}" "${libraries[@]}" -o "$scratch/lulesh"
+    try "they run there by the host's pointers, with the host's results" with_clang lulesh
 else
     echo "SKIPPED clang has no offload run time here (Debian: libomp-dev)"
 fi

@@ -253,7 +253,7 @@ TEST(policy, a_row_of_a_type_holds_wherever_the_type_is_embedded)
     finish();
 }
 
-TEST(policy, what_no_row_names_takes_no_room_before_and_behind)
+TEST(policy, what_no_row_names_is_absent_before_and_behind)
 {
     const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },
                                      { HAUL_MEMBER(mesh, b), .action = HAUL_COPY },
