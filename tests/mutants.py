@@ -23,8 +23,9 @@ import shutil
 import subprocess
 import sys
 
-FILES = ["src/image/claims.c", "src/image/head.c", "src/image/kinds.c", "src/image/relocate.c",
-         "src/image/scan.c", "src/image/validate.c", "src/walk/targets.c"]
+FILES = ["src/image/claims.c", "src/image/codes.h", "src/image/head.c", "src/image/kinds.c",
+         "src/image/relocate.c", "src/image/scan.c", "src/image/scan_targets.c",
+         "src/image/scan_targets.h", "src/image/validate.c", "src/walk/targets.c"]
 PROGRAMS = [["fuzz/haul_fuzz", "mutate", "fuzz/corpus/mutate"],
             ["fuzz/haul_fuzz", "load", "fuzz/corpus/load"],
             ["tests/haul_unit_plain", "image"],

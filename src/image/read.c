@@ -8,60 +8,18 @@
  * An image of structs that have grown since is read by types of its own first, and then converted
  * (convert.c). From then on it is read as if it had been written so.
  */
-#include "haul/image.h"
+#include "image/read.h"
 
 #include "arena/allocate.h"
-#include "base/file.h"
-#include "base/sized.h"
 #include "base/status.h"
-#include "image/compression.h"
 #include "image/convert.h"
 #include "image/validate.h"
-#include "image/graph_block.h"
-#include "image/head.h"
-#include "image/input.h"
-#include "image/type_make.h"
-#include "image/type_text.h"
 #include "map/address.h"
 #include "walk/roots.h"
 
-#define OPEN_IMAGE_MAGIC 0x696d6167u
-
-struct haul_image {
-    uint32_t magic;
-    haul_context *context;
-    haul__freed freed;
-    haul_root *roots;
-    size_t root_count;
-    haul__image_block block;
-    haul__made_types made; /* from the image's text */
-};
-
-typedef struct reader {
-    haul_context *context;
-    haul_error *error;
-    haul__input input;
-    haul_image_options options;
-    haul_type *const *types;
-    size_t count;          /* of types, and of roots */
-    haul__type_text text;  /* of our types */
-    haul__made_types made; /* all types of the image, where the caller has given none */
-    haul_type **made_roots;
-    haul__image_head head;
-    haul__image_section sections[HAUL__IMAGE_SECTIONS];
-    void *contents[HAUL__SECTION_KINDS]; /* by kind; NULL: none. The arena's are the block's. */
-    size_t bytes[HAUL__SECTION_KINDS];
-    haul__decompressor decompressor; /* of a compressed arena */
-    haul__input *arena;              /* gives its bytes; NULL: none have come */
-    uint64_t arena_offset;           /* in the image */
-    int is_at_home; /* the image is mapped at the address that its pointers are made for */
-    haul__image_block block;
-    haul_image *image;
-} reader;
-
 /* ---- The sections beside the arena. */
 
-static haul_status read_contents(reader *r, const haul__image_section *s)
+static haul_status read_contents(haul__reader *r, const haul__image_section *s)
 {
     const haul_status status =
         haul__input_take(&r->input, (size_t)s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
@@ -76,7 +34,7 @@ static haul_status read_contents(reader *r, const haul__image_section *s)
 /* ---- Types. */
 
 /* The text of the types that the caller has given, or that were made. */
-static haul_status write_types(reader *r)
+static haul_status write_types(haul__reader *r)
 {
     const int calls = r->options.is_trusted || r->options.calls_functions;
     haul_status status;
@@ -95,7 +53,7 @@ static haul_status write_types(reader *r)
     return status;
 }
 
-static haul_status compare_types(const reader *r)
+static haul_status compare_types(const haul__reader *r)
 {
     const haul__stored_text stored = { r->contents[HAUL__SECTION_TYPES],
                                        r->bytes[HAUL__SECTION_TYPES], r->options.renames,
@@ -108,7 +66,7 @@ static haul_status compare_types(const reader *r)
 }
 
 /* The types of the roots become ours, as if the caller had given them. */
-static haul_status list_made_roots(reader *r)
+static haul_status list_made_roots(haul__reader *r)
 {
     const haul__image_root *given = r->contents[HAUL__SECTION_ROOTS];
     size_t i;
@@ -127,7 +85,7 @@ static haul_status list_made_roots(reader *r)
     return HAUL_OK;
 }
 
-static haul_status make_types(reader *r)
+static haul_status make_types(haul__reader *r)
 {
     haul_status status = haul__make_types(r->context, r->contents[HAUL__SECTION_TYPES],
                                           r->bytes[HAUL__SECTION_TYPES], &r->made);
@@ -140,7 +98,7 @@ static haul_status make_types(reader *r)
 
 /* ---- The image. */
 
-static haul_status find_roots(const reader *r)
+static haul_status find_roots(const haul__reader *r)
 {
     const haul__image_root *given = r->contents[HAUL__SECTION_ROOTS];
     haul_image *image = r->image;
@@ -166,7 +124,7 @@ static haul_status find_roots(const reader *r)
 }
 
 /* What the image claims, in its block. */
-static haul__claimed claims_of(const reader *r, haul__offsets *offsets)
+static haul__claimed claims_of(const haul__reader *r, haul__offsets *offsets)
 {
     haul__claimed claimed;
     offsets->block = r->image->block.at;
@@ -185,7 +143,7 @@ static haul__claimed claims_of(const reader *r, haul__offsets *offsets)
 
 /* The block is filled from the input, or in place. Pages of a file are not touched before they are
  * needed: not for their checksum. */
-static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
+static haul_status fill_block(haul__reader *r, uint64_t hash, int is_filled)
 {
     const haul__image_block *block = &r->image->block;
     haul__filling f;
@@ -210,7 +168,7 @@ static haul_status fill_block(reader *r, uint64_t hash, int is_filled)
 }
 
 /* The block becomes the image's. */
-static haul_status make_image(reader *r)
+static haul_status make_image(haul__reader *r)
 {
     const haul_allocator *allocator = &r->context->allocator;
     size_t i;
@@ -235,7 +193,7 @@ static haul_status make_image(reader *r)
 }
 
 /* The sizes of the sections, which depend on one another. */
-static haul_status check_sizes(const reader *r, size_t arena)
+static haul_status check_sizes(const haul__reader *r, size_t arena)
 {
     if (arena < 2 * HAUL__GRANULE || arena % HAUL__GRANULE)
         return haul__image_refuse(r->error, "its arena has no size that an arena can have");
@@ -248,7 +206,7 @@ static haul_status check_sizes(const reader *r, size_t arena)
 
 /* The arena's section, of `bytes` bytes when it is decompressed: all others that the library knows
  * have been read, and the types fit. */
-static haul_status read_arena(reader *r, haul__input *input, const haul__image_section *s,
+static haul_status read_arena(haul__reader *r, haul__input *input, const haul__image_section *s,
                               size_t bytes)
 {
     int is_filled = 0;
@@ -273,7 +231,7 @@ static haul_status read_arena(reader *r, haul__input *input, const haul__image_s
 
 /* ---- What is left behind. */
 
-static haul__freed *drop_image(void *object)
+haul__freed *haul__drop_image(void *object)
 {
     haul_image *image = object;
     haul_context *context = image->context;
@@ -290,7 +248,7 @@ static haul__freed *drop_image(void *object)
 }
 
 /* All but the sections that have been read. */
-static void close_arena(reader *r)
+static void close_arena(haul__reader *r)
 {
     haul__image_block_release(&r->block, &r->context->allocator);
     haul__decompressor_close(&r->decompressor);
@@ -304,7 +262,7 @@ static void close_arena(reader *r)
 /* ---- Structs that have grown. */
 
 /* The program's types as they were must be the image's. */
-static haul_status compare_as_stored(reader *r, const haul__stored_types *stored)
+static haul_status compare_as_stored(haul__reader *r, const haul__stored_types *stored)
 {
     haul_status status;
     haul__type_text_close(&r->text);
@@ -316,7 +274,7 @@ static haul_status compare_as_stored(reader *r, const haul__stored_types *stored
 }
 
 /* Reads the arena by types of the image's text, those of `was`, and converts it. */
-static haul_status read_as_stored(reader *r, reader *was, const haul__image_section *s,
+static haul_status read_as_stored(haul__reader *r, haul__reader *was, const haul__image_section *s,
                                   size_t bytes)
 {
     haul__stored_types stored;
@@ -343,9 +301,9 @@ static haul_status read_as_stored(reader *r, reader *was, const haul__image_sect
 
 /* An image that does not have our types, but perhaps has them as they were. The other reader shares
  * our sections, and nothing else. */
-static haul_status read_grown(reader *r, const haul__image_section *s, size_t bytes)
+static haul_status read_grown(haul__reader *r, const haul__image_section *s, size_t bytes)
 {
-    reader was = *r;
+    haul__reader was = *r;
     haul__input input = r->input;
     haul__image_section section = *s;
     haul_status status;
@@ -356,7 +314,7 @@ static haul_status read_grown(reader *r, const haul__image_section *s, size_t by
     memset(&was.block, 0, sizeof was.block);
     status = read_as_stored(r, &was, s, bytes);
     if (was.image)
-        drop_image(was.image);
+        haul__drop_image(was.image);
     close_arena(&was);
     if (status != HAUL_OK)
         return status;
@@ -370,7 +328,7 @@ static haul_status read_grown(reader *r, const haul__image_section *s, size_t by
     return read_arena(r, &input, &section, input.left);
 }
 
-static haul_status read_graph(reader *r, const haul__image_section *s, size_t bytes)
+static haul_status read_graph(haul__reader *r, const haul__image_section *s, size_t bytes)
 {
     haul_status status = r->types ? HAUL_OK : make_types(r);
     if (status == HAUL_OK)
@@ -382,7 +340,7 @@ static haul_status read_graph(reader *r, const haul__image_section *s, size_t by
 
 /* ---- The sections. */
 
-static haul_status read_section(reader *r, const haul__image_section *s)
+static haul_status read_section(haul__reader *r, const haul__image_section *s)
 {
     const int is_known = s->kind < HAUL__SECTION_KINDS;
     const uint64_t bytes = r->head.arena_bytes ? r->head.arena_bytes : s->bytes;
@@ -412,7 +370,7 @@ static haul_status read_section(reader *r, const haul__image_section *s)
                             (unsigned long long)bytes, r->context->options.max_bytes);
 }
 
-static haul_status read_all(reader *r)
+static haul_status read_all(haul__reader *r)
 {
     haul_status status = haul__image_read_head(&r->input, &r->head, r->sections);
     uint32_t i;
@@ -422,267 +380,16 @@ static haul_status read_all(reader *r)
     return status;
 }
 
-static void close_reader(reader *r)
+haul_status haul__read_image(haul__reader *r)
+{
+    const haul_status status = r->types ? write_types(r) : HAUL_OK;
+    return status == HAUL_OK ? read_all(r) : status;
+}
+
+void haul__close_reader(haul__reader *r)
 {
     unsigned kind;
     for (kind = 0; kind < HAUL__SECTION_KINDS; kind++)
         haul__release(&r->context->allocator, r->contents[kind], r->bytes[kind]);
     close_arena(r);
-}
-
-static haul_status check_types(const reader *r)
-{
-    size_t i;
-    if (!r->types && r->count == 0)
-        return HAUL_OK; /* the image's own */
-    if (!r->types || r->count == 0)
-        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                          r->types ? "the number of types is 0: an image has a root"
-                                   : "the list of types is NULL");
-    for (i = 0; i < r->count; i++) {
-        if (!haul__type_is_valid(r->types[i]))
-            return haul__fail(r->error, HAUL_ERROR_ARGUMENT, "type %zu is NULL or freed", i);
-        if (!haul_type_committed(r->types[i]))
-            return haul__fail(r->error, HAUL_ERROR_STATE, "type %zu, %s, is not committed", i,
-                              haul_type_name(r->types[i]));
-    }
-    return HAUL_OK;
-}
-
-static haul_status check_renames(const reader *r)
-{
-    const haul_image_rename *renames = r->options.renames;
-    size_t i;
-    if (r->options.rename_count > 0 && (!renames || !r->types))
-        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                          renames ? "options->renames: without types there are no other names"
-                                  : "options->renames is NULL, and rename_count is not 0");
-    for (i = 0; i < r->options.rename_count; i++)
-        if (!renames[i].stored || !renames[i].now)
-            return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                              "options->renames[%zu] has a name that is NULL", i);
-    return HAUL_OK;
-}
-
-static haul_status check_growths(const reader *r)
-{
-    const haul_image_growth *growths = r->options.growths;
-    size_t i;
-    if (r->options.growth_count > 0 && (!growths || !r->types))
-        return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                          growths ? "options->growths: without types there are no other sizes"
-                                  : "options->growths is NULL, and growth_count is not 0");
-    for (i = 0; i < r->options.growth_count; i++)
-        if (!growths[i].type || !growths[i].stored_bytes)
-            return haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                              "options->growths[%zu] has no type or no .stored_bytes", i);
-    return HAUL_OK;
-}
-
-static haul_status read_types_and_graph(reader *r)
-{
-    haul_status status = check_renames(r);
-    if (status == HAUL_OK)
-        status = check_growths(r);
-    if (status == HAUL_OK && r->types)
-        status = write_types(r);
-    return status == HAUL_OK ? read_all(r) : status;
-}
-
-static haul_status read_image(reader *r, haul_image **image)
-{
-    haul_status status = check_types(r);
-    if (status == HAUL_OK)
-        status = read_types_and_graph(r);
-    if (status == HAUL_OK) {
-        haul__image_block_leave(&r->image->block, r->contents[HAUL__SECTION_BITS]);
-        r->image->magic = OPEN_IMAGE_MAGIC;
-        *image = r->image;
-    } else if (r->image) {
-        drop_image(r->image);
-    }
-    close_reader(r);
-    return status;
-}
-
-/* ---- The calls. */
-
-/* Enters the context, and reads the arguments that all calls have in common. */
-static haul_status begin(reader *r, haul_context *context, haul_type *const *types, size_t count,
-                         const haul_image_options *options, size_t options_bytes,
-                         haul_image **image)
-{
-    haul_status status = haul__context_enter(context);
-    if (image)
-        *image = NULL;
-    if (status != HAUL_OK)
-        return status;
-    memset(r, 0, sizeof *r);
-    r->context = context;
-    r->error = &context->error;
-    r->types = types;
-    r->count = count;
-    r->input.allocator = &context->allocator;
-    r->input.error = r->error;
-    r->input.left = SIZE_MAX;
-    if (!image)
-        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the address of the new image is NULL");
-    else if (haul__read_options(&r->options, sizeof r->options, options, options_bytes) != HAUL_OK)
-        status = haul__fail(r->error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
-    else if (r->options.arena && !haul__arena_is_valid(r->options.arena))
-        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT, "the arena has been freed");
-    else if (r->options.arena && r->options.buffer)
-        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                            "a graph goes into a buffer or into an arena, and both are given");
-    r->block.arena = r->options.arena;
-    r->block.buffer = r->options.buffer;
-    r->block.buffer_bytes = r->options.buffer_bytes;
-    if (status != HAUL_OK)
-        haul__context_leave(context);
-    return status;
-}
-
-haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes, size_t byte_count,
-                                        haul_type *const *types, size_t count,
-                                        const haul_image_options *options, size_t options_bytes,
-                                        haul_image **image)
-{
-    reader r;
-    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
-    if (status != HAUL_OK)
-        return status;
-    r.input.bytes = bytes;
-    r.input.left = byte_count;
-    status = bytes ? read_image(&r, image)
-                   : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the bytes of the image are NULL");
-    haul__context_leave(context);
-    return status;
-}
-
-haul_status haul_image_read_sized(haul_context *context, const haul_file *file,
-                                  haul_type *const *types, size_t count,
-                                  const haul_image_options *options, size_t options_bytes,
-                                  haul_image **image)
-{
-    reader r;
-    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
-    if (status != HAUL_OK)
-        return status;
-    r.input.file = file;
-    status = file && file->read ? read_image(&r, image)
-                                : haul__fail(r.error, HAUL_ERROR_ARGUMENT,
-                                             "the file is NULL, or has no function that reads");
-    haul__context_leave(context);
-    return status;
-}
-
-haul_status haul_image_load_sized(haul_context *context, const char *path, haul_type *const *types,
-                                  size_t count, const haul_image_options *options,
-                                  size_t options_bytes, haul_image **image)
-{
-    reader r;
-    haul_file file;
-    int descriptor = -1;
-    haul_status status = begin(&r, context, types, count, options, options_bytes, image);
-    if (status != HAUL_OK)
-        return status;
-    r.input.file = &file;
-    status = path ? haul__file_open(path, &descriptor, &r.input.left, r.error)
-                  : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
-    if (status == HAUL_OK) {
-        file = haul_file_descriptor(descriptor);
-        status = read_image(&r, image);
-        haul__file_close(descriptor);
-    }
-    haul__context_leave(context);
-    return status;
-}
-
-/* The head says where the pages should lie. */
-static haul_status map_file(reader *r, const char *path, int descriptor, size_t bytes,
-                            int is_shared)
-{
-    haul_file file = haul_file_descriptor(descriptor);
-    haul__input mapped = r->input;
-    haul_status status = check_types(r);
-    if (status == HAUL_OK && bytes == SIZE_MAX)
-        status = haul__fail(r->error, HAUL_ERROR_FILE,
-                            "%.300s is empty or no file: it is not mapped", path);
-    r->input.file = &file;
-    r->input.left = bytes;
-    if (status == HAUL_OK)
-        status = haul__image_read_head(&r->input, &r->head, r->sections);
-    if (status == HAUL_OK && is_shared && !r->head.address)
-        status = haul__fail(r->error, HAUL_ERROR_ARGUMENT,
-                            "the image has no address of its own (haul_image_write_options)");
-    if (status == HAUL_OK)
-        status = haul__file_map(descriptor, path, bytes, (uintptr_t)r->head.address, is_shared,
-                                &r->block.mapping, r->error);
-    r->input = mapped;
-    r->input.bytes = r->block.mapping.at;
-    r->input.left = bytes;
-    return status;
-}
-
-static haul_status map_image(haul_context *context, const char *path, haul_type *const *types,
-                             size_t count, int is_shared, haul_image **image)
-{
-    reader r;
-    int descriptor = -1;
-    size_t bytes;
-    haul_status status = begin(&r, context, types, count, NULL, 0, image);
-    if (status != HAUL_OK)
-        return status;
-    r.options.is_trusted = 1;
-    status = path ? haul__file_open(path, &descriptor, &bytes, r.error)
-                  : haul__fail(r.error, HAUL_ERROR_ARGUMENT, "the file's name is NULL");
-    if (status == HAUL_OK) {
-        status = map_file(&r, path, descriptor, bytes, is_shared);
-        haul__file_close(descriptor);
-    }
-    if (status == HAUL_OK)
-        status = read_image(&r, image);
-    haul__context_leave(context);
-    return status;
-}
-
-haul_status haul_image_map(haul_context *context, const char *path, haul_type *const *types,
-                           size_t count, haul_image **image)
-{
-    return map_image(context, path, types, count, 0, image);
-}
-
-haul_status haul_image_map_shared(haul_context *context, const char *path, haul_type *const *types,
-                                  size_t count, haul_image **image)
-{
-    return map_image(context, path, types, count, 1, image);
-}
-
-static int is_image(const haul_image *image)
-{
-    return image && image->magic == OPEN_IMAGE_MAGIC;
-}
-
-const haul_root *haul_image_roots(const haul_image *image, size_t *count)
-{
-    if (count)
-        *count = is_image(image) ? image->root_count : 0;
-    return is_image(image) ? image->roots : NULL;
-}
-
-void *haul_image_memory(const haul_image *image, size_t *bytes)
-{
-    if (bytes)
-        *bytes = is_image(image) ? image->block.bytes : 0;
-    return is_image(image) ? image->block.at : NULL;
-}
-
-void haul_image_free(haul_image **image)
-{
-    haul_image *freed = image ? *image : NULL;
-    if (!freed)
-        return;
-    *image = NULL;
-    if (is_image(freed))
-        haul__free(&freed->freed, freed->context, drop_image, freed);
 }
