@@ -26,8 +26,6 @@ enum {
     POINTERS_MOST = 16384 /* in arrays with members or counts, beside the bytes of the text */
 };
 
-#define NUMBERS_MOST ((uint64_t)UINT32_MAX - 1)
-
 typedef struct maker {
     haul_context *context;
     haul_error *error;
@@ -166,8 +164,8 @@ static haul_status make_all(maker *m, const char *text, size_t bytes)
     while (next_line(m))
         count += (size_t)begins_type(&m->words);
     m->line = 1;
-    if (count == 0 || count > NUMBERS_MOST)
-        return refuse(m, "there is no type, or too many");
+    if (count == 0)
+        return refuse(m, "there is no type");
     m->types->at = haul__allocate_zeroed(&m->context->allocator, count * sizeof *m->types->at);
     if (!m->types->at)
         return refuse_memory(m);

@@ -257,17 +257,16 @@ static size_t element_bytes_of(const text_line *l, const haul__row *row)
 static void put_row(const text_line *l, const haul__row *row)
 {
     const int has_counts = row->kind == HAUL_FIELD_POINTER || row->kind == HAUL_FIELD_TAIL;
-    const int has_target = row->type && row->kind != HAUL_FIELD_SKIP && row->kind != HAUL_FIELD_RAW;
-    const uint32_t number = has_target ? number_of(l->t, row->type) : UINT32_MAX;
+    const uint32_t number = row->type ? number_of(l->t, row->type) : UINT32_MAX;
     const haul_image_growth *inner = haul__type_text_growth(l->t, number);
     unsigned level;
     check_growth(l, row, inner);
     put_name(l->t, row->name);
     put(l->t, " kind=%u at=%zu bytes=%zu element=%zu levels=%u",
-        row->rule && row->rule->said.kind ? (unsigned)row->rule->said.kind : row->kind, row->offset,
+        row->rule ? (unsigned)row->rule->said.kind : row->kind, row->offset,
         inner && row->kind == HAUL_FIELD_EMBED ? inner->stored_bytes : row->bytes,
         element_bytes_of(l, row), row->levels);
-    if (has_target)
+    if (row->type)
         put(l->t, " target=%" PRIu32, number);
     if (row->unaligned)
         put(l->t, " unaligned");

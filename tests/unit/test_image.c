@@ -342,6 +342,25 @@ TEST(image, a_file_that_refuses_bytes_ends_the_call)
     ring_close(&r);
 }
 
+static haul_status claim_more(void *user, void *data, size_t count, size_t *got)
+{
+    (void)user;
+    memset(data, 0, count);
+    *got = count + 1;
+    return HAUL_OK;
+}
+
+TEST(image, a_file_that_claims_to_have_read_more_than_was_asked_is_refused)
+{
+    const haul_file file = { .read = claim_more };
+    haul_image *image;
+    ring r;
+    ring_open(&r);
+    CHECK_STATUS(haul_image_read(r.context, &file, &mesh_type, 1, NULL, &image), HAUL_ERROR_FILE);
+    CHECK_PTR(image, NULL);
+    ring_close(&r);
+}
+
 /* ---- Damage: without malice, the checksums find it. */
 
 TEST(image, every_flipped_bit_and_every_cut_is_found)

@@ -2,6 +2,7 @@
  * words that are worked out, are no data of another one; borrowed pointers lead to what they say;
  * and a pointer that two of them have leads to the same for both.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -436,6 +437,43 @@ TEST(image_claims, objects_that_overlap_too_often_are_refused)
     check_rows(20, &three, HAUL_OK, "");
     check_rows(50, &three, HAUL_ERROR_LIMIT, "too many objects overlap");
     check_rows(1000, NULL, HAUL_ERROR_LIMIT, "ranges overlap so often");
+}
+
+typedef struct crowd {
+    unsigned char *to[200]; /* each leads to counts from its own one on */
+    uint32_t counts[200];
+} crowd;
+
+TEST(image_claims, bytes_that_lie_over_numbers_too_often_are_refused)
+{
+    enum { COUNT = 200 };
+    static haul_field fields[COUNT];
+    static char names[COUNT][8];
+    static crowd c;
+    haul_type *type;
+    haul_image *loaded;
+    size_t i;
+    made m;
+    for (i = 0; i < COUNT; i++) {
+        const haul_field field = HAUL_BYTES(crowd, to[0], HAUL_COUNT(crowd, counts[0]));
+        fields[i] = field;
+        sprintf(names[i], "to%d", (int)i);
+        fields[i].name = names[i];
+        fields[i].offset += i * sizeof *c.to;
+        fields[i].count.field[0].offset += i * sizeof *c.counts;
+        c.to[i] = (unsigned char *)&c.counts[i];
+        c.counts[i] = (uint32_t)((COUNT - i) * sizeof *c.counts);
+    }
+    type = type_new(&(const haul_struct){ .name = "crowd",
+                                          .bytes = sizeof c,
+                                          .fields = fields,
+                                          .field_count = COUNT,
+                                          .field_bytes = sizeof *fields });
+    make(&m, &c, type);
+    CHECK_STATUS(load(&m, &loaded), HAUL_ERROR_LIMIT);
+    CHECK_HAS(haul_context_error(type_context())->text, "too many objects overlap");
+    bytes_free(&m.image);
+    haul_type_free(&type);
 }
 
 /* ---- Memory. */

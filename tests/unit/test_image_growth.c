@@ -11,6 +11,35 @@
 #include "support/doors.h"
 #include "support/types.h"
 
+/* A type that is committed. */
+static haul_type *make(const char *name, size_t bytes, const haul_field *fields, size_t count)
+{
+    haul_type *type;
+    CHECK_STATUS(type_make(name, bytes, fields, count, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+/* An image of the objects, in place of what the bytes were. */
+static void write_image(image_bytes *bytes, void *objects, haul_type *type, size_t count)
+{
+    const haul_root root = { objects, type, count };
+    const haul_file file = bytes_file(bytes);
+    bytes_resize(bytes, 0);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+}
+
+static haul_status load_as(haul_type *type, const image_bytes *bytes,
+                           const haul_image_options *options, haul_image **image)
+{
+    return haul_image_from_bytes(type_context(), bytes->at, bytes->count, &type, 1, options, image);
+}
+
+static const void *loaded(const haul_image *image)
+{
+    return haul_image_roots(image, NULL)[0].address;
+}
+
 /* Version 1, and version 2 with fields in the padding and behind it. */
 typedef struct body1 {
     struct body1 *twin; /* borrowed: into any array */
@@ -113,7 +142,6 @@ static body2 *body_is(graph *g, size_t i)
 static graph *graph_start(void)
 {
     graph *g = &the_graph;
-    const haul_file file = bytes_file(&g->image), other = bytes_file(&g->other);
     size_t i;
     memset(g, 0, sizeof *g);
     for (i = 0; i < BODIES; i++) {
@@ -138,12 +166,8 @@ static graph *graph_start(void)
     g->was.world.count = g->is.world.count = MANY;
     CHECK_STATUS(HAUL_DESCRIBE(type_context(), old_structs), HAUL_OK);
     CHECK_STATUS(HAUL_DESCRIBE(type_context(), new_structs), HAUL_OK);
-    CHECK_STATUS(
-        haul_image_write(type_context(), haul_from_object(&g->was.world, old_world), &file),
-        HAUL_OK);
-    CHECK_STATUS(
-        haul_image_write(type_context(), haul_from_object(&g->is.world, new_world), &other),
-        HAUL_OK);
+    write_image(&g->image, &g->was.world, old_world, 1);
+    write_image(&g->other, &g->is.world, new_world, 1);
     return g;
 }
 
@@ -165,8 +189,7 @@ static haul_image_options declared(void)
 
 static haul_status load(const graph *g, const haul_image_options *options, haul_image **image)
 {
-    return haul_image_from_bytes(type_context(), g->image.at, g->image.count, &new_world, 1,
-                                 options, image);
+    return load_as(new_world, &g->image, options, image);
 }
 
 /* Written, the image has the bytes of the graph as it is. */
@@ -191,7 +214,7 @@ TEST(image_growth, new_fields_are_zeros_and_the_graph_is_that_of_the_new_types)
     const world2 *w;
     size_t i;
     CHECK_STATUS(load(g, &options, &image), HAUL_OK);
-    w = haul_image_roots(image, NULL)[0].address;
+    w = loaded(image);
     CHECK_EQ(w->count, MANY);
     CHECK_EQ(w->last - w->first, PAIR);
     CHECK_STR(w->name, "Ariadne");
@@ -231,15 +254,9 @@ TEST(image_growth, an_image_as_it_is_now_is_not_converted)
     const haul_image_options options = declared();
     haul_image *image;
     g->is.one.added = 5;
-    bytes_set(&g->image, NULL, 0);
-    {
-        const haul_file file = bytes_file(&g->image);
-        CHECK_STATUS(
-            haul_image_write(type_context(), haul_from_object(&g->is.world, new_world), &file),
-            HAUL_OK);
-    }
+    write_image(&g->image, &g->is.world, new_world, 1);
     CHECK_STATUS(load(g, &options, &image), HAUL_OK);
-    CHECK_EQ(((const world2 *)haul_image_roots(image, NULL)[0].address)->one->added, 5);
+    CHECK_EQ(((const world2 *)loaded(image))->one->added, 5);
     haul_image_free(&image);
     graph_end(g);
 }
@@ -351,10 +368,8 @@ TEST(image_growth, pointers_come_onto_the_grid_of_words_and_leave_it)
     const haul_image_options options = { .growths = &growth, .growth_count = 1 };
     edge1 edges[EDGES];
     double values[EDGES];
-    haul_root root = { edges, NULL, EDGES };
     haul_type *was, *is;
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     haul_image *image;
     size_t i;
     for (i = 0; i < EDGES; i++) {
@@ -363,17 +378,12 @@ TEST(image_growth, pointers_come_onto_the_grid_of_words_and_leave_it)
         edges[i].weight = (uint8_t)i;
         memcpy(&edges[i].to, &to, sizeof to);
     }
-    CHECK_STATUS(type_make("edge", sizeof(edge1), was_fields, 1, &was), HAUL_OK);
-    CHECK_STATUS(type_make("edge", sizeof(edge2), is_fields, 1, &is), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(was), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(is), HAUL_OK);
-    root.type = was;
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
-    CHECK_STATUS(
-        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is, 1, &options, &image),
-        HAUL_OK);
+    was = make("edge", sizeof(edge1), was_fields, 1);
+    is = make("edge", sizeof(edge2), is_fields, 1);
+    write_image(&bytes, edges, was, EDGES);
+    CHECK_STATUS(load_as(is, &bytes, &options, &image), HAUL_OK);
     for (i = 0; i < EDGES; i++) {
-        const edge2 *now = (const edge2 *)haul_image_roots(image, NULL)[0].address + i;
+        const edge2 *now = (const edge2 *)loaded(image) + i;
         const double *to;
         memcpy(&to, &now->to, sizeof to);
         CHECK(*to == (double)i);
@@ -413,12 +423,18 @@ static void describe_outer(void)
 {
     const haul_field was[] = { HAUL_STRING(outer1, name), HAUL_EMBED(outer1, last, &was_inner) };
     const haul_field is[] = { HAUL_STRING(outer2, name), HAUL_EMBED(outer2, last, &is_inner) };
-    CHECK_STATUS(type_make("inner", sizeof(inner1), NULL, 0, &was_inner), HAUL_OK);
-    CHECK_STATUS(type_make("inner", sizeof(inner2), NULL, 0, &is_inner), HAUL_OK);
-    CHECK_STATUS(type_make("outer", sizeof(outer1), was, 2, &was_outer), HAUL_OK);
-    CHECK_STATUS(type_make("outer", sizeof(outer2), is, 2, &is_outer), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(was_outer), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(is_outer), HAUL_OK);
+    was_inner = make("inner", sizeof(inner1), NULL, 0);
+    is_inner = make("inner", sizeof(inner2), NULL, 0);
+    was_outer = make("outer", sizeof(outer1), was, 2);
+    is_outer = make("outer", sizeof(outer2), is, 2);
+}
+
+static void forget_outer(void)
+{
+    haul_type_free(&was_inner);
+    haul_type_free(&was_outer);
+    haul_type_free(&is_inner);
+    haul_type_free(&is_outer);
 }
 
 TEST(image_growth, a_grown_struct_may_be_the_last_field_of_one_that_is_declared_too)
@@ -432,19 +448,14 @@ TEST(image_growth, a_grown_struct_may_be_the_last_field_of_one_that_is_declared_
         { "outer", sizeof(outer1), sizeof(outer2) },
     };
     outer1 o[2] = { { (char[]){ "x" }, { 1 } }, { NULL, { 2 } } };
-    haul_root root = { o, NULL, 2 };
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     haul_image_options options = { .growths = both, .growth_count = 2 };
     haul_image *image;
     const outer2 *now;
     describe_outer();
-    root.type = was_outer;
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
-    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_outer, 1,
-                                       &options, &image),
-                 HAUL_OK);
-    now = haul_image_roots(image, NULL)[0].address;
+    write_image(&bytes, o, was_outer, 2);
+    CHECK_STATUS(load_as(is_outer, &bytes, &options, &image), HAUL_OK);
+    now = loaded(image);
     CHECK_STR(now[0].name, "x");
     CHECK_EQ(now[0].last.a, 1);
     CHECK_EQ(now[0].last.b, 0);
@@ -452,20 +463,88 @@ TEST(image_growth, a_grown_struct_may_be_the_last_field_of_one_that_is_declared_
     CHECK_EQ(now[1].last.b, 0);
     haul_image_free(&image);
     options.growths = wrong;
-    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_outer, 1,
-                                       &options, &image),
-                 HAUL_ERROR_UNSUPPORTED);
+    CHECK_STATUS(load_as(is_outer, &bytes, &options, &image), HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(type_error()->path, "outer.last");
     options.growth_count = 1; /* the inner one alone */
-    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_outer, 1,
-                                       &options, &image),
-                 HAUL_ERROR_TYPE);
+    CHECK_STATUS(load_as(is_outer, &bytes, &options, &image), HAUL_ERROR_TYPE);
     CHECK_STR(type_error()->path, "outer");
-    haul_type_free(&was_inner);
-    haul_type_free(&was_outer);
-    haul_type_free(&is_inner);
-    haul_type_free(&is_outer);
+    forget_outer();
     bytes_free(&bytes);
+}
+
+typedef struct holder1 {
+    int64_t is_there;
+    inner1 last[2];
+} holder1;
+
+typedef struct holder2 {
+    int64_t is_there;
+    inner2 last[2];
+} holder2;
+
+static int64_t all_bytes(const haul_here *here)
+{
+    (void)here;
+    return sizeof(holder1);
+}
+
+static haul_type *make_holder(size_t bytes, const haul_field *last, haul_function *size)
+{
+    haul_type *type = type_new(&(const haul_struct){ .name = "holder",
+                                                     .bytes = bytes,
+                                                     .fields = last,
+                                                     .field_count = 1,
+                                                     .field_bytes = sizeof *last,
+                                                     .size_fn = size });
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    return type;
+}
+
+/* A struct with `last` in it, as it was and as it is, is declared as grown: refused at the path.
+ * `size`: it has got a size of its own. */
+static void check_unfit(const haul_field *was, const haul_field *is, haul_function *size,
+                        const char *words, const char *path)
+{
+    static const haul_image_growth both[] = {
+        { "inner", sizeof(inner1), offsetof(inner2, b) },
+        { "holder", sizeof(holder1), offsetof(holder2, last[0].b) },
+    };
+    const haul_image_options options = { .growths = both, .growth_count = 2, .calls_functions = 1 };
+    haul_type *old = make_holder(sizeof(holder1), was, NULL);
+    haul_type *now = make_holder(sizeof(holder2), is, size);
+    holder1 h = { 1, { { 2 }, { 3 } } };
+    image_bytes bytes = { NULL, 0, 0 };
+    haul_image *image;
+    write_image(&bytes, &h, old, 1);
+    CHECK_STATUS(load_as(now, &bytes, &options, &image),
+                 size ? HAUL_ERROR_TYPE : HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, words);
+    CHECK_STR(type_error()->path, path);
+    bytes_free(&bytes);
+    haul_type_free(&old);
+    haul_type_free(&now);
+}
+
+TEST(image_growth, a_grown_struct_that_is_an_arm_an_array_or_a_tail_of_another_one_is_refused)
+{
+    static const char lies_in[] = "a struct that has grown lies in it";
+    static const char no_struct[] = "no struct of fields and of one size";
+    haul_field arm1 =
+        HAUL_EMBED(holder1, last, &was_inner, .when = HAUL_EQUALS(holder1, is_there, 1));
+    haul_field arm2 =
+        HAUL_EMBED(holder2, last, &is_inner, .when = HAUL_EQUALS(holder2, is_there, 1));
+    haul_field array1 = HAUL_EMBED(holder1, last, &was_inner);
+    const haul_field array2 = HAUL_EMBED(holder2, last, &is_inner);
+    const haul_field tail1 = HAUL_TAIL(holder1, last, HAUL_FIXED(2), .target = &was_inner);
+    haul_field tail2 = HAUL_TAIL(holder2, last, HAUL_FIXED(2), .target = &is_inner);
+    describe_outer();
+    arm1.bytes = array1.bytes = sizeof(inner1);
+    arm2.bytes = sizeof(inner2);
+    check_unfit(&arm1, &arm2, NULL, lies_in, "holder.last");
+    check_unfit(&array1, &array2, NULL, lies_in, "holder.last");
+    check_unfit(&array1, &array2, all_bytes, "the image has other types", "holder");
+    check_unfit(&tail1, &tail2, NULL, no_struct, "holder");
+    forget_outer();
 }
 
 /* ---- Other objects over structs that grow. */
@@ -487,30 +566,22 @@ TEST(image_growth, bytes_over_one_grown_struct_are_converted_and_over_two_refuse
                                HAUL_BYTES(view, bytes, HAUL_COUNT(view, byte_count)) };
     haul_field is[2] = { was[0], was[1] };
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     haul_image *image;
     const view *now;
     is[0].target = &is_inner;
     is[0].element_bytes = sizeof(inner2);
-    CHECK_STATUS(type_make("inner", sizeof(inner1), NULL, 0, &was_inner), HAUL_OK);
-    CHECK_STATUS(type_make("inner", sizeof(inner2), NULL, 0, &is_inner), HAUL_OK);
-    CHECK_STATUS(type_make("view", sizeof(view), was, 2, &was_view), HAUL_OK);
-    CHECK_STATUS(type_make("view", sizeof(view), is, 2, &is_view), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(was_view), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(is_view), HAUL_OK);
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&v, was_view), &file), HAUL_OK);
-    CHECK_STATUS(
-        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_view, 1, &options, &image),
-        HAUL_OK);
-    now = haul_image_roots(image, NULL)[0].address;
+    was_inner = make("inner", sizeof(inner1), NULL, 0);
+    is_inner = make("inner", sizeof(inner2), NULL, 0);
+    was_view = make("view", sizeof(view), was, 2);
+    is_view = make("view", sizeof(view), is, 2);
+    write_image(&bytes, &v, was_view, 1);
+    CHECK_STATUS(load_as(is_view, &bytes, &options, &image), HAUL_OK);
+    now = loaded(image);
     CHECK_PTR(now->bytes, (const char *)now->all + sizeof(inner2));
     haul_image_free(&image);
     v.byte_count = 9;
-    bytes_resize(&bytes, 0);
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&v, was_view), &file), HAUL_OK);
-    CHECK_STATUS(
-        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is_view, 1, &options, &image),
-        HAUL_ERROR_UNSUPPORTED);
+    write_image(&bytes, &v, was_view, 1);
+    CHECK_STATUS(load_as(is_view, &bytes, &options, &image), HAUL_ERROR_UNSUPPORTED);
     CHECK_STR(type_error()->path, "root.all[1]");
     haul_type_free(&was_view);
     haul_type_free(&is_view);
@@ -543,16 +614,12 @@ static haul_status load_elements(haul_context *context, haul_type *was, haul_typ
         .renames = &wider, .rename_count = 1, .growths = growth, .growth_count = 1
     };
     static uint64_t elements[16];
-    haul_root root = { elements, NULL, 1 };
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     haul_image *image;
     haul_status status;
-    root.type = was;
-    root.count = count;
     CHECK_STATUS(haul_type_commit(was), HAUL_OK);
     CHECK_STATUS(haul_type_commit(is), HAUL_OK);
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
+    write_image(&bytes, elements, was, count);
     status = haul_image_from_bytes(context, bytes.at, bytes.count, &is, 1, &options, &image);
     haul_image_free(&image);
     bytes_free(&bytes);
@@ -562,9 +629,7 @@ static haul_status load_elements(haul_context *context, haul_type *was, haul_typ
 TEST(image_growth, a_struct_that_has_become_smaller_is_none_that_has_grown)
 {
     static const haul_image_growth growth = { "inner", 16, 8 };
-    haul_type *was, *is;
-    CHECK_STATUS(type_make("inner", 16, NULL, 0, &was), HAUL_OK);
-    CHECK_STATUS(type_make("inner", 8, NULL, 0, &is), HAUL_OK);
+    haul_type *was = make("inner", 16, NULL, 0), *is = make("inner", 8, NULL, 0);
     CHECK_STATUS(load_elements(type_context(), was, is, 3, &growth), HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(type_error()->text, "fewer bytes");
     CHECK_STR(type_error()->path, "inner");
@@ -579,10 +644,10 @@ TEST(image_growth, a_converted_image_keeps_to_the_limits)
     haul_context *small;
     haul_type *was, *is, *larger, *largest;
     CHECK_STATUS(haul_context_create(&options, &small), HAUL_OK);
-    CHECK_STATUS(type_make("inner", 8, NULL, 0, &was), HAUL_OK);
-    CHECK_STATUS(type_make("inner", 100, NULL, 0, &is), HAUL_OK);
-    CHECK_STATUS(type_make("inner", 500, NULL, 0, &larger), HAUL_OK);
-    CHECK_STATUS(type_make("inner", SIZE_MAX / 8, NULL, 0, &largest), HAUL_OK);
+    was = make("inner", 8, NULL, 0);
+    is = make("inner", 100, NULL, 0);
+    larger = make("inner", 500, NULL, 0);
+    largest = make("inner", SIZE_MAX / 8, NULL, 0);
     CHECK_STATUS(load_elements(small, was, is, 3, &growth), HAUL_OK);
     CHECK_STATUS(load_elements(small, was, larger, 3, &growth), HAUL_ERROR_LIMIT);
     CHECK_HAS(haul_context_error(small)->text, "more than the limit of 1000");
@@ -606,28 +671,61 @@ TEST(image_growth, a_new_field_in_the_padding_is_zero_if_it_is_described)
     static const haul_field fields[] = { HAUL_RAW(padded, added) };
     const haul_image_options options = { .growths = &growth, .growth_count = 1 };
     padded one = { 1, 2, 3 };
-    haul_root root = { &one, NULL, 1 };
     haul_type *was, *is;
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     haul_image *image;
     const padded *now;
-    CHECK_STATUS(type_make("padded", sizeof(padded), NULL, 0, &was), HAUL_OK);
-    CHECK_STATUS(type_make("padded", sizeof(padded), fields, 1, &is), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(was), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(is), HAUL_OK);
-    root.type = was;
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(&root, 1), &file), HAUL_OK);
-    CHECK_STATUS(
-        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is, 1, &options, &image),
-        HAUL_OK);
-    now = haul_image_roots(image, NULL)[0].address;
+    was = make("padded", sizeof(padded), NULL, 0);
+    is = make("padded", sizeof(padded), fields, 1);
+    write_image(&bytes, &one, was, 1);
+    CHECK_STATUS(load_as(is, &bytes, &options, &image), HAUL_OK);
+    now = loaded(image);
     CHECK_EQ(now->a, 1);
     CHECK_EQ(now->b, 2);
     CHECK_EQ(now->added, 0);
     haul_image_free(&image);
+    write_image(&bytes, &one, is, 1); /* as it is now */
+    CHECK_STATUS(load_as(is, &bytes, &options, &image), HAUL_OK);
+    now = loaded(image);
+    CHECK_EQ(now->added, 3);
+    haul_image_free(&image);
     haul_type_free(&was);
     haul_type_free(&is);
+    bytes_free(&bytes);
+}
+
+/* One table serves images of all ages: one struct has grown since, and the other one has not. */
+TEST(image_growth, a_struct_that_is_declared_and_has_not_grown_since_is_as_it_is)
+{
+    static const haul_image_growth growths[] = {
+        { "padded", sizeof(padded), offsetof(padded, added) },
+        { "inner", sizeof(inner1), offsetof(inner2, b) },
+    };
+    static const haul_field fields[] = { HAUL_RAW(padded, added) };
+    const haul_image_options options = { .growths = growths, .growth_count = 2 };
+    padded one = { 1, 2, 3 };
+    inner1 in = { 4 };
+    haul_type *type = make("padded", sizeof(padded), fields, 1);
+    image_bytes bytes = { NULL, 0, 0 };
+    const haul_file file = bytes_file(&bytes);
+    haul_root roots[2] = { { &one, NULL, 1 }, { &in, NULL, 1 } };
+    haul_type *types[2];
+    haul_image *image;
+    was_inner = make("inner", sizeof(inner1), NULL, 0);
+    is_inner = make("inner", sizeof(inner2), NULL, 0);
+    roots[0].type = types[0] = type;
+    roots[1].type = was_inner;
+    types[1] = is_inner;
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_roots(roots, 2), &file), HAUL_OK);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), bytes.at, bytes.count, types, 2, &options, &image),
+        HAUL_OK);
+    CHECK_EQ(((const padded *)loaded(image))->added, 3);
+    CHECK_EQ(((const inner2 *)haul_image_roots(image, NULL)[1].address)->a, 4);
+    haul_image_free(&image);
+    haul_type_free(&type);
+    haul_type_free(&was_inner);
+    haul_type_free(&is_inner);
     bytes_free(&bytes);
 }
 
@@ -637,8 +735,8 @@ TEST(image_growth, types_of_constructors_and_what_they_are_made_of_do_not_grow)
     static const haul_field fields[] = { HAUL_RAW(padded, added) };
     haul_image_growth room = { NULL, 2 * sizeof(padded), 2 * sizeof(padded) };
     haul_type *was, *is, *two_were, *two_are, *wider;
-    CHECK_STATUS(type_make("padded", sizeof(padded), NULL, 0, &was), HAUL_OK);
-    CHECK_STATUS(type_make("padded", sizeof(padded), fields, 1, &is), HAUL_OK);
+    was = make("padded", sizeof(padded), NULL, 0);
+    is = make("padded", sizeof(padded), fields, 1);
     CHECK_STATUS(haul_type_contiguous(2, was, &two_were), HAUL_OK);
     CHECK_STATUS(haul_type_contiguous(2, is, &two_are), HAUL_OK);
     CHECK_STATUS(load_elements(type_context(), two_were, two_are, 1, &growth),
@@ -690,10 +788,9 @@ static void describe_pair(growing *g, size_t inner_bytes, size_t outer_bytes)
     };
     fields[0].element_bytes = outer_bytes;
     fields[1].element_bytes = fields[2].element_bytes = fields[3].element_bytes = inner_bytes;
-    CHECK_STATUS(type_make("inner", inner_bytes, NULL, 0, &g->inner), HAUL_OK);
-    CHECK_STATUS(type_make("outer", outer_bytes, outer_fields, 2, &g->outer), HAUL_OK);
-    CHECK_STATUS(type_make("pair", sizeof(pair_of), fields, 4, &g->pair), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(g->pair), HAUL_OK);
+    g->inner = make("inner", inner_bytes, NULL, 0);
+    g->outer = make("outer", outer_bytes, outer_fields, 2);
+    g->pair = make("pair", sizeof(pair_of), fields, 4);
 }
 
 static void forget_pair(growing *g)
@@ -712,11 +809,9 @@ static haul_status convert_pair(pair_of *p, const growing *was, const growing *i
     };
     const haul_image_options options = { .growths = both, .growth_count = 2 };
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     haul_status status;
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(p, was->pair), &file), HAUL_OK);
-    status =
-        haul_image_from_bytes(type_context(), bytes.at, bytes.count, &is->pair, 1, &options, image);
+    write_image(&bytes, p, was->pair, 1);
+    status = load_as(is->pair, &bytes, &options, image);
     bytes_free(&bytes);
     return status;
 }
@@ -732,7 +827,7 @@ TEST(image_growth, parts_of_an_array_and_a_last_field_are_where_they_were)
     describe_pair(&was, sizeof(inner1), sizeof(outer1));
     describe_pair(&is, sizeof(inner2), sizeof(outer2));
     CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_OK);
-    now = haul_image_roots(image, NULL)[0].address;
+    now = loaded(image);
     CHECK_PTR(now->in, (const char *)now->outer + sizeof(outer2) + offsetof(outer2, last));
     CHECK_EQ(now->in->a, 2);
     CHECK_PTR(now->second, (const char *)now->first + sizeof(inner2));
@@ -780,12 +875,9 @@ static void describe_beside(haul_type **target, haul_type **wide, haul_type **ty
         HAUL_ADDRESS(beside, wide, .target = w),
     };
     fields[3].element_bytes = bytes;
-    CHECK_STATUS(type_make("target", bytes, NULL, 0, t), HAUL_OK);
-    *w = type_new(&aligned);
-    CHECK_STATUS(type_make("beside", sizeof(beside), fields, 5, type), HAUL_OK);
-    CHECK_STATUS(haul_type_commit(*type), HAUL_OK);
-    *target = *t;
-    *wide = *w;
+    *target = *t = make("target", bytes, NULL, 0);
+    *wide = *w = type_new(&aligned);
+    *type = make("beside", sizeof(beside), fields, 5);
 }
 
 TEST(image_growth, pointers_beside_their_targets_and_distances_lead_where_they_led)
@@ -797,7 +889,6 @@ TEST(image_growth, pointers_beside_their_targets_and_distances_lead_where_they_l
     static beside b;
     haul_type *targets[2], *wides[2], *types[2];
     image_bytes bytes = { NULL, 0, 0 };
-    const haul_file file = bytes_file(&bytes);
     const uintptr_t tag = sizeof(void *) == 8 ? (uintptr_t)5 << (sizeof(void *) * 8 - 8) : 0;
     haul_image *image;
     const beside *now;
@@ -810,11 +901,9 @@ TEST(image_growth, pointers_beside_their_targets_and_distances_lead_where_they_l
     wide[7] = 7;
     describe_beside(&targets[0], &wides[0], &types[0], sizeof(target1));
     describe_beside(&targets[1], &wides[1], &types[1], sizeof(target2));
-    CHECK_STATUS(haul_image_write(type_context(), haul_from_object(&b, types[0]), &file), HAUL_OK);
-    CHECK_STATUS(haul_image_from_bytes(type_context(), bytes.at, bytes.count, &types[1], 1,
-                                       &options, &image),
-                 HAUL_OK);
-    now = haul_image_roots(image, NULL)[0].address;
+    write_image(&bytes, &b, types[0], 1);
+    CHECK_STATUS(load_as(types[1], &bytes, &options, &image), HAUL_OK);
+    now = loaded(image);
     second = (const target2 *)(const void *)now->all + 1;
     CHECK_PTR(now->hook, &second->hook);
     CHECK_EQ(now->tagged, (uintptr_t)&second->hook | tag);

@@ -86,6 +86,18 @@ TEST(image_renames, names_that_are_declared_are_read_and_others_are_told)
     end();
 }
 
+TEST(image_renames, an_old_name_may_have_several_new_ones)
+{
+    static const haul_image_rename renames[] = { { "mesh.points", "position" },
+                                                 { "mesh.points", "xyz" },
+                                                 { "mesh.points", "place" } };
+    write_old("mesh", "next", "points");
+    make(&new_type, "mesh", "next", "xyz");
+    CHECK_STATUS(load_by_renames(renames, 3), HAUL_OK);
+    CHECK_STATUS(load_by_renames(renames, 1), HAUL_ERROR_TYPE);
+    end();
+}
+
 TEST(image_renames, a_table_of_old_names_does_not_harm_a_new_image)
 {
     static const haul_image_rename renames[] = { { "grid", "mesh" }, { "mesh.points", "xyz" } };
@@ -95,12 +107,12 @@ TEST(image_renames, a_table_of_old_names_does_not_harm_a_new_image)
     end();
 }
 
-TEST(image_renames, names_with_spaces_backslashes_and_dots_are_compared_as_they_are)
+TEST(image_renames, names_with_bytes_that_would_end_a_word_are_compared_as_they_are)
 {
     static const haul_image_rename renames[] = { { "a\\b.c d", "new mesh" },
-                                                 { "a\\b.c d.x.y z", "x\\yz" } };
+                                                 { "a\\b.c d.x.y z", "x\\y\x7fz" } };
     write_old("a\\b.c d", "next", "x.y z");
-    make(&new_type, "new mesh", "next", "x\\yz");
+    make(&new_type, "new mesh", "next", "x\\y\x7fz");
     CHECK_STATUS(load_by_renames(renames, 2), HAUL_OK);
     CHECK_STATUS(load_by_renames(renames, 1), HAUL_ERROR_TYPE);
     end();

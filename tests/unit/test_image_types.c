@@ -188,7 +188,8 @@ TEST(image_types, tags_integers_bases_and_owners_come_back)
     const haul_field fields[] = {
         HAUL_OBJECT(marked, low, &type, .tag_bits = 3),
         HAUL_OBJECT(marked, maybe, &type, .integers_below = 100, .integers_from = (uintptr_t)-2),
-        HAUL_OBJECT(marked, borrowed, &type, .ownership = HAUL_BORROWED),
+        HAUL_OBJECT(marked, borrowed, &type, .ownership = HAUL_BORROWED,
+                    .integers_from = (uintptr_t)-2),
         HAUL_OBJECT(marked, unless, &type, .ownership = HAUL_UNLESS_OWNED),
         HAUL_ADDRESS(marked, to_inside, .target = &type, .base = HAUL_CONTAINER_OF(marked, inside)),
     };
@@ -441,6 +442,9 @@ TEST(image_types, a_line_that_cannot_be_read_is_named)
     check_text(FIELD(" count=1 else-raw packed else-raw"), HAUL_ERROR_FORMAT, "behind its end");
     check_text(FIELD(" target=1 count=1"), HAUL_ERROR_FORMAT, "a type that there is not");
     check_text(FIELD(" count=1 ownership=4"), HAUL_ERROR_FORMAT, "a number is too large");
+    check_text(FIELD(" target=1 count=function"), HAUL_ERROR_FORMAT, "a type that there is not");
+    check_text("type \\y41 bytes=24 lower=0 alignment=0\n", HAUL_ERROR_FORMAT, "a word is missing");
+    check_text("type \\xy bytes=24 lower=0 alignment=0\n", HAUL_ERROR_FORMAT, "number is missing");
     check_text(ODD "\xff kind=1 at=0 bytes=8 element=4 levels=1 count=1\n", HAUL_ERROR_FORMAT,
                "not UTF-8");
 }
@@ -469,6 +473,8 @@ TEST(image_types, names_and_text_that_are_too_long_and_too_many_fields_are_refus
     check_repeated("type odd bytes=1 lower=0 alignment=0\n", raw, 200, "", HAUL_ERROR_LIMIT,
                    "more than 64 fields for each byte");
     check_repeated(ODD, raw, (1 << 20) / 40, "", HAUL_ERROR_LIMIT, "more than 1 MiB");
+    check_repeated(ODD "a kind=1 at=0 bytes=8 element=4 levels=1 count=1 switch=self@0/4/1",
+                   ",1:0+0", 4097, "\n", HAUL_ERROR_FORMAT, "goes on behind its end");
 }
 
 TEST(image_types, text_that_types_would_not_have_is_refused)
@@ -482,6 +488,35 @@ TEST(image_types, text_that_types_would_not_have_is_refused)
     check_text("type odd bytes=24 lower=0 alignment=0 elements\n"
                "a kind=1 at=0 bytes=8 element=4 levels=1 count=1\n",
                HAUL_ERROR_FORMAT, "its type has no fields");
+}
+
+/* Its types are given, so the text is only compared. */
+TEST(image_types, a_text_that_ends_early_is_other_types_than_those_given)
+{
+    static const char *const texts[] = { "type", "type ", "type odd", "type odd bytes", "\n" };
+    const haul_field fields[] = { HAUL_ARRAY(odd, type, HAUL_FIXED(2)),
+                                  HAUL_ARRAY(odd, block, HAUL_ONE),
+                                  HAUL_ARRAY(odd, loop, HAUL_ONE) };
+    haul_type *type = TYPE_NEW(odd, fields);
+    image_bytes image = { NULL, 0, 0 };
+    image_parts parts;
+    haul_image *loaded;
+    size_t i;
+    memset(&parts, 0, sizeof parts);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    write_odd(&image);
+    image_split(&image, &parts);
+    for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+        bytes_set(&parts.part[TYPES], texts[i], strlen(texts[i]));
+        image_join(&parts, &image);
+        CHECK_STATUS(
+            haul_image_from_bytes(type_context(), image.at, image.count, &type, 1, NULL, &loaded),
+            HAUL_ERROR_TYPE);
+        CHECK_STR(haul_context_error(type_context())->path, "odd");
+    }
+    image_parts_free(&parts);
+    bytes_free(&image);
+    haul_type_free(&type);
 }
 
 TEST(image_types, functions_are_named_and_refused)
@@ -512,11 +547,31 @@ TEST(image_types, text_made_with_malice_takes_neither_time_nor_memory)
                HAUL_ERROR_TYPE, "interleave");
     check_text(A "loop count=2 stride=8\n", HAUL_ERROR_FORMAT, "line 2");
     check_text(A "block at=0 count=1 type=7\n", HAUL_ERROR_FORMAT, "a type that there is not");
+    check_text(A "block at=0 count=1 type=7\nblock at=0 count=1 type=1\n" B, HAUL_ERROR_FORMAT,
+               "line 2 of its types cannot be read: it names a type");
+    check_text(A "block at=0 count=1 type=1\nloop count=- stride=8\nloop count=2 stride=8\n" B,
+               HAUL_ERROR_FORMAT, "line 3");
     check_text(A "block at=0 count=1 type=1\nblock at=0 count=1 type=1\nloop count=2 stride=8\n" B,
                HAUL_ERROR_FORMAT, "loops repeat one block");
     check_text(A "block at=0 count=1000000000000000000 type=1\n" B, HAUL_ERROR_FORMAT, too_far);
     check_text(A "block at=0 count=1 type=1\nloop count=10000000000 stride=10000000000\n" B,
                HAUL_ERROR_FORMAT, too_far);
+    check_text(A "block at=8 count=1 type=1\nloop count=2 stride=18446744073709551615\n" B,
+               HAUL_ERROR_FORMAT, too_far);
+    check_text(A "block at=4611686018427387900 count=1 type=1\n" B, HAUL_ERROR_FORMAT, too_far);
+    check_text(A "block at=4611686018427387800 count=1 type=1\n" B "block at=200 count=1 type=2\n"
+                 "type c bytes=8 lower=0 alignment=0\n",
+               HAUL_ERROR_FORMAT, too_far);
+    check_text("type a bytes=0 lower=0 alignment=0\nblock at=0 count=1 type=1\n" B,
+               HAUL_ERROR_FORMAT, "or it has no bytes");
+    check_text("type a bytes=0 lower=0 alignment=0\n", HAUL_ERROR_FORMAT,
+               "a bit calls it a pointer");
+    check_text("type a bytes=16 lower=0 alignment=0\nblock at=8 count=1 type=1\n"
+               "block at=0 count=1 type=1\n" B,
+               HAUL_ERROR_FORMAT, "a bit calls it a pointer");
+    check_text(A "block at=0 count=1 type=1\n" B "block at=0 count=0 type=2\n"
+                 "type c bytes=8 lower=0 alignment=0\n",
+               HAUL_ERROR_FORMAT, "a bit calls it a pointer");
     check_text("type odd bytes=400000 lower=0 alignment=0\n"
                "a kind=1 at=0 bytes=160000 element=4 levels=1 count=product*1+0(300000/4/1)\n",
                HAUL_ERROR_LIMIT, "too many pointers");

@@ -33,6 +33,8 @@ typedef struct sample {
     unsigned char *is_owned; /* for each word: an object has it */
 } sample;
 
+static const haul_context_options ordinary;
+
 static int is_readable(void *user, const void *address, size_t bytes)
 {
     (void)user;
@@ -85,15 +87,9 @@ static void sample_open_roots(sample *s, const haul_root *roots, size_t count,
 
 static void sample_open(sample *s, void *object, haul_type *type, size_t count)
 {
-    haul_context_options options;
-    haul_root root;
-    memset(&options, 0, sizeof options);
-    memset(&root, 0, sizeof root);
+    const haul_root root = { object, type, count };
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    root.address = object;
-    root.type = type;
-    root.count = count;
-    sample_open_roots(s, &root, 1, &options);
+    sample_open_roots(s, &root, 1, &ordinary);
 }
 
 static void sample_close(sample *s)
@@ -252,6 +248,39 @@ static void damage_all(sample *s)
     check_note(NULL);
 }
 
+static void check_accepted(sample *s)
+{
+    CHECK(scan_accepts(s));
+}
+
+static void check_left_to_walk(sample *s)
+{
+    CHECK(!scan_accepts(s));
+    CHECK(walk_accepts(s));
+}
+
+static void check_refused(sample *s)
+{
+    CHECK(!scan_accepts(s));
+    CHECK(!walk_accepts(s));
+}
+
+/* An image of the roots, and of an array of objects. */
+static void check_roots(const haul_root *roots, size_t count, void (*check)(sample *))
+{
+    sample s;
+    sample_open_roots(&s, roots, count, &ordinary);
+    check(&s);
+    sample_close(&s);
+}
+
+static void check_objects(void *objects, haul_type *type, size_t count, void (*check)(sample *))
+{
+    const haul_root root = { objects, type, count };
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    check_roots(&root, 1, check);
+}
+
 /* ---- Objects. */
 
 typedef struct node {
@@ -265,7 +294,6 @@ TEST(image_verdicts, single_objects_are_judged_by_the_scan)
     haul_type *type = NULL;
     const haul_field fields[] = { HAUL_OBJECT(node, next, &type), HAUL_OBJECT(node, other, &type) };
     node at[COUNT];
-    sample s;
     size_t i;
     memset(at, 0, sizeof at);
     for (i = 0; i < COUNT; i++) {
@@ -274,9 +302,7 @@ TEST(image_verdicts, single_objects_are_judged_by_the_scan)
         memset(at[i].data, (int)i, sizeof at[i].data);
     }
     type = TYPE_NEW(node, fields);
-    sample_open(&s, at, type, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(at, type, 1, damage_all);
     haul_type_free(&type);
 }
 
@@ -377,11 +403,8 @@ static void forest_close(forest *f)
 TEST(image_verdicts, arrays_strings_and_pointers_of_levels_are_judged_by_the_scan)
 {
     forest f;
-    sample s;
     forest_open(&f);
-    sample_open(&s, f.trees, f.tree, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(f.trees, f.tree, 1, damage_all);
     forest_close(&f);
 }
 
@@ -421,7 +444,6 @@ TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judge
     int32_t each[3] = { 3, 3, 3 };
     uint64_t one = 32; /* as an offset, it leads into the arena */
     haul_type *type;
-    sample s;
     box b;
     memset(&b, 0, sizeof b);
     b.in[0].at = numbers;
@@ -433,13 +455,9 @@ TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judge
     b.one = &one;
     measured_type = TYPE_NEW(measured, measured_fields);
     type = TYPE_NEW(box, box_fields);
-    sample_open(&s, &b, type, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(&b, type, 1, damage_all);
     b.none = four; /* the end of something, in the image */
-    sample_open(&s, &b, type, 1);
-    CHECK(scan_accepts(&s));
-    sample_close(&s);
+    check_objects(&b, type, 1, check_accepted);
     haul_type_free(&type);
     haul_type_free(&measured_type);
 }
@@ -461,7 +479,6 @@ TEST(image_verdicts, objects_with_more_granules_than_a_word_has_codes_are_judged
                                   HAUL_ARRAY(longer, numbers, HAUL_FIXED(2)) };
     double numbers[2] = { 1, 2 };
     longer at[3];
-    sample s;
     memset(at, 0, sizeof at);
     memset(at[1].bytes, 1, sizeof at[1].bytes);
     at[0].next = &at[1];
@@ -470,9 +487,7 @@ TEST(image_verdicts, objects_with_more_granules_than_a_word_has_codes_are_judged
     at[2].numbers = numbers;
     at[2].next = at;
     type = TYPE_NEW(longer, fields);
-    sample_open(&s, at, type, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(at, type, 1, damage_all);
     haul_type_free(&type);
 }
 
@@ -484,10 +499,12 @@ enum { TYPES = 20 };
 
 static haul_type *types[TYPES];
 
-/* A ring of objects, each of a type of its own. */
+/* A ring of objects, each of a type of its own, with two roots: then each has one new type at most,
+ * and that in its first link. */
 static void ring_open(sample *s, size_t count, size_t bytes)
 {
     haul_field fields[TYPES][2];
+    haul_root roots[2];
     char room[TYPES * 320], name[32];
     size_t i;
     memset(room, 0, sizeof room);
@@ -504,7 +521,10 @@ static void ring_open(sample *s, size_t count, size_t bytes)
         sprintf(name, "type %zu", i);
         CHECK_STATUS(type_make(name, bytes, fields[i], 2, &types[i]), HAUL_OK);
     }
-    sample_open(s, room, types[0], 1);
+    roots[0] = (haul_root){ room, types[0], 1 };
+    roots[1] = (haul_root){ room + bytes, types[1], 1 };
+    CHECK_STATUS(haul_type_commit(types[0]), HAUL_OK);
+    sample_open_roots(s, roots, 2, &ordinary);
 }
 
 static void ring_close(sample *s, size_t count)
@@ -532,37 +552,17 @@ TEST(image_verdicts, objects_of_many_types_are_judged_by_the_scan)
 TEST(image_verdicts, a_root_that_is_an_array_and_a_second_root_are_judged_by_the_scan)
 {
     forest f;
-    sample s;
     haul_root roots[2];
-    haul_context_options options;
-    memset(&options, 0, sizeof options);
-    memset(roots, 0, sizeof roots);
     forest_open(&f);
     CHECK_STATUS(haul_type_commit(f.tree), HAUL_OK);
-    roots[0].address = f.twigs;
-    roots[0].type = f.twig;
-    roots[0].count = 5;
-    roots[1].address = &f.trees[2];
-    roots[1].type = f.tree;
-    roots[1].count = 1;
-    sample_open_roots(&s, roots, 2, &options);
-    damage_all(&s);
-    sample_close(&s);
-    roots[0].address = &f.single;
-    roots[0].count = 1;
-    roots[1].address = f.twigs;
-    roots[1].type = f.twig;
-    roots[1].count = 5;
-    sample_open_roots(&s, roots, 2, &options);
-    CHECK(scan_accepts(&s));
-    sample_close(&s);
-    roots[1].type = f.tree;
-    roots[1].count = 1;
-    roots[1].address = &f.trees[0];
-    roots[0].address = &f.single;
-    sample_open_roots(&s, roots, 2, &options);
-    CHECK(scan_accepts(&s));
-    sample_close(&s);
+    roots[0] = (haul_root){ f.twigs, f.twig, 5 };
+    roots[1] = (haul_root){ &f.trees[2], f.tree, 1 };
+    check_roots(roots, 2, damage_all);
+    roots[0] = (haul_root){ &f.single, f.twig, 1 };
+    roots[1] = (haul_root){ f.twigs, f.twig, 5 };
+    check_roots(roots, 2, check_accepted);
+    roots[1] = (haul_root){ &f.trees[0], f.tree, 1 };
+    check_roots(roots, 2, check_accepted);
     forest_close(&f);
 }
 
@@ -571,15 +571,12 @@ TEST(image_verdicts, a_root_may_be_an_array_of_objects_of_whole_granules)
     haul_type *type = NULL;
     const haul_field fields[] = { HAUL_OBJECT(node, next, &type), HAUL_OBJECT(node, other, &type) };
     node at[3];
-    sample s;
     memset(at, 1, sizeof at);
     at[0].next = at[0].other = &at[2];
     at[1].next = at[1].other = &at[1];
     at[2].next = at[2].other = NULL;
     type = TYPE_NEW(node, fields);
-    sample_open(&s, at, type, 3);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(at, type, 3, damage_all);
     haul_type_free(&type);
 }
 
@@ -595,16 +592,13 @@ TEST(image_verdicts, long_objects_of_one_kind_are_judged_by_the_scan)
     const haul_field fields[] = { HAUL_OBJECT(chain, next, &type),
                                   HAUL_OBJECT(chain, other, &type) };
     chain at[3];
-    sample s;
     memset(at, 1, sizeof at);
     at[0].next = &at[1];
     at[1].next = &at[2];
     at[2].next = NULL;
     at[0].other = at[1].other = at[2].other = &at[2];
     type = TYPE_NEW(chain, fields);
-    sample_open(&s, at, type, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(at, type, 1, damage_all);
     haul_type_free(&type);
 }
 
@@ -624,14 +618,11 @@ TEST(image_verdicts, an_object_as_large_as_the_arena_has_no_place_in_it)
     static const haul_field fields[] = { HAUL_OBJECT(small, to, &large_type) };
     haul_type *type;
     small one;
-    sample s;
     memset(&one, 1, sizeof one);
     one.to = NULL;
     large_type = type_new(&(const haul_struct)HAUL_PLAIN(large, NULL));
     type = TYPE_NEW(small, fields);
-    sample_open(&s, &one, type, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(&one, type, 1, damage_all);
     haul_type_free(&type);
     haul_type_free(&large_type);
 }
@@ -647,10 +638,7 @@ TEST(image_verdicts, a_string_that_ends_with_the_arena_is_judged_by_the_scan)
     char text[] = "sixteen letters";
     haul_type *type = TYPE_NEW(labelled, fields);
     labelled one = { text, { 1 } };
-    sample s;
-    sample_open(&s, &one, type, 1);
-    damage_all(&s);
-    sample_close(&s);
+    check_objects(&one, type, 1, damage_all);
     haul_type_free(&type);
 }
 
@@ -704,9 +692,48 @@ TEST(image_verdicts, an_array_of_more_bytes_than_there_are_addresses_is_left_to_
     CHECK(scan_accepts(&s));
     root = (counted_words *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
     root->count = UINTPTR_MAX / sizeof word; /* all but 8 bytes, or 3 */
-    CHECK(!scan_accepts(&s));
-    CHECK(!walk_accepts(&s));
+    check_refused(&s);
+    root->count = UINTPTR_MAX / sizeof word + 2; /* as a product that wraps, 8 */
+    check_refused(&s);
     sample_close(&s);
+    haul_type_free(&type);
+}
+
+typedef struct multiplied {
+    char *more; /* a + 1 */
+    char *some; /* a * b */
+    int64_t a, b;
+} multiplied;
+
+TEST(image_verdicts, counts_that_no_number_holds_are_refused_by_both)
+{
+    static const haul_field fields[] = {
+        HAUL_BYTES(multiplied, more, HAUL_COUNT_PLUS(multiplied, a, 1)),
+        HAUL_BYTES(multiplied, some, HAUL_COUNT(multiplied, a, b))
+    };
+    haul_field least = HAUL_BYTES(multiplied, more, HAUL_COUNT_PLUS(multiplied, a, -2));
+    haul_type *type = TYPE_NEW(multiplied, fields), *below;
+    char bytes[2] = { 1, 2 };
+    multiplied m = { bytes, bytes, 1, 2 }, *root;
+    sample s;
+    sample_open(&s, &m, type, 1);
+    CHECK(scan_accepts(&s));
+    root = (multiplied *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
+    least.count.times = -INT64_MAX;
+    CHECK_STATUS(type_make("multiplied", sizeof m, &least, 1, &below), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(below), HAUL_OK);
+    root->a = INT64_MAX;
+    check_refused(&s);
+    root->a = 1;
+    root->b = INT64_MAX;
+    check_refused(&s);
+    root->a = 3;
+    check_refused(&s);
+    root->a = root->b = 1;
+    s.roots[0].type = below;
+    check_refused(&s);
+    sample_close(&s);
+    haul_type_free(&below);
     haul_type_free(&type);
 }
 
@@ -784,6 +811,27 @@ TEST(image_verdicts, the_scan_knows_ordinary_pointers_and_leaves_all_others_to_t
     haul_type_free(&byte);
 }
 
+/* A struct that functions of those behind it may ask, and that has no rule of its own. */
+TEST(image_verdicts, a_type_that_another_one_names_as_its_ancestor_is_left_to_the_walk)
+{
+    static haul_type *outer, *inner;
+    const haul_field inner_fields[] = { HAUL_ARRAY(many, numbers, HAUL_COUNT_FN(two),
+                                                   .ancestor = &outer) };
+    const haul_field outer_fields[] = { HAUL_ADDRESS(node, next, .target = &inner) };
+    int32_t numbers[2] = { 1, 2 };
+    node n;
+    many m;
+    memset(&n, 0, sizeof n);
+    memset(&m, 0, sizeof m);
+    n.next = (node *)(void *)&m;
+    m.numbers = numbers;
+    inner = TYPE_NEW(many, inner_fields);
+    outer = TYPE_NEW(node, outer_fields);
+    check_objects(&n, outer, 1, check_left_to_walk);
+    haul_type_free(&outer);
+    haul_type_free(&inner);
+}
+
 /* ---- Alignment, and arrays of several kinds. */
 
 typedef struct aligned {
@@ -836,9 +884,9 @@ static void with_mixed(void (*check)(sample *s))
         HAUL_POINTERS(mixed, pointers, &node_type, HAUL_FIXED(70)),
         HAUL_ARRAY(mixed, bytes, HAUL_FIXED(1200)),
     };
+    const uintptr_t offset = 2 * WORD; /* it leads into the arena */
     haul_type *type;
     mixed m;
-    sample s;
     size_t i;
     memset(&m, 0, sizeof m);
     for (i = 0; i < 70; i++)
@@ -847,6 +895,7 @@ static void with_mixed(void (*check)(sample *s))
         nodes[i].data[0] = 1;
     memset(bytes, 1, sizeof bytes);
     memset(plain, 2, sizeof plain);
+    memcpy(plain, &offset, WORD);
     nodes[1].next = &nodes[0];
     m.nodes = nodes;
     m.one = &nodes[1];
@@ -857,9 +906,7 @@ static void with_mixed(void (*check)(sample *s))
     node_type = TYPE_NEW(node, node_fields);
     CHECK_STATUS(type_make("plain", 3 * WORD, NULL, 0, &plain_type), HAUL_OK);
     type = TYPE_NEW(mixed, fields);
-    sample_open(&s, &m, type, 1);
-    check(&s);
-    sample_close(&s);
+    check_objects(&m, type, 1, check);
     haul_type_free(&type);
     haul_type_free(&plain_type);
     haul_type_free(&node_type);
@@ -929,14 +976,10 @@ static int scan_accepts_within(const haul_context_options *options, const haul_s
                                void *object)
 {
     haul_type *type = type_new(of);
-    haul_root root;
+    const haul_root root = { object, type, 1 };
     sample s;
     int accepts;
-    memset(&root, 0, sizeof root);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    root.address = object;
-    root.type = type;
-    root.count = 1;
     sample_open_roots(&s, &root, 1, options);
     accepts = scan_accepts(&s);
     CHECK_EQ(walk_accepts(&s), accepts);
@@ -952,16 +995,14 @@ TEST(image_verdicts, the_limits_of_a_context_hold_for_the_scan)
     static const haul_struct of = HAUL_STRUCT(many, NULL, fields);
     char text[] = "a text";
     int32_t numbers[3] = { 1, 2, 3 };
-    haul_context_options options;
+    haul_context_options options = { .max_scan_bytes = sizeof text,
+                                     .max_array_elements = sizeof text,
+                                     .max_objects = 10000 };
     many m;
     memset(&m, 0, sizeof m);
     m.a = text;
     m.numbers = numbers;
     m.count = 3;
-    memset(&options, 0, sizeof options);
-    options.max_scan_bytes = sizeof text;
-    options.max_array_elements = sizeof text;
-    options.max_objects = 10000;
     CHECK(scan_accepts_within(&options, &of, &m));
     options.max_scan_bytes--;
     CHECK(!scan_accepts_within(&options, &of, &m));
@@ -979,19 +1020,13 @@ TEST(image_verdicts, the_limits_of_a_context_hold_for_the_scan)
 /* What only the walk can do. */
 TEST(image_verdicts, a_context_that_checks_or_asks_what_is_readable_is_left_to_the_walk)
 {
-    haul_context_options options;
+    haul_context_options options = { .checked = 1 };
     haul_type *type = type_new(&(const haul_struct)HAUL_PLAIN(node, NULL));
-    haul_root root;
     node n;
+    const haul_root root = { &n, type, 1 };
     sample s;
     memset(&n, 1, sizeof n);
-    memset(&root, 0, sizeof root);
-    memset(&options, 0, sizeof options);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    root.address = &n;
-    root.type = type;
-    root.count = 1;
-    options.checked = 1;
     sample_open_roots(&s, &root, 1, &options);
     CHECK(!scan_accepts(&s));
     CHECK(walk_accepts(&s));
@@ -1178,7 +1213,6 @@ TEST(image_verdicts, objects_and_arrays_of_more_than_a_piece_are_judged_by_the_s
     char *bytes = calloc(100000, 1);
     haul_type *type;
     mixed m;
-    sample s;
     size_t i;
     CHECK(all && list && bytes);
     for (i = 0; i < COUNT; i++) {
@@ -1187,9 +1221,7 @@ TEST(image_verdicts, objects_and_arrays_of_more_than_a_piece_are_judged_by_the_s
         list[i] = &all[0];
     }
     node_type = TYPE_NEW(node, node_fields);
-    sample_open(&s, all, node_type, 1);
-    damage_some(&s);
-    sample_close(&s);
+    check_objects(all, node_type, 1, damage_some);
     memset(&m, 0, sizeof m);
     memset(bytes, 1, 100000);
     all[0].next = NULL;
@@ -1197,9 +1229,7 @@ TEST(image_verdicts, objects_and_arrays_of_more_than_a_piece_are_judged_by_the_s
     m.node_count = COUNT;
     m.bytes = bytes;
     type = TYPE_NEW(mixed, fields);
-    sample_open(&s, &m, type, 1);
-    damage_some(&s);
-    sample_close(&s);
+    check_objects(&m, type, 1, damage_some);
     haul_type_free(&type);
     haul_type_free(&node_type);
     free(all);
@@ -1262,23 +1292,14 @@ static void check_faults_of_scan(sample *s)
 
 TEST(image_verdicts, a_scan_without_memory_says_so)
 {
-    haul_context_options options;
     haul_root roots[2];
     forest f;
     sample s;
-    memset(&options, 0, sizeof options);
-    memset(roots, 0, sizeof roots);
     forest_open(&f);
     CHECK_STATUS(haul_type_commit(f.tree), HAUL_OK);
-    roots[0].address = f.twigs;
-    roots[0].type = f.twig;
-    roots[0].count = 5;
-    roots[1].address = f.trees;
-    roots[1].type = f.tree;
-    roots[1].count = 1;
-    sample_open_roots(&s, roots, 2, &options);
-    check_faults_of_scan(&s);
-    sample_close(&s);
+    roots[0] = (haul_root){ f.twigs, f.twig, 5 };
+    roots[1] = (haul_root){ f.trees, f.tree, 1 };
+    check_roots(roots, 2, check_faults_of_scan);
     forest_close(&f);
     ring_open(&s, TYPES, 64);
     check_faults_of_scan(&s);

@@ -119,6 +119,29 @@ TEST(image_words, a_list_of_words_that_are_out_of_order_or_not_those_of_the_type
     written_free(&w);
 }
 
+/* Only who knows the block's address can write such an image. */
+TEST(image_words, a_pointer_that_leads_into_the_block_and_is_not_in_the_list_of_words_is_refused)
+{
+    static unsigned char block[1024] __attribute__((aligned(64)));
+    const haul_image_options options = { .buffer = block, .buffer_bytes = sizeof block };
+    haul_image *loaded;
+    uintptr_t second;
+    unsigned char *at;
+    written w;
+    write_tight(&w);
+    at = arena_of(&w) + words_of(&w)[1].offset;
+    memcpy(&second, at, sizeof second);
+    second += (uintptr_t)block;
+    memcpy(at, &second, sizeof second);
+    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], sizeof(haul__image_word));
+    image_join(&w.parts, &w.image);
+    CHECK_STATUS(haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1,
+                                       &options, &loaded),
+                 HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "its pointer is not in the list of words");
+    written_free(&w);
+}
+
 /* ---- Tags. */
 
 #if UINTPTR_MAX > 0xffffffffu
@@ -226,7 +249,7 @@ TEST(image_words, bytes_that_are_not_sent_are_zeros_in_an_image)
 TEST(image_words, many_free_bytes_behind_the_objects_are_zeros)
 {
     written w;
-    write_node(&w, 40000);
+    write_node(&w, 140000); /* more than the map has as one block */
     CHECK_STATUS(load(&w), HAUL_OK);
     arena_of(&w)[30000] = 1;
     check_refused(&w, HAUL_ERROR_FORMAT, "byte 30000 of the image's arena");
