@@ -579,6 +579,7 @@ void step_arena_ship(world *w)
     right = arena_right_answer(w, c);
     nurseries_spoil(w, number);
     call_begin(w, CALL_ON(c->device));
+    w->current = near; /* it must outlive the new one: the callback leaves it */
     if (c->discovered)
         status = haul_ship_from(
             w->device[c->device],
