@@ -20,12 +20,13 @@ haul_async draw_async(world *w, cargo *c)
     return on;
 }
 
-/* The call's answer. 1: it has been ordered. */
+/* The call's answer. `has_waited`: it first writes what is on its way back. 1: it has been ordered.
+ */
 static int ordered(world *w, cargo *c, const haul_async *on, const char *name, haul_status status,
-                   haul_status right)
+                   haul_status right, int has_waited)
 {
     int is_ok = call_end(w, name, status, right);
-    if (cargo_is_gone(w, c, 0, status, NULL))
+    if (cargo_is_gone(w, c, has_waited, status, NULL))
         return 0;
     if (is_ok) {
         cargo_sets_out(w, c);
@@ -59,7 +60,7 @@ void step_ship_async(world *w)
     call_begin(w, CALL_IS_ASYNC | CALL_ON(c->device));
     haul_status status = haul_ship_from(
         w->device[c->device], haul_from_object(root.address, root.type), &o, &on, &c->shipment);
-    if (!ordered(w, c, &on, "haul_ship_from, asynchronous", status, HAUL_OK))
+    if (!ordered(w, c, &on, "haul_ship_from, asynchronous", status, HAUL_OK, 0))
         return;
     picture_draw(w, &c->picture, c->root, 1);
     cargo_begin(w, c, &o);
@@ -70,20 +71,22 @@ void step_refresh_async(world *w)
     cargo *c = cargo_some(w);
     if (!cargo_alone(w, c))
         return;
-    haul_async on = draw_async(w, c);
     haul_status right = right_answer(w, c, 1);
-    int is_written = nurseries_are_there(c); /* what is on its way back, first */
-    while (is_written && right != HAUL_OK && c->on_the_way) {
+    int has_waited = nurseries_are_there(c);
+    while (has_waited && right != HAUL_OK && c->on_the_way) {
         cargo_wait(w, c); /* it may write over a pointer that leads out */
         right = right_answer(w, c, 1);
     }
+    if (!c->shipment)
+        return; /* the callback has freed it */
+    haul_async on = draw_async(w, c);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     if (!ordered(w, c, &on, "haul_update_device, asynchronous",
-                 haul_update_device(c->shipment, NULL, &on), right)) {
+                 haul_update_device(c->shipment, NULL, &on), right, has_waited)) {
         c->known &= c->arena < 0; /* new data may have gone there */
         return;
     }
-    if (is_written) {
+    if (has_waited) {
         results_apply(w, &c->coming);
         results_clear(&c->coming);
         nurseries_land(w, c);
@@ -103,7 +106,7 @@ void step_update_device_async(world *w)
     haul_status right = right_answer_for_part(w, c, i, &p);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     haul_status status = haul_update_device(c->shipment, RANGE(p.at, p.bytes), &on);
-    if (ordered(w, c, &on, "haul_update_device, asynchronous", status, right))
+    if (ordered(w, c, &on, "haul_update_device, asynchronous", status, right, 0))
         picture_send_part(w, &c->picture, i, p.first, p.bytes);
 }
 
@@ -118,7 +121,7 @@ void step_update_host_async(world *w)
     haul_status right = right_answer_for_part(w, c, i, &p);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     haul_status status = haul_update_host(c->shipment, RANGE(p.at, p.bytes), &on);
-    if (ordered(w, c, &on, "haul_update_host, asynchronous", status, right))
+    if (ordered(w, c, &on, "haul_update_host, asynchronous", status, right, 0))
         results_add_part(&c->coming, &c->picture, i, p.first, p.bytes);
 }
 
@@ -135,7 +138,7 @@ void step_unmarshal_async(world *w)
     haul_status right = right_answer(w, c, 0);
     cargo_call_begin(w, c, CALL_IS_ASYNC);
     haul_status status = haul_update_host(c->shipment, with_pointers ? WITH_POINTERS : NULL, &on);
-    if (!ordered(w, c, &on, "haul_update_host", status, right))
+    if (!ordered(w, c, &on, "haul_update_host", status, right, 0))
         return;
     results_add(w, &c->coming, &c->picture, with_pointers);
     if (with_pointers && nurseries_have_made(c))
