@@ -28,7 +28,8 @@
  * HAUL_ERROR_DEVICE_LOST or HAUL_ERROR_PENDING: a wait timed out. These are not repeated below.
  * After a failure presence and counts are as they were, and host objects are not written, except as
  * haul_environment_exit states. If the device fails while pointers of present objects are written,
- * these may be null there. docs/environment.md has examples and costs.
+ * they are written once more as they were; if that fails, too, these may be null there, or lead to
+ * what an enter could not send. docs/environment.md has examples and costs.
  */
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H
@@ -87,8 +88,8 @@ typedef struct haul_exit_options {
  *
  * HAUL_ERROR_ARGUMENT: no such enter is left. If the address is present all the same, the record
  * has its path from the root that has brought it, and as the other path that root's type and
- * address. HAUL_ERROR_GRAPH, as of haul_update_host; the root stays entered. If the device fails
- * while several groups come back, those before are written; the call can be repeated. */
+ * address. HAUL_ERROR_GRAPH, as of haul_update_host; the root stays entered. After any failure all
+ * objects stay, and the call can be repeated; what had come back before is written. */
 static inline haul_status haul_environment_exit(haul_environment *environment, const void *root,
                                                 const haul_exit_options *options);
 

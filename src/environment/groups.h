@@ -20,7 +20,8 @@ void haul__group_end(haul_environment *environment, uint32_t number);
 int haul__list_attached(haul_environment *environment, haul__sent_group *group);
 /* Writes them on the device, once the group is published. */
 haul_status haul__attach(haul_environment *environment, uint32_t number);
-/* Detaches those that lead into the group still, and stand in groups that do not leave. */
+/* Detaches those that lead into the group, or into one that leaves with it, and stand in groups
+ * that do not leave. After a failure they are written as they were, if the device can. */
 haul_status haul__detach(haul_environment *environment, uint32_t number);
 /* Forgets them, and those that stand in the group. */
 void haul__forget_attached(haul_environment *environment, uint32_t number);

@@ -225,11 +225,13 @@ static void list_leaving(haul_environment *e, uint32_t number)
 /* They stay after all. */
 static void unlist_leaving(haul_environment *e, uint32_t number)
 {
-    uint32_t at;
+    uint32_t at, next;
     size_t i;
-    for (at = 1 + number; at; at = e->groups.at[at - 1]->next_leaving) {
+    for (at = 1 + number; at; at = next) {
         haul__sent_group *group = e->groups.at[at - 1];
+        next = group->next_leaving;
         group->is_leaving = 0;
+        group->next_leaving = 0;
         for (i = 0; i < group->leads_into.count; i++)
             e->groups.at[group->leads_into.at[i]]->led_from++;
     }
@@ -266,8 +268,8 @@ static haul_status let_go(haul_environment *e, uint32_t number, int copyout)
     for (at = 1 + number; at && copyout && status == HAUL_OK;
          at = e->groups.at[at - 1]->next_leaving)
         status = return_group(e, e->groups.at[at - 1]);
-    for (at = 1 + number; at && status == HAUL_OK; at = e->groups.at[at - 1]->next_leaving)
-        status = haul__detach(e, at - 1);
+    if (status == HAUL_OK)
+        status = haul__detach(e, number);
     if (status != HAUL_OK) {
         unlist_leaving(e, number);
         return status;
