@@ -58,21 +58,27 @@ typedef struct haul_shipped_range {
     size_t host_bytes, moving_bytes; /* of its bytes, by place; the others lie in device memory */
 } haul_shipped_range;
 
-/* Where objects are to lie. With a field: objects, arrays of pointers and plain elements that are
- * found first through this field of `type`. Without: objects of the type itself. */
+/* Where objects are to lie, and how often kernels use them. With a field: objects, arrays of
+ * pointers and plain elements that are found first through this field of `type`. Without: objects
+ * of the type itself. */
 typedef struct haul_place_hint {
     const haul_type *type;
     const char *field; /* its name, such as "edges"; or NULL */
-    haul_place place;  /* not HAUL_PLACE_ANY */
-    int reserved;      /* 0 */
+    haul_place place;
+    int reserved; /* 0 */
+    /* With HAUL_PLACE_ANY: accesses by kernels to all that the hint names, or what is proportional
+     * to them. A program counts them on the host, say: hint->uses++ at each access. */
+    uint64_t uses;
 } haul_place_hint;
 
-/* Answers how often kernels use a byte of the range, compared with bytes of other ranges.
- * `pointers` is the number of pointers that lead to the range, with the caller's to a root.
- * range->device is NULL. What is not above 0 counts as 0. Asked for ranges without a hint if the
- * graph exceeds the budget, inside the call that ships: other calls into the context get
- * HAUL_ERROR_BUSY. */
-typedef double haul_rank(void *user, const haul_shipped_range *range, size_t pointers);
+/* Uses can be kept. haul_uses_write writes a line of text for each hint, with its uses and names.
+ * haul_uses_read sets the uses of hints with names that a text has; other lines and other hints do
+ * not matter. The text need not be trusted: HAUL_ERROR_FORMAT, a line is damaged, and no hint is
+ * changed. HAUL_ERROR_FILE: the file refuses. */
+HAUL_API haul_status haul_uses_write(haul_context *context, const haul_place_hint *hints,
+                                     size_t count, const haul_file *file);
+HAUL_API haul_status haul_uses_read(haul_context *context, const void *text, size_t bytes,
+                                    haul_place_hint *hints, size_t count);
 
 /* Zeros mean the defaults. */
 typedef struct haul_ship_options {
@@ -99,17 +105,14 @@ typedef struct haul_ship_options {
      * (place_bytes): nowhere, so the error above. HAUL_ERROR_ARGUMENT: another place. */
     haul_place spill;
     int reserved;
-    /* Objects, a plan: the places of what hints name; the first hint that fits counts. The list and
-     * what it names, like `rank`, must live as long as the shipment: haul_reship asks again.
-     * HAUL_ERROR_ARGUMENT: NULL, a hint without a type or a place, or an arena is shipped.
-     * HAUL_ERROR_UNSUPPORTED: the device has no places, and a hint asks for another one than its
-     * own memory. */
+    /* Objects, a plan: places and uses of what hints name; the first hint that fits counts. What no
+     * hint names has a use for each pointer to it, with the caller's to a root. The pages with the
+     * fewest uses for each byte exceed the budget. The list and what it names must live as long as
+     * the shipment: haul_reship reads it again. HAUL_ERROR_ARGUMENT: NULL, a hint without a type or
+     * with another place, or an arena is shipped. HAUL_ERROR_UNSUPPORTED: the device has no places,
+     * and a hint asks for another one than its own memory. */
     const haul_place_hint *hints;
     size_t hint_count;
-    /* Objects, a plan: pages of the lowest rank exceed the budget. NULL: a range's rank is the
-     * number of pointers to it, divided by its bytes. HAUL_ERROR_ARGUMENT: an arena is shipped. */
-    haul_rank *rank;
-    void *rank_user;
 } haul_ship_options;
 
 /* Ships a source: discovers objects and packs them, or takes an arena as it lies; transfers them;
@@ -276,6 +279,8 @@ typedef struct haul_shipment_info {
     const char *packs_because;
     size_t pointers_left; /* by the last return with pointers (options.leave_outside) */
     uint64_t device_bytes, host_bytes, moving_bytes; /* of its memory, by place (haul_place) */
+    /* Of bytes_to and bytes_from: those to and from pages of these places. */
+    uint64_t host_bytes_to, host_bytes_from, moving_bytes_to, moving_bytes_from;
 } haul_shipment_info;
 /* All zeros for a NULL or freed shipment. */
 static inline void haul_shipment_get_info(const haul_shipment *shipment, haul_shipment_info *info);

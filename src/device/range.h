@@ -51,13 +51,6 @@ HAUL__INLINE size_t haul__listed_most(const haul__range *range, size_t piece)
     return range->explicit_count > 0 ? 0 : (part < piece ? part : piece) / sizeof(uint64_t);
 }
 
-/* The bytes of it that were sent. */
-HAUL__INLINE size_t haul__sent_bytes(const haul__range *range)
-{
-    return range->listed ? range->arena_bytes + range->bytes - haul__listed_at(range)
-                         : range->bytes;
-}
-
 /* The bytes of an arena that one 64-bit word of its bitmap describes; an offset rounded down to
  * that. At such offsets an arena can be cut. */
 #define HAUL__MARK_BYTES (64 * sizeof(void *))

@@ -42,12 +42,17 @@ void haul__pen_print(haul__pen *pen, const char *format, ...)
         put(pen, *at);
 }
 
+char haul__pen_shows(char character)
+{
+    return (unsigned char)character < 32 || character == 127 ? '?' : character;
+}
+
 void haul__pen_name(haul__pen *pen, const char *name, int is_quoted)
 {
     for (; *name; name++) {
         if (is_quoted && (*name == '"' || *name == '\\'))
             put(pen, '\\');
-        put(pen, (unsigned char)*name < 32 || *name == 127 ? '?' : *name);
+        put(pen, haul__pen_shows(*name));
     }
 }
 

@@ -21,7 +21,9 @@ void haul__pen_print(haul__pen *pen, const char *format, ...)
     __attribute__((format(printf, 2, 3)))
 #endif
     ;
-/* A name of the user's. Control characters become '?'. If it is quoted, as Graphviz asks for. */
+/* A character of a user's name, as it is written: control characters become '?'. */
+char haul__pen_shows(char character);
+/* A name of the user's. If it is quoted, as Graphviz asks for. */
 void haul__pen_name(haul__pen *pen, const char *name, int is_quoted);
 /* Ends the line, and writes it. */
 void haul__pen_end(haul__pen *pen);

@@ -47,15 +47,19 @@ static int fits(const haul__special_word *word, int64_t distance)
     return word->bytes == sizeof distance || (distance >= INT32_MIN && distance <= INT32_MAX);
 }
 
+uintptr_t haul__special_pointer(const haul__special_word *word, uint64_t value)
+{
+    return (word->bytes == sizeof(int32_t) ? (uintptr_t)(intptr_t)(int32_t)(uint32_t)value
+                                           : (uintptr_t)value) &
+           ~word->mask;
+}
+
 /* 0: the result cannot be told there from another word. */
 static int translate(const haul__space *space, const haul__special_word *word, uint64_t value,
                      uint64_t *becomes)
 {
     const uintptr_t addend = (uintptr_t)word->addend, tag = (uintptr_t)value & word->mask;
-    const uintptr_t pointer =
-        (word->bytes == sizeof(int32_t) ? (uintptr_t)(intptr_t)(int32_t)(uint32_t)value
-                                        : (uintptr_t)value) &
-        ~word->mask;
+    const uintptr_t pointer = haul__special_pointer(word, value);
     const uint64_t base = base_for(space, word);
     uintptr_t copy, origin = word->kind == HAUL__DISTANCE ? word->address : 0;
     if (word->kind == HAUL__FIXED) {

@@ -30,6 +30,8 @@ struct haul__space {
     void (*name)(const haul__space *space, const haul__special_word *word);
 };
 
+/* The word without its tag while it reads `value`; a distance has its sign. 0: null. */
+uintptr_t haul__special_pointer(const haul__special_word *word, uint64_t value);
 /* What the word becomes in the copy while it reads `value` on the host. HAUL_ERROR_LIMIT, with the
  * path: the result has bits of the tag, or a distance does not fit or is 0 by chance. */
 haul_status haul__special_to_copy(const haul__space *space, const haul__special_word *word,

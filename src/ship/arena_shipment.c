@@ -16,6 +16,7 @@
 #include "pack/plan.h"
 #include "ship/arena_transfer.h"
 #include "ship/places.h"
+#include "ship/transfer.h"
 #include "haul/experimental.h"
 
 static void lay_out_bytes(haul_shipment *shipment)
@@ -177,8 +178,7 @@ static haul_status send_and_time(haul_shipment *shipment, const haul_async *asyn
         found->graph_bytes = found->arena_bytes = shipment->range.arena_bytes;
         found->bitmap_bytes = shipment->range.bitmap_bytes;
         info->base = shipment->range.address;
-        info->transfers_to++;
-        info->bytes_to += haul__sent_bytes(&shipment->range);
+        haul__count_sent(info, &shipment->range);
         info->pack_seconds = info->relocate_seconds = 0;
         info->transfer_seconds = haul__seconds() - start;
     }
@@ -354,8 +354,7 @@ static void replace(haul_shipment *old, haul_shipment *fresh)
     old->found = fresh->found;
     old->work = fresh->work;
     old->info.base = fresh->info.base;
-    old->info.transfers_to++;
-    old->info.bytes_to += fresh->info.bytes_to;
+    haul__count_sent(&old->info, &old->range);
     old->info.transfer_seconds = fresh->info.transfer_seconds;
     old->info.to_device = fresh->info.to_device;
     old->marks_are_there = haul__is_patched(&old->range);

@@ -44,6 +44,7 @@
 #include "ship/pending.h"
 #include "ship/route.h"
 #include "ship/told_copies.h"
+#include "ship/transfer.h"
 #include "haul/experimental.h"
 
 /* The smallest arena whose pointers the device checks. For a smaller one, the first refresh would
@@ -387,7 +388,7 @@ haul_status haul__arena_refresh(haul_shipment *shipment, const haul_async *async
     haul__nurseries_settle(&shipment->contents);
     shipment->marks_are_there = haul__is_patched(&shipment->range);
     shipment->info.transfers_to++;
-    shipment->info.bytes_to += shipment->range.arena_bytes;
+    haul__count_crossed(&shipment->info, &shipment->range, 0, shipment->range.arena_bytes, 0);
     shipment->info.transfer_seconds = haul__seconds() - start;
     return HAUL_OK;
 }
@@ -527,6 +528,6 @@ haul_status haul__arena_bring_back(haul_shipment *shipment)
     info->return_seconds = haul__seconds() - start;
     info->scatter_seconds = 0;
     info->transfers_from++;
-    info->bytes_from += shipment->range.arena_bytes;
+    haul__count_crossed(info, &shipment->range, 0, shipment->range.arena_bytes, 1);
     return HAUL_OK;
 }

@@ -15,6 +15,7 @@
 #include "pack/pack.h"
 #include "ship/pending.h"
 #include "ship/shipment_check.h"
+#include "ship/transfer.h"
 
 /* ---- Asynchronous work. */
 
@@ -103,7 +104,8 @@ static haul_status write_returns(haul_shipment *shipment)
         return first;
     while (shipment->returns) {
         shipment->info.transfers_from++;
-        shipment->info.bytes_from += shipment->returns->bytes;
+        haul__count_crossed(&shipment->info, &shipment->range, shipment->returns->at,
+                            shipment->returns->bytes, 1);
         status = shipment->returns->write(shipment, shipment->returns);
         first = first == HAUL_OK ? status : first;
         drop_return(shipment);

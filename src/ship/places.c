@@ -6,21 +6,25 @@
  * Objects lie in a range in the order of their source addresses. Large arrays fill pages of their
  * own in any order, and small objects of one type are mostly allocated together. So no object is
  * moved for its place; a page goes where its bytes want to. It lies in device memory if any of them
- * must. Else, if some of its bytes have no hint, its rank decides: the sum of these bytes' ranks,
- * divided by the page's size. The pages of the highest rank fill the budget, and the others are
- * spilled. If all bytes have hints, the place of most of them counts.
+ * must. Else, if some of its bytes have no place by a hint, its density decides: the uses of these
+ * bytes, divided by the page's size. The densest pages fill the budget, and the others are spilled.
+ * If hints give all bytes a place, the place of most of them counts.
  *
- * Ranks need a recording walk, so they are asked for only if the range exceeds the budget.
+ * Uses are those that hints tell; elsewhere each pointer to a range counts as one. The map knows
+ * the pointers, so they are counted without a walk, page by page, and only pages are sorted. Hints
+ * need a recording walk, which tells the ranges of a type.
  */
 #include "base/sort.h"
 #include "device/deferred.h"
 #include "device/device.h"
+#include "pack/in_degree.h"
 #include "ship/places.h"
 #include "ship/spans.h"
 
 typedef struct placed_page {
     uint64_t bytes[HAUL_PLACE_MOVING + 1]; /* of ranges, by the place that a hint gives them */
-    double rank;                           /* the sum over bytes without a hint */
+    uint64_t unhinted;                     /* of them, without a hint */
+    double uses;
     haul_place place;
 } placed_page;
 
@@ -38,7 +42,6 @@ typedef struct places {
     size_t page_bytes; /* of each but the last */
     size_t count;      /* of pages */
     placed_page *pages;
-    size_t *pointers; /* that lead to each range, by its entry; NULL: nobody asks */
 } places;
 
 static haul_status no_memory(haul_device *device)
@@ -47,7 +50,7 @@ static haul_status no_memory(haul_device *device)
                       "out of memory for the places of a shipment");
 }
 
-/* ---- What the ranges want. */
+/* ---- What hints want: a walk finds the ranges that each names. */
 
 static int is_of_field(const haul__nodes *nodes, const haul__entry *entry,
                        const haul_place_hint *hint)
@@ -59,82 +62,125 @@ static int is_of_field(const haul__nodes *nodes, const haul__entry *entry,
            nodes->walk.met_types[nodes->walk.entries.at[parent].met_type].type == hint->type;
 }
 
-static haul_place hinted(const places *p, const haul__nodes *nodes, size_t number,
-                         const haul_type *type)
+/* The number of the first hint that fits; else of hints. */
+static size_t hint_for(const places *p, const haul__nodes *nodes, size_t entry,
+                       const haul_type *type)
 {
-    const haul__entry *entry = &nodes->walk.entries.at[number];
     size_t i;
     for (i = 0; i < p->options->hint_count; i++) {
         const haul_place_hint *hint = &p->options->hints[i];
-        if (hint->field ? is_of_field(nodes, entry, hint) : type == hint->type)
-            return hint->place;
+        if (hint->field ? is_of_field(nodes, &nodes->walk.entries.at[entry], hint)
+                        : type == hint->type)
+            break;
     }
-    return HAUL_PLACE_ANY;
+    return i;
 }
 
-static double rank_of(const places *p, const haul_shipped_range *range, size_t pointers)
+/* The end of what lies in the page of `at`, of bytes that end at `end`. */
+static uint64_t end_in_page(const places *p, uint64_t at, uint64_t end)
 {
-    const double rank = p->options->rank ? p->options->rank(p->options->rank_user, range, pointers)
-                                         : (double)pointers / (double)range->bytes;
-    return rank > 0 ? rank : 0; /* no number, too: it would have no place in an order */
+    const uint64_t here = at - at % p->page_bytes + p->page_bytes;
+    return here < end ? here : end;
 }
 
-/* Adds a range's bytes to the pages that they lie in. */
-static void spread(const places *p, size_t at, size_t bytes, haul_place place, double rank)
+static void add_bytes(const places *p, uint64_t at, uint64_t end, const haul_place_hint *hint)
 {
-    const size_t end = bytes < p->range->arena_bytes - at ? at + bytes : p->range->arena_bytes;
     while (at < end) {
         placed_page *in = &p->pages[at / p->page_bytes];
-        size_t here = p->page_bytes - at % p->page_bytes;
-        here = here < end - at ? here : end - at;
-        in->bytes[place] += here;
-        in->rank += place == HAUL_PLACE_ANY ? rank * (double)here : 0;
-        at += here;
+        const uint64_t next = end_in_page(p, at, end);
+        in->bytes[hint ? hint->place : HAUL_PLACE_ANY] += next - at;
+        in->unhinted += hint ? 0 : next - at;
+        at = next;
     }
 }
 
-static haul_status count_pointer(void *user, const haul__arrow *arrow)
+/* The part of the page's bytes that have no hint. Without a walk, no bytes are known. */
+static double unhinted_part(const placed_page *of)
 {
-    size_t *pointers = user;
-    if (arrow->target != HAUL__NOWHERE)
-        pointers[arrow->target]++;
+    const uint64_t all = of->bytes[HAUL_PLACE_ANY] + of->bytes[HAUL_PLACE_DEVICE] +
+                         of->bytes[HAUL_PLACE_HOST] + of->bytes[HAUL_PLACE_MOVING];
+    return all ? (double)of->unhinted / (double)all : 1;
+}
+
+static void add_uses(const places *p, uint64_t at, uint64_t end, double of_byte, int is_unhinted)
+{
+    while (at < end) {
+        placed_page *in = &p->pages[at / p->page_bytes];
+        const uint64_t next = end_in_page(p, at, end);
+        in->uses += of_byte * (double)(next - at) * (is_unhinted ? unhinted_part(in) : 1);
+        at = next;
+    }
+}
+
+/* First each hint's bytes are summed up in `hinted`; then its uses are divided among them. */
+static void weigh_range(const places *p, const haul__nodes *nodes, size_t span, uint64_t *hinted,
+                        int is_second)
+{
+    const haul_shipped_range range = haul__range_of(nodes, &nodes->spans[span]);
+    const size_t number = hint_for(p, nodes, nodes->spans[span].entry, range.type);
+    const haul_place_hint *hint =
+        number < p->options->hint_count ? &p->options->hints[number] : NULL;
+    const uint64_t all = p->range->arena_bytes;
+    size_t at;
+    uint64_t end;
+    if (range.bytes == 0 || haul_plan_offset(p->plan, range.host, &at) != HAUL_OK)
+        return;
+    end = range.bytes < all - at ? at + range.bytes : all;
+    if (is_second && hint) {
+        add_uses(p, at, end, (double)hint->uses / (double)hinted[number], 0);
+    } else if (!is_second) {
+        hinted[number] += end - at;
+        add_bytes(p, at, end, hint);
+    }
+}
+
+static int has_uses(const haul_ship_options *options)
+{
+    size_t i = 0;
+    while (i < options->hint_count && options->hints[i].uses == 0)
+        i++;
+    return i < options->hint_count;
+}
+
+static haul_status weigh_hints(haul__nodes *nodes, void *user)
+{
+    const places *p = user;
+    const size_t bytes = (p->options->hint_count + 1) * sizeof(uint64_t);
+    uint64_t *hinted = haul__allocate_zeroed(nodes->allocator, bytes);
+    size_t i;
+    if (!hinted)
+        return HAUL_ERROR_MEMORY;
+    haul__shift_spans(nodes);
+    for (i = 0; i < nodes->span_count; i++)
+        weigh_range(p, nodes, i, hinted, 0);
+    for (i = 0; i < nodes->span_count && has_uses(p->options); i++)
+        weigh_range(p, nodes, i, hinted, 1);
+    haul__release(nodes->allocator, hinted, bytes);
     return HAUL_OK;
 }
 
-static haul_status weigh_ranges(haul__nodes *nodes, void *user)
-{
-    const places *p = user;
-    haul_status status = HAUL_OK;
-    size_t i, offset;
-    for (i = 0; p->pointers && i < nodes->count && status == HAUL_OK; i++) {
-        p->pointers[i] += nodes->walk.entries.at[i].parent == SIZE_MAX;
-        status = haul__nodes_arrows(nodes, i, count_pointer, p->pointers);
-    }
-    haul__shift_spans(nodes);
-    for (i = 0; i < nodes->span_count && status == HAUL_OK; i++) {
-        const size_t number = nodes->spans[i].entry;
-        const haul_shipped_range range = haul__range_of(nodes, &nodes->spans[i]);
-        const haul_place place = hinted(p, nodes, number, range.type);
-        if (range.bytes > 0 && haul_plan_offset(p->plan, range.host, &offset) == HAUL_OK)
-            spread(p, offset, range.bytes, place,
-                   p->pointers && place == HAUL_PLACE_ANY ? rank_of(p, &range, p->pointers[number])
-                                                          : 0);
-    }
-    return status;
-}
+/* ---- What pointers tell. Bytes from one target to the next are those of one range, in which the
+ * pointers to the first of them lead. Only the last target in a page has a range that goes on. */
 
-static haul_status weigh(haul__nodes *nodes, void *user)
+static haul_status weigh_pointers(const places *p)
 {
-    places *p = user;
-    const size_t bytes = nodes->count * sizeof *p->pointers;
-    haul_status status = HAUL_ERROR_MEMORY;
-    if (p->range->bytes <= p->left)
-        return weigh_ranges(nodes, p);
-    p->pointers = haul__allocate_zeroed(nodes->allocator, bytes);
-    if (p->pointers)
-        status = weigh_ranges(nodes, p);
-    haul__release(nodes->allocator, p->pointers, bytes);
-    return status;
+    const haul_allocator *allocator = &p->device->context->allocator;
+    haul__in_degree *degrees = haul__allocate_zeroed(allocator, p->count * sizeof *degrees);
+    uint64_t end = p->range->arena_bytes;
+    size_t i;
+    if (!degrees)
+        return no_memory(p->device);
+    haul__count_in_degrees(p->plan, p->page_bytes, degrees);
+    for (i = p->count; i-- > 0;) {
+        const haul__in_degree *of = &degrees[i];
+        if (of->pointers == 0)
+            continue;
+        p->pages[i].uses += (double)(of->pointers - of->to_last) * unhinted_part(&p->pages[i]);
+        add_uses(p, of->last, end, (double)of->to_last / (double)(end - of->last), 1);
+        end = of->first;
+    }
+    haul__release(allocator, degrees, p->count * sizeof *degrees);
+    return HAUL_OK;
 }
 
 /* ---- What the pages get. */
@@ -170,7 +216,7 @@ static haul_status fill_budget(places *p, uint64_t left)
         return no_memory(p->device);
     for (i = 0; i < p->count; i++)
         if (p->pages[i].place == HAUL_PLACE_ANY) {
-            order[count].rank = p->pages[i].rank / (double)bytes_of_page(p, i);
+            order[count].rank = p->pages[i].uses / (double)bytes_of_page(p, i);
             order[count++].page = i;
         }
     haul__sort(order, count, sizeof *order, comes_before);
@@ -224,15 +270,26 @@ static haul_status write_placings(const places *p)
 
 /* ---- The calls. */
 
-static haul_status choose(places *p)
+static haul_status choose(places *p, int exceeds)
 {
     const haul_source source = haul_from_plan(p->plan);
     haul_status status = HAUL_OK;
-    if (p->plan)
-        status = haul__nodes_visit(p->device->context, &source, sizeof source, weigh, p);
+    if (p->plan && p->options->hint_count > 0)
+        status = haul__nodes_visit(p->device->context, &source, sizeof source, weigh_hints, p);
+    if (p->plan && exceeds && status == HAUL_OK)
+        status = weigh_pointers(p);
     if (status == HAUL_OK)
         status = place_pages(p);
     return status == HAUL_OK ? write_placings(p) : status;
+}
+
+static int leads_elsewhere(const haul_ship_options *options)
+{
+    size_t i = 0;
+    while (i < options->hint_count && options->hints[i].place != HAUL_PLACE_HOST &&
+           options->hints[i].place != HAUL_PLACE_MOVING)
+        i++;
+    return i < options->hint_count;
 }
 
 haul_status haul__choose_places(haul_device *device, haul_plan *plan,
@@ -241,6 +298,7 @@ haul_status haul__choose_places(haul_device *device, haul_plan *plan,
     const haul_device_capabilities *has = &device->capabilities;
     const haul_allocator *allocator = &device->context->allocator;
     places p;
+    int exceeds;
     haul_status status;
     memset(&p, 0, sizeof p);
     p.left = haul__device_left(device);
@@ -248,8 +306,8 @@ haul_status haul__choose_places(haul_device *device, haul_plan *plan,
         p.left = range->most;
     if (has->memory_bytes && has->memory_bytes < p.left)
         p.left = has->memory_bytes;
-    if (has->place_bytes == 0 ||
-        (options->hint_count == 0 && (options->spill == HAUL_PLACE_ANY || range->bytes <= p.left)))
+    exceeds = options->spill != HAUL_PLACE_ANY && range->bytes > p.left;
+    if (has->place_bytes == 0 || (!exceeds && !leads_elsewhere(options)))
         return HAUL_OK;
     p.device = device;
     p.plan = plan;
@@ -260,7 +318,7 @@ haul_status haul__choose_places(haul_device *device, haul_plan *plan,
     p.pages = haul__allocate_zeroed(allocator, p.count * sizeof *p.pages);
     if (!p.pages)
         return no_memory(device);
-    status = choose(&p);
+    status = choose(&p, exceeds);
     haul__release(allocator, p.pages, p.count * sizeof *p.pages);
     return status;
 }
@@ -278,14 +336,15 @@ haul_status haul__check_place_options(haul_device *device, int is_arena,
     if (!options->hints && options->hint_count > 0)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
                           "options->hints is NULL, and hint_count is not 0");
-    if (is_arena && (options->hint_count > 0 || options->rank))
+    if (is_arena && options->hint_count > 0)
         return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "options->hints and rank are for objects: an arena has bytes");
+                          "options->hints are for objects: an arena has bytes");
     for (i = 0; i < options->hint_count; i++) {
         const haul_place place = options->hints[i].place;
-        if (!options->hints[i].type || place < HAUL_PLACE_DEVICE || place > HAUL_PLACE_MOVING)
-            return haul__fail(error, HAUL_ERROR_ARGUMENT, "hints[%zu] has no type, or no place", i);
-        if (place != HAUL_PLACE_DEVICE && device->capabilities.place_bytes == 0)
+        if (!options->hints[i].type || place < HAUL_PLACE_ANY || place > HAUL_PLACE_MOVING)
+            return haul__fail(error, HAUL_ERROR_ARGUMENT,
+                              "hints[%zu] has no type, or another place than a haul_place", i);
+        if (place > HAUL_PLACE_DEVICE && device->capabilities.place_bytes == 0)
             return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                               "hints[%zu]: all memory of the device \"%s\" is its own", i,
                               device->table.name);

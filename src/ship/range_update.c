@@ -113,7 +113,7 @@ static haul_status send_piece(haul_shipment *shipment, const haul_async *async,
                                 " bytes to the device");
     if (status == HAUL_OK) {
         shipment->info.transfers_to++;
-        shipment->info.bytes_to += bytes;
+        haul__count_crossed(&shipment->info, &shipment->range, one->at, bytes, 0);
     }
     return status;
 }

@@ -113,7 +113,7 @@ static void tell_times(haul_shipment *shipment, double start, double packed)
 {
     haul_shipment_info *info = &shipment->info;
     info->transfers_to++;
-    info->bytes_to += shipment->range.arena_bytes;
+    haul__count_crossed(info, &shipment->range, 0, shipment->range.arena_bytes, 0);
     info->pack_seconds = packed;
     info->transfer_seconds = haul__seconds() - start - packed;
     info->relocate_seconds = 0;

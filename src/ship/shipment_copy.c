@@ -143,8 +143,7 @@ static haul_status fill(haul_shipment *copy, const haul_shipment *shipment)
         return status;
     copy->found = shipment->found;
     info->base = copy->range.address;
-    info->transfers_to = 1;
-    info->bytes_to = haul__sent_bytes(&copy->range);
+    haul__count_sent(info, &copy->range);
     info->transfer_seconds = haul__seconds() - start;
     return HAUL_OK;
 }

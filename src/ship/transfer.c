@@ -35,26 +35,44 @@
 /* the fewest words of a piece of marks, however small the device wants pieces */
 #define WORDS_MIN ((size_t)8)
 
+void haul__count_crossed(haul_shipment_info *info, const haul__range *range, size_t at,
+                         size_t bytes, int is_back)
+{
+    const uint64_t on_host = haul__placed_bytes(range, at, at + bytes, HAUL_PLACE_HOST);
+    const uint64_t moving = haul__placed_bytes(range, at, at + bytes, HAUL_PLACE_MOVING);
+    *(is_back ? &info->bytes_from : &info->bytes_to) += bytes;
+    *(is_back ? &info->host_bytes_from : &info->host_bytes_to) += on_host;
+    *(is_back ? &info->moving_bytes_from : &info->moving_bytes_to) += moving;
+}
+
+void haul__count_sent(haul_shipment_info *info, const haul__range *range)
+{
+    const size_t lists = range->listed ? (size_t)haul__listed_at(range) : range->arena_bytes;
+    info->transfers_to++;
+    haul__count_crossed(info, range, 0, range->arena_bytes, 0);
+    haul__count_crossed(info, range, lists, range->bytes - lists, 0);
+}
+
 haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes)
 {
     return haul__copy_from(shipment->device, to, shipment->range.address + at, bytes);
 }
 
-haul_status haul__shipment_arrive(haul_shipment *shipment, size_t bytes)
+haul_status haul__shipment_arrive(haul_shipment *shipment, size_t at, size_t bytes)
 {
     haul_status status =
         haul__conclude(shipment->device, NULL, NULL, "copy of ", bytes, " bytes from the device");
     if (status != HAUL_OK)
         return status;
     shipment->info.transfers_from++;
-    shipment->info.bytes_from += bytes;
+    haul__count_crossed(&shipment->info, &shipment->range, at, bytes, 1);
     return HAUL_OK;
 }
 
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes)
 {
     haul_status status = haul__shipment_order(shipment, to, at, bytes);
-    return status == HAUL_OK ? haul__shipment_arrive(shipment, bytes) : status;
+    return status == HAUL_OK ? haul__shipment_arrive(shipment, at, bytes) : status;
 }
 
 /* ---- The range. */
@@ -372,8 +390,7 @@ static haul_status fill(load *l, haul_shipment_info *info)
     info->pack_seconds = l->packed;
     info->relocate_seconds = l->relocated > 0 ? all - l->relocated : 0;
     info->transfer_seconds = all - start - l->packed - info->relocate_seconds;
-    info->transfers_to++;
-    info->bytes_to += haul__sent_bytes(l->range);
+    haul__count_sent(info, l->range);
     info->base = l->range->address;
     return HAUL_OK;
 }

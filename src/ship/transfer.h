@@ -5,10 +5,15 @@
 #include "pack/progress.h"
 #include "ship/shipment.h"
 
+/* Adds bytes of a range that have crossed to the figures, by place. */
+void haul__count_crossed(haul_shipment_info *info, const haul__range *range, size_t at,
+                         size_t bytes, int is_back);
+/* The transfer of a whole range with its lists to the device. */
+void haul__count_sent(haul_shipment_info *info, const haul__range *range);
 /* Copy a piece of the shipment's arena to the host: the first orders the copy, the second waits for
  * it and counts the transfer, the third does both. */
 haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, size_t bytes);
-haul_status haul__shipment_arrive(haul_shipment *shipment, size_t bytes);
+haul_status haul__shipment_arrive(haul_shipment *shipment, size_t at, size_t bytes);
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes);
 
 /* Gathers into the ring and orders the copies, piece by piece; a pointer becomes base + offset.

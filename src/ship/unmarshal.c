@@ -146,7 +146,7 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
          * fetch theirs themselves. Arenas are written from front to back: there it was slower. */
         if (!haul__is_arena(shipment) && !haul__context_pool(device->context, bytes))
             haul__fetch_scattered(shipment->plan);
-        status = haul__shipment_arrive(shipment, bytes);
+        status = haul__shipment_arrive(shipment, 0, bytes);
     }
     if (status == HAUL_OK) {
         arrived = haul__seconds();
@@ -178,7 +178,7 @@ typedef struct return_queue {
     haul__piece last; /* that was ordered */
     coming queue[HAUL__RING_BUFFERS];
     size_t first, count;
-    size_t ordered, written; /* bytes */
+    size_t written; /* bytes */
     double scattered;
 } return_queue;
 
@@ -238,7 +238,9 @@ static haul_status order_pieces(return_queue *r)
             break;
         if (is_wanted(r, &next)) {
             status = order_piece(r, &next);
-            r->ordered += next.bytes;
+            if (status == HAUL_OK)
+                haul__count_crossed(&r->shipment->info, &r->shipment->range, next.at, next.bytes,
+                                    1);
         }
         r->last = next;
     }
@@ -365,13 +367,12 @@ static return_queue begin(haul_shipment *shipment, size_t most, int looks)
     return r;
 }
 
-/* Fetches and checks all pieces with fields that must not change. *bytes: that were fetched. */
-static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
+/* Fetches and checks all pieces with fields that must not change. */
+static haul_status look_at_all(haul_shipment *shipment)
 {
     const size_t limit = haul__piece_limit(shipment->device);
     return_queue r = begin(shipment, limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES, 1);
     haul_status status = HAUL_OK;
-    *bytes = 0;
     if (!must_look(shipment))
         return HAUL_OK;
     if (!haul__is_arena(shipment))
@@ -382,7 +383,6 @@ static haul_status look_at_all(haul_shipment *shipment, size_t *bytes)
         status = write_as_they_come(&r);
     if (status != HAUL_OK)
         give_up(&r);
-    *bytes = r.ordered;
     return status;
 }
 
@@ -402,11 +402,10 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     haul_shipment_info *info = &shipment->info;
     const int fits = fits_the_ring(shipment);
     double start = haul__seconds();
-    size_t looked_at = 0;
     haul_status status;
     return_queue r = begin(shipment, haul__piece_limit(shipment->device), 0);
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
-    status = fits ? HAUL_OK : look_at_all(shipment, &looked_at);
+    status = fits ? HAUL_OK : look_at_all(shipment);
     if (status != HAUL_OK)
         return status;
     status = order_pieces(&r);
@@ -419,7 +418,6 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     info->scatter_seconds = r.scattered;
     info->return_seconds = haul__seconds() - start - r.scattered;
     info->transfers_from++;
-    info->bytes_from += r.ordered + looked_at;
     return HAUL_OK;
 }
 
@@ -470,15 +468,12 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
                          : how->leave_outside ? write_inner_pointers
                                               : write_pointers;
     haul_status status = HAUL_OK;
-    size_t looked_at = 0;
     int done = 0;
     *route = haul__route(&journey);
-    if (*route == HAUL_ROUTE_LOCKED) {              /* the device writes the source */
-        status = look_at_all(shipment, &looked_at); /* at fields that must not change */
+    if (*route == HAUL_ROUTE_LOCKED) {  /* the device writes the source */
+        status = look_at_all(shipment); /* at fields that must not change */
         if (status == HAUL_OK)
             status = haul__push(shipment, &done);
-        if (status == HAUL_OK && done)
-            shipment->info.bytes_from += looked_at;
     }
     if (status != HAUL_OK || done)
         return status;

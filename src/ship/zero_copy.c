@@ -25,6 +25,7 @@
 #include "pack/segments.h"
 #include "pack/verify.h"
 #include "ship/pending.h"
+#include "ship/transfer.h"
 #include "ship/zero_copy.h"
 
 static void refuse(haul_shipment *shipment, const char *why)
@@ -222,7 +223,7 @@ haul_status haul__push(haul_shipment *shipment, int *done)
     *done = 1;
     info->pushes++;
     info->transfers_from++;
-    info->bytes_from += shipment->range.arena_bytes;
+    haul__count_crossed(info, &shipment->range, 0, shipment->range.arena_bytes, 1);
     info->return_seconds = haul__seconds() - start;
     info->scatter_seconds = 0;
     return HAUL_OK;

@@ -693,6 +693,8 @@ static const char *const reads_or_sets[] = {
     "haul_type_get_field",
     "haul_type_name",
     "haul_type_set_rebuild", /* the commit needs memory for it: test_rebuild.c */
+    "haul_uses_read",
+    "haul_uses_write",
     "haul_version",
 };
 

@@ -229,6 +229,14 @@ TEST(places, of_types_and_fields_are_where_hints_say_and_all_calls_work)
     end();
 }
 
+/* What crossed to or from pages of a place, which lists behind the arena may share; `returns`: the
+ * transfers, 0: the first one, there. */
+static void check_traffic(uint64_t placed, uint64_t crossed, unsigned returns)
+{
+    const uint64_t all = returns ? returns * placed : placed;
+    CHECK(crossed <= all && crossed + 4 * PAGE >= all);
+}
+
 /* The pages of the large array have the fewest pointers for each byte. */
 TEST(places, that_exceed_the_budget_spill_those_with_the_fewest_pointers)
 {
@@ -249,7 +257,12 @@ TEST(places, that_exceed_the_budget_spill_those_with_the_fewest_pointers)
         cold = places_of_cold();
         CHECK_EQ(i == 0 ? cold.on_host : cold.moving, cold.on_host + cold.moving);
         CHECK(cold.on_host + cold.moving + 2 * PAGE > info.host_bytes + info.moving_bytes);
+        check_traffic(info.host_bytes, info.host_bytes_to, 0);
+        check_traffic(info.moving_bytes, info.moving_bytes_to, 0);
         check_work(device, shipment);
+        info = info_of(shipment);
+        check_traffic(info.host_bytes, info.host_bytes_from, 2);
+        check_traffic(info.moving_bytes, info.moving_bytes_from, 2);
         haul_shipment_free(&shipment);
         options.budget_bytes = 100 * PAGE;
         CHECK_STATUS(ship(), HAUL_OK);
@@ -258,40 +271,112 @@ TEST(places, that_exceed_the_budget_spill_those_with_the_fewest_pointers)
     }
 }
 
-typedef struct ranking {
-    size_t calls, node_pointers;
-} ranking;
-
 /* Only the large array matters. */
-static double prefer_cold(void *user, const haul_shipped_range *range, size_t pointers)
+TEST(places, that_exceed_the_budget_spill_what_hints_tell_few_uses_of)
 {
-    ranking *r = user;
-    haul_plan *plan;
-    r->calls++;
-    CHECK_PTR(range->device, NULL);
-    if (range->type == node_type)
-        r->node_pointers += pointers;
-    CHECK_STATUS(haul_plan_create(context, haul_from_object(one, shop_type), NULL, &plan),
-                 HAUL_ERROR_BUSY);
-    return range->host == one->cold ? 1 : 0;
-}
-
-TEST(places, that_exceed_the_budget_spill_what_the_callback_ranks_low)
-{
-    ranking r = { 0, 0 };
+    haul_place_hint hint;
     place_of cold;
     start();
-    options.rank = prefer_cold;
-    options.rank_user = &r;
+    memset(&hint, 0, sizeof hint);
+    hint.type = shop_type;
+    hint.field = "cold";
+    hint.uses = 100 * COLD;
+    options.hints = &hint;
+    options.hint_count = 1;
     options.spill = HAUL_PLACE_HOST;
     options.budget_bytes = 18 * PAGE;
     CHECK_STATUS(ship(), HAUL_OK);
     cold = places_of_cold();
     CHECK_EQ(cold.on_host, 0);
     CHECK(info_of(shipment).host_bytes > 8 * PAGE);
-    CHECK_EQ(r.calls, 4 + NODES);
-    CHECK_EQ(r.node_pointers, 2 * NODES);
     check_work(device, shipment);
+    haul_shipment_free(&shipment);
+    hint.uses = 0; /* now it goes first, before the other large array */
+    CHECK_STATUS(ship(), HAUL_OK);
+    CHECK(is_most(places_of_cold().on_host, (size_t)info_of(shipment).host_bytes));
+    CHECK(places_of(one->hot, HOT * sizeof *one->hot).on_host <= 2 * PAGE);
+    end();
+}
+
+/* ---- Uses as text. */
+
+typedef struct text_file {
+    char text[256];
+    size_t bytes;
+} text_file;
+
+static haul_status append(void *user, const void *data, size_t bytes)
+{
+    text_file *file = user;
+    CHECK(bytes < sizeof file->text - file->bytes);
+    memcpy(file->text + file->bytes, data, bytes);
+    file->bytes += bytes;
+    return HAUL_OK;
+}
+
+static void name_hints(haul_place_hint hints[2])
+{
+    memset(hints, 0, 2 * sizeof *hints);
+    hints[0].type = shop_type;
+    hints[0].field = "hot";
+    hints[1].type = node_type;
+}
+
+TEST(places, keep_the_uses_of_hints_as_text_by_names)
+{
+    haul_place_hint hints[2], others[2];
+    text_file kept = { "", 0 };
+    haul_file file = { NULL, append, NULL };
+    start();
+    name_hints(hints);
+    hints[0].uses = UINT64_MAX;
+    hints[1].uses = 17;
+    file.user = &kept;
+    CHECK_STATUS(haul_uses_write(context, hints, 2, &file), HAUL_OK);
+    CHECK_STR(kept.text, "haul-uses-1\n18446744073709551615 shop.hot\n17 list_node\n");
+    name_hints(others);
+    others[0].field = "cold"; /* no line has its uses */
+    others[0].uses = 5;
+    CHECK_STATUS(haul_uses_read(context, kept.text, kept.bytes, others, 2), HAUL_OK);
+    CHECK_EQ(others[0].uses, 5);
+    CHECK_EQ(others[1].uses, 17);
+    others[0].field = "hot";
+    CHECK_STATUS(haul_uses_read(context, kept.text, kept.bytes, others, 2), HAUL_OK);
+    CHECK_EQ(others[0].uses, UINT64_MAX);
+    end();
+}
+
+TEST(places, refuse_a_damaged_text_of_uses_and_change_no_hint)
+{
+    static const char *const texts[] = {
+        "",
+        "haul-uses-1",
+        "haul-uses-1\n1 list_node\n2 list_node",
+        "haul-uses-1\n1 list_node\n\n",
+        "haul-uses-1\n1 list_node\n2\n",
+        "haul-uses-1\n1 list_node\n list_node\n",
+        "haul-uses-1\n1 list_node\n-2 list_node\n",
+        "haul-uses-1\n1 list_node\n18446744073709551616 list_node\n",
+    };
+    haul_place_hint hints[2];
+    char *exact;
+    size_t i;
+    start();
+    name_hints(hints);
+    for (i = 0; i < sizeof texts / sizeof *texts; i++) {
+        const size_t bytes = strlen(texts[i]);
+        exact = malloc(bytes + 1);
+        CHECK(exact != NULL);
+        memcpy(exact, texts[i], bytes); /* without its terminator */
+        CHECK_STATUS(haul_uses_read(context, exact, bytes, hints, 2), HAUL_ERROR_FORMAT);
+        CHECK_HAS(text(), i < 2 ? "line 1 of" : "line 3 of");
+        CHECK_EQ(hints[1].uses, 0);
+        free(exact);
+    }
+    CHECK_STATUS(
+        haul_uses_read(context, "haul-uses-1\n7 list_nod\n8 list_node.\n9 x y\n", 42, hints, 2),
+        HAUL_OK);
+    CHECK_EQ(hints[1].uses, 0);
     end();
 }
 
@@ -375,9 +460,9 @@ TEST(places, that_do_not_exist_are_refused)
     hint.place = HAUL_PLACE_HOST;
     CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
     hint.type = shop_type;
-    hint.place = HAUL_PLACE_ANY;
+    hint.place = (haul_place)(HAUL_PLACE_MOVING + 1);
     CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(text(), "hints[0] has no type, or no place");
+    CHECK_HAS(text(), "hints[0] has no type, or another place than a haul_place");
     end();
 }
 

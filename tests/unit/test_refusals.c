@@ -636,6 +636,21 @@ static haul_status dump_full_file(void)
     file.write = takes_nothing;
     return haul_type_dump(the.type, &file);
 }
+static haul_status uses_full_file(void)
+{
+    haul_file file;
+    memset(&file, 0, sizeof file);
+    file.write = takes_nothing;
+    return haul_uses_write(the.context, NULL, 0, &file);
+}
+static haul_place_hint a_hint;
+CALL(uses_write_null, haul_uses_write(NULL, NULL, 0, NULL))
+CALL(uses_no_file, haul_uses_write(the.context, NULL, 0, NULL))
+CALL(uses_read_null, haul_uses_read(NULL, "", 0, NULL, 0))
+CALL(uses_no_text, haul_uses_read(the.context, NULL, 0, NULL, 0))
+CALL(uses_no_hints, haul_uses_read(the.context, "", 0, NULL, 1))
+CALL(uses_no_type, haul_uses_read(the.context, "", 0, &a_hint, 1))
+CALL(uses_no_head, haul_uses_read(the.context, "haul-uses-2\n", 12, NULL, 0))
 static haul_status audit_full_file(void)
 {
     haul_file file;
@@ -1070,6 +1085,14 @@ static const refusal refusals[] = {
     { dump_null, NOTHING, ARGUMENT, "no type" },
     { dump_no_file, NOTHING, ARGUMENT, "" },
     { dump_full_file, NOTHING, HAUL_ERROR_FILE, "" },
+    { uses_write_null, NOTHING, ARGUMENT, "" },
+    { uses_no_file, ON_CONTEXT, ARGUMENT, "the file is NULL" },
+    { uses_full_file, ON_CONTEXT, HAUL_ERROR_FILE, "did not take all" },
+    { uses_read_null, NOTHING, ARGUMENT, "" },
+    { uses_no_text, ON_CONTEXT, ARGUMENT, "the text of uses is NULL" },
+    { uses_no_hints, ON_CONTEXT, ARGUMENT, "hints is NULL" },
+    { uses_no_type, ON_CONTEXT, ARGUMENT, "hints[0] has no type" },
+    { uses_no_head, ON_CONTEXT, HAUL_ERROR_FORMAT, "line 1 " },
 };
 
 static const haul_error *words_of(holder where)

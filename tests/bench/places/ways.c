@@ -78,13 +78,23 @@ static void close_bus(places_run *run)
 
 /* ---- Haul. */
 
+/* The table of a workload's arrays, in which each is a field by itself. */
+#define MEMBERS(n)                                                                                 \
+    unsigned char *at##n;                                                                          \
+    int64_t bytes##n;
+#define ROW(n) HAUL_ARRAY(eight, at##n, HAUL_COUNT(eight, bytes##n))
+
+typedef struct eight {
+    MEMBERS(0) MEMBERS(1) MEMBERS(2) MEMBERS(3) MEMBERS(4) MEMBERS(5) MEMBERS(6) MEMBERS(7)
+} eight;
+
 static haul_context *context;
 static haul_device *device;
-static haul_type *array_type;
-static const haul_field array_fields[] = {
-    HAUL_ARRAY(places_array, at, HAUL_COUNT(places_array, bytes)),
-};
-static const haul_struct array_struct = HAUL_STRUCT(places_array, &array_type, array_fields);
+static haul_type *table_type;
+static haul_place_hint hints[PLACES_ARRAYS_MAX + 1];
+static const haul_field table_fields[PLACES_ARRAYS_MAX] = { ROW(0), ROW(1), ROW(2), ROW(3),
+                                                            ROW(4), ROW(5), ROW(6), ROW(7) };
+static const haul_struct table_struct = HAUL_STRUCT(eight, &table_type, table_fields);
 
 static void must(haul_status status)
 {
@@ -96,29 +106,31 @@ void places_haul_open(void)
 {
     must(haul_context_create(NULL, &context));
     must(haul_cuda_open(context, NULL, &device));
-    must(haul_describe(context, &array_struct, 1));
+    must(haul_describe(context, &table_struct, 1));
 }
 
 void places_haul_close(void)
 {
     haul_device_close(&device);
-    haul_type_free(&array_type);
+    haul_type_free(&table_type);
     haul_context_free(&context);
 }
 
 /* What the workload says of its arrays; of the table itself, the most. */
-static double rank(void *user, const haul_shipped_range *range, size_t pointers)
+static void set_hints(const places_workload *it)
 {
-    const places_workload *it = user;
     unsigned i;
-    (void)pointers;
-    for (i = 0; i < it->count; i++)
-        if (range->host == it->arrays[i].at)
-            return it->rank[i];
-    return 1000;
+    for (i = 0; i < it->count; i++) {
+        hints[i].type = table_type;
+        hints[i].field = table_fields[i].name;
+        hints[i].uses = (uint64_t)(it->rank[i] * (double)it->arrays[i].bytes);
+    }
+    hints[i].type = table_type;
+    hints[i].field = NULL;
+    hints[i].uses = 1000 * sizeof it->arrays;
 }
 
-static int open_haul(places_run *run, haul_rank *rank_by, haul_place spill)
+static int open_haul(places_run *run, int has_hints, haul_place spill)
 {
     haul_ship_options options;
     haul_shipment_info info;
@@ -126,10 +138,13 @@ static int open_haul(places_run *run, haul_rank *rank_by, haul_place spill)
     memset(&options, 0, sizeof options);
     options.budget_bytes = run->budget;
     options.spill = spill;
-    options.rank = rank_by;
-    options.rank_user = (void *)(uintptr_t)run->it;
-    status = haul_ship(device, (void *)(uintptr_t)run->it->arrays, array_type, run->it->count,
-                       &options, &run->shipment);
+    if (has_hints) {
+        set_hints(run->it);
+        options.hints = hints;
+        options.hint_count = run->it->count + 1;
+    }
+    status = haul_ship(device, (void *)(uintptr_t)run->it->arrays, table_type, 1, &options,
+                       &run->shipment);
     if (status == HAUL_ERROR_DEVICE_MEMORY)
         return 0;
     must(status);
@@ -143,17 +158,17 @@ static int open_haul(places_run *run, haul_rank *rank_by, haul_place spill)
 
 static int open_haul_by_pointers(places_run *run)
 {
-    return open_haul(run, NULL, HAUL_PLACE_HOST);
+    return open_haul(run, 0, HAUL_PLACE_HOST);
 }
 
-static int open_haul_by_rank(places_run *run)
+static int open_haul_by_uses(places_run *run)
 {
-    return open_haul(run, rank, HAUL_PLACE_HOST);
+    return open_haul(run, 1, HAUL_PLACE_HOST);
 }
 
 static int open_haul_moving(places_run *run)
 {
-    return open_haul(run, rank, HAUL_PLACE_MOVING);
+    return open_haul(run, 1, HAUL_PLACE_MOVING);
 }
 
 /* The result comes back into the host's array, the others stay on the device. */
@@ -178,7 +193,7 @@ const places_way places_ways[] = {
     { "bus", 0, open_bus, fetch, close_bus },
     { "managed", 0, open_managed, fetch, close_device },
     { "haul_by_pointers", 0, open_haul_by_pointers, fetch_haul, close_haul },
-    { "haul_by_rank", 0, open_haul_by_rank, fetch_haul, close_haul },
+    { "haul_by_uses", 0, open_haul_by_uses, fetch_haul, close_haul },
     { "haul_moving", 0, open_haul_moving, fetch_haul, close_haul },
 };
 const size_t places_way_count = sizeof places_ways / sizeof *places_ways;
