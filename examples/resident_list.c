@@ -39,7 +39,7 @@ static haul_status grow(haul_device *device, haul_environment *e, node *first, n
 {
     haul_status status;
     *last = append(*last);
-    status = haul_environment_enter(e, *last, node_type, 1, NULL);
+    status = haul_environment_enter(e, *last, node_type, 1, NULL, NULL);
     return status ? status
                   : haul_host_launch(device, add_one, haul_environment_device_pointer(e, first));
 }
@@ -59,17 +59,17 @@ int main(void)
     status = status ? status : HAUL_DESCRIBE(haul, structs);
     status = status ? status : haul_host_open(haul, NULL, &device);
     status = status ? status : haul_environment_create(device, &e);
-    status = status ? status : haul_environment_enter(e, first, node_type, 1, NULL);
+    status = status ? status : haul_environment_enter(e, first, node_type, 1, NULL, NULL);
     there = haul_environment_device_pointer(e, first);
     haul_environment_get_info(e, &begun);
     for (int i = 0; i < ROUNDS && !status; i++)
         status = grow(device, e, first, &last);
     haul_environment_get_info(e, &ended);
     stayed = haul_environment_device_pointer(e, first) == there;
-    status = status ? status : haul_environment_exit(e, first, NULL);
+    status = status ? status : haul_environment_exit(e, first, NULL, NULL);
     for (node *at = last; at != first && !status; at = at->previous) /* the newest leads to all */
         if (haul_environment_presence(e, at, sizeof *at) == HAUL_PRESENT)
-            haul_environment_exit(e, at, &back);
+            haul_environment_exit(e, at, &back, NULL);
     if (status)
         return failed("keeping the list on the device", status, haul_context_error(haul));
     for (node *at = first; at != last->previous; at = at->next)

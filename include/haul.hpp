@@ -362,14 +362,16 @@ class environment : public handle<haul_environment, haul_environment_free>
     }
     template <class S>
     haul_status enter(S *root, const haul::type &type, std::size_t count = 1,
-                      const haul_enter_options *options = nullptr)
+                      const haul_enter_options *options = nullptr,
+                      const haul_async *async = nullptr)
     {
         static_assert(std::is_trivially_copyable<S>::value, "objects are shipped as bytes");
-        return haul_environment_enter(get(), root, type.get(), count, options);
+        return haul_environment_enter(get(), root, type.get(), count, options, async);
     }
-    haul_status exit(const void *root, const haul_exit_options *options = nullptr)
+    haul_status exit(const void *root, const haul_exit_options *options = nullptr,
+                     const haul_async *async = nullptr)
     {
-        return haul_environment_exit(get(), root, options);
+        return haul_environment_exit(get(), root, options, async);
     }
     template <class S> S *device_pointer(S *host) const
     {
@@ -391,13 +393,14 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_set_detached(get(), form);
     }
-    haul_status update_device(const void *host, std::size_t bytes)
+    haul_status update_device(const void *host, std::size_t bytes,
+                              const haul_async *async = nullptr)
     {
-        return haul_environment_update_device(get(), host, bytes);
+        return haul_environment_update_device(get(), host, bytes, async);
     }
-    haul_status update_host(const void *host, std::size_t bytes)
+    haul_status update_host(const void *host, std::size_t bytes, const haul_async *async = nullptr)
     {
-        return haul_environment_update_host(get(), host, bytes);
+        return haul_environment_update_host(get(), host, bytes, async);
     }
     haul_status dump(const haul_file &file, std::size_t ranges = 0)
     {
@@ -407,9 +410,18 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_sync(get(), host);
     }
-    haul_status update(const haul_update_part *parts, std::size_t count, haul_direction direction)
+    haul_status update(const haul_update_part *parts, std::size_t count, haul_direction direction,
+                       const haul_async *async = nullptr)
     {
-        return haul_environment_update(get(), parts, count, direction);
+        return haul_environment_update(get(), parts, count, direction, async);
+    }
+    haul_status wait()
+    {
+        return haul_environment_wait(get());
+    }
+    haul_status poll()
+    {
+        return haul_environment_poll(get());
     }
 };
 
@@ -456,7 +468,8 @@ class region
         how.let_counts_change = let_counts_change;
         haul_status status = end();
         if (status == HAUL_OK)
-            status = haul_environment_enter(environment.get(), root, type.get(), count, &how);
+            status =
+                haul_environment_enter(environment.get(), root, type.get(), count, &how, nullptr);
         if (status == HAUL_OK) {
             environment_ = environment.get();
             root_ = root;
@@ -470,7 +483,7 @@ class region
         how.structured = 1;
         how.copyout = copyout;
         const haul_status status =
-            root_ ? haul_environment_exit(environment_, root_, &how) : HAUL_OK;
+            root_ ? haul_environment_exit(environment_, root_, &how, nullptr) : HAUL_OK;
         if (status == HAUL_OK)
             root_ = nullptr;
         return status;

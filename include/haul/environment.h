@@ -1,11 +1,11 @@
 /* Data environments: graphs that stay on a device, and are found there by any host address.
  *
  *     haul_environment_create(device, &e);
- *     haul_environment_enter(e, mesh, mesh_type, 1, NULL);      sends the absent objects
+ *     haul_environment_enter(e, mesh, mesh_type, 1, NULL, NULL);   sends the absent objects
  *     kernel(haul_environment_device_pointer(e, mesh));
  *     haul_exit_options back = { 0 };
  *     back.copyout = 1;
- *     haul_environment_exit(e, mesh, &back);                    results return, memory goes
+ *     haul_environment_exit(e, mesh, &back, NULL);                 results return, memory goes
  *
  * An enter of a root makes everything that it reaches present: ranges of the host's memory that
  * have a copy on the device. What is present stays where it is and is not sent again. What is
@@ -21,6 +21,12 @@
  * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
  * uses that.
  *
+ * Waiting. A call with an `async` orders the device's work on a stream and returns (ship.h,
+ * docs/asynchronous.md); NULL waits. Calls on the same objects take effect in their order, whatever
+ * their streams: a call comes behind the work of all groups that it touches. If that is on another
+ * stream, or the call itself waits, it first waits on the host. A call that waits also writes the
+ * results of its groups, and those of earlier calls. `async` and `options` may be NULL.
+ *
  * Failures. The context's record describes them; paths begin at the root of an enter.
  * HAUL_ERROR_ARGUMENT: a NULL or freed environment (without a record), a NULL result, an address
  * that is not there. HAUL_ERROR_VERSION: an option that the library does not know. Calls that use
@@ -28,7 +34,7 @@
  * HAUL_ERROR_DEVICE_LOST or HAUL_ERROR_PENDING: a wait timed out. These are not repeated below.
  * After a failure presence and counts are as they were, and host objects are not written, except as
  * haul_environment_exit states. If the device fails while pointers of present objects are written,
- * they are written once more as they were; if that fails, too, these may be null there, or lead to
+ * they are written once more as they were. If that fails, too, they may be null there, or lead to
  * what an enter could not send. docs/environment.md has examples and costs.
  */
 #ifndef HAUL_ENVIRONMENT_H
@@ -46,9 +52,10 @@ typedef struct haul_environment haul_environment;
 /* Makes an empty environment for one device, which it holds. HAUL_ERROR_ARGUMENT: the device is
  * NULL or freed. HAUL_ERROR_BUSY, HAUL_ERROR_MEMORY. On failure *environment is NULL. */
 HAUL_API haul_status haul_environment_create(haul_device *device, haul_environment **environment);
-/* Frees the memory on the device, whatever the counts are, and brings nothing back. Sets
- * *environment to NULL. NULL is allowed. Kernels and other threads must not use it any more. Any
- * thread, inside any callback (context.h). */
+/* Frees the memory on the device, whatever the counts are, and brings nothing back. Waits for
+ * asynchronous work, and drops results that are not written. Sets *environment to NULL. NULL is
+ * allowed. Kernels and other threads must not use it any more. Any thread, inside any callback
+ * (context.h). */
 HAUL_API void haul_environment_free(haul_environment **environment);
 
 /* Zeros mean the defaults. */
@@ -61,7 +68,11 @@ typedef struct haul_enter_options {
 
 /* Enters `count` objects of `type` in a row at `root`, and counts. An enter of a present root is
  * one look-up, and reads nothing of its graph. Otherwise discovery starts at the root and stops at
- * present objects. The objects must stay where they are until they have left. Waits for the device.
+ * present objects. The objects must stay where they are until they have left.
+ *
+ * An asynchronous call has read the objects when it returns, and they are present. An enter that
+ * discovers first writes the results of exits that are on their way, since it may read them. If the
+ * device fails later, the contents on the device are undefined: exit and enter again.
  *
  * A pointer of a present object that leads into the new group is written on the device if the walk
  * has stopped at that object, and is detached when the group has left. Other pointers of present
@@ -72,7 +83,8 @@ typedef struct haul_enter_options {
  * haul_plan_create. */
 static inline haul_status haul_environment_enter(haul_environment *environment, void *root,
                                                  const haul_type *type, size_t count,
-                                                 const haul_enter_options *options);
+                                                 const haul_enter_options *options,
+                                                 const haul_async *async);
 
 /* Zeros mean the defaults. */
 typedef struct haul_exit_options {
@@ -80,18 +92,29 @@ typedef struct haul_exit_options {
     int finalize;   /* ends all enters of the root except those of structured regions */
     int copyout;    /* what leaves with this call comes back first, as by haul_unmarshal */
     int reserved;
+    /* With copyout: a policy (policy.h) of the root's type, or that type. Of what leaves, all that
+     * it lets come back does, whatever the enter's type says, and nothing else. NULL: the types of
+     * the enters say what comes back. */
+    const haul_type *policy;
 } haul_exit_options;
 
 /* Ends an enter of the same root. After the last one its group leaves, unless another group leads
  * into it; and so do groups that only it led into. Nothing comes back without `copyout`, or while
- * the group stays. Waits for the device.
+ * the group stays.
+ *
+ * A policy is asked by a walk of the host's graph as it is now: errors as of haul_plan_create.
+ *
+ * When an asynchronous call returns, the objects are absent. Their memory on the device stays until
+ * earlier work on the stream is done, and a later call has found that. Results are written by
+ * haul_environment_wait, or by a call that waits; until then the objects must stay where they are.
  *
  * HAUL_ERROR_ARGUMENT: no such enter is left. If the address is present all the same, the record
  * has its path from the root that has brought it, and as the other path that root's type and
  * address. HAUL_ERROR_GRAPH, as of haul_update_host; the root stays entered. After any failure all
  * objects stay, and the call can be repeated; what had come back before is written. */
 static inline haul_status haul_environment_exit(haul_environment *environment, const void *root,
-                                                const haul_exit_options *options);
+                                                const haul_exit_options *options,
+                                                const haul_async *async);
 
 /* The device address of a byte of a present range, or else of one past its end; NULL: there is
  * none. haul_environment_host_pointer is the reverse. O(1); no lock; any thread. */
@@ -125,12 +148,15 @@ static inline haul_status haul_environment_find(haul_environment *environment, c
 /* Send the host's contents of `bytes` bytes, or bring the device's. They lie in one present range:
  * an object, an array, a member. 0 bytes: everything that was sent together with the object at
  * `host`. Pointers are never touched, nor bytes that a direction excludes, nor those that are not
- * described. Wait for the device. HAUL_ERROR_ARGUMENT: not present. Else as haul_update_device and
- * haul_update_host have it for a range. */
-HAUL_API haul_status haul_environment_update_device(haul_environment *environment, const void *host,
-                                                    size_t bytes);
-HAUL_API haul_status haul_environment_update_host(haul_environment *environment, const void *host,
-                                                  size_t bytes);
+ * described. HAUL_ERROR_ARGUMENT: not present. Else as haul_update_device and haul_update_host have
+ * it for a range. When an asynchronous call to the device returns, the host's contents have been
+ * read. haul_environment_wait, or a call that waits, writes the results of one to the host. */
+static inline haul_status haul_environment_update_device(haul_environment *environment,
+                                                         const void *host, size_t bytes,
+                                                         const haul_async *async);
+static inline haul_status haul_environment_update_host(haul_environment *environment,
+                                                       const void *host, size_t bytes,
+                                                       const haul_async *async);
 
 /* A part of an update: `count` runs of `bytes` bytes, `stride` bytes from one to the next. */
 typedef struct haul_update_part {
@@ -151,15 +177,26 @@ typedef enum haul_direction { HAUL_TO_DEVICE = 0, HAUL_TO_HOST = 1 } haul_direct
 /* Updates `count` parts in one transfer: one side packs them, the other unpacks them (device.h:
  * gather_strips). A byte may lie in several parts. Else as the two updates above, except that no
  * part has 0 bytes. The list is the caller's. The first update of a member lists where it lies; the
- * lists are kept until the objects leave (docs/environment.md: costs). Waits for the device.
+ * lists are kept until the objects leave (docs/environment.md: costs).
  *
  * HAUL_ERROR_ARGUMENT: a part is not present, has no bytes, has runs that overlap, or reaches out
  * of its type; its type is freed or not committed; no object of the type is present; the list is
  * NULL; the direction is none. HAUL_ERROR_LIMIT: the update is larger than the address space. Then
  * nothing crosses. */
-HAUL_API haul_status haul_environment_update(haul_environment *environment,
-                                             const haul_update_part *parts, size_t count,
-                                             haul_direction direction);
+static inline haul_status haul_environment_update(haul_environment *environment,
+                                                  const haul_update_part *parts, size_t count,
+                                                  haul_direction direction,
+                                                  const haul_async *async);
+
+/* Waits until all ordered work of the environment is done, and writes its results to the host's
+ * objects, in the order of the calls. HAUL_ERROR_PENDING, the work goes on, and HAUL_ERROR_MEMORY:
+ * results that are not written yet are not lost; wait again. After a failure of the device, results
+ * that failed are not written, and nothing is outstanding. HAUL_ERROR_GRAPH (haul_update_host):
+ * that result is not written; the others are. */
+HAUL_API haul_status haul_environment_wait(haul_environment *environment);
+/* HAUL_OK: haul_environment_wait would not have to wait. HAUL_ERROR_PENDING: it would. Else the
+ * device's failure, which haul_environment_wait then reports, too. Writes nothing. */
+HAUL_API haul_status haul_environment_poll(haul_environment *environment);
 
 /* Sends the data that the host has changed since the last sync, in one transfer: of the group of
  * the byte at `host`, or of all groups (NULL). Changes are found by digests of the data, 4 KiB at a
@@ -168,7 +205,7 @@ HAUL_API haul_status haul_environment_update(haul_environment *environment,
  * missed with a chance of 2^-64.
  *
  * The first sync of a group sends all its data, and makes the digests. They take 9 bytes of host
- * memory for each page, and 64 to 128 for each strip: any number of equal pieces at equal
+ * memory for each page, and 72 to 144 for each strip: any number of equal pieces at equal
  * distances. They are kept until the group leaves. Each sync reads all data, with the threads of
  * the context, and waits for the device.
  *
@@ -225,10 +262,10 @@ HAUL_API haul_status haul_environment_watch(haul_environment *environment,
                                             void *user);
 
 typedef struct haul_environment_info {
-    size_t roots;                          /* addresses that are entered */
-    size_t groups, kept;                   /* on the device; of these, without a root */
-    size_t ranges, bytes;                  /* present */
-    size_t device_bytes;                   /* of all groups, with room for alignment */
+    size_t roots;         /* addresses that are entered */
+    size_t groups, kept;  /* on the device; of these, without a root */
+    size_t ranges, bytes; /* present */
+    size_t device_bytes;  /* of all groups, and of those that left a while ago; with alignment */
     size_t bookkeeping_bytes;              /* host memory, plans aside */
     uint64_t enters, exits;                /* that have succeeded */
     uint64_t transfers_to, transfers_from; /* of groups and updates */
@@ -252,10 +289,24 @@ HAUL_API haul_status haul_environment_dump(haul_environment *environment, const 
 HAUL_API haul_status haul_environment_enter_sized(haul_environment *environment, void *root,
                                                   const haul_type *type, size_t count,
                                                   const haul_enter_options *options,
-                                                  size_t options_bytes);
+                                                  size_t options_bytes, const haul_async *async,
+                                                  size_t async_bytes);
 HAUL_API haul_status haul_environment_exit_sized(haul_environment *environment, const void *root,
                                                  const haul_exit_options *options,
-                                                 size_t options_bytes);
+                                                 size_t options_bytes, const haul_async *async,
+                                                 size_t async_bytes);
+HAUL_API haul_status haul_environment_update_device_sized(haul_environment *environment,
+                                                          const void *host, size_t bytes,
+                                                          const haul_async *async,
+                                                          size_t async_bytes);
+HAUL_API haul_status haul_environment_update_host_sized(haul_environment *environment,
+                                                        const void *host, size_t bytes,
+                                                        const haul_async *async,
+                                                        size_t async_bytes);
+HAUL_API haul_status haul_environment_update_sized(haul_environment *environment,
+                                                   const haul_update_part *parts, size_t count,
+                                                   haul_direction direction,
+                                                   const haul_async *async, size_t async_bytes);
 HAUL_API haul_status haul_environment_find_sized(haul_environment *environment, const void *host,
                                                  haul_present_range *range, size_t range_bytes);
 HAUL_API void haul_environment_get_info_sized(haul_environment *environment,
@@ -263,15 +314,41 @@ HAUL_API void haul_environment_get_info_sized(haul_environment *environment,
 
 static inline haul_status haul_environment_enter(haul_environment *environment, void *root,
                                                  const haul_type *type, size_t count,
-                                                 const haul_enter_options *options)
+                                                 const haul_enter_options *options,
+                                                 const haul_async *async)
 {
-    return haul_environment_enter_sized(environment, root, type, count, options, sizeof *options);
+    return haul_environment_enter_sized(environment, root, type, count, options, sizeof *options,
+                                        async, sizeof *async);
 }
 
 static inline haul_status haul_environment_exit(haul_environment *environment, const void *root,
-                                                const haul_exit_options *options)
+                                                const haul_exit_options *options,
+                                                const haul_async *async)
 {
-    return haul_environment_exit_sized(environment, root, options, sizeof *options);
+    return haul_environment_exit_sized(environment, root, options, sizeof *options, async,
+                                       sizeof *async);
+}
+
+static inline haul_status haul_environment_update_device(haul_environment *environment,
+                                                         const void *host, size_t bytes,
+                                                         const haul_async *async)
+{
+    return haul_environment_update_device_sized(environment, host, bytes, async, sizeof *async);
+}
+
+static inline haul_status haul_environment_update_host(haul_environment *environment,
+                                                       const void *host, size_t bytes,
+                                                       const haul_async *async)
+{
+    return haul_environment_update_host_sized(environment, host, bytes, async, sizeof *async);
+}
+
+static inline haul_status haul_environment_update(haul_environment *environment,
+                                                  const haul_update_part *parts, size_t count,
+                                                  haul_direction direction, const haul_async *async)
+{
+    return haul_environment_update_sized(environment, parts, count, direction, async,
+                                         sizeof *async);
 }
 
 static inline haul_status haul_environment_find(haul_environment *environment, const void *host,

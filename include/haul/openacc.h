@@ -2,7 +2,7 @@
  * it.
  *
  *     haul_openacc_watch(environment, &told);
- *     haul_environment_enter(environment, list, list_type, 1, NULL);
+ *     haul_environment_enter(environment, list, list_type, 1, NULL, NULL);
  *     #pragma acc parallel present(list)
  *
  * The header stands by itself, behind haul.h: a program that includes it is compiled for its own

@@ -2,10 +2,10 @@
  * it.
  *
  *     haul_openmp_watch(environment, omp_get_default_device());
- *     haul_environment_enter(environment, list, list_type, 1, NULL);
+ *     haul_environment_enter(environment, list, list_type, 1, NULL, NULL);
  *     #pragma omp target                     no map: the whole list is present
  *     for (node *at = list; at; at = at->next) ...
- *     haul_environment_exit(environment, list, &back);
+ *     haul_environment_exit(environment, list, &back, NULL);
  *
  * The header stands by itself, behind haul.h: a program that includes it is compiled for its own
  * run time of OpenMP 4.5 or later, and the library links none. The OpenMP device must be Haul's:

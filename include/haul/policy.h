@@ -4,7 +4,7 @@
  *                                      { HAUL_MEMBER(mesh, weight), .action = HAUL_COPYIN },
  *                                      { .path = "cells[*].sub.e", .action = HAUL_COPYOUT } };
  *     haul_policy_create(mesh_type, "weigh", rows, 3, &weigh);
- *     haul_environment_enter(e, mesh, weigh, 1, NULL);
+ *     haul_environment_enter(e, mesh, weigh, 1, NULL, NULL);
  *
  * A policy is a type, with a name of its own: "mesh:weigh". So every call takes it in place of the
  * type that it was made from, another policy can be made from it, and haul_type_free frees it. The

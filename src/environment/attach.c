@@ -13,9 +13,11 @@
 #include "device/streams.h"
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/outstanding.h"
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
+#include "ship/pending.h"
 
 /* The device's address of a byte of the group; 0: it has none. */
 static uintptr_t address_in(const haul__sent_group *group, uintptr_t address)
@@ -76,8 +78,9 @@ typedef struct words {
 } words;
 
 /* Adds the pointers of a group, or as detached ones, except those that stand in groups that leave,
- * and those that lead into another group by now. */
-static haul_status add_words(haul_environment *e, uint32_t number, int as_detached, words *w)
+ * and those that lead into another group by now. Comes behind the groups that they stand in. */
+static haul_status add_words(haul_environment *e, uint32_t number, int as_detached,
+                             const haul_async *async, words *w)
 {
     const haul__sent_group *group = e->groups.at[number];
     haul_status status = HAUL_OK;
@@ -91,7 +94,8 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
         if (!owner || owner->group != number || !haul__present_find(&e->host, one->slot, &found) ||
             e->groups.at[found.group]->is_leaving)
             continue;
-        if (as_detached)
+        status = haul__come_behind(e, e->groups.at[found.group], async);
+        if (status == HAUL_OK && as_detached)
             status = haul__detached_value(e, one->slot, &value);
         strip->first = (haul_address)(one->slot + found.delta);
         strip->stride = strip->bytes = sizeof value;
@@ -102,11 +106,27 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
     return status;
 }
 
+/* Notes the work in the groups that the words stand in, or that its wait has timed out. */
+static void note_words(haul_environment *e, const words *w, const haul__work *work)
+{
+    size_t i;
+    for (i = 0; i < w->count; i++) {
+        haul__found_range found;
+        if (!haul__present_find(&e->there, (uintptr_t)w->list[i].first, &found))
+            continue;
+        if (work->is_pending)
+            haul__note_work(e->groups.at[found.group], work);
+        haul__note_timeout(e->groups.at[found.group]->shipment, e->device);
+    }
+}
+
 /* Writes the pointers of a group, and of those that leave with it, in one order: what can fail
  * before the order has changed nothing. */
-static haul_status write_words(haul_environment *e, uint32_t number, int as_detached)
+static haul_status write_words(haul_environment *e, uint32_t number, int as_detached,
+                               const haul_async *async)
 {
     haul_device *device = e->device;
+    haul__work work;
     haul__staging staging;
     haul_status status;
     words w = { NULL, NULL, 0 };
@@ -115,23 +135,27 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
     for (at = 1 + number; at; at = e->groups.at[at - 1]->next_leaving)
         all += e->groups.at[at - 1]->attached.count;
     bytes = all * (sizeof(haul_strip) + sizeof(uintptr_t));
+    memset(&work, 0, sizeof work);
     status = all ? haul__stage(device, bytes, 0, &staging) : HAUL_OK;
     if (status != HAUL_OK || !all)
         return status;
     w.list = (haul_strip *)(void *)staging.data;
     w.values = staging.data + all * sizeof(haul_strip);
     for (at = 1 + number; at && status == HAUL_OK; at = e->groups.at[at - 1]->next_leaving)
-        status = add_words(e, at - 1, as_detached, &w);
+        status = add_words(e, at - 1, as_detached, async, &w);
+    if (status == HAUL_OK)
+        status = haul__select_for(device, async);
     if (status == HAUL_OK && w.count > 0)
         status =
             haul__scatter_strips(device, w.list, w.count, w.values, w.count * sizeof(uintptr_t));
     if (status == HAUL_OK)
-        status = haul__conclude(device, NULL, NULL, "copy of ", bytes, " bytes to the device");
-    haul__unstage(device, &staging);
+        status = haul__conclude(device, async, &work, "copy of ", bytes, " bytes to the device");
+    note_words(e, &w, &work);
+    haul__unstage_until(device, &staging, &work);
     return status;
 }
 
-haul_status haul__attach(haul_environment *e, uint32_t number)
+haul_status haul__attach(haul_environment *e, uint32_t number, const haul_async *async)
 {
     const haul__sent_group *group = e->groups.at[number];
     size_t i;
@@ -142,19 +166,19 @@ haul_status haul__attach(haul_environment *e, uint32_t number)
             one = haul__holds_add(&e->attached, slot);
         one->group = number;
     }
-    return write_words(e, number, 0);
+    return write_words(e, number, 0, async);
 }
 
-haul_status haul__detach(haul_environment *e, uint32_t number)
+haul_status haul__detach(haul_environment *e, uint32_t number, const haul_async *async)
 {
-    const haul_status status = write_words(e, number, 1);
-    haul_error failure;
-    if (status == HAUL_OK)
-        return HAUL_OK;
-    failure = e->context->error;
-    write_words(e, number, 0);
+    return write_words(e, number, 1, async);
+}
+
+void haul__undo_detach(haul_environment *e, uint32_t number, const haul_async *async)
+{
+    const haul_error failure = e->context->error;
+    write_words(e, number, 0, async);
     e->context->error = failure;
-    return status;
 }
 
 static void forget(haul_environment *e, haul__hold *one)
@@ -215,7 +239,14 @@ static uintptr_t find_slot(haul_environment *e, uintptr_t slot)
 static haul_status write_word(haul_environment *e, uintptr_t at, uintptr_t value)
 {
     haul__staging staging;
-    haul_status status = haul__stage(e->device, sizeof value, 0, &staging);
+    haul__found_range found;
+    haul_status status = HAUL_OK;
+    if (haul__present_find(&e->there, at, &found))
+        status = haul__come_behind(e, e->groups.at[found.group], NULL);
+    if (status == HAUL_OK)
+        status = haul__select_for(e->device, NULL);
+    if (status == HAUL_OK)
+        status = haul__stage(e->device, sizeof value, 0, &staging);
     if (status != HAUL_OK)
         return status;
     memcpy(staging.data, &value, sizeof value);
@@ -240,7 +271,9 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, uintptr_t at,
                           "out of memory for a list of pointers");
     listed->slot = slot;
     listed->value = value;
-    status = write_word(e, at, value);
+    status = haul__come_behind(e, into, NULL);
+    if (status == HAUL_OK)
+        status = write_word(e, at, value);
     if (status != HAUL_OK) {
         into->attached.count--;
         return status;

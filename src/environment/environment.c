@@ -5,7 +5,9 @@
  * for itself.
  */
 #include "environment/groups.h"
+#include "environment/leaving.h"
 #include "environment/look_up.h"
+#include "environment/outstanding.h"
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/sized.h"
@@ -86,7 +88,9 @@ static haul__freed *finish(void *object)
             haul__watch_goes(e, e->groups.at[i]);
             haul__group_discard(e, e->groups.at[i]);
         }
+    haul__discard_left(e);
     haul__device_settle(device);
+    haul__drop_results(e);
     haul__memory_put(device, &e->staged);
     HAUL__LIST_RELEASE(allocator, &e->groups);
     HAUL__LIST_RELEASE(allocator, &e->spare);

@@ -37,6 +37,9 @@ typedef struct haul__member haul__member;
 /* The digests of all data of a group (sync.c). */
 typedef struct haul__digests haul__digests;
 
+/* A batch on its way to the host (outstanding.h). */
+typedef struct haul__result haul__result;
+
 /* A group leads into the groups that hold what its walk stopped at, and holds these. It leaves with
  * its last hold: a root, or a group that leads into it. */
 typedef struct haul__sent_group {
@@ -49,7 +52,8 @@ typedef struct haul__sent_group {
     HAUL__LIST(haul__attached) attached;
     size_t roots, led_from; /* its holds */
     int is_leaving, is_listed;
-    uint32_t next_leaving; /* 1 + its number; 0: the end */
+    uint32_t next_leaving;              /* 1 + its number; 0: the end */
+    struct haul__sent_group *next_left; /* leaving.h */
 } haul__sent_group;
 
 /* What a walk stopped at. */
@@ -86,7 +90,9 @@ struct haul_environment {
         void *user;
     } watcher;
     haul_environment_info info;
-    haul__memory staged; /* staging memory of a large update, for the next one */
+    haul__memory staged;    /* staging memory of a large update, for the next one */
+    haul__result *results;  /* in the order of the calls */
+    haul__sent_group *left; /* leaving.h */
 };
 
 #define HAUL__ENVIRONMENT_MAGIC 0x48456e76u

@@ -13,6 +13,7 @@
  */
 #include "environment/groups.h"
 #include "environment/look_up.h"
+#include "environment/outstanding.h"
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/index.h"
@@ -222,23 +223,37 @@ void haul__group_discard(haul_environment *e, haul__sent_group *group)
     haul__release(allocator, group, sizeof *group);
 }
 
+/* Sends the plan behind the work of the groups that it leads into. */
+static haul_status send(haul_environment *e, haul__sent_group *group, haul_plan *plan,
+                        const haul_enter_options *options, const haul_async *async)
+{
+    haul_status status = HAUL_OK;
+    haul_ship_options how;
+    size_t i;
+    for (i = 0; i < group->leads_into.count && status == HAUL_OK; i++)
+        status = haul__come_behind(e, e->groups.at[group->leads_into.at[i]], async);
+    if (status == HAUL_OK)
+        status = haul__select_for(e->device, async);
+    if (status != HAUL_OK)
+        return status;
+    memset(&how, 0, sizeof how);
+    how.let_counts_change = options->let_counts_change;
+    return haul__ship_plan(e->device, plan, &how, async, &group->shipment);
+}
+
 /* Walks and sends. */
 static haul_status fill(haul_environment *e, haul__sent_group *group, const haul_root *root,
-                        const haul_enter_options *options)
+                        const haul_enter_options *options, const haul_async *async)
 {
     range_taker taker = { e, group };
     const haul__beside beside = { &e->elsewhere, take_ranges, &taker };
-    haul_ship_options how;
     haul_plan *plan;
     haul_status status = haul__plan_beside(e->context, root, &beside, &plan);
     if (status == HAUL_ERROR_GRAPH && e->reached_out)
         haul__environment_path(e, e->reached_out, e->context->error.other_path);
     if (status != HAUL_OK)
         return status;
-    memset(&how, 0, sizeof how);
-    how.let_counts_change = options->let_counts_change;
-    status = list_stops(e, group) ? haul__ship_plan(e->device, plan, &how, NULL, &group->shipment)
-                                  : no_memory(e);
+    status = list_stops(e, group) ? send(e, group, plan, options, async) : no_memory(e);
     if (status != HAUL_OK) {
         haul__plan_drop(plan);
         return status;
@@ -278,22 +293,59 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
     e->info.bytes_to += shipment->info.bytes_to;
 }
 
-static void end(haul_environment *e, uint32_t number)
+void haul__group_hide(haul_environment *e, uint32_t number)
 {
-    haul__sent_group *group = e->groups.at[number];
+    const haul__sent_group *group = e->groups.at[number];
     haul__forget_attached(e, number);
     forget_ranges(e, group, group->ranges.count);
     e->info.groups--;
-    e->info.device_bytes -= group->shipment->range.bytes;
-    haul__group_discard(e, group);
     give_number(e, number);
 }
 
+void haul__group_end(haul_environment *e, haul__sent_group *group)
+{
+    e->info.device_bytes -= group->shipment->range.bytes;
+    haul__group_discard(e, group);
+}
+
+/* Attaches pointers to a published group, tells the watcher, and signals the event. */
+static haul_status complete(haul_environment *e, uint32_t number, const haul_async *quiet,
+                            const haul_async *async)
+{
+    haul__sent_group *group = e->groups.at[number];
+    haul__work work;
+    haul_status status = haul__attach(e, number, quiet);
+    if (status == HAUL_OK)
+        status = haul__watch_comes(e, group);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__signal(e, async, &work);
+    if (work.is_pending)
+        haul__note_work(group, &work);
+    return status;
+}
+
+/* Takes a published group back. */
+static void withdraw(haul_environment *e, uint32_t number, const haul_async *quiet)
+{
+    const haul_error failure = e->context->error;
+    haul__sent_group *group = e->groups.at[number];
+    size_t i;
+    haul__detach(e, number, quiet);
+    e->context->error = failure;
+    for (i = 0; i < group->leads_into.count; i++)
+        e->groups.at[group->leads_into.at[i]]->led_from--;
+    haul__group_hide(e, number);
+    haul__group_end(e, group);
+}
+
 haul_status haul__group_make(haul_environment *e, const haul_root *root,
-                             const haul_enter_options *options, uint32_t *number)
+                             const haul_enter_options *options, const haul_async *async,
+                             uint32_t *number)
 {
     haul__sent_group *group = haul__allocate_zeroed(&e->context->allocator, sizeof *group);
-    haul_error before;
+    haul_async where = { NULL, NULL }; /* without the event, which is signalled last */
+    const haul_async *quiet = async ? &where : NULL;
     haul_status status;
     size_t i;
     if (!group)
@@ -302,10 +354,12 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         haul__group_discard(e, group);
         return no_memory(e);
     }
+    if (async)
+        where.stream = async->stream;
     e->stops.count = 0;
     e->reached_out = 0;
     memset(e->known, 0, sizeof e->known);
-    status = fill(e, group, root, options);
+    status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
         status = no_memory(e);
     if (status != HAUL_OK) {
@@ -317,24 +371,10 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         e->groups.at[group->leads_into.at[i]]->led_from++;
     e->groups.at[*number] = group;
     count_group(e, group);
-    status = haul__attach(e, *number);
+    status = complete(e, *number, quiet, async);
     if (status == HAUL_OK)
-        status = haul__watch_comes(e, group);
-    if (status == HAUL_OK) {
         e->info.attached += group->attached.count;
-        return HAUL_OK;
-    }
-    before = e->context->error;
-    haul__detach(e, *number);
-    e->context->error = before;
-    for (i = 0; i < group->leads_into.count; i++)
-        e->groups.at[group->leads_into.at[i]]->led_from--;
-    end(e, *number);
+    else
+        withdraw(e, *number, quiet);
     return status;
-}
-
-void haul__group_end(haul_environment *e, uint32_t number)
-{
-    haul__watch_goes(e, e->groups.at[number]);
-    end(e, number);
 }

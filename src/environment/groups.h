@@ -9,20 +9,24 @@
 
 /* groups.c: sends what the root reaches and what is not present. *number: the group's. */
 haul_status haul__group_make(haul_environment *environment, const haul_root *root,
-                             const haul_enter_options *options, uint32_t *number);
+                             const haul_enter_options *options, const haul_async *async,
+                             uint32_t *number);
 /* Frees what a group has, which is not published, or whose environment ends. */
 void haul__group_discard(haul_environment *environment, haul__sent_group *group);
-/* Frees a group: its ranges are no longer present. Groups that it leads into stay. */
-void haul__group_end(haul_environment *environment, uint32_t number);
+/* Its ranges are no longer present, and its number is free. Groups that it leads into stay. */
+void haul__group_hide(haul_environment *environment, uint32_t number);
+/* Frees a group that is hidden. */
+void haul__group_end(haul_environment *environment, haul__sent_group *group);
 
 /* attach.c: lists the pointers of the ranges that the walk stopped at, if they lead into the group.
  * 0: out of memory. */
 int haul__list_attached(haul_environment *environment, haul__sent_group *group);
 /* Writes them on the device, once the group is published. */
-haul_status haul__attach(haul_environment *environment, uint32_t number);
+haul_status haul__attach(haul_environment *environment, uint32_t number, const haul_async *async);
 /* Detaches those that lead into the group, or into one that leaves with it, and stand in groups
- * that do not leave. After a failure they are written as they were, if the device can. */
-haul_status haul__detach(haul_environment *environment, uint32_t number);
+ * that do not leave. The other call writes them as they were; the record stays. */
+haul_status haul__detach(haul_environment *environment, uint32_t number, const haul_async *async);
+void haul__undo_detach(haul_environment *environment, uint32_t number, const haul_async *async);
 /* Forgets them, and those that stand in the group. */
 void haul__forget_attached(haul_environment *environment, uint32_t number);
 /* haul_environment_attach and haul_environment_detach. */

@@ -1,22 +1,19 @@
-/* Enters, exits and updates.
+/* The calls on an environment: enters, exits, updates.
  *
  * An enter of a root that has a hold is a look-up and a count. Else the root may lie in what is
- * present, and gets a hold on that group; or it is absent, and a group is made.
- *
- * An exit that takes the last hold of a group first works out what leaves: the group, and those
- * that nothing else leads into. All of it comes back, if it was asked for, before anything goes. So
- * until then a failure only has to undo counts.
+ * present, and gets a hold on that group; or it is absent, and a group is made. exits.c has the end
+ * of enters.
  */
 #include "base/sized.h"
 #include "device/streams.h"
 #include "environment/groups.h"
+#include "environment/leaving.h"
 #include "environment/listing.h"
 #include "environment/look_up.h"
+#include "environment/outstanding.h"
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "pack/plan.h"
-#include "ship/pending.h"
-#include "ship/update.h"
 #include "walk/roots.h"
 
 /* ---- Calls that use the device. */
@@ -51,6 +48,31 @@ static void leave(haul_environment *e)
     haul__context_leave(context);
     if (!was_freed)
         haul__environment_unlock(e);
+}
+
+/* How a call orders its work, as the library knows it. */
+typedef struct ordering {
+    haul_async where;
+    const haul_async *async; /* to `where`; NULL: the call waits */
+} ordering;
+
+static haul_status read_ordering(const haul_async *async, size_t async_bytes, ordering *how)
+{
+    how->async = async ? &how->where : NULL;
+    return haul__read_options(&how->where, sizeof how->where, async, async_bytes);
+}
+
+/* Locks the environment, and enters its device, for a call with an `async`. */
+static haul_status lock_for(haul_environment *e, const haul_async *async, size_t async_bytes,
+                            ordering *how)
+{
+    const haul_status is_read = read_ordering(async, async_bytes, how),
+                      status = lock_with_device(e);
+    if (status != HAUL_OK || is_read == HAUL_OK)
+        return status;
+    haul__fail(&e->context->error, is_read, HAUL__NEWER_OPTIONS);
+    leave(e);
+    return is_read;
 }
 
 /* ---- Enter. */
@@ -104,9 +126,24 @@ static haul_status refuse_root(haul_environment *e, const haul_root *root, const
     return HAUL_ERROR_GRAPH;
 }
 
-/* Adds a hold for a root that has none. */
-static haul_status enter_new(haul_environment *e, const haul_root *root,
-                             const haul_enter_options *options)
+/* Comes behind the work of what is present. */
+static haul_status enter_present(haul_environment *e, haul__sent_group *group,
+                                 const haul_async *async)
+{
+    haul__work work;
+    haul_status status = haul__come_behind(e, group, async);
+    if (status == HAUL_OK)
+        status = haul__select_for(e->device, async);
+    if (status == HAUL_OK)
+        status = haul__signal(e, async, &work);
+    if (status == HAUL_OK && work.is_pending)
+        haul__note_work(group, &work);
+    return status;
+}
+
+/* Adds a hold for a root, unless it has one. */
+static haul_status enter_root(haul_environment *e, const haul_root *root,
+                              const haul_enter_options *options, const haul_async *async)
 {
     const uintptr_t address = (uintptr_t)root->address;
     haul_status status = haul__check_roots(e->context, root, 1);
@@ -124,9 +161,12 @@ static haul_status enter_new(haul_environment *e, const haul_root *root,
     case HAUL_PRESENT:
         haul__present_find(&e->host, address + of.lower, &found);
         group = found.group;
+        status = enter_present(e, e->groups.at[group], async);
         break;
     case HAUL_ABSENT:
-        status = haul__group_make(e, root, options, &group);
+        status = haul__finish_left(e);
+        if (status == HAUL_OK)
+            status = haul__group_make(e, root, options, async, &group);
         break;
     default:
         status = refuse_root(e, root, &of);
@@ -149,19 +189,22 @@ static haul_status enter_new(haul_environment *e, const haul_root *root,
 
 haul_status haul_environment_enter_sized(haul_environment *environment, void *root,
                                          const haul_type *type, size_t count,
-                                         const haul_enter_options *options, size_t options_bytes)
+                                         const haul_enter_options *options, size_t options_bytes,
+                                         const haul_async *async, size_t async_bytes)
 {
     const haul_root from = { root, type, count };
     haul_enter_options ours;
-    const haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
+    haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
+    ordering how;
     extent of;
     if (status != HAUL_OK)
         return status;
     of = extent_of(&from);
     hold = haul__holds_find(&environment->holds, (uintptr_t)root);
-    if (hold && is_read == HAUL_OK && of.upper > of.lower &&
+    if (hold && !async && is_read == HAUL_OK && of.upper > of.lower &&
+        !environment->groups.at[hold->group]->shipment->work.is_pending &&
         enter_again(environment, hold, &ours, &of)) {
         haul__environment_unlock(environment);
         return HAUL_OK;
@@ -169,8 +212,10 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
     status = enter_device(environment);
     if (status != HAUL_OK)
         return status;
+    if (is_read == HAUL_OK)
+        is_read = read_ordering(async, async_bytes, &how);
     status = is_read == HAUL_OK
-                 ? enter_new(environment, &from, &ours)
+                 ? enter_root(environment, &from, &ours, how.async)
                  : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
     leave(environment);
     return status;
@@ -178,178 +223,31 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
 
 /* ---- Exit. */
 
-static haul_status refuse_exit(haul_environment *e, const void *root, const haul__hold *hold)
-{
-    haul_error *error = &e->context->error;
-    haul__found_range found;
-    if (hold)
-        haul__fail(error, HAUL_ERROR_ARGUMENT,
-                   "the root at %p was entered %u times for structured regions and %u times else: "
-                   "none of the kind that should end",
-                   root, (unsigned)hold->structured, (unsigned)hold->dynamic);
-    else if (haul__present_find(&e->host, (uintptr_t)root, &found))
-        haul__fail(error, HAUL_ERROR_ARGUMENT,
-                   "%p is present, but was not entered as a root: another root leads to it", root);
-    else
-        haul__fail(error, HAUL_ERROR_ARGUMENT, "%p was not entered, and is not present", root);
-    haul__environment_path(e, (uintptr_t)root, error->path);
-    if (haul__present_find(&e->host, (uintptr_t)root, &found)) {
-        size_t count;
-        const haul_root *from = haul__plan_roots(e->groups.at[found.group]->shipment->plan, &count);
-        haul__name_root(from, error->other_path);
-    }
-    return HAUL_ERROR_ARGUMENT;
-}
-
-/* Lists what leaves with a group that has no hold. Needs no memory. */
-static void list_leaving(haul_environment *e, uint32_t number)
-{
-    uint32_t last = number, at;
-    size_t i;
-    e->groups.at[number]->is_leaving = 1;
-    e->groups.at[number]->next_leaving = 0;
-    for (at = 1 + number; at; at = e->groups.at[at - 1]->next_leaving) {
-        const haul__sent_group *group = e->groups.at[at - 1];
-        for (i = 0; i < group->leads_into.count; i++) {
-            haul__sent_group *next = e->groups.at[group->leads_into.at[i]];
-            if (--next->led_from || next->roots)
-                continue;
-            next->is_leaving = 1;
-            next->next_leaving = 0;
-            e->groups.at[last]->next_leaving = 1 + group->leads_into.at[i];
-            last = group->leads_into.at[i];
-        }
-    }
-}
-
-/* They stay after all. */
-static void unlist_leaving(haul_environment *e, uint32_t number)
-{
-    uint32_t at, next;
-    size_t i;
-    for (at = 1 + number; at; at = next) {
-        haul__sent_group *group = e->groups.at[at - 1];
-        next = group->next_leaving;
-        group->is_leaving = 0;
-        group->next_leaving = 0;
-        for (i = 0; i < group->leads_into.count; i++)
-            e->groups.at[group->leads_into.at[i]]->led_from++;
-    }
-}
-
-static void count_transfers(haul_environment *e, const haul_shipment *shipment,
-                            const haul_shipment_info *before)
-{
-    e->info.transfers_to += shipment->info.transfers_to - before->transfers_to;
-    e->info.transfers_from += shipment->info.transfers_from - before->transfers_from;
-    e->info.bytes_to += shipment->info.bytes_to - before->bytes_to;
-    e->info.bytes_from += shipment->info.bytes_from - before->bytes_from;
-}
-
-static haul_status return_group(haul_environment *e, haul__sent_group *group)
-{
-    haul_shipment *shipment = group->shipment;
-    const haul_shipment_info before = shipment->info;
-    haul_update_options how;
-    haul_status status = haul__shipment_finish(shipment);
-    memset(&how, 0, sizeof how);
-    if (status == HAUL_OK)
-        status = haul__return_all(shipment, &how);
-    haul__note_timeout(shipment, e->device);
-    count_transfers(e, shipment, &before);
-    return status;
-}
-
-static haul_status let_go(haul_environment *e, uint32_t number, int copyout)
-{
-    haul_status status = HAUL_OK;
-    uint32_t at, next;
-    list_leaving(e, number);
-    for (at = 1 + number; at && copyout && status == HAUL_OK;
-         at = e->groups.at[at - 1]->next_leaving)
-        status = return_group(e, e->groups.at[at - 1]);
-    if (status == HAUL_OK)
-        status = haul__detach(e, number);
-    if (status != HAUL_OK) {
-        unlist_leaving(e, number);
-        return status;
-    }
-    for (at = 1 + number; at; at = next) {
-        next = e->groups.at[at - 1]->next_leaving;
-        haul__group_end(e, at - 1);
-    }
-    return HAUL_OK;
-}
-
-static int may_exit(const haul__hold *hold, const haul_exit_options *options)
-{
-    return hold && (options->structured ? hold->structured : hold->dynamic) > 0;
-}
-
-/* Is it the last exit of a group that nothing leads into? */
-static int lets_go(const haul_environment *e, const haul__hold *hold,
-                   const haul_exit_options *options)
-{
-    const haul__sent_group *group = e->groups.at[hold->group];
-    const uint32_t ended = options->finalize && !options->structured ? hold->dynamic : 1;
-    return hold->structured + (uint64_t)hold->dynamic == ended && group->roots == 1 &&
-           group->led_from == 0;
-}
-
-/* The root leaves, or one of its enters. */
-static void count_exit(haul_environment *e, haul__hold *hold, const haul_exit_options *options)
-{
-    if (options->structured)
-        hold->structured--;
-    else
-        hold->dynamic = options->finalize ? 0 : hold->dynamic - 1;
-    e->info.exits++;
-    if (hold->structured || hold->dynamic)
-        return;
-    e->groups.at[hold->group]->roots--;
-    haul__holds_remove(&e->holds, hold);
-}
-
-static haul_status exit_with_device(haul_environment *e, const void *root,
-                                    const haul_exit_options *options)
-{
-    haul__hold *hold = haul__holds_find(&e->holds, (uintptr_t)root);
-    haul_status status;
-    uint32_t number;
-    if (!may_exit(hold, options))
-        return refuse_exit(e, root, hold);
-    number = hold->group;
-    e->groups.at[number]->roots--;
-    status = let_go(e, number, options->copyout);
-    if (status != HAUL_OK) {
-        e->groups.at[number]->roots++;
-        return status;
-    }
-    e->info.exits++;
-    haul__holds_remove(&e->holds, haul__holds_find(&e->holds, (uintptr_t)root));
-    return HAUL_OK;
-}
-
 haul_status haul_environment_exit_sized(haul_environment *environment, const void *root,
-                                        const haul_exit_options *options, size_t options_bytes)
+                                        const haul_exit_options *options, size_t options_bytes,
+                                        const haul_async *async, size_t async_bytes)
 {
     haul_exit_options ours;
-    const haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
+    haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
+    ordering how;
     if (status != HAUL_OK)
         return status;
     hold = haul__holds_find(&environment->holds, (uintptr_t)root);
-    if (is_read == HAUL_OK && may_exit(hold, &ours) && !lets_go(environment, hold, &ours)) {
-        count_exit(environment, hold, &ours);
+    if (!async && is_read == HAUL_OK && haul__may_exit(hold, &ours) &&
+        !haul__lets_go(environment, hold, &ours)) {
+        haul__count_exit(environment, hold, &ours);
         haul__environment_unlock(environment);
         return HAUL_OK;
     }
     status = enter_device(environment);
     if (status != HAUL_OK)
         return status;
+    if (is_read == HAUL_OK)
+        is_read = read_ordering(async, async_bytes, &how);
     status = is_read == HAUL_OK
-                 ? exit_with_device(environment, root, &ours)
+                 ? haul__exit(environment, root, &ours, how.async)
                  : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
     leave(environment);
     return status;
@@ -358,47 +256,55 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
 /* ---- Updates. */
 
 /* Moves everything that was sent together with the object at `host`. */
-static haul_status update_group(haul_environment *e, const void *host, haul_direction direction)
+static haul_status update_group(haul_environment *e, const void *host, haul_direction direction,
+                                const haul_async *async)
 {
     haul__found_range found;
     if (!haul__present_find(&e->host, (uintptr_t)host, &found))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT, "%p is not on the device", host);
-    return direction == HAUL_TO_HOST ? return_group(e, e->groups.at[found.group])
-                                     : haul__send_group(e, found.group);
+    return direction == HAUL_TO_HOST && !async ? haul__return_group(e, e->groups.at[found.group])
+                                               : haul__move_group(e, found.group, direction, async);
 }
 
 static haul_status call_update(haul_environment *environment, const void *host, size_t bytes,
-                               haul_direction direction)
+                               haul_direction direction, const haul_async *async,
+                               size_t async_bytes)
 {
     haul_update_part part;
-    haul_status status = lock_with_device(environment);
+    ordering how;
+    haul_status status = lock_for(environment, async, async_bytes, &how);
     if (status != HAUL_OK)
         return status;
     memset(&part, 0, sizeof part);
     part.host = host;
     part.bytes = bytes;
-    status = bytes ? haul__update_parts(environment, &part, 1, direction)
-                   : update_group(environment, host, direction);
+    status = bytes ? haul__update_parts(environment, &part, 1, direction, how.async)
+                   : update_group(environment, host, direction, how.async);
     leave(environment);
     return status;
 }
 
-haul_status haul_environment_update_device(haul_environment *environment, const void *host,
-                                           size_t bytes)
+haul_status haul_environment_update_device_sized(haul_environment *environment, const void *host,
+                                                 size_t bytes, const haul_async *async,
+                                                 size_t async_bytes)
 {
-    return call_update(environment, host, bytes, HAUL_TO_DEVICE);
+    return call_update(environment, host, bytes, HAUL_TO_DEVICE, async, async_bytes);
 }
 
-haul_status haul_environment_update_host(haul_environment *environment, const void *host,
-                                         size_t bytes)
+haul_status haul_environment_update_host_sized(haul_environment *environment, const void *host,
+                                               size_t bytes, const haul_async *async,
+                                               size_t async_bytes)
 {
-    return call_update(environment, host, bytes, HAUL_TO_HOST);
+    return call_update(environment, host, bytes, HAUL_TO_HOST, async, async_bytes);
 }
 
-haul_status haul_environment_update(haul_environment *environment, const haul_update_part *parts,
-                                    size_t count, haul_direction direction)
+haul_status haul_environment_update_sized(haul_environment *environment,
+                                          const haul_update_part *parts, size_t count,
+                                          haul_direction direction, const haul_async *async,
+                                          size_t async_bytes)
 {
-    haul_status status = lock_with_device(environment);
+    ordering how;
+    haul_status status = lock_for(environment, async, async_bytes, &how);
     if (status != HAUL_OK)
         return status;
     if (count > 0 && !parts)
@@ -408,7 +314,7 @@ haul_status haul_environment_update(haul_environment *environment, const haul_up
         status = haul__fail(&environment->context->error, HAUL_ERROR_ARGUMENT,
                             "the direction of an update is none");
     else
-        status = haul__update_parts(environment, parts, count, direction);
+        status = haul__update_parts(environment, parts, count, direction, how.async);
     leave(environment);
     return status;
 }
@@ -419,6 +325,28 @@ haul_status haul_environment_sync(haul_environment *environment, const void *hos
     if (status != HAUL_OK)
         return status;
     status = haul__sync(environment, host);
+    leave(environment);
+    return status;
+}
+
+/* ---- Outstanding work. */
+
+haul_status haul_environment_wait(haul_environment *environment)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__wait_for_all(environment);
+    leave(environment);
+    return status;
+}
+
+haul_status haul_environment_poll(haul_environment *environment)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__poll_all(environment);
     leave(environment);
     return status;
 }

@@ -81,7 +81,7 @@ static int end_run(lister *l)
     run.host = l->host;
     run.device = l->e->groups.at[l->number]->shipment->range.address + l->place;
     run.count = 1;
-    run.group = l->number;
+    run.group = l->e->groups.at[l->number];
     run.is_blind = l->is_blind;
     l->bytes = 0;
     for (; left; left -= run.bytes, run.host += run.bytes, run.device += run.bytes) {
@@ -132,8 +132,8 @@ static haul_status list_runs(lister *l, uintptr_t at, const haul_update_part *pa
     return status;
 }
 
-haul_status haul__list_group(haul_environment *e, uint32_t number, size_t most,
-                             haul__strips *strips)
+haul_status haul__list_group(haul_environment *e, uint32_t number, haul_direction direction,
+                             size_t most, haul__strips *strips)
 {
     const haul__sent_group *group = e->groups.at[number];
     haul_status status = HAUL_OK;
@@ -144,7 +144,7 @@ haul_status haul__list_group(haul_environment *e, uint32_t number, size_t most,
     memset(&part, 0, sizeof part);
     l.e = e;
     l.strips = strips;
-    l.excluded = HAUL__UNSENT;
+    l.excluded = excluded_from(direction);
     l.number = number;
     l.most = most;
     for (i = 0; i < group->ranges.count && status == HAUL_OK; i++) {
@@ -152,6 +152,42 @@ haul_status haul__list_group(haul_environment *e, uint32_t number, size_t most,
         status = list_runs(&l, group->ranges.at[i].begin, &part);
     }
     return status;
+}
+
+typedef struct planned {
+    lister l;
+    const haul__covered *range;
+} planned;
+
+static int take_planned(void *user, uintptr_t host, size_t place, size_t bytes, int is_blind)
+{
+    planned *p = user;
+    const uint64_t begin = p->l.e->groups.at[p->l.number]->shipment->range.address;
+    (void)place;
+    return take_data(&p->l, host, (size_t)(p->range->device + (host - p->range->begin) - begin),
+                     bytes, is_blind);
+}
+
+haul_status haul__list_planned(haul_environment *e, uint32_t number, const haul_plan *plan,
+                               haul__strips *strips)
+{
+    const haul__sent_group *group = e->groups.at[number];
+    planned p;
+    size_t i;
+    memset(&p, 0, sizeof p);
+    p.l.e = e;
+    p.l.strips = strips;
+    p.l.number = number;
+    p.l.most = SIZE_MAX;
+    for (i = 0; i < group->ranges.count; i++) {
+        const uintptr_t begin = group->ranges.at[i].begin;
+        p.range = &group->ranges.at[i];
+        if (!haul__visit_data(plan, HAUL__UNRETURNED, begin, begin + p.range->bytes, take_planned,
+                              &p) ||
+            !end_run(&p.l))
+            return out_of_memory(e);
+    }
+    return HAUL_OK;
 }
 
 static int ends_by(const void *strips, size_t i, uint64_t place)
@@ -335,10 +371,10 @@ static haul_status add_strips(haul__batch *batch, const haul__strips *strips)
 
 haul_status haul__add_group(haul__batch *batch, uint32_t number)
 {
-    uint32_t *added = HAUL__LIST_ADD(&batch->e->context->allocator, &batch->groups);
+    haul__sent_group **added = HAUL__LIST_ADD(&batch->e->context->allocator, &batch->groups);
     if (!added)
         return out_of_memory(batch->e);
-    *added = number;
+    *added = batch->e->groups.at[number];
     return HAUL_OK;
 }
 

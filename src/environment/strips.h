@@ -13,7 +13,7 @@ typedef struct haul__strip {
     uint64_t device_stride;
     size_t bytes, count;
     size_t packed; /* the place of the first one in a buffer where they lie side by side */
-    uint32_t group;
+    const haul__sent_group *group;
     int is_blind; /* the host may not read them: they were not sent */
 } haul__strip;
 
@@ -39,12 +39,15 @@ typedef struct haul__batch {
     haul_direction direction;
     haul__strips own;
     HAUL__LIST(const haul__strips *) all;
-    HAUL__LIST(uint32_t) groups; /* that they lie in; some more than once */
+    HAUL__LIST(haul__sent_group *) groups; /* that they lie in; some more than once */
 } haul__batch;
 
-/* Lists all data of a group that goes to the device, in runs of at most `most` bytes. */
-haul_status haul__list_group(haul_environment *e, uint32_t number, size_t most,
-                             haul__strips *strips);
+/* Lists all data of a group that goes in a direction, in runs of at most `most` bytes. */
+haul_status haul__list_group(haul_environment *e, uint32_t number, haul_direction direction,
+                             size_t most, haul__strips *strips);
+/* Lists the data of a group that comes back by the directions of another plan of its objects. */
+haul_status haul__list_planned(haul_environment *e, uint32_t number, const haul_plan *plan,
+                               haul__strips *strips);
 /* Gives strips their places, once all are listed. */
 void haul__place_strips(haul__strips *strips);
 void haul__drop_strips(haul_environment *e, haul__strips *strips);

@@ -9,6 +9,7 @@
  * pages.
  */
 #include "base/digest.h"
+#include "environment/outstanding.h"
 #include "environment/updates.h"
 
 #define DIGEST_PAGE ((size_t)4096)
@@ -89,8 +90,8 @@ static haul_status make_digests(haul_environment *e, uint32_t number)
     const haul_allocator *allocator = &e->context->allocator;
     haul__sent_group *group = e->groups.at[number];
     haul__digests *d = group->digests = haul__allocate_zeroed(allocator, sizeof *d);
-    haul_status status =
-        d ? haul__list_group(e, number, DIGEST_PAGE, &d->strips) : HAUL_ERROR_MEMORY;
+    haul_status status = d ? haul__list_group(e, number, HAUL_TO_DEVICE, DIGEST_PAGE, &d->strips)
+                           : HAUL_ERROR_MEMORY;
     if (status == HAUL_OK)
         haul__place_strips(&d->strips);
     if (status == HAUL_OK && d->strips.packed_bytes > 0) {
@@ -129,8 +130,10 @@ static haul_status add_changes(haul__batch *batch, uint32_t number)
 {
     haul_environment *e = batch->e;
     haul__sent_group *group = e->groups.at[number];
-    haul_status status = group->digests ? HAUL_OK : make_digests(e, number);
+    haul_status status = haul__come_behind(e, group, NULL);
     size_t bytes;
+    if (status == HAUL_OK && !group->digests)
+        status = make_digests(e, number);
     if (status == HAUL_OK)
         status = haul__add_group(batch, number);
     if (status != HAUL_OK)
@@ -162,9 +165,9 @@ haul_status haul__sync(haul_environment *e, const void *host)
     if (status == HAUL_OK)
         status = haul__finish_batch(&batch);
     if (status == HAUL_OK)
-        status = haul__move_batch(&batch);
+        status = haul__move_batch(&batch, NULL);
     for (k = 0; k < batch.groups.count && status == HAUL_OK; k++)
-        e->groups.at[batch.groups.at[k]]->digests->are_sent = 1;
+        batch.groups.at[k]->digests->are_sent = 1;
     haul__drop_batch(&batch);
     return status;
 }

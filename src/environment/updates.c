@@ -2,122 +2,20 @@
  *
  *     | data of all strips | the list for the device |      staging memory
  *
- * The host gathers or scatters on its side, the device on its own. Only data is listed, so no
- * pointer, skipped byte or neighbour of a part is read or written: nothing needs to be fetched
- * first. From the device everything arrives, and is checked, before the host's objects are written.
+ * The host gathers or scatters on its side (batches.c), the device on its own. Only data is listed,
+ * so no pointer, skipped byte or neighbour of a part is read or written: nothing needs to be
+ * fetched first. From the device everything arrives, and is checked, before the host's objects are
+ * written: at the end of the call, or of an asynchronous one by a later call (outstanding.c).
  */
 #include "environment/updates.h"
 #include "device/deferred.h"
 #include "device/device.h"
 #include "device/piece_sizes.h"
 #include "device/staging.h"
+#include "environment/outstanding.h"
 #include "environment/strips.h"
-#include "pack/check_reads.h"
 #include "ship/pending.h"
-
-#define GRAIN ((size_t)32 << 10) /* bytes of the buffer that a thread copies at a time, or more */
-
-/* ---- On the host. */
-
-typedef struct copier {
-    const haul__strips *strips;
-    unsigned char *packed; /* the strips' part of the buffer */
-    haul_direction direction;
-} copier;
-
-/* As in scatter, equal bytes are not written. */
-HAUL__INLINE void copy_run(unsigned char *host, unsigned char *packed, size_t bytes, int is_blind,
-                           haul_direction direction)
-{
-    if (direction == HAUL_TO_DEVICE)
-        memcpy(packed, host, bytes);
-    else if (is_blind || memcmp(host, packed, bytes) != 0)
-        memcpy(host, packed, bytes);
-}
-
-/* Copies runs [first, end) of a strip. Known lengths are single loads and stores. */
-static void copy_runs(const copier *c, const haul__strip *strip, size_t first, size_t end)
-{
-    unsigned char *host = (unsigned char *)(strip->host + first * strip->host_stride),
-                  *packed = c->packed + strip->packed + first * strip->bytes;
-    const uintptr_t stride = strip->host_stride;
-    size_t k;
-    for (k = first; k < end; k++) {
-        if (strip->bytes == 8)
-            copy_run(host, packed, 8, strip->is_blind, c->direction);
-        else if (strip->bytes == 4)
-            copy_run(host, packed, 4, strip->is_blind, c->direction);
-        else
-            copy_run(host, packed, strip->bytes, strip->is_blind, c->direction);
-        host = (unsigned char *)((uintptr_t)host + stride);
-        packed += strip->bytes;
-    }
-}
-
-/* Copies the runs that begin in [first, end) of the buffer. */
-static void copy_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
-{
-    const copier *c = user;
-    const haul__strip *strips = c->strips->list.at;
-    size_t i, from;
-    (void)number;
-    (void)scratch;
-    for (i = haul__strip_at(c->strips, first); i < c->strips->list.count && strips[i].packed < end;
-         i++) {
-        const size_t to = haul__runs_in(&strips[i], first, end, &from);
-        copy_runs(c, &strips[i], from, to);
-    }
-}
-
-static void copy_all(const haul__batch *batch, unsigned char *packed)
-{
-    haul_environment *e = batch->e;
-    copier c = { NULL, packed, batch->direction };
-    size_t i;
-    haul__phase_begin(e->device, batch->direction == HAUL_TO_DEVICE ? "pack" : "scatter");
-    for (i = 0; i < batch->all.count; i++) {
-        const size_t bytes = batch->all.at[i]->packed_bytes;
-        c.strips = batch->all.at[i];
-        haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, GRAIN, copy_chunk,
-                       &c);
-        c.packed += bytes;
-    }
-    haul__phase_end(e->device);
-}
-
-/* Refuses counts and terminators that the device has changed. */
-static haul_status check_runs(const haul__batch *batch, const haul__strip *strip,
-                              const unsigned char *packed)
-{
-    const haul_shipment *shipment = batch->e->groups.at[strip->group]->shipment;
-    haul_status status = HAUL_OK;
-    size_t k;
-    if (shipment->options.let_counts_change || !haul__has_read_set(shipment->plan))
-        return HAUL_OK;
-    if (strip->count > 1)
-        status = haul__prepare_read_set(shipment->plan);
-    for (k = 0; k < strip->count && status == HAUL_OK; k++) {
-        const uintptr_t host = strip->host + k * strip->host_stride;
-        const uint64_t place = strip->device + k * strip->device_stride - shipment->range.address;
-        status = haul__check_range(shipment->plan, host, host + strip->bytes,
-                                   packed + strip->packed + k * strip->bytes, (size_t)place,
-                                   strip->bytes);
-    }
-    return status;
-}
-
-static haul_status check_all(const haul__batch *batch, const unsigned char *packed)
-{
-    haul_status status = HAUL_OK;
-    size_t i, k;
-    for (i = 0; i < batch->all.count; i++) {
-        const haul__strips *strips = batch->all.at[i];
-        for (k = 0; k < strips->list.count && status == HAUL_OK; k++)
-            status = check_runs(batch, &strips->list.at[k], packed);
-        packed += strips->packed_bytes;
-    }
-    return status;
-}
+#include "ship/update.h"
 
 /* ---- On the way. */
 
@@ -167,89 +65,127 @@ static haul_status order(const haul__batch *batch, unsigned char *packed, const 
                   : haul__gather_strips(device, packed, s->packed_bytes, list, s->strips);
 }
 
-static haul_status cross(const haul__batch *batch, unsigned char *packed, const sums *s)
+/* Orders the transfer. Asynchronous: *work is behind it. */
+static haul_status cross(const haul__batch *batch, const haul_async *async, unsigned char *packed,
+                         const sums *s, haul__work *work)
 {
     haul_environment *e = batch->e;
     const int is_back = batch->direction == HAUL_TO_HOST;
     haul_status status;
     if (!is_back)
-        copy_all(batch, packed);
+        haul__batch_copy(batch, packed);
     status = order(batch, packed, s);
     if (status == HAUL_OK)
-        status = haul__conclude(e->device, NULL, NULL, "copy of ", s->bytes,
+        status = haul__conclude(e->device, async, work, "copy of ", s->bytes,
                                 is_back ? " bytes from the device" : " bytes to the device");
-    if (status != HAUL_OK)
+    if (status != HAUL_OK || is_back)
         return status;
-    *(is_back ? &e->info.transfers_from : &e->info.transfers_to) += 1;
-    *(is_back ? &e->info.bytes_from : &e->info.bytes_to) += s->bytes;
-    if (!is_back)
-        return HAUL_OK;
-    status = check_all(batch, packed);
-    if (status == HAUL_OK)
-        copy_all(batch, packed);
-    return status;
-}
-
-/* The memory of the last large update serves again: pinning takes longer than the transfer. */
-static haul_status stage(haul_environment *e, size_t bytes, haul__staging *staging)
-{
-    if (bytes <= haul__piece_most(e->device) || bytes > e->staged.bytes)
-        return haul__stage(e->device, bytes, 0, staging);
-    memset(staging, 0, sizeof *staging);
-    staging->own = e->staged;
-    staging->data = e->staged.memory;
-    staging->plain = e->staged.plain;
-    memset(&e->staged, 0, sizeof e->staged);
+    e->info.transfers_to++;
+    e->info.bytes_to += s->bytes;
     return HAUL_OK;
 }
 
-static void unstage(haul_environment *e, haul__staging *staging)
+/* The memory of the last large update serves again: pinning takes longer than the transfer. A
+ * buffer that is kept is no buffer of the ring. */
+static haul_status stage(haul_environment *e, size_t bytes, int is_kept, haul__staging *staging)
 {
-    if (!staging->buffer && !e->device->timed_out && !e->device->is_unfenced) {
-        haul__memory_put(e->device, &e->staged);
-        e->staged = staging->own;
+    if (!is_kept && (bytes <= haul__piece_most(e->device) || bytes > e->staged.bytes))
+        return haul__stage(e->device, bytes, 0, staging);
+    memset(staging, 0, sizeof *staging);
+    if (bytes > e->staged.bytes) {
+        const haul_status status = haul__memory_get(e->device, bytes, &staging->own);
+        if (status != HAUL_OK)
+            return status;
     } else {
-        haul__unstage(e->device, staging);
+        staging->own = e->staged;
+        memset(&e->staged, 0, sizeof e->staged);
     }
+    staging->data = staging->own.memory;
+    staging->plain = staging->own.plain;
+    return HAUL_OK;
 }
 
-static haul_status move(const haul__batch *batch)
+static void unstage(haul_environment *e, haul__staging *staging, const haul__work *work)
 {
-    haul_device *device = batch->e->device;
-    const sums s = sum(batch);
+    if (staging->buffer || work->is_pending)
+        haul__unstage_until(e->device, staging, work);
+    else
+        haul__keep_staged(e, &staging->own);
+}
+
+static haul_status move(haul__batch *batch, const haul_async *async, const sums *s, size_t bytes)
+{
+    haul_environment *e = batch->e;
+    const int is_back = batch->direction == HAUL_TO_HOST;
+    haul__work work;
     haul__staging staging;
+    haul__result *result = async && is_back ? haul__new_result(e) : NULL;
     haul_status status;
-    size_t bytes;
-    if (s.strips == 0)
-        return HAUL_OK;
-    if (haul__multiply_overflows(s.strips, sizeof(haul_strip), &bytes) ||
-        haul__add_overflows(bytes, s.packed_bytes, &bytes))
-        return haul__fail(&device->context->error, HAUL_ERROR_LIMIT,
-                          "an update larger than the address space");
-    status = stage(batch->e, bytes, &staging);
-    if (status != HAUL_OK)
-        return status;
-    status = cross(batch, staging.data, &s);
-    unstage(batch->e, &staging);
+    memset(&work, 0, sizeof work);
+    if (async && is_back && !result)
+        return HAUL_ERROR_MEMORY;
+    status = stage(e, bytes, result != NULL, &staging);
+    if (status == HAUL_OK) {
+        status = cross(batch, async, staging.data, s, &work);
+        if (status == HAUL_OK && is_back && !async)
+            status = haul__batch_write(batch, staging.data);
+        if (work.is_pending)
+            haul__note_batch(batch, &work);
+        if (status == HAUL_OK && result) {
+            haul__list_result(result, batch, &staging.own, &work);
+            return HAUL_OK;
+        }
+        unstage(e, &staging, &work);
+    }
+    if (result)
+        haul__release(&e->context->allocator, result, sizeof *result);
     return status;
 }
 
-haul_status haul__move_batch(haul__batch *batch)
+/* Nothing crosses; the event is signalled all the same. */
+static haul_status signal_alone(const haul__batch *batch, const haul_async *async)
+{
+    haul__work work;
+    const haul_status status = haul__signal(batch->e, async, &work);
+    if (work.is_pending)
+        haul__note_batch(batch, &work);
+    return status;
+}
+
+/* Moves the batch behind all that its groups have under way. */
+static haul_status move_in_order(haul__batch *batch, const haul_async *async)
 {
     haul_environment *e = batch->e;
+    const sums s = sum(batch);
     haul_status status = HAUL_OK;
-    size_t i;
+    size_t i, bytes;
     for (i = 0; i < batch->groups.count && status == HAUL_OK; i++)
-        status = haul__shipment_finish(e->groups.at[batch->groups.at[i]]->shipment);
+        status = haul__come_behind(e, batch->groups.at[i], async);
     if (status == HAUL_OK)
-        status = move(batch);
+        status = haul__select_for(e->device, async);
+    if (status != HAUL_OK)
+        return status;
+    if (s.strips == 0)
+        return signal_alone(batch, async);
+    if (haul__multiply_overflows(s.strips, sizeof(haul_strip), &bytes) ||
+        haul__add_overflows(bytes, s.packed_bytes, &bytes))
+        return haul__fail(&e->context->error, HAUL_ERROR_LIMIT,
+                          "an update larger than the address space");
+    return move(batch, async, &s, bytes);
+}
+
+haul_status haul__move_batch(haul__batch *batch, const haul_async *async)
+{
+    haul_environment *e = batch->e;
+    const haul_status status = move_in_order(batch, async);
+    size_t i;
     for (i = 0; i < batch->groups.count; i++)
-        haul__note_timeout(e->groups.at[batch->groups.at[i]]->shipment, e->device);
+        haul__note_timeout(batch->groups.at[i]->shipment, e->device);
     return status;
 }
 
 haul_status haul__update_parts(haul_environment *e, const haul_update_part *parts, size_t count,
-                               haul_direction direction)
+                               haul_direction direction, const haul_async *async)
 {
     haul__batch batch;
     haul_status status;
@@ -258,25 +194,49 @@ haul_status haul__update_parts(haul_environment *e, const haul_update_part *part
     batch.direction = direction;
     status = haul__list_parts(&batch, parts, count);
     if (status == HAUL_OK)
-        status = haul__move_batch(&batch);
+        status = haul__move_batch(&batch, async);
     haul__drop_batch(&batch);
     return status;
 }
 
-haul_status haul__send_group(haul_environment *e, uint32_t number)
+haul_status haul__move_group(haul_environment *e, uint32_t number, haul_direction direction,
+                             const haul_async *async)
 {
     haul__batch batch;
     haul_status status;
     memset(&batch, 0, sizeof batch);
     batch.e = e;
-    batch.direction = HAUL_TO_DEVICE;
-    status = haul__list_group(e, number, SIZE_MAX, &batch.own);
+    batch.direction = direction;
+    status = haul__list_group(e, number, direction, SIZE_MAX, &batch.own);
     if (status == HAUL_OK)
         status = haul__add_group(&batch, number);
     if (status == HAUL_OK)
         status = haul__finish_batch(&batch);
     if (status == HAUL_OK)
-        status = haul__move_batch(&batch);
+        status = haul__move_batch(&batch, async);
     haul__drop_batch(&batch);
+    return status;
+}
+
+static void count_transfers(haul_environment *e, const haul_shipment *shipment,
+                            const haul_shipment_info *before)
+{
+    e->info.transfers_to += shipment->info.transfers_to - before->transfers_to;
+    e->info.transfers_from += shipment->info.transfers_from - before->transfers_from;
+    e->info.bytes_to += shipment->info.bytes_to - before->bytes_to;
+    e->info.bytes_from += shipment->info.bytes_from - before->bytes_from;
+}
+
+haul_status haul__return_group(haul_environment *e, haul__sent_group *group)
+{
+    haul_shipment *shipment = group->shipment;
+    const haul_shipment_info before = shipment->info;
+    haul_update_options how;
+    haul_status status = haul__come_behind(e, group, NULL);
+    memset(&how, 0, sizeof how);
+    if (status == HAUL_OK)
+        status = haul__return_all(shipment, &how);
+    haul__note_timeout(shipment, e->device);
+    count_transfers(e, shipment, &before);
     return status;
 }

@@ -9,11 +9,14 @@
 
 /* updates.c */
 haul_status haul__update_parts(haul_environment *e, const haul_update_part *parts, size_t count,
-                               haul_direction direction);
-/* Sends all data of a group. */
-haul_status haul__send_group(haul_environment *e, uint32_t number);
-/* Moves a batch whose strips have their places. */
-haul_status haul__move_batch(haul__batch *batch);
+                               haul_direction direction, const haul_async *async);
+/* Moves all data of a group. */
+haul_status haul__move_group(haul_environment *e, uint32_t number, haul_direction direction,
+                             const haul_async *async);
+/* Brings all data of a group, by the fastest route. */
+haul_status haul__return_group(haul_environment *e, haul__sent_group *group);
+/* Moves a batch whose strips have their places. A result that comes later takes it over. */
+haul_status haul__move_batch(haul__batch *batch, const haul_async *async);
 
 /* sync.c: haul_environment_sync. */
 haul_status haul__sync(haul_environment *e, const void *host);

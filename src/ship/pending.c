@@ -50,17 +50,26 @@ static void drop_return(haul_shipment *shipment)
     haul__release(&shipment->device->context->allocator, back, sizeof *back);
 }
 
+haul_status haul__await_work(haul_device *device, haul__work *work)
+{
+    const haul_status status =
+        how_it_went(device, asynchronous, work->failures, haul__await(device, work->fence));
+    if (status != HAUL_ERROR_PENDING)
+        work->is_pending = 0;
+    return status;
+}
+
+haul_status haul__poll_work(haul_device *device, const haul__work *work)
+{
+    return how_it_went(device, asynchronous, work->failures, haul__poll(device, work->fence));
+}
+
 /* After a failure no result is trusted: all returns are dropped. */
 static haul_status await_work(haul_shipment *shipment)
 {
-    haul_device *device = shipment->device;
-    haul_status status = how_it_went(device, asynchronous, shipment->work.failures,
-                                     haul__await(device, shipment->work.fence));
-    if (status == HAUL_ERROR_PENDING)
+    const haul_status status = haul__await_work(shipment->device, &shipment->work);
+    if (status == HAUL_OK || status == HAUL_ERROR_PENDING)
         return status;
-    shipment->work.is_pending = 0;
-    if (status == HAUL_OK)
-        return HAUL_OK;
     shipment->marks_are_there = 0;
     while (shipment->returns)
         drop_return(shipment);
@@ -215,6 +224,15 @@ void haul__shipment_unload(haul_shipment *shipment)
 
 /* ---- Calls on shipments. */
 
+haul_status haul__shipment_come_behind(haul_shipment *shipment, const haul_async *async)
+{
+    haul_status status = async ? await_timed_out(shipment) : haul__shipment_finish(shipment);
+    if (status == HAUL_OK && async && shipment->work.is_pending &&
+        shipment->work.stream != async->stream)
+        status = await_work(shipment);
+    return status;
+}
+
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async)
 {
     haul_status status = haul__shipment_enter_device(shipment);
@@ -224,10 +242,7 @@ haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *asyn
     status = haul__shipment_check(shipment);
 #endif
     if (status == HAUL_OK)
-        status = async ? await_timed_out(shipment) : haul__shipment_finish(shipment);
-    if (status == HAUL_OK && async && shipment->work.is_pending &&
-        shipment->work.stream != async->stream)
-        status = await_work(shipment);
+        status = haul__shipment_come_behind(shipment, async);
     if (status == HAUL_OK)
         status = haul__select_for(shipment->device, async);
     if (status != HAUL_OK)
@@ -294,17 +309,20 @@ haul_status haul_wait(haul_shipment *shipment)
     return status;
 }
 
+haul_status haul__shipment_poll(haul_shipment *shipment)
+{
+    haul_status status = ask_timed_out(shipment, haul__poll);
+    if (status == HAUL_OK && shipment->work.is_pending)
+        status = haul__poll_work(shipment->device, &shipment->work);
+    return status;
+}
+
 haul_status haul_poll(haul_shipment *shipment)
 {
-    haul_device *device;
     haul_status status = haul__shipment_enter_device(shipment);
     if (status != HAUL_OK)
         return status;
-    device = shipment->device;
-    status = ask_timed_out(shipment, haul__poll);
-    if (status == HAUL_OK && shipment->work.is_pending)
-        status = how_it_went(device, asynchronous, shipment->work.failures,
-                             haul__poll(device, shipment->work.fence));
-    haul__context_leave(device->context);
+    status = haul__shipment_poll(shipment);
+    haul__context_leave(shipment->device->context);
     return status;
 }

@@ -12,6 +12,16 @@
 haul_status haul__shipment_enter(haul_shipment *shipment, const haul_async *async);
 void haul__shipment_leave(haul_shipment *shipment);
 
+/* Inside a call: finishes the shipment's earlier work in the same way. Then the stream must be
+ * selected. */
+haul_status haul__shipment_come_behind(haul_shipment *shipment, const haul_async *async);
+/* Inside a call: haul_poll. */
+haul_status haul__shipment_poll(haul_shipment *shipment);
+/* Wait for, and poll, asynchronous work that is pending; a failure fills the record. Unless the
+ * wait times out, it is pending no more. */
+haul_status haul__await_work(haul_device *device, haul__work *work);
+haul_status haul__poll_work(haul_device *device, const haul__work *work);
+
 /* Inside a call: waits for all work of the shipment, and writes its results. HAUL_ERROR_PENDING: a
  * wait timed out. */
 haul_status haul__shipment_finish(haul_shipment *shipment);

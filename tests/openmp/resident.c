@@ -137,7 +137,7 @@ static int runs_right(node *root, haul_status (*back)(void *), void *of)
 static node *environment_root;
 static haul_status bring_environment(void *e)
 {
-    return haul_environment_update_host(e, environment_root, 0);
+    return haul_environment_update_host(e, environment_root, 0, NULL);
 }
 
 static haul_status bring_shipment(void *s)
@@ -158,16 +158,16 @@ static void try_environment(node *root)
     haul_environment_info info;
     must("create", haul_environment_create(device, &e));
     must("watch", haul_openmp_watch(e, target));
-    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL, NULL));
     environment_root = root;
     haul_environment_get_info(e, &info);
     claim("a region walks a tree that was entered, by its host pointer",
           runs_right(root, bring_environment, e));
     claim("all of it was sent in one transfer", info.transfers_to == 1);
     claim("interior addresses are present", is_told(&root[3].sum) && is_told(root[7].values));
-    must("exit", haul_environment_exit(e, root, NULL));
+    must("exit", haul_environment_exit(e, root, NULL, NULL));
     claim("nothing is present after the exit", !is_told(root) && !is_told(root[7].values));
-    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL, NULL));
     haul_environment_free(&e);
     claim("nothing is present after the environment", !is_told(root));
 }
@@ -181,7 +181,7 @@ static void try_refusal(node *root)
     must("watch", haul_openmp_watch(e, target));
 #pragma omp target enter data map(to : own [0:1]) device(target)
     claim("a graph of which OpenMP has mapped a part is refused as a whole",
-          haul_environment_enter(e, root, node_type, NODES, NULL) == HAUL_ERROR_CANCELLED &&
+          haul_environment_enter(e, root, node_type, NODES, NULL, NULL) == HAUL_ERROR_CANCELLED &&
               !is_told(root) && is_told(own));
     haul_environment_get_info(e, &info);
     claim("and leaves nothing on the device", info.groups == 0 && info.device_bytes == 0);

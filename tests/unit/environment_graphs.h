@@ -102,18 +102,18 @@ static inline haul_environment_info info(void)
 
 static inline void enter(part *root)
 {
-    CHECK_STATUS(haul_environment_enter(env, root, part_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, root, part_type, 1, NULL, NULL), HAUL_OK);
 }
 
 static inline void leave(part *root)
 {
-    CHECK_STATUS(haul_environment_exit(env, root, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, root, NULL, NULL), HAUL_OK);
 }
 
 static inline void leave_back(part *root)
 {
     const haul_exit_options back = { .copyout = 1 };
-    CHECK_STATUS(haul_environment_exit(env, root, &back), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, root, &back, NULL), HAUL_OK);
 }
 
 /* A look into device memory: the part at `at`. */

@@ -300,15 +300,15 @@ static haul_status live_in_environment(void *user)
     (void)user;
     CHECK_EQ(status == HAUL_OK, e != NULL);
     if (status == HAUL_OK)
-        status = haul_environment_enter(e, the.data, the.type, 1, NULL);
+        status = haul_environment_enter(e, the.data, the.type, 1, NULL, NULL);
     if (status == HAUL_OK)
-        status = haul_environment_update_device(e, &the.data[1], sizeof the.data[1]);
+        status = haul_environment_update_device(e, &the.data[1], sizeof the.data[1], NULL);
     if (status == HAUL_OK)
-        status = haul_environment_update_host(e, &the.data[1], 0);
+        status = haul_environment_update_host(e, &the.data[1], 0, NULL);
     if (status == HAUL_OK)
-        status = haul_environment_update(e, parts, 1, HAUL_TO_DEVICE);
+        status = haul_environment_update(e, parts, 1, HAUL_TO_DEVICE, NULL);
     if (status == HAUL_OK)
-        status = haul_environment_update(e, parts, 1, HAUL_TO_HOST);
+        status = haul_environment_update(e, parts, 1, HAUL_TO_HOST, NULL);
     if (status == HAUL_OK)
         status = haul_environment_sync(e, NULL);
     if (status == HAUL_OK)
@@ -322,7 +322,11 @@ static haul_status live_in_environment(void *user)
     if (status == HAUL_OK && sizeof(void *) == 8)
         status = haul_environment_name_poison(e, FIRST_POISON, &pointer, NULL);
     if (status == HAUL_OK)
-        status = haul_environment_exit(e, the.data, &back);
+        status = haul_environment_exit(e, the.data, &back, NULL);
+    if (status == HAUL_OK)
+        status = haul_environment_poll(e);
+    if (status == HAUL_OK)
+        status = haul_environment_wait(e);
     haul_environment_free(&e);
     return status;
 }
@@ -581,9 +585,11 @@ static const call calls[] = {
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
     { "haul_environment_dump", live_in_environment, 1, 1 },
     { "haul_environment_sync", live_in_environment, 1, 1 },
-    { "haul_environment_update", live_in_environment, 1, 1 },
-    { "haul_environment_update_device", live_in_environment, 1, 1 },
-    { "haul_environment_update_host", live_in_environment, 1, 1 },
+    { "haul_environment_update_sized", live_in_environment, 1, 1 },
+    { "haul_environment_update_device_sized", live_in_environment, 1, 1 },
+    { "haul_environment_update_host_sized", live_in_environment, 1, 1 },
+    { "haul_environment_wait", live_in_environment, 1, 1 },
+    { "haul_environment_poll", live_in_environment, 1, 1 },
     { "haul_environment_attach", live_in_environment, 1, 1 },
     { "haul_environment_detach", live_in_environment, 1, 1 },
     { "haul_environment_set_detached", live_in_environment, 1, 1 },

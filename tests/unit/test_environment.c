@@ -67,7 +67,7 @@ TEST(environment, a_root_counts_its_enters_and_goes_with_the_last_exit)
     enter(&P[0]);
     enter(&P[0]);
     enter(&P[0]);
-    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 1, &structured), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 1, &structured, NULL), HAUL_OK);
     CHECK_STATUS(haul_environment_find(env, &P[0].value, &range), HAUL_OK);
     CHECK_EQ(range.dynamic, 3);
     CHECK_EQ(range.structured, 1);
@@ -78,11 +78,11 @@ TEST(environment, a_root_counts_its_enters_and_goes_with_the_last_exit)
     CHECK(range.root.type == part_type);
     CHECK_EQ(info().transfers_to, 1);
     leave(&P[0]);
-    CHECK_STATUS(haul_environment_exit(env, &P[0], &all), HAUL_OK);
-    CHECK_STATUS(haul_environment_exit(env, &P[0], NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &all, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "entered 1 times for structured regions and 0");
     CHECK(there(&P[0]) != NULL);
-    CHECK_STATUS(haul_environment_exit(env, &P[0], &ends), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &ends, NULL), HAUL_OK);
     CHECK_PTR(there(&P[0]), NULL);
     CHECK_STATUS(haul_environment_find(env, &P[0], &range), HAUL_ERROR_ARGUMENT);
     CHECK_PTR(range.host, NULL);
@@ -96,11 +96,11 @@ TEST(environment, an_exit_without_its_enter_is_refused_with_both_names)
     start();
     P[0].a = &P[1];
     enter(&P[0]);
-    CHECK_STATUS(haul_environment_exit(env, &P[1], NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_exit(env, &P[1], NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "was not entered as a root");
     CHECK_STR(haul_context_error(context)->path, "root.a.a");
     CHECK_HAS(haul_context_error(context)->other_path, "part at 0x");
-    CHECK_STATUS(haul_environment_exit(env, &P[2], NULL), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_exit(env, &P[2], NULL, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "is not present");
     finish();
 }
@@ -226,20 +226,20 @@ TEST(environment, a_range_that_reaches_out_of_a_present_one_is_refused_with_both
     P[1].data = host.arrays[1];
     P[1].count = LENGTH + 1;
     enter(&P[0]);
-    CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(context)->path, "root.data");
     CHECK_STR(haul_context_error(context)->other_path, "root.data[0]");
     CHECK_HAS(haul_context_error(context)->text, "cannot move");
     P[1].data = host.arrays[0]; /* ends within the present one */
     P[1].count = LENGTH + 1;
-    CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_enter(env, &P[1], part_type, 1, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(context)->path, "root.data[0]");
     CHECK_STR(haul_context_error(context)->other_path, "root.data[0]");
     P[1].data = host.arrays[1] + 1; /* lies within it */
     P[1].count = LENGTH - 1;
     enter(&P[1]);
     CHECK_PTR(seen(&P[1]).seen.data, (char *)there(host.arrays[1]) + sizeof(int32_t));
-    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(context)->path, "root");
     CHECK_STR(haul_context_error(context)->other_path, "root.a");
     CHECK_EQ(info().groups, 2);
@@ -265,26 +265,29 @@ TEST(environment, updates_cross_either_way_and_leave_pointers_alone)
     change_there(&P[1]);
     P[0].value = 7;
     P[0].a = NULL;
-    CHECK_STATUS(haul_environment_update_device(env, &P[0].value, sizeof P[0].value), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_device(env, &P[0].value, sizeof P[0].value, NULL),
+                 HAUL_OK);
     CHECK_EQ(seen(&P[0]).seen.value, 7);
     P[0].value = 8;
-    CHECK_STATUS(haul_environment_update_device(env, &P[0], sizeof P[0]), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_device(env, &P[0], sizeof P[0], NULL), HAUL_OK);
     CHECK_EQ(seen(&P[0]).seen.value, 8);
     CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
-    CHECK_STATUS(haul_environment_update_host(env, host.arrays[1], sizeof host.arrays[1]), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(env, host.arrays[1], sizeof host.arrays[1], NULL),
+                 HAUL_OK);
     CHECK_EQ(host.arrays[1][0], 1010);
     CHECK_EQ(P[1].value, 101);
-    CHECK_STATUS(haul_environment_update_host(env, &P[0], 0), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(env, &P[0], 0, NULL), HAUL_OK);
     CHECK_EQ(P[1].value, 1101);
     CHECK_PTR(P[0].a, NULL);
     P[1].value = 5;
     P[0].value = 6;
-    CHECK_STATUS(haul_environment_update_device(env, &P[1], 0), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_device(env, &P[1], 0, NULL), HAUL_OK);
     CHECK_EQ(seen(&P[0]).seen.value, 6);
     CHECK_EQ(seen(&P[1]).seen.value, 5);
-    CHECK_STATUS(haul_environment_update_host(env, &P[2], 8), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_update_host(env, &P[2], 8, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "are not on the device");
-    CHECK_STATUS(haul_environment_update_device(env, &P[1], 8 * sizeof P[1]), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_update_device(env, &P[1], 8 * sizeof P[1], NULL),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "not in one present range");
     finish();
 }
@@ -458,7 +461,7 @@ static int comes(void *user, const haul_shipped_range *range)
     CHECK_PTR(user, &watched);
     CHECK_PTR(range->device, there(range->host));
     CHECK_EQ(haul_environment_presence(env, range->host, range->bytes), HAUL_PRESENT);
-    CHECK_STATUS(haul_environment_exit(env, range->host, NULL), HAUL_ERROR_BUSY);
+    CHECK_STATUS(haul_environment_exit(env, range->host, NULL, NULL), HAUL_ERROR_BUSY);
     if (watched.count == watched.refuses_after)
         return 1;
     watched.taken[watched.count++] = range->host;
@@ -509,7 +512,8 @@ TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
     P[1].b = NULL;
     enter(&P[0]);
     P[1].b = &P[2];
-    CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL), HAUL_ERROR_CANCELLED);
+    CHECK_STATUS(haul_environment_enter(env, &P[2], part_type, 1, NULL, NULL),
+                 HAUL_ERROR_CANCELLED);
     CHECK_HAS(haul_context_error(context)->text, "the watcher of the environment refuses");
     CHECK_EQ(watched.count, 4);
     CHECK_PTR(there(&P[2].value), NULL);

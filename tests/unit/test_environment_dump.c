@@ -51,7 +51,7 @@ TEST(environment_dump, tables_tell_roots_groups_types_and_ranges)
     enter(&P[0]);
     enter(&P[0]);
     enter(&P[7]);
-    CHECK_STATUS(haul_environment_enter(env, &P[7], part_type, 1, &structured), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &P[7], part_type, 1, &structured, NULL), HAUL_OK);
     leave(&P[0]);
     leave(&P[0]);
     dump(&p, 100, HAUL_OK);

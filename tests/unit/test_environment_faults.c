@@ -36,7 +36,7 @@ static void end(void *user)
 static haul_status enter_second(void *user)
 {
     (void)user;
-    return haul_environment_enter(env, &P[2], part_type, 1, NULL);
+    return haul_environment_enter(env, &P[2], part_type, 1, NULL, NULL);
 }
 
 static void check_entered(void *user, haul_status status)
@@ -79,7 +79,7 @@ static haul_status exit_second(void *user)
 {
     const haul_exit_options back = { .copyout = 1 };
     (void)user;
-    return haul_environment_exit(env, &P[2], &back);
+    return haul_environment_exit(env, &P[2], &back, NULL);
 }
 
 static void check_left(void *user, haul_status status)
@@ -167,11 +167,11 @@ static haul_status whole_life(void *user)
         CHECK_PTR(own, NULL);
         return status;
     }
-    status = haul_environment_enter(own, &P[4], part_type, 3, NULL);
+    status = haul_environment_enter(own, &P[4], part_type, 3, NULL, NULL);
     if (status == HAUL_OK)
-        status = haul_environment_update_device(own, &P[4], sizeof P[4]);
+        status = haul_environment_update_device(own, &P[4], sizeof P[4], NULL);
     if (status == HAUL_OK)
-        status = haul_environment_update_host(own, &P[4], 0);
+        status = haul_environment_update_host(own, &P[4], 0, NULL);
     haul_environment_free(&own);
     return status;
 }

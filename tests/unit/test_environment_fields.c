@@ -73,7 +73,7 @@ static void start_odd(void)
     odd_type = TYPE_NEW(odd, odd_fields);
     CHECK_STATUS(haul_type_commit(odd_type), HAUL_OK);
     make();
-    CHECK_STATUS(haul_environment_enter(env, &heap.old, odd_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &heap.old, odd_type, 1, NULL, NULL), HAUL_OK);
 }
 
 static void finish_odd(void)
@@ -96,7 +96,7 @@ static void glance_there(void *argument)
 static odd fresh_there(void)
 {
     static glance g;
-    CHECK_STATUS(haul_environment_enter(env, &heap.fresh, odd_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &heap.fresh, odd_type, 1, NULL, NULL), HAUL_OK);
     g.at = haul_environment_device_pointer(env, &heap.fresh);
     CHECK_STATUS(haul_host_launch(device, glance_there, &g), HAUL_OK);
     return g.seen;
@@ -167,9 +167,9 @@ TEST(environment_fields, a_direction_holds_for_what_the_enter_has_sent)
     heap.fresh.maybe = fresh;
     heap.fresh.count = 2;
     (void)fresh_there();
-    CHECK_STATUS(haul_environment_exit(env, &heap.fresh, &back), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &heap.fresh, &back, NULL), HAUL_OK);
     heap.inputs[0] = 1;
-    CHECK_STATUS(haul_environment_exit(env, &heap.old, &back), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &heap.old, &back, NULL), HAUL_OK);
     CHECK_EQ(heap.inputs[0], 1);
     CHECK_EQ(heap.values[0], 100);
     finish_odd();

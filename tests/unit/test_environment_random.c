@@ -3,6 +3,9 @@
  * The model knows groups as sets of objects. It walks the host's pointers from a root, and stops at
  * what is present. After each step, presence, counts, and every byte on the device and on the host
  * are compared with it.
+ *
+ * Some programs make asynchronous calls, on streams of a device that does its work as late as it
+ * may. Their comparisons come after each call that waits, and after haul_environment_wait.
  */
 #include "environment_graphs.h"
 
@@ -18,7 +21,23 @@ typedef struct model {
     unsigned attached[PARTS]; /* how often `a` of each was attached by a call */
     store copy;               /* what the device holds, with the host's addresses in its pointers */
     store expected;           /* on the host */
+    unsigned serial[OBJECTS]; /* of each group: none has had it before */
 } model;
+
+/* What an asynchronous call brings: contents of objects, and the groups it has to do with. */
+typedef struct result {
+    store contents;
+    int has[OBJECTS];
+    unsigned serials[OBJECTS];
+    int count; /* of serials */
+} result;
+
+static result results[STEPS];
+static int result_count;
+static unsigned serials;
+static int has_streams;
+static haul_type *value_alone;  /* a policy: `value` comes back, and nothing else */
+static const haul_async *async; /* of the step */
 
 static model m;
 static random_source dice;
@@ -92,6 +111,7 @@ static void model_enter(int root)
         g = free_group();
         memset(m.leads[g], 0, sizeof m.leads[g]);
         m.is_live[g] = 1;
+        m.serial[g] = ++serials;
         todo[count++] = root;
         m.group[root] = g;
         for (done = 0; done < count; done++) {
@@ -141,19 +161,61 @@ static void detach(int object, const store *was)
         p->data = NULL;
 }
 
-static void come_back(int object)
+static void write_back(const store *from, int object)
 {
     if (object < PARTS) {
-        m.expected.parts[object].value = m.copy.parts[object].value;
-        m.expected.parts[object].count = m.copy.parts[object].count;
+        m.expected.parts[object].value = from->parts[object].value;
+        m.expected.parts[object].count = from->parts[object].count;
     } else {
-        copy_object(&m.expected, &m.copy, object);
+        copy_object(&m.expected, from, object);
     }
 }
 
-static void model_let_go(int copyout)
+/* Writes the first results that are on their way. */
+static void write_results(int count)
+{
+    int i, k;
+    for (i = 0; i < count; i++)
+        for (k = 0; k < OBJECTS; k++)
+            if (results[i].has[k])
+                write_back(&results[i].contents, k);
+    result_count -= count;
+    memmove(results, results + count, (size_t)result_count * sizeof *results);
+}
+
+static int has_left(unsigned serial)
+{
+    int g = 0;
+    while (g < OBJECTS && !(m.is_live[g] && m.serial[g] == serial))
+        g++;
+    return g == OBJECTS;
+}
+
+/* Those up to the last one of a group that has left. */
+static void write_results_of_left(void)
+{
+    int i, k, count = 0;
+    for (i = 0; i < result_count; i++)
+        for (k = 0; k < results[i].count; k++)
+            if (has_left(results[i].serials[k]))
+                count = i + 1;
+    write_results(count);
+}
+
+/* The result of a step: of a call that waits, it is written at the end of the step. */
+static result *new_result(void)
+{
+    result *r = &results[result_count++];
+    memset(r, 0, sizeof *r);
+    r->contents = m.copy;
+    return r;
+}
+
+/* `only`: the one part whose value comes back; NOBODY: all that leaves does. */
+static void model_let_go(int copyout, int only)
 {
     int g, i, has_more = 1;
+    result *r = copyout ? new_result() : NULL;
     while (has_more) {
         has_more = 0;
         for (g = 0; g < OBJECTS; g++) {
@@ -161,10 +223,12 @@ static void model_let_go(int copyout)
                 continue;
             has_more = 1;
             m.is_live[g] = 0;
+            if (r)
+                r->serials[r->count++] = m.serial[g];
             for (i = 0; i < OBJECTS; i++)
                 if (m.group[i] == g) {
-                    if (copyout)
-                        come_back(i);
+                    if (r)
+                        r->has[i] = only == NOBODY || only == i;
                     m.group[i] = NOBODY;
                 }
         }
@@ -176,11 +240,20 @@ static void model_let_go(int copyout)
 
 /* ---- Steps. */
 
+static void wait_for_all(void)
+{
+    CHECK_STATUS(haul_environment_wait(env), HAUL_OK);
+    write_results(result_count);
+}
+
 static void step_enter(void)
 {
     const haul_enter_options how = { .structured = pick(3) == 0 };
     const int root = pick(PARTS);
-    CHECK_STATUS(haul_environment_enter(env, &host.parts[root], part_type, 1, &how), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &host.parts[root], part_type, 1, &how, async),
+                 HAUL_OK);
+    if (m.group[root] == NOBODY)
+        write_results_of_left();
     model_enter(root);
     ++*(how.structured ? &m.structured[root] : &m.dynamic[root]);
 }
@@ -189,15 +262,16 @@ static void step_exit(void)
 {
     const haul_exit_options how = { .structured = pick(3) == 0,
                                     .copyout = pick(2),
-                                    .finalize = pick(4) == 0 };
+                                    .finalize = pick(4) == 0,
+                                    .policy = pick(4) ? NULL : value_alone };
     const int root = pick(PARTS);
     unsigned *count = how.structured ? &m.structured[root] : &m.dynamic[root];
     const haul_status expected = *count ? HAUL_OK : HAUL_ERROR_ARGUMENT;
-    CHECK_STATUS(haul_environment_exit(env, &host.parts[root], &how), expected);
+    CHECK_STATUS(haul_environment_exit(env, &host.parts[root], &how, async), expected);
     if (expected != HAUL_OK)
         return;
     *count = how.finalize && !how.structured ? 0 : *count - 1;
-    model_let_go(how.copyout);
+    model_let_go(how.copyout, how.policy ? root : NOBODY);
 }
 
 static part *anyone(void)
@@ -231,6 +305,7 @@ static void work_there(void *argument)
         w->array[1] = (int32_t)w->value;
 }
 
+/* It uses what has been ordered. */
 static void step_kernel(void)
 {
     const int i = pick(PARTS), k = pick(ARRAYS);
@@ -239,6 +314,7 @@ static void step_kernel(void)
         w.p = NULL; /* one past another part */
     if (m.group[PARTS + k] == NOBODY)
         w.array = NULL;
+    wait_for_all();
     CHECK_STATUS(haul_host_launch(device, work_there, &w), HAUL_OK);
     if (w.p)
         m.copy.parts[i].value = w.value;
@@ -252,13 +328,15 @@ static void step_update(void)
     void *at = object < PARTS ? (void *)&host.parts[object] : host.arrays[object - PARTS];
     const size_t bytes = object < PARTS ? sizeof(part) : sizeof host.arrays[0];
     const haul_status expected = m.group[object] == NOBODY ? HAUL_ERROR_ARGUMENT : HAUL_OK;
-    CHECK_STATUS(is_back ? haul_environment_update_host(env, at, bytes)
-                         : haul_environment_update_device(env, at, bytes),
+    CHECK_STATUS(is_back ? haul_environment_update_host(env, at, bytes, async)
+                         : haul_environment_update_device(env, at, bytes, async),
                  expected);
     if (expected != HAUL_OK)
         return;
     if (is_back) {
-        come_back(object);
+        result *r = new_result();
+        r->has[object] = 1;
+        r->serials[r->count++] = m.serial[m.group[object]];
     } else if (object < PARTS) {
         m.copy.parts[object].value = host.parts[object].value;
     } else {
@@ -378,6 +456,7 @@ static void run_program(void)
                                            step_attach, step_attach, step_detach };
     int step, i;
     memset(&m, 0, sizeof m);
+    result_count = 0;
     store_reset();
     for (i = 0; i < PARTS; i++) {
         host.parts[i].a = anyone();
@@ -389,24 +468,56 @@ static void run_program(void)
     m.expected = host;
     for (step = 0; step < STEPS; step++) {
         const int which = pick((int)(sizeof steps / sizeof *steps));
-        check_note("step %d of kind %d", step, which);
+        const haul_async on = { fault_stream((unsigned)pick(3)), NULL };
+        const int may_be =
+            steps[which] == step_enter || steps[which] == step_exit || steps[which] == step_update;
+        async = has_streams && may_be && pick(2) ? &on : NULL;
+        check_note("step %d of kind %d%s", step, which, async ? ", asynchronous" : "");
         steps[which]();
+        if (!async && steps[which] != step_write)
+            wait_for_all();
         forget_attached();
         check_presence();
-        check_device();
+        if (!async && steps[which] != step_write)
+            check_device();
         CHECK_BYTES(&host, &m.expected, sizeof host);
     }
     haul_environment_free(&env);
     CHECK_STATUS(haul_environment_create(device, &env), HAUL_OK);
 }
 
-static void run_programs(int count, haul_context_options options)
+static void run_all(int count)
 {
-    start_in(options);
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },
+                                     { HAUL_MEMBER(part, value), .action = HAUL_COPYOUT } };
+    CHECK_STATUS(haul_policy_create(part_type, "value", rows, 2, &value_alone), HAUL_OK);
     while (count-- > 0)
         run_program();
     check_note(NULL);
+    haul_type_free(&value_alone);
+}
+
+static void run_programs(int count, haul_context_options options)
+{
+    start_in(options);
+    run_all(count);
     finish();
+}
+
+TEST(environment_random, asynchronous_programs_do_what_the_model_does)
+{
+    fault_plan plan = { .deferred = 1 };
+    haul_device *opened;
+    dice = random_start("asynchronous environments agree with the model");
+    CHECK_STATUS(fault_open(&plan, NULL, &opened), HAUL_OK);
+    start_with(opened);
+    has_streams = 1;
+    run_all(PROGRAMS / 2);
+    has_streams = 0;
+    haul_environment_free(&env);
+    haul_type_free(&part_type);
+    haul_device_close(&device);
+    fault_check_clean(&plan);
 }
 
 TEST(environment_random, programs_do_what_the_model_does)

@@ -64,7 +64,7 @@ static haul_type *start_block(block *b)
     memset(b, 1, sizeof *b);
     type = TYPE_NEW(block, block_fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_environment_enter(env, b, type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, b, type, 1, NULL, NULL), HAUL_OK);
     sync_all();
     return type;
 }
@@ -81,7 +81,7 @@ TEST(environment_sync, pages_that_have_changed_go_alone)
     CHECK_EQ(info().transfers_to, before.transfers_to + 1);
     CHECK_EQ(info().bytes_to, before.bytes_to + 2 * PAGE);
     b.bytes[5 * PAGE + 17] = b.bytes[40 * PAGE] = b.bytes[41 * PAGE - 1] = 3;
-    CHECK_STATUS(haul_environment_update_host(env, &b, sizeof b), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(env, &b, sizeof b, NULL), HAUL_OK);
     CHECK_EQ(b.bytes[5 * PAGE + 17], 2);
     CHECK_EQ(b.bytes[40 * PAGE], 2);
     CHECK_EQ(b.bytes[41 * PAGE - 1], 2);
@@ -154,7 +154,7 @@ TEST(environment_sync, afterwards_the_device_has_the_data_of_the_host)
         part *root = &P[random_below(&dice, PARTS)];
         if (haul_environment_presence(env, root, sizeof *root) == HAUL_ABSENT)
             enter(root);
-        else if (haul_environment_exit(env, root, NULL) != HAUL_OK)
+        else if (haul_environment_exit(env, root, NULL, NULL) != HAUL_OK)
             P[round % PARTS].value++;
         change_some(&dice);
         sync_all();

@@ -5,9 +5,9 @@
 
 #define P (host.parts)
 #define UPDATE(parts, direction)                                                                   \
-    CHECK_STATUS(                                                                                  \
-        haul_environment_update(env, (parts), sizeof(parts) / sizeof(parts)[0], (direction)),      \
-        HAUL_OK)
+    CHECK_STATUS(haul_environment_update(env, (parts), sizeof(parts) / sizeof(parts)[0],           \
+                                         (direction), NULL),                                       \
+                 HAUL_OK)
 #define ALL_VALUES                                                                                 \
     {                                                                                              \
         .type = part_type, .offset = offsetof(part, value), .bytes = sizeof(int64_t)               \
@@ -140,19 +140,19 @@ TEST(environment_updates, a_strided_section_is_its_runs_alone)
     CHECK_STATUS(haul_type_commit(matrix_type), HAUL_OK);
     for (i = 0; i < 60; i++)
         m.cells[i] = (int16_t)i;
-    CHECK_STATUS(haul_environment_enter(env, &m, matrix_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &m, matrix_type, 1, NULL, NULL), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, add_to_cells, there(&m)), HAUL_OK);
-    CHECK_STATUS(haul_environment_update(env, &column, 1, HAUL_TO_HOST), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, &column, 1, HAUL_TO_HOST, NULL), HAUL_OK);
     for (i = 0; i < 60; i++)
         CHECK_EQ(m.cells[i], i % 10 == 3 || i % 10 == 4 ? i + 100 : i);
     for (i = 0; i < 60; i++)
         m.cells[i] = (int16_t)-i;
-    CHECK_STATUS(haul_environment_update(env, &column, 1, HAUL_TO_DEVICE), HAUL_OK);
-    CHECK_STATUS(haul_environment_update_host(env, &m, sizeof m), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, &column, 1, HAUL_TO_DEVICE, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(env, &m, sizeof m, NULL), HAUL_OK);
     for (i = 0; i < 60; i++)
         CHECK_EQ(m.cells[i], i % 10 == 3 || i % 10 == 4 ? -i : i + 100);
     column.count = 7; /* it reaches out of the matrix */
-    CHECK_STATUS(haul_environment_update(env, &column, 1, HAUL_TO_HOST), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_update(env, &column, 1, HAUL_TO_HOST, NULL), HAUL_ERROR_ARGUMENT);
     haul_type_free(&matrix_type);
     finish();
 }
@@ -189,7 +189,7 @@ TEST(environment_updates, a_batch_is_one_transfer)
     CHECK_PTR(P[7].a, &P[5]);
     CHECK_EQ(host.arrays[5][0], 1050);
     CHECK_EQ(host.arrays[3][0], 30);
-    CHECK_STATUS(haul_environment_update(env, NULL, 0, HAUL_TO_HOST), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, NULL, 0, HAUL_TO_HOST, NULL), HAUL_OK);
     finish();
 }
 
@@ -206,11 +206,11 @@ TEST(environment_updates, a_count_that_the_device_has_changed_keeps_all_parts_aw
     enter_two_groups();
     change_both();
     CHECK_STATUS(haul_host_launch(device, break_count, there(&P[5])), HAUL_OK);
-    CHECK_STATUS(haul_environment_update(env, &counts, 1, HAUL_TO_HOST), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_update(env, &counts, 1, HAUL_TO_HOST, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(haul_context_error(context)->path, "root.a.data");
     CHECK_EQ(P[0].value, 5100);
     counts.host = &P[0];
-    CHECK_STATUS(haul_environment_update(env, &counts, 1, HAUL_TO_HOST), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, &counts, 1, HAUL_TO_HOST, NULL), HAUL_OK);
     CHECK_EQ(P[0].value, 1100);
     finish();
 }
@@ -242,14 +242,15 @@ TEST(environment_updates, a_wrong_part_is_refused_before_anything_crosses)
         parts[0].bytes = sizeof(part);
         parts[1] = wrong[i].part;
         parts[1].type = wrong[i].is_typed ? part_type : NULL;
-        CHECK_STATUS(haul_environment_update(env, parts, 2, HAUL_TO_HOST), HAUL_ERROR_ARGUMENT);
+        CHECK_STATUS(haul_environment_update(env, parts, 2, HAUL_TO_HOST, NULL),
+                     HAUL_ERROR_ARGUMENT);
         CHECK_HAS(haul_context_error(context)->text, wrong[i].text);
     }
     CHECK_EQ(info().transfers_from, before.transfers_from);
     CHECK_EQ(P[0].value, 5100);
     leave(&P[7]);
     leave(&P[0]);
-    CHECK_STATUS(haul_environment_update(env, parts, 1, HAUL_TO_HOST), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_update(env, parts, 1, HAUL_TO_HOST, NULL), HAUL_ERROR_ARGUMENT);
     CHECK_HAS(haul_context_error(context)->text, "no object of type part is on the device");
     finish();
 }
@@ -326,7 +327,7 @@ static void try_parts(random_source *dice)
         parts[i] = random_part(dice, moved);
     look_at_all(&before);
     was = host;
-    CHECK_STATUS(haul_environment_update(env, parts, count, direction), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, parts, count, direction, NULL), HAUL_OK);
     look_at_all(&after);
     for (i = 0; i < PARTS; i++)
         for (b = 0; b < sizeof(part); b++) {
@@ -348,7 +349,7 @@ static void try_many(void)
     random_source dice = random_start("updates agree with the model");
     int round;
     enter_two_groups();
-    CHECK_STATUS(haul_environment_enter(env, &P[10], part_type, 4, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &P[10], part_type, 4, NULL, NULL), HAUL_OK);
     for (round = 0; round < 300; round++)
         try_parts(&dice);
 }
@@ -403,15 +404,15 @@ TEST(environment_updates, a_large_one_leaves_its_memory_to_the_next)
     start_with(opened);
     type = TYPE_NEW(large, large_fields);
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
-    CHECK_STATUS(haul_environment_enter(env, &data, type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &data, type, 1, NULL, NULL), HAUL_OK);
     before = info().bookkeeping_bytes;
     stages = 0;
     data.bytes[LARGE - 1] = 1;
-    CHECK_STATUS(haul_environment_update_device(env, &data, LARGE), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_device(env, &data, LARGE, NULL), HAUL_OK);
     CHECK_EQ(stages, 1);
     CHECK(info().bookkeeping_bytes >= before + LARGE);
     data.bytes[LARGE - 1] = 0;
-    CHECK_STATUS(haul_environment_update_host(env, &data, LARGE), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(env, &data, LARGE, NULL), HAUL_OK);
     CHECK_EQ(stages, 1);
     CHECK_EQ(data.bytes[LARGE - 1], 1);
     haul_type_free(&type);

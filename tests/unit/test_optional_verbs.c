@@ -144,14 +144,14 @@ TEST(optional_verbs, without_strips_pointers_of_present_objects_are_written_one_
     start(&table);
     links[0].next = NULL;
     CHECK_STATUS(haul_environment_create(device, &e), HAUL_OK);
-    CHECK_STATUS(haul_environment_enter(e, links, link_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(e, links, link_type, 1, NULL, NULL), HAUL_OK);
     links[0].next = &links[1];
     links[1].next = &links[0];
-    CHECK_STATUS(haul_environment_enter(e, &links[1], link_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(e, &links[1], link_type, 1, NULL, NULL), HAUL_OK);
     there = haul_environment_device_pointer(e, links);
     CHECK_STATUS(haul_host_launch(device, cut_behind_second, there), HAUL_OK);
     CHECK_STATUS(haul_host_launch(device, list_add_one, there), HAUL_OK);
-    CHECK_STATUS(haul_environment_update_host(e, &links[1], 0), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(e, &links[1], 0, NULL), HAUL_OK);
     CHECK_EQ(links[1].value, 2);
     haul_environment_free(&e);
     end();

@@ -171,11 +171,11 @@ static void do_work(void *argument)
     }
 }
 
-static work run(haul_type *policy)
+static work run_between(haul_type *policy, const haul_type *at_exit)
 {
     const haul_enter_options any = { .let_counts_change = 1 };
-    const haul_exit_options back = { .copyout = 1, .finalize = 1 };
-    haul_status status = haul_environment_enter(env, &g.m, policy, 1, &any);
+    const haul_exit_options back = { .copyout = 1, .finalize = 1, .policy = at_exit };
+    haul_status status = haul_environment_enter(env, &g.m, policy, 1, &any, NULL);
     work w;
     memset(&w, 0, sizeof w);
     check_note("%s", status == HAUL_OK ? "" : type_error()->text);
@@ -183,9 +183,15 @@ static work run(haul_type *policy)
     check_note(NULL);
     w.at = (mesh *)((char *)haul_environment_device_pointer(env, &g.m.s) - offsetof(mesh, s));
     CHECK_STATUS(haul_host_launch(device, do_work, &w), HAUL_OK);
-    CHECK_STATUS(haul_environment_exit(env, &g.m, &back), HAUL_OK);
-    haul_type_free(&policy);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, &back, NULL), HAUL_OK);
+    if (policy != mesh_type)
+        haul_type_free(&policy);
     return w;
+}
+
+static work run(haul_type *policy)
+{
+    return run_between(policy, NULL);
 }
 
 TEST(policy, only_named_bytes_come_back_from_a_struct_that_is_copied_in)
@@ -208,6 +214,59 @@ TEST(policy, only_named_bytes_come_back_from_a_struct_that_is_copied_in)
     CHECK(g.m.s.values[0] == -1); /* a pointer's target is not the struct's */
     CHECK_EQ(g.cells[1].id, -1);
     CHECK_EQ(g.cells[1].s.r.f, -1);
+    finish();
+}
+
+TEST(policy, an_exit_brings_back_what_its_own_rows_name)
+{
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },
+                                     { HAUL_MEMBER(mesh, a), .action = HAUL_COPYOUT },
+                                     { .path = "cells", .action = HAUL_COPY },
+                                     { .type = &cell_type, .path = "", .action = HAUL_NONE },
+                                     { .path = "cells[*].s.r.e", .action = HAUL_COPYOUT } };
+    haul_type *at_exit;
+    start();
+    at_exit = POLICY(mesh_type, rows);
+    run_between(mesh_type, at_exit);
+    CHECK_EQ(g.m.a, -1);
+    CHECK_EQ(g.m.b, 2);
+    CHECK_EQ(g.m.s.c, 100);
+    CHECK(g.m.s.values[0] == 110);
+    CHECK_EQ(g.cells[2].s.r.e, -1);
+    CHECK_EQ(g.cells[2].s.r.d, 241);
+    CHECK_EQ(g.cells[2].id, 2);
+    CHECK(g.cells[2].s.values[0] == 250);
+    CHECK_PTR(g.cells[2].other, &g.cells[0]);
+    haul_type_free(&at_exit);
+    finish();
+}
+
+TEST(policy, an_exit_brings_back_what_was_entered_one_way)
+{
+    const haul_policy_row rows[] = { { .path = "", .action = HAUL_COPYIN },
+                                     { .path = "s.values", .action = HAUL_CREATE } };
+    start();
+    run_between(POLICY(mesh_type, rows), mesh_type);
+    CHECK_EQ(g.m.a, -1);
+    CHECK_EQ(g.m.s.c, -1);
+    CHECK(g.m.s.values[0] == -1);
+    CHECK_EQ(g.cells[1].id, -1);
+    finish();
+}
+
+TEST(policy, an_exit_follows_no_pointer_that_its_rows_leave_out)
+{
+    const haul_policy_row rows[] = { { .path = "cells", .action = HAUL_NONE },
+                                     { .path = "first", .action = HAUL_SHALLOW } };
+    haul_type *at_exit;
+    start();
+    at_exit = POLICY(mesh_type, rows);
+    run_between(mesh_type, at_exit);
+    CHECK_EQ(g.m.a, -1);
+    CHECK(g.m.s.values[0] == -1);
+    CHECK_EQ(g.cells[1].id, 1);
+    CHECK(g.cells[1].s.values[0] == 230);
+    haul_type_free(&at_exit);
     finish();
 }
 
@@ -269,14 +328,14 @@ TEST(policy, what_no_row_names_takes_no_room_before_and_behind)
     CHECK_STATUS(haul_type_get_true_extent(policy, &lower, &extent), HAUL_OK);
     CHECK_EQ(lower, offsetof(mesh, b));
     CHECK_EQ(lower + extent, offsetof(mesh, s.r.f));
-    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL, NULL), HAUL_OK);
     haul_environment_get_info(env, &info);
     CHECK_EQ(info.bytes, extent);
     CHECK_EQ(haul_environment_presence(env, &g.m.a, sizeof g.m.a), HAUL_ABSENT);
     CHECK_EQ(haul_environment_presence(env, &g.m.b, sizeof g.m.b), HAUL_PRESENT);
     CHECK_EQ(haul_environment_presence(env, &g.m.cells, sizeof g.m.cells), HAUL_ABSENT);
     CHECK_EQ(haul_environment_presence(env, g.cells, sizeof g.cells), HAUL_ABSENT);
-    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL, NULL), HAUL_OK);
     haul_type_free(&policy);
     finish();
 }
@@ -338,13 +397,13 @@ TEST(policy, a_pointer_that_must_be_present_is_not_followed)
     work w;
     start();
     policy = POLICY(mesh_type, rows);
-    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL, NULL), HAUL_ERROR_GRAPH);
     CHECK_STR(type_error()->path, "root.first");
-    CHECK_STATUS(haul_environment_enter(env, &g.cells[1], cell_type, 1, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.cells[1], cell_type, 1, NULL, NULL), HAUL_OK);
     w = run(policy);
     CHECK_EQ(w.first.id, 1);
     CHECK_PTR(w.m.cells, NULL);
-    CHECK_STATUS(haul_environment_exit(env, &g.cells[1], NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.cells[1], NULL, NULL), HAUL_OK);
     finish();
 }
 
@@ -355,12 +414,12 @@ TEST(policy, a_root_without_its_first_bytes_is_entered_and_left_as_any_other)
     haul_type *policy;
     start();
     policy = POLICY(mesh_type, rows);
-    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
-    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
-    CHECK_STATUS(haul_environment_enter(env, &g.m, mesh_type, 1, NULL), HAUL_ERROR_GRAPH);
-    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, mesh_type, 1, NULL, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL, NULL), HAUL_OK);
     CHECK_EQ(haul_environment_presence(env, &g.m.g, sizeof g.m.g), HAUL_PRESENT);
-    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL, NULL), HAUL_OK);
     CHECK_EQ(haul_environment_presence(env, &g.m.g, sizeof g.m.g), HAUL_ABSENT);
     haul_type_free(&policy);
     finish();
@@ -373,11 +432,11 @@ TEST(policy, what_must_be_present_stays_while_a_pointer_leads_there)
     haul_type *policy;
     start();
     policy = POLICY(mesh_type, rows);
-    CHECK_STATUS(haul_environment_enter(env, &g.cells[1], cell_type, 1, NULL), HAUL_OK);
-    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL), HAUL_OK);
-    CHECK_STATUS(haul_environment_exit(env, &g.cells[1], NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.cells[1], cell_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.cells[1], NULL, NULL), HAUL_OK);
     CHECK_EQ(haul_environment_presence(env, &g.cells[1], sizeof(cell)), HAUL_PRESENT);
-    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL, NULL), HAUL_OK);
     CHECK_EQ(haul_environment_presence(env, &g.cells[1], sizeof(cell)), HAUL_ABSENT);
     haul_type_free(&policy);
     finish();

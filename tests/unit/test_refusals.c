@@ -136,13 +136,15 @@ static haul_status in_environment(haul_status (*call)(haul_environment *e))
     CALL(name, in_environment(do_##name))
 CALL(environment_null, haul_environment_create(NULL, &an_environment))
 CALL(environment_no_result, haul_environment_create(the.device, NULL))
-CALL(enter_null, haul_environment_enter(NULL, the.data, the.type, 1, NULL))
-CALL(exit_null, haul_environment_exit(NULL, the.data, NULL))
-CALL(bring_null, haul_environment_update_host(NULL, the.data, 8))
-CALL(send_null, haul_environment_update_device(NULL, the.data, 8))
-CALL(update_null, haul_environment_update(NULL, NULL, 0, HAUL_TO_HOST))
+CALL(enter_null, haul_environment_enter(NULL, the.data, the.type, 1, NULL, NULL))
+CALL(exit_null, haul_environment_exit(NULL, the.data, NULL, NULL))
+CALL(bring_null, haul_environment_update_host(NULL, the.data, 8, NULL))
+CALL(send_null, haul_environment_update_device(NULL, the.data, 8, NULL))
+CALL(update_null, haul_environment_update(NULL, NULL, 0, HAUL_TO_HOST, NULL))
 CALL(dump_no_environment, haul_environment_dump(NULL, NULL, 0))
 CALL(sync_null, haul_environment_sync(NULL, NULL))
+CALL(environment_wait_null, haul_environment_wait(NULL))
+CALL(environment_poll_null, haul_environment_poll(NULL))
 CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
 CALL(detach_null, haul_environment_detach(NULL, &the.data[0].next))
 static const void *a_pointer;
@@ -155,28 +157,35 @@ static haul_status find_null(void)
     return haul_environment_find(NULL, the.data, &range);
 }
 IN_ENVIRONMENT(find_no_result, haul_environment_find(e, the.data, NULL))
-IN_ENVIRONMENT(enter_nothing, haul_environment_enter(e, NULL, the.type, 1, NULL))
-IN_ENVIRONMENT(enter_none, haul_environment_enter(e, the.data, the.type, 0, NULL))
-IN_ENVIRONMENT(enter_no_type, haul_environment_enter(e, the.data, NULL, 1, NULL))
-IN_ENVIRONMENT(enter_open, haul_environment_enter(e, the.data, the.open, 1, NULL))
-IN_ENVIRONMENT(enter_of_later, haul_environment_enter_sized(e, the.data, the.type, 1,
-                                                            &later_of()->enter, LATER(enter)))
+IN_ENVIRONMENT(enter_nothing, haul_environment_enter(e, NULL, the.type, 1, NULL, NULL))
+IN_ENVIRONMENT(enter_none, haul_environment_enter(e, the.data, the.type, 0, NULL, NULL))
+IN_ENVIRONMENT(enter_no_type, haul_environment_enter(e, the.data, NULL, 1, NULL, NULL))
+IN_ENVIRONMENT(enter_open, haul_environment_enter(e, the.data, the.open, 1, NULL, NULL))
+IN_ENVIRONMENT(enter_of_later,
+               haul_environment_enter_sized(e, the.data, the.type, 1, &later_of()->enter,
+                                            LATER(enter), NULL, 0))
 IN_ENVIRONMENT(attach_absent, haul_environment_attach(e, &the.data[0].next))
 IN_ENVIRONMENT(set_no_form, haul_environment_set_detached(e, (haul_detached)9))
 IN_ENVIRONMENT(name_no_poison, haul_environment_name_poison(e, 1, &a_pointer, NULL))
 IN_ENVIRONMENT(name_no_result, haul_environment_name_poison(e, 1, NULL, NULL))
-IN_ENVIRONMENT(exit_absent, haul_environment_exit(e, the.data, NULL))
+IN_ENVIRONMENT(exit_absent, haul_environment_exit(e, the.data, NULL, NULL))
 IN_ENVIRONMENT(exit_of_later,
-               haul_environment_exit_sized(e, the.data, &later_of()->exit, LATER(exit)))
-IN_ENVIRONMENT(send_absent, haul_environment_update_device(e, the.data, 8))
-IN_ENVIRONMENT(bring_absent, haul_environment_update_host(e, the.data, 8))
-IN_ENVIRONMENT(bring_absent_group, haul_environment_update_host(e, the.data, 0))
+               haul_environment_exit_sized(e, the.data, &later_of()->exit, LATER(exit), NULL, 0))
+IN_ENVIRONMENT(exit_under_open,
+               haul_environment_enter(e, the.data, the.type, 1, NULL, NULL)
+                   ? HAUL_OK
+                   : haul_environment_exit(e, the.data,
+                                           &(haul_exit_options){ .copyout = 1, .policy = the.open },
+                                           NULL))
+IN_ENVIRONMENT(send_absent, haul_environment_update_device(e, the.data, 8, NULL))
+IN_ENVIRONMENT(bring_absent, haul_environment_update_host(e, the.data, 8, NULL))
+IN_ENVIRONMENT(bring_absent_group, haul_environment_update_host(e, the.data, 0, NULL))
 IN_ENVIRONMENT(dump_nowhere, haul_environment_dump(e, NULL, 0))
 IN_ENVIRONMENT(sync_absent, haul_environment_sync(e, the.data))
-IN_ENVIRONMENT(update_no_parts, haul_environment_update(e, NULL, 1, HAUL_TO_HOST))
-IN_ENVIRONMENT(update_nowhere, haul_environment_update(e, NULL, 0, (haul_direction)7))
-IN_ENVIRONMENT(update_nothing,
-               haul_environment_update(e, &(haul_update_part){ .host = the.data }, 1, HAUL_TO_HOST))
+IN_ENVIRONMENT(update_no_parts, haul_environment_update(e, NULL, 1, HAUL_TO_HOST, NULL))
+IN_ENVIRONMENT(update_nowhere, haul_environment_update(e, NULL, 0, (haul_direction)7, NULL))
+IN_ENVIRONMENT(update_nothing, haul_environment_update(e, &(haul_update_part){ .host = the.data },
+                                                       1, HAUL_TO_HOST, NULL))
 
 CALL(root_null, root(NULL, the.type, 1))
 CALL(root_of_none, root(the.data, the.type, 0))
@@ -931,6 +940,8 @@ static const refusal refusals[] = {
     { dump_no_environment, NOTHING, ARGUMENT, "" },
     { dump_nowhere, ON_DEVICE, ARGUMENT, "the file is NULL" },
     { sync_null, NOTHING, ARGUMENT, "" },
+    { environment_wait_null, NOTHING, ARGUMENT, "" },
+    { environment_poll_null, NOTHING, ARGUMENT, "" },
     { sync_absent, ON_DEVICE, ARGUMENT, "is not on the device" },
     { watch_null, NOTHING, ARGUMENT, "" },
     { attach_null, NOTHING, ARGUMENT, "" },
@@ -950,6 +961,7 @@ static const refusal refusals[] = {
     { enter_of_later, ON_DEVICE, HAUL_ERROR_VERSION, "this version of the library lacks" },
     { exit_absent, ON_DEVICE, ARGUMENT, "was not entered, and is not present" },
     { exit_of_later, ON_DEVICE, HAUL_ERROR_VERSION, "this version of the library lacks" },
+    { exit_under_open, ON_DEVICE, HAUL_ERROR_STATE, "haul_type_commit" },
     { send_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
     { bring_absent, ON_DEVICE, ARGUMENT, "are not on the device" },
     { bring_absent_group, ON_DEVICE, ARGUMENT, "is not on the device" },
