@@ -51,12 +51,12 @@ static void leave(haul_environment *e)
 }
 
 /* How a call orders its work, as the library knows it. */
-typedef struct manner {
+typedef struct ordering {
     haul_async where;
     const haul_async *async; /* to `where`; NULL: the call waits */
-} manner;
+} ordering;
 
-static haul_status read_manner(const haul_async *async, size_t async_bytes, manner *how)
+static haul_status read_ordering(const haul_async *async, size_t async_bytes, ordering *how)
 {
     how->async = async ? &how->where : NULL;
     return haul__read_options(&how->where, sizeof how->where, async, async_bytes);
@@ -64,9 +64,10 @@ static haul_status read_manner(const haul_async *async, size_t async_bytes, mann
 
 /* Locks the environment, and enters its device, for a call with an `async`. */
 static haul_status lock_for(haul_environment *e, const haul_async *async, size_t async_bytes,
-                            manner *how)
+                            ordering *how)
 {
-    const haul_status is_read = read_manner(async, async_bytes, how), status = lock_with_device(e);
+    const haul_status is_read = read_ordering(async, async_bytes, how),
+                      status = lock_with_device(e);
     if (status != HAUL_OK || is_read == HAUL_OK)
         return status;
     haul__fail(&e->context->error, is_read, HAUL__NEWER_OPTIONS);
@@ -196,7 +197,7 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
     haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
-    manner how;
+    ordering how;
     extent of;
     if (status != HAUL_OK)
         return status;
@@ -212,7 +213,7 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
     if (status != HAUL_OK)
         return status;
     if (is_read == HAUL_OK)
-        is_read = read_manner(async, async_bytes, &how);
+        is_read = read_ordering(async, async_bytes, &how);
     status = is_read == HAUL_OK
                  ? enter_root(environment, &from, &ours, how.async)
                  : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
@@ -230,7 +231,7 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
     haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
-    manner how;
+    ordering how;
     if (status != HAUL_OK)
         return status;
     hold = haul__holds_find(&environment->holds, (uintptr_t)root);
@@ -244,7 +245,7 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
     if (status != HAUL_OK)
         return status;
     if (is_read == HAUL_OK)
-        is_read = read_manner(async, async_bytes, &how);
+        is_read = read_ordering(async, async_bytes, &how);
     status = is_read == HAUL_OK
                  ? haul__exit(environment, root, &ours, how.async)
                  : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
@@ -270,7 +271,7 @@ static haul_status call_update(haul_environment *environment, const void *host, 
                                size_t async_bytes)
 {
     haul_update_part part;
-    manner how;
+    ordering how;
     haul_status status = lock_for(environment, async, async_bytes, &how);
     if (status != HAUL_OK)
         return status;
@@ -302,7 +303,7 @@ haul_status haul_environment_update_sized(haul_environment *environment,
                                           haul_direction direction, const haul_async *async,
                                           size_t async_bytes)
 {
-    manner how;
+    ordering how;
     haul_status status = lock_for(environment, async, async_bytes, &how);
     if (status != HAUL_OK)
         return status;
