@@ -459,7 +459,7 @@ static haul_environment_info info_of(const world *w)
 
 static void enter_events(const world *w, mechanism *ml)
 {
-    must(w, haul_environment_enter(w->environment, ml->events, buffer_type, 1, NULL),
+    must(w, haul_environment_enter(w->environment, ml->events, buffer_type, 1, NULL, NULL),
          "a buffer is entered");
     must(w, haul_environment_attach(w->environment, &ml->events), "a buffer is attached");
 }
@@ -500,7 +500,8 @@ static void enter(world *w)
     look l = { NULL, NULL, 0 };
     int i;
     must(w, haul_environment_create(w->device, &w->environment), "there is an environment");
-    must(w, haul_environment_enter(w->environment, w->all, policy, THREADS, NULL), "it is entered");
+    must(w, haul_environment_enter(w->environment, w->all, policy, THREADS, NULL, NULL),
+         "it is entered");
     accept(info_of(w).groups == 1 && info_of(w).transfers_to == 1,
            "%d threads are entered by one transfer: %zu ranges, %zu bytes", THREADS,
            info_of(w).ranges, info_of(w).bytes);
@@ -535,7 +536,7 @@ static void post(world *w, thread *all, int gid)
     mechanism *ml = all[gid / CELLS].ml_list[SYNAPSE];
     event_buffer *events = ml->events;
     if (events->count == events->room && all == w->all) {
-        must(w, haul_environment_exit(w->environment, events, NULL), "a buffer is exited");
+        must(w, haul_environment_exit(w->environment, events, NULL, NULL), "a buffer is exited");
         grow(w->originals, events);
         enter_events(w, ml);
         w->grown++;
@@ -573,7 +574,8 @@ static void send_events(const world *w)
         parts[count].host = events->weight;
         parts[count++].bytes = (size_t)events->count * sizeof(double);
     }
-    must(w, haul_environment_update(w->environment, parts, count, HAUL_TO_DEVICE), "events go");
+    must(w, haul_environment_update(w->environment, parts, count, HAUL_TO_DEVICE, NULL),
+         "events go");
 }
 
 /* How many have fired in each thread, and who; and the voltages along one cell. */
@@ -590,7 +592,8 @@ static void bring_results(const world *w)
           .stride = CELLS * sizeof(double) },
     };
     must(w,
-         haul_environment_update(w->environment, parts, sizeof parts / sizeof *parts, HAUL_TO_HOST),
+         haul_environment_update(w->environment, parts, sizeof parts / sizeof *parts, HAUL_TO_HOST,
+                                 NULL),
          "results come");
 }
 
@@ -655,9 +658,10 @@ static void leave(world *w)
 {
     const haul_exit_options back = { .copyout = 1 };
     int i, same = 1, kept = 1;
-    must(w, haul_environment_exit(w->environment, w->all, &back), "the threads are exited");
+    must(w, haul_environment_exit(w->environment, w->all, &back, NULL), "the threads are exited");
     for (i = 0; i < THREADS; i++)
-        must(w, haul_environment_exit(w->environment, w->all[i].ml_list[SYNAPSE]->events, NULL),
+        must(w,
+             haul_environment_exit(w->environment, w->all[i].ml_list[SYNAPSE]->events, NULL, NULL),
              "a buffer is exited");
     for (i = 0; i < THREADS; i++) {
         const thread *nt = &w->all[i];

@@ -305,12 +305,14 @@ static int make_step(const world *w, int number)
     const haul_update_part energy = level_of(&w->state->wind.e_kin, level);
     evaporate(w->state, number);
     evaporate(w->right, number);
-    must(w, haul_environment_update(w->environment, &moisture, 1, HAUL_TO_DEVICE), "moisture goes");
+    must(w, haul_environment_update(w->environment, &moisture, 1, HAUL_TO_DEVICE, NULL),
+         "moisture goes");
     if (!accept_there(w->device, w->originals, w->state, step,
                       haul_environment_device_pointer(w->environment, w->state)))
         return 0;
     step(w->right);
-    must(w, haul_environment_update(w->environment, &energy, 1, HAUL_TO_HOST), "energies come");
+    must(w, haul_environment_update(w->environment, &energy, 1, HAUL_TO_HOST, NULL),
+         "energies come");
     return levels_agree(w, level);
 }
 
@@ -328,7 +330,7 @@ static int states_agree(const world *w)
 static int radiate(const world *w)
 {
     int k, agree;
-    must(w, haul_environment_update_host(w->environment, w->state, 0), "all results come");
+    must(w, haul_environment_update_host(w->environment, w->state, 0, NULL), "all results come");
     agree = states_agree(w);
     for (k = 0; k < POINTS; k += 97)
         w->state->thermo.temp.base[k] = w->right->thermo.temp.base[k] += 0.25;
@@ -352,7 +354,7 @@ static void leave(world *w)
     const haul_exit_options back = { .copyout = 1 };
     static array3 kept[MEMBERS];
     memcpy(kept, w->state, sizeof kept);
-    must(w, haul_environment_exit(w->environment, w->state, &back), "it is exited");
+    must(w, haul_environment_exit(w->environment, w->state, &back, NULL), "it is exited");
     accept(states_agree(w), "all 170 arrays are as on the host");
     accept(memcmp(kept, w->state, sizeof kept) == 0, "and so are the descriptors");
     accept_left(w->device, &w->environment);
@@ -374,7 +376,8 @@ int main(void)
                  sizeof(state), USED);
     accept_audit(NULL, w.state, state_type, 1);
     must(&w, haul_environment_create(w.device, &w.environment), "there is an environment");
-    must(&w, haul_environment_enter(w.environment, w.state, policy, 1, NULL), "it is entered");
+    must(&w, haul_environment_enter(w.environment, w.state, policy, 1, NULL, NULL),
+         "it is entered");
     see_what_crossed(&w);
     make_steps(&w);
     leave(&w);

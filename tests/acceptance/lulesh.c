@@ -533,7 +533,8 @@ static void enter(world *w)
 #ifdef _OPENMP
     must(w, haul_openmp_watch(w->environment, omp_get_default_device()), "OpenMP is told");
 #endif
-    must(w, haul_environment_enter(w->environment, w->domain, policy, 1, NULL), "it is entered");
+    must(w, haul_environment_enter(w->environment, w->domain, policy, 1, NULL, NULL),
+         "it is entered");
     accept(info_of(w).transfers_to == 1 && info_of(w).groups == 1,
            "the domain is entered by one transfer: %zu ranges, %zu bytes", info_of(w).ranges,
            info_of(w).bytes);
@@ -558,8 +559,9 @@ static void exchange(world *w, haul_direction direction)
                                       { .host = d->regHydro, .bytes = REGIONS * sizeof(double) },
                                       line };
     must(w,
-         direction == HAUL_TO_DEVICE ? haul_environment_update(w->environment, there, 2, direction)
-                                     : haul_environment_update(w->environment, back, 3, direction),
+         direction == HAUL_TO_DEVICE
+             ? haul_environment_update(w->environment, there, 2, direction, NULL)
+             : haul_environment_update(w->environment, back, 3, direction, NULL),
          "parts are updated");
 }
 
@@ -631,12 +633,13 @@ static void leave(world *w)
 {
     const haul_exit_options back = { .copyout = 1 };
     const haul_environment_info before = info_of(w);
-    must(w, haul_environment_enter(w->environment, w->domain, policy, 1, NULL), "entered again");
-    must(w, haul_environment_exit(w->environment, w->domain, &back), "one owner exits");
+    must(w, haul_environment_enter(w->environment, w->domain, policy, 1, NULL, NULL),
+         "entered again");
+    must(w, haul_environment_exit(w->environment, w->domain, &back, NULL), "one owner exits");
     accept(info_of(w).transfers_to == before.transfers_to &&
                info_of(w).transfers_from == before.transfers_from && info_of(w).groups == 1,
            "an owner that comes and goes moves nothing");
-    must(w, haul_environment_exit(w->environment, w->domain, &back), "the last owner exits");
+    must(w, haul_environment_exit(w->environment, w->domain, &back, NULL), "the last owner exits");
     compare(w);
     accept_left(w->device, &w->environment);
 }

@@ -18,7 +18,7 @@ static haul_type *policy_of(const haul_type *type, const haul_policy_row *rows, 
 
 static void put(void *root, const haul_type *type, size_t count)
 {
-    const haul_status status = haul_environment_enter(env, root, type, count, NULL);
+    const haul_status status = haul_environment_enter(env, root, type, count, NULL, NULL);
     check_note("%s", status == HAUL_OK ? "" : haul_context_error(context)->text);
     CHECK_STATUS(status, HAUL_OK);
     check_note(NULL);
@@ -27,7 +27,7 @@ static void put(void *root, const haul_type *type, size_t count)
 static void bring_and_leave(void *root)
 {
     const haul_exit_options back = { .copyout = 1 };
-    CHECK_STATUS(haul_environment_exit(env, root, &back), HAUL_OK);
+    CHECK_STATUS(haul_environment_exit(env, root, &back, NULL), HAUL_OK);
 }
 
 static void run_there(void (*work)(void *), const void *at)
@@ -118,7 +118,7 @@ TEST(environment_situations, arrays_that_the_host_has_freed_do_not_come_back_wit
         free(zones[i].a);
         zones[i].a = NULL;
         run_there(step_zones, zones);
-        CHECK_STATUS(haul_environment_update(env, &all, 1, HAUL_TO_HOST), HAUL_OK);
+        CHECK_STATUS(haul_environment_update(env, &all, 1, HAUL_TO_HOST, NULL), HAUL_OK);
         for (k = 0; k < ZONES; k++) {
             CHECK_EQ(zones[k].t, 10 * k + i + 1);
             CHECK_EQ(zones[k].a == NULL, k <= i);
@@ -141,7 +141,7 @@ TEST(environment_situations, arrays_that_two_pointers_have_exchanged_keep_their_
     enter(&P[1]);
     P[0].data = host.arrays[1];
     P[1].data = host.arrays[0];
-    CHECK_STATUS(haul_environment_update_device(env, &P[0], 0), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_device(env, &P[0], 0, NULL), HAUL_OK);
     CHECK_PTR(seen(&P[0]).seen.data, THERE(host.arrays[0]));
     change_there(&P[0]);
     leave_back(&P[0]);
@@ -168,7 +168,8 @@ TEST(environment_situations, an_update_beside_a_pointer_is_one_copy_of_its_bytes
     P[0].a = NULL;
     was = info();
     CHECK_STATUS(haul_host_get_counters(device, &before), HAUL_OK);
-    CHECK_STATUS(haul_environment_update_device(env, &P[0].value, sizeof P[0].value), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_device(env, &P[0].value, sizeof P[0].value, NULL),
+                 HAUL_OK);
     CHECK_STATUS(haul_host_get_counters(device, &after), HAUL_OK);
     CHECK_EQ(after.copies_to, before.copies_to + 1);
     CHECK_EQ(after.bytes_to, before.bytes_to + sizeof P[0].value);
@@ -179,12 +180,13 @@ TEST(environment_situations, an_update_beside_a_pointer_is_one_copy_of_its_bytes
     CHECK_PTR(seen(&P[0]).seen.a, THERE(&P[1]));
     /* the later half of one pointer, and all of the next */
     CHECK_STATUS(haul_environment_update_device(env, (char *)&P[0].a + sizeof(void *) / 2,
-                                                sizeof(void *) * 3 / 2),
+                                                sizeof(void *) * 3 / 2, NULL),
                  HAUL_OK);
     CHECK_PTR(seen(&P[0]).seen.a, THERE(&P[1]));
     host.arrays[0][0] = host.arrays[0][1] = host.arrays[0][2] = 7;
-    CHECK_STATUS(haul_environment_update(env, &every_second, 1, HAUL_TO_DEVICE), HAUL_OK);
-    CHECK_STATUS(haul_environment_update_host(env, host.arrays[0], sizeof host.arrays[0]), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, &every_second, 1, HAUL_TO_DEVICE, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_update_host(env, host.arrays[0], sizeof host.arrays[0], NULL),
+                 HAUL_OK);
     CHECK_EQ(host.arrays[0][0], 7);
     CHECK_EQ(host.arrays[0][1], 1);
     CHECK_EQ(host.arrays[0][2], 7);
@@ -198,10 +200,11 @@ static void *update_own_array(void *argument)
     for (i = 0; i < 99; i++) {
         for (k = 0; k < LENGTH; k++)
             own->data[k]++;
-        CHECK_STATUS(haul_environment_update_device(env, own->data, sizeof host.arrays[0]),
+        CHECK_STATUS(haul_environment_update_device(env, own->data, sizeof host.arrays[0], NULL),
                      HAUL_OK);
         memset(own->data, 0, sizeof host.arrays[0]);
-        CHECK_STATUS(haul_environment_update_host(env, own->data, sizeof host.arrays[0]), HAUL_OK);
+        CHECK_STATUS(haul_environment_update_host(env, own->data, sizeof host.arrays[0], NULL),
+                     HAUL_OK);
     }
     return NULL;
 }
@@ -277,7 +280,7 @@ TEST(environment_situations, aliases_of_a_present_array_act_once_in_any_order_of
         memset(&x, 0xff, sizeof x);
         put(&x, array_policy, 1);
         put(&s, policy, 1);
-        CHECK_STATUS(haul_environment_exit(env, &x, NULL), HAUL_OK);
+        CHECK_STATUS(haul_environment_exit(env, &x, NULL, NULL), HAUL_OK);
         CHECK_EQ(haul_environment_presence(env, &x, sizeof x), HAUL_PRESENT);
         w.at = THERE(&s);
         CHECK_STATUS(haul_host_launch(device, write_by_alias, &w), HAUL_OK);
@@ -286,7 +289,7 @@ TEST(environment_situations, aliases_of_a_present_array_act_once_in_any_order_of
         bring_and_leave(&s);
         CHECK_EQ(x.v[3], 222);
         CHECK_EQ(info().groups, 0);
-        CHECK_STATUS(haul_environment_exit(env, &x, NULL), HAUL_ERROR_ARGUMENT);
+        CHECK_STATUS(haul_environment_exit(env, &x, NULL, NULL), HAUL_ERROR_ARGUMENT);
         haul_type_free(&policy);
     }
     haul_type_free(&array_policy);
@@ -425,11 +428,12 @@ TEST(environment_situations, a_member_of_what_a_policy_leads_to_is_updated_by_th
     fill_ragged(&ragged_heap.lone, ROWS * COLUMNS, 0, 5, 0, 1);
     put(&g, policy, 1);
     extents.type = ragged_type;
-    CHECK_STATUS(haul_environment_update(env, &extents, 1, HAUL_TO_DEVICE), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_environment_update(env, &extents, 1, HAUL_TO_DEVICE, NULL),
+                 HAUL_ERROR_ARGUMENT);
     CHECK_STATUS(haul_type_get_field(policy, 1, &lone), HAUL_OK);
     CHECK_STR(haul_type_name(lone.target), "ragged:p");
     extents.type = lone.target;
-    CHECK_STATUS(haul_environment_update(env, &extents, 1, HAUL_TO_DEVICE), HAUL_OK);
+    CHECK_STATUS(haul_environment_update(env, &extents, 1, HAUL_TO_DEVICE, NULL), HAUL_OK);
     haul_type_free(&policy);
     haul_type_free(&grid_type);
     haul_type_free(&ragged_type);
@@ -788,7 +792,7 @@ TEST(environment_situations, an_address_that_was_never_exited_is_what_was_entere
     P[0].value = 1;
     enter(&P[0]);
     CHECK_EQ(seen(&P[0]).seen.value, 100);
-    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL), HAUL_ERROR_GRAPH);
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL, NULL), HAUL_ERROR_GRAPH);
     leave(&P[0]);
     leave(&P[0]);
     enter(&P[0]);
