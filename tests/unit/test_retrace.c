@@ -16,15 +16,15 @@
 #include "support/random.h"
 #include "support/types.h"
 
-/* An emulator's few addresses have a hash in place of the table; then there are no turns. */
+/* NODES: so many that turns are noted, and fit into a hundredth of the nodes. FAULT_NODES: no fewer
+ * have turns; there, each allocation of a plan is to fail. An emulator's few addresses have a hash
+ * in place of the table; then there are no turns. */
 #ifdef HAUL_EMULATED
-enum { HAS_TURNS = 0 };
+enum { HAS_TURNS = 0, NODES = 20000, FAULT_NODES = 8000 };
 #else
-enum { HAS_TURNS = 1 };
+enum { HAS_TURNS = 1, NODES = 100000, FAULT_NODES = 40000 };
 #endif
-
-/* So many that turns are noted, and fit into a hundredth of the nodes. */
-enum { NODES = 100000, LONG = LARGE(300000, NODES), PIECE = 100, BYTES = 128 };
+enum { LONG = LARGE(300000, NODES), PIECE = 100, BYTES = 128 };
 
 typedef struct node {
     struct node *next, *back; /* `back` is data, or a pointer to the node before */
@@ -291,6 +291,7 @@ static void prepare(void *user, fault_plan *faults)
     failing *f = user;
     CHECK_STATUS(fault_open_context(faults, NULL, &f->context), HAUL_OK);
     f->plan = plan_of(&f->c, f->context);
+    CHECK_EQ(haul__turns_bytes(map_of(f->plan)) > 0, HAS_TURNS);
 }
 
 static haul_status run(void *user)
@@ -316,7 +317,7 @@ TEST(retrace, a_list_that_cannot_be_planned_again_for_lack_of_memory_leaves_noth
     fault_operation operation;
     memset(&f, 0, sizeof f);
     memset(&operation, 0, sizeof operation);
-    chain_open(&f.c, NODES, 144, 0);
+    chain_open(&f.c, FAULT_NODES, 144, 0);
     operation.name = "planning again";
     operation.prepare = prepare;
     operation.run = run;
