@@ -24,6 +24,14 @@ arena_of_world *some_free_arena(world *w, int *number)
     return a && !a->is_frozen ? a : NULL;
 }
 
+static int is_shipped(const world *w, int number, const cargo *but)
+{
+    for (int i = 0; i < CARGOES_MAX; i++)
+        if (w->cargoes[i].shipment && w->cargoes[i].arena == number && &w->cargoes[i] != but)
+            return 1;
+    return 0;
+}
+
 static size_t used(const haul_arena *arena)
 {
     haul_arena_info s;
@@ -35,12 +43,9 @@ void step_arena(world *w)
 {
     haul_arena_options options;
     int number;
-    if (some_arena(w, &number))
-        return;
+    if (some_arena(w, &number) || is_shipped(w, number, NULL))
+        return; /* shipments keep the one before, also if nothing is in it */
     arena_of_world *a = &w->arenas[number];
-    for (int i = 0; i < OBJECTS_MAX; i++)
-        if (w->objects[i].memory && w->objects[i].arena == number)
-            return; /* shipments keep the one before */
     memset(a, 0, sizeof *a);
     memset(&options, 0, sizeof options);
     options.reserve_bytes = ARENA_BYTES;
@@ -662,14 +667,6 @@ void step_arenas_ship(world *w)
         cargo_draw_arena(w, both[i]);
         cargo_check(w, both[i], "haul_ship_arenas");
     }
-}
-
-static int is_shipped(const world *w, int number, const cargo *but)
-{
-    for (int i = 0; i < CARGOES_MAX; i++)
-        if (w->cargoes[i].shipment && w->cargoes[i].arena == number && &w->cargoes[i] != but)
-            return 1;
-    return 0;
 }
 
 int arena_goes_with(const world *w, const cargo *c)
