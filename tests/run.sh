@@ -126,7 +126,7 @@ install_packages() {
 # A step under way has a file in $running, which holds its name; the clock reads them.
 
 running=$logs/running
-rm -rf "$running"
+rm -rf "$running" "$logs/ahead-"*
 mkdir -p "$running"
 stage="" position=0 count=$(wc -w <<<"$stages")
 beat=15 # seconds
@@ -257,7 +257,7 @@ started=() pids=()
 start() {
     local log
     log=$(log_of "$1")
-    while [ "$(jobs -rp | grep -cvx "$clock")" -ge "$jobs" ]; do
+    while [ "$(jobs -rp | grep -cvx -e "$clock" -e "$ahead")" -ge "$jobs" ]; do
         wait -n
     done
     (
@@ -307,24 +307,59 @@ need() {
 }
 
 can_link() { # COMPILER OPTION...
-    printf '#include <errno.h>\nint main(void) { return errno; }\n' >"$logs/probe.c"
-    "$@" "$logs/probe.c" -o "$logs/probe" >/dev/null 2>&1 && "${emulator[@]}" "$logs/probe"
+    local probe=$logs/$stage-probe
+    printf '#include <errno.h>\nint main(void) { return errno; }\n' >"$probe.c"
+    "$@" "$probe.c" -o "$probe" >/dev/null 2>&1 && "${emulator[@]}" "$probe"
 }
 
 # ---- Building and running ------------------------------------------------------------------------
 
-# build FOLDER COMPILER FLAGS CMAKE-OPTION...: all, or the targets of this list.
-targets=()
+# The numbers of a process and of all that it has started.
+with_children() { # PROCESS, or nothing
+    local children=() child
+    [ -n "$1" ] || return 0
+    echo "$1"
+    { read -ra children <"/proc/$1/task/$1/children"; } 2>/dev/null
+    for child in "${children[@]}"; do
+        with_children "$child"
+    done
+}
+
+# build FOLDER COMPILER FLAGS CMAKE-OPTION...: all, or the targets of this list. Waits for what
+# build_ahead has begun of it, which then need not give way.
+targets=() ahead=""
 build() {
-    local folder=build/$1 compiler=$2 flags=$3 generator=()
+    local folder=build/$1 compiler=$2 flags=$3 generator=() lock code
     shift 3
+    mkdir -p "$folder"
+    exec {lock}>"$folder.lock"
+    if ! flock -n "$lock"; then
+        with_children "$ahead" | xargs -r renice -n 0 -p >/dev/null 2>&1
+        flock "$lock"
+    fi
     [ -f "$folder/CMakeCache.txt" ] || ! command -v ninja >/dev/null || generator=(-G Ninja)
     step "configure $folder" cmake -S . -B "$folder" "${generator[@]}" \
         -DCMAKE_C_COMPILER="$compiler" \
         -DCMAKE_C_FLAGS="$flags" -DHAUL_WERROR=ON -DHAUL_CUDA=OFF "$@" &&
         step "build $folder" cmake --build "$folder" --parallel "$jobs" \
             ${targets[0]:+--target "${targets[@]}"}
+    code=$?
+    exec {lock}>&-
+    return "$code"
 }
+
+# The builds of all stages behind the first one, with a low priority: above all where tests leave a
+# processor idle. A stage then builds what is missing. Says nothing: what fails, fails again in its
+# stage.
+build_ahead() {
+    local number
+    for number in $stages; do
+        [ "$number" != "${stages%% *}" ] || continue
+        [ -n "${builds[$number]:-}" ] || continue
+        stage=ahead-$number
+        (renice -n 10 -p "$BASHPID" && "${builds[$number]}")
+    done
+} >/dev/null 2>&1
 
 # program FOLDER NAME ARGUMENT...: starts a test program, and says so where the tree has none.
 program() {
@@ -469,7 +504,8 @@ sanitized_build() {
     }
     build sanitized clang \
         "$traced -fsanitize=address,undefined -fno-sanitize-recover=all" \
-        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_CHECKS=ON
+        -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
+        -DHAUL_BUILD_TOOL=OFF -DHAUL_CHECKS=ON
 }
 
 stage_2() {
@@ -484,29 +520,42 @@ stage_2() {
 }
 
 # libzstd is not instrumented: what it writes would count as unwritten.
-memory_suites() { # FOLDER FLAG...
+memory_build() { # FLAG...
     local targets=(haul_unit_plain haul_contract haul_random)
-    build "$1" clang "$traced -fsanitize=memory ${*:2}" \
+    need cmake clang || return
+    can_link clang -fsanitize=memory || {
+        skip "clang has no MemorySanitizer here"
+        return 1
+    }
+    build "memory${1:+-origins}" clang "$traced -fsanitize=memory $*" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF || return
-    plain_suites "$1" 1000
-    finish
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF
 }
 
 # To know where a value comes from takes up to 1.6 times as long: only what fails is run again so.
 stage_3() {
-    need cmake clang || return
-    can_link clang -fsanitize=memory || { skip "clang has no MemorySanitizer here"; return; }
+    memory_build || return
     thin_faults 9
-    memory_suites memory
-    [ "$stage_failed" -eq 0 ] || memory_suites memory-origins -fsanitize-memory-track-origins
+    plain_suites memory 1000
+    finish
+    if [ "$stage_failed" -gt 0 ] && memory_build -fsanitize-memory-track-origins; then
+        plain_suites memory-origins 1000
+    fi
+}
+
+build_32() {
+    need cmake gcc || return
+    can_link gcc -m32 || {
+        skip "gcc has no 32-bit libraries here"
+        return 1
+    }
+    build 32 gcc -m32 -DCMAKE_BUILD_TYPE=Release -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_BUILD_TOOL=OFF -DHAUL_ACCEPTANCE=OFF \
+        -DHAUL_UNIT_OPTIONS=-O1
 }
 
 stage_4() {
-    need cmake gcc || return
-    can_link gcc -m32 || { skip "gcc has no 32-bit libraries here"; return; }
-    build 32 gcc -m32 -DCMAKE_BUILD_TYPE=Release -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_OPTIONS=-O1 || return
+    build_32 || return
     plain_suites 32 2000
     program 32 haul_damage --seed "$HAUL_SEED" --every 10
     program 32 fuzz/haul_fuzz all fuzz/corpus
@@ -538,19 +587,25 @@ fuzz() { # NAME SECONDS
         -print_final_stats=1 -artifact_prefix="$crashes/" "$found" "${corpus[@]}"
 }
 
-stage_6() {
-    local targets=() name
-    compgen -G 'fuzz/fuzz_*.c' >/dev/null || { skip "no fuzz targets"; return; }
+fuzz_build() {
+    local targets
     need cmake clang || return
-    can_link clang -fsanitize=address,undefined || { skip "clang has no sanitizers here"; return; }
+    can_link clang -fsanitize=address,undefined || {
+        skip "clang has no sanitizers here"
+        return 1
+    }
+    mapfile -t targets < <(basename -s .c fuzz/fuzz_*.c)
     build fuzz clang "" -DCMAKE_BUILD_TYPE=None -DHAUL_FUZZ=ON -DHAUL_BUILD_TESTS=OFF \
         -DHAUL_BUILD_EXAMPLES=OFF -DHAUL_BUILD_TOOL=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF || return
-    for name in build/fuzz/fuzz/fuzz_*; do
-        [ -f "$name" ] && [ -x "$name" ] && targets+=("${name##*/fuzz_}")
-    done
-    for name in "${targets[@]}"; do
-        fuzz "$name" "${HAUL_FUZZ_SECONDS:-10}"
+        -DHAUL_BUILD_BENCHMARKS=OFF
+}
+
+stage_6() {
+    local name
+    fuzz_build || return
+    for name in fuzz/fuzz_*.c; do
+        name=$(basename -s .c "$name")
+        fuzz "${name#fuzz_}" "${HAUL_FUZZ_SECONDS:-10}"
     done
 }
 
@@ -595,13 +650,17 @@ stage_9() {
 
 # The CUDA device: all of it is compiled; what needs a GPU says so where there is none. The rest of
 # the library is that of stage 1, so of the unit tests those of devices are enough.
-stage_10() {
+cuda_build() {
     need cmake gcc g++ nm || return
-    PATH=$PATH:/usr/local/cuda/bin
+    local -x PATH=$PATH:/usr/local/cuda/bin
     need nvcc || return
     build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF \
         -DHAUL_ACCEPTANCE=OFF \
-        -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)" || return
+        -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)"
+}
+
+stage_10() {
+    cuda_build || return
     attempt "doors" bash tests/doors.sh build/cuda build/doors objects
     program cuda haul_contract cuda
     program cuda haul_cuda_tests
@@ -619,21 +678,30 @@ stage_11() {
 }
 
 # Every context has three threads, which share everything, however little.
-stage_12() {
-    local suite targets=(haul_unit_plain haul_contract haul_random haul_attack)
-    local suites="ship arena rules plan thread_pool threads shared_walk block_forms
-        long_nodes ordered tags short_arrays directions update frees free_orders launches
-        process_state image_pieces walk_by_aims environment"
+threads_suites="ship arena rules plan thread_pool threads shared_walk block_forms long_nodes ordered
+tags short_arrays directions update frees free_orders launches process_state image_pieces
+walk_by_aims environment"
+
+threads_build() {
+    local targets=(haul_unit_plain haul_contract haul_random haul_attack)
     need cmake clang || return
-    can_link clang -fsanitize=thread || { skip "clang has no ThreadSanitizer here"; return; }
+    can_link clang -fsanitize=thread || {
+        skip "clang has no ThreadSanitizer here"
+        return 1
+    }
     # shellcheck disable=SC2086
     build threads clang "$traced -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF \
-        -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $suites)" || return
+        -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $threads_suites)"
+}
+
+stage_12() {
+    local suite
+    threads_build || return
     thin_faults 9
     program threads haul_attack --sequences 600 --seed "$HAUL_SEED"
-    for suite in $suites; do
+    for suite in $threads_suites; do
         program threads haul_unit_plain "$suite"
     done
     program threads haul_random --graphs 500 --seed "$HAUL_SEED"
@@ -661,12 +729,16 @@ platform() { # PROCESSOR CMAKE-OPTION...
     return 1
 }
 
+aarch64_build() {
+    platform aarch64
+}
+
 # Each suite by itself.
 stage_13() {
     local suite suites tests=build/aarch64/tests
     suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' |
         longest_first)
-    platform aarch64 || return
+    aarch64_build || return
     thin_faults 9
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
@@ -679,31 +751,47 @@ stage_13() {
     emulator=()
 }
 
+s390x_suites="arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/
+structures_ rules/ process_state/"
+
+s390x_build() {
+    # shellcheck disable=SC2086
+    platform s390x -DHAUL_UNIT_FILES="$(unit_files ${s390x_suites//\//,})"
+}
+
 stage_14() {
     local suite tests=build/s390x/tests
-    local suites="arena/ arena_blocks/ ship_arena/ ship_marks/ tags/ tags_in_arenas/ directions/
-        structures_ rules/ process_state/"
-    # shellcheck disable=SC2086
-    platform s390x -DHAUL_UNIT_FILES="$(unit_files ${suites//\//,})" || return
+    s390x_build || return
     thin_faults 9
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
-    for suite in $suites; do
+    for suite in $s390x_suites; do
         start "$suite" "${emulator[@]}" "$tests/haul_unit_plain" "$suite"
     done
     finish
     emulator=()
 }
 
-stage_15() {
+musl_build() {
     local targets=(haul_contract haul_random)
     need cmake musl-gcc || return
-    can_link musl-gcc || { skip "musl-gcc cannot link here"; return; }
+    can_link musl-gcc || {
+        skip "musl-gcc cannot link here"
+        return 1
+    }
     build musl musl-gcc -O1 -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF || return
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF
+}
+
+stage_15() {
+    musl_build || return
     program musl haul_random --graphs 200 --seed "$HAUL_SEED"
     program musl haul_contract host
 }
+
+declare -A builds=([1]=release_build [2]=sanitized_build [3]=memory_build [4]=build_32
+    [5]=release_build [6]=fuzz_build [10]=cuda_build [12]=threads_build [13]=aarch64_build
+    [14]=s390x_build [15]=musl_build)
 
 declare -A titles=([quick]="gcc, Release: unit, contract, 2000 random graphs, examples")
 number=0
@@ -725,6 +813,11 @@ for title in "gcc, Release, no warnings: unit, contract, 10000 random graphs, ex
     titles[$((++number))]=$title
 done
 
+# Seconds of processors.
+spent_by() { # STAGE
+    cat "$logs/$1-"*.time 2>/dev/null | awk '{ s += $2 + $3 } END { printf "%.0f", s }'
+}
+
 run_stage() {
     local begin=$SECONDS result spent
     stage=$1 stage_passed=0 stage_failed=0 stage_skipped=0
@@ -735,7 +828,7 @@ run_stage() {
     say "stage $stage: ${titles[$stage]}"
     "stage_$stage"
     finish
-    spent=$(cat "$logs/$stage-"*.time 2>/dev/null | awk '{ s += $2 + $3 } END { printf "%.0f", s }')
+    spent=$(spent_by "$stage")
     result=ok
     [ "$stage_passed" -gt 0 ] || result=SKIPPED
     [ "$stage_failed" -eq 0 ] || result=FAILED
@@ -756,7 +849,9 @@ main() {
     echo "HAUL_SEED=$HAUL_SEED"
     clock &
     clock=$!
-    trap 'kill "$clock" 2>/dev/null' EXIT
+    build_ahead &
+    ahead=$!
+    trap '{ echo "$clock"; with_children "$ahead"; } | xargs kill 2>/dev/null' EXIT
     for number in $stages; do
         if [ -z "${titles[$number]:-}" ]; then
             echo "There is no stage $number."
@@ -767,6 +862,8 @@ main() {
 
     printf '\n%5s %8s %10s %7s %7s  %-15s %s\n' stage time processors passed failed result ""
     printf '%s' "$table"
+    printf '%5s %10s %8d s %7s %7s  %-15s %s\n' ahead "" "$(spent_by ahead)" "" "" "" \
+        "builds of later stages, while tests left a processor idle"
     [ "$skipped" -eq 0 ] || echo "$skipped SKIPPED, as said above."
     echo "$passed passed, $failed failed"
     [ "$failed" -eq 0 ] && [ "$passed" -gt 0 ]

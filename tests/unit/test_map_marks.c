@@ -13,6 +13,7 @@
 #include "map/mark.h"
 #include "map/mark_hole.h"
 #include "map/ragged.h"
+#include "support/builds.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/random.h"
@@ -313,7 +314,7 @@ TEST(map_marks, ranges_of_any_pattern_and_form_are_what_a_list_of_bytes_says_G8_
 {
     random_source random = random_start("marks of ranges");
     size_t round, call, outcomes[OUTCOMES] = { 0 };
-    for (round = 0; round < 200 || (round < 10000 && missing(outcomes)); round++) {
+    for (round = 0; round < LARGE(200, 70) || (round < 10000 && missing(outcomes)); round++) {
         const size_t calls = 1 + random_below(&random, 30);
         const size_t only = random_below(&random, 2 * KINDS);
         list *l = list_open(NULL);
@@ -410,7 +411,7 @@ TEST(map_marks, a_map_that_memory_runs_out_on_is_closed_without_a_leak_H1_H2)
 {
     random_source random = random_start("marks without memory");
     unsigned round, runs = 0;
-    for (round = 0; round < 60; round++) {
+    for (round = 0; round < LARGE(60, 20); round++) {
         fault_operation operation = { 0 };
         operation.prepare = failing_prepare;
         operation.run = failing_run;
@@ -421,5 +422,5 @@ TEST(map_marks, a_map_that_memory_runs_out_on_is_closed_without_a_leak_H1_H2)
         failing_seed = random_next(&random);
         runs += fault_everywhere(&operation);
     }
-    CHECK(runs > 500);
+    CHECK(runs > LARGE(500, 150));
 }

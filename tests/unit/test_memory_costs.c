@@ -24,7 +24,7 @@
 #include "support/short_forms.h"
 #include "support/types.h"
 
-#define MANY (BUILD_SANITIZED ? (size_t)5000 : (size_t)100000)
+#define MANY ((size_t)LARGE(100000, 5000))
 #define CELLS 400u
 #define ROOM ((size_t)3 << 20)
 
@@ -199,7 +199,7 @@ TEST(memory_costs, a_hundred_thousand_plans_live_in_one_context)
 
 TEST(memory_costs, a_thousand_contexts_have_a_plan_each)
 {
-    enum { CONTEXTS = BUILD_SANITIZED ? 50 : 1000 };
+    enum { CONTEXTS = LARGE(1000, 50) };
     static haul_context *contexts[CONTEXTS];
     static haul_plan *plans[CONTEXTS];
     random_source random = random_start("a thousand contexts");

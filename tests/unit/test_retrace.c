@@ -17,8 +17,8 @@
 #include "support/types.h"
 
 /* NODES: so many that turns are noted, and fit into a hundredth of the nodes. FAULT_NODES: no fewer
- * have turns; there each allocation of a plan is to fail. An emulator's few addresses have a hash in
- * place of the table; then there are no turns. */
+ * have turns; there, each allocation of a plan is to fail. An emulator's few addresses have a hash
+ * in place of the table; then there are no turns. */
 #ifdef HAUL_EMULATED
 enum { HAS_TURNS = 0, NODES = 20000, FAULT_NODES = 8000 };
 #else

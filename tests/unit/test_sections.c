@@ -184,7 +184,7 @@ TEST(sections, elements_travel_and_gaps_do_not)
 {
     size_t i, skew;
     for (i = 0; i < COUNT_OF(shapes); i++)
-        for (skew = 0; skew < 16; skew += 5) {
+        for (skew = 0; skew < 16; skew += LARGE(5, 15)) {
             const shape *s = &shapes[i];
             view *v;
             start(s->rank, s->bytes);
