@@ -23,6 +23,7 @@
 #define HAUL_SHIP_H
 
 #include "haul/device.h"
+#include "haul/file.h"
 #include "haul/plan.h"
 
 #ifdef __cplusplus
@@ -284,6 +285,18 @@ typedef struct haul_shipment_info {
 } haul_shipment_info;
 /* All zeros for a NULL or freed shipment. */
 static inline void haul_shipment_get_info(const haul_shipment *shipment, haul_shipment_info *info);
+
+/* Writes four tables for people, which say why a ship takes its time (docs/shipments.md shows
+ * them): the time and rate of each phase, as in the info; how many objects each thread found, and
+ * why one thread walked; the types and rows that took the general way, which is slower, and why;
+ * and the blocks of the plan's map by form. A shipment of an arena has the first one alone. All was
+ * counted before: the call walks nothing, and waits for no device. Texts of reasons may change.
+ * haul_graph_write_table (graph.h) counts a graph by type and by field.
+ *
+ * HAUL_ERROR_ARGUMENT: also a file that cannot be written. HAUL_ERROR_FILE: the file refuses, and
+ * has only the beginning. */
+HAUL_API haul_status haul_shipment_write_table(const haul_shipment *shipment,
+                                               const haul_file *file);
 
 /* Frees the memory on the device, drops plan, arena and device, and sets *shipment to NULL. NULL is
  * allowed. Waits for asynchronous work, and drops results that haul_wait has not written. Kernels

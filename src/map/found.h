@@ -12,6 +12,7 @@
 #define HAUL_MAP_FOUND_H
 
 #include "haul/type.h"
+#include "map/course.h"
 #include "map/elsewhere.h"
 #include "map/map.h"
 
@@ -133,6 +134,7 @@ typedef struct haul__found {
     size_t empty_count, empty_capacity;
     size_t objects, bytes;
     size_t worklist_bytes;
+    haul__course course;
 } haul__found;
 
 #endif

@@ -174,6 +174,11 @@ size_t haul__map_bytes(const haul__map *map)
            map->block_bytes + map->side_bytes + haul__turns_bytes(map);
 }
 
+size_t haul__block_bytes(const haul__block *block)
+{
+    return bytes_of(size_of(block->form, block->words));
+}
+
 static uintptr_t entry_of(const haul__block *block)
 {
     return (uintptr_t)block | (uintptr_t)block->form;

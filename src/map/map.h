@@ -79,6 +79,8 @@ void haul__map_close(haul__map *map);
 void haul__map_clear(haul__map *map);
 /* Host memory that the map holds: blocks, sides, the list. */
 size_t haul__map_bytes(const haul__map *map);
+/* Of these, the block's, without its side and its turns. */
+size_t haul__block_bytes(const haul__block *block);
 
 /* Gives the table to an empty map that will be marked. If there is none, or another map is being
  * marked in it, the map uses its hash. */

@@ -5,24 +5,31 @@
  * parts, exclusions and ancestors.
  */
 #include "walk/aims.h"
+#include "walk/why.h"
 
 #define MANY_AIMS 4096u
 #define LONGEST_UNIT                                                                               \
     ((size_t)1 << 20) /* of an array's element: counts times units never overflow */
 
-/* Are its objects one run each, whose pointers lie on the grid? */
-static int suits(const haul__met_type *met)
+/* Are its objects one run each, whose pointers lie on the grid? Else d->alone says why not. */
+static int suits(haul__discovery *d, const haul__met_type *met)
 {
     const haul__walk *walk = met->walk;
+    haul__reason reason = { HAUL__WHY_NOT, walk, NULL };
     size_t i;
-    if (!haul__is_dense(walk) || haul__is_noted(walk) || walk->is_wide || walk->part_count ||
-        !walk->extent || walk->extent > LONGEST_UNIT || walk->placement > HAUL__GRANULE ||
-        walk->slot_count > HAUL__EDGES || walk->extent < walk->true_upper)
-        return 0;
-    for (i = 0; i < walk->slot_count; i++)
-        if (walk->slots[i].offset % HAUL__WORD != 0 || (walk->slots[i].flags & ~HAUL__SLOT_EACH))
-            return 0;
-    return !walk->slot_count || walk->extent % HAUL__WORD == 0;
+    reason.why = haul__why_apart(walk, LONGEST_UNIT, &reason.slot);
+    for (i = 0; i < walk->slot_count && !reason.why; i++) {
+        reason.slot = &walk->slots[i];
+        reason.why = haul__why_by_flags(reason.slot);
+    }
+    if (!reason.why &&
+        (walk->extent < walk->true_upper || (walk->slot_count && walk->extent % HAUL__WORD != 0))) {
+        reason.slot = NULL;
+        reason.why = HAUL__WHY_SIZE;
+    }
+    if (reason.why)
+        d->alone = reason;
+    return !reason.why;
 }
 
 static haul_status add_aim(haul__discovery *d, haul__aims *aims, const haul__aim *aim,
@@ -73,7 +80,8 @@ haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met
     return add_aim(d, aims, &made, aim);
 }
 
-/* The aim of the pointers of a slot's last level. *made->kind HAUL__AIM_POINTERS: there is none. */
+/* The aim of the pointers of a slot's last level. *made->kind HAUL__AIM_POINTERS: there is none,
+ * and aims->why says why. */
 static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul__slot *slot,
                                unsigned level, haul__aim *made)
 {
@@ -88,16 +96,20 @@ static haul_status aim_at_last(haul__discovery *d, haul__aims *aims, const haul_
         prepare_objects(d, aims, made, met);
         return HAUL_OK;
     }
-    status = haul__prepare_plain_array(d, slot, level, &made->count, &is);
+    status = haul__prepare_plain_array(d, slot, level, &made->count);
+    aims->why = HAUL__WHY_FUNCTION;
     if (status != HAUL_OK || made->count.is_called)
         return status;
-    if (is && made->count.is_string) {
+    if (!made->count.why && made->count.is_string) {
         made->kind = HAUL__AIM_STRING;
         aims->has_strings = 1;
         return HAUL_OK;
     }
-    if (!haul__prepare_count(slot, level, &made->count) || slot->unit == 0 ||
-        slot->unit > LONGEST_UNIT)
+    aims->why = haul__why_uncounted(&slot->shape[level]);
+    if (!haul__prepare_count(slot, level, &made->count))
+        return HAUL_OK;
+    aims->why = HAUL__WHY_SIZE;
+    if (slot->unit == 0 || slot->unit > LONGEST_UNIT)
         return HAUL_OK;
     if (!slot->target) {
         made->kind = HAUL__AIM_BYTES;
@@ -126,15 +138,18 @@ static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot
         made.kind = HAUL__AIM_POINTERS;
         if (is_last) {
             status = aim_at_last(d, aims, slot, level, &made);
-        } else if (haul__prepare_count(slot, level, &made.count)) {
+        } else if (aims->why = haul__why_uncounted(&slot->shape[level]),
+                   haul__prepare_count(slot, level, &made.count)) {
             made.next = *aim;
             made.misaligned = HAUL__WORD - 1;
             prepare_piece(aims, &made, HAUL__WORD, 1);
         }
         *aim = HAUL__NO_AIM;
-        if (status != HAUL_OK || (is_last ? made.kind == HAUL__AIM_POINTERS : !made.piece) ||
-            (level && made.count.field_count))
+        if (status != HAUL_OK || (is_last ? made.kind == HAUL__AIM_POINTERS : !made.piece))
             return status;
+        aims->why = HAUL__WHY_COUNT;
+        if (level && made.count.field_count)
+            return HAUL_OK;
         status = add_aim(d, aims, &made, aim);
         if (status != HAUL_OK)
             return status;
@@ -171,7 +186,10 @@ static haul_status aim_edges(haul__discovery *d, haul__aims *aims, uint32_t met,
         if (!edge)
             return HAUL_ERROR_MEMORY;
         *may = aim != HAUL__NO_AIM;
-        if (*may) {
+        if (!*may) {
+            const haul__reason reason = { aims->why, walk, &walk->slots[i] };
+            d->alone = reason;
+        } else {
             *edge = haul__aimed_edge_of(aims, aim);
             edge->offset = walk->slots[i].offset;
             reads += 2 * aims->list.at[aim].count.field_count;
@@ -194,13 +212,35 @@ haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may)
     for (i = 0; i < d->root_count && status == HAUL_OK; i++)
         status = haul__met_type_of(d, d->roots[i].type, &number);
     for (i = 0; i < d->met_type_count && status == HAUL_OK && *may; i++) {
-        *may = suits(&d->met_types[i]) && aims->list.count < MANY_AIMS;
+        *may = suits(d, &d->met_types[i]) && aims->list.count < MANY_AIMS;
+        if (aims->list.count >= MANY_AIMS) {
+            memset(&d->alone, 0, sizeof d->alone);
+            d->alone.why = HAUL__WHY_MANY_TYPES;
+        }
         if (*may && d->met_types[i].simple.bytes && !haul__met_type_ragged(d, &d->met_types[i]))
             status = HAUL_ERROR_MEMORY;
         if (*may && status == HAUL_OK)
             status = aim_edges(d, aims, (uint32_t)i, may);
     }
     return status;
+}
+
+/* An aim is of one slot: the aim of its edge, or of a level behind it. */
+haul__reason haul__aimed_row(const haul__discovery *d, const haul__aims *aims, uint32_t aim)
+{
+    haul__reason row = { HAUL__WHY_NOT, NULL, NULL };
+    size_t met, i;
+    for (met = 0; met < aims->first.count; met++)
+        for (i = 0; i < d->met_types[met].walk->slot_count; i++) {
+            uint32_t at = (uint32_t)(aims->edges.at[aims->first.at[met] + i].tag >> 48);
+            while (at != aim && aims->list.at[at].kind == HAUL__AIM_POINTERS)
+                at = aims->list.at[at].next;
+            if (at == aim) {
+                row.walk = d->met_types[met].walk;
+                row.slot = &row.walk->slots[i];
+            }
+        }
+    return row;
 }
 
 void haul__aims_close(haul__discovery *d, haul__aims *aims)

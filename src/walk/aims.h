@@ -40,6 +40,7 @@ typedef struct haul__aims {
     HAUL__LIST(haul__aim) list;
     HAUL__LIST(haul__aimed_edge) edges; /* type by type */
     HAUL__LIST(size_t) first;           /* by type: its first edge in that list */
+    haul__why why;                      /* of the row that was looked at last: it has no aim */
     int has_strings;
     size_t most_pointers; /* that one visit reads */
     size_t most_reads;    /* that it notes: their words */
@@ -47,8 +48,10 @@ typedef struct haul__aims {
 } haul__aims;
 
 /* Meets all types behind the roots, and works out their aims. *may 0: some row needs the walk of
- * one thread. HAUL_ERROR_MEMORY. */
+ * one thread, and d->alone says which. HAUL_ERROR_MEMORY. */
 haul_status haul__aims_prepare(haul__discovery *d, haul__aims *aims, int *may);
+/* The row that an aim is of; all NULL: it is of a root. */
+haul__reason haul__aimed_row(const haul__discovery *d, const haul__aims *aims, uint32_t aim);
 /* The aim of an array of objects of the type. HAUL_ERROR_MEMORY. */
 haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met, uint32_t *aim);
 /* A pointer with this aim, at offset 0. */

@@ -20,6 +20,7 @@
 #include "walk/targets.h"
 #include "walk/unless_owned.h"
 #include "walk/visit.h"
+#include "walk/why.h"
 #include "walk/worklist.h"
 
 static void close_discovery(haul__discovery *d)
@@ -47,6 +48,8 @@ void haul__found_drop(haul_context *context, haul__found *found)
     haul__release(allocator, found->empty, found->empty_capacity * sizeof *found->empty);
     haul__release(allocator, found->dependents,
                   found->dependent_capacity * sizeof *found->dependents);
+    HAUL__LIST_RELEASE(allocator, &found->course.general);
+    HAUL__LIST_RELEASE(allocator, &found->course.finders);
     if (context->has_warm) {
         haul__map_close(&found->map);
     } else {
@@ -88,6 +91,9 @@ static haul_status run(haul__discovery *d)
         status = haul__mark_pools(d);
     if (status == HAUL_OK && !d->within)
         status = haul__check_aliases(d);
+    if (status == HAUL_OK)
+        status = haul__note_course(d);
+    d->repeated += d->found->objects;
     if (status != HAUL_OK)
         haul__found_drop(d->context, d->found);
     if (status == HAUL_ERROR_MEMORY)
@@ -98,10 +104,17 @@ static haul_status run(haul__discovery *d)
 /* Who walks: one thread, and all if that pays; all, by aims; one. */
 typedef enum walkers { TOGETHER, BY_AIMS, ALONE, NOBODY } walkers;
 
-/* *next: who tries after a failure. */
+/* The next walk, and what those before it have learnt (discovery.h). */
+typedef struct attempt {
+    walkers by;
+    haul__reason alone;
+    size_t repeated;
+} attempt;
+
+/* `next` becomes the walk to try after a failure. */
 static haul_status discover_by(haul_context *context, const haul_root *roots, size_t count,
                                haul__found *found, haul__order_log *order_log,
-                               const haul__map *before, int recording, walkers by, walkers *next)
+                               const haul__map *before, int recording, attempt *next)
 {
     haul__discovery d;
     haul_status status;
@@ -109,14 +122,18 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     d.recording = recording;
     d.order_log = order_log;
     d.in_order = order_log && !recording;
-    d.is_alone = d.has_no_aims = by == ALONE;
-    d.is_by_aims = by == BY_AIMS;
+    d.is_alone = d.has_no_aims = next->by == ALONE;
+    d.is_by_aims = next->by == BY_AIMS;
+    d.alone = next->alone;
+    d.repeated = next->repeated;
     haul__retrace_open(&d, before);
     haul__news_open(&d);
     status = run(&d);
     haul__retrace_close(&d);
     close_discovery(&d);
-    *next = by == BY_AIMS ? ALONE : d.wants_aims || d.was_shared ? BY_AIMS : NOBODY;
+    next->by = d.is_by_aims ? ALONE : d.wants_aims || d.was_shared ? BY_AIMS : NOBODY;
+    next->alone = d.alone;
+    next->repeated = d.repeated;
     if (status != HAUL_OK && order_log)
         haul__order_log_close(&context->allocator, order_log);
     return status;
@@ -129,14 +146,13 @@ static haul_status discover(haul_context *context, const haul_root *roots, size_
                             int recording)
 {
     const haul_error error = context->error;
-    walkers next = TOGETHER;
+    attempt next = { TOGETHER, { HAUL__WHY_NOT, NULL, NULL }, 0 };
     haul_status status;
     do {
         context->error = error;
-        status =
-            discover_by(context, roots, count, found, order_log, before, recording, next, &next);
+        status = discover_by(context, roots, count, found, order_log, before, recording, &next);
     } while (status != HAUL_OK && status != HAUL_ERROR_MEMORY && status != HAUL_ERROR_CANCELLED &&
-             next != NOBODY);
+             next.by != NOBODY);
     return status;
 }
 

@@ -92,7 +92,9 @@ typedef struct haul__discovery {
     int was_shared; /* others have: after a failure one thread walks again */
     int wants_aims; /* all threads can walk by aims, from the roots */
     int has_no_aims;
-    int is_by_aims; /* this walk is by aims */
+    int is_by_aims;     /* this walk is by aims */
+    haul__reason alone; /* why one thread walks, as far as it is known */
+    size_t repeated;    /* objects that walks before this one had found */
 
     /* met_types.c */
     struct haul__met_type *met_types; /* in the order of their numbers */

@@ -50,6 +50,7 @@ static haul_status visit_first(haul__discovery *d, uint64_t what)
     if (status != HAUL_OK || !is_new)
         return status;
     d->found->objects++;
+    d->met_types[number].general++;
     return haul__visit_rest(d, &o);
 }
 

@@ -179,11 +179,6 @@ HAUL__INLINE void fetch_starts(const haul__share *share, uint64_t entry)
                              granule % HAUL__PAGE_GRANULES / 2);
 }
 
-static void stop(haul__share *share, int answer)
-{
-    haul__end_round(share, answer == HAUL__NO_MEMORY ? HAUL__NEEDS_MEMORY : HAUL__NEEDS_ONE_THREAD);
-}
-
 /* A new range waits to be visited, in pieces. */
 static void add_visits(haul__sharer *own, haul__district *district, uint64_t entry,
                        const haul__aim *aim, uint64_t bytes)
@@ -228,7 +223,7 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
             fetch_starts(share, entry[i + 2 * STARTS_AHEAD]);
         if (HAUL__UNLIKELY(first < HAUL__LOWEST ||
                            (first & (aim->misaligned | (HAUL__WORD - 1))) != 0)) {
-            stop(share, HAUL__APART);
+            haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry[i]));
             return;
         }
         if (aim->kind == HAUL__AIM_STRING)
@@ -242,7 +237,10 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
         fresh = mark_by_aim(&own->walk, &own->starts, share->aims, aim, first,
                             first + (uintptr_t)bytes);
         if (HAUL__UNLIKELY(fresh < 0)) {
-            stop(share, fresh);
+            if (fresh == HAUL__NO_MEMORY)
+                haul__end_round(share, HAUL__NEEDS_MEMORY);
+            else
+                haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry[i]));
             return;
         }
         own->objects += (size_t)fresh;

@@ -6,6 +6,7 @@
 #include "map/forms.h"
 #include "map/ragged.h"
 #include "walk/extent.h"
+#include "walk/why.h"
 
 #define MOST_COMPARED ((size_t)256) /* more are not compared with each other */
 
@@ -25,19 +26,16 @@ static void prepare_marks(haul__met_type *met, haul__far *far)
     const haul__walk *walk = met->walk;
     const int is_ragged = walk->extent % HAUL__GRANULE != 0;
     unsigned granules = (unsigned)(walk->extent >> HAUL__GRANULE_SHIFT);
+    const haul__slot *blamed;
     haul__cell whole;
     size_t i;
-    if (!haul__is_dense(walk) || haul__is_noted(walk) || walk->is_wide || walk->extent == 0 ||
-        walk->extent > HAUL__SIMPLE_BYTES || walk->placement > HAUL__GRANULE ||
-        walk->alignment > HAUL__GRANULE || walk->slot_count > HAUL__SIMPLE_SLOTS)
+    if (haul__why_apart(walk, HAUL__SIMPLE_BYTES, &blamed))
         return;
     if (is_ragged && (walk->extent % HAUL__WORD != 0 || walk->extent < HAUL__GRANULE ||
                       !walk->slot_count || walk->alignment > HAUL__WORD))
         return;
     for (i = 0; i < walk->slot_count; i++) {
         const size_t offset = walk->slots[i].offset, cell = offset / HAUL__CELL_BYTES;
-        if (offset % HAUL__WORD != 0)
-            return;
         *(cell ? &(*far)[cell - 1] : &met->simple.slots) |= (uint64_t)1
                                                             << haul__word_in_cell(offset);
         if (cell)
@@ -206,25 +204,53 @@ int haul__prepare_count(const haul__slot *slot, unsigned level, haul__plain_arra
     return 1;
 }
 
+/* Why pointers of this level cannot be followed in line, whatever they lead to. */
+static haul__why why_beside(const haul__discovery *d, const haul__slot *slot)
+{
+    const haul_context_options *limits = &d->context->options;
+    if (haul__is_general(d) || !d->map->flat)
+        return HAUL__WHY_NO_TABLE;
+    if (limits->max_array_elements < HAUL__PLAIN_BYTES || limits->max_bytes < HAUL__PLAIN_BYTES)
+        return HAUL__WHY_LIMITS;
+    if (slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
+        return HAUL__WHY_SIZE;
+    return haul__why_by_flags(slot);
+}
+
+/* Why such targets are reached one by one: they are neither plain bytes nor pointers to simple
+ * objects. */
+static haul__why why_by_target(const haul__slot *slot, unsigned level, const haul__walk *walk)
+{
+    const haul__slot *blamed;
+    haul__why why;
+    if (level + 1u < slot->levels)
+        return HAUL__WHY_NESTED;
+    why = walk ? haul__why_apart(walk, HAUL__SIMPLE_BYTES, &blamed) : HAUL__WHY_SIZE;
+    if (why)
+        return why;
+    return slot->shape[level].kind == HAUL_COUNT_KIND_ONE ? HAUL__WHY_SIZE : HAUL__WHY_OBJECTS;
+}
+
 haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                      haul__plain_array *array, int *is_plain)
+                                      haul__plain_array *array)
 {
     const haul_context_options *limits = &d->context->options;
     const haul__walk *walk = slot->target ? haul__type_walk(slot->target) : NULL;
     const haul_count *shape;
     int has_pointers = 0;
     haul_status status = HAUL_OK;
-    *is_plain = 0;
     memset(array, 0, sizeof *array);
-    if (haul__is_general(d) || !d->map->flat || (slot->flags & ~HAUL__SLOT_EACH) ||
-        limits->max_array_elements < HAUL__PLAIN_BYTES || limits->max_bytes < HAUL__PLAIN_BYTES ||
-        slot->unit == 0 || slot->unit > HAUL__PLAIN_BYTES)
+    array->why = (uint8_t)why_beside(d, slot);
+    if (array->why)
         return HAUL_OK;
     if (level + 2u == slot->levels && !d->in_order)
         status = haul__leads_to_one(d, slot, level + 1, &array->target, &has_pointers);
-    if (status != HAUL_OK ||
-        !(has_pointers || (level + 1u == slot->levels && has_type_bytes(slot))))
+    if (status != HAUL_OK)
         return status;
+    if (!has_pointers && (level + 1u < slot->levels || !has_type_bytes(slot))) {
+        array->why = (uint8_t)why_by_target(slot, level, walk);
+        return HAUL_OK;
+    }
     shape = &slot->shape[level];
     array->slot = slot;
     array->level = (uint8_t)level;
@@ -236,7 +262,8 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
                        limits->max_scan_bytes >= HAUL__PLAIN_BYTES;
     array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION && !has_pointers;
     haul__array_demands(walk, slot->unit, &array->demands);
-    *is_plain = array->is_string || array->is_called || is_countable(shape, level, array);
+    if (!array->is_string && !array->is_called && !is_countable(shape, level, array))
+        array->why = (uint8_t)haul__why_uncounted(shape);
     return HAUL_OK;
 }
 
@@ -261,19 +288,23 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     return HAUL_OK;
 }
 
-/* An edge to an array or a string. The first such edge allocates room for all. */
+/* An edge to anything but one simple object. The first such edge allocates room for all. */
 static haul_status prepare_array(haul__discovery *d, uint32_t number, size_t i)
 {
     const haul__slot *slot = &d->met_types[number].walk->slots[i];
     haul__met_type *met;
     haul__plain_array array;
-    haul_status status;
+    haul_status status = HAUL_OK;
     unsigned field;
-    int is_plain;
-    if (d->met_types[number].edges[i].one || slot->offset % HAUL__WORD != 0)
+    if (d->met_types[number].edges[i].one)
         return HAUL_OK;
-    status = haul__prepare_plain_array(d, slot, 0, &array, &is_plain);
-    if (status != HAUL_OK || !is_plain)
+    if (slot->offset % HAUL__WORD == 0) {
+        status = haul__prepare_plain_array(d, slot, 0, &array);
+    } else {
+        memset(&array, 0, sizeof array);
+        array.why = HAUL__WHY_OFF_GRID;
+    }
+    if (status != HAUL_OK)
         return status;
     met = &d->met_types[number];
     for (field = 0; field < array.field_count; field++)

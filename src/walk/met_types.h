@@ -24,8 +24,10 @@ typedef struct haul__plain_array {
     uint8_t is_string;
     uint8_t is_called;    /* a callback counts; multiply, field and add are unused */
     uint8_t has_pointers; /* each leads to one object of the type with the number `target` */
+    uint8_t why;          /* haul__why: its pointers take the general way; 0: they do not */
     uint32_t target;
     haul__reached demands; /* in order: the alignments of the array, for the log */
+    size_t general;        /* pointers that took the general way because of `why`, or a callback */
 } haul__plain_array;
 
 #define HAUL__PLAIN_BYTES ((size_t)4095) /* the most bytes of such an array */
@@ -57,7 +59,7 @@ typedef struct haul__met_type {
     const haul_type *type;
     const haul__walk *walk;
     haul__edge *edges; /* one for each slot; NULL before its first visit */
-    /* one for each slot, with `slot` NULL if it leads to no such array; NULL: no slot does */
+    /* one for each slot that is no `one`; NULL: all are */
     haul__plain_array *arrays;
     haul__simple simple; /* bytes 0: its elements are marked the general way */
     uint32_t form;       /* of its uniform blocks; HAUL__NO_FORM: there is none */
@@ -74,6 +76,7 @@ typedef struct haul__met_type {
     /* in order: a simple type of the same size asks for less, so objects that were marked before
      * are logged too */
     uint32_t logs_known;
+    size_t general; /* its objects that were visited the general way */
 } haul__met_type;
 
 #define HAUL__NOT_UNIFORM UINT64_MAX
@@ -121,9 +124,9 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number);
 /* Gives a simple type of whole granules a form for objects that do not begin with a granule, once.
  * 0: out of memory. */
 int haul__met_type_ragged(haul__discovery *d, haul__met_type *met);
-/* Describes the pointers of a level of a slot. *is_plain 0: they take the general way. */
+/* Describes the pointers of a level of a slot. array->why: they take the general way. */
 haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot, unsigned level,
-                                      haul__plain_array *array, int *is_plain);
+                                      haul__plain_array *array);
 /* Describes the count alone, with offsets from the object that holds the slot. 0: it is no constant
  * and no product of fields with small factors. */
 int haul__prepare_count(const haul__slot *slot, unsigned level, haul__plain_array *array);

@@ -31,6 +31,7 @@
 #include "map/mark.h"
 #include "walk/mark_inline.h"
 #include "walk/share_rounds.h"
+#include "walk/why.h"
 
 /* Objects that one thread walks on from after a round, at most. */
 #ifdef HAUL_STRESS_THREADS
@@ -91,18 +92,11 @@ static int are_uniform(const haul__map *map)
     return 1;
 }
 
-static int may_by_options(const haul__discovery *d)
-{
-    const haul_context_options *options = &d->context->options;
-    return options->threads > 1 && options->max_bytes >= SIZE_MAX / 2 && !haul__is_general(d) &&
-           !d->order_log && !d->within && !d->bounds && d->map->flat;
-}
-
 static haul_status may_share(haul__discovery *d)
 {
     haul_status status;
     int may;
-    if (d->is_alone || !may_by_options(d)) {
+    if (d->is_alone || haul__why_one_thread(d)) {
         d->is_alone = 1;
         return HAUL_OK;
     }
@@ -112,9 +106,15 @@ static haul_status may_share(haul__discovery *d)
     return status;
 }
 
-int haul__may_walk_by_aims(const haul__discovery *d)
+int haul__may_walk_by_aims(haul__discovery *d)
 {
-    return may_by_options(d) && haul__threads_may_allocate(d->context);
+    haul__reason reason = { HAUL__WHY_NOT, NULL, NULL };
+    reason.why = haul__why_one_thread(d);
+    if (!reason.why && !haul__threads_may_allocate(d->context))
+        reason.why = HAUL__WHY_ALLOCATOR;
+    if (reason.why)
+        d->alone = reason;
+    return !reason.why;
 }
 
 haul_status haul__choose_aims(haul__discovery *d)
@@ -153,20 +153,24 @@ static haul_status settle_one(haul__discovery *d, haul__share *share, uint64_t e
     const int is_ragged = (address & (HAUL__GRANULE - 1)) != 0;
     uint32_t form;
     int fresh;
-    (void)share;
     (void)bytes;
     if (is_ragged && !haul__met_type_ragged(d, met))
         return HAUL_ERROR_MEMORY;
     form = is_ragged ? met->ragged.form : met->form;
-    if (!haul__can_start(met, address, form))
+    if (!haul__can_start(met, address, form)) {
+        haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry));
         return HAUL_ERROR_GRAPH;
+    }
     fresh = haul__mark_simple(d->map, address, form);
     if (fresh > 0)
         return haul__queue_push(d, address, HAUL__ENTRY_TYPE(entry), 1) ? HAUL_OK
                                                                         : HAUL_ERROR_MEMORY;
     if (fresh < 0)
         return HAUL_ERROR_MEMORY;
-    return haul__is_start(d->map->flat, address, form) ? HAUL_OK : HAUL_ERROR_GRAPH;
+    if (haul__is_start(d->map->flat, address, form))
+        return HAUL_OK;
+    haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry));
+    return HAUL_ERROR_GRAPH;
 }
 
 static haul_status walk_rounds(haul__discovery *d, haul__share *share)
@@ -193,6 +197,11 @@ haul_status haul__share_walk(haul__discovery *d)
         return HAUL_ERROR_MEMORY;
     d->was_shared = 1;
     status = walk_rounds(d, share);
+    if (status == HAUL_ERROR_GRAPH) {
+        d->alone.why = haul__why_given_up(share);
+        d->alone.walk = d->met_types[haul__given_up_about(share)].walk;
+        d->alone.slot = NULL;
+    }
     haul__share_close(d, share);
     return status;
 }

@@ -57,6 +57,7 @@ typedef struct haul__sharer {
     haul__parcel *claimed;      /* those of the district that it has taken */
     haul__quarter quarter;      /* its districts, as long as they have work */
     unsigned at_mark, at_visit; /* where it was last */
+    uintptr_t thread;           /* that has worked on it in this round; 0: none */
     size_t objects;
     uint64_t bytes; /* of objects, about */
     haul__stock stock;
@@ -92,7 +93,8 @@ typedef struct haul__share {
     double news_at;                /* when there are news; 0: nobody listens */
     size_t objects_left;           /* that may be visited */
     unsigned stop;                 /* atomic: one of the reasons */
-    unsigned busy;                 /* atomic: threads that have work */
+    uint32_t because; /* atomic: a haul__why, and 256 times the aim or type that it is about */
+    unsigned busy;    /* atomic: threads that have work */
     haul__district district[HAUL__DISTRICTS];
     size_t sharer_count;
     haul__sharer *sharer;
@@ -147,6 +149,24 @@ HAUL__INLINE void haul__end_round(haul__share *share, unsigned why)
         (void)haul__atomic_replace(&share->stop, &go_on, why);
 }
 
+/* Ends it for good: one thread must walk. `about`: the number of the aim or, in a walk over single
+ * objects, of the type. */
+HAUL__INLINE void haul__give_up(haul__share *share, haul__why why, uint64_t about)
+{
+    haul__atomic_store(&share->because, (uint32_t)why | (uint32_t)about << 8);
+    haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+}
+
+HAUL__INLINE haul__why haul__why_given_up(const haul__share *share)
+{
+    return (haul__why)(share->because & 255u);
+}
+
+HAUL__INLINE uint32_t haul__given_up_about(const haul__share *share)
+{
+    return share->because >> 8;
+}
+
 /* Has a round ended before its work was done? */
 HAUL__INLINE int haul__is_unfinished(const haul__share *share)
 {
@@ -170,8 +190,8 @@ void haul__share_work(haul__share *share, haul__sharer *sharer);
  * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless
  * memory has run out. */
 haul_status haul__share_walk(haul__discovery *d);
-/* May threads mark by aims, by the context's options? */
-int haul__may_walk_by_aims(const haul__discovery *d);
+/* May threads mark by aims, by the context's options? Else d->alone says why not. */
+int haul__may_walk_by_aims(haul__discovery *d);
 /* Can all threads walk by aims? Then it sets d->wants_aims and ends this walk with
  * HAUL_ERROR_STATE. */
 haul_status haul__choose_aims(haul__discovery *d);

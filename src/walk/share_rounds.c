@@ -201,15 +201,37 @@ static void work(void *user, size_t number, size_t first, size_t end, void *scra
     size_t i;
     (void)number;
     (void)scratch;
-    for (i = first; i < end; i++)
+    for (i = first; i < end; i++) {
+        share->sharer[i].thread = haul__thread();
         haul__share_work(share, &share->sharer[i]);
+    }
+}
+
+/* Adds what a thread has found. 0: out of memory. */
+static int add_found(haul__discovery *d, uintptr_t thread, size_t objects)
+{
+    haul__course *course = &d->found->course;
+    haul__finder *finder;
+    size_t i = 0;
+    while (i < course->finders.count && course->finders.at[i].thread != thread)
+        i++;
+    if (i < course->finders.count) {
+        course->finders.at[i].objects += objects;
+        return 1;
+    }
+    finder = HAUL__LIST_ADD(d->allocator, &course->finders);
+    if (!finder)
+        return 0;
+    finder->thread = thread;
+    finder->objects = objects;
+    return 1;
 }
 
 /* After a round: the map learns of new blocks, and the pool gets parcels back. 0: out of memory. */
 static int collect(haul__discovery *d, haul__share *share)
 {
     size_t left = 0, i;
-    int has_room = 1;
+    int has_room = add_found(d, haul__thread(), 0); /* the caller's comes first */
     while (share->pool_taken < share->pool_count)
         share->pool[left++] = share->pool[share->pool_taken++];
     for (i = 0; i < share->sharer_count; i++) {
@@ -220,6 +242,9 @@ static int collect(haul__discovery *d, haul__share *share)
             share->pool[left++] = sharer->spare;
         sharer->spare_count = 0;
         d->found->objects += sharer->objects;
+        if (sharer->thread)
+            has_room &= add_found(d, sharer->thread, sharer->objects);
+        sharer->thread = 0;
         if (share->aims)
             d->news.single_bytes += sharer->bytes;
         else

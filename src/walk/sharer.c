@@ -68,9 +68,10 @@ static const haul__met_type *only_type(const haul__share *share, const haul__par
 /* Makes the blocks that the object needs, if they lie in one district, and marks it in blocks of
  * its own form. If it overlaps another one, or lies in a block of another form, one thread must do
  * the whole walk. */
-static HAUL__NOINLINE int mark_apart(haul__share *share, haul__sharer *own, uintptr_t address,
+static HAUL__NOINLINE int mark_apart(haul__share *share, haul__sharer *own, uint64_t entry,
                                      const haul__met_type *met)
 {
+    const uintptr_t address = HAUL__ENTRY_ADDRESS(entry);
     const uintptr_t last = address + met->simple.bytes - 1;
     const uint32_t form = address & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
     const uintptr_t *flat = share->flat;
@@ -83,7 +84,7 @@ static HAUL__NOINLINE int mark_apart(haul__share *share, haul__sharer *own, uint
         return HAUL__APART;
     fresh = haul__mark_simple(share->map, address, form);
     if (fresh <= 0 && !haul__is_start(flat, address, form))
-        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+        haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry));
     return fresh > 0;
 }
 
@@ -110,7 +111,7 @@ HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const
         fetch_cell(flat, entry[i + CELLS_AHEAD < count ? i + CELLS_AHEAD : i]);
         fresh = mark(flat, HAUL__ENTRY_ADDRESS(entry[i]), met);
         if (HAUL__UNLIKELY(fresh < 0))
-            fresh = mark_apart(share, own, HAUL__ENTRY_ADDRESS(entry[i]), met);
+            fresh = mark_apart(share, own, entry[i], met);
         if (HAUL__UNLIKELY(fresh < 0)) {
             haul__put_aside(own, entry[i]);
             fresh = 0;
@@ -336,9 +337,9 @@ static int visit_among(haul__share *share, haul__sharer *own, const haul__quarte
         if (share->aims)
             haul__visit_parcel_by_aim(share, own, parcel);
         else if (!visit(share, own, parcel))
-            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+            haul__give_up(share, HAUL__WHY_FAULT, 0);
         if (own->objects > share->objects_left)
-            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+            haul__give_up(share, HAUL__WHY_FAULT, 0);
         put_spare(own, parcel);
         return 1;
     }

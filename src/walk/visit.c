@@ -38,12 +38,14 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
                                             const haul__edge *edge)
 {
     const haul__met_type *met = &d->met_types[number];
-    const haul__slot *slot = &met->walk->slots[edge - met->edges];
-    const haul__plain_array *array = met->arrays ? &met->arrays[edge - met->edges] : NULL;
+    const size_t i = (size_t)(edge - met->edges);
+    const haul__slot *slot = &met->walk->slots[i];
+    haul__plain_array *array = &met->arrays[i];
     haul__object o;
+    array->general += array->why || array->is_called;
     d->visited = element;
     d->visited_end = element + met->walk->extent;
-    if (array && array->is_called) {
+    if (array->is_called && !array->why) {
         haul__pointer p;
         memset(&p, 0, sizeof p);
         p.slot = slot;
@@ -52,7 +54,7 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         p.index = slot->index;
         return haul__follow_called_array(d, array, &p);
     }
-    if (array && array->slot) {
+    if (!array->why) {
         int met = haul__follow_plain_array(
             d, array, haul__load_word((const void *)(element + edge->offset)), element);
         haul_status status =
@@ -75,6 +77,7 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
         return status;
     if (haul__is_ruled(walk))
         return haul__fetch_push(d, element, number);
+    d->met_types[number].general += !d->met_types[number].edges;
     d->visited = element;
     d->visited_end = element + walk->extent;
     o = simple_object(element, walk);
@@ -280,20 +283,20 @@ static haul_status visit_pointers(haul__discovery *d, const haul__entry *entry)
 {
     haul__plain_array array;
     uint32_t number = 0;
-    int leads, is_plain = 0;
+    int leads;
     haul_status status = haul__leads_to_one(d, entry->slot, entry->level, &number, &leads);
     if (status == HAUL_OK && leads)
         return visit_single(d, entry, number);
     if (status == HAUL_OK)
-        status = haul__prepare_plain_array(d, entry->slot, entry->level, &array, &is_plain);
+        status = haul__prepare_plain_array(d, entry->slot, entry->level, &array);
     if (status != HAUL_OK)
         return status;
-    if (is_plain && array.is_string && entry->count >= SORTED_LEAST && !d->in_order)
+    if (array.why)
+        return visit_each(d, entry);
+    if (array.is_string && entry->count >= SORTED_LEAST && !d->in_order)
         return visit_strings(d, entry, &array);
-    if (is_plain)
-        return array.is_called ? visit_called_arrays(d, entry, &array)
-                               : visit_plain_arrays(d, entry, &array);
-    return visit_each(d, entry);
+    return array.is_called ? visit_called_arrays(d, entry, &array)
+                           : visit_plain_arrays(d, entry, &array);
 }
 
 static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
@@ -308,6 +311,7 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
     if (status == HAUL_OK && d->met_types[entry->met_type].edges && !haul__is_general(d) &&
         d->map->flat)
         return visit_simple(d, entry);
+    d->met_types[entry->met_type].general += entry->count;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t ahead = entry->address + (i + ELEMENTS_AHEAD) * entry->stride;
         for (slot = 0; slot < fetched && i + ELEMENTS_AHEAD < entry->count; slot++)

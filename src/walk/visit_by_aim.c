@@ -30,9 +30,10 @@ static void note_read(haul__sharer *own, uintptr_t address, unsigned width, int6
 }
 
 /* *bytes of an array, from the count fields of its object. 0: the walk must stop, and knows why. */
-static int read_count(haul__share *share, haul__sharer *own, const haul__plain_array *array,
-                      uintptr_t object, uint64_t *bytes)
+static int read_count(haul__share *share, haul__sharer *own, uint64_t aim, uintptr_t object,
+                      uint64_t *bytes)
 {
+    const haul__plain_array *array = &share->aims->list.at[aim].count;
     int64_t total = array->multiply;
     unsigned i;
     for (i = 0; i < array->field_count; i++) {
@@ -40,12 +41,12 @@ static int read_count(haul__share *share, haul__sharer *own, const haul__plain_a
         const int64_t stored = haul__load_count(at, array->field[i].width);
         const int64_t count = stored & array->field[i].bits;
         if (HAUL__UNLIKELY(count < 0 || count > MOST_ELEMENTS)) {
-            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+            haul__give_up(share, HAUL__WHY_LONG_ARRAY, aim);
             return 0;
         }
         total *= count;
         if (HAUL__UNLIKELY(total > MOST_ELEMENTS)) {
-            haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+            haul__give_up(share, HAUL__WHY_LONG_ARRAY, aim);
             return 0;
         }
         note_read(own, at, array->field[i].width, stored);
@@ -53,7 +54,7 @@ static int read_count(haul__share *share, haul__sharer *own, const haul__plain_a
     total += array->add;
     if (HAUL__UNLIKELY(total < 0 ||
                        (uint64_t)total > own->walk.context->options.max_array_elements)) {
-        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+        haul__give_up(share, HAUL__WHY_FAULT, aim);
         return 0;
     }
     *bytes = (uint64_t)total * (uint64_t)array->unit;
@@ -82,7 +83,7 @@ HAUL__INLINE int send_pointer(haul__share *share, haul__sharer *own, uint64_t ta
     const unsigned district = haul__district_number(value);
     haul__outlet *outlet = &own->outlet[district];
     if (HAUL__TOO_HIGH(value)) {
-        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+        haul__give_up(share, HAUL__WHY_FAULT, tag >> 48);
         return 0;
     }
     outlet->at[0] = (uint64_t)value | tag;
@@ -99,14 +100,14 @@ static int follow_counted(haul__share *share, haul__sharer *own, const haul__aim
 {
     const haul__plain_array *array = &share->aims->list.at[edge->tag >> 48].count;
     uint64_t bytes;
-    if (HAUL__UNLIKELY(!read_count(share, own, array, object, &bytes)))
+    if (HAUL__UNLIKELY(!read_count(share, own, edge->tag >> 48, object, &bytes)))
         return 0;
     if (value && bytes)
         return send_pointer(share, own, edge->tag, value, bytes);
     if (value)
         return note_empty(share, own, object + edge->offset);
     if (bytes && array->needs_pointer)
-        haul__end_round(share, HAUL__NEEDS_ONE_THREAD);
+        haul__give_up(share, HAUL__WHY_FAULT, edge->tag >> 48);
     return !bytes || !array->needs_pointer;
 }
 

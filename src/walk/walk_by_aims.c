@@ -46,14 +46,18 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
     if (!bytes)
         bytes = long_string_bytes(d, first);
     if (!bytes || first < HAUL__LOWEST || bytes > HAUL__HIGHEST - first ||
-        (first & (aim->misaligned | (HAUL__WORD - 1))) != 0)
+        (first & (aim->misaligned | (HAUL__WORD - 1))) != 0) {
+        haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry));
         return HAUL_ERROR_GRAPH;
+    }
     if (is_noted && haul__memo_has(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim))
         return HAUL_OK;
     fresh = haul__mark_by_aim(d, &share->sharer[0].starts, share->aims, aim, first,
                               first + (uintptr_t)bytes);
-    if (fresh < 0)
+    if (fresh < 0) {
+        haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry));
         return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
+    }
     d->found->objects += (size_t)fresh;
     if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
@@ -80,8 +84,10 @@ static haul_status settle_roots(haul__discovery *d, haul__share *share, haul__ai
             return status;
         if (haul__multiply_overflows(root->count, d->met_types[met].walk->extent, &bytes) ||
             root->count > d->context->options.max_array_elements ||
-            (uintptr_t)root->address > HAUL__HIGHEST)
+            (uintptr_t)root->address > HAUL__HIGHEST) {
+            haul__give_up(share, HAUL__WHY_FAULT, aim);
             return HAUL_ERROR_GRAPH;
+        }
         status = settle_by_aim(d, share, (uint64_t)(uintptr_t)root->address | (uint64_t)aim << 48,
                                bytes);
     }
@@ -147,9 +153,13 @@ haul_status haul__walk_by_aims(haul__discovery *d)
     while (status == HAUL_OK && (haul__is_unfinished(share) || has_visits(share)))
         status = haul__share_round(d, share, settle_by_aim);
     if (status == HAUL_OK && d->found->objects > d->context->options.max_objects)
-        status = HAUL_ERROR_GRAPH;
+        status = HAUL_ERROR_GRAPH; /* one thread tells the limit */
     if (status == HAUL_OK)
         status = take_found(d, share);
+    if (status == HAUL_ERROR_GRAPH) {
+        d->alone = haul__aimed_row(d, &aims, haul__given_up_about(share));
+        d->alone.why = haul__why_given_up(share);
+    }
     haul__share_close(d, share);
     haul__aims_close(d, &aims);
     return status;

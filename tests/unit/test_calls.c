@@ -682,6 +682,7 @@ static const char *const reads_or_sets[] = {
     "haul_return_directly", /* the return itself: test_ship_arena_faults.c */
     "haul_shipment_get_info_sized",
     "haul_shipment_get_source_sized",
+    "haul_shipment_write_table",
     "haul_status_name",
     "haul_status_text",
     "haul_this_process", /* its verbs fail in the audit's row */
