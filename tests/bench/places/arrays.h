@@ -49,6 +49,35 @@ void places_srad_sum(const places_array *arrays, uint64_t columns, uint64_t side
 void places_srad_coefficients(const places_array *arrays, srad_rows part, float speckle);
 void places_srad_update(const places_array *arrays, srad_rows part, float lambda);
 
+/* CFD: of each element of a mesh its four neighbours (u32), the normals of the faces to them, with
+ * their areas as lengths (3 floats each), density, momentum (3) and energy; what crosses its faces
+ * (5), and the time step by the volume; all floats. */
+enum {
+    CFD_NEIGHBOURS,
+    CFD_NORMALS,
+    CFD_DENSITY,
+    CFD_MOMENTUM,
+    CFD_ENERGY,
+    CFD_FLUXES,
+    CFD_STEPS,
+    CFD_ARRAYS
+};
+#define CFD_FACES 4
+#define CFD_WALL (UINT32_MAX - 1) /* in place of a neighbour */
+#define CFD_FAR UINT32_MAX
+/* Density, momentum, energy: a stream of Mach 1.2, with pressure and speed of sound 1. */
+#define CFD_FAR_FIELD                                                                              \
+    {                                                                                              \
+        1.4f, 1.68f, 0, 0, 3.508f                                                                  \
+    }
+#define CFD_START_DENSITY(element)                                                                 \
+    (1.4f + (float)((uint32_t)(element)*2654435761u >> 24) / 1024) /* no two neighbours alike */
+void places_cfd_start(const places_array *arrays, uint64_t elements);
+/* Of elements [first, end); neighbours and normals that are there begin with element `origin`. */
+void places_cfd_fluxes(const places_array *arrays, uint64_t first, uint64_t end, uint64_t origin,
+                       float courant);
+void places_cfd_update(const places_array *arrays, uint64_t elements);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,4 +1,4 @@
-// The kernels of both workloads. They are plain: the places of the arrays are measured, not they.
+// The kernels of all workloads. They are plain: the places of the arrays are measured, not they.
 
 #include "arrays.h"
 
@@ -135,6 +135,102 @@ __global__ void srad_update(const places_array *arrays, srad_rows p, float lambd
     }
 }
 
+// ---- CFD. A thread takes an element at a time.
+
+const unsigned VARIABLES = 5;
+__constant__ const float far_field[VARIABLES] = CFD_FAR_FIELD;
+
+__global__ void cfd_start(const places_array *arrays, uint64_t elements)
+{
+    for (uint64_t e = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; e < elements;
+         e += uint64_t(gridDim.x) * blockDim.x) {
+        const float density = CFD_START_DENSITY(e);
+        array<float>(arrays, CFD_DENSITY)[e] = density;
+        for (unsigned i = 0; i < 3; i++)
+            array<float>(arrays, CFD_MOMENTUM)[3 * e + i] =
+                density / far_field[0] * far_field[1 + i];
+        array<float>(arrays, CFD_ENERGY)[e] = far_field[4];
+    }
+}
+
+__device__ void read_state(const places_array *arrays, uint64_t e, float *state)
+{
+    state[0] = array<float>(arrays, CFD_DENSITY)[e];
+    for (unsigned i = 0; i < 3; i++)
+        state[1 + i] = array<float>(arrays, CFD_MOMENTUM)[3 * e + i];
+    state[4] = array<float>(arrays, CFD_ENERGY)[e];
+}
+
+__device__ float pressure_of(const float *s)
+{
+    return 0.4f * (s[4] - 0.5f * (s[1] * s[1] + s[2] * s[2] + s[3] * s[3]) / s[0]);
+}
+
+// Adds what crosses a face in this state. Answers the speed of its waves, times the area.
+__device__ float add_flux(const float *s, const float *normal, float *flux)
+{
+    const float pressure = pressure_of(s),
+                across = (s[1] * normal[0] + s[2] * normal[1] + s[3] * normal[2]) / s[0],
+                area = sqrtf(normal[0] * normal[0] + normal[1] * normal[1] + normal[2] * normal[2]);
+    flux[0] += s[0] * across;
+    for (unsigned i = 0; i < 3; i++)
+        flux[1 + i] += s[1 + i] * across + pressure * normal[i];
+    flux[4] += (s[4] + pressure) * across;
+    return fabsf(across) + sqrtf(1.4f * pressure / s[0]) * area;
+}
+
+// Subtracts from the sum what crosses a face. Answers the speed of its waves, times the area.
+__device__ float subtract_face(const places_array *arrays, uint32_t next, const float *normal,
+                               const float *here, float *sum)
+{
+    float there[VARIABLES], both[VARIABLES] = { 0, 0, 0, 0, 0 };
+    float wave = add_flux(here, normal, both);
+    if (next == CFD_WALL) {
+        for (unsigned i = 0; i < 3; i++)
+            sum[1 + i] -= pressure_of(here) * normal[i];
+        return wave;
+    }
+    if (next != CFD_FAR)
+        read_state(arrays, next, there);
+    for (unsigned i = 0; i < VARIABLES && next == CFD_FAR; i++)
+        there[i] = far_field[i];
+    wave = fmaxf(wave, add_flux(there, normal, both));
+    for (unsigned i = 0; i < VARIABLES; i++)
+        sum[i] -= 0.5f * (both[i] - wave * (there[i] - here[i]));
+    return wave;
+}
+
+__global__ void cfd_fluxes(const places_array *arrays, uint64_t first, uint64_t end,
+                           uint64_t origin, float courant)
+{
+    const uint32_t *neighbours = array<uint32_t>(arrays, CFD_NEIGHBOURS) - origin * CFD_FACES;
+    const float *normals = array<float>(arrays, CFD_NORMALS) - origin * CFD_FACES * 3;
+    for (uint64_t e = first + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; e < end;
+         e += uint64_t(gridDim.x) * blockDim.x) {
+        float here[VARIABLES], sum[VARIABLES] = { 0, 0, 0, 0, 0 }, waves = 0;
+        read_state(arrays, e, here);
+        for (unsigned face = 0; face < CFD_FACES; face++)
+            waves += subtract_face(arrays, neighbours[e * CFD_FACES + face],
+                                   normals + (e * CFD_FACES + face) * 3, here, sum);
+        for (unsigned i = 0; i < VARIABLES; i++)
+            array<float>(arrays, CFD_FLUXES)[e * VARIABLES + i] = sum[i];
+        array<float>(arrays, CFD_STEPS)[e] = courant / waves;
+    }
+}
+
+__global__ void cfd_update(const places_array *arrays, uint64_t elements)
+{
+    for (uint64_t e = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; e < elements;
+         e += uint64_t(gridDim.x) * blockDim.x) {
+        const float *sum = array<float>(arrays, CFD_FLUXES) + e * VARIABLES,
+                    by = array<float>(arrays, CFD_STEPS)[e];
+        array<float>(arrays, CFD_DENSITY)[e] += by * sum[0];
+        for (unsigned i = 0; i < 3; i++)
+            array<float>(arrays, CFD_MOMENTUM)[3 * e + i] += by * sum[1 + i];
+        array<float>(arrays, CFD_ENERGY)[e] += by * sum[4];
+    }
+}
+
 } // namespace
 
 void places_bfs_start(const places_array *arrays, uint64_t vertices, uint64_t source)
@@ -172,4 +268,20 @@ void places_srad_coefficients(const places_array *arrays, srad_rows part, float 
 void places_srad_update(const places_array *arrays, srad_rows part, float lambda)
 {
     srad_update<<<BLOCKS, THREADS>>>(arrays, part, lambda);
+}
+
+void places_cfd_start(const places_array *arrays, uint64_t elements)
+{
+    cfd_start<<<BLOCKS, THREADS>>>(arrays, elements);
+}
+
+void places_cfd_fluxes(const places_array *arrays, uint64_t first, uint64_t end, uint64_t origin,
+                       float courant)
+{
+    cfd_fluxes<<<BLOCKS, THREADS>>>(arrays, first, end, origin, courant);
+}
+
+void places_cfd_update(const places_array *arrays, uint64_t elements)
+{
+    cfd_update<<<BLOCKS, THREADS>>>(arrays, elements);
 }

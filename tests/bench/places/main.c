@@ -17,7 +17,7 @@ static const size_t slack = (size_t)256 << 20;
 
 typedef struct command {
     const char *workload, *way;
-    unsigned scale, side, runs;
+    unsigned scale, side, cubes, runs;
     uint64_t seed;
     double factors[16];
     unsigned factor_count;
@@ -166,16 +166,22 @@ static int measure_all(const command *c)
         is_right &= measure_workload(&it, c);
         srad_free(&it);
     }
+    if (is_chosen(c, "cfd")) {
+        cfd_make(&it, c->cubes, c->seed);
+        is_right &= measure_workload(&it, c);
+        cfd_free(&it);
+    }
     places_haul_close();
     return is_right;
 }
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: haul_bench_places [--workload bfs|srad] [--way WAY] [--scale N] "
-                    "[--side N] [--runs N] [--seed N] [--factor F]... [--quick]\n"
+    fprintf(stderr, "usage: haul_bench_places [--workload bfs|srad|cfd] [--way WAY] [--scale N] "
+                    "[--side N] [--cubes N] [--runs N] [--seed N] [--factor F]... [--quick]\n"
                     "  --scale N    bfs: 2^N vertices, 2^(N+5) targets (23)\n"
                     "  --side N     srad: an image of N x N (8192)\n"
+                    "  --cubes N    cfd: N^3 cubes, 6 elements each (128)\n"
                     "  --factor F   the graph has F times the budget (0.5 1 1.5 2 3 4)\n"
                     "  --quick      small graphs, 2 runs\n");
     return 2;
@@ -188,6 +194,7 @@ static int take_option(command *c, char ***argument)
     if (strcmp(name, "--quick") == 0) {
         c->scale = 16;
         c->side = 512;
+        c->cubes = 16;
         c->runs = 2;
         return 1;
     }
@@ -202,6 +209,8 @@ static int take_option(command *c, char ***argument)
         return (c->scale = (unsigned)atoi(value)) >= 8 && c->scale <= 30;
     if (strcmp(name, "--side") == 0)
         return (c->side = (unsigned)atoi(value)) >= 256;
+    if (strcmp(name, "--cubes") == 0)
+        return (c->cubes = (unsigned)atoi(value)) >= 8 && c->cubes <= 512;
     if (strcmp(name, "--runs") == 0)
         return (c->runs = (unsigned)atoi(value)) > 0 && c->runs <= RUNS_MAX;
     if (strcmp(name, "--seed") == 0)
@@ -214,7 +223,7 @@ static int take_option(command *c, char ***argument)
 int main(int argument_count, char **arguments)
 {
     static const double usual[] = { 0.5, 1, 1.5, 2, 3, 4 };
-    command c = { NULL, NULL, 23, 8192, 5, 1, { 0 }, 0 };
+    command c = { NULL, NULL, 23, 8192, 128, 5, 1, { 0 }, 0 };
     char **argument = arguments + (argument_count > 0);
     while (*argument)
         if (!take_option(&c, &argument))

@@ -3,6 +3,7 @@
  *     main.c       options, budgets, rounds, checks, the table
  *     bfs.c        breadth-first search in an R-MAT graph
  *     srad.c       speckle-reducing diffusion of an image
+ *     cfd.c        a gas in a mesh of tetrahedra
  *     ways.c       where the arrays lie: device, bus, managed, Haul's places
  *     cuda.c       the CUDA runtime's calls
  *     kernels.cu   what runs on the GPU (arrays.h)
@@ -55,6 +56,8 @@ void bfs_make(places_workload *it, unsigned scale, uint64_t seed);
 void bfs_free(places_workload *it);
 void srad_make(places_workload *it, uint64_t side, uint64_t seed);
 void srad_free(places_workload *it);
+void cfd_make(places_workload *it, unsigned side, uint64_t seed);
+void cfd_free(places_workload *it);
 
 /* ---- ways.c */
 typedef struct places_run {
