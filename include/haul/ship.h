@@ -136,7 +136,8 @@ static inline haul_status haul_ship_arenas(haul_device *device, haul_arena *cons
 
 /* The device address of a host address: of any byte of a described object, holes and skipped fields
  * included; of one past a described range; of any byte of an arena that was shipped. NULL for other
- * addresses, however near. haul_host_pointer is the reverse. */
+ * addresses, however near. haul_host_pointer is the reverse. A large array begins at a multiple of
+ * 256: docs/shipments.md has the conditions. */
 HAUL_API void *haul_device_pointer(const haul_shipment *shipment, const void *host);
 HAUL_API void *haul_host_pointer(const haul_shipment *shipment, const void *device);
 

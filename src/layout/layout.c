@@ -10,6 +10,13 @@
  * granule of a page and the first of the next are both live, an object may reach across, so both
  * pages get one unit: an object is never split.
  *
+ * Devices fetch lines, and kernels take up to twice as long for arrays that begin within one. So a
+ * large array, one as long as a block or longer, is aligned (haul__mark_array): a gap before the
+ * cell where it begins, or before an earlier cell, so that no run of live granules is split. It
+ * lies in the array's first block. No other large array begins there, unless it overlaps the
+ * first, so a block needs one gap at most. If live granules fill the block from its beginning to
+ * the array, there is no place for a gap, and the array follows its neighbour.
+ *
  * With threads, they fold and count blocks first; one thread adds the counts up; then they rank the
  * cells. Placements above a granule depend on what lies before them, so one thread makes them.
  */
@@ -21,6 +28,7 @@
 #include "map/ragged.h"
 #include "map/side.h"
 
+#define LINE_GRANULES (256u >> HAUL__GRANULE_SHIFT) /* a large array begins at a multiple of it */
 /* A radix sort of so few blocks takes longer: it clears and adds up the counts of four passes. */
 #define FEW_BLOCKS ((size_t)32)
 /* Fewer blocks are folded as fast by one thread. */
@@ -156,6 +164,40 @@ static int fill_units(haul__map *map, haul__block *block, size_t page, unsigned 
     return 1;
 }
 
+/* ---- Large arrays. */
+
+/* Do live granules meet at the beginning of a cell? */
+static int is_run_across(const haul__map *map, size_t i, unsigned cell)
+{
+    const haul__block *block = haul__map_block(map, i);
+    if (!(haul__live(block, cell) & 1u))
+        return 0;
+    if (cell > 0)
+        return (int)(haul__live(block, cell - 1) >> 31);
+    return i > 0 && map->numbers[i - 1] + 1 == map->numbers[i] &&
+           haul__live(haul__map_block(map, i - 1), HAUL__CELLS - 1) >> 31;
+}
+
+/* Decides about the gap of a block that is placed from `at` on. */
+static void find_gap(const haul__map *map, size_t i, uint64_t at)
+{
+    haul__block *block = haul__map_block(map, i);
+    const unsigned start = (unsigned)(HAUL__BLOCK_GRANULES - block->hash);
+    unsigned cell = start / 32, before;
+    block->gap = block->gap_cell = 0;
+    if (!block->hash)
+        return;
+    block->hash = 0;
+    for (before = 0; before < cell; before++)
+        at += haul__bits32(haul__live(block, before));
+    at += haul__bits32(haul__live(block, cell) & (((uint32_t)1 << start % 32) - 1u));
+    while (is_run_across(map, i, cell))
+        if (cell-- == 0)
+            return;
+    block->gap = (uint8_t)((0 - at) % LINE_GRANULES);
+    block->gap_cell = (uint8_t)cell;
+}
+
 /* ---- The sweep. */
 
 /* Must a block's marks be folded into live granules first? */
@@ -188,6 +230,13 @@ HAUL__HOT static uint64_t rank_cells(haul__block *block, size_t first, size_t co
         at += haul__bits32(block->cells[cell].live);
     }
     return at;
+}
+
+/* All cells, with the block's gap. */
+static uint64_t rank_block(haul__block *block, uint64_t at)
+{
+    at = rank_cells(block, 0, block->gap_cell, at);
+    return rank_cells(block, block->gap_cell, HAUL__CELLS - block->gap_cell, at + block->gap);
 }
 
 HAUL__HOT static size_t count_bits(const uint64_t *bits, size_t count)
@@ -242,18 +291,29 @@ static size_t close_slots(const haul__map *map, haul__block *block)
     return block->form == HAUL__MIXED ? count_mixed(map, block) : 0;
 }
 
-static int place_block(haul__map *map, haul__block *block, haul__placed *placed)
+static int has_units(const haul__block *block)
 {
+    size_t page = 0;
+    while (page < HAUL__PAGES && !unit_of(block, page))
+        page++;
+    return page < HAUL__PAGES;
+}
+
+static int place_block(haul__map *map, size_t i, haul__placed *placed)
+{
+    haul__block *block = haul__map_block(map, i);
     uint64_t at = placed->granules;
     size_t page;
     placed->slots += close_slots(map, block);
+    find_gap(map, i, at);
     block->base = at;
-    if (!map->has_placements || !block->side) {
-        placed->granules = rank_cells(block, 0, HAUL__CELLS, at);
+    if (!map->has_placements || !has_units(block)) {
+        placed->granules = rank_block(block, at);
         if (!must_fold(map, block))
-            placed->bytes += (size_t)(placed->granules - at) << HAUL__GRANULE_SHIFT;
+            placed->bytes += (size_t)(placed->granules - at - block->gap) << HAUL__GRANULE_SHIFT;
         return 1;
     }
+    block->gap = block->gap_cell = 0;
     for (page = 0; page < HAUL__PAGES; page++) {
         unsigned unit = unit_of(block, page);
         if (unit > HAUL__GRANULE_SHIFT && !page_is_empty(block, page)) {
@@ -282,13 +342,13 @@ static int place_alone(haul__map *map, haul__placed *placed)
             haul__prefetch_write(&haul__map_block(map, i + 1)->cells[cell]);
         if (must_fold(map, block) && !haul__mark_fold(map, block, &placed->bytes))
             return 0;
-        if (!map->has_placements && !place_block(map, block, placed))
+        if (!map->has_placements && !place_block(map, i, placed))
             return 0;
     }
     if (map->has_placements && !join_pages(map))
         return 0;
     for (i = 0; map->has_placements && i < map->block_count; i++)
-        if (!place_block(map, haul__map_block(map, i), placed))
+        if (!place_block(map, i, placed))
             return 0;
     return 1;
 }
@@ -345,7 +405,7 @@ static void rank_chunk(void *user, size_t number, size_t first, size_t end, void
     (void)scratch;
     for (; first < end; first++) {
         haul__block *block = haul__map_block(s->map, first);
-        rank_cells(block, 0, HAUL__CELLS, block->base);
+        rank_block(block, block->base);
     }
 }
 
@@ -363,8 +423,9 @@ static int place_together(haul__pool *pool, haul__map *map, haul__placed *placed
     for (i = 0; i < count; i++) {
         haul__block *block = haul__map_block(map, i);
         const uint64_t granules = block->base;
+        find_gap(map, i, placed->granules);
         block->base = placed->granules;
-        placed->granules += granules;
+        placed->granules += granules + block->gap;
     }
     haul__pool_run(pool, SIZE_MAX, 0, count, grain, rank_chunk, &s);
     return 1;

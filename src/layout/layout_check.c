@@ -35,6 +35,7 @@ static const char *fault_of_block(const haul__map *map, size_t i, uint64_t *at, 
         const uint64_t rank = haul__cell_rank(block, number);
         const uint64_t told = haul__placed_slots(map, block, number);
         const uintptr_t cell = begin + number * HAUL__CELL_BYTES;
+        *at += number == block->gap_cell ? block->gap : 0;
         if (map->has_placements ? rank < *at && live : rank != *at)
             return "a rank is not the number of granules placed before its cell";
         if (told & ~haul__words_of(live))

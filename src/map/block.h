@@ -62,14 +62,19 @@ typedef struct haul__simple {
 
 typedef struct haul__block {
     uint64_t base; /* granules placed before this block */
-    uint64_t hash; /* hash of its pointers at the first pack (haul__hash_add) */
+    /* of its pointers at the first pack (haul__hash_add); while it is marked: granules from the
+     * beginning of a large array to the block's end, 0 if none begins here (haul__mark_array) */
+    uint64_t hash;
     /* uniform: for an object that reaches in from the block before, its number of granules there
      * (ragged: of words), else 0; full: the rank of the first cell */
     uint64_t carry;
     struct haul__side *side; /* NULL: it needs none */
     unsigned char *turns;    /* NULL: it has none (turns.h) */
     uint32_t form;
-    uint32_t words; /* of an object, if it is ragged; else 0 */
+    uint16_t words; /* of an object, if it is ragged; else 0 */
+    /* after layout: granules of the gap before the cell `gap_cell`, which aligns a large array; 0:
+     * there is none */
+    uint8_t gap, gap_cell;
     /* HAUL__CELLS, or none in a full block; then haul__slots, haul__starts or haul__word_starts */
     haul__cell cells[];
 } haul__block;

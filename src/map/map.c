@@ -90,9 +90,9 @@ static unsigned size_of(uint32_t form, uint32_t words)
 }
 
 /* The words of an object, if blocks of this form are ragged; else 0. */
-static uint32_t words_of(const haul__map *map, uint32_t form)
+static uint16_t words_of(const haul__map *map, uint32_t form)
 {
-    return form >= HAUL__FIRST_UNIFORM ? map->simple[form / 2].words : 0;
+    return form >= HAUL__FIRST_UNIFORM ? (uint16_t)map->simple[form / 2].words : 0;
 }
 
 static size_t bytes_of(unsigned size)
@@ -361,7 +361,8 @@ int haul__stock_fill(haul__map *map, haul__stock *stock, size_t whole, size_t ra
 
 int haul__stock_enter(const haul__map *map, haul__stock *stock, uintptr_t address, uint32_t form)
 {
-    const uint32_t words = words_of(map, form), number = haul__block_number(address);
+    const uint32_t number = haul__block_number(address);
+    const uint16_t words = words_of(map, form);
     const int kind = words != 0;
     haul__block *block;
     if (!stock->left[kind])

@@ -295,6 +295,7 @@ static haul_status mark_in_block(haul__map *map, haul__block *block, uintptr_t f
 haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pattern *pattern,
                        haul__marked *marked)
 {
+    const uintptr_t begin = first;
     marked->first = marked->end = first;
     while (first < end) {
         haul__block *block = haul__map_find(map, first);
@@ -315,6 +316,7 @@ haul_status haul__mark(haul__map *map, uintptr_t first, uintptr_t end, haul__pat
             return status;
         first = stop;
     }
+    haul__mark_array(map, begin, end);
     return HAUL_OK;
 }
 
@@ -468,6 +470,15 @@ int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement)
         *unit = wanted;
     map->has_placements = 1;
     return 1;
+}
+
+/* If large arrays overlap, the first one counts, whatever the order of marking. */
+void haul__mark_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    const uint64_t left = HAUL__BLOCK_GRANULES - haul__granule_in_block(first);
+    haul__block *block = end - first >= HAUL__BLOCK_BYTES ? haul__map_find(map, first) : NULL;
+    if (block && block->hash < left)
+        block->hash = left;
 }
 
 /* Makes room for it first. */

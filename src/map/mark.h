@@ -50,6 +50,9 @@ int haul__mark_part(haul__map *map, haul__block *block, uintptr_t address, uint1
 
 /* Notes that the copy must keep the addresses on this page modulo `placement`. 0: out of memory. */
 int haul__mark_placement(haul__map *map, uintptr_t address, size_t placement);
+/* Notes where a large array begins, once it is marked: one that is as long as a block, or longer.
+ * Layout aligns it. haul__mark does this for its range. */
+void haul__mark_array(haul__map *map, uintptr_t first, uintptr_t end);
 /* Notes where a string ends. 0: out of memory. */
 int haul__mark_end_apart(haul__map *map, uintptr_t terminator);
 

@@ -164,9 +164,10 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
 /* Any other block: its bytes, and then its pointers over them. */
 static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
+    const size_t gap = block->gap * HAUL__GRANULE;
     unsigned number;
     s->hash = 0;
-    if (haul__is_uniform(block) && !block->side && !s->needs_lookup) {
+    if (haul__is_uniform(block) && !block->side && !gap && !s->needs_lookup) {
         haul__gather_uniform(s, block, address);
         return;
     }
@@ -176,6 +177,8 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
         gather_masked(s, block, address);
     else
         gather_whole(s, block, address);
+    if (gap)
+        memset(s->arena + haul__place_of_cell(block, block->gap_cell) - gap, 0, gap);
     if (block->form == HAUL__BARE || block->form == HAUL__FULL)
         return;
     if (block->form == HAUL__MIXED && !s->needs_lookup)

@@ -297,7 +297,7 @@ void haul__scatter_blocks(const haul_plan *plan, size_t first, size_t end,
         else if (block->form == HAUL__FULL)
             haul__copy_changed(to, arena + (haul__cell_rank(block, 0) << HAUL__GRANULE_SHIFT),
                                HAUL__BLOCK_BYTES);
-        else if (haul__is_uniform(block) && !block->side && !map->has_placements)
+        else if (haul__is_uniform(block) && !block->side && !block->gap && !map->has_placements)
             scatter_uniform(map, block, haul__block_address(map->numbers[i]), arena);
         else if (haul__has_masks(block))
             scatter_masked(plan, block, map->numbers[i], to, arena);

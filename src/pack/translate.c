@@ -23,7 +23,22 @@ int haul__offset_of(const haul_plan *plan, uintptr_t address, uint64_t *offset)
     return 0;
 }
 
-/* Compacted places rise with addresses, and only gaps shorten distances. A cluster keeps them. */
+/* Does a gap lie between two bytes, at places `begin` and `end`? */
+static int has_gap_between(const haul__map *map, uint64_t begin, uint64_t end)
+{
+    size_t i = haul__block_of_granule(map, begin >> HAUL__GRANULE_SHIFT);
+    const size_t last = haul__block_of_granule(map, end >> HAUL__GRANULE_SHIFT);
+    for (; i <= last; i++) {
+        const haul__block *block = haul__map_block(map, i);
+        const uint64_t at = haul__cell_rank(block, block->gap_cell) << HAUL__GRANULE_SHIFT;
+        if (block->gap && begin < at && at <= end)
+            return 1;
+    }
+    return 0;
+}
+
+/* Compacted places rise with addresses. What has no place shortens distances, and gaps lengthen
+ * them. A cluster keeps them. */
 uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes)
 {
     const uintptr_t last = first + (bytes ? bytes - 1 : 0);
@@ -33,7 +48,7 @@ uint64_t haul__piece_place(const haul_plan *plan, uintptr_t first, size_t bytes)
         return 0;
     begin = haul__translate(&plan->found.map, first);
     end = haul__translate(&plan->found.map, last);
-    if (end - begin != last - first)
+    if (end - begin != last - first || has_gap_between(&plan->found.map, begin, end))
         return 0;
     if (!plan->ordered)
         return begin;

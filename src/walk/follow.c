@@ -229,6 +229,8 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
         if (status == HAUL_OK)
             status = haul__mark_ruled(d, entry, &o, &marked, &must_visit);
     }
+    if (status == HAUL_OK)
+        haul__mark_array(d->map, entry->address, end);
     if (status == HAUL_OK && is_noted)
         status = haul__memo_add(d, HAUL__MEMO_EXTENT, entry->address, whole, type);
     if (status == HAUL_OK)

@@ -161,6 +161,8 @@ haul_status haul__mark_elements(haul__discovery *d, const haul__entry *entry, in
     for (i = 0; !dense && i < entry->count && status == HAUL_OK; i++)
         status = haul__mark_element(d, entry->slot, walk, entry->address + i * entry->stride,
                                     SIZE_MAX, marked);
+    if (status == HAUL_OK)
+        haul__mark_array(d->map, entry->address, haul__end_of_runs(entry, walk));
     for (i = 0; i < placed && status == HAUL_OK; i++)
         if (!haul__mark_placement(d->map, entry->address + i * entry->stride, walk->placement))
             status = HAUL_ERROR_MEMORY;

@@ -241,5 +241,7 @@ haul_status haul__mark_ruled(haul__discovery *d, const haul__entry *entry, const
     if (status == HAUL_OK && walk->placement > HAUL__GRANULE &&
         !haul__mark_placement(d->map, o->address, walk->placement))
         status = HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK)
+        haul__mark_array(d->map, o->address, o->address + o->bytes);
     return status;
 }

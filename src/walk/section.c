@@ -298,5 +298,7 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
         status = p->slot->target ? follow_objects(d, p, &s) : mark_lines(d, p, &s, ways);
     if (status == HAUL_OK && !haul__mark_gap(d->map, s.first, s.first + s.bytes))
         status = HAUL_ERROR_MEMORY;
+    if (status == HAUL_OK)
+        haul__mark_array(d->map, s.first, s.first + s.bytes);
     return status;
 }
