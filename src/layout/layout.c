@@ -12,10 +12,10 @@
  *
  * Devices fetch lines, and kernels take up to twice as long for arrays that begin within one. So a
  * large array, one as long as a block or longer, is aligned (haul__mark_array): a gap before the
- * cell where it begins, or before an earlier cell, so that no run of live granules is split. It lies
- * in the array's first block. No other large array begins there, unless it overlaps the first, so a
- * block needs one gap at most. If live granules fill the block from its beginning to the array,
- * there is no place for a gap, and the array follows its neighbour.
+ * cell where it begins, or before an earlier cell, so that no run of live granules is split. It
+ * lies in the array's first block. No other large array begins there, unless it overlaps the
+ * first, so a block needs one gap at most. If live granules fill the block from its beginning to
+ * the array, there is no place for a gap, and the array follows its neighbour.
  *
  * With threads, they fold and count blocks first; one thread adds the counts up; then they rank the
  * cells. Placements above a granule depend on what lies before them, so one thread makes them.
