@@ -38,12 +38,14 @@
 #define HAUL__LINE ((size_t)64) /* bytes of a cache line */
 
 #if defined(__GNUC__)
+#ifndef HAUL_NO_CLONES
 #define HAUL__LIKELY(x) __builtin_expect(!!(x), 1)
 #define HAUL__UNLIKELY(x) __builtin_expect(!!(x), 0)
-#ifndef HAUL_NO_CLONES
 #define HAUL__INLINE static inline __attribute__((always_inline))
-#else
-#define HAUL__INLINE static inline /* one function, whose branches are counted once */
+#else /* one function, whose branches and conditions are counted once */
+#define HAUL__LIKELY(x) (!!(x))
+#define HAUL__UNLIKELY(x) (!!(x))
+#define HAUL__INLINE static inline
 #endif
 #define HAUL__NOINLINE __attribute__((noinline))
 #define haul__prefetch(p) __builtin_prefetch((const void *)(p), 0, 3)

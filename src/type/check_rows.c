@@ -169,7 +169,7 @@ static haul_status check_shape(const haul_type *type, const haul__row *row, cons
 static const char *beside_section(const haul_type *type, const haul__row *row)
 {
     const haul_field *said = &row->rule->said;
-    if (row->levels != 1 || said->each_pointer)
+    if (row->levels != 1)
         return "more than one level";
     if (type->shapes[row->shape].kind != HAUL_COUNT_KIND_ONE)
         return "a count";

@@ -107,9 +107,9 @@ static haul_status check_switch(const haul_type *type, const haul__row *row, hau
                            "The field has both a `.target` and a `.type_switch`.");
     if (by->case_count == 0)
         return haul__wrong(error, type, row->name, "`.type_switch` has no cases.");
-    if (counted == HAUL_COUNT_KIND_TERMINATED || counted == HAUL_COUNT_KIND_UNTIL)
+    if (counted == HAUL_COUNT_KIND_TERMINATED) /* nor at a pointer: check_form */
         return haul__wrong(error, type, row->name,
-                           "An array with a `.type_switch` cannot end at a value or at a pointer.");
+                           "An array with a `.type_switch` cannot end at a value.");
     if (by->kind == HAUL_SWITCH_KIND_FUNCTION && !by->function)
         return haul__wrong(error, type, row->name, "The function of `.type_switch` is NULL.");
     if (by->kind == HAUL_SWITCH_KIND_SELF)
@@ -147,7 +147,7 @@ static haul_status check_ownership(const haul_type *type, const haul__row *row, 
 {
     const haul_field *said = &row->rule->said;
     const char *member = NULL;
-    if (said->ownership < HAUL_OWNED || said->ownership > HAUL_UNLESS_OWNED)
+    if ((unsigned)said->ownership > HAUL_UNLESS_OWNED)
         return haul__wrong(error, type, row->name, "`.ownership` is %d, which does not exist.",
                            (int)said->ownership);
     if (haul__is_owner(said))
@@ -246,8 +246,7 @@ static haul_status check_members(const haul_type *type, const haul__row *row, ha
         return haul__wrong(error, type, row->name,
                            "Every word is an integer by `.integers_below` and `.integers_from`.");
     if (said->kind == HAUL_FIELD_RELATIVE &&
-        (!haul__is_owner(said) || said->maybe_static || said->tag_bits || said->integers_below ||
-         said->integers_from))
+        (said->maybe_static || said->tag_bits || said->integers_below || said->integers_from))
         return haul__wrong(error, type, row->name,
                            "A distance is owned, and has neither tags nor integers.");
     return check_switch(type, row, error);
@@ -317,7 +316,7 @@ static haul_status check_ancestor(const haul_type *type, const haul__row *row, h
 static haul_status check_transfer(const haul_type *type, const haul__row *row, haul_error *error)
 {
     const haul_field *said = &row->rule->said;
-    if (said->transfer < HAUL_COPY || said->transfer > HAUL_CREATE)
+    if ((unsigned)said->transfer > HAUL_CREATE)
         return haul__wrong(error, type, row->name, "`.transfer` is %d, which does not exist.",
                            (int)said->transfer);
     if (row->kind != HAUL_FIELD_POINTER || !(haul__row_exclusions(row) & HAUL__UNSENT))

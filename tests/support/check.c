@@ -175,14 +175,18 @@ int check_faults(void (*function)(void *), void *argument)
     return faulted;
 }
 
-#ifdef HAUL_COVERAGE
+#if defined(HAUL_COVERAGE) && defined(__clang__)
+int __llvm_profile_write_file(void);
+#define WRITE_COUNTS() __llvm_profile_write_file()
+#elif defined(HAUL_COVERAGE)
 void __gcov_dump(void);
+#define WRITE_COUNTS() __gcov_dump()
+#else
+#define WRITE_COUNTS() ((void)0)
 #endif
 
 void check_leave(int code)
 {
-#ifdef HAUL_COVERAGE
-    __gcov_dump();
-#endif
+    WRITE_COUNTS();
     _exit(code);
 }

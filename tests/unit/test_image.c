@@ -751,6 +751,38 @@ TEST(image, every_way_to_read_wants_a_context_and_a_place_for_the_image)
     ring_close(&r);
 }
 
+TEST(image, options_without_names_and_files_without_functions_are_refused)
+{
+    static const haul_image_rename no_old = { NULL, "mesh" }, no_new = { "mesh", NULL };
+    static const haul_image_growth no_type = { NULL, 8, 8 }, no_bytes = { "mesh", 0, 8 };
+    static const haul_image_options options[] = {
+        { .renames = &no_old, .rename_count = 1 },
+        { .renames = &no_new, .rename_count = 1 },
+        { .growths = &no_type, .growth_count = 1 },
+        { .growths = &no_bytes, .growth_count = 1 },
+    };
+    const haul_file nothing = { NULL, NULL, NULL };
+    haul_image *image = NULL;
+    size_t bytes = 1, i;
+    ring r;
+    ring_open(&r);
+    for (i = 0; i < sizeof options / sizeof *options; i++)
+        CHECK_STATUS(load_as(&r, &options[i], &image), HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_read(r.context, NULL, &mesh_type, 1, NULL, &image),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_read(r.context, &nothing, &mesh_type, 1, NULL, &image),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_write(r.context, haul_from_object(r.at, mesh_type), NULL),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_STATUS(haul_image_write(r.context, haul_from_object(r.at, mesh_type), &nothing),
+                 HAUL_ERROR_ARGUMENT);
+    CHECK_PTR(haul_image_memory(NULL, &bytes), NULL);
+    CHECK_EQ(bytes, 0);
+    haul_image_free(NULL);
+    haul_image_free(&image);
+    ring_close(&r);
+}
+
 TEST(image, a_root_of_which_no_byte_travels_is_refused)
 {
     double number = 1;

@@ -483,6 +483,7 @@ TEST(image_types, text_that_types_would_not_have_is_refused)
     check_text(ODD ODD, HAUL_ERROR_FORMAT, "other types");
     check_text(FIELD(" count=1 switch=self@0/4/1"), HAUL_ERROR_TYPE, "has no cases");
     check_text(FIELD(" count=1 ownership=2"), HAUL_ERROR_UNSUPPORTED, "one process alone");
+    check_text(FIELD(" count=terminated(-9223372036854775808)"), HAUL_ERROR_TYPE, "ever equal to");
     check_text(ODD "a kind=1 at=64 bytes=8 element=4 levels=1 count=1\n", HAUL_ERROR_TYPE,
                "end behind the type's 24 bytes");
     check_text("type odd bytes=24 lower=0 alignment=0 elements\n"
@@ -566,6 +567,9 @@ TEST(image_types, text_made_with_malice_takes_neither_time_nor_memory)
                HAUL_ERROR_FORMAT, "or it has no bytes");
     check_text("type a bytes=0 lower=0 alignment=0\n", HAUL_ERROR_FORMAT,
                "a bit calls it a pointer");
+    check_text(A "block at=0 count=1 type=1\nloop count=0 stride=8\n" B, HAUL_ERROR_FORMAT, "");
+    check_text(A "block at=0 count=1 type=1\ntype b bytes=0 lower=0 alignment=0\n",
+               HAUL_ERROR_FORMAT, "");
     check_text("type a bytes=16 lower=0 alignment=0\nblock at=8 count=1 type=1\n"
                "block at=0 count=1 type=1\n" B,
                HAUL_ERROR_FORMAT, "a bit calls it a pointer");

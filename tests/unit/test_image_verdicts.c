@@ -435,7 +435,7 @@ TEST(image_verdicts, counts_in_embedded_structs_products_and_constants_are_judge
         HAUL_ARRAY(box, four, HAUL_FIXED(4)),
         HAUL_ARRAY(box, less, HAUL_COUNT_PLUS(box, few, -1)),
         HAUL_ARRAY(box, twice, HAUL_COUNT_TIMES(box, odd, 2)),
-        HAUL_ARRAY(box, none, HAUL_COUNT(box, zero)),
+        HAUL_ARRAY(box, none, HAUL_COUNT_TIMES(box, zero, INT64_C(1) << 40)),
         HAUL_EACH(box, each, .count = HAUL_COUNT(box, few)),
         HAUL_ARRAY(box, one, HAUL_ONE),
     };
@@ -693,7 +693,9 @@ TEST(image_verdicts, an_array_of_more_bytes_than_there_are_addresses_is_left_to_
     root = (counted_words *)(void *)(s.parts.part[HAUL__SECTION_ARENA].at + 2 * WORD);
     root->count = UINTPTR_MAX / sizeof word; /* all but 8 bytes, or 3 */
     check_refused(&s);
-    root->count = UINTPTR_MAX / sizeof word + 2; /* as a product that wraps, 8 */
+    root->count++; /* 0, as a number that wraps */
+    check_refused(&s);
+    root->count++; /* 8 */
     check_refused(&s);
     sample_close(&s);
     haul_type_free(&type);

@@ -196,6 +196,180 @@ TEST(rule_faults, distances_of_other_widths_or_with_tags_are_refused)
     refuse(&row, 1, "thing.narrow", "4 or 8 bytes");
 }
 
+/* Each of these members, beside all the others that are right. */
+typedef struct fault {
+    haul_field row;
+    const char *words;
+} fault;
+
+static void refuse_each(const fault *faults, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        check_note("number %d", (int)i);
+        refuse(&faults[i].row, 1, "thing.next", faults[i].words);
+    }
+    check_note(NULL);
+}
+
+#define NEXT(...) HAUL_ADDRESS(thing, next, .target = &thing_type, __VA_ARGS__)
+
+TEST(rule_faults, each_member_that_cannot_be_there_is_refused_by_itself)
+{
+    static const haul_field ended = { .end_of = { .offset = offsetof(thing, word),
+                                                  .bytes = sizeof(void *) } };
+    static const haul_case cases[] = { { 1, &thing_type, 0 } };
+    const fault faults[] = {
+        { NEXT(.ownership = HAUL_BORROWED, .base_fn = zero), "has a `.base`" },
+        { NEXT(.ownership = HAUL_EXTERNAL, .integers_below = 9), "tag or integer" },
+        { NEXT(.ownership = HAUL_EXTERNAL, .integers_from = 9), "tag or integer" },
+        { NEXT(.transfer = (haul_transfer)9), "`.transfer` is 9" },
+        { NEXT(.count = HAUL_UNTIL(thing, u.child), .ownership = HAUL_BORROWED), "begin/end pair" },
+        { NEXT(.count = HAUL_UNTIL(thing, u.child), .maybe_static = 1), "begin/end pair" },
+        { NEXT(.levels = 2, .count = HAUL_FIXED(2), .each_pointer = &ended), "has an `.end_of`" },
+        { NEXT(.element_bytes = 0, .tag_bits = 16), "want a target that is aligned above" },
+        { HAUL_ADDRESS(thing, next, .element_bytes = 8, .tag_bits = 31),
+          "and plain memory is not" },
+        { HAUL_POOL(thing, next, HAUL_COUNT(thing, count),
+                    .type_switch = HAUL_SWITCH(thing, kind, cases)),
+          "has a target type" },
+    };
+    haul_field row = NEXT(.when = HAUL_BETWEEN(thing, kind, 5, 6));
+    refuse_each(faults, sizeof faults / sizeof *faults);
+    row.when.mask = 4;
+    accept(&row, 1); /* 6 is 4 in the bits of the mask */
+    row = (haul_field)NEXT(.count = HAUL_UNTIL(thing, u.child));
+    accept(&row, 1);
+    row = (haul_field)HAUL_ADDRESS(thing, next, .element_bytes = 8, .ownership = HAUL_BORROWED,
+                                   .when = HAUL_DIFFERS(thing, kind, 5));
+    accept(&row, 1);
+    row.when.field.offset = offsetof(thing, next);
+    refuse_row(&row, "lies in a pointer field");
+}
+
+/* Of two faults the first one is told. */
+TEST(rule_faults, what_is_wrong_first_is_told)
+{
+    haul_field nothing = HAUL_SKIP(thing, next);
+    haul_type *empty;
+    haul_case cases[] = { { 1, &empty, 0 }, { 2, &thing_type, 0 } };
+    haul_field rows[] = {
+        HAUL_ADDRESS(thing, next, .target = &empty),
+        HAUL_ADDRESS(thing, u.child, .target = &empty),
+    };
+    nothing.bytes = sizeof(thing);
+    CHECK_STATUS(type_make("empty", sizeof(thing), &nothing, 1, &empty), HAUL_OK);
+    refuse(rows, 2, "thing.next", "of which no byte travels");
+    rows[0] = (haul_field)HAUL_ADDRESS(thing, next, .type_switch = HAUL_SWITCH(thing, kind, cases));
+    refuse(rows, 1, "thing.next", "of which no byte travels");
+    cases[0].type = &thing_type;
+    cases[1].type = &thing_type;
+    rows[0].tag_bits = 63;
+    refuse(rows, 1, "thing.next", "want a target that is aligned above them");
+    rows[0] = (haul_field)HAUL_RAW(thing, kind, .transfer = HAUL_COPYOUT);
+    rows[1] = (haul_field)HAUL_ARRAY(thing, u.values, HAUL_COUNT(thing, kind, kind));
+    refuse(rows, 2, "thing.u.values", "by its `.transfer` is not read");
+    haul_type_free(&empty);
+}
+
+/* ---- Fields that are not sent. */
+
+typedef struct unsent_part {
+    int32_t before, count, behind, in;
+} unsent_part;
+
+typedef struct unsent {
+    int32_t first, second;
+    unsent_part part;
+    double *values;
+    int64_t arm[2];
+} unsent;
+
+TEST(rule_faults, a_count_is_read_where_it_is_sent_whatever_lies_beside_it)
+{
+    static haul_type *part_type;
+    const haul_field part_fields[] = { HAUL_RAW(unsent_part, before, .transfer = HAUL_COPYOUT),
+                                       HAUL_RAW(unsent_part, behind, .transfer = HAUL_COPYOUT),
+                                       HAUL_RAW(unsent_part, in, .transfer = HAUL_COPYIN) };
+    haul_field rows[] = {
+        HAUL_ARRAY(unsent, values, HAUL_COUNT(unsent, part.count)),
+        HAUL_EMBED(unsent, part, &part_type),
+        HAUL_RAW(unsent, first, .transfer = HAUL_COPYOUT),
+        HAUL_RAW(unsent, second, .transfer = HAUL_COPYOUT),
+        HAUL_RAW(unsent, arm, .transfer = HAUL_COPYOUT, .when = HAUL_EQUALS(unsent, part.in, 1)),
+        HAUL_RAW(unsent, arm[0], .transfer = HAUL_COPYOUT, .when = HAUL_EQUALS(unsent, part.in, 2))
+    };
+    static const struct {
+        size_t offset;
+        const char *where; /* NULL: it is read */
+    } places[] = {
+        { offsetof(unsent, part.count), NULL },
+        { offsetof(unsent, part.in), NULL },
+        { offsetof(unsent, part.behind), "part" },
+        { offsetof(unsent, second), "in second" },
+    };
+    size_t i;
+    part_type = TYPE_NEW(unsent_part, part_fields);
+    for (i = 0; i < sizeof places / sizeof *places; i++) {
+        haul_type *type;
+        rows[0].count.field[0].offset = places[i].offset;
+        CHECK_STATUS(type_make("unsent", sizeof(unsent), rows, 6, &type), HAUL_OK);
+        check_note("number %d", (int)i);
+        CHECK_STATUS(haul_type_commit(type), places[i].where ? HAUL_ERROR_TYPE : HAUL_OK);
+        if (places[i].where)
+            CHECK_HAS(type_error()->text, places[i].where);
+        haul_type_free(&type);
+    }
+    check_note(NULL);
+    haul_type_free(&part_type);
+}
+
+TEST(rule_faults, a_distance_with_any_other_member_is_refused)
+{
+    haul_field row = HAUL_RELATIVE(thing, narrow, .target = &thing_type, .maybe_static = 1);
+    refuse(&row, 1, "thing.narrow", "neither tags nor integers");
+    row.maybe_static = 0;
+    row.integers_below = 9;
+    refuse(&row, 1, "thing.narrow", "neither tags nor integers");
+    row.integers_below = 0;
+    row.integers_from = 9;
+    refuse(&row, 1, "thing.narrow", "neither tags nor integers");
+    row.integers_from = 0;
+    row.levels = 2;
+    refuse(&row, 1, "thing.narrow", "one level");
+}
+
+TEST(rule_faults, a_limit_has_no_other_member_and_the_end_of_an_array_is_a_pointer_of_its_own)
+{
+    static const haul_field each = { .when = HAUL_EQUALS(thing, kind, 1) };
+    const haul_field good[] = {
+        HAUL_ARRAY(thing, next, HAUL_COUNT(thing, count)),
+        HAUL_END_OF(thing, u.child, next),
+    };
+    haul_field rows[2];
+    memcpy(rows, good, sizeof rows);
+    rows[1].element_bytes = sizeof(thing);
+    rows[0].element_bytes = sizeof(thing);
+    accept(rows, 2);
+    rows[1].pool = 1;
+    refuse(rows, 2, "thing.u.child", "can have `.when`, `.else_raw` and `.packed` only");
+    rows[1].pool = 0;
+    rows[1].each_pointer = &each;
+    refuse(rows, 2, "thing.u.child", "can have `.when`, `.else_raw` and `.packed` only");
+    rows[1].each_pointer = NULL;
+    rows[1].target = &thing_type;
+    refuse(rows, 2, "thing.u.child", "can have `.when`, `.else_raw` and `.packed` only");
+    rows[1].target = NULL;
+    rows[1].bytes = 2 * sizeof(void *);
+    refuse(rows, 2, "thing.u.child", "can have `.when`, `.else_raw` and `.packed` only");
+    rows[1].bytes = sizeof(void *);
+    rows[0].offset = offsetof(thing, u);
+    rows[0].bytes = 2 * sizeof(void *);
+    rows[1].offset = offsetof(thing, next);
+    rows[1].end_of.offset = offsetof(thing, u);
+    refuse(rows, 2, "thing.u.child", "no pointer to a counted array");
+}
+
 /* ---- Sizes. */
 
 typedef struct tailed {
@@ -210,6 +384,7 @@ TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
     haul_field row =
         HAUL_ADDRESS(thing, next, .target = &tailed_type, .count = HAUL_COUNT(thing, count));
     haul_field embed = HAUL_EMBED(thing, word, &tailed_type);
+    const haul_case cases[] = { { 1, &tailed_type, 0 }, { 2, &thing_type, 0 } };
     haul_type *array;
     CHECK_STATUS(type_make("tailed", sizeof(tailed), tail, 1, &tailed_type), HAUL_OK);
     refuse(&row, 1, "thing.next", "have no fixed size");
@@ -218,6 +393,13 @@ TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
     CHECK_STATUS(haul_type_commit(array), HAUL_ERROR_TYPE);
     CHECK_HAS(type_error()->text, "Objects of type tailed have no fixed size");
     haul_type_free(&array);
+    row = (haul_field)HAUL_ADDRESS(thing, next, .type_switch = HAUL_SWITCH(thing, kind, cases),
+                                   .count = HAUL_FIXED(2));
+    refuse(&row, 1, "thing.next", "Objects of type tailed have no fixed size");
+    row = (haul_field)HAUL_ADDRESS(thing, next, .target = &tailed_type, .count = HAUL_FIXED(2));
+    refuse(&row, 1, "thing.next", "have no fixed size");
+    row.count.plus = 1;
+    accept(&row, 1);
     row = (haul_field)HAUL_ADDRESS(thing, next, .target = &tailed_type);
     accept(&row, 1);
     haul_type_free(&tailed_type);
@@ -571,6 +753,36 @@ TEST(rule_faults, a_count_that_covers_all_values_of_its_reader_in_parts_is_taken
     two_arms_say(rows, 4, NULL, NULL);
     rows[3].when = (haul_when)HAUL_WHEN_FN(zero); /* it cannot be compared */
     two_arms_say(rows, 4, NULL, NULL);
+}
+
+TEST(rule_faults, an_arm_carries_a_number_that_it_covers_unless_it_is_known_not_to_hold)
+{
+    static const char path[] = "two_arms.u.list.values", words[] = "are zeros in the copy";
+    const haul_field raw = HAUL_RAW(two_arms, u.list.count, .when = HAUL_EQUALS(two_arms, kind, 3));
+    haul_field rows[] = { PAIR, LIST, raw };
+    two_arms_say(rows, 3, path, words);
+    rows[2].when.mask = 7;
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[2].when = raw.when;
+    rows[2].when.field.offset = offsetof(two_arms, pad);
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[2].when = raw.when;
+    rows[2].when.field.bytes = 2;
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[2].when = raw.when;
+    rows[1].when.kind = HAUL_WHEN_KIND_NOT;
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[1].when.kind = HAUL_WHEN_KIND_FIELD;
+    rows[2].when.low = rows[2].when.high = 2;
+    two_arms_say(rows, 3, NULL, NULL);
+    rows[2].bytes = 4;
+    two_arms_say(rows, 3, path, words);
+    rows[2].offset += 4;
+    two_arms_say(rows, 3, path, words);
+    rows[2].offset -= 4;
+    rows[2].bytes = 8;
+    rows[2].kind = HAUL_FIELD_SKIP;
+    two_arms_say(rows, 3, path, words);
 }
 
 TEST(rule_faults, a_tag_and_a_condition_that_an_arm_makes_zeros_are_refused)
