@@ -185,7 +185,9 @@ static void check_row(const haul_field *fields, size_t count, const char *line)
     make_type(fields, count);
     ship(items, item_type, 3, NULL, 0);
     CHECK_HAS(paper.text, "one thread walked: the context has one thread\n");
-    if (line) {
+    if (!CAN_SHARE) { /* without the table nothing is followed in line */
+        CHECK_HAS(paper.text, "one thread walked: the context has one thread\n");
+    } else if (line) {
         CHECK_HAS(paper.text, line);
         CHECK_EQ(count_of("  pointers  item") + count_of("  objects   item"), 1);
     } else {
@@ -365,7 +367,8 @@ TEST(shipment_table, a_row_that_asks_for_one_thread_is_told)
     if (CAN_SHARE)
         CHECK_HAS(paper.text, "one thread walked: item.data: a function counts\n");
     snprintf(line, sizeof line, "%12u  pointers  item.data: a function counts\n", (unsigned)MANY);
-    CHECK_HAS(paper.text, line);
+    if (CAN_SHARE)
+        CHECK_HAS(paper.text, line);
     unship();
     free_many();
 }
@@ -402,7 +405,8 @@ TEST(shipment_table, a_small_graph_and_a_list_are_told_as_such)
     size_t i;
     make_many(linked, 1);
     ship(all_items[0], item_type, 1, &options, 0);
-    CHECK_HAS(paper.text, "one thread walked: fewer than 32,000 objects\n");
+    if (CAN_SHARE)
+        CHECK_HAS(paper.text, "one thread walked: fewer than 32,000 objects\n");
     unship();
     for (i = 0; i < MANY; i++)
         many[i].next = i + 1 < MANY ? &many[i + 1] : NULL;
@@ -514,6 +518,7 @@ TEST(shipment_table, without_memory_at_any_place_nothing_is_left_behind)
     make_items();
     make_type(fields, 2);
     CHECK(fault_everywhere(&operation) > 0);
-    CHECK_HAS(paper.text, "pointers  item.data: a function counts\n");
+    if (CAN_SHARE)
+        CHECK_HAS(paper.text, "pointers  item.data: a function counts\n");
     haul_type_free(&item_type);
 }
