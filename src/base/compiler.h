@@ -1,5 +1,5 @@
 /* Extensions of compilers that C99 lacks: bit counting, prefetch, atomics. No other file except
- * stream.c names a compiler or a processor.
+ * stream.c and digest_wide.c names a compiler or a processor.
  */
 #ifndef HAUL_BASE_COMPILER_H
 #define HAUL_BASE_COMPILER_H

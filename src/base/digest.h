@@ -8,5 +8,7 @@
 #include <stdint.h>
 
 uint64_t haul__digest(const void *bytes, size_t count, uint64_t seed);
+/* Copies, and answers the digest of the copy. */
+uint64_t haul__digest_copy(void *to, const void *from, size_t count, uint64_t seed);
 
 #endif

@@ -37,13 +37,15 @@ static void fill_piece(haul__filling *f, size_t number)
                  bit_words = HAUL__IMAGE_PIECE / HAUL__WORD / 64, first_bits = number * bit_words;
     if (f->input)
         f->status = haul__input_read(f->input, o->block + first, bytes);
+    else if (f->from && f->is_hashed)
+        piece->hash = haul__image_copy_piece(o->block + first, f->from + first, bytes, number);
     else if (f->from)
         memcpy(o->block + first, f->from + first, bytes);
     if (f->status != HAUL_OK) {
         haul__atomic_store(&f->is_stopped, 1u);
         return;
     }
-    if (f->is_hashed)
+    if (f->is_hashed && !f->from)
         piece->hash = haul__image_piece_hash(o->block + first, bytes, number);
     piece->wrong = haul__image_relocate_bits(
         o, first_bits, number + 1 < f->count ? first_bits + bit_words : o->bitmap_words);

@@ -70,6 +70,8 @@ typedef struct haul__image_word {
  * list. */
 uint64_t haul__image_hash(const void *bytes, size_t count);
 uint64_t haul__image_piece_hash(const void *bytes, size_t count, size_t number);
+/* Copies a piece, and answers its hash. */
+uint64_t haul__image_copy_piece(void *to, const void *from, size_t count, size_t number);
 uint64_t haul__image_head_hash(const haul__image_head *head, const haul__image_section *sections);
 
 /* Where a section begins, if the one before it ends at `end`. */

@@ -11,6 +11,11 @@ uint64_t haul__image_piece_hash(const void *bytes, size_t count, size_t number)
     return haul__digest(bytes, count, number);
 }
 
+uint64_t haul__image_copy_piece(void *to, const void *from, size_t count, size_t number)
+{
+    return haul__digest_copy(to, from, count, number);
+}
+
 uint64_t haul__image_hash(const void *bytes, size_t count)
 {
     const unsigned char *at = bytes;
