@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define XXH_INLINE_ALL
+#define XXH_PRIVATE_API
 #define XXH_VECTOR 2 /* AVX2 */
 #if defined(__clang__)
 #pragma clang attribute push(__attribute__((target("avx2"))), apply_to = function)

@@ -56,6 +56,15 @@ void haul__input_pass(haul__input *input, size_t count)
     input->done += count;
 }
 
+haul_status haul__input_lend(haul__input *input, size_t count, const void **memory)
+{
+    *memory = input->bytes;
+    if (count > input->left)
+        return haul__input_too_short(input);
+    haul__input_pass(input, count);
+    return HAUL_OK;
+}
+
 haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero)
 {
     unsigned char bytes[512];

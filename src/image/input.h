@@ -26,6 +26,9 @@ haul_status haul__input_read(haul__input *input, void *to, size_t count);
 haul_status haul__input_skip(haul__input *input, uint64_t offset, int *is_zero);
 /* Leaves out bytes of memory that the input has. */
 void haul__input_pass(haul__input *input, size_t count);
+/* The next `count` bytes, where they lie in memory that the input has. HAUL_ERROR_FORMAT: there are
+ * fewer. */
+haul_status haul__input_lend(haul__input *input, size_t count, const void **memory);
 /* New memory for the next `count` bytes. HAUL_ERROR_FORMAT: there are fewer; HAUL_ERROR_MEMORY.
  * *memory is then NULL. */
 haul_status haul__input_room(haul__input *input, size_t count, size_t alignment, void **memory);

@@ -193,6 +193,23 @@ static haul_status make_element(haul__kinds *kinds, haul__kind *kind)
     return status == HAUL_OK ? make_gaps(kinds, kind, walk, bytes) : status;
 }
 
+/* The codes of kinds begin with that of the second one if the first needs none. */
+static void spare_a_code(haul__kinds *kinds, const haul_root *roots, size_t count)
+{
+    size_t i, k;
+    if (count != 1 || roots[0].count != 1 || kinds->list.count == 0)
+        return;
+    for (i = 0; i < kinds->list.count; i++)
+        for (k = 0; k < kinds->list.at[i].link_count; k++)
+            if (kinds->list.at[i].links[k].code == HAUL__CODE_FIRST)
+                return;
+    kinds->first = HAUL__CODE_FREE;
+    for (i = 0; i < kinds->list.count; i++)
+        for (k = 0; k < kinds->list.at[i].link_count; k++)
+            if (kinds->list.at[i].links[k].code != HAUL__CODE_FREE)
+                kinds->list.at[i].links[k].code--;
+}
+
 /* One object as a target, when the width of codes is known. */
 static void make_one(const haul__kinds *kinds, haul__kind *kind, unsigned code)
 {
@@ -220,7 +237,7 @@ static void link_to_ones(const haul__kinds *kinds, const haul__kind *kind)
 /* A granule of no array needs no code to go on: where there are no arrays, codes are narrower. */
 static void choose_codes(haul__kinds *kinds)
 {
-    unsigned highest = HAUL__CODE_FIRST + (unsigned)kinds->list.count - 1;
+    unsigned highest = kinds->first + (unsigned)kinds->list.count - 1;
     size_t i = 0;
     while (i < kinds->list.count && kinds->list.at[i].of == HAUL__KIND_OBJECT)
         i++;
@@ -243,6 +260,7 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
     memset(kinds, 0, sizeof *kinds);
     kinds->allocator = allocator;
     kinds->most = most;
+    kinds->first = HAUL__CODE_FIRST;
     for (i = 0; i < count && status == HAUL_OK; i++)
         status = code_of_objects(kinds, roots[i].type, roots[i].count > 1, &code);
     for (i = 0; i < kinds->list.count && status == HAUL_OK; i++)
@@ -251,9 +269,10 @@ haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator
         status = make_element(kinds, &kinds->list.at[i]);
     if (status != HAUL_OK)
         return status;
+    spare_a_code(kinds, roots, count);
     choose_codes(kinds);
     for (i = 0; i < kinds->list.count; i++)
-        make_one(kinds, &kinds->list.at[i], (unsigned)(HAUL__CODE_FIRST + i));
+        make_one(kinds, &kinds->list.at[i], kinds->first + (unsigned)i);
     for (i = 0; i < kinds->list.count; i++)
         link_to_ones(kinds, &kinds->list.at[i]);
     return HAUL_OK;
@@ -279,6 +298,6 @@ uint8_t haul__kinds_of_root(const haul__kinds *kinds, const haul_root *root)
     size_t i;
     for (i = 0; i < kinds->list.count; i++)
         if (kinds->list.at[i].of == of && kinds->list.at[i].type == root->type)
-            return (uint8_t)(HAUL__CODE_FIRST + i);
+            return (uint8_t)(kinds->first + i);
     return HAUL__CODE_FREE;
 }

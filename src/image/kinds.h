@@ -56,11 +56,12 @@ typedef struct haul__kind {
 
 typedef struct haul__kinds {
     const haul_allocator *allocator;
-    HAUL__LIST(haul__kind) list; /* the first has the code HAUL__CODE_FIRST */
-    size_t most;                 /* bytes of an element */
-    unsigned inside;             /* the code of granules that go on with an array */
-    unsigned width;              /* bits of a code: 1, 2, 4 or 8 */
-    unsigned shift;              /* offset in the arena >> shift: the first bit of its code */
+    HAUL__LIST(haul__kind) list;
+    unsigned first;  /* the code of the first kind in the list */
+    size_t most;     /* bytes of an element */
+    unsigned inside; /* the code of granules that go on with an array */
+    unsigned width;  /* bits of a code: 1, 2, 4 or 8 */
+    unsigned shift;  /* offset in the arena >> shift: the first bit of its code */
 } haul__kinds;
 
 /* Lists the kinds that the types of roots lead to, with elements of at most `most` bytes.
@@ -68,12 +69,18 @@ typedef struct haul__kinds {
 haul_status haul__kinds_open(haul__kinds *kinds, const haul_allocator *allocator,
                              const haul_root *roots, size_t count, size_t most);
 void haul__kinds_close(haul__kinds *kinds);
+/* Is the first kind that of the only root, one object, and does no pointer lead to such? Then it
+ * needs no code. */
+HAUL__INLINE int haul__kinds_have_lone_root(const haul__kinds *kinds)
+{
+    return kinds->first == HAUL__CODE_FREE;
+}
 /* The code of a root's elements; HAUL__CODE_FREE: the scan does not know them. */
 uint8_t haul__kinds_of_root(const haul__kinds *kinds, const haul_root *root);
 
 HAUL__INLINE const haul__kind *haul__kind_by_code(const haul__kinds *kinds, unsigned code)
 {
-    return &kinds->list.at[code - HAUL__CODE_FIRST];
+    return &kinds->list.at[code - kinds->first];
 }
 
 #endif

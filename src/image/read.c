@@ -3,7 +3,7 @@
  * The arena comes last, when all that tells its meaning has been checked. It is copied into the
  * block in which it stays, and its offsets become pointers there (fill.c). An image that is not
  * trusted is checked as a graph meanwhile (validate.c). All of this happens in memory that nobody
- * else has, so a byte that was checked cannot change.
+ * else has, so a byte that was checked cannot change. The bitmap alone may stay where it lies.
  *
  * An image of structs that have grown since is read by types of its own first, and then converted
  * (convert.c). From then on it is read as if it had been written so.
@@ -19,14 +19,24 @@
 
 /* ---- The sections beside the arena. */
 
+/* The bitmap of an image in memory is not copied if nobody keeps it. It only chooses the words that
+ * are relocated: what they are then is checked. */
+static int can_lend(const haul__reader *r, uint32_t kind)
+{
+    return kind == HAUL__SECTION_BITS && r->input.bytes && !r->options.arena &&
+           r->options.growth_count == 0 && (uintptr_t)r->input.bytes % sizeof(uint64_t) == 0;
+}
+
 static haul_status read_contents(haul__reader *r, const haul__image_section *s)
 {
-    const haul_status status =
-        haul__input_take(&r->input, (size_t)s->bytes, sizeof(uint64_t), &r->contents[s->kind]);
+    const int is_lent = can_lend(r, s->kind);
+    const haul_status status = is_lent ? haul__input_lend(&r->input, (size_t)s->bytes, &r->bits)
+                                       : haul__input_take(&r->input, (size_t)s->bytes,
+                                                          sizeof(uint64_t), &r->contents[s->kind]);
     if (status != HAUL_OK)
         return status;
     r->bytes[s->kind] = (size_t)s->bytes;
-    return haul__image_hash(r->contents[s->kind], (size_t)s->bytes) == s->hash
+    return haul__image_hash(is_lent ? r->bits : r->contents[s->kind], (size_t)s->bytes) == s->hash
                ? HAUL_OK
                : haul__image_refuse(r->error, "a section does not have its checksum");
 }
@@ -130,7 +140,8 @@ static haul__claimed claims_of(const haul__reader *r, haul__offsets *offsets)
     offsets->block = r->image->block.at;
     offsets->bytes = r->image->block.bytes;
     offsets->at = r->head.address ? (uintptr_t)(r->head.address + r->arena_offset) : 0;
-    offsets->bitmap = r->contents[HAUL__SECTION_BITS];
+    offsets->kept = r->contents[HAUL__SECTION_BITS];
+    offsets->bitmap = offsets->kept ? offsets->kept : r->bits;
     offsets->bitmap_words = r->bytes[HAUL__SECTION_BITS] / sizeof *offsets->bitmap;
     offsets->words = r->contents[HAUL__SECTION_WORDS];
     offsets->word_count = r->bytes[HAUL__SECTION_WORDS] / sizeof *offsets->words;

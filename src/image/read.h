@@ -36,6 +36,7 @@ typedef struct haul__reader {
     haul__image_section sections[HAUL__IMAGE_SECTIONS];
     void *contents[HAUL__SECTION_KINDS]; /* by kind; NULL: none. The arena's are the block's. */
     size_t bytes[HAUL__SECTION_KINDS];
+    const void *bits; /* the bitmap as it lies in the input; NULL: it is copied as the others are */
     haul__decompressor decompressor; /* of a compressed arena */
     haul__input *arena;              /* gives its bytes; NULL: none have come */
     uint64_t arena_offset;           /* in the image */

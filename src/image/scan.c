@@ -43,7 +43,8 @@ static HAUL__NOINLINE int are_zeros(const haul__scan *s, size_t word, uint64_t d
         const size_t at = word + haul__lowest64(differ);
         if (haul__load_word(s->block + at * HAUL__WORD))
             return 0;
-        s->claimed->offsets->bitmap[at / 64] ^= (uint64_t)1 << at % 64;
+        if (s->claimed->offsets->kept)
+            s->claimed->offsets->kept[at / 64] ^= (uint64_t)1 << at % 64;
     }
     return 1;
 }
@@ -230,7 +231,7 @@ static int visit_free(haul__scan *s)
 
 HAUL__HOT static int visit_all(haul__scan *s)
 {
-    for (s->here = 0; s->here < s->codes.granules; s->here = s->end) {
+    for (; s->here < s->codes.granules; s->here = s->end) {
         const unsigned code = haul__code_at(&s->codes, s->here);
         const haul__kind *kind;
         int is_right;
@@ -246,6 +247,20 @@ HAUL__HOT static int visit_all(haul__scan *s)
             return 0;
     }
     return 1;
+}
+
+/* A root without a code: what lies before it is zeros, and all else is behind it. */
+static int visit_lone_root(haul__scan *s)
+{
+    const haul__kind *kind = &s->kinds.list.at[0];
+    const unsigned char *element = s->claimed->roots[0].address;
+    const size_t offset = (size_t)(element - s->block), begin = offset / HAUL__GRANULE;
+    if (((uintptr_t)element & kind->one.misaligned) != 0 || offset - HAUL__GRANULE > kind->one.room)
+        return 0;
+    s->here = s->end = begin + kind->granules;
+    return haul__scan_wait(s, s->end * HAUL__GRANULE) && is_zero(s->block, offset) &&
+           check_bits(s, 2 * begin, 2 * kind->granules, kind->pointers, 0) &&
+           check_gaps(kind, element) && visit_links(s, kind, element);
 }
 
 static int mark_roots(haul__scan *s)
@@ -272,7 +287,8 @@ static int suits(const haul__claimed *claimed)
 static void read_along(void *user)
 {
     haul__scan *s = user;
-    s->is_right = mark_roots(s) && visit_all(s);
+    s->is_right = (haul__kinds_have_lone_root(&s->kinds) ? visit_lone_root(s) : mark_roots(s)) &&
+                  visit_all(s);
 }
 
 static haul_status scan_all(haul__scan *s)

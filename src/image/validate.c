@@ -82,7 +82,7 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
 {
     const unsigned char *at = c->claimed->offsets->block + granule * HAUL__GRANULE;
     const uintptr_t address = (uintptr_t)at;
-    uint64_t *bitmap = c->claimed->offsets->bitmap;
+    const uint64_t *bitmap = c->claimed->offsets->bitmap;
     unsigned wanted = explicit_bits(c, address), differ, wrong, byte;
     uint16_t dead;
     if (block)
@@ -95,7 +95,8 @@ static haul_status check_granule(check *c, const haul__block *block, size_t gran
     if (wrong)
         return refuse_at(c, address + (wrong & 1u ? 0 : HAUL__WORD),
                          "a bit calls it a pointer and its types do not, or the other way");
-    bitmap[granule / 32] ^= (uint64_t)differ << (granule % 32 * 2); /* an arena keeps them */
+    if (c->claimed->offsets->kept) /* by an arena */
+        c->claimed->offsets->kept[granule / 32] ^= (uint64_t)differ << (granule % 32 * 2);
     dead = (uint16_t)~live_bytes(block, address);
     for (byte = 0; byte < HAUL__GRANULE; byte++)
         if ((dead >> byte & 1) && at[byte])

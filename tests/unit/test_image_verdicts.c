@@ -112,7 +112,7 @@ static void prepare(sample *s, haul_context *context, haul__filling *f, haul__cl
     f->from = s->parts.part[HAUL__SECTION_ARENA].at;
     f->offsets.block = s->block;
     f->offsets.bytes = s->bytes;
-    f->offsets.bitmap = s->bits;
+    f->offsets.bitmap = f->offsets.kept = s->bits;
     f->offsets.bitmap_words = s->parts.part[HAUL__SECTION_BITS].count / sizeof *s->bits;
     f->offsets.words = (const void *)s->parts.part[HAUL__SECTION_WORDS].at;
     f->offsets.word_count = s->parts.part[HAUL__SECTION_WORDS].count / sizeof(haul__image_word);
