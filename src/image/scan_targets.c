@@ -158,8 +158,8 @@ HAUL__INLINE int count_string(haul__scan *s, uintptr_t value, size_t *count)
     return s->work <= s->most;
 }
 
-HAUL__HOT int haul__scan_counted(haul__scan *s, const haul__link *link, uintptr_t value,
-                                 const unsigned char *self)
+HAUL__HOT static int follow_counted(haul__scan *s, const haul__link *link, uintptr_t value,
+                                    const unsigned char *self)
 {
     const haul_count *shape = &link->slot->shape[link->level];
     size_t count = 1;
@@ -175,4 +175,10 @@ HAUL__HOT int haul__scan_counted(haul__scan *s, const haul__link *link, uintptr_
     return count == 0 ||
            mark(s, link->code, value, count,
                 link->level + 1u == link->slot->levels ? link->slot->unit : HAUL__WORD);
+}
+
+int haul__scan_counted(haul__scan *s, const haul__link *link, uintptr_t value,
+                       const unsigned char *self)
+{
+    return follow_counted(s, link, value, self);
 }
