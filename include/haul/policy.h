@@ -15,7 +15,8 @@
  * member that no field describes, which HAUL_MEMBER places. The empty path stands for all that no
  * other row names in these objects, and in the structs that are embedded there: gaps between fields
  * too, but not what their pointers lead to. A row for an embedded struct stands for all that no
- * other row names in it.
+ * other row names in it. A pointer travels if a path goes through it, unless a row names it or the
+ * path's action is HAUL_NONE.
  *
  * Which row counts? One that names the field, before an empty path or an embedded struct's row; of
  * these the innermost. Of two that name the field, one with a path from the root, before one with a

@@ -164,6 +164,16 @@ static int put(follower *f, size_t number)
     return added != NULL;
 }
 
+/* Notes a pointer that must travel, since the path goes on behind it. */
+static haul_status pass(haul__policy *p, size_t form, size_t row)
+{
+    size_t *passed = HAUL__LIST_ADD(p->allocator, &p->forms.at[form].passed);
+    if (!passed)
+        return no_memory(p);
+    *passed = row;
+    return HAUL_OK;
+}
+
 /* Goes on to the structs that a row leads to. */
 static haul_status step_into(follower *f, size_t form, size_t row)
 {
@@ -187,7 +197,7 @@ static haul_status step_into(follower *f, size_t form, size_t row)
             return no_memory(f->p);
     }
     f->base = is_inside ? f->base + at->offset : 0;
-    return HAUL_OK;
+    return is_inside || f->row->action == HAUL_NONE ? HAUL_OK : pass(f->p, form, row);
 }
 
 static haul_status end_at(follower *f, size_t form, size_t row)
@@ -432,6 +442,7 @@ static void close_forms(haul__policy *p)
         if (p->forms.at[i].is_changed)
             haul_type_free(&p->forms.at[i].made);
         HAUL__LIST_RELEASE(p->allocator, &p->forms.at[i].said);
+        HAUL__LIST_RELEASE(p->allocator, &p->forms.at[i].passed);
     }
     HAUL__LIST_RELEASE(p->allocator, &p->forms);
 }

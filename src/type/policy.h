@@ -32,7 +32,8 @@ typedef struct haul__form {
     const haul_type *type;
     size_t around, row; /* embedded: the form and the row that it lies in; else SIZE_MAX */
     HAUL__LIST(haul__said) said;
-    int rest; /* of what `said` does not name */
+    HAUL__LIST(size_t) passed; /* pointers that paths go through, by their rows */
+    int rest;                  /* of what `said` and `passed` do not name */
     haul__policy_rank rest_rank;
     int is_changed;  /* it is made; else its type stands for it */
     haul_type *made; /* the type, made or not */

@@ -129,10 +129,15 @@ static void act(haul_field *field, int action)
 }
 
 /* Does what is not named include this field? Pointers travel unless they need not. */
-static int is_in_rest(const haul_field *field, int rest)
+static int is_in_rest(const haul__form *form, size_t row, const haul_field *field)
 {
+    const int rest = form->rest;
+    size_t i;
     if (rest == HAUL__UNSAID || field->kind == HAUL_FIELD_SKIP)
         return 0;
+    for (i = 0; i < form->passed.count; i++)
+        if (form->passed.at[i] == row)
+            return 0;
     if (is_pointer(field))
         return rest >= HAUL_ONLY_PRESENT;
     return rest < HAUL_ONLY_PRESENT || (rest == HAUL_NONE && field->kind != HAUL_FIELD_TAIL);
@@ -218,7 +223,7 @@ static haul_status add_row(form_maker *m, size_t row)
                                    "a row with a condition ends at a struct in "
                                    "which other rows end")
                           : split(m, said, &field);
-    else if (!has_form && (said || is_in_rest(&field, form->rest)))
+    else if (!has_form && (said || is_in_rest(form, row, &field)))
         act(&field, said ? said->action : form->rest);
     if (status != HAUL_OK)
         return status;

@@ -340,6 +340,34 @@ TEST(policy, what_no_row_names_is_absent_before_and_behind)
     finish();
 }
 
+/* Are the cells, and the values of one, on the device under these rows? */
+static void check_cells(const haul_policy_row *rows, size_t count, haul_presence expected)
+{
+    haul_type *policy = policy_of(mesh_type, rows, count);
+    CHECK_STATUS(haul_environment_enter(env, &g.m, policy, 1, NULL, NULL), HAUL_OK);
+    CHECK_EQ(haul_environment_presence(env, g.cells, sizeof g.cells), expected);
+    CHECK_EQ(haul_environment_presence(env, g.values[1], sizeof g.values[1]), expected);
+    CHECK_EQ(haul_environment_presence(env, &g.m.a, sizeof g.m.a), HAUL_ABSENT);
+    CHECK_STATUS(haul_environment_exit(env, &g.m, NULL, NULL), HAUL_OK);
+    haul_type_free(&policy);
+}
+
+TEST(policy, a_pointer_travels_if_a_path_goes_through_it)
+{
+    const haul_policy_row rows[] = { { .path = "cells[*].s.values", .action = HAUL_COPYIN },
+                                     { HAUL_MEMBER(mesh, b), .action = HAUL_COPY },
+                                     { .path = "", .action = HAUL_NONE },
+                                     { .path = "cells", .action = HAUL_NONE } };
+    haul_policy_row none[3];
+    start();
+    check_cells(rows, 3, HAUL_PRESENT);
+    check_cells(rows, 4, HAUL_ABSENT);
+    memcpy(none, rows, sizeof none);
+    none[0].action = HAUL_NONE;
+    check_cells(none, 3, HAUL_ABSENT);
+    finish();
+}
+
 /* 170 members of 114 bytes and a few more; eight of them are named. */
 typedef struct wide {
     struct {
