@@ -116,8 +116,8 @@ static haul_status find_roots(const haul__reader *r)
     size_t i;
     if (r->bytes[HAUL__SECTION_ROOTS] != r->count * sizeof *given)
         return haul__fail(r->error, HAUL_ERROR_TYPE,
-                          "the image has %zu roots, and %zu types are given",
-                          r->bytes[HAUL__SECTION_ROOTS] / sizeof *given, r->count);
+                          "types are given for %zu roots, and the image has %zu", r->count,
+                          r->bytes[HAUL__SECTION_ROOTS] / sizeof *given);
     for (i = 0; i < r->count; i++) {
         haul_root *root = &image->roots[i];
         if (given[i].type != haul__type_text_number(&r->text, r->types[i]))

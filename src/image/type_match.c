@@ -183,7 +183,9 @@ haul_status haul__type_text_compare(const haul__type_text *ours, const haul__sto
         path[end] = '.';
         show(a, name_bytes(a, one), path + end + 1, sizeof path - end - 1);
     }
-    haul__fail(error, HAUL_ERROR_TYPE, "the image has other types: \"%s\" there, \"%s\" here",
+    haul__fail(error, HAUL_ERROR_TYPE,
+               "the image has other types: \"%s\" there, \"%s\" here. If the program has changed "
+               "since, .renames and .growths say how",
                there, here);
     haul__set_path(error->path, path);
     return HAUL_ERROR_TYPE;
