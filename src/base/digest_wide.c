@@ -34,6 +34,7 @@ uint64_t haul__digest_copy_wide(void *to, const void *from, size_t count, uint64
     const unsigned char *next = from;
     unsigned char *at = to;
     XXH3_state_t state;
+    XXH3_INITSTATE(&state);
     XXH3_64bits_reset_withSeed(&state, seed);
     while (count > 0) {
         const size_t bytes = count < COPIED_BYTES ? count : COPIED_BYTES;

@@ -389,7 +389,7 @@ TEST(shipment_table, a_range_that_makes_all_threads_give_up_is_told)
     }
     unship();
     many[0].n = many[1].n = 0;
-    many[2].data = (double *)(void *)((char *)doubles + 4);
+    many[2].data = (double *)(void *)((char *)doubles + sizeof(void *) / 2);
     many[2].n = 1;
     ship(&root, holder_type, 1, &options, 0);
     if (CAN_SHARE)
