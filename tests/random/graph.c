@@ -896,14 +896,24 @@ static void draw_roots(choices *c, graph *g)
     g->oracle.root_count = (unsigned)count;
 }
 
-int graph_has(const graph *g, const void *address, size_t bytes)
+int graph_has_near(const graph *g, size_t *block, const void *address, size_t bytes)
 {
     if (surroundings_have(g->around, address, bytes))
         return 1;
-    for (size_t i = 0; i < g->block_count; i++)
-        if (is_in(address, bytes, g->blocks[i].memory, g->blocks[i].bytes))
+    for (size_t k = 0; k < g->block_count; k++) {
+        size_t i = (*block + k) % g->block_count;
+        if (is_in(address, bytes, g->blocks[i].memory, g->blocks[i].bytes)) {
+            *block = i;
             return 1;
+        }
+    }
     return 0;
+}
+
+int graph_has(const graph *g, const void *address, size_t bytes)
+{
+    size_t block = 0;
+    return graph_has_near(g, &block, address, bytes);
 }
 
 static int is_there(const model_oracle *oracle, const void *address, size_t bytes)

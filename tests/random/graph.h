@@ -74,6 +74,9 @@ void graph_restore(graph *g);
 
 /* 1: all of it is memory of the graph, or around it. */
 int graph_has(const graph *g, const void *address, size_t bytes);
+/* The same, fast if the memory lies in *block or soon behind it, as blocks do that a walk meets one
+ * after the other. *block becomes the one that it lies in. */
+int graph_has_near(const graph *g, size_t *block, const void *address, size_t bytes);
 /* 1: it leads into the static range that is copied, or to its end. */
 int graph_is_copied(const graph *g, const void *address);
 /* The graph stays as it is from here on: what graph_restore puts back. */

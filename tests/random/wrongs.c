@@ -27,6 +27,7 @@ typedef struct answer {
 typedef struct attempt {
     graph *g;
     haul_context *context;
+    size_t block; /* of the graph, that was asked for last */
     char *message;
     size_t message_bytes;
 } attempt;
@@ -133,7 +134,8 @@ static int draw_wrong(choices *c, const graph *g, const reference *host, spoiled
 
 static int is_readable(void *user, const void *address, size_t bytes)
 {
-    return graph_has(user, address, bytes);
+    attempt *a = user;
+    return graph_has_near(a->g, &a->block, address, bytes);
 }
 
 static haul_status pack(haul_plan *plan)
@@ -214,7 +216,7 @@ static int is_right_again(attempt *a, const spoiled *s)
                 haul_status_name(given.status), given.error.path, given.error.text);
 }
 
-static haul_context *open_context(graph *g, model_oracle *argument, int checked)
+static haul_context *open_context(attempt *a, model_oracle *argument, int checked)
 {
     haul_context_options options;
     haul_context *context = NULL;
@@ -223,9 +225,9 @@ static haul_context *open_context(graph *g, model_oracle *argument, int checked)
     options.argument = argument;
     options.checked = checked;
     options.readable = is_readable;
-    options.readable_user = g;
+    options.readable_user = a;
     options.max_bytes = (size_t)1 << 26;
-    known = surroundings_known(g->around);
+    known = surroundings_known(a->g->around);
     if (haul_context_create(&options, &context) != HAUL_OK || test_tell(context, &known) != HAUL_OK)
         exit(2);
     return context;
@@ -239,7 +241,8 @@ int wrongs_of_graph(choices *c, graph *g, const reference *host, model_oracle *a
     a.g = g;
     a.message = message;
     a.message_bytes = message_bytes;
-    a.context = open_context(g, argument, chance(c, 1, 2));
+    a.block = 0;
+    a.context = open_context(&a, argument, chance(c, 1, 2));
     for (unsigned i = 0; i < 8 && good; i++) {
         spoiled s;
         if (!draw_wrong(c, g, host, &s))
