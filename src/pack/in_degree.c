@@ -15,6 +15,7 @@
 #include "pack/translate.h"
 
 #define SAMPLE 8u           /* cells */
+#define MANY 256u           /* objects that are worth a sample */
 #define AHEAD (4u * SAMPLE) /* cells that are fetched */
 
 typedef struct counting {
@@ -56,12 +57,23 @@ static void add_special(const counting *c, const haul_plan *plan)
     }
 }
 
+/* Does a block hold so many objects of one type that a part of them tells enough? A struct alone
+ * may lead to everything. */
+HAUL__HOT static int is_crowded(const haul__block *block)
+{
+    unsigned objects = 0, cell;
+    for (cell = 0; haul__is_uniform(block) && cell < HAUL__CELLS; cell++)
+        objects += block->words ? haul__bits64(haul__word_starts(block)[cell])
+                                : haul__bits32(haul__starts(block)[cell]);
+    return objects >= MANY;
+}
+
 static void add_block(const counting *c, const haul_plan *plan, const uintptr_t *flat, size_t i)
 {
     const haul__map *map = &plan->found.map;
     const haul__block *block = haul__plan_block(plan, i);
     const uintptr_t address = haul__block_address(map->numbers[i]);
-    const unsigned step = haul__is_uniform(block) ? SAMPLE : 1;
+    const unsigned step = is_crowded(block) ? SAMPLE : 1;
     unsigned cell = block->form == HAUL__FULL ? HAUL__CELLS : (unsigned)(i % step);
     for (; cell < HAUL__CELLS; cell += step) {
         uint64_t slots;

@@ -326,6 +326,46 @@ TEST(places, count_pointers_of_all_kinds_in_any_order)
     end();
 }
 
+typedef struct lone {
+    int64_t *cold, *hot, *again;
+} lone;
+
+static haul_type *lone_type;
+static const haul_field lone_fields[] = {
+    HAUL_ARRAY(lone, cold, HAUL_FIXED(WIDE)),
+    HAUL_ARRAY(lone, hot, HAUL_FIXED(WIDE)),
+    HAUL_ARRAY(lone, again, HAUL_FIXED(WIDE)),
+};
+
+/* Of a block that is crowded by one type, a sample of the cells is read. */
+TEST(places, count_the_pointers_of_a_struct_alone_wherever_it_lies)
+{
+    enum { BLOCK = 64 << 10, STEP = 512 };
+    int64_t *arrays = calloc(2 * WIDE, sizeof *arrays);
+    char *memory = calloc(4, BLOCK);
+    size_t i;
+    start();
+    CHECK(arrays && memory);
+    lone_type = TYPE_NEW(lone, lone_fields);
+    CHECK_STATUS(haul_type_commit(lone_type), HAUL_OK);
+    options.spill = HAUL_PLACE_HOST;
+    options.budget_bytes = 9 * PAGE;
+    for (i = 0; i < 8; i++) {
+        char *block = memory + BLOCK - (uintptr_t)memory % BLOCK + BLOCK;
+        lone *root = (lone *)(void *)(block + i * STEP);
+        root->cold = arrays;
+        root->hot = root->again = arrays + WIDE;
+        CHECK_STATUS(haul_ship(device, root, lone_type, 1, &options, &shipment), HAUL_OK);
+        CHECK(places_of(arrays, WIDE * sizeof *arrays).on_host >= 5 * PAGE);
+        CHECK(places_of(arrays + WIDE, WIDE * sizeof *arrays).on_host <= 2 * PAGE);
+        haul_shipment_free(&shipment);
+    }
+    haul_type_free(&lone_type);
+    free(arrays);
+    free(memory);
+    end();
+}
+
 /* Only the large array matters. */
 TEST(places, that_exceed_the_budget_spill_what_hints_tell_few_uses_of)
 {
