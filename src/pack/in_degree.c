@@ -15,7 +15,7 @@
 #include "pack/translate.h"
 
 #define SAMPLE 8u           /* cells */
-#define MANY 256u           /* objects that are worth a sample */
+#define CROWD 256u          /* objects that are worth a sample */
 #define AHEAD (4u * SAMPLE) /* cells that are fetched */
 
 typedef struct counting {
@@ -65,7 +65,7 @@ HAUL__HOT static int is_crowded(const haul__block *block)
     for (cell = 0; haul__is_uniform(block) && cell < HAUL__CELLS; cell++)
         objects += block->words ? haul__bits64(haul__word_starts(block)[cell])
                                 : haul__bits32(haul__starts(block)[cell]);
-    return objects >= MANY;
+    return objects >= CROWD;
 }
 
 static void add_block(const counting *c, const haul_plan *plan, const uintptr_t *flat, size_t i)
