@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=$PWD/build/coverage
 logs=$build/logs
 unset CC CFLAGS CPPFLAGS LDFLAGS
+. tests/covered_programs.sh
 
 for tool in gcc cmake gcovr python3; do
     command -v "$tool" >/dev/null && continue
@@ -25,28 +26,14 @@ done
 
 # Seeds are fixed, so that the figures of two days can be compared.
 programs() {
-    local suite
     echo "tests/haul_contract host"
     echo "tests/haul_random --graphs 1000 --seed 1 --faults --every 100"
     echo "tests/haul_attack --sequences 500 --seed 1"
     echo "tests/haul_damage --seed 1 --part 1/8"
     echo "fuzz/haul_fuzz all fuzz/corpus"
-    for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c |
-        sed 's/TEST(//' | sort -u); do
-        echo "tests/haul_unit_plain $suite/"
-    done
+    suites
 }
 
-# One program; a failure is told at once and leaves a file.
-one() { # PROGRAM ARGUMENT...
-    local name="$*"
-    name=${name//[^a-z0-9]/-}
-    "$build/$1" "${@:2}" >"$logs/$name.log" 2>&1 </dev/null && return
-    echo "FAILED $*"
-    tail -n 5 "$logs/$name.log"
-    touch "$logs/failed"
-}
-export -f one
 export build logs
 
 mkdir -p "$build"

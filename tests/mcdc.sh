@@ -16,6 +16,7 @@ cd "$(dirname "$0")/.." || exit 1
 build=$PWD/build/mcdc
 logs=$build/logs
 unset CC CFLAGS CPPFLAGS LDFLAGS
+. tests/covered_programs.sh
 
 for tool in clang-19 llvm-cov-19 llvm-profdata-19 cmake ninja python3; do
     command -v "$tool" >/dev/null && continue
@@ -24,29 +25,14 @@ for tool in clang-19 llvm-cov-19 llvm-profdata-19 cmake ninja python3; do
 done
 
 programs() {
-    local suite
     echo "tests/haul_random --graphs 1000 --seed 1 --faults --every 100"
     echo "tests/haul_damage --seed 1 --part 1/8"
     echo "fuzz/haul_fuzz all fuzz/corpus"
-    for suite in $(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c |
-        sed 's/TEST(//' | sort -u); do
-        echo "tests/haul_unit_plain $suite/"
-    done
+    suites
 }
 
-# One program; a failure is told at once and leaves a file. Counts add up in a file for each of the
-# programs' files.
-one() { # PROGRAM ARGUMENT...
-    local name="$*"
-    name=${name//[^a-z0-9]/-}
-    LLVM_PROFILE_FILE="$logs/%4m.profraw" "$build/$1" "${@:2}" >"$logs/$name.log" 2>&1 </dev/null &&
-        return
-    echo "FAILED $*"
-    tail -n 5 "$logs/$name.log"
-    touch "$logs/failed"
-}
-export -f one
 export build logs
+export LLVM_PROFILE_FILE="$logs/%4m.profraw" # counts add up in a file for each program file
 
 mkdir -p "$build"
 rm -rf "$logs"

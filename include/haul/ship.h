@@ -67,8 +67,9 @@ typedef struct haul_place_hint {
     const char *field; /* its name, such as "edges"; or NULL */
     haul_place place;
     int reserved; /* 0 */
-    /* With HAUL_PLACE_ANY: accesses by kernels to all that the hint names, or what is proportional
-     * to them. A program counts them on the host, say: hint->uses++ at each access. */
+    /* With HAUL_PLACE_ANY: how often kernels access the objects that the hint names, all of them
+     * together. Only the ratio to other hints counts. A program can count on the host, with
+     * hint->uses++ at each access. */
     uint64_t uses;
 } haul_place_hint;
 

@@ -245,18 +245,10 @@ static haul_status find_root(haul_environment *e, const haul__hold *hold, const 
 static haul_status leave_in_place(haul_environment *e, haul__hold *hold,
                                   const haul_exit_options *options, const haul_async *async)
 {
-    haul__work work;
-    haul_status status = haul__come_behind(e, e->groups.at[hold->group], async);
+    const haul_status status = haul__pass_group(e, e->groups.at[hold->group], async);
     if (status == HAUL_OK)
-        status = haul__select_for(e->device, async);
-    if (status == HAUL_OK)
-        status = haul__signal(e, async, &work);
-    if (status != HAUL_OK)
-        return status;
-    if (work.is_pending)
-        haul__note_work(e->groups.at[hold->group], &work);
-    haul__count_exit(e, hold, options);
-    return HAUL_OK;
+        haul__count_exit(e, hold, options);
+    return status;
 }
 
 haul_status haul__exit(haul_environment *e, const void *root, const haul_exit_options *options,

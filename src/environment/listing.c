@@ -189,8 +189,5 @@ haul_status haul__list_environment(const haul_environment *e, size_t most, haul_
     status = print_types(e, pen);
     if (status == HAUL_OK && most)
         print_ranges(e, most, pen);
-    return status == HAUL_OK && pen->has_failed
-               ? haul__fail(&e->context->error, HAUL_ERROR_FILE,
-                            "the file did not take all that was written")
-               : status;
+    return status == HAUL_OK ? haul__pen_close(pen, &e->context->error) : status;
 }

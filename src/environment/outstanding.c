@@ -11,6 +11,7 @@
 #include "environment/outstanding.h"
 #include "device/deferred.h"
 #include "device/device.h"
+#include "device/streams.h"
 #include "ship/pending.h"
 
 /* ---- Results. */
@@ -172,4 +173,17 @@ haul_status haul__signal(haul_environment *e, const haul_async *async, haul__wor
     if (!async || !async->event)
         return HAUL_OK;
     return haul__conclude(e->device, async, work, "event of an update of ", 0, " bytes");
+}
+
+haul_status haul__pass_group(haul_environment *e, haul__sent_group *group, const haul_async *async)
+{
+    haul__work work;
+    haul_status status = haul__come_behind(e, group, async);
+    if (status == HAUL_OK)
+        status = haul__select_for(e->device, async);
+    if (status == HAUL_OK)
+        status = haul__signal(e, async, &work);
+    if (status == HAUL_OK && work.is_pending)
+        haul__note_work(group, &work);
+    return status;
 }

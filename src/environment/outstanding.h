@@ -39,6 +39,8 @@ void haul__note_work(haul__sent_group *group, const haul__work *work);
 void haul__note_batch(const haul__batch *batch, const haul__work *work);
 /* The end of a call that has ordered nothing: signals the event, and notes that in *work. */
 haul_status haul__signal(haul_environment *e, const haul_async *async, haul__work *work);
+/* A whole call that moves nothing of a group: waits for the group's work, or signals behind it. */
+haul_status haul__pass_group(haul_environment *e, haul__sent_group *group, const haul_async *async);
 
 /* Writes results up to the last one of the group; NULL: all. The first failure counts; `failure`:
  * one that the record describes already. */

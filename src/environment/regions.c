@@ -62,17 +62,28 @@ static haul_status read_ordering(const haul_async *async, size_t async_bytes, or
     return haul__read_options(&how->where, sizeof how->where, async, async_bytes);
 }
 
+/* Enters the device for a call with an `async`. `is_read`: the status of reading its options. */
+static haul_status enter_for(haul_environment *e, haul_status is_read, const haul_async *async,
+                             size_t async_bytes, ordering *how)
+{
+    const haul_status status = enter_device(e);
+    if (status != HAUL_OK)
+        return status;
+    if (is_read == HAUL_OK)
+        is_read = read_ordering(async, async_bytes, how);
+    if (is_read == HAUL_OK)
+        return HAUL_OK;
+    haul__fail(&e->context->error, is_read, HAUL__NEWER_OPTIONS);
+    leave(e);
+    return is_read;
+}
+
 /* Locks the environment, and enters its device, for a call with an `async`. */
 static haul_status lock_for(haul_environment *e, const haul_async *async, size_t async_bytes,
                             ordering *how)
 {
-    const haul_status is_read = read_ordering(async, async_bytes, how),
-                      status = lock_with_device(e);
-    if (status != HAUL_OK || is_read == HAUL_OK)
-        return status;
-    haul__fail(&e->context->error, is_read, HAUL__NEWER_OPTIONS);
-    leave(e);
-    return is_read;
+    const haul_status status = haul__environment_lock(e);
+    return status == HAUL_OK ? enter_for(e, HAUL_OK, async, async_bytes, how) : status;
 }
 
 /* ---- Enter. */
@@ -126,21 +137,6 @@ static haul_status refuse_root(haul_environment *e, const haul_root *root, const
     return HAUL_ERROR_GRAPH;
 }
 
-/* Comes behind the work of what is present. */
-static haul_status enter_present(haul_environment *e, haul__sent_group *group,
-                                 const haul_async *async)
-{
-    haul__work work;
-    haul_status status = haul__come_behind(e, group, async);
-    if (status == HAUL_OK)
-        status = haul__select_for(e->device, async);
-    if (status == HAUL_OK)
-        status = haul__signal(e, async, &work);
-    if (status == HAUL_OK && work.is_pending)
-        haul__note_work(group, &work);
-    return status;
-}
-
 /* Adds a hold for a root, unless it has one. */
 static haul_status enter_root(haul_environment *e, const haul_root *root,
                               const haul_enter_options *options, const haul_async *async)
@@ -161,7 +157,7 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
     case HAUL_PRESENT:
         haul__present_find(&e->host, address + of.lower, &found);
         group = found.group;
-        status = enter_present(e, e->groups.at[group], async);
+        status = haul__pass_group(e, e->groups.at[group], async);
         break;
     case HAUL_ABSENT:
         status = haul__finish_left(e);
@@ -194,7 +190,7 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
 {
     const haul_root from = { root, type, count };
     haul_enter_options ours;
-    haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
+    const haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
     ordering how;
@@ -209,14 +205,10 @@ haul_status haul_environment_enter_sized(haul_environment *environment, void *ro
         haul__environment_unlock(environment);
         return HAUL_OK;
     }
-    status = enter_device(environment);
+    status = enter_for(environment, is_read, async, async_bytes, &how);
     if (status != HAUL_OK)
         return status;
-    if (is_read == HAUL_OK)
-        is_read = read_ordering(async, async_bytes, &how);
-    status = is_read == HAUL_OK
-                 ? enter_root(environment, &from, &ours, how.async)
-                 : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
+    status = enter_root(environment, &from, &ours, how.async);
     leave(environment);
     return status;
 }
@@ -228,7 +220,7 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
                                         const haul_async *async, size_t async_bytes)
 {
     haul_exit_options ours;
-    haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
+    const haul_status is_read = haul__read_options(&ours, sizeof ours, options, options_bytes);
     haul_status status = haul__environment_lock(environment);
     haul__hold *hold;
     ordering how;
@@ -241,14 +233,10 @@ haul_status haul_environment_exit_sized(haul_environment *environment, const voi
         haul__environment_unlock(environment);
         return HAUL_OK;
     }
-    status = enter_device(environment);
+    status = enter_for(environment, is_read, async, async_bytes, &how);
     if (status != HAUL_OK)
         return status;
-    if (is_read == HAUL_OK)
-        is_read = read_ordering(async, async_bytes, &how);
-    status = is_read == HAUL_OK
-                 ? haul__exit(environment, root, &ours, how.async)
-                 : haul__fail(&environment->context->error, is_read, HAUL__NEWER_OPTIONS);
+    status = haul__exit(environment, root, &ours, how.async);
     leave(environment);
     return status;
 }

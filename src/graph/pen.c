@@ -61,3 +61,10 @@ void haul__pen_end(haul__pen *pen)
     put(pen, '\n');
     flush(pen);
 }
+
+haul_status haul__pen_close(const haul__pen *pen, haul_error *error)
+{
+    return pen->has_failed
+               ? haul__fail(error, HAUL_ERROR_FILE, "the file did not take all that was written")
+               : HAUL_OK;
+}

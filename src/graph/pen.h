@@ -27,5 +27,7 @@ char haul__pen_shows(char character);
 void haul__pen_name(haul__pen *pen, const char *name, int is_quoted);
 /* Ends the line, and writes it. */
 void haul__pen_end(haul__pen *pen);
+/* After the last line. HAUL_ERROR_FILE, described in `error`: the file has not taken all. */
+haul_status haul__pen_close(const haul__pen *pen, haul_error *error);
 
 #endif

@@ -21,8 +21,8 @@ HAUL__INLINE size_t haul__bit_of(const haul__codes *t, size_t granule)
     return granule << t->width_shift;
 }
 
-/* The codes of granules from this one on, as many as a word holds: the first one in the lowest
- * bits. Behind the arena all are free. */
+/* A word of codes, from this granule's on, which has the lowest bits. Codes behind the arena are
+ * free. */
 HAUL__INLINE uint64_t haul__codes_from(const haul__codes *t, size_t granule)
 {
     const size_t bit = haul__bit_of(t, granule);

@@ -1,5 +1,5 @@
-/* The calls that load an image: from memory, from a file, from its pages. Here are the looks at
- * their arguments, and what is asked of a loaded image.
+/* The calls that load an image, from memory, a file or its pages: they check their arguments. And
+ * the queries of a loaded image.
  */
 #include "haul/image.h"
 

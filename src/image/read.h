@@ -1,4 +1,4 @@
-/* Reading an image: what is known of it so far, and the image that comes of it.
+/* Reading an image: the state of a reader, and the image that it makes.
  */
 #ifndef HAUL_IMAGE_READ_H
 #define HAUL_IMAGE_READ_H

@@ -4,8 +4,8 @@
  * read in the order of memory, as by a pack, and each is translated by one look-up. Nothing is
  * walked or listed, and pages are few.
  *
- * A block that is full of small objects of one type has thousands of pointers much alike. So one in
- * SAMPLE of its cells is read, and counts for all of them; which, changes from block to block.
+ * A block that is crowded by small objects of one type has thousands of pointers much alike. So one
+ * in SAMPLE of its cells is read, and counts for all of them; which, changes from block to block.
  */
 #include "pack/in_degree.h"
 
@@ -57,8 +57,8 @@ static void add_special(const counting *c, const haul_plan *plan)
     }
 }
 
-/* Does a block hold so many objects of one type that a part of them tells enough? A struct alone
- * may lead to everything. */
+/* Does a block hold CROWD objects of one type, or more? Then a sample tells enough. A single struct
+ * may hold the pointers to all arrays, so it is never left to a sample. */
 HAUL__HOT static int is_crowded(const haul__block *block)
 {
     unsigned objects = 0, cell;

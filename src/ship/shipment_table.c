@@ -229,9 +229,7 @@ haul_status haul_shipment_write_table(const haul_shipment *shipment, const haul_
             print_general(&pen, &found->course);
             print_blocks(&pen, &found->map);
         }
-        if (pen.has_failed)
-            status = haul__fail(&context->error, HAUL_ERROR_FILE,
-                                "the file did not take all that was written");
+        status = haul__pen_close(&pen, &context->error);
     }
     haul__context_leave(context);
     return status;

@@ -58,9 +58,8 @@ haul_status haul_uses_write(haul_context *context, const haul_place_hint *hints,
         }
         haul__pen_end(&pen);
     }
-    if (status == HAUL_OK && pen.has_failed)
-        status = haul__fail(&context->error, HAUL_ERROR_FILE,
-                            "the file did not take all that was written");
+    if (status == HAUL_OK)
+        status = haul__pen_close(&pen, &context->error);
     haul__context_leave(context);
     return status;
 }

@@ -218,6 +218,26 @@ int accept_there(haul_device *device, heap *originals, const void *witness, void
     return hidden && !status;
 }
 
+void accept_must(haul_device *device, haul_status status, const char *sentence)
+{
+    if (status != HAUL_OK)
+        accept_ok(status, haul_context_error(haul_device_context(device)), sentence);
+}
+
+haul_environment_info accept_info(haul_environment *environment)
+{
+    haul_environment_info info;
+    haul_environment_get_info(environment, &info);
+    return info;
+}
+
+void accept_heaps_end(heap *originals, heap *plain)
+{
+    accept(heap_live(originals) + heap_live(plain) == 0, "all blocks of the host were freed");
+    heap_close(originals);
+    heap_close(plain);
+}
+
 void accept_left(haul_device *device, haul_environment **environment)
 {
     haul_environment_info info;

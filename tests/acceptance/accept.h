@@ -50,6 +50,12 @@ haul_shipment *accept_ship(haul_device *device, void *root, const haul_type *typ
 int accept_there(haul_device *device, heap *originals, const void *witness, void (*work)(void *),
                  void *data);
 
+/* A call of Haul that succeeds, or a sentence says that it did not. */
+void accept_must(haul_device *device, haul_status status, const char *sentence);
+haul_environment_info accept_info(haul_environment *environment);
+/* Says whether all blocks of two heaps were freed, and closes them. */
+void accept_heaps_end(heap *originals, heap *plain);
+
 /* Says whether all roots have left and, when the environment is freed, all memory of the device is
  * free. */
 void accept_left(haul_device *device, haul_environment **environment);

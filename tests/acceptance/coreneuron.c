@@ -444,24 +444,13 @@ typedef struct world {
     int fired, grown;
 } world;
 
-static void must(const world *w, haul_status status, const char *sentence)
-{
-    if (status != HAUL_OK)
-        accept_ok(status, haul_context_error(haul_device_context(w->device)), sentence);
-}
-
-static haul_environment_info info_of(const world *w)
-{
-    haul_environment_info info;
-    haul_environment_get_info(w->environment, &info);
-    return info;
-}
-
 static void enter_events(const world *w, mechanism *ml)
 {
-    must(w, haul_environment_enter(w->environment, ml->events, buffer_type, 1, NULL, NULL),
-         "a buffer is entered");
-    must(w, haul_environment_attach(w->environment, &ml->events), "a buffer is attached");
+    accept_must(w->device,
+                haul_environment_enter(w->environment, ml->events, buffer_type, 1, NULL, NULL),
+                "a buffer is entered");
+    accept_must(w->device, haul_environment_attach(w->environment, &ml->events),
+                "a buffer is attached");
 }
 
 /* Every pointer leads to where it should, seen from the pointers alone. */
@@ -499,12 +488,14 @@ static void enter(world *w)
 {
     look l = { NULL, NULL, 0 };
     int i;
-    must(w, haul_environment_create(w->device, &w->environment), "there is an environment");
-    must(w, haul_environment_enter(w->environment, w->all, policy, THREADS, NULL, NULL),
-         "it is entered");
-    accept(info_of(w).groups == 1 && info_of(w).transfers_to == 1,
+    accept_must(w->device, haul_environment_create(w->device, &w->environment),
+                "there is an environment");
+    accept_must(w->device,
+                haul_environment_enter(w->environment, w->all, policy, THREADS, NULL, NULL),
+                "it is entered");
+    accept(accept_info(w->environment).groups == 1 && accept_info(w->environment).transfers_to == 1,
            "%d threads are entered by one transfer: %zu ranges, %zu bytes", THREADS,
-           info_of(w).ranges, info_of(w).bytes);
+           accept_info(w->environment).ranges, accept_info(w->environment).bytes);
     make_events(w->originals, w->all);
     make_events(w->plain, w->right);
     for (i = 0; i < THREADS; i++)
@@ -536,7 +527,8 @@ static void post(world *w, thread *all, int gid)
     mechanism *ml = all[gid / CELLS].ml_list[SYNAPSE];
     event_buffer *events = ml->events;
     if (events->count == events->room && all == w->all) {
-        must(w, haul_environment_exit(w->environment, events, NULL, NULL), "a buffer is exited");
+        accept_must(w->device, haul_environment_exit(w->environment, events, NULL, NULL),
+                    "a buffer is exited");
         grow(w->originals, events);
         enter_events(w, ml);
         w->grown++;
@@ -574,8 +566,9 @@ static void send_events(const world *w)
         parts[count].host = events->weight;
         parts[count++].bytes = (size_t)events->count * sizeof(double);
     }
-    must(w, haul_environment_update(w->environment, parts, count, HAUL_TO_DEVICE, NULL),
-         "events go");
+    accept_must(w->device,
+                haul_environment_update(w->environment, parts, count, HAUL_TO_DEVICE, NULL),
+                "events go");
 }
 
 /* How many have fired in each thread, and who; and the voltages along one cell. */
@@ -591,10 +584,10 @@ static void bring_results(const world *w)
           .count = LAYERS,
           .stride = CELLS * sizeof(double) },
     };
-    must(w,
-         haul_environment_update(w->environment, parts, sizeof parts / sizeof *parts, HAUL_TO_HOST,
-                                 NULL),
-         "results come");
+    accept_must(w->device,
+                haul_environment_update(w->environment, parts, sizeof parts / sizeof *parts,
+                                        HAUL_TO_HOST, NULL),
+                "results come");
 }
 
 static int results_agree(const world *w)
@@ -641,16 +634,16 @@ static int make_step(world *w, int number)
 
 static void make_steps(world *w)
 {
-    const haul_environment_info before = info_of(w);
+    const haul_environment_info before = accept_info(w->environment);
     int made = 0;
     while (made < STEPS && make_step(w, made))
         made++;
     accept(made == STEPS, "%d of %d steps have the spikes and voltages of the host", made, STEPS);
     accept(w->fired > THREADS, "%d cells have fired", w->fired);
-    accept(w->grown == 2 && info_of(w).attached == before.attached + 2,
+    accept(w->grown == 2 && accept_info(w->environment).attached == before.attached + 2,
            "a buffer has grown twice, and was attached again");
-    accept(info_of(w).transfers_from - before.transfers_from == STEPS &&
-               info_of(w).transfers_to - before.transfers_to == STEPS + 2,
+    accept(accept_info(w->environment).transfers_from - before.transfers_from == STEPS &&
+               accept_info(w->environment).transfers_to - before.transfers_to == STEPS + 2,
            "each step is one transfer each way; each growth is one more");
 }
 
@@ -658,11 +651,13 @@ static void leave(world *w)
 {
     const haul_exit_options back = { .copyout = 1 };
     int i, same = 1, kept = 1;
-    must(w, haul_environment_exit(w->environment, w->all, &back, NULL), "the threads are exited");
+    accept_must(w->device, haul_environment_exit(w->environment, w->all, &back, NULL),
+                "the threads are exited");
     for (i = 0; i < THREADS; i++)
-        must(w,
-             haul_environment_exit(w->environment, w->all[i].ml_list[SYNAPSE]->events, NULL, NULL),
-             "a buffer is exited");
+        accept_must(
+            w->device,
+            haul_environment_exit(w->environment, w->all[i].ml_list[SYNAPSE]->events, NULL, NULL),
+            "a buffer is exited");
     for (i = 0; i < THREADS; i++) {
         const thread *nt = &w->all[i];
         same &= memcmp(nt->data, w->right[i].data, (size_t)nt->ndata * sizeof(double)) == 0 &&
@@ -682,9 +677,11 @@ int main(void)
     w.device = accept_device(0);
     w.originals = heap_open();
     w.plain = heap_open();
-    must(&w, HAUL_DESCRIBE(haul_device_context(w.device), structs), "threads are described");
-    must(&w, haul_policy_create(thread_type, "step", rows, sizeof rows / sizeof *rows, &policy),
-         "their policy is made");
+    accept_must(w.device, HAUL_DESCRIBE(haul_device_context(w.device), structs),
+                "threads are described");
+    accept_must(w.device,
+                haul_policy_create(thread_type, "step", rows, sizeof rows / sizeof *rows, &policy),
+                "their policy is made");
     w.all = make(w.originals);
     w.right = make(w.plain);
     accept_title("A ring of %d cells of %d nodes in %d threads", ALL_CELLS, LAYERS, THREADS);
@@ -694,9 +691,7 @@ int main(void)
     leave(&w);
     destroy(w.all);
     destroy(w.right);
-    accept(heap_live(w.originals) + heap_live(w.plain) == 0, "all blocks of the host were freed");
-    heap_close(w.originals);
-    heap_close(w.plain);
+    accept_heaps_end(w.originals, w.plain);
     haul_type_free(&policy);
     HAUL_FORGET(structs);
     haul_device_close(&w.device);

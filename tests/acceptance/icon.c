@@ -211,19 +211,6 @@ typedef struct world {
     state *state, *right;
 } world;
 
-static void must(const world *w, haul_status status, const char *sentence)
-{
-    if (status != HAUL_OK)
-        accept_ok(status, haul_context_error(haul_device_context(w->device)), sentence);
-}
-
-static haul_environment_info info_of(const world *w)
-{
-    haul_environment_info info;
-    haul_environment_get_info(w->environment, &info);
-    return info;
-}
-
 /* The room of the struct on the device: up to its last byte that the policy names. */
 enum { ROOM = offsetof(state, moist.qv) + sizeof(array3) };
 
@@ -250,14 +237,15 @@ static void see_what_crossed(const world *w)
     static const array3 zero;
     static look l;
     int i, absent = 0;
-    accept(info_of(w).transfers_to == 1 && info_of(w).bytes == DESCRIPTORS + ARRAYS,
+    accept(accept_info(w->environment).transfers_to == 1 &&
+               accept_info(w->environment).bytes == DESCRIPTORS + ARRAYS,
            "%d bytes of %zu are present, and %d arrays of %d", DESCRIPTORS, sizeof(state), USED,
            MEMBERS);
-    accept(info_of(w).bytes_to < ROOM + ARRAYS + 2048,
+    accept(accept_info(w->environment).bytes_to < ROOM + ARRAYS + 2048,
            "%llu bytes have crossed in one transfer: arrays of %d, and a struct",
-           (unsigned long long)info_of(w).bytes_to, ARRAYS);
+           (unsigned long long)accept_info(w->environment).bytes_to, ARRAYS);
     l.there = haul_environment_device_pointer(w->environment, w->state);
-    must(w, haul_host_launch(w->device, look_at, &l), "the struct is looked at");
+    accept_must(w->device, haul_host_launch(w->device, look_at, &l), "the struct is looked at");
     for (i = 0; i < MEMBERS; i++) {
         const array3 *a = member_of(w->state, i);
         absent += is_absent(w, a, sizeof *a) && is_absent(w, a->base, POINTS * sizeof(double)) &&
@@ -305,14 +293,15 @@ static int make_step(const world *w, int number)
     const haul_update_part energy = level_of(&w->state->wind.e_kin, level);
     evaporate(w->state, number);
     evaporate(w->right, number);
-    must(w, haul_environment_update(w->environment, &moisture, 1, HAUL_TO_DEVICE, NULL),
-         "moisture goes");
+    accept_must(w->device,
+                haul_environment_update(w->environment, &moisture, 1, HAUL_TO_DEVICE, NULL),
+                "moisture goes");
     if (!accept_there(w->device, w->originals, w->state, step,
                       haul_environment_device_pointer(w->environment, w->state)))
         return 0;
     step(w->right);
-    must(w, haul_environment_update(w->environment, &energy, 1, HAUL_TO_HOST, NULL),
-         "energies come");
+    accept_must(w->device, haul_environment_update(w->environment, &energy, 1, HAUL_TO_HOST, NULL),
+                "energies come");
     return levels_agree(w, level);
 }
 
@@ -330,11 +319,12 @@ static int states_agree(const world *w)
 static int radiate(const world *w)
 {
     int k, agree;
-    must(w, haul_environment_update_host(w->environment, w->state, 0, NULL), "all results come");
+    accept_must(w->device, haul_environment_update_host(w->environment, w->state, 0, NULL),
+                "all results come");
     agree = states_agree(w);
     for (k = 0; k < POINTS; k += 97)
         w->state->thermo.temp.base[k] = w->right->thermo.temp.base[k] += 0.25;
-    must(w, haul_environment_sync(w->environment, w->state), "temperatures go");
+    accept_must(w->device, haul_environment_sync(w->environment, w->state), "temperatures go");
     return agree;
 }
 
@@ -354,7 +344,8 @@ static void leave(world *w)
     const haul_exit_options back = { .copyout = 1 };
     static array3 kept[MEMBERS];
     memcpy(kept, w->state, sizeof kept);
-    must(w, haul_environment_exit(w->environment, w->state, &back, NULL), "it is exited");
+    accept_must(w->device, haul_environment_exit(w->environment, w->state, &back, NULL),
+                "it is exited");
     accept(states_agree(w), "all 170 arrays are as on the host");
     accept(memcmp(kept, w->state, sizeof kept) == 0, "and so are the descriptors");
     accept_left(w->device, &w->environment);
@@ -367,25 +358,26 @@ int main(void)
     w.device = accept_device(0);
     w.originals = heap_open();
     w.plain = heap_open();
-    must(&w, HAUL_DESCRIBE(haul_device_context(w.device), structs), "the state is described");
-    must(&w, haul_policy_create(state_type, "step", rows, sizeof rows / sizeof *rows, &policy),
-         "its policy is made");
+    accept_must(w.device, HAUL_DESCRIBE(haul_device_context(w.device), structs),
+                "the state is described");
+    accept_must(w.device,
+                haul_policy_create(state_type, "step", rows, sizeof rows / sizeof *rows, &policy),
+                "its policy is made");
     w.state = make(w.originals);
     w.right = make(w.plain);
     accept_title("A state of %d members and %zu bytes, of which a kernel uses %d", MEMBERS,
                  sizeof(state), USED);
     accept_audit(NULL, w.state, state_type, 1);
-    must(&w, haul_environment_create(w.device, &w.environment), "there is an environment");
-    must(&w, haul_environment_enter(w.environment, w.state, policy, 1, NULL, NULL),
-         "it is entered");
+    accept_must(w.device, haul_environment_create(w.device, &w.environment),
+                "there is an environment");
+    accept_must(w.device, haul_environment_enter(w.environment, w.state, policy, 1, NULL, NULL),
+                "it is entered");
     see_what_crossed(&w);
     make_steps(&w);
     leave(&w);
     destroy(w.state);
     destroy(w.right);
-    accept(heap_live(w.originals) + heap_live(w.plain) == 0, "all blocks of the host were freed");
-    heap_close(w.originals);
-    heap_close(w.plain);
+    accept_heaps_end(w.originals, w.plain);
     haul_type_free(&policy);
     HAUL_FORGET(structs);
     haul_device_close(&w.device);

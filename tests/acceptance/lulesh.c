@@ -514,30 +514,19 @@ typedef struct world {
     Domain *domain, *right;
 } world;
 
-static void must(const world *w, haul_status status, const char *sentence)
-{
-    if (status != HAUL_OK)
-        accept_ok(status, haul_context_error(haul_device_context(w->device)), sentence);
-}
-
-static haul_environment_info info_of(const world *w)
-{
-    haul_environment_info info;
-    haul_environment_get_info(w->environment, &info);
-    return info;
-}
-
 static void enter(world *w)
 {
-    must(w, haul_environment_create(w->device, &w->environment), "there is an environment");
+    accept_must(w->device, haul_environment_create(w->device, &w->environment),
+                "there is an environment");
 #ifdef _OPENMP
-    must(w, haul_openmp_watch(w->environment, omp_get_default_device()), "OpenMP is told");
+    accept_must(w->device, haul_openmp_watch(w->environment, omp_get_default_device()),
+                "OpenMP is told");
 #endif
-    must(w, haul_environment_enter(w->environment, w->domain, policy, 1, NULL, NULL),
-         "it is entered");
-    accept(info_of(w).transfers_to == 1 && info_of(w).groups == 1,
-           "the domain is entered by one transfer: %zu ranges, %zu bytes", info_of(w).ranges,
-           info_of(w).bytes);
+    accept_must(w->device, haul_environment_enter(w->environment, w->domain, policy, 1, NULL, NULL),
+                "it is entered");
+    accept(accept_info(w->environment).transfers_to == 1 && accept_info(w->environment).groups == 1,
+           "the domain is entered by one transfer: %zu ranges, %zu bytes",
+           accept_info(w->environment).ranges, accept_info(w->environment).bytes);
     accept(haul_environment_presence(w->environment, w->domain->fx, NODES * sizeof(double)) ==
                    HAUL_PRESENT &&
                haul_environment_presence(w->environment, w->domain->commDataSend, 8) == HAUL_ABSENT,
@@ -558,11 +547,11 @@ static void exchange(world *w, haul_direction direction)
     const haul_update_part back[] = { { .host = d->regCourant, .bytes = REGIONS * sizeof(double) },
                                       { .host = d->regHydro, .bytes = REGIONS * sizeof(double) },
                                       line };
-    must(w,
-         direction == HAUL_TO_DEVICE
-             ? haul_environment_update(w->environment, there, 2, direction, NULL)
-             : haul_environment_update(w->environment, back, 3, direction, NULL),
-         "parts are updated");
+    accept_must(w->device,
+                direction == HAUL_TO_DEVICE
+                    ? haul_environment_update(w->environment, there, 2, direction, NULL)
+                    : haul_environment_update(w->environment, back, 3, direction, NULL),
+                "parts are updated");
 }
 
 static int make_step(world *w)
@@ -587,12 +576,12 @@ static int make_step(world *w)
 
 static void make_steps(world *w)
 {
-    const haul_environment_info before = info_of(w);
+    const haul_environment_info before = accept_info(w->environment);
     haul_environment_info after;
     int made = 0;
     while (made < STEPS && make_step(w))
         made++;
-    after = info_of(w);
+    after = accept_info(w->environment);
     accept(made == STEPS, "%d of %d steps choose the next step, and draw the line, as on the host",
            made, STEPS);
     accept(after.transfers_to - before.transfers_to == STEPS &&
@@ -632,14 +621,17 @@ static void compare(const world *w)
 static void leave(world *w)
 {
     const haul_exit_options back = { .copyout = 1 };
-    const haul_environment_info before = info_of(w);
-    must(w, haul_environment_enter(w->environment, w->domain, policy, 1, NULL, NULL),
-         "entered again");
-    must(w, haul_environment_exit(w->environment, w->domain, &back, NULL), "one owner exits");
-    accept(info_of(w).transfers_to == before.transfers_to &&
-               info_of(w).transfers_from == before.transfers_from && info_of(w).groups == 1,
+    const haul_environment_info before = accept_info(w->environment);
+    accept_must(w->device, haul_environment_enter(w->environment, w->domain, policy, 1, NULL, NULL),
+                "entered again");
+    accept_must(w->device, haul_environment_exit(w->environment, w->domain, &back, NULL),
+                "one owner exits");
+    accept(accept_info(w->environment).transfers_to == before.transfers_to &&
+               accept_info(w->environment).transfers_from == before.transfers_from &&
+               accept_info(w->environment).groups == 1,
            "an owner that comes and goes moves nothing");
-    must(w, haul_environment_exit(w->environment, w->domain, &back, NULL), "the last owner exits");
+    accept_must(w->device, haul_environment_exit(w->environment, w->domain, &back, NULL),
+                "the last owner exits");
     compare(w);
     accept_left(w->device, &w->environment);
 }
@@ -651,9 +643,11 @@ int main(void)
     w.device = accept_device(0);
     w.originals = heap_open();
     w.plain = heap_open();
-    must(&w, HAUL_DESCRIBE(haul_device_context(w.device), structs), "the domain is described");
-    must(&w, haul_policy_create(domain_type, "step", rows, sizeof rows / sizeof *rows, &policy),
-         "its policy is made");
+    accept_must(w.device, HAUL_DESCRIBE(haul_device_context(w.device), structs),
+                "the domain is described");
+    accept_must(w.device,
+                haul_policy_create(domain_type, "step", rows, sizeof rows / sizeof *rows, &policy),
+                "its policy is made");
     w.domain = make(w.originals);
     w.right = make(w.plain);
     accept_title("A domain of %d elements and %d nodes in %d regions", ELEMENTS, NODES, REGIONS);
@@ -663,9 +657,7 @@ int main(void)
     leave(&w);
     destroy(w.domain);
     destroy(w.right);
-    accept(heap_live(w.originals) + heap_live(w.plain) == 0, "all blocks of the host were freed");
-    heap_close(w.originals);
-    heap_close(w.plain);
+    accept_heaps_end(w.originals, w.plain);
     haul_type_free(&policy);
     HAUL_FORGET(structs);
     haul_device_close(&w.device);
