@@ -64,95 +64,65 @@ static inline haul_status haul_openmp_watch(haul_environment *environment, int d
 
 /* ---- Shipments. */
 
-/* The ranges of a shipment, joined where they overlap. For the functions below. */
-typedef struct haul_openmp_ranges {
+/* How many extents of a shipment OpenMP was told of. For the functions below. */
+typedef struct haul_openmp_told {
     int device;
-    int dissociates;
-    haul_shipped_range last; /* not passed on yet; bytes 0: none */
-    size_t count, most;      /* passed on, of at most so many */
-    int failed;
-} haul_openmp_ranges;
+    size_t count, most;
+} haul_openmp_told;
 
-static inline int haul_openmp_pass_on(haul_openmp_ranges *r)
+static inline int haul_openmp_tell(void *user, const haul_shipped_range *extent)
 {
-    const haul_shipped_range *last = &r->last;
-    if (!last->bytes || r->count == r->most)
-        return last->bytes != 0;
-    r->failed = r->dissociates
-                    ? omp_target_disassociate_ptr(last->host, r->device)
-                    : omp_target_associate_ptr(last->host, last->device, last->bytes, 0, r->device);
-    r->count += r->failed == 0;
-    return r->failed && !r->dissociates;
-}
-
-static inline int haul_openmp_take(void *user, const haul_shipped_range *range)
-{
-    haul_openmp_ranges *r = (haul_openmp_ranges *)user;
-    const char *end = (const char *)r->last.host + r->last.bytes;
-    const char *next_end = (const char *)range->host + range->bytes;
-    if (r->last.bytes && (const char *)range->host < end) {
-        if (next_end > end)
-            r->last.bytes += (size_t)(next_end - end);
-        return 0;
-    }
-    if (haul_openmp_pass_on(r))
+    haul_openmp_told *told = (haul_openmp_told *)user;
+    if (omp_target_associate_ptr(extent->host, extent->device, extent->bytes, 0, told->device))
         return 1;
-    r->last = *range;
+    told->count++;
     return 0;
 }
 
-static inline haul_status haul_openmp_pass(const haul_shipment *shipment, haul_openmp_ranges *r)
+static inline int haul_openmp_untell(void *user, const haul_shipped_range *extent)
 {
-    haul_status status;
-    r->last.bytes = 0;
-    r->count = 0;
-    r->failed = 0;
-    status = haul_shipment_ranges(shipment, haul_openmp_take, r);
-    if (status == HAUL_OK)
-        haul_openmp_pass_on(r);
-    return r->failed && !r->dissociates ? HAUL_ERROR_DEVICE
-           : r->count == r->most        ? HAUL_OK
-                                        : status;
+    haul_openmp_told *told = (haul_openmp_told *)user;
+    if (told->count == told->most)
+        return 1;
+    told->count++;
+    omp_target_disassociate_ptr(extent->host, told->device);
+    return 0;
 }
 
-/* Associates the objects of a shipment, or its arena by one call; a mirrored arena with itself. All
+/* Associates the extents of a shipment, or its arena by one call; a mirrored arena with itself. All
  * or none. *count, if it is not NULL, becomes the number of associations. HAUL_ERROR_UNSUPPORTED,
- * without a record: there is no such device. HAUL_ERROR_DEVICE, without a record: OpenMP refuses a
- * range. Else as haul_shipment_ranges: the host's graph is walked, as it is now. Dissociate before
- * haul_reship and haul_shipment_free. */
+ * without a record: there is no such device. HAUL_ERROR_DEVICE, without a record: OpenMP refuses an
+ * extent. Else as haul_shipment_extents. Dissociate before haul_reship and haul_shipment_free. */
 static inline haul_status haul_openmp_associate(const haul_shipment *shipment, int device,
                                                 size_t *count)
 {
-    haul_openmp_ranges r;
+    haul_openmp_told told = { 0, 0, SIZE_MAX };
     haul_status status;
     if (count)
         *count = 0;
     if (!haul_openmp_has(device))
         return HAUL_ERROR_UNSUPPORTED;
-    r.device = device;
-    r.dissociates = 0;
-    r.most = SIZE_MAX;
-    status = haul_openmp_pass(shipment, &r);
+    told.device = device;
+    status = haul_shipment_extents(shipment, haul_openmp_tell, &told);
     if (status == HAUL_OK && count)
-        *count = r.count;
-    if (status != HAUL_OK && r.count) {
-        r.dissociates = 1;
-        r.most = r.count;
-        haul_openmp_pass(shipment, &r);
+        *count = told.count;
+    if (status == HAUL_ERROR_CANCELLED) {
+        told.most = told.count;
+        told.count = 0;
+        haul_shipment_extents(shipment, haul_openmp_untell, &told);
+        return HAUL_ERROR_DEVICE;
     }
     return status;
 }
 
-/* The reverse. The host's graph must be as it was. */
+/* The reverse; the host's graph may have changed or gone. */
 static inline haul_status haul_openmp_dissociate(const haul_shipment *shipment, int device)
 {
-    haul_openmp_ranges r;
+    haul_openmp_told told = { 0, 0, SIZE_MAX };
     if (!haul_openmp_has(device))
         return HAUL_ERROR_UNSUPPORTED;
-    r.device = device;
-    r.dissociates = 1;
-    r.most = SIZE_MAX;
-    return haul_openmp_pass(shipment, &r);
+    told.device = device;
+    return haul_shipment_extents(shipment, haul_openmp_untell, &told);
 }
 
 #ifdef __cplusplus

@@ -166,6 +166,15 @@ typedef int haul_range_visitor(void *user, const haul_shipped_range *range);
 HAUL_API haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
                                           void *user);
 
+/* Calls `visit` for each extent of a shipment: bytes of described objects, holes and skipped fields
+ * included, that lie side by side on the host and on the device. In the order of host addresses;
+ * none overlaps or continues another. `count` is the bytes, `type` NULL. An arena is one extent. No
+ * walk: the host's graph is not read, and may have changed or gone. HAUL_ERROR_CANCELLED: the
+ * visitor has ended the call. HAUL_ERROR_ARGUMENT, without a record: no such shipment; with one:
+ * `visit` is NULL. HAUL_ERROR_BUSY. Does not wait. */
+HAUL_API haul_status haul_shipment_extents(const haul_shipment *shipment, haul_range_visitor *visit,
+                                           void *user);
+
 /* Zeros mean the defaults: everything except pointers. */
 typedef struct haul_update_options {
     /* A range of host memory, such as an object; NULL: everything. Bytes of it that are not

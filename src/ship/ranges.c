@@ -20,13 +20,24 @@ static void add_places(const haul_shipment *shipment, haul_shipped_range *range)
     range->moving_bytes = (size_t)haul__placed_bytes(&shipment->range, at, end, HAUL_PLACE_MOVING);
 }
 
-static haul_status hand_over(const ranges *r, haul_shipped_range *range)
+haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *visit, void *user,
+                             haul_shipped_range *range)
 {
-    add_places(r->shipment, range);
-    return r->visit(r->user, range) == 0
+    add_places(shipment, range);
+    return visit(user, range) == 0
                ? HAUL_OK
-               : haul__fail(&r->shipment->device->context->error, HAUL_ERROR_CANCELLED,
+               : haul__fail(&shipment->device->context->error, HAUL_ERROR_CANCELLED,
                             "the visitor of ranges cancelled the call");
+}
+
+haul_status haul__tell_arena(const haul_shipment *shipment, haul_range_visitor *visit, void *user)
+{
+    haul_shipped_range all;
+    memset(&all, 0, sizeof all);
+    all.host = shipment->contents.base;
+    all.device = haul_device_pointer(shipment, all.host);
+    all.bytes = all.count = shipment->contents.bytes;
+    return haul__tell_range(shipment, visit, user, &all);
 }
 
 static haul_status list(haul__nodes *nodes, void *user)
@@ -45,7 +56,7 @@ static haul_status list(haul__nodes *nodes, void *user)
                 &nodes->context->error, HAUL_ERROR_STALE,
                 "the graph has changed and leads out of the shipment, to 0x%" PRIxPTR, span->begin);
         else
-            status = hand_over(r, &range);
+            status = haul__tell_range(r->shipment, r->visit, r->user, &range);
     }
     return status;
 }
@@ -55,7 +66,6 @@ haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visit
 {
     ranges r = { shipment, visit, user };
     const haul_source source = haul_from_shipment(shipment);
-    haul_shipped_range all;
     haul_context *context;
     haul_status status;
     if (!haul__shipment_is_valid(shipment))
@@ -64,17 +74,12 @@ haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visit
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    if (!visit) {
+    if (!visit)
         status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the visitor of ranges is NULL");
-    } else if (source.kind == HAUL_SOURCE_ARENA) {
-        memset(&all, 0, sizeof all);
-        all.host = shipment->contents.base;
-        all.device = haul_device_pointer(shipment, all.host);
-        all.bytes = all.count = shipment->contents.bytes;
-        status = hand_over(&r, &all);
-    } else {
-        status = haul__nodes_visit(context, &source, sizeof source, list, &r);
-    }
+    else
+        status = source.kind == HAUL_SOURCE_ARENA
+                     ? haul__tell_arena(shipment, visit, user)
+                     : haul__nodes_visit(context, &source, sizeof source, list, &r);
     haul__context_leave(context);
     return status;
 }

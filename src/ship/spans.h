@@ -11,4 +11,10 @@ void haul__shift_spans(haul__nodes *nodes);
 /* A shifted span, without what a device adds. */
 haul_shipped_range haul__range_of(const haul__nodes *nodes, const haul__range_of_node *span);
 
+/* Adds the places of a range and hands it over. HAUL_ERROR_CANCELLED: the visitor ends it. */
+haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *visit, void *user,
+                             haul_shipped_range *range);
+/* The one range of an arena without a root. */
+haul_status haul__tell_arena(const haul_shipment *shipment, haul_range_visitor *visit, void *user);
+
 #endif

@@ -80,6 +80,58 @@ int trial_addresses_agree(trial *t)
     return 1;
 }
 
+typedef struct extent_check {
+    trial *t;
+    uintptr_t end, there; /* of the extent before */
+    size_t described;
+    int is_wrong;
+} extent_check;
+
+/* An extent has described bytes, at the places that the reference found, and left-out bytes of
+ * objects; it does not continue the one before. */
+static int check_extent(void *user, const haul_shipped_range *extent)
+{
+    extent_check *check = user;
+    const reference *r = &check->t->device_side;
+    const uintptr_t host = (uintptr_t)extent->host, there = (uintptr_t)extent->device;
+    uintptr_t copy;
+    size_t at = 0;
+    check->is_wrong |= extent->bytes == 0 || extent->bytes != extent->count || host < check->end ||
+                       (host == check->end && there == check->there);
+    while (at < extent->bytes && !check->is_wrong) {
+        int is_inside;
+        size_t n =
+            reference_stretch(r->all, r->all_count, host + at, extent->bytes - at, &is_inside);
+        if (is_inside) {
+            check->is_wrong = !reference_find(r, host + at, &copy) || copy != there + at;
+            check->described += n;
+        } else {
+            n = reference_stretch(r->rooms, r->room_count, host + at, n, &is_inside);
+            check->is_wrong = !is_inside;
+        }
+        at += n;
+    }
+    check->end = host + extent->bytes;
+    check->there = there + extent->bytes;
+    return check->is_wrong;
+}
+
+/* The extents are the described bytes, and no others but those that types leave out. */
+int trial_extents_agree(trial *t)
+{
+    extent_check check = { t, 0, 0, 0, 0 };
+    const haul_status status = haul_shipment_extents(t->shipment, check_extent, &check);
+    size_t described = 0, i;
+    for (i = 0; i < t->device_side.all_count; i++)
+        described += t->device_side.all[i].bytes;
+    if (status != HAUL_OK)
+        return trial_fail(t, "extents: %s, before %p", haul_status_name(status), (void *)check.end);
+    if (check.described != described)
+        return trial_fail(t, "extents have %lu of %lu described bytes",
+                          (unsigned long)check.described, (unsigned long)described);
+    return 1;
+}
+
 typedef struct pointer_check {
     trial *t;
     const reference_slot *wrong;

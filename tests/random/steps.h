@@ -74,6 +74,7 @@ int trial_ship(trial *t);
 int trial_image_of_device(trial *t); /* imaging.c */
 int trial_device_agrees(trial *t, const char *after);
 int trial_addresses_agree(trial *t);
+int trial_extents_agree(trial *t);
 int trial_pointers_agree(trial *t);
 int trial_unmarshal(trial *t);
 /* A count that the device has changed is refused, or comes back. */

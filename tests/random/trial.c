@@ -125,10 +125,10 @@ static int run_steps(trial *t, unsigned options)
         return 0;
     if (chance(t->c, 1, 4) && !(options & TRIAL_FAULTS))
         model_free_types(t->model); /* plans and shipments hold what they need */
-    if (!trial_device_agrees(t, "ship") || !trial_addresses_agree(t) || !trial_pointers_agree(t) ||
-        !trial_unmarshal(t) || !trial_refresh_after_change(t) || !trial_unmarshal_again(t) ||
-        !trial_unmarshal_a_count(t) || !trial_stale(t) || !trial_retags(t) ||
-        !trial_unmarshal_pointers(t) || !trial_update(t) || !trial_replan(t))
+    if (!trial_device_agrees(t, "ship") || !trial_addresses_agree(t) || !trial_extents_agree(t) ||
+        !trial_pointers_agree(t) || !trial_unmarshal(t) || !trial_refresh_after_change(t) ||
+        !trial_unmarshal_again(t) || !trial_unmarshal_a_count(t) || !trial_stale(t) ||
+        !trial_retags(t) || !trial_unmarshal_pointers(t) || !trial_update(t) || !trial_replan(t))
         return 0;
     return 1;
 }

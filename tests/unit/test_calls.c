@@ -680,6 +680,7 @@ static const char *const reads_or_sets[] = {
     "haul_plan_relocate",
     "haul_plan_unpack",
     "haul_return_directly", /* the return itself: test_ship_arena_faults.c */
+    "haul_shipment_extents",
     "haul_shipment_get_info_sized",
     "haul_shipment_get_source_sized",
     "haul_shipment_write_table",
