@@ -8,13 +8,14 @@
 #   tests/gpu.sh --list                   their names
 #   HAUL_GPU_BUILD=DIR tests/gpu.sh    where programs and logs go; otherwise build/gpu
 #   HAUL_GPU_ARCH=90 tests/gpu.sh         code for this architecture; otherwise for the GPU's own
+#   HAUL_GPU_OPENMP=DIR tests/gpu.sh      programs with pragmas that tests/openmp/gpu.sh has made
 #
 # Ends with a table of the steps. Exit code 1 when one failed. On a machine without a GPU, the steps
 # that need one say so.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 build=${HAUL_GPU_BUILD:-build/gpu}
-all="configure build contract tests unit examples memcheck racecheck initcheck synccheck"
+all="configure build contract tests unit examples openmp memcheck racecheck initcheck synccheck"
 jobs=$(nproc 2>/dev/null || echo 2)
 export HAUL_SEED=${HAUL_SEED:-$(date +%s)}
 export PATH=$PATH:/usr/local/cuda/bin
@@ -173,6 +174,14 @@ step_unit() {
 
 step_examples() {
     run_examples examples
+}
+
+step_openmp() {
+    if [ -z "${HAUL_GPU_OPENMP:-}" ]; then
+        note openmp "" "SKIPPED: no folder of tests/openmp/gpu.sh in HAUL_GPU_OPENMP" 0
+        return 0
+    fi
+    attempt openmp "plain pragmas" tests/openmp/gpu.sh run "$HAUL_GPU_OPENMP"
 }
 
 step_memcheck() {

@@ -3,7 +3,7 @@
  *
  *     haul_openacc_watch(environment, &told);
  *     haul_environment_enter(environment, list, list_type, 1, NULL, NULL);
- *     #pragma acc parallel present(list)
+ *     #pragma acc parallel present(list[0:1])
  *
  * The header stands by itself, behind haul.h: a program that includes it is compiled for its own
  * run time of OpenACC, and the library links none. The current OpenACC device must be Haul's, and

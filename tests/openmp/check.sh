@@ -45,6 +45,15 @@ if [ -f "$run_times/libomptarget.so" ]; then
     try "the loops of lulesh.c compile for a device" "${offload[@]}" "${warnings[@]}" \
         "${lulesh[@]}" "${libraries[@]}" -o "$scratch/lulesh"
     try "they run there by the host's pointers, with the host's results" with_clang lulesh
+    for example in list tree; do
+        try "examples/${example}_with_pragmas.c compiles for a device" "${offload[@]}" \
+            "${warnings[@]}" "$source/examples/${example}_with_pragmas.c" "${libraries[@]}" \
+            -o "$scratch/$example"
+        try "its region runs there" with_clang "$example"
+    done
+    try "costs.c compiles for a device" "${offload[@]}" "${warnings[@]}" "$here/costs.c" \
+        "${libraries[@]}" -o "$scratch/costs"
+    try "it measures associations" with_clang costs host 1000
 else
     echo "SKIPPED clang has no offload run time here (Debian: libomp-dev)"
 fi
@@ -57,6 +66,21 @@ try "haul/openmp.h compiles as C++" g++ -fopenmp -foffload=disable "${warnings[@
 try "acc.c compiles with gcc" gcc -fopenacc -foffload=disable "${warnings[@]}" \
     "$here/acc.c" "${libraries[@]}" -o "$scratch/acc"
 try "OpenACC without a device is refused" "$scratch/acc"
+
+# skips MODEL EXAMPLE: an example says that it has no device.
+skips() {
+    "$scratch/$2-$1"
+    [ $? -eq 77 ]
+}
+
+for model in openmp openacc; do
+    for example in list tree; do
+        try "examples/${example}_with_pragmas.c compiles with gcc -f$model" gcc "-f$model" \
+            -foffload=disable "${warnings[@]}" "$source/examples/${example}_with_pragmas.c" \
+            "${libraries[@]}" -o "$scratch/$example-$model"
+        try "without a device it says so" skips "$model" "$example"
+    done
+done
 
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
