@@ -214,11 +214,13 @@ HAUL_API haul_status haul_environment_poll(haul_environment *environment);
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
 
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
- * counts. `pointer` is the host address of a pointer of a present object, as a field describes it
- * (no tags, no bases). Further attaches only count. The last detach makes it null on the device, or
- * what haul_environment_set_detached says; so does the exit of its target, which it does not hold.
- * A pointer that an enter has translated needs no attach. One that a policy has left out
- * (HAUL_SHALLOW, HAUL_NONE) cannot be attached. Both calls wait for the device.
+ * counts. `pointer` is the host address of a pointer of an object on the device, as a field
+ * describes it (no tags, no bases), or as a policy or a field has left it out (HAUL_SHALLOW,
+ * HAUL_NONE, HAUL_SKIP): a whole word, which was null there and has its room, though it lies in no
+ * present range if nothing behind it travels, or nothing before. Further attaches only count. The
+ * last detach makes it null on the device, or what haul_environment_set_detached says; so does the
+ * exit of its target, which it does not hold. A pointer that an enter has translated needs no
+ * attach. Both calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
  * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned.
  * After a detach that failed the pointer stays attached. */
@@ -240,9 +242,10 @@ HAUL_API haul_status haul_environment_set_detached(haul_environment *environment
                                                    haul_detached form);
 /* Names the pointer that became this poison. `address` may be up to 512 KiB away from the poison: a
  * kernel adds offsets to it. *pointer becomes the pointer's address on the host. `path` has
- * HAUL_PATH_BYTES or is NULL; it becomes the path from the root to the pointer, or empty if that is
- * not present any more. Does not wait for the device. HAUL_ERROR_ARGUMENT: no pointer became it, or
- * `pointer` is NULL; then *pointer is NULL. */
+ * HAUL_PATH_BYTES or is NULL; it becomes the path from the root to the pointer, or that root's type
+ * and address if the pointer was left out, or empty if it is not present any more. Does not wait
+ * for the device. HAUL_ERROR_ARGUMENT: no pointer became it, or `pointer` is NULL; then *pointer is
+ * NULL. */
 HAUL_API haul_status haul_environment_name_poison(haul_environment *environment, uint64_t address,
                                                   const void **pointer, char *path);
 

@@ -14,6 +14,7 @@
 #include "environment/groups.h"
 #include "environment/look_up.h"
 #include "environment/outstanding.h"
+#include "environment/standing.h"
 #include "map/forms.h"
 #include "map/found.h"
 #include "pack/plan.h"
@@ -74,6 +75,7 @@ int haul__list_attached(haul_environment *e, haul__sent_group *group)
 typedef struct words {
     haul_strip *list;
     unsigned char *values;
+    uint32_t *groups; /* that they stand in */
     size_t count;
 } words;
 
@@ -88,16 +90,17 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
     for (i = 0; i < group->attached.count && status == HAUL_OK; i++) {
         const haul__attached *one = &group->attached.at[i];
         uintptr_t value = one->value;
-        haul__found_range found;
+        haul__standing standing;
         const haul__hold *owner = haul__holds_find(&e->attached, one->slot);
         haul_strip *strip = &w->list[w->count];
-        if (!owner || owner->group != number || !haul__present_find(&e->host, one->slot, &found) ||
-            e->groups.at[found.group]->is_leaving)
+        if (!owner || owner->group != number || !haul__stands(e, one->slot, &standing) ||
+            e->groups.at[standing.group]->is_leaving)
             continue;
-        status = haul__come_behind(e, e->groups.at[found.group], async);
+        status = haul__come_behind(e, e->groups.at[standing.group], async);
         if (status == HAUL_OK && as_detached)
             status = haul__detached_value(e, one->slot, &value);
-        strip->first = (haul_address)(one->slot + found.delta);
+        w->groups[w->count] = standing.group;
+        strip->first = (haul_address)standing.device;
         strip->stride = strip->bytes = sizeof value;
         strip->packed = w->count * sizeof value;
         strip->count = 1;
@@ -111,12 +114,10 @@ static void note_words(haul_environment *e, const words *w, const haul__work *wo
 {
     size_t i;
     for (i = 0; i < w->count; i++) {
-        haul__found_range found;
-        if (!haul__present_find(&e->there, (uintptr_t)w->list[i].first, &found))
-            continue;
+        haul__sent_group *group = e->groups.at[w->groups[i]];
         if (work->is_pending)
-            haul__note_work(e->groups.at[found.group], work);
-        haul__note_timeout(e->groups.at[found.group]->shipment, e->device);
+            haul__note_work(group, work);
+        haul__note_timeout(group->shipment, e->device);
     }
 }
 
@@ -129,18 +130,19 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
     haul__work work;
     haul__staging staging;
     haul_status status;
-    words w = { NULL, NULL, 0 };
+    words w = { NULL, NULL, NULL, 0 };
     uint32_t at;
     size_t all = 0, bytes;
     for (at = 1 + number; at; at = e->groups.at[at - 1]->next_leaving)
         all += e->groups.at[at - 1]->attached.count;
-    bytes = all * (sizeof(haul_strip) + sizeof(uintptr_t));
+    bytes = all * (sizeof(haul_strip) + sizeof(uintptr_t) + sizeof(uint32_t));
     memset(&work, 0, sizeof work);
     status = all ? haul__stage(device, bytes, 0, &staging) : HAUL_OK;
     if (status != HAUL_OK || !all)
         return status;
     w.list = (haul_strip *)(void *)staging.data;
     w.values = staging.data + all * sizeof(haul_strip);
+    w.groups = (uint32_t *)(void *)(w.values + all * sizeof(uintptr_t));
     for (at = 1 + number; at && status == HAUL_OK; at = e->groups.at[at - 1]->next_leaving)
         status = add_words(e, at - 1, as_detached, async, &w);
     if (status == HAUL_OK)
@@ -190,12 +192,11 @@ static void forget(haul_environment *e, haul__hold *one)
 /* A pointer that a call has attached may stand in a group that leaves before its target does. */
 static void forget_standing_in(haul_environment *e, uint32_t number)
 {
-    haul__found_range found;
+    haul__standing standing;
     size_t i = 0;
     while (e->attached_by_calls > 0 && i < e->attached.capacity) {
         haul__hold *one = &e->attached.at[i];
-        if (one->address && haul__present_find(&e->host, one->address, &found) &&
-            found.group == number)
+        if (one->address && haul__stands(e, one->address, &standing) && standing.group == number)
             forget(e, one); /* another may have moved to its place */
         else
             i++;
@@ -216,34 +217,20 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
 
 /* ---- By calls. */
 
-/* The device's address of a pointer; 0, with the record: no field describes one there. */
-static uintptr_t find_slot(haul_environment *e, uintptr_t slot)
+static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at)
 {
-    const haul__block *block = NULL;
-    haul__found_range found;
-    const haul__map *map;
-    uint64_t slots = 0;
-    if (slot % HAUL__WORD == 0 && haul__present_find(&e->host, slot, &found)) {
-        map = &haul__plan_found(e->groups.at[found.group]->shipment->plan)->map;
-        block = haul__map_find(map, slot);
-        if (block && block->form != HAUL__FULL)
-            slots = haul__placed_slots(map, block, haul__cell_number(slot));
-    }
-    if (slots >> haul__word_in_cell(slot) & 1)
-        return slot + found.delta;
-    haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-               "%p is no described pointer of a present object, or a policy has left it out",
-               (void *)slot);
-    return 0;
+    return haul__find_pointer(e, slot, at)
+               ? HAUL_OK
+               : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                            "%p is no described pointer of a present object, and none that a "
+                            "policy has left out",
+                            (void *)slot);
 }
 
-static haul_status write_word(haul_environment *e, uintptr_t at, uintptr_t value)
+static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value)
 {
     haul__staging staging;
-    haul__found_range found;
-    haul_status status = HAUL_OK;
-    if (haul__present_find(&e->there, at, &found))
-        status = haul__come_behind(e, e->groups.at[found.group], NULL);
+    haul_status status = haul__come_behind(e, e->groups.at[at->group], NULL);
     if (status == HAUL_OK)
         status = haul__select_for(e->device, NULL);
     if (status == HAUL_OK)
@@ -251,7 +238,7 @@ static haul_status write_word(haul_environment *e, uintptr_t at, uintptr_t value
     if (status != HAUL_OK)
         return status;
     memcpy(staging.data, &value, sizeof value);
-    status = haul__copy_to(e->device, (haul_address)at, staging.data, sizeof value);
+    status = haul__copy_to(e->device, (haul_address)at->device, staging.data, sizeof value);
     if (status == HAUL_OK)
         status =
             haul__conclude(e->device, NULL, NULL, "copy of ", sizeof value, " bytes to the device");
@@ -260,7 +247,7 @@ static haul_status write_word(haul_environment *e, uintptr_t at, uintptr_t value
 }
 
 /* Attaches a pointer that is not attached by a call, in the room for one more hold. */
-static haul_status attach_to(haul_environment *e, uintptr_t slot, uintptr_t at,
+static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
                              const haul__found_range *target, uintptr_t value)
 {
     haul__sent_group *into = e->groups.at[target->group];
@@ -291,11 +278,11 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, uintptr_t at,
 
 haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
 {
-    const uintptr_t at = find_slot(e, slot);
     haul__hold *one = haul__holds_find(&e->attached, slot);
+    haul__standing at;
     haul__found_range target;
     uintptr_t value;
-    if (!at)
+    if (find_slot(e, slot, &at) != HAUL_OK)
         return HAUL_ERROR_ARGUMENT;
     if (one && one->dynamic) {
         one->dynamic++;
@@ -308,7 +295,7 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
     if (!haul__holds_room(&e->context->allocator, &e->attached, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
-    return attach_to(e, slot, at, &target, value + target.delta);
+    return attach_to(e, slot, &at, &target, value + target.delta);
 }
 
 /* Takes a pointer off the list of its target's group. */
@@ -324,11 +311,11 @@ static void unlist(haul__sent_group *into, uintptr_t slot)
 
 haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
 {
-    const uintptr_t at = find_slot(e, slot);
     haul__hold *one = haul__holds_find(&e->attached, slot);
     haul_status status = HAUL_OK;
+    haul__standing at;
     uintptr_t value;
-    if (!at)
+    if (find_slot(e, slot, &at) != HAUL_OK)
         return HAUL_ERROR_ARGUMENT;
     if (!one || !one->dynamic)
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
@@ -336,7 +323,7 @@ haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
     if (one->dynamic == 1)
         status = haul__detached_value(e, slot, &value);
     if (one->dynamic == 1 && status == HAUL_OK)
-        status = write_word(e, at, value);
+        status = write_word(e, &at, value);
     if (status != HAUL_OK || one->dynamic > 1) {
         one->dynamic -= status == HAUL_OK;
         return status;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "environment/look_up.h"
+#include "environment/standing.h"
 #include "base/index.h"
 #include "pack/plan.h"
 
@@ -78,12 +79,12 @@ const haul__covered *haul__covered_at(const haul__sent_group *group, uintptr_t a
 
 void haul__environment_path(const haul_environment *e, uintptr_t address, char *path)
 {
-    haul__found_range found;
+    haul__standing standing;
     haul_plan *plan;
     size_t count;
-    if (!haul__present_find(&e->host, address, &found))
+    if (!haul__stands(e, address, &standing))
         return;
-    plan = e->groups.at[found.group]->shipment->plan;
+    plan = e->groups.at[standing.group]->shipment->plan;
     if (!haul__plan_path(plan, address, path))
         haul__name_root(haul__plan_roots(plan, &count), path);
 }

@@ -18,7 +18,8 @@ typedef struct model {
     int is_live[OBJECTS];
     int home[PARTS]; /* of an entered root: its group */
     unsigned dynamic[PARTS], structured[PARTS];
-    unsigned attached[PARTS]; /* how often `a` of each was attached by a call */
+    unsigned attached[2][PARTS]; /* how often `a` and `b` of each were attached by a call */
+    int is_shallow[PARTS];       /* its `b` was left out when it was entered */
     store copy;               /* what the device holds, with the host's addresses in its pointers */
     store expected;           /* on the host */
     unsigned serial[OBJECTS]; /* of each group: none has had it before */
@@ -37,6 +38,7 @@ static int result_count;
 static unsigned serials;
 static int has_streams;
 static haul_type *value_alone;  /* a policy: `value` comes back, and nothing else */
+static haul_type *shallow;      /* a policy: no part's `b` travels */
 static const haul_async *async; /* of the step */
 
 static model m;
@@ -55,14 +57,14 @@ static int number_of(const void *at)
     return PARTS + (int)((byte - (const char *)host.arrays) / (ptrdiff_t)sizeof host.arrays[0]);
 }
 
-static int targets_of(const store *from, int object, const void *targets[3])
+static int targets_of(const store *from, int object, int is_shallow, const void *targets[3])
 {
     int count = 0;
     if (object >= PARTS)
         return 0;
     if (from->parts[object].a)
         targets[count++] = from->parts[object].a;
-    if (from->parts[object].b)
+    if (from->parts[object].b && !is_shallow)
         targets[count++] = from->parts[object].b;
     targets[count++] = from->parts[object].data;
     return count;
@@ -97,13 +99,23 @@ static void attach(int object, int g)
     now = &host.parts[object];
     if (now->a && m.group[number_of(now->a)] == g)
         p->a = now->a;
-    if (now->b && m.group[number_of(now->b)] == g)
+    if (now->b && !m.is_shallow[object] && m.group[number_of(now->b)] == g)
         p->b = now->b;
     if (m.group[number_of(now->data)] == g)
         p->data = now->data;
 }
 
-static void model_enter(int root)
+static void take_object(int object, int is_shallow)
+{
+    copy_object(&m.copy, &host, object);
+    if (object >= PARTS)
+        return;
+    m.is_shallow[object] = is_shallow;
+    if (is_shallow)
+        m.copy.parts[object].b = NULL;
+}
+
+static void model_enter(int root, int is_shallow)
 {
     int g, todo[OBJECTS], count = 0, done, k, stops[OBJECTS] = { 0 };
     const void *targets[3];
@@ -115,8 +127,8 @@ static void model_enter(int root)
         todo[count++] = root;
         m.group[root] = g;
         for (done = 0; done < count; done++) {
-            copy_object(&m.copy, &host, todo[done]);
-            for (k = targets_of(&host, todo[done], targets); k-- > 0;) {
+            take_object(todo[done], is_shallow);
+            for (k = targets_of(&host, todo[done], is_shallow, targets); k-- > 0;) {
                 const int next = number_of(targets[k]);
                 if (m.group[next] == NOBODY) {
                     m.group[next] = g;
@@ -249,12 +261,13 @@ static void wait_for_all(void)
 static void step_enter(void)
 {
     const haul_enter_options how = { .structured = pick(3) == 0 };
-    const int root = pick(PARTS);
-    CHECK_STATUS(haul_environment_enter(env, &host.parts[root], part_type, 1, &how, async),
+    const int root = pick(PARTS), is_shallow = pick(4) == 0;
+    CHECK_STATUS(haul_environment_enter(env, &host.parts[root], is_shallow ? shallow : part_type, 1,
+                                        &how, async),
                  HAUL_OK);
     if (m.group[root] == NOBODY)
         write_results_of_left();
-    model_enter(root);
+    model_enter(root, is_shallow);
     ++*(how.structured ? &m.structured[root] : &m.dynamic[root]);
 }
 
@@ -344,35 +357,44 @@ static void step_update(void)
     }
 }
 
+/* The pointers that calls attach: `a` of a part, or its `b`. */
+static part **pointer_of(store *from, int which, int i)
+{
+    return which ? &from->parts[i].b : &from->parts[i].a;
+}
+
 /* What stands in an object that leaves, or leads to one, is attached no more. */
 static void forget_attached(void)
 {
-    int i;
-    for (i = 0; i < PARTS; i++)
-        if (m.group[i] == NOBODY || !m.copy.parts[i].a)
-            m.attached[i] = 0;
+    int which, i;
+    for (which = 0; which < 2; which++)
+        for (i = 0; i < PARTS; i++)
+            if (m.group[i] == NOBODY || !*pointer_of(&m.copy, which, i))
+                m.attached[which][i] = 0;
 }
 
 static void step_attach(void)
 {
-    const int i = pick(PARTS), may = m.group[i] != NOBODY;
-    part *const target = host.parts[i].a;
+    const int i = pick(PARTS), which = pick(2), may = m.group[i] != NOBODY;
+    part **const pointer = pointer_of(&host, which, i), *const target = *pointer;
     const int is_there = target && m.group[number_of(target)] != NOBODY;
-    CHECK_STATUS(haul_environment_attach(env, &host.parts[i].a),
-                 may && (m.attached[i] || is_there) ? HAUL_OK : HAUL_ERROR_ARGUMENT);
-    if (may && !m.attached[i] && is_there)
-        m.copy.parts[i].a = target;
-    if (may && (m.attached[i] || is_there))
-        m.attached[i]++;
+    unsigned *const count = &m.attached[which][i];
+    CHECK_STATUS(haul_environment_attach(env, pointer),
+                 may && (*count || is_there) ? HAUL_OK : HAUL_ERROR_ARGUMENT);
+    if (may && !*count && is_there)
+        *pointer_of(&m.copy, which, i) = target;
+    if (may && (*count || is_there))
+        ++*count;
 }
 
 static void step_detach(void)
 {
-    const int i = pick(PARTS);
-    CHECK_STATUS(haul_environment_detach(env, &host.parts[i].a),
-                 m.attached[i] ? HAUL_OK : HAUL_ERROR_ARGUMENT);
-    if (m.attached[i] && --m.attached[i] == 0)
-        m.copy.parts[i].a = NULL;
+    const int i = pick(PARTS), which = pick(2);
+    unsigned *const count = &m.attached[which][i];
+    CHECK_STATUS(haul_environment_detach(env, pointer_of(&host, which, i)),
+                 *count ? HAUL_OK : HAUL_ERROR_ARGUMENT);
+    if (*count && --*count == 0)
+        *pointer_of(&m.copy, which, i) = NULL;
 }
 
 /* ---- Comparison. */
@@ -490,11 +512,14 @@ static void run_all(int count)
 {
     const haul_policy_row rows[] = { { .path = "", .action = HAUL_NONE },
                                      { HAUL_MEMBER(part, value), .action = HAUL_COPYOUT } };
+    const haul_policy_row row = { .type = &part_type, .path = "b", .action = HAUL_SHALLOW };
     CHECK_STATUS(haul_policy_create(part_type, "value", rows, 2, &value_alone), HAUL_OK);
+    CHECK_STATUS(haul_policy_create(part_type, "shallow", &row, 1, &shallow), HAUL_OK);
     while (count-- > 0)
         run_program();
     check_note(NULL);
     haul_type_free(&value_alone);
+    haul_type_free(&shallow);
 }
 
 static void run_programs(int count, haul_context_options options)

@@ -417,6 +417,167 @@ TEST(policy, eight_members_of_170_travel)
     finish();
 }
 
+/* ---- Pointers that are left out, and attached later. */
+
+static void enter_in(void *root, const haul_type *type, size_t count)
+{
+    CHECK_STATUS(haul_environment_enter(env, root, type, count, NULL, NULL), HAUL_OK);
+}
+
+static void leave_of(const void *root)
+{
+    const haul_exit_options back = { .copyout = 1 };
+    CHECK_STATUS(haul_environment_exit(env, root, &back, NULL), HAUL_OK);
+}
+
+typedef struct sight {
+    const mesh *at;
+    mesh seen;
+} sight;
+
+static void see(void *argument)
+{
+    sight *s = argument;
+    s->seen = *s->at;
+}
+
+/* The mesh as a kernel finds it. */
+static mesh mesh_there(void)
+{
+    sight s;
+    s.at = (const mesh *)((const char *)haul_environment_device_pointer(env, &g.m.s) -
+                          offsetof(mesh, s));
+    CHECK_STATUS(haul_host_launch(device, see, &s), HAUL_OK);
+    return s.seen;
+}
+
+static void attach(const void *pointer)
+{
+    const haul_status status = haul_environment_attach(env, pointer);
+    check_note("%s", status == HAUL_OK ? "" : type_error()->text);
+    CHECK_STATUS(status, HAUL_OK);
+    check_note(NULL);
+}
+
+/* `cells` lies between members that travel, `first` behind the last one, `values` in a struct that
+ * is embedded. */
+static const haul_policy_row bare_rows[] = {
+    { .path = "", .action = HAUL_NONE },
+    { .path = "s.c", .offset = offsetof(mesh, s.c), .bytes = sizeof(int64_t), .action = HAUL_COPY },
+    { HAUL_MEMBER(mesh, count), .action = HAUL_COPYIN },
+};
+
+TEST(policy, pointers_that_are_left_out_are_attached_when_their_targets_have_come)
+{
+    haul_type *bare;
+    mesh before;
+    start();
+    before = g.m;
+    bare = POLICY(mesh_type, bare_rows);
+    enter_in(&g.m, bare, 1);
+    CHECK_PTR(mesh_there().cells, NULL);
+    CHECK_PTR(mesh_there().first, NULL);
+    CHECK_STATUS(haul_environment_attach(env, &g.m.first), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "leads to nothing that is present");
+    enter_in(g.cells, cell_type, CELLS);
+    attach(&g.m.cells);
+    attach(&g.m.first);
+    attach(&g.m.first);
+    CHECK_PTR(mesh_there().cells, haul_environment_device_pointer(env, g.cells));
+    CHECK_PTR(mesh_there().first, haul_environment_device_pointer(env, &g.cells[1]));
+    CHECK_STATUS(haul_environment_detach(env, &g.m.first), HAUL_OK);
+    CHECK_PTR(mesh_there().first, haul_environment_device_pointer(env, &g.cells[1]));
+    CHECK_STATUS(haul_environment_detach(env, &g.m.first), HAUL_OK);
+    CHECK_PTR(mesh_there().first, NULL);
+    CHECK_STATUS(haul_environment_detach(env, &g.m.first), HAUL_ERROR_ARGUMENT);
+    leave_of(&g.m);
+    CHECK_BYTES(&g.m, &before, sizeof before);
+    leave_of(g.cells);
+    haul_type_free(&bare);
+    finish();
+}
+
+TEST(policy, a_struct_that_comes_after_its_targets_is_attached_to_them)
+{
+    haul_type *bare, *values;
+    int round;
+    start();
+    bare = POLICY(mesh_type, bare_rows);
+    values = type_new(&(const haul_struct){
+        .name = "values", .bytes = sizeof g.values[0], .field_bytes = sizeof(haul_field) });
+    CHECK_STATUS(haul_type_commit(values), HAUL_OK);
+    enter_in(g.values[CELLS], values, 1);
+    enter_in(g.cells, cell_type, CELLS);
+    for (round = 0; round < 16; round++) {
+        enter_in(&g.m, bare, 1);
+        CHECK_PTR(mesh_there().s.values, NULL);
+        CHECK_PTR(mesh_there().first, NULL);
+        attach(&g.m.s.values);
+        attach(&g.m.first);
+        CHECK_PTR(mesh_there().s.values, haul_environment_device_pointer(env, g.values[CELLS]));
+        CHECK_PTR(mesh_there().first, haul_environment_device_pointer(env, &g.cells[1]));
+        leave_of(&g.m);
+        CHECK_STATUS(haul_environment_detach(env, &g.m.first), HAUL_ERROR_ARGUMENT);
+    }
+    haul_type_free(&bare);
+    haul_type_free(&values);
+    finish();
+}
+
+TEST(policy, a_pointer_that_was_left_out_is_detached_when_its_target_leaves)
+{
+    haul_type *bare;
+    const void *pointer;
+    char path[HAUL_PATH_BYTES];
+    int form;
+    start();
+    bare = POLICY(mesh_type, bare_rows);
+    enter_in(&g.m, bare, 1);
+    for (form = HAUL_DETACHED_NULL; form <= HAUL_DETACHED_POISON; form++) {
+        if (form == HAUL_DETACHED_POISON && sizeof(void *) == 4)
+            break;
+        CHECK_STATUS(haul_environment_set_detached(env, (haul_detached)form), HAUL_OK);
+        enter_in(g.cells, cell_type, CELLS);
+        attach(&g.m.cells);
+        attach(&g.m.first);
+        CHECK_PTR(mesh_there().first, haul_environment_device_pointer(env, &g.cells[1]));
+        leave_of(g.cells);
+        CHECK_STATUS(haul_environment_detach(env, &g.m.first), HAUL_ERROR_ARGUMENT);
+        if (form == HAUL_DETACHED_NULL)
+            CHECK_PTR(mesh_there().first, NULL);
+        if (form == HAUL_DETACHED_RAW)
+            CHECK_PTR(mesh_there().first, &g.cells[1]);
+        if (form < HAUL_DETACHED_POISON)
+            continue;
+        CHECK_STATUS(
+            haul_environment_name_poison(env, (uintptr_t)mesh_there().first, &pointer, path),
+            HAUL_OK);
+        CHECK_PTR(pointer, &g.m.first);
+        CHECK_HAS(path, "mesh:p at ");
+    }
+    leave_of(&g.m);
+    haul_type_free(&bare);
+    finish();
+}
+
+TEST(policy, a_word_that_is_no_pointer_or_not_left_out_is_not_attached)
+{
+    haul_type *bare;
+    start();
+    bare = POLICY(mesh_type, bare_rows);
+    CHECK_STATUS(haul_environment_attach(env, &g.m.first), HAUL_ERROR_ARGUMENT);
+    enter_in(&g.m, bare, 1);
+    CHECK_STATUS(haul_environment_attach(env, &g.m.count), HAUL_ERROR_ARGUMENT); /* travels */
+    CHECK_HAS(type_error()->text, "no described pointer");
+    CHECK_STATUS(haul_environment_attach(env, (char *)&g.m.first + 4), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "no described pointer");
+    CHECK_STATUS(haul_environment_attach(env, &g.m + 1), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(type_error()->text, "no described pointer");
+    leave_of(&g.m);
+    haul_type_free(&bare);
+    finish();
+}
+
 TEST(policy, a_pointer_that_must_be_present_is_not_followed)
 {
     const haul_policy_row rows[] = { { .path = "cells", .action = HAUL_NONE },

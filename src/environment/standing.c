@@ -1,0 +1,71 @@
+/* Where words of present objects stand.
+ *
+ * A described pointer has a slot bit in the map of its group's plan. A word that a policy or a
+ * HAUL_SKIP has left out has none, but an object that leaves something out has all its room in the
+ * arena: the map knows these bytes as a hole. So such a word has a place, and is null there.
+ *
+ * A hole before the first byte that travels, or behind the last one, lies in no present range. Then
+ * each group's map is asked. Each takes one look-up of a block.
+ */
+#include "environment/standing.h"
+#include "map/forms.h"
+#include "map/found.h"
+#include "pack/plan.h"
+
+static const haul__map *map_of(const haul__sent_group *group)
+{
+    return &haul__plan_found(group->shipment->plan)->map;
+}
+
+/* Is the word a part of a hole? */
+static int is_hole(const haul__map *map, uintptr_t word)
+{
+    const haul__block *block = haul__map_find(map, word);
+    const uint16_t bytes = word % HAUL__GRANULE < HAUL__WORD ? HAUL__LOW_MASK : HAUL__HIGH_MASK;
+    unsigned granule;
+    if (!block || word % HAUL__WORD != 0 || !haul__is_placed(block, word))
+        return 0;
+    granule = haul__granule_in_block(word);
+    return !(bytes &
+             (unsigned)(haul__byte_mask(block, granule) | ~haul__hole_mask(block, granule)));
+}
+
+/* Finds the word in a hole of a group outside of all present ranges. */
+static int find_hole(const haul_environment *e, uintptr_t word, haul__standing *standing)
+{
+    uint32_t i;
+    for (i = 0; i < e->groups.count; i++) {
+        const haul__sent_group *group = e->groups.at[i];
+        if (!group || !is_hole(map_of(group), word))
+            continue;
+        standing->group = i;
+        standing->device = (uintptr_t)(group->shipment->range.address +
+                                       haul__place(haul__map_find(map_of(group), word), word));
+        return 1;
+    }
+    return 0;
+}
+
+int haul__stands(const haul_environment *e, uintptr_t slot, haul__standing *standing)
+{
+    haul__found_range found;
+    if (!haul__present_find(&e->host, slot, &found))
+        return find_hole(e, slot, standing);
+    standing->group = found.group;
+    standing->device = slot + found.delta;
+    return 1;
+}
+
+int haul__find_pointer(const haul_environment *e, uintptr_t slot, haul__standing *standing)
+{
+    const haul__block *block;
+    const haul__map *map;
+    uint64_t slots = 0;
+    if (slot % HAUL__WORD != 0 || !haul__stands(e, slot, standing))
+        return 0;
+    map = map_of(e->groups.at[standing->group]);
+    block = haul__map_find(map, slot);
+    if (block && block->form != HAUL__FULL)
+        slots = haul__placed_slots(map, block, haul__cell_number(slot));
+    return (slots >> haul__word_in_cell(slot) & 1) || is_hole(map, slot);
+}
