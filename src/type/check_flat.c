@@ -30,29 +30,6 @@ static const haul__part *last_part_before(const haul__walk *walk, size_t limit)
     return i ? &walk->parts[i - 1] : NULL;
 }
 
-/* Is a number read from a pointer? It may lie in an embedded array: then the loop goes down to the
- * type of its elements. */
-static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
-{
-    for (;;) {
-        const haul__part *part = last_part_before(walk, offset + bytes);
-        const size_t i = /* slots are sorted and do not overlap */
-            haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
-        if (i && offset < walk->slots[i - 1].offset + sizeof(void *))
-            return 1;
-        if (!part)
-            return 0;
-        if (offset < part->offset) {
-            bytes -= part->offset - offset;
-            offset = part->offset;
-        }
-        if ((offset - part->offset) / part->stride >= part->count)
-            return 0;
-        offset = (offset - part->offset) % part->stride;
-        walk = &part->type->walk;
-    }
-}
-
 static int ruled_begins_before(const void *list, size_t i, uint64_t limit)
 {
     return ((const haul__ruled *)list)[i].slot.offset < limit;
@@ -71,15 +48,40 @@ static int is_certain_pointer(const haul__ruled *ruled)
            ruled->rule->said.when.kind == HAUL_WHEN_KIND_ALWAYS;
 }
 
-/* Does a count field lie in a ruled pointer that always holds? No other row overlaps such a
- * pointer. Pointers in arms of a union are allowed: another arm may hold the count. Each offset
- * within the count at which arms begin costs one search. */
+/* Does a number lie in a ruled pointer that always holds? No other row overlaps such a pointer.
+ * Pointers in arms of a union are allowed: another arm may hold the number. Each offset within the
+ * number at which arms begin costs one search. */
 static int touches_ruled_pointer(const haul__walk *walk, size_t offset, size_t bytes)
 {
     const haul__ruled *ruled = last_ruled_before(walk, offset + bytes);
     while (ruled && !is_certain_pointer(ruled) && ruled->slot.offset > offset)
         ruled = last_ruled_before(walk, ruled->slot.offset);
     return ruled && is_certain_pointer(ruled) && offset < ruled->slot.offset + ruled->bytes;
+}
+
+/* Is a number read from a pointer? It may lie in an embedded array: then the loop goes down to the
+ * type of its elements. */
+static int reads_pointer(const haul__walk *walk, size_t offset, size_t bytes)
+{
+    for (;;) {
+        const haul__part *part = last_part_before(walk, offset + bytes);
+        const size_t i = /* slots are sorted and do not overlap */
+            haul__search(walk->slots, 0, walk->slot_count, offset + bytes, slot_begins_before);
+        if (i && offset < walk->slots[i - 1].offset + sizeof(void *))
+            return 1;
+        if (touches_ruled_pointer(walk, offset, bytes))
+            return 1;
+        if (!part)
+            return 0;
+        if (offset < part->offset) {
+            bytes -= part->offset - offset;
+            offset = part->offset;
+        }
+        if ((offset - part->offset) / part->stride >= part->count)
+            return 0;
+        offset = (offset - part->offset) % part->stride;
+        walk = &part->type->walk;
+    }
 }
 
 static haul_status check_fields(const haul_type *type, const haul__row *row,
@@ -89,9 +91,7 @@ static haul_status check_fields(const haul_type *type, const haul__row *row,
     if (shape->kind != HAUL_COUNT_KIND_PRODUCT)
         return HAUL_OK;
     for (i = 0; i < shape->fields; i++)
-        if (reads_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes) ||
-            (type->walk.ruled_count &&
-             touches_ruled_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes)))
+        if (reads_pointer(&type->walk, shape->field[i].offset, shape->field[i].bytes))
             return haul__wrong(error, type, row->name,
                                "The count field at offset %zu lies in a pointer field.",
                                shape->field[i].offset);

@@ -67,7 +67,7 @@ static haul_status check_pointer_place(const haul_type *type, const haul__row *r
                            "A distance has 4 or 8 bytes and one level, not %zu and %u.", row->bytes,
                            row->levels);
     }
-    if (row->levels < 1 || row->levels > HAUL_LEVELS)
+    if (row->levels > HAUL_LEVELS) /* 0 became 1 */
         return haul__wrong(error, type, row->name,
                            "The field has %u levels of pointers: 1 to %d are possible.",
                            row->levels, HAUL_LEVELS);

@@ -1230,11 +1230,14 @@ static void refuse_asker(haul_type *const *ancestor, haul_when when, const char 
 
 TEST(ancestors, an_ancestor_that_cannot_be_one_is_refused_by_the_commit_T16)
 {
-    static haul_type *closed, *none, *parameter;
+    static uint64_t zeros[256];
+    static haul_type *closed, *none, *parameter, *stranger;
     const haul_when always = { 0 }, asks = HAUL_WHEN_FN(shelf_is_one);
     CHECK_STATUS(type_make("closed", 8, NULL, 0, &closed), HAUL_OK);
     CHECK_STATUS(haul_type_parameter(type_context(), "parameter", &parameter), HAUL_OK);
+    stranger = (haul_type *)(void *)zeros;
     refuse_asker(&none, asks, "The handle of its `.ancestor` is NULL");
+    refuse_asker(&stranger, asks, "The handle of its `.ancestor` is not that of a living type");
     refuse_asker(&closed, always, "names an `.ancestor`, and has no function");
     refuse_asker(&parameter, asks, "leads to the parameter parameter");
     type_close(closed);

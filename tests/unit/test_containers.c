@@ -560,6 +560,12 @@ TEST(containers, a_name_that_is_too_long_is_a_limit)
     types_close();
 }
 
+static int64_t first_case(const haul_here *here)
+{
+    (void)here;
+    return 1;
+}
+
 /* The name that is too long is that of an instance between. */
 TEST(containers, a_name_that_is_too_long_is_a_limit_further_on_too)
 {
@@ -584,6 +590,42 @@ TEST(containers, a_name_that_is_too_long_is_a_limit_further_on_too)
     haul_type_free(&inner);
     haul_type_free(&argument);
     types_close();
+}
+
+/* So is that of the instance that a case or an ancestor stands for. */
+TEST(containers, a_name_that_is_too_long_is_a_limit_in_a_case_and_of_an_ancestor)
+{
+    static haul_type *inner, *outer;
+    static const haul_case cases[] = { { 1, &inner, 0 }, { 2, &label_type, 0 } };
+    static const haul_field inner_fields[] = { HAUL_ADDRESS(list, data, .target = &element) };
+    const haul_field choice =
+        HAUL_ADDRESS(list, data, .type_switch = HAUL_SWITCH_FN(first_case, cases));
+    haul_field asks = HAUL_ADDRESS(list, data, .target = &element, .ancestor = &inner);
+    const haul_field *rows[2];
+    char name[200];
+    size_t i, bytes;
+    asks.count = (haul_count)HAUL_COUNT_FN(first_case);
+    rows[0] = &choice;
+    rows[1] = &asks;
+    memset(name, 'x', sizeof name);
+    name[sizeof name - 1] = '\0';
+    for (i = 0; i < 2; i++) {
+        haul_type *argument, *instance;
+        types_open();
+        CHECK_STATUS(haul_type_bytes(type_context(), name, 8, &argument), HAUL_OK);
+        CHECK_STATUS(type_make(name + 100, sizeof(list), inner_fields, 1, &inner), HAUL_OK);
+        CHECK_STATUS(type_make("outer", sizeof(list), rows[i], 1, &outer), HAUL_OK);
+        CHECK_STATUS(haul_type_instance(outer, 1, &element, &argument, &instance), HAUL_OK);
+        CHECK_STATUS(haul_type_size(instance, &bytes), HAUL_OK); /* it asks for no name */
+        CHECK_STATUS(haul_type_commit(instance), HAUL_ERROR_LIMIT);
+        CHECK_HAS(type_error()->text, "has more than 255 bytes");
+        CHECK(!haul_type_committed(instance));
+        haul_type_free(&instance);
+        haul_type_free(&outer);
+        haul_type_free(&inner);
+        haul_type_free(&argument);
+        types_close();
+    }
 }
 
 TEST(containers, a_case_that_leads_to_a_parameter_needs_an_instance)
@@ -686,12 +728,6 @@ static void count_release(void *user, void *memory, size_t bytes)
 }
 
 static haul_type *d_list, *d_table, *d_mesh, *d_pairs, *d_variant;
-
-static int64_t first_case(const haul_here *here)
-{
-    (void)here;
-    return 1;
-}
 
 static haul_status make_all(haul_context *context, haul_type **instance)
 {

@@ -758,6 +758,39 @@ TEST(graph, a_long_array_with_a_sentinel_that_two_objects_share_is_found_once)
     words_end();
 }
 
+TEST(graph, a_string_within_one_of_another_width_or_end_has_an_end_of_its_own)
+{
+    static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),
+                                         HAUL_ARRAY(words, small, HAUL_TERMINATED_BY('z')) };
+    enum { ALL = 51 };
+    words *w[3];
+    haul_root roots[3];
+    char *all;
+    int i;
+    w[0] = words_start(fields, COUNT_OF(fields));
+    w[1] = take(sizeof *w[1], sizeof(void *));
+    w[2] = take(sizeof *w[2], sizeof(void *));
+    for (i = 0; i < 3; i++) {
+        memset(w[i], 0, sizeof *w[i]);
+        memset(the.what + lab_offset(w[i]), OF_DATA, sizeof *w[i]);
+        points(&w[i]->narrow), points(&w[i]->wide), points(&w[i]->small);
+        roots[i].address = w[i];
+        roots[i].type = words_type;
+        roots[i].count = 1;
+    }
+    all = memset(take(ALL, sizeof(uint16_t)), 'a', ALL);
+    memset(all + 39, 0, 3);
+    all[ALL - 1] = 'z';
+    w[0]->narrow = all;                         /* to byte 39 */
+    w[0]->wide = (uint16_t *)(void *)(all + 2); /* to bytes 40 and 41 */
+    w[1]->wide = (uint16_t *)(void *)(all + 3); /* to bytes 39 and 40 */
+    w[2]->narrow = all + 1;
+    w[2]->small = (int8_t *)all + 3; /* to the end */
+    lab_pack_roots(roots, 3);
+    CHECK_EQ(the.statistics.graph_bytes, 3 * sizeof(words) + ALL);
+    words_end();
+}
+
 TEST(graph, empty_strings_are_one_zero_and_null_ones_are_nothing)
 {
     static const haul_field fields[] = { HAUL_STRING(words, narrow), HAUL_STRING(words, wide),

@@ -147,6 +147,7 @@ TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
     const haul_case none[] = { { 1, NULL, 0 } };
     haul_type *missing = NULL;
     haul_case unmade[] = { { 3, NULL, 0 } };
+    size_t bytes;
     haul_field row = HAUL_ADDRESS(thing, next, .type_switch = HAUL_SWITCH(thing, kind, twice));
     refuse(&row, 1, "thing.next", "Two cases have the value 1");
     row.type_switch.cases = none;
@@ -155,6 +156,10 @@ TEST(rule_faults, choices_without_cases_or_with_one_value_twice_are_refused)
     unmade[0].type = &missing;
     row.type_switch.cases = unmade;
     refuse(&row, 1, "thing.next", "The handle of case 3 is NULL");
+    CHECK_STATUS(type_make("thing", sizeof(thing), &row, 1, &thing_type), HAUL_OK);
+    CHECK_STATUS(haul_type_size(thing_type, &bytes), HAUL_OK); /* it may be made later */
+    CHECK_EQ(bytes, sizeof(thing));
+    haul_type_free(&thing_type);
     row.type_switch.case_count = 0;
     refuse(&row, 1, "thing.next", "has no cases");
     row.type_switch.cases = twice;
@@ -405,6 +410,20 @@ TEST(rule_faults, T17_nothing_holds_elements_of_no_fixed_size_in_a_row)
     haul_type_free(&tailed_type);
 }
 
+TEST(rule_faults, a_target_of_which_only_a_tail_travels_is_one)
+{
+    static haul_type *tailed_type;
+    const haul_field fields[] = { HAUL_SKIP(tailed, n),
+                                  HAUL_TAIL(tailed, name, HAUL_COUNT_FN(zero)) };
+    const haul_field row = HAUL_ADDRESS(thing, next, .target = &tailed_type);
+    CHECK_STATUS(type_make("tailed", sizeof(tailed), fields, 2, &tailed_type), HAUL_OK);
+    accept(&row, 1);
+    haul_type_free(&tailed_type);
+    CHECK_STATUS(type_make("tailed", sizeof(int32_t), fields, 1, &tailed_type), HAUL_OK);
+    refuse(&row, 1, "thing.next", "of which no byte travels");
+    haul_type_free(&tailed_type);
+}
+
 TEST(rule_faults, what_a_row_reads_lies_in_front_of_the_tail)
 {
     haul_field tail = HAUL_TAIL(tailed, name, HAUL_COUNT(tailed, n));
@@ -543,6 +562,16 @@ TEST(rule_faults, a_rule_of_each_pointer_names_no_holder_in_vain)
     accept(&row, 1);
 }
 
+TEST(rule_faults, an_ancestor_is_asked_for_by_a_base_alone_and_never_by_bytes)
+{
+    haul_field row = NEXT(.ancestor = &thing_type);
+    haul_field bytes = HAUL_RAW(thing, word, .ancestor = &thing_type, .levels = 2);
+    refuse(&row, 1, "thing.next", "names an `.ancestor`, and has no function");
+    row.base_fn = zero;
+    accept(&row, 1);
+    refuse(&bytes, 1, "thing.word", "names an `.ancestor`, and has no function");
+}
+
 TEST(rule_faults, more_cases_than_memory_holds_are_no_memory)
 {
     const haul_case one[] = { { 1, &thing_type, 0 } };
@@ -575,19 +604,53 @@ TEST(rule_faults, a_rule_reads_no_pointer_of_an_embedded_struct)
                            HAUL_ADDRESS(box, next,
                                         .type_switch = HAUL_SWITCH(box, inner.kind, cases)) };
     int round;
-    for (round = 0; round < 3; round++) {
-        rows[1].when.field.offset = round == 1 ? 0 : offsetof(box, inner.kind);
+    for (round = 0; round < 4; round++) {
+        rows[1].when.kind = round == 3 ? HAUL_WHEN_KIND_NOT : HAUL_WHEN_KIND_FIELD;
+        rows[1].when.field.offset = round % 2 ? 0 : offsetof(box, inner.kind);
         rows[2].type_switch.field.offset = round == 2 ? 0 : offsetof(box, inner.kind);
         CHECK_STATUS(type_make("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
         CHECK_STATUS(type_make("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
         CHECK_STATUS(haul_type_commit(box_type), round ? HAUL_ERROR_TYPE : HAUL_OK);
-        CHECK_STR(type_error()->path, round == 0 ? "" : round == 1 ? "box.text" : "box.next");
+        CHECK_STR(type_error()->path, round == 0 ? "" : round == 2 ? "box.next" : "box.text");
         if (round)
             CHECK_HAS(type_error()->text,
                       "field at offset 0 that a member of it reads lies in a pointer field");
         haul_type_free(&box_type);
         haul_type_free(&pair_type);
     }
+}
+
+TEST(rule_faults, nothing_reads_a_tagged_pointer_of_an_embedded_struct)
+{
+    static const haul_field inner[] = { HAUL_ARRAY(pair, begin, HAUL_COUNT(pair, n),
+                                                   .tag_bits = 1) };
+    static haul_type *pair_type, *box_type;
+    const haul_case cases[] = { { 1, &box_type, 0 } };
+    const haul_integer n = { .offset = offsetof(box, inner.n), .bytes = 4 };
+    haul_field rows[3] = { HAUL_EMBED(box, inner, &pair_type),
+                           HAUL_STRING(box, text, .when = HAUL_EQUALS(box, inner.kind, 1)),
+                           HAUL_ADDRESS(box, next,
+                                        .type_switch = HAUL_SWITCH(box, inner.kind, cases),
+                                        .count = HAUL_COUNT(box, inner.n)) };
+    int round;
+    for (round = 0; round < 4; round++) {
+        haul_integer *const read[] = { &rows[1].when.field, &rows[2].type_switch.field,
+                                       &rows[2].count.field[0] };
+        haul_integer *wrong = round < 3 ? read[round] : NULL;
+        if (wrong)
+            wrong->offset = 0;
+        CHECK_STATUS(type_make("pair", sizeof(pair), inner, 1, &pair_type), HAUL_OK);
+        CHECK_STATUS(type_make("box", sizeof(box), rows, 3, &box_type), HAUL_OK);
+        check_note("round %d", round);
+        CHECK_STATUS(haul_type_commit(box_type), wrong ? HAUL_ERROR_TYPE : HAUL_OK);
+        if (wrong) {
+            CHECK_HAS(type_error()->text, "lies in a pointer field");
+            *wrong = n;
+        }
+        haul_type_free(&box_type);
+        haul_type_free(&pair_type);
+    }
+    check_note(NULL);
 }
 
 /* ---- Arms that overlap a pair's end. */
@@ -783,6 +846,30 @@ TEST(rule_faults, an_arm_carries_a_number_that_it_covers_unless_it_is_known_not_
     rows[2].bytes = 8;
     rows[2].kind = HAUL_FIELD_SKIP;
     two_arms_say(rows, 3, path, words);
+}
+
+TEST(rule_faults, a_count_that_is_always_read_may_lie_in_an_arm_of_bytes_and_not_beside_it)
+{
+    haul_field rows[] = { HAUL_ARRAY(spread, values, HAUL_COUNT(spread, arm)),
+                          HAUL_RAW(spread, arm, .when = HAUL_EQUALS(spread, kind, 1)) };
+    haul_type *type;
+    CHECK_STATUS(type_make("spread", sizeof(spread), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    haul_type_free(&type);
+    rows[1].bytes = 2;
+    CHECK_STATUS(type_make("spread", sizeof(spread), rows, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+    CHECK_HAS(type_error()->text, "are zeros in the copy");
+    haul_type_free(&type);
+}
+
+TEST(rule_faults, of_two_counts_the_one_that_is_zeros_in_the_copy_is_told)
+{
+    haul_field rows[] = { PAIR, LIST };
+    rows[1].count = (haul_count)HAUL_COUNT(two_arms, u.list.count, pad);
+    two_arms_say(rows, 2, "two_arms.u.list.values", "It reads 8 bytes at offset");
+    rows[1].count = (haul_count)HAUL_COUNT(two_arms, pad, u.list.count);
+    two_arms_say(rows, 2, "two_arms.u.list.values", "It reads 8 bytes at offset");
 }
 
 TEST(rule_faults, a_tag_and_a_condition_that_an_arm_makes_zeros_are_refused)

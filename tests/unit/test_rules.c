@@ -1000,6 +1000,34 @@ TEST(rules, objects_that_end_in_a_string_are_as_long_as_it_is)
     lab_end();
 }
 
+TEST(rules, an_object_may_be_nothing_but_a_string)
+{
+    typedef struct word {
+        char text[1];
+    } word;
+    typedef struct phrase {
+        word *first, *second;
+    } phrase;
+    static haul_type *word_type, *phrase_type;
+    static const haul_field word_fields[] = { HAUL_TAIL(word, text, HAUL_TERMINATED) };
+    static const haul_field phrase_fields[] = { HAUL_OBJECT(phrase, first, &word_type),
+                                                HAUL_OBJECT(phrase, second, &word_type) };
+    phrase *p;
+    lab_start();
+    word_type = TYPE_OPEN(word, word_fields);
+    phrase_type = TYPE_OPEN(phrase, phrase_fields);
+    type_commit(phrase_type);
+    p = take(sizeof *p, 8);
+    points(&p->first), points(&p->second);
+    p->first = (word *)text("first");
+    p->second = (word *)text("");
+    lab_pack(p, phrase_type, 1);
+    CHECK_EQ(the.statistics.graph_bytes, sizeof *p + sizeof "first" + sizeof "");
+    haul_type_free(&phrase_type);
+    haul_type_free(&word_type);
+    lab_end();
+}
+
 TEST(rules, a_long_string_that_ends_an_object_may_be_pointed_to_by_others_too)
 {
     enum { LONG = 9000 };

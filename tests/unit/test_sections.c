@@ -723,6 +723,11 @@ TEST(sections, that_cannot_be_are_refused_at_the_commit)
     refuse_type(&field, "The fixed count is -1: it cannot be negative.");
     dimensions[1].extent = (haul_count)HAUL_TERMINATED;
     refuse_type(&field, "Dimension 1 of the section has an extent or stride that is neither");
+    dimensions[1].extent = (haul_count)HAUL_UNTIL(view, at);
+    refuse_type(&field, "Dimension 1 of the section has an extent or stride that is neither");
+    dimensions[0].unit = SIZE_MAX;
+    refuse_type(&field, "The stride of dimension 0 counts units of");
+    dimensions[0].unit = dimensions[2].unit;
     dimensions[1].extent = (haul_count)HAUL_FIXED(1);
     dimensions[1].stride.field[0].offset = sizeof(view);
     refuse_type(&field, "lies outside of the type's");

@@ -301,6 +301,19 @@ TEST(type_faults, T7_end_pointers_are_pointers_of_the_struct)
     refuse_row(rows, "one pointer");
 }
 
+TEST(type_faults, T7_an_end_pointer_is_a_whole_pointer_of_another_row_or_none_of_it)
+{
+    haul_field rows[2] = { HAUL_ARRAY(node, values, HAUL_UNTIL(node, end), .packed = 1),
+                           HAUL_ADDRESS(node, end, .element_bytes = 8, .packed = 1) };
+    haul_type *type = made("t", sizeof(node), rows, 2);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    haul_type_free(&type);
+    rows[0].count.field[0].offset += 2;
+    refuse_rows(sizeof(node), rows, 2, "t.values", "overlaps field end");
+    rows[0].count.field[0].offset -= 4;
+    refuse_rows(sizeof(node), rows, 2, "t.values", "overlaps field end");
+}
+
 TEST(type_faults, T7_sentinels_end_integers_and_pointers_only)
 {
     haul_field row = HAUL_ARRAY(node, values, HAUL_TERMINATED_BY(0));
@@ -442,7 +455,7 @@ TEST(type_faults, T9_a_ring_of_a_hundred_thousand_types_is_found_without_recursi
 
 TEST(type_faults, embedding_deeper_than_the_limit_is_refused)
 {
-    haul_type *type = made("t", 8, NULL, 0), *next;
+    haul_type *type = made("t", 8, NULL, 0), *next, *deepest;
     size_t depth;
     for (depth = 1; depth < HAUL_EMBED_DEPTH_MAX; depth++) {
         CHECK_STATUS(haul_type_dup(type, &next), HAUL_OK);
@@ -454,6 +467,10 @@ TEST(type_faults, embedding_deeper_than_the_limit_is_refused)
     CHECK_HAS(type_error()->text, "limit");
     CHECK_STATUS(haul_type_commit(type), HAUL_OK);
     CHECK_STATUS(haul_type_commit(next), HAUL_ERROR_LIMIT);
+    CHECK_STATUS(haul_type_dup(next, &deepest), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(deepest), HAUL_ERROR_LIMIT);
+    CHECK_HAS(type_error()->text, "limit");
+    haul_type_free(&deepest);
     haul_type_free(&next);
     haul_type_free(&type);
 }
