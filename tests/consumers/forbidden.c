@@ -19,7 +19,7 @@ static const haul_field fields[] = {
     HAUL_ARRAY(thing, values, HAUL_COUNT(thing, count)),
     HAUL_EACH(thing, four),
     HAUL_RELATIVE(thing, far, .element_bytes = 4),
-#if CASE == 1 /* the form wants a pointer, and this field has another size */
+#if CASE == 1 /* the form wants one pointer, and this field has another size (arrays: HAUL_EACH) */
     HAUL_ARRAY(thing, here, HAUL_COUNT(thing, count)),
 #elif CASE == 2 /* the form wants pointers, and this field is no number of them */
     HAUL_EACH(thing, text),

@@ -18,7 +18,8 @@ extern "C" {
 #define HAUL__AT(S, m) (((S *)0)->m)
 
 /* The compiler's error is a sentence, except in C99. */
-#define HAUL__WANTS_POINTER "Haul: the form wants a pointer, and this field has another size"
+#define HAUL__WANTS_POINTER                                                                        \
+    "Haul: the form wants one pointer, and this field has another size (arrays: HAUL_EACH)"
 #define HAUL__WANTS_POINTERS "Haul: the form wants pointers, and this field is no number of them"
 #define HAUL__WANTS_DISTANCE "Haul: a distance is an integer of 4 or 8 bytes"
 #define HAUL__WANTS_TABLE "Haul: pass the table itself, an array of the right struct"
