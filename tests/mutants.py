@@ -1,15 +1,16 @@
 #!/usr/bin/env python3
 """Mutants of the checks of an image: does a test notice if a condition is always or never true?
 
-  tests/mutants.py                      all files, with the table at the end
+  tests/mutants.py                      all files, with a line for each as it is done
   tests/mutants.py src/image/scan.c     some of them
   tests/mutants.py --mutant 17          one mutant alone, with what its tests print
   tests/mutants.py --list               each mutant's number and place
 
 Each condition of a branch, and each operand of && and ||, is made true and made false. All mutants
 stand in one build, which an environment variable chooses from, so that only the first one has to be
-compiled. A mutant is killed by the first program that fails or does not end. tests/mutants.txt
-gives a reason for each that no input can tell from the original.
+compiled. Of the unit tests it has those of images. A mutant is killed by the first program that
+fails or does not end. tests/mutants.txt gives a reason for each that no input can tell from the
+original.
 
 Fails if less than 95 % are killed, or if a reason has no mutant. Half an hour on two quiet cores.
 Needs clang, gcc, cmake and ninja. Everything stays in build/mutants.
@@ -166,10 +167,13 @@ def make_tree(files):
 
 def build():
     log = open(os.path.join(BUILD, "build.log"), "w")
+    units = sorted(name for name in os.listdir(os.path.join(TREE, "tests/unit"))
+                   if name.startswith("test_image"))
     for command in (["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
                      "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -w", "-DHAUL_CUDA=OFF",
                      "-DHAUL_CRITERION=OFF", "-DHAUL_ACCEPTANCE=OFF", "-DHAUL_BUILD_EXAMPLES=OFF",
-                     "-DHAUL_BUILD_BENCHMARKS=OFF"],
+                     "-DHAUL_BUILD_BENCHMARKS=OFF",
+                     "-DHAUL_UNIT_FILES=" + ";".join("unit/" + name for name in units)],
                     ["ninja", "-C", BUILD, "haul_fuzz", "haul_unit_plain", "haul_damage"]):
         if subprocess.run(command, stdout=log, stderr=log).returncode != 0:
             sys.exit("tests/mutants.py: it does not build: build/mutants/build.log")
@@ -203,9 +207,18 @@ def reasons():
     return found
 
 
+def table_line(name, verdicts):
+    """Prints it; the percentage that was killed."""
+    count = verdicts["killed"] + verdicts["survived"]
+    share = 100 * verdicts["killed"] / max(count, 1)
+    print(f'{name:<26}{count:>6}{share:>8.1f} % killed; {verdicts["same"]} more are no other '
+          "program", flush=True)
+    return share
+
+
 def main(arguments):
     os.chdir(ROOT)
-    files = [a for a in arguments if a.endswith(".c")] or FILES
+    files = [a for a in arguments if a.endswith((".c", ".h"))] or FILES
     mutants = make_tree(files)
     if "--list" in arguments:
         for number, m in enumerate(mutants, 1):
@@ -217,26 +230,22 @@ def main(arguments):
     if run(0) is not None:
         sys.exit("tests/mutants.py: the tests fail without a mutant")
     same = reasons()
-    chosen = [n for n, m in enumerate(mutants, 1) if m.file in files]
-    killed, survived, used = collections.Counter(), collections.Counter(), set()
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for number, by in zip(chosen, pool.map(run, chosen)):
-            m = mutants[number - 1]
-            key = (m.file, m.function, m.text, m.value)
-            used.add(key)
-            if by:
-                killed[m.file] += 1
-            elif key not in same:
-                survived[m.file] += 1
-                print(f"{number}: {m.file}:{m.line}: {m.function}: {m.text} = {m.value}",
-                      flush=True)
+    verdicts, used = collections.Counter(), set()
     for file in files:
-        all_of = killed[file] + survived[file]
-        print(f"{file:<24}{all_of:>6}{100 * killed[file] / max(all_of, 1):>8.1f} %")
-    all_of = sum(killed.values()) + sum(survived.values())
-    share = 100 * sum(killed.values()) / max(all_of, 1)
-    print(f"{'all':<24}{all_of:>6}{share:>8.1f} % killed; "
-          f"{len(chosen) - all_of} more are no other program")
+        chosen = [n for n, m in enumerate(mutants, 1) if m.file == file]
+        here = collections.Counter()
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for number, by in zip(chosen, pool.map(run, chosen)):
+                m = mutants[number - 1]
+                key = (m.file, m.function, m.text, m.value)
+                used.add(key)
+                here["killed" if by else "same" if key in same else "survived"] += 1
+                if not by and key not in same:
+                    print(f"{number}: {m.file}:{m.line}: {m.function}: {m.text} = {m.value}",
+                          flush=True)
+        table_line(file, here)
+        verdicts += here
+    share = table_line("all", verdicts)
     wrong = [key for key in same if key[0] in files and key not in used]
     for key in wrong:
         print("FAILED: tests/mutants.txt names a condition that is not there:", *key)

@@ -260,14 +260,15 @@ static int stands_before(const void *ends, size_t i, uint64_t word)
     return ((const range_end *)ends)[i].word < word;
 }
 
-/* `slot`: of an object; begin and end lead into one range, and to its end. */
+/* `slot`: the end of a pair, or a limit, of an object; begin and end lead into one range, and to
+ * its end. */
 static int note_end(converter *c, const haul__slot *slot, size_t object)
 {
     const size_t word = object + slot->offset, begin = object + slot->self + slot->index;
     const grown_range *r;
     range_end *added;
     size_t first, end;
-    if (!(slot->flags & HAUL__SLOT_END) || !haul__fits(word, HAUL__WORD, c->old->bytes) ||
+    if (!haul__fits(word, HAUL__WORD, c->old->bytes) ||
         !haul__fits(begin, HAUL__WORD, c->old->bytes))
         return 1;
     end = offset_of(c, haul__load_word(c->old->block + word));

@@ -12,8 +12,7 @@ haul_type *const *haul__text_type(const haul__field_text *t, haul__words *w)
     const uint64_t number = haul__words_number(w, UINT32_MAX);
     if (number < t->type_count)
         return &t->types[number];
-    if (!w->fault)
-        w->fault = "it names a type that there is not";
+    w->fault = "it names a type that there is not"; /* the first: behind a fault numbers are 0 */
     return NULL;
 }
 

@@ -178,7 +178,7 @@ haul_status haul__type_text_compare(const haul__type_text *ours, const haul__sto
     show(b, other, there, sizeof there);
     same = (size_t)(ours->text.at + ours->text.count - type);
     show(type, name_bytes(type, same), path, sizeof path / 2);
-    if (type != a + 5 && one > 0 && !(one >= 5 && memcmp(a, "type ", 5) == 0)) {
+    if (type != a + 5 && one > 0) { /* a line within the type */
         const size_t end = strlen(path);
         path[end] = '.';
         show(a, name_bytes(a, one), path + end + 1, sizeof path - end - 1);

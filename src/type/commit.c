@@ -174,9 +174,11 @@ static haul_status resolve_ancestor(commit *c, haul_type *type, const haul__row 
                            found->name);
     rule->ancestor = found;
     status = reach(c, found);
-    if (status == HAUL_OK && !found->ancestor_bit)
+    if (status != HAUL_OK)
+        return status;
+    if (!found->ancestor_bit)
         found->ancestor_bit = (uint64_t)1 << (c->ancestor_count++ % 64);
-    return status;
+    return HAUL_OK;
 }
 
 static haul_status explore(commit *c, haul_type *type)

@@ -692,9 +692,10 @@ TEST(image, a_head_is_refused_for_each_thing_that_is_wrong_in_it_F3_F5_F6)
     CHECK_HEAD(head->version++, HAUL_ERROR_VERSION, "of the format");
 }
 
-TEST(image, a_large_image_from_a_file_that_tells_no_size_arrives_whole)
+/* Its memory is doubled while it arrives. */
+TEST(image, a_large_image_from_a_file_that_tells_no_size_arrives_whole_or_not_at_all_H1)
 {
-    enum { COUNT = 300000 };
+    enum { COUNT = 800000 };
     const haul_field fields[] = { HAUL_ARRAY(numbers, begin, HAUL_FIXED(COUNT)) };
     int *all = malloc(COUNT * sizeof *all), i;
     numbers n = { NULL, NULL, NULL };
@@ -702,6 +703,8 @@ TEST(image, a_large_image_from_a_file_that_tells_no_size_arrives_whole)
     bytes large = { NULL, 0, 0, SIZE_MAX, 0 };
     haul_file file = writes(&large), source = { NULL, NULL, get_bytes };
     haul_image *image;
+    uint64_t at;
+    int fired = 1;
     CHECK(all != NULL);
     for (i = 0; i < COUNT; i++)
         all[i] = i;
@@ -713,6 +716,23 @@ TEST(image, a_large_image_from_a_file_that_tells_no_size_arrives_whole)
     CHECK_BYTES(((const numbers *)haul_image_roots(image, NULL)->address)->begin, all,
                 COUNT * sizeof *all);
     haul_image_free(&image);
+    for (at = 1; fired; at++) {
+        fault_plan doors = { 0 };
+        haul_context *context;
+        haul_status status;
+        CHECK_STATUS(fault_open_context(&doors, NULL, &context), HAUL_OK);
+        fault_arm(&doors, FAULT_ONCE, at);
+        large.read = 0;
+        status = haul_image_read(context, &source, &type, 1, NULL, &image);
+        fired = doors.fired + doors.fell_back != 0;
+        CHECK_STATUS(status, doors.fired ? HAUL_ERROR_MEMORY : HAUL_OK);
+        CHECK((image != NULL) == (status == HAUL_OK));
+        fault_disarm(&doors);
+        haul_image_free(&image);
+        haul_context_free(&context);
+        fault_check_clean(&doors);
+    }
+    CHECK(at > 5);
     free(large.at);
     free(all);
     haul_type_free(&type);
@@ -780,6 +800,45 @@ TEST(image, options_without_names_and_files_without_functions_are_refused)
     CHECK_EQ(bytes, 0);
     haul_image_free(NULL);
     haul_image_free(&image);
+    ring_close(&r);
+}
+
+TEST(image, what_is_no_image_no_arena_and_no_plan_of_the_context_is_none)
+{
+    static uint64_t zeros[256];
+    static const haul_plan_options ordered = { 1, 0 };
+    const haul_image_options options = { .arena = (haul_arena *)(void *)zeros };
+    const haul_image_write_options below = { .compression = -1 };
+    haul_image *image = (haul_image *)(void *)zeros;
+    haul_source source;
+    haul_context *other;
+    haul_plan *plan;
+    haul_file file;
+    size_t count = 1, bytes = 1;
+    ring r;
+    ring_open(&r);
+    file = writes(&r.image);
+    CHECK_PTR(haul_image_roots(image, &count), NULL);
+    CHECK_PTR(haul_image_memory(image, &bytes), NULL);
+    CHECK_EQ(count + bytes, 0);
+    haul_image_free(&image);
+    CHECK_PTR(image, NULL);
+    CHECK_STATUS(load_as(&r, &options, &image), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&r), "the arena has been freed");
+    CHECK_STATUS(haul_context_create(NULL, &other), HAUL_OK);
+    source = haul_from_object(r.at, mesh_type);
+    CHECK_STATUS(haul_plan_create(other, source, &ordered, &plan), HAUL_OK);
+    CHECK_STATUS(haul_image_write(r.context, haul_from_plan(plan), &file), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&r), "of another context");
+    haul_plan_free(&plan);
+    CHECK_STATUS(haul_image_write(r.context, haul_from_plan(NULL), &file), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&r), "the plan is NULL");
+    haul_context_free(&other);
+    CHECK_STATUS(haul_image_write_as(r.context, source, &below, &file), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&r), "options->compression is -1");
+    source.kind = 77;
+    CHECK_STATUS(haul_image_write(r.context, source, &file), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(error_of(&r), "kind 77");
     ring_close(&r);
 }
 

@@ -820,6 +820,10 @@ TEST(image_growth, parts_of_an_array_and_a_last_field_are_where_they_were)
 {
     outer1 outer[2] = { { NULL, { 1 } }, { NULL, { 2 } } };
     inner1 all[4] = { { 10 }, { 11 }, { 12 }, { 13 } };
+    struct {
+        outer1 outer[2];
+        inner1 behind;
+    } shared = { { { NULL, { 3 } }, { NULL, { 4 } } }, { 5 } };
     pair_of p = { outer, &outer[1].last, all, all + 1, 3, 3 };
     growing was, is;
     haul_image *image;
@@ -835,6 +839,12 @@ TEST(image_growth, parts_of_an_array_and_a_last_field_are_where_they_were)
     haul_image_free(&image);
     p.second = (inner1 *)(void *)((char *)(all + 1) + 4); /* between two */
     p.second_count = 1;
+    CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_ERROR_UNSUPPORTED);
+    CHECK_HAS(type_error()->text, "overlap structs that have grown");
+    p.outer = shared.outer;
+    p.in = p.second = &shared.outer[1].last;
+    p.first = &shared.outer[1].last; /* and one behind it */
+    p.first_count = 2;
     CHECK_STATUS(convert_pair(&p, &was, &is, &image), HAUL_ERROR_UNSUPPORTED);
     CHECK_HAS(type_error()->text, "overlap structs that have grown");
     forget_pair(&was);

@@ -119,6 +119,21 @@ TEST(image_words, a_list_of_words_that_are_out_of_order_or_not_those_of_the_type
     written_free(&w);
 }
 
+TEST(image_words, a_number_behind_all_pointers_that_the_list_calls_a_pointer_is_refused)
+{
+    const uintptr_t inside = 16;
+    uintptr_t number;
+    written w;
+    write_tight(&w);
+    memcpy(&number, arena_of(&w) + words_of(&w)[1].offset,
+           sizeof number); /* `second` leads there */
+    memcpy(arena_of(&w) + number, &inside, sizeof inside);
+    bytes_resize(&w.parts.part[HAUL__SECTION_WORDS], 3 * sizeof(haul__image_word));
+    words_of(&w)[2].offset = number;
+    check_refused(&w, HAUL_ERROR_FORMAT, "the list of words calls it a pointer");
+    written_free(&w);
+}
+
 /* Only who knows the block's address can write such an image. */
 TEST(image_words, a_pointer_that_leads_into_the_block_and_is_not_in_the_list_of_words_is_refused)
 {

@@ -178,6 +178,52 @@ TEST(image_zstd, a_saved_file_is_loaded_and_mapped)
     graph_end(g);
 }
 
+/* A byte with seven bits of chance is packed a little: a block is longer than a piece of 64 KiB. */
+TEST(image_zstd, a_block_of_a_frame_may_be_longer_than_a_piece)
+{
+    graph *g = graph_start();
+    unsigned char *byte = (unsigned char *)g->data;
+    uint64_t random = 1;
+    haul_image *image;
+    size_t i;
+    for (i = 0; i < sizeof g->data; i++) {
+        random = random * UINT64_C(6364136223846793005) + 1;
+        byte[i] = (unsigned char)(random >> 57);
+    }
+    if (haul__can_compress()) {
+        CHECK_STATUS(write_at_level(g, 3, &g->image), HAUL_OK);
+        CHECK_STATUS(load_as(g, NULL, &image), HAUL_OK);
+        check_graph(&image);
+    }
+    graph_end(g);
+}
+
+TEST(image_zstd, memory_that_runs_out_is_told_and_given_back_H1)
+{
+    graph *g = graph_start();
+    int fired = haul__can_compress();
+    uint64_t at;
+    for (at = 1; fired; at++) {
+        fault_plan doors = { 0 };
+        haul_context *context;
+        haul_image *image;
+        haul_status status;
+        CHECK_STATUS(fault_open_context(&doors, NULL, &context), HAUL_OK);
+        fault_arm(&doors, FAULT_ONCE, at);
+        status = haul_image_from_bytes(context, g->image.at, g->image.count, &node_type, 1, NULL,
+                                       &image);
+        fired = doors.fired + doors.fell_back != 0;
+        CHECK(status == (doors.fired ? HAUL_ERROR_MEMORY : HAUL_OK));
+        CHECK((image != NULL) == (status == HAUL_OK));
+        fault_disarm(&doors);
+        haul_image_free(&image);
+        haul_context_free(&context);
+        fault_check_clean(&doors);
+    }
+    CHECK(!haul__can_compress() || at > 5);
+    graph_end(g);
+}
+
 /* ---- Damage. */
 
 static haul__image_head *head_of(image_bytes *image)
@@ -286,6 +332,54 @@ TEST(image_zstd, a_trusted_frame_with_more_bytes_is_refused)
         image_parts_free(&parts);
         CHECK_STATUS(load_as(g, &trusted, &image), HAUL_ERROR_FORMAT);
         CHECK_HAS(haul_context_error(g->context)->text, "more bytes than its head says");
+    }
+    graph_end(g);
+}
+
+/* The frame's end, of which its last 4 bytes are a checksum, comes behind all of the arena. */
+TEST(image_zstd, a_frame_without_its_end_or_with_more_in_it_than_the_arena_is_refused)
+{
+    const haul_image_options trusted = { .is_trusted = 1 };
+    graph *g = graph_start();
+    haul_image *image;
+    if (haul__can_compress()) {
+        const uint64_t bytes = head_of(&g->image)->arena_bytes;
+        static image_parts parts;
+        image_bytes *frame = &parts.part[HAUL__SECTION_ARENA];
+        claim(g, bytes - 64);
+        CHECK_STATUS(load_as(g, &trusted, &image), HAUL_ERROR_FORMAT);
+        CHECK_HAS(haul_context_error(g->context)->text, "more bytes than its head says");
+        claim(g, bytes);
+        image_split(&g->image, &parts);
+        frame->at[frame->count - 1] ^= 1;
+        image_join(&parts, &g->image);
+        check_refused(g, HAUL_ERROR_FORMAT, "its arena cannot be decompressed");
+        bytes_resize(frame, frame->count - 4);
+        image_join(&parts, &g->image);
+        check_refused(g, HAUL_ERROR_FORMAT, "its compressed arena has no end");
+        bytes_resize(frame, frame->count / 2);
+        image_join(&parts, &g->image);
+        check_refused(g, HAUL_ERROR_FORMAT, "its compressed arena has no end");
+        image_parts_free(&parts);
+    }
+    graph_end(g);
+}
+
+TEST(image_zstd, a_stream_that_ends_within_a_frame_is_refused)
+{
+    graph *g = graph_start();
+    haul_image *image;
+    haul_file file;
+    memset(&file, 0, sizeof file);
+    file.user = g;
+    file.read = give_piece;
+    g->piece = SIZE_MAX;
+    if (haul__can_compress()) {
+        g->image.count -= 1000;
+        CHECK_STATUS(haul_image_read(g->context, &file, &node_type, 1, NULL, &image),
+                     HAUL_ERROR_FORMAT);
+        CHECK_HAS(haul_context_error(g->context)->text, "before it is complete");
+        CHECK_PTR(image, NULL);
     }
     graph_end(g);
 }

@@ -872,6 +872,39 @@ TEST(rule_faults, of_two_counts_the_one_that_is_zeros_in_the_copy_is_told)
     two_arms_say(rows, 2, "two_arms.u.list.values", "It reads 8 bytes at offset");
 }
 
+typedef struct rack {
+    double *x, *y;
+    int32_t kind, low[4], high[2], pad;
+} rack;
+
+/* The search for the arms of one number begins where that for the last one ended. */
+TEST(rule_faults, the_arms_over_a_number_are_all_asked_whichever_number_was_read_before)
+{
+    haul_field rows[] = {
+        HAUL_ARRAY(rack, x, HAUL_COUNT(rack, low[2])),
+        HAUL_RAW(rack, low[0], .when = HAUL_EQUALS(rack, pad, 1)),
+        HAUL_RAW(rack, low, .when = HAUL_EQUALS(rack, pad, 2)),
+        HAUL_RAW(rack, high, .when = HAUL_EQUALS(rack, pad, 1)),
+        HAUL_ARRAY(rack, y, HAUL_COUNT(rack, kind)),
+    };
+    haul_type *type;
+    int round;
+    rows[1].bytes = 2 * sizeof(int32_t);
+    rows[4].count.field[0].bytes = 8; /* with low[0], which both arms cover in part */
+    for (round = 0; round < 2; round++) {
+        if (round == 1)
+            rows[0].count.field[0].offset = offsetof(rack, high);
+        CHECK_STATUS(type_make("rack", sizeof(rack), rows, 4, &type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+        haul_type_free(&type);
+        CHECK_STATUS(type_make("rack", sizeof(rack), rows, 5, &type), HAUL_OK);
+        CHECK_STATUS(haul_type_commit(type), HAUL_ERROR_TYPE);
+        CHECK_STR(type_error()->path, "rack.y");
+        CHECK_HAS(type_error()->text, "while field low[0] does not hold");
+        haul_type_free(&type);
+    }
+}
+
 TEST(rule_faults, a_tag_and_a_condition_that_an_arm_makes_zeros_are_refused)
 {
     static const haul_case cases[] = { { 1, &two_arms_type, 0 }, { 2, &two_arms_type, 0 } };

@@ -1122,3 +1122,40 @@ TEST(type_faults, H1_H2_every_allocation_for_rules_loops_and_parts_can_fail)
     crowd_type = NULL;
     CHECK(fault_everywhere(&operation) > 80);
 }
+
+TEST(type_faults, H1_H2_memory_that_runs_out_for_the_list_of_types_closes_none_of_them)
+{
+    enum { MANY = 20 };
+    size_t lengths[MANY], places[MANY];
+    uint64_t at, i;
+    int fired = 1;
+    for (at = 1; fired; at++) {
+        fault_plan doors = { 0 };
+        haul_context *context;
+        haul_type *parts[MANY], *whole;
+        haul_status status;
+        CHECK_STATUS(fault_open_context(&doors, NULL, &context), HAUL_OK);
+        for (i = 0; i < MANY; i++) {
+            char name[16];
+            snprintf(name, sizeof name, "part%d", (int)i);
+            CHECK_STATUS(haul_type_bytes(context, name, 8, &parts[i]), HAUL_OK);
+            lengths[i] = 1;
+            places[i] = 8 * i;
+        }
+        CHECK_STATUS(haul_type_create_struct(MANY, lengths, places, parts, &whole), HAUL_OK);
+        fault_arm(&doors, FAULT_ONCE, at);
+        status = haul_type_commit(whole);
+        fired = doors.fired != 0;
+        fault_disarm(&doors);
+        CHECK_STATUS(status, fired ? HAUL_ERROR_MEMORY : HAUL_OK);
+        CHECK(haul_type_committed(whole) == !fired);
+        for (i = 0; i < MANY; i++) {
+            CHECK(haul_type_committed(parts[i]) == !fired);
+            haul_type_free(&parts[i]);
+        }
+        haul_type_free(&whole);
+        haul_context_free(&context);
+        fault_check_clean(&doors);
+    }
+    CHECK(at > 5);
+}
