@@ -79,6 +79,14 @@ static inline haul_status haul_image_write_as(haul_context *context, haul_source
 static inline haul_status haul_image_save_as(haul_context *context, haul_source source,
                                              const haul_image_write_options *options,
                                              const char *path);
+/* The same to `memory_bytes` bytes of memory of the caller's: faster than haul_image_write with a
+ * function that copies, since most graphs are packed there. *bytes: the size of the image.
+ * HAUL_ERROR_ARGUMENT: the memory has fewer bytes; *bytes says how many it takes, and the memory
+ * may hold anything. `memory` NULL, with `memory_bytes` 0, asks for that size, which takes a
+ * discovery. After any other failure *bytes means nothing. `options` may be NULL. */
+static inline haul_status haul_image_to_bytes(haul_context *context, haul_source source,
+                                              const haul_image_write_options *options, void *memory,
+                                              size_t memory_bytes, size_t *bytes);
 
 /* ---- Reading. */
 
@@ -206,6 +214,11 @@ HAUL_API haul_status haul_image_save_sized(haul_context *context, const haul_sou
                                            size_t source_bytes,
                                            const haul_image_write_options *options,
                                            size_t options_bytes, const char *path);
+HAUL_API haul_status haul_image_to_bytes_sized(haul_context *context, const haul_source *source,
+                                               size_t source_bytes,
+                                               const haul_image_write_options *options,
+                                               size_t options_bytes, void *memory,
+                                               size_t memory_bytes, size_t *bytes);
 HAUL_API haul_status haul_image_from_bytes_sized(haul_context *context, const void *bytes,
                                                  size_t byte_count, haul_type *const *types,
                                                  size_t count, const haul_image_options *options,
@@ -231,6 +244,14 @@ static inline haul_status haul_image_save_as(haul_context *context, haul_source 
                                              const char *path)
 {
     return haul_image_save_sized(context, &source, sizeof source, options, sizeof *options, path);
+}
+
+static inline haul_status haul_image_to_bytes(haul_context *context, haul_source source,
+                                              const haul_image_write_options *options, void *memory,
+                                              size_t memory_bytes, size_t *bytes)
+{
+    return haul_image_to_bytes_sized(context, &source, sizeof source, options, sizeof *options,
+                                     memory, memory_bytes, bytes);
 }
 
 static inline haul_status haul_image_write(haul_context *context, haul_source source,

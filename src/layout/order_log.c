@@ -1,11 +1,25 @@
 /* The order log's memory.
+ *
+ * The context keeps that of the ranges for the next log: of new memory the system clears each page,
+ * and a list that doubles takes twice as much as it has in the end.
  */
 #include "layout/order_log.h"
 
-void haul__order_log_close(const haul_allocator *allocator, haul__order_log *log)
+#define RANGE_WORDS (sizeof(haul__reached) / sizeof(uint64_t))
+
+void haul__order_log_open(haul_context *context, haul__order_log *log)
 {
-    HAUL__LIST_RELEASE(allocator, &log->reached);
-    haul__index_close(allocator, &log->known);
-    HAUL__LIST_RELEASE(allocator, &log->references);
+    memset(log, 0, sizeof *log);
+    log->reached.at = (void *)context->ranges.words;
+    log->reached.capacity = context->ranges.capacity / RANGE_WORDS;
+    memset(&context->ranges, 0, sizeof context->ranges);
+}
+
+void haul__order_log_close(haul_context *context, haul__order_log *log)
+{
+    haul__notes_keep(context, &context->ranges, (void *)log->reached.at,
+                     log->reached.capacity * RANGE_WORDS);
+    haul__index_close(&context->allocator, &log->known);
+    HAUL__LIST_RELEASE(&context->allocator, &log->references);
     memset(log, 0, sizeof *log);
 }

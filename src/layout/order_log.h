@@ -9,11 +9,14 @@
 
 #include "base/index.h"
 #include "base/list.h"
+#include "context/context.h"
 
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
     uintptr_t first, end;
-    uint32_t turn; /* its number in the order in which ranges are first reached */
+    /* its number in the order in which ranges are first reached; in an arena that is packed straight
+     * (pack/straight.h) its place, in granules */
+    uint32_t turn;
     /* log2 of an alignment of `first`: `asked` was checked, `kept` is declared by types within the
      * elements, `hoped` follows from the elements' size */
     uint8_t asked, kept, hoped;
@@ -42,6 +45,8 @@ typedef struct haul__order_log {
     HAUL__LIST(haul__reference) references;
 } haul__order_log;
 
-void haul__order_log_close(const haul_allocator *allocator, haul__order_log *log);
+/* An empty one, with the memory of one before it. */
+void haul__order_log_open(haul_context *context, haul__order_log *log);
+void haul__order_log_close(haul_context *context, haul__order_log *log);
 
 #endif

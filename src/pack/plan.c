@@ -7,6 +7,7 @@
 #include "pack/chained.h"
 #include "pack/plan.h"
 #include "pack/source.h"
+#include "pack/straight.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
 #include "walk/read_set.h"
@@ -53,6 +54,7 @@ typedef struct plan_manner {
     haul__order_log *log;       /* an ordered plan is made from it */
     const haul__map *before;    /* the map of an earlier plan of the same source */
     const haul__beside *beside; /* a plan without what is elsewhere, from one root */
+    haul__straight *straight;   /* the log is its own, and an ordered plan is made if it must be */
 } plan_manner;
 
 static haul_status work_out(haul_plan *plan, const plan_manner *how)
@@ -74,7 +76,8 @@ static haul_status work_out(haul_plan *plan, const plan_manner *how)
     if (status == HAUL_OK)
         status = haul__layout_check(plan->context, &plan->found, &plan->placed);
 #endif
-    if (status == HAUL_OK && how->log)
+    if (status == HAUL_OK && how->log &&
+        !(how->straight && haul__straight_open(how->straight, plan)))
         status = haul__order(plan, how->log);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);
@@ -127,13 +130,13 @@ static haul_status make_plan(haul_context *context, const haul_root *roots, size
                              int is_ordered, const haul_plan *before, haul_plan **made)
 {
     haul__order_log log;
-    plan_manner how = { NULL, NULL, NULL };
+    plan_manner how = { NULL, NULL, NULL, NULL };
     haul_status status;
-    memset(&log, 0, sizeof log);
+    haul__order_log_open(context, &log);
     how.log = is_ordered ? &log : NULL;
     how.before = before ? &before->found.map : NULL;
     status = make(context, roots, count, &how, made);
-    haul__order_log_close(&context->allocator, &log);
+    haul__order_log_close(context, &log);
     return status;
 }
 
@@ -143,10 +146,25 @@ haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_
     return make_plan(context, roots, count, is_ordered, NULL, made);
 }
 
+haul_status haul__plan_straight(haul_context *context, const haul_root *roots, size_t count,
+                                haul__straight *straight, haul_plan **made)
+{
+    const plan_manner how = { &straight->log, NULL, NULL, straight };
+    memset(straight, 0, sizeof *straight);
+    haul__order_log_open(context, &straight->log);
+    return make(context, roots, count, &how, made);
+}
+
+haul_status haul__plan_order(haul_plan *plan, haul__straight *straight)
+{
+    haul__straight_give_up(straight);
+    return haul__order(plan, &straight->log);
+}
+
 haul_status haul__plan_beside(haul_context *context, const haul_root *root,
                               const struct haul__beside *beside, haul_plan **made)
 {
-    const plan_manner how = { NULL, NULL, beside };
+    const plan_manner how = { NULL, NULL, beside, NULL };
     return make(context, root, 1, &how, made);
 }
 

@@ -15,6 +15,13 @@ const haul_root *haul__plan_roots(const haul_plan *plan, size_t *count);
 /* haul_plan_create, for a call that has entered the context already. */
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **plan);
+/* The same, ordered, for a graph that is packed once: `straight` tells how, if the plan is not
+ * ordered. It is the caller's to close, also after a failure. */
+struct haul__straight;
+haul_status haul__plan_straight(haul_context *context, const haul_root *roots, size_t count,
+                                struct haul__straight *straight, haul_plan **plan);
+/* Such a plan becomes an ordered one after all. HAUL_ERROR_MEMORY, HAUL_ERROR_LIMIT. */
+haul_status haul__plan_order(haul_plan *plan, struct haul__straight *straight);
 /* A plan without what is elsewhere (walk/discover.h), which must live as long as the plan. It is
  * packed for one device, and no device relocates it. */
 struct haul__beside;

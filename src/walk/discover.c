@@ -135,7 +135,7 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     next->alone = d.alone;
     next->repeated = d.repeated;
     if (status != HAUL_OK && order_log)
-        haul__order_log_close(&context->allocator, order_log);
+        haul__order_log_close(context, order_log);
     return status;
 }
 

@@ -38,20 +38,6 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
     return is_new ? haul__log_new(d, &range) : haul__log_known(d, &range);
 }
 
-haul_status haul__log_new(haul__discovery *d, const haul__reached *range)
-{
-    haul__order_log *order_log = d->order_log;
-    haul__reached *added;
-    if (range->first == range->end)
-        return HAUL_OK;
-    added = HAUL__LIST_ADD(d->allocator, &order_log->reached);
-    if (!added)
-        return HAUL_ERROR_MEMORY;
-    *added = *range;
-    added->turn = (uint32_t)(order_log->reached.count - 1);
-    return HAUL_OK;
-}
-
 haul_status haul__log_known(haul__discovery *d, const haul__reached *range)
 {
     haul__order_log *order_log = d->order_log;

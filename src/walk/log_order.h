@@ -11,7 +11,21 @@ haul_status haul__log_range(haul__discovery *d, const haul__entry *entry, uintpt
                             size_t alignment, int is_new);
 /* Logs a range with new bytes, or one without; `turn` is filled in. A range of no bytes, which
  * keeps nothing together, is left out. */
-haul_status haul__log_new(haul__discovery *d, const haul__reached *range);
+HAUL__INLINE haul_status haul__log_new(haul__discovery *d, const haul__reached *range)
+{
+    haul__order_log *order_log = d->order_log;
+    haul__reached *added;
+    if (range->first == range->end)
+        return HAUL_OK;
+    if (HAUL__UNLIKELY(order_log->reached.count == order_log->reached.capacity) &&
+        !HAUL__LIST_ROOM(d->allocator, &order_log->reached))
+        return HAUL_ERROR_MEMORY;
+    added = &order_log->reached.at[order_log->reached.count];
+    *added = *range;
+    added->turn = (uint32_t)order_log->reached.count++;
+    return HAUL_OK;
+}
+
 haul_status haul__log_known(haul__discovery *d, const haul__reached *range);
 /* Fills in the alignments of an array of plain bytes; `walk` is NULL or that of its elements. */
 void haul__array_demands(const haul__walk *walk, size_t unit, haul__reached *range);

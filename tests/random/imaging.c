@@ -227,13 +227,42 @@ int trial_image_of_device(trial *t)
     return good && trial_source_is_unchanged(t, "image of the device");
 }
 
+/* An ordered plan, which puts clusters in order, makes the same image, and so does memory that has
+ * just enough bytes. */
+static int is_written_alike(trial *t, const image_bytes *bytes)
+{
+    const haul_plan_options ordered = { .ordered = 1 };
+    const haul_source source = haul_from_roots(t->g.roots, t->g.root_count);
+    image_bytes planned = { NULL, 0, 0 }, exact = { NULL, 0, 0 };
+    haul_plan *plan = NULL;
+    size_t needed;
+    haul_status status = haul_plan_create(t->context, source, &ordered, &plan);
+    int good = 1;
+    if (status == HAUL_OK)
+        status = write_from(t, haul_from_plan(plan), &planned);
+    haul_plan_free(&plan);
+    if (status != HAUL_OK || !is_equal(bytes, &planned))
+        good = trial_fail(t, "image of a plan, %s: it has other bytes", haul_status_name(status));
+    exact.at = must(malloc(bytes->count));
+    status = haul_image_to_bytes(t->context, source, NULL, exact.at, bytes->count, &exact.count);
+    if (status != HAUL_OK || !is_equal(bytes, &exact))
+        good = trial_fail(t, "image in memory, %s: it has other bytes", haul_status_name(status));
+    status = haul_image_to_bytes(t->context, source, NULL, exact.at, bytes->count - 1, &needed);
+    if (status != HAUL_ERROR_ARGUMENT || needed != bytes->count)
+        good =
+            trial_fail(t, "image in less memory, %s: %zu bytes", haul_status_name(status), needed);
+    free(planned.at);
+    free(exact.at);
+    return good;
+}
+
 int trial_image(trial *t)
 {
     image_bytes bytes = { NULL, 0, 0 };
     haul_status status = write_image(t, t->g.roots, t->g.root_count, &bytes);
     int good = 1;
     if (status == HAUL_OK)
-        good = read_back(t, &bytes);
+        good = is_written_alike(t, &bytes) && read_back(t, &bytes);
     else if (status != HAUL_ERROR_UNSUPPORTED)
         good = trial_fail(t, "image: %s", haul_status_name(status));
     free(bytes.at);

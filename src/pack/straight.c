@@ -1,0 +1,474 @@
+/* An ordered arena straight from the source: for a graph that is packed once, as a save does.
+ *
+ * The slow obvious version is that of ordered.c: a compacted arena, put in order by clusters. It
+ * sorts all ranges and translates each pointer twice, and it can do it again and again.
+ *
+ * Most graphs need none of that. If ranges do not overlap and every byte of them travels, each
+ * range is a cluster, and its turn is its place in the log. So places follow from one pass over the
+ * log. That a graph is such a one shows in a sum: the bytes of all ranges are as many as layout has
+ * counted live ones. A byte in two ranges, or one that is not live, would make the sum larger.
+ *
+ * The arena is then written front to back, range by range. The walk has found new ranges in the
+ * order in which their pointers stand in the arena. So a pointer mostly leads to the next range
+ * that no pointer has led to yet, and one comparison tells. Any other pointer (to a range that was
+ * found before, or of a field that the walk follows apart) is looked up in a table, which is made
+ * when the first such pointer comes. Where a part is begun in the middle, the next range is found
+ * by a scan, once.
+ *
+ * A pointer that leads to no range's beginning means that the graph is another one after all; then
+ * all is done again by ordered.c.
+ */
+#include "pack/straight.h"
+
+#include "map/bits.h"
+#include "map/forms.h"
+
+#define RANGES_AHEAD 24u  /* a range this far ahead is fetched */
+#define POINTERS_AHEAD 8u /* what the pointers of a range this far ahead lead to is looked up */
+#define LINES_AHEAD 4u    /* of a range; the hardware fetches more */
+
+static uint64_t round_up(uint64_t at, size_t alignment)
+{
+    return (at + alignment - 1) & ~(uint64_t)(alignment - 1);
+}
+
+HAUL__INLINE size_t bytes_of(const haul__reached *range)
+{
+    return (size_t)(range->end - range->first);
+}
+
+HAUL__INLINE uint64_t place_of(const haul__reached *range)
+{
+    return (uint64_t)range->turn << HAUL__GRANULE_SHIFT;
+}
+
+/* ---- Ranges by address. */
+
+HAUL__INLINE size_t landing_at(const haul__straight *s, uintptr_t address)
+{
+    return (size_t)(haul__hash(address) >> 32) & (s->landing_count - 1);
+}
+
+/* An empty table. 0: there is no memory. */
+static int take_landings(haul__straight *s, const haul_allocator *allocator)
+{
+    for (s->landing_count = 64; s->landing_count < 2 * s->log.reached.count;)
+        s->landing_count *= 2;
+    s->landings = haul__allocate_zeroed(allocator, s->landing_count * sizeof *s->landings);
+    return s->landings != NULL;
+}
+
+static void release_landings(haul__straight *s, const haul_allocator *allocator)
+{
+    haul__release(allocator, s->landings, s->landing_count * sizeof *s->landings);
+    s->landings = NULL;
+}
+
+/* ---- Places. */
+
+/* As in clusters.c, for a cluster of one range. */
+static size_t alignment_of(const haul__reached *range)
+{
+    const unsigned kept = range->kept > HAUL__GRANULE_SHIFT ? range->kept : 0;
+    unsigned shift = range->asked > kept ? range->asked : kept;
+    if (shift < range->hoped)
+        shift = range->hoped;
+    return (size_t)1 << (shift > HAUL__GRANULE_SHIFT ? shift : HAUL__GRANULE_SHIFT);
+}
+
+/* Are all ranges apart, and all of their bytes live? */
+static int is_apart(const haul_plan *plan, const haul__order_log *log)
+{
+    size_t bytes = 0, i;
+    for (i = 0; i < log->reached.count; i++) {
+        bytes += bytes_of(&log->reached.at[i]);
+        if (bytes > plan->placed.bytes) /* a sum that wraps around cannot pass for it */
+            return 0;
+    }
+    return bytes == plan->placed.bytes;
+}
+
+static int suits(const haul_plan *plan, const haul__order_log *log)
+{
+    const haul__found *found = &plan->found;
+    return log->reached.count > 0 && log->reached.count < UINT32_MAX && !log->references.count &&
+           !found->special_count && !found->empty_count && !found->room_before &&
+           !found->room_behind && !found->map.has_exclusions;
+}
+
+/* ---- Ranges that were logged twice. */
+
+static int is_same(const haul__reached *a, const haul__reached *b)
+{
+    return a->first == b->first && a->end == b->end;
+}
+
+static void add_demands(haul__reached *to, const haul__reached *from)
+{
+    to->asked = to->asked > from->asked ? to->asked : from->asked;
+    to->kept = to->kept > from->kept ? to->kept : from->kept;
+    to->hoped = to->hoped > from->hoped ? to->hoped : from->hoped;
+}
+
+/* Of a range that was logged twice, the first entry stays, with the demands of both. Without
+ * a table only the entry before is looked at. */
+static void drop_twins(haul__straight *s)
+{
+    haul__reached *ranges = s->log.reached.at;
+    size_t i, left = 0;
+    for (i = 0; i < s->log.reached.count; i++) {
+        size_t at = 0, twin = left ? left - 1 : 0;
+        if (s->landings) {
+            for (at = landing_at(s, ranges[i].first); s->landings[at].first;
+                 at = (at + 1) & (s->landing_count - 1))
+                if (s->landings[at].first == ranges[i].first &&
+                    is_same(&ranges[s->landings[at].number], &ranges[i]))
+                    break;
+            twin = s->landings[at].first ? s->landings[at].number : left;
+        }
+        if (twin < left && is_same(&ranges[twin], &ranges[i])) {
+            add_demands(&ranges[twin], &ranges[i]);
+            continue;
+        }
+        if (s->landings) {
+            s->landings[at].first = ranges[i].first;
+            s->landings[at].number = (uint32_t)left;
+        }
+        ranges[left] = ranges[i];
+        ranges[left].turn = (uint32_t)left;
+        left++;
+    }
+    s->log.reached.count = left;
+}
+
+/* Most twins stand side by side. */
+static int has_twins_alone(haul__straight *s, const haul_plan *plan)
+{
+    if (!s->log.known.count)
+        return 0;
+    drop_twins(s);
+    if (is_apart(plan, &s->log))
+        return 1;
+    if (!take_landings(s, &plan->context->allocator))
+        return 0;
+    drop_twins(s);
+    release_landings(s, &plan->context->allocator);
+    return is_apart(plan, &s->log);
+}
+
+void haul__straight_give_up(haul__straight *s)
+{
+    size_t i;
+    for (i = 0; i < s->log.reached.count; i++)
+        s->log.reached.at[i].turn = (uint32_t)i;
+    s->bytes = 0;
+}
+
+int haul__straight_open(haul__straight *s, haul_plan *plan)
+{
+    uint64_t at = HAUL__GRANULE;
+    size_t i;
+    if (!suits(plan, &s->log) || (!is_apart(plan, &s->log) && !has_twins_alone(s, plan)))
+        return 0;
+    s->plan = plan;
+    s->alignment = HAUL__GRANULE;
+    for (i = 0; i < s->log.reached.count; i++) {
+        haul__reached *range = &s->log.reached.at[i];
+        const size_t alignment = alignment_of(range);
+        const uint64_t place = round_up(at, alignment);
+        if (place >> HAUL__GRANULE_SHIFT > UINT32_MAX) {
+            haul__straight_give_up(s);
+            return 0;
+        }
+        range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
+        at = round_up(place + bytes_of(range), HAUL__GRANULE);
+        s->alignment = alignment > s->alignment ? alignment : s->alignment;
+    }
+    s->bytes = at;
+    return 1;
+}
+
+void haul__straight_close(haul__straight *s, haul_context *context)
+{
+    release_landings(s, &context->allocator);
+    haul__order_log_close(context, &s->log);
+    memset(s, 0, sizeof *s);
+}
+
+int haul__straight_index(haul__straight *s)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    const size_t count = s->log.reached.count;
+    size_t i, at;
+    if (!take_landings(s, &s->plan->context->allocator))
+        return 0;
+    for (i = 0; i < count; i++) {
+        if (i + RANGES_AHEAD < count)
+            haul__prefetch_write(&s->landings[landing_at(s, ranges[i + RANGES_AHEAD].first)]);
+        for (at = landing_at(s, ranges[i].first); s->landings[at].first;)
+            at = (at + 1) & (s->landing_count - 1);
+        s->landings[at].first = ranges[i].first;
+        s->landings[at].number = (uint32_t)i;
+        s->landings[at].place = ranges[i].turn;
+    }
+    return 1;
+}
+
+/* NULL: no range begins there. */
+HAUL__INLINE const haul__landing *look_up(const haul__straight *s, uintptr_t address)
+{
+    size_t at = landing_at(s, address);
+    while (s->landings[at].first && s->landings[at].first != address)
+        at = (at + 1) & (s->landing_count - 1);
+    return s->landings[at].first ? &s->landings[at] : NULL;
+}
+
+uint64_t haul__straight_find(const haul__straight *s, uintptr_t address)
+{
+    size_t i;
+    if (s->landings) {
+        const haul__landing *landing = look_up(s, address);
+        return landing ? (uint64_t)landing->place << HAUL__GRANULE_SHIFT : 0;
+    }
+    for (i = 0; i < s->log.reached.count; i++)
+        if (s->log.reached.at[i].first == address)
+            return place_of(&s->log.reached.at[i]);
+    return 0;
+}
+
+/* The place that a pointer leads to, which is not the next new range. 0: there is none, or it takes
+ * the table to tell. */
+static HAUL__NOINLINE uint64_t find(const haul__straight *s, haul__front *c, uintptr_t value)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    size_t i;
+    if (s->landings) {
+        const haul__landing *landing = look_up(s, value);
+        if (landing && landing->number >= c->next)
+            c->next = landing->number + 1u;
+        return landing ? (uint64_t)landing->place << HAUL__GRANULE_SHIFT : 0;
+    }
+    for (i = c->next; i < s->log.reached.count && c->scanned < s->log.reached.count; i++) {
+        c->scanned++;
+        if (ranges[i].first == value) {
+            c->next = i + 1;
+            return place_of(&ranges[i]);
+        }
+    }
+    return 0;
+}
+
+/* ---- Filling. */
+
+static int is_placed_by(const void *list, size_t i, uint64_t place)
+{
+    return place_of((const haul__reached *)list + i) <= place;
+}
+
+void haul__straight_begin(const haul__straight *s, uint64_t at, haul__front *c)
+{
+    const haul__reached *ranges = s->log.reached.at;
+    size_t range = haul__search(ranges, 0, s->log.reached.count, at, is_placed_by);
+    if (range > 0 && place_of(&ranges[range - 1]) + bytes_of(&ranges[range - 1]) > at)
+        range--;
+    c->range = c->next = range;
+    c->scanned = 0;
+}
+
+const void *haul__straight_source(const haul__straight *s, haul__front *c, uint64_t first,
+                                  uint64_t end)
+{
+    const haul__reached *range = &s->log.reached.at[c->range];
+    uintptr_t from, at;
+    if (c->range == s->log.reached.count || first < place_of(range) ||
+        end - place_of(range) > bytes_of(range))
+        return NULL;
+    from = range->first + (uintptr_t)(first - place_of(range));
+    for (at = from; at < from + (end - first);
+         at = haul__block_address(haul__block_number(at)) + HAUL__BLOCK_BYTES) {
+        const haul__block *block =
+            haul__map_find_apart(&s->plan->found.map, haul__block_number(at));
+        if (block->form != HAUL__FULL && block->form != HAUL__BARE)
+            return NULL;
+    }
+    c->range += end - place_of(range) == bytes_of(range);
+    return (const void *)from;
+}
+
+/* What a part is written by. */
+typedef struct filler {
+    const haul__straight *s;
+    const haul__map *map;
+    const uintptr_t *flat;
+    haul__front c;
+    unsigned char *arena;
+    uint64_t *bitmap, base;
+} filler;
+
+/* The type of an object that is the range, in a block of such objects; else NULL. */
+HAUL__INLINE const haul__simple *simple_of(const filler *f, const haul__block *block,
+                                           const haul__reached *range)
+{
+    const haul__simple *simple;
+    const unsigned cell = haul__cell_number(range->first);
+    if (!haul__is_uniform(block))
+        return NULL;
+    simple = haul__simple_of(f->map, block);
+    if (simple->bytes != bytes_of(range) ||
+        !(block->words ? haul__word_starts(block)[cell] >> haul__word_in_cell(range->first) & 1
+                       : haul__starts(block)[cell] >> haul__granule_in_cell(range->first) & 1))
+        return NULL;
+    return simple;
+}
+
+/* Translates the words of `slots`, which begin at `at` in the arena. 0: one leads to no range. */
+HAUL__INLINE int translate(filler *f, uint64_t at, uint64_t slots)
+{
+    const haul__straight *s = f->s;
+    const haul__reached *ranges = s->log.reached.at;
+    const uint64_t word = at >> HAUL__WORD_SHIFT;
+    const unsigned shift = (unsigned)(word % 64);
+    f->bitmap[word / 64] |= slots << shift;
+    if (shift && slots >> (64 - shift))
+        f->bitmap[word / 64 + 1] |= slots >> (64 - shift);
+    for (; slots; slots &= slots - 1) {
+        unsigned char *to = f->arena + at + ((size_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
+        uintptr_t value = haul__load_word(to);
+        uint64_t place;
+        if (!value)
+            continue;
+        if (f->c.next < s->log.reached.count && ranges[f->c.next].first == value)
+            place = place_of(&ranges[f->c.next++]);
+        else
+            place = find(s, &f->c, value);
+        if (HAUL__UNLIKELY(!place))
+            return 0;
+        value = (uintptr_t)(f->base + place);
+        memcpy(to, &value, sizeof value);
+    }
+    return 1;
+}
+
+/* Any bytes: cell by cell. */
+static int translate_cells(filler *f, uintptr_t from, size_t bytes, uint64_t to)
+{
+    const uintptr_t end = from + bytes;
+    uintptr_t at = from, next;
+    for (; at < end; at = next) {
+        const haul__block *block = haul__map_find_in(f->map, f->flat, at);
+        uint64_t slots;
+        if (block->form == HAUL__FULL || block->form == HAUL__BARE) {
+            next = haul__block_address(haul__block_number(at)) + HAUL__BLOCK_BYTES;
+            continue;
+        }
+        next = (at & ~(uintptr_t)(HAUL__CELL_BYTES - 1)) + HAUL__CELL_BYTES;
+        slots = haul__placed_slots(f->map, block, haul__cell_number(at)) >> haul__word_in_cell(at);
+        slots &= haul__first_words((size_t)(end - at) >> HAUL__WORD_SHIFT);
+        if (slots && (at % HAUL__WORD || !translate(f, to + (at - from), slots)))
+            return 0;
+    }
+    return 1;
+}
+
+/* `bytes` bytes of a range, from its byte `skipped` on. */
+HAUL__INLINE int fill_range(filler *f, const haul__reached *range, size_t skipped, size_t bytes,
+                            uint64_t to)
+{
+    const uintptr_t from = range->first + skipped;
+    const haul__block *block = haul__map_find_in(f->map, f->flat, range->first);
+    const haul__simple *simple;
+    size_t word;
+    memcpy(f->arena + to, (const void *)from, bytes);
+    if (block->form == HAUL__FULL || block->form == HAUL__BARE) {
+        if (haul__block_number(range->first) == haul__block_number(from + bytes - 1))
+            return 1;
+        return translate_cells(f, from, bytes, to);
+    }
+    simple = simple_of(f, block, range);
+    if (!simple)
+        return translate_cells(f, from, bytes, to);
+    if (HAUL__LIKELY(bytes <= 64 * HAUL__WORD && !skipped))
+        return translate(f, to, simple->slots);
+    for (word = 0; word << HAUL__WORD_SHIFT < bytes; word += 64) {
+        const uint64_t slots = haul__slots_from(simple, (skipped >> HAUL__WORD_SHIFT) + word) &
+                               haul__first_words((bytes >> HAUL__WORD_SHIFT) - word);
+        if (slots && !translate(f, to + (word << HAUL__WORD_SHIFT), slots))
+            return 0;
+    }
+    return 1;
+}
+
+/* Fetches a range, and what the pointers of a nearer one are looked up in. */
+HAUL__INLINE void fetch(const filler *f, size_t number)
+{
+    const haul__straight *s = f->s;
+    const haul__reached *ranges = s->log.reached.at;
+    size_t at;
+    if (number + RANGES_AHEAD < s->log.reached.count) {
+        const haul__reached *range = &ranges[number + RANGES_AHEAD];
+        for (at = 0; at < LINES_AHEAD * HAUL__LINE && at < bytes_of(range); at += HAUL__LINE)
+            haul__prefetch(range->first + at);
+        haul__prefetch(range->first + (at < bytes_of(range) ? at : bytes_of(range)) - 1);
+    }
+    if (s->landings && number + POINTERS_AHEAD < s->log.reached.count) {
+        const haul__reached *range = &ranges[number + POINTERS_AHEAD];
+        const haul__simple *simple =
+            simple_of(f, haul__map_find_in(f->map, f->flat, range->first), range);
+        uint64_t slots;
+        for (slots = simple ? simple->slots : 0; slots; slots &= slots - 1)
+            haul__prefetch(&s->landings[landing_at(
+                s, haul__load_word((const void *)(range->first + ((size_t)haul__lowest64(slots)
+                                                                  << HAUL__WORD_SHIFT))))]);
+    }
+}
+
+HAUL__HOT static int fill(filler *f, uint64_t at, uint64_t end)
+{
+    const haul__straight *s = f->s;
+    const haul__reached *ranges = s->log.reached.at;
+    while (at < end) {
+        const size_t number = f->c.range;
+        const haul__reached *range = &ranges[number];
+        uint64_t place, behind;
+        if (number == s->log.reached.count || place_of(range) >= end) {
+            memset(f->arena + at, 0, (size_t)(end - at));
+            return 1;
+        }
+        fetch(f, number);
+        place = place_of(range);
+        behind = place + bytes_of(range);
+        if (at < place) {
+            memset(f->arena + at, 0, (size_t)(place - at));
+            at = place;
+        }
+        if (!fill_range(f, range, (size_t)(at - place),
+                        (size_t)((behind < end ? behind : end) - at), at))
+            return 0;
+        if (behind > end)
+            return 1;
+        f->c.range++;
+        at = behind;
+    }
+    return 1;
+}
+
+haul__filled haul__straight_fill(const haul__straight *s, haul__front *c, const uintptr_t *flat,
+                                 uint64_t first, uint64_t end, uint64_t base, unsigned char *arena,
+                                 uint64_t *bitmap)
+{
+    const size_t word = (size_t)(first >> HAUL__WORD_SHIFT) / 64,
+                 words = ((size_t)((end - first) >> HAUL__WORD_SHIFT) + 63) / 64;
+    filler f;
+    f.s = s;
+    f.map = &s->plan->found.map;
+    f.flat = flat;
+    f.c = *c;
+    f.arena = arena;
+    f.bitmap = bitmap;
+    f.base = base;
+    memset(bitmap + word, 0, words * sizeof *bitmap);
+    if (!fill(&f, first, end))
+        return s->landings ? HAUL__FILL_IS_CROOKED : HAUL__FILL_WANTS_INDEX;
+    *c = f.c;
+    return HAUL__FILLED;
+}

@@ -1,0 +1,61 @@
+/* An ordered arena that is packed once, straight from the source.
+ */
+#ifndef HAUL_PACK_STRAIGHT_H
+#define HAUL_PACK_STRAIGHT_H
+
+#include "layout/order_log.h"
+#include "pack/plan_struct.h"
+
+/* An entry of a table of ranges by address. */
+typedef struct haul__landing {
+    uintptr_t first; /* 0: free */
+    uint32_t number; /* of the range, in the order of places */
+    uint32_t place;  /* in granules */
+} haul__landing;
+
+typedef struct haul__straight {
+    haul_plan *plan;         /* a compacted one, whose map tells where pointers are */
+    haul__order_log log;     /* the ranges in the order of their places */
+    uint64_t bytes;          /* of the arena; 0: this is none */
+    size_t alignment;        /* of its base */
+    haul__landing *landings; /* a table of all ranges; NULL: it was not needed so far */
+    size_t landing_count;    /* of its places, a power of two */
+} haul__straight;
+
+/* After layout: works out the places of the log's ranges. 0: the graph needs haul__order. Of a range
+ * that was logged twice, the second entry may be dropped. */
+int haul__straight_open(haul__straight *straight, haul_plan *plan);
+/* Undoes that: the log is good for haul__order. */
+void haul__straight_give_up(haul__straight *straight);
+/* The table, for haul__straight_fill. 0: there is no memory. */
+int haul__straight_index(haul__straight *straight);
+void haul__straight_close(haul__straight *straight, haul_context *context);
+/* Where the range that begins at an address begins in the arena; 0: none begins there. */
+uint64_t haul__straight_find(const haul__straight *straight, uintptr_t address);
+
+/* Who fills parts of the arena, front to back. */
+typedef struct haul__front {
+    size_t range;   /* the one that the part begins in, or the next one */
+    size_t next;    /* the range that the next new pointer leads to, as far as is known */
+    size_t scanned; /* ranges that were looked at to find it */
+} haul__front;
+
+typedef enum haul__filled {
+    HAUL__FILLED,
+    HAUL__FILL_WANTS_INDEX, /* call haul__straight_index, and fill this part again */
+    HAUL__FILL_IS_CROOKED   /* a pointer leads to no beginning: the graph needs haul__order */
+} haul__filled;
+
+void haul__straight_begin(const haul__straight *straight, uint64_t at, haul__front *front);
+/* The bytes [first, end) of the arena, if they lie side by side in the source, without pointers;
+ * else NULL. */
+const void *haul__straight_source(const haul__straight *straight, haul__front *front,
+                                  uint64_t first, uint64_t end);
+/* Writes the bytes [first, end) of `arena`, and their bits in `bitmap`. `first` is a multiple of 64
+ * words, and so is `end`, or it is the arena's. Pointers become base + offset. Any thread, for
+ * parts that are apart. `flat`: the context's table, with the map in it, or NULL. */
+haul__filled haul__straight_fill(const haul__straight *straight, haul__front *front,
+                                 const uintptr_t *flat, uint64_t first, uint64_t end, uint64_t base,
+                                 unsigned char *arena, uint64_t *bitmap);
+
+#endif
