@@ -306,7 +306,7 @@ static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
     block = new_block(map, form);
     if (!block)
         return NULL;
-    memset(block, 0, bytes_of(size_of(form, 0)));
+    memset(block, 0, bytes_of(form == HAUL__FULL ? SIZE_FULL : SIZE_BARE));
     block->form = form;
     enter_block(map, number, block);
     map->numbers[map->block_count++] = number;
@@ -413,6 +413,14 @@ int haul__stock_end(haul__map *map, haul__stock *stock)
 }
 
 /* ---- Parts. */
+
+int haul__map_enter(haul__map *map, uintptr_t address, uint32_t form)
+{
+    haul__block *block = add_block(map, address, form);
+    if (block)
+        block->words = words_of(map, form);
+    return block != NULL;
+}
 
 void haul__map_split(haul__map *map, haul__map **parts, size_t count)
 {

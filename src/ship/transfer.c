@@ -34,6 +34,8 @@
 
 /* the fewest words of a piece of marks, however small the device wants pieces */
 #define WORDS_MIN ((size_t)8)
+/* words of a bitmap that one thread makes at once: those of a mebibyte of the arena */
+#define WORDS_CHUNK ((size_t)2048)
 
 void haul__count_crossed(haul_shipment_info *info, const haul__range *range, size_t at,
                          size_t bytes, int is_back)
@@ -192,21 +194,45 @@ static size_t words_of_piece(const haul_device *device, const haul_plan *plan)
 
 typedef void write_words(const haul_plan *plan, size_t first, size_t count, uint64_t *words);
 
-/* Sends `count` words of 64 bits, which `write` makes. */
+typedef struct writing {
+    const haul_plan *plan;
+    write_words *write;
+    size_t at; /* the first word */
+    uint64_t *words;
+} writing;
+
+static void write_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    const writing *all = user;
+    (void)number;
+    (void)scratch;
+    all->write(all->plan, all->at + first, end - first, all->words + first);
+}
+
+/* A bit of a bitmap takes about as long as a word of the arena. */
+static void write_together(haul_context *context, writing *all, size_t chunk, size_t count)
+{
+    const size_t bytes = count * 64 * sizeof(void *);
+    haul__pool_run(haul__context_pool(context, bytes), bytes, 0, count, chunk, write_chunk, all);
+}
+
+/* Sends `count` words of 64 bits, which `write` makes, `chunk` of them by one thread. */
 static haul_status send_words(haul_device *device, const haul_plan *plan, write_words *write,
-                              size_t count, haul_address to)
+                              size_t chunk, size_t count, haul_address to)
 {
     const size_t most = words_of_piece(device, plan);
     size_t at, now;
     haul_status status = HAUL_OK;
     for (at = 0; at < count && status == HAUL_OK; at += now) {
         haul__buffer *buffer;
+        writing all = { plan, write, at, NULL };
         now = most < count - at ? most : count - at;
         status = haul__ring_take(device, now * sizeof(uint64_t), &buffer);
         if (status != HAUL_OK)
             break;
         haul__phase_begin(device, "pack");
-        write(plan, at, now, buffer->memory.memory);
+        all.words = buffer->memory.memory;
+        write_together(device->context, &all, chunk, now);
         haul__phase_end(device);
         status =
             haul__send_buffer(device, buffer, to + at * sizeof(uint64_t), now * sizeof(uint64_t));
@@ -245,11 +271,12 @@ haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__r
     status = send_list(device, plan, range);
     if (status != HAUL_OK || range->listed > 0)
         return status;
-    status = send_words(device, plan, haul__plan_bitmap, range->bitmap_bytes / sizeof(uint64_t),
-                        range->address + range->bitmap_at);
-    return status == HAUL_OK ? send_words(device, plan, haul__plan_explicit, range->explicit_count,
-                                          range->address + range->explicit_at)
-                             : status;
+    status = send_words(device, plan, haul__plan_bitmap, WORDS_CHUNK,
+                        range->bitmap_bytes / sizeof(uint64_t), range->address + range->bitmap_at);
+    return status == HAUL_OK
+               ? send_words(device, plan, haul__plan_explicit, SIZE_MAX, range->explicit_count,
+                            range->address + range->explicit_at)
+               : status;
 }
 
 /* ---- A whole graph. */

@@ -80,11 +80,24 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
     d->map = &found->map;
 }
 
+/* A large array as root is worth a walk by aims before it is marked. */
+static haul_status follow_roots(haul__discovery *d)
+{
+    haul_status status = HAUL_OK;
+    size_t i = 0;
+    while (i < d->root_count &&
+           (d->roots[i].count < 2 || !haul__is_worth_aims(d, d->roots[i].count)))
+        i++;
+    if (i < d->root_count)
+        status = haul__choose_aims(d);
+    return status == HAUL_OK ? haul__follow_roots(d) : status;
+}
+
 static haul_status run(haul__discovery *d)
 {
     haul_status status = !haul__queue_open(d) ? HAUL_ERROR_MEMORY
                          : d->is_by_aims      ? haul__walk_by_aims(d)
-                                              : haul__follow_roots(d);
+                                              : follow_roots(d);
     if (status == HAUL_OK)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)

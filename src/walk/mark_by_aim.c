@@ -125,6 +125,26 @@ HAUL__INLINE int mark_in_cell(const uintptr_t *flat, uintptr_t first, uint64_t b
     return HAUL__FRESH;
 }
 
+/* Is an object whose bytes are all live one that was found before? One cell tells it if the block's
+ * marks say where objects start: the word behind the object is then dead, unless one starts there.
+ */
+static int is_known_object(const haul__map *map, uintptr_t first, uintptr_t end)
+{
+    haul__block *block = haul__block_in(map->flat[first >> HAUL__BLOCK_SHIFT]);
+    const unsigned shift = haul__word_in_cell(first), number = haul__cell_number(first);
+    const unsigned behind = shift + (unsigned)((end - first) >> HAUL__WORD_SHIFT);
+    uint64_t start, words, starts, live;
+    if (!haul__is_uniform(block) || !block->base || behind > 63 ||
+        (block->words && block->words != behind - shift))
+        return haul__is_known_range(map, first, end);
+    start = (uint64_t)1 << shift;
+    words = ((uint64_t)1 << behind) - start;
+    starts = haul__starts_beside(block)[number];
+    live = haul__load_cell(&block->cells[number]);
+    live = block->words ? live >> behind : (uint64_t)block->cells[number].live >> behind / 2;
+    return ((starts ^ start) & words) == 0 && ((starts >> behind | ~live) & 1) != 0;
+}
+
 HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const haul__aims *aims,
                              const haul__aim *aim, uintptr_t first, uintptr_t end)
 {
@@ -139,7 +159,10 @@ HAUL__INLINE int mark_by_aim(haul__discovery *d, haul__start_notes *notes, const
     if (HAUL__UNLIKELY(fresh == HAUL__APART))
         fresh = mark_apart(d, aim, first, end);
     if (fresh == HAUL__KNOWN_BEFORE)
-        return haul__is_known_range(d->map, first, end) ? fresh : HAUL__APART;
+        return (aim->kind == HAUL__AIM_ONE ? is_known_object(d->map, first, end)
+                                           : haul__is_known_range(d->map, first, end))
+                   ? fresh
+                   : HAUL__APART;
     if (HAUL__UNLIKELY(fresh < 0))
         return fresh;
     if (!haul__note_start(notes, d->allocator, haul__map_find(d->map, first), first) ||

@@ -9,9 +9,18 @@
 HAUL__INLINE haul__parcel *haul__take_spare(haul__sharer *own)
 {
     haul__parcel *parcel = own->spare;
+    if (!parcel)
+        return own->fresh[--own->fresh_count];
     own->spare = parcel->next;
     own->spare_count--;
     return parcel;
+}
+
+HAUL__INLINE void haul__put_spare(haul__sharer *own, haul__parcel *parcel)
+{
+    parcel->next = own->spare;
+    own->spare = parcel;
+    own->spare_count++;
 }
 
 /* Adds a parcel to a district's list. */

@@ -8,8 +8,8 @@
  *     mark       a district's parcels: its targets are marked in line; new objects wait there
  *
  * Threads work so in rounds. Between two rounds the caller's thread alone makes room for more
- * parcels and blocks, since threads ask no allocator, and marks what was put aside: objects that
- * lie in two districts or need a block when there is none left.
+ * parcels, and marks what was put aside: objects that lie in two districts. Threads make blocks
+ * themselves if the allocator is fit for that, and else get some before the round.
  *
  * Why it is right: marks are ORs, so their order does not matter, as long as no two objects
  * overlap. Only then could it matter, for the number of objects and for which type an address is
@@ -25,8 +25,12 @@
  * some hundred pointers. Each thread prefers districts of its own, whose cells stay in its caches.
  * New objects wait in place of their pointers, which are more. So parcels are marked before further
  * objects are visited. A few objects are visited earlier, while a parcel comes from the cache of
- * another thread. The context keeps the parcels' memory: touching new pages would cost more than a
- * small graph gains.
+ * another thread. The context keeps the parcels' memory, and the next walk begins with as many:
+ * touching new pages would cost more than a small graph gains. A parcel is not touched before it is
+ * used, and a thread keeps its parcels from round to round.
+ *
+ * The walk is shared as soon as many objects have been found, those that wait included. Few of them
+ * have been visited then.
  */
 #include "map/mark.h"
 #include "walk/mark_inline.h"
@@ -42,6 +46,14 @@
 #define MANY_TYPES 64u
 
 /* ---- When to share. */
+
+/* Objects that wait have been marked, but not counted. */
+int haul__has_found_many(const haul__discovery *d)
+{
+    const size_t objects = d->found->objects;
+    return objects >= HAUL__WORTH_SHARING ||
+           objects + haul__queue_waiting(d) + haul__buckets_waiting(d) >= HAUL__WORTH_SHARING;
+}
 
 /* Is an object visited alike as either type? They have one shape. */
 static int are_visited_alike(const haul__met_type *a, const haul__met_type *b)

@@ -9,7 +9,7 @@
 #include "walk/aims.h"
 #include "walk/met_types.h"
 
-/* Objects that one thread visits before: a graph of some 45,000 is found as fast either way. */
+/* Objects that one thread finds before: a graph of some 45,000 is found as fast either way. */
 #define HAUL__WORTH_SHARING ((size_t)32000)
 
 /* A district is a part of the address space: every 64th range of 256 KiB. */
@@ -51,20 +51,22 @@ typedef struct haul__quarter {
 /* What one thread has for itself. */
 typedef struct haul__sharer {
     haul__outlet outlet[HAUL__DISTRICTS];
-    haul__parcel *spare;
-    size_t spare_count;
+    haul__parcel *spare;  /* used before; they stay with the thread from round to round */
+    haul__parcel **fresh; /* from the pool, not touched yet; room for `parcels_needed` */
+    size_t spare_count, fresh_count;
     haul__parcel *aside;        /* entries for the caller's thread; the first has room */
     haul__parcel *claimed;      /* those of the district that it has taken */
     haul__quarter quarter;      /* its districts, as long as they have work */
     unsigned at_mark, at_visit; /* where it was last */
     uintptr_t thread;           /* that has worked on it in this round; 0: none */
     size_t objects;
-    uint64_t bytes; /* of objects, about */
-    haul__stock stock;
-    /* of a walk by aims: its part of the map, and what it has found */
+    uint64_t bytes;    /* of objects, about */
+    haul__stock stock; /* blocks, if the threads must not ask the allocator */
+    /* else its part of the map; of a walk by aims also what it has found */
     haul__discovery walk;
     haul__found found;
     haul__parcel *reads; /* its read set; the first has room */
+    size_t read_words;
     haul__start_notes starts;
     unsigned char apart[HAUL__LINE]; /* from what the next one has */
 } haul__sharer;
@@ -88,8 +90,10 @@ typedef struct haul__share {
     haul__parcel **pool;           /* parcels that nobody has: those from pool_taken on */
     size_t pool_count, pool_taken; /* pool_taken: atomic; it may pass pool_count */
     size_t pool_capacity, parcel_count;
+    haul__parcel **fresh;          /* the memory of the sharers' lists */
     HAUL__LIST(haul__notes) slabs; /* the parcels' memory */
     int has_whole, has_ragged;     /* forms of blocks that new objects may need */
+    int has_parts;                 /* threads make blocks, each in its part of the map */
     double news_at;                /* when there are news; 0: nobody listens */
     size_t objects_left;           /* that may be visited */
     unsigned stop;                 /* atomic: one of the reasons */
@@ -129,13 +133,16 @@ HAUL__INLINE int haul__is_start(const uintptr_t *flat, uintptr_t address, uint32
            1;
 }
 
+/* share.c: has the walk found so many objects, with those that wait? */
+int haul__has_found_many(const haul__discovery *d);
+
 /* Is it worth to share the walk now? It is not, if few objects wait or the graph is small. */
 HAUL__INLINE int haul__is_worth_sharing(const haul__discovery *d)
 {
 #ifdef HAUL_STRESS_THREADS
     return !d->is_alone && d->head->read < d->head->written;
 #else
-    return d->is_spread && !d->is_alone && d->found->objects >= HAUL__WORTH_SHARING;
+    return d->is_spread && !d->is_alone && haul__has_found_many(d);
 #endif
 }
 

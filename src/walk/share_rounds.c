@@ -5,6 +5,7 @@
 #include "map/mark.h"
 #include "walk/mark_inline.h"
 #include "walk/news.h"
+#include "walk/parcels.h"
 
 #define STOCK_LEAST ((size_t)64)
 #define PARCEL_WORDS (sizeof(haul__parcel) / sizeof(uint64_t))
@@ -44,6 +45,35 @@ static int add_parcels(haul__discovery *d, haul__share *share, size_t count)
         share->pool[share->pool_count++] = (haul__parcel *)(void *)(slab->words + i * PARCEL_WORDS);
     share->parcel_count += count;
     return 1;
+}
+
+/* Parcels that are free: those of the pool, and those that threads have kept. */
+static size_t free_parcels(const haul__share *share)
+{
+    size_t count = share->pool_count - share->pool_taken, i;
+    for (i = 0; i < share->sharer_count; i++)
+        count += share->sharer[i].spare_count + share->sharer[i].fresh_count;
+    return count;
+}
+
+/* A round has ended for lack of parcels: threads give back what they have kept, and if that is
+ * little, there are more. 0: out of memory. */
+static int find_parcels(haul__discovery *d, haul__share *share)
+{
+    size_t left = 0, i;
+    while (share->pool_taken < share->pool_count)
+        share->pool[left++] = share->pool[share->pool_taken++];
+    for (i = 0; i < share->sharer_count; i++) {
+        haul__sharer *sharer = &share->sharer[i];
+        while (sharer->fresh_count)
+            share->pool[left++] = sharer->fresh[--sharer->fresh_count];
+        for (; sharer->spare; sharer->spare = sharer->spare->next)
+            share->pool[left++] = sharer->spare;
+        sharer->spare_count = 0;
+    }
+    share->pool_taken = 0;
+    share->pool_count = left;
+    return left > share->parcel_count / 4 * 3 || add_parcels(d, share, share->parcel_count);
 }
 
 /* A parcel from the pool, which may be empty; NULL: out of memory. */
@@ -91,6 +121,7 @@ void haul__share_close(haul__discovery *d, haul__share *share)
     size_t i;
     if (d->found->worklist_bytes < bytes)
         d->found->worklist_bytes = bytes;
+    d->context->parcel_count = share->parcel_count;
     for (i = 0; i < share->slabs.count; i++)
         haul__notes_keep(d->context, &d->context->parcels, share->slabs.at[i].words,
                          share->slabs.at[i].capacity);
@@ -100,6 +131,8 @@ void haul__share_close(haul__discovery *d, haul__share *share)
         haul__release(d->allocator, found->empty, found->empty_capacity * sizeof *found->empty);
         haul__starts_close(&share->sharer[i].starts, d->allocator);
     }
+    haul__release(d->allocator, share->fresh,
+                  share->sharer_count * share->parcels_needed * sizeof *share->fresh);
     haul__release(d->allocator, share->pool, share->pool_capacity * sizeof *share->pool);
     haul__release(d->allocator, share->sharer, share->sharer_count * sizeof *share->sharer);
     haul__release(d->allocator, share, sizeof *share);
@@ -108,7 +141,7 @@ void haul__share_close(haul__discovery *d, haul__share *share)
 haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
 {
     haul__share *share = haul__allocate_zeroed(d->allocator, sizeof *share);
-    size_t i, pointers = 1;
+    size_t i, pointers = 1, first;
     if (!share)
         return NULL;
     for (i = 0; i < d->met_type_count; i++) {
@@ -129,13 +162,20 @@ haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
                               : HAUL__POOL_CHUNKS;
     share->sharer =
         haul__allocate_zeroed(d->allocator, share->sharer_count * sizeof *share->sharer);
+    share->fresh = haul__allocate(
+        d->allocator, share->sharer_count * share->parcels_needed * sizeof *share->fresh,
+        sizeof *share->fresh);
     for (i = 0; share->sharer && i < share->sharer_count; i++) {
         haul__quarter *quarter = &share->sharer[i].quarter;
+        share->sharer[i].fresh = share->fresh ? share->fresh + i * share->parcels_needed : NULL;
         quarter->first = (unsigned)(i * HAUL__DISTRICTS / share->sharer_count);
         quarter->count =
             (unsigned)((i + 1) * HAUL__DISTRICTS / share->sharer_count) - quarter->first;
     }
-    if (share->sharer && open_districts(d, share))
+    first = ROUNDS * share->sharer_count * share->parcels_needed + HAUL__DISTRICTS;
+    if (first < d->context->parcel_count)
+        first = d->context->parcel_count;
+    if (share->sharer && share->fresh && add_parcels(d, share, first) && open_districts(d, share))
         return share;
     haul__share_close(d, share);
     return NULL;
@@ -180,10 +220,11 @@ static void give_parts(haul__discovery *d, haul__share *share)
  * memory. */
 static int equip(haul__discovery *d, haul__share *share)
 {
-    const size_t ready = share->pool_count - share->pool_taken,
+    const size_t ready = free_parcels(share),
                  wanted = ROUNDS * share->sharer_count * share->parcels_needed;
     int is_equipped = 1;
-    if (share->aims)
+    share->has_parts = share->aims || haul__threads_may_allocate(d->context);
+    if (share->has_parts)
         give_parts(d, share);
     else
         is_equipped = fill_stocks(d, share);
@@ -227,20 +268,17 @@ static int add_found(haul__discovery *d, uintptr_t thread, size_t objects)
     return 1;
 }
 
-/* After a round: the map learns of new blocks, and the pool gets parcels back. 0: out of memory. */
+/* After a round: the map learns of new blocks. 0: out of memory. */
 static int collect(haul__discovery *d, haul__share *share)
 {
-    size_t left = 0, i;
+    size_t i;
     int has_room = add_found(d, haul__thread(), 0); /* the caller's comes first */
-    while (share->pool_taken < share->pool_count)
-        share->pool[left++] = share->pool[share->pool_taken++];
+    if (share->pool_taken > share->pool_count)
+        share->pool_taken = share->pool_count;
     for (i = 0; i < share->sharer_count; i++) {
         haul__sharer *sharer = &share->sharer[i];
-        has_room &= share->aims ? haul__map_join(d->map, &sharer->found.map)
-                                : haul__stock_end(d->map, &sharer->stock);
-        for (; sharer->spare; sharer->spare = sharer->spare->next)
-            share->pool[left++] = sharer->spare;
-        sharer->spare_count = 0;
+        has_room &= share->has_parts ? haul__map_join(d->map, &sharer->found.map)
+                                     : haul__stock_end(d->map, &sharer->stock);
         d->found->objects += sharer->objects;
         if (sharer->thread)
             has_room &= add_found(d, sharer->thread, sharer->objects);
@@ -252,8 +290,6 @@ static int collect(haul__discovery *d, haul__share *share)
         sharer->objects = 0;
         sharer->bytes = 0;
     }
-    share->pool_taken = 0;
-    share->pool_count = left;
     return has_room;
 }
 
@@ -273,7 +309,7 @@ static haul_status settle_aside(haul__discovery *d, haul__share *share, haul__se
             if (!parcel->next)
                 break;
             sharer->aside = parcel->next;
-            share->pool[share->pool_count++] = parcel;
+            haul__put_spare(sharer, parcel);
         }
     }
     return status;
@@ -295,6 +331,6 @@ haul_status haul__share_round(haul__discovery *d, haul__share *share, haul__sett
     if (status != HAUL_OK || share->stop == HAUL__HAS_NEWS)
         return status;
     if (share->stop == HAUL__NEEDS_PARCELS)
-        return add_parcels(d, share, share->parcel_count) ? HAUL_OK : HAUL_ERROR_MEMORY;
+        return find_parcels(d, share) ? HAUL_OK : HAUL_ERROR_MEMORY;
     return settle_aside(d, share, settle);
 }

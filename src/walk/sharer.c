@@ -19,22 +19,13 @@
 /* Has the thread parcels for all that one parcel's entries may lead to? */
 static int has_parcels(haul__share *share, haul__sharer *own)
 {
-    while (own->spare_count < share->parcels_needed) {
+    while (own->spare_count + own->fresh_count < share->parcels_needed) {
         const size_t taken = haul__atomic_add(&share->pool_taken, (size_t)1) - 1;
         if (taken >= share->pool_count)
             return 0;
-        share->pool[taken]->next = own->spare;
-        own->spare = share->pool[taken];
-        own->spare_count++;
+        own->fresh[own->fresh_count++] = share->pool[taken];
     }
     return 1;
-}
-
-static void put_spare(haul__sharer *own, haul__parcel *parcel)
-{
-    parcel->next = own->spare;
-    own->spare = parcel;
-    own->spare_count++;
 }
 
 /* ---- Marking. */
@@ -65,6 +56,19 @@ static const haul__met_type *only_type(const haul__share *share, const haul__par
     return HAUL__ENTRY_TYPE(differ) ? NULL : &share->types[HAUL__ENTRY_TYPE(parcel->entry[0])];
 }
 
+/* Makes the block of an address, if there is none. 0: it cannot. */
+static int has_block(haul__share *share, haul__sharer *own, uintptr_t address, uint32_t form)
+{
+    if (share->flat[address >> HAUL__BLOCK_SHIFT])
+        return 1;
+    if (!share->has_parts)
+        return haul__stock_enter(share->map, &own->stock, address, form);
+    if (haul__map_enter(&own->found.map, address, form))
+        return 1;
+    haul__end_round(share, HAUL__NEEDS_MEMORY);
+    return 0;
+}
+
 /* Makes the blocks that the object needs, if they lie in one district, and marks it in blocks of
  * its own form. If it overlaps another one, or lies in a block of another form, one thread must do
  * the whole walk. */
@@ -77,10 +81,7 @@ static HAUL__NOINLINE int mark_apart(haul__share *share, haul__sharer *own, uint
     const uintptr_t *flat = share->flat;
     int fresh;
     if (!haul__can_start(met, address, form) || (address ^ last) >> HAUL__DISTRICT_SHIFT != 0 ||
-        (!flat[address >> HAUL__BLOCK_SHIFT] &&
-         !haul__stock_enter(share->map, &own->stock, address, form)) ||
-        (!flat[last >> HAUL__BLOCK_SHIFT] &&
-         !haul__stock_enter(share->map, &own->stock, last, form)))
+        !has_block(share, own, address, form) || !has_block(share, own, last, form))
         return HAUL__APART;
     fresh = haul__mark_simple(share->map, address, form);
     if (fresh <= 0 && !haul__is_start(flat, address, form))
@@ -294,7 +295,7 @@ static void mark_claimed(haul__share *share, haul__sharer *own, haul__district *
                 haul__mark_parcel_by_aim(share, own, district, parcel);
             else
                 mark_parcel(share, own, district, parcel);
-            put_spare(own, parcel);
+            haul__put_spare(own, parcel);
         } else {
             haul__send_parcel(&district->parcels, parcel);
         }
@@ -340,7 +341,7 @@ static int visit_among(haul__share *share, haul__sharer *own, const haul__quarte
             haul__give_up(share, HAUL__WHY_FAULT, 0);
         if (own->objects > share->objects_left)
             haul__give_up(share, HAUL__WHY_FAULT, 0);
-        put_spare(own, parcel);
+        haul__put_spare(own, parcel);
         return 1;
     }
     return 0;

@@ -24,6 +24,7 @@ static void note_read(haul__sharer *own, uintptr_t address, unsigned width, int6
         open->count = 0;
         own->reads = open;
     }
+    own->read_words += haul__read_is_small(value) ? 1 : 2;
     if (!haul__read_is_small(value))
         open->entry[open->count++] = (uint64_t)value;
     open->entry[open->count++] = read;

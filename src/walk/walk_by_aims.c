@@ -103,15 +103,36 @@ static int has_visits(const haul__share *share)
     return 0;
 }
 
+/* What threads have read, and where it goes. */
+typedef struct joined_reads {
+    const haul__share *share;
+    uint64_t *to;
+    size_t at[HAUL__POOL_CHUNKS]; /* the first word of each thread's */
+} joined_reads;
+
+static void join_reads(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    const joined_reads *joined = user;
+    (void)number;
+    (void)scratch;
+    for (; first < end; first++) {
+        const haul__parcel *parcel = joined->share->sharer[first].reads;
+        uint64_t *to = joined->to + joined->at[first];
+        for (; parcel; to += parcel->count, parcel = parcel->next)
+            if (parcel->count)
+                memcpy(to, parcel->entry, parcel->count * sizeof *parcel->entry);
+    }
+}
+
 /* The threads' read sets and empty pointers join the walk's. */
 static haul_status take_found(haul__discovery *d, haul__share *share)
 {
     haul__found *found = d->found;
     size_t reads = found->read_count, empty = found->empty_count, i;
+    joined_reads joined;
     for (i = 0; i < share->sharer_count; i++) {
-        const haul__parcel *parcel = share->sharer[i].reads;
-        for (; parcel; parcel = parcel->next)
-            reads += parcel->count;
+        joined.at[i] = reads;
+        reads += share->sharer[i].read_words;
         empty += share->sharer[i].found.empty_count;
     }
     if ((reads && !haul__notes_grow(d->context, &d->context->reads, &found->reads,
@@ -119,15 +140,13 @@ static haul_status take_found(haul__discovery *d, haul__share *share)
         (empty && !haul__grow(d->allocator, &found->empty, &found->empty_capacity, empty,
                               sizeof *found->empty)))
         return HAUL_ERROR_MEMORY;
+    joined.share = share;
+    joined.to = found->reads;
+    haul__pool_run(d->context->pool, (reads - found->read_count) * sizeof *found->reads, 0,
+                   share->sharer_count, 1, join_reads, &joined);
+    found->read_count = reads;
     for (i = 0; i < share->sharer_count; i++) {
         const haul__found *own = &share->sharer[i].found;
-        const haul__parcel *parcel = share->sharer[i].reads;
-        for (; parcel; parcel = parcel->next) {
-            if (parcel->count)
-                memcpy(found->reads + found->read_count, parcel->entry,
-                       parcel->count * sizeof *parcel->entry);
-            found->read_count += parcel->count;
-        }
         if (own->empty_count)
             memcpy(found->empty + found->empty_count, own->empty,
                    own->empty_count * sizeof *own->empty);

@@ -117,6 +117,20 @@ int haul__buckets_next(haul__discovery *d)
     return 0;
 }
 
+size_t haul__buckets_waiting(const haul__discovery *d)
+{
+    size_t count = 0;
+    unsigned i;
+    for (i = 0; d->buckets && i < HAUL__BUCKETS; i++) {
+        const haul__bucket *bucket = &d->buckets[i];
+        const haul__chunk *chunk;
+        for (chunk = bucket->first; chunk && chunk != bucket->last; chunk = chunk->next)
+            count += chunk->written;
+        count += chunk ? (size_t)(bucket->out - chunk->entry) : 0;
+    }
+    return count;
+}
+
 /* ---- The queue. */
 
 int haul__queue_open(haul__discovery *d)

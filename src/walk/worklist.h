@@ -59,6 +59,8 @@ int haul__buckets_next(haul__discovery *d);
 haul__chunk *haul__queue_next(haul__discovery *d);
 /* Entries that wait in the queue, buckets aside. */
 size_t haul__queue_waiting(const haul__discovery *d);
+/* Entries that wait in the buckets. */
+size_t haul__buckets_waiting(const haul__discovery *d);
 haul_status haul__push_entry(haul__discovery *d, const haul__entry *entry);
 void haul__worklist_close(haul__discovery *d);
 
