@@ -36,6 +36,18 @@ haul_status haul__gpu_copy_from(void *state, void *to, haul_address from, size_t
     return haul__gpu_leave(gpu, &visit, status);
 }
 
+haul_status haul__gpu_clear(void *state, haul_address at, uint64_t bytes)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    haul_status status = haul__gpu_enter(gpu, "clear", &visit);
+    if (status == HAUL_OK)
+        status = haul__gpu_check(
+            gpu, &visit, cudaMemsetAsync((void *)(uintptr_t)at, 0, (size_t)bytes, gpu->stream),
+            "cudaMemsetAsync", bytes);
+    return haul__gpu_leave(gpu, &visit, status);
+}
+
 /* ---- Across. */
 
 /* Gives `gpu` direct access to the memory of `from`, once. If that is not possible, copies go by

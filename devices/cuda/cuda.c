@@ -187,6 +187,7 @@ static const haul_device_table cuda_table = {
     .allocate_in_places = haul__gpu_allocate_in_places,
     .gather_strips = haul__gpu_gather_strips,
     .scatter_strips = haul__gpu_scatter_strips,
+    .clear = haul__gpu_clear,
 };
 
 const haul_device_table *haul_cuda_device(void)

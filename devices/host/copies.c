@@ -32,6 +32,16 @@ haul_status haul__host_copy_from(void *state, void *to, haul_address from, size_
     return HAUL_OK;
 }
 
+haul_status haul__host_clear(void *state, haul_address at, uint64_t bytes)
+{
+    haul__host *host = state;
+    unsigned char *zeros = haul__host_view(host, at, bytes);
+    if (!zeros)
+        return haul__host_fail_range(host, "clear", at, bytes);
+    memset(zeros, 0, (size_t)bytes);
+    return HAUL_OK;
+}
+
 haul_status haul__host_across(void *state, haul_address to, void *from_state, haul_address from,
                               size_t bytes)
 {

@@ -5,6 +5,7 @@
 #include "host.h"
 
 haul_status haul__host_copy_to(void *state, haul_address to, const void *from, size_t bytes);
+haul_status haul__host_clear(void *state, haul_address at, uint64_t bytes);
 haul_status haul__host_copy_from(void *state, void *to, haul_address from, size_t bytes);
 haul_status haul__host_across(void *state, haul_address to, void *from_state, haul_address from,
                               size_t bytes);

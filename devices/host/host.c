@@ -287,6 +287,7 @@ static const haul_device_table host_table = {
     .allocate_in_places = host_allocate_in_places,
     .gather_strips = haul__host_gather_strips,
     .scatter_strips = haul__host_scatter_strips,
+    .clear = haul__host_clear,
 };
 
 const haul_device_table *haul_host_device(void)

@@ -263,6 +263,9 @@ typedef struct haul_device_table {
                                  size_t count);
     haul_status (*scatter_strips)(void *state, const haul_strip *strips, size_t count,
                                   const void *packed, size_t bytes);
+
+    /* Makes device memory zeros. */
+    haul_status (*clear)(void *state, haul_address at, uint64_t bytes);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.

@@ -193,6 +193,13 @@ haul_status haul__copy_from(haul_device *device, void *to, haul_address from, si
                     " bytes from the device");
 }
 
+haul_status haul__clear(haul_device *device, haul_address at, size_t bytes)
+{
+    haul__phase_begin(device, "transfer");
+    return end_copy(device, device->table.clear(device->state, at, bytes), bytes,
+                    " bytes of zeros on the device");
+}
+
 /* A run of a strip: its place on the device, and in the buffer. */
 typedef haul_status copy_run(haul_device *device, haul_address at, unsigned char *packed,
                              size_t bytes);

@@ -54,6 +54,8 @@ haul_status haul__gather_strips(haul_device *device, unsigned char *packed, size
                                 const haul_strip *strips, size_t count);
 haul_status haul__scatter_strips(haul_device *device, const haul_strip *strips, size_t count,
                                  const unsigned char *packed, size_t bytes);
+/* Orders zeros, of a device with that verb. On failure the stream is drained. */
+haul_status haul__clear(haul_device *device, haul_address at, size_t bytes);
 /* Orders a patch, unless it has no words, or delta is 0 and `outside` is NULL. */
 haul_status haul__patch(haul_device *device, const haul_relocation *relocation);
 

@@ -28,4 +28,10 @@ int haul__page_is_excluded(const haul__block *block, size_t page, unsigned direc
 int haul__block_is_excluded(const haul__block *block, unsigned direction);
 int haul__is_excluded(const haul__map *map, uintptr_t address, unsigned direction);
 
+/* Is it a part of a large array of plain bytes that are not sent? */
+HAUL__INLINE int haul__carries_nothing(const haul__block *block)
+{
+    return block->form == HAUL__FULL && haul__block_is_excluded(block, HAUL__UNSENT);
+}
+
 #endif

@@ -252,6 +252,9 @@ size_t haul__gather_blocks(haul_plan *plan, haul__sweep *s, size_t first, size_t
         const haul__block *block = haul__plan_block(plan, i);
         if (block->form == HAUL__FULL && !haul__has_exclusions(block))
             next = gather_plain(plan, s, i, end);
+        else if (s->spares && haul__carries_nothing(block))
+            next =
+                i + (size_t)haul__ends_hold(block, haul__block_address(plan->found.map.numbers[i]));
         else
             next =
                 i + (size_t)(s->scratch ? gather_by_scratch(plan, s, i) : gather_block(plan, s, i));

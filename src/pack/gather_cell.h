@@ -21,6 +21,7 @@ typedef struct haul__sweep {
     int fetches;      /* prefetch lines of source and arena */
     int is_far;       /* the map is larger than the nearest caches */
     int needs_lookup; /* a cell alone does not tell a place */
+    int spares;       /* blocks of which nothing is sent need no zeros */
     uintptr_t lost;   /* the first slot whose pointer leads out of the graph; 0: none */
 } haul__sweep;
 

@@ -168,6 +168,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.needs_lookup =
         s.map->has_placements || s.map->is_wide || !s.flat || s.found->elsewhere != NULL;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
+    s.spares = g->spares;
     s.lost = 0;
     status = gather_strips(g, piece, &s);
     if (status != HAUL_OK)

@@ -66,7 +66,7 @@ static haul_status rebuild(haul_shipment *shipment, const haul_async *async)
 }
 
 static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *listener,
-                                 const haul_async *async, double *packed)
+                                 const haul_async *async, haul__sending *sending)
 {
     haul_device *device = shipment->device;
     haul__staging staging;
@@ -78,11 +78,11 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
     start = haul__seconds();
     status = haul__gather(shipment->plan, staging.data, shipment->range.address,
                           shipment->range.address, 1, listener);
-    *packed = haul__seconds() - start;
+    sending->packed = haul__seconds() - start;
     haul__phase_end(device);
     if (status == HAUL_OK)
-        status = haul__copy_to(device, shipment->range.address, staging.data,
-                               shipment->range.arena_bytes);
+        status = haul__send_whole(device, shipment->plan, shipment->range.arena_bytes, staging.data,
+                                  shipment->range.address, sending);
     if (status == HAUL_OK)
         status = rebuild(shipment, async);
     if (status == HAUL_OK)
@@ -92,15 +92,15 @@ static haul_status refresh_whole(haul_shipment *shipment, const haul__listener *
 }
 
 static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listener *listener,
-                                     const haul_async *async, double *packed)
+                                     const haul_async *async, haul__sending *sending)
 {
     double start = haul__seconds();
     haul_status status = haul__verify(shipment->plan);
-    *packed = haul__seconds() - start;
+    sending->packed = haul__seconds() - start;
     if (status != HAUL_OK)
         return status;
     status = haul__send_arena(shipment->device, shipment->plan, shipment->range.address,
-                              shipment->range.address, listener, packed);
+                              shipment->range.address, listener, sending);
     if (status != HAUL_OK) {
         haul__drain(shipment->device);
         return status;
@@ -109,28 +109,30 @@ static haul_status refresh_in_pieces(haul_shipment *shipment, const haul__listen
     return status == HAUL_OK ? conclude(shipment, async) : status;
 }
 
-static void tell_times(haul_shipment *shipment, double start, double packed)
+static void tell_times(haul_shipment *shipment, double start, const haul__sending *sending)
 {
     haul_shipment_info *info = &shipment->info;
     info->transfers_to++;
     haul__count_crossed(info, &shipment->range, 0, shipment->range.arena_bytes, 0);
-    info->pack_seconds = packed;
-    info->transfer_seconds = haul__seconds() - start - packed;
+    info->bytes_to -= sending->saved;
+    info->pack_seconds = sending->packed;
+    info->transfer_seconds = haul__seconds() - start - sending->packed;
     info->relocate_seconds = 0;
 }
 
 static haul_status pack_again(haul_shipment *shipment, haul_route route, const haul_async *async)
 {
     const haul__listener *listener = haul__context_listener(shipment->device->context);
-    double start = haul__seconds(), packed = 0;
+    const double start = haul__seconds();
+    haul__sending sending = { 0, 0, shipment->range.placing_count > 0 };
     haul_status status;
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
-    status = route == HAUL_ROUTE_WHOLE ? refresh_whole(shipment, listener, async, &packed)
-                                       : refresh_in_pieces(shipment, listener, async, &packed);
+    status = route == HAUL_ROUTE_WHOLE ? refresh_whole(shipment, listener, async, &sending)
+                                       : refresh_in_pieces(shipment, listener, async, &sending);
     if (status == HAUL_ERROR_STALE)
         name_stale_pointer(shipment);
     if (status == HAUL_OK)
-        tell_times(shipment, start, packed);
+        tell_times(shipment, start, &sending);
     return status;
 }
 
@@ -142,6 +144,7 @@ haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
     haul_route *route = &shipment->info.to_device;
     haul__journey journey;
     haul_status status = HAUL_OK;
+    const haul__sending nothing = { 0, 0, 0 };
     int done = 0;
     memset(&journey, 0, sizeof journey);
     journey.is_async = async != NULL;
@@ -153,7 +156,7 @@ haul_status haul__refresh(haul_shipment *shipment, const haul_async *async)
     if (*route == HAUL_ROUTE_LOCKED) /* the device reads the source; if it cannot, the host packs */
         status = haul__pull(shipment, &done);
     if (status == HAUL_OK && done)
-        tell_times(shipment, start, 0);
+        tell_times(shipment, start, &nothing);
     if (status != HAUL_OK || done)
         return status;
     journey.is_locked = 0;

@@ -30,6 +30,7 @@
 #include "ship/places.h"
 #include "ship/rebuild.h"
 #include "ship/route.h"
+#include "ship/squeeze.h"
 #include "ship/transfer.h"
 
 /* the fewest words of a piece of marks, however small the device wants pieces */
@@ -128,9 +129,39 @@ haul_status haul__allocate_range(haul_device *device, haul_plan *plan,
 
 /* ---- Pieces. */
 
-static haul_status send_piece(haul__gathering *gathering, haul_device *device,
-                              const haul__piece *piece, haul_address to, double *packed)
+/* The whole arena as one piece, and how it would cross. */
+static haul__squeezed try_whole(const haul_device *device, const haul_plan *plan, haul__piece *all)
 {
+    memset(all, 0, sizeof *all);
+    haul__next_piece(plan, SIZE_MAX, all);
+    return haul__try_squeeze(device, plan, all, HAUL__SQUEEZE_LEAST);
+}
+
+/* Sends what a gathered piece carries, from its buffer. */
+static haul_status send_squeezed(haul_device *device, const haul_plan *plan,
+                                 const haul__piece *piece, const haul__squeezed *squeezed,
+                                 haul__buffer *buffer, haul_address to)
+{
+    uint64_t fence;
+    haul_status status;
+    haul__squeeze(plan, piece, squeezed, buffer->memory.memory, to);
+    status = haul__send_squeezed(device, piece, squeezed, buffer->memory.memory, to);
+    if (status == HAUL_OK) {
+        status = haul__fence_behind(device, piece->bytes, &fence);
+        if (status == HAUL_OK) {
+            haul__ring_put_until(device, buffer, fence);
+            return HAUL_OK;
+        }
+        haul__drain(device);
+    }
+    haul__ring_put(device, buffer);
+    return status;
+}
+
+static haul_status send_piece(haul__gathering *gathering, haul_device *device,
+                              const haul__piece *piece, haul_address to, haul__sending *sending)
+{
+    haul__squeezed squeezed = { 0, 0, 0, 0 };
     double start;
     haul__buffer *buffer;
     haul_status status = haul__ring_take(device, piece->bytes, &buffer);
@@ -138,13 +169,20 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device,
         return status;
     haul__phase_begin(device, "pack");
     start = haul__seconds();
+    if (!sending->sends_all)
+        squeezed = haul__try_squeeze(device, gathering->plan, piece, HAUL__SQUEEZE_PIECE_LEAST);
+    gathering->spares = squeezed.saved > 0;
     status = haul__gather_piece(gathering, piece, buffer->memory.memory);
-    *packed += haul__seconds() - start;
+    sending->packed += haul__seconds() - start;
     haul__phase_end(device);
-    if (status == HAUL_OK)
-        return haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
-    haul__ring_put(device, buffer);
-    return status;
+    if (status != HAUL_OK) {
+        haul__ring_put(device, buffer);
+        return status;
+    }
+    sending->saved += squeezed.saved;
+    return squeezed.saved
+               ? send_squeezed(device, gathering->plan, piece, &squeezed, buffer, to + piece->at)
+               : haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
 }
 
 /* An ordered arena is packed whole before the first piece is sent. */
@@ -170,18 +208,34 @@ static haul_status send_ordered(haul_device *device, haul_plan *plan, uint64_t b
 }
 
 haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
-                             const haul__listener *listener, double *packed)
+                             const haul__listener *listener, haul__sending *sending)
 {
     const size_t most = haul__piece_bytes(device, haul__plan_bytes(plan));
-    haul__piece piece = { 0, 0, 0, 0 };
+    haul__piece piece = { 0, 0, 0, 0 }, all;
     haul__gathering gathering;
     haul_status status;
+    if (!try_whole(device, plan, &all).saved)
+        sending->sends_all = 1;
     if (haul__plan_is_ordered(plan))
-        return send_ordered(device, plan, base, to, listener, packed);
+        return send_ordered(device, plan, base, to, listener, &sending->packed);
     status = haul__gather_begin(&gathering, plan, base, to, 1, listener);
     while (status == HAUL_OK && haul__next_piece(plan, most, &piece))
-        status = send_piece(&gathering, device, &piece, to, packed);
+        status = send_piece(&gathering, device, &piece, to, sending);
     return status == HAUL_OK ? haul__gather_end(&gathering) : status;
+}
+
+haul_status haul__send_whole(haul_device *device, const haul_plan *plan, size_t bytes,
+                             unsigned char *memory, haul_address to, haul__sending *sending)
+{
+    haul__piece all;
+    haul__squeezed squeezed = { 0, 0, 0, 0 };
+    if (bytes == haul__plan_bytes(plan) && !sending->sends_all)
+        squeezed = try_whole(device, plan, &all);
+    if (!squeezed.saved)
+        return haul__copy_to(device, to, memory, bytes);
+    haul__squeeze(plan, &all, &squeezed, memory, to);
+    sending->saved += squeezed.saved;
+    return haul__send_squeezed(device, &all, &squeezed, memory, to);
 }
 
 /* The words in a piece of marks: as many bytes as in a piece of the arena, and at least
@@ -288,7 +342,7 @@ typedef struct load {
     const haul__listener *listener;
     const haul_async *async;
     haul__work *work;
-    double packed;    /* seconds of gathering */
+    haul__sending sending;
     double relocated; /* time at which the copies were done and the patch began; 0: unknown */
 } load;
 
@@ -332,7 +386,7 @@ static haul_status fill_in_pieces(load *l)
     const haul__range *range = l->range;
     haul_status status =
         haul__send_arena(device, l->plan, haul__is_patched(range) ? 0 : range->address,
-                         range->address, l->listener, &l->packed);
+                         range->address, l->listener, &l->sending);
     if (status == HAUL_OK && haul__is_patched(range))
         status = haul__send_marks(device, l->plan, l->range);
     if (status == HAUL_OK)
@@ -369,7 +423,7 @@ static haul_status gather_whole(load *l, unsigned char *memory)
         haul__list_dependents(l->plan, range, 0, range->list_count,
                               (uint64_t *)(void *)(memory + range->list_at));
     }
-    l->packed = haul__seconds() - start;
+    l->sending.packed = haul__seconds() - start;
     return status;
 }
 
@@ -388,7 +442,8 @@ static haul_status fill_whole(load *l)
         range->bytes <= device->capabilities.send_bytes) {
         status = haul__send_as_one(device, range, 0, staging.data);
     } else if (status == HAUL_OK) {
-        status = haul__copy_to(device, range->address, staging.data, range->bytes);
+        status = haul__send_whole(device, l->plan, range->bytes, staging.data, range->address,
+                                  &l->sending);
         if (status == HAUL_OK && haul__is_patched(range))
             status = patch_behind_copies(l);
     }
@@ -414,21 +469,29 @@ static haul_status fill(load *l, haul_shipment_info *info)
     if (status != HAUL_OK)
         return status;
     all = haul__seconds();
-    info->pack_seconds = l->packed;
+    info->pack_seconds = l->sending.packed;
     info->relocate_seconds = l->relocated > 0 ? all - l->relocated : 0;
-    info->transfer_seconds = all - start - l->packed - info->relocate_seconds;
+    info->transfer_seconds = all - start - l->sending.packed - info->relocate_seconds;
     haul__count_sent(info, l->range);
+    info->bytes_to -= l->sending.saved;
     info->base = l->range->address;
     return HAUL_OK;
+}
+
+/* Does the device patch it? A piece that is squeezed has no room for marks. */
+static int is_patched(const haul_device *device, const haul_plan *plan)
+{
+    const size_t bytes = haul__plan_bytes(plan);
+    haul__piece all;
+    return bytes > device->capabilities.patch_bytes && !haul__plan_found(plan)->elsewhere &&
+           !(haul__crosses_whole(device, bytes) && try_whole(device, plan, &all).saved);
 }
 
 haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_options *options,
                        const haul_async *async, haul__range *range, haul__work *work,
                        haul_shipment_info *info)
 {
-    const int patched = haul__plan_bytes(plan) > device->capabilities.patch_bytes &&
-                        !haul__plan_found(plan)->elsewhere;
-    haul_status status = haul__lay_out(device, plan, patched, range);
+    haul_status status = haul__lay_out(device, plan, is_patched(device, plan), range);
     load l;
     if (status == HAUL_OK)
         status = haul__allocate_range(device, plan, options, range);
@@ -442,6 +505,7 @@ haul_status haul__load(haul_device *device, haul_plan *plan, const haul_ship_opt
     l.listener = haul__context_listener(device->context);
     l.async = async;
     l.work = work;
+    l.sending.sends_all = range->placing_count > 0;
     status = fill(&l, info);
     if (status != HAUL_OK)
         haul__unload(device, range);

@@ -16,10 +16,21 @@ haul_status haul__shipment_order(haul_shipment *shipment, void *to, size_t at, s
 haul_status haul__shipment_arrive(haul_shipment *shipment, size_t at, size_t bytes);
 haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at, size_t bytes);
 
+/* How an arena has been sent. */
+typedef struct haul__sending {
+    double packed; /* seconds of gathering */
+    size_t saved;  /* bytes that have not crossed (squeeze.h) */
+    int sends_all; /* all bytes cross: they are counted by place */
+} haul__sending;
+
 /* Gathers into the ring and orders the copies, piece by piece; a pointer becomes base + offset.
- * Adds the seconds of gathering to *packed. After a failure some pieces may be under way. */
+ * Adds to *sending. After a failure some pieces may be under way. */
 haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
-                             const haul__listener *listener, double *packed);
+                             const haul__listener *listener, haul__sending *sending);
+/* Orders the transfer of a whole arena that was gathered in staging memory; `bytes`: with the lists
+ * behind it. */
+haul_status haul__send_whole(haul_device *device, const haul_plan *plan, size_t bytes,
+                             unsigned char *memory, haul_address to, haul__sending *sending);
 /* Sends the marks: bitmap and explicit relocations, or a list of pointers. */
 haul_status haul__send_marks(haul_device *device, const haul_plan *plan, haul__range *range);
 /* Lays out the parts of a plan's range; with a bitmap if the device patches. */

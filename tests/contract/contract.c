@@ -1446,6 +1446,26 @@ static void strips_cross_either_way_and_no_byte_beside_them(device *d)
     put_back(d, arena, STRIPS_ARENA);
 }
 
+static void bytes_that_are_cleared_are_zeros_and_no_byte_beside_them(device *d)
+{
+    static const size_t parts[][2] = { { 0, 1 },       { 3, 7 },        { 16, 16 },  { 100, 4096 },
+                                       { 5000, 1001 }, { 8192, 16384 }, { 24577, 1 } };
+    unsigned char *expected = noise(d, STRIPS_ARENA);
+    haul_address arena;
+    size_t i;
+    if (!d->table->clear)
+        return;
+    EXPECT_OK(get(d, STRIPS_ARENA, 16, &arena));
+    EXPECT_OK(copy_to(d, arena, expected, STRIPS_ARENA));
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        EXPECT(parts[i][0] + parts[i][1] <= STRIPS_ARENA);
+        EXPECT_OK(d->table->clear(d->state, arena + parts[i][0], parts[i][1]));
+        memset(expected + parts[i][0], 0, parts[i][1]);
+    }
+    EXPECT(holds(d, arena, expected, STRIPS_ARENA));
+    put_back(d, arena, STRIPS_ARENA);
+}
+
 /* ---- Cases: order. */
 
 static void fences_grow_and_are_reached(device *d)
@@ -1623,6 +1643,7 @@ static const contract_case cases[] = {
     { CASE(bytes_cross_from_one_device_to_another) },
     { CASE(bytes_cross_within_a_device) },
     { CASE(strips_cross_either_way_and_no_byte_beside_them) },
+    { CASE(bytes_that_are_cleared_are_zeros_and_no_byte_beside_them) },
     { CASE(fences_grow_and_are_reached) },
     { CASE(what_lies_before_a_fence_is_done_when_it_is_reached) },
     { CASE(memory_may_be_released_while_the_device_works_on_it) },

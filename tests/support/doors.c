@@ -94,6 +94,7 @@ typedef enum order_kind {
     ACROSS,
     STRIPS_TO,
     STRIPS_FROM,
+    CLEAR,
     SIGNAL,
     RELEASE,
     FENCE
@@ -908,6 +909,26 @@ static haul_status front_scatter_strips(void *state, const haul_strip *strips, s
     return move_strips(f, "scatter_strips", STRIPS_TO, strips, count, NULL, packed, bytes);
 }
 
+static haul_status front_clear(void *state, haul_address at, uint64_t bytes)
+{
+    front *f = front_of(state);
+    int half;
+    haul_status status = late_event(f, "clear", &half);
+    order *o;
+    if (bytes == 0)
+        misused(f->plan, "clear of 0 bytes");
+    if (half)
+        bytes /= 2;
+    if (status != HAUL_OK || bytes == 0)
+        return status;
+    if (!f->plan->deferred)
+        return f->inner->clear(f->state, at, bytes);
+    o = put_off(f, CLEAR);
+    o->device = at;
+    o->bytes = bytes;
+    return HAUL_OK;
+}
+
 /* ---- Order. */
 
 static char streams[FAULT_STREAMS];
@@ -942,6 +963,8 @@ static haul_status happen(front *f, const order *o)
     case STRIPS_TO:
         return f->inner->scatter_strips(f->state, o->strips, (size_t)o->source, o->from,
                                         (size_t)o->bytes);
+    case CLEAR:
+        return f->inner->clear(f->state, o->device, o->bytes);
     case SIGNAL:
         return f->inner->signal(f->state, o->to);
     case RELEASE:
@@ -1156,6 +1179,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
         .across = front_across,
         .gather_strips = front_gather_strips,
         .scatter_strips = front_scatter_strips,
+        .clear = front_clear,
         .signal = front_signal,
         .allocate_in_places = front_allocate_in_places,
     };

@@ -417,6 +417,43 @@ TEST(policy, eight_members_of_170_travel)
     finish();
 }
 
+typedef struct results {
+    int64_t count;
+    double *input, *output;
+} results;
+
+/* A kernel's output begins as zeros there, and comes back, but does not go. */
+TEST(policy, a_large_array_that_only_comes_back_does_not_cross_before)
+{
+    enum { COUNT = 1 << 17 };
+    static double input[4], output[COUNT];
+    static const haul_field fields[] = { HAUL_ARRAY(results, input, HAUL_FIXED(4)),
+                                         HAUL_ARRAY(results, output, HAUL_COUNT(results, count)) };
+    const haul_policy_row rows[] = { { .path = "output", .action = HAUL_COPYOUT } };
+    results r = { COUNT, input, output };
+    haul_type *results_type = TYPE_NEW(results, fields), *policy;
+    haul_environment_info info;
+    const haul_exit_options back = { .copyout = 1 };
+    size_t i, wrong = 0;
+    start();
+    CHECK_STATUS(haul_type_commit(results_type), HAUL_OK);
+    policy = POLICY(results_type, rows);
+    for (i = 0; i < COUNT; i++)
+        output[i] = 1;
+    CHECK_STATUS(haul_environment_enter(env, &r, policy, 1, NULL, NULL), HAUL_OK);
+    haul_environment_get_info(env, &info);
+    CHECK_EQ(info.transfers_to, 1);
+    CHECK(info.bytes_to < 4096);
+    CHECK(info.bytes >= sizeof output);
+    CHECK_STATUS(haul_environment_exit(env, &r, &back, NULL), HAUL_OK);
+    for (i = 0; i < COUNT; i++)
+        wrong += output[i] != 0;
+    CHECK_EQ(wrong, 0);
+    haul_type_free(&policy);
+    haul_type_free(&results_type);
+    finish();
+}
+
 /* ---- Pointers that are left out, and attached later. */
 
 static void enter_in(void *root, const haul_type *type, size_t count)
