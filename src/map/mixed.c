@@ -149,44 +149,57 @@ HAUL__INLINE void renew_prefix(uint8_t *prefix, uint32_t partial, uint32_t low)
     }
 }
 
-/* Does a granule of the page, halves aside, have live bytes other than its first ones? */
+/* Does a granule of a page of prefixes, halves aside, have live bytes other than its first ones? A
+ * prefix tells the first bytes of its one partial word. */
 static int needs_full_masks(const haul__block *block, size_t page)
 {
     unsigned number = (unsigned)page * HAUL__PAGE_CELLS;
     const unsigned end = number + HAUL__PAGE_CELLS;
+    uint64_t found = 0;
     for (; number < end; number++) {
-        uint32_t bits = haul__any_word(haul__partial_words(block, number));
-        for (; bits; bits &= bits - 1) {
-            const uint16_t mask = haul__words_mask(block, number * 32u + haul__lowest32(bits));
-            if (mask & (mask + 1u))
-                return 1;
-        }
+        const uint64_t live = haul__load_cell(&block->cells[number]);
+        const uint64_t partial = haul__partial_words(block, number);
+        found |=
+            (partial & EVEN_WORDS & (live | partial) >> 1) | (partial >> 1 & EVEN_WORDS & ~live);
     }
-    return 0;
+    return found != 0;
+}
+
+/* The live bytes of the partial words of a cell. */
+HAUL__INLINE size_t count_partial(const haul__block *block, const uint8_t *prefix, unsigned number,
+                                  const folded *f)
+{
+    uint32_t bits = f->partial ? haul__any_word(f->partial) : 0;
+    size_t bytes = 0;
+    for (; bits; bits &= bits - 1) {
+        const unsigned granule = haul__lowest32(bits), words = (unsigned)(f->live >> (2 * granule));
+        if (prefix)
+            bytes += haul__prefix_of(prefix, number * 32u % HAUL__PAGE_GRANULES + granule) -
+                     (words & 1u) * HAUL__WORD;
+        else
+            bytes += haul__bits32(haul__words_mask(block, number * 32u + granule) &
+                                  ~(unsigned)haul__bytes_of_words(words & 3u));
+    }
+    return bytes;
 }
 
 HAUL__HOT static int fold_page(haul__map *map, haul__block *block, size_t page, size_t *bytes)
 {
-    const int has_page = haul__prefix(block, page) != NULL || haul__masks(block, page) != NULL;
     unsigned number = (unsigned)page * HAUL__PAGE_CELLS;
     const unsigned end = number + HAUL__PAGE_CELLS;
     uint8_t *prefix;
     uint16_t *masks;
-    if (has_page && needs_full_masks(block, page) && !haul__make_masks(map, block->side, page))
+    if (haul__prefix(block, page) && needs_full_masks(block, page) &&
+        !haul__make_masks(map, block->side, page))
         return 0;
     prefix = haul__prefix(block, page);
     masks = haul__masks(block, page);
     for (; number < end; number++) {
         const folded f = fold_cell(block, number);
         const uint32_t low = f.half & haul__granules_of(f.live);
-        uint32_t half = masks ? 0 : prefix ? f.half & ~low : f.half, partial;
-        *bytes += (size_t)haul__bits64(f.live) << HAUL__WORD_SHIFT;
-        for (partial = f.partial ? haul__any_word(f.partial) : 0; partial; partial &= partial - 1) {
-            const unsigned granule = haul__lowest32(partial);
-            const unsigned words = (unsigned)(f.live >> (2 * granule)) & 3u;
-            *bytes += haul__bits32(haul__words_mask(block, number * 32u + granule) &
-                                   ~(unsigned)haul__bytes_of_words(words));
-        }
+        const uint32_t half = masks ? 0 : prefix ? f.half & ~low : f.half;
+        *bytes += ((size_t)haul__bits64(f.live) << HAUL__WORD_SHIFT) +
+                  count_partial(block, prefix, number, &f);
         if (masks)
             renew_masks(block, masks, number, f.placed);
         if (prefix)

@@ -55,6 +55,20 @@ HAUL__INLINE void prefetch_nodes(const haul__discovery *d, const haul__chunk *ch
     }
 }
 
+/* The same for whole groups behind objects of one type. Most are of that type too; others are
+ * fetched in vain, for their type makes another address of the sum. */
+HAUL__INLINE void prefetch_alike(const haul__met_type *met, const haul__chunk *chunk, size_t read)
+{
+    const uint64_t type = haul__type_bits(chunk->entry[read]);
+    const uint64_t first_slot = met->first_slot - type, last_slot = met->last_slot - type;
+    const uint64_t *entry = chunk->entry + read + met->ahead;
+    size_t i;
+    for (i = 0; i < FETCH_GROUP; i++) {
+        haul__prefetch_once((uintptr_t)(entry[i] + first_slot));
+        haul__prefetch_once((uintptr_t)(entry[i] + last_slot));
+    }
+}
+
 /* Marks the target of one pointer in line. Negative: take the general way. */
 HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul__edge *edge)
 {
@@ -212,13 +226,14 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
     const uint32_t near_starts = edge->near_starts;
     haul__candidates own = *c; /* nothing else can reach it: its counts stay in registers */
     haul_status status = HAUL_OK;
-    size_t offset[HAUL__EDGES], i, at;
+    uint64_t offset[HAUL__EDGES]; /* from the entry, without the number of its type */
+    size_t i, at;
     for (at = 0; at < pointers; at++)
-        offset[at] = edge[at].offset;
+        offset[at] = edge[at].offset - haul__type_bits(entry[0]);
     for (i = 0; i < entries && status == HAUL_OK; i++) {
         for (at = 0; at < pointers; at++) {
-            uintptr_t value =
-                haul__load_word((const void *)(HAUL__ENTRY_ADDRESS(entry[i]) + offset[at]));
+            const uintptr_t value =
+                haul__load_word((const void *)(uintptr_t)(entry[i] + offset[at]));
             if (!HAUL__TOO_HIGH(value))
                 haul__collect(&own, flat, value, tag, near_starts);
             else if (status = haul__reach_one(d, value, (uint32_t)(tag >> 48)), status != HAUL_OK)
@@ -353,8 +368,13 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         }
         entry = chunk->entry[read];
         if (read % FETCH_GROUP == 0) {
-            prefetch_nodes(d, chunk, read);
-            if (is_uniform(d, chunk, read)) {
+            const int alike = is_uniform(d, chunk, read);
+            met = &d->met_types[HAUL__ENTRY_TYPE(entry)];
+            if (alike && read + met->ahead + FETCH_GROUP <= chunk->written)
+                prefetch_alike(met, chunk, read);
+            else
+                prefetch_nodes(d, chunk, read);
+            if (alike) {
                 status = visit_uniform(d, &c, chunk->entry + read, FETCH_GROUP);
                 read += FETCH_GROUP;
                 continue;

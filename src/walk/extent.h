@@ -23,7 +23,7 @@ int64_t haul__narrow(int64_t value, size_t unit);
 HAUL__INLINE int haul__is_in_last_string(const haul__discovery *d, uintptr_t value, size_t unit,
                                          int64_t sentinel)
 {
-    return value >= d->string_first && value < d->string_end && unit == d->string_unit &&
+    return value - d->string_first < d->string_end - d->string_first && unit == d->string_unit &&
            sentinel == d->string_sentinel && (value - d->string_first) % unit == 0;
 }
 

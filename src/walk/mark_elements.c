@@ -3,6 +3,7 @@
 #include "walk/mark_elements.h"
 #include "map/mark_hole.h"
 #include "map/mark_runs.h"
+#include "walk/mark_inline.h"
 #include "walk/met_types.h"
 #include "walk/paths.h"
 
@@ -54,16 +55,35 @@ haul_status haul__mark_line(haul__discovery *d, const haul__slot *slot, uintptr_
     return status;
 }
 
+/* Marks an element that lies in one cell of a uniform block of its type. 0: it does not, or was
+ * marked before. */
+HAUL__INLINE int mark_start(const haul__map *map, uintptr_t address, const haul__met_type *met)
+{
+    const uintptr_t entry = map->flat[address >> HAUL__BLOCK_SHIFT];
+    const uint64_t wanted = met->mark << haul__granule_in_cell(address);
+    haul__cell *cell;
+    if ((entry & HAUL__FORM_MASK) != met->form)
+        return 0;
+    cell = haul__cell_of(haul__block_in(entry), address);
+    if ((haul__load_cell(cell) & wanted) != 0)
+        return 0;
+    haul__store_cell(cell, haul__load_cell(cell) | wanted);
+    return 1;
+}
+
 /* Elements that go to uniform blocks. 1: all are marked; 0: one needs the general way; -1: out of
  * memory. */
 static int mark_starts(haul__discovery *d, const haul__entry *entry, haul__marked *marked)
 {
     const haul__met_type *met = &d->met_types[entry->met_type];
+    const uint32_t near_starts = d->map->flat ? haul__near_starts(met) : 0;
     size_t element;
     for (element = 0; element < entry->count; element++) {
-        uintptr_t address = entry->address + element * entry->stride;
-        uint32_t form = address & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
-        int fresh = form == HAUL__NO_FORM ? 0 : haul__mark_simple(d->map, address, form);
+        const uintptr_t address = entry->address + element * entry->stride;
+        const uint32_t form = address & (HAUL__GRANULE - 1) ? met->ragged.form : met->form;
+        int fresh = haul__start_in_cell(address) < near_starts && mark_start(d->map, address, met);
+        if (!fresh && form != HAUL__NO_FORM)
+            fresh = haul__mark_simple(d->map, address, form);
         if (fresh <= 0)
             return fresh;
         if (marked->first == marked->end)

@@ -28,6 +28,12 @@ typedef struct haul__candidates {
 #define HAUL__ENTRY_ADDRESS(entry) ((uintptr_t)((entry)&UINT64_C(0x0000ffffffffffff)))
 #define HAUL__ENTRY_TYPE(entry) ((uint32_t)((entry) >> 48))
 
+/* The number of its type alone, where an entry has it. */
+HAUL__INLINE uint64_t haul__type_bits(uint64_t entry)
+{
+    return entry & ~UINT64_C(0x0000ffffffffffff);
+}
+
 /* The number of the granule, in its cell, that starts at this address; larger than any number if
  * none does. */
 HAUL__INLINE uint32_t haul__start_in_cell(uintptr_t address)
@@ -99,13 +105,16 @@ HAUL__INLINE int haul__mark_ragged(const uintptr_t *flat, uintptr_t address,
 HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
                                  const haul__met_type *met)
 {
-    uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT], end = address + met->simple.bytes;
-    uintptr_t next_entry = flat[end >> HAUL__BLOCK_SHIFT];
-    unsigned granule = haul__granule_in_cell(address);
+    const unsigned granule = haul__granule_in_cell(address);
+    const uint32_t start = (uint32_t)1 << granule;
+    uintptr_t entry, next_entry, end;
     haul__cell *cell, *next;
-    uint32_t low, high, start = (uint32_t)1 << granule, known, odd;
+    uint32_t low, high, known, odd;
     if (met->simple.words || HAUL__UNLIKELY((address & (HAUL__GRANULE - 1)) != 0))
         return haul__mark_ragged(flat, address, met);
+    end = address + met->simple.bytes;
+    entry = flat[address >> HAUL__BLOCK_SHIFT];
+    next_entry = flat[end >> HAUL__BLOCK_SHIFT];
     if (HAUL__UNLIKELY(met->simple.bytes > HAUL__CELL_BYTES))
         return haul__mark_past_cell(flat, address, met);
     if (!(entry & next_entry & 1u) || granule == 0)
@@ -218,18 +227,24 @@ HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
     return status;
 }
 
-/* Fetches the cell of a pointer that was read, and adds the pointer to the candidates, unless it is
- * NULL. It is written to both arrays and counted in one, so there is no branch here either.
+/* Fetches the cell of a pointer that was read, and adds the pointer to the candidates, if it is
+ * `there`. It is written to both arrays and counted in one, so there is no branch here either.
  * Prefetches never fault, so neither the pointer nor the block need be valid. */
+HAUL__INLINE void haul__collect_if(haul__candidates *c, const uintptr_t *flat, uintptr_t value,
+                                   uint64_t tag, uint32_t near_starts, size_t there)
+{
+    const uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
+    const size_t near = (haul__start_in_cell(value) < near_starts) & there;
+    haul__prefetch_write(haul__cell_place(entry, value));
+    c->near[c->near_count] = c->over[c->over_count] = value | tag;
+    c->near_count += near;
+    c->over_count += there - near;
+}
+
 HAUL__INLINE void haul__collect(haul__candidates *c, const uintptr_t *flat, uintptr_t value,
                                 uint64_t tag, uint32_t near_starts)
 {
-    uintptr_t entry = flat[value >> HAUL__BLOCK_SHIFT];
-    size_t fits = haul__start_in_cell(value) < near_starts, there = value != 0;
-    haul__prefetch_write(haul__cell_place(entry, value));
-    c->near[c->near_count] = c->over[c->over_count] = value | tag;
-    c->near_count += fits & there;
-    c->over_count += (fits ^ 1) & there;
+    haul__collect_if(c, flat, value, tag, near_starts, value != 0);
 }
 
 #define HAUL__TOO_HIGH(value) HAUL__UNLIKELY((value) > HAUL__HIGHEST - HAUL__SIMPLE_BYTES)
@@ -249,26 +264,52 @@ HAUL__INLINE haul_status haul__visit_beside(haul__discovery *d, haul__candidates
     return status == HAUL_OK && has_ones ? haul__mark_pending(d) : status;
 }
 
-/* Reads the pointers of an object from the queue. */
+/* Collects pointers of an object that are not NULL, with their edges. */
+HAUL__INLINE void haul__collect_listed(haul__candidates *c, const uintptr_t *flat,
+                                       const uintptr_t *value, const haul__edge *const *edge,
+                                       size_t count)
+{
+    haul__candidates own = *c; /* nothing else can reach it: its counts stay in registers */
+    size_t i;
+    for (i = 0; i < count; i++)
+        haul__collect_if(&own, flat, value[i], edge[i]->tag, edge[i]->near_starts, 1);
+    c->near_count = own.near_count;
+    c->over_count = own.over_count;
+}
+
+/* Reads the pointers of an object from the queue. Those that are not NULL are listed first: of the
+ * pointers of a large object, most are NULL or none is. */
 HAUL__INLINE haul_status haul__visit_simple(haul__discovery *d, haul__candidates *c,
                                             uintptr_t element, uint32_t number)
 {
     const uintptr_t *flat = d->map->flat;
     const haul__edge *edge = d->met_types[number].edges,
-                     *end = edge + d->met_types[number].edge_count;
+                     *end = edge + d->met_types[number].edge_count, *from[HAUL__EDGES];
+    uintptr_t listed[HAUL__EDGES];
+    size_t count = 0;
     for (; edge < end; edge++) {
         haul_status status = HAUL_OK;
-        uintptr_t value = 0;
-        if (HAUL__UNLIKELY(!edge->one))
-            status = haul__visit_beside(d, c, element, number, edge);
-        else if (value = haul__load_word((const void *)(element + edge->offset)),
-                 HAUL__TOO_HIGH(value))
+        const uintptr_t value = haul__load_word((const void *)(element + edge->offset));
+        if (HAUL__LIKELY(edge->one && !HAUL__TOO_HIGH(value))) {
+            listed[count] = value;
+            from[count] = edge;
+            count += value != 0;
+            continue;
+        }
+        if (edge->one) {
             status = haul__reach_one(d, value, (uint32_t)(edge->tag >> 48));
-        else
-            haul__collect(c, flat, value, edge->tag, edge->near_starts);
+        } else if (edge->array && haul__follow_plain_array(d, edge->array, value, element)) {
+            if (d->pending_count == HAUL__PENDING)
+                status = haul__mark_pending(d);
+        } else {
+            haul__collect_listed(c, flat, listed, from, count);
+            count = 0;
+            status = haul__visit_beside(d, c, element, number, edge);
+        }
         if (HAUL__UNLIKELY(status != HAUL_OK))
             return status;
     }
+    haul__collect_listed(c, flat, listed, from, count);
     return HAUL_OK;
 }
 

@@ -4,6 +4,7 @@
 #include "walk/met_types.h"
 #include "walk/log_order.h"
 #include "map/forms.h"
+#include "map/found.h"
 #include "map/ragged.h"
 #include "walk/extent.h"
 #include "walk/why.h"
@@ -169,6 +170,29 @@ static int is_countable(const haul_count *shape, unsigned level, haul__plain_arr
            (array->field_count > 0 || array->add >= 0);
 }
 
+/* Works out the counts of one field that make a short array with at least one byte. */
+static void prepare_short(haul__plain_array *array)
+{
+    const int64_t multiply = array->multiply, unit = array->unit, add = array->add;
+    const int64_t elements = (int64_t)HAUL__PLAIN_BYTES / unit - add;
+    int64_t least, most = HAUL__READ_FAR - 1;
+    if (array->field_count != 1 || multiply < 1)
+        return;
+    least = add > 0 ? 0 : (multiply - add) / multiply;
+    if (most > HAUL__PLAIN_COUNT / multiply)
+        most = HAUL__PLAIN_COUNT / multiply;
+    if (elements < 0 || least > most || least > elements / multiply)
+        return;
+    if (most > elements / multiply)
+        most = elements / multiply;
+    array->least = (uint64_t)least;
+    array->span = (uint64_t)(most - least);
+    array->scale = multiply * unit;
+    array->shift = add * unit;
+    array->width_mark = haul__read_of(0, array->field[0].width, 0);
+    array->is_short = 1;
+}
+
 haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsigned level,
                                uint32_t *number, int *leads)
 {
@@ -264,6 +288,7 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
     haul__array_demands(walk, slot->unit, &array->demands);
     if (!array->is_string && !array->is_called && !is_countable(shape, level, array))
         array->why = (uint8_t)haul__why_uncounted(shape);
+    prepare_short(array);
     return HAUL_OK;
 }
 
@@ -314,6 +339,8 @@ static haul_status prepare_array(haul__discovery *d, uint32_t number, size_t i)
     if (!met->arrays)
         return HAUL_ERROR_MEMORY;
     met->arrays[i] = array;
+    if (!array.why && !array.is_called && !d->in_order)
+        met->edges[i].array = &met->arrays[i];
     return HAUL_OK;
 }
 

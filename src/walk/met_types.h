@@ -17,6 +17,11 @@ typedef struct haul__plain_array {
     } field[3];
     unsigned field_count;
     int64_t multiply, add;
+    /* If one field counts: the array has scale * field + shift bytes, if the field is least or up
+     * to `span` more. Then nothing overflows, and the read is small: it has `width_mark` in
+     * common with all reads of the field. */
+    int64_t scale, shift;
+    uint64_t least, span, width_mark;
     int64_t unit;          /* bytes of an element */
     uintptr_t misaligned;  /* bits that are 0 in an aligned address */
     uint8_t level;         /* of the slot */
@@ -24,6 +29,7 @@ typedef struct haul__plain_array {
     uint8_t is_string;
     uint8_t is_called;    /* a callback counts; multiply, field and add are unused */
     uint8_t has_pointers; /* each leads to one object of the type with the number `target` */
+    uint8_t is_short;     /* one field counts, and `scale` to `width_mark` are known */
     uint8_t why;          /* haul__why: its pointers take the general way; 0: they do not */
     uint32_t target;
     haul__reached demands; /* in order: the alignments of the array, for the log */
@@ -41,6 +47,8 @@ typedef struct haul__edge {
     uint64_t tag;         /* number of the target's type << 48, as in the queue */
     uint32_t near_starts; /* see haul__near_starts */
     uint32_t one;         /* it leads to exactly one object, which can be marked in line */
+    /* it leads to a short array or a string, which can wait to be marked; NULL: it does not */
+    const haul__plain_array *array;
 } haul__edge;
 
 /* How objects of a simple type are marked in ragged blocks. */

@@ -119,13 +119,45 @@ HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array
     return 1;
 }
 
+/* The same for any array. */
+static HAUL__NOINLINE int follow_counted(haul__discovery *d, const haul__plain_array *array,
+                                         uintptr_t value, uintptr_t self)
+{
+    return HAUL__LIKELY(array->field_count == 1)
+               ? follow_array(d, array, 1, value, self)
+               : follow_array(d, array, array->field_count, value, self);
+}
+
+/* Most arrays: one field counts, and a comparison tells that nothing is unusual. */
+HAUL__INLINE int follow_short(haul__discovery *d, const haul__plain_array *array, uintptr_t value,
+                              uintptr_t self)
+{
+    haul__found *found = d->found;
+    const size_t reads = found->read_count;
+    const uintptr_t place = self + array->field[0].offset;
+    const int64_t stored = haul__load_count(place, array->field[0].width);
+    const int64_t count = stored & array->field[0].bits;
+    const uint64_t read = (place | array->width_mark) | (uint64_t)stored << 50;
+    if (HAUL__UNLIKELY((uint64_t)count - array->least > array->span ||
+                       value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST ||
+                       (value & array->misaligned) != 0 || reads == found->read_capacity))
+        return follow_counted(d, array, value, self);
+    if (!reads || HAUL__READ_PLACE(found->reads[reads - 1] ^ read)) {
+        found->reads[reads] = read;
+        found->read_count = reads + 1;
+    }
+    fetch_cell(d->map->flat, value);
+    add_pending(d, array, value, value + (uintptr_t)(count * array->scale + array->shift));
+    return 1;
+}
+
 int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array, uintptr_t value,
                              uintptr_t self)
 {
+    if (HAUL__LIKELY(array->is_short))
+        return follow_short(d, array, value, self);
     if (!array->is_string)
-        return HAUL__LIKELY(array->field_count == 1)
-                   ? follow_array(d, array, 1, value, self)
-                   : follow_array(d, array, array->field_count, value, self);
+        return follow_counted(d, array, value, self);
     if (!value)
         return 1;
     if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST))
@@ -257,11 +289,19 @@ HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, u
     return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
 }
 
+/* The bytes of the last granule of an array that ends there, if its last word is live in part; else
+ * 0. No predictor could guess which, so it is no branch. */
+HAUL__INLINE unsigned tail_of_word(uintptr_t end)
+{
+    const unsigned is_cut = (end & (HAUL__WORD - 1)) != 0;
+    return (unsigned)(end & (HAUL__GRANULE - 1)) & (0u - is_cut);
+}
+
 /* Marks [first, end), which lies in several cells of a mixed block, as mark_words does. */
 static int mark_mixed_cells(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
-    const unsigned tail = end & (HAUL__WORD - 1) ? (unsigned)(end & (HAUL__GRANULE - 1)) : 0;
+    const unsigned tail = tail_of_word(end);
     const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
     const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
     const uint64_t cut = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
@@ -314,7 +354,7 @@ static HAUL__NOINLINE int mark_cells(haul__map *map, haul__block *block, uintptr
 HAUL__INLINE int mark_words(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
 {
     const unsigned last = haul__word_in_cell(end - 1);
-    const unsigned tail = end & (HAUL__WORD - 1) ? (unsigned)(end & (HAUL__GRANULE - 1)) : 0;
+    const unsigned tail = tail_of_word(end);
     const uint64_t words = haul__range64(haul__word_in_cell(first), last);
     const uint64_t cut = (uint64_t)(tail != 0) << last;
     haul__cell *cell = haul__cell_of(block, first);
@@ -348,11 +388,31 @@ HAUL__INLINE int mark_granules(haul__map *map, haul__block *block, uintptr_t fir
     return HAUL__FRESH;
 }
 
+/* Marks [first, end) in one cell of a bare block; it begins with a granule. */
+HAUL__INLINE int mark_bare(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
+    const unsigned last = haul__granule_in_cell(end - 1);
+    const uint32_t granules = haul__range32(haul__granule_in_cell(first), last);
+    const uint32_t part = (uint32_t)(tail != 0) << last;
+    haul__cell *cell = haul__cell_of(block, first);
+    if (HAUL__UNLIKELY((cell->live | cell->aux) & granules))
+        return mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    cell->live |= granules & ~part;
+    cell->aux |= part;
+    return HAUL__FRESH;
+}
+
 /* Marks [first, end). Uniform blocks take whole granules only, ragged blocks no plain bytes. */
 HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
 {
     const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
     haul__block *block = haul__block_in(entry);
+    if (HAUL__LIKELY((entry & HAUL__FORM_MASK) == HAUL__BARE &&
+                     !(across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1)))))
+        return mark_bare(map, block, first, end);
     if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__BLOCK_SHIFT || block->words))
         return HAUL__APART;
     if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
@@ -377,6 +437,16 @@ HAUL__INLINE int mark_pointers(haul__map *map, uintptr_t first, uintptr_t end)
     if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != HAUL__MIXED ||
                        (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT))
         return HAUL__APART;
+    if (HAUL__LIKELY(from == to)) {
+        haul__cell *cell = &block->cells[from];
+        const uint64_t words = low & high, live = haul__load_cell(cell);
+        uint64_t *slots = &haul__slots(block)[from];
+        if (HAUL__UNLIKELY((live | *slots) & words))
+            return ~(live & *slots) & words ? HAUL__APART : HAUL__KNOWN_BEFORE;
+        haul__store_cell(cell, live | words);
+        *slots |= words;
+        return HAUL__FRESH;
+    }
     for (at = from; at <= to; at++) {
         const uint64_t words = (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
         const uint64_t live = haul__load_cell(&block->cells[at]), slots = haul__slots(block)[at];
@@ -495,15 +565,22 @@ HAUL__INLINE haul_status mark_one(haul__discovery *d, const haul__pending *pendi
                                                                          : HAUL_ERROR_MEMORY;
 }
 
+HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
+{
+    return haul__settle(d, c);
+}
+
 /* Marks a pending array of pointers. Those of a new one become candidates: the array has been
  * fetched meanwhile, and their cells are fetched now. */
-static HAUL__NOINLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending *pending,
-                                                 haul__candidates *c)
+HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending *pending,
+                                        haul__candidates *c)
 {
     const uint32_t number = pending->array->target;
     const uint64_t tag = (uint64_t)number << 48;
     const uint32_t near_starts = haul__near_starts(&d->met_types[number]);
     const int fresh = mark_pointers(d->map, pending->first, pending->end);
+    const uintptr_t *const flat = d->map->flat;
+    haul__candidates own;
     haul_status status = HAUL_OK;
     uintptr_t at;
     if (HAUL__UNLIKELY(fresh < 0))
@@ -512,15 +589,23 @@ static HAUL__NOINLINE haul_status mark_and_visit(haul__discovery *d, const haul_
         return HAUL_OK;
     d->found->objects++;
     d->found->bytes += (size_t)(pending->end - pending->first);
+    if (c->tag != tag && c->near_count + c->over_count)
+        status = settle(d, c);
+    c->tag = tag;
+    own = *c; /* nothing else can reach it: its counts stay in registers */
     for (at = pending->first; at < pending->end && status == HAUL_OK; at += HAUL__WORD) {
         const uintptr_t value = haul__load_word((const void *)at);
-        if (HAUL__TOO_HIGH(value))
-            status = haul__reach_one(d, value, number);
+        if (!HAUL__TOO_HIGH(value))
+            haul__collect(&own, flat, value, tag, near_starts);
         else
-            haul__collect(c, d->map->flat, value, tag, near_starts);
-        if (c->near_count + c->over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
-            status = haul__settle(d, c);
+            status = haul__reach_one(d, value, number);
+        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK) {
+            *c = own;
+            status = settle(d, c);
+            own = *c;
+        }
     }
+    *c = own;
     return status;
 }
 
@@ -530,13 +615,15 @@ HAUL__HOT static haul_status mark_pending(haul__discovery *d)
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < d->pending_count; i++)
-        if (d->pending[i].array->has_pointers)
-            haul__prefetch(d->pending[i].first);
     for (i = 0; i < d->pending_count; i++) {
-        if (d->pending[i].array->is_string)
-            find_end(d, &d->pending[i]);
-        fetch_mask(d->map->flat, d->pending[i].end);
+        haul__pending *pending = &d->pending[i];
+        if (pending->array->has_pointers) {
+            haul__prefetch(pending->first);
+            continue;
+        }
+        if (pending->array->is_string)
+            find_end(d, pending);
+        fetch_mask(d->map->flat, pending->end);
     }
     for (i = 0; i < d->pending_count && status == HAUL_OK; i++) {
         const haul__pending *pending = &d->pending[i];
@@ -544,7 +631,7 @@ HAUL__HOT static haul_status mark_pending(haul__discovery *d)
                                                                 : mark_one(d, pending);
     }
     d->pending_count = 0;
-    return status == HAUL_OK && c.near_count + c.over_count ? haul__settle(d, &c) : status;
+    return status == HAUL_OK && c.near_count + c.over_count ? settle(d, &c) : status;
 }
 
 haul_status haul__mark_pending(haul__discovery *d)

@@ -84,28 +84,41 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     return haul__visit_rest(d, &o);
 }
 
+/* Not inlined: it is large, and called once for many pointers. */
+HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
+{
+    return haul__settle(d, c);
+}
+
 /* An array of pointers, each to one simple object. */
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
                                           uint32_t number)
 {
+    const uintptr_t *const flat = d->map->flat, first = entry->address;
     const uint64_t tag = (uint64_t)number << 48;
-    uint32_t near_starts = haul__near_for(d, &d->met_types[number]);
+    const uint32_t near_starts = haul__near_for(d, &d->met_types[number]);
+    const size_t count = entry->count;
     haul_status status = HAUL_OK;
     size_t i;
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
-    for (i = 0; i < entry->count && status == HAUL_OK; i++) {
-        uintptr_t value = haul__load_word((const void *)(entry->address + i * HAUL__WORD));
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM }, own = c;
+    c.tag = own.tag = tag;
+    for (i = 0; i < count && status == HAUL_OK; i++) {
+        const uintptr_t value = haul__load_word((const void *)(first + i * HAUL__WORD));
         if (HAUL__TOO_HIGH(value))
             status = haul__reach_one(d, value, number);
         else
-            haul__collect(&c, d->map->flat, value, tag, near_starts);
-        if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
-            status = haul__settle(d, &c);
+            haul__collect(&own, flat, value, tag, near_starts);
+        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK) {
+            c = own; /* nothing else can reach `own`: its counts stay in registers */
+            status = settle(d, &c);
+            own = c;
+        }
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
     }
-    return status == HAUL_OK ? haul__settle(d, &c) : status;
+    c = own;
+    return status == HAUL_OK ? settle(d, &c) : status;
 }
 
 /* The first pointer of an array. */
@@ -238,12 +251,12 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
         status = haul__visit_simple(d, &c, element, entry->met_type);
         if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
-            status = haul__settle(d, &c);
+            status = settle(d, &c);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
     }
     if (status == HAUL_OK)
-        status = haul__settle(d, &c);
+        status = settle(d, &c);
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 
