@@ -1,13 +1,13 @@
 /* Counting what kernels use, for the hints of a ship (haul_place_hint in ship.h).
  *
- * In a profile build, which defines HAUL_COUNT_USES, HAUL_USE counts the bytes that a kernel reaches
- * through it; in any other build it is the bare expression and costs nothing:
+ * In a profile build, which defines HAUL_COUNT_USES, HAUL_USE counts the bytes that a kernel
+ * reaches through it; in any other build it is the bare expression and costs nothing:
  *
  *     next[i] = HAUL_USE(&m->uses[0], m->mass[i]) + HAUL_USE(&m->uses[1], m->speed[i]);
  *
  * A counter is a uint64_t that kernels can write, one for each hint: a member of the graph, say,
- * that comes back with the results. The program then sets the hints' uses, and haul_uses_write keeps
- * them for builds that do not count.
+ * that comes back with the results. The program then sets the hints' uses, and haul_uses_write
+ * keeps them for builds that do not count.
  *
  * This header is for both sides: C99, C++, and CUDA functions of host and device. Any number of
  * threads may count at once.
