@@ -24,6 +24,7 @@
 #include "haul/host.h"
 #include "haul/cuda.h"
 #include "haul/ship.h"
+#include "haul/uses.h"
 #include "haul/arena.h"
 #include "haul/chain.h"
 #include "haul/environment.h"

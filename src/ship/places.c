@@ -12,18 +12,21 @@
  *
  * Uses are those that hints tell; elsewhere each pointer to a range counts as one. The map knows
  * the pointers, so they are counted without a walk, page by page, and only pages are sorted. Hints
- * need a recording walk, which tells the ranges of a type.
+ * need a walk, because the map knows no types: each range that it finds is added to its page at
+ * once, and forgotten.
  */
 #include "base/sort.h"
 #include "device/deferred.h"
 #include "device/device.h"
 #include "pack/in_degree.h"
+#include "pack/plan.h"
+#include "pack/translate.h"
 #include "ship/places.h"
-#include "ship/spans.h"
+#include "type/type.h"
+#include "walk/discover.h"
+#include "walk/new_ranges.h"
 
 typedef struct placed_page {
-    uint64_t bytes[HAUL_PLACE_MOVING + 1]; /* of ranges, by the place that a hint gives them */
-    uint64_t unhinted;                     /* of them, without a hint */
     double uses;
     haul_place place;
 } placed_page;
@@ -35,13 +38,16 @@ typedef struct ranked {
 
 typedef struct places {
     haul_device *device;
-    haul_plan *plan;
+    haul_plan *plan; /* NULL: of an arena */
     const haul_ship_options *options;
     haul__range *range;
     uint64_t left;     /* of the budget */
     size_t page_bytes; /* of each but the last */
     size_t count;      /* of pages */
     placed_page *pages;
+    /* for each page, and in it for each hint, the bytes that the hint names; the last ones of a
+     * page have no hint. NULL: there are no hints */
+    uint64_t *hinted;
 } places;
 
 static haul_status no_memory(haul_device *device)
@@ -52,28 +58,40 @@ static haul_status no_memory(haul_device *device)
 
 /* ---- What hints want: a walk finds the ranges that each names. */
 
-static int is_of_field(const haul__nodes *nodes, const haul__entry *entry,
-                       const haul_place_hint *hint)
+/* Is the slot a row of the type's objects? */
+static int has_slot(const haul_type *type, const haul__slot *slot)
 {
-    size_t parent = entry->parent;
-    while (parent != SIZE_MAX && nodes->walk.entries.at[parent].what == HAUL__POINTERS)
-        parent = nodes->walk.entries.at[parent].parent;
-    return parent != SIZE_MAX && entry->slot && strcmp(entry->slot->name, hint->field) == 0 &&
-           nodes->walk.met_types[nodes->walk.entries.at[parent].met_type].type == hint->type;
+    const haul__walk *walk = haul__type_walk(type);
+    size_t i;
+    if ((uintptr_t)slot - (uintptr_t)walk->slots < walk->slot_count * sizeof *slot)
+        return 1;
+    for (i = 0; i < walk->ruled_count; i++) {
+        const haul__ruled *ruled = &walk->ruled[i];
+        const size_t cases = ruled->rule ? ruled->rule->said.type_switch.case_count : 0;
+        if (slot == &ruled->slot ||
+            (uintptr_t)slot - (uintptr_t)ruled->cases < cases * sizeof *slot)
+            return 1;
+    }
+    return 0;
 }
 
 /* The number of the first hint that fits; else of hints. */
-static size_t hint_for(const places *p, const haul__nodes *nodes, size_t entry,
-                       const haul_type *type)
+static size_t hint_for(const places *p, const haul__new_range *range)
 {
     size_t i;
     for (i = 0; i < p->options->hint_count; i++) {
         const haul_place_hint *hint = &p->options->hints[i];
-        if (hint->field ? is_of_field(nodes, &nodes->walk.entries.at[entry], hint)
-                        : type == hint->type)
+        if (hint->field ? range->slot && strcmp(range->slot->name, hint->field) == 0 &&
+                              has_slot(hint->type, range->slot)
+                        : range->type == hint->type)
             break;
     }
     return i;
+}
+
+static uint64_t *bytes_in_page(const places *p, size_t page)
+{
+    return p->hinted + page * (p->options->hint_count + 1);
 }
 
 /* The end of what lies in the page of `at`, of bytes that end at `end`. */
@@ -83,80 +101,78 @@ static uint64_t end_in_page(const places *p, uint64_t at, uint64_t end)
     return here < end ? here : end;
 }
 
-static void add_bytes(const places *p, uint64_t at, uint64_t end, const haul_place_hint *hint)
+static void add_range(void *user, const haul__new_range *range)
 {
-    while (at < end) {
-        placed_page *in = &p->pages[at / p->page_bytes];
-        const uint64_t next = end_in_page(p, at, end);
-        in->bytes[hint ? hint->place : HAUL_PLACE_ANY] += next - at;
-        in->unhinted += hint ? 0 : next - at;
-        at = next;
+    const places *p = user;
+    const size_t number = hint_for(p, range);
+    uint64_t at, end, next;
+    if (!haul__offset_of(p->plan, range->begin, &at))
+        return;
+    end = range->bytes < p->range->arena_bytes - at ? at + range->bytes : p->range->arena_bytes;
+    for (; at < end; at = next) {
+        next = end_in_page(p, at, end);
+        bytes_in_page(p, (size_t)(at / p->page_bytes))[number] += next - at;
     }
+}
+
+/* A hint's uses are divided among its bytes. */
+static void weigh_hint(const places *p, size_t number)
+{
+    const double uses = (double)p->options->hints[number].uses;
+    uint64_t all = 0;
+    size_t i;
+    for (i = 0; i < p->count; i++)
+        all += bytes_in_page(p, i)[number];
+    for (i = 0; i < p->count && all; i++)
+        p->pages[i].uses += uses / (double)all * (double)bytes_in_page(p, i)[number];
+}
+
+static haul_status weigh_hints(places *p)
+{
+    const haul_root *roots;
+    size_t count, i;
+    haul_status status;
+    roots = haul__plan_roots(p->plan, &count);
+    status = haul__visit_ranges(p->device->context, roots, count, add_range, p);
+    for (i = 0; i < p->options->hint_count && status == HAUL_OK; i++)
+        weigh_hint(p, i);
+    return status;
+}
+
+/* The page's bytes by the place that hints give them. Answers how many there are. */
+static uint64_t sum_up(const places *p, size_t page, uint64_t by_place[HAUL_PLACE_MOVING + 1])
+{
+    const size_t hints = p->options->hint_count;
+    uint64_t all;
+    size_t i;
+    memset(by_place, 0, (HAUL_PLACE_MOVING + 1) * sizeof *by_place);
+    if (!p->hinted)
+        return 0;
+    by_place[HAUL_PLACE_ANY] = all = bytes_in_page(p, page)[hints];
+    for (i = 0; i < hints; i++) {
+        by_place[p->options->hints[i].place] += bytes_in_page(p, page)[i];
+        all += bytes_in_page(p, page)[i];
+    }
+    return all;
 }
 
 /* The part of the page's bytes that have no hint. Without a walk, no bytes are known. */
-static double unhinted_part(const placed_page *of)
+static double unhinted_part(const places *p, size_t page)
 {
-    const uint64_t all = of->bytes[HAUL_PLACE_ANY] + of->bytes[HAUL_PLACE_DEVICE] +
-                         of->bytes[HAUL_PLACE_HOST] + of->bytes[HAUL_PLACE_MOVING];
-    return all ? (double)of->unhinted / (double)all : 1;
+    uint64_t by_place[HAUL_PLACE_MOVING + 1];
+    const uint64_t all = sum_up(p, page, by_place);
+    return all ? (double)bytes_in_page(p, page)[p->options->hint_count] / (double)all : 1;
 }
 
-static void add_uses(const places *p, uint64_t at, uint64_t end, double of_byte, int is_unhinted)
+/* The uses of bytes without a hint. */
+static void add_uses(const places *p, uint64_t at, uint64_t end, double of_byte)
 {
     while (at < end) {
-        placed_page *in = &p->pages[at / p->page_bytes];
+        const size_t page = (size_t)(at / p->page_bytes);
         const uint64_t next = end_in_page(p, at, end);
-        in->uses += of_byte * (double)(next - at) * (is_unhinted ? unhinted_part(in) : 1);
+        p->pages[page].uses += of_byte * (double)(next - at) * unhinted_part(p, page);
         at = next;
     }
-}
-
-/* First each hint's bytes are summed up in `hinted`; then its uses are divided among them. */
-static void weigh_range(const places *p, const haul__nodes *nodes, size_t span, uint64_t *hinted,
-                        int is_second)
-{
-    const haul_shipped_range range = haul__range_of(nodes, &nodes->spans[span]);
-    const size_t number = hint_for(p, nodes, nodes->spans[span].entry, range.type);
-    const haul_place_hint *hint =
-        number < p->options->hint_count ? &p->options->hints[number] : NULL;
-    const uint64_t all = p->range->arena_bytes;
-    size_t at;
-    uint64_t end;
-    if (range.bytes == 0 || haul_plan_offset(p->plan, range.host, &at) != HAUL_OK)
-        return;
-    end = range.bytes < all - at ? at + range.bytes : all;
-    if (is_second && hint) {
-        add_uses(p, at, end, (double)hint->uses / (double)hinted[number], 0);
-    } else if (!is_second) {
-        hinted[number] += end - at;
-        add_bytes(p, at, end, hint);
-    }
-}
-
-static int has_uses(const haul_ship_options *options)
-{
-    size_t i = 0;
-    while (i < options->hint_count && options->hints[i].uses == 0)
-        i++;
-    return i < options->hint_count;
-}
-
-static haul_status weigh_hints(haul__nodes *nodes, void *user)
-{
-    const places *p = user;
-    const size_t bytes = (p->options->hint_count + 1) * sizeof(uint64_t);
-    uint64_t *hinted = haul__allocate_zeroed(nodes->allocator, bytes);
-    size_t i;
-    if (!hinted)
-        return HAUL_ERROR_MEMORY;
-    haul__shift_spans(nodes);
-    for (i = 0; i < nodes->span_count; i++)
-        weigh_range(p, nodes, i, hinted, 0);
-    for (i = 0; i < nodes->span_count && has_uses(p->options); i++)
-        weigh_range(p, nodes, i, hinted, 1);
-    haul__release(nodes->allocator, hinted, bytes);
-    return HAUL_OK;
 }
 
 /* ---- What pointers tell. Bytes from one target to the next are those of one range, in which the
@@ -175,8 +191,8 @@ static haul_status weigh_pointers(const places *p)
         const haul__in_degree *of = &degrees[i];
         if (of->pointers == 0)
             continue;
-        p->pages[i].uses += (double)(of->pointers - of->to_last) * unhinted_part(&p->pages[i]);
-        add_uses(p, of->last, end, (double)of->to_last / (double)(end - of->last), 1);
+        p->pages[i].uses += (double)(of->pointers - of->to_last) * unhinted_part(p, i);
+        add_uses(p, of->last, end, (double)of->to_last / (double)(end - of->last));
         end = of->first;
     }
     haul__release(allocator, degrees, p->count * sizeof *degrees);
@@ -190,14 +206,15 @@ static uint64_t bytes_of_page(const places *p, size_t i)
     return i + 1 < p->count ? p->page_bytes : p->range->bytes - i * p->page_bytes;
 }
 
-static haul_place wish_of(const placed_page *of)
+static haul_place wish_of(const places *p, size_t page)
 {
-    if (of->bytes[HAUL_PLACE_DEVICE])
+    uint64_t bytes[HAUL_PLACE_MOVING + 1];
+    sum_up(p, page, bytes);
+    if (bytes[HAUL_PLACE_DEVICE])
         return HAUL_PLACE_DEVICE;
-    if (of->bytes[HAUL_PLACE_ANY] || of->bytes[HAUL_PLACE_HOST] + of->bytes[HAUL_PLACE_MOVING] == 0)
+    if (bytes[HAUL_PLACE_ANY] || bytes[HAUL_PLACE_HOST] + bytes[HAUL_PLACE_MOVING] == 0)
         return HAUL_PLACE_ANY;
-    return of->bytes[HAUL_PLACE_HOST] >= of->bytes[HAUL_PLACE_MOVING] ? HAUL_PLACE_HOST
-                                                                      : HAUL_PLACE_MOVING;
+    return bytes[HAUL_PLACE_HOST] >= bytes[HAUL_PLACE_MOVING] ? HAUL_PLACE_HOST : HAUL_PLACE_MOVING;
 }
 
 static int comes_before(const void *a, const void *b)
@@ -234,7 +251,7 @@ static haul_status place_pages(places *p)
     uint64_t must = 0, may = 0;
     size_t i;
     for (i = 0; i < p->count; i++) {
-        const haul_place place = p->pages[i].place = wish_of(&p->pages[i]);
+        const haul_place place = p->pages[i].place = wish_of(p, i);
         must += place == HAUL_PLACE_DEVICE ? bytes_of_page(p, i) : 0;
         may += place == HAUL_PLACE_ANY ? bytes_of_page(p, i) : 0;
     }
@@ -272,10 +289,7 @@ static haul_status write_placings(const places *p)
 
 static haul_status choose(places *p, int exceeds)
 {
-    const haul_source source = haul_from_plan(p->plan);
-    haul_status status = HAUL_OK;
-    if (p->plan && p->options->hint_count > 0)
-        status = haul__nodes_visit(p->device->context, &source, sizeof source, weigh_hints, p);
+    haul_status status = p->hinted ? weigh_hints(p) : HAUL_OK;
     if (p->plan && exceeds && status == HAUL_OK)
         status = weigh_pointers(p);
     if (status == HAUL_OK)
@@ -290,6 +304,11 @@ static int leads_elsewhere(const haul_ship_options *options)
            options->hints[i].place != HAUL_PLACE_MOVING)
         i++;
     return i < options->hint_count;
+}
+
+static size_t hinted_bytes(const places *p)
+{
+    return p->count * (p->options->hint_count + 1) * sizeof *p->hinted;
 }
 
 haul_status haul__choose_places(haul_device *device, haul_plan *plan,
@@ -316,9 +335,11 @@ haul_status haul__choose_places(haul_device *device, haul_plan *plan,
     p.page_bytes = has->place_bytes;
     p.count = (range->bytes - 1) / p.page_bytes + 1;
     p.pages = haul__allocate_zeroed(allocator, p.count * sizeof *p.pages);
-    if (!p.pages)
-        return no_memory(device);
-    status = choose(&p, exceeds);
+    if (plan && options->hint_count > 0)
+        p.hinted = haul__allocate_zeroed(allocator, hinted_bytes(&p));
+    status = p.pages && (p.hinted || !plan || options->hint_count == 0) ? choose(&p, exceeds)
+                                                                        : no_memory(device);
+    haul__release(allocator, p.hinted, hinted_bytes(&p));
     haul__release(allocator, p.pages, p.count * sizeof *p.pages);
     return status;
 }

@@ -187,20 +187,17 @@ void haul__record_close(haul__discovery *d)
     close_discovery(d);
 }
 
-/* A plain run that fails is repeated for the path. The second run's error replaces the first one,
- * unless the second run succeeds or runs out of memory. */
-haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found, haul__order_log *order_log, const haul__map *before)
+/* A run that does not record and fails is repeated for the path. The second run's error replaces
+ * the first one, unless the second run succeeds or runs out of memory. */
+static haul_status find_path(haul_context *context, const haul_root *roots, size_t count,
+                             haul_status status)
 {
-    int recording = context->options.checked || context->options.readable;
-    const haul_status status = discover(context, roots, count, found, order_log, before, recording);
-    haul_error first;
+    const haul_error first = context->error;
     haul__found again;
     haul_status second;
-    if (recording || (status != HAUL_ERROR_GRAPH && status != HAUL_ERROR_LIMIT &&
-                      status != HAUL_ERROR_UNSUPPORTED))
+    if (status != HAUL_ERROR_GRAPH && status != HAUL_ERROR_LIMIT &&
+        status != HAUL_ERROR_UNSUPPORTED)
         return status;
-    first = context->error;
     second = discover(context, roots, count, &again, NULL, NULL, 1);
     if (second == HAUL_OK)
         haul__found_drop(context, &again);
@@ -208,6 +205,50 @@ haul_status haul__discover(haul_context *context, const haul_root *roots, size_t
         return second;
     context->error = first;
     return status;
+}
+
+static int must_record(const haul_context *context)
+{
+    return context->options.checked || context->options.readable;
+}
+
+haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
+                           haul__found *found, haul__order_log *order_log, const haul__map *before)
+{
+    const int recording = must_record(context);
+    const haul_status status = discover(context, roots, count, found, order_log, before, recording);
+    return recording ? status : find_path(context, roots, count, status);
+}
+
+/* Not inlined: the next run, for a path, needs the stack. */
+static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_root *roots,
+                                              size_t count, haul__listing *listing,
+                                              const haul__elsewhere *elsewhere, haul__found *found)
+{
+    haul__discovery d;
+    haul_status status;
+    open_discovery(&d, context, roots, count, found);
+    d.recording = must_record(context);
+    d.listing = listing;
+    found->elsewhere = elsewhere;
+    status = run(&d);
+    close_discovery(&d);
+    return status;
+}
+
+haul_status haul__visit_ranges(haul_context *context, const haul_root *roots, size_t count,
+                               haul__range_taker *take, void *user)
+{
+    haul__listing listing;
+    haul__found found;
+    haul_status status;
+    memset(&listing, 0, sizeof listing);
+    listing.take = take;
+    listing.user = user;
+    status = list_ranges(context, roots, count, &listing, NULL, &found);
+    if (status == HAUL_OK)
+        haul__found_drop(context, &found);
+    return must_record(context) ? status : find_path(context, roots, count, status);
 }
 
 /* Finds the path for the error of a run that stops at what is elsewhere: of an address, or of the
@@ -232,22 +273,6 @@ static void name_beside(haul_context *context, const haul_root *root,
     close_discovery(&d);
 }
 
-/* Not inlined: the next run, for a path, needs the stack. */
-static HAUL__NOINLINE haul_status list_beside(haul_context *context, const haul_root *root,
-                                              const haul__beside *beside, haul__listing *listing,
-                                              haul__found *found)
-{
-    haul__discovery d;
-    haul_status status;
-    open_discovery(&d, context, root, 1, found);
-    d.recording = context->options.checked || context->options.readable;
-    d.listing = listing;
-    found->elsewhere = beside->elsewhere;
-    status = run(&d);
-    close_discovery(&d);
-    return status;
-}
-
 haul_status haul__discover_beside(haul_context *context, const haul_root *root,
                                   const haul__beside *beside, haul__found *found)
 {
@@ -255,7 +280,7 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     uintptr_t wrong = 0;
     haul_status status;
     memset(&listing, 0, sizeof listing);
-    status = list_beside(context, root, beside, &listing, found);
+    status = list_ranges(context, root, 1, &listing, beside->elsewhere, found);
     if (status == HAUL_OK) {
         status = beside->take(beside->user, listing.list.at, listing.list.count, &wrong);
         if (status != HAUL_OK)

@@ -8,8 +8,10 @@
 static haul_status list(haul__discovery *d, uintptr_t begin, size_t bytes, size_t padding,
                         const haul__entry *entry)
 {
-    haul__new_range *range = HAUL__LIST_ADD(d->allocator, &d->listing->list);
     const haul__met_type *met = &d->met_types[entry->met_type];
+    haul__new_range here, *range = &here;
+    if (!d->listing->take)
+        range = HAUL__LIST_ADD(d->allocator, &d->listing->list);
     if (!range)
         return HAUL_ERROR_MEMORY;
     range->begin = begin;
@@ -18,6 +20,9 @@ static haul_status list(haul__discovery *d, uintptr_t begin, size_t bytes, size_
     /* not a type that commit made up, for pointers with a rule each */
     range->type = entry->what == HAUL__OBJECTS && !met->walk->is_slot ? met->type : NULL;
     range->count = entry->count;
+    range->slot = entry->slot;
+    if (d->listing->take)
+        d->listing->take(d->listing->user, range);
     return HAUL_OK;
 }
 

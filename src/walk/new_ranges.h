@@ -10,13 +10,16 @@
 typedef struct haul__new_range {
     uintptr_t begin;
     size_t bytes;
-    size_t padding;        /* the last of these bytes, which are not described */
-    const haul_type *type; /* of its objects; NULL: plain elements, or pointers */
-    size_t count;          /* of its objects */
+    size_t padding;         /* the last of these bytes, which are not described */
+    const haul_type *type;  /* of its objects; NULL: plain elements, or pointers */
+    size_t count;           /* of its objects */
+    const haul__slot *slot; /* that led here first, by any number of pointers; NULL: none did */
 } haul__new_range;
 
 typedef struct haul__listing {
     HAUL__LIST(haul__new_range) list;
+    haul__range_taker *take; /* gets each range at once, in place of the list; or NULL */
+    void *user;
 } haul__listing;
 
 /* Lists the bytes of an entry, if they are wanted. */

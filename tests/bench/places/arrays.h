@@ -78,6 +78,10 @@ void places_cfd_fluxes(const places_array *arrays, uint64_t first, uint64_t end,
                        float courant);
 void places_cfd_update(const places_array *arrays, uint64_t elements);
 
+/* How many bytes of each array all kernels have used so far. 0: only a profile build counts. */
+enum { PLACES_COUNTERS = 8 };
+int places_count_uses(uint64_t *uses);
+
 #ifdef __cplusplus
 }
 #endif

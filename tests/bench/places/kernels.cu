@@ -1,5 +1,9 @@
 // The kernels of all workloads. They are plain: the places of the arrays are measured, not they.
 
+// An array counts its uses in a profile build (HAUL_COUNT_USES).
+
+#include <haul/uses.h>
+
 #include "arrays.h"
 
 namespace
@@ -7,9 +11,26 @@ namespace
 
 const unsigned THREADS = 256, WARP = 32, BLOCKS = 2048;
 
-template <class T> __device__ T *array(const places_array *arrays, unsigned number)
+#ifdef HAUL_COUNT_USES
+__device__ uint64_t counters[PLACES_COUNTERS];
+#endif
+
+template <class T> struct used {
+    T *at;
+    unsigned number;
+    __device__ T &operator[](uint64_t i) const
+    {
+        return HAUL_USE(&counters[number], at[i]);
+    }
+    __device__ used operator-(uint64_t elements) const
+    {
+        return { at - elements, number };
+    }
+};
+
+template <class T> __device__ used<T> array(const places_array *arrays, unsigned number)
 {
-    return reinterpret_cast<T *>(arrays[number].at);
+    return { reinterpret_cast<T *>(arrays[number].at), number };
 }
 
 // ---- Breadth first. A warp takes 32 vertices and then, together, the edges of each that waits. So
@@ -18,7 +39,7 @@ template <class T> __device__ T *array(const places_array *arrays, unsigned numb
 
 __global__ void bfs_start(const places_array *arrays, uint64_t vertices, uint64_t source)
 {
-    uint32_t *levels = array<uint32_t>(arrays, BFS_LEVELS);
+    const used<uint32_t> levels = array<uint32_t>(arrays, BFS_LEVELS);
     for (uint64_t v = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; v < vertices;
          v += uint64_t(gridDim.x) * blockDim.x)
         levels[v] = v == source ? 0 : BFS_UNREACHED;
@@ -27,9 +48,9 @@ __global__ void bfs_start(const places_array *arrays, uint64_t vertices, uint64_
 __global__ void bfs_step(const places_array *arrays, uint64_t first, uint64_t end, uint64_t edge,
                          uint32_t level, uint32_t *grown)
 {
-    const uint64_t *offsets = array<uint64_t>(arrays, BFS_OFFSETS);
-    const uint32_t *targets = array<uint32_t>(arrays, BFS_TARGETS);
-    uint32_t *levels = array<uint32_t>(arrays, BFS_LEVELS);
+    const used<uint64_t> offsets = array<uint64_t>(arrays, BFS_OFFSETS);
+    const used<uint32_t> targets = array<uint32_t>(arrays, BFS_TARGETS);
+    const used<uint32_t> levels = array<uint32_t>(arrays, BFS_LEVELS);
     const unsigned lane = threadIdx.x % WARP;
     const uint64_t warps = uint64_t(gridDim.x) * blockDim.x / WARP;
     bool found = false;
@@ -54,7 +75,7 @@ __global__ void bfs_step(const places_array *arrays, uint64_t first, uint64_t en
 __global__ void bfs_find(const places_array *arrays, const uint64_t *starts, uint32_t level,
                          uint32_t *waiting)
 {
-    const uint32_t *levels = array<uint32_t>(arrays, BFS_LEVELS);
+    const used<uint32_t> levels = array<uint32_t>(arrays, BFS_LEVELS);
     for (uint64_t v = starts[blockIdx.y] + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
          v < starts[blockIdx.y + 1]; v += uint64_t(gridDim.x) * blockDim.x)
         if (levels[v] == level)
@@ -65,8 +86,8 @@ __global__ void bfs_find(const places_array *arrays, const uint64_t *starts, uin
 
 __global__ void srad_start(const places_array *arrays, srad_rows all)
 {
-    const float *image = array<float>(arrays, SRAD_IMAGE);
-    float *copy = array<float>(arrays, SRAD_COPY);
+    const used<float> image = array<float>(arrays, SRAD_IMAGE);
+    const used<float> copy = array<float>(arrays, SRAD_COPY);
     for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < all.rows * all.columns;
          i += uint64_t(gridDim.x) * blockDim.x)
         copy[i] = expf(image[i] / 255);
@@ -76,7 +97,7 @@ __global__ void srad_start(const places_array *arrays, srad_rows all)
 __global__ void srad_sum(const places_array *arrays, uint64_t columns, uint64_t side, double *sums)
 {
     __shared__ double part[2][THREADS];
-    const float *copy = array<float>(arrays, SRAD_COPY);
+    const used<float> copy = array<float>(arrays, SRAD_COPY);
     double sum = 0, squares = 0;
     for (uint64_t i = threadIdx.x; i < side * side; i += THREADS) {
         const double pixel = copy[i / side * columns + i % side];
@@ -96,7 +117,7 @@ __global__ void srad_sum(const places_array *arrays, uint64_t columns, uint64_t 
 
 __global__ void srad_coefficients(const places_array *arrays, srad_rows p, float speckle)
 {
-    const float *copy = array<float>(arrays, SRAD_COPY) - p.origin * p.columns;
+    const used<float> copy = array<float>(arrays, SRAD_COPY) - p.origin * p.columns;
     const uint64_t before = p.origin * p.columns, last = p.columns;
     for (uint64_t i = p.first * last + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
          i < p.end * last; i += uint64_t(gridDim.x) * blockDim.x) {
@@ -120,7 +141,7 @@ __global__ void srad_coefficients(const places_array *arrays, srad_rows p, float
 
 __global__ void srad_update(const places_array *arrays, srad_rows p, float lambda)
 {
-    const float *c = array<float>(arrays, SRAD_COEFFICIENT) - p.origin * p.columns;
+    const used<float> c = array<float>(arrays, SRAD_COEFFICIENT) - p.origin * p.columns;
     const uint64_t before = p.origin * p.columns, last = p.columns;
     for (uint64_t i = p.first * last + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x;
          i < p.end * last; i += uint64_t(gridDim.x) * blockDim.x) {
@@ -203,15 +224,17 @@ __device__ float subtract_face(const places_array *arrays, uint32_t next, const 
 __global__ void cfd_fluxes(const places_array *arrays, uint64_t first, uint64_t end,
                            uint64_t origin, float courant)
 {
-    const uint32_t *neighbours = array<uint32_t>(arrays, CFD_NEIGHBOURS) - origin * CFD_FACES;
-    const float *normals = array<float>(arrays, CFD_NORMALS) - origin * CFD_FACES * 3;
+    const used<uint32_t> neighbours = array<uint32_t>(arrays, CFD_NEIGHBOURS) - origin * CFD_FACES;
+    const used<float> normals = array<float>(arrays, CFD_NORMALS) - origin * CFD_FACES * 3;
     for (uint64_t e = first + blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; e < end;
          e += uint64_t(gridDim.x) * blockDim.x) {
         float here[VARIABLES], sum[VARIABLES] = { 0, 0, 0, 0, 0 }, waves = 0;
         read_state(arrays, e, here);
-        for (unsigned face = 0; face < CFD_FACES; face++)
-            waves += subtract_face(arrays, neighbours[e * CFD_FACES + face],
-                                   normals + (e * CFD_FACES + face) * 3, here, sum);
+        for (unsigned face = 0; face < CFD_FACES; face++) {
+            const uint64_t at = e * CFD_FACES + face;
+            const float normal[3] = { normals[at * 3], normals[at * 3 + 1], normals[at * 3 + 2] };
+            waves += subtract_face(arrays, neighbours[at], normal, here, sum);
+        }
         for (unsigned i = 0; i < VARIABLES; i++)
             array<float>(arrays, CFD_FLUXES)[e * VARIABLES + i] = sum[i];
         array<float>(arrays, CFD_STEPS)[e] = courant / waves;
@@ -222,12 +245,12 @@ __global__ void cfd_update(const places_array *arrays, uint64_t elements)
 {
     for (uint64_t e = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; e < elements;
          e += uint64_t(gridDim.x) * blockDim.x) {
-        const float *sum = array<float>(arrays, CFD_FLUXES) + e * VARIABLES,
-                    by = array<float>(arrays, CFD_STEPS)[e];
-        array<float>(arrays, CFD_DENSITY)[e] += by * sum[0];
+        const used<float> sum = array<float>(arrays, CFD_FLUXES);
+        const float by = array<float>(arrays, CFD_STEPS)[e];
+        array<float>(arrays, CFD_DENSITY)[e] += by * sum[e * VARIABLES];
         for (unsigned i = 0; i < 3; i++)
-            array<float>(arrays, CFD_MOMENTUM)[3 * e + i] += by * sum[1 + i];
-        array<float>(arrays, CFD_ENERGY)[e] += by * sum[4];
+            array<float>(arrays, CFD_MOMENTUM)[3 * e + i] += by * sum[e * VARIABLES + 1 + i];
+        array<float>(arrays, CFD_ENERGY)[e] += by * sum[e * VARIABLES + 4];
     }
 }
 
@@ -284,4 +307,14 @@ void places_cfd_fluxes(const places_array *arrays, uint64_t first, uint64_t end,
 void places_cfd_update(const places_array *arrays, uint64_t elements)
 {
     cfd_update<<<BLOCKS, THREADS>>>(arrays, elements);
+}
+
+int places_count_uses(uint64_t *uses)
+{
+#ifdef HAUL_COUNT_USES
+    return cudaMemcpyFromSymbol(uses, counters, sizeof counters) == cudaSuccess;
+#else
+    (void)uses;
+    return 0;
+#endif
 }

@@ -2,8 +2,12 @@
  *
  * For each workload and each budget (the graph has `factor` times its bytes) each way loads the
  * graph and runs it several times. All of the GPU's memory except the budget and `slack` is taken
- * away first, so that managed memory has no more than the others. The results of the first and the
- * last run are compared with a reference that the host has computed.
+ * away first, so that managed memory has no more than the others. Where it does not fit at once,
+ * its pages move back and forth for seconds, so it is left out unless it is asked for. The results
+ * of the first and the last run are compared with a reference that the host has computed.
+ *
+ * haul_bench_places_profile is the same program, built with HAUL_COUNT_USES. It runs each workload
+ * once and writes how many bytes of each array the kernels have used.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +20,7 @@ enum { SKIPPED = 77, RUNS_MAX = 32 };
 static const size_t slack = (size_t)256 << 20;
 
 typedef struct command {
-    const char *workload, *way;
+    const char *workload, *way, *profile;
     unsigned scale, side, cubes, runs;
     uint64_t seed;
     double factors[16];
@@ -68,6 +72,12 @@ static int try_way(const places_workload *it, const places_way *way, double fact
     places_run run;
     int is_right = 1, fits;
     unsigned i;
+    if (way->moves_at_will && !c->way && places_bytes(it) > cuda_free_bytes()) {
+        printf("# %s,%.2f,%s: left out, it does not fit\n", it->name, factor, way->name);
+        if (ballast)
+            cuda_drop(ballast);
+        return 1;
+    }
     memset(&run, 0, sizeof run);
     run.it = it;
     run.budget = budget;
@@ -120,22 +130,53 @@ static int try_chunks(const places_workload *it, double factor, size_t budget, c
     return is_right;
 }
 
-static int measure_workload(const places_workload *it, const command *c)
+static int is_wanted(const char *way, const command *c)
+{
+    return !c->way || strcmp(c->way, way) == 0;
+}
+
+/* In a build that counts uses: one run in device memory, whose uses are written. */
+static int profile_workload(places_workload *it, const command *c)
+{
+    uint64_t before[PLACES_COUNTERS], after[PLACES_COUNTERS];
+    places_run run;
+    double start;
+    unsigned i;
+    memset(&run, 0, sizeof run);
+    run.it = it;
+    if (!places_count_uses(before) || !places_ways[0].open(&run))
+        return 0;
+    start = bench_milliseconds();
+    it->run(it, run.table);
+    cuda_wait();
+    start = bench_milliseconds() - start;
+    places_count_uses(after);
+    for (i = 0; i < it->count; i++)
+        it->uses[i] = after[i] - before[i];
+    places_write_profile(it, c->profile);
+    printf("# %s: a profile in %.1f ms\n", it->name, start);
+    places_ways[0].close(&run);
+    return 1;
+}
+
+static int measure_workload(places_workload *it, const command *c)
 {
     const size_t bytes = places_bytes(it);
     void *result = bench_map((size_t)it->arrays[it->result].bytes);
     int is_right = 1;
     unsigned f, w;
+    if (c->profile)
+        places_read_profile(it, c->profile);
     printf("# %s: %.0f MB, seed %llu\n", it->name, (double)bytes / 1e6,
            (unsigned long long)c->seed);
     for (f = 0; f < c->factor_count; f++) {
         const double factor = c->factors[f];
         const size_t budget = (size_t)((double)bytes / factor);
         for (w = 0; w < places_way_count; w++)
-            if ((!c->way || strcmp(c->way, places_ways[w].name) == 0) &&
-                (f == 0 || !places_ways[w].is_unbound))
+            if (is_wanted(places_ways[w].name, c) && (f == 0 || !places_ways[w].is_unbound) &&
+                (it->has_profile || !places_ways[w].needs_profile))
                 is_right &= try_way(it, &places_ways[w], factor, budget, c, result);
-        if (!c->way || strcmp(c->way, "chunks") == 0)
+        if (is_wanted("chunks", c))
             is_right &= try_chunks(it, factor, budget, c, result);
     }
     bench_unmap(result, (size_t)it->arrays[it->result].bytes);
@@ -151,6 +192,9 @@ static int measure_all(const command *c)
 {
     static places_workload it; /* Haul's graph begins with its table of arrays */
     char card[256];
+    uint64_t uses[PLACES_COUNTERS];
+    int (*const work)(places_workload *, const command *) =
+        places_count_uses(uses) ? profile_workload : measure_workload;
     int is_right = 1;
     cuda_describe(card, sizeof card);
     printf("# %s\n# %u runs; milliseconds and megabytes\n", card, c->runs);
@@ -158,17 +202,17 @@ static int measure_all(const command *c)
     places_haul_open();
     if (is_chosen(c, "bfs")) {
         bfs_make(&it, c->scale, c->seed);
-        is_right &= measure_workload(&it, c);
+        is_right &= work(&it, c);
         bfs_free(&it);
     }
     if (is_chosen(c, "srad")) {
         srad_make(&it, c->side, c->seed);
-        is_right &= measure_workload(&it, c);
+        is_right &= work(&it, c);
         srad_free(&it);
     }
     if (is_chosen(c, "cfd")) {
         cfd_make(&it, c->cubes, c->seed);
-        is_right &= measure_workload(&it, c);
+        is_right &= work(&it, c);
         cfd_free(&it);
     }
     places_haul_close();
@@ -177,8 +221,11 @@ static int measure_all(const command *c)
 
 static int usage(void)
 {
-    fprintf(stderr, "usage: haul_bench_places [--workload bfs|srad|cfd] [--way WAY] [--scale N] "
-                    "[--side N] [--cubes N] [--runs N] [--seed N] [--factor F]... [--quick]\n"
+    fprintf(stderr, "usage: haul_bench_places [--workload bfs|srad|cfd] [--way WAY] "
+                    "[--profile PREFIX] [--scale N] [--side N] [--cubes N] [--runs N] [--seed N] "
+                    "[--factor F]... [--quick]\n"
+                    "  --profile P  what haul_bench_places_profile writes, and haul_by_profile "
+                    "reads: P-bfs, P-srad, P-cfd\n"
                     "  --scale N    bfs: 2^N vertices, 2^(N+5) targets (23)\n"
                     "  --side N     srad: an image of N x N (8192)\n"
                     "  --cubes N    cfd: N^3 cubes, 6 elements each (128)\n"
@@ -205,6 +252,8 @@ static int take_option(command *c, char ***argument)
         return (c->workload = value) != NULL;
     if (strcmp(name, "--way") == 0)
         return (c->way = value) != NULL;
+    if (strcmp(name, "--profile") == 0)
+        return (c->profile = value) != NULL;
     if (strcmp(name, "--scale") == 0)
         return (c->scale = (unsigned)atoi(value)) >= 8 && c->scale <= 30;
     if (strcmp(name, "--side") == 0)
@@ -223,7 +272,8 @@ static int take_option(command *c, char ***argument)
 int main(int argument_count, char **arguments)
 {
     static const double usual[] = { 0.5, 1, 1.5, 2, 3, 4 };
-    command c = { NULL, NULL, 23, 8192, 128, 5, 1, { 0 }, 0 };
+    command c = { NULL, NULL, NULL, 23, 8192, 128, 5, 1, { 0 }, 0 };
+    uint64_t uses[PLACES_COUNTERS];
     char **argument = arguments + (argument_count > 0);
     while (*argument)
         if (!take_option(&c, &argument))
@@ -236,5 +286,7 @@ int main(int argument_count, char **arguments)
         printf("skipped: no GPU\n");
         return SKIPPED;
     }
+    if (places_count_uses(uses) && !c.profile)
+        return usage();
     return measure_all(&c) ? 0 : 1;
 }

@@ -40,7 +40,9 @@ struct places_workload {
     const char *name;
     places_array arrays[PLACES_ARRAYS_MAX]; /* on the host */
     double rank[PLACES_ARRAYS_MAX];         /* uses of a byte in one run, about */
-    unsigned count, result;                 /* result: the array that is checked */
+    int has_profile;
+    uint64_t uses[PLACES_ARRAYS_MAX]; /* that a profile run has counted: bytes */
+    unsigned count, result;           /* result: the array that is checked */
     uint64_t number[3];
     /* What the kernels do, with arrays in any places. Ends when the GPU is done. */
     void (*run)(const places_workload *it, const places_array *table);
@@ -71,11 +73,17 @@ typedef struct places_run {
 
 typedef struct places_way {
     const char *name;
-    int is_unbound;               /* it may use all of the GPU's memory */
+    int is_unbound; /* it may use all of the GPU's memory */
+    int needs_profile;
+    int moves_at_will;            /* managed memory without advice */
     int (*open)(places_run *run); /* 0: not within the budget */
     void (*fetch)(places_run *run, void *result);
     void (*close)(places_run *run);
 } places_way;
+
+/* The uses of a workload as text, in the file PREFIX-WORKLOAD. Reading sets has_profile. */
+void places_write_profile(const places_workload *it, const char *prefix);
+void places_read_profile(places_workload *it, const char *prefix);
 
 extern const places_way places_ways[];
 extern const size_t places_way_count;

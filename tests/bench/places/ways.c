@@ -2,7 +2,10 @@
  */
 #include <haul.h>
 
+#include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "places.h"
 
@@ -116,21 +119,60 @@ void places_haul_close(void)
     haul_context_free(&context);
 }
 
-/* What the workload says of its arrays; of the table itself, the most. */
-static void set_hints(const places_workload *it)
+/* What the workload says of its arrays, or a profile; of the table itself, the most. */
+static void set_hints(const places_workload *it, int by_profile)
 {
     unsigned i;
     for (i = 0; i < it->count; i++) {
         hints[i].type = table_type;
         hints[i].field = table_fields[i].name;
-        hints[i].uses = (uint64_t)(it->rank[i] * (double)it->arrays[i].bytes);
+        hints[i].uses =
+            by_profile ? it->uses[i] : (uint64_t)(it->rank[i] * (double)it->arrays[i].bytes);
     }
     hints[i].type = table_type;
     hints[i].field = NULL;
-    hints[i].uses = 1000 * sizeof it->arrays;
+    hints[i].uses = UINT64_MAX;
 }
 
-static int open_haul(places_run *run, int has_hints, haul_place spill)
+static void name_profile(const places_workload *it, const char *prefix, char path[256])
+{
+    if (snprintf(path, 256, "%s-%s", prefix, it->name) >= 256)
+        bench_die(prefix, NULL);
+}
+
+void places_write_profile(const places_workload *it, const char *prefix)
+{
+    char path[256];
+    haul_file file;
+    int descriptor;
+    name_profile(it, prefix, path);
+    descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+    file = haul_file_descriptor(descriptor);
+    set_hints(it, 1);
+    must(haul_uses_write(context, hints, it->count, &file));
+    close(descriptor);
+}
+
+void places_read_profile(places_workload *it, const char *prefix)
+{
+    char path[256], text[4096];
+    ssize_t bytes;
+    unsigned i;
+    int descriptor;
+    name_profile(it, prefix, path);
+    descriptor = open(path, O_RDONLY);
+    bytes = read(descriptor, text, sizeof text);
+    close(descriptor);
+    set_hints(it, 0);
+    must(haul_uses_read(context, text, bytes > 0 ? (size_t)bytes : 0, hints, it->count));
+    for (i = 0; i < it->count; i++)
+        it->uses[i] = hints[i].uses;
+    it->has_profile = 1;
+}
+
+enum hint_source { NO_HINTS, BY_RANK, BY_PROFILE };
+
+static int open_haul(places_run *run, enum hint_source source, haul_place spill)
 {
     haul_ship_options options;
     haul_shipment_info info;
@@ -138,8 +180,8 @@ static int open_haul(places_run *run, int has_hints, haul_place spill)
     memset(&options, 0, sizeof options);
     options.budget_bytes = run->budget;
     options.spill = spill;
-    if (has_hints) {
-        set_hints(run->it);
+    if (source != NO_HINTS) {
+        set_hints(run->it, source == BY_PROFILE);
         options.hints = hints;
         options.hint_count = run->it->count + 1;
     }
@@ -158,17 +200,22 @@ static int open_haul(places_run *run, int has_hints, haul_place spill)
 
 static int open_haul_by_pointers(places_run *run)
 {
-    return open_haul(run, 0, HAUL_PLACE_HOST);
+    return open_haul(run, NO_HINTS, HAUL_PLACE_HOST);
 }
 
 static int open_haul_by_uses(places_run *run)
 {
-    return open_haul(run, 1, HAUL_PLACE_HOST);
+    return open_haul(run, BY_RANK, HAUL_PLACE_HOST);
+}
+
+static int open_haul_by_profile(places_run *run)
+{
+    return open_haul(run, BY_PROFILE, HAUL_PLACE_HOST);
 }
 
 static int open_haul_moving(places_run *run)
 {
-    return open_haul(run, 1, HAUL_PLACE_MOVING);
+    return open_haul(run, BY_RANK, HAUL_PLACE_MOVING);
 }
 
 /* The result comes back into the host's array, the others stay on the device. */
@@ -189,11 +236,12 @@ static void close_haul(places_run *run)
 }
 
 const places_way places_ways[] = {
-    { "device", 1, open_device, fetch, close_device },
-    { "bus", 0, open_bus, fetch, close_bus },
-    { "managed", 0, open_managed, fetch, close_device },
-    { "haul_by_pointers", 0, open_haul_by_pointers, fetch_haul, close_haul },
-    { "haul_by_uses", 0, open_haul_by_uses, fetch_haul, close_haul },
-    { "haul_moving", 0, open_haul_moving, fetch_haul, close_haul },
+    { "device", 1, 0, 0, open_device, fetch, close_device },
+    { "bus", 0, 0, 0, open_bus, fetch, close_bus },
+    { "managed", 0, 0, 1, open_managed, fetch, close_device },
+    { "haul_by_pointers", 0, 0, 0, open_haul_by_pointers, fetch_haul, close_haul },
+    { "haul_by_uses", 0, 0, 0, open_haul_by_uses, fetch_haul, close_haul },
+    { "haul_by_profile", 0, 1, 0, open_haul_by_profile, fetch_haul, close_haul },
+    { "haul_moving", 0, 0, 0, open_haul_moving, fetch_haul, close_haul },
 };
 const size_t places_way_count = sizeof places_ways / sizeof *places_ways;
