@@ -121,12 +121,6 @@ static haul_status check_marks(check *c)
 
 /* ---- Words that no bit tells. */
 
-/* A limit stands where the walk puts it: at the end of its array, or null. */
-static int is_at_its_end(const haul__special_word *word)
-{
-    return word->kind == HAUL__FIXED ? word->addend == word->value : word->addend == 0;
-}
-
 /* The next word of the image's list that leads somewhere, from number `i` on. */
 static size_t next_word(const haul__claimed *claimed, size_t i)
 {
@@ -143,7 +137,8 @@ static haul_status check_words(check *c)
     const haul__special_word *found = c->found.special;
     size_t i, next = next_word(claimed, 0);
     for (i = 0; i < c->found.special_count; i++) {
-        if (found[i].is_limit && !is_at_its_end(&found[i]))
+        /* a limit stands where the walk puts it: at the end of its array, or null */
+        if (found[i].is_limit && found[i].addend)
             return refuse_at(c, found[i].address, "it is not at the end of its array");
         if (!haul__is_pointer(&found[i]) || is_explicit_on_grid(&found[i]) ||
             !((uintptr_t)found[i].value & ~found[i].mask))

@@ -390,6 +390,14 @@ static int leads_to_changed(haul__policy *p, const haul__form *form, size_t numb
     return 0;
 }
 
+/* An embedded struct has a form for each place, and what names it as its ancestor leads to one. */
+static haul_status refuse_ancestor(const haul__policy *p, const haul__form *form)
+{
+    return haul__fail(p->error, HAUL_ERROR_UNSUPPORTED,
+                      "the policy %s: type %s is embedded under a path, and is an `.ancestor`",
+                      p->name, form->type->name);
+}
+
 /* A type that is committed with others must be made anew if one of them names it as an ancestor. */
 static haul_status change_ancestors(haul__policy *p, const haul_type *type, int *goes_on)
 {
@@ -402,10 +410,7 @@ static haul_status change_ancestors(haul__policy *p, const haul_type *type, int 
                 if (form->type != rule->ancestor)
                     continue;
                 if (form->around != SIZE_MAX)
-                    return haul__fail(p->error, HAUL_ERROR_UNSUPPORTED,
-                                      "the policy %s: type %s is embedded under a path, and is an "
-                                      "`.ancestor`",
-                                      p->name, form->type->name);
+                    return refuse_ancestor(p, form);
                 *goes_on |= !form->is_changed;
                 form->is_changed = 1;
             }
@@ -429,6 +434,8 @@ static haul_status mark_changes(haul__policy *p)
                                   "the policy %s: type %s was made by a constructor, so it has no "
                                   "other form",
                                   p->name, form->type->name);
+            if (is_changed && form->around != SIZE_MAX && form->type->ancestor_bit)
+                return refuse_ancestor(p, form);
             if (is_changed)
                 status = change_ancestors(p, form->type, &goes_on);
         }

@@ -119,6 +119,83 @@ TEST(image_words, a_list_of_words_that_are_out_of_order_or_not_those_of_the_type
     written_free(&w);
 }
 
+#pragma pack(push, 1)
+typedef struct odd {
+    uint8_t number;
+    void *at;
+} odd;
+#pragma pack(pop)
+
+/* Elements of 9 bytes: with pointers of 8 bytes every eighth one is on the grid, in the first half
+ * of a granule or in its second half. */
+TEST(image_words, packed_pointers_that_come_onto_the_grid_have_a_bit_each)
+{
+    enum { MANY = 40 };
+    static const haul_field fields[] = { HAUL_ADDRESS(odd, at, .element_bytes = 8, .packed = 1) };
+    static uint64_t number[MANY];
+    static odd all[MANY];
+    haul_file file;
+    haul_image *image;
+    const odd *loaded;
+    written w;
+    size_t i, on_grid = 0;
+    memset(&w, 0, sizeof w);
+    file = bytes_file(&w.image);
+    w.type = TYPE_NEW(odd, fields);
+    for (i = 0; i < MANY; i++) {
+        number[i] = i;
+        all[i].at = &number[i];
+        on_grid += (2 * WORD + i * sizeof(odd) + offsetof(odd, at)) % WORD == 0;
+    }
+    CHECK_STATUS(haul_type_commit(w.type), HAUL_OK);
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_array(all, w.type, MANY), &file),
+                 HAUL_OK);
+    image_split(&w.image, &w.parts);
+    CHECK(on_grid > 3);
+    CHECK_EQ(w.parts.part[HAUL__SECTION_WORDS].count, (MANY - on_grid) * sizeof(haul__image_word));
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1, NULL, &image),
+        HAUL_OK);
+    loaded = haul_image_roots(image, NULL)->address;
+    for (i = 0; i < MANY; i++)
+        CHECK_EQ(*(const uint64_t *)loaded[i].at, i);
+    haul_image_free(&image);
+    written_free(&w);
+}
+
+typedef struct hooked {
+    uint64_t first, hook;
+} hooked;
+
+typedef struct hooks {
+    uint64_t *one, *none[3], *two, *three; /* each leads to a `hook` */
+} hooks;
+
+TEST(image_words, pointers_beside_their_targets_have_a_bit_in_each_half_of_any_granule)
+{
+    static haul_type *hooked_type;
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(hooks, one, .target = &hooked_type, .base = HAUL_CONTAINER_OF(hooked, hook)),
+        HAUL_ADDRESS(hooks, two, .target = &hooked_type, .base = HAUL_CONTAINER_OF(hooked, hook)),
+        HAUL_ADDRESS(hooks, three, .target = &hooked_type, .base = HAUL_CONTAINER_OF(hooked, hook)),
+    };
+    hooked at[3] = { { 1, 10 }, { 2, 20 }, { 3, 30 } };
+    hooks h = { &at[0].hook, { NULL, NULL, NULL }, &at[1].hook, &at[2].hook };
+    haul_image *image;
+    const hooks *loaded;
+    written w;
+    CHECK_STATUS(type_make("hooked", sizeof(hooked), NULL, 0, &hooked_type), HAUL_OK);
+    write_object(&w, &h, TYPE_NEW(hooks, fields));
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1, NULL, &image),
+        HAUL_OK);
+    loaded = haul_image_roots(image, NULL)->address;
+    CHECK_EQ(*loaded->one + *loaded->two + *loaded->three, 60);
+    haul_image_free(&image);
+    written_free(&w);
+    haul_type_free(&hooked_type);
+}
+
 TEST(image_words, a_number_behind_all_pointers_that_the_list_calls_a_pointer_is_refused)
 {
     const uintptr_t inside = 16;
@@ -202,7 +279,7 @@ TEST(image_words, a_limit_of_nothing_is_null)
     write_object(&w, &l, TYPE_NEW(limited, fields));
     CHECK_STATUS(load(&w), HAUL_OK);
     *(uintptr_t *)(void *)(arena_of(&w) + 2 * WORD + offsetof(limited, end)) = 2 * WORD;
-    check_refused(&w, HAUL_ERROR_FORMAT, "");
+    check_refused(&w, HAUL_ERROR_FORMAT, "it is not at the end of its array");
     CHECK_STR(haul_context_error(type_context())->path, "root.end");
     written_free(&w);
 }
