@@ -13,40 +13,89 @@
 #include "base/status.h"
 #include "image/format.h"
 
+static uint64_t first_of(size_t number)
+{
+    return (uint64_t)number * HAUL__IMAGE_PIECE;
+}
+
+static uint64_t end_of(const haul__packing *p, size_t number)
+{
+    const uint64_t first = first_of(number), left = p->straight->bytes - first;
+    return first + (left < HAUL__IMAGE_PIECE ? left : HAUL__IMAGE_PIECE);
+}
+
+/* Finds the pieces that lie in the source as they are. The others get memory side by side: at their
+ * places in an arena they would take as many pages as all of it. 0: there is no memory. */
+static int find_pieces(haul__packing *p)
+{
+    const haul_allocator *allocator = &p->context->allocator;
+    size_t number, packed = 0;
+    p->count = ((size_t)p->straight->bytes + HAUL__IMAGE_PIECE - 1) / HAUL__IMAGE_PIECE;
+    p->pieces = haul__allocate_zeroed(allocator, p->count * sizeof *p->pieces);
+    if (!p->pieces)
+        return 0;
+    for (number = 0; number < p->count; number++) {
+        haul__packed_piece *piece = &p->pieces[number];
+        haul__front front;
+        haul__straight_begin(p->straight, first_of(number), &front);
+        piece->at = haul__straight_source(p->straight, &front, first_of(number), end_of(p, number));
+        piece->is_source = piece->at != NULL;
+        packed += !piece->is_source;
+    }
+    if (!p->arena) {
+        p->memory_bytes = packed * HAUL__IMAGE_PIECE;
+        p->memory = haul__allocate(allocator, p->memory_bytes, HAUL__LINE);
+        if (!p->memory)
+            return packed == 0;
+    }
+    for (number = packed = 0; number < p->count; number++)
+        if (!p->pieces[number].is_source)
+            p->pieces[number].at =
+                p->arena ? p->arena + first_of(number) : p->memory + first_of(packed++);
+    return 1;
+}
+
+static void take_piece(haul__packing *p, size_t number, uint64_t *hash)
+{
+    const uint64_t first = first_of(number);
+    const size_t bytes = (size_t)(end_of(p, number) - first),
+                 word = (size_t)(first >> HAUL__WORD_SHIFT) / 64;
+    haul__packed_piece *piece = &p->pieces[number];
+    memset(p->bitmap + word, 0, (((bytes >> HAUL__WORD_SHIFT) + 63) / 64) * sizeof *p->bitmap);
+    if (!p->arena) {
+        *hash += haul__image_piece_hash(piece->at, bytes, number);
+        return;
+    }
+    if (p->is_hashed)
+        *hash += haul__image_copy_piece(p->arena + first, piece->at, bytes, number);
+    else
+        memcpy(p->arena + first, piece->at, bytes);
+    piece->at = p->arena + first;
+}
+
 /* 0: this piece cannot be filled now. */
 static int pack_piece(haul__packing *p, const uintptr_t *flat, haul__front *front, size_t number,
                       uint64_t *hash)
 {
-    const haul__straight *s = p->straight;
-    const uint64_t first = (uint64_t)number * HAUL__IMAGE_PIECE, left = s->bytes - first,
-                   end = first + (left < HAUL__IMAGE_PIECE ? left : HAUL__IMAGE_PIECE);
-    const size_t bytes = (size_t)(end - first);
-    unsigned char *const to = p->arena + first;
-    const void *const source = haul__straight_source(s, front, first, end);
-    haul__filled filled;
-    if (source) {
-        const size_t bit = (size_t)(first >> HAUL__WORD_SHIFT) / 64;
-        memset(p->bitmap + bit, 0, (((bytes >> HAUL__WORD_SHIFT) + 63) / 64) * sizeof *p->bitmap);
-        if (p->is_whole && p->is_hashed)
-            *hash += haul__image_copy_piece(to, source, bytes, number);
-        else if (p->is_whole)
-            memcpy(to, source, bytes);
-        else
-            *hash += haul__image_piece_hash(source, bytes, number);
-        p->pieces[number] = p->is_whole ? to : source;
-        return 1;
+    const uint64_t first = first_of(number), end = end_of(p, number);
+    haul__packed_piece *piece = &p->pieces[number];
+    haul__filled filled = HAUL__FILLED;
+    if (piece->is_source) {
+        haul__straight_source(p->straight, front, first, end); /* goes on behind it */
+        take_piece(p, number, hash);
+    } else {
+        unsigned char *const arena = (unsigned char *)((uintptr_t)piece->at - (uintptr_t)first);
+        filled =
+            haul__straight_fill(p->straight, front, flat, first, end, p->base, arena, p->bitmap);
+        if (filled == HAUL__FILLED && p->is_hashed)
+            *hash += haul__image_piece_hash(piece->at, (size_t)(end - first), number);
     }
-    filled = haul__straight_fill(s, front, flat, first, end, p->base, p->arena, p->bitmap);
     if (filled == HAUL__FILL_WANTS_INDEX)
         haul__atomic_store(&p->wants_index, 1u);
     if (filled == HAUL__FILL_IS_CROOKED)
         haul__atomic_store(&p->is_crooked, 1u);
-    if (filled != HAUL__FILLED)
-        return 0;
-    if (p->is_hashed)
-        *hash += haul__image_piece_hash(to, bytes, number);
-    p->pieces[number] = to;
-    return 1;
+    piece->is_done = filled == HAUL__FILLED;
+    return piece->is_done;
 }
 
 typedef struct packing_job {
@@ -62,7 +111,7 @@ static void pack_chunk(void *user, size_t chunk, size_t first, size_t end, void 
     haul__front front;
     (void)chunk;
     (void)scratch;
-    while (first < end && p->pieces[first]) /* done before the index was made */
+    while (first < end && p->pieces[first].is_done) /* before the index was made */
         first++;
     haul__straight_begin(p->straight, (uint64_t)first * HAUL__IMAGE_PIECE, &front);
     for (; first < end; first++)
@@ -79,9 +128,7 @@ haul_status haul__pack_straight(haul__packing *p, int *is_crooked)
     haul__pool *pool = haul__context_pool(context, bytes);
     size_t grain;
     packing_job j = { p, NULL };
-    p->count = (bytes + HAUL__IMAGE_PIECE - 1) / HAUL__IMAGE_PIECE;
-    p->pieces = haul__allocate_zeroed(&context->allocator, p->count * sizeof *p->pieces);
-    if (!p->pieces)
+    if (!find_pieces(p))
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for an image");
     j.flat = haul__table_show(&context->table, &p->straight->plan->found.map);
     grain = p->count / HAUL__POOL_CHUNKS + 1;
@@ -95,4 +142,11 @@ haul_status haul__pack_straight(haul__packing *p, int *is_crooked)
     }
     *is_crooked = (int)p->is_crooked;
     return HAUL_OK;
+}
+
+void haul__packing_close(haul__packing *p, const haul_allocator *allocator)
+{
+    haul__release(allocator, p->pieces, p->count * sizeof *p->pieces);
+    haul__release(allocator, p->memory, p->memory_bytes);
+    memset(p, 0, sizeof *p);
 }

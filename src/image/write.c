@@ -267,7 +267,8 @@ static int take_memory(writer *w, size_t bytes, size_t alignment)
     return w->bitmap != NULL;
 }
 
-/* In the caller's memory the arena is packed where it belongs. */
+/* In the caller's memory the arena is packed where it belongs; for a file only what is not written
+ * from the source needs memory. */
 static haul_status find_arena(writer *w, unsigned char **arena)
 {
     const uint64_t offset = arena_offset(w);
@@ -278,6 +279,8 @@ static haul_status find_arena(writer *w, unsigned char **arena)
         *arena = w->memory + offset;
         return HAUL_OK;
     }
+    if (!w->compression)
+        return HAUL_OK;
     w->arena = haul__allocate(&w->context->allocator, w->arena_bytes, (size_t)w->head.alignment);
     *arena = w->arena;
     return w->arena ? HAUL_OK : short_of_memory(w);
@@ -288,11 +291,9 @@ static void release_arena(writer *w)
     const haul_allocator *allocator = &w->context->allocator;
     haul__release(allocator, w->arena, w->arena_bytes);
     haul__release(allocator, w->bitmap, w->bitmap_bytes);
-    haul__release(allocator, (void *)w->packing.pieces,
-                  w->packing.count * sizeof *w->packing.pieces);
     w->arena = NULL;
     w->bitmap = NULL;
-    memset(&w->packing, 0, sizeof w->packing);
+    haul__packing_close(&w->packing, allocator);
 }
 
 static haul_status pack_straight(writer *w, int *is_crooked)
@@ -309,7 +310,6 @@ static haul_status pack_straight(writer *w, int *is_crooked)
     p->straight = &w->straight;
     p->bitmap = w->bitmap;
     p->is_hashed = !w->compression;
-    p->is_whole = w->compression || w->memory;
     status = find_base(w, w->straight.alignment, &p->base);
     if (status == HAUL_OK)
         status = find_arena(w, &p->arena);
@@ -432,10 +432,10 @@ static haul_status put_pieces(writer *w)
     size_t number, end, last;
     for (number = 0; number < p->count && status == HAUL_OK; number = end) {
         for (end = number + 1;
-             end < p->count && p->pieces[end] == p->pieces[end - 1] + HAUL__IMAGE_PIECE;)
+             end < p->count && p->pieces[end].at == p->pieces[end - 1].at + HAUL__IMAGE_PIECE;)
             end++;
         last = end < p->count ? end * HAUL__IMAGE_PIECE : w->arena_bytes;
-        status = put(w, p->pieces[number], last - number * HAUL__IMAGE_PIECE);
+        status = put(w, p->pieces[number].at, last - number * HAUL__IMAGE_PIECE);
     }
     return status;
 }

@@ -1,4 +1,4 @@
-/* Images: saved, loaded from a program that is trusted, and loaded from a stranger.
+/* Images: saved, beside the packer by hand, loaded from a program that is trusted, and loaded from a stranger.
  *
  * Nodes have 64 bytes and four, two or no pointers behind the first (list, tree, random graph); the
  * arrays of `blocks` have 1 MiB. All of it in memory, in a warm context, beside one memcpy of the
@@ -29,6 +29,9 @@ typedef struct job {
     char path[64];      /* of the image as a file */
     char *image, *copy; /* of `room` bytes */
     size_t bytes, room;
+    const workload *it;
+    hash_map map; /* of the packer by hand, with its queue */
+    const void **queue;
 } job;
 
 static void must(const job *j, haul_status status)
@@ -56,6 +59,22 @@ static haul_status save(job *j)
     file.write = put;
     j->bytes = 0;
     return haul_image_write(j->context, haul_from_roots(&j->root, 1), &file);
+}
+
+static void save_to_memory(job *j, haul_context *context)
+{
+    if (haul_image_to_bytes(context, haul_from_roots(&j->root, 1), NULL, j->image, j->room,
+                            &j->bytes) != HAUL_OK)
+        bench_die(j->name, haul_context_error(context));
+}
+
+static double pack_by_hand(job *j)
+{
+    double begin;
+    memset(j->queue, 0, j->it->objects * sizeof *j->queue);
+    begin = bench_processor_milliseconds();
+    hash_pack(j->it, &j->map, j->queue, j->copy, PLAIN);
+    return bench_processor_milliseconds() - begin;
 }
 
 static void load(job *j, haul_context *context, const haul_image_options *options)
@@ -91,6 +110,26 @@ static double load_by_threads(job *j, const haul_image_options *options)
     return bench_milliseconds() - begin;
 }
 
+static void save_round(job *j)
+{
+    const double by_hand = pack_by_hand(j);
+    double times[4], by_threads;
+    times[0] = bench_processor_milliseconds();
+    must(j, save(j));
+    times[1] = bench_processor_milliseconds();
+    save_to_memory(j, j->context);
+    times[2] = bench_processor_milliseconds();
+    by_threads = bench_milliseconds();
+    save_to_memory(j, j->threaded);
+    by_threads = bench_milliseconds() - by_threads;
+    report_value(j->name, "hash", by_hand);
+    report_value(j->name, "save", times[1] - times[0]);
+    report_value(j->name, "save_memory", times[2] - times[1]);
+    report_value(j->name, "save_threads", by_threads);
+    report_value(j->name, "save_times_hash", (times[1] - times[0]) / by_hand);
+    report_value(j->name, "memory_times_hash", (times[2] - times[1]) / by_hand);
+}
+
 static void one_round(job *j)
 {
     const haul_image_options trusted = { .is_trusted = 1 };
@@ -98,38 +137,35 @@ static void one_round(job *j)
                                           .buffer = j->copy,
                                           .buffer_bytes = j->room };
     const haul_image_options checked = { .buffer = j->copy, .buffer_bytes = j->room };
-    double times[8];
+    double times[7];
     int i;
     times[0] = bench_processor_milliseconds();
     memcpy(j->copy, j->image, j->bytes);
     times[1] = bench_processor_milliseconds();
-    must(j, save(j));
-    times[2] = bench_processor_milliseconds();
     load(j, j->context, &trusted);
-    times[3] = bench_processor_milliseconds();
+    times[2] = bench_processor_milliseconds();
     load(j, j->context, NULL);
-    times[4] = bench_processor_milliseconds();
+    times[3] = bench_processor_milliseconds();
     load(j, j->context, &in_place);
-    times[5] = bench_processor_milliseconds();
+    times[4] = bench_processor_milliseconds();
     load(j, j->context, &checked);
-    times[6] = bench_processor_milliseconds();
+    times[5] = bench_processor_milliseconds();
     map(j);
-    times[7] = bench_processor_milliseconds();
-    for (i = 7; i > 0; i--)
+    times[6] = bench_processor_milliseconds();
+    for (i = 6; i > 0; i--)
         times[i] -= times[i - 1];
     report_value(j->name, "memcpy", times[1]);
     report_value(j->name, "memcpy_new", copy_to_new(j));
-    report_value(j->name, "save", times[2]);
-    report_value(j->name, "load_trusted", times[3]);
-    report_value(j->name, "load_checked", times[4]);
-    report_value(j->name, "load_buffer", times[5]);
-    report_value(j->name, "checked_buffer", times[6]);
-    report_value(j->name, "map", times[7]);
+    report_value(j->name, "load_trusted", times[2]);
+    report_value(j->name, "load_checked", times[3]);
+    report_value(j->name, "load_buffer", times[4]);
+    report_value(j->name, "checked_buffer", times[5]);
+    report_value(j->name, "map", times[6]);
     report_value(j->name, "trusted_threads", load_by_threads(j, &trusted));
     report_value(j->name, "checked_threads", load_by_threads(j, NULL));
-    report_value(j->name, "trusted_times_memcpy", times[3] / times[1]);
-    report_value(j->name, "checked_times_memcpy", times[4] / times[1]);
-    report_value(j->name, "buffer_times_memcpy", times[6] / times[1]);
+    report_value(j->name, "trusted_times_memcpy", times[2] / times[1]);
+    report_value(j->name, "checked_times_memcpy", times[3] / times[1]);
+    report_value(j->name, "buffer_times_memcpy", times[5] / times[1]);
 }
 
 /* The most memory of a checked load beside the block that it answers, of 100 bytes of the image. */
@@ -166,12 +202,19 @@ static void measure_one(const char *called, const workload *it, int runs)
     j.room = it->described_bytes + it->described_bytes / 2 + (1u << 20) + 32 * it->objects;
     j.image = bench_map(j.room);
     j.copy = bench_map(j.room);
+    j.it = it;
+    j.queue = bench_map(it->objects * sizeof *j.queue);
+    hash_map_open(&j.map, it->objects, 1);
     must(&j, save(&j));
     must(&j, haul_image_save(j.context, haul_from_roots(&j.root, 1), j.path));
     report_value(called, "image_bytes", (double)j.bytes);
     report_value(called, "memory_percent", memory_percent(&j));
-    for (run = 0; run < runs; run++)
+    for (run = 0; run < runs; run++) {
         one_round(&j);
+        save_round(&j);
+    }
+    hash_map_close(&j.map);
+    bench_unmap(j.queue, it->objects * sizeof *j.queue);
     bench_unmap(j.image, j.room);
     bench_unmap(j.copy, j.room);
     remove(j.path);

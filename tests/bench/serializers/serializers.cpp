@@ -63,6 +63,14 @@ class memory_stream : public std::streambuf
     {
         setg(begin_, begin_, begin_ + bytes());
     }
+    char *memory()
+    {
+        return begin_;
+    }
+    std::size_t room() const
+    {
+        return room_;
+    }
     std::size_t bytes() const
     {
         return static_cast<std::size_t>(pptr() - begin_);
@@ -76,14 +84,6 @@ class memory_stream : public std::streambuf
     char *begin_;
     std::size_t room_;
 };
-
-haul_status put(void *user, const void *bytes, std::size_t count)
-{
-    auto *stream = static_cast<memory_stream *>(user);
-    const auto wanted = static_cast<std::streamsize>(count);
-    return stream->sputn(static_cast<const char *>(bytes), wanted) == wanted ? HAUL_OK
-                                                                             : HAUL_ERROR_FILE;
-}
 
 /* ---- Nodes with N pointers: Haul's, as Boost sees them, and those of cereal. */
 
@@ -260,16 +260,13 @@ struct haul_images : serializer {
     }
     void save(std::ostream &) override
     {
-        haul_file file{};
-        file.user = &stream;
-        file.write = put;
-        must(haul_image_write(context, haul_from_roots(&root, 1), &file));
+        must(haul_image_to_bytes(context, haul_from_roots(&root, 1), nullptr, stream.memory(),
+                                 stream.room(), &bytes));
     }
     void load(std::istream &) override
     {
         haul_image *image = nullptr;
-        must(haul_image_from_bytes(context, stream.data(), stream.bytes(), &type, 1, &options,
-                                   &image));
+        must(haul_image_from_bytes(context, stream.data(), bytes, &type, 1, &options, &image));
         haul_image_free(&image);
     }
     memory_stream &stream;
@@ -277,6 +274,7 @@ struct haul_images : serializer {
     haul_root root{};
     haul_image_options options{};
     haul_context *context = nullptr;
+    std::size_t bytes = 0;
 };
 
 /* ---- Measuring. */
