@@ -39,12 +39,13 @@ static void swap(const sorter *s, size_t a, size_t b)
     memcpy(at(s, b), spare, s->bytes);
 }
 
-/* Gives up after `moves` moves of records, between two insertions. 1: the range is sorted. */
-static int insert(const sorter *s, size_t first, size_t end, size_t moves)
+/* Gives up after `some` moves of records, and `more` for each one that is in order by then: so it
+ * soon gives up an input without any order. 1: the range is sorted. */
+static int insert(const sorter *s, size_t first, size_t end, size_t some, size_t more)
 {
     unsigned char spare[HAUL__SORT_RECORD_MAX];
     size_t i, hole, moved = 0;
-    for (i = first + 1; i < end && moved <= moves; i++) {
+    for (i = first + 1; i < end && moved <= some + more * (i - first); i++) {
         if (!is_before(s, i, i - 1))
             continue;
         memcpy(spare, at(s, i), s->bytes);
@@ -144,7 +145,7 @@ static void sort_range(const sorter *s, size_t count)
         if (end - first > SHORT)
             heapsort(s, first, end);
         else
-            insert(s, first, end, SIZE_MAX);
+            insert(s, first, end, SIZE_MAX, 0);
         if (depth == 0)
             return;
         first = later[--depth].first;
@@ -160,6 +161,6 @@ void haul__sort(void *records, size_t count, size_t record_bytes,
     s.records = records;
     s.bytes = record_bytes;
     s.before = before;
-    if (count > 1 && !insert(&s, 0, count, MOVES * count))
+    if (count > 1 && !insert(&s, 0, count, SHORT, MOVES))
         sort_range(&s, count);
 }

@@ -174,6 +174,7 @@ static haul__directory *grow(haul__present *table)
         return NULL;
     memset(made, 0, sizeof *made + slots * sizeof(slot));
     made->mask = slots - 1;
+    table->last_block = 0;
     begin_change(table);
     for (i = 0; old && i <= old->mask; i++) {
         const slot *from = &old->slots[i];
@@ -190,7 +191,7 @@ static haul__directory *grow(haul__present *table)
 }
 
 /* The words of the pages of a block, made if there are none. NULL: out of memory. */
-static uintptr_t *pages_of(haul__present *table, uintptr_t address)
+static uintptr_t *find_pages(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> BLOCK_SHIFT) + 1;
     haul__directory *directory = (haul__directory *)table->directory;
@@ -216,6 +217,17 @@ static uintptr_t *pages_of(haul__present *table, uintptr_t address)
     end_change(table);
     directory->used++;
     return pages;
+}
+
+/* The same. Ranges come and go in order of address, so it often is the last one again. */
+static uintptr_t *pages_of(haul__present *table, uintptr_t address)
+{
+    const uintptr_t block = (address >> BLOCK_SHIFT) + 1;
+    if (table->last_block != block) {
+        table->last_pages = (uintptr_t)find_pages(table, address);
+        table->last_block = table->last_pages ? block : 0;
+    }
+    return (uintptr_t *)table->last_pages;
 }
 
 /* ---- Pages. */

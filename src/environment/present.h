@@ -12,6 +12,7 @@ typedef struct haul__present {
     haul_allocator allocator;
     uint32_t version;    /* odd while records change; atomic, like all that readers read */
     uintptr_t directory; /* of a haul__directory; 0: the table is empty */
+    uintptr_t last_block, last_pages; /* that the writer found last; 0: none */
     struct haul__kept *kept;
     unsigned char *fresh, *fresh_end; /* memory that no record has had yet */
     uintptr_t free[20];               /* records by size, linked through their first words */

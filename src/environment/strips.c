@@ -16,6 +16,7 @@
 /* A run joins one of the last strips: the runs of an object with pointers between its data take
  * turns. */
 #define NEAR 4u
+#define RUN_MOST ((size_t)64 << 10) /* bytes of a run: threads share the runs of a large array */
 #define PACKED_ALIGNMENT 8u
 
 typedef struct lister {
@@ -75,6 +76,7 @@ static int list_run(haul_environment *e, haul__strips *strips, const haul__strip
 /* Lists the run that may grow no more. 0: out of memory. */
 static int end_run(lister *l)
 {
+    const size_t most = l->most < RUN_MOST ? l->most : RUN_MOST;
     haul__strip run;
     size_t left = l->bytes;
     memset(&run, 0, sizeof run);
@@ -85,7 +87,7 @@ static int end_run(lister *l)
     run.is_blind = l->is_blind;
     l->bytes = 0;
     for (; left; left -= run.bytes, run.host += run.bytes, run.device += run.bytes) {
-        run.bytes = left < l->most ? left : l->most;
+        run.bytes = left < most ? left : most;
         if (!list_run(l->e, l->strips, &run))
             return 0;
     }

@@ -418,3 +418,36 @@ TEST(environment_updates, a_large_one_leaves_its_memory_to_the_next)
     haul_type_free(&type);
     finish();
 }
+
+/* Threads share the runs of a range, which end anywhere. */
+TEST(environment_updates, a_part_of_a_large_array_crosses_by_all_threads_and_no_byte_beside_it)
+{
+    static const size_t parts[][2] = { { 0, 65536 },     { 1, 65536 },        { 65535, 65537 },
+                                       { 123, 1000001 }, { 5, LARGE - 4096 }, { 0, LARGE } };
+    static large data;
+    random_source dice = random_start("parts of a large array");
+    haul_type *type;
+    size_t i, k, wrong = 0;
+    start_in((haul_context_options){ .threads = 3 });
+    type = TYPE_NEW(large, large_fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < sizeof parts / sizeof *parts; i++) {
+        const size_t begin = parts[i][0], end = begin + parts[i][1];
+        const unsigned salt = (unsigned)random_below(&dice, 251);
+        memset(data.bytes, 0, LARGE);
+        CHECK_STATUS(haul_environment_enter(env, &data, type, 1, NULL, NULL), HAUL_OK);
+        for (k = 0; k < LARGE; k++)
+            data.bytes[k] = (char)(1 + (k * 7 + k / 4096 + salt) % 127);
+        CHECK_STATUS(haul_environment_update_device(env, data.bytes + begin, end - begin, NULL),
+                     HAUL_OK);
+        memset(data.bytes, 0, LARGE);
+        CHECK_STATUS(haul_environment_update_host(env, &data, LARGE, NULL), HAUL_OK);
+        for (k = 0; k < LARGE; k++)
+            wrong += data.bytes[k] !=
+                     (k >= begin && k < end ? (char)(1 + (k * 7 + k / 4096 + salt) % 127) : 0);
+        CHECK_EQ(wrong, 0);
+        CHECK_STATUS(haul_environment_exit(env, &data, NULL, NULL), HAUL_OK);
+    }
+    haul_type_free(&type);
+    finish();
+}
