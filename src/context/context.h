@@ -9,8 +9,8 @@
 #include "map/map.h"
 #include "haul/context.h"
 
-/* Memory of a plan's read set, of its worklist or of its order log, saved for the next plan: its pages are resident
- * already (a count by a function costs 13 ns with them and 16 without). */
+/* Memory of a plan's read set, worklist or order log, saved for the next plan: its pages are
+ * resident already (a count by a function costs 13 ns with them and 16 without). */
 typedef struct haul__notes {
     uint64_t *words;
     size_t capacity;

@@ -14,8 +14,8 @@
 /* A range that a pointer leads to: an object, an array, a string. */
 typedef struct haul__reached {
     uintptr_t first, end;
-    /* its number in the order in which ranges are first reached; in an arena that is packed straight
-     * (pack/straight.h) its place, in granules */
+    /* its number in the order in which ranges are first reached; in an arena that is packed
+     * straight (pack/straight.h) its place, in granules */
     uint32_t turn;
     /* log2 of an alignment of `first`: `asked` was checked, `kept` is declared by types within the
      * elements, `hoped` follows from the elements' size */

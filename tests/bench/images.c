@@ -1,4 +1,5 @@
-/* Images: saved, beside the packer by hand, loaded from a program that is trusted, and loaded from a stranger.
+/* Images: saved, beside the packer by hand; loaded from a program that is trusted, and from a
+ * stranger.
  *
  * Nodes have 64 bytes and four, two or no pointers behind the first (list, tree, random graph); the
  * arrays of `blocks` have 1 MiB. All of it in memory, in a warm context, beside one memcpy of the
