@@ -163,37 +163,46 @@ TEST(image_words, packed_pointers_that_come_onto_the_grid_have_a_bit_each)
     written_free(&w);
 }
 
-typedef struct hooked {
-    uint64_t first, hook;
-} hooked;
+typedef struct ranges {
+    uint64_t *first, *first_end, *second, count, *second_end, more;
+} ranges;
 
-typedef struct hooks {
-    uint64_t *one, *none[3], *two, *three; /* each leads to a `hook` */
-} hooks;
-
-TEST(image_words, pointers_beside_their_targets_have_a_bit_in_each_half_of_any_granule)
+TEST(image_words, ends_of_arrays_have_a_bit_in_each_half_of_any_granule)
 {
-    static haul_type *hooked_type;
+    enum { MANY = 4 };
     static const haul_field fields[] = {
-        HAUL_ADDRESS(hooks, one, .target = &hooked_type, .base = HAUL_CONTAINER_OF(hooked, hook)),
-        HAUL_ADDRESS(hooks, two, .target = &hooked_type, .base = HAUL_CONTAINER_OF(hooked, hook)),
-        HAUL_ADDRESS(hooks, three, .target = &hooked_type, .base = HAUL_CONTAINER_OF(hooked, hook)),
+        HAUL_ARRAY(ranges, first, HAUL_COUNT(ranges, count)),
+        HAUL_END_OF(ranges, first_end, first),
+        HAUL_ARRAY(ranges, second, HAUL_COUNT(ranges, count)),
+        HAUL_END_OF(ranges, second_end, second),
     };
-    hooked at[3] = { { 1, 10 }, { 2, 20 }, { 3, 30 } };
-    hooks h = { &at[0].hook, { NULL, NULL, NULL }, &at[1].hook, &at[2].hook };
+    static uint64_t number[MANY][2];
+    static ranges all[MANY];
+    haul_file file;
     haul_image *image;
-    const hooks *loaded;
+    const ranges *loaded;
     written w;
-    CHECK_STATUS(type_make("hooked", sizeof(hooked), NULL, 0, &hooked_type), HAUL_OK);
-    write_object(&w, &h, TYPE_NEW(hooks, fields));
+    size_t i;
+    memset(&w, 0, sizeof w);
+    file = bytes_file(&w.image);
+    w.type = TYPE_NEW(ranges, fields);
+    CHECK_STATUS(haul_type_commit(w.type), HAUL_OK);
+    for (i = 0; i < MANY; i++) {
+        all[i].first = all[i].second = number[i];
+        all[i].first_end = all[i].second_end = number[i] + 2;
+        all[i].count = 2;
+    }
+    CHECK_STATUS(haul_image_write(type_context(), haul_from_array(all, w.type, MANY), &file),
+                 HAUL_OK);
     CHECK_STATUS(
         haul_image_from_bytes(type_context(), w.image.at, w.image.count, &w.type, 1, NULL, &image),
         HAUL_OK);
     loaded = haul_image_roots(image, NULL)->address;
-    CHECK_EQ(*loaded->one + *loaded->two + *loaded->three, 60);
+    for (i = 0; i < MANY; i++)
+        CHECK(loaded[i].first_end == loaded[i].first + 2 &&
+              loaded[i].second_end == loaded[i].second + 2);
     haul_image_free(&image);
     written_free(&w);
-    haul_type_free(&hooked_type);
 }
 
 TEST(image_words, a_number_behind_all_pointers_that_the_list_calls_a_pointer_is_refused)
