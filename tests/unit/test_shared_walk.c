@@ -10,6 +10,7 @@
 #include "support/doors.h"
 #include "support/outcomes.h"
 #include "support/random.h"
+#include "support/store.h"
 #include "support/types.h"
 
 /* More nodes than one thread visits alone, and so many that thousands wait at once. */
@@ -463,4 +464,23 @@ TEST(shared_walk, memory_that_runs_out_while_threads_walk_is_told_and_all_of_it_
     net_make(&w.n, &random);
     CHECK(fault_everywhere(&operation) > (CAN_SHARE ? 50 : 10));
     net_free(&w.n);
+}
+
+TEST(shared_walk, memory_that_runs_out_in_any_thread_is_told_and_all_of_it_given_back_H1_H2)
+{
+    net n = { { { 8 * WORD, 8 * WORD, 0, 4 } }, 1, FAULT_NODES, 0, 0, { NULL }, { NULL } };
+    random_source random = random_start("shared walk: no memory in a thread");
+    haul_source source;
+    haul_status status;
+    size_t all, i, failed = 0;
+    net_make(&n, &random);
+    source = haul_from_object(node(&n, 0, 0), n.type[0]);
+    all = plan_from_store(source, SIZE_MAX, &status);
+    CHECK_STATUS(status, HAUL_OK);
+    for (i = 0; i < 60; i++) {
+        plan_from_store(source, i < 20 ? i : random_below(&random, all), &status);
+        failed += status == HAUL_ERROR_MEMORY;
+    }
+    CHECK(failed > 30);
+    net_free(&n);
 }

@@ -2,7 +2,6 @@
  * and of structs, in one heap. Plan, arena, numbers and errors are those of one thread.
  */
 #define _POSIX_C_SOURCE 200809L
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include "support/check.h"
 #include "support/outcomes.h"
 #include "support/random.h"
+#include "support/store.h"
 #include "support/types.h"
 
 /* So many that the array of records alone makes a shared walk worth it. */
@@ -405,90 +405,17 @@ TEST(walk_by_aims, a_count_or_a_text_that_has_changed_is_told_with_its_path)
 
 /* ---- Memory. */
 
-/* An allocator for several threads. After `left` more allocations there is no memory. */
-typedef struct store {
-    pthread_mutex_t lock;
-    size_t left, held, made;
-} store;
-
-static void *store_allocate(void *user, size_t bytes, size_t alignment)
-{
-    store *s = user;
-    void *memory = NULL;
-    pthread_mutex_lock(&s->lock);
-    if (s->left > 0 && posix_memalign(&memory, alignment < 64 ? 64 : alignment, bytes) == 0) {
-        s->left--;
-        s->held += bytes;
-        s->made++;
-    } else {
-        memory = NULL;
-    }
-    pthread_mutex_unlock(&s->lock);
-    return memory;
-}
-
-static void store_release(void *user, void *memory, size_t bytes)
-{
-    store *s = user;
-    pthread_mutex_lock(&s->lock);
-    s->held -= bytes;
-    pthread_mutex_unlock(&s->lock);
-    free(memory);
-}
-
-static void *store_reserve(void *user, size_t bytes)
-{
-    (void)user;
-    return outcome_range(bytes);
-}
-
-static void store_unreserve(void *user, void *memory, size_t bytes)
-{
-    (void)user;
-    outcome_range_free(memory, bytes);
-}
-
-/* One plan with so many allocations. Answers how many it made. */
-static size_t plan_with(heap *h, size_t allocations, haul_status *status)
-{
-    store s = { PTHREAD_MUTEX_INITIALIZER, SIZE_MAX, 0, 0 };
-    haul_context_options options;
-    haul_context *context;
-    haul_plan *plan = NULL;
-    memset(&options, 0, sizeof options);
-    options.threads = 3;
-    options.any_thread = 1;
-    options.allocate = store_allocate;
-    options.release = store_release;
-    options.reserve = store_reserve;
-    options.unreserve = store_unreserve;
-    options.allocator_user = &s;
-    CHECK_STATUS(haul_context_create(&options, &context), HAUL_OK);
-    s.left = allocations;
-    s.made = 0;
-    *status = haul_plan_create(context, haul_from_object(&h->root, library_type), NULL, &plan);
-    CHECK(*status == HAUL_OK || *status == HAUL_ERROR_MEMORY);
-    s.left = SIZE_MAX;
-    if (*status == HAUL_ERROR_MEMORY) /* it can be repeated */
-        CHECK_STATUS(
-            haul_plan_create(context, haul_from_object(&h->root, library_type), NULL, &plan),
-            HAUL_OK);
-    haul_plan_free(&plan);
-    haul_context_free(&context);
-    CHECK_EQ(s.held, 0);
-    return s.made;
-}
-
 TEST(walk_by_aims, memory_that_runs_out_in_any_thread_is_told_and_all_of_it_given_back_H1_H2)
 {
     heap h = heap_make("walk by aims: no memory");
     random_source random = random_start("walk by aims: no memory");
     haul_status status;
-    const size_t all = plan_with(&h, SIZE_MAX, &status);
+    const haul_source source = haul_from_object(&h.root, library_type);
+    const size_t all = plan_from_store(source, SIZE_MAX, &status);
     size_t i, failed = 0;
     CHECK_STATUS(status, HAUL_OK);
     for (i = 0; i < 40; i++) {
-        plan_with(&h, i < 20 ? i : random_below(&random, all), &status);
+        plan_from_store(source, i < 20 ? i : random_below(&random, all), &status);
         failed += status == HAUL_ERROR_MEMORY;
     }
     CHECK(failed > 20);
