@@ -218,3 +218,69 @@ TEST(squeeze, zeros_cross_to_a_device_that_makes_none)
     ship_wide(&table, &bytes_to);
     CHECK(bytes_to >= sizeof(wide));
 }
+
+/* ---- Faults. */
+
+static wide source;
+static haul_shipment *shipped;
+
+static void prepare(void *user, fault_plan *plan)
+{
+    static const haul_field fields[] = { HAUL_SKIP(wide, unused) };
+    (void)user;
+    CHECK_STATUS(fault_open(plan, NULL, &device), HAUL_OK);
+    type = TYPE_NEW(wide, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    source.used[7] = 7;
+}
+
+static haul_status ship_source(void *user)
+{
+    (void)user;
+    return haul_ship(device, &source, type, 1, NULL, &shipped);
+}
+
+static int is_right;
+
+static void look_at_wide(void *argument)
+{
+    const wide *w = argument;
+    is_right = w->used[7] == 7 && w->unused[0] == 0 && w->unused[79999] == 0;
+}
+
+static void check_shipped(void *user, haul_status status)
+{
+    (void)user;
+    CHECK((shipped != NULL) == (status == HAUL_OK));
+    if (!shipped)
+        return;
+    is_right = 0;
+    CHECK_STATUS(haul_host_launch(device, look_at_wide, haul_device_pointer(shipped, &source)),
+                 HAUL_OK);
+    CHECK(is_right);
+}
+
+static void free_shipped(void *user)
+{
+    (void)user;
+    haul_shipment_free(&shipped);
+}
+
+static void end(void *user)
+{
+    (void)user;
+    haul_type_free(&type);
+    haul_device_close(&device);
+}
+
+TEST(squeeze, a_ship_survives_every_fault)
+{
+    fault_operation operation = { .name = "squeezed ship",
+                                  .prepare = prepare,
+                                  .run = ship_source,
+                                  .check = check_shipped,
+                                  .undo = free_shipped,
+                                  .finish = end,
+                                  .keeps = 1 };
+    CHECK(fault_everywhere(&operation) > 20);
+}
