@@ -203,19 +203,17 @@ static haul_status place_roots(writer *w)
     return HAUL_OK;
 }
 
-/* 0: a root is no range, or there is no memory. */
-static int place_roots_straight(writer *w)
+static haul_status place_roots_straight(writer *w, int *is_crooked)
 {
     const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
     size_t i;
     if (w->root_count > 1 && !haul__straight_index(&w->straight))
-        return 0;
+        return short_of_memory(w);
     for (i = 0; i < w->root_count; i++) {
         w->roots[i].offset = haul__straight_find(&w->straight, address_of_root(&roots[i]));
-        if (!w->roots[i].offset)
-            return 0;
+        *is_crooked |= !w->roots[i].offset; /* it is no range */
     }
-    return 1;
+    return HAUL_OK;
 }
 
 /* Where the arena begins in the image, when all before it is known. */
@@ -300,10 +298,9 @@ static haul_status pack_straight(writer *w, int *is_crooked)
 {
     haul__packing *p = &w->packing;
     haul_status status;
-    if (!place_roots_straight(w)) {
-        *is_crooked = 1;
-        return HAUL_OK;
-    }
+    status = place_roots_straight(w, is_crooked);
+    if (status != HAUL_OK || *is_crooked)
+        return status;
     if (!take_memory(w, (size_t)w->straight.bytes, w->straight.alignment))
         return short_of_memory(w);
     p->context = w->context;

@@ -76,8 +76,9 @@ static haul_status work_out(haul_plan *plan, const plan_manner *how)
     if (status == HAUL_OK)
         status = haul__layout_check(plan->context, &plan->found, &plan->placed);
 #endif
-    if (status == HAUL_OK && how->log &&
-        !(how->straight && haul__straight_open(how->straight, plan)))
+    if (status == HAUL_OK && how->straight)
+        status = haul__straight_open(how->straight, plan);
+    if (status == HAUL_OK && how->log && !(how->straight && how->straight->bytes))
         status = haul__order(plan, how->log);
     if (status != HAUL_OK) {
         haul__found_drop(plan->context, &plan->found);

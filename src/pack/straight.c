@@ -141,19 +141,30 @@ static void drop_twins(haul__straight *s)
     s->log.reached.count = left;
 }
 
-/* Most twins stand side by side. */
-static int has_twins_alone(haul__straight *s, const haul_plan *plan)
+static haul_status find_twins(haul__straight *s, const haul_allocator *allocator)
 {
-    if (!s->log.known.count)
-        return 0;
+    if (!take_landings(s, allocator))
+        return HAUL_ERROR_MEMORY;
     drop_twins(s);
-    if (is_apart(plan, &s->log))
-        return 1;
-    if (!take_landings(s, &plan->context->allocator))
-        return 0;
-    drop_twins(s);
-    release_landings(s, &plan->context->allocator);
-    return is_apart(plan, &s->log);
+    release_landings(s, allocator);
+    return HAUL_OK;
+}
+
+/* Most twins stand side by side. */
+static haul_status look_at_log(haul__straight *s, const haul_plan *plan, int *is_good)
+{
+    haul_status status = HAUL_OK;
+    *is_good = suits(plan, &s->log);
+    if (!*is_good || is_apart(plan, &s->log))
+        return HAUL_OK;
+    if (s->log.known.count) {
+        drop_twins(s);
+        if (is_apart(plan, &s->log))
+            return HAUL_OK;
+        status = find_twins(s, &plan->context->allocator);
+    }
+    *is_good = is_apart(plan, &s->log);
+    return status;
 }
 
 void haul__straight_give_up(haul__straight *s)
@@ -164,12 +175,16 @@ void haul__straight_give_up(haul__straight *s)
     s->bytes = 0;
 }
 
-int haul__straight_open(haul__straight *s, haul_plan *plan)
+haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
 {
     uint64_t at = HAUL__GRANULE;
     size_t i;
-    if (!suits(plan, &s->log) || (!is_apart(plan, &s->log) && !has_twins_alone(s, plan)))
-        return 0;
+    int is_good;
+    if (look_at_log(s, plan, &is_good) != HAUL_OK)
+        return haul__fail(&plan->context->error, HAUL_ERROR_MEMORY,
+                          "out of memory for an ordered arena");
+    if (!is_good)
+        return HAUL_OK;
     s->plan = plan;
     s->alignment = HAUL__GRANULE;
     for (i = 0; i < s->log.reached.count; i++) {
@@ -178,14 +193,14 @@ int haul__straight_open(haul__straight *s, haul_plan *plan)
         const uint64_t place = round_up(at, alignment);
         if (place >> HAUL__GRANULE_SHIFT > UINT32_MAX) {
             haul__straight_give_up(s);
-            return 0;
+            return HAUL_OK;
         }
         range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
         at = round_up(place + bytes_of(range), HAUL__GRANULE);
         s->alignment = alignment > s->alignment ? alignment : s->alignment;
     }
     s->bytes = at;
-    return 1;
+    return HAUL_OK;
 }
 
 void haul__straight_close(haul__straight *s, haul_context *context)

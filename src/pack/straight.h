@@ -22,9 +22,10 @@ typedef struct haul__straight {
     size_t landing_count;    /* of its places, a power of two */
 } haul__straight;
 
-/* After layout: works out the places of the log's ranges. 0: the graph needs haul__order. Of a
- * range that was logged twice, the second entry may be dropped. */
-int haul__straight_open(haul__straight *straight, haul_plan *plan);
+/* After layout: works out the places of the log's ranges. If `bytes` is still 0 then, the graph
+ * needs haul__order. Of a range that was logged twice, the second entry may be dropped.
+ * HAUL_ERROR_MEMORY. */
+haul_status haul__straight_open(haul__straight *straight, haul_plan *plan);
 /* Undoes that: the log is good for haul__order. */
 void haul__straight_give_up(haul__straight *straight);
 /* The table, for haul__straight_fill. 0: there is no memory. */
