@@ -103,7 +103,7 @@ TEST(uses, of_a_profile_run_keep_the_array_near_that_kernels_use_more)
     CHECK_STATUS(haul_ship(device, &t, type, 1, &options, &shipment), HAUL_OK);
     CHECK_STATUS(haul_shipment_ranges(shipment, add_range, &bytes), HAUL_OK);
     CHECK(bytes.near[HOT] + PAGE >= VALUES * sizeof(int32_t)); /* but for a shared page */
-    CHECK(bytes.near[COLD] <= 5 * PAGE); /* what is left, and a shared page */
+    CHECK(bytes.near[COLD] <= 5 * PAGE);                       /* what is left, and a shared page */
     haul_shipment_free(&shipment);
     haul_type_free(&type);
     haul_device_close(&device);
