@@ -23,6 +23,16 @@ typedef struct pragmas {
 #endif
 } pragmas;
 
+/* PRAGMAS_ON_HOST: the compiler makes regions for this machine, whatever else is in it. */
+static inline int has_gpu(void)
+{
+#ifdef PRAGMAS_ON_HOST
+    return 0;
+#else
+    return haul_cuda_count() > 0;
+#endif
+}
+
 /* HAUL_ERROR_UNSUPPORTED: the compiler's run time has no device. */
 static inline haul_status open_pragmas(pragmas *p, const haul_struct *structs, size_t count)
 {
@@ -31,8 +41,8 @@ static inline haul_status open_pragmas(pragmas *p, const haul_struct *structs, s
     status = haul_context_create(NULL, &p->context);
     status = status ? status : haul_describe(p->context, structs, count);
     if (!status)
-        status = haul_cuda_count() > 0 ? haul_cuda_open(p->context, NULL, &p->device)
-                                       : haul_host_open(p->context, NULL, &p->device);
+        status = has_gpu() ? haul_cuda_open(p->context, NULL, &p->device)
+                           : haul_host_open(p->context, NULL, &p->device);
     status = status ? status : haul_environment_create(p->device, &p->environment);
 #ifdef _OPENACC
     return status ? status : haul_openacc_watch(p->environment, &p->told);
@@ -59,7 +69,7 @@ static inline int skipped(pragmas *p)
 /* Runs a function with regions. The host device's memory is accessible within a launch alone. */
 static inline haul_status run_regions(pragmas *p, void (*function)(void *), void *argument)
 {
-    if (haul_cuda_count() == 0)
+    if (!has_gpu())
         return haul_host_launch(p->device, function, argument);
     function(argument);
     return HAUL_OK;

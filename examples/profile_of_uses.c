@@ -5,7 +5,8 @@
  * counts in the kernel, and haul_uses_write keeps the counts as text. A second run reads them, and
  * has room for little more than one of them. Prints the text, then a claim with yes or NO.
  */
-#define HAUL_COUNT_USES /* in a profile build alone: -DHAUL_COUNT_USES */
+#undef HAUL_COUNT_USES
+#define HAUL_COUNT_USES /* in a program: -DHAUL_COUNT_USES, for a profile build alone */
 #include "common.h"
 
 enum { POINTS = 1 << 18, STEPS = 4, NEXT = 0, HEAT, ARRAYS, TEXT = 256, ROOM = 1 << 16 };
@@ -91,7 +92,7 @@ int main(void)
         return failed("a run with a budget", status, haul_context_error(context));
     printf("%s", text);
     const int right = claim("heat, which is used most, is near, and next is not",
-                            near[HEAT] == sizeof heat && near[NEXT] <= ROOM);
+                            near[HEAT] >= sizeof heat - ROOM && near[NEXT] <= ROOM);
     haul_device_close(&device);
     HAUL_FORGET(structs);
     haul_context_free(&context);

@@ -193,7 +193,7 @@ def run(number, loud=False):
     out = None if loud else subprocess.DEVNULL
     for program in PROGRAMS:
         name, begin = " ".join(program), time.monotonic()
-        limit = TIMES * taken[name] + SECONDS if name in taken else None
+        limit = TIMES * taken[name] + SECONDS if name in taken else 600
         try:
             status = subprocess.run([os.path.join(BUILD, program[0])] + program[1:], cwd=ROOT,
                                     env=dict(os.environ, HAUL_MUTANT=str(number)), stdout=out,

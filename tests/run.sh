@@ -428,6 +428,7 @@ examples() { # FOLDER
             ;;
         nbody_tree) start "example $name" "build/$1/examples/$name" 2000 ;;
         json_* | bvh_* | nbody_* | device) ;; # parts of these
+        *_with_pragmas) ;;                    # tests/openmp/check.sh
         *) start "example $name" "build/$1/examples/$name" ;;
         esac
     done

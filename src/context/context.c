@@ -144,6 +144,7 @@ static void forget_warm(haul_context *context)
     forget_notes(context, &context->reads);
     forget_notes(context, &context->calls);
     forget_notes(context, &context->parcels);
+    context->parcel_count = 0;
     forget_notes(context, &context->ranges);
     if (context->has_warm)
         haul__map_close(&context->warm);

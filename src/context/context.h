@@ -71,7 +71,7 @@ struct haul_context {
     int has_warm;
     haul__map warm;                    /* an empty map saved for the next plan */
     haul__notes reads, calls, parcels; /* parcels: of threads that share a walk */
-    size_t parcel_count;               /* of the last such walk */
+    size_t parcel_count;               /* the most of such a walk */
     haul__notes ranges;                /* of an order log */
     haul__listener listener;
     haul__pool *pool;  /* NULL: the options ask for no threads */

@@ -20,10 +20,13 @@ static const haul__map *map_of(const haul__sent_group *group)
 /* Is the word a part of a hole? */
 static int is_hole(const haul__map *map, uintptr_t word)
 {
-    const haul__block *block = haul__map_find(map, word);
     const uint16_t bytes = word % HAUL__GRANULE < HAUL__WORD ? HAUL__LOW_MASK : HAUL__HIGH_MASK;
+    const haul__block *block;
     unsigned granule;
-    if (!block || word % HAUL__WORD != 0 || !haul__is_placed(block, word))
+    if (word < HAUL__LOWEST || word > HAUL__HIGHEST || word % HAUL__WORD != 0)
+        return 0;
+    block = haul__map_find(map, word);
+    if (!block || !haul__is_placed(block, word))
         return 0;
     granule = haul__granule_in_block(word);
     return !(bytes &

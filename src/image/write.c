@@ -265,16 +265,19 @@ static int take_memory(writer *w, size_t bytes, size_t alignment)
     return w->bitmap != NULL;
 }
 
+/* The caller's memory is too small for the image, whose sections are known. */
+static int exceeds_memory(writer *w)
+{
+    w->head.bytes = arena_offset(w) + w->arena_bytes;
+    return w->memory && !w->compression && w->head.bytes > w->memory_bytes;
+}
+
 /* In the caller's memory the arena is packed where it belongs; for a file only what is not written
  * from the source needs memory. */
 static haul_status find_arena(writer *w, unsigned char **arena)
 {
-    const uint64_t offset = arena_offset(w);
-    w->head.bytes = offset + w->arena_bytes;
     if (w->memory && !w->compression) {
-        if (w->head.bytes > w->memory_bytes)
-            return too_small(w);
-        *arena = w->memory + offset;
+        *arena = w->memory + arena_offset(w);
         return HAUL_OK;
     }
     if (!w->compression)
@@ -297,8 +300,7 @@ static void release_arena(writer *w)
 static haul_status pack_straight(writer *w, int *is_crooked)
 {
     haul__packing *p = &w->packing;
-    haul_status status;
-    status = place_roots_straight(w, is_crooked);
+    haul_status status = place_roots_straight(w, is_crooked);
     if (status != HAUL_OK || *is_crooked)
         return status;
     if (!take_memory(w, (size_t)w->straight.bytes, w->straight.alignment))
@@ -307,6 +309,10 @@ static haul_status pack_straight(writer *w, int *is_crooked)
     p->straight = &w->straight;
     p->bitmap = w->bitmap;
     p->is_hashed = !w->compression;
+    if (exceeds_memory(w)) {
+        *is_crooked = 1; /* it may be: the size that the caller is told must be right */
+        return HAUL_OK;
+    }
     status = find_base(w, w->straight.alignment, &p->base);
     if (status == HAUL_OK)
         status = find_arena(w, &p->arena);
@@ -331,6 +337,8 @@ static haul_status pack_ordered(writer *w)
         return short_of_memory(w);
     haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
     add_words(w);
+    if (exceeds_memory(w))
+        return too_small(w);
     status = find_base(w, alignment, &base);
     return status == HAUL_OK ? haul__gather(w->plan, w->arena, base,
                                             w->address ? base : HAUL__IMAGE_BELOW, 0, NULL)
@@ -455,7 +463,7 @@ static haul_status put_all(writer *w)
     return status;
 }
 
-/* To w->file or to w->memory. *bytes: the size of the image, if it is known. */
+/* To w->file or to w->memory. w->head.bytes: the size of the image, if it became known; else 0. */
 static haul_status write_image(writer *w, haul_context *context, const haul_source *source,
                                const haul_image_write_options *options)
 {

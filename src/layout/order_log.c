@@ -6,6 +6,7 @@
 #include "layout/order_log.h"
 
 #define RANGE_WORDS (sizeof(haul__reached) / sizeof(uint64_t))
+typedef char haul__whole_words[sizeof(haul__reached) % sizeof(uint64_t) == 0 ? 1 : -1];
 
 void haul__order_log_open(haul_context *context, haul__order_log *log)
 {

@@ -81,9 +81,9 @@ static int is_apart(const haul_plan *plan, const haul__order_log *log)
 {
     size_t bytes = 0, i;
     for (i = 0; i < log->reached.count; i++) {
-        bytes += bytes_of(&log->reached.at[i]);
-        if (bytes > plan->placed.bytes) /* a sum that wraps around cannot pass for it */
+        if (bytes_of(&log->reached.at[i]) > plan->placed.bytes - bytes)
             return 0;
+        bytes += bytes_of(&log->reached.at[i]);
     }
     return bytes == plan->placed.bytes;
 }
@@ -199,7 +199,10 @@ haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
         at = round_up(place + bytes_of(range), HAUL__GRANULE);
         s->alignment = alignment > s->alignment ? alignment : s->alignment;
     }
-    s->bytes = at;
+    if (at > SIZE_MAX / 4) /* haul__plan_order tells the error */
+        haul__straight_give_up(s);
+    else
+        s->bytes = at;
     return HAUL_OK;
 }
 
@@ -364,7 +367,8 @@ HAUL__INLINE int translate(filler *f, uint64_t at, uint64_t slots)
     return 1;
 }
 
-/* Any bytes: cell by cell. */
+/* Any bytes: cell by cell. 0, too: the words are on the grid in the source alone, so the bitmap
+ * cannot tell them. */
 static int translate_cells(filler *f, uintptr_t from, size_t bytes, uint64_t to)
 {
     const uintptr_t end = from + bytes;
@@ -378,8 +382,9 @@ static int translate_cells(filler *f, uintptr_t from, size_t bytes, uint64_t to)
         }
         next = (at & ~(uintptr_t)(HAUL__CELL_BYTES - 1)) + HAUL__CELL_BYTES;
         slots = haul__placed_slots(f->map, block, haul__cell_number(at)) >> haul__word_in_cell(at);
-        slots &= haul__first_words((size_t)(end - at) >> HAUL__WORD_SHIFT);
-        if (slots && (at % HAUL__WORD || !translate(f, to + (at - from), slots)))
+        slots &= haul__first_words((at % HAUL__WORD + (size_t)(end - at) + HAUL__WORD - 1) >>
+                                   HAUL__WORD_SHIFT);
+        if (slots && (from % HAUL__WORD || !translate(f, to + (at - from), slots)))
             return 0;
     }
     return 1;
@@ -402,7 +407,7 @@ HAUL__INLINE int fill_range(filler *f, const haul__reached *range, size_t skippe
     simple = simple_of(f, block, range);
     if (!simple)
         return translate_cells(f, from, bytes, to);
-    if (HAUL__LIKELY(bytes <= 64 * HAUL__WORD && !skipped))
+    if (HAUL__LIKELY(bytes == simple->bytes && bytes <= 64 * HAUL__WORD))
         return translate(f, to, simple->slots);
     for (word = 0; word << HAUL__WORD_SHIFT < bytes; word += 64) {
         const uint64_t slots = haul__slots_from(simple, (skipped >> HAUL__WORD_SHIFT) + word) &

@@ -23,10 +23,10 @@ typedef struct haul__straight {
 } haul__straight;
 
 /* After layout: works out the places of the log's ranges. If `bytes` is still 0 then, the graph
- * needs haul__order. Of a range that was logged twice, the second entry may be dropped.
+ * needs haul__plan_order. Of a range that was logged twice, the second entry may be dropped.
  * HAUL_ERROR_MEMORY. */
 haul_status haul__straight_open(haul__straight *straight, haul_plan *plan);
-/* Undoes that: the log is good for haul__order. */
+/* Undoes that: the log is good for haul__plan_order. */
 void haul__straight_give_up(haul__straight *straight);
 /* The table, for haul__straight_fill. 0: there is no memory. */
 int haul__straight_index(haul__straight *straight);
@@ -44,7 +44,7 @@ typedef struct haul__front {
 typedef enum haul__filled {
     HAUL__FILLED,
     HAUL__FILL_WANTS_INDEX, /* call haul__straight_index, and fill this part again */
-    HAUL__FILL_IS_CROOKED   /* a pointer leads to no beginning: the graph needs haul__order */
+    HAUL__FILL_IS_CROOKED   /* a pointer leads to no beginning: the graph needs haul__plan_order */
 } haul__filled;
 
 void haul__straight_begin(const haul__straight *straight, uint64_t at, haul__front *front);

@@ -52,7 +52,8 @@ haul__squeezed haul__try_squeeze(const haul_device *device, const haul_plan *pla
     haul__squeezed squeezed = { 0, 0, 0, 0 };
     squeezing s;
     size_t all;
-    if (!device->table.clear || haul__plan_is_ordered(plan) || piece->bytes < least)
+    if (!device->table.clear || !device->table.scatter_strips || haul__plan_is_ordered(plan) ||
+        piece->bytes < least)
         return squeezed;
     memset(&s, 0, sizeof s);
     s.at = piece->at;

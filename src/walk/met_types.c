@@ -174,10 +174,10 @@ static int is_countable(const haul_count *shape, unsigned level, haul__plain_arr
 static void prepare_short(haul__plain_array *array)
 {
     const int64_t multiply = array->multiply, unit = array->unit, add = array->add;
-    const int64_t elements = (int64_t)HAUL__PLAIN_BYTES / unit - add;
-    int64_t least, most = HAUL__READ_FAR - 1;
-    if (array->field_count != 1 || multiply < 1)
+    int64_t elements, least, most = HAUL__READ_FAR - 1;
+    if (array->why || array->field_count != 1 || multiply < 1)
         return;
+    elements = (int64_t)HAUL__PLAIN_BYTES / unit - add;
     least = add > 0 ? 0 : (multiply - add) / multiply;
     if (most > HAUL__PLAIN_COUNT / multiply)
         most = HAUL__PLAIN_COUNT / multiply;

@@ -141,7 +141,7 @@ void haul__share_close(haul__discovery *d, haul__share *share)
 haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
 {
     haul__share *share = haul__allocate_zeroed(d->allocator, sizeof *share);
-    size_t i, pointers = 1, first;
+    size_t i, pointers = 1, least;
     if (!share)
         return NULL;
     for (i = 0; i < d->met_type_count; i++) {
@@ -172,10 +172,11 @@ haul__share *haul__share_open(haul__discovery *d, const haul__aims *aims)
         quarter->count =
             (unsigned)((i + 1) * HAUL__DISTRICTS / share->sharer_count) - quarter->first;
     }
-    first = ROUNDS * share->sharer_count * share->parcels_needed + HAUL__DISTRICTS;
-    if (first < d->context->parcel_count)
-        first = d->context->parcel_count;
-    if (share->sharer && share->fresh && add_parcels(d, share, first) && open_districts(d, share))
+    least = ROUNDS * share->sharer_count * share->parcels_needed + HAUL__DISTRICTS;
+    if (share->sharer && share->fresh &&
+        ((d->context->parcel_count > least && add_parcels(d, share, d->context->parcel_count)) ||
+         add_parcels(d, share, least)) &&
+        open_districts(d, share))
         return share;
     haul__share_close(d, share);
     return NULL;

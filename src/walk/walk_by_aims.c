@@ -142,8 +142,9 @@ static haul_status take_found(haul__discovery *d, haul__share *share)
         return HAUL_ERROR_MEMORY;
     joined.share = share;
     joined.to = found->reads;
-    haul__pool_run(d->context->pool, (reads - found->read_count) * sizeof *found->reads, 0,
-                   share->sharer_count, 1, join_reads, &joined);
+    if (reads > found->read_count)
+        haul__pool_run(d->context->pool, (reads - found->read_count) * sizeof *found->reads, 0,
+                       share->sharer_count, 1, join_reads, &joined);
     found->read_count = reads;
     for (i = 0; i < share->sharer_count; i++) {
         const haul__found *own = &share->sharer[i].found;

@@ -475,6 +475,13 @@ static haul_status write_image(void *user)
     return haul_image_write(the.context, haul_from_object(the.data, the.type), &file);
 }
 
+static haul_status image_to_bytes(void *user)
+{
+    (void)user;
+    return haul_image_to_bytes(the.context, haul_from_object(the.data, the.type), NULL, the.image,
+                               sizeof the.image, &the.image_bytes);
+}
+
 /* Of objects; and of a shipment, compressed if the library can. */
 static haul_status write_images(void *user)
 {
@@ -611,6 +618,7 @@ static const call calls[] = {
     { "haul_context_add_translation", call_add_translation, 0, 1 },
     { "haul_graph_write_table_sized", write_table, 0, 0 },
     { "haul_graph_write_dot_sized", write_dot, 0, 0 },
+    { "haul_image_to_bytes_sized", image_to_bytes, 1, 1 },
     { "haul_image_write_sized", write_images, 1, 1 },
     { "haul_image_save_sized", call_image_save, 0, 1 },
     { "haul_image_read_sized", read_image, 2, 0 },

@@ -296,7 +296,8 @@ static void setting_close(setting *s)
 
 static void expect_alike(const setting *s, haul_source source)
 {
-    static const haul_image_write_options manners[] = { { 0 }, { .address = 0x200000000u } };
+    static const haul_image_write_options manners[] = { { 0 },
+                                                        { .address = (uintptr_t)0x200000000u } };
     image_bytes expected;
     size_t i;
     for (i = 0; i < sizeof manners / sizeof *manners; i++) {
@@ -337,6 +338,63 @@ TEST(image_saves, skipped_bytes_are_zeros_in_each_of_them)
     graph_make(&g, 0, &random);
     expect_alike(&s, haul_from_object(g.items[0], holed_type));
     graph_free(&g);
+    setting_close(&s);
+}
+
+typedef struct late {
+    char rest[128 - sizeof(void *)];
+    struct late *next;
+} late;
+
+/* Places begin at 16, so the pointer of an object that begins before a piece's end stands behind
+ * it. Whoever packs the next piece translates it. */
+TEST(image_saves, pointers_behind_the_end_of_a_piece_belong_to_the_next_one)
+{
+    enum { LATE = 10000 };
+    static haul_type *type;
+    static const haul_field fields[] = { HAUL_OBJECT(late, next, &type) };
+    static const haul_struct table[] = { HAUL_STRUCT(late, &type, fields) };
+    late *all = calloc(LATE, sizeof *all);
+    setting s;
+    size_t i;
+    CHECK(all != NULL);
+    for (i = 0; i + 1 < LATE; i++)
+        all[i].next = &all[i + 1];
+    setting_open(&s);
+    CHECK_STATUS(HAUL_DESCRIBE(s.context, table), HAUL_OK);
+    expect_alike(&s, haul_from_object(all, type));
+    HAUL_FORGET(table);
+    setting_close(&s);
+    free(all);
+}
+
+#pragma pack(push, 1)
+typedef struct off_grid {
+    uint16_t number;
+    uint32_t other;
+    struct off_grid *next;
+    char rest[600];
+    struct off_grid *last;
+} off_grid;
+#pragma pack(pop)
+
+/* Its pointers stand on the grid, though it does not: in the image they stand beside it. */
+TEST(image_saves, pointers_that_leave_the_grid_are_told_by_a_list)
+{
+    static haul_type *type;
+    static const haul_field fields[] = { HAUL_OBJECT(off_grid, next, &type, .packed = 1),
+                                         HAUL_OBJECT(off_grid, last, &type, .packed = 1) };
+    static const haul_struct table[] = { HAUL_STRUCT(off_grid, &type, fields) };
+    static uintptr_t room[2][200];
+    off_grid *one = (off_grid *)((char *)room[0] + sizeof(void *) - 6), *other;
+    setting s;
+    other = (off_grid *)((char *)room[1] + 8 * sizeof(void *) - 6);
+    setting_open(&s);
+    CHECK_STATUS(HAUL_DESCRIBE(s.context, table), HAUL_OK);
+    one->next = other;
+    other->last = other;
+    expect_alike(&s, haul_from_object(one, type));
+    HAUL_FORGET(table);
     setting_close(&s);
 }
 

@@ -208,13 +208,18 @@ static void ship_wide(const haul_device_table *table, uint64_t *bytes_to)
     haul_type_free(&wide_type);
 }
 
-TEST(squeeze, zeros_cross_to_a_device_that_makes_none)
+TEST(squeeze, zeros_cross_to_a_device_that_makes_none_or_scatters_none)
 {
     haul_device_table table = *haul_host_device();
     uint64_t bytes_to;
     ship_wide(&table, &bytes_to);
     CHECK(bytes_to <= 1024);
     table.clear = NULL;
+    ship_wide(&table, &bytes_to);
+    CHECK(bytes_to >= sizeof(wide));
+    table.clear = haul_host_device()->clear;
+    table.gather_strips = NULL;
+    table.scatter_strips = NULL;
     ship_wide(&table, &bytes_to);
     CHECK(bytes_to >= sizeof(wide));
 }
