@@ -82,9 +82,9 @@ static inline haul_status haul_image_save_as(haul_context *context, haul_source 
 /* The same to `memory_bytes` bytes of memory of the caller's: faster than haul_image_write with a
  * function that copies, since most graphs are packed there. *bytes: the size of the image.
  * HAUL_ERROR_ARGUMENT: the memory has fewer bytes, and *bytes says how many it takes; or another
- * argument is wrong, and *bytes is 0. In the first case the memory may hold anything. `memory` NULL,
- * with `memory_bytes` 0, asks for the size: it takes an ordered plan, and as long as a whole save if
- * the image is compressed. After any other failure *bytes means nothing. `options` may be NULL. */
+ * argument is wrong, and *bytes is 0. In the first case the memory may hold anything. `memory`
+ * NULL, with `memory_bytes` 0, asks for the size: it takes an ordered plan, and as long as a whole
+ * save if the image is compressed. After any other failure *bytes means nothing. `options` may be NULL. */
 static inline haul_status haul_image_to_bytes(haul_context *context, haul_source source,
                                               const haul_image_write_options *options, void *memory,
                                               size_t memory_bytes, size_t *bytes);

@@ -47,8 +47,8 @@ if [ -f "$run_times/libomptarget.so" ]; then
     try "they run there by the host's pointers, with the host's results" with_clang lulesh
     for example in list tree; do
         try "examples/${example}_with_pragmas.c compiles for a device" "${offload[@]}" \
-            -DPRAGMAS_ON_HOST "${warnings[@]}" "$source/examples/${example}_with_pragmas.c" "${libraries[@]}" \
-            -o "$scratch/$example"
+            -DPRAGMAS_ON_HOST "${warnings[@]}" "$source/examples/${example}_with_pragmas.c" \
+            "${libraries[@]}" -o "$scratch/$example"
         try "its region runs there" with_clang "$example"
     done
     try "costs.c compiles for a device" "${offload[@]}" "${warnings[@]}" "$here/costs.c" \
