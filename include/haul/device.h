@@ -264,7 +264,9 @@ typedef struct haul_device_table {
     haul_status (*scatter_strips)(void *state, const haul_strip *strips, size_t count,
                                   const void *packed, size_t bytes);
 
-    /* Makes device memory zeros. */
+    /* Orders zeros in `bytes` bytes of one allocation, from any address on. May return before they
+     * are there; what is ordered on the stream later finds them. Used with `scatter_strips`
+     * only. */
     haul_status (*clear)(void *state, haul_address at, uint64_t bytes);
 } haul_device_table;
 

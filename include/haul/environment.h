@@ -214,10 +214,11 @@ HAUL_API haul_status haul_environment_poll(haul_environment *environment);
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
 
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
- * counts. `pointer` is the host address of a pointer of an object on the device, as a field
- * describes it (no tags, no bases), or as a policy or a field has left it out (HAUL_SHALLOW,
- * HAUL_NONE, HAUL_SKIP): a whole word, which was null there and has its room, though it lies in no
- * present range if nothing behind it travels, or nothing before. Further attaches only count. The
+ * counts. `pointer` is the host address of a pointer of an object on the device: one that a field
+ * describes (no tags, no bases), or an aligned word that a policy or a field has left out
+ * (HAUL_SHALLOW, HAUL_NONE, HAUL_SKIP), which is null there. A word before the first byte that
+ * travels, or behind the last one, counts too, though it is not present; let only one object on the
+ * device have it then. Further attaches only count. The
  * last detach makes it null on the device, or what haul_environment_set_detached says; so does the
  * exit of its target, which it does not hold. A pointer that an enter has translated needs no
  * attach. Both calls wait for the device.

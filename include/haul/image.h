@@ -84,7 +84,8 @@ static inline haul_status haul_image_save_as(haul_context *context, haul_source 
  * HAUL_ERROR_ARGUMENT: the memory has fewer bytes, and *bytes says how many it takes; or another
  * argument is wrong, and *bytes is 0. In the first case the memory may hold anything. `memory`
  * NULL, with `memory_bytes` 0, asks for the size: it takes an ordered plan, and as long as a whole
- * save if the image is compressed. After any other failure *bytes means nothing. `options` may be NULL. */
+ * save if the image is compressed. After any other failure *bytes means nothing. `options` may be
+ * NULL. */
 static inline haul_status haul_image_to_bytes(haul_context *context, haul_source source,
                                               const haul_image_write_options *options, void *memory,
                                               size_t memory_bytes, size_t *bytes);

@@ -91,8 +91,9 @@ static inline int haul_openmp_untell(void *user, const haul_shipped_range *exten
 
 /* Associates the extents of a shipment, or its arena by one call; a mirrored arena with itself. All
  * or none. *count, if it is not NULL, becomes the number of associations. HAUL_ERROR_UNSUPPORTED,
- * without a record: there is no such device. HAUL_ERROR_DEVICE, without a record: OpenMP refuses an
- * extent. Else as haul_shipment_extents. Dissociate before haul_reship and haul_shipment_free. */
+ * without a record: there is no such device. HAUL_ERROR_DEVICE: OpenMP refuses an extent; the
+ * record tells of a visitor that cancelled. Else as haul_shipment_extents. Dissociate before
+ * haul_reship and haul_shipment_free. */
 static inline haul_status haul_openmp_associate(const haul_shipment *shipment, int device,
                                                 size_t *count)
 {

@@ -31,8 +31,8 @@
  * behind pointers.
  *
  * On the device members keep their offsets, and an object has its whole room: bytes that do not
- * travel are zeros there, whether zeros cross (short gaps) or not (docs/environment.md). What does
- * not come back is not written on the host.
+ * travel are zeros there. (Large gaps of them do not cross: docs/environment.md.) What does not
+ * come back is not written on the host.
  */
 #ifndef HAUL_POLICY_H
 #define HAUL_POLICY_H

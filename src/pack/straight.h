@@ -49,7 +49,7 @@ typedef enum haul__filled {
 
 void haul__straight_begin(const haul__straight *straight, uint64_t at, haul__front *front);
 /* The bytes [first, end) of the arena, if they lie side by side in the source, without pointers;
- * else NULL. */
+ * else NULL. `front` stands at `first`, and goes on to `end` if the answer is not NULL. */
 const void *haul__straight_source(const haul__straight *straight, haul__front *front,
                                   uint64_t first, uint64_t end);
 /* Writes the bytes [first, end) of `arena`, and their bits in `bitmap`. `first` is a multiple of 64

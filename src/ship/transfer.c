@@ -478,7 +478,8 @@ static haul_status fill(load *l, haul_shipment_info *info)
     return HAUL_OK;
 }
 
-/* Does the device patch it? A piece that is squeezed has no room for marks. */
+/* Does the device patch it? A graph that crosses as one piece and is squeezed has no marks behind
+ * it, so the host adds the base. */
 static int is_patched(const haul_device *device, const haul_plan *plan)
 {
     const size_t bytes = haul__plan_bytes(plan);

@@ -20,15 +20,15 @@ haul_status haul__shipment_receive(haul_shipment *shipment, void *to, size_t at,
 typedef struct haul__sending {
     double packed; /* seconds of gathering */
     size_t saved;  /* bytes that have not crossed (squeeze.h) */
-    int sends_all; /* all bytes cross: they are counted by place */
+    int sends_all; /* nothing is squeezed: pages are counted by place, or it saves too little */
 } haul__sending;
 
 /* Gathers into the ring and orders the copies, piece by piece; a pointer becomes base + offset.
  * Adds to *sending. After a failure some pieces may be under way. */
 haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base, haul_address to,
                              const haul__listener *listener, haul__sending *sending);
-/* Orders the transfer of a whole arena that was gathered in staging memory; `bytes`: with the lists
- * behind it. */
+/* Orders the transfer of a whole arena that was gathered in staging memory. `bytes`: of the arena
+ * and the lists behind it; with lists, nothing is squeezed. */
 haul_status haul__send_whole(haul_device *device, const haul_plan *plan, size_t bytes,
                              unsigned char *memory, haul_address to, haul__sending *sending);
 /* Sends the marks: bitmap and explicit relocations, or a list of pointers. */

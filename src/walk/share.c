@@ -9,7 +9,8 @@
  *
  * Threads work so in rounds. Between two rounds the caller's thread alone makes room for more
  * parcels, and marks what was put aside: objects that lie in two districts. Threads make blocks
- * themselves if the allocator is fit for that, and else get some before the round.
+ * themselves if the program lets all threads call its allocator; otherwise each gets some before
+ * the round.
  *
  * Why it is right: marks are ORs, so their order does not matter, as long as no two objects
  * overlap. Only then could it matter, for the number of objects and for which type an address is
