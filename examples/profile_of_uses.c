@@ -92,7 +92,7 @@ int main(void)
         return failed("a run with a budget", status, haul_context_error(context));
     printf("%s", text);
     const int right = claim("heat, which is used most, is near, and next is not",
-                            near[HEAT] >= sizeof heat - ROOM && near[NEXT] <= ROOM);
+                            near[HEAT] > sizeof heat - 2 * ROOM && near[NEXT] < 2 * ROOM);
     haul_device_close(&device);
     HAUL_FORGET(structs);
     haul_context_free(&context);
