@@ -386,7 +386,7 @@ TEST(image_saves, pointers_that_leave_the_grid_are_told_by_a_list)
                                          HAUL_OBJECT(off_grid, last, &type, .packed = 1) };
     static const haul_struct table[] = { HAUL_STRUCT(off_grid, &type, fields) };
     static uintptr_t room[2][200];
-    off_grid *one = (off_grid *)((char *)room[0] + sizeof(void *) - 6), *other;
+    off_grid *one = (off_grid *)((char *)room[0] + 2 * sizeof(void *) - 6), *other;
     setting s;
     other = (off_grid *)((char *)room[1] + 8 * sizeof(void *) - 6);
     setting_open(&s);
