@@ -34,11 +34,7 @@ static void square_all(void *first)
     {
         for (node *at = list; at; at = at->next)
             at->value *= at->value;
-#ifdef _OPENACC
-        host = acc_on_device(acc_device_host);
-#else
-        host = omp_is_initial_device();
-#endif
+        host = ON_THE_HOST;
     }
     ran_on_the_host = host;
 }

@@ -10,8 +10,10 @@
 #include "common.h"
 #ifdef _OPENACC
 #include <haul/openacc.h>
+#define ON_THE_HOST acc_on_device(acc_device_host) /* in a region */
 #else
 #include <haul/openmp.h>
+#define ON_THE_HOST omp_is_initial_device()
 #endif
 
 typedef struct pragmas {

@@ -48,11 +48,7 @@ static void climb(void *of)
             for (int k = 0; k < WEIGHTS; k++)
                 sum += at->weights[k];
         f->leaves[i]->sum = sum;
-#ifdef _OPENACC
-        host = acc_on_device(acc_device_host);
-#else
-        host = omp_is_initial_device();
-#endif
+        host = ON_THE_HOST;
     }
     ran_on_the_host = host;
 }

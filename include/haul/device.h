@@ -265,8 +265,8 @@ typedef struct haul_device_table {
                                   const void *packed, size_t bytes);
 
     /* Orders zeros in `bytes` bytes of one allocation, from any address on. May return before they
-     * are there; what is ordered on the stream later finds them. Used with `scatter_strips`
-     * only. */
+     * are there; later orders on the stream see them. Only a device with `scatter_strips` is asked
+     * for it. */
     haul_status (*clear)(void *state, haul_address at, uint64_t bytes);
 } haul_device_table;
 

@@ -24,7 +24,7 @@
 #define HAUL__USES_API static inline
 #endif
 
-/* Counts so many bytes. */
+/* Adds `bytes` to a counter. Any thread. */
 HAUL__USES_API void haul_count_use(uint64_t *counter, size_t bytes)
 {
 #if defined(__CUDACC__) && defined(__CUDA_ARCH__)

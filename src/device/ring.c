@@ -121,6 +121,23 @@ void haul__ring_put(haul_device *device, haul__buffer *buffer)
         haul__ring_put_until(device, buffer, device->timeout_fence);
 }
 
+haul_status haul__ring_put_behind(haul_device *device, haul__buffer *buffer, size_t bytes,
+                                  haul_status ordered)
+{
+    uint64_t fence;
+    haul_status status = ordered;
+    if (status == HAUL_OK) {
+        status = haul__fence_behind(device, bytes, &fence);
+        if (status == HAUL_OK) {
+            haul__ring_put_until(device, buffer, fence);
+            return HAUL_OK;
+        }
+        haul__drain(device);
+    }
+    haul__ring_put(device, buffer);
+    return status;
+}
+
 void haul__ring_close(haul_device *device)
 {
     size_t i;
@@ -137,18 +154,8 @@ void haul__ring_close(haul_device *device)
 haul_status haul__send_buffer(haul_device *device, haul__buffer *buffer, haul_address to,
                               size_t bytes)
 {
-    uint64_t fence;
-    haul_status status = haul__copy_to(device, to, buffer->memory.memory, bytes);
-    if (status == HAUL_OK) {
-        status = haul__fence_behind(device, bytes, &fence);
-        if (status == HAUL_OK) {
-            haul__ring_put_until(device, buffer, fence);
-            return HAUL_OK;
-        }
-        haul__drain(device);
-    }
-    haul__ring_put(device, buffer);
-    return status;
+    return haul__ring_put_behind(device, buffer, bytes,
+                                 haul__copy_to(device, to, buffer->memory.memory, bytes));
 }
 
 haul_status haul__send_bytes(haul_device *device, const void *memory, size_t bytes, haul_address to)

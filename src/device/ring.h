@@ -31,6 +31,10 @@ haul_status haul__ring_take(haul_device *device, size_t bytes, haul__buffer **bu
 void haul__ring_put(haul_device *device, haul__buffer *buffer);
 /* Puts it back, busy until a fence. */
 void haul__ring_put_until(haul_device *device, haul__buffer *buffer, uint64_t fence);
+/* Puts it back behind an order of `bytes` bytes that the device reads from it, or that failed as
+ * `ordered` says. */
+haul_status haul__ring_put_behind(haul_device *device, haul__buffer *buffer, size_t bytes,
+                                  haul_status ordered);
 /* Before the device closes. */
 void haul__ring_close(haul_device *device);
 

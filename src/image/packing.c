@@ -10,7 +10,6 @@
  */
 #include "image/packing.h"
 
-#include "base/status.h"
 #include "image/format.h"
 
 static uint64_t first_of(size_t number)
@@ -81,7 +80,7 @@ static int pack_piece(haul__packing *p, const uintptr_t *flat, haul__front *fron
     haul__packed_piece *piece = &p->pieces[number];
     haul__filled filled = HAUL__FILLED;
     if (piece->is_source) {
-        haul__straight_source(p->straight, front, first, end); /* goes on behind it */
+        haul__straight_pass(p->straight, front, end);
         take_piece(p, number, hash);
     } else {
         unsigned char *const arena = (unsigned char *)((uintptr_t)piece->at - (uintptr_t)first);
@@ -129,7 +128,7 @@ haul_status haul__pack_straight(haul__packing *p, int *is_crooked)
     size_t grain;
     packing_job j = { p, NULL };
     if (!find_pieces(p))
-        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+        return HAUL_ERROR_MEMORY;
     j.flat = haul__table_show(&context->table, &p->straight->plan->found.map);
     grain = p->count / HAUL__POOL_CHUNKS + 1;
     for (;;) {
@@ -138,7 +137,7 @@ haul_status haul__pack_straight(haul__packing *p, int *is_crooked)
             break;
         p->wants_index = 0;
         if (!haul__straight_index(p->straight))
-            return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for an image");
+            return HAUL_ERROR_MEMORY;
     }
     *is_crooked = (int)p->is_crooked;
     return HAUL_OK;

@@ -8,62 +8,18 @@
 
 #include "base/file.h"
 #include "base/sized.h"
-#include "base/sort.h"
 #include "context/context.h"
-#include "image/compression.h"
-#include "image/format.h"
-#include "image/packing.h"
-#include "image/type_text.h"
-#include "pack/bitmap.h"
-#include "pack/pack.h"
+#include "image/writer.h"
+#include "pack/plan.h"
 #include "pack/source.h"
-#include "pack/translate.h"
 #include "ship/pending.h"
-#include "ship/snapshot.h"
 #include "walk/discover.h"
 
 #define LEVEL_MOST 19 /* of compression: higher ones take much memory */
 
-typedef struct writer {
-    haul_context *context;
-    const haul_file *file; /* to write to; NULL: `memory` */
-    unsigned char *memory;
-    size_t memory_bytes, done; /* done: bytes of the image that are there */
-    haul__snapshot snapshot;   /* of a shipment; context NULL: the source is none */
-    haul_plan *plan;
-    int owns_plan;
-    haul__straight straight; /* of 0 bytes: the plan is an ordered one */
-    haul__packing packing;
-    haul__type_text text;
-    haul_type **types; /* of the roots */
-    size_t root_count, arena_bytes, bitmap_bytes, word_count, word_room;
-    haul__image_root *roots;
-    haul__image_word *words;
-    uint64_t *bitmap;
-    void *arena;       /* new memory, or NULL */
-    uintptr_t address; /* of the image's first byte; 0: any */
-    int compression;
-    haul__compressed compressed; /* at NULL: the arena is written as it is */
-    haul__image_head head;
-    haul__image_section sections[HAUL__SECTION_KINDS];
-    const void *contents[HAUL__SECTION_KINDS];
-} writer;
-
 /* ---- The parts. */
 
-static haul_status short_of_memory(const writer *w)
-{
-    return haul__fail(&w->context->error, HAUL_ERROR_MEMORY, "out of memory for an image");
-}
-
-static haul_status too_small(const writer *w)
-{
-    return haul__fail(&w->context->error, HAUL_ERROR_ARGUMENT,
-                      "the memory has %zu bytes, and the image needs %zu", w->memory_bytes,
-                      (size_t)w->head.bytes);
-}
-
-static haul_status find_plan(writer *w, const haul_source *source)
+static haul_status find_plan(haul__writer *w, const haul_source *source)
 {
     haul_error *error = &w->context->error;
     haul_status status;
@@ -95,7 +51,7 @@ static haul_status find_plan(writer *w, const haul_source *source)
     return status;
 }
 
-static haul_status describe_types(writer *w, const haul_root *roots, size_t count)
+static haul_status describe_types(haul__writer *w, const haul_root *roots, size_t count)
 {
     haul_error *error = &w->context->error;
     size_t i;
@@ -103,17 +59,17 @@ static haul_status describe_types(writer *w, const haul_root *roots, size_t coun
     w->types =
         haul__allocate(&w->context->allocator, w->root_count * sizeof *w->types, sizeof(void *));
     if (!w->types)
-        return short_of_memory(w);
+        return haul__writer_lacks_memory(w);
     for (i = 0; i < w->root_count; i++)
         w->types[i] = (haul_type *)(uintptr_t)roots[i].type;
     if (haul__type_text_open(&w->text, &w->context->allocator, w->types, w->root_count, NULL) !=
         HAUL_OK)
-        return short_of_memory(w);
+        return haul__writer_lacks_memory(w);
     return haul__type_text_admits(&w->text, 1, error);
 }
 
 /* The types come first: what no image can hold has other words on a device. */
-static haul_status plan_snapshot(writer *w, const haul_source *source)
+static haul_status plan_snapshot(haul__writer *w, const haul_source *source)
 {
     haul_status status = haul__snapshot_take(source->shipment, &source->root, &w->snapshot);
     if (status == HAUL_OK)
@@ -124,7 +80,7 @@ static haul_status plan_snapshot(writer *w, const haul_source *source)
     return status;
 }
 
-static haul_status plan_source(writer *w, const haul_source *source)
+static haul_status plan_source(haul__writer *w, const haul_source *source)
 {
     const haul_status status = find_plan(w, source);
     const haul_root *roots;
@@ -135,233 +91,9 @@ static haul_status plan_source(writer *w, const haul_source *source)
     return describe_types(w, roots, count);
 }
 
-static int is_word_before(const void *a, const void *b)
-{
-    return ((const haul__image_word *)a)->offset < ((const haul__image_word *)b)->offset;
-}
-
-/* The words that the plan relocates one by one, by a bit if they lie on the grid, else in the list;
- * and tagged pointers. */
-static void add_words(writer *w)
-{
-    const haul__found *found = haul__plan_found(w->plan);
-    const size_t count = haul__plan_explicit_count(w->plan);
-    uint64_t offset, word;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        haul__plan_explicit(w->plan, i, 1, &offset);
-        word = offset >> HAUL__WORD_SHIFT;
-        if (offset % HAUL__WORD == 0)
-            w->bitmap[word / 64] |= (uint64_t)1 << word % 64;
-        else
-            w->words[w->word_count++].offset = offset;
-    }
-    for (i = 0; i < found->special_count; i++)
-        if (found->special[i].kind == HAUL__TAGGED &&
-            haul__offset_of(w->plan, found->special[i].address, &offset)) {
-            w->words[w->word_count].offset = offset;
-            w->words[w->word_count++].mask = found->special[i].mask;
-        }
-    haul__sort(w->words, w->word_count, sizeof *w->words, is_word_before);
-}
-
-static int is_straight(const writer *w)
-{
-    return w->straight.bytes > 0;
-}
-
-/* A graph that has a root here has a granule: the arena and the bitmap are not empty. */
-static haul_status list_roots(writer *w)
-{
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
-    size_t i;
-    w->roots = haul__allocate_zeroed(&w->context->allocator, w->root_count * sizeof *w->roots);
-    if (!w->roots)
-        return short_of_memory(w);
-    for (i = 0; i < w->root_count; i++) {
-        haul__image_root *root = &w->roots[i];
-        root->count = roots[i].count;
-        root->type = haul__type_text_number(&w->text, roots[i].type);
-    }
-    return HAUL_OK;
-}
-
-/* The first byte of a root that travels, if any does. */
-static uintptr_t address_of_root(const haul_root *root)
-{
-    return (uintptr_t)root->address + haul__type_walk(root->type)->true_lower;
-}
-
-static haul_status place_roots(writer *w)
-{
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
-    size_t i;
-    for (i = 0; i < w->root_count; i++)
-        if (!haul__offset_of(w->plan, address_of_root(&roots[i]), &w->roots[i].offset))
-            return haul__fail(&w->context->error, HAUL_ERROR_UNSUPPORTED,
-                              "no byte of root %zu travels: an image has nothing of it", i);
-    return HAUL_OK;
-}
-
-static haul_status place_roots_straight(writer *w, int *is_crooked)
-{
-    const haul_root *roots = haul__plan_roots(w->plan, &w->root_count);
-    size_t i;
-    if (w->root_count > 1 && !haul__straight_index(&w->straight))
-        return short_of_memory(w);
-    for (i = 0; i < w->root_count; i++) {
-        w->roots[i].offset = haul__straight_find(&w->straight, address_of_root(&roots[i]));
-        *is_crooked |= !w->roots[i].offset; /* it is no range */
-    }
-    return HAUL_OK;
-}
-
-/* Where the arena begins in the image, when all before it is known. */
-static uint64_t arena_offset(const writer *w)
-{
-    const size_t bytes[HAUL__SECTION_ARENA] = {
-        [HAUL__SECTION_TYPES] = w->text.text.count,
-        [HAUL__SECTION_ROOTS] = w->root_count * sizeof *w->roots,
-        [HAUL__SECTION_WORDS] = w->word_count * sizeof *w->words,
-        [HAUL__SECTION_BITS] = w->bitmap_bytes,
-    };
-    uint64_t end = sizeof w->head + (w->word_count > 0 ? 5 : 4) * sizeof *w->sections;
-    uint32_t kind;
-    for (kind = HAUL__SECTION_TYPES; kind < HAUL__SECTION_ARENA; kind++)
-        if (bytes[kind] > 0)
-            end = haul__section_begin(kind, bytes[kind], end) + bytes[kind];
-    return haul__section_begin(HAUL__SECTION_ARENA, w->arena_bytes, end);
-}
-
-/* What an offset in the arena is added to: pointers become offsets, or addresses in an image with
- * an address of its own. */
-static haul_status find_base(writer *w, size_t alignment, uint64_t *base)
-{
-    const uint64_t offset = arena_offset(w);
-    haul_error *error = &w->context->error;
-    *base = 0;
-    if (!w->address)
-        return HAUL_OK;
-    if (offset + w->arena_bytes > UINTPTR_MAX - w->address)
-        return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                          "options->address is 0x%zx, and the image does not fit behind it",
-                          (size_t)w->address);
-    if (offset % alignment)
-        return haul__fail(
-            error, HAUL_ERROR_UNSUPPORTED,
-            "an arena of %zu bytes with an alignment of %zu has no address of its own",
-            w->arena_bytes, alignment);
-    *base = w->address + offset;
-    return HAUL_OK;
-}
-
-/* Memory for the arena, and for its bits. */
-static int take_memory(writer *w, size_t bytes, size_t alignment)
-{
-    w->arena_bytes = bytes;
-    w->bitmap_bytes = (((bytes >> HAUL__WORD_SHIFT) + 63) / 64) * sizeof *w->bitmap;
-    w->head.alignment = alignment;
-    w->bitmap = haul__allocate(&w->context->allocator, w->bitmap_bytes, sizeof *w->bitmap);
-    return w->bitmap != NULL;
-}
-
-/* The caller's memory is too small for the image, whose sections are known. */
-static int exceeds_memory(writer *w)
-{
-    w->head.bytes = arena_offset(w) + w->arena_bytes;
-    return w->memory && !w->compression && w->head.bytes > w->memory_bytes;
-}
-
-/* In the caller's memory the arena is packed where it belongs; for a file only what is not written
- * from the source needs memory. */
-static haul_status find_arena(writer *w, unsigned char **arena)
-{
-    if (w->memory && !w->compression) {
-        *arena = w->memory + arena_offset(w);
-        return HAUL_OK;
-    }
-    if (!w->compression)
-        return HAUL_OK;
-    w->arena = haul__allocate(&w->context->allocator, w->arena_bytes, (size_t)w->head.alignment);
-    *arena = w->arena;
-    return w->arena ? HAUL_OK : short_of_memory(w);
-}
-
-static void release_arena(writer *w)
-{
-    const haul_allocator *allocator = &w->context->allocator;
-    haul__release(allocator, w->arena, w->arena_bytes);
-    haul__release(allocator, w->bitmap, w->bitmap_bytes);
-    w->arena = NULL;
-    w->bitmap = NULL;
-    haul__packing_close(&w->packing, allocator);
-}
-
-static haul_status pack_straight(writer *w, int *is_crooked)
-{
-    haul__packing *p = &w->packing;
-    haul_status status = place_roots_straight(w, is_crooked);
-    if (status != HAUL_OK || *is_crooked)
-        return status;
-    if (!take_memory(w, (size_t)w->straight.bytes, w->straight.alignment))
-        return short_of_memory(w);
-    p->context = w->context;
-    p->straight = &w->straight;
-    p->bitmap = w->bitmap;
-    p->is_hashed = !w->compression;
-    if (exceeds_memory(w)) {
-        *is_crooked = 1; /* it may be: the size that the caller is told must be right */
-        return HAUL_OK;
-    }
-    status = find_base(w, w->straight.alignment, &p->base);
-    if (status == HAUL_OK)
-        status = find_arena(w, &p->arena);
-    return status == HAUL_OK ? haul__pack_straight(p, is_crooked) : status;
-}
-
-static haul_status pack_ordered(writer *w)
-{
-    const haul_allocator *allocator = &w->context->allocator;
-    const size_t alignment = haul__plan_alignment(w->plan);
-    uint64_t base;
-    haul_status status = place_roots(w);
-    if (status != HAUL_OK)
-        return status;
-    w->word_room =
-        haul__plan_found(w->plan)->special_count + haul__plan_explicit_count(w->plan) + 1;
-    w->words = haul__allocate_zeroed(allocator, w->word_room * sizeof *w->words);
-    if (!w->words || !take_memory(w, haul__plan_bytes(w->plan), alignment))
-        return short_of_memory(w);
-    w->arena = haul__allocate(allocator, w->arena_bytes, alignment);
-    if (!w->arena)
-        return short_of_memory(w);
-    haul__plan_bitmap(w->plan, 0, w->bitmap_bytes / sizeof *w->bitmap, w->bitmap);
-    add_words(w);
-    if (exceeds_memory(w))
-        return too_small(w);
-    status = find_base(w, alignment, &base);
-    return status == HAUL_OK ? haul__gather(w->plan, w->arena, base,
-                                            w->address ? base : HAUL__IMAGE_BELOW, 0, NULL)
-                             : status;
-}
-
-static haul_status pack(writer *w)
-{
-    int is_crooked = 0;
-    haul_status status = list_roots(w);
-    if (status == HAUL_OK && is_straight(w)) {
-        status = pack_straight(w, &is_crooked);
-        if (status != HAUL_OK || !is_crooked)
-            return status;
-        release_arena(w);
-        status = haul__plan_order(w->plan, &w->straight);
-    }
-    return status == HAUL_OK ? pack_ordered(w) : status;
-}
-
 /* ---- The bytes. */
 
-static void add_section(writer *w, uint32_t kind, const void *bytes, size_t count)
+static void add_section(haul__writer *w, uint32_t kind, const void *bytes, size_t count)
 {
     haul__image_section *section = &w->sections[w->head.section_count];
     section->kind = kind;
@@ -371,7 +103,7 @@ static void add_section(writer *w, uint32_t kind, const void *bytes, size_t coun
 }
 
 /* The hash of what was packed straight is known. */
-static void add_arena(writer *w)
+static void add_arena(haul__writer *w)
 {
     haul__image_section *section = &w->sections[w->head.section_count];
     if (!w->packing.pieces) {
@@ -384,7 +116,7 @@ static void add_arena(writer *w)
     w->contents[w->head.section_count++] = NULL;
 }
 
-static void fill_head(writer *w)
+static void fill_head(haul__writer *w)
 {
     haul__image_head *head = &w->head;
     uint64_t end;
@@ -416,7 +148,7 @@ static void fill_head(writer *w)
 }
 
 /* An arena that was packed where it belongs is there. */
-static haul_status put(writer *w, const void *bytes, size_t count)
+static haul_status put(haul__writer *w, const void *bytes, size_t count)
 {
     if (w->memory) {
         if (bytes != w->memory + w->done)
@@ -430,7 +162,7 @@ static haul_status put(writer *w, const void *bytes, size_t count)
 }
 
 /* Pieces that lie side by side are put together. */
-static haul_status put_pieces(writer *w)
+static haul_status put_pieces(haul__writer *w)
 {
     const haul__packing *p = &w->packing;
     haul_status status = HAUL_OK;
@@ -445,7 +177,7 @@ static haul_status put_pieces(writer *w)
     return status;
 }
 
-static haul_status put_all(writer *w)
+static haul_status put_all(haul__writer *w)
 {
     static const char zeros[HAUL__IMAGE_PAGE];
     uint64_t end = sizeof w->head + w->head.section_count * sizeof *w->sections;
@@ -464,7 +196,7 @@ static haul_status put_all(writer *w)
 }
 
 /* To w->file or to w->memory. w->head.bytes: the size of the image, if it became known; else 0. */
-static haul_status write_image(writer *w, haul_context *context, const haul_source *source,
+static haul_status write_image(haul__writer *w, haul_context *context, const haul_source *source,
                                const haul_image_write_options *options)
 {
     const haul_allocator *allocator = &context->allocator;
@@ -474,14 +206,15 @@ static haul_status write_image(writer *w, haul_context *context, const haul_sour
     w->compression = options->compression;
     status = source->kind == HAUL_SOURCE_DEVICE ? plan_snapshot(w, source) : plan_source(w, source);
     if (status == HAUL_OK)
-        status = pack(w);
+        status = haul__writer_pack(w);
     if (status == HAUL_OK && w->compression)
         status = haul__compress(context, w->compression, w->arena, w->arena_bytes, &w->compressed);
     if (status == HAUL_OK) {
         fill_head(w);
-        status = w->memory && w->head.bytes > w->memory_bytes ? too_small(w) : put_all(w);
+        status =
+            w->memory && w->head.bytes > w->memory_bytes ? haul__writer_lacks_room(w) : put_all(w);
     }
-    release_arena(w);
+    haul__writer_release_arena(w);
     haul__release(allocator, w->compressed.at, w->compressed.room);
     haul__release(allocator, w->roots, w->root_count * sizeof *w->roots);
     haul__release(allocator, w->words, w->word_room * sizeof *w->words);
@@ -499,7 +232,7 @@ static haul_status write_image(writer *w, haul_context *context, const haul_sour
 static haul_status write_to_file(haul_context *context, const haul_source *source,
                                  const haul_image_write_options *options, const haul_file *file)
 {
-    writer w;
+    haul__writer w;
     memset(&w, 0, sizeof w);
     w.file = file;
     return write_image(&w, context, source, options);
@@ -597,7 +330,7 @@ haul_status haul_image_to_bytes_sized(haul_context *context, const haul_source *
     haul_source from;
     haul_status status;
     unsigned char none;
-    writer w;
+    haul__writer w;
     if (bytes)
         *bytes = 0;
     status = begin_with(context, source, source_bytes, options, options_bytes, &from, &how);

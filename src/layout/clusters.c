@@ -181,17 +181,12 @@ static void find_compacted(making *m)
     }
 }
 
-static uint64_t round_up(uint64_t at, size_t alignment)
-{
-    return (at + alignment - 1) & ~(uint64_t)(alignment - 1);
-}
-
 /* 0: the arena is larger than this machine's addresses. */
 static int place_clusters(making *m)
 {
     haul__clusters *clusters = m->clusters;
     const uint64_t most = SIZE_MAX / 4;
-    uint64_t at = round_up(HAUL__GRANULE + m->found->room_before, HAUL__GRANULE);
+    uint64_t at = haul__round_up(HAUL__GRANULE + m->found->room_before, HAUL__GRANULE);
     size_t turn, placed = 0;
     clusters->alignment = HAUL__GRANULE;
     for (turn = 0; turn < m->log->reached.count; turn++) {
@@ -200,15 +195,15 @@ static int place_clusters(making *m)
         const size_t alignment = d->alignment > HAUL__GRANULE ? d->alignment : HAUL__GRANULE;
         if (cluster->place)
             continue;
-        cluster->place = round_up(at, alignment) + d->phase;
-        at = round_up(cluster->place + cluster->bytes, HAUL__GRANULE);
+        cluster->place = haul__round_up(at, alignment) + d->phase;
+        at = haul__round_up(cluster->place + cluster->bytes, HAUL__GRANULE);
         clusters->by_place[placed++] = m->of_turn[turn];
         if (clusters->alignment < alignment)
             clusters->alignment = alignment;
         if (at > most)
             return 0;
     }
-    clusters->bytes = round_up(at + m->found->room_behind, HAUL__GRANULE);
+    clusters->bytes = haul__round_up(at + m->found->room_behind, HAUL__GRANULE);
     return clusters->bytes <= most;
 }
 

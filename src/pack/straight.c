@@ -5,8 +5,8 @@
  *
  * Most graphs need none of that. If ranges do not overlap and every byte of them travels, each
  * range is a cluster, and its turn is its place in the log. So places follow from one pass over the
- * log. That a graph is such a one shows in a sum: the bytes of all ranges are as many as layout has
- * counted live ones. A byte in two ranges, or one that is not live, would make the sum larger.
+ * log. A sum tells such a graph: its ranges have as many bytes as layout has counted live ones. A
+ * byte in two ranges, or one that is not live, would make the sum larger.
  *
  * The arena is then written front to back, range by range. The walk has found new ranges in the
  * order in which their pointers stand in the arena. So a pointer mostly leads to the next range
@@ -26,11 +26,6 @@
 #define RANGES_AHEAD 24u  /* a range this far ahead is fetched */
 #define POINTERS_AHEAD 8u /* what the pointers of a range this far ahead lead to is looked up */
 #define LINES_AHEAD 4u    /* of a range; the hardware fetches more */
-
-static uint64_t round_up(uint64_t at, size_t alignment)
-{
-    return (at + alignment - 1) & ~(uint64_t)(alignment - 1);
-}
 
 HAUL__INLINE size_t bytes_of(const haul__reached *range)
 {
@@ -190,13 +185,13 @@ haul_status haul__straight_open(haul__straight *s, haul_plan *plan)
     for (i = 0; i < s->log.reached.count; i++) {
         haul__reached *range = &s->log.reached.at[i];
         const size_t alignment = alignment_of(range);
-        const uint64_t place = round_up(at, alignment);
+        const uint64_t place = haul__round_up(at, alignment);
         if (place >> HAUL__GRANULE_SHIFT > UINT32_MAX) {
             haul__straight_give_up(s);
             return HAUL_OK;
         }
         range->turn = (uint32_t)(place >> HAUL__GRANULE_SHIFT);
-        at = round_up(place + bytes_of(range), HAUL__GRANULE);
+        at = haul__round_up(place + bytes_of(range), HAUL__GRANULE);
         s->alignment = alignment > s->alignment ? alignment : s->alignment;
     }
     if (at > SIZE_MAX / 4) /* haul__plan_order tells the error */
@@ -256,7 +251,8 @@ uint64_t haul__straight_find(const haul__straight *s, uintptr_t address)
 
 /* The place that a pointer leads to, which is not the next new range. 0: there is none, or it takes
  * the table to tell. */
-static HAUL__NOINLINE uint64_t find(const haul__straight *s, haul__front *c, uintptr_t value)
+static HAUL__NOINLINE uint64_t place_by_search(const haul__straight *s, haul__front *c,
+                                               uintptr_t value)
 {
     const haul__reached *ranges = s->log.reached.at;
     size_t i;
@@ -293,7 +289,7 @@ void haul__straight_begin(const haul__straight *s, uint64_t at, haul__front *c)
     c->scanned = 0;
 }
 
-const void *haul__straight_source(const haul__straight *s, haul__front *c, uint64_t first,
+const void *haul__straight_source(const haul__straight *s, const haul__front *c, uint64_t first,
                                   uint64_t end)
 {
     const haul__reached *range = &s->log.reached.at[c->range];
@@ -309,8 +305,13 @@ const void *haul__straight_source(const haul__straight *s, haul__front *c, uint6
         if (block->form != HAUL__FULL && block->form != HAUL__BARE)
             return NULL;
     }
-    c->range += end - place_of(range) == bytes_of(range);
     return (const void *)from;
+}
+
+void haul__straight_pass(const haul__straight *s, haul__front *c, uint64_t end)
+{
+    const haul__reached *range = &s->log.reached.at[c->range];
+    c->range += end - place_of(range) == bytes_of(range);
 }
 
 /* What a part is written by. */
@@ -358,7 +359,7 @@ HAUL__INLINE int translate(filler *f, uint64_t at, uint64_t slots)
         if (f->c.next < s->log.reached.count && ranges[f->c.next].first == value)
             place = place_of(&ranges[f->c.next++]);
         else
-            place = find(s, &f->c, value);
+            place = place_by_search(s, &f->c, value);
         if (HAUL__UNLIKELY(!place))
             return 0;
         value = (uintptr_t)(f->base + place);

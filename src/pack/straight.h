@@ -36,7 +36,7 @@ uint64_t haul__straight_find(const haul__straight *straight, uintptr_t address);
 
 /* Who fills parts of the arena, front to back. */
 typedef struct haul__front {
-    size_t range;   /* the one that the part begins in, or the next one */
+    size_t range;   /* where the part begins: in this range, or before it */
     size_t next;    /* the range that the next new pointer leads to, as far as is known */
     size_t scanned; /* ranges that were looked at to find it */
 } haul__front;
@@ -49,9 +49,11 @@ typedef enum haul__filled {
 
 void haul__straight_begin(const haul__straight *straight, uint64_t at, haul__front *front);
 /* The bytes [first, end) of the arena, if they lie side by side in the source, without pointers;
- * else NULL. `front` stands at `first`, and goes on to `end` if the answer is not NULL. */
-const void *haul__straight_source(const haul__straight *straight, haul__front *front,
+ * else NULL. `front` stands at `first`. */
+const void *haul__straight_source(const haul__straight *straight, const haul__front *front,
                                   uint64_t first, uint64_t end);
+/* Lets the front go on to `end` behind such bytes. */
+void haul__straight_pass(const haul__straight *straight, haul__front *front, uint64_t end);
 /* Writes the bytes [first, end) of `arena`, and their bits in `bitmap`. `first` is a multiple of 64
  * words, and so is `end`, or it is the arena's. Pointers become base + offset. Any thread, for
  * parts that are apart. `flat`: the context's table, with the map in it, or NULL. */

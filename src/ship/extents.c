@@ -116,22 +116,8 @@ static haul_status list(extents *x)
     return status == HAUL_OK ? hand_over(x) : status;
 }
 
-haul_status haul_shipment_extents(const haul_shipment *shipment, haul_range_visitor *visit,
-                                  void *user)
+haul_status haul__tell_extents(const haul_shipment *shipment, haul_range_visitor *visit, void *user)
 {
     extents x = { shipment, visit, user, 0, 0, 0 };
-    haul_context *context;
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    context = shipment->device->context;
-    status = haul__context_enter(context);
-    if (status != HAUL_OK)
-        return status;
-    if (!visit)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the visitor of extents is NULL");
-    else
-        status = haul__is_arena(shipment) ? haul__tell_arena(shipment, visit, user) : list(&x);
-    haul__context_leave(context);
-    return status;
+    return haul__is_arena(shipment) ? haul__tell_arena(shipment, visit, user) : list(&x);
 }

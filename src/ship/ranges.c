@@ -1,5 +1,5 @@
 /* The ranges of a shipment, in the order of addresses: a walk of the host's graph records them
- * (graph/nodes.h), and a sort orders them.
+ * (graph/nodes.h), and a sort orders them. And its extents (extents.c).
  */
 #include <inttypes.h>
 
@@ -27,7 +27,7 @@ haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *
     return visit(user, range) == 0
                ? HAUL_OK
                : haul__fail(&shipment->device->context->error, HAUL_ERROR_CANCELLED,
-                            "the visitor of ranges cancelled the call");
+                            "the visitor cancelled the call");
 }
 
 haul_status haul__tell_arena(const haul_shipment *shipment, haul_range_visitor *visit, void *user)
@@ -61,11 +61,24 @@ static haul_status list(haul__nodes *nodes, void *user)
     return status;
 }
 
-haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
-                                 void *user)
+static haul_status tell_by_walk(const haul_shipment *shipment, haul_range_visitor *visit,
+                                void *user)
 {
     ranges r = { shipment, visit, user };
     const haul_source source = haul_from_shipment(shipment);
+    if (source.kind == HAUL_SOURCE_ARENA)
+        return haul__tell_arena(shipment, visit, user);
+    return haul__nodes_visit(shipment->device->context, &source, sizeof source, list, &r);
+}
+
+/* ---- The calls. */
+
+typedef haul_status tell_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
+                                void *user);
+
+static haul_status tell_all(const haul_shipment *shipment, haul_range_visitor *visit, void *user,
+                            tell_ranges *tell)
+{
     haul_context *context;
     haul_status status;
     if (!haul__shipment_is_valid(shipment))
@@ -74,12 +87,20 @@ haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visit
     status = haul__context_enter(context);
     if (status != HAUL_OK)
         return status;
-    if (!visit)
-        status = haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the visitor of ranges is NULL");
-    else
-        status = source.kind == HAUL_SOURCE_ARENA
-                     ? haul__tell_arena(shipment, visit, user)
-                     : haul__nodes_visit(context, &source, sizeof source, list, &r);
+    status = visit ? tell(shipment, visit, user)
+                   : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the visitor is NULL");
     haul__context_leave(context);
     return status;
+}
+
+haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
+                                 void *user)
+{
+    return tell_all(shipment, visit, user, tell_by_walk);
+}
+
+haul_status haul_shipment_extents(const haul_shipment *shipment, haul_range_visitor *visit,
+                                  void *user)
+{
+    return tell_all(shipment, visit, user, haul__tell_extents);
 }

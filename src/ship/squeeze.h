@@ -6,9 +6,9 @@
 #include "device/device.h"
 #include "pack/pieces.h"
 
-/* The fewest bytes that must be saved. Of a graph: on an H100 the zeros and the strips, two orders,
- * take about as long as so many bytes on the bus. Of one piece of several: its orders hide behind
- * the packing of others. */
+/* The fewest bytes that a graph must save: on an H100 the zeros and the strips, two orders,
+ * take about as long as so many bytes on the bus. One piece of several needs to save less, because
+ * its orders hide behind the packing of others. */
 #define HAUL__SQUEEZE_LEAST ((size_t)512 << 10)
 #define HAUL__SQUEEZE_PIECE_LEAST ((size_t)16 << 10)
 

@@ -137,27 +137,6 @@ static haul__squeezed try_whole(const haul_device *device, const haul_plan *plan
     return haul__try_squeeze(device, plan, all, HAUL__SQUEEZE_LEAST);
 }
 
-/* Sends what a gathered piece carries, from its buffer. */
-static haul_status send_squeezed(haul_device *device, const haul_plan *plan,
-                                 const haul__piece *piece, const haul__squeezed *squeezed,
-                                 haul__buffer *buffer, haul_address to)
-{
-    uint64_t fence;
-    haul_status status;
-    haul__squeeze(plan, piece, squeezed, buffer->memory.memory, to);
-    status = haul__send_squeezed(device, piece, squeezed, buffer->memory.memory, to);
-    if (status == HAUL_OK) {
-        status = haul__fence_behind(device, piece->bytes, &fence);
-        if (status == HAUL_OK) {
-            haul__ring_put_until(device, buffer, fence);
-            return HAUL_OK;
-        }
-        haul__drain(device);
-    }
-    haul__ring_put(device, buffer);
-    return status;
-}
-
 static haul_status send_piece(haul__gathering *gathering, haul_device *device,
                               const haul__piece *piece, haul_address to, haul__sending *sending)
 {
@@ -180,9 +159,12 @@ static haul_status send_piece(haul__gathering *gathering, haul_device *device,
         return status;
     }
     sending->saved += squeezed.saved;
-    return squeezed.saved
-               ? send_squeezed(device, gathering->plan, piece, &squeezed, buffer, to + piece->at)
-               : haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
+    if (!squeezed.saved)
+        return haul__send_buffer(device, buffer, to + piece->at, piece->bytes);
+    haul__squeeze(gathering->plan, piece, &squeezed, buffer->memory.memory, to + piece->at);
+    return haul__ring_put_behind(
+        device, buffer, piece->bytes,
+        haul__send_squeezed(device, piece, &squeezed, buffer->memory.memory, to + piece->at));
 }
 
 /* An ordered arena is packed whole before the first piece is sent. */
@@ -214,7 +196,7 @@ haul_status haul__send_arena(haul_device *device, haul_plan *plan, uint64_t base
     haul__piece piece = { 0, 0, 0, 0 }, all;
     haul__gathering gathering;
     haul_status status;
-    if (!try_whole(device, plan, &all).saved)
+    if (!sending->sends_all && !try_whole(device, plan, &all).saved)
         sending->sends_all = 1;
     if (haul__plan_is_ordered(plan))
         return send_ordered(device, plan, base, to, listener, &sending->packed);

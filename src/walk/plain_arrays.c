@@ -369,35 +369,19 @@ HAUL__INLINE int mark_words(haul__map *map, haul__block *block, uintptr_t first,
     return HAUL__FRESH;
 }
 
-/* Marks [first, end) in one cell of a bare block or, if they are whole granules, a uniform one. */
-HAUL__INLINE int mark_granules(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+/* Marks [first, end) in one cell of a bare block or, if they are whole granules, a uniform one. It
+ * begins with a granule. */
+HAUL__INLINE int mark_granules(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+                               int is_uniform)
 {
     const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
     const unsigned last = haul__granule_in_cell(end - 1);
     const uint32_t granules = haul__range32(haul__granule_in_cell(first), last);
     const uint32_t part = (uint32_t)(tail != 0) << last;
-    const int is_uniform = haul__is_uniform(block);
     haul__cell *cell = haul__cell_of(block, first);
     const uint32_t met = (cell->live | (is_uniform ? 0 : cell->aux)) & granules;
     if (HAUL__UNLIKELY(met || (is_uniform && tail)))
         return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
-    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
-        return HAUL__NO_MEMORY;
-    cell->live |= granules & ~part;
-    cell->aux |= part;
-    return HAUL__FRESH;
-}
-
-/* Marks [first, end) in one cell of a bare block; it begins with a granule. */
-HAUL__INLINE int mark_bare(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
-{
-    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
-    const unsigned last = haul__granule_in_cell(end - 1);
-    const uint32_t granules = haul__range32(haul__granule_in_cell(first), last);
-    const uint32_t part = (uint32_t)(tail != 0) << last;
-    haul__cell *cell = haul__cell_of(block, first);
-    if (HAUL__UNLIKELY((cell->live | cell->aux) & granules))
-        return mark_ragged(map, block, first, end);
     if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
         return HAUL__NO_MEMORY;
     cell->live |= granules & ~part;
@@ -412,15 +396,16 @@ HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
     haul__block *block = haul__block_in(entry);
     if (HAUL__LIKELY((entry & HAUL__FORM_MASK) == HAUL__BARE &&
                      !(across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1)))))
-        return mark_bare(map, block, first, end);
+        return mark_granules(map, block, first, end, 0);
     if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__BLOCK_SHIFT || block->words))
         return HAUL__APART;
     if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
         return haul__is_uniform(block) ? HAUL__APART : mark_ragged(map, block, first, end);
     if (across >> HAUL__CELL_SHIFT)
         return mark_cells(map, block, first, end);
-    return (entry & HAUL__FORM_MASK) == HAUL__MIXED ? mark_words(map, block, first, end)
-                                                    : mark_granules(map, block, first, end);
+    return (entry & HAUL__FORM_MASK) == HAUL__MIXED
+               ? mark_words(map, block, first, end)
+               : mark_granules(map, block, first, end, haul__is_uniform(block));
 }
 
 /* Marks an array of pointers in a mixed block: its words are live, and slots. A block of another

@@ -133,7 +133,7 @@ HAUL__INLINE int haul__is_start(const uintptr_t *flat, uintptr_t address, uint32
            1;
 }
 
-/* share.c: has the walk found so many objects, with those that wait? */
+/* share.c: has the walk found enough objects to be shared? Those that wait count, too. */
 int haul__has_found_many(const haul__discovery *d);
 
 /* Is it worth to share the walk now? It is not, if few objects wait or the graph is small. */

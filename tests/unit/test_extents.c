@@ -178,7 +178,7 @@ TEST(extents, end_where_the_visitor_says)
     CHECK_EQ(some.count, 1);
     CHECK_HAS(haul_context_error(context)->text, "visitor");
     CHECK_STATUS(haul_shipment_extents(shipment, NULL, NULL), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(haul_context_error(context)->text, "visitor of extents");
+    CHECK_HAS(haul_context_error(context)->text, "the visitor is NULL");
     haul_shipment_free(&shipment);
     CHECK_STATUS(haul_shipment_extents(shipment, note, &some), HAUL_ERROR_ARGUMENT);
     end();

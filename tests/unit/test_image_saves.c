@@ -260,7 +260,7 @@ static void expect_in_memory(haul_context *context, haul_source source,
 static void expect_saved(haul_context *context, haul_source source,
                          const haul_image_write_options *options, const image_bytes *expected)
 {
-    char path[] = "/tmp/haul_saves_XXXXXX";
+    char path[] = P_tmpdir "/haul_saves_XXXXXX";
     image_bytes image = { NULL, 0, 0 };
     FILE *file;
     const int made = mkstemp(path);
