@@ -28,7 +28,8 @@ typedef struct haul__packing {
 } haul__packing;
 
 /* The members up to `bitmap` are given, the others are 0. The context's threads take part.
- * *is_crooked: nothing of use was done, for the graph needs haul__plan_order. HAUL_ERROR_MEMORY, without a record. */
+ * *is_crooked: nothing of use was done, for the graph needs haul__plan_order. HAUL_ERROR_MEMORY,
+ * without a record. */
 haul_status haul__pack_straight(haul__packing *packing, int *is_crooked);
 void haul__packing_close(haul__packing *packing, const haul_allocator *allocator);
 

@@ -1,5 +1,5 @@
 /* The ranges of a shipment, in the order of addresses: a walk of the host's graph records them
- * (graph/nodes.h), and a sort orders them. And its extents (extents.c).
+ * (graph/nodes.h), and a sort orders them.
  */
 #include <inttypes.h>
 
@@ -61,46 +61,11 @@ static haul_status list(haul__nodes *nodes, void *user)
     return status;
 }
 
-static haul_status tell_by_walk(const haul_shipment *shipment, haul_range_visitor *visit,
-                                void *user)
+haul_status haul__tell_ranges(const haul_shipment *shipment, haul_range_visitor *visit, void *user)
 {
     ranges r = { shipment, visit, user };
     const haul_source source = haul_from_shipment(shipment);
     if (source.kind == HAUL_SOURCE_ARENA)
         return haul__tell_arena(shipment, visit, user);
     return haul__nodes_visit(shipment->device->context, &source, sizeof source, list, &r);
-}
-
-/* ---- The calls. */
-
-typedef haul_status tell_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
-                                void *user);
-
-static haul_status tell_all(const haul_shipment *shipment, haul_range_visitor *visit, void *user,
-                            tell_ranges *tell)
-{
-    haul_context *context;
-    haul_status status;
-    if (!haul__shipment_is_valid(shipment))
-        return HAUL_ERROR_ARGUMENT;
-    context = shipment->device->context;
-    status = haul__context_enter(context);
-    if (status != HAUL_OK)
-        return status;
-    status = visit ? tell(shipment, visit, user)
-                   : haul__fail(&context->error, HAUL_ERROR_ARGUMENT, "the visitor is NULL");
-    haul__context_leave(context);
-    return status;
-}
-
-haul_status haul_shipment_ranges(const haul_shipment *shipment, haul_range_visitor *visit,
-                                 void *user)
-{
-    return tell_all(shipment, visit, user, tell_by_walk);
-}
-
-haul_status haul_shipment_extents(const haul_shipment *shipment, haul_range_visitor *visit,
-                                  void *user)
-{
-    return tell_all(shipment, visit, user, haul__tell_extents);
 }

@@ -14,7 +14,8 @@ haul_shipped_range haul__range_of(const haul__nodes *nodes, const haul__range_of
 /* Adds the places of a range and hands it over. HAUL_ERROR_CANCELLED: the visitor ends it. */
 haul_status haul__tell_range(const haul_shipment *shipment, haul_range_visitor *visit, void *user,
                              haul_shipped_range *range);
-/* extents.c: the extents, in the order of addresses. */
+/* ranges.c: the ranges; extents.c: the extents. In the order of addresses. */
+haul_status haul__tell_ranges(const haul_shipment *shipment, haul_range_visitor *visit, void *user);
 haul_status haul__tell_extents(const haul_shipment *shipment, haul_range_visitor *visit,
                                void *user);
 /* The one range of an arena without a root. */
