@@ -1140,7 +1140,7 @@ TEST(type_faults, H1_H2_memory_that_runs_out_for_the_list_of_types_closes_none_o
             snprintf(name, sizeof name, "part%d", (int)i);
             CHECK_STATUS(haul_type_bytes(context, name, 8, &parts[i]), HAUL_OK);
             lengths[i] = 1;
-            places[i] = 8 * i;
+            places[i] = (size_t)(8 * i);
         }
         CHECK_STATUS(haul_type_create_struct(MANY, lengths, places, parts, &whole), HAUL_OK);
         fault_arm(&doors, FAULT_ONCE, at);
