@@ -113,7 +113,7 @@ run_examples() { # STEP PREFIX...
         # no GPU at work
         list | tree_with_parents | shared_and_cyclic_graph | structs_with_arrays | \
             matrix_views | audit_a_description | draw_a_graph | chain_in_simulation | \
-            resident_list)
+            resident_list | profile_of_uses)
             [ "$step" != examples ] || attempt "$step" "$name" "$@" "$file"
             ;;
         *.*) ;;
