@@ -14,6 +14,7 @@
 #define FEW_READS ((size_t)1024) /* up to this number, reads are compared without a sorted list */
 #define READ_CELLS_AHEAD 24u     /* the map's cell of a read is fetched this many reads ahead, */
 #define READ_BYTES_AHEAD 12u     /* and the bytes that arrived for it, this many ahead */
+#define ENDS_AT_ONCE ((size_t)32)
 
 /* A piece of an arena, in `memory`, and the source range that it will be written to. */
 typedef struct window {
@@ -100,16 +101,39 @@ static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, con
     return status;
 }
 
+/* Have terminators [first, end) of the block arrived as 0, where they have arrived? They lie in the
+ * order of finding, so those of a whole batch are fetched before the first is looked at. */
+HAUL__INLINE int ends_hold(const haul_plan *plan, const haul__block *block, uintptr_t address,
+                           const window *w, size_t first, size_t end)
+{
+    static const unsigned char nothing;
+    const unsigned char *copied[ENDS_AT_ONCE];
+    const uint16_t *ends = block->side->ends + first;
+    unsigned char any = 0;
+    size_t i;
+    for (i = 0; i < end - first; i++) {
+        copied[i] = byte_in(plan, w, block, address + ends[i]);
+        if (!copied[i])
+            copied[i] = &nothing;
+        haul__prefetch(copied[i]);
+    }
+    for (i = 0; i < end - first; i++)
+        any |= *copied[i];
+    return any == 0;
+}
+
 static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address,
                               const window *w)
 {
+    const size_t count = block->side ? block->side->end_count : 0;
     haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; block->side && i < block->side->end_count && status == HAUL_OK; i++) {
-        const uintptr_t end = address + block->side->ends[i];
-        const unsigned char *copied = byte_in(plan, w, block, end);
-        if (copied && *copied != 0)
-            status = check_read(plan, haul__read_of(end, 1, 0), 0, w);
+    size_t i, k, end;
+    for (i = 0; i < count && status == HAUL_OK; i = end) {
+        end = count - i < ENDS_AT_ONCE ? count : i + ENDS_AT_ONCE;
+        if (HAUL__LIKELY(ends_hold(plan, block, address, w, i, end)))
+            continue;
+        for (k = i; k < end && status == HAUL_OK; k++)
+            status = check_read(plan, haul__read_of(address + block->side->ends[k], 1, 0), 0, w);
     }
     return status;
 }
