@@ -103,8 +103,8 @@ static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, con
 
 /* Have terminators [first, end) of the block arrived as 0, where they have arrived? They lie in the
  * order of finding, so those of a whole batch are fetched before the first is looked at. */
-HAUL__INLINE int ends_hold(const haul_plan *plan, const haul__block *block, uintptr_t address,
-                           const window *w, size_t first, size_t end)
+HAUL__HOT static int ends_hold(const haul_plan *plan, const haul__block *block, uintptr_t address,
+                               const window *w, size_t first, size_t end)
 {
     static const unsigned char nothing;
     const unsigned char *copied[ENDS_AT_ONCE];

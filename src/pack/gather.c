@@ -189,17 +189,16 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
                 address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
-/* 0: the block is not as the plan has it. */
+/* 0: the block is not as the plan has it. Terminators are looked at behind the copy, which has
+ * fetched them in order of address. */
 static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
     const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-    if (!haul__ends_hold(block, address))
-        return 0;
     gather_marked(s, block, address);
     if (!plan->packed)
         block->hash = s->hash;
-    return s->hash == block->hash;
+    return s->hash == block->hash && haul__ends_hold(block, address);
 }
 
 /* Gathers a block through the scratch memory, if it fits there. */
