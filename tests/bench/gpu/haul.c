@@ -21,8 +21,8 @@
  *   haul_mirrored      the same, in an arena that the device has memory for at the same addresses
  *   haul_mirrored_kept the same, pointers trusted
  *   haul_threads, haul_threads_refresh, haul_threads_reship, haul_threads_arena
- *                      haul, haul_refresh, haul_reship and haul_arena in a context with as many threads as
- *                      the machine has cores, at most 16
+ *                      haul, haul_refresh, haul_reship and haul_arena in a context with as many
+ *                      threads as the machine has cores, at most 16
  *
  * The device is opened through a table that counts the calls of its verbs and passes them on. What
  * `calls` says of Haul is that number: a verb is one or a few calls of the driver.
