@@ -6,7 +6,8 @@
  *
  * Translating pointers would be slow, because the cells of their targets lie anywhere. So while the
  * slots of one cell are translated, the slots of the next are read and the cells of their targets
- * are prefetched. Reading slots twice costs less than storing them. Uniform blocks are gathered
+ * are prefetched, if the map is larger than the nearest caches. Reading slots twice costs less than
+ * storing them. Uniform blocks are gathered
  * object by object (gather_uniform.c).
  *
  * On the way, pointers and terminators are compared with those of discovery (stale.c). How an arena
@@ -28,7 +29,7 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
     for (number = 0; number < HAUL__CELLS; number++, slots = next) {
         if (number + 1 < HAUL__CELLS) {
             next = haul__mixed_slots(block, number + 1);
-            for (ahead = next; ahead; ahead &= ahead - 1)
+            for (ahead = s->is_far ? next : 0; ahead; ahead &= ahead - 1)
                 haul__prefetch_target(
                     s->flat,
                     haul__load_word(
