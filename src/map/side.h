@@ -100,13 +100,14 @@ HAUL__INLINE int haul__has_masks(const haul__block *block)
     return block->side != NULL || block->words != 0;
 }
 
-/* A bit for each group of four bits in eight bytes: the group is not 0. */
+/* A bit for each group of four bits in eight bytes: the group is not 0. Compilers see that the sum
+ * is one load, which they do not see in a loop. */
 HAUL__INLINE uint32_t haul__fours(const uint8_t *prefix)
 {
-    uint64_t bits = 0;
-    unsigned at;
-    for (at = 0; at < 8; at++)
-        bits |= (uint64_t)prefix[at] << (8 * at);
+    uint64_t bits = (uint64_t)prefix[0] | (uint64_t)prefix[1] << 8 | (uint64_t)prefix[2] << 16 |
+                    (uint64_t)prefix[3] << 24 | (uint64_t)prefix[4] << 32 |
+                    (uint64_t)prefix[5] << 40 | (uint64_t)prefix[6] << 48 |
+                    (uint64_t)prefix[7] << 56;
     bits = (bits | bits >> 1 | bits >> 2 | bits >> 3) & UINT64_C(0x1111111111111111);
     bits = (bits | bits >> 3) & UINT64_C(0x0303030303030303);
     bits = (bits | bits >> 6) & UINT64_C(0x000f000f000f000f);

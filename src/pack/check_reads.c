@@ -4,8 +4,13 @@
  * host's own library knows what else must change with a count. So before results are written, each
  * field that discovery read is compared with the bytes that arrived. Fields are compared in order
  * of address, as results are written. Bytes that will not be written do not matter.
+ *
+ * A pool shares the look. Its threads write nothing: each notes the first field of its chunk that
+ * would change, and the caller's thread refuses the first of all. So errors are those of one thread.
  */
 #include "pack/check_reads.h"
+#include "base/pool.h"
+#include "context/context.h"
 #include "map/exclusions.h"
 #include "pack/granule_data.h"
 #include "pack/stale.h"
@@ -14,6 +19,7 @@
 #define FEW_READS ((size_t)1024) /* up to this number, reads are compared without a sorted list */
 #define READ_CELLS_AHEAD 24u     /* the map's cell of a read is fetched this many reads ahead, */
 #define READ_BYTES_AHEAD 12u     /* and the bytes that arrived for it, this many ahead */
+#define ENDS_AT_ONCE ((size_t)32)
 
 /* A piece of an arena, in `memory`, and the source range that it will be written to. */
 typedef struct window {
@@ -23,6 +29,11 @@ typedef struct window {
     uintptr_t first, end;
     int is_final; /* 1: places of the plan's own layout; 0: of the compacted one */
 } window;
+
+static uintptr_t address_of(const haul_plan *plan, size_t block)
+{
+    return haul__block_address(plan->found.map.numbers[block]);
+}
 
 HAUL__INLINE const haul__block *block_of(const haul_plan *plan, const window *w, uintptr_t address)
 {
@@ -83,48 +94,146 @@ static int bytes_hold(const haul_plan *plan, uint64_t word, int64_t value, const
     return hold;
 }
 
-static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, const window *w)
+/* Would the field keep its value? *is: the value that it would get, if not. */
+static int read_holds(const haul_plan *plan, uint64_t word, int64_t value, const window *w,
+                      int64_t *is)
 {
     const uintptr_t address = HAUL__READ_ADDRESS(word), bytes = haul__read_bytes(word);
     const unsigned char *copied = find_byte(plan, w, address);
-    haul_status status;
-    int64_t is;
     if (copied && (address & (HAUL__GRANULE - 1)) + bytes <= HAUL__GRANULE &&
         bytes <= (size_t)(w->memory + w->bytes - copied) &&
         haul__read_copied(word, copied) == value)
-        return HAUL_OK;
-    if (bytes_hold(plan, word, value, w, &is))
+        return 1;
+    return bytes_hold(plan, word, value, w, is);
+}
+
+static haul_status check_read(haul_plan *plan, uint64_t word, int64_t value, const window *w)
+{
+    haul_status status;
+    int64_t is;
+    if (read_holds(plan, word, value, w, &is))
         return HAUL_OK;
     status = haul__refuse_read(&plan->context->error, word, value, is);
-    haul__name_changed(plan, 0, address);
+    haul__name_changed(plan, 0, HAUL__READ_ADDRESS(word));
     return status;
+}
+
+/* ---- Terminators. */
+
+/* Have terminators [first, end) of the block arrived as 0, where they have arrived? They lie in the
+ * order of finding, so those of a whole batch are fetched before the first is looked at. */
+HAUL__HOT static int batch_holds(const haul_plan *plan, const haul__block *block, uintptr_t address,
+                                 const window *w, size_t first, size_t end)
+{
+    static const unsigned char nothing;
+    const unsigned char *copied[ENDS_AT_ONCE];
+    const uint16_t *ends = block->side->ends + first;
+    unsigned char any = 0;
+    size_t i;
+    for (i = 0; i < end - first; i++) {
+        copied[i] = byte_in(plan, w, block, address + ends[i]);
+        if (!copied[i])
+            copied[i] = &nothing;
+        haul__prefetch(copied[i]);
+    }
+    for (i = 0; i < end - first; i++)
+        any |= *copied[i];
+    return any == 0;
+}
+
+/* The first terminator of the block that would change; 0: none would. */
+static uintptr_t find_lost_end(const haul_plan *plan, const haul__block *block, uintptr_t address,
+                               const window *w)
+{
+    const size_t count = block->side ? block->side->end_count : 0;
+    size_t i, k, end;
+    int64_t is;
+    for (i = 0; i < count; i = end) {
+        end = count - i < ENDS_AT_ONCE ? count : i + ENDS_AT_ONCE;
+        if (HAUL__LIKELY(batch_holds(plan, block, address, w, i, end)))
+            continue;
+        for (k = i; k < end; k++)
+            if (!read_holds(plan, haul__read_of(address + block->side->ends[k], 1, 0), 0, w, &is))
+                return address + block->side->ends[k];
+    }
+    return 0;
 }
 
 static haul_status check_ends(haul_plan *plan, const haul__block *block, uintptr_t address,
                               const window *w)
 {
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; block->side && i < block->side->end_count && status == HAUL_OK; i++) {
-        const uintptr_t end = address + block->side->ends[i];
-        const unsigned char *copied = byte_in(plan, w, block, end);
-        if (copied && *copied != 0)
-            status = check_read(plan, haul__read_of(end, 1, 0), 0, w);
-    }
-    return status;
+    const uintptr_t lost = find_lost_end(plan, block, address, w);
+    return lost ? check_read(plan, haul__read_of(lost, 1, 0), 0, w) : HAUL_OK;
+}
+
+/* ---- By a pool. */
+typedef struct checked {
+    const haul_plan *plan;
+    const window *window;
+    size_t lost[HAUL__POOL_CHUNKS]; /* the chunk's first read, or block, that would change */
+} checked;
+
+static void check_reads_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    checked *all = user;
+    const haul__read_set *reads = &all->plan->reads;
+    int64_t is;
+    (void)scratch;
+    all->lost[number] = SIZE_MAX;
+    for (; first < end && all->lost[number] == SIZE_MAX; first++)
+        if (!read_holds(all->plan, reads->words[first],
+                        haul__read_value(reads, reads->words[first]), all->window, &is))
+            all->lost[number] = first;
+}
+
+static void check_ends_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    checked *all = user;
+    (void)scratch;
+    all->lost[number] = SIZE_MAX;
+    for (; first < end && all->lost[number] == SIZE_MAX; first++)
+        if (find_lost_end(all->plan, haul__plan_block(all->plan, first),
+                          address_of(all->plan, first), all->window))
+            all->lost[number] = first;
+}
+
+/* The first of [first, end) that would change; SIZE_MAX: none would. `bytes` of work. */
+static size_t find_lost(const haul_plan *plan, const window *w, size_t bytes, size_t first,
+                        size_t end, haul__pool_work *work)
+{
+    size_t chunks, i;
+    checked all;
+    all.plan = plan;
+    all.window = w;
+    chunks =
+        haul__pool_run(haul__context_pool(plan->context, bytes), bytes, first, end, 1, work, &all);
+    for (i = 0; i < chunks; i++)
+        if (all.lost[i] != SIZE_MAX)
+            return all.lost[i];
+    return SIZE_MAX;
 }
 
 static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end, const window *w)
 {
     const haul__read_set *reads = &plan->reads;
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = haul__first_read(reads, first); i < reads->count && status == HAUL_OK; i++) {
-        if (HAUL__READ_ADDRESS(reads->words[i]) >= end)
-            break;
-        status = check_read(plan, reads->words[i], haul__read_value(reads, reads->words[i]), w);
-    }
-    return status;
+    const size_t from = haul__first_read(reads, first), to = haul__first_behind(reads, end);
+    const size_t lost =
+        from < to ? find_lost(plan, w, (to - from) * HAUL__LINE, from, to, check_reads_chunk)
+                  : SIZE_MAX;
+    return lost == SIZE_MAX ? HAUL_OK
+                            : check_read(plan, reads->words[lost],
+                                         haul__read_value(reads, reads->words[lost]), w);
+}
+
+static haul_status check_strings(haul_plan *plan, size_t first, size_t end, const window *w)
+{
+    const size_t lost =
+        plan->found.map.side_bytes > 0
+            ? find_lost(plan, w, (end - first) << HAUL__BLOCK_SHIFT, first, end, check_ends_chunk)
+            : SIZE_MAX;
+    return lost == SIZE_MAX
+               ? HAUL_OK
+               : check_ends(plan, haul__plan_block(plan, lost), address_of(plan, lost), w);
 }
 
 int haul__has_read_set(const haul_plan *plan)
@@ -142,11 +251,6 @@ haul_status haul__prepare_read_set(haul_plan *plan)
 haul_status haul__prepare_update(haul_plan *plan)
 {
     return plan->found.read_count <= FEW_READS ? HAUL_OK : haul__prepare_read_set(plan);
-}
-
-static uintptr_t address_of(const haul_plan *plan, size_t block)
-{
-    return haul__block_address(plan->found.map.numbers[block]);
 }
 
 int haul__piece_is_read(const haul_plan *plan, const haul__piece *piece)
@@ -194,15 +298,6 @@ static haul_status check_unsorted(haul_plan *plan, const window *w)
             HAUL__READ_ADDRESS(read) + HAUL__READ_MAX > w->first)
             status = check_read(plan, read, value, w);
     }
-    return status;
-}
-
-static haul_status check_strings(haul_plan *plan, size_t first, size_t end, const window *w)
-{
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = first; i < end && plan->found.map.side_bytes > 0 && status == HAUL_OK; i++)
-        status = check_ends(plan, haul__plan_block(plan, i), address_of(plan, i), w);
     return status;
 }
 

@@ -69,4 +69,12 @@ HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uin
                       is_gather);
 }
 
+/* Fetches the masks of a page of the block, if there is such a page. */
+HAUL__INLINE void haul__fetch_masks(const haul__block *block, size_t page)
+{
+    const uint8_t *const prefix = page < HAUL__PAGES ? haul__prefix(block, page) : NULL;
+    if (prefix)
+        haul__fetch_bytes((uintptr_t)prefix, HAUL__PAGE_GRANULES / 2, 0);
+}
+
 #endif

@@ -6,7 +6,8 @@
  *
  * Translating pointers would be slow, because the cells of their targets lie anywhere. So while the
  * slots of one cell are translated, the slots of the next are read and the cells of their targets
- * are prefetched. Reading slots twice costs less than storing them. Uniform blocks are gathered
+ * are prefetched, if the map is larger than the nearest caches. Reading slots twice costs less than
+ * storing them. Uniform blocks are gathered
  * object by object (gather_uniform.c).
  *
  * On the way, pointers and terminators are compared with those of discovery (stale.c). How an arena
@@ -17,6 +18,7 @@
 #include "pack/excluded_bytes.h"
 #include "pack/gather.h"
 #include "pack/gather_uniform.h"
+#include "pack/granule_data.h"
 #include "pack/stale.h"
 
 /* The slots of a mixed block. */
@@ -27,7 +29,7 @@ HAUL__HOT static void gather_slots(haul__sweep *s, const haul__block *block, uin
     for (number = 0; number < HAUL__CELLS; number++, slots = next) {
         if (number + 1 < HAUL__CELLS) {
             next = haul__mixed_slots(block, number + 1);
-            for (ahead = next; ahead; ahead &= ahead - 1)
+            for (ahead = s->is_far ? next : 0; ahead; ahead &= ahead - 1)
                 haul__prefetch_target(
                     s->flat,
                     haul__load_word(
@@ -72,24 +74,6 @@ HAUL__HOT static void gather_whole(haul__sweep *s, const haul__block *block, uin
     }
 }
 
-/* The first bytes of a granule, then zeros: two words, of which the second may overlap the
- * first. */
-HAUL__INLINE void copy_first(unsigned char *to, const unsigned char *from, unsigned bytes)
-{
-    const unsigned word = bytes < 8 ? 4 : 8;
-    memset(to, 0, HAUL__GRANULE);
-    if (bytes < word) {
-        while (bytes-- > 0)
-            to[bytes] = from[bytes];
-    } else if (word == 4) {
-        memcpy(to, from, 4);
-        memcpy(to + bytes - 4, from + bytes - 4, 4);
-    } else {
-        memcpy(to, from, 8);
-        memcpy(to + bytes - 8, from + bytes - 8, 8);
-    }
-}
-
 /* The bytes of `mask`, and zeros for the rest. */
 static void copy_masked(unsigned char *to, const unsigned char *from, uint16_t mask)
 {
@@ -112,27 +96,42 @@ HAUL__INLINE void copy_half(unsigned char *to, const unsigned char *from, unsign
     memcpy(to + is_high * HAUL__WORD, from + is_high * HAUL__WORD, HAUL__WORD);
 }
 
-/* The granules of a cell that are live in part. */
-HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsigned cell,
+/* Granules `whole` of a cell, one by one: runs are short here, and a wrong guess of a length would
+ * cost more than some granules. */
+HAUL__INLINE void gather_wholes(unsigned char *to, const unsigned char *from, uint32_t live,
+                                uint32_t whole)
+{
+    if (whole == UINT32_MAX) {
+        haul__copy_few(to, from, HAUL__CELL_BYTES);
+        return;
+    }
+    for (; whole; whole &= whole - 1) {
+        const unsigned granule = haul__lowest32(whole);
+        const unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+        memcpy(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, HAUL__GRANULE);
+    }
+}
+
+/* Granules `masked` of a cell, which are live in part. The whole ones are there. */
+HAUL__INLINE void gather_granules(const haul__block *block, unsigned cell, unsigned char *to,
                                   const unsigned char *from, uint32_t masked)
 {
-    const uint32_t live = block->cells[cell].live;
+    const uint32_t live = block->cells[cell].live, behind = (live & ~masked) << 1;
     const uint8_t *prefix = haul__prefix(block, cell / HAUL__PAGE_CELLS);
     const uint32_t halves = haul__halves(block, cell);
     const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
-    unsigned char *to = s->arena + haul__place_of_cell(block, cell);
     for (; masked; masked &= masked - 1) {
-        unsigned granule = haul__lowest32(masked), number = cell * 32u + granule;
-        unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-        unsigned first = prefix ? haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES) : 0;
+        const unsigned granule = haul__lowest32(masked), number = cell * 32u + granule;
+        const unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+        const unsigned first = prefix ? haul__prefix_of(prefix, number % HAUL__PAGE_GRANULES) : 0;
+        unsigned char *const at = to + below * HAUL__GRANULE;
         if (halves >> granule & 1)
-            copy_half(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
-                      haul__half_is_high(coded, granule));
+            copy_half(at, from + granule * HAUL__GRANULE, haul__half_is_high(coded, granule));
         else if (HAUL__LIKELY(first != 0))
-            copy_first(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE, first);
+            haul__copy_first(at, from + granule * HAUL__GRANULE, first,
+                             (int)(behind >> granule) & 1);
         else
-            copy_masked(to + below * HAUL__GRANULE, from + granule * HAUL__GRANULE,
-                        haul__byte_mask(block, number));
+            copy_masked(at, from + granule * HAUL__GRANULE, haul__byte_mask(block, number));
     }
 }
 
@@ -144,20 +143,21 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         const haul__cell *at = &block->cells[cell];
         const unsigned char *from = (const unsigned char *)(address + cell * HAUL__CELL_BYTES);
+        unsigned char *const to = s->arena + haul__place_of_cell(block, cell);
         uint32_t masked;
+        if (cell % HAUL__PAGE_CELLS == 0)
+            haul__fetch_masks(block, cell / HAUL__PAGE_CELLS + 1);
         if (!at->live)
             continue;
         if (s->fetches)
-            haul__fetch_ahead(block, cell, (uintptr_t)from,
-                              (uintptr_t)s->arena + haul__place_of_cell(block, cell), 1);
+            haul__fetch_ahead(block, cell, (uintptr_t)from, (uintptr_t)to, 1);
         if (at->aux != filled)
-            memset(s->arena + haul__place_of_cell(block, cell) -
-                       (size_t)(at->aux - filled) * HAUL__GRANULE,
-                   0, (size_t)(at->aux - filled) * HAUL__GRANULE);
+            memset(to - (size_t)(at->aux - filled) * HAUL__GRANULE, 0,
+                   (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
         masked = haul__masked(block, cell) & at->live;
-        haul__gather_runs(s, block, cell, from, at->live & ~masked);
-        gather_granules(s, block, cell, from, masked);
+        gather_wholes(to, from, at->live, at->live & ~masked);
+        gather_granules(block, cell, to, from, masked);
     }
 }
 
@@ -190,17 +190,16 @@ static void gather_marked(haul__sweep *s, const haul__block *block, uintptr_t ad
                 address + number * HAUL__CELL_BYTES, haul__cell_rank(block, number), 0);
 }
 
-/* 0: the block is not as the plan has it. */
+/* 0: the block is not as the plan has it. Terminators are looked at behind the copy, which has
+ * fetched them in order of address. */
 static int gather_block(haul_plan *plan, haul__sweep *s, size_t i)
 {
     haul__block *block = haul__plan_block(plan, i);
     const uintptr_t address = haul__block_address(plan->found.map.numbers[i]);
-    if (!haul__ends_hold(block, address))
-        return 0;
     gather_marked(s, block, address);
     if (!plan->packed)
         block->hash = s->hash;
-    return s->hash == block->hash;
+    return s->hash == block->hash && haul__ends_hold(block, address);
 }
 
 /* Gathers a block through the scratch memory, if it fits there. */

@@ -6,6 +6,64 @@
 #include "pack/plan_struct.h"
 #include "pack/special_words.h"
 
+/* ---- The first bytes of a granule, as the end of a string or an array leaves them: 1 to 15. Two
+ * words that may overlap are all of them, so none behind them is read. If the granule before is
+ * whole, and lies before it in both memories, the words may overlap that. Then there is no branch
+ * on the number, which nothing could guess. */
+
+/* Copies them, and zeros for the rest. */
+HAUL__INLINE void haul__copy_first(unsigned char *to, const unsigned char *from, unsigned bytes,
+                                   int is_behind_whole)
+{
+    memset(to, 0, HAUL__GRANULE);
+    if (is_behind_whole) {
+        memcpy(to + bytes - HAUL__GRANULE, from + bytes - HAUL__GRANULE, HAUL__GRANULE);
+    } else if (bytes >= 8) {
+        memcpy(to, from, 8);
+        memcpy(to + bytes - 8, from + bytes - 8, 8);
+    } else if (bytes >= 4) {
+        memcpy(to, from, 4);
+        memcpy(to + bytes - 4, from + bytes - 4, 4);
+    } else {
+        to[0] = from[0];
+        to[bytes / 2] = from[bytes / 2];
+        to[bytes - 1] = from[bytes - 1];
+    }
+}
+
+/* A number that is 0 if two times eight bytes are equal. */
+HAUL__INLINE uint64_t haul__differ_eight(const unsigned char *a, const unsigned char *b)
+{
+    uint64_t left, right;
+    memcpy(&left, a, sizeof left);
+    memcpy(&right, b, sizeof right);
+    return left ^ right;
+}
+
+HAUL__INLINE int haul__granules_differ(const unsigned char *a, const unsigned char *b)
+{
+    return (haul__differ_eight(a, b) |
+            haul__differ_eight(a + HAUL__GRANULE - 8, b + HAUL__GRANULE - 8)) != 0;
+}
+
+/* Writes those that differ. */
+HAUL__INLINE void haul__write_first(unsigned char *to, const unsigned char *from, unsigned bytes,
+                                    int is_behind_whole)
+{
+    unsigned byte;
+    if (is_behind_whole &&
+        !haul__granules_differ(to + bytes - HAUL__GRANULE, from + bytes - HAUL__GRANULE))
+        return;
+    if (bytes >= 8 &&
+        !(haul__differ_eight(to, from) | haul__differ_eight(to + bytes - 8, from + bytes - 8)))
+        return;
+    for (byte = 0; byte < bytes; byte++)
+        if (to[byte] != from[byte])
+            to[byte] = from[byte];
+}
+
+/* ---- Any bytes. */
+
 /* Copies the bytes that `mask` names. Equal bytes are not written. */
 HAUL__INLINE void haul__copy_bytes(unsigned char *to, const unsigned char *from, uint16_t mask)
 {

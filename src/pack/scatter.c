@@ -257,6 +257,46 @@ HAUL__INLINE void scatter_half(unsigned char *to, const unsigned char *from, uin
         scatter_bytes(to + at, from + at, HAUL__WORD);
 }
 
+/* Granules of a cell without slots, one by one, as gather has them. */
+HAUL__INLINE void scatter_wholes(unsigned char *to, const unsigned char *from, uint32_t live,
+                                 uint32_t whole)
+{
+    for (; whole; whole &= whole - 1) {
+        const unsigned granule = haul__lowest32(whole);
+        const unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+        if (haul__granules_differ(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE))
+            memcpy(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE, HAUL__GRANULE);
+    }
+}
+
+/* Granules `masked` of a cell, which are live in part, or may hold special words. `slotted`: those
+ * of the cell that hold pointers. */
+HAUL__INLINE void scatter_granules(const haul_plan *plan, const haul__block *block, uint32_t number,
+                                   unsigned cell, unsigned char *to, const unsigned char *from,
+                                   uint32_t masked, uint32_t slotted)
+{
+    const int has_special = block->side && block->side->has_special;
+    const uint32_t live = block->cells[cell].live, behind = (live & ~masked & ~slotted) << 1;
+    const uint8_t *prefix = has_special ? NULL : haul__prefix(block, cell / HAUL__PAGE_CELLS);
+    const uint32_t halves = has_special ? 0 : haul__halves(block, cell);
+    const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
+    for (; masked; masked &= masked - 1) {
+        const unsigned granule = haul__lowest32(masked);
+        const unsigned below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
+        const unsigned in_page = (cell * 32u + granule) % HAUL__PAGE_GRANULES;
+        const unsigned first = prefix ? haul__prefix_of(prefix, in_page) : 0;
+        unsigned char *const at = to + granule * HAUL__GRANULE;
+        if (halves >> granule & 1)
+            scatter_half(at, from + below * HAUL__GRANULE, coded, granule);
+        else if (first && !(slotted >> granule & 1))
+            haul__write_first(at, from + below * HAUL__GRANULE, first,
+                              (int)(behind >> granule) & 1);
+        else
+            haul__copy_bytes(at, from + below * HAUL__GRANULE,
+                             haul__data_mask(plan, block, number, cell * 32u + granule));
+    }
+}
+
 HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *block,
                                      uint32_t number, unsigned char *to, const unsigned char *arena)
 {
@@ -265,22 +305,19 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
     for (cell = 0; cell < HAUL__CELLS; cell++, to += HAUL__CELL_BYTES) {
         const unsigned char *from = arena + (haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT);
         const uint32_t live = block->cells[cell].live;
-        const uint32_t halves = has_special ? 0 : haul__halves(block, cell);
-        const uint64_t coded = halves ? haul__slots(block)[cell] : 0;
-        uint32_t masked = has_special || !live ? live : live & haul__masked(block, cell);
-        if (live & ~masked)
-            scatter_runs(haul__placed_slots(&plan->found.map, block, cell), to, from,
-                         live & ~masked, live);
-        for (; masked; masked &= masked - 1) {
-            unsigned granule = haul__lowest32(masked),
-                     below = haul__bits32(live & (((uint32_t)1 << granule) - 1u));
-            if (halves >> granule & 1)
-                scatter_half(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE, coded,
-                             granule);
-            else
-                haul__copy_bytes(to + granule * HAUL__GRANULE, from + below * HAUL__GRANULE,
-                                 haul__data_mask(plan, block, number, cell * 32u + granule));
-        }
+        uint64_t slots;
+        uint32_t masked, slotted;
+        if (cell % HAUL__PAGE_CELLS == 0)
+            haul__fetch_masks(block, cell / HAUL__PAGE_CELLS + 1);
+        if (!live)
+            continue;
+        haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);
+        masked = has_special ? live : live & haul__masked(block, cell);
+        slots = haul__placed_slots(&plan->found.map, block, cell);
+        slotted = slots ? haul__any_word(slots) : 0;
+        scatter_wholes(to, from, live, live & ~masked & ~slotted);
+        scatter_runs(slots, to, from, live & ~masked & slotted, live);
+        scatter_granules(plan, block, number, cell, to, from, masked, slotted);
     }
 }
 

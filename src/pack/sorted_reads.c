@@ -161,6 +161,16 @@ size_t haul__first_read(const haul__read_set *reads, uintptr_t address)
     return haul__search(reads->words, 0, reads->count, address, ends_by);
 }
 
+static int begins_before(const void *words, size_t i, uint64_t address)
+{
+    return HAUL__READ_ADDRESS(((const uint64_t *)words)[i]) < address;
+}
+
+size_t haul__first_behind(const haul__read_set *reads, uintptr_t address)
+{
+    return haul__search(reads->words, 0, reads->count, address, begins_before);
+}
+
 static int is_before_place(const void *far, size_t i, uint64_t place)
 {
     return ((const haul__far_read *)far)[i].place < place;

@@ -37,6 +37,8 @@ void haul__read_set_free(const haul_allocator *allocator, haul__read_set *reads)
 size_t haul__read_set_bytes(const haul__read_set *reads);
 /* The first read whose field ends behind `address`. */
 size_t haul__first_read(const haul__read_set *reads, uintptr_t address);
+/* The first one that begins at the address or behind it. */
+size_t haul__first_behind(const haul__read_set *reads, uintptr_t address);
 
 HAUL__INLINE unsigned haul__read_bytes(uint64_t word)
 {

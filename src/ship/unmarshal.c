@@ -161,7 +161,8 @@ static haul_status bring_back_whole(haul_shipment *shipment, write_arena *write)
 
 /* ---- In pieces. */
 
-/* the size of pieces that are fetched only to check fields that must not change */
+/* The size of pieces that are checked for fields that must not change. One thread finds them in its
+ * second-level cache when it writes them; several threads write larger ones. */
 #define CHECK_PIECE_BYTES ((size_t)1 << 20)
 
 /* A piece on its way. The queue of them is as long as the ring. */
@@ -367,11 +368,16 @@ static return_queue begin(haul_shipment *shipment, size_t most, int looks)
     return r;
 }
 
+static size_t checked_piece(const haul_device *device)
+{
+    const size_t limit = haul__piece_limit(device);
+    return limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES;
+}
+
 /* Fetches and checks all pieces with fields that must not change. */
 static haul_status look_at_all(haul_shipment *shipment)
 {
-    const size_t limit = haul__piece_limit(shipment->device);
-    return_queue r = begin(shipment, limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES, 1);
+    return_queue r = begin(shipment, checked_piece(shipment->device), 1);
     haul_status status = HAUL_OK;
     if (!must_look(shipment))
         return HAUL_OK;
@@ -404,6 +410,8 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     double start = haul__seconds();
     haul_status status;
     return_queue r = begin(shipment, haul__piece_limit(shipment->device), 0);
+    if (!fits && must_look(shipment) && shipment->device->context->options.threads <= 1)
+        r.most = checked_piece(shipment->device);
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
     status = fits ? HAUL_OK : look_at_all(shipment);
     if (status != HAUL_OK)

@@ -7,13 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "bench.h"
 #include "support/short_forms.h"
+
+#define THREADS_MAX 16u
 
 typedef struct bench {
     workload *it;
     haul_root root;
     haul_context *context;
+    haul_context *together; /* with as many threads as there are processors; NULL: there is one */
     haul_plan *plan;
     hash_map map;
     const void **queue;
@@ -69,15 +73,16 @@ static void time_hash_cold(bench *b)
     report_sample("hash_cold", "total", bench_milliseconds() - started);
 }
 
-static double time_plan_and_pack(bench *b, const char *technique, haul_type *type)
+static double time_plan_and_pack(bench *b, haul_context *context, const char *technique,
+                                 haul_type *type)
 {
     haul_plan_info numbers;
     haul_root root = b->root;
     double started = bench_milliseconds(), planned, packed;
     root.type = type;
-    must(b, b->context, haul_plan_create(b->context, haul_from_roots(&root, 1), NULL, &b->plan));
+    must(b, context, haul_plan_create(context, haul_from_roots(&root, 1), NULL, &b->plan));
     planned = bench_milliseconds();
-    must(b, b->context, haul_plan_pack(b->plan, b->haul_arena, b->haul_arena_bytes, 0, b->bitmap));
+    must(b, context, haul_plan_pack(b->plan, b->haul_arena, b->haul_arena_bytes, 0, b->bitmap));
     packed = bench_milliseconds();
     haul_plan_get_info(b->plan, &numbers);
     report_sample(technique, "discover", 1e3 * numbers.discover_seconds);
@@ -99,11 +104,20 @@ static double time_plan_free(bench *b, const char *technique)
  * before. */
 static double time_siblings(bench *b)
 {
-    double spent = time_plan_and_pack(b, "siblings", b->it->sibling_type);
+    double spent = time_plan_and_pack(b, b->context, "siblings", b->it->sibling_type);
     report_sample("siblings", "total", spent + time_plan_free(b, "siblings"));
     time_memcpy(b);
     time_hash(b, "hash", PLAIN); /* the caches are as they were */
     return spent;
+}
+
+static void time_threads(bench *b)
+{
+    double spent;
+    if (!b->together)
+        return;
+    spent = time_plan_and_pack(b, b->together, "haul_threads", b->it->type);
+    report_sample("haul_threads", "total", spent + time_plan_free(b, "haul_threads"));
 }
 
 static void time_repack(bench *b)
@@ -142,7 +156,7 @@ static void one_round(bench *b)
     time_hash(b, "hash", PLAIN);
     if (b->it->sibling_type)
         with_siblings = time_siblings(b);
-    planned_and_packed = time_plan_and_pack(b, "haul", b->it->type);
+    planned_and_packed = time_plan_and_pack(b, b->context, "haul", b->it->type);
     if (b->it->sibling_type)
         report_value("haul", "callback_ns",
                      1e6 * (planned_and_packed - with_siblings) / (double)b->it->heap_count);
@@ -152,12 +166,25 @@ static void one_round(bench *b)
     time_hash_cold(b);
     time_unpack(b);
     report_sample("haul", "total", planned_and_packed + time_plan_free(b, "haul"));
+    time_threads(b);
     time_haul_cold(b);
 }
 
 /* -------------------------------------------------------------------------------------------------
  * Before and after
  */
+static haul_context *context_of_threads(void)
+{
+    const unsigned processors = haul__processors();
+    haul_context_options options;
+    haul_context *context = NULL;
+    memset(&options, 0, sizeof(options));
+    options.threads = processors < THREADS_MAX ? processors : THREADS_MAX;
+    if (processors > 1 && haul_context_create(&options, &context) != HAUL_OK)
+        bench_die("no context with threads", NULL);
+    return context;
+}
+
 static void open_bench(bench *b, workload *it)
 {
     memset(b, 0, sizeof(*b));
@@ -165,6 +192,7 @@ static void open_bench(bench *b, workload *it)
     b->root.address = it->root;
     b->root.type = it->type;
     b->root.count = it->root_count;
+    b->together = context_of_threads();
     must(b, NULL, haul_context_create(NULL, &b->context));
     must(b, b->context, haul_plan_create(b->context, haul_from_roots(&b->root, 1), NULL, &b->plan));
     b->hash_arena_bytes = 64 + b->it->described_bytes + 16 * b->it->root_count;
@@ -193,6 +221,7 @@ static void close_bench(bench *b)
 {
     haul_plan_free(&b->plan);
     haul_context_free(&b->context);
+    haul_context_free(&b->together);
     hash_map_close(&b->map);
     bench_unmap(b->queue, b->it->objects * sizeof(void *));
     bench_unmap(b->bitmap, b->bitmap_bytes ? b->bitmap_bytes : 8);

@@ -156,13 +156,22 @@ static void make_tree(workload *made, double scale)
 }
 
 /* Some 98 % of the nodes are within reach of the root; the rest is not part of the graph. */
-static void make_graph(workload *made, double scale)
+static void make_graph_of(workload *made, size_t count)
 {
-    size_t count = scaled(1e6, scale);
     void **order = make_nodes(made, count, sizeof(graph_node), 4);
     describe(made, &graph_type, "graph", sizeof(graph_node), graph_fields, 1);
     link_graph(order, count, count);
     free(order);
+}
+
+static void make_graph(workload *made, double scale)
+{
+    make_graph_of(made, scaled(1e6, scale));
+}
+
+static void make_large_graph(workload *made, double scale)
+{
+    make_graph_of(made, scaled(1e7, scale));
 }
 
 static void describe_sized(workload *made, size_t bytes, unsigned pointers)
@@ -316,7 +325,7 @@ const workload_maker workload_makers[] = {
     { "graph", 0, make_graph },         { "blocks", 0, make_blocks },
     { "strings", 0, make_strings },     { "counted", 0, make_records },
     { "called", 0, make_called },       { "pointers", 1, make_pointers },
-    { "long_list", 1, make_long_list },
+    { "long_list", 1, make_long_list }, { "large_graph", 1, make_large_graph },
 };
 const size_t workload_maker_count = sizeof(workload_makers) / sizeof(workload_makers[0]);
 

@@ -558,6 +558,74 @@ TEST(threads, pieces_of_any_size_are_shared_alike)
     }
 }
 
+/* ---- Fields that a kernel has changed and must not. */
+
+static void lengthen_names(void *argument)
+{
+    sheet *s = *(sheet **)argument;
+    int i;
+    for (i = 0; s; s = s->next, i++)
+        if (i % 50 == 49)
+            s->name[strlen(s->name)] = 'x';
+}
+
+static void change_counts(void *argument)
+{
+    sheet *s = *(sheet **)argument;
+    int i;
+    for (i = 0; s; s = s->next, i++)
+        if (i % 50 == 49)
+            s->count++;
+}
+
+/* `chunk`: 0 or the size of pieces. *refusal: what is told. */
+static void bring_back_changed(unsigned threads, size_t chunk, const world *w,
+                               void (*change)(void *), haul_error *refusal)
+{
+    test_device options;
+    fault_plan plan;
+    haul_device *device;
+    haul_shipment *shipment;
+    void *at;
+    memset(&plan, 0, sizeof plan);
+    memset(&options, 0, sizeof options);
+    plan.chunk_bytes = chunk;
+    options.new_context.threads = threads;
+    CHECK_STATUS(fault_open(&plan, &options, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, w->at[0], sheet_type, 1, NULL, &shipment), HAUL_OK);
+    at = haul_device_pointer(shipment, w->at[0]);
+    CHECK_STATUS(haul_host_launch(device, change, &at), HAUL_OK);
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_ERROR_GRAPH);
+    *refusal = *haul_context_error(haul_device_context(device));
+    CHECK(refusal->path[0] != 0);
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    fault_check_clean(&plan);
+}
+
+TEST(threads, of_several_counts_and_ends_that_a_kernel_has_changed_the_same_one_is_named)
+{
+    static const size_t chunk[] = { 0, 1 << 20 };
+    world *w = world_new();
+    size_t i;
+    for (i = 0; i < sizeof chunk / sizeof chunk[0]; i++) {
+        haul_error one, several;
+        bring_back_changed(1, chunk[i], w, lengthen_names, &one);
+        bring_back_changed(THREADS, chunk[i], w, lengthen_names, &several);
+        CHECK_STR(one.path, several.path);
+        CHECK_STR(one.text, several.text);
+        CHECK_HAS(one.path, "name");
+        if (chunk[i] == 0)
+            continue; /* one thread gets all as one, and looks at counts in the order of finding */
+        bring_back_changed(1, chunk[i], w, change_counts, &one);
+        bring_back_changed(THREADS, chunk[i], w, change_counts, &several);
+        CHECK_STR(one.path, several.path);
+        CHECK_STR(one.text, several.text);
+        CHECK_HAS(one.path, "values");
+    }
+    world_free(w);
+}
+
 typedef struct hearing {
     uint64_t last, gap;
     int calls, backwards, refuse_at;

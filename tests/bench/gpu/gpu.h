@@ -7,6 +7,7 @@
  *     haul.c        Haul's ways
  *     measure.c     rounds, phases, checks
  *     table.c       the table, and whose samples are taken
+ *     huge.c        a tree of hundreds of millions of nodes
  *     kernels.cu    what runs on the device (shapes.h)
  *     calls.c       the CUDA runtime's calls, counted
  */
@@ -28,16 +29,23 @@ void gpu_die(const char *what, const char *why);
  * comparators, where a compiler would generate one. */
 enum { GPU_FIELDS = 11, GPU_KINDS = 12 };
 #define GPU_NO_COUNT SIZE_MAX
+#define GPU_STRING (SIZE_MAX - 1)
+
+/* What a kind is to Haul: a struct, or no type of its own. */
+typedef enum gpu_nature { GPU_STRUCT, GPU_POINTER, GPU_CHARACTER } gpu_nature;
 
 typedef struct gpu_kind gpu_kind;
 typedef struct gpu_field {
     const char *name;
     size_t at;
     const gpu_kind *target; /* NULL: words */
-    size_t count_at;        /* of the int64_t that counts the elements; GPU_NO_COUNT: one element */
+    /* of the int64_t that counts the elements; GPU_NO_COUNT: one element; GPU_STRING: characters,
+     * up to a 0 */
+    size_t count_at;
 } gpu_field;
 struct gpu_kind {
     const char *name;
+    gpu_nature nature;
     size_t bytes;
     unsigned field_count;
     gpu_field field[GPU_FIELDS];
@@ -206,13 +214,19 @@ void gpu_haul_close(void);
 
 typedef struct gpu_options {
     int runs;
-    const char *technique; /* NULL: all */
+    const char *techniques; /* their names, with commas; NULL: all */
     /* a technique repeats until it has used so much of a workload, at least twice */
     double cell_seconds;
     /* one whose single run would take longer than so many seconds is left out */
     double patience;
 } gpu_options;
 void gpu_measure(gpu_workload *it, const gpu_options *options);
+
+/* -------------------------------------------------------------------------------------------------
+ * huge.c. A tree of so many nodes of 48 bytes; needs some 70 bytes of host memory for each, and 48
+ * of the device's.
+ */
+void gpu_measure_huge(size_t count, int runs);
 
 /* -------------------------------------------------------------------------------------------------
  * table.c

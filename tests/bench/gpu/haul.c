@@ -4,6 +4,7 @@
  *                      context is warm
  *   haul_plan          ship by a plan that exists
  *   haul_refresh       the same arena again, by its plan
+ *   haul_reship        the graph discovered again, with the plan at hand, and the same arena
  *   haul_locked        the same where the source's pages are locked: the device gathers it by
  *                      itself
  *   haul_used          as haul, by a type that says which array the kernel uses; for workloads that
@@ -19,9 +20,9 @@
  *                      copy's bytes are
  *   haul_mirrored      the same, in an arena that the device has memory for at the same addresses
  *   haul_mirrored_kept the same, pointers trusted
- *   haul_threads, haul_threads_refresh, haul_threads_arena
- *                      haul, haul_refresh and haul_arena in a context with as many threads as
- *                      the machine has cores, at most 16
+ *   haul_threads, haul_threads_refresh, haul_threads_reship, haul_threads_arena
+ *                      haul, haul_refresh, haul_reship and haul_arena in a context with as many
+ *                      threads as the machine has cores, at most 16
  *
  * The device is opened through a table that counts the calls of its verbs and passes them on. What
  * `calls` says of Haul is that number: a verb is one or a few calls of the driver.
@@ -645,9 +646,14 @@ typedef struct standing {
     haul_device *device;
 } standing;
 
-static const haul_type *type_of(const gpu_workload *it, const gpu_kind *kind)
+static void *build_object(standing *s, const gpu_workload *it, const gpu_object *object)
 {
-    return kind ? it->type[kind - it->kind] : NULL;
+    const gpu_kind *kind = object->kind;
+    if (kind && kind->nature == GPU_STRUCT)
+        return haul_arena_new(s->arena, it->type[kind - it->kind], object->count);
+    if (kind && kind->nature == GPU_POINTER)
+        return haul_arena_new_pointers(s->arena, object->count);
+    return haul_arena_bytes(s->arena, gpu_bytes(object), 0);
 }
 
 static void build(standing *s, const gpu_workload *it)
@@ -655,12 +661,10 @@ static void build(standing *s, const gpu_workload *it)
     size_t i;
     for (i = 0; i < s->walk.count; i++) {
         const gpu_object *object = &s->walk.objects[i];
-        const haul_type *type = type_of(it, object->kind);
         void *made;
         if (gpu_bytes(object) == 0)
             continue;
-        made = type ? haul_arena_new(s->arena, type, object->count)
-                    : haul_arena_bytes(s->arena, gpu_bytes(object), 0);
+        made = build_object(s, it, object);
         if (!made)
             gpu_die(it->name, haul_arena_error(s->arena)->text);
         s->base = s->base ? s->base : made;
@@ -925,6 +929,112 @@ static void threads_arena_close(gpu_bench *b)
     standing_close(&threaded_standing);
 }
 
+/* -------------------------------------------------------------------------------------------------
+ * Shipped again, by one thread and by several: discovered with the old plan at hand
+ */
+typedef struct again {
+    haul_device *on;
+    haul_shipment *shipment;
+} again;
+static again alone, together;
+
+static void again_open(gpu_bench *b, again *a, haul_device *on)
+{
+    a->on = on;
+    must_on(on, haul_ship(on, b->it->root, b->it->type[0], 1, NULL, &a->shipment), "haul_ship");
+}
+
+static void again_to(gpu_bench *b, again *a)
+{
+    must_on(a->on, haul_reship(a->shipment, NULL), "haul_reship");
+    set_root(b, a->shipment);
+}
+
+static void again_from(again *a)
+{
+    must_on(a->on, haul_unmarshal(a->shipment), "haul_unmarshal");
+}
+
+static void reship_open(gpu_bench *b)
+{
+    again_open(b, &alone, device);
+}
+
+static void reship_before(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_get_info(alone.shipment, &seen);
+}
+
+static void reship_to(gpu_bench *b)
+{
+    again_to(b, &alone);
+}
+
+static void reship_tell_to(gpu_bench *b)
+{
+    (void)b;
+    tell_pack_and_transfer(alone.shipment, 1);
+}
+
+static void reship_from(gpu_bench *b)
+{
+    (void)b;
+    again_from(&alone);
+}
+
+static void reship_tell_from(gpu_bench *b)
+{
+    (void)b;
+    tell_return(alone.shipment);
+}
+
+static void reship_close(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_free(&alone.shipment);
+}
+
+static void threads_reship_open(gpu_bench *b)
+{
+    again_open(b, &together, threaded);
+}
+
+static void threads_reship_before(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_get_info(together.shipment, &seen);
+}
+
+static void threads_reship_to(gpu_bench *b)
+{
+    again_to(b, &together);
+}
+
+static void threads_reship_tell_to(gpu_bench *b)
+{
+    (void)b;
+    tell_pack_and_transfer(together.shipment, 1);
+}
+
+static void threads_reship_from(gpu_bench *b)
+{
+    (void)b;
+    again_from(&together);
+}
+
+static void threads_reship_tell_from(gpu_bench *b)
+{
+    (void)b;
+    tell_return(together.shipment);
+}
+
+static void threads_reship_close(gpu_bench *b)
+{
+    (void)b;
+    haul_shipment_free(&together.shipment);
+}
+
 const gpu_technique gpu_haul_ways[] = {
     { .name = "haul",
       .before = forget_seen,
@@ -950,6 +1060,14 @@ const gpu_technique gpu_haul_ways[] = {
       .close = refresh_close,
       .tell_to = refresh_tell_to,
       .tell_from = refresh_tell_from },
+    { .name = "haul_reship",
+      .open = reship_open,
+      .before = reship_before,
+      .to = reship_to,
+      .from = reship_from,
+      .close = reship_close,
+      .tell_to = reship_tell_to,
+      .tell_from = reship_tell_from },
     { .name = "haul_locked",
       .is_alone = 1,
       .open = locked_open,
@@ -1041,6 +1159,14 @@ const gpu_technique gpu_haul_ways[] = {
       .close = threads_refresh_close,
       .tell_to = threads_refresh_tell_to,
       .tell_from = threads_refresh_tell_from },
+    { .name = "haul_threads_reship",
+      .open = threads_reship_open,
+      .before = threads_reship_before,
+      .to = threads_reship_to,
+      .from = threads_reship_from,
+      .close = threads_reship_close,
+      .tell_to = threads_reship_tell_to,
+      .tell_from = threads_reship_tell_from },
     { .name = "haul_threads_arena",
       .open = threads_arena_open,
       .before = threads_arena_before,

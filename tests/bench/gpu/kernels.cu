@@ -127,6 +127,28 @@ __global__ void find_dense(gpu_layout layout, const gpu_level *root, gpu_piece *
     found[thread].words = static_cast<uint64_t>(level->a_count);
 }
 
+__device__ bool key_holds(const gpu_entry *entry)
+{
+    const uint64_t bytes = GPU_KEY_BYTES(entry->number);
+    for (uint64_t i = 0; i < bytes; i++)
+        if (entry->key[i] != GPU_KEY_LETTER(entry->number))
+            return false;
+    return entry->key[bytes] == 0;
+}
+
+// Pieces of entries that no bucket leads to stay empty.
+__global__ void find_table(gpu_layout layout, const gpu_table *root, gpu_piece *found)
+{
+    const uint64_t threads = uint64_t(gridDim.x) * blockDim.x;
+    for (uint64_t i = blockIdx.x * uint64_t(blockDim.x) + threadIdx.x; i < root->bucket_count;
+         i += threads)
+        for (gpu_entry *entry = root->bucket[i]; entry; entry = entry->next)
+            if (entry->number < layout.nodes && key_holds(entry)) {
+                found[entry->number].data = entry->data;
+                found[entry->number].words = GPU_ENTRY_WORDS;
+            }
+}
+
 __global__ void touch(const gpu_piece *pieces, uint64_t slices_each, uint64_t items,
                       unsigned long long *sum)
 {
@@ -173,6 +195,10 @@ extern "C" cudaError_t gpu_find(const gpu_layout *layout, const void *root, gpu_
     case GPU_DENSE:
         find_dense<<<layout->last_only ? 1 : blocks_for(1 + q + q * q + q * q * q, THREADS),
                      THREADS>>>(*layout, static_cast<const gpu_level *>(root), found);
+        break;
+    case GPU_TABLE:
+        cudaMemsetAsync(found, 0, layout->nodes * sizeof(*found));
+        find_table<<<BLOCKS, THREADS>>>(*layout, static_cast<const gpu_table *>(root), found);
         break;
     }
     return cudaGetLastError();

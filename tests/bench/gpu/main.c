@@ -13,18 +13,19 @@ typedef struct command {
     gpu_options options;
     gpu_set set;
     const char *only, *csv;
+    size_t huge;
     size_t run; /* workloads */
 } command;
 
 static void usage(void)
 {
     fprintf(stderr,
-            "usage: haul_bench_gpu [--only WORKLOAD] [--technique T] "
+            "usage: haul_bench_gpu [--only WORKLOAD] [--technique T,...] "
             "[--runs N] [--csv FILE] [--quick | --full]\n"
             "                      [--cell SECONDS] [--patience SECONDS] [--list]\n"
             "  --only WORKLOAD     those whose names begin so; or one "
             "that is in no set, by its whole name\n"
-            "  --technique T       this one, and the limits\n"
+            "  --technique T,...   these, and the limits\n"
             "  --runs N            rounds at most, of which the median counts (31)\n"
             "  --csv FILE          CSV there and the table on standard "
             "output; else CSV on standard output\n"
@@ -32,6 +33,7 @@ static void usage(void)
             "  --full              the whole grid of Linear and Dense\n"
             "  --cell SECONDS      for one technique and workload, beyond its first runs (0.4)\n"
             "  --patience SECONDS  what would take longer for a single run is left out (12)\n"
+            "  --huge NODES        a tree of so many, and nothing else; 400000000 need 32 GB\n"
             "  --list              the names of the workloads\n");
 }
 
@@ -51,9 +53,11 @@ static int take_option(command *chosen, char ***argument)
     if (strcmp(name, "--only") == 0)
         return (chosen->only = value) != NULL;
     if (strcmp(name, "--technique") == 0)
-        return (chosen->options.technique = value) != NULL;
+        return (chosen->options.techniques = value) != NULL;
     if (strcmp(name, "--csv") == 0)
         return (chosen->csv = value) != NULL;
+    if (strcmp(name, "--huge") == 0)
+        return (chosen->huge = strtoull(value, NULL, 10)) > 0;
     if (strcmp(name, "--runs") == 0)
         return (chosen->options.runs = atoi(value)) > 0;
     if (strcmp(name, "--cell") == 0)
@@ -89,6 +93,11 @@ static void run_if_chosen(const char *name, void *user)
 static void run_all(command *chosen)
 {
     gpu_report_open(chosen->csv, chosen->options.runs);
+    if (chosen->huge) {
+        gpu_measure_huge(chosen->huge, chosen->options.runs);
+        gpu_report_close();
+        return;
+    }
     gpu_haul_open();
     gpu_workload_names(chosen->set, run_if_chosen, chosen);
     if (chosen->run == 0)
@@ -99,7 +108,7 @@ static void run_all(command *chosen)
 
 int main(int argument_count, char **arguments)
 {
-    command chosen = { { 31, NULL, 0.4, 12 }, GPU_SET_USUAL, NULL, NULL, 0 };
+    command chosen = { { 31, NULL, 0.4, 12 }, GPU_SET_USUAL, NULL, NULL, 0, 0 };
     char **argument = arguments + (argument_count > 0);
     while (*argument) {
         if (strcmp(*argument, "--list") == 0) {

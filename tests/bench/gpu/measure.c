@@ -120,10 +120,23 @@ static double foreseen_seconds(const gpu_bench *b, const gpu_technique *techniqu
     return technique->calls_each * CALL_SECONDS * (double)b->it->objects;
 }
 
+/* Is it in a list with commas? */
+static int is_named(const char *list, const char *name)
+{
+    const size_t length = strlen(name);
+    const char *at;
+    for (at = list; at; at = strchr(at, ',')) {
+        at += at != list;
+        if (strncmp(at, name, length) == 0 && (at[length] == ',' || !at[length]))
+            return 1;
+    }
+    return 0;
+}
+
 static int is_wanted(const gpu_bench *b, const gpu_technique *technique, const gpu_options *options)
 {
-    if (options->technique && !technique->is_limit &&
-        strcmp(options->technique, technique->name) != 0)
+    if (options->techniques && !technique->is_limit &&
+        !is_named(options->techniques, technique->name))
         return 0;
     if (technique->fits && !technique->fits(b))
         return 0;

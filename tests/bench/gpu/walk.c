@@ -97,7 +97,9 @@ static uint64_t follow(gpu_walk *walk, const char *element, const gpu_field *fie
     memcpy(&target, element + field->at, sizeof(target));
     if (!target)
         return 0;
-    if (field->count_at != GPU_NO_COUNT)
+    if (field->count_at == GPU_STRING)
+        count = (int64_t)strlen(target) + 1;
+    else if (field->count_at != GPU_NO_COUNT)
         memcpy(&count, element + field->count_at, sizeof(count));
     return meet(walk, target, field->target, (size_t)count);
 }

@@ -5,6 +5,7 @@
  *                                              8, at least 32), allocated one by one with malloc,
  *                                              linked in an order of chance
  *     umt _ ZONES x GROUPS x ANGLES            hexahedral zones of the transport code
+ *     table _ ENTRIES                          a chained hash table, with a string for each entry
  *     linear _ kK _ nN _ LAYOUT                a chain of K - 1 levels with an array each
  *     dense _ qQ _ nN _ all or selective       four levels, Q children each, an array on every node
  *
@@ -228,6 +229,57 @@ static void make_zones(gpu_workload *made, size_t count, size_t groups, size_t a
 }
 
 /* -------------------------------------------------------------------------------------------------
+ * A hash table, as in haul_bench's workload "discovery"
+ */
+static void add_table_kinds(gpu_workload *made)
+{
+    gpu_kind *table = add_kind(made, "table", sizeof(gpu_table)),
+             *entry = add_kind(made, "entry", sizeof(gpu_entry)),
+             *bucket = add_kind(made, "bucket", sizeof(void *)),
+             *key = add_kind(made, "key", sizeof(char));
+    bucket->nature = GPU_POINTER;
+    key->nature = GPU_CHARACTER;
+    add_field(table, "bucket", offsetof(gpu_table, bucket), bucket,
+              offsetof(gpu_table, bucket_count));
+    add_field(entry, "next", offsetof(gpu_entry, next), entry, GPU_NO_COUNT);
+    add_field(entry, "key", offsetof(gpu_entry, key), key, GPU_STRING);
+    add_field(bucket, "entry", 0, entry, GPU_NO_COUNT);
+}
+
+static gpu_entry *make_entry(gpu_workload *made, size_t number)
+{
+    const size_t length = (size_t)GPU_KEY_BYTES(number);
+    gpu_entry *entry = make_objects(made, &made->kind[1], 1);
+    entry->key = make_objects(made, &made->kind[3], length + 1);
+    memset(entry->key, GPU_KEY_LETTER(number), length);
+    entry->number = number;
+    fill(made, number, entry->data, GPU_ENTRY_WORDS);
+    return entry;
+}
+
+static void make_table(gpu_workload *made, size_t count)
+{
+    bench_random random = { 5 };
+    gpu_table *table;
+    size_t buckets = 4, i;
+    while (buckets < count)
+        buckets *= 2;
+    add_table_kinds(made);
+    made->layout.form = GPU_TABLE;
+    made->layout.nodes = count;
+    make_pieces(made, count, count);
+    made->root = table = make_objects(made, &made->kind[0], 1);
+    table->bucket = make_objects(made, &made->kind[2], buckets);
+    table->bucket_count = (int64_t)buckets;
+    for (i = 0; i < count; i++) {
+        gpu_entry *entry = make_entry(made, i),
+                  **bucket = &table->bucket[bench_below(&random, buckets)];
+        entry->next = *bucket;
+        *bucket = entry;
+    }
+}
+
+/* -------------------------------------------------------------------------------------------------
  * Linear and Dense
  */
 static void add_level_fields(gpu_kind *kind, const gpu_kind *next, size_t next_count_at)
@@ -336,7 +388,7 @@ static void make_dense(gpu_workload *made, size_t q, size_t n, int selective)
 static haul_count shape_of(const gpu_field *field)
 {
     haul_count shape = HAUL_ONE;
-    if (field->count_at == GPU_NO_COUNT)
+    if (field->count_at == GPU_NO_COUNT || field->count_at == GPU_STRING)
         return shape;
     shape.kind = HAUL_COUNT_KIND_PRODUCT;
     shape.fields = 1;
@@ -360,16 +412,25 @@ static int64_t chosen_count(const haul_here *here)
 static haul_field row_of(const gpu_workload *made, const gpu_field *field, haul_type *const *types,
                          int chosen_only)
 {
-    static const haul_count chosen = HAUL_COUNT_FN(chosen_count);
+    static const haul_count chosen = HAUL_COUNT_FN(chosen_count), terminated = HAUL_TERMINATED;
+    const gpu_kind *target = field->target;
     haul_field row;
     memset(&row, 0, sizeof(row));
     row.name = field->name;
     row.kind = HAUL_FIELD_POINTER;
     row.offset = field->at;
     row.bytes = sizeof(void *);
-    row.element_bytes = field->target ? 0 : sizeof(uint64_t);
-    row.target = field->target ? &types[field->target - made->kind] : NULL;
-    row.count = chosen_only && !field->target ? chosen : shape_of(field);
+    row.count = chosen_only && !target ? chosen : shape_of(field);
+    if (target && target->nature == GPU_POINTER) {
+        row.levels = 2;
+        target = target->field[0].target;
+    }
+    if (target && target->nature == GPU_CHARACTER) {
+        row.count = terminated;
+        target = NULL;
+    }
+    row.element_bytes = target ? 0 : field->target ? field->target->bytes : sizeof(uint64_t);
+    row.target = target ? &types[target - made->kind] : NULL;
     return row;
 }
 
@@ -383,6 +444,8 @@ static void make_types(const gpu_workload *made, haul_type **types, int chosen_o
         gpu_die(made->name, "haul_context_create");
     for (i = 0; i < made->kind_count; i++) {
         const gpu_kind *kind = &made->kind[i];
+        if (kind->nature != GPU_STRUCT)
+            continue;
         for (f = 0; f < kind->field_count; f++)
             rows[f] = row_of(made, &kind->field[f], types, chosen_only);
         memset(&what, 0, sizeof(what));
@@ -430,6 +493,8 @@ static int make_by_name(gpu_workload *made, const char *name)
     size_t a, b, c;
     if (sscanf(name, "umt_%zux%zux%zu", &a, &b, &c) == 3 && a && b && c)
         make_zones(made, a, b, c);
+    else if (sscanf(name, "table_%zu", &a) == 1 && a)
+        make_table(made, a);
     else if (sscanf(name, "linear_k%zu_n%zu_%31s", &a, &b, word) == 3 && a > 1 && b)
         make_linear(made, a, b, strncmp(word, "allinit", 7) == 0, strstr(word, "allused") != NULL);
     else if (sscanf(name, "dense_q%zu_n%zu_%31s", &a, &b, word) == 3 && a && b)
@@ -509,7 +574,7 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
     use_each(&all, GPU_SET_QUICK,
              "list_64x128 splitlist_64x128 tree_64x128 list_64x56 "
              "splitlist_64x72 tree_64x40 splitlist_16x1k "
-             "umt_8x4x4 linear_k3_n100_allinit_allused "
+             "umt_8x4x4 table_100 linear_k3_n100_allinit_allused "
              "linear_k3_n100_allinit_LLused linear_k3_n100_LLinit_LLused "
              "dense_q2_n10_all dense_q2_n10_selective");
     use_each(&all, GPU_SET_USUAL | GPU_SET_FULL,
@@ -518,7 +583,7 @@ void gpu_workload_names(gpu_set set, void (*use)(const char *name, void *user), 
              "list_1024x1m splitlist_1024x1m tree_1024x1m "
              "list_1000000x128 splitlist_1000000x128 tree_1000000x128 "
              "tree_32768x128 tree_65536x128 tree_1048575x64 "
-             "list_1000000x56 tree_1000000x56 umt_2048x128x128");
+             "list_1000000x56 tree_1000000x56 umt_2048x128x128 table_20000 table_1000000");
     if (set == GPU_SET_USUAL)
         use_part_of_grid(&all);
     if (set == GPU_SET_FULL)
