@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "places.h"
 
@@ -20,8 +21,8 @@ enum { SKIPPED = 77, RUNS_MAX = 32 };
 static const size_t slack = (size_t)256 << 20;
 
 typedef struct command {
-    const char *workload, *way, *profile;
-    unsigned scale, side, cubes, runs;
+    const char *workload, *way, *profile, *image;
+    unsigned scale, side, cubes, runs, threads;
     uint64_t seed;
     double factors[16];
     unsigned factor_count;
@@ -201,12 +202,12 @@ static int measure_all(const command *c)
     printf("workload,factor,way,load,first,median,device,host,moving,result\n");
     places_haul_open();
     if (is_chosen(c, "bfs")) {
-        bfs_make(&it, c->scale, c->seed);
+        bfs_make(&it, c->scale, c->threads, c->seed);
         is_right &= work(&it, c);
         bfs_free(&it);
     }
     if (is_chosen(c, "srad")) {
-        srad_make(&it, c->side, c->seed);
+        srad_make(&it, c->image, c->side, c->seed);
         is_right &= work(&it, c);
         srad_free(&it);
     }
@@ -222,13 +223,15 @@ static int measure_all(const command *c)
 static int usage(void)
 {
     fprintf(stderr, "usage: haul_bench_places [--workload bfs|srad|cfd] [--way WAY] "
-                    "[--profile PREFIX] [--scale N] [--side N] [--cubes N] [--runs N] [--seed N] "
-                    "[--factor F]... [--quick]\n"
+                    "[--profile PREFIX] [--scale N] [--side N | --image PGM] [--cubes N] "
+                    "[--runs N] [--seed N] [--threads N] [--factor F]... [--quick]\n"
                     "  --profile P  what haul_bench_places_profile writes, and haul_by_profile "
                     "reads: P-bfs, P-srad, P-cfd\n"
                     "  --scale N    bfs: 2^N vertices, 2^(N+5) targets (23)\n"
                     "  --side N     srad: an image of N x N (8192)\n"
+                    "  --image PGM  srad: a grey image, in place of noise\n"
                     "  --cubes N    cfd: N^3 cubes, 6 elements each (128)\n"
+                    "  --threads N  draw the graph of bfs (all processors)\n"
                     "  --factor F   the graph has F times the budget (0.5 1 1.5 2 3 4)\n"
                     "  --quick      small graphs, 2 runs\n");
     return 2;
@@ -258,6 +261,10 @@ static int take_option(command *c, char ***argument)
         return (c->scale = (unsigned)atoi(value)) >= 8 && c->scale <= 30;
     if (strcmp(name, "--side") == 0)
         return (c->side = (unsigned)atoi(value)) >= 256;
+    if (strcmp(name, "--image") == 0)
+        return (c->image = value) != NULL;
+    if (strcmp(name, "--threads") == 0)
+        return (c->threads = (unsigned)atoi(value)) > 0 && c->threads <= 1024;
     if (strcmp(name, "--cubes") == 0)
         return (c->cubes = (unsigned)atoi(value)) >= 8 && c->cubes <= 512;
     if (strcmp(name, "--runs") == 0)
@@ -272,9 +279,10 @@ static int take_option(command *c, char ***argument)
 int main(int argument_count, char **arguments)
 {
     static const double usual[] = { 0.5, 1, 1.5, 2, 3, 4 };
-    command c = { NULL, NULL, NULL, 23, 8192, 128, 5, 1, { 0 }, 0 };
+    command c = { NULL, NULL, NULL, NULL, 23, 8192, 128, 5, 1, 1, { 0 }, 0 };
     uint64_t uses[PLACES_COUNTERS];
     char **argument = arguments + (argument_count > 0);
+    c.threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     while (*argument)
         if (!take_option(&c, &argument))
             return usage();
