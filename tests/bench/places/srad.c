@@ -82,11 +82,9 @@ static void diffuse_on_host(const places_workload *it)
             c[i] = pixel_coefficient(s->expected, whole, i, speckle, d);
         for (i = 0; i < all; i++) {
             pixel_coefficient(s->expected, whole, i, speckle, d);
-            next[i] =
-                s->expected[i] +
-                0.25f * lambda *
-                    (c[i] * d[0] + c[i + row < all ? i + row : i] * d[1] + c[i] * d[2] +
-                     c[i % row + 1 < row ? i + 1 : i] * d[3]);
+            next[i] = s->expected[i] + 0.25f * lambda *
+                                           (c[i] * d[0] + c[i + row < all ? i + row : i] * d[1] +
+                                            c[i] * d[2] + c[i % row + 1 < row ? i + 1 : i] * d[3]);
         }
         memcpy(s->expected, next, all * sizeof *next);
     }
