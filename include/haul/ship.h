@@ -102,9 +102,18 @@ typedef struct haul_ship_options {
      * shipment needs more than one of the two allows. The record has the need, the budget, and the
      * types with the most bytes. */
     size_t budget_bytes;
-    /* Where those pages of the arena lie that exceed the budget, or without a budget the device's
-     * memory: HAUL_PLACE_HOST or HAUL_PLACE_MOVING. HAUL_PLACE_ANY, or a device that has no places
-     * (place_bytes): nowhere, so the error above. HAUL_ERROR_ARGUMENT: another place. */
+    /* Where those pages of the arena lie that exceed the budget, or what the device has free:
+     *
+     *   HAUL_PLACE_HOST     on the host
+     *   HAUL_PLACE_MOVING   the next ones move, as many as fit into what the device has free beyond
+     *                       the budget, and the others lie on the host
+     *   HAUL_PLACE_ANY      nowhere, so the error above; so do all on a device that has no places
+     *                       (place_bytes)
+     *
+     * HAUL_ERROR_ARGUMENT: another place. The device is asked once, by this call. Pages that move
+     * are not counted in a budget, because the device takes their room back for any allocation that
+     * needs it; kernels then wait for them, so HAUL_PLACE_HOST is better beside programs that
+     * grow. */
     haul_place spill;
     int reserved;
     /* Objects, a plan: places and uses of what hints name; the first hint that fits counts. What no

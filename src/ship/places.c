@@ -7,7 +7,8 @@
  * own in any order, and small objects of one type are mostly allocated together. So no object is
  * moved for its place; a page goes where its bytes want to. It lies in device memory if any of them
  * must. Else, if some of its bytes have no place by a hint, its density decides: the uses of these
- * bytes, divided by the page's size. The densest pages fill the budget, and the others are spilled.
+ * bytes, divided by the page's size. The densest pages fill the budget. The next ones move, if they
+ * may and the device has free memory beyond the budget, and the others lie on the host.
  * If hints give all bytes a place, the place of most of them counts.
  *
  * Uses are those that hints tell; elsewhere each pointer to a range counts as one. The map knows
@@ -41,7 +42,8 @@ typedef struct places {
     haul_plan *plan; /* NULL: of an arena */
     const haul_ship_options *options;
     haul__range *range;
-    uint64_t left;     /* of the budget */
+    uint64_t left;     /* of the budget, and of what the device has */
+    uint64_t free;     /* what the device has */
     size_t page_bytes; /* of each but the last */
     size_t count;      /* of pages */
     placed_page *pages;
@@ -223,8 +225,16 @@ static int comes_before(const void *a, const void *b)
     return left->rank != right->rank ? left->rank > right->rank : left->page < right->page;
 }
 
-/* Gives the pages without a wish device memory, up to `left` bytes, the highest rank first. */
-static haul_status fill_budget(places *p, uint64_t left)
+static int take(uint64_t bytes, uint64_t *from)
+{
+    const int fits = bytes <= *from;
+    *from -= fits ? bytes : 0;
+    return fits;
+}
+
+/* Gives the pages without a wish device memory, up to `left` bytes, the highest rank first. Of the
+ * others up to `room` bytes move, and the rest lies on the host. */
+static haul_status fill_budget(places *p, uint64_t left, uint64_t room)
 {
     const haul_allocator *allocator = &p->device->context->allocator;
     ranked *order = haul__allocate_zeroed(allocator, p->count * sizeof *order);
@@ -239,8 +249,9 @@ static haul_status fill_budget(places *p, uint64_t left)
     haul__sort(order, count, sizeof *order, comes_before);
     for (i = 0; i < count; i++) {
         const uint64_t bytes = bytes_of_page(p, order[i].page);
-        p->pages[order[i].page].place = bytes <= left ? HAUL_PLACE_DEVICE : p->options->spill;
-        left -= bytes <= left ? bytes : 0;
+        p->pages[order[i].page].place = take(bytes, &left)   ? HAUL_PLACE_DEVICE
+                                        : take(bytes, &room) ? HAUL_PLACE_MOVING
+                                                             : HAUL_PLACE_HOST;
     }
     haul__release(allocator, order, p->count * sizeof *order);
     return HAUL_OK;
@@ -248,15 +259,20 @@ static haul_status fill_budget(places *p, uint64_t left)
 
 static haul_status place_pages(places *p)
 {
-    uint64_t must = 0, may = 0;
+    uint64_t must = 0, may = 0, moves = 0, taken;
     size_t i;
     for (i = 0; i < p->count; i++) {
         const haul_place place = p->pages[i].place = wish_of(p, i);
         must += place == HAUL_PLACE_DEVICE ? bytes_of_page(p, i) : 0;
         may += place == HAUL_PLACE_ANY ? bytes_of_page(p, i) : 0;
+        moves += place == HAUL_PLACE_MOVING ? bytes_of_page(p, i) : 0;
     }
-    if (p->options->spill != HAUL_PLACE_ANY && (must > p->left || may > p->left - must))
-        return fill_budget(p, must < p->left ? p->left - must : 0);
+    if (p->options->spill != HAUL_PLACE_ANY && (must > p->left || may > p->left - must)) {
+        taken = moves + (must > p->left ? must : p->left);
+        if (p->options->spill != HAUL_PLACE_MOVING || taken > p->free)
+            taken = p->free;
+        return fill_budget(p, must < p->left ? p->left - must : 0, p->free - taken);
+    }
     for (i = 0; i < p->count; i++)
         if (p->pages[i].place == HAUL_PLACE_ANY)
             p->pages[i].place = HAUL_PLACE_DEVICE;
@@ -323,8 +339,9 @@ haul_status haul__choose_places(haul_device *device, haul_plan *plan,
     p.left = haul__device_left(device);
     if (range->most && range->most < p.left)
         p.left = range->most;
-    if (has->memory_bytes && has->memory_bytes < p.left)
-        p.left = has->memory_bytes;
+    p.free = options->spill == HAUL_PLACE_ANY ? UINT64_MAX : haul__device_free(device);
+    if (p.free < p.left)
+        p.left = p.free;
     exceeds = options->spill != HAUL_PLACE_ANY && range->bytes > p.left;
     if (has->place_bytes == 0 || (!exceeds && !leads_elsewhere(options)))
         return HAUL_OK;

@@ -568,6 +568,83 @@ TEST(places, that_do_not_exist_are_refused)
     end();
 }
 
+static uint64_t free_now;
+
+static uint64_t tell_free(void *state)
+{
+    (void)state;
+    return free_now;
+}
+
+static void start_where_memory_is_told(void)
+{
+    haul_device_table tells = *haul_host_device();
+    haul_device *opened;
+    start();
+    tells.free_bytes = tell_free;
+    CHECK_STATUS(haul_device_open(context, &tells, NULL, &opened), HAUL_OK);
+    haul_device_close(&device);
+    device = opened;
+}
+
+/* Ships with `pages` free: no more than `near` pages in device memory, and `moving` beside them. */
+static void check_room(uint64_t pages, uint64_t near, uint64_t moving)
+{
+    haul_shipment_info info;
+    free_now = pages * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    info = info_of(shipment);
+    CHECK(info.device_bytes <= near * PAGE && info.device_bytes + PAGE >= near * PAGE);
+    CHECK(info.moving_bytes <= moving * PAGE && info.moving_bytes + PAGE >= moving * PAGE);
+    CHECK(info.host_bytes > 0);
+    check_work(device, shipment);
+    haul_shipment_free(&shipment);
+}
+
+TEST(places, move_as_far_as_the_device_has_free_memory_and_the_rest_lies_on_the_host)
+{
+    start_where_memory_is_told();
+    options.budget_bytes = 20 * PAGE;
+    options.spill = HAUL_PLACE_MOVING;
+    check_room(26, 20, 6);
+    check_room(20, 20, 0);
+    check_room(10, 10, 0);
+    check_room(0, 0, 0);
+    options.spill = HAUL_PLACE_HOST;
+    check_room(26, 20, 0);
+    options.budget_bytes = 0; /* then what is free is the budget */
+    check_room(12, 12, 0);
+    options.spill = HAUL_PLACE_MOVING;
+    check_room(12, 12, 0);
+    free_now = 1000 * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    CHECK_EQ(info_of(shipment).moving_bytes + info_of(shipment).host_bytes, 0);
+    end();
+}
+
+TEST(places, that_hints_let_move_come_before_those_that_the_budget_does)
+{
+    haul_place_hint hint;
+    haul_shipment_info info;
+    start_where_memory_is_told();
+    memset(&hint, 0, sizeof hint);
+    hint.type = shop_type;
+    hint.field = "cold";
+    hint.place = HAUL_PLACE_MOVING;
+    options.hints = &hint;
+    options.hint_count = 1;
+    options.budget_bytes = 8 * PAGE;
+    options.spill = HAUL_PLACE_MOVING;
+    free_now = 28 * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    info = info_of(shipment);
+    CHECK(is_most(places_of_cold().moving, COLD * sizeof *one->cold));
+    CHECK(info.moving_bytes <= 20 * PAGE && info.device_bytes <= 8 * PAGE);
+    CHECK(info.moving_bytes > 18 * PAGE && info.host_bytes > 0);
+    check_work(device, shipment);
+    end();
+}
+
 /* A device whose memory is all of one kind: what exceeds the budget is an error, spilled or not. */
 TEST(places, are_refused_by_a_device_that_has_one)
 {
