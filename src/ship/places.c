@@ -333,8 +333,9 @@ haul_status haul__check_place_options(haul_device *device, int is_arena,
         const haul_place place = options->hints[i].place;
         if (!haul__type_walk(options->hints[i].type) || place < HAUL_PLACE_ANY ||
             place > HAUL_PLACE_MOVING)
-            return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                              "hints[%zu] has no type, or another place than a haul_place", i);
+            return haul__fail(
+                error, HAUL_ERROR_ARGUMENT,
+                "hints[%zu] has no committed type, or another place than a haul_place", i);
         if (place > HAUL_PLACE_DEVICE && device->capabilities.place_bytes == 0)
             return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                               "hints[%zu]: all memory of the device \"%s\" is its own", i,
