@@ -7,9 +7,8 @@
  * own in any order, and small objects of one type are mostly allocated together. So no object is
  * moved for its place; a page goes where its bytes want to. It lies in device memory if any of them
  * must. Else it has the place that most of its bytes have by hints. If most have none, its density
- * decides: its uses, divided by its size. The densest pages fill the budget. The next ones move, if they
- * may and the device has free memory beyond the budget, and the others lie on the host.
- * If hints give all bytes a place, the place of most of them counts.
+ * decides: its uses, divided by its size. The densest pages fill the budget. The next ones move, if
+ * they may and the device has free memory beyond the budget, and the others lie on the host.
  *
  * Uses are those that hints tell; elsewhere each pointer to a range counts as one. The map knows
  * the pointers, so they are counted without a walk, page by page, and only pages are sorted. Hints
