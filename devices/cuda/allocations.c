@@ -392,6 +392,9 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
     return haul__gpu_leave(gpu, &visit, status);
 }
 
+/* CUDA takes memory for itself when kernels run: their stacks, and what they print. */
+#define FOR_KERNELS ((uint64_t)64 << 20)
+
 /* Is there room for `bytes` bytes? If not, what pool and spares keep is given back first. */
 static int has_room(haul__gpu *gpu, const haul__gpu_visit *visit, uint64_t bytes)
 {
@@ -438,6 +441,27 @@ haul_status haul__gpu_allocate_in_places(void *state, uint64_t bytes, size_t ali
     if (status == HAUL_OK)
         remember(gpu, *address, bytes);
     return haul__gpu_leave(gpu, &visit, status);
+}
+
+/* What pool and spares keep is free, too: has_room gives it back. */
+uint64_t haul__gpu_free_bytes(void *state)
+{
+    haul__gpu *gpu = state;
+    haul__gpu_visit visit;
+    size_t left = 0, all = 0;
+    uint64_t reserved = 0, used = 0, bytes;
+    (void)haul__gpu_enter(gpu, "free_bytes", &visit);
+    haul__gpu_forgive(&visit, cudaMemGetInfo(&left, &all));
+    bytes = left;
+    if (gpu->pool) {
+        haul__gpu_forgive(&visit, cudaMemPoolGetAttribute(
+                                      gpu->pool, cudaMemPoolAttrReservedMemCurrent, &reserved));
+        haul__gpu_forgive(&visit,
+                          cudaMemPoolGetAttribute(gpu->pool, cudaMemPoolAttrUsedMemCurrent, &used));
+        bytes += (reserved > used ? reserved - used : 0) + spare_bytes(gpu);
+    }
+    (void)haul__gpu_leave(gpu, &visit, HAUL_OK);
+    return bytes > FOR_KERNELS ? bytes - FOR_KERNELS : 0;
 }
 
 /* Memory is released even if an error of the caller is pending. */

@@ -9,6 +9,7 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment,
 haul_status haul__gpu_allocate_in_places(void *state, uint64_t bytes, size_t alignment,
                                          const haul_placing *placings, size_t count,
                                          haul_address *address);
+uint64_t haul__gpu_free_bytes(void *state);
 void haul__gpu_release(void *state, haul_address address, uint64_t bytes);
 haul_status haul__gpu_stage(void *state, size_t bytes, void **memory);
 void haul__gpu_unstage(void *state, void *memory, size_t bytes);

@@ -188,6 +188,7 @@ static const haul_device_table cuda_table = {
     .gather_strips = haul__gpu_gather_strips,
     .scatter_strips = haul__gpu_scatter_strips,
     .clear = haul__gpu_clear,
+    .free_bytes = haul__gpu_free_bytes,
 };
 
 const haul_device_table *haul_cuda_device(void)

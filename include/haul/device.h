@@ -268,6 +268,10 @@ typedef struct haul_device_table {
      * are there; later orders on the stream see them. Only a device with `scatter_strips` is asked
      * for it. */
     haul_status (*clear)(void *state, haul_address at, uint64_t bytes);
+
+    /* The bytes of device memory that allocate_in_places could use now, for pages that are its own
+     * or move. May be less than there are, and is good until anybody allocates. */
+    uint64_t (*free_bytes)(void *state);
 } haul_device_table;
 
 /* Opens a device of a back end in `context`, which it holds. `settings` may be NULL: the defaults.

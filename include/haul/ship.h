@@ -60,8 +60,8 @@ typedef struct haul_shipped_range {
 } haul_shipped_range;
 
 /* Where objects are to lie, and how often kernels use them. With a field: objects, arrays of
- * pointers and plain elements that are found first through this field of `type`. Without: objects
- * of the type itself. */
+ * pointers and plain elements that this field of `type` leads to. Without: objects of the type
+ * itself. Of several hints that name a byte, the one counts through which it is found first. */
 typedef struct haul_place_hint {
     const haul_type *type;
     const char *field; /* its name, such as "edges"; or NULL */
@@ -102,17 +102,26 @@ typedef struct haul_ship_options {
      * shipment needs more than one of the two allows. The record has the need, the budget, and the
      * types with the most bytes. */
     size_t budget_bytes;
-    /* Where those pages of the arena lie that exceed the budget, or without a budget the device's
-     * memory: HAUL_PLACE_HOST or HAUL_PLACE_MOVING. HAUL_PLACE_ANY, or a device that has no places
-     * (place_bytes): nowhere, so the error above. HAUL_ERROR_ARGUMENT: another place. */
+    /* Where those pages of the arena lie that exceed the budget, or what the device has free:
+     *
+     *   HAUL_PLACE_HOST     on the host
+     *   HAUL_PLACE_MOVING   the next ones move, as many as fit into what the device has free beyond
+     *                       the budget, and the others lie on the host
+     *   HAUL_PLACE_ANY      nowhere, so the error above; so do all on a device that has no places
+     *                       (place_bytes)
+     *
+     * HAUL_ERROR_ARGUMENT: another place. The device is asked once, by this call. Pages that move
+     * are not counted in a budget, because the device takes their room back for any allocation that
+     * needs it; kernels then wait for them, so HAUL_PLACE_HOST is better beside programs that
+     * grow. */
     haul_place spill;
     int reserved;
     /* Objects, a plan: places and uses of what hints name; the first hint that fits counts. What no
      * hint names has a use for each pointer to it, with the caller's to a root. The pages with the
      * fewest uses for each byte exceed the budget. The list and what it names must live as long as
-     * the shipment: haul_reship reads it again. HAUL_ERROR_ARGUMENT: NULL, a hint without a type or
-     * with another place, or an arena is shipped. HAUL_ERROR_UNSUPPORTED: the device has no places,
-     * and a hint asks for another one than its own memory. */
+     * the shipment: haul_reship reads it again. HAUL_ERROR_ARGUMENT: NULL, a hint without a
+     * committed type or with another place, or an arena is shipped. HAUL_ERROR_UNSUPPORTED: the
+     * device has no places, and a hint asks for another one than its own memory. */
     const haul_place_hint *hints;
     size_t hint_count;
 } haul_ship_options;

@@ -206,6 +206,13 @@ uint64_t haul__device_left(const haul_device *device)
     return budget > device->held_bytes ? budget - device->held_bytes : 0;
 }
 
+uint64_t haul__device_free(const haul_device *device)
+{
+    if (device->table.free_bytes)
+        return device->table.free_bytes(device->state);
+    return device->capabilities.memory_bytes ? device->capabilities.memory_bytes : UINT64_MAX;
+}
+
 void haul__device_add(haul_device *device, haul__resident *resident)
 {
     resident->previous = NULL;

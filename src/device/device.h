@@ -52,6 +52,8 @@ haul_status haul__device_enter(haul_device *device);
 
 /* The bytes of device memory that its budget still allows. */
 uint64_t haul__device_left(const haul_device *device);
+/* What it can allocate now; all its memory, if it does not tell; UINT64_MAX: it tells neither. */
+uint64_t haul__device_free(const haul_device *device);
 
 void haul__device_add(haul_device *device, haul__resident *resident);
 void haul__device_remove(haul_device *device, haul__resident *resident);

@@ -6,14 +6,13 @@
  * Objects lie in a range in the order of their source addresses. Large arrays fill pages of their
  * own in any order, and small objects of one type are mostly allocated together. So no object is
  * moved for its place; a page goes where its bytes want to. It lies in device memory if any of them
- * must. Else, if some of its bytes have no place by a hint, its density decides: the uses of these
- * bytes, divided by the page's size. The densest pages fill the budget, and the others are spilled.
- * If hints give all bytes a place, the place of most of them counts.
+ * must. Else it has the place that most of its bytes have by hints. If most have none, its density
+ * decides: its uses, divided by its size. The densest pages fill the budget. The next ones move, if
+ * they may and the device has free memory beyond the budget, and the others lie on the host.
  *
  * Uses are those that hints tell; elsewhere each pointer to a range counts as one. The map knows
  * the pointers, so they are counted without a walk, page by page, and only pages are sorted. Hints
- * need a walk, because the map knows no types: each range that it finds is added to its page at
- * once, and forgotten.
+ * need a walk of what they name (hinted.c).
  */
 #include "base/sort.h"
 #include "device/deferred.h"
@@ -21,10 +20,9 @@
 #include "pack/in_degree.h"
 #include "pack/plan.h"
 #include "pack/translate.h"
+#include "ship/hinted.h"
 #include "ship/places.h"
 #include "type/type.h"
-#include "walk/discover.h"
-#include "walk/new_ranges.h"
 
 typedef struct placed_page {
     double uses;
@@ -41,12 +39,13 @@ typedef struct places {
     haul_plan *plan; /* NULL: of an arena */
     const haul_ship_options *options;
     haul__range *range;
-    uint64_t left;     /* of the budget */
+    uint64_t left;     /* of the budget, and of what the device has */
+    uint64_t free;     /* what the device has */
     size_t page_bytes; /* of each but the last */
     size_t count;      /* of pages */
     placed_page *pages;
-    /* for each page, and in it for each hint, the bytes that the hint names; the last ones of a
-     * page have no hint. NULL: there are no hints */
+    /* for each page, and in it for each hint, the bytes that the hint names. NULL: there are no
+     * hints */
     uint64_t *hinted;
 } places;
 
@@ -56,42 +55,11 @@ static haul_status no_memory(haul_device *device)
                       "out of memory for the places of a shipment");
 }
 
-/* ---- What hints want: a walk finds the ranges that each names. */
+/* ---- What hints want. */
 
-/* Is the slot a row of the type's objects? */
-static int has_slot(const haul_type *type, const haul__slot *slot)
+static uint64_t *hinted_in(const places *p, size_t page)
 {
-    const haul__walk *walk = haul__type_walk(type);
-    size_t i;
-    if ((uintptr_t)slot - (uintptr_t)walk->slots < walk->slot_count * sizeof *slot)
-        return 1;
-    for (i = 0; i < walk->ruled_count; i++) {
-        const haul__ruled *ruled = &walk->ruled[i];
-        const size_t cases = ruled->rule ? ruled->rule->said.type_switch.case_count : 0;
-        if (slot == &ruled->slot ||
-            (uintptr_t)slot - (uintptr_t)ruled->cases < cases * sizeof *slot)
-            return 1;
-    }
-    return 0;
-}
-
-/* The number of the first hint that fits; else of hints. */
-static size_t hint_for(const places *p, const haul__new_range *range)
-{
-    size_t i;
-    for (i = 0; i < p->options->hint_count; i++) {
-        const haul_place_hint *hint = &p->options->hints[i];
-        if (hint->field ? range->slot && strcmp(range->slot->name, hint->field) == 0 &&
-                              has_slot(hint->type, range->slot)
-                        : range->type == hint->type)
-            break;
-    }
-    return i;
-}
-
-static uint64_t *bytes_in_page(const places *p, size_t page)
-{
-    return p->hinted + page * (p->options->hint_count + 1);
+    return p->hinted + page * p->options->hint_count;
 }
 
 /* The end of what lies in the page of `at`, of bytes that end at `end`. */
@@ -101,20 +69,6 @@ static uint64_t end_in_page(const places *p, uint64_t at, uint64_t end)
     return here < end ? here : end;
 }
 
-static void add_range(void *user, const haul__new_range *range)
-{
-    const places *p = user;
-    const size_t number = hint_for(p, range);
-    uint64_t at, end, next;
-    if (!haul__offset_of(p->plan, range->begin, &at))
-        return;
-    end = range->bytes < p->range->arena_bytes - at ? at + range->bytes : p->range->arena_bytes;
-    for (; at < end; at = next) {
-        next = end_in_page(p, at, end);
-        bytes_in_page(p, (size_t)(at / p->page_bytes))[number] += next - at;
-    }
-}
-
 /* A hint's uses are divided among its bytes. */
 static void weigh_hint(const places *p, size_t number)
 {
@@ -122,46 +76,40 @@ static void weigh_hint(const places *p, size_t number)
     uint64_t all = 0;
     size_t i;
     for (i = 0; i < p->count; i++)
-        all += bytes_in_page(p, i)[number];
+        all += hinted_in(p, i)[number];
     for (i = 0; i < p->count && all; i++)
-        p->pages[i].uses += uses / (double)all * (double)bytes_in_page(p, i)[number];
+        p->pages[i].uses += uses / (double)all * (double)hinted_in(p, i)[number];
 }
 
 static haul_status weigh_hints(places *p)
 {
-    const haul_root *roots;
-    size_t count, i;
-    haul_status status;
-    roots = haul__plan_roots(p->plan, &count);
-    status = haul__visit_ranges(p->device->context, roots, count, add_range, p);
+    const haul_status status = haul__count_hinted(p->plan, p->options, p->page_bytes, p->hinted);
+    size_t i;
     for (i = 0; i < p->options->hint_count && status == HAUL_OK; i++)
         weigh_hint(p, i);
     return status;
 }
 
-/* The page's bytes by the place that hints give them. Answers how many there are. */
-static uint64_t sum_up(const places *p, size_t page, uint64_t by_place[HAUL_PLACE_MOVING + 1])
+/* The bytes of the arena in the page. */
+static uint64_t arena_bytes_in(const places *p, size_t page)
 {
-    const size_t hints = p->options->hint_count;
-    uint64_t all;
-    size_t i;
-    memset(by_place, 0, (HAUL_PLACE_MOVING + 1) * sizeof *by_place);
-    if (!p->hinted)
-        return 0;
-    by_place[HAUL_PLACE_ANY] = all = bytes_in_page(p, page)[hints];
-    for (i = 0; i < hints; i++) {
-        by_place[p->options->hints[i].place] += bytes_in_page(p, page)[i];
-        all += bytes_in_page(p, page)[i];
-    }
-    return all;
+    const uint64_t at = page * (uint64_t)p->page_bytes, end = p->range->arena_bytes;
+    return at < end ? end_in_page(p, at, end) - at : 0;
 }
 
-/* The part of the page's bytes that have no hint. Without a walk, no bytes are known. */
+/* Of these, the bytes that no hint names, if ranges share none. */
+static uint64_t unhinted_bytes(const places *p, size_t page)
+{
+    uint64_t bytes = arena_bytes_in(p, page);
+    size_t i;
+    for (i = 0; p->hinted && i < p->options->hint_count; i++)
+        bytes -= hinted_in(p, page)[i] < bytes ? hinted_in(p, page)[i] : bytes;
+    return bytes;
+}
+
 static double unhinted_part(const places *p, size_t page)
 {
-    uint64_t by_place[HAUL_PLACE_MOVING + 1];
-    const uint64_t all = sum_up(p, page, by_place);
-    return all ? (double)bytes_in_page(p, page)[p->options->hint_count] / (double)all : 1;
+    return (double)unhinted_bytes(p, page) / (double)arena_bytes_in(p, page);
 }
 
 /* The uses of bytes without a hint. */
@@ -206,15 +154,20 @@ static uint64_t bytes_of_page(const places *p, size_t i)
     return i + 1 < p->count ? p->page_bytes : p->range->bytes - i * p->page_bytes;
 }
 
+/* The place of most bytes; but device memory if any byte must lie there. */
 static haul_place wish_of(const places *p, size_t page)
 {
-    uint64_t bytes[HAUL_PLACE_MOVING + 1];
-    sum_up(p, page, bytes);
-    if (bytes[HAUL_PLACE_DEVICE])
-        return HAUL_PLACE_DEVICE;
-    if (bytes[HAUL_PLACE_ANY] || bytes[HAUL_PLACE_HOST] + bytes[HAUL_PLACE_MOVING] == 0)
-        return HAUL_PLACE_ANY;
-    return bytes[HAUL_PLACE_HOST] >= bytes[HAUL_PLACE_MOVING] ? HAUL_PLACE_HOST : HAUL_PLACE_MOVING;
+    uint64_t bytes[HAUL_PLACE_MOVING + 1] = { 0 };
+    haul_place place = HAUL_PLACE_ANY;
+    size_t i;
+    bytes[HAUL_PLACE_ANY] = unhinted_bytes(p, page);
+    for (i = 0; p->hinted && i < p->options->hint_count; i++)
+        bytes[p->options->hints[i].place] += hinted_in(p, page)[i];
+    if (bytes[HAUL_PLACE_HOST] > bytes[place])
+        place = HAUL_PLACE_HOST;
+    if (bytes[HAUL_PLACE_MOVING] > bytes[place])
+        place = HAUL_PLACE_MOVING;
+    return bytes[HAUL_PLACE_DEVICE] ? HAUL_PLACE_DEVICE : place;
 }
 
 static int comes_before(const void *a, const void *b)
@@ -223,8 +176,16 @@ static int comes_before(const void *a, const void *b)
     return left->rank != right->rank ? left->rank > right->rank : left->page < right->page;
 }
 
-/* Gives the pages without a wish device memory, up to `left` bytes, the highest rank first. */
-static haul_status fill_budget(places *p, uint64_t left)
+static int take(uint64_t bytes, uint64_t *from)
+{
+    const int fits = bytes <= *from;
+    *from -= fits ? bytes : 0;
+    return fits;
+}
+
+/* Gives the pages without a wish device memory, up to `left` bytes, the highest rank first. Of the
+ * others up to `room` bytes move, and the rest lies on the host. */
+static haul_status fill_budget(places *p, uint64_t left, uint64_t room)
 {
     const haul_allocator *allocator = &p->device->context->allocator;
     ranked *order = haul__allocate_zeroed(allocator, p->count * sizeof *order);
@@ -239,8 +200,9 @@ static haul_status fill_budget(places *p, uint64_t left)
     haul__sort(order, count, sizeof *order, comes_before);
     for (i = 0; i < count; i++) {
         const uint64_t bytes = bytes_of_page(p, order[i].page);
-        p->pages[order[i].page].place = bytes <= left ? HAUL_PLACE_DEVICE : p->options->spill;
-        left -= bytes <= left ? bytes : 0;
+        p->pages[order[i].page].place = take(bytes, &left)   ? HAUL_PLACE_DEVICE
+                                        : take(bytes, &room) ? HAUL_PLACE_MOVING
+                                                             : HAUL_PLACE_HOST;
     }
     haul__release(allocator, order, p->count * sizeof *order);
     return HAUL_OK;
@@ -248,15 +210,20 @@ static haul_status fill_budget(places *p, uint64_t left)
 
 static haul_status place_pages(places *p)
 {
-    uint64_t must = 0, may = 0;
+    uint64_t must = 0, may = 0, moves = 0, taken;
     size_t i;
     for (i = 0; i < p->count; i++) {
         const haul_place place = p->pages[i].place = wish_of(p, i);
         must += place == HAUL_PLACE_DEVICE ? bytes_of_page(p, i) : 0;
         may += place == HAUL_PLACE_ANY ? bytes_of_page(p, i) : 0;
+        moves += place == HAUL_PLACE_MOVING ? bytes_of_page(p, i) : 0;
     }
-    if (p->options->spill != HAUL_PLACE_ANY && (must > p->left || may > p->left - must))
-        return fill_budget(p, must < p->left ? p->left - must : 0);
+    if (p->options->spill != HAUL_PLACE_ANY && (must > p->left || may > p->left - must)) {
+        taken = moves + (must > p->left ? must : p->left);
+        if (p->options->spill != HAUL_PLACE_MOVING || taken > p->free)
+            taken = p->free;
+        return fill_budget(p, must < p->left ? p->left - must : 0, p->free - taken);
+    }
     for (i = 0; i < p->count; i++)
         if (p->pages[i].place == HAUL_PLACE_ANY)
             p->pages[i].place = HAUL_PLACE_DEVICE;
@@ -308,7 +275,7 @@ static int leads_elsewhere(const haul_ship_options *options)
 
 static size_t hinted_bytes(const places *p)
 {
-    return p->count * (p->options->hint_count + 1) * sizeof *p->hinted;
+    return p->count * p->options->hint_count * sizeof *p->hinted;
 }
 
 haul_status haul__choose_places(haul_device *device, haul_plan *plan,
@@ -323,8 +290,9 @@ haul_status haul__choose_places(haul_device *device, haul_plan *plan,
     p.left = haul__device_left(device);
     if (range->most && range->most < p.left)
         p.left = range->most;
-    if (has->memory_bytes && has->memory_bytes < p.left)
-        p.left = has->memory_bytes;
+    p.free = options->spill == HAUL_PLACE_ANY ? UINT64_MAX : haul__device_free(device);
+    if (p.free < p.left)
+        p.left = p.free;
     exceeds = options->spill != HAUL_PLACE_ANY && range->bytes > p.left;
     if (has->place_bytes == 0 || (!exceeds && !leads_elsewhere(options)))
         return HAUL_OK;
@@ -362,9 +330,11 @@ haul_status haul__check_place_options(haul_device *device, int is_arena,
                           "options->hints are for objects: an arena has bytes");
     for (i = 0; i < options->hint_count; i++) {
         const haul_place place = options->hints[i].place;
-        if (!options->hints[i].type || place < HAUL_PLACE_ANY || place > HAUL_PLACE_MOVING)
-            return haul__fail(error, HAUL_ERROR_ARGUMENT,
-                              "hints[%zu] has no type, or another place than a haul_place", i);
+        if (!haul__type_walk(options->hints[i].type) || place < HAUL_PLACE_ANY ||
+            place > HAUL_PLACE_MOVING)
+            return haul__fail(
+                error, HAUL_ERROR_ARGUMENT,
+                "hints[%zu] has no committed type, or another place than a haul_place", i);
         if (place > HAUL_PLACE_DEVICE && device->capabilities.place_bytes == 0)
             return haul__fail(error, HAUL_ERROR_UNSUPPORTED,
                               "hints[%zu]: all memory of the device \"%s\" is its own", i,

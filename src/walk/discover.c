@@ -237,15 +237,10 @@ static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_
 }
 
 haul_status haul__visit_ranges(haul_context *context, const haul_root *roots, size_t count,
-                               haul__range_taker *take, void *user)
+                               haul__listing *listing)
 {
-    haul__listing listing;
     haul__found found;
-    haul_status status;
-    memset(&listing, 0, sizeof listing);
-    listing.take = take;
-    listing.user = user;
-    status = list_ranges(context, roots, count, &listing, NULL, &found);
+    haul_status status = list_ranges(context, roots, count, listing, NULL, &found);
     if (status == HAUL_OK)
         haul__found_drop(context, &found);
     return must_record(context) ? status : find_path(context, roots, count, status);

@@ -63,10 +63,11 @@ typedef struct haul__beside {
 haul_status haul__discover_beside(haul_context *context, const haul_root *root,
                                   const haul__beside *beside, haul__found *found);
 
-/* Walks once more what the roots reach, and hands over each range that it finds, in any order. It
- * keeps none, so it takes little memory. Errors as of haul__discover. */
+/* Walks once more what the roots reach, and hands over each range that it finds, in any order, to
+ * listing->take. It keeps none, so it takes little memory. Errors as of haul__discover. */
 typedef void haul__range_taker(void *user, const struct haul__new_range *range);
+struct haul__listing;
 haul_status haul__visit_ranges(haul_context *context, const haul_root *roots, size_t count,
-                               haul__range_taker *take, void *user);
+                               struct haul__listing *listing);
 
 #endif

@@ -445,11 +445,25 @@ static haul_status is_elsewhere(haul__discovery *d, const haul__entry *entry, in
                           is);
 }
 
+/* Other rows may find pointers in a pool, so it is never passed by. */
+static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
+{
+    const haul__listing *listing = d->listing;
+    const haul__slot *slot = entry->slot;
+    const haul_type *type;
+    if (!listing->is_wanted || !slot || slot->flags & HAUL__SLOT_POOL)
+        return 0;
+    type = entry->what == HAUL__OBJECTS ? d->met_types[entry->met_type].type : slot->target;
+    return !listing->is_wanted(listing->user, slot, type);
+}
+
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     const size_t before = d->entries.count;
     haul_status status = HAUL_OK;
     int is = 0;
+    if (HAUL__UNLIKELY(d->listing != NULL) && is_passed_by(d, entry))
+        return HAUL_OK;
     if (HAUL__UNLIKELY(d->found->elsewhere != NULL))
         status = is_elsewhere(d, entry, &is);
     if (status != HAUL_OK || is)

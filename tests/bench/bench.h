@@ -24,6 +24,7 @@ typedef struct bench_random {
 } bench_random;
 uint64_t bench_next(bench_random *random);
 size_t bench_below(bench_random *random, size_t limit);
+void bench_skip(bench_random *random, uint64_t draws); /* as if so many had been drawn */
 
 /* Zeroed memory of its own mapping, every page touched, in huge pages where the system has them.
  * Arenas and hash tables of both sides lie in it, so that no page fault and no difference of page

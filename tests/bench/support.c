@@ -27,10 +27,12 @@ double bench_processor_milliseconds(void)
     return 1e3 * (double)now.tv_sec + 1e-6 * (double)now.tv_nsec;
 }
 
-/* splitmix64 */
+/* splitmix64, whose state counts in such steps */
+#define STEP UINT64_C(0x9e3779b97f4a7c15)
+
 uint64_t bench_next(bench_random *random)
 {
-    uint64_t z = random->state += UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t z = random->state += STEP;
     z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
     z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
     return z ^ (z >> 31);
@@ -39,6 +41,11 @@ uint64_t bench_next(bench_random *random)
 size_t bench_below(bench_random *random, size_t limit)
 {
     return (size_t)(bench_next(random) % limit);
+}
+
+void bench_skip(bench_random *random, uint64_t draws)
+{
+    random->state += draws * STEP;
 }
 
 void bench_die(const char *what, const haul_error *error)

@@ -337,6 +337,20 @@ static void places_that_do_not_fit_are_refused_and_the_device_goes_on(device *d)
     memory_in_several_places_is_one_run_of_addresses(d);
 }
 
+/* What is free can be allocated: a part of it here, because others allocate, too. */
+static void free_memory_is_there(device *d)
+{
+    const uint64_t bytes = d->table->free_bytes ? d->table->free_bytes(d->state) / 64 : 0;
+    const size_t all = told_by(d).memory_bytes;
+    haul_address address;
+    if (bytes == 0)
+        return;
+    EXPECT(all == 0 || bytes <= all / 64);
+    EXPECT_OK(d->table->allocate(d->state, bytes, 256, &address));
+    EXPECT(d->table->free_bytes(d->state) > 0);
+    put_back(d, address, bytes);
+}
+
 static void staging_is_memory_to_copy_from_and_to(device *d)
 {
     static const size_t sizes[] = { 1, 100, 4096, 5000001 };
@@ -1615,6 +1629,7 @@ static const contract_case cases[] = {
     { CASE(memory_that_is_not_there_is_refused_and_the_device_goes_on) },
     { CASE(memory_in_several_places_is_one_run_of_addresses) },
     { CASE(places_that_do_not_fit_are_refused_and_the_device_goes_on) },
+    { CASE(free_memory_is_there) },
     { CASE(staging_is_memory_to_copy_from_and_to) },
     { CASE(bytes_come_back_as_they_went_at_any_offset_and_size) },
     { CASE(a_copy_from_writes_nothing_beside_its_range) },

@@ -117,6 +117,40 @@ static void lists_in_several_places_are_walked_on_the_gpu_and_come_back(void)
     haul_device_close(&device);
 }
 
+/* No budget counts pages that move, because any allocation can have their room. */
+static void pages_that_move_give_way_to_an_allocation(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(1000000), expected = list_make(1000000);
+    haul_ship_options options;
+    haul_shipment_info told;
+    haul_device_info info;
+    haul_shipment *shipment = NULL;
+    size_t left = 0, all = 0;
+    void *late = NULL;
+    haul_device_get_info(device, &info);
+    memset(&options, 0, sizeof options);
+    options.spill = HAUL_PLACE_MOVING;
+    options.budget_bytes = info.capabilities->place_bytes;
+    if (info.capabilities->place_bytes) {
+        CHECK_STATUS(haul_ship(device, list.head, list.type, 1, &options, &shipment), HAUL_OK);
+        haul_shipment_get_info(shipment, &told);
+        CHECK(told.moving_bytes > (size_t)32 << 20);
+        user_walk(on_device(shipment, &list), list.walked, cudaStreamLegacy);
+        CHECK_CUDA(cudaDeviceSynchronize()); /* the pages have moved to the GPU */
+        CHECK_CUDA(cudaMemGetInfo(&left, &all));
+        CHECK_CUDA(cudaMalloc(&late, left + (size_t)told.moving_bytes / 2));
+        list_walk(&expected);
+        CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+        list_check(&list, &expected);
+        CHECK_CUDA(cudaFree(late));
+    }
+    haul_shipment_free(&shipment);
+    haul_device_close(&device);
+    list_free(&list);
+    list_free(&expected);
+}
+
 /* Two pointers a node go as a list of their offsets. */
 static void few_pointers_among_much_data_are_patched_by_a_list(void)
 {
@@ -774,6 +808,7 @@ static void devices_work_in_several_threads_at_once(void)
 const gpu_test ship_tests[] = {
     GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
     GPU_TEST(lists_in_several_places_are_walked_on_the_gpu_and_come_back),
+    GPU_TEST(pages_that_move_give_way_to_an_allocation),
     GPU_TEST(few_pointers_among_much_data_are_patched_by_a_list),
     GPU_TEST(an_arenas_marks_are_patched_and_looked_at_and_patched_back),
     GPU_TEST(a_mirrored_arena_is_walked_where_it_lies_here_and_comes_back),

@@ -456,6 +456,12 @@ static haul_status front_allocate_in_places(void *state, uint64_t bytes, size_t 
     return HAUL_OK;
 }
 
+static uint64_t front_free_bytes(void *state)
+{
+    const front *f = front_of(state);
+    return f->inner->free_bytes ? f->inner->free_bytes(f->state) : UINT64_MAX;
+}
+
 static haul_status front_allocate(void *state, uint64_t bytes, size_t alignment,
                                   haul_address *address)
 {
@@ -1180,6 +1186,7 @@ const haul_device_table *fault_device(const haul_device_table *inner)
         .gather_strips = front_gather_strips,
         .scatter_strips = front_scatter_strips,
         .clear = front_clear,
+        .free_bytes = front_free_bytes,
         .signal = front_signal,
         .allocate_in_places = front_allocate_in_places,
     };

@@ -218,9 +218,9 @@ TEST(places, of_types_and_fields_are_where_hints_say_and_all_calls_work)
     cold = places_of_cold();
     hot = places_of(one->hot, HOT * sizeof *one->hot);
     nodes = places_of(one->first, NODES * sizeof *one->first);
-    CHECK(is_most(cold.on_host, cold.bytes));
-    CHECK(is_most(nodes.moving, nodes.bytes));
-    CHECK(hot.moving + hot.on_host <= 2 * PAGE);
+    CHECK(cold.on_host + PAGE >= cold.bytes); /* a page at either end goes with its larger part */
+    CHECK(nodes.moving + PAGE >= nodes.bytes);
+    CHECK(hot.moving + hot.on_host <= PAGE);
     check_work(device, shipment);
     CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
     check_counters(device, shipment);
@@ -400,6 +400,190 @@ TEST(places, that_exceed_the_budget_spill_what_hints_tell_few_uses_of)
     end();
 }
 
+/* ---- Ways to what a hint names. */
+
+enum { CELLS = 200, WAYS = 7 };
+
+typedef struct bulk {
+    int64_t value[WIDE];
+} bulk;
+
+typedef struct leaf {
+    bulk *data;
+} leaf;
+
+typedef struct shelf {
+    int64_t count;
+    leaf books[];
+} shelf;
+
+typedef struct ways {
+    int64_t kind;
+    leaf *one;
+    leaf **list;
+    leaf flat;
+    leaf cells[CELLS]; /* too many to be flattened */
+    void *any, *each;
+    shelf *tail;
+    shop *other; /* leads to nothing that is hinted */
+} ways;
+
+typedef struct gate {
+    ways *behind;
+} gate;
+
+static haul_type *bulk_type, *leaf_type, *shelf_type, *ways_type, *gate_type;
+
+/* Types in which one way alone leads to the hinted one. */
+static void make_types_of_way(size_t way)
+{
+    static const haul_case cases[] = { { 1, &shop_type, 0 }, { 2, &leaf_type, 0 } };
+    static const haul_field bulk_fields[] = { HAUL_RAW(bulk, value) };
+    static const haul_field leaf_fields[] = { HAUL_OBJECT(leaf, data, &bulk_type) };
+    static const haul_field shelf_fields[] = { HAUL_TAIL(shelf, books, HAUL_COUNT(shelf, count),
+                                                         .target = &leaf_type) };
+    static const haul_field each = { .type_switch = HAUL_SWITCH(ways, kind, cases) };
+    const haul_field all[WAYS] = {
+        HAUL_OBJECT(ways, one, &leaf_type),
+        HAUL_POINTERS(ways, list, &leaf_type, HAUL_FIXED(1)),
+        HAUL_EMBED(ways, flat, &leaf_type),
+        HAUL_EMBED(ways, cells, &leaf_type),
+        HAUL_ADDRESS(ways, any, .type_switch = HAUL_SWITCH(ways, kind, cases)),
+        HAUL_ADDRESS(ways, each, .levels = 2, .count = HAUL_FIXED(1), .each_pointer = &each),
+        HAUL_OBJECT(ways, tail, &shelf_type),
+    };
+    const haul_field fields[] = { all[way], HAUL_OBJECT(ways, other, &shop_type) };
+    static const haul_field gate_fields[] = { HAUL_OBJECT(gate, behind, &ways_type) };
+    bulk_type = TYPE_NEW(bulk, bulk_fields);
+    leaf_type = TYPE_NEW(leaf, leaf_fields);
+    shelf_type = TYPE_NEW(shelf, shelf_fields);
+    ways_type = TYPE_NEW(ways, fields);
+    gate_type = TYPE_NEW(gate, gate_fields);
+    CHECK_STATUS(haul_type_commit(gate_type), HAUL_OK);
+}
+
+static void free_types_of_way(void)
+{
+    haul_type_free(&gate_type);
+    haul_type_free(&ways_type);
+    haul_type_free(&shelf_type);
+    haul_type_free(&leaf_type);
+    haul_type_free(&bulk_type);
+}
+
+/* Each way alone leads to an object of the hinted type, which must be found. */
+TEST(places, of_hinted_objects_are_found_by_all_ways_to_them)
+{
+    bulk *data = calloc(1, sizeof *data);
+    shelf *tail = calloc(1, sizeof *tail + sizeof(leaf));
+    haul_place_hint hint;
+    leaf lone, *list[1] = { &lone };
+    ways *w = calloc(1, sizeof *w);
+    gate root = { w };
+    size_t way;
+    start();
+    CHECK(data && tail && w);
+    memset(&hint, 0, sizeof hint);
+    hint.place = HAUL_PLACE_HOST;
+    options.hints = &hint;
+    options.hint_count = 1;
+    lone.data = data;
+    tail->count = 1;
+    tail->books[0] = lone;
+    for (way = 0; way < WAYS; way++) {
+        make_types_of_way(way);
+        hint.type = bulk_type;
+        memset(w, 0, sizeof *w);
+        w->kind = 2;
+        w->other = one;
+        w->one = way == 0 ? &lone : NULL;
+        w->list = way == 1 ? list : NULL;
+        w->flat.data = way == 2 ? data : NULL;
+        w->cells[CELLS - 1].data = way == 3 ? data : NULL;
+        w->any = way == 4 ? &lone : NULL;
+        w->each = way == 5 ? list : NULL;
+        w->tail = way == 6 ? tail : NULL;
+        CHECK_STATUS(haul_ship(device, &root, gate_type, 1, &options, &shipment), HAUL_OK);
+        CHECK(places_of(data, sizeof *data).on_host + PAGE >= sizeof *data);
+        CHECK(places_of(one->hot, HOT * sizeof *one->hot).on_host <= PAGE);
+        haul_shipment_free(&shipment);
+        free_types_of_way();
+    }
+    free(data);
+    free(tail);
+    free(w);
+    end();
+}
+
+typedef struct asked {
+    struct asked *next;
+    char *text;
+} asked;
+
+typedef struct asker {
+    int64_t *wide;
+    asked *first;
+} asker;
+
+static haul_type *asked_type, *asker_type;
+static size_t answers;
+
+static int64_t count_text(const haul_here *here)
+{
+    (void)here;
+    answers++;
+    return 1;
+}
+
+static size_t answers_of_ship(asker *root)
+{
+    answers = 0;
+    CHECK_STATUS(haul_ship(device, root, asker_type, 1, &options, &shipment), HAUL_OK);
+    haul_shipment_free(&shipment);
+    return answers;
+}
+
+/* A walk that needs no objects of the list asks none of them. */
+TEST(places, of_hinted_objects_are_found_without_a_walk_of_all_others)
+{
+    static const haul_field asked_fields[] = { HAUL_OBJECT(asked, next, &asked_type),
+                                               HAUL_ARRAY(asked, text, HAUL_COUNT_FN(count_text)) };
+    static const haul_field asker_fields[] = { HAUL_ARRAY(asker, wide, HAUL_FIXED(WIDE)),
+                                               HAUL_OBJECT(asker, first, &asked_type) };
+    int64_t *wide = calloc(WIDE, sizeof *wide);
+    char letter = 'a';
+    asked list[KNOTS];
+    asker root = { wide, list };
+    haul_place_hint hint;
+    size_t i, all;
+    start();
+    CHECK(wide != NULL);
+    for (i = 0; i < KNOTS; i++) {
+        list[i].next = i + 1 < KNOTS ? &list[i + 1] : NULL;
+        list[i].text = &letter;
+    }
+    asked_type = TYPE_NEW(asked, asked_fields);
+    asker_type = TYPE_NEW(asker, asker_fields);
+    CHECK_STATUS(haul_type_commit(asker_type), HAUL_OK);
+    all = answers_of_ship(&root);
+    CHECK(all >= KNOTS);
+    memset(&hint, 0, sizeof hint);
+    options.hints = &hint;
+    options.hint_count = 1;
+    options.spill = HAUL_PLACE_HOST;
+    options.budget_bytes = 4 * PAGE;
+    hint.type = asker_type;
+    hint.field = "wide";
+    CHECK_EQ(answers_of_ship(&root), all);
+    hint.type = asked_type;
+    hint.field = NULL;
+    CHECK(answers_of_ship(&root) >= all + KNOTS);
+    haul_type_free(&asker_type);
+    haul_type_free(&asked_type);
+    free(wide);
+    end();
+}
+
 /* ---- Uses as text. */
 
 typedef struct text_file {
@@ -549,6 +733,7 @@ TEST(places, of_an_arena_fill_the_budget_in_the_order_of_addresses)
 TEST(places, that_do_not_exist_are_refused)
 {
     haul_place_hint hint;
+    haul_type *raw;
     start();
     options.spill = HAUL_PLACE_DEVICE;
     CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
@@ -561,10 +746,91 @@ TEST(places, that_do_not_exist_are_refused)
     options.hints = &hint;
     hint.place = HAUL_PLACE_HOST;
     CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
+    hint.type = raw = TYPE_NEW(shop, shop_fields);
+    CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
+    CHECK_HAS(text(), "hints[0] has no committed type");
+    haul_type_free(&raw);
     hint.type = shop_type;
     hint.place = (haul_place)(HAUL_PLACE_MOVING + 1);
     CHECK_STATUS(ship(), HAUL_ERROR_ARGUMENT);
-    CHECK_HAS(text(), "hints[0] has no type, or another place than a haul_place");
+    CHECK_HAS(text(), "hints[0] has no committed type, or another place than a haul_place");
+    end();
+}
+
+static uint64_t free_now;
+
+static uint64_t tell_free(void *state)
+{
+    (void)state;
+    return free_now;
+}
+
+static void start_where_memory_is_told(void)
+{
+    haul_device_table tells = *haul_host_device();
+    haul_device *opened;
+    start();
+    tells.free_bytes = tell_free;
+    CHECK_STATUS(haul_device_open(context, &tells, NULL, &opened), HAUL_OK);
+    haul_device_close(&device);
+    device = opened;
+}
+
+/* Ships with `pages` free: no more than `near` pages in device memory, and `moving` beside them. */
+static void check_room(uint64_t pages, uint64_t near, uint64_t moving)
+{
+    haul_shipment_info info;
+    free_now = pages * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    info = info_of(shipment);
+    CHECK(info.device_bytes <= near * PAGE && info.device_bytes + PAGE >= near * PAGE);
+    CHECK(info.moving_bytes <= moving * PAGE && info.moving_bytes + PAGE >= moving * PAGE);
+    CHECK(info.host_bytes > 0);
+    check_work(device, shipment);
+    haul_shipment_free(&shipment);
+}
+
+TEST(places, move_as_far_as_the_device_has_free_memory_and_the_rest_lies_on_the_host)
+{
+    start_where_memory_is_told();
+    options.budget_bytes = 20 * PAGE;
+    options.spill = HAUL_PLACE_MOVING;
+    check_room(26, 20, 6);
+    check_room(20, 20, 0);
+    check_room(10, 10, 0);
+    check_room(0, 0, 0);
+    options.spill = HAUL_PLACE_HOST;
+    check_room(26, 20, 0);
+    options.budget_bytes = 0; /* then what is free is the budget */
+    check_room(12, 12, 0);
+    options.spill = HAUL_PLACE_MOVING;
+    check_room(12, 12, 0);
+    free_now = 1000 * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    CHECK_EQ(info_of(shipment).moving_bytes + info_of(shipment).host_bytes, 0);
+    end();
+}
+
+TEST(places, that_hints_let_move_come_before_those_that_the_budget_does)
+{
+    haul_place_hint hint;
+    haul_shipment_info info;
+    start_where_memory_is_told();
+    memset(&hint, 0, sizeof hint);
+    hint.type = shop_type;
+    hint.field = "cold";
+    hint.place = HAUL_PLACE_MOVING;
+    options.hints = &hint;
+    options.hint_count = 1;
+    options.budget_bytes = 8 * PAGE;
+    options.spill = HAUL_PLACE_MOVING;
+    free_now = 28 * PAGE;
+    CHECK_STATUS(ship(), HAUL_OK);
+    info = info_of(shipment);
+    CHECK(is_most(places_of_cold().moving, COLD * sizeof *one->cold));
+    CHECK(info.moving_bytes <= 20 * PAGE && info.device_bytes <= 8 * PAGE);
+    CHECK(info.moving_bytes > 18 * PAGE && info.host_bytes > 0);
+    check_work(device, shipment);
     end();
 }
 

@@ -2,17 +2,20 @@
  * Graph 500), with 16 edges for each vertex, each in both directions.
  *
  * The edges are drawn twice from one seed: first they are counted, then they are placed. So no list
- * of them is kept.
+ * of them is kept. An edge takes a fixed number of draws, so threads share them, and the graph does
+ * not depend on their number. Only the order of a vertex's targets does.
  */
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "places.h"
 
-enum { EDGES_EACH = 16, CHUNKS_MAX = 256 };
+enum { EDGES_EACH = 16, CHUNKS_MAX = 256, BITS_OF_A_DRAW = 4 };
 
 typedef struct bfs {
     uint64_t seed;
+    unsigned scale, threads;
     uint32_t *expected;
     uint32_t *queue;
 } bfs;
@@ -32,7 +35,7 @@ static void draw_edge(bench_random *random, unsigned scale, uint64_t ends[2])
     unsigned i;
     for (i = 0; i < scale; i++) {
         unsigned draw;
-        bits = i % 4 == 0 ? bench_next(random) : bits >> 16;
+        bits = i % BITS_OF_A_DRAW == 0 ? bench_next(random) : bits >> 16;
         draw = (unsigned)(bits & 0xffff); /* 0.57, 0.19, 0.19, 0.05 of 65536 */
         from = from << 1 | (draw >= 49807);
         to = to << 1 | (draw >= 62259 || (draw >= 37355 && draw < 49807));
@@ -49,28 +52,67 @@ static void add_array(places_workload *it, unsigned number, size_t bytes, double
     it->count = number + 1;
 }
 
-static void draw_graph(places_workload *it, unsigned scale)
+typedef struct drawing {
+    const places_workload *it;
+    uint64_t first, end; /* edges */
+    int is_placing;      /* offsets[v] becomes the place of each target of v; else their number */
+    pthread_t thread;
+} drawing;
+
+static uint64_t add(uint64_t *counter, uint64_t what)
 {
-    const uint64_t vertices = it->number[0], edges = it->number[1] / 2;
-    uint64_t *offsets = (uint64_t *)(void *)it->arrays[BFS_OFFSETS].at, ends[2], e, v, sum = 0;
-    uint32_t *targets = (uint32_t *)(void *)it->arrays[BFS_TARGETS].at;
-    const bfs *b = it->own;
+    return __atomic_fetch_add(counter, what, __ATOMIC_RELAXED);
+}
+
+static void *draw_part(void *argument)
+{
+    const drawing *d = argument;
+    const bfs *b = d->it->own;
+    uint64_t *offsets = (uint64_t *)(void *)d->it->arrays[BFS_OFFSETS].at, ends[2], e;
+    uint32_t *targets = (uint32_t *)(void *)d->it->arrays[BFS_TARGETS].at;
     bench_random random = { b->seed };
-    for (e = 0; e < edges; e++) {
-        draw_edge(&random, scale, ends);
-        offsets[ends[0]]++;
-        offsets[ends[1]]++;
+    bench_skip(&random, d->first * ((b->scale + BITS_OF_A_DRAW - 1) / BITS_OF_A_DRAW));
+    for (e = d->first; e < d->end; e++) {
+        draw_edge(&random, b->scale, ends);
+        if (d->is_placing) {
+            targets[add(&offsets[ends[0]], UINT64_MAX) - 1] = (uint32_t)ends[1];
+            targets[add(&offsets[ends[1]], UINT64_MAX) - 1] = (uint32_t)ends[0];
+        } else {
+            add(&offsets[ends[0]], 1);
+            add(&offsets[ends[1]], 1);
+        }
     }
-    for (v = 0; v <= vertices; v++) { /* to the end of each vertex's edges */
-        sum += v < vertices ? offsets[v] : 0;
+    return NULL;
+}
+
+static void draw_edges(const places_workload *it, int is_placing)
+{
+    const bfs *b = it->own;
+    const uint64_t edges = it->number[1] / 2;
+    drawing *parts = bench_allocate(b->threads * sizeof *parts);
+    unsigned i;
+    for (i = 0; i < b->threads; i++) {
+        parts[i].it = it;
+        parts[i].first = edges * i / b->threads;
+        parts[i].end = edges * (i + 1) / b->threads;
+        parts[i].is_placing = is_placing;
+        if (pthread_create(&parts[i].thread, NULL, draw_part, &parts[i]) != 0)
+            bench_die("no thread", NULL);
+    }
+    for (i = 0; i < b->threads; i++)
+        pthread_join(parts[i].thread, NULL);
+    free(parts);
+}
+
+static void draw_graph(const places_workload *it)
+{
+    uint64_t *offsets = (uint64_t *)(void *)it->arrays[BFS_OFFSETS].at, v, sum = 0;
+    draw_edges(it, 0);
+    for (v = 0; v <= it->number[0]; v++) { /* to the end of each vertex's edges */
+        sum += v < it->number[0] ? offsets[v] : 0;
         offsets[v] = sum;
     }
-    random.state = b->seed;
-    for (e = 0; e < edges; e++) {
-        draw_edge(&random, scale, ends);
-        targets[--offsets[ends[0]]] = (uint32_t)ends[1];
-        targets[--offsets[ends[1]]] = (uint32_t)ends[0];
-    }
+    draw_edges(it, 1);
 }
 
 /* ---- The reference. */
@@ -248,7 +290,7 @@ static double chunked(const places_workload *it, size_t budget, void *result)
 
 /* ---- The workload. */
 
-void bfs_make(places_workload *it, unsigned scale, uint64_t seed)
+void bfs_make(places_workload *it, unsigned scale, unsigned threads, uint64_t seed)
 {
     const uint64_t vertices = (uint64_t)1 << scale, edges = 2 * EDGES_EACH * vertices;
     bfs *b = bench_allocate(sizeof *b);
@@ -266,9 +308,11 @@ void bfs_make(places_workload *it, unsigned scale, uint64_t seed)
     it->is_right = is_right;
     it->own = b;
     b->seed = seed;
+    b->scale = scale;
+    b->threads = threads;
     b->expected = bench_map(vertices * sizeof *b->expected);
     b->queue = bench_map(vertices * sizeof *b->queue);
-    draw_graph(it, scale);
+    draw_graph(it);
     while (((const uint64_t *)(const void *)it->arrays[BFS_OFFSETS].at)[it->number[2] + 1] -
                ((const uint64_t *)(const void *)it->arrays[BFS_OFFSETS].at)[it->number[2]] <
            EDGES_EACH)

@@ -1,10 +1,11 @@
 /* haul_bench_places: what it costs to use a graph that exceeds a budget of device memory.
  *
  * For each workload and each budget (the graph has `factor` times its bytes) each way loads the
- * graph and runs it several times. All of the GPU's memory except the budget and `slack` is taken
- * away first, so that managed memory has no more than the others. Where it does not fit at once,
- * its pages move back and forth for seconds, so it is left out unless it is asked for. The results
- * of the first and the last run are compared with a reference that the host has computed.
+ * graph and runs it several times. All of the GPU's memory except the budget and some room is taken
+ * away first. The room is for tables, staging and what CUDA keeps for itself; memory that moves may
+ * use it, too. Where managed memory does not fit at once, its pages move back and forth for
+ * seconds, so it is left out unless it is asked for. The results of the first and the last run are
+ * compared with a reference that the host has computed.
  *
  * haul_bench_places_profile is the same program, built with HAUL_COUNT_USES. It runs each workload
  * once and writes how many bytes of each array the kernels have used.
@@ -12,16 +13,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "places.h"
 
 enum { SKIPPED = 77, RUNS_MAX = 32 };
-/* besides the budget: tables, staging, and what CUDA keeps for itself */
-static const size_t slack = (size_t)256 << 20;
 
 typedef struct command {
-    const char *workload, *way, *profile;
-    unsigned scale, side, cubes, runs;
+    const char *workload, *way, *profile, *image;
+    unsigned scale, side, cubes, runs, threads;
+    unsigned room; /* MiB */
     uint64_t seed;
     double factors[16];
     unsigned factor_count;
@@ -68,7 +69,7 @@ static int try_way(const places_workload *it, const places_way *way, double fact
                    const command *c, void *result)
 {
     double times[RUNS_MAX], load, first = 0;
-    void *ballast = way->is_unbound ? NULL : take_the_rest(budget + slack);
+    void *ballast = way->is_unbound ? NULL : take_the_rest(budget + ((size_t)c->room << 20));
     places_run run;
     int is_right = 1, fits;
     unsigned i;
@@ -197,16 +198,17 @@ static int measure_all(const command *c)
         places_count_uses(uses) ? profile_workload : measure_workload;
     int is_right = 1;
     cuda_describe(card, sizeof card);
-    printf("# %s\n# %u runs; milliseconds and megabytes\n", card, c->runs);
+    printf("# %s\n# %u runs; milliseconds and megabytes; %u MiB besides the budget\n", card,
+           c->runs, c->room);
     printf("workload,factor,way,load,first,median,device,host,moving,result\n");
     places_haul_open();
     if (is_chosen(c, "bfs")) {
-        bfs_make(&it, c->scale, c->seed);
+        bfs_make(&it, c->scale, c->threads, c->seed);
         is_right &= work(&it, c);
         bfs_free(&it);
     }
     if (is_chosen(c, "srad")) {
-        srad_make(&it, c->side, c->seed);
+        srad_make(&it, c->image, c->side, c->seed);
         is_right &= work(&it, c);
         srad_free(&it);
     }
@@ -222,13 +224,16 @@ static int measure_all(const command *c)
 static int usage(void)
 {
     fprintf(stderr, "usage: haul_bench_places [--workload bfs|srad|cfd] [--way WAY] "
-                    "[--profile PREFIX] [--scale N] [--side N] [--cubes N] [--runs N] [--seed N] "
-                    "[--factor F]... [--quick]\n"
+                    "[--profile PREFIX] [--scale N] [--side N | --image PGM] [--cubes N] "
+                    "[--runs N] [--seed N] [--threads N] [--room N] [--factor F]... [--quick]\n"
                     "  --profile P  what haul_bench_places_profile writes, and haul_by_profile "
                     "reads: P-bfs, P-srad, P-cfd\n"
                     "  --scale N    bfs: 2^N vertices, 2^(N+5) targets (23)\n"
                     "  --side N     srad: an image of N x N (8192)\n"
+                    "  --image PGM  srad: a grey image, in place of noise\n"
                     "  --cubes N    cfd: N^3 cubes, 6 elements each (128)\n"
+                    "  --threads N  draw the graph of bfs (all processors)\n"
+                    "  --room N     MiB that the GPU has besides the budget (256)\n"
                     "  --factor F   the graph has F times the budget (0.5 1 1.5 2 3 4)\n"
                     "  --quick      small graphs, 2 runs\n");
     return 2;
@@ -258,6 +263,12 @@ static int take_option(command *c, char ***argument)
         return (c->scale = (unsigned)atoi(value)) >= 8 && c->scale <= 30;
     if (strcmp(name, "--side") == 0)
         return (c->side = (unsigned)atoi(value)) >= 256;
+    if (strcmp(name, "--image") == 0)
+        return (c->image = value) != NULL;
+    if (strcmp(name, "--threads") == 0)
+        return (c->threads = (unsigned)atoi(value)) > 0 && c->threads <= 1024;
+    if (strcmp(name, "--room") == 0)
+        return (c->room = (unsigned)atoi(value)) >= 256;
     if (strcmp(name, "--cubes") == 0)
         return (c->cubes = (unsigned)atoi(value)) >= 8 && c->cubes <= 512;
     if (strcmp(name, "--runs") == 0)
@@ -272,9 +283,10 @@ static int take_option(command *c, char ***argument)
 int main(int argument_count, char **arguments)
 {
     static const double usual[] = { 0.5, 1, 1.5, 2, 3, 4 };
-    command c = { NULL, NULL, NULL, 23, 8192, 128, 5, 1, { 0 }, 0 };
+    command c = { NULL, NULL, NULL, NULL, 23, 8192, 128, 5, 1, 256, 1, { 0 }, 0 };
     uint64_t uses[PLACES_COUNTERS];
     char **argument = arguments + (argument_count > 0);
+    c.threads = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
     while (*argument)
         if (!take_option(&c, &argument))
             return usage();

@@ -54,9 +54,11 @@ struct places_workload {
 };
 size_t places_bytes(const places_workload *it);
 
-void bfs_make(places_workload *it, unsigned scale, uint64_t seed);
+/* The graph does not depend on the number of threads. */
+void bfs_make(places_workload *it, unsigned scale, unsigned threads, uint64_t seed);
 void bfs_free(places_workload *it);
-void srad_make(places_workload *it, uint64_t side, uint64_t seed);
+/* `path` NULL: side x side pixels of noise. */
+void srad_make(places_workload *it, const char *path, uint64_t side, uint64_t seed);
 void srad_free(places_workload *it);
 void cfd_make(places_workload *it, unsigned side, uint64_t seed);
 void cfd_free(places_workload *it);

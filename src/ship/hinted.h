@@ -1,0 +1,13 @@
+/* The bytes of an arena that hints name.
+ */
+#ifndef HAUL_SHIP_HINTED_H
+#define HAUL_SHIP_HINTED_H
+
+#include "haul/ship.h"
+
+/* Adds to bytes[page * hint_count + hint] the bytes in each page that each hint names; the first
+ * hint that fits counts. */
+haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options, size_t page_bytes,
+                               uint64_t *bytes);
+
+#endif
