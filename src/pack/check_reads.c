@@ -6,7 +6,8 @@
  * of address, as results are written. Bytes that will not be written do not matter.
  *
  * A pool shares the look. Its threads write nothing: each notes the first field of its chunk that
- * would change, and the caller's thread refuses the first of all. So errors are those of one thread.
+ * would change, and the caller's thread refuses the first of all. So errors are those of one
+ * thread.
  */
 #include "pack/check_reads.h"
 #include "base/pool.h"

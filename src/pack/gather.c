@@ -7,8 +7,7 @@
  * Translating pointers would be slow, because the cells of their targets lie anywhere. So while the
  * slots of one cell are translated, the slots of the next are read and the cells of their targets
  * are prefetched, if the map is larger than the nearest caches. Reading slots twice costs less than
- * storing them. Uniform blocks are gathered
- * object by object (gather_uniform.c).
+ * storing them. Uniform blocks are gathered object by object (gather_uniform.c).
  *
  * On the way, pointers and terminators are compared with those of discovery (stale.c). How an arena
  * is cut into pieces and chunks is in pieces.c.
