@@ -20,10 +20,20 @@
 #include "pack/plan.h"
 #include "ship/pending.h"
 
-/* The device's address of a byte of the group; 0: it has none. */
+/* The device's address of a byte of the group; 0: it has none. Its map tells that of most bytes, and
+ * that most addresses are none. */
 static uintptr_t address_in(const haul__sent_group *group, uintptr_t address)
 {
-    const haul__covered *range = haul__covered_at(group, address);
+    const haul__map *map = &haul__plan_found(group->shipment->plan)->map;
+    const haul__covered *range = NULL;
+    const haul__block *block = address < HAUL__LOWEST || address > HAUL__HIGHEST
+                                   ? NULL
+                                   : haul__map_find(map, address);
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    if (haul__byte_mask(block, haul__granule_in_block(address)) >> address % HAUL__GRANULE & 1)
+        return (uintptr_t)(group->shipment->range.address + haul__place(block, address));
+    range = haul__covered_at(group, address);
     return range ? range->device + (address - range->begin) : 0;
 }
 
@@ -42,20 +52,44 @@ static int list_pointer(haul_environment *e, haul__sent_group *group, uintptr_t 
     return 1;
 }
 
-/* Lists the pointers of a range of another group. */
-static int list_pointers(haul_environment *e, haul__sent_group *group, const haul__stop *stop)
+/* The pointers of a cell of a group. Stops come in order of address, so it often is the last one
+ * again. */
+typedef struct cell_slots {
+    uintptr_t at;
+    uint32_t group;
+    uint64_t slots;
+} cell_slots;
+
+static uint64_t slots_of_cell(const haul_environment *e, uint32_t group, uintptr_t at,
+                              cell_slots *last)
 {
-    const haul__map *map = &haul__plan_found(e->groups.at[stop->group]->shipment->plan)->map;
+    const haul__map *map = &haul__plan_found(e->groups.at[group]->shipment->plan)->map;
+    const haul__block *block;
+    if (last->at == at && last->group == group)
+        return last->slots;
+    block = haul__map_find(map, at);
+    last->at = at;
+    last->group = group;
+    last->slots = block && block->form != HAUL__FULL
+                      ? haul__placed_slots(map, block, haul__cell_number(at))
+                      : 0;
+    return last->slots;
+}
+
+/* Lists the pointers of a range of another group. */
+static int list_pointers(haul_environment *e, haul__sent_group *group, const haul__stop *stop,
+                         cell_slots *last)
+{
     uintptr_t at = stop->begin & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
     for (; at < stop->end; at += HAUL__CELL_BYTES) {
-        const haul__block *block = haul__map_find(map, at);
-        uint64_t slots = 0;
-        if (block && block->form != HAUL__FULL)
-            slots = haul__placed_slots(map, block, haul__cell_number(at));
+        uint64_t slots = slots_of_cell(e, stop->group, at, last);
+        if (stop->begin > at)
+            slots &= ~(uint64_t)0 << haul__word_in_cell(stop->begin);
         for (; slots; slots &= slots - 1) {
             const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-            if (slot >= stop->begin && slot + HAUL__WORD <= stop->end &&
-                !list_pointer(e, group, slot))
+            if (slot + HAUL__WORD > stop->end)
+                break;
+            if (slot >= stop->begin && !list_pointer(e, group, slot))
                 return 0;
         }
     }
@@ -64,9 +98,10 @@ static int list_pointers(haul_environment *e, haul__sent_group *group, const hau
 
 int haul__list_attached(haul_environment *e, haul__sent_group *group)
 {
+    cell_slots last = { 0, 0, 0 };
     size_t i;
     for (i = 0; i < e->stops.count; i++)
-        if (!list_pointers(e, group, &e->stops.at[i]))
+        if (!list_pointers(e, group, &e->stops.at[i], &last))
             return 0;
     return haul__holds_room(&e->context->allocator, &e->attached, group->attached.count);
 }
@@ -96,7 +131,8 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
         if (!owner || owner->group != number || !haul__stands(e, one->slot, &standing) ||
             e->groups.at[standing.group]->is_leaving)
             continue;
-        status = haul__come_behind(e, e->groups.at[standing.group], async);
+        if (w->count == 0 || w->groups[w->count - 1] != standing.group)
+            status = haul__come_behind(e, e->groups.at[standing.group], async);
         if (status == HAUL_OK && as_detached)
             status = haul__detached_value(e, one->slot, &value);
         w->groups[w->count] = standing.group;
@@ -115,6 +151,8 @@ static void note_words(haul_environment *e, const words *w, const haul__work *wo
     size_t i;
     for (i = 0; i < w->count; i++) {
         haul__sent_group *group = e->groups.at[w->groups[i]];
+        if (i > 0 && w->groups[i] == w->groups[i - 1])
+            continue;
         if (work->is_pending)
             haul__note_work(group, work);
         haul__note_timeout(group->shipment, e->device);
