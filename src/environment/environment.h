@@ -12,8 +12,8 @@
 
 /* A pointer of another group that leads into this one, and was null on the device before. */
 typedef struct haul__attached {
-    uintptr_t slot;  /* its address on the host */
-    uintptr_t value; /* its target's on the device */
+    uintptr_t device; /* where it stands there */
+    uintptr_t value;  /* the address of its target there */
 } haul__attached;
 
 /* `count` objects of a type, found by a pointer, as a root, or in an array. Not those that lie
