@@ -20,15 +20,14 @@
 #include "pack/plan.h"
 #include "ship/pending.h"
 
-/* The device's address of a byte of the group; 0: it has none. Its map tells that of most bytes, and
- * that most addresses are none. */
+/* The device's address of a byte of the group; 0: it is none. The group's map tells both at once,
+ * except for bytes that are not live. */
 static uintptr_t address_in(const haul__sent_group *group, uintptr_t address)
 {
     const haul__map *map = &haul__plan_found(group->shipment->plan)->map;
     const haul__covered *range = NULL;
-    const haul__block *block = address < HAUL__LOWEST || address > HAUL__HIGHEST
-                                   ? NULL
-                                   : haul__map_find(map, address);
+    const haul__block *block =
+        address < HAUL__LOWEST || address > HAUL__HIGHEST ? NULL : haul__map_find(map, address);
     if (!block || !haul__is_placed(block, address))
         return 0;
     if (haul__byte_mask(block, haul__granule_in_block(address)) >> address % HAUL__GRANULE & 1)

@@ -81,7 +81,8 @@ struct haul_environment {
     HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */
     HAUL__LIST(haul__stop) stops;          /* of the walk under way */
-    haul__known_stop known[HAUL__STOPS_KNOWN]; /* some of them, by a hash; present as they stand */
+    /* some of them, by a hash; forgotten when a group leaves */
+    haul__known_stop known[HAUL__STOPS_KNOWN];
     uintptr_t reached_out; /* what a range began in and reached out of; 0: nothing */
     struct {
         haul_range_visitor *comes, *goes; /* NULL: it is not told */

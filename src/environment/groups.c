@@ -178,32 +178,32 @@ static haul_status place_ranges(haul_environment *e, haul__sent_group *group)
     return HAUL_OK;
 }
 
+static void count_ranges(haul_environment *e, const haul__sent_group *group, int are_there)
+{
+    size_t i, bytes = 0;
+    for (i = 0; i < group->ranges.count; i++)
+        bytes += group->ranges.at[i].bytes;
+    e->info.bytes += are_there ? bytes : 0 - bytes;
+    e->info.ranges += are_there ? group->ranges.count : 0 - group->ranges.count;
+}
+
 static void forget_ranges(haul_environment *e, const haul__sent_group *group)
 {
-    size_t i;
-    for (i = group->ranges.count; i-- > 0;) {
-        const haul__covered *range = &group->ranges.at[i];
-        haul__present_remove(&e->host, range->begin, range->bytes);
-        haul__present_remove(&e->there, range->device, range->bytes);
-        e->info.bytes -= range->bytes;
-        e->info.ranges--;
-    }
+    haul__present_remove_all(&e->host, group->ranges.at, group->ranges.count, 0);
+    haul__present_remove_all(&e->there, group->ranges.at, group->ranges.count, 1);
+    count_ranges(e, group, 0);
 }
 
 static int publish(haul_environment *e, const haul__sent_group *group, uint32_t number)
 {
     const size_t count = group->ranges.count;
-    size_t i;
     if (!haul__present_add_all(&e->there, group->ranges.at, count, 1, number))
         return 0;
     if (!haul__present_add_all(&e->host, group->ranges.at, count, 0, number)) {
-        for (i = 0; i < count; i++)
-            haul__present_remove(&e->there, group->ranges.at[i].device, group->ranges.at[i].bytes);
+        haul__present_remove_all(&e->there, group->ranges.at, count, 1);
         return 0;
     }
-    for (i = 0; i < count; i++)
-        e->info.bytes += group->ranges.at[i].bytes;
-    e->info.ranges += count;
+    count_ranges(e, group, 1);
     return 1;
 }
 

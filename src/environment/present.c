@@ -330,7 +330,7 @@ static page *with_room(haul__present *table, uintptr_t *word, size_t more)
     unsigned class = old ? old->class : 7;
     uint32_t i;
     while (room_of(class) < (old ? old->count : 0) + more)
-        class++;
+        class += 1;
     if (old && class == old->class)
         return old;
     made = take(table, class);
@@ -399,6 +399,30 @@ static void remove_piece(haul__present *table, uintptr_t *word, unsigned first)
     SET(p->count, p->count - 1);
     index_piece(p, first, 0);
     if (!p->count) {
+        SET(*word, (uintptr_t)0);
+        give_back(table, p, p->class);
+    }
+    end_change(table);
+}
+
+/* Takes the pieces of `count` ranges of a list out of a page. */
+static void remove_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,
+                          size_t count, int is_there)
+{
+    page *p = (page *)*word;
+    uint32_t i, kept = 0;
+    size_t gone = 0;
+    begin_change(table);
+    for (i = 0; i < p->count; i++) {
+        if (gone < count &&
+            first_of(p->pieces[i].place) == (begin_of(&ranges[gone], is_there) & (PAGE_SPAN - 1)))
+            gone++;
+        else
+            put_piece(p, kept++, &p->pieces[i]);
+    }
+    SET(p->count, kept);
+    index_page(p);
+    if (!kept) {
         SET(*word, (uintptr_t)0);
         give_back(table, p, p->class);
     }
@@ -484,6 +508,23 @@ static size_t count_together(const haul__covered *ranges, size_t count, int is_t
     return together;
 }
 
+void haul__present_remove_all(haul__present *table, const haul__covered *ranges, size_t count,
+                              int is_there)
+{
+    size_t i, together;
+    for (i = 0; i < count; i += together) {
+        const uintptr_t begin = begin_of(&ranges[i], is_there);
+        together = count_together(ranges + i, count - i, is_there);
+        if (together > 1) {
+            remove_pieces(table, &pages_of(table, begin)[begin >> PAGE_SHIFT & (PAGES - 1)],
+                          ranges + i, together, is_there);
+        } else {
+            together = 1;
+            haul__present_remove(table, begin, ranges[i].bytes);
+        }
+    }
+}
+
 int haul__present_add_all(haul__present *table, const haul__covered *ranges, size_t count,
                           int is_there, uint32_t group)
 {
@@ -505,8 +546,7 @@ int haul__present_add_all(haul__present *table, const haul__covered *ranges, siz
         }
         if (is_added)
             continue;
-        while (i-- > 0)
-            haul__present_remove(table, begin_of(&ranges[i], is_there), ranges[i].bytes);
+        haul__present_remove_all(table, ranges, i, is_there);
         return 0;
     }
     return 1;
@@ -635,8 +675,8 @@ int haul__present_find(const haul__present *table, uintptr_t address, haul__foun
 HAUL__HOT static int find_in_page(const page *p, uintptr_t address, haul__found_range *found)
 {
     const unsigned byte = (unsigned)(address & (PAGE_SPAN - 1)), unit = byte >> UNIT_SHIFT;
-    uint32_t i = p->before[unit / 32] +
-                 haul__bits32(p->bits[unit / 32] & (UINT32_MAX >> (31 - unit % 32)));
+    uint32_t i =
+        p->before[unit / 32] + haul__bits32(p->bits[unit / 32] & (UINT32_MAX >> (31 - unit % 32)));
     i -= i > 0 && first_of(p->pieces[i - 1].place) > byte;
     if (i == 0 || last_of(p->pieces[i - 1].place) < byte)
         return 0;
@@ -668,14 +708,15 @@ int haul__present_find_held(haul__present *table, uintptr_t address, haul__found
 HAUL__INLINE uint32_t count_before(const page *p, unsigned byte)
 {
     const unsigned unit = byte >> UNIT_SHIFT;
-    const uint32_t before = GET(p->before[unit / 32]) +
-                            haul__bits32(GET(p->bits[unit / 32]) & (((uint32_t)1 << unit % 32) - 1));
+    const uint32_t before =
+        GET(p->before[unit / 32]) +
+        haul__bits32(GET(p->bits[unit / 32]) & (((uint32_t)1 << unit % 32) - 1));
     return before > 0 && !GET(p->is_crowded) ? before - 1 : 0;
 }
 
 /* The first byte of a page from `byte` on that lies in a range; PAGE_SPAN: there is none. */
-HAUL__HOT static unsigned next_in_page(const haul__present *table, uint32_t version, uintptr_t address,
-                             int *has_changed_meanwhile)
+HAUL__HOT static unsigned next_in_page(const haul__present *table, uint32_t version,
+                                       uintptr_t address, int *has_changed_meanwhile)
 {
     const unsigned byte = (unsigned)(address & (PAGE_SPAN - 1));
     unsigned next = (unsigned)PAGE_SPAN;

@@ -46,8 +46,10 @@ int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintp
  * (`is_there`). Ranges that begin and end in one page are added together. */
 int haul__present_add_all(haul__present *table, const haul__covered *ranges, size_t count,
                           int is_there, uint32_t group);
-/* Removes a range as it was added. */
+/* Removes a range as it was added; all ranges of a list. */
 void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes);
+void haul__present_remove_all(haul__present *table, const haul__covered *ranges, size_t count,
+                              int is_there);
 
 /* It differs after each change. Any thread. */
 HAUL__INLINE uint32_t haul__present_version(const haul__present *table)

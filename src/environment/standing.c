@@ -5,7 +5,7 @@
  * arena: the map knows these bytes as a hole. So such a word has a place, and is null there.
  *
  * A hole before the first byte that travels, or behind the last one, lies in no present range. Then
- * each group's map is asked. Each takes one look-up of a block. One word may lie in holes of several
+ * each group's map is asked. Each takes one look-up of a block. One word may lie in holes of many
  * groups, and in a present range of one more.
  */
 #include "environment/standing.h"
