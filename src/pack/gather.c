@@ -136,6 +136,19 @@ HAUL__INLINE void gather_granules(haul__sweep *s, const haul__block *block, unsi
     }
 }
 
+/* Is nothing live in a cell whose granules all have masks? It lies in a hole of a large object. */
+HAUL__INLINE int is_empty(const haul__block *block, unsigned cell)
+{
+    const uint16_t *masks = haul__masks(block, cell / HAUL__PAGE_CELLS);
+    uint32_t any = 0;
+    unsigned granule;
+    if (!masks)
+        return 0;
+    for (granule = 0; granule < 32; granule++)
+        any |= masks[cell % HAUL__PAGE_CELLS * 32u + granule];
+    return any == 0;
+}
+
 /* A block with partly live granules or gaps. */
 HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
@@ -156,6 +169,11 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
                    0, (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
         masked = haul__masked(block, cell) & at->live;
+        if (masked == at->live && is_empty(block, cell)) {
+            memset(s->arena + haul__place_of_cell(block, cell), 0,
+                   (size_t)haul__bits32(masked) * HAUL__GRANULE);
+            continue;
+        }
         haul__gather_runs(s, block, cell, from, at->live & ~masked);
         gather_granules(s, block, cell, from, masked);
     }
