@@ -20,10 +20,19 @@
 #include "pack/plan.h"
 #include "ship/pending.h"
 
-/* The device's address of a byte of the group; 0: it has none. */
+/* The device's address of a byte of the group; 0: it is none. The group's map tells both at once,
+ * except for bytes that are not live. */
 static uintptr_t address_in(const haul__sent_group *group, uintptr_t address)
 {
-    const haul__covered *range = haul__covered_at(group, address);
+    const haul__map *map = &haul__plan_found(group->shipment->plan)->map;
+    const haul__covered *range = NULL;
+    const haul__block *block =
+        address < HAUL__LOWEST || address > HAUL__HIGHEST ? NULL : haul__map_find(map, address);
+    if (!block || !haul__is_placed(block, address))
+        return 0;
+    if (haul__byte_mask(block, haul__granule_in_block(address)) >> address % HAUL__GRANULE & 1)
+        return (uintptr_t)(group->shipment->range.address + haul__place(block, address));
+    range = haul__covered_at(group, address);
     return range ? range->device + (address - range->begin) : 0;
 }
 
@@ -32,30 +41,55 @@ static int list_pointer(haul_environment *e, haul__sent_group *group, uintptr_t 
     const uintptr_t value = haul__load_word((const void *)slot),
                     target = value ? address_in(group, value) : 0;
     haul__attached *one;
-    if (!target)
+    haul__found_range found;
+    if (!target || !haul__present_find_held(&e->host, slot, &found))
         return 1;
     one = HAUL__LIST_ADD(&e->context->allocator, &group->attached);
     if (!one)
         return 0;
-    one->slot = slot;
+    one->device = slot + found.delta;
     one->value = target;
     return 1;
 }
 
-/* Lists the pointers of a range of another group. */
-static int list_pointers(haul_environment *e, haul__sent_group *group, const haul__stop *stop)
+/* The pointers of a cell of a group. Stops come in order of address, so it often is the last one
+ * again. */
+typedef struct cell_slots {
+    uintptr_t at;
+    uint32_t group;
+    uint64_t slots;
+} cell_slots;
+
+static uint64_t slots_of_cell(const haul_environment *e, uint32_t group, uintptr_t at,
+                              cell_slots *last)
 {
-    const haul__map *map = &haul__plan_found(e->groups.at[stop->group]->shipment->plan)->map;
+    const haul__map *map = &haul__plan_found(e->groups.at[group]->shipment->plan)->map;
+    const haul__block *block;
+    if (last->at == at && last->group == group)
+        return last->slots;
+    block = haul__map_find(map, at);
+    last->at = at;
+    last->group = group;
+    last->slots = block && block->form != HAUL__FULL
+                      ? haul__placed_slots(map, block, haul__cell_number(at))
+                      : 0;
+    return last->slots;
+}
+
+/* Lists the pointers of a range of another group. */
+static int list_pointers(haul_environment *e, haul__sent_group *group, const haul__stop *stop,
+                         cell_slots *last)
+{
     uintptr_t at = stop->begin & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
     for (; at < stop->end; at += HAUL__CELL_BYTES) {
-        const haul__block *block = haul__map_find(map, at);
-        uint64_t slots = 0;
-        if (block && block->form != HAUL__FULL)
-            slots = haul__placed_slots(map, block, haul__cell_number(at));
+        uint64_t slots = slots_of_cell(e, stop->group, at, last);
+        if (stop->begin > at)
+            slots &= ~(uint64_t)0 << haul__word_in_cell(stop->begin);
         for (; slots; slots &= slots - 1) {
             const uintptr_t slot = at + ((uintptr_t)haul__lowest64(slots) << HAUL__WORD_SHIFT);
-            if (slot >= stop->begin && slot + HAUL__WORD <= stop->end &&
-                !list_pointer(e, group, slot))
+            if (slot + HAUL__WORD > stop->end)
+                break;
+            if (slot >= stop->begin && !list_pointer(e, group, slot))
                 return 0;
         }
     }
@@ -64,9 +98,10 @@ static int list_pointers(haul_environment *e, haul__sent_group *group, const hau
 
 int haul__list_attached(haul_environment *e, haul__sent_group *group)
 {
+    cell_slots last = { 0, 0, 0 };
     size_t i;
     for (i = 0; i < e->stops.count; i++)
-        if (!list_pointers(e, group, &e->stops.at[i]))
+        if (!list_pointers(e, group, &e->stops.at[i], &last))
             return 0;
     return haul__holds_room(&e->context->allocator, &e->attached, group->attached.count);
 }
@@ -90,17 +125,16 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
     for (i = 0; i < group->attached.count && status == HAUL_OK; i++) {
         const haul__attached *one = &group->attached.at[i];
         uintptr_t value = one->value;
-        haul__standing standing;
-        const haul__hold *owner = haul__holds_find(&e->attached, one->slot);
+        const haul__hold *owner = haul__holds_find(&e->attached, one->device);
         haul_strip *strip = &w->list[w->count];
-        if (!owner || owner->group != number || !haul__stands(e, one->slot, &standing) ||
-            e->groups.at[standing.group]->is_leaving)
+        if (!owner || owner->group != number || e->groups.at[owner->stands_in]->is_leaving)
             continue;
-        status = haul__come_behind(e, e->groups.at[standing.group], async);
+        if (w->count == 0 || w->groups[w->count - 1] != owner->stands_in)
+            status = haul__come_behind(e, e->groups.at[owner->stands_in], async);
         if (status == HAUL_OK && as_detached)
-            status = haul__detached_value(e, one->slot, &value);
-        w->groups[w->count] = standing.group;
-        strip->first = (haul_address)standing.device;
+            status = haul__detached_value(e, owner->slot, &value);
+        w->groups[w->count] = owner->stands_in;
+        strip->first = (haul_address)one->device;
         strip->stride = strip->bytes = sizeof value;
         strip->packed = w->count * sizeof value;
         strip->count = 1;
@@ -115,6 +149,8 @@ static void note_words(haul_environment *e, const words *w, const haul__work *wo
     size_t i;
     for (i = 0; i < w->count; i++) {
         haul__sent_group *group = e->groups.at[w->groups[i]];
+        if (i > 0 && w->groups[i] == w->groups[i - 1])
+            continue;
         if (work->is_pending)
             haul__note_work(group, work);
         haul__note_timeout(group->shipment, e->device);
@@ -162,10 +198,15 @@ haul_status haul__attach(haul_environment *e, uint32_t number, const haul_async 
     const haul__sent_group *group = e->groups.at[number];
     size_t i;
     for (i = 0; i < group->attached.count; i++) {
-        const uintptr_t slot = group->attached.at[i].slot;
-        haul__hold *one = haul__holds_find(&e->attached, slot);
-        if (!one)
-            one = haul__holds_add(&e->attached, slot);
+        const uintptr_t device = group->attached.at[i].device;
+        haul__hold *one = haul__holds_find(&e->attached, device);
+        haul__found_range found;
+        if (!one) {
+            one = haul__holds_add(&e->attached, device);
+            haul__present_find_held(&e->there, device, &found);
+            one->slot = device + found.delta;
+            one->stands_in = found.group;
+        }
         one->group = number;
     }
     return write_words(e, number, 0, async);
@@ -192,11 +233,10 @@ static void forget(haul_environment *e, haul__hold *one)
 /* A pointer that a call has attached may stand in a group that leaves before its target does. */
 static void forget_standing_in(haul_environment *e, uint32_t number)
 {
-    haul__standing standing;
     size_t i = 0;
     while (e->attached_by_calls > 0 && i < e->attached.capacity) {
         haul__hold *one = &e->attached.at[i];
-        if (one->address && haul__stands(e, one->address, &standing) && standing.group == number)
+        if (one->address && one->stands_in == number)
             forget(e, one); /* another may have moved to its place */
         else
             i++;
@@ -208,7 +248,7 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
     const haul__sent_group *group = e->groups.at[number];
     size_t i;
     for (i = 0; i < group->attached.count; i++) {
-        haul__hold *one = haul__holds_find(&e->attached, group->attached.at[i].slot);
+        haul__hold *one = haul__holds_find(&e->attached, group->attached.at[i].device);
         if (one && one->group == number)
             forget(e, one);
     }
@@ -217,14 +257,28 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
 
 /* ---- By calls. */
 
-static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at)
+/* Finds the copy of a pointer that a call has attached, or else its first copy. *one: the hold of
+ * that which is attached; NULL: none is. */
+static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at,
+                             haul__hold **one)
 {
-    return haul__find_pointer(e, slot, at)
-               ? HAUL_OK
-               : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-                            "%p is no described pointer of a present object, and none that a "
-                            "policy has left out",
-                            (void *)slot);
+    haul__standing next;
+    size_t from = 0;
+    int is_there = 0;
+    *one = NULL;
+    while (!*one && haul__find_pointer(e, slot, &from, &next)) {
+        haul__hold *hold = haul__holds_find(&e->attached, next.device);
+        if (hold && hold->dynamic)
+            *one = hold;
+        if (*one || !is_there)
+            *at = next;
+        is_there = 1;
+    }
+    return is_there ? HAUL_OK
+                    : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                                 "%p is no described pointer of a present object, and none that a "
+                                 "policy has left out",
+                                 (void *)slot);
 }
 
 static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value)
@@ -257,7 +311,7 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
     if (!listed)
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
-    listed->slot = slot;
+    listed->device = at->device;
     listed->value = value;
     status = haul__come_behind(e, into, NULL);
     if (status == HAUL_OK)
@@ -266,9 +320,11 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
         into->attached.count--;
         return status;
     }
-    one = haul__holds_find(&e->attached, slot);
+    one = haul__holds_find(&e->attached, at->device);
     if (!one)
-        one = haul__holds_add(&e->attached, slot);
+        one = haul__holds_add(&e->attached, at->device);
+    one->slot = slot;
+    one->stands_in = at->group;
     one->group = target->group;
     one->dynamic = 1;
     e->attached_by_calls++;
@@ -278,13 +334,13 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
 
 haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
 {
-    haul__hold *one = haul__holds_find(&e->attached, slot);
+    haul__hold *one;
     haul__standing at;
     haul__found_range target;
     uintptr_t value;
-    if (find_slot(e, slot, &at) != HAUL_OK)
+    if (find_slot(e, slot, &at, &one) != HAUL_OK)
         return HAUL_ERROR_ARGUMENT;
-    if (one && one->dynamic) {
+    if (one) {
         one->dynamic++;
         return HAUL_OK;
     }
@@ -299,11 +355,11 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
 }
 
 /* Takes a pointer off the list of its target's group. */
-static void unlist(haul__sent_group *into, uintptr_t slot)
+static void unlist(haul__sent_group *into, uintptr_t device)
 {
     size_t i = into->attached.count;
     while (i-- > 0)
-        if (into->attached.at[i].slot == slot) {
+        if (into->attached.at[i].device == device) {
             into->attached.at[i] = into->attached.at[--into->attached.count];
             return;
         }
@@ -311,13 +367,13 @@ static void unlist(haul__sent_group *into, uintptr_t slot)
 
 haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
 {
-    haul__hold *one = haul__holds_find(&e->attached, slot);
+    haul__hold *one;
     haul_status status = HAUL_OK;
     haul__standing at;
     uintptr_t value;
-    if (find_slot(e, slot, &at) != HAUL_OK)
+    if (find_slot(e, slot, &at, &one) != HAUL_OK)
         return HAUL_ERROR_ARGUMENT;
-    if (!one || !one->dynamic)
+    if (!one)
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p is not attached by a call", (void *)slot);
     if (one->dynamic == 1)
@@ -328,7 +384,7 @@ haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
         one->dynamic -= status == HAUL_OK;
         return status;
     }
-    unlist(e->groups.at[one->group], slot);
+    unlist(e->groups.at[one->group], at.device);
     forget(e, one);
     return HAUL_OK;
 }

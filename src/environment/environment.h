@@ -10,17 +10,10 @@
 #include "map/elsewhere.h"
 #include "ship/shipment.h"
 
-/* A range that is on the device in one piece. */
-typedef struct haul__covered {
-    uintptr_t begin;
-    size_t bytes;
-    uintptr_t device;
-} haul__covered;
-
 /* A pointer of another group that leads into this one, and was null on the device before. */
 typedef struct haul__attached {
-    uintptr_t slot;  /* its address on the host */
-    uintptr_t value; /* its target's on the device */
+    uintptr_t device; /* where it stands there */
+    uintptr_t value;  /* the address of its target there */
 } haul__attached;
 
 /* `count` objects of a type, found by a pointer, as a root, or in an array. Not those that lie
@@ -62,6 +55,11 @@ typedef struct haul__stop {
     uint32_t group;
 } haul__stop;
 
+/* The address of one, 0: none, and the distance to the copy. */
+typedef struct haul__known_stop {
+    uintptr_t address, delta;
+} haul__known_stop;
+
 #define HAUL__STOPS_KNOWN 1024u /* a power of two */
 
 struct haul_environment {
@@ -83,7 +81,8 @@ struct haul_environment {
     HAUL__LIST(uint32_t) spare;            /* free numbers; it has room for all */
     haul__elsewhere elsewhere;             /* for walks and plans; its user is the environment */
     HAUL__LIST(haul__stop) stops;          /* of the walk under way */
-    uintptr_t known[HAUL__STOPS_KNOWN];    /* starts of some of them */
+    /* some of them, by a hash; forgotten when a group leaves */
+    haul__known_stop known[HAUL__STOPS_KNOWN];
     uintptr_t reached_out; /* what a range began in and reached out of; 0: nothing */
     struct {
         haul_range_visitor *comes, *goes; /* NULL: it is not told */

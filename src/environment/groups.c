@@ -17,7 +17,7 @@
 #include "environment/updates.h"
 #include "environment/watch.h"
 #include "base/index.h"
-#include "base/sort.h"
+#include "base/sort_by_address.h"
 #include "pack/plan.h"
 #include "pack/translate.h"
 #include "walk/discover.h"
@@ -98,7 +98,7 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     haul_environment *e = t->environment;
     haul__sent_group *group = t->group;
     size_t i;
-    haul__sort(ranges, count, sizeof *ranges, is_before);
+    haul__sort_by_address(&e->context->allocator, ranges, count, sizeof *ranges, is_before);
     if (!list_objects(e, group, ranges, count))
         return no_memory(e);
     count = join_overlapping(ranges, count);
@@ -137,7 +137,8 @@ static int list_stops(haul_environment *e, haul__sent_group *group)
 {
     size_t i, count = 0;
     int has_memory = 1;
-    haul__sort(e->stops.at, e->stops.count, sizeof *e->stops.at, is_stop_before);
+    haul__sort_by_address(&e->context->allocator, e->stops.at, e->stops.count, sizeof *e->stops.at,
+                          is_stop_before);
     for (i = 0; i < e->stops.count && has_memory; i++) {
         const haul__stop stop = e->stops.at[i];
         uint32_t *number;
@@ -177,36 +178,33 @@ static haul_status place_ranges(haul_environment *e, haul__sent_group *group)
     return HAUL_OK;
 }
 
-static void forget_ranges(haul_environment *e, const haul__sent_group *group, size_t count)
+static void count_ranges(haul_environment *e, const haul__sent_group *group, int are_there)
 {
-    while (count-- > 0) {
-        const haul__covered *range = &group->ranges.at[count];
-        haul__present_remove(&e->host, range->begin, range->bytes);
-        haul__present_remove(&e->there, range->device, range->bytes);
-        e->info.bytes -= range->bytes;
-        e->info.ranges--;
-    }
+    size_t i, bytes = 0;
+    for (i = 0; i < group->ranges.count; i++)
+        bytes += group->ranges.at[i].bytes;
+    e->info.bytes += are_there ? bytes : 0 - bytes;
+    e->info.ranges += are_there ? group->ranges.count : 0 - group->ranges.count;
+}
+
+static void forget_ranges(haul_environment *e, const haul__sent_group *group)
+{
+    haul__present_remove_all(&e->host, group->ranges.at, group->ranges.count, 0);
+    haul__present_remove_all(&e->there, group->ranges.at, group->ranges.count, 1);
+    count_ranges(e, group, 0);
 }
 
 static int publish(haul_environment *e, const haul__sent_group *group, uint32_t number)
 {
-    size_t i;
-    for (i = 0; i < group->ranges.count; i++) {
-        const haul__covered *range = &group->ranges.at[i];
-        const uintptr_t delta = range->device - range->begin;
-        if (!haul__present_add(&e->there, range->device, range->bytes, 0 - delta, number))
-            break;
-        if (!haul__present_add(&e->host, range->begin, range->bytes, delta, number)) {
-            haul__present_remove(&e->there, range->device, range->bytes);
-            break;
-        }
-        e->info.bytes += range->bytes;
-        e->info.ranges++;
+    const size_t count = group->ranges.count;
+    if (!haul__present_add_all(&e->there, group->ranges.at, count, 1, number))
+        return 0;
+    if (!haul__present_add_all(&e->host, group->ranges.at, count, 0, number)) {
+        haul__present_remove_all(&e->there, group->ranges.at, count, 1);
+        return 0;
     }
-    if (i == group->ranges.count)
-        return 1;
-    forget_ranges(e, group, i);
-    return 0;
+    count_ranges(e, group, 1);
+    return 1;
 }
 
 void haul__group_discard(haul_environment *e, haul__sent_group *group)
@@ -297,7 +295,8 @@ void haul__group_hide(haul_environment *e, uint32_t number)
 {
     const haul__sent_group *group = e->groups.at[number];
     haul__forget_attached(e, number);
-    forget_ranges(e, group, group->ranges.count);
+    forget_ranges(e, group);
+    memset(e->known, 0, sizeof e->known);
     e->info.groups--;
     give_number(e, number);
 }

@@ -1,5 +1,6 @@
-/* Holds: the roots that were entered, by address, and how often. And pointers by address, each with
- * the group that it was made to lead into, and how often it was attached (`dynamic`).
+/* Holds: the roots that were entered, by address, and how often. And pointers by their addresses on
+ * the device, each with the group that it was made to lead into, and how often it was attached
+ * (`dynamic`): a word of the host may have several copies.
  */
 #ifndef HAUL_ENVIRONMENT_HOLDS_H
 #define HAUL_ENVIRONMENT_HOLDS_H
@@ -9,6 +10,8 @@
 typedef struct haul__hold {
     uintptr_t address;   /* 0: free */
     size_t lower, upper; /* of the largest root that was entered there, from the address */
+    uintptr_t slot;      /* of a pointer: its address on the host */
+    uint32_t stands_in;  /* of a pointer: the group that it stands in */
     uint32_t group;
     uint32_t structured, dynamic; /* enters without their exits */
 } haul__hold;

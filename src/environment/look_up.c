@@ -96,20 +96,27 @@ void haul__name_root(const haul_root *root, char *path)
 
 /* ---- What walks stop at. */
 
-/* Notes a stop. Those that are known need no second note. */
-static int note_stop(haul_environment *e, uintptr_t address, size_t bytes, uint32_t group)
+static size_t place_of(uintptr_t address)
 {
-    uintptr_t *known = &e->known[(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1)];
+    return (size_t)(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1);
+}
+
+/* Notes a stop. Those that are known need no second note. */
+static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
+                     const haul__found_range *found)
+{
+    haul__known_stop *known = &e->known[place_of(address)];
     haul__stop *stop;
-    if (*known == address)
+    if (known->address == address)
         return 1;
     stop = HAUL__LIST_ADD(&e->context->allocator, &e->stops);
     if (!stop)
         return 0;
-    *known = address;
+    known->address = address;
+    known->delta = found->delta;
     stop->begin = address;
     stop->end = address + bytes;
-    stop->group = group;
+    stop->group = found->group;
     return 1;
 }
 
@@ -118,7 +125,7 @@ haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes
     haul_environment *e = user;
     haul__found_range found;
     uintptr_t end;
-    if (!haul__present_find(&e->host, address, &found))
+    if (!haul__present_find_held(&e->host, address, &found))
         return HAUL__HERE;
     end = found.end;
     if (bytes > end - address && found.goes_on) {
@@ -129,12 +136,15 @@ haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes
         e->reached_out = address;
         return HAUL__REACHES_OUT;
     }
-    return note_stop(e, address, bytes, found.group) ? HAUL__WHOLE : HAUL__NOT_NOTED;
+    return note_stop(e, address, bytes, &found) ? HAUL__WHOLE : HAUL__NOT_NOTED;
 }
 
 uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
 {
     const haul_environment *e = user;
+    const haul__known_stop *known = &e->known[place_of(address)];
     haul__found_range found;
+    if (known->address == address)
+        return address + known->delta;
     return haul__present_find(&e->host, address, &found) ? address + found.delta : 0;
 }

@@ -242,6 +242,38 @@ static unsigned last_of(uint32_t place)
     return place >> LAST_SHIFT & (PAGE_SPAN - 1);
 }
 
+/* Does the range cover the page at `page_at`, and go on behind it? */
+static int covers(uintptr_t begin, uintptr_t end, uintptr_t page_at)
+{
+    return begin <= page_at && end - page_at > PAGE_SPAN;
+}
+
+static page_piece piece_in(uintptr_t begin, uintptr_t end, uintptr_t page_at, uintptr_t delta,
+                           uint32_t group)
+{
+    const uintptr_t first = begin > page_at ? begin - page_at : 0,
+                    last = end - page_at > PAGE_SPAN ? PAGE_SPAN - 1 : end - page_at - 1;
+    page_piece one;
+    one.delta = delta;
+    one.group = group;
+    one.place = (uint32_t)first | (uint32_t)last << LAST_SHIFT |
+                (begin < page_at ? FROM_BEFORE : 0) | (end - page_at > PAGE_SPAN ? GOES_ON : 0);
+    return one;
+}
+
+static uintptr_t begin_of(const haul__covered *range, int is_there)
+{
+    return is_there ? range->device : range->begin;
+}
+
+/* The piece of a range that begins and ends in one page. */
+static page_piece piece_of(const haul__covered *range, int is_there, uint32_t group)
+{
+    const uintptr_t begin = begin_of(range, is_there), delta = range->device - range->begin;
+    return piece_in(begin, begin + range->bytes, begin & ~(PAGE_SPAN - 1),
+                    is_there ? 0 - delta : delta, group);
+}
+
 static size_t room_of(unsigned class)
 {
     return (((size_t)1 << class) - sizeof(page)) / sizeof(page_piece);
@@ -251,15 +283,16 @@ static size_t room_of(unsigned class)
 static void index_page(page *p)
 {
     uint32_t bits[PARTS] = { 0 }, i;
-    uint16_t before[PARTS];
+    uint16_t in[PARTS] = { 0 }, before[PARTS];
     uint32_t is_crowded = 0, part;
     for (i = 0; i < p->count; i++) {
         const unsigned unit = first_of(p->pieces[i].place) >> UNIT_SHIFT;
         const uint32_t bit = (uint32_t)1 << unit % 32;
         is_crowded |= bits[unit / 32] & bit ? 1u : 0u;
         bits[unit / 32] |= bit;
+        in[unit / 32]++;
     }
-    for (part = 0, i = 0; part < PARTS; i += haul__bits32(bits[part]), part++)
+    for (part = 0, i = 0; part < PARTS; i += in[part], part++)
         before[part] = (uint16_t)i;
     for (part = 0; part < PARTS; part++) {
         SET(p->bits[part], bits[part]);
@@ -290,12 +323,14 @@ static void put_piece(page *p, uint32_t at, const page_piece *one)
     SET(p->pieces[at].group, one->group);
 }
 
-/* A page record with room for one more piece, in place of the word's. NULL: out of memory. */
-static page *with_room(haul__present *table, uintptr_t *word)
+/* A page record with room for `more` pieces, in place of the word's. NULL: out of memory. */
+static page *with_room(haul__present *table, uintptr_t *word, size_t more)
 {
     page *old = (page *)*word, *made;
-    const unsigned class = old ? old->class + (old->count == room_of(old->class)) : 7;
+    unsigned class = old ? old->class : 7;
     uint32_t i;
+    while (room_of(class) < (old ? old->count : 0) + more)
+        class += 1;
     if (old && class == old->class)
         return old;
     made = take(table, class);
@@ -316,7 +351,7 @@ static page *with_room(haul__present *table, uintptr_t *word)
 
 static int add_piece(haul__present *table, uintptr_t *word, const page_piece *one)
 {
-    page *p = with_room(table, word);
+    page *p = with_room(table, word, 1);
     uint32_t at;
     if (!p)
         return 0;
@@ -326,6 +361,28 @@ static int add_piece(haul__present *table, uintptr_t *word, const page_piece *on
     put_piece(p, at, one);
     SET(p->count, p->count + 1);
     index_piece(p, first_of(one->place), 1);
+    end_change(table);
+    return 1;
+}
+
+/* Merges the pieces of `count` ranges of a list into a page, from the last one on. */
+static int add_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,
+                      size_t count, int is_there, uint32_t group)
+{
+    page *p = with_room(table, word, count);
+    uint32_t old = p ? p->count : 0, to = old + (uint32_t)count;
+    if (!p)
+        return 0;
+    begin_change(table);
+    SET(p->count, to);
+    while (count > 0) {
+        const page_piece one = piece_of(&ranges[count - 1], is_there, group);
+        for (; old > 0 && first_of(p->pieces[old - 1].place) > first_of(one.place); old--)
+            put_piece(p, --to, &p->pieces[old - 1]);
+        put_piece(p, --to, &one);
+        count--;
+    }
+    index_page(p);
     end_change(table);
     return 1;
 }
@@ -348,26 +405,31 @@ static void remove_piece(haul__present *table, uintptr_t *word, unsigned first)
     end_change(table);
 }
 
+/* Takes the pieces of `count` ranges of a list out of a page. */
+static void remove_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,
+                          size_t count, int is_there)
+{
+    page *p = (page *)*word;
+    uint32_t i, kept = 0;
+    size_t gone = 0;
+    begin_change(table);
+    for (i = 0; i < p->count; i++) {
+        if (gone < count &&
+            first_of(p->pieces[i].place) == (begin_of(&ranges[gone], is_there) & (PAGE_SPAN - 1)))
+            gone++;
+        else
+            put_piece(p, kept++, &p->pieces[i]);
+    }
+    SET(p->count, kept);
+    index_page(p);
+    if (!kept) {
+        SET(*word, (uintptr_t)0);
+        give_back(table, p, p->class);
+    }
+    end_change(table);
+}
+
 /* ---- Ranges. */
-
-/* Does the range cover the page at `page_at`, and go on behind it? */
-static int covers(uintptr_t begin, uintptr_t end, uintptr_t page_at)
-{
-    return begin <= page_at && end - page_at > PAGE_SPAN;
-}
-
-static page_piece piece_in(uintptr_t begin, uintptr_t end, uintptr_t page_at, uintptr_t delta,
-                           uint32_t group)
-{
-    const uintptr_t first = begin > page_at ? begin - page_at : 0,
-                    last = end - page_at > PAGE_SPAN ? PAGE_SPAN - 1 : end - page_at - 1;
-    page_piece one;
-    one.delta = delta;
-    one.group = group;
-    one.place = (uint32_t)first | (uint32_t)last << LAST_SHIFT |
-                (begin < page_at ? FROM_BEFORE : 0) | (end - page_at > PAGE_SPAN ? GOES_ON : 0);
-    return one;
-}
 
 /* Removes the range from its pages before `until`. */
 static void remove_until(haul__present *table, uintptr_t begin, uintptr_t end, uintptr_t until)
@@ -430,6 +492,64 @@ int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintp
 void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes)
 {
     remove_until(table, begin, begin + bytes, begin + bytes);
+}
+
+/* How many ranges, from the first one on, begin and end in its page. 0: it does not end there. */
+static size_t count_together(const haul__covered *ranges, size_t count, int is_there)
+{
+    const uintptr_t page_at = begin_of(ranges, is_there) & ~(PAGE_SPAN - 1);
+    size_t together = 0;
+    while (together < count) {
+        const uintptr_t from_page = begin_of(&ranges[together], is_there) - page_at;
+        if (from_page >= PAGE_SPAN || ranges[together].bytes > PAGE_SPAN - from_page)
+            break;
+        together++;
+    }
+    return together;
+}
+
+void haul__present_remove_all(haul__present *table, const haul__covered *ranges, size_t count,
+                              int is_there)
+{
+    size_t i, together;
+    for (i = 0; i < count; i += together) {
+        const uintptr_t begin = begin_of(&ranges[i], is_there);
+        together = count_together(ranges + i, count - i, is_there);
+        if (together > 1) {
+            remove_pieces(table, &pages_of(table, begin)[begin >> PAGE_SHIFT & (PAGES - 1)],
+                          ranges + i, together, is_there);
+        } else {
+            together = 1;
+            haul__present_remove(table, begin, ranges[i].bytes);
+        }
+    }
+}
+
+int haul__present_add_all(haul__present *table, const haul__covered *ranges, size_t count,
+                          int is_there, uint32_t group)
+{
+    size_t i, together;
+    for (i = 0; i < count; i += together) {
+        const uintptr_t begin = begin_of(&ranges[i], is_there),
+                        delta = ranges[i].device - ranges[i].begin;
+        uintptr_t *pages;
+        int is_added;
+        together = count_together(ranges + i, count - i, is_there);
+        if (together > 1) {
+            pages = pages_of(table, begin);
+            is_added = pages && add_pieces(table, &pages[begin >> PAGE_SHIFT & (PAGES - 1)],
+                                           ranges + i, together, is_there, group);
+        } else {
+            together = 1;
+            is_added = haul__present_add(table, begin, ranges[i].bytes,
+                                         is_there ? 0 - delta : delta, group);
+        }
+        if (is_added)
+            continue;
+        haul__present_remove_all(table, ranges, i, is_there);
+        return 0;
+    }
+    return 1;
 }
 
 /* ---- Look-ups. */
@@ -524,30 +644,79 @@ HAUL__INLINE int read_piece(const haul__present *table, uint32_t version, uintpt
     return has_changed(table, version) ? CHANGED : THERE;
 }
 
-HAUL__HOT static int find_once(const haul__present *table, uintptr_t address, page_piece *found)
+static void tell(haul__found_range *found, uintptr_t address, const page_piece *one)
 {
-    return read_piece(table, GET(table->version), address, found);
+    found->delta = one->delta;
+    found->group = one->group;
+    found->end = (address & ~(PAGE_SPAN - 1)) + last_of(one->place) + 1;
+    found->goes_on = (one->place & GOES_ON) != 0;
+}
+
+HAUL__HOT static int find(const haul__present *table, uintptr_t address, haul__found_range *found)
+{
+    unsigned spins = 0;
+    page_piece one = { 0, 0, 0 };
+    int there = read_piece(table, GET(table->version), address, &one);
+    while (HAUL__UNLIKELY(there == CHANGED)) {
+        haul__pool_rest(&spins);
+        there = read_piece(table, GET(table->version), address, &one);
+    }
+    tell(found, address, &one);
+    return there == THERE;
 }
 
 int haul__present_find(const haul__present *table, uintptr_t address, haul__found_range *found)
 {
-    unsigned spins = 0;
-    page_piece one = { 0, 0, 0 };
-    int there = find_once(table, address, &one);
-    while (HAUL__UNLIKELY(there == CHANGED)) {
-        haul__pool_rest(&spins);
-        there = find_once(table, address, &one);
+    return find(table, address, found);
+}
+
+/* A page that is not crowded, which nobody changes meanwhile. In the granule of the byte, a piece
+ * may begin behind it. */
+HAUL__HOT static int find_in_page(const page *p, uintptr_t address, haul__found_range *found)
+{
+    const unsigned byte = (unsigned)(address & (PAGE_SPAN - 1)), unit = byte >> UNIT_SHIFT;
+    uint32_t i =
+        p->before[unit / 32] + haul__bits32(p->bits[unit / 32] & (UINT32_MAX >> (31 - unit % 32)));
+    i -= i > 0 && first_of(p->pieces[i - 1].place) > byte;
+    if (i == 0 || last_of(p->pieces[i - 1].place) < byte)
+        return 0;
+    tell(found, address, &p->pieces[i - 1]);
+    return 1;
+}
+
+int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
+{
+    const uintptr_t block = (address >> BLOCK_SHIFT) + 1;
+    const haul__directory *directory = (const haul__directory *)table->directory;
+    uintptr_t word;
+    if (table->last_block != block) {
+        const slot *at = directory ? &directory->slots[slot_of(directory, block)] : NULL;
+        if (!at || !at->block)
+            return 0;
+        table->last_block = block;
+        table->last_pages = at->pages;
     }
-    found->delta = one.delta;
-    found->group = one.group;
-    found->end = (address & ~(PAGE_SPAN - 1)) + last_of(one.place) + 1;
-    found->goes_on = (one.place & GOES_ON) != 0;
-    return there == THERE;
+    word = ((const uintptr_t *)table->last_pages)[address >> PAGE_SHIFT & (PAGES - 1)];
+    if (!word)
+        return 0;
+    return (word & 1) || ((const page *)word)->is_crowded
+               ? haul__present_find(table, address, found)
+               : find_in_page((const page *)word, address, found);
+}
+
+/* How many pieces end before a byte; or one fewer. */
+HAUL__INLINE uint32_t count_before(const page *p, unsigned byte)
+{
+    const unsigned unit = byte >> UNIT_SHIFT;
+    const uint32_t before =
+        GET(p->before[unit / 32]) +
+        haul__bits32(GET(p->bits[unit / 32]) & (((uint32_t)1 << unit % 32) - 1));
+    return before > 0 && !GET(p->is_crowded) ? before - 1 : 0;
 }
 
 /* The first byte of a page from `byte` on that lies in a range; PAGE_SPAN: there is none. */
-static unsigned next_in_page(const haul__present *table, uint32_t version, uintptr_t address,
-                             int *has_changed_meanwhile)
+HAUL__HOT static unsigned next_in_page(const haul__present *table, uint32_t version,
+                                       uintptr_t address, int *has_changed_meanwhile)
 {
     const unsigned byte = (unsigned)(address & (PAGE_SPAN - 1));
     unsigned next = (unsigned)PAGE_SPAN;
@@ -560,8 +729,9 @@ static unsigned next_in_page(const haul__present *table, uint32_t version, uintp
     if (there == THERE) {
         p = (const page *)word;
         count = GET(p->count);
+        i = count_before(p, byte);
         there = has_changed(table, version) ? CHANGED : THERE;
-        for (i = 0; there == THERE && i < count && next == PAGE_SPAN; i++) {
+        for (; there == THERE && i < count && next == PAGE_SPAN; i++) {
             const uint32_t place = GET(p->pieces[i].place);
             if (last_of(place) >= byte)
                 next = first_of(place) > byte ? first_of(place) : byte;

@@ -19,6 +19,13 @@ typedef struct haul__present {
     size_t bytes;                     /* host memory, all of it kept until the table closes */
 } haul__present;
 
+/* A range that is on the device in one piece. */
+typedef struct haul__covered {
+    uintptr_t begin;
+    size_t bytes;
+    uintptr_t device;
+} haul__covered;
+
 /* The range at an address. */
 typedef struct haul__found_range {
     uintptr_t delta; /* from its addresses to those of its other copy */
@@ -35,8 +42,14 @@ void haul__present_close(haul__present *table);
 /* Adds a range that overlaps none. 0: out of memory, and nothing has changed. */
 int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintptr_t delta,
                       uint32_t group);
-/* Removes a range as it was added. */
+/* Adds all ranges of a list, in order of address, from the host's addresses to the device's or back
+ * (`is_there`). Ranges that begin and end in one page are added together. */
+int haul__present_add_all(haul__present *table, const haul__covered *ranges, size_t count,
+                          int is_there, uint32_t group);
+/* Removes a range as it was added; all ranges of a list. */
 void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes);
+void haul__present_remove_all(haul__present *table, const haul__covered *ranges, size_t count,
+                              int is_there);
 
 /* It differs after each change. Any thread. */
 HAUL__INLINE uint32_t haul__present_version(const haul__present *table)
@@ -46,6 +59,8 @@ HAUL__INLINE uint32_t haul__present_version(const haul__present *table)
 
 /* The range of a byte; 0: there is none. Any thread. */
 int haul__present_find(const haul__present *table, uintptr_t address, haul__found_range *found);
+/* The same for the thread that may change the table, in less time. */
+int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found);
 /* The first address in [begin, end) that lies in a range; `end`: there is none. Any thread. */
 uintptr_t haul__present_next(const haul__present *table, uintptr_t begin, uintptr_t end);
 

@@ -5,7 +5,8 @@
  * arena: the map knows these bytes as a hole. So such a word has a place, and is null there.
  *
  * A hole before the first byte that travels, or behind the last one, lies in no present range. Then
- * each group's map is asked. Each takes one look-up of a block.
+ * each group's map is asked. Each takes one look-up of a block. One word may lie in holes of many
+ * groups, and in a present range of one more.
  */
 #include "environment/standing.h"
 #include "map/forms.h"
@@ -33,15 +34,16 @@ static int is_hole(const haul__map *map, uintptr_t word)
              (unsigned)(haul__byte_mask(block, granule) | ~haul__hole_mask(block, granule)));
 }
 
-/* Finds the word in a hole of a group outside of all present ranges. */
-static int find_hole(const haul_environment *e, uintptr_t word, haul__standing *standing)
+/* Finds the word in a hole of the group *from, or of a later one, except `beside`. */
+static int find_hole(const haul_environment *e, uintptr_t word, uint32_t beside, size_t *from,
+                     haul__standing *standing)
 {
-    uint32_t i;
-    for (i = 0; i < e->groups.count; i++) {
-        const haul__sent_group *group = e->groups.at[i];
-        if (!group || !is_hole(map_of(group), word))
+    while (*from < e->groups.count) {
+        const uint32_t number = (uint32_t)(*from)++;
+        const haul__sent_group *group = e->groups.at[number];
+        if (!group || number == beside || !is_hole(map_of(group), word))
             continue;
-        standing->group = i;
+        standing->group = number;
         standing->device = (uintptr_t)(group->shipment->range.address +
                                        haul__place(haul__map_find(map_of(group), word), word));
         return 1;
@@ -49,26 +51,47 @@ static int find_hole(const haul_environment *e, uintptr_t word, haul__standing *
     return 0;
 }
 
-int haul__stands(const haul_environment *e, uintptr_t slot, haul__standing *standing)
+int haul__stands(const haul_environment *e, uintptr_t address, haul__standing *standing)
 {
     haul__found_range found;
-    if (!haul__present_find(&e->host, slot, &found))
-        return find_hole(e, slot, standing);
+    size_t from = 0;
+    if (!haul__present_find(&e->host, address, &found))
+        return find_hole(e, address, UINT32_MAX, &from, standing);
     standing->group = found.group;
-    standing->device = slot + found.delta;
+    standing->device = address + found.delta;
     return 1;
 }
 
-int haul__find_pointer(const haul_environment *e, uintptr_t slot, haul__standing *standing)
+/* Is the word, in a present range of the group, a pointer, or was it left out? */
+static int is_pointer(const haul__sent_group *group, uintptr_t slot)
 {
-    const haul__block *block;
-    const haul__map *map;
+    const haul__map *map = map_of(group);
+    const haul__block *block = haul__map_find(map, slot);
     uint64_t slots = 0;
-    if (slot % HAUL__WORD != 0 || !haul__stands(e, slot, standing))
-        return 0;
-    map = map_of(e->groups.at[standing->group]);
-    block = haul__map_find(map, slot);
     if (block && block->form != HAUL__FULL)
         slots = haul__placed_slots(map, block, haul__cell_number(slot));
     return (slots >> haul__word_in_cell(slot) & 1) || is_hole(map, slot);
+}
+
+/* *from: 0: the present range comes next; else 1 + the next group whose holes are asked. */
+int haul__find_pointer(const haul_environment *e, uintptr_t slot, size_t *from,
+                       haul__standing *standing)
+{
+    haul__found_range found;
+    size_t group;
+    int is_there;
+    if (slot % HAUL__WORD != 0)
+        return 0;
+    is_there = haul__present_find(&e->host, slot, &found);
+    if (*from == 0) {
+        *from = 1;
+        standing->group = found.group;
+        standing->device = slot + found.delta;
+        if (is_there && is_pointer(e->groups.at[found.group], slot))
+            return 1;
+    }
+    group = *from - 1;
+    is_there = find_hole(e, slot, is_there ? found.group : UINT32_MAX, &group, standing);
+    *from = group + 1;
+    return is_there;
 }

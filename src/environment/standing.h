@@ -10,10 +10,12 @@ typedef struct haul__standing {
     uint32_t group;
 } haul__standing;
 
-/* Finds a pointer by its host address, or the word of one that was left out. 0: it is neither. */
-int haul__find_pointer(const haul_environment *environment, uintptr_t slot,
+/* Finds a pointer by its host address, or the word of one that was left out. Several objects may
+ * leave the same word out: with *from, which is 0 at first, further calls find the others. 0: there
+ * is none. */
+int haul__find_pointer(const haul_environment *environment, uintptr_t slot, size_t *from,
                        haul__standing *standing);
-/* The same for a word that was found to be one; 0: its object has left. */
-int haul__stands(const haul_environment *environment, uintptr_t slot, haul__standing *standing);
+/* Where a byte stands, be it present or in a hole; 0: nowhere. */
+int haul__stands(const haul_environment *environment, uintptr_t address, haul__standing *standing);
 
 #endif

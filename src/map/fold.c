@@ -40,9 +40,10 @@ static void fill_masks(haul__block *block, unsigned cell)
 HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
 {
     const uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
+    const uint16_t *masks = haul__masks(block, granule / HAUL__PAGE_GRANULES);
     if (HAUL__LIKELY(prefix != NULL))
         return haul__prefix_of(prefix, granule % HAUL__PAGE_GRANULES);
-    return haul__bits32(haul__page_mask(block, granule));
+    return masks ? haul__bits32(masks[granule % HAUL__PAGE_GRANULES]) : 0;
 }
 
 HAUL__HOT static size_t fold(haul__block *block)

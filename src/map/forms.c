@@ -105,16 +105,19 @@ uint16_t haul__byte_mask(const haul__block *block, unsigned granule)
     return mask ? mask : HAUL__FULL_MASK;
 }
 
-int haul__is_described(const haul__map *map, uintptr_t address)
+int haul__is_described_in(const haul__block *block, uintptr_t address)
 {
-    const haul__block *block;
-    unsigned granule = haul__granule_in_block(address);
-    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
-        return 0;
-    block = haul__map_find(map, address);
-    if (!block || !haul__is_placed(block, address))
-        return 0;
+    const unsigned granule = haul__granule_in_block(address);
     return (haul__byte_mask(block, granule) | haul__hole_mask(block, granule)) >>
                (address & (HAUL__GRANULE - 1)) &
            1;
+}
+
+int haul__is_described(const haul__map *map, uintptr_t address)
+{
+    const haul__block *block;
+    if (address < HAUL__LOWEST || address > HAUL__HIGHEST)
+        return 0;
+    block = haul__map_find(map, address);
+    return block && haul__is_placed(block, address) && haul__is_described_in(block, address);
 }

@@ -18,5 +18,7 @@ uint64_t haul__placed_slots(const haul__map *map, const haul__block *block, unsi
 uint16_t haul__byte_mask(const haul__block *block, unsigned granule);
 /* After layout: does the byte belong to a described object, be it live or skipped? */
 int haul__is_described(const haul__map *map, uintptr_t address);
+/* The same for a placed byte of a block. */
+int haul__is_described_in(const haul__block *block, uintptr_t address);
 
 #endif

@@ -60,29 +60,63 @@ static uint16_t mask_between(uintptr_t granule, uintptr_t first, uintptr_t end)
     return mask;
 }
 
+/* Notes the granules of a hole in a cell. The first and the last one may belong to it in part. 0:
+ * out of memory. */
+static int note_holes(haul__map *map, haul__holes *holes, unsigned number, uint32_t granules,
+                      uintptr_t first, uintptr_t end)
+{
+    const uintptr_t cell = first & ~(uintptr_t)(HAUL__CELL_BYTES - 1);
+    uint32_t one_by_one = granules;
+    if (!holes->masks[number / HAUL__PAGE_CELLS]) {
+        one_by_one = 0;
+        if (first % HAUL__GRANULE)
+            one_by_one |= (uint32_t)1 << haul__granule_in_cell(first);
+        if (end % HAUL__GRANULE)
+            one_by_one |= (uint32_t)1 << haul__granule_in_cell(end - 1);
+    }
+    holes->granules[number / 2] |= (uint64_t)(granules & ~one_by_one) << (number % 2 * 32);
+    for (; one_by_one; one_by_one &= one_by_one - 1) {
+        const unsigned granule = haul__lowest32(one_by_one);
+        if (!note_hole(map, holes, number * 32u + granule,
+                       mask_between(cell + granule * HAUL__GRANULE, first, end)))
+            return 0;
+    }
+    return 1;
+}
+
+/* The hole within one cell. 0: out of memory. */
+static int mark_hole_in_cell(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    haul__block *block = haul__map_touch(map, first);
+    const unsigned number = haul__cell_number(first);
+    const size_t page = number / HAUL__PAGE_CELLS;
+    uint32_t granules = haul__range32(haul__granule_in_cell(first), haul__granule_in_cell(end - 1));
+    haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
+    if (block && block->form == HAUL__FULL)
+        return 1;
+    if (!side || !hole_room(map, side, page) ||
+        !note_holes(map, side->holes, number, granules, first, end))
+        return 0;
+    if (haul__is_uniform(block))
+        return haul__map_turn(map, first, block, HAUL__MIXED) != NULL;
+    if (block->form != HAUL__BARE)
+        return 1;
+    granules &= ~(block->cells[number].live | block->cells[number].aux);
+    block->cells[number].aux |= granules;
+    for (; granules; granules &= granules - 1)
+        side->pages->masks[page][number % HAUL__PAGE_CELLS * 32u + haul__lowest32(granules)] = 0;
+    return 1;
+}
+
 int haul__mark_hole(haul__map *map, uintptr_t first, uintptr_t end)
 {
-    uintptr_t at;
-    for (at = first & ~(uintptr_t)(HAUL__GRANULE - 1); at < end; at += HAUL__GRANULE) {
-        haul__block *block = haul__map_touch(map, at);
-        haul__side *side = block && block->form != HAUL__FULL ? haul__map_side(map, block) : NULL;
-        size_t granule = haul__granule_in_block(at), page = granule / HAUL__PAGE_GRANULES;
-        uint32_t bit = (uint32_t)1 << (granule % 32);
-        haul__cell *cell;
-        if (block && block->form == HAUL__FULL)
-            continue;
-        if (!side || !hole_room(map, side, page) ||
-            !note_hole(map, side->holes, granule, mask_between(at, first, end)))
+    while (first < end) {
+        uintptr_t stop = (first | (HAUL__CELL_BYTES - 1)) + 1;
+        if (stop > end)
+            stop = end;
+        if (!mark_hole_in_cell(map, first, stop))
             return 0;
-        if (haul__is_uniform(block))
-            block = haul__map_turn(map, at, block, HAUL__MIXED);
-        if (!block)
-            return 0;
-        cell = &block->cells[granule / 32];
-        if (block->form == HAUL__BARE && !((cell->live | cell->aux) & bit)) {
-            cell->aux |= bit;
-            side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = 0;
-        }
+        first = stop;
     }
     return 1;
 }

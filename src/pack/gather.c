@@ -134,6 +134,19 @@ HAUL__INLINE void gather_granules(const haul__block *block, unsigned cell, unsig
     }
 }
 
+/* Is nothing live in a cell whose granules all have masks? It lies in a hole of a large object. */
+HAUL__INLINE int is_empty(const haul__block *block, unsigned cell)
+{
+    const uint16_t *masks = haul__masks(block, cell / HAUL__PAGE_CELLS);
+    uint32_t any = 0;
+    unsigned granule;
+    if (!masks)
+        return 0;
+    for (granule = 0; granule < 32; granule++)
+        any |= masks[cell % HAUL__PAGE_CELLS * 32u + granule];
+    return any == 0;
+}
+
 /* A block with partly live granules or gaps. */
 HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, uintptr_t address)
 {
@@ -155,6 +168,10 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
                    (size_t)(at->aux - filled) * HAUL__GRANULE);
         filled = at->aux + haul__bits32(at->live);
         masked = haul__masked(block, cell) & at->live;
+        if (masked == at->live && is_empty(block, cell)) {
+            memset(to, 0, (size_t)haul__bits32(masked) * HAUL__GRANULE);
+            continue;
+        }
         gather_wholes(to, from, at->live, at->live & ~masked);
         gather_granules(block, cell, to, from, masked);
     }

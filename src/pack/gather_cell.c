@@ -1,11 +1,28 @@
 /* The slow path for pointers: the target's cell alone does not tell the place.
  */
+#include "map/forms.h"
 #include "pack/gather_cell.h"
+
+/* The place of a byte that is live in the graph itself, so that it has no copy elsewhere; 0: it is
+ * not. */
+static uint64_t place_of_own(const haul__sweep *s, uintptr_t value)
+{
+    const haul__block *block = value < HAUL__LOWEST || value > HAUL__HIGHEST
+                                   ? NULL
+                                   : haul__map_find_in(s->map, s->flat, value);
+    return block && haul__is_placed(block, value) &&
+                   (haul__byte_mask(block, haul__granule_in_block(value)) >>
+                        (value & (HAUL__GRANULE - 1)) &
+                    1)
+               ? haul__place(block, value)
+               : 0;
+}
 
 HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
-    uintptr_t copy = haul__copied_byte(s->found, value);
-    uint64_t place = copy ? 0 : haul__translate_in(s->map, s->flat, value);
+    const uint64_t own = s->found->elsewhere ? place_of_own(s, value) : 0;
+    uintptr_t copy = own ? 0 : haul__copied_byte(s->found, value);
+    uint64_t place = copy ? 0 : own ? own : haul__translate_in(s->map, s->flat, value);
     if (!copy && !place)
         copy = haul__copied_end(s->found, value);
     if (!copy && !place && !s->lost && !haul__was_empty(s->found, slot))

@@ -308,8 +308,10 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
         return HAUL_ERROR_MEMORY;
     edge->tag = (uint64_t)target << 48;
     edge->near_starts = haul__near_for(d, &d->met_types[target]);
-    edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX &&
-                !haul__is_general(d) && d->map->flat && slot->offset % HAUL__WORD == 0;
+    edge->one = d->met_types[target].simple.bytes != 0 && target <= UINT16_MAX && d->map->flat &&
+                slot->offset % HAUL__WORD == 0;
+    edge->may_stop = edge->one && d->found->elsewhere && !d->recording;
+    edge->one &= !haul__is_general(d);
     return HAUL_OK;
 }
 

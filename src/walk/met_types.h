@@ -47,6 +47,8 @@ typedef struct haul__edge {
     uint64_t tag;         /* number of the target's type << 48, as in the queue */
     uint32_t near_starts; /* see haul__near_starts */
     uint32_t one;         /* it leads to exactly one object, which can be marked in line */
+    /* The same, if the walk asks first whether the object has a copy elsewhere (may_stop.c). */
+    uint32_t may_stop;
     /* it leads to a short array or a string, which can wait to be marked; NULL: it does not */
     const haul__plain_array *array;
 } haul__edge;

@@ -8,6 +8,7 @@
 #include "walk/checked.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
+#include "walk/may_stop.h"
 #include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
@@ -42,6 +43,9 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
     const haul__slot *slot = &met->walk->slots[i];
     haul__plain_array *array = &met->arrays[i];
     haul__object o;
+    if (edge->may_stop)
+        return haul__follow_or_stop(d, haul__load_word((const void *)(element + edge->offset)),
+                                    edge);
     array->general += array->why || array->is_called;
     d->visited = element;
     d->visited_end = element + met->walk->extent;

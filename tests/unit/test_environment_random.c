@@ -9,7 +9,7 @@
  */
 #include "environment_graphs.h"
 
-enum { OBJECTS = PARTS + ARRAYS, PROGRAMS = LARGE(400, 40), STEPS = 60, NOBODY = -1 };
+enum { OBJECTS = PARTS + ARRAYS, PROGRAMS = LARGE(6000, 40), STEPS = 60, NOBODY = -1 };
 
 typedef struct model {
     int group[OBJECTS]; /* NOBODY: absent */

@@ -13,11 +13,12 @@
 
 /* 5 blocks of 64 KiB, the first and the last one in part. */
 #define BASE ((uintptr_t)(UINTPTR_MAX > 0xffffffffu ? UINT64_C(0x7f0000001000) : 0x40001000u))
-enum { SPAN = 0x48000, MOST = 4000, ROUNDS = LARGE(60, 6), NONE = -1 };
+enum { SPAN = 0x48000, MOST = 4000, TOGETHER = 100, ROUNDS = LARGE(60, 6), NONE = -1 };
 
 typedef struct model_range {
     uintptr_t begin;
     size_t bytes;
+    uint32_t group;
     int is_there;
 } model_range;
 
@@ -47,14 +48,17 @@ static uintptr_t delta_of(int i)
     return (uintptr_t)i * 0x10000001u;
 }
 
-static void check_byte(const haul__present *table, size_t at)
+static void check_byte(haul__present *table, size_t at)
 {
-    haul__found_range found;
+    haul__found_range found, held;
     const int own = owner[at], is = haul__present_find(table, BASE + at, &found);
     CHECK_EQ(is, own != NONE);
+    CHECK_EQ(haul__present_find_held(table, BASE + at, &held), is);
     if (!is)
         return;
-    CHECK_EQ(found.group, own);
+    CHECK(held.group == found.group && held.delta == found.delta && held.end == found.end &&
+          held.goes_on == found.goes_on);
+    CHECK_EQ(found.group, ranges[own].group);
     CHECK_EQ(found.delta, delta_of(own));
     CHECK(found.end > BASE + at);
     CHECK(found.goes_on ? found.end < ranges[own].begin + ranges[own].bytes
@@ -103,6 +107,7 @@ static void add(haul__present *table, random_source *random, int i)
         return;
     ranges[i].begin = BASE + place;
     ranges[i].bytes = bytes;
+    ranges[i].group = (uint32_t)i;
     if (random_below(random, 8) == 0) {
         allocations_left = 0;
         if (!haul__present_add(table, BASE + place, bytes, delta_of(i), (uint32_t)i)) {
@@ -119,6 +124,52 @@ static void add(haul__present *table, random_source *random, int i)
     ranges[i].is_there = 1;
 }
 
+/* Lists ranges from number i on, as long as none of them is there, in order of address. */
+static size_t list_many(random_source *random, int i, int is_there, haul__covered *list)
+{
+    const size_t wanted = 1 + (size_t)random_below(random, TOGETHER);
+    size_t at = (size_t)random_below(random, SPAN), count = 0;
+    for (; count < wanted && i < MOST && !ranges[i].is_there; i++) {
+        const size_t bytes = a_size(random);
+        at += random_below(random, 2) ? 0 : (size_t)random_below(random, 200);
+        if (bytes > SPAN || at > SPAN - bytes || !is_free(at, bytes))
+            break;
+        ranges[i].begin = BASE + at;
+        ranges[i].bytes = list[count].bytes = bytes;
+        list[count].begin = is_there ? BASE + at + delta_of(i) : BASE + at;
+        list[count].device = is_there ? BASE + at : BASE + at + delta_of(i);
+        at += bytes;
+        count++;
+    }
+    return count;
+}
+
+/* Adds some ranges together, sometimes once more after a failure, which leaves nothing. */
+static void add_many(haul__present *table, random_source *random, int i)
+{
+    static haul__covered list[TOGETHER];
+    const int is_there = (int)random_below(random, 2);
+    const size_t count = list_many(random, i, is_there, list);
+    const uint32_t group = (uint32_t)random_below(random, 1000);
+    size_t k;
+    if (random_below(random, 3) == 0)
+        allocations_left = (long)random_below(random, 2);
+    if (!haul__present_add_all(table, list, count, is_there, group)) {
+        for (k = 0; k < count; k++)
+            CHECK_EQ(haul__present_next(table, ranges[i + (int)k].begin,
+                                        ranges[i + (int)k].begin + list[k].bytes),
+                     ranges[i + (int)k].begin + list[k].bytes);
+        allocations_left = 1000000;
+        CHECK(haul__present_add_all(table, list, count, is_there, group));
+    }
+    allocations_left = 1000000;
+    for (k = 0; k < count; k++, i++) {
+        ranges[i].group = group;
+        ranges[i].is_there = 1;
+        fill((size_t)(ranges[i].begin - BASE), ranges[i].bytes, i);
+    }
+}
+
 static void take_out(haul__present *table, int i)
 {
     haul__present_remove(table, ranges[i].begin, ranges[i].bytes);
@@ -126,7 +177,24 @@ static void take_out(haul__present *table, int i)
     ranges[i].is_there = 0;
 }
 
-static void check_all(const haul__present *table, random_source *random)
+/* Takes out ranges from number i on, as long as they lie in order of address. */
+static void take_out_many(haul__present *table, random_source *random, int i)
+{
+    static haul__covered list[TOGETHER];
+    const size_t wanted = 1 + (size_t)random_below(random, TOGETHER);
+    size_t count = 0;
+    for (; i < MOST && count < wanted && ranges[i].is_there; i++) {
+        if (count && ranges[i].begin < list[count - 1].begin)
+            break;
+        list[count].begin = list[count].device = ranges[i].begin;
+        list[count++].bytes = ranges[i].bytes;
+        fill((size_t)(ranges[i].begin - BASE), ranges[i].bytes, NONE);
+        ranges[i].is_there = 0;
+    }
+    haul__present_remove_all(table, list, count, (int)random_below(random, 2));
+}
+
+static void check_all(haul__present *table, random_source *random)
 {
     size_t at, k;
     for (at = 0; at < SPAN; at += 1 + (size_t)random_below(random, 7))
@@ -153,10 +221,12 @@ TEST(environment_table, it_knows_each_byte_whatever_comes_and_goes)
     for (round = 0; round < ROUNDS; round++) {
         const uint64_t share = 1 + random_below(&random, 4); /* fuller and emptier rounds */
         for (i = 0; i < MOST; i++) {
-            if (ranges[i].is_there && random_below(&random, 5) < share)
+            if (ranges[i].is_there && random_below(&random, 5) < share && random_below(&random, 4))
                 take_out(&table, i);
+            else if (ranges[i].is_there && random_below(&random, 20) < share)
+                take_out_many(&table, &random, i);
             else if (!ranges[i].is_there && random_below(&random, 5) >= share)
-                add(&table, &random, i);
+                (random_below(&random, 4) ? add : add_many)(&table, &random, i);
         }
         check_all(&table, &random);
     }

@@ -604,6 +604,119 @@ TEST(policy, a_pointer_that_was_left_out_is_detached_when_its_target_leaves)
     finish();
 }
 
+/* The tail of a block is also a root of its own. Both leave out its pointer. */
+typedef struct tail {
+    cell *to;
+    int64_t last;
+} tail;
+
+typedef struct block {
+    int64_t first;
+    tail end;
+} block;
+
+static const haul_field tail_fields[] = { HAUL_OBJECT(tail, to, &cell_type) };
+static haul_type *tail_type, *double_type;
+static const haul_field block_fields[] = { HAUL_EMBED(block, end, &tail_type) };
+
+typedef struct peek {
+    cell *const *at;
+    cell *seen;
+} peek;
+
+static void peek_there(void *argument)
+{
+    peek *p = argument;
+    p->seen = *p->at;
+}
+
+/* The pointer `distance` bytes from the copy of a present byte. */
+static cell *peek_at(const void *present, ptrdiff_t distance)
+{
+    peek p;
+    p.at =
+        (cell *const *)(const void *)((const char *)haul_environment_device_pointer(env, present) +
+                                      distance);
+    CHECK_STATUS(haul_host_launch(device, peek_there, &p), HAUL_OK);
+    return p.seen;
+}
+
+/* The pointer in the copy of the tail, or of the block. */
+static cell *to_there(const block *b, int in_block)
+{
+    return in_block ? peek_at(&b->first, (ptrdiff_t)offsetof(block, end.to))
+                    : peek_at(&b->end.last, -(ptrdiff_t)offsetof(tail, last));
+}
+
+/* bare[0]: the tail's policy, bare[1]: the block's. `first` of them is there when the pointer is
+ * attached, the other one comes later. `end`: 0: a detach ends the attach; 1: the target leaves;
+ * 2: the other one leaves before a detach. */
+static void attach_in_one_of_two(haul_type *const *bare, int first, int end)
+{
+    block b;
+    void *const roots[] = { &b.end, &b };
+    cell *raw = &g.cells[1];
+    memset(&b, 0, sizeof b);
+    b.end.to = raw;
+    enter_in(g.values[0], double_type, VALUES); /* it has a number that the other one gets */
+    enter_in(roots[first], bare[first], 1);
+    enter_in(g.cells, cell_type, CELLS);
+    attach(&b.end.to);
+    leave_of(g.values[0]);
+    enter_in(roots[!first], bare[!first], 1);
+    CHECK_PTR(to_there(&b, !first), NULL);
+    attach(&b.end.to); /* counts, where it is */
+    CHECK_PTR(to_there(&b, !first), NULL);
+    CHECK_PTR(to_there(&b, first), haul_environment_device_pointer(env, raw));
+    CHECK_STATUS(haul_environment_detach(env, &b.end.to), HAUL_OK);
+    if (end == 2)
+        leave_of(roots[!first]);
+    if (end == 1)
+        leave_of(g.cells);
+    else
+        CHECK_STATUS(haul_environment_detach(env, &b.end.to), HAUL_OK);
+    CHECK_PTR(to_there(&b, first), raw);
+    CHECK_STATUS(haul_environment_detach(env, &b.end.to), HAUL_ERROR_ARGUMENT);
+    if (end != 2) {
+        CHECK_PTR(to_there(&b, !first), NULL);
+        leave_of(roots[!first]);
+    }
+    if (end != 1)
+        leave_of(g.cells);
+    leave_of(roots[first]);
+}
+
+TEST(policy, a_word_that_two_objects_leave_out_stays_attached_where_it_was)
+{
+    static const haul_policy_row tail_rows[] = { { .path = "", .action = HAUL_NONE },
+                                                 { HAUL_MEMBER(tail, last), .action = HAUL_COPY } };
+    static const haul_policy_row block_rows[] = {
+        { .path = "", .action = HAUL_NONE }, { HAUL_MEMBER(block, first), .action = HAUL_COPY }
+    };
+    haul_type *bare[2], *block_type;
+    int i;
+    start();
+    tail_type = TYPE_NEW(tail, tail_fields);
+    block_type = TYPE_NEW(block, block_fields);
+    double_type = type_new(&(const haul_struct)HAUL_PLAIN(double, NULL));
+    CHECK_STATUS(haul_type_commit(block_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(double_type), HAUL_OK);
+    bare[0] = POLICY(tail_type, tail_rows);
+    bare[1] = POLICY(block_type, block_rows);
+    CHECK_STATUS(haul_environment_set_detached(env, HAUL_DETACHED_RAW), HAUL_OK);
+    for (i = 0; i < 6; i++) {
+        check_note("first %d, end %d", i % 2, i / 2);
+        attach_in_one_of_two(bare, i % 2, i / 2);
+    }
+    check_note(NULL);
+    haul_type_free(&bare[0]);
+    haul_type_free(&bare[1]);
+    haul_type_free(&block_type);
+    haul_type_free(&tail_type);
+    haul_type_free(&double_type);
+    finish();
+}
+
 TEST(policy, a_word_that_is_no_pointer_or_not_left_out_is_not_attached)
 {
     haul_type *bare;

@@ -1,0 +1,10 @@
+/* Pointers to one simple object, in a walk that stops at what has a copy elsewhere. */
+#ifndef HAUL_WALK_MAY_STOP_H
+#define HAUL_WALK_MAY_STOP_H
+
+#include "walk/met_types.h"
+
+/* Follows a pointer with this value (haul__edge.may_stop). */
+haul_status haul__follow_or_stop(haul__discovery *d, uintptr_t value, const haul__edge *edge);
+
+#endif
