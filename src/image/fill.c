@@ -4,9 +4,10 @@
  * four times through memory. Here it is done in pieces that fit into a second-level cache, and the
  * graph is looked at while they are still there.
  *
- * With threads, each takes the next piece that nobody has begun, while one of them looks at the
- * graph. That one takes pieces itself when it comes to bytes that are not there, so it waits only
- * for a piece that another thread works on.
+ * With threads, each takes a piece that nobody has begun, while one of them looks at the graph.
+ * That one takes pieces itself when it comes to bytes that are not there, so it waits only for a
+ * piece that another thread works on. Pieces of different huge pages come in turn: if several
+ * threads touch a new page at once, the system clears one for each of them, and keeps one.
  *
  * Why it is right: the pieces are apart, and a piece is looked at only once it is final. Whether
  * the checksum fits is known at the end. So who reads along must expect any bytes, and what it has
@@ -20,9 +21,8 @@
 
 #define PAGE_PIECES (((size_t)2 << 20) / HAUL__IMAGE_PIECE) /* of a huge page (base/memory.c) */
 
-/* A piece that nobody has begun; f->count: there is none. One thread takes them in order. Several
- * take turns in as many huge pages: where two touch a new one at once, the system clears it for
- * each. */
+/* A piece that nobody has begun; f->count: there is none. One thread takes them in order, and so do
+ * several where fewer huge pages are left than threads. */
 static size_t begin_piece(haul__filling *f)
 {
     const size_t together = f->threads * PAGE_PIECES;

@@ -173,15 +173,16 @@ HAUL__INLINE size_t is_full(const unsigned char *granule)
 }
 
 /* The granules of a string that ends soon, among bytes that have come, and has zeros behind its
- * end; 0: it must be looked at slowly. How many there are is no branch. In the last one, if the
- * bytes behind as many as are not 0 are zeros, those are the first. */
+ * end; 0: it must be looked at slowly. How many there are is no branch, since lengths differ from
+ * string to string. In the last one, if the bytes behind as many as are not 0 are zeros, those
+ * stand first. */
 HAUL__INLINE size_t short_granules(const haul__scan *s, size_t offset)
 {
     const haul_context_options *options = &s->claimed->context->options;
     const unsigned char *at = s->block + offset;
     size_t full, count;
     uintptr_t used;
-    if (HAUL__UNLIKELY(offset % HAUL__GRANULE != 0 || offset == 0 ||
+    if (HAUL__UNLIKELY(offset % HAUL__GRANULE != 0 ||
                        !haul__fits(offset, SHORT_GRANULES * HAUL__GRANULE, s->there)))
         return 0;
     full = is_full(at);
