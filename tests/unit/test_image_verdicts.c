@@ -859,7 +859,7 @@ static int64_t two(const haul_here *here)
 
 TEST(image_verdicts, the_scan_knows_ordinary_pointers_and_leaves_all_others_to_the_walk)
 {
-    char text[] = "text", bytes[2 * WORD] = { 1, 2 };
+    char text[] = "text", bytes[2 * WORD] = { 1, 2 }, behind[80] = { 1 };
     int16_t shorts[3] = { 1, 2, 0 };
     int32_t numbers[2] = { 5, 0 };
     char *list[2] = { NULL, NULL };
@@ -889,6 +889,11 @@ TEST(image_verdicts, the_scan_knows_ordinary_pointers_and_leaves_all_others_to_t
     CHECK_FIELDS(0, HAUL_SKIP(many, a));
     CHECK_FIELDS(0,
                  HAUL_ARRAY(many, a, HAUL_COUNT(many, count), .when = HAUL_EQUALS(many, count, 2)));
+    m.b = behind; /* the string, so that it could be looked at by granules */
+    CHECK_FIELDS(1, HAUL_STRING(many, a), HAUL_BYTES(many, b, HAUL_FIXED(80)));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, a, HAUL_TERMINATED_BY('t')),
+                 HAUL_BYTES(many, b, HAUL_FIXED(80)));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, shorts, HAUL_TERMINATED), HAUL_BYTES(many, b, HAUL_FIXED(80)));
     m.b = m.a + 2;
     CHECK_FIELDS(0, HAUL_STRING(many, a),
                  HAUL_ARRAY(many, b, HAUL_ONE, .ownership = HAUL_BORROWED));
