@@ -4,9 +4,10 @@
  * four times through memory. Here it is done in pieces that fit into a second-level cache, and the
  * graph is looked at while they are still there.
  *
- * With threads, each takes the next piece that nobody has begun, while one of them looks at the
- * graph. That one takes pieces itself when it comes to bytes that are not there, so it waits only
- * for a piece that another thread works on.
+ * With threads, each takes a piece that nobody has begun, while one of them looks at the graph.
+ * That one takes pieces itself when it comes to bytes that are not there, so it waits only for a
+ * piece that another thread works on. Pieces of different huge pages come in turn: if several
+ * threads touch a new page at once, the system clears one for each of them, and keeps one.
  *
  * Why it is right: the pieces are apart, and a piece is looked at only once it is final. Whether
  * the checksum fits is known at the end. So who reads along must expect any bytes, and what it has
@@ -18,14 +19,22 @@
 #include "image/head.h"
 #include "map/address.h"
 
-/* The number of a piece that nobody has begun; f->count: there is none. */
+#define PAGE_PIECES (((size_t)2 << 20) / HAUL__IMAGE_PIECE) /* of a huge page (base/memory.c) */
+
+/* A piece that nobody has begun; f->count: there is none. One thread takes them in order, and so do
+ * several where fewer huge pages are left than threads. */
 static size_t begin_piece(haul__filling *f)
 {
-    size_t number;
+    const size_t together = f->threads * PAGE_PIECES;
+    size_t turn, first;
     if (haul__atomic_load(&f->is_stopped))
         return f->count;
-    number = haul__atomic_add(&f->begun, (size_t)1) - 1;
-    return number < f->count ? number : f->count;
+    turn = haul__atomic_add(&f->begun, (size_t)1) - 1;
+    first = turn - turn % together;
+    if (turn >= f->count || f->count - first < together)
+        return turn < f->count ? turn : f->count;
+    turn -= first;
+    return first + turn % f->threads * PAGE_PIECES + turn / f->threads;
 }
 
 static void fill_piece(haul__filling *f, size_t number)
@@ -116,14 +125,14 @@ haul_status haul__fill(haul__filling *f, haul__reading_along *along, void *user)
 {
     haul_context *context = f->context;
     haul__pool *pool = f->input ? NULL : haul__context_pool(context, f->offsets.bytes);
-    const size_t threads = pool ? context->options.threads : 1;
     job j = { f, along, user };
     haul_status status;
+    f->threads = pool ? context->options.threads : 1;
     f->count = (f->offsets.bytes + HAUL__IMAGE_PIECE - 1) / HAUL__IMAGE_PIECE;
     f->pieces = haul__allocate_zeroed(&context->allocator, f->count * sizeof *f->pieces);
     if (!f->pieces)
         return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for an image");
-    haul__pool_run(pool, f->offsets.bytes, 0, threads, 1, work, &j);
+    haul__pool_run(pool, f->offsets.bytes, 0, f->threads, 1, work, &j);
     status = f->status == HAUL_OK ? check_pieces(f) : f->status;
     haul__release(&context->allocator, f->pieces, f->count * sizeof *f->pieces);
     return status;

@@ -21,6 +21,7 @@ typedef struct haul__filling {
     uint64_t hash; /* that the arena should have */
     int is_hashed; /* 0: `hash` is not compared */
     /* fill.c: */
+    size_t threads; /* that work on it */
     haul__filled_piece *pieces;
     size_t count, begun; /* begun: atomic; it may pass `count` */
     unsigned is_stopped; /* atomic: something is wrong */

@@ -98,6 +98,7 @@ static haul_status make_link(haul__kinds *kinds, const haul__slot *slot, unsigne
     const int is_one = slot->shape[level].kind == HAUL_COUNT_KIND_ONE;
     const int is_last = level + 1u == slot->levels;
     const haul_type *target = is_last ? slot->target : NULL;
+    haul_status status;
     haul__kind kind;
     link->offset = walk ? slot->offset : 0;
     link->slot = slot;
@@ -110,7 +111,10 @@ static haul_status make_link(haul__kinds *kinds, const haul__slot *slot, unsigne
     kind.of = is_last ? HAUL__KIND_PLAIN : HAUL__KIND_POINTERS;
     kind.slot = is_last ? NULL : slot;
     kind.level = is_last ? 0 : level + 1;
-    return add_kind(kinds, &kind, &link->code);
+    status = add_kind(kinds, &kind, &link->code);
+    link->is_text = link->is_known && slot->shape[level].kind == HAUL_COUNT_KIND_TERMINATED &&
+                    link->code != HAUL__CODE_FREE;
+    return status;
 }
 
 static haul_status make_links(haul__kinds *kinds, size_t number)

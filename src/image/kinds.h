@@ -34,6 +34,7 @@ typedef struct haul__link {
     uint8_t level;
     uint8_t is_one;   /* exactly one object */
     uint8_t is_known; /* its count can be read */
+    uint8_t is_text;  /* to a string of bytes whose kind is known */
     uint8_t code;     /* of what it leads to; HAUL__CODE_FREE: no kind that the scan knows */
 } haul__link;
 

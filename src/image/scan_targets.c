@@ -8,6 +8,7 @@
 #include "type/field.h"
 
 #define STRING_PIECE ((size_t)256) /* bytes of a string that are waited for together */
+#define SHORT_GRANULES 4u          /* of a string, at most, that is looked at fast */
 
 /* Has this array been met? Where something lies, or behind the scan, no other one is right. */
 static HAUL__NOINLINE int is_array(haul__scan *s, unsigned code, size_t granule, size_t count)
@@ -158,6 +159,48 @@ HAUL__INLINE int count_string(haul__scan *s, uintptr_t value, size_t *count)
     return s->work <= s->most;
 }
 
+/* A bit in each byte of a word that is not 0. */
+HAUL__INLINE uintptr_t nonzero_bytes(const unsigned char *at)
+{
+    const uintptr_t ones = UINTPTR_MAX / 255, word = haul__load_word(at);
+    return (((word & ones * 127) + ones * 127) | word) >> 7 & ones;
+}
+
+/* Is no byte of a granule 0? */
+HAUL__INLINE size_t is_full(const unsigned char *granule)
+{
+    return (nonzero_bytes(granule) & nonzero_bytes(granule + HAUL__WORD)) == UINTPTR_MAX / 255;
+}
+
+/* The granules of a string that ends soon, among bytes that have come, and has zeros behind its
+ * end; 0: it must be looked at slowly. How many there are is no branch, since lengths differ from
+ * string to string. In the last one, if the bytes behind as many as are not 0 are zeros, those
+ * stand first. */
+HAUL__INLINE size_t short_granules(const haul__scan *s, size_t offset)
+{
+    const haul_context_options *options = &s->claimed->context->options;
+    const unsigned char *at = s->block + offset;
+    size_t full, count;
+    uintptr_t used;
+    if (HAUL__UNLIKELY(offset % HAUL__GRANULE != 0 ||
+                       !haul__fits(offset, SHORT_GRANULES * HAUL__GRANULE, s->there)))
+        return 0;
+    full = is_full(at);
+    count = 1 + full;
+    full &= is_full(at + HAUL__GRANULE);
+    count += full;
+    full &= is_full(at + 2 * HAUL__GRANULE);
+    count += full;
+    at += (count - 1) * HAUL__GRANULE;
+    used = nonzero_bytes(at) + nonzero_bytes(at + HAUL__WORD);
+    used = used * (UINTPTR_MAX / 255) >> (8 * sizeof used - 8);
+    if (HAUL__UNLIKELY(used == HAUL__GRANULE || count * HAUL__GRANULE > options->max_scan_bytes ||
+                       count * HAUL__GRANULE > options->max_array_elements ||
+                       !ends_in_zeros(at, used)))
+        return 0;
+    return count;
+}
+
 HAUL__HOT static int follow_counted(haul__scan *s, const haul__link *link, uintptr_t value,
                                     const unsigned char *self)
 {
@@ -177,8 +220,18 @@ HAUL__HOT static int follow_counted(haul__scan *s, const haul__link *link, uintp
                 link->level + 1u == link->slot->levels ? link->slot->unit : HAUL__WORD);
 }
 
+HAUL__HOT static int follow_text(haul__scan *s, const haul__link *link, uintptr_t value,
+                                 const unsigned char *self)
+{
+    const size_t offset = value - (uintptr_t)s->block;
+    const size_t granules = short_granules(s, offset);
+    if (granules)
+        return mark_granules(s, link->code, offset / HAUL__GRANULE, granules);
+    return follow_counted(s, link, value, self);
+}
+
 int haul__scan_counted(haul__scan *s, const haul__link *link, uintptr_t value,
                        const unsigned char *self)
 {
-    return follow_counted(s, link, value, self);
+    return link->is_text ? follow_text(s, link, value, self) : follow_counted(s, link, value, self);
 }

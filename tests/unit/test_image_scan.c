@@ -251,6 +251,46 @@ TEST(image_scan, many_pointers_to_one_long_string_take_no_more_than_its_bytes_so
     haul_type_free(&type);
 }
 
+typedef struct shelf {
+    char **names;
+    size_t count;
+} shelf;
+
+TEST(image_scan, strings_in_later_pieces_are_judged_when_they_have_come)
+{
+    enum { COUNT = 20000, BYTES = 16 };
+    const haul_field fields[] = { HAUL_STRINGS(shelf, names, HAUL_COUNT(shelf, count)) };
+    haul_type *type = TYPE_NEW(shelf, fields);
+    shelf it = { calloc(COUNT, sizeof *it.names), COUNT };
+    char *text = calloc(COUNT, BYTES);
+    haul_image_options options = { .is_trusted = 0 };
+    haul_image *loaded;
+    image_bytes image;
+    image_parts parts;
+    size_t i;
+    CHECK(it.names && text);
+    for (i = 0; i < COUNT; i++) {
+        it.names[i] = text + i * BYTES;
+        memset(it.names[i], 'n', 3);
+    }
+    write_as(&it, type, &image, &parts);
+    options.buffer_bytes = parts.part[HAUL__SECTION_ARENA].count;
+    options.buffer = calloc(1, options.buffer_bytes); /* as if all strings ended at once */
+    CHECK(options.buffer != NULL);
+    parts.part[HAUL__SECTION_ARENA].at[options.buffer_bytes - 20 * BYTES - 1] = 'x';
+    image_join(&parts, &image);
+    CHECK_STATUS(
+        haul_image_from_bytes(type_context(), image.at, image.count, &type, 1, &options, &loaded),
+        HAUL_ERROR_FORMAT);
+    CHECK_HAS(haul_context_error(type_context())->text, "it belongs to no object, and is not 0");
+    free(options.buffer);
+    image_parts_free(&parts);
+    bytes_free(&image);
+    free(text);
+    free(it.names);
+    haul_type_free(&type);
+}
+
 typedef struct large {
     struct large *next;
     char bytes[100000 - sizeof(void *)];

@@ -642,6 +642,89 @@ TEST(image_verdicts, a_string_that_ends_with_the_arena_is_judged_by_the_scan)
     haul_type_free(&type);
 }
 
+/* A string with other bytes behind it, which let the scan look at whole granules. */
+typedef struct titled {
+    char *title;
+    const char *rest;
+    struct titled *next;
+    char unused[WORD];
+} titled;
+
+enum { TITLE_MOST = 80 };
+
+/* Bytes that differ from 0 in one bit, in the highest one too. */
+static void title_fill(char *title, size_t length)
+{
+    size_t i;
+    memset(title, 0, TITLE_MOST + 1);
+    for (i = 0; i < length; i++)
+        title[i] = (char)(1u << (i + length) % 8);
+}
+
+static haul_type *titled_type_new(void)
+{
+    static haul_type *type;
+    static const haul_field fields[] = { HAUL_STRING(titled, title),
+                                         HAUL_ARRAY(titled, rest, HAUL_FIXED(TITLE_MOST)),
+                                         HAUL_OBJECT(titled, next, &type) };
+    return type = TYPE_NEW(titled, fields);
+}
+
+TEST(image_verdicts, strings_of_a_few_granules_are_judged_by_the_scan)
+{
+    static const size_t lengths[] = { 0, 1, 7, 8, 15, 16, 17, 31, 32, 47, 48, 62, 63, 64, 80 };
+    enum { COUNT = sizeof lengths / sizeof *lengths };
+    static const char rest[TITLE_MOST] = { 1 };
+    haul_type *type = titled_type_new();
+    char title[COUNT][TITLE_MOST + 1];
+    titled at[COUNT];
+    size_t i;
+    memset(at, 0, sizeof at);
+    for (i = 0; i < COUNT; i++) {
+        title_fill(title[i], lengths[i]);
+        at[i].title = title[i];
+        at[i].rest = rest;
+        at[i].next = i + 1 < COUNT ? &at[i + 1] : NULL;
+    }
+    check_objects(at, type, 1, damage_all);
+    haul_type_free(&type);
+}
+
+/* Is a string of so many bytes accepted by both, or by neither? */
+static int both_accept(const haul_root *root, const haul_context_options *options)
+{
+    sample s;
+    int is_accepted;
+    sample_open_roots(&s, root, 1, options);
+    is_accepted = scan_accepts(&s);
+    CHECK_EQ(walk_accepts(&s), is_accepted);
+    sample_close(&s);
+    return is_accepted;
+}
+
+TEST(image_verdicts, a_string_is_as_long_as_a_limit_to_both)
+{
+    static const size_t limits[] = { 1, 8, 15, 16, 17, 40, 63, 64, 65 };
+    haul_type *type = titled_type_new();
+    char title[TITLE_MOST + 1];
+    titled third = { 0 }, second = { NULL, NULL, &third, { 0 } };
+    titled first = { NULL, NULL, &second, { 0 } }, it = { title, NULL, &first, { 0 } };
+    const haul_root root = { &it, type, 1 };
+    size_t i, length;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < sizeof limits / sizeof *limits; i++)
+        for (length = 0; length < TITLE_MOST; length++) {
+            const haul_context_options scanned = { .max_scan_bytes = limits[i] };
+            const haul_context_options counted = { .max_array_elements = limits[i] };
+            title_fill(title, length);
+            check_note("%zu bytes, and a limit of %zu", length + 1, limits[i]);
+            CHECK_EQ(both_accept(&root, &scanned), length < limits[i]);
+            CHECK_EQ(both_accept(&root, &counted), length < limits[i]);
+        }
+    check_note(NULL);
+    haul_type_free(&type);
+}
+
 typedef struct pairs {
     int32_t *each[2]; /* few - 1 */
     int32_t few, low, lower, rest;
@@ -776,7 +859,7 @@ static int64_t two(const haul_here *here)
 
 TEST(image_verdicts, the_scan_knows_ordinary_pointers_and_leaves_all_others_to_the_walk)
 {
-    char text[] = "text", bytes[2 * WORD] = { 1, 2 };
+    char text[] = "text", bytes[2 * WORD] = { 1, 2 }, behind[80] = { 1 };
     int16_t shorts[3] = { 1, 2, 0 };
     int32_t numbers[2] = { 5, 0 };
     char *list[2] = { NULL, NULL };
@@ -806,6 +889,11 @@ TEST(image_verdicts, the_scan_knows_ordinary_pointers_and_leaves_all_others_to_t
     CHECK_FIELDS(0, HAUL_SKIP(many, a));
     CHECK_FIELDS(0,
                  HAUL_ARRAY(many, a, HAUL_COUNT(many, count), .when = HAUL_EQUALS(many, count, 2)));
+    m.b = behind; /* the string, so that it could be looked at by granules */
+    CHECK_FIELDS(1, HAUL_STRING(many, a), HAUL_BYTES(many, b, HAUL_FIXED(80)));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, a, HAUL_TERMINATED_BY('t')),
+                 HAUL_BYTES(many, b, HAUL_FIXED(80)));
+    CHECK_FIELDS(0, HAUL_ARRAY(many, shorts, HAUL_TERMINATED), HAUL_BYTES(many, b, HAUL_FIXED(80)));
     m.b = m.a + 2;
     CHECK_FIELDS(0, HAUL_STRING(many, a),
                  HAUL_ARRAY(many, b, HAUL_ONE, .ownership = HAUL_BORROWED));
