@@ -269,8 +269,8 @@ typedef struct haul_device_table {
      * for it. */
     haul_status (*clear)(void *state, haul_address at, uint64_t bytes);
 
-    /* The bytes of device memory that allocate_in_places could use now, for pages that are its own
-     * or move. May be less than there are, and is good until anybody allocates. */
+    /* The bytes of device memory that can be allocated now, or taken by pages that move, as far as
+     * the device knows; good until anybody allocates. */
     uint64_t (*free_bytes)(void *state);
 } haul_device_table;
 

@@ -110,10 +110,10 @@ typedef struct haul_ship_options {
      *   HAUL_PLACE_ANY      nowhere, so the error above; so do all on a device that has no places
      *                       (place_bytes)
      *
-     * HAUL_ERROR_ARGUMENT: another place. The device is asked once, by this call. Pages that move
-     * are not counted in a budget, because the device takes their room back for any allocation that
-     * needs it; kernels then wait for them, so HAUL_PLACE_HOST is better beside programs that
-     * grow. */
+     * HAUL_ERROR_ARGUMENT: another place. A ship asks the device what it has free, and so does a
+     * reship, which still holds the old memory. Pages that move are not counted in a budget,
+     * because the device takes their room back for any allocation that needs it; kernels then wait
+     * for them, so HAUL_PLACE_HOST is better beside programs that grow. */
     haul_place spill;
     int reserved;
     /* Objects, a plan: places and uses of what hints name; the first hint that fits counts. What no
