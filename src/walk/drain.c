@@ -456,10 +456,7 @@ haul_status haul__visit_all(haul__discovery *d)
     haul_status status = drain_queue(d);
     haul__entry entry;
     while (status == HAUL_OK && next_entry(d, &entry)) {
-        if (HAUL__UNLIKELY(haul__is_worth_aims(d, entry.count)))
-            status = haul__choose_aims(d);
-        if (status == HAUL_OK)
-            status = haul__visit_entry(d, &entry);
+        status = haul__visit_entry(d, &entry);
         if (status == HAUL_OK)
             status = drain_queue(d);
         if (status == HAUL_OK)

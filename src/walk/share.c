@@ -48,12 +48,13 @@
 
 /* ---- When to share. */
 
-/* Objects that wait have been marked, but not counted. */
+/* Objects that wait have been marked, but not counted. If objects lie far apart, the first few
+ * thousand touch most blocks of the map, and making these takes most of the time. */
 int haul__has_found_many(const haul__discovery *d)
 {
-    const size_t objects = d->found->objects;
-    return objects >= HAUL__WORTH_SHARING ||
-           objects + haul__queue_waiting(d) + haul__buckets_waiting(d) >= HAUL__WORTH_SHARING;
+    const size_t done = d->found->objects + d->map->block_count * HAUL__BLOCK_IN_OBJECTS;
+    return done >= HAUL__WORTH_SHARING ||
+           done + haul__queue_waiting(d) + haul__buckets_waiting(d) >= HAUL__WORTH_SHARING;
 }
 
 /* Is an object visited alike as either type? They have one shape. */
@@ -199,8 +200,10 @@ static haul_status walk_rounds(haul__discovery *d, haul__share *share)
 
 haul_status haul__share_walk(haul__discovery *d)
 {
-    haul_status status = may_share(d);
+    haul_status status;
     haul__share *share;
+    haul__pool_wake(d->context->pool, SIZE_MAX); /* they wake while this thread gets ready */
+    status = may_share(d);
     if (status == HAUL_OK && d->is_alone)
         return haul__choose_aims(d);
     if (status != HAUL_OK)
