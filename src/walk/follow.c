@@ -449,9 +449,9 @@ static haul_status is_elsewhere(haul__discovery *d, const haul__entry *entry, in
 /* Many pointers are worth a walk by all threads, before they are marked. */
 static HAUL__NOINLINE haul_status choose_aims(haul__discovery *d, const haul__entry *entry)
 {
-    const int has_pointers = entry->what == HAUL__POINTERS ||
-                             (entry->what == HAUL__OBJECTS && entry->count > 1 &&
-                              d->met_types[entry->met_type].walk->slot_count);
+    const int has_pointers =
+        entry->what == HAUL__POINTERS || (entry->what == HAUL__OBJECTS && entry->count > 1 &&
+                                          d->met_types[entry->met_type].walk->slot_count);
     return has_pointers ? haul__choose_aims(d) : HAUL_OK;
 }
 

@@ -131,8 +131,8 @@ HAUL__INLINE int visit_large(haul__share *share, haul__sharer *own, const haul__
     size_t found = 0, i;
     for (i = 0; i < count; i++) {
         listed[found] = (uint8_t)i;
-        found += (haul__load_word((const void *)(object + edges[i].offset)) != 0) |
-                 !edges[i].is_fixed;
+        found +=
+            (haul__load_word((const void *)(object + edges[i].offset)) != 0) | !edges[i].is_fixed;
     }
     for (i = 0; i < found; i++)
         if (HAUL__UNLIKELY(!follow(share, own, &edges[listed[i]], object)))
