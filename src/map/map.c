@@ -104,7 +104,8 @@ static size_t bytes_of(unsigned size)
 }
 
 /* Free blocks, last in, first out: a bundle stands in the memory of a free block, and names a few
- * others, which are not touched. So a map is dealt out to threads by a look at few of its blocks. */
+ * others, which are not touched. So a map is dealt out to threads by a look at few of its blocks.
+ */
 #define BUNDLE ((size_t)15)
 typedef struct haul__bundle {
     struct haul__bundle *next;

@@ -5,10 +5,10 @@
  * cell by cell. But nearly every array lies in one block, with no byte marked before. A look at a
  * cell or two shows that, and its marks are then two or three ORs and four bits of a side page.
  *
- * The ends of all pending strings are searched first, and the side pages of all are fetched. Pending
- * arrays of pointers to simple objects are fetched in a row, so that the processor looks up several
- * pages at once. Once such an array is marked, its pointers are settled as candidates, so it needs
- * no entry of its own.
+ * The ends of all pending strings are searched first, and the side pages of all are fetched.
+ * Pending arrays of pointers to simple objects are fetched in a row, so that the processor looks up
+ * several pages at once. Once such an array is marked, its pointers are settled as candidates, so
+ * it needs no entry of its own.
  *
  * An array in two blocks, in a block that the map does not have yet, or with some bytes marked
  * before takes the general way.

@@ -141,8 +141,8 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
 
 /* settle.c: marks the one object at `address` the general way. */
 haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number);
-/* settle.c: marks candidates, and puts new objects on the worklist. In order, they are marked one by
- * one, as their pointers were read, and new objects are logged. */
+/* settle.c: marks candidates, and puts new objects on the worklist. In order, they are marked one
+ * by one, as their pointers were read, and new objects are logged. */
 haul_status haul__settle(haul__discovery *d, haul__candidates *c);
 
 /* Fetches the cell of a pointer that was read, and adds the pointer to the candidates, if it is

@@ -1,7 +1,8 @@
 /* Settling candidates: pointers to single objects, whose cells have been fetched, are marked in
  * line, and new objects go to the worklist (mark_inline.h says why it is fast).
  *
- * Candidates that cannot be marked in line go the general way. In order, they are marked one by one.
+ * Candidates that cannot be marked in line go the general way. In order, they are marked one by
+ * one.
  */
 #include "walk/follow.h"
 #include "walk/log_order.h"

@@ -199,11 +199,6 @@ void haul__share_work(haul__share *share, haul__sharer *sharer);
  * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless
  * memory has run out. */
 haul_status haul__share_walk(haul__discovery *d);
-/* May threads mark by aims, by the context's options? Else d->alone says why not. */
-int haul__may_walk_by_aims(haul__discovery *d);
-/* Can all threads walk by aims? Then it sets d->wants_aims and ends this walk with
- * HAUL_ERROR_STATE. */
-haul_status haul__choose_aims(haul__discovery *d);
 /* walk_by_aims.c: the whole walk, from the roots. HAUL_ERROR_GRAPH: one thread must do it. */
 haul_status haul__walk_by_aims(haul__discovery *d);
 
