@@ -103,20 +103,49 @@ static size_t bytes_of(unsigned size)
     return head + (size == SIZE_FULL ? 0 : cells) + bytes[size];
 }
 
+/* Free blocks, last in, first out: a bundle stands in the memory of a free block, and names a few
+ * others, which are not touched. So a map is dealt out to threads by a look at few of its blocks.
+ */
+#define BUNDLE ((size_t)15)
+typedef struct haul__bundle {
+    struct haul__bundle *next;
+    size_t count;
+    haul__block *block[BUNDLE]; /* a full block has no room for any */
+} haul__bundle;
+
+static void push_bundle(haul__bundle **list, haul__bundle *bundle)
+{
+    bundle->next = *list;
+    *list = bundle;
+}
+
+static haul__bundle *pop_bundle(haul__bundle **list)
+{
+    haul__bundle *bundle = *list;
+    *list = bundle->next;
+    return bundle;
+}
+
 static void keep_block(haul__map *map, haul__block *block)
 {
-    unsigned size = size_of(block->form, block->words);
+    const unsigned size = size_of(block->form, block->words);
+    haul__bundle *bundle = map->spare[size];
     map->block_bytes -= bytes_of(size);
-    memcpy((void *)block, &map->spare[size], sizeof map->spare[size]);
-    map->spare[size] = block;
+    if (bundle && bundle->count < BUNDLE && size != SIZE_FULL) {
+        bundle->block[bundle->count++] = block;
+        return;
+    }
+    bundle = (haul__bundle *)(void *)block;
+    bundle->count = 0;
+    push_bundle(&map->spare[size], bundle);
 }
 
 static haul__block *take_kept(haul__map *map, unsigned size)
 {
-    haul__block *block = map->spare[size];
-    if (block)
-        memcpy(&map->spare[size], (const void *)block, sizeof map->spare[size]);
-    return block;
+    haul__bundle *bundle = map->spare[size];
+    if (bundle && bundle->count)
+        return bundle->block[--bundle->count];
+    return bundle ? (haul__block *)(void *)pop_bundle(&map->spare[size]) : NULL;
 }
 
 static void forget_hashed(haul__map *map)
@@ -434,12 +463,8 @@ void haul__map_split(haul__map *map, haul__map **parts, size_t count)
         memcpy(parts[i]->simple, map->simple, sizeof map->simple);
     }
     for (size = 0; size < SIZES; size++)
-        for (i = 0; map->spare[size]; i++) {
-            haul__block *block = take_kept(map, size);
-            haul__block **spare = &parts[i % count]->spare[size];
-            memcpy((void *)block, spare, sizeof *spare);
-            *spare = block;
-        }
+        for (i = 0; map->spare[size]; i++)
+            push_bundle(&parts[i % count]->spare[size], pop_bundle(&map->spare[size]));
 }
 
 int haul__map_join(haul__map *map, haul__map *part)
@@ -462,10 +487,8 @@ int haul__map_join(haul__map *map, haul__map *part)
         keep_block(part, block);
     }
     for (size = 0; size < SIZES; size++)
-        while ((block = take_kept(part, size)) != NULL) {
-            memcpy((void *)block, &map->spare[size], sizeof map->spare[size]);
-            map->spare[size] = block;
-        }
+        while (part->spare[size])
+            push_bundle(&map->spare[size], pop_bundle(&part->spare[size]));
     map->block_bytes += part->block_bytes;
     map->side_bytes += part->side_bytes;
     map->has_placements |= part->has_placements;

@@ -58,8 +58,8 @@ struct haul__map {
     uint32_t *numbers;      /* of the blocks, in order of making; after layout, of address */
     uintptr_t *entries;     /* after layout: the blocks in that order, forms in the low bits */
     size_t block_count, number_capacity, entry_capacity;
-    int is_listed;         /* layout has put `numbers` in order and made `entries` */
-    haul__block *spare[4]; /* free lists by size, linked through the blocks' first bytes */
+    int is_listed;                 /* layout has put `numbers` in order and made `entries` */
+    struct haul__bundle *spare[4]; /* free blocks by size */
     haul__simple simple[HAUL__LAST_UNIFORM / 2 + 1]; /* by form / 2 */
     haul__far *far;     /* by form / 2: slots beyond the first 64 words; NULL: none has any */
     uint32_t next_form; /* for the next simple type */

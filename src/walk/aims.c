@@ -250,3 +250,30 @@ void haul__aims_close(haul__discovery *d, haul__aims *aims)
     HAUL__LIST_RELEASE(d->allocator, &aims->first);
     memset(aims, 0, sizeof *aims);
 }
+
+/* ---- When to walk by aims. */
+
+int haul__may_walk_by_aims(haul__discovery *d)
+{
+    haul__reason reason = { HAUL__WHY_NOT, NULL, NULL };
+    reason.why = haul__why_one_thread(d);
+    if (!reason.why && !haul__threads_may_allocate(d->context))
+        reason.why = HAUL__WHY_ALLOCATOR;
+    if (reason.why)
+        d->alone = reason;
+    return !reason.why;
+}
+
+haul_status haul__choose_aims(haul__discovery *d)
+{
+    haul__aims aims;
+    haul_status status = HAUL_OK;
+    int may = !d->has_no_aims && haul__may_walk_by_aims(d);
+    if (may) {
+        status = haul__aims_prepare(d, &aims, &may);
+        haul__aims_close(d, &aims);
+    }
+    d->has_no_aims = !may;
+    d->wants_aims = may && status == HAUL_OK;
+    return d->wants_aims ? HAUL_ERROR_STATE : status;
+}

@@ -57,5 +57,10 @@ haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met
 /* A pointer with this aim, at offset 0. */
 haul__aimed_edge haul__aimed_edge_of(const haul__aims *aims, uint32_t number);
 void haul__aims_close(haul__discovery *d, haul__aims *aims);
+/* May threads mark by aims, by the context's options? Else d->alone says why not. */
+int haul__may_walk_by_aims(haul__discovery *d);
+/* Can all threads walk by aims? Then it sets d->wants_aims and ends this walk with
+ * HAUL_ERROR_STATE. */
+haul_status haul__choose_aims(haul__discovery *d);
 
 #endif

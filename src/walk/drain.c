@@ -208,12 +208,6 @@ HAUL__HOT static haul_status chase(haul__discovery *d, uint64_t entry)
                : HAUL_ERROR_MEMORY;
 }
 
-/* Not inlined: it is large, and called once for many pointers. */
-HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
-{
-    return haul__settle(d, c);
-}
-
 /* ---- Objects of one type, with pointers to objects of one type only: constants stay in
  * registers. */
 
@@ -241,7 +235,7 @@ HAUL__INLINE haul_status visit_alike(haul__discovery *d, haul__candidates *c, co
         }
         if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD) {
             *c = own;
-            status = settle(d, c);
+            status = haul__settle(d, c);
             own = *c;
         }
     }
@@ -255,7 +249,7 @@ HAUL__INLINE haul_status visit_uniform(haul__discovery *d, haul__candidates *c,
     const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(entry[0])];
     haul_status status = HAUL_OK;
     if (c->tag != met->uniform)
-        status = settle(d, c);
+        status = haul__settle(d, c);
     if (status != HAUL_OK)
         return status;
     met = &d->met_types[HAUL__ENTRY_TYPE(entry[0])];
@@ -398,7 +392,7 @@ HAUL__HOT static haul_status drain_chunk(haul__discovery *d)
         }
         if (status == HAUL_OK &&
             (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD || read == chunk->written))
-            status = settle(d, &c);
+            status = haul__settle(d, &c);
     }
     if (read > chunk->read)
         haul__news_count(d, read - chunk->read, HAUL__ENTRY_TYPE(chunk->entry[read - 1]));
@@ -456,10 +450,7 @@ haul_status haul__visit_all(haul__discovery *d)
     haul_status status = drain_queue(d);
     haul__entry entry;
     while (status == HAUL_OK && next_entry(d, &entry)) {
-        if (HAUL__UNLIKELY(haul__is_worth_aims(d, entry.count)))
-            status = haul__choose_aims(d);
-        if (status == HAUL_OK)
-            status = haul__visit_entry(d, &entry);
+        status = haul__visit_entry(d, &entry);
         if (status == HAUL_OK)
             status = drain_queue(d);
         if (status == HAUL_OK)

@@ -19,6 +19,7 @@
 #include "walk/read_set.h"
 #include "walk/readable.h"
 #include "walk/ruled.h"
+#include "walk/share.h"
 #include "walk/stops.h"
 #include "walk/targets.h"
 
@@ -457,6 +458,15 @@ static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
     return !listing->is_wanted(listing->user, slot, type);
 }
 
+/* Many pointers are worth a walk by all threads, before they are marked. */
+static HAUL__NOINLINE haul_status choose_aims(haul__discovery *d, const haul__entry *entry)
+{
+    const int has_pointers =
+        entry->what == HAUL__POINTERS || (entry->what == HAUL__OBJECTS && entry->count > 1 &&
+                                          d->met_types[entry->met_type].walk->slot_count);
+    return has_pointers ? haul__choose_aims(d) : HAUL_OK;
+}
+
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     const size_t before = d->entries.count;
@@ -466,6 +476,8 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
         return HAUL_OK;
     if (HAUL__UNLIKELY(d->found->elsewhere != NULL))
         status = is_elsewhere(d, entry, &is);
+    if (HAUL__UNLIKELY(haul__is_worth_aims(d, entry->count)) && status == HAUL_OK && !is)
+        status = choose_aims(d, entry);
     if (status != HAUL_OK || is)
         return status;
     status = reach(d, entry);

@@ -141,91 +141,9 @@ HAUL__INLINE int haul__mark_over(const uintptr_t *flat, uintptr_t address,
 
 /* settle.c: marks the one object at `address` the general way. */
 haul_status haul__reach_one(haul__discovery *d, uintptr_t address, uint32_t number);
-
-/* Makes room in the queue for all candidates. 0: out of memory. */
-HAUL__INLINE int haul__has_room(haul__discovery *d)
-{
-    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) ||
-           haul__queue_room(d);
-}
-
-/* Marks candidates in line, and appends the new ones to the queue or to their buckets. `only`:
- * NULL, or the type of all of them, in memory that no other pointer can reach, so that its members
- * stay in registers. */
-HAUL__INLINE haul_status haul__settle_all(haul__discovery *d, const uint64_t *candidate,
-                                          size_t count, int to_buckets, const haul__met_type *only,
-                                          int (*mark)(const uintptr_t *, uintptr_t,
-                                                      const haul__met_type *))
-{
-    const uintptr_t *flat = d->map->flat;
-    const haul__met_type *types = d->met_types;
-    haul__bucket *const buckets = d->buckets;
-    uint64_t *out = d->tail->entry + d->tail->written;
-    size_t i;
-    for (i = 0; i < count; i++) {
-        uint64_t entry = candidate[i];
-        int fresh =
-            mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &types[HAUL__ENTRY_TYPE(entry)]);
-        if (HAUL__UNLIKELY(fresh < 0)) {
-            haul_status status;
-            d->tail->written = (size_t)(out - d->tail->entry);
-            status = haul__reach_one(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
-            if (status != HAUL_OK)
-                return status;
-            if (!haul__has_room(d))
-                return HAUL_ERROR_MEMORY;
-            types = d->met_types;
-            out = d->tail->entry + d->tail->written;
-        } else if (to_buckets) {
-            haul__bucket *bucket = haul__bucket_of(buckets, entry);
-            if (HAUL__UNLIKELY(bucket->out == bucket->end) && !haul__bucket_room(d, bucket))
-                return HAUL_ERROR_MEMORY;
-            *bucket->out = entry;
-            bucket->out += fresh;
-        } else {
-            *out = entry;
-            out += fresh;
-        }
-    }
-    d->tail->written = (size_t)(out - d->tail->entry);
-    return HAUL_OK;
-}
-
-HAUL__INLINE haul_status haul__settle_both(haul__discovery *d, haul__candidates *c, int to_buckets,
-                                           const haul__met_type *only)
-{
-    haul_status status =
-        haul__settle_all(d, c->near, c->near_count, to_buckets, only, haul__mark_near);
-    if (status == HAUL_OK)
-        status = haul__settle_all(d, c->over, c->over_count, to_buckets, only, haul__mark_over);
-    return status;
-}
-
-HAUL__INLINE haul_status haul__settle_uniform(haul__discovery *d, haul__candidates *c)
-{
-    const haul__met_type only = d->met_types[HAUL__ENTRY_TYPE(c->tag)];
-    return d->is_spread ? haul__settle_both(d, c, 1, &only) : haul__settle_both(d, c, 0, &only);
-}
-
-/* settle.c: the same in order: candidates are marked one by one, as their pointers were read, and
- * new objects are logged. */
-haul_status haul__settle_in_order(haul__discovery *d, haul__candidates *c);
-
-HAUL__INLINE haul_status haul__settle(haul__discovery *d, haul__candidates *c)
-{
-    haul_status status;
-    if (HAUL__UNLIKELY(d->in_order))
-        return haul__settle_in_order(d, c);
-    status = haul__has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
-    if (status != HAUL_OK)
-        return status;
-    if (c->tag != HAUL__NOT_UNIFORM)
-        status = haul__settle_uniform(d, c);
-    else
-        status = d->is_spread ? haul__settle_both(d, c, 1, NULL) : haul__settle_both(d, c, 0, NULL);
-    c->near_count = c->over_count = 0;
-    return status;
-}
+/* settle.c: marks candidates, and puts new objects on the worklist. In order, they are marked one
+ * by one, as their pointers were read, and new objects are logged. */
+haul_status haul__settle(haul__discovery *d, haul__candidates *c);
 
 /* Fetches the cell of a pointer that was read, and adds the pointer to the candidates, if it is
  * `there`. It is written to both arrays and counted in one, so there is no branch here either.

@@ -14,8 +14,9 @@ int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array,
  * general way. */
 haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_array *array,
                                       haul__pointer *p);
-haul_status haul__mark_pending(haul__discovery *d); /* marks all that wait */
 
+/* mark_arrays.c */
+haul_status haul__mark_pending(haul__discovery *d); /* marks all that wait */
 /* Mark a short array in line, unless it lies in two blocks. They answer as haul__mark_near does, or
  * HAUL__NO_MEMORY: of plain bytes or a string; and of pointers. */
 #define HAUL__NO_MEMORY (-2)

@@ -1,4 +1,8 @@
-/* Candidates that are not settled in line: each goes the general way, or they are marked in order.
+/* Settling candidates: pointers to single objects, whose cells have been fetched, are marked in
+ * line, and new objects go to the worklist (mark_inline.h says why it is fast).
+ *
+ * Candidates that cannot be marked in line go the general way. In order, they are marked one by
+ * one.
  */
 #include "walk/follow.h"
 #include "walk/log_order.h"
@@ -51,8 +55,90 @@ HAUL__HOT static haul_status settle_in_order(haul__discovery *d, haul__candidate
     return status;
 }
 
-/* Of a function with clones, a shared library exports the name, so that one is static. */
-haul_status haul__settle_in_order(haul__discovery *d, haul__candidates *c)
+/* ---- In line. */
+
+/* Makes room in the queue for all candidates. 0: out of memory. */
+HAUL__INLINE int has_room(haul__discovery *d)
 {
-    return settle_in_order(d, c);
+    return HAUL__LIKELY(d->tail->capacity - d->tail->written > 2 * HAUL__CANDIDATES) ||
+           haul__queue_room(d);
+}
+
+/* Marks candidates in line, and appends the new ones to the queue or to their buckets. `only`:
+ * NULL, or the type of all of them, in memory that no other pointer can reach, so that its members
+ * stay in registers. */
+HAUL__INLINE haul_status settle_all(haul__discovery *d, const uint64_t *candidate, size_t count,
+                                    int to_buckets, const haul__met_type *only,
+                                    int (*mark)(const uintptr_t *, uintptr_t,
+                                                const haul__met_type *))
+{
+    const uintptr_t *flat = d->map->flat;
+    const haul__met_type *types = d->met_types;
+    haul__bucket *const buckets = d->buckets;
+    uint64_t *out = d->tail->entry + d->tail->written;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        uint64_t entry = candidate[i];
+        int fresh =
+            mark(flat, HAUL__ENTRY_ADDRESS(entry), only ? only : &types[HAUL__ENTRY_TYPE(entry)]);
+        if (HAUL__UNLIKELY(fresh < 0)) {
+            haul_status status;
+            d->tail->written = (size_t)(out - d->tail->entry);
+            status = haul__reach_one(d, HAUL__ENTRY_ADDRESS(entry), HAUL__ENTRY_TYPE(entry));
+            if (status != HAUL_OK)
+                return status;
+            if (!has_room(d))
+                return HAUL_ERROR_MEMORY;
+            types = d->met_types;
+            out = d->tail->entry + d->tail->written;
+        } else if (to_buckets) {
+            haul__bucket *bucket = haul__bucket_of(buckets, entry);
+            if (HAUL__UNLIKELY(bucket->out == bucket->end) && !haul__bucket_room(d, bucket))
+                return HAUL_ERROR_MEMORY;
+            *bucket->out = entry;
+            bucket->out += fresh;
+        } else {
+            *out = entry;
+            out += fresh;
+        }
+    }
+    d->tail->written = (size_t)(out - d->tail->entry);
+    return HAUL_OK;
+}
+
+HAUL__INLINE haul_status settle_both(haul__discovery *d, haul__candidates *c, int to_buckets,
+                                     const haul__met_type *only)
+{
+    haul_status status = settle_all(d, c->near, c->near_count, to_buckets, only, haul__mark_near);
+    if (status == HAUL_OK)
+        status = settle_all(d, c->over, c->over_count, to_buckets, only, haul__mark_over);
+    return status;
+}
+
+HAUL__INLINE haul_status settle_uniform(haul__discovery *d, haul__candidates *c)
+{
+    const haul__met_type only = d->met_types[HAUL__ENTRY_TYPE(c->tag)];
+    return d->is_spread ? settle_both(d, c, 1, &only) : settle_both(d, c, 0, &only);
+}
+
+HAUL__HOT static haul_status settle(haul__discovery *d, haul__candidates *c)
+{
+    haul_status status;
+    if (HAUL__UNLIKELY(d->in_order))
+        return settle_in_order(d, c);
+    status = has_room(d) ? HAUL_OK : HAUL_ERROR_MEMORY;
+    if (status != HAUL_OK)
+        return status;
+    if (c->tag != HAUL__NOT_UNIFORM)
+        status = settle_uniform(d, c);
+    else
+        status = d->is_spread ? settle_both(d, c, 1, NULL) : settle_both(d, c, 0, NULL);
+    c->near_count = c->over_count = 0;
+    return status;
+}
+
+/* Of a function with clones, a shared library exports the name, so that one is static. */
+haul_status haul__settle(haul__discovery *d, haul__candidates *c)
+{
+    return settle(d, c);
 }

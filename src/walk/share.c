@@ -48,12 +48,13 @@
 
 /* ---- When to share. */
 
-/* Objects that wait have been marked, but not counted. */
+/* Objects that wait have been marked, but not counted. If objects lie far apart, the first few
+ * thousand touch most blocks of the map, and making these takes most of the time. */
 int haul__has_found_many(const haul__discovery *d)
 {
-    const size_t objects = d->found->objects;
-    return objects >= HAUL__WORTH_SHARING ||
-           objects + haul__queue_waiting(d) + haul__buckets_waiting(d) >= HAUL__WORTH_SHARING;
+    const size_t done = d->found->objects + d->map->block_count * HAUL__BLOCK_IN_OBJECTS;
+    return done >= HAUL__WORTH_SHARING ||
+           done + haul__queue_waiting(d) + haul__buckets_waiting(d) >= HAUL__WORTH_SHARING;
 }
 
 /* Is an object visited alike as either type? They have one shape. */
@@ -119,31 +120,6 @@ static haul_status may_share(haul__discovery *d)
     return status;
 }
 
-int haul__may_walk_by_aims(haul__discovery *d)
-{
-    haul__reason reason = { HAUL__WHY_NOT, NULL, NULL };
-    reason.why = haul__why_one_thread(d);
-    if (!reason.why && !haul__threads_may_allocate(d->context))
-        reason.why = HAUL__WHY_ALLOCATOR;
-    if (reason.why)
-        d->alone = reason;
-    return !reason.why;
-}
-
-haul_status haul__choose_aims(haul__discovery *d)
-{
-    haul__aims aims;
-    haul_status status = HAUL_OK;
-    int may = !d->has_no_aims && haul__may_walk_by_aims(d);
-    if (may) {
-        status = haul__aims_prepare(d, &aims, &may);
-        haul__aims_close(d, &aims);
-    }
-    d->has_no_aims = !may;
-    d->wants_aims = may && status == HAUL_OK;
-    return d->wants_aims ? HAUL_ERROR_STATE : status;
-}
-
 /* ---- Simple objects. */
 
 /* The queue's objects go to their districts. 0: out of memory. */
@@ -199,8 +175,10 @@ static haul_status walk_rounds(haul__discovery *d, haul__share *share)
 
 haul_status haul__share_walk(haul__discovery *d)
 {
-    haul_status status = may_share(d);
+    haul_status status;
     haul__share *share;
+    haul__pool_wake(d->context->pool, SIZE_MAX); /* they wake while this thread gets ready */
+    status = may_share(d);
     if (status == HAUL_OK && d->is_alone)
         return haul__choose_aims(d);
     if (status != HAUL_OK)

@@ -9,8 +9,10 @@
 #include "walk/aims.h"
 #include "walk/met_types.h"
 
-/* Objects that one thread finds before: a graph of some 45,000 is found as fast either way. */
+/* Objects that one thread finds before: a graph of some 45,000 is found as fast either way. A block
+ * of the map takes as long to make as that many objects to find. */
 #define HAUL__WORTH_SHARING ((size_t)32000)
+#define HAUL__BLOCK_IN_OBJECTS ((size_t)32)
 
 /* A district is a part of the address space: every 64th range of 256 KiB. */
 #define HAUL__DISTRICTS 64u
@@ -133,7 +135,7 @@ HAUL__INLINE int haul__is_start(const uintptr_t *flat, uintptr_t address, uint32
            1;
 }
 
-/* share.c: has the walk found enough objects to be shared? Those that wait count, too. */
+/* share.c: has the walk found enough to be shared? Objects that wait count, and blocks, too. */
 int haul__has_found_many(const haul__discovery *d);
 
 /* Is it worth to share the walk now? It is not, if few objects wait or the graph is small. */
@@ -142,7 +144,7 @@ HAUL__INLINE int haul__is_worth_sharing(const haul__discovery *d)
 #ifdef HAUL_STRESS_THREADS
     return !d->is_alone && d->head->read < d->head->written;
 #else
-    return d->is_spread && !d->is_alone && haul__has_found_many(d);
+    return (d->is_spread || d->waiting_chunks) && !d->is_alone && haul__has_found_many(d);
 #endif
 }
 
@@ -197,11 +199,6 @@ void haul__share_work(haul__share *share, haul__sharer *sharer);
  * allow it; else sets d->is_alone. After a failure, one thread must do the whole walk again, unless
  * memory has run out. */
 haul_status haul__share_walk(haul__discovery *d);
-/* May threads mark by aims, by the context's options? Else d->alone says why not. */
-int haul__may_walk_by_aims(haul__discovery *d);
-/* Can all threads walk by aims? Then it sets d->wants_aims and ends this walk with
- * HAUL_ERROR_STATE. */
-haul_status haul__choose_aims(haul__discovery *d);
 /* walk_by_aims.c: the whole walk, from the roots. HAUL_ERROR_GRAPH: one thread must do it. */
 haul_status haul__walk_by_aims(haul__discovery *d);
 

@@ -88,12 +88,6 @@ HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t eleme
     return haul__visit_rest(d, &o);
 }
 
-/* Not inlined: it is large, and called once for many pointers. */
-HAUL__HOT HAUL__NOINLINE static haul_status settle(haul__discovery *d, haul__candidates *c)
-{
-    return haul__settle(d, c);
-}
-
 /* An array of pointers, each to one simple object. */
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
                                           uint32_t number)
@@ -115,14 +109,14 @@ HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry 
             haul__collect(&own, flat, value, tag, near_starts);
         if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK) {
             c = own; /* nothing else can reach `own`: its counts stay in registers */
-            status = settle(d, &c);
+            status = haul__settle(d, &c);
             own = c;
         }
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
     }
     c = own;
-    return status == HAUL_OK ? settle(d, &c) : status;
+    return status == HAUL_OK ? haul__settle(d, &c) : status;
 }
 
 /* The first pointer of an array. */
@@ -255,12 +249,12 @@ HAUL__HOT static haul_status visit_simple(haul__discovery *d, const haul__entry 
         haul__prefetch(element + SIMPLE_AHEAD * entry->stride + last_slot);
         status = haul__visit_simple(d, &c, element, entry->met_type);
         if (c.near_count + c.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK)
-            status = settle(d, &c);
+            status = haul__settle(d, &c);
         if (status == HAUL_OK)
             status = haul__news_of_element(d, i);
     }
     if (status == HAUL_OK)
-        status = settle(d, &c);
+        status = haul__settle(d, &c);
     return status == HAUL_OK ? haul__mark_pending(d) : status;
 }
 

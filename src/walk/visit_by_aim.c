@@ -7,6 +7,7 @@
 #include "walk/parcels.h"
 
 #define FETCHED_AT_ONCE 16u /* words of entries whose ranges are fetched together */
+#define FEW_EDGES ((size_t)4)
 #define MOST_ELEMENTS ((int64_t)INT32_MAX)
 
 /* ---- Counts. */
@@ -121,6 +122,24 @@ HAUL__INLINE int follow(haul__share *share, haul__sharer *own, const haul__aimed
                                         : follow_counted(share, own, edge, object, value);
 }
 
+/* Follows the pointers of an object that has many: most are NULL or none is, so those that lead
+ * anywhere are listed first. */
+HAUL__INLINE int visit_large(haul__share *share, haul__sharer *own, const haul__aimed_edge *edges,
+                             size_t count, uintptr_t object)
+{
+    uint8_t listed[HAUL__EDGES];
+    size_t found = 0, i;
+    for (i = 0; i < count; i++) {
+        listed[found] = (uint8_t)i;
+        found +=
+            (haul__load_word((const void *)(object + edges[i].offset)) != 0) | !edges[i].is_fixed;
+    }
+    for (i = 0; i < found; i++)
+        if (HAUL__UNLIKELY(!follow(share, own, &edges[listed[i]], object)))
+            return 0;
+    return 1;
+}
+
 HAUL__INLINE int visit_objects(haul__share *share, haul__sharer *own, const haul__aim *aim,
                                uintptr_t first, uintptr_t end)
 {
@@ -129,6 +148,12 @@ HAUL__INLINE int visit_objects(haul__share *share, haul__sharer *own, const haul
     const size_t extent = met->walk->extent, count = met->edge_count;
     uintptr_t object;
     size_t i;
+    if (count > FEW_EDGES && count <= HAUL__EDGES) {
+        for (object = first; object < end; object += extent)
+            if (HAUL__UNLIKELY(!visit_large(share, own, edges, count, object)))
+                return 0;
+        return 1;
+    }
     for (object = first; object < end; object += extent)
         for (i = 0; i < count; i++)
             if (HAUL__UNLIKELY(!follow(share, own, &edges[i], object)))

@@ -398,6 +398,33 @@ TEST(shipment_table, a_range_that_makes_all_threads_give_up_is_told)
     free_many();
 }
 
+/* A tree with few objects in each block of the map: that blocks are made counts as work. */
+TEST(shipment_table, a_graph_that_lies_scattered_is_shared_sooner)
+{
+    enum { BLOCKS = 1200, APART = 65536, SCATTERED = 4 * BLOCKS };
+    static const haul_field forked[] = { HAUL_OBJECT(item, next, &item_type),
+                                         HAUL_OBJECT(item, list, &item_type) };
+    static item *at[2 * SCATTERED + 2];
+    const haul_context_options options = { .threads = 2 };
+    char *memory = calloc(BLOCKS, APART);
+    size_t i;
+    CHECK(memory != NULL);
+    make_type(forked, 2);
+    for (i = 0; i < SCATTERED; i++)
+        at[i] = (item *)(void *)(memory + i % BLOCKS * APART + i / BLOCKS * 128);
+    for (i = 0; i < SCATTERED; i++) {
+        at[i]->next = at[2 * i + 1];
+        at[i]->list = at[2 * i + 2];
+    }
+    ship(at[0], item_type, 1, &options, 0);
+    CHECK_EQ(info.objects, SCATTERED);
+    if (CAN_SHARE)
+        CHECK(!strstr(paper.text, "one thread walked"));
+    unship();
+    haul_type_free(&item_type);
+    free(memory);
+}
+
 #ifndef HAUL_STRESS_THREADS /* such a build shares every walk */
 TEST(shipment_table, a_small_graph_and_a_list_are_told_as_such)
 {

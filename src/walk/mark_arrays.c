@@ -1,0 +1,458 @@
+/* Marking short arrays and strings: those that were followed in line (plain_arrays.c) and are
+ * pending, and those of a walk by aims.
+ *
+ * The slow obvious version is the general way (follow.c): an array is marked block by block and
+ * cell by cell. But nearly every array lies in one block, with no byte marked before. A look at a
+ * cell or two shows that, and its marks are then two or three ORs and four bits of a side page.
+ *
+ * The ends of all pending strings are searched first, and the side pages of all are fetched.
+ * Pending arrays of pointers to simple objects are fetched in a row, so that the processor looks up
+ * several pages at once. Once such an array is marked, its pointers are settled as candidates, so
+ * it needs no entry of its own.
+ *
+ * An array in two blocks, in a block that the map does not have yet, or with some bytes marked
+ * before takes the general way.
+ *
+ * Why it is right: no byte of an array is marked before all of it has been looked at, so new bytes
+ * are counted as if each pointer had been followed at once. All bytes of a slot are live. So an
+ * array without a live byte cannot disagree with a slot, and one whose bytes are all live is
+ * compared with the slots.
+ *
+ * Why it is fast: whether a last granule is whole, which no predictor could guess, is not a branch.
+ */
+#include "map/mark.h"
+#include "map/mixed.h"
+#include "walk/extent.h"
+#include "walk/follow.h"
+#include "walk/log_order.h"
+#include "walk/mark_inline.h"
+#include "walk/memo.h"
+#include "walk/plain_arrays.h"
+
+/* ---- One array. */
+
+/* The granules that lie whole in [at, stop), a range within one cell. */
+HAUL__INLINE uint32_t whole_granules(uintptr_t at, uintptr_t stop)
+{
+    const uintptr_t first = (at + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
+    const uintptr_t end = stop & ~(uintptr_t)(HAUL__GRANULE - 1);
+    return first < end ? haul__range32(haul__granule_in_cell(first), haul__granule_in_cell(end - 1))
+                       : 0;
+}
+
+/* Bytes of one granule, as a mask, and those of them that were marked before. */
+typedef struct part {
+    uintptr_t first;
+    uint32_t bytes, known;
+} part;
+
+static part part_of(haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const haul__cell *cell = haul__cell_of(block, first);
+    const uint32_t bit = (uint32_t)1 << haul__granule_in_cell(first);
+    part p = { first, 0, 0 };
+    if (first >= end)
+        return p;
+    p.bytes = ((1u << (end - first)) - 1u) << (first & (HAUL__GRANULE - 1));
+    if (block->form == HAUL__MIXED)
+        p.known = p.bytes & haul__words_mask(block, haul__granule_in_block(first));
+    else if (cell->live & bit)
+        p.known = p.bytes;
+    else if (cell->aux & bit)
+        p.known = p.bytes & haul__page_mask(block, haul__granule_in_block(first));
+    return p;
+}
+
+/* Marks any array in a bare or mixed block, even if it does not begin with a granule, or was marked
+ * before. */
+static HAUL__NOINLINE int mark_ragged(haul__map *map, haul__block *block, uintptr_t first,
+                                      uintptr_t end)
+{
+    const uintptr_t past_head = (first + HAUL__GRANULE - 1) & ~(uintptr_t)(HAUL__GRANULE - 1);
+    const uintptr_t tail_first = end & ~(uintptr_t)(HAUL__GRANULE - 1);
+    const part head = part_of(block, first, past_head < end ? past_head : end);
+    const part tail = part_of(block, tail_first >= past_head ? tail_first : end, end);
+    uint32_t known = head.known | tail.known,
+             fresh = (head.bytes ^ head.known) | (tail.bytes ^ tail.known);
+    uintptr_t at, stop;
+    for (at = first; at < end; at = stop) {
+        const unsigned number = haul__cell_number(at);
+        const haul__cell *cell = &block->cells[number];
+        uint32_t whole, any = cell->live | cell->aux, all = cell->live;
+        stop = (at | (HAUL__CELL_BYTES - 1)) + 1;
+        if (stop > end)
+            stop = end;
+        whole = whole_granules(at, stop);
+        if (block->form == HAUL__MIXED) {
+            const uint64_t live = haul__load_cell(cell), slots = haul__slots(block)[number];
+            if (live & slots & haul__range64(haul__word_in_cell(at), haul__word_in_cell(stop - 1)))
+                return HAUL__APART;
+            any = haul__any_word(live | slots);
+            all = haul__both_words(live);
+        }
+        known |= any & whole;
+        fresh |= ~all & whole;
+    }
+    if (known)
+        return fresh ? HAUL__APART : HAUL__KNOWN_BEFORE;
+    if ((head.bytes && haul__mark_part(map, block, head.first, (uint16_t)head.bytes) < 0) ||
+        (tail.bytes && haul__mark_part(map, block, tail.first, (uint16_t)tail.bytes) < 0))
+        return HAUL__NO_MEMORY;
+    for (at = first; at < end; at = stop) {
+        uint32_t whole;
+        stop = (at | (HAUL__CELL_BYTES - 1)) + 1;
+        whole = whole_granules(at, stop < end ? stop : end);
+        if (block->form == HAUL__MIXED)
+            haul__set_words(block, haul__cell_number(at), haul__words_of(whole));
+        else
+            haul__cell_of(block, at)->live |= whole;
+    }
+    return HAUL__FRESH;
+}
+
+/* Marks the first `bytes` bytes of an array's last granule; 0: all of them. None was marked before.
+ * A page with four bits a granule is written for a whole granule too: its bits are 0 already. 0:
+ * out of memory. */
+HAUL__INLINE int mark_tail(haul__map *map, haul__block *block, uintptr_t last, unsigned bytes)
+{
+    const unsigned granule = haul__granule_in_block(last), shift = granule % 2 * 4;
+    uint8_t *prefix = haul__prefix(block, granule / HAUL__PAGE_GRANULES);
+    if (HAUL__LIKELY(prefix != NULL)) {
+        prefix += granule % HAUL__PAGE_GRANULES / 2;
+        *prefix = (uint8_t)((*prefix & ~(15u << shift)) | bytes << shift);
+        return 1;
+    }
+    return !bytes || haul__mark_mask(map, block, granule, (uint16_t)((1u << bytes) - 1u));
+}
+
+/* The bytes of the last granule of an array that ends there, if its last word is live in part; else
+ * 0. No predictor could guess which, so it is no branch. */
+HAUL__INLINE unsigned tail_of_word(uintptr_t end)
+{
+    const unsigned is_cut = (end & (HAUL__WORD - 1)) != 0;
+    return (unsigned)(end & (HAUL__GRANULE - 1)) & (0u - is_cut);
+}
+
+/* Marks [first, end), which lies in several cells of a mixed block, as mark_words does. */
+static int mark_mixed_cells(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
+    const unsigned tail = tail_of_word(end);
+    const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
+    const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
+    const uint64_t cut = (uint64_t)(tail != 0) << haul__word_in_cell(end - 1);
+    uint64_t met = haul__partial_words(block, to) & (uint64_t)3
+                                                        << (2 * haul__granule_in_cell(end - 1));
+    unsigned at;
+    for (at = from; at <= to; at++)
+        met |= (haul__load_cell(&block->cells[at]) | haul__slots(block)[at]) &
+               (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
+    if (HAUL__UNLIKELY(met))
+        return mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    for (at = from; at <= to; at++)
+        haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) |
+                                                ((at == from ? low : UINT64_MAX) &
+                                                 (at == to ? high & ~cut : UINT64_MAX)));
+    haul__slots(block)[to] |= cut;
+    return HAUL__FRESH;
+}
+
+/* Marks [first, end), which lies in several cells of a block of any form, as mark_granules does. */
+static HAUL__NOINLINE int mark_cells(haul__map *map, haul__block *block, uintptr_t first,
+                                     uintptr_t end)
+{
+    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
+    const int is_uniform = haul__is_uniform(block);
+    haul__cell *cell = haul__cell_of(block, first), *last = haul__cell_of(block, end - 1), *at;
+    const uint32_t low = UINT32_MAX << haul__granule_in_cell(first);
+    const uint32_t high = UINT32_MAX >> (31u - haul__granule_in_cell(end - 1));
+    const uint32_t part = (uint32_t)(tail != 0) << haul__granule_in_cell(end - 1);
+    uint32_t met = 0;
+    if (block->form == HAUL__MIXED)
+        return mark_mixed_cells(map, block, first, end);
+    for (at = cell; at <= last; at++)
+        met |= (at->live | (is_uniform ? 0 : at->aux)) & (at == cell ? low : UINT32_MAX) &
+               (at == last ? high : UINT32_MAX);
+    if (HAUL__UNLIKELY(met || (is_uniform && tail)))
+        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    for (at = cell; at <= last; at++)
+        at->live |= (at == cell ? low : UINT32_MAX) & (at == last ? high & ~part : UINT32_MAX);
+    last->aux |= part;
+    return HAUL__FRESH;
+}
+
+/* Marks [first, end) in one cell of a mixed block. If the last word is live in part, a mask says
+ * which of its bytes; then the other word of its granule must not be live in part too. */
+HAUL__INLINE int mark_words(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end)
+{
+    const unsigned last = haul__word_in_cell(end - 1);
+    const unsigned tail = tail_of_word(end);
+    const uint64_t words = haul__range64(haul__word_in_cell(first), last);
+    const uint64_t cut = (uint64_t)(tail != 0) << last;
+    haul__cell *cell = haul__cell_of(block, first);
+    uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
+    const uint64_t live = haul__load_cell(cell);
+    if (HAUL__UNLIKELY(((live | *slots) & words) | (*slots & ~live & (uint64_t)3 << (last & ~1u))))
+        return mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    haul__store_cell(cell, live | (words & ~cut));
+    *slots |= cut;
+    return HAUL__FRESH;
+}
+
+/* Marks [first, end) in one cell of a bare block or, if they are whole granules, a uniform one. It
+ * begins with a granule. */
+HAUL__INLINE int mark_granules(haul__map *map, haul__block *block, uintptr_t first, uintptr_t end,
+                               int is_uniform)
+{
+    const unsigned tail = (unsigned)(end & (HAUL__GRANULE - 1));
+    const unsigned last = haul__granule_in_cell(end - 1);
+    const uint32_t granules = haul__range32(haul__granule_in_cell(first), last);
+    const uint32_t part = (uint32_t)(tail != 0) << last;
+    haul__cell *cell = haul__cell_of(block, first);
+    const uint32_t met = (cell->live | (is_uniform ? 0 : cell->aux)) & granules;
+    if (HAUL__UNLIKELY(met || (is_uniform && tail)))
+        return is_uniform ? HAUL__APART : mark_ragged(map, block, first, end);
+    if (HAUL__UNLIKELY(!mark_tail(map, block, end - 1, tail)))
+        return HAUL__NO_MEMORY;
+    cell->live |= granules & ~part;
+    cell->aux |= part;
+    return HAUL__FRESH;
+}
+
+/* Marks [first, end). Uniform blocks take whole granules only, ragged blocks no plain bytes. */
+HAUL__INLINE int mark_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
+    haul__block *block = haul__block_in(entry);
+    if (HAUL__LIKELY((entry & HAUL__FORM_MASK) == HAUL__BARE &&
+                     !(across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1)))))
+        return mark_granules(map, block, first, end, 0);
+    if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__BLOCK_SHIFT || block->words))
+        return HAUL__APART;
+    if (HAUL__UNLIKELY((first & (HAUL__GRANULE - 1)) != 0))
+        return haul__is_uniform(block) ? HAUL__APART : mark_ragged(map, block, first, end);
+    if (across >> HAUL__CELL_SHIFT)
+        return mark_cells(map, block, first, end);
+    return (entry & HAUL__FORM_MASK) == HAUL__MIXED
+               ? mark_words(map, block, first, end)
+               : mark_granules(map, block, first, end, haul__is_uniform(block));
+}
+
+/* Marks an array of pointers in a mixed block: its words are live, and slots. A block of another
+ * form becomes mixed on the general way. */
+HAUL__INLINE int mark_pointers(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    const uintptr_t entry = map->flat[first >> HAUL__BLOCK_SHIFT];
+    const unsigned from = haul__cell_number(first), to = haul__cell_number(end - 1);
+    const uint64_t low = UINT64_MAX << haul__word_in_cell(first);
+    const uint64_t high = UINT64_MAX >> (63u - haul__word_in_cell(end - 1));
+    haul__block *block = haul__block_in(entry);
+    uint64_t met = 0, missing = 0;
+    unsigned at;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK) != HAUL__MIXED ||
+                       (first ^ (end - 1)) >> HAUL__BLOCK_SHIFT))
+        return HAUL__APART;
+    if (HAUL__LIKELY(from == to)) {
+        haul__cell *cell = &block->cells[from];
+        const uint64_t words = low & high, live = haul__load_cell(cell);
+        uint64_t *slots = &haul__slots(block)[from];
+        if (HAUL__UNLIKELY((live | *slots) & words))
+            return ~(live & *slots) & words ? HAUL__APART : HAUL__KNOWN_BEFORE;
+        haul__store_cell(cell, live | words);
+        *slots |= words;
+        return HAUL__FRESH;
+    }
+    for (at = from; at <= to; at++) {
+        const uint64_t words = (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
+        const uint64_t live = haul__load_cell(&block->cells[at]), slots = haul__slots(block)[at];
+        met |= (live | slots) & words;
+        missing |= ~(live & slots) & words;
+    }
+    if (met)
+        return missing ? HAUL__APART : HAUL__KNOWN_BEFORE;
+    for (at = from; at <= to; at++) {
+        const uint64_t words = (at == from ? low : UINT64_MAX) & (at == to ? high : UINT64_MAX);
+        haul__store_cell(&block->cells[at], haul__load_cell(&block->cells[at]) | words);
+        haul__slots(block)[at] |= words;
+    }
+    return HAUL__FRESH;
+}
+
+int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    return mark_array(map, first, end);
+}
+
+int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end)
+{
+    return mark_pointers(map, first, end);
+}
+
+/* ---- Pending arrays. */
+
+/* The general way, for an array whose count was read and noted. */
+static HAUL__NOINLINE haul_status reach_array(haul__discovery *d, const haul__pending *pending)
+{
+    haul__entry entry;
+    memset(&entry, 0, sizeof entry);
+    entry.address = pending->first;
+    entry.stride = (size_t)pending->array->unit;
+    entry.count = (size_t)(pending->end - pending->first) / entry.stride;
+    entry.slot = pending->array->slot;
+    entry.level = (uint8_t)(pending->array->level + pending->array->has_pointers);
+    entry.parent = SIZE_MAX;
+    entry.what = pending->array->has_pointers ? HAUL__POINTERS : HAUL__PLAIN;
+    return haul__reach(d, &entry);
+}
+
+/* Finds the end of a string, unless it is long. A suffix of the last string needs no marks. */
+static void find_end(haul__discovery *d, haul__pending *pending)
+{
+    const char *end;
+    if (pending->first != d->string_first && haul__is_in_last_string(d, pending->first, 1, 0)) {
+        pending->array = NULL;
+        return;
+    }
+    end = memchr((const void *)pending->first, 0, HAUL__PLAIN_BYTES);
+    if (HAUL__UNLIKELY(!end))
+        return;
+    pending->end = (uintptr_t)end + 1;
+    haul__note_string(d, pending->first, pending->end, 1, 0);
+}
+
+/* Fetches the byte mask of the granule at `address`, if its block has such masks. */
+HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
+{
+    const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
+    const size_t page = haul__granule_in_block(address) / HAUL__PAGE_GRANULES;
+    const size_t at = haul__granule_in_block(address) % HAUL__PAGE_GRANULES;
+    const haul__byte_pages *pages =
+        entry & 1u && haul__block_in(entry)->side ? haul__block_in(entry)->side->pages : NULL;
+    if (pages && pages->prefix[page])
+        haul__prefetch_write((uintptr_t)pages->prefix[page] + at / 2);
+    else if (pages && pages->masks[page])
+        haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
+}
+
+/* The general way, for a string whose end was not found. */
+static HAUL__NOINLINE haul_status follow_long_string(haul__discovery *d,
+                                                     const haul__pending *pending)
+{
+    haul__pointer p;
+    memset(&p, 0, sizeof p);
+    p.slot = pending->array->slot;
+    p.level = pending->array->level;
+    p.value = pending->first;
+    return haul__follow(d, &p);
+}
+
+static HAUL__NOINLINE haul_status log_array(haul__discovery *d, const haul__pending *pending,
+                                            int is_new)
+{
+    haul__reached range = pending->array->demands;
+    range.first = pending->first;
+    range.end = pending->end;
+    return is_new ? haul__log_new(d, &range) : haul__log_known(d, &range);
+}
+
+/* Marks a pending array. If all bytes of a string were marked before, its terminator must still be
+ * noted. */
+HAUL__INLINE haul_status mark_one(haul__discovery *d, const haul__pending *pending)
+{
+    const haul__plain_array *array = pending->array;
+    int fresh;
+    if (!array)
+        return HAUL_OK;
+    if (HAUL__UNLIKELY(!pending->end))
+        return follow_long_string(d, pending);
+    fresh = mark_array(d->map, pending->first, pending->end);
+    if (d->order_log && fresh != HAUL__NO_MEMORY &&
+        log_array(d, pending, fresh == HAUL__FRESH) != HAUL_OK)
+        return HAUL_ERROR_MEMORY;
+    if (HAUL__UNLIKELY(fresh < 0))
+        return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : reach_array(d, pending);
+    if (!fresh)
+        return array->is_string &&
+                       !haul__memo_has(d, HAUL__MEMO_TERMINATOR, pending->end - 1, 0, NULL)
+                   ? reach_array(d, pending)
+                   : HAUL_OK;
+    d->found->objects++;
+    d->found->bytes += (size_t)(pending->end - pending->first);
+    return !array->is_string || haul__mark_end(d->map, pending->end - 1) ? HAUL_OK
+                                                                         : HAUL_ERROR_MEMORY;
+}
+
+/* Marks a pending array of pointers. Those of a new one become candidates: the array has been
+ * fetched meanwhile, and their cells are fetched now. */
+HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending *pending,
+                                        haul__candidates *c)
+{
+    const uint32_t number = pending->array->target;
+    const uint64_t tag = (uint64_t)number << 48;
+    const uint32_t near_starts = haul__near_starts(&d->met_types[number]);
+    const int fresh = mark_pointers(d->map, pending->first, pending->end);
+    const uintptr_t *const flat = d->map->flat;
+    haul__candidates own;
+    haul_status status = HAUL_OK;
+    uintptr_t at;
+    if (HAUL__UNLIKELY(fresh < 0))
+        return reach_array(d, pending);
+    if (!fresh)
+        return HAUL_OK;
+    d->found->objects++;
+    d->found->bytes += (size_t)(pending->end - pending->first);
+    if (c->tag != tag && c->near_count + c->over_count)
+        status = haul__settle(d, c);
+    c->tag = tag;
+    own = *c; /* nothing else can reach it: its counts stay in registers */
+    for (at = pending->first; at < pending->end && status == HAUL_OK; at += HAUL__WORD) {
+        const uintptr_t value = haul__load_word((const void *)at);
+        if (!HAUL__TOO_HIGH(value))
+            haul__collect(&own, flat, value, tag, near_starts);
+        else
+            status = haul__reach_one(d, value, number);
+        if (own.near_count + own.over_count >= HAUL__POINTERS_AHEAD && status == HAUL_OK) {
+            *c = own;
+            status = haul__settle(d, c);
+            own = *c;
+        }
+    }
+    *c = own;
+    return status;
+}
+
+HAUL__HOT static haul_status mark_pending(haul__discovery *d)
+{
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
+    haul_status status = HAUL_OK;
+    size_t i;
+    for (i = 0; i < d->pending_count; i++) {
+        haul__pending *pending = &d->pending[i];
+        if (pending->array->has_pointers) {
+            haul__prefetch(pending->first);
+            continue;
+        }
+        if (pending->array->is_string)
+            find_end(d, pending);
+        fetch_mask(d->map->flat, pending->end);
+    }
+    for (i = 0; i < d->pending_count && status == HAUL_OK; i++) {
+        const haul__pending *pending = &d->pending[i];
+        status = pending->array && pending->array->has_pointers ? mark_and_visit(d, pending, &c)
+                                                                : mark_one(d, pending);
+    }
+    d->pending_count = 0;
+    return status == HAUL_OK && c.near_count + c.over_count ? haul__settle(d, &c) : status;
+}
+
+haul_status haul__mark_pending(haul__discovery *d)
+{
+    return mark_pending(d);
+}
