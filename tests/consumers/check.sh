@@ -385,9 +385,10 @@ installed() {
     else
         echo "SKIPPED C++ with libc++: it is not here, or clang++"
     fi
-    try "containers in an arena, C++17" pkg_config_project c++ \
-        "$source/examples/words_in_arena.cpp" static -std=c++17 \
-        -pedantic-errors -Wall -Wextra -Werror
+    for file in words_in_arena chain_in_simulation; do
+        try "example in C++17: $file" pkg_config_project c++ "$source/examples/$file.cpp" static \
+            -std=c++17 -pedantic-errors -Wall -Wextra -Werror
+    done
     try "the program of README.md" program_of_the_readme
     if gdb_calls_functions; then
         try "gdb shows where pointers come from" gdb_shows_where_pointers_come_from static
