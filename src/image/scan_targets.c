@@ -179,12 +179,13 @@ HAUL__INLINE size_t is_full(const unsigned char *granule)
 HAUL__INLINE size_t short_granules(const haul__scan *s, size_t offset)
 {
     const haul_context_options *options = &s->claimed->context->options;
-    const unsigned char *at = s->block + offset;
+    const unsigned char *at;
     size_t full, count;
     uintptr_t used;
     if (HAUL__UNLIKELY(offset % HAUL__GRANULE != 0 ||
                        !haul__fits(offset, SHORT_GRANULES * HAUL__GRANULE, s->there)))
-        return 0;
+        return 0; /* also for NULL, whose offset is none */
+    at = s->block + offset;
     full = is_full(at);
     count = 1 + full;
     full &= is_full(at + HAUL__GRANULE);
