@@ -374,17 +374,19 @@ static size_t checked_piece(const haul_device *device)
     return limit < CHECK_PIECE_BYTES ? limit : CHECK_PIECE_BYTES;
 }
 
-/* Fetches and checks all pieces with fields that must not change. */
-static haul_status look_at_all(haul_shipment *shipment)
+/* Fetches and checks all pieces with fields that must not change. *are: there are any. */
+static haul_status look_at_all(haul_shipment *shipment, int *are)
 {
     return_queue r = begin(shipment, checked_piece(shipment->device), 1);
     haul_status status = HAUL_OK;
+    *are = 0;
     if (!must_look(shipment))
         return HAUL_OK;
     if (!haul__is_arena(shipment))
         status = haul__prepare_read_set(shipment->plan);
     if (status == HAUL_OK)
         status = order_pieces(&r);
+    *are = r.count > 0;
     if (status == HAUL_OK)
         status = write_as_they_come(&r);
     if (status != HAUL_OK)
@@ -410,12 +412,13 @@ static haul_status bring_back_in_pieces(haul_shipment *shipment)
     double start = haul__seconds();
     haul_status status;
     return_queue r = begin(shipment, haul__piece_limit(shipment->device), 0);
-    if (!fits && must_look(shipment) && shipment->device->context->options.threads <= 1)
-        r.most = checked_piece(shipment->device);
+    int has_looked = 0;
     haul__context_wake_pool(shipment->device->context, shipment->range.arena_bytes);
-    status = fits ? HAUL_OK : look_at_all(shipment);
+    status = fits ? HAUL_OK : look_at_all(shipment, &has_looked);
     if (status != HAUL_OK)
         return status;
+    if (has_looked && shipment->device->context->options.threads <= 1)
+        r.most = checked_piece(shipment->device);
     status = order_pieces(&r);
     if (status == HAUL_OK)
         status = fits ? write_after_all(&r) : write_as_they_come(&r);
@@ -476,10 +479,10 @@ haul_status haul__return_all(haul_shipment *shipment, const haul_update_options 
                          : how->leave_outside ? write_inner_pointers
                                               : write_pointers;
     haul_status status = HAUL_OK;
-    int done = 0;
+    int done = 0, has_looked;
     *route = haul__route(&journey);
-    if (*route == HAUL_ROUTE_LOCKED) {  /* the device writes the source */
-        status = look_at_all(shipment); /* at fields that must not change */
+    if (*route == HAUL_ROUTE_LOCKED) { /* the device writes the source */
+        status = look_at_all(shipment, &has_looked);
         if (status == HAUL_OK)
             status = haul__push(shipment, &done);
     }
