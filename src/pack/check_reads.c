@@ -214,10 +214,11 @@ static size_t find_lost(const haul_plan *plan, const window *w, size_t bytes, si
     return SIZE_MAX;
 }
 
-static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t end, const window *w)
+static haul_status check_between(haul_plan *plan, uintptr_t first, uintptr_t last, const window *w)
 {
     const haul__read_set *reads = &plan->reads;
-    const size_t from = haul__first_read(reads, first), to = haul__first_behind(reads, end);
+    const size_t from = haul__first_read(reads, first),
+                 to = last < UINTPTR_MAX ? haul__first_behind(reads, last + 1) : reads->count;
     const size_t lost =
         from < to ? find_lost(plan, w, (to - from) * HAUL__LINE, from, to, check_reads_chunk)
                   : SIZE_MAX;
@@ -340,8 +341,8 @@ haul_status haul__check_range(haul_plan *plan, uintptr_t first, uintptr_t end, c
     w.first = first;
     w.end = end;
     if (status == HAUL_OK)
-        status =
-            plan->reads.is_made ? check_between(plan, first, end, &w) : check_unsorted(plan, &w);
+        status = plan->reads.is_made ? check_between(plan, first, end - 1, &w)
+                                     : check_unsorted(plan, &w);
     for (; plan->found.map.side_bytes > 0 && block < end && block <= HAUL__HIGHEST &&
            status == HAUL_OK;
          block += HAUL__BLOCK_BYTES) {
