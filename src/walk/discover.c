@@ -231,6 +231,7 @@ static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_
     d.recording = must_record(context);
     d.listing = listing;
     found->elsewhere = elsewhere;
+    haul__news_open(&d);
     status = run(&d);
     close_discovery(&d);
     return status;
