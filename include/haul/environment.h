@@ -207,11 +207,28 @@ HAUL_API haul_status haul_environment_poll(haul_environment *environment);
  * The first sync of a group sends all its data, and makes the digests. They take 9 bytes of host
  * memory for each page, and 72 to 144 for each strip: any number of equal pieces at equal
  * distances. They are kept until the group leaves. Each sync reads all data, with the threads of
- * the context, and waits for the device.
+ * the context (haul_environment_track_writes: less), and waits for the device.
  *
  * HAUL_ERROR_ARGUMENT: `host` is not present. Else as an update of parts to the device. After a
  * failure the next sync sends all data of the groups that this one had read. */
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
+
+/* Lets syncs ask the system which pages of memory this process has written: they read only these.
+ * `on` 0: no more, as in the beginning. A group is tracked from its next sync on: its ranges of
+ * 1 MiB and more, in private memory without a file, at most 4,096 of an environment. All else is
+ * read, as without this. A sync sends the same, with one exception:
+ *
+ * The system sees what threads of this process write, also by system calls. It does not see writes
+ * of hardware into memory that is pinned for it, such as a copy from a GPU into pinned memory, or a
+ * message that a network card writes. Do not track if hardware writes into objects that are
+ * present, except for this environment's own updates and exits.
+ *
+ * The first write to a page after a sync takes 0.5 to 2 us longer, and large pages of 2 MiB that
+ * are written become small ones. A bit for each page is kept. Memory can be watched for one
+ * environment at a time; for others it is read.
+ *
+ * HAUL_ERROR_UNSUPPORTED: the system tells no pages; syncs read all data. Does not wait. */
+HAUL_API haul_status haul_environment_track_writes(haul_environment *environment, int on);
 
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of an object on the device: one that a field

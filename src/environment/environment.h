@@ -4,6 +4,7 @@
 #define HAUL_ENVIRONMENT_ROOM_H
 
 #include "base/list.h"
+#include "base/written.h"
 #include "environment/holds.h"
 #include "environment/present.h"
 #include "haul/environment.h"
@@ -92,6 +93,8 @@ struct haul_environment {
     haul__memory staged;    /* staging memory of a large update, for the next one */
     haul__result *results;  /* in the order of the calls */
     haul__sent_group *left; /* leaving.h */
+    haul__written written;  /* open, if syncs ask it */
+    size_t tracked_ranges;  /* that are watched */
 };
 
 #define HAUL__ENVIRONMENT_MAGIC 0x48456e76u

@@ -307,6 +307,16 @@ haul_status haul_environment_update_sized(haul_environment *environment,
     return status;
 }
 
+haul_status haul_environment_track_writes(haul_environment *environment, int on)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__track_writes(environment, on);
+    leave(environment);
+    return status;
+}
+
 haul_status haul_environment_sync(haul_environment *environment, const void *host)
 {
     haul_status status = lock_with_device(environment);
