@@ -17,7 +17,8 @@
  * owner. Objects of one group go together.
  *
  * Threads. Any number of threads may call; a call that changes the environment waits for the one
- * before. Look-ups take no lock. Inside a callback of such a call, others answer HAUL_ERROR_BUSY.
+ * before. Look-ups take no lock, and are counted. Inside a callback of such a call, others answer
+ * HAUL_ERROR_BUSY.
  * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
  * uses that.
  *
@@ -276,6 +277,15 @@ typedef struct haul_environment_info {
     uint64_t transfers_to, transfers_from; /* of groups and updates */
     uint64_t bytes_to, bytes_from;
     uint64_t attached; /* pointers of present objects that were written */
+    /* By callers, of all threads: device_pointer, host_pointer, presence, find. With pointers of 32
+     * bits each thread counts modulo 2^32. */
+    uint64_t look_ups;
+    uint64_t creates;     /* groups that were made: enters that have sent something */
+    uint64_t allocations; /* of device memory, by calls on the environment */
+    /* Of device_bytes: of groups without a root, and of those that left a while ago; and those that
+     * no present byte fills: alignment, lists for the device, and groups that left. */
+    size_t kept_bytes, wasted_bytes;
+    size_t pinned_bytes; /* host memory for transfers, of all that uses the device */
 } haul_environment_info;
 /* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
 static inline void haul_environment_get_info(haul_environment *environment,

@@ -286,6 +286,7 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 {
     const haul_shipment *shipment = group->shipment;
     e->info.groups++;
+    e->info.creates++;
     e->info.device_bytes += shipment->range.bytes;
     e->info.transfers_to += shipment->info.transfers_to;
     e->info.bytes_to += shipment->info.bytes_to;

@@ -23,6 +23,7 @@ static haul_status enter_device(haul_environment *e)
 {
     haul_status status = haul__device_enter(e->device);
     if (status == HAUL_OK) {
+        e->allocations = e->device->allocations;
         status = haul__select_for(e->device, NULL);
         if (status == HAUL_OK)
             return HAUL_OK;
@@ -45,6 +46,7 @@ static void leave(haul_environment *e)
 {
     haul_context *context = e->context;
     const int was_freed = !haul__environment_is_valid(e);
+    e->info.allocations += e->device->allocations - e->allocations;
     haul__context_leave(context);
     if (!was_freed)
         haul__environment_unlock(e);
@@ -153,7 +155,7 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
     if (!haul__holds_room(&e->context->allocator, &e->holds, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an environment");
-    switch (haul_environment_presence(e, (const void *)(address + of.lower), of.upper - of.lower)) {
+    switch (haul__presence_of(e, address + of.lower, of.upper - of.lower)) {
     case HAUL_PRESENT:
         haul__present_find(&e->host, address + of.lower, &found);
         group = found.group;
