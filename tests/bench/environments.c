@@ -91,8 +91,8 @@ static void measure_questions(environments *all)
 
 /* ---- Half of 1024 objects is present. */
 
-/* Every second node is present, in one chain. The others are a chain too, and each leads to the node
- * before it; `is_led_to`: each is led to by that node as well. */
+/* Every second node is present, in one chain. The others are a chain too, and each leads to the
+ * node before it; `is_led_to`: each is led to by that node as well. */
 static void link_halves(environments *all, int is_led_to)
 {
     int i;
