@@ -267,6 +267,25 @@ HAUL_API haul_status haul_environment_watch(haul_environment *environment,
                                             haul_range_visitor *comes, haul_range_visitor *goes,
                                             void *user);
 
+/* Where the device's copy of `bytes` bytes, at least one, is; NULL: there is none, or not of all of
+ * them in one piece. */
+typedef void *haul_copy_finder(void *user, const void *host, size_t bytes);
+/* Sets who is asked about memory that is not present here: a run time that has mapped it
+ * (haul/openmp.h, haul/openacc.h), or one that knows memory of the device itself, or managed memory
+ * (haul/cuda.h), whose copy is where it is. NULL: nobody is asked.
+ *
+ * An enter asks at each pointer whose target is absent. What has a copy is not followed, sent,
+ * counted, or read, and the pointer leads to the copy. (Read it is to find the end of a string, or
+ * a size that a function tells.) It stays absent here: its owner must keep it until the groups that
+ * lead there have left. A pointer to what has a copy of its beginning alone is followed. An enter
+ * of a root that has a copy answers HAUL_ERROR_CANCELLED.
+ *
+ * The function may be called by several threads of one enter, and must give the same answers
+ * throughout it. Inside it, look-ups work, and other calls on the environment and its context
+ * answer HAUL_ERROR_BUSY. */
+HAUL_API haul_status haul_environment_set_finder(haul_environment *environment,
+                                                 haul_copy_finder *finder, void *user);
+
 typedef struct haul_environment_info {
     size_t roots;         /* addresses that are entered */
     size_t groups, kept;  /* on the device; of these, without a root */

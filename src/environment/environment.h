@@ -90,6 +90,11 @@ struct haul_environment {
         haul_range_visitor *comes, *goes; /* NULL: it is not told */
         void *user;
     } watcher;
+    struct {
+        haul_copy_finder *find; /* NULL: nobody is asked */
+        void *user;
+        int has_found; /* in the walk under way */
+    } others;
     haul_environment_info info;
     uint64_t allocations;   /* of the device, when the call under way began */
     haul__memory staged;    /* staging memory of a large update, for the next one */

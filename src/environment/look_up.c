@@ -130,13 +130,30 @@ static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
     return 1;
 }
 
+/* ---- Copies that others have made. */
+
+uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t bytes)
+{
+    return e->others.find ? (uintptr_t)e->others.find(e->others.user, (const void *)address, bytes)
+                          : 0;
+}
+
+/* The walk under way stops there, but in no group. */
+static haul__meeting meet_others(haul_environment *e, uintptr_t address, size_t bytes)
+{
+    if (!haul__others_copy(e, address, bytes))
+        return HAUL__HERE;
+    e->others.has_found = 1;
+    return HAUL__WHOLE;
+}
+
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
 {
     haul_environment *e = user;
     haul__found_range found;
     uintptr_t end;
     if (!haul__present_find_held(&e->host, address, &found))
-        return HAUL__HERE;
+        return meet_others(e, address, bytes);
     end = found.end;
     if (bytes > end - address && found.goes_on) {
         const haul__covered *range = haul__covered_at(e->groups.at[found.group], address);
@@ -156,5 +173,7 @@ uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
     haul__found_range found;
     if (known->address == address)
         return address + known->delta;
-    return haul__present_find(&e->host, address, &found) ? address + found.delta : 0;
+    if (haul__present_find(&e->host, address, &found))
+        return address + found.delta;
+    return e->others.has_found ? haul__others_copy(e, address, 1) : 0;
 }
