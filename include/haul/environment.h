@@ -17,7 +17,8 @@
  * owner. Objects of one group go together.
  *
  * Threads. Any number of threads may call; a call that changes the environment waits for the one
- * before. Look-ups take no lock. Inside a callback of such a call, others answer HAUL_ERROR_BUSY.
+ * before. Look-ups take no lock, and are counted. Inside a callback of such a call, others answer
+ * HAUL_ERROR_BUSY.
  * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
  * uses that.
  *
@@ -283,6 +284,25 @@ HAUL_API haul_status haul_environment_watch(haul_environment *environment,
                                             haul_range_visitor *comes, haul_range_visitor *goes,
                                             void *user);
 
+/* Where the device's copy of `bytes` bytes, at least one, is; NULL: there is none, or not of all of
+ * them in one piece. */
+typedef void *haul_copy_finder(void *user, const void *host, size_t bytes);
+/* Sets who is asked about memory that is not present here: a run time that has mapped it
+ * (haul/openmp.h, haul/openacc.h), or one that knows memory of the device itself, or managed memory
+ * (haul/cuda.h), whose copy is where it is. NULL: nobody is asked.
+ *
+ * An enter asks at each pointer whose target is absent. What has a copy is not followed, sent,
+ * counted, or read, and the pointer leads to the copy. (Read it is to find the end of a string, or
+ * a size that a function tells.) It stays absent here: its owner must keep it until the groups that
+ * lead there have left. A pointer to what has a copy of its beginning alone is followed. An enter
+ * of a root that has a copy answers HAUL_ERROR_CANCELLED.
+ *
+ * The function may be called by several threads of one enter, and must give the same answers
+ * throughout it. Inside it, look-ups work, and other calls on the environment and its context
+ * answer HAUL_ERROR_BUSY. */
+HAUL_API haul_status haul_environment_set_finder(haul_environment *environment,
+                                                 haul_copy_finder *finder, void *user);
+
 typedef struct haul_environment_info {
     size_t roots;         /* addresses that are entered */
     size_t groups, kept;  /* on the device; of these, without a root */
@@ -293,6 +313,15 @@ typedef struct haul_environment_info {
     uint64_t transfers_to, transfers_from; /* of groups and updates */
     uint64_t bytes_to, bytes_from;
     uint64_t attached; /* pointers of present objects that were written */
+    /* By callers, of all threads: device_pointer, host_pointer, presence, find. With pointers of 32
+     * bits each thread counts modulo 2^32. */
+    uint64_t look_ups;
+    uint64_t creates;     /* groups that were made: enters that have sent something */
+    uint64_t allocations; /* of device memory, by calls on the environment */
+    /* Of device_bytes: of groups without a root, and of those that left a while ago; and those that
+     * no present byte fills: alignment, lists for the device, and groups that left. */
+    size_t kept_bytes, wasted_bytes;
+    size_t pinned_bytes; /* host memory for transfers, of all that uses the device */
 } haul_environment_info;
 /* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
 static inline void haul_environment_get_info(haul_environment *environment,

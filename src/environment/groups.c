@@ -286,6 +286,7 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 {
     const haul_shipment *shipment = group->shipment;
     e->info.groups++;
+    e->info.creates++;
     e->info.device_bytes += shipment->range.bytes;
     e->info.transfers_to += shipment->info.transfers_to;
     e->info.bytes_to += shipment->info.bytes_to;
@@ -357,6 +358,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
         where.stream = async->stream;
     e->stops.count = 0;
     e->reached_out = 0;
+    e->others.has_found = 0;
     memset(e->known, 0, sizeof e->known);
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
