@@ -112,7 +112,8 @@ static void node_set(Node *n, int64_t key, TValue value)
 {
     n->key_tt = INTEGER;
     n->key_val = key;
-    n->i_val = value;
+    n->i_val.value_ = value.value_; /* not the padding, which an argument does not have */
+    n->i_val.tt_ = value.tt_;
 }
 
 static void node_insert_behind(Table *t, Node *main, int64_t key, TValue value)
