@@ -650,13 +650,14 @@ stage_9() {
 }
 
 # The CUDA device: all of it is compiled; what needs a GPU says so where there is none. The rest of
-# the library is that of stage 1, so of the unit tests those of devices are enough.
+# the library is that of stage 1, so of the unit tests those of devices are enough, and so is -O1,
+# which compiles in half the time.
 cuda_build() {
     need cmake gcc g++ nm || return
     local -x PATH=$PATH:/usr/local/cuda/bin
     need nvcc || return
     build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF \
-        -DHAUL_ACCEPTANCE=OFF \
+        -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DHAUL_ACCEPTANCE=OFF \
         -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)"
 }
 
