@@ -85,7 +85,7 @@ static haul_status bring_under(haul_environment *e, uint32_t number, const haul_
 {
     const haul_source source = haul_from_roots(root, 1);
     haul_plan *plan;
-    haul_status status = haul__plan_from(e->context, &source, 0, &plan);
+    haul_status status = haul__plan_from(e->context, &source, 0, NULL, &plan);
     if (status != HAUL_OK)
         return status;
     status = bring_in_one(e, number, plan, async);

@@ -37,7 +37,7 @@ static haul_status find_plan(haul__writer *w, const haul_source *source)
         return HAUL_OK;
     }
     if (source->kind == HAUL_SOURCE_CHAINS) {
-        status = haul__plan_from(w->context, source, 1, &w->plan);
+        status = haul__plan_from(w->context, source, 1, NULL, &w->plan);
     } else {
         const haul_root *roots = &source->root;
         size_t count = 1;

@@ -11,8 +11,13 @@ typedef struct haul__in_degree {
     uint64_t first, last;     /* undefined if there are no pointers */
 } haul__in_degree;
 
-/* Counts into zeroed pages, of `page_bytes` each, which cover the arena. A root counts as a pointer
- * to its first object. Pointers to the arena's end, behind all objects, are left out. */
-void haul__count_in_degrees(haul_plan *plan, size_t page_bytes, haul__in_degree *pages);
+/* How many threads can count. */
+size_t haul__in_degree_lists(const haul_plan *plan);
+/* Counts into `count` zeroed pages, of `page_bytes` each, which cover the arena. `pages` has
+ * `lists` times as many, of which the first `count` are the result. A root counts as a pointer to
+ * its first object. Pointers to the arena's end, behind all objects, are left out. The result does
+ * not depend on the number of lists. */
+void haul__count_in_degrees(haul_plan *plan, size_t page_bytes, haul__in_degree *pages,
+                            size_t count, size_t lists);
 
 #endif

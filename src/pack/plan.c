@@ -3,6 +3,7 @@
 #include "base/clock.h"
 #include "base/sized.h"
 #include "layout/layout_check.h"
+#include "map/named.h"
 #include "map/turns.h"
 #include "pack/chained.h"
 #include "pack/plan.h"
@@ -55,6 +56,7 @@ typedef struct plan_manner {
     const haul__map *before;    /* the map of an earlier plan of the same source */
     const haul__beside *beside; /* a plan without what is elsewhere, from one root */
     haul__straight *straight;   /* the log is its own, and an ordered plan is made if it must be */
+    const struct haul__hints *hints;
 } plan_manner;
 
 static haul_status work_out(haul_plan *plan, const plan_manner *how)
@@ -63,7 +65,7 @@ static haul_status work_out(haul_plan *plan, const plan_manner *how)
     haul_status status =
         how->beside ? haul__discover_beside(plan->context, plan->roots, how->beside, &plan->found)
                     : haul__discover(plan->context, plan->roots, plan->root_count, &plan->found,
-                                     how->log, how->before);
+                                     how->log, how->before, how->hints);
     if (status != HAUL_OK)
         return status;
     between = haul__seconds();
@@ -128,14 +130,16 @@ static haul_status make(haul_context *context, const haul_root *roots, size_t co
 
 /* `before`: an earlier plan of the same source, or NULL. */
 static haul_status make_plan(haul_context *context, const haul_root *roots, size_t count,
-                             int is_ordered, const haul_plan *before, haul_plan **made)
+                             int is_ordered, const haul_plan *before,
+                             const struct haul__hints *hints, haul_plan **made)
 {
     haul__order_log log;
-    plan_manner how = { NULL, NULL, NULL, NULL };
+    plan_manner how = { NULL, NULL, NULL, NULL, NULL };
     haul_status status;
     haul__order_log_open(context, &log);
     how.log = is_ordered ? &log : NULL;
     how.before = before ? &before->found.map : NULL;
+    how.hints = hints;
     status = make(context, roots, count, &how, made);
     haul__order_log_close(context, &log);
     return status;
@@ -144,13 +148,13 @@ static haul_status make_plan(haul_context *context, const haul_root *roots, size
 haul_status haul__plan_make(haul_context *context, const haul_root *roots, size_t count,
                             int is_ordered, haul_plan **made)
 {
-    return make_plan(context, roots, count, is_ordered, NULL, made);
+    return make_plan(context, roots, count, is_ordered, NULL, NULL, made);
 }
 
 haul_status haul__plan_straight(haul_context *context, const haul_root *roots, size_t count,
                                 haul__straight *straight, haul_plan **made)
 {
-    const plan_manner how = { &straight->log, NULL, NULL, straight };
+    const plan_manner how = { &straight->log, NULL, NULL, straight, NULL };
     memset(straight, 0, sizeof *straight);
     haul__order_log_open(context, &straight->log);
     return make(context, roots, count, &how, made);
@@ -165,20 +169,20 @@ haul_status haul__plan_order(haul_plan *plan, haul__straight *straight)
 haul_status haul__plan_beside(haul_context *context, const haul_root *root,
                               const struct haul__beside *beside, haul_plan **made)
 {
-    const plan_manner how = { NULL, NULL, beside, NULL };
+    const plan_manner how = { NULL, NULL, beside, NULL, NULL };
     return make(context, root, 1, &how, made);
 }
 
 /* What leads to the targets joins the plan's read set. */
 static haul_status plan_chains(haul_context *context, void *root, haul_chain *const *chains,
                                size_t count, int is_ordered, const haul_plan *before,
-                               haul_plan **made)
+                               const struct haul__hints *hints, haul_plan **made)
 {
     haul__chained targets;
     haul_status status = haul__chained_open(context, root, chains, count, &targets);
     if (status == HAUL_OK)
-        status =
-            make_plan(context, targets.roots.at, targets.roots.count, is_ordered, before, made);
+        status = make_plan(context, targets.roots.at, targets.roots.count, is_ordered, before,
+                           hints, made);
     if (status == HAUL_OK) {
         status = haul__add_read_set(context, &(*made)->found, &targets.reads);
         if (status == HAUL_OK)
@@ -194,25 +198,29 @@ static haul_status plan_chains(haul_context *context, void *root, haul_chain *co
 }
 
 haul_status haul__plan_from(haul_context *context, const haul_source *source, int is_ordered,
-                            haul_plan **plan)
+                            const struct haul__hints *hints, haul_plan **plan)
 {
     const haul_root *roots;
     size_t count;
     haul_status status;
     if (source->kind == HAUL_SOURCE_CHAINS)
         return plan_chains(context, source->root.address, source->chains, source->count, is_ordered,
-                           NULL, plan);
+                           NULL, hints, plan);
     status = haul__source_roots(source, &roots, &count, &context->error);
-    return status == HAUL_OK ? haul__plan_make(context, roots, count, is_ordered, plan) : status;
+    return status == HAUL_OK
+               ? make_plan(context, roots, count, is_ordered, NULL, hints, plan)
+               : status;
 }
 
-haul_status haul__plan_again(const haul_plan *plan, haul_plan **again)
+haul_status haul__plan_again(const haul_plan *plan, const struct haul__hints *hints,
+                             haul_plan **again)
 {
     const int is_ordered = haul__plan_is_ordered(plan);
     return plan->chains
                ? plan_chains(plan->context, plan->chain_root, plan->chains, plan->chain_count,
-                             is_ordered, plan, again)
-               : make_plan(plan->context, plan->roots, plan->root_count, is_ordered, plan, again);
+                             is_ordered, plan, hints, again)
+               : make_plan(plan->context, plan->roots, plan->root_count, is_ordered, plan, hints,
+                           again);
 }
 
 void haul__plan_hold(haul_plan *plan)
@@ -248,7 +256,7 @@ static haul_status create(haul_context *context, const haul_source *source, size
     if (haul__read_options(&ours, sizeof ours, options, options_bytes) != HAUL_OK)
         return haul__fail(error, HAUL_ERROR_VERSION, HAUL__NEWER_OPTIONS);
     status = haul__source_read(source, source_bytes, &from, error);
-    return status == HAUL_OK ? haul__plan_from(context, &from, ours.ordered, plan) : status;
+    return status == HAUL_OK ? haul__plan_from(context, &from, ours.ordered, NULL, plan) : status;
 }
 
 haul_status haul_plan_create_sized(haul_context *context, const haul_source *source,
@@ -323,7 +331,8 @@ void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
         found->special_capacity * sizeof *found->special +
         found->empty_capacity * sizeof *found->empty +
         found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
-        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0);
+        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0) +
+        haul__named_bytes(found->named);
     info->worklist_bytes = found->worklist_bytes;
     info->discover_seconds = plan->discover_seconds;
     info->layout_seconds = plan->layout_seconds;

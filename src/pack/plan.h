@@ -27,11 +27,14 @@ haul_status haul__plan_order(haul_plan *plan, struct haul__straight *straight);
 struct haul__beside;
 haul_status haul__plan_beside(haul_context *context, const haul_root *root,
                               const struct haul__beside *beside, haul_plan **plan);
-/* The same for a source of objects or chains. */
+/* The same for a source of objects or chains. `hints`: haul__plan_found(plan)->named tells what
+ * they name; NULL: nothing does. */
+struct haul__hints;
 haul_status haul__plan_from(haul_context *context, const haul_source *source, int is_ordered,
-                            haul_plan **plan);
+                            const struct haul__hints *hints, haul_plan **plan);
 /* A plan of the same source as it is now. */
-haul_status haul__plan_again(const haul_plan *plan, haul_plan **again);
+haul_status haul__plan_again(const haul_plan *plan, const struct haul__hints *hints,
+                             haul_plan **again);
 int haul__plan_is_ordered(const haul_plan *plan);
 /* Figures of the plan, as in haul_plan_info. */
 size_t haul__plan_bytes(const haul_plan *plan);

@@ -1,20 +1,25 @@
-/* The bytes of an arena that hints name.
+/* The bytes of an arena that hints name, page by page.
  *
- * The map knows no types, so the graph is walked once more, by a visitor that is slower than
- * discovery. But it follows only what may lead to hinted objects: a pointer whose field no hint
- * names, to a type from which no hinted type can be reached, is passed by. So hints that name a few
- * arrays cost next to nothing, whatever else the graph holds.
+ * Discovery has noted which granules of the source each hint names (walk/hints.h), so the map and
+ * these bits are added up: nothing is walked, and no source is read. Cells whose granules lie in one
+ * page cost a count of bits.
+ *
+ * A plan that was made before the hints were known has no such notes. Then the graph is walked once
+ * more, by a walk that is slower than discovery. But it follows only what may lead to hinted
+ * objects: a pointer whose field no hint names, to a type from which no hinted type can be reached,
+ * is passed by. So hints that name a few arrays cost next to nothing, whatever else the graph holds.
  *
  * The types that lead to hinted ones are a least fixed point over the committed types behind the
  * roots. Types are few, so lists of them are searched from the front.
  */
 #include "context/context.h"
+#include "map/named.h"
 #include "pack/plan.h"
 #include "pack/translate.h"
 #include "ship/hinted.h"
 #include "type/type.h"
 #include "walk/discover.h"
-#include "walk/new_ranges.h"
+#include "walk/hints.h"
 
 typedef struct met {
     const haul_type *type;
@@ -23,10 +28,7 @@ typedef struct met {
 
 typedef struct hinted {
     haul_context *context;
-    const haul_plan *plan;
     const haul_ship_options *options;
-    size_t page_bytes;
-    uint64_t *bytes;
     HAUL__LIST(met) types; /* behind the roots */
 } hinted;
 
@@ -115,27 +117,7 @@ static int find_types(hinted *h, const haul_root *roots, size_t count)
     return 1;
 }
 
-/* ---- Ranges. */
-
-/* Is the slot a row of the type's objects? */
-static int has_slot(const haul_type *type, const haul__slot *slot)
-{
-    const haul__walk *walk = haul__type_walk(type);
-    size_t i;
-    if ((uintptr_t)slot - (uintptr_t)walk->slots < walk->slot_count * sizeof *slot)
-        return 1;
-    for (i = 0; i < walk->ruled_count; i++)
-        if (slot == &walk->ruled[i].slot || (uintptr_t)slot - (uintptr_t)walk->ruled[i].cases <
-                                                cases_of(&walk->ruled[i]) * sizeof *slot)
-            return 1;
-    return 0;
-}
-
-static int names(const haul_place_hint *hint, const haul__slot *slot)
-{
-    return hint->field && slot && strcmp(slot->name, hint->field) == 0 &&
-           has_slot(hint->type, slot);
-}
+/* ---- The walk of a plan without notes. */
 
 static int is_wanted(void *user, const haul__slot *slot, const haul_type *type)
 {
@@ -144,62 +126,107 @@ static int is_wanted(void *user, const haul__slot *slot, const haul_type *type)
     if (type && leads(h, type))
         return 1;
     for (i = 0; i < h->options->hint_count; i++)
-        if (names(&h->options->hints[i], slot))
+        if (haul__names_slot(&h->options->hints[i], slot))
             return 1;
     return 0;
 }
 
-/* The number of the first hint that fits; else of hints. */
-static size_t hint_for(const hinted *h, const haul__new_range *range)
-{
-    size_t i;
-    for (i = 0; i < h->options->hint_count; i++) {
-        const haul_place_hint *hint = &h->options->hints[i];
-        if (hint->field ? names(hint, range->slot) : range->type == hint->type)
-            break;
-    }
-    return i;
-}
-
-static void add_range(void *user, const haul__new_range *range)
-{
-    const hinted *h = user;
-    const uint64_t arena_bytes = haul__plan_bytes(h->plan);
-    const size_t hint = hint_for(h, range), count = h->options->hint_count;
-    uint64_t at, end, next;
-    if (hint == count || !haul__offset_of(h->plan, range->begin, &at))
-        return;
-    end = range->bytes < arena_bytes - at ? at + range->bytes : arena_bytes;
-    for (; at < end; at = next) {
-        const uint64_t here = at - at % h->page_bytes + h->page_bytes;
-        next = here < end ? here : end;
-        h->bytes[at / h->page_bytes * count + hint] += next - at;
-    }
-}
-
-haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options, size_t page_bytes,
-                               uint64_t *bytes)
+static haul_status walk(haul_plan *plan, const haul_ship_options *options, haul__named **named)
 {
     haul_context *const context = haul__plan_context(plan);
-    haul__listing listing;
+    const haul__hints hints = { options->hints, options->hint_count };
     size_t count;
     const haul_root *roots = haul__plan_roots(plan, &count);
     haul_status status;
     hinted h;
     memset(&h, 0, sizeof h);
     h.context = context;
-    h.plan = plan;
     h.options = options;
-    h.page_bytes = page_bytes;
-    h.bytes = bytes;
-    memset(&listing, 0, sizeof listing);
-    listing.take = add_range;
-    listing.is_wanted = is_wanted;
-    listing.user = &h;
     status = find_types(&h, roots, count)
-                 ? haul__visit_ranges(context, roots, count, &listing)
+                 ? haul__note_hints(context, roots, count, &hints, is_wanted, &h, named)
                  : haul__fail(&context->error, HAUL_ERROR_MEMORY,
                               "out of memory for the places of a shipment");
     HAUL__LIST_RELEASE(&context->allocator, &h.types);
     return status;
+}
+
+/* ---- The count. */
+
+typedef struct counting {
+    const haul_plan *plan;
+    const haul__named *named;
+    size_t page_bytes;
+    uint64_t *bytes; /* by pages, and in each by hints */
+} counting;
+
+static void add(const counting *c, size_t hint, uint64_t place, uint64_t granules)
+{
+    c->bytes[place / c->page_bytes * c->named->hint_count + hint] += granules * HAUL__GRANULE;
+}
+
+/* Adds granules that are no neighbours in the arena, or lie in several pages. */
+static void add_each(const counting *c, const haul__block *block, uintptr_t cell, uint32_t granules,
+                     size_t hint)
+{
+    for (; granules; granules &= granules - 1) {
+        const uintptr_t at = cell + haul__lowest32(granules) * HAUL__GRANULE;
+        const uint64_t place = haul__final_place(c->plan, haul__place(block, at));
+        if (place && place < haul__arena_bytes(c->plan))
+            add(c, hint, place, 1);
+    }
+}
+
+/* Of hints that name a granule, the first counts. */
+HAUL__INLINE void count_cell(const counting *c, const haul__block *block, uintptr_t address,
+                       unsigned cell, uint32_t granules, size_t hint)
+{
+    const uint64_t first = haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT;
+    const uint64_t last = first + HAUL__CELL_BYTES - 1;
+    if (!granules)
+        return;
+    if (c->plan->ordered || first / c->page_bytes != last / c->page_bytes)
+        add_each(c, block, address + cell * HAUL__CELL_BYTES, granules, hint);
+    else
+        add(c, hint, first, haul__bits32(granules));
+}
+
+HAUL__HOT static void count_block(const counting *c, size_t number)
+{
+    const haul__block *block = haul__plan_block(c->plan, number);
+    const uint32_t name = c->plan->found.map.numbers[number];
+    uint32_t taken[HAUL__CELLS];
+    size_t hint;
+    unsigned cell;
+    int is_first = 1;
+    for (hint = 0; hint < c->named->hint_count; hint++) {
+        const uint32_t *bits;
+        if (!haul__named_in(c->named, name, hint, &bits))
+            continue;
+        for (cell = 0; cell < HAUL__CELLS; cell++) {
+            const uint32_t before = is_first ? 0 : taken[cell];
+            const uint32_t granules = bits ? bits[cell] : UINT32_MAX;
+            count_cell(c, block, haul__block_address(name), cell,
+                       granules & ~before & haul__live(block, cell), hint);
+            taken[cell] = before | granules;
+        }
+        is_first = 0;
+    }
+}
+
+haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options, size_t page_bytes,
+                               uint64_t *bytes)
+{
+    haul__named *walked = NULL;
+    counting c = { plan, plan->found.named, page_bytes, bytes };
+    size_t i;
+    if (!c.named || c.named->hint_count != options->hint_count) {
+        const haul_status status = walk(plan, options, &walked);
+        if (status != HAUL_OK)
+            return status;
+        c.named = walked;
+    }
+    for (i = 0; i < plan->found.map.block_count; i++)
+        count_block(&c, i);
+    haul__named_close(walked);
+    return HAUL_OK;
 }

@@ -11,8 +11,8 @@
  * they may and the device has free memory beyond the budget, and the others lie on the host.
  *
  * Uses are those that hints tell; elsewhere each pointer to a range counts as one. The map knows
- * the pointers, so they are counted without a walk, page by page, and only pages are sorted. Hints
- * need a walk of what they name (hinted.c).
+ * the pointers, so they are counted without a walk, page by page, and only pages are sorted. What
+ * hints name is noted by discovery and counted by the map, too (hinted.c).
  */
 #include "base/sort.h"
 #include "device/deferred.h"
@@ -129,12 +129,14 @@ static void add_uses(const places *p, uint64_t at, uint64_t end, double of_byte)
 static haul_status weigh_pointers(const places *p)
 {
     const haul_allocator *allocator = &p->device->context->allocator;
-    haul__in_degree *degrees = haul__allocate_zeroed(allocator, p->count * sizeof *degrees);
+    const size_t lists = haul__in_degree_lists(p->plan);
+    const size_t bytes = p->count * lists * sizeof(haul__in_degree);
+    haul__in_degree *degrees = haul__allocate_zeroed(allocator, bytes);
     uint64_t end = p->range->arena_bytes;
     size_t i;
     if (!degrees)
         return no_memory(p->device);
-    haul__count_in_degrees(p->plan, p->page_bytes, degrees);
+    haul__count_in_degrees(p->plan, p->page_bytes, degrees, p->count, lists);
     for (i = p->count; i-- > 0;) {
         const haul__in_degree *of = &degrees[i];
         if (of->pointers == 0)
@@ -143,7 +145,7 @@ static haul_status weigh_pointers(const places *p)
         add_uses(p, of->last, end, (double)of->to_last / (double)(end - of->last));
         end = of->first;
     }
-    haul__release(allocator, degrees, p->count * sizeof *degrees);
+    haul__release(allocator, degrees, bytes);
     return HAUL_OK;
 }
 
@@ -271,6 +273,12 @@ static int leads_elsewhere(const haul_ship_options *options)
            options->hints[i].place != HAUL_PLACE_MOVING)
         i++;
     return i < options->hint_count;
+}
+
+int haul__are_hints_needed(const haul_device *device, const haul_ship_options *options)
+{
+    return device->capabilities.place_bytes != 0 && options->hint_count > 0 &&
+           (options->spill != HAUL_PLACE_ANY || leads_elsewhere(options));
 }
 
 static size_t hinted_bytes(const places *p)

@@ -11,6 +11,9 @@
 haul_status haul__check_place_options(haul_device *device, int is_arena,
                                       const haul_ship_options *options);
 
+/* Must discovery note the hints? Else no page can lie elsewhere for them. */
+int haul__are_hints_needed(const haul_device *device, const haul_ship_options *options);
+
 /* Chooses the places of a range that is laid out and not allocated: its placings, or none if all of
  * it lies in device memory. Whether that is allowed, haul__allocate_aligned decides. `plan` NULL: a
  * user's arena, whose bytes all count alike. */

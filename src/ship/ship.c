@@ -8,6 +8,7 @@
 #include "ship/arena_transfer.h"
 #include "ship/places.h"
 #include "ship/transfer.h"
+#include "walk/hints.h"
 
 /* How a call ships, as the library knows it. */
 typedef struct manner {
@@ -39,10 +40,12 @@ haul_status haul__ship_plan(haul_device *device, haul_plan *plan, const haul_shi
 static haul_status ship_objects(haul_device *device, const haul_source *source, const manner *how,
                                 haul_shipment **result)
 {
+    const haul__hints hints = { how->options.hints, how->options.hint_count };
     haul_plan *plan;
     haul_status status;
     haul__context_wake_pool(device->context, device->expected_bytes);
-    status = haul__plan_from(device->context, source, how->options.ordered, &plan);
+    status = haul__plan_from(device->context, source, how->options.ordered,
+                             haul__are_hints_needed(device, &how->options) ? &hints : NULL, &plan);
     if (status != HAUL_OK)
         return status;
     status = haul__ship_plan(device, plan, &how->options, how->async, result);

@@ -12,8 +12,10 @@
 #include "pack/plan.h"
 #include "ship/arena_transfer.h"
 #include "ship/pending.h"
+#include "ship/places.h"
 #include "ship/transfer.h"
 #include "ship/zero_copy.h"
+#include "walk/hints.h"
 
 /* ---- Again. */
 
@@ -22,8 +24,10 @@ static haul_status reship(haul_shipment *shipment, const haul_async *async)
     haul_device *device = shipment->device;
     haul_shipment_info info = shipment->info;
     haul__range range;
+    const haul__hints hints = { shipment->options.hints, shipment->options.hint_count };
+    const int has_hints = haul__are_hints_needed(device, &shipment->options);
     haul_plan *plan;
-    haul_status status = haul__plan_again(shipment->plan, &plan);
+    haul_status status = haul__plan_again(shipment->plan, has_hints ? &hints : NULL, &plan);
     if (status != HAUL_OK)
         return status;
     status = haul__load(device, plan, &shipment->options, async, &range, &shipment->work, &info);

@@ -5,6 +5,7 @@
  * parts, exclusions and ancestors.
  */
 #include "walk/aims.h"
+#include "walk/hints.h"
 #include "walk/why.h"
 
 #define MANY_AIMS 4096u
@@ -76,6 +77,7 @@ haul_status haul__aim_objects(haul__discovery *d, haul__aims *aims, uint32_t met
     memset(&made, 0, sizeof made);
     made.kind = HAUL__AIM_OBJECTS;
     made.count.unit = (int64_t)d->met_types[met].walk->extent;
+    made.hint = d->met_types[met].hint;
     prepare_objects(d, aims, &made, met);
     return add_aim(d, aims, &made, aim);
 }
@@ -145,6 +147,7 @@ static haul_status aim_of(haul__discovery *d, haul__aims *aims, const haul__slot
             prepare_piece(aims, &made, HAUL__WORD, 1);
         }
         *aim = HAUL__NO_AIM;
+        made.hint = haul__hint_for(d, slot, is_last ? slot->target : NULL);
         if (status != HAUL_OK || (is_last ? made.kind == HAUL__AIM_POINTERS : !made.piece))
             return status;
         aims->why = HAUL__WHY_COUNT;

@@ -6,6 +6,7 @@
 #include "walk/aliases.h"
 #include "walk/ancestors.h"
 #include "walk/checked.h"
+#include "walk/hints.h"
 #include "walk/memo.h"
 #include "walk/met_types.h"
 #include "walk/new_ranges.h"
@@ -50,6 +51,7 @@ void haul__found_drop(haul_context *context, haul__found *found)
                   found->dependent_capacity * sizeof *found->dependents);
     HAUL__LIST_RELEASE(allocator, &found->course.general);
     HAUL__LIST_RELEASE(allocator, &found->course.finders);
+    haul__named_close(found->named);
     if (context->has_warm) {
         haul__map_close(&found->map);
     } else {
@@ -80,6 +82,14 @@ static void open_discovery(haul__discovery *d, haul_context *context, const haul
     d->map = &found->map;
 }
 
+/* If there is no memory, d->named stays NULL, and the walk will not begin. */
+static void note_hints(haul__discovery *d, const haul__hints *hints)
+{
+    d->hints = hints;
+    if (hints)
+        d->named = d->found->named = haul__named_open(d->allocator, hints->count);
+}
+
 /* A large array as root is worth a walk by aims before it is marked. */
 static haul_status follow_roots(haul__discovery *d)
 {
@@ -95,7 +105,7 @@ static haul_status follow_roots(haul__discovery *d)
 
 static haul_status run(haul__discovery *d)
 {
-    haul_status status = !haul__queue_open(d) ? HAUL_ERROR_MEMORY
+    haul_status status = !haul__queue_open(d) || (d->hints && !d->named) ? HAUL_ERROR_MEMORY
                          : d->is_by_aims      ? haul__walk_by_aims(d)
                                               : follow_roots(d);
     if (status == HAUL_OK)
@@ -122,6 +132,7 @@ typedef struct attempt {
     walkers by;
     haul__reason alone;
     size_t repeated;
+    const haul__hints *hints;
 } attempt;
 
 /* `next` becomes the walk to try after a failure. */
@@ -132,6 +143,7 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
+    note_hints(&d, next->hints);
     d.recording = recording;
     d.order_log = order_log;
     d.in_order = order_log && !recording;
@@ -156,10 +168,10 @@ static haul_status discover_by(haul_context *context, const haul_root *roots, si
  * not depend on the threads. */
 static haul_status discover(haul_context *context, const haul_root *roots, size_t count,
                             haul__found *found, haul__order_log *order_log, const haul__map *before,
-                            int recording)
+                            int recording, const haul__hints *hints)
 {
     const haul_error error = context->error;
-    attempt next = { TOGETHER, { HAUL__WHY_NOT, NULL, NULL }, 0 };
+    attempt next = { TOGETHER, { HAUL__WHY_NOT, NULL, NULL }, 0, hints };
     haul_status status;
     do {
         context->error = error;
@@ -198,7 +210,7 @@ static haul_status find_path(haul_context *context, const haul_root *roots, size
     if (status != HAUL_ERROR_GRAPH && status != HAUL_ERROR_LIMIT &&
         status != HAUL_ERROR_UNSUPPORTED)
         return status;
-    second = discover(context, roots, count, &again, NULL, NULL, 1);
+    second = discover(context, roots, count, &again, NULL, NULL, 1, NULL);
     if (second == HAUL_OK)
         haul__found_drop(context, &again);
     if (second != HAUL_OK && second != HAUL_ERROR_MEMORY)
@@ -213,21 +225,25 @@ static int must_record(const haul_context *context)
 }
 
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found, haul__order_log *order_log, const haul__map *before)
+                           haul__found *found, haul__order_log *order_log, const haul__map *before,
+                           const haul__hints *hints)
 {
     const int recording = must_record(context);
-    const haul_status status = discover(context, roots, count, found, order_log, before, recording);
+    const haul_status status =
+        discover(context, roots, count, found, order_log, before, recording, hints);
     return recording ? status : find_path(context, roots, count, status);
 }
 
 /* Not inlined: the next run, for a path, needs the stack. */
 static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_root *roots,
                                               size_t count, haul__listing *listing,
-                                              const haul__elsewhere *elsewhere, haul__found *found)
+                                              const haul__elsewhere *elsewhere,
+                                              const haul__hints *hints, haul__found *found)
 {
     haul__discovery d;
     haul_status status;
     open_discovery(&d, context, roots, count, found);
+    note_hints(&d, hints);
     d.recording = must_record(context);
     d.listing = listing;
     found->elsewhere = elsewhere;
@@ -237,13 +253,22 @@ static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_
     return status;
 }
 
-haul_status haul__visit_ranges(haul_context *context, const haul_root *roots, size_t count,
-                               haul__listing *listing)
+haul_status haul__note_hints(haul_context *context, const haul_root *roots, size_t count,
+                             const haul__hints *hints, haul__slot_filter *is_wanted, void *user,
+                             haul__named **named)
 {
+    haul__listing listing;
     haul__found found;
-    haul_status status = list_ranges(context, roots, count, listing, NULL, &found);
-    if (status == HAUL_OK)
+    haul_status status;
+    memset(&listing, 0, sizeof listing);
+    listing.is_wanted = is_wanted;
+    listing.user = user;
+    status = list_ranges(context, roots, count, &listing, NULL, hints, &found);
+    if (status == HAUL_OK) {
+        *named = found.named;
+        found.named = NULL;
         haul__found_drop(context, &found);
+    }
     return must_record(context) ? status : find_path(context, roots, count, status);
 }
 
@@ -276,7 +301,7 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
     uintptr_t wrong = 0;
     haul_status status;
     memset(&listing, 0, sizeof listing);
-    status = list_ranges(context, root, 1, &listing, beside->elsewhere, found);
+    status = list_ranges(context, root, 1, &listing, beside->elsewhere, NULL, found);
     if (status == HAUL_OK) {
         status = beside->take(beside->user, listing.list.at, listing.list.count, &wrong);
         if (status != HAUL_OK)

@@ -13,9 +13,12 @@
  * path included. On success the caller owns `found` (haul__found_drop). With an `order_log`, which
  * must be all zeros, the walk goes breadth first from each root in turn, in an order that does not
  * depend on addresses; the log holds memory only after success. `before`: the listed map of an
- * earlier walk, from which only prefetches follow; or NULL. */
+ * earlier walk, from which only prefetches follow; or NULL. `hints`: found->named tells afterwards
+ * what they name; or NULL. */
+struct haul__hints;
 haul_status haul__discover(haul_context *context, const haul_root *roots, size_t count,
-                           haul__found *found, haul__order_log *order_log, const haul__map *before);
+                           haul__found *found, haul__order_log *order_log, const haul__map *before,
+                           const struct haul__hints *hints);
 /* Frees `found`. Its map goes back to the context, empty, for the next plan, unless the context has
  * one already. */
 void haul__found_drop(haul_context *context, haul__found *found);
@@ -63,11 +66,13 @@ typedef struct haul__beside {
 haul_status haul__discover_beside(haul_context *context, const haul_root *root,
                                   const haul__beside *beside, haul__found *found);
 
-/* Walks once more what the roots reach, and hands over each range that it finds, in any order, to
- * listing->take. It keeps none, so it takes little memory. Errors as of haul__discover. */
-typedef void haul__range_taker(void *user, const struct haul__new_range *range);
-struct haul__listing;
-haul_status haul__visit_ranges(haul_context *context, const haul_root *roots, size_t count,
-                               struct haul__listing *listing);
+/* Walks once more what the roots reach, and notes in *named what hints name. `is_wanted` 0: a
+ * pointer of this slot, which leads to objects of the type (NULL: to plain elements), by way of
+ * further pointers or not, is not followed. Errors as of haul__discover. After HAUL_OK the caller
+ * closes *named. */
+typedef int haul__slot_filter(void *user, const haul__slot *slot, const haul_type *type);
+haul_status haul__note_hints(haul_context *context, const haul_root *roots, size_t count,
+                             const struct haul__hints *hints, haul__slot_filter *is_wanted,
+                             void *user, struct haul__named **named);
 
 #endif

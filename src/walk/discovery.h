@@ -77,6 +77,8 @@ typedef struct haul__discovery {
     size_t root_count, root;       /* root: the one being followed */
     int recording;                 /* keep all entries, ask `readable`, check meanings */
     struct haul__listing *listing; /* gets the ranges that are found; NULL: nobody does */
+    const struct haul__hints *hints; /* NULL: none are noted */
+    struct haul__named *named;       /* the found one, with hints; else NULL */
     haul__sought sought;           /* stop there, with its path */
     const haul__map *within;       /* read only bytes that it describes; NULL: all */
     const haul__bounds *bounds;    /* NULL: there are none */

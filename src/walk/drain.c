@@ -21,6 +21,7 @@
  */
 #include "walk/visit.h"
 #include "walk/follow.h"
+#include "walk/hints.h"
 #include "walk/mark_inline.h"
 #include "walk/news.h"
 #include "walk/paths.h"
@@ -80,6 +81,15 @@ HAUL__INLINE int mark_one(const haul__discovery *d, uintptr_t value, const haul_
     return haul__mark_over(d->map->flat, value, met);
 }
 
+/* 0: out of memory. */
+static HAUL__NOINLINE int name_one(const haul__discovery *d, uintptr_t value,
+                                   const haul__edge *edge)
+{
+    const haul__met_type *met = &d->met_types[edge->tag >> 48];
+    return HAUL__TOO_HIGH(value) ||
+           haul__name_range(d, met->hint, value, value + met->simple.bytes);
+}
+
 /* Follows the pointers of the only object left. Its first new target becomes *next; others go to
  * the worklist. */
 HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t *next)
@@ -93,6 +103,8 @@ HAUL__INLINE haul_status chase_one(haul__discovery *d, uint64_t entry, uint64_t 
         if (!value)
             continue;
         fresh = mark_one(d, value, edge);
+        if (HAUL__UNLIKELY(d->named != NULL) && !name_one(d, value, edge))
+            return HAUL_ERROR_MEMORY;
         if (HAUL__UNLIKELY(fresh < 0)) {
             haul_status status = haul__reach_one(d, value, (uint32_t)(edge->tag >> 48));
             if (status != HAUL_OK)
@@ -154,7 +166,7 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
     const size_t offset = edge ? edge->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!edge || met->edge_count != 1 || edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
+    if (!edge || met->edge_count != 1 || met->hint || edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
         next = haul__load_word((const void *)(at + offset));

@@ -9,6 +9,7 @@
 #include "walk/checked.h"
 #include "walk/exclude.h"
 #include "walk/extent.h"
+#include "walk/hints.h"
 #include "walk/log_order.h"
 #include "walk/mark_elements.h"
 #include "walk/memo.h"
@@ -51,6 +52,7 @@ static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, 
 {
     return !haul__is_general(d) && !d->in_order && count == 1 &&
            !d->met_types[number].walk->is_wide && !haul__is_noted(d->met_types[number].walk) &&
+           !(d->named && haul__is_sized(d->met_types[number].walk)) &&
            number <= UINT16_MAX && address <= HAUL__HIGHEST;
 }
 
@@ -80,7 +82,7 @@ haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, siz
         status = haul__met_type_of(d, slot->target, &entry.met_type);
         if (status != HAUL_OK)
             return status;
-        if (haul__is_ruled(d->met_types[entry.met_type].walk) &&
+        if (haul__is_ruled(d->met_types[entry.met_type].walk) && !d->named &&
             can_queue(d, p->value, count, entry.met_type))
             return queue_ruled(d, p->value, entry.met_type);
     } else {
@@ -125,7 +127,8 @@ haul_status haul__follow_measured(haul__discovery *d, const haul__pointer *p, si
 haul_status haul__follow(haul__discovery *d, const haul__pointer *p)
 {
     size_t count;
-    haul_status status = haul__count_of(d, p, ways_of(d, p) ? HAUL__EXACT : HAUL__NOTED, &count);
+    const int is_exact = ways_of(d, p) || (d->named && haul__hint_for(d, p->slot, NULL));
+    haul_status status = haul__count_of(d, p, is_exact ? HAUL__EXACT : HAUL__NOTED, &count);
     return status == HAUL_OK ? haul__follow_measured(d, p, count) : status;
 }
 
@@ -206,7 +209,7 @@ static haul_status reach_ruled(haul__discovery *d, haul__entry *entry)
     if (status == HAUL_OK)
         status = meet_again(d, entry);
     must_visit |= entry->is_again;
-    if (status != HAUL_OK || (haul__is_sized(walk) && !entry->is_again &&
+    if (status != HAUL_OK || (haul__is_sized(walk) && !entry->is_again && !d->named &&
                               haul__memo_has(d, HAUL__MEMO_SIZED, entry->address, 0, type)))
         return status;
     status = haul__is_sized(walk) ? check_sized(d, entry, walk, &bytes, &must_visit)
@@ -467,6 +470,17 @@ static HAUL__NOINLINE haul_status choose_aims_at(haul__discovery *d, const haul_
     return has_pointers ? haul__choose_aims(d) : HAUL_OK;
 }
 
+/* Reaches an entry and names its bytes, all of them, with the size that it has then. */
+static HAUL__NOINLINE haul_status reach_named(haul__discovery *d, haul__entry *entry)
+{
+    const uintptr_t address = entry->address;
+    const size_t count = entry->count;
+    const haul_status status = reach(d, entry);
+    entry->address = address; /* a visit may begin and end with the new bytes */
+    entry->count = count;
+    return status != HAUL_OK || haul__name_entry(d, entry) ? status : HAUL_ERROR_MEMORY;
+}
+
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
     const size_t before = d->entries.count;
@@ -480,7 +494,7 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
         status = choose_aims_at(d, entry);
     if (status != HAUL_OK || is)
         return status;
-    status = reach(d, entry);
+    status = HAUL__UNLIKELY(d->named != NULL) ? reach_named(d, entry) : reach(d, entry);
     if (HAUL__UNLIKELY(d->bounds != NULL) && status == HAUL_OK && d->entries.count == before)
         status = note_known(d, entry);
     return status;

@@ -24,6 +24,7 @@
 #include "map/mixed.h"
 #include "walk/extent.h"
 #include "walk/follow.h"
+#include "walk/hints.h"
 #include "walk/log_order.h"
 #include "walk/mark_inline.h"
 #include "walk/memo.h"
@@ -427,6 +428,15 @@ HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending 
     return status;
 }
 
+/* Names the bytes of pending arrays. A string that is part of the last one ends with it; a long one
+ * is named on the general way. 0: out of memory. */
+static HAUL__NOINLINE int name_pending(const haul__discovery *d, const haul__pending *pending,
+                                       const haul__plain_array *array)
+{
+    const uintptr_t end = pending->array ? pending->end : d->string_end;
+    return !end || haul__name_range(d, array->hint, pending->first, end);
+}
+
 HAUL__HOT static haul_status mark_pending(haul__discovery *d)
 {
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
@@ -435,12 +445,15 @@ HAUL__HOT static haul_status mark_pending(haul__discovery *d)
     size_t i;
     for (i = 0; i < d->pending_count; i++) {
         haul__pending *pending = &d->pending[i];
-        if (pending->array->has_pointers) {
+        const haul__plain_array *const array = pending->array;
+        if (array->is_string)
+            find_end(d, pending);
+        if (HAUL__UNLIKELY(array->hint) && !name_pending(d, pending, array))
+            status = HAUL_ERROR_MEMORY;
+        if (array->has_pointers) {
             haul__prefetch(pending->first);
             continue;
         }
-        if (pending->array->is_string)
-            find_end(d, pending);
         fetch_mask(d->map->flat, pending->end);
     }
     for (i = 0; i < d->pending_count && status == HAUL_OK; i++) {

@@ -11,6 +11,7 @@
 #include "walk/by_aim.h"
 #include "map/mark.h"
 #include "map/mixed.h"
+#include "walk/hints.h"
 #include "walk/mark_elements.h"
 #include "walk/mark_inline.h"
 #include "walk/parcels.h"
@@ -264,6 +265,11 @@ HAUL__HOT static void mark_parcel_by_aim(haul__share *share, haul__sharer *own,
                 haul__end_round(share, HAUL__NEEDS_MEMORY);
             else
                 haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry[i]));
+            return;
+        }
+        if (HAUL__UNLIKELY(aim->hint) &&
+            !haul__name_range(&own->walk, aim->hint, first, first + (uintptr_t)bytes)) {
+            haul__end_round(share, HAUL__NEEDS_MEMORY);
             return;
         }
         own->objects += (size_t)fresh;

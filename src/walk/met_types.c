@@ -7,6 +7,7 @@
 #include "map/found.h"
 #include "map/ragged.h"
 #include "walk/extent.h"
+#include "walk/hints.h"
 #include "walk/why.h"
 
 #define MOST_COMPARED ((size_t)256) /* more are not compared with each other */
@@ -100,17 +101,12 @@ static void prepare_log(haul__discovery *d, haul__met_type *met)
     }
 }
 
-haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number)
+/* Adds a type, which its hash will not find. */
+static haul_status add_type(haul__discovery *d, const haul_type *type, uint32_t hint)
 {
     haul__met_type fresh;
     haul__far far = { 0 };
-    const uint64_t hash = haul__hash((uintptr_t)type);
-    const size_t found = haul__index_find(&d->met_type_index, hash, d->met_types, type, has_type);
     size_t i;
-    if (found != SIZE_MAX) {
-        *number = (uint32_t)found;
-        return HAUL_OK;
-    }
     if (!haul__grow(d->allocator, &d->met_types, &d->met_type_capacity, d->met_type_count + 1,
                     sizeof *d->met_types))
         return HAUL_ERROR_MEMORY;
@@ -120,6 +116,7 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     fresh.form = fresh.ragged.form = HAUL__NO_FORM;
     fresh.uniform = HAUL__NOT_UNIFORM;
     fresh.ahead = HAUL__AHEAD_LEAST;
+    fresh.hint = hint;
     for (i = 0; i < fresh.walk->slot_count; i++)
         prepare_slot(&fresh, fresh.walk->slots[i].offset, i == 0);
     for (i = 0; i < fresh.walk->ruled_count; i++)
@@ -137,11 +134,38 @@ haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_
     }
     if (d->in_order)
         prepare_log(d, &fresh);
-    if (!haul__index_add(d->allocator, &d->met_type_index, hash, d->met_type_count))
-        return HAUL_ERROR_MEMORY;
-    d->met_types[d->met_type_count] = fresh;
-    *number = (uint32_t)d->met_type_count++;
+    d->met_types[d->met_type_count++] = fresh;
     return HAUL_OK;
+}
+
+haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number)
+{
+    const uint64_t hash = haul__hash((uintptr_t)type);
+    const size_t found = haul__index_find(&d->met_type_index, hash, d->met_types, type, has_type);
+    haul_status status;
+    *number = (uint32_t)found;
+    if (found != SIZE_MAX)
+        return HAUL_OK;
+    *number = (uint32_t)d->met_type_count;
+    status = add_type(d, type, haul__hint_for(d, NULL, type));
+    if (status == HAUL_OK &&
+        !haul__index_add(d->allocator, &d->met_type_index, hash, d->met_type_count - 1))
+        return HAUL_ERROR_MEMORY;
+    return status;
+}
+
+haul_status haul__met_type_by(haul__discovery *d, const haul__slot *slot, uint32_t *number)
+{
+    const haul_status status = haul__met_type_of(d, slot->target, number);
+    const uint32_t hint = d->hints ? haul__hint_for(d, slot, slot->target) : 0;
+    size_t i = *number;
+    if (status != HAUL_OK || hint == 0 || d->met_types[i].hint == hint)
+        return status;
+    while (i < d->met_type_count &&
+           (d->met_types[i].type != slot->target || d->met_types[i].hint != hint))
+        i++;
+    *number = (uint32_t)i;
+    return i < d->met_type_count ? HAUL_OK : add_type(d, slot->target, hint);
 }
 
 /* ---- Pointers to short arrays of plain bytes, and to strings. */
@@ -201,7 +225,7 @@ haul_status haul__leads_to_one(haul__discovery *d, const haul__slot *slot, unsig
     if (haul__is_general(d) || !d->map->flat || level + 1u != slot->levels || !slot->target ||
         (slot->flags & HAUL__EXCLUDED) || slot->shape[level].kind != HAUL_COUNT_KIND_ONE)
         return HAUL_OK;
-    status = haul__met_type_of(d, slot->target, number);
+    status = haul__met_type_by(d, slot, number);
     *leads = status == HAUL_OK && d->met_types[*number].simple.bytes != 0 && *number <= UINT16_MAX;
     return status;
 }
@@ -285,6 +309,7 @@ haul_status haul__prepare_plain_array(haul__discovery *d, const haul__slot *slot
                        slot->unit == 1 && haul__narrow(shape->plus, 1) == 0 &&
                        limits->max_scan_bytes >= HAUL__PLAIN_BYTES;
     array->is_called = shape->kind == HAUL_COUNT_KIND_FUNCTION && !has_pointers;
+    array->hint = haul__hint_for(d, slot, level + 1u == slot->levels ? slot->target : NULL);
     haul__array_demands(walk, slot->unit, &array->demands);
     if (!array->is_string && !array->is_called && !is_countable(shape, level, array))
         array->why = (uint8_t)haul__why_uncounted(shape);
@@ -304,7 +329,7 @@ static haul_status prepare_one(haul__discovery *d, uint32_t number, size_t i)
     if (!slot->target || slot->levels != 1 || (slot->flags & ~HAUL__SLOT_EACH) ||
         slot->shape[0].kind != HAUL_COUNT_KIND_ONE)
         return HAUL_OK;
-    if (haul__met_type_of(d, slot->target, &target) != HAUL_OK)
+    if (haul__met_type_by(d, slot, &target) != HAUL_OK)
         return HAUL_ERROR_MEMORY;
     edge->tag = (uint64_t)target << 48;
     edge->near_starts = haul__near_for(d, &d->met_types[target]);

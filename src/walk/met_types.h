@@ -32,6 +32,7 @@ typedef struct haul__plain_array {
     uint8_t is_short;     /* one field counts, and `scale` to `width_mark` are known */
     uint8_t why;          /* haul__why: its pointers take the general way; 0: they do not */
     uint32_t target;
+    uint32_t hint;         /* 1 + the number of the hint that names it; 0: none does */
     haul__reached demands; /* in order: the alignments of the array, for the log */
     size_t general;        /* pointers that took the general way because of `why`, or a callback */
 } haul__plain_array;
@@ -82,6 +83,9 @@ typedef struct haul__met_type {
     uint64_t uniform;
     uint64_t mark;                  /* a cell with the marks of an object at its beginning */
     uint32_t first_slot, last_slot; /* their offsets */
+    /* 1 + the number of the hint that names its objects; 0: none does. A type that a hinted field
+     * leads to has a further number, under which that field's pointers find it. */
+    uint32_t hint;
     haul__reached demands;          /* in order: the alignments of an object, for the log */
     /* in order: a simple type of the same size asks for less, so objects that were marked before
      * are logged too */
@@ -123,6 +127,8 @@ HAUL__INLINE int haul__is_in_gap(const haul__entry *entry, uintptr_t address)
 
 /* *number: the type's. A new type is added, which may move d->met_types. */
 haul_status haul__met_type_of(haul__discovery *d, const haul_type *type, uint32_t *number);
+/* The number under which pointers of the slot find the type. */
+haul_status haul__met_type_by(haul__discovery *d, const haul__slot *slot, uint32_t *number);
 /* In order there is one list of candidates: as if all lay near. */
 HAUL__INLINE uint32_t haul__near_for(const haul__discovery *d, const haul__met_type *met)
 {

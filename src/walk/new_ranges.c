@@ -8,10 +8,8 @@
 static haul_status list(haul__discovery *d, const haul__new_range *range)
 {
     haul__new_range *added;
-    if (d->listing->take) {
-        d->listing->take(d->listing->user, range);
+    if (d->listing->is_wanted)
         return HAUL_OK;
-    }
     added = HAUL__LIST_ADD(d->allocator, &d->listing->list);
     if (!added)
         return HAUL_ERROR_MEMORY;

@@ -18,10 +18,7 @@ typedef struct haul__new_range {
 
 typedef struct haul__listing {
     HAUL__LIST(haul__new_range) list;
-    haul__range_taker *take; /* gets each range at once, in place of the list; or NULL */
-    /* 0: a pointer of this slot, which leads to objects of the type (NULL: to plain elements), by
-     * way of further pointers or not, is not followed. NULL: all are. */
-    int (*is_wanted)(void *user, const haul__slot *slot, const haul_type *type);
+    haul__slot_filter *is_wanted; /* NULL: all pointers are followed, and ranges are listed */
     void *user;
 } haul__listing;
 

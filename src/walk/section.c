@@ -18,6 +18,7 @@
 #include "map/mark_hole.h"
 #include "walk/extent.h"
 #include "walk/follow.h"
+#include "walk/hints.h"
 #include "walk/log_order.h"
 #include "walk/mark_elements.h"
 #include "walk/new_ranges.h"
@@ -198,6 +199,7 @@ static haul_status mark_line(haul__discovery *d, const haul__pointer *p, const s
                              const line *l, unsigned ways)
 {
     const int is_asked = d->context->options.readable != NULL;
+    const uint32_t hint = haul__hint_for(d, p->slot, NULL);
     haul__marked marked = { 0, 0, 0 };
     haul_status status;
     uintptr_t at = l->address;
@@ -209,6 +211,10 @@ static haul_status mark_line(haul__discovery *d, const haul__pointer *p, const s
     at = l->address;
     for (i = 0; i < l->count && ways && status == HAUL_OK; i++, at += l->stride)
         if (!haul__exclude(d->map, at, at + s->run, ways))
+            status = HAUL_ERROR_MEMORY;
+    at = l->address;
+    for (i = 0; i < l->count && hint && status == HAUL_OK; i++, at += l->stride)
+        if (!haul__name_range(d, hint, at, at + s->run))
             status = HAUL_ERROR_MEMORY;
     return status == HAUL_OK && marked.first != marked.end ? push_line(d, p, s, l) : status;
 }
@@ -291,7 +297,8 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
         return status;
     status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */
-    if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))
+    if (status != HAUL_OK ||
+        (known && !d->named && !(p->slot->target && d->context->options.checked)))
         return status;
     status = log_span(d, p, &s);
     if (status == HAUL_OK)

@@ -5,6 +5,7 @@
  * one.
  */
 #include "walk/follow.h"
+#include "walk/hints.h"
 #include "walk/log_order.h"
 #include "walk/mark_inline.h"
 
@@ -137,8 +138,48 @@ HAUL__HOT static haul_status settle(haul__discovery *d, haul__candidates *c)
     return status;
 }
 
+/* ---- Hints. */
+
+/* Finds the bits that name what candidates lead to, and fetches them. *found: how many were found;
+ * others are named at once. 0: out of memory. */
+static int fetch_namings(const haul__discovery *d, const uint64_t *candidate, size_t count,
+                         haul__naming *namings, size_t *found)
+{
+    size_t i;
+    for (i = 0; i < count; i++) {
+        const haul__met_type *met = &d->met_types[HAUL__ENTRY_TYPE(candidate[i])];
+        const uintptr_t first = HAUL__ENTRY_ADDRESS(candidate[i]);
+        const size_t bytes = met->simple.bytes;
+        if (!met->hint)
+            continue;
+        if (haul__fetch_naming(d->named, met->hint - 1, first, bytes, &namings[*found]))
+            ++*found;
+        else if (!haul__name_bytes(d->named, met->hint - 1, first, first + bytes))
+            return 0;
+    }
+    return 1;
+}
+
+/* The bits come while candidates are marked. */
+static HAUL__NOINLINE haul_status settle_and_name(haul__discovery *d, haul__candidates *c)
+{
+    haul__naming namings[2 * HAUL__CANDIDATES];
+    size_t found = 0, i;
+    haul_status status;
+    if (!fetch_namings(d, c->near, c->near_count, namings, &found) ||
+        !fetch_namings(d, c->over, c->over_count, namings, &found))
+        return HAUL_ERROR_MEMORY;
+    status = settle(d, c);
+    for (i = 0; i < found; i++)
+        haul__do_naming(&namings[i]);
+    return status;
+}
+
 /* Of a function with clones, a shared library exports the name, so that one is static. */
 haul_status haul__settle(haul__discovery *d, haul__candidates *c)
 {
-    return settle(d, c);
+    if (HAUL__LIKELY(!d->named) ||
+        (c->tag != HAUL__NOT_UNIFORM && !d->met_types[HAUL__ENTRY_TYPE(c->tag)].hint))
+        return settle(d, c);
+    return settle_and_name(d, c);
 }

@@ -34,6 +34,7 @@
  * have been visited then.
  */
 #include "map/mark.h"
+#include "walk/hints.h"
 #include "walk/mark_inline.h"
 #include "walk/share_rounds.h"
 #include "walk/why.h"
@@ -110,7 +111,8 @@ static haul_status may_share(haul__discovery *d)
 {
     haul_status status;
     int may;
-    if (d->is_alone || haul__why_one_thread(d)) {
+    if (d->is_alone || haul__why_one_thread(d) ||
+        (d->named && !haul__threads_may_allocate(d->context))) {
         d->is_alone = 1;
         return HAUL_OK;
     }
@@ -150,6 +152,8 @@ static haul_status settle_one(haul__discovery *d, haul__share *share, uint64_t e
         haul__give_up(share, HAUL__WHY_BEGIN, HAUL__ENTRY_TYPE(entry));
         return HAUL_ERROR_GRAPH;
     }
+    if (!haul__name_range(d, met->hint, address, address + met->simple.bytes))
+        return HAUL_ERROR_MEMORY;
     fresh = haul__mark_simple(d->map, address, form);
     if (fresh > 0)
         return haul__queue_push(d, address, HAUL__ENTRY_TYPE(entry), 1) ? HAUL_OK

@@ -4,6 +4,7 @@
 #ifndef HAUL_WALK_SHARE_H
 #define HAUL_WALK_SHARE_H
 
+#include "map/named.h"
 #include "map/starts.h"
 #include "map/stock.h"
 #include "walk/aims.h"
@@ -15,8 +16,8 @@
 #define HAUL__BLOCK_IN_OBJECTS ((size_t)32)
 
 /* A district is a part of the address space: every 64th range of 256 KiB. */
-#define HAUL__DISTRICTS 64u
-#define HAUL__DISTRICT_SHIFT 18u
+#define HAUL__DISTRICTS HAUL__PARTS
+#define HAUL__DISTRICT_SHIFT HAUL__PART_SHIFT
 
 /* A parcel of worklist entries. A build for tests has small ones. */
 #ifdef HAUL_STRESS_THREADS
@@ -108,7 +109,7 @@ typedef struct haul__share {
 
 HAUL__INLINE unsigned haul__district_number(uintptr_t address)
 {
-    return (unsigned)(address >> HAUL__DISTRICT_SHIFT) % HAUL__DISTRICTS;
+    return haul__part_number(address);
 }
 
 HAUL__INLINE haul__district *haul__district_of(haul__share *share, uintptr_t address)

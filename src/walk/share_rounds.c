@@ -213,6 +213,7 @@ static void give_parts(haul__discovery *d, haul__share *share)
         sharer->walk.map = part[i];
         sharer->walk.met_types = d->met_types;
         sharer->walk.met_type_count = d->met_type_count;
+        sharer->walk.named = d->named;
     }
     haul__map_split(d->map, part, share->sharer_count);
 }

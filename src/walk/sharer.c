@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "map/mark.h"
 #include "walk/by_aim.h"
+#include "walk/hints.h"
 #include "walk/mark_inline.h"
 #include "walk/parcels.h"
 
@@ -123,6 +124,21 @@ HAUL__INLINE uint64_t *mark_targets(haul__share *share, haul__sharer *own, const
     return out;
 }
 
+/* Names the targets that lie in one district. Others are put aside. */
+static HAUL__NOINLINE void name_targets(haul__share *share, const haul__sharer *own,
+                                        const haul__parcel *parcel)
+{
+    size_t i;
+    for (i = 0; i < parcel->count; i++) {
+        const haul__met_type *met = &share->types[HAUL__ENTRY_TYPE(parcel->entry[i])];
+        const uintptr_t first = HAUL__ENTRY_ADDRESS(parcel->entry[i]);
+        const uintptr_t end = first + met->simple.bytes;
+        if ((first ^ (end - 1)) >> HAUL__DISTRICT_SHIFT == 0 &&
+            !haul__name_range(&own->walk, met->hint, first, end))
+            haul__end_round(share, HAUL__NEEDS_MEMORY);
+    }
+}
+
 /* Marks the targets of a parcel's pointers. New ones wait in the district's open parcel; when it is
  * full, another is opened. */
 HAUL__HOT static void mark_parcel(haul__share *share, haul__sharer *own, haul__district *district,
@@ -130,6 +146,8 @@ HAUL__HOT static void mark_parcel(haul__share *share, haul__sharer *own, haul__d
 {
     const haul__met_type *type = only_type(share, parcel);
     size_t at = 0;
+    if (HAUL__UNLIKELY(own->walk.named != NULL) && (!type || type->hint))
+        name_targets(share, own, parcel);
     while (at < parcel->count) {
         haul__parcel *open = district->open;
         const size_t room = HAUL__PARCEL - open->count, left = parcel->count - at,

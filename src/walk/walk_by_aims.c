@@ -21,6 +21,7 @@
  * take them).
  */
 #include "walk/by_aim.h"
+#include "walk/hints.h"
 #include "walk/mark_inline.h"
 #include "walk/memo.h"
 #include "walk/share_rounds.h"
@@ -51,13 +52,15 @@ static haul_status settle_by_aim(haul__discovery *d, haul__share *share, uint64_
         return HAUL_ERROR_GRAPH;
     }
     if (is_noted && haul__memo_has(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim))
-        return HAUL_OK;
+        return HAUL_OK; /* named, too: it is one aim */
     fresh = haul__mark_by_aim(d, &share->sharer[0].starts, share->aims, aim, first,
                               first + (uintptr_t)bytes);
     if (fresh < 0) {
         haul__give_up(share, HAUL__WHY_OVERLAP, HAUL__ENTRY_TYPE(entry));
         return fresh == HAUL__NO_MEMORY ? HAUL_ERROR_MEMORY : HAUL_ERROR_GRAPH;
     }
+    if (!haul__name_range(d, aim->hint, first, first + (uintptr_t)bytes))
+        return HAUL_ERROR_MEMORY;
     d->found->objects += (size_t)fresh;
     if (is_noted && haul__memo_add(d, HAUL__MEMO_EXTENT, first, (size_t)bytes, aim) != HAUL_OK)
         return HAUL_ERROR_MEMORY;

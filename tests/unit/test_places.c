@@ -535,15 +535,25 @@ static int64_t count_text(const haul_here *here)
     return 1;
 }
 
-static size_t answers_of_ship(asker *root)
+/* Of a ship from the objects, or from a plan that was made without hints, and which is not counted.
+ */
+static size_t answers_of_ship(asker *root, int has_plan)
 {
+    haul_source source = haul_from_object(root, asker_type);
+    haul_plan *plan = NULL;
+    if (has_plan) {
+        CHECK_STATUS(haul_plan_create(context, source, NULL, &plan), HAUL_OK);
+        source = haul_from_plan(plan);
+    }
     answers = 0;
-    CHECK_STATUS(haul_ship(device, root, asker_type, 1, &options, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, source, &options, NULL, &shipment), HAUL_OK);
     haul_shipment_free(&shipment);
+    haul_plan_free(&plan);
     return answers;
 }
 
-/* A walk that needs no objects of the list asks none of them. */
+/* Discovery notes what hints name, so nothing is walked again. A plan without notes is walked; a
+ * walk that needs no objects of the list asks none of them. */
 TEST(places, of_hinted_objects_are_found_without_a_walk_of_all_others)
 {
     static const haul_field asked_fields[] = { HAUL_OBJECT(asked, next, &asked_type),
@@ -555,7 +565,7 @@ TEST(places, of_hinted_objects_are_found_without_a_walk_of_all_others)
     asked list[KNOTS];
     asker root = { wide, list };
     haul_place_hint hint;
-    size_t i, all;
+    size_t i, all, of_plan;
     start();
     CHECK(wide != NULL);
     for (i = 0; i < KNOTS; i++) {
@@ -565,7 +575,8 @@ TEST(places, of_hinted_objects_are_found_without_a_walk_of_all_others)
     asked_type = TYPE_NEW(asked, asked_fields);
     asker_type = TYPE_NEW(asker, asker_fields);
     CHECK_STATUS(haul_type_commit(asker_type), HAUL_OK);
-    all = answers_of_ship(&root);
+    all = answers_of_ship(&root, 0);
+    of_plan = answers_of_ship(&root, 1);
     CHECK(all >= KNOTS);
     memset(&hint, 0, sizeof hint);
     options.hints = &hint;
@@ -574,10 +585,12 @@ TEST(places, of_hinted_objects_are_found_without_a_walk_of_all_others)
     options.budget_bytes = 4 * PAGE;
     hint.type = asker_type;
     hint.field = "wide";
-    CHECK_EQ(answers_of_ship(&root), all);
+    CHECK_EQ(answers_of_ship(&root, 0), all);
+    CHECK_EQ(answers_of_ship(&root, 1), of_plan);
     hint.type = asked_type;
     hint.field = NULL;
-    CHECK(answers_of_ship(&root) >= all + KNOTS);
+    CHECK_EQ(answers_of_ship(&root, 0), all);
+    CHECK(answers_of_ship(&root, 1) >= of_plan + KNOTS);
     haul_type_free(&asker_type);
     haul_type_free(&asked_type);
     free(wide);
@@ -902,7 +915,11 @@ static void finish(void *user)
 TEST(places, leave_nothing_behind_when_any_step_fails_H1_H2_D3)
 {
     fault_operation operation;
+    haul_place_hint hints[2];
     start();
+    name_hints(hints);
+    options.hints = hints;
+    options.hint_count = 2;
     options.spill = HAUL_PLACE_HOST;
     options.budget_bytes = 20 * PAGE;
     memset(&operation, 0, sizeof operation);

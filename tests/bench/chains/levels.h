@@ -31,6 +31,15 @@ void scale_by_dense(const level *root, size_t children, size_t n, double factor,
                     cudaStream_t stream);
 void do_nothing(cudaStream_t stream);
 
+/* The same, and *cycles on the device becomes the most processor cycles that a thread has taken
+ * inside of the kernel, unless it was more. */
+void clock_chain(double *a, size_t n, double factor, unsigned long long *cycles,
+                 cudaStream_t stream);
+void clock_walk(const level *root, int steps, size_t n, double factor, unsigned long long *cycles,
+                cudaStream_t stream);
+void clock_dense(const level *root, size_t children, size_t n, double factor,
+                 unsigned long long *cycles, cudaStream_t stream);
+
 #ifdef __cplusplus
 }
 #endif
