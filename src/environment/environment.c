@@ -112,11 +112,8 @@ static haul__freed *finish(void *object)
     HAUL__LIST_RELEASE(allocator, &e->poisoned);
     haul__present_close(&e->host);
     haul__present_close(&e->there);
-<<<<<<< HEAD
     haul__written_close(&e->written);
-=======
     haul__release(allocator, e->asked, sizeof *e->asked);
->>>>>>> env
     haul__release(allocator, e, sizeof *e);
     haul__device_drop(device);
     haul__context_drop(context);
