@@ -297,7 +297,7 @@ static void prepare(void *user, fault_plan *faults)
 static haul_status run(void *user)
 {
     failing *f = user;
-    return haul__plan_again(f->plan, &f->again);
+    return haul__plan_again(f->plan, NULL, &f->again);
 }
 
 static void undo(void *user)
