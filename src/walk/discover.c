@@ -103,16 +103,22 @@ static haul_status follow_roots(haul__discovery *d)
     return status == HAUL_OK ? haul__follow_roots(d) : status;
 }
 
+/* Does the walk pass by pointers, so that owners may be missing? A plan has looked for them. */
+static int is_partial(const haul__discovery *d)
+{
+    return d->listing && d->listing->is_wanted;
+}
+
 static haul_status run(haul__discovery *d)
 {
     haul_status status = !haul__queue_open(d) || (d->hints && !d->named) ? HAUL_ERROR_MEMORY
-                         : d->is_by_aims      ? haul__walk_by_aims(d)
-                                              : follow_roots(d);
+                         : d->is_by_aims                                 ? haul__walk_by_aims(d)
+                                                                         : follow_roots(d);
     if (status == HAUL_OK)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)
         status = haul__mark_pools(d);
-    if (status == HAUL_OK && !d->within)
+    if (status == HAUL_OK && !d->within && !is_partial(d))
         status = haul__check_aliases(d);
     if (status == HAUL_OK)
         status = haul__note_course(d);

@@ -177,9 +177,9 @@ static void name(obvious *o, const haul_type *type, const char *field, const hau
     size_t i = 0;
     if (!to || !bytes)
         return;
-    while (i < HINTS && !(o->hints[i].field
-                              ? o->hints[i].type == type && field && !strcmp(o->hints[i].field, field)
-                              : o->hints[i].type == of))
+    while (i < HINTS && !(o->hints[i].field ? o->hints[i].type == type && field &&
+                                                  !strcmp(o->hints[i].field, field)
+                                            : o->hints[i].type == of))
         i++;
     for (at = first; i < HINTS && at < end; at += GRANULE) {
         if (o->count == o->capacity) {
@@ -215,8 +215,7 @@ static void walk(obvious *o, graph *g)
     name(o, hub_type, "first", vertex_type, g->root.first, sizeof *g->root.first);
     name(o, hub_type, "shared", record_type, g->root.shared, sizeof *g->root.shared);
     name(o, hub_type, "wide", NULL, g->root.wide, WIDE * sizeof *g->root.wide);
-    name(o, hub_type, "vertices", NULL, g->root.vertices,
-         (size_t)g->root.count * sizeof(vertex *));
+    name(o, hub_type, "vertices", NULL, g->root.vertices, (size_t)g->root.count * sizeof(vertex *));
     for (i = 0; i < (size_t)g->root.count; i++)
         name(o, hub_type, "vertices", vertex_type, g->root.vertices[i], sizeof(vertex));
     for (i = 0; i < g->count; i++)
@@ -294,7 +293,7 @@ static void check_graph(graph *g, const haul_place_hint *hints, int is_ordered)
 
 static void choose_hints(haul_place_hint *hints, random_source *seed)
 {
-    static const char *const fields[] = { NULL,   "next",   "other", "own",     "plain",
+    static const char *const fields[] = { NULL,   "next",   "other", "own", "plain",
                                           "name", "values", "list",  "row" };
     static const char *const hub_names[] = { "vertices", "first", "shared", "wide" };
     size_t i;
@@ -365,4 +364,68 @@ TEST(hints, name_the_same_bytes_whatever_the_number_of_threads)
         for (kind = 0; kind < KINDS; kind++)
             check_graphs(threads, kind, MANY, 3, 70 + (uint64_t)kind);
     free_types();
+}
+
+/* ---- A plan that was made before the hints were known. */
+
+typedef struct item {
+    int64_t value[4];
+} item;
+
+typedef struct user {
+    int64_t *big;
+    item *favourite; /* borrowed: the shop owns it */
+} user;
+
+typedef struct shop {
+    item *items;
+    user *user;
+} shop;
+
+static haul_type *item_type, *user_type, *shop_type;
+static const haul_field item_fields[] = { HAUL_RAW(item, value) };
+static const haul_field user_fields[] = {
+    HAUL_ARRAY(user, big, HAUL_FIXED(WIDE)),
+    HAUL_OBJECT(user, favourite, &item_type, .ownership = HAUL_BORROWED),
+};
+static const haul_field shop_fields[] = {
+    HAUL_OBJECTS(shop, items, &item_type, HAUL_FIXED(4)),
+    HAUL_OBJECT(shop, user, &user_type),
+};
+
+TEST(hints, pass_owners_by_and_still_take_what_borrows_from_them)
+{
+    static item items[4];
+    user u = { calloc(WIDE, sizeof(int64_t)), &items[2] };
+    shop s = { items, &u };
+    const haul_place_hint hint = { .place = HAUL_PLACE_HOST, .field = "big" };
+    haul_place_hint hints[1] = { hint };
+    haul_ship_options options = { .hints = hints, .hint_count = 1 };
+    haul_shipment_info info;
+    haul_shipment *shipment;
+    haul_device *device;
+    haul_plan *plan;
+    CHECK(u.big != NULL);
+    item_type = TYPE_NEW(item, item_fields);
+    user_type = TYPE_NEW(user, user_fields);
+    shop_type = TYPE_NEW(shop, shop_fields);
+    CHECK_STATUS(haul_type_commit(shop_type), HAUL_OK);
+    hints[0].type = user_type;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(&s, shop_type), NULL, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_plan(plan), &options, NULL, &shipment), HAUL_OK);
+    haul_shipment_get_info(shipment, &info);
+    CHECK(info.host_bytes > WIDE);
+    haul_shipment_free(&shipment);
+    CHECK_STATUS(haul_ship(device, &s, shop_type, 1, &options, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_plan_free(&plan);
+    haul_type_free(&shop_type);
+    haul_type_free(&user_type);
+    haul_type_free(&item_type);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    free(u.big);
 }
