@@ -214,6 +214,22 @@ HAUL_API haul_status haul_environment_poll(haul_environment *environment);
  * failure the next sync sends all data of the groups that this one had read. */
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
 
+/* How a sync finds what has changed. */
+typedef enum haul_noticing {
+    HAUL_NOTICE_DIGESTS = 0, /* all data are read */
+    /* The system tells which of its pages were written, and the others are not read: in arrays of
+     * 256 KiB and more, whose pages nothing else shares. A page's first write after a sync takes
+     * the program some 0.5 us longer. Memory that the system cannot watch, such as mapped files,
+     * is read as before. Not noticed is what reaches memory past the processor's page tables: a
+     * network card, or a GPU, that writes to memory which the program has registered with it. */
+    HAUL_NOTICE_WRITES = 1
+} haul_noticing;
+/* Sets it for the syncs from now on, the first of which reads all data; in a new environment they
+ * use digests. HAUL_ERROR_ARGUMENT: there is no such way. HAUL_ERROR_UNSUPPORTED: the system does
+ * not tell (Linux does from 6.7 on); nothing has changed. */
+HAUL_API haul_status haul_environment_set_noticing(haul_environment *environment,
+                                                   haul_noticing form);
+
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of an object on the device: one that a field
  * describes (no tags, no bases), or an aligned word that a policy or a field has left out

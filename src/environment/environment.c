@@ -103,6 +103,7 @@ static haul__freed *finish(void *object)
     haul__device_settle(device);
     haul__drop_results(e);
     haul__memory_put(device, &e->staged);
+    haul__written_close(&e->written);
     HAUL__LIST_RELEASE(allocator, &e->groups);
     HAUL__LIST_RELEASE(allocator, &e->spare);
     HAUL__LIST_RELEASE(allocator, &e->stops);

@@ -4,6 +4,7 @@
 #define HAUL_ENVIRONMENT_ROOM_H
 
 #include "base/list.h"
+#include "base/written.h"
 #include "environment/counted.h"
 #include "environment/holds.h"
 #include "environment/present.h"
@@ -97,6 +98,7 @@ struct haul_environment {
     } others;
     haul_environment_info info;
     uint64_t allocations;   /* of the device, when the call under way began */
+    haul__written written;  /* open: HAUL_NOTICE_WRITES */
     haul__memory staged;    /* staging memory of a large update, for the next one */
     haul__result *results;  /* in the order of the calls */
     haul__sent_group *left; /* leaving.h */

@@ -332,6 +332,24 @@ haul_status haul_environment_sync(haul_environment *environment, const void *hos
     return status;
 }
 
+haul_status haul_environment_set_noticing(haul_environment *environment, haul_noticing form)
+{
+    haul_status status = lock_with_device(environment);
+    haul_error *error;
+    if (status != HAUL_OK)
+        return status;
+    error = &environment->context->error;
+    if (form != HAUL_NOTICE_DIGESTS && form != HAUL_NOTICE_WRITES)
+        status = haul__fail(error, HAUL_ERROR_ARGUMENT, "there is no such way to notice changes");
+    else if (form == HAUL_NOTICE_DIGESTS)
+        haul__forget_written(environment);
+    else if (!environment->written.is_open && !haul__written_open(&environment->written))
+        status = haul__fail(error, HAUL_ERROR_UNSUPPORTED,
+                            "the system does not tell which pages were written (Linux 6.7 does)");
+    leave(environment);
+    return status;
+}
+
 /* ---- Outstanding work. */
 
 haul_status haul_environment_wait(haul_environment *environment)

@@ -178,6 +178,15 @@ static void measure_sync(environments *all, double scale)
     report_value("sync", "one_percent_ms", sync);
     report_value("sync", "unchanged_ms", time_sync(all, values, count, 0));
     report_value("sync", "times_refresh", sync / refresh);
+    if (haul_environment_set_noticing(all->e, HAUL_NOTICE_WRITES) == HAUL_OK) {
+        (void)time_sync(all, values, count, 0);
+        (void)time_sync(all, values, count, 1); /* as above, after a first sync */
+        sync = time_sync(all, values, count, 1);
+        report_value("sync_noticed", "one_percent_ms", sync);
+        report_value("sync_noticed", "unchanged_ms", time_sync(all, values, count, 0));
+        report_value("sync_noticed", "times_refresh", sync / refresh);
+        must(all, haul_environment_set_noticing(all->e, HAUL_NOTICE_DIGESTS));
+    }
     leave(all, values);
     bench_unmap(values, count * sizeof *values);
 }

@@ -675,6 +675,7 @@ static const char *const reads_or_sets[] = {
     "haul_environment_host_pointer",
     "haul_environment_presence",
     "haul_environment_set_finder",
+    "haul_environment_set_noticing",
     "haul_environment_watch",
     "haul_device_where", /* without memory it tells the address and no path */
     "haul_file_descriptor",
