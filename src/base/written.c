@@ -14,6 +14,7 @@
 #if defined(__linux__)
 #include <errno.h>
 #include <fcntl.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -111,6 +112,7 @@ int haul__written_take(const haul__written *w, uintptr_t begin, uintptr_t end,
         IS_WRITTEN
     };
     long count = 0, i;
+    memset(regions, 0, sizeof regions); /* sanitizers do not see what the system writes there */
     look.vec = (uintptr_t)regions;
     while (look.start < look.end && count >= 0) {
         look.walk_end = look.start;
