@@ -108,7 +108,7 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     group->ranges.count = count;
     for (i = 0; i < count; i++) {
         const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
-                        there = haul__present_next(&e->host, begin, end);
+                        there = haul__present_next_held(&e->host, begin, end);
         group->ranges.at[i].begin = begin;
         group->ranges.at[i].bytes = ranges[i].bytes;
         group->ranges.at[i].device = ranges[i].padding; /* until it has an address there */

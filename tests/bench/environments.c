@@ -178,6 +178,15 @@ static void measure_sync(environments *all, double scale)
     report_value("sync", "one_percent_ms", sync);
     report_value("sync", "unchanged_ms", time_sync(all, values, count, 0));
     report_value("sync", "times_refresh", sync / refresh);
+    if (haul_environment_track_writes(all->e, 1) == HAUL_OK) {
+        (void)time_sync(all, values, count, 0);
+        (void)time_sync(all, values, count, 1); /* as above, after a first sync */
+        sync = time_sync(all, values, count, 1);
+        report_value("sync_tracked", "one_percent_ms", sync);
+        report_value("sync_tracked", "unchanged_ms", time_sync(all, values, count, 0));
+        report_value("sync_tracked", "times_refresh", sync / refresh);
+        must(all, haul_environment_track_writes(all->e, 0));
+    }
     leave(all, values);
     bench_unmap(values, count * sizeof *values);
 }

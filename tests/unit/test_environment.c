@@ -600,6 +600,25 @@ TEST(environment, what_another_run_time_has_mapped_is_not_sent_and_pointers_lead
     finish();
 }
 
+/* The array before it is new, and shares a granule of 16 bytes with its end. */
+TEST(environment, one_past_a_present_array_is_not_the_neighbours_granule)
+{
+    int k = 1;
+    start();
+    while ((uintptr_t)host.arrays[k] % 16 != 4)
+        k++;
+    P[0].data = host.arrays[k];
+    enter(&P[0]);
+    P[1].data = host.arrays[k] + LENGTH;
+    P[1].count = 0;
+    P[1].a = &P[2];
+    P[2].data = host.arrays[k - 1];
+    enter(&P[1]);
+    CHECK_PTR(seen(&P[1]).seen.data, seen(&P[0]).seen.data + LENGTH);
+    CHECK_EQ(seen(&P[2]).first, 10 * (k - 1));
+    finish();
+}
+
 TEST(environment, an_attached_pointer_may_lead_to_a_group_with_pointers_to_others)
 {
     haul_shipment *shipment;
