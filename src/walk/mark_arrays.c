@@ -330,14 +330,9 @@ static void find_end(haul__discovery *d, haul__pending *pending)
 HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
-    const size_t page = haul__granule_in_block(address) / HAUL__PAGE_GRANULES;
-    const size_t at = haul__granule_in_block(address) % HAUL__PAGE_GRANULES;
-    const haul__byte_pages *pages =
-        entry & 1u && haul__block_in(entry)->side ? haul__block_in(entry)->side->pages : NULL;
-    if (pages && pages->prefix[page])
-        haul__prefetch_write((uintptr_t)pages->prefix[page] + at / 2);
-    else if (pages && pages->masks[page])
-        haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
+    const haul__side *side = entry & 1u ? haul__block_in(entry)->side : NULL;
+    if (side && side->prefix)
+        haul__prefetch_write((uintptr_t)side->prefix + haul__granule_in_block(address) / 2);
 }
 
 /* The general way, for a string whose end was not found. */
@@ -427,22 +422,111 @@ HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending 
     return status;
 }
 
-HAUL__HOT static haul_status mark_pending(haul__discovery *d)
+/* Marks a range within one cell of a bare or mixed block, as mark_granules and mark_words do, and
+ * notes its terminator if it is a string. 0: nothing was done, for a byte was marked before, or
+ * memory is missing. */
+HAUL__INLINE int mark_simply(const uintptr_t *flat, uintptr_t first, uintptr_t end, int is_string)
 {
-    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
-    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
-    haul_status status = HAUL_OK;
-    size_t i;
-    for (i = 0; i < d->pending_count; i++) {
-        haul__pending *pending = &d->pending[i];
+    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
+    const unsigned granule = haul__granule_in_block(end - 1), shift = granule % 2 * 4;
+    haul__block *block = haul__block_in(entry);
+    haul__cell *cell;
+    haul__side *side;
+    uint8_t *prefix;
+    unsigned tail;
+    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK & ~(uintptr_t)(HAUL__BARE ^ HAUL__MIXED)) !=
+                           HAUL__MIXED ||
+                       across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1))))
+        return 0;
+    side = block->side;
+    cell = haul__cell_of(block, first);
+    if (HAUL__UNLIKELY(!side || !side->prefix ||
+                       side->is_full >> granule / HAUL__PAGE_GRANULES & 1u ||
+                       (is_string && side->end_count == side->end_capacity)))
+        return 0;
+    prefix = side->prefix + granule / 2;
+    if ((entry & HAUL__FORM_MASK) == HAUL__MIXED) {
+        const unsigned last = haul__word_in_cell(end - 1);
+        const uint64_t words = haul__range64(haul__word_in_cell(first), last);
+        uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
+        const uint64_t live = haul__load_cell(cell), old = *slots;
+        uint64_t cut;
+        tail = tail_of_word(end);
+        cut = (uint64_t)(tail != 0) << last;
+        if (HAUL__UNLIKELY(((live | old) & words) | (old & ~live & (uint64_t)3 << (last & ~1u))))
+            return 0;
+        haul__store_cell(cell, live | (words & ~cut));
+        *slots = old | cut;
+    } else {
+        const uint32_t granules = haul__range32(haul__granule_in_cell(first), granule % 32);
+        uint32_t part;
+        tail = (unsigned)(end & (HAUL__GRANULE - 1));
+        part = (uint32_t)(tail != 0) << (granule % 32);
+        if (HAUL__UNLIKELY(((cell->live | cell->aux) & granules) != 0))
+            return 0;
+        cell->live |= granules & ~part;
+        cell->aux |= part;
+    }
+    *prefix = (uint8_t)((*prefix & ~(15u << shift)) | tail << shift);
+    if (is_string)
+        side->ends[side->end_count++] = (uint16_t)((end - 1) & (HAUL__BLOCK_BYTES - 1));
+    return 1;
+}
+
+/* Finds the ends of pending strings, and fetches what marking needs. Answers if any of the arrays
+ * has pointers. */
+HAUL__HOT static int prepare_pending(haul__discovery *d)
+{
+    const uintptr_t *const flat = d->map->flat;
+    haul__pending *pending = d->pending, *const end = pending + d->pending_count;
+    int have_pointers = 0;
+    for (; pending < end; pending++) {
         if (pending->array->has_pointers) {
+            have_pointers = 1;
             haul__prefetch(pending->first);
             continue;
         }
         if (pending->array->is_string)
             find_end(d, pending);
-        fetch_mask(d->map->flat, pending->end);
+        fetch_mask(flat, pending->end);
     }
+    return have_pointers;
+}
+
+static HAUL__NOINLINE haul_status mark_rarely(haul__discovery *d, const haul__pending *pending)
+{
+    return mark_one(d, pending);
+}
+
+/* Marks pending arrays of plain bytes, and strings. */
+HAUL__HOT static haul_status mark_plain(haul__discovery *d)
+{
+    const uintptr_t *const flat = d->map->flat;
+    const haul__pending *pending = d->pending, *const end = pending + d->pending_count;
+    size_t objects = 0, bytes = 0;
+    haul_status status = HAUL_OK;
+    for (; pending < end && status == HAUL_OK; pending++) {
+        if (HAUL__LIKELY(
+                pending->array && pending->end &&
+                mark_simply(flat, pending->first, pending->end, pending->array->is_string))) {
+            objects++;
+            bytes += (size_t)(pending->end - pending->first);
+        } else {
+            status = mark_rarely(d, pending);
+        }
+    }
+    d->found->objects += objects;
+    d->found->bytes += bytes;
+    d->pending_count = 0;
+    return status;
+}
+
+HAUL__HOT static haul_status mark_any(haul__discovery *d)
+{
+    uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
+    haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
+    haul_status status = HAUL_OK;
+    size_t i;
     for (i = 0; i < d->pending_count && status == HAUL_OK; i++) {
         const haul__pending *pending = &d->pending[i];
         status = pending->array && pending->array->has_pointers ? mark_and_visit(d, pending, &c)
@@ -454,5 +538,6 @@ HAUL__HOT static haul_status mark_pending(haul__discovery *d)
 
 haul_status haul__mark_pending(haul__discovery *d)
 {
-    return mark_pending(d);
+    const int have_pointers = prepare_pending(d);
+    return have_pointers || d->order_log ? mark_any(d) : mark_plain(d);
 }
