@@ -366,9 +366,11 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
             return HAUL_ERROR_MEMORY;
     met = &d->met_types[number];
     met->plain = 1;
+    met->is_record = 1;
     for (i = 0; i < met->edge_count; i++) {
         met->plain &= edges[i].one;
         met->has_ones |= edges[i].one;
+        met->is_record &= edges[i].array && edges[i].array->is_short;
         alike &= edges[i].tag == edges[0].tag;
     }
     met->uniform = met->plain && alike ? edges[0].tag : HAUL__NOT_UNIFORM;
