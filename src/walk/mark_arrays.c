@@ -422,47 +422,45 @@ HAUL__INLINE haul_status mark_and_visit(haul__discovery *d, const haul__pending 
     return status;
 }
 
-/* Marks a range within one cell of a bare or mixed block, as mark_granules and mark_words do, and
- * notes its terminator if it is a string. 0: nothing was done, for a byte was marked before, or
- * memory is missing. */
+/* Marks a range within one cell, as mark_granules and mark_words do, and notes its terminator if it
+ * is a string. 0: nothing was done, for a byte was marked before, or memory is missing. */
 HAUL__INLINE int mark_simply(const uintptr_t *flat, uintptr_t first, uintptr_t end, int is_string)
 {
     const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
+    const uintptr_t form = entry & HAUL__FORM_MASK;
     const unsigned granule = haul__granule_in_block(end - 1), shift = granule % 2 * 4;
+    const unsigned tail =
+        form == HAUL__MIXED ? tail_of_word(end) : (unsigned)(end & (HAUL__GRANULE - 1));
     haul__block *block = haul__block_in(entry);
     haul__cell *cell;
     haul__side *side;
-    uint8_t *prefix;
-    unsigned tail;
-    if (HAUL__UNLIKELY((entry & HAUL__FORM_MASK & ~(uintptr_t)(HAUL__BARE ^ HAUL__MIXED)) !=
-                           HAUL__MIXED ||
-                       across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1))))
+    uint8_t nothing = 0, *prefix = &nothing;
+    if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1))))
         return 0;
     side = block->side;
     cell = haul__cell_of(block, first);
-    if (HAUL__UNLIKELY(!side || !side->prefix ||
-                       side->is_full >> granule / HAUL__PAGE_GRANULES & 1u ||
-                       (is_string && side->end_count == side->end_capacity)))
+    if (HAUL__LIKELY(side && side->prefix &&
+                     !(side->is_full >> granule / HAUL__PAGE_GRANULES & 1u)))
+        prefix = side->prefix + granule / 2;
+    else if (tail)
         return 0;
-    prefix = side->prefix + granule / 2;
-    if ((entry & HAUL__FORM_MASK) == HAUL__MIXED) {
+    if (HAUL__UNLIKELY(is_string && (!side || side->end_count == side->end_capacity)))
+        return 0;
+    if (form == HAUL__MIXED) {
         const unsigned last = haul__word_in_cell(end - 1);
         const uint64_t words = haul__range64(haul__word_in_cell(first), last);
+        const uint64_t cut = (uint64_t)(tail != 0) << last, live = haul__load_cell(cell);
         uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
-        const uint64_t live = haul__load_cell(cell), old = *slots;
-        uint64_t cut;
-        tail = tail_of_word(end);
-        cut = (uint64_t)(tail != 0) << last;
-        if (HAUL__UNLIKELY(((live | old) & words) | (old & ~live & (uint64_t)3 << (last & ~1u))))
+        if (HAUL__UNLIKELY(((live | *slots) & words) |
+                           (*slots & ~live & (uint64_t)3 << (last & ~1u))))
             return 0;
         haul__store_cell(cell, live | (words & ~cut));
-        *slots = old | cut;
+        *slots |= cut;
     } else {
         const uint32_t granules = haul__range32(haul__granule_in_cell(first), granule % 32);
-        uint32_t part;
-        tail = (unsigned)(end & (HAUL__GRANULE - 1));
-        part = (uint32_t)(tail != 0) << (granule % 32);
-        if (HAUL__UNLIKELY(((cell->live | cell->aux) & granules) != 0))
+        const uint32_t part = (uint32_t)(tail != 0) << (granule % 32);
+        if (HAUL__UNLIKELY(form != HAUL__BARE && (tail || block->words)) ||
+            HAUL__UNLIKELY(((cell->live | (form == HAUL__BARE ? cell->aux : 0)) & granules) != 0))
             return 0;
         cell->live |= granules & ~part;
         cell->aux |= part;
