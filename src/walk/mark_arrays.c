@@ -497,7 +497,7 @@ static HAUL__NOINLINE haul_status mark_rarely(haul__discovery *d, const haul__pe
 }
 
 /* Marks pending arrays of plain bytes, and strings. */
-HAUL__HOT static haul_status mark_plain(haul__discovery *d)
+HAUL__INLINE haul_status mark_all_plain(haul__discovery *d, int is_logged)
 {
     const uintptr_t *const flat = d->map->flat;
     const haul__pending *pending = d->pending, *const end = pending + d->pending_count;
@@ -509,6 +509,12 @@ HAUL__HOT static haul_status mark_plain(haul__discovery *d)
                 mark_simply(flat, pending->first, pending->end, pending->array->is_string))) {
             objects++;
             bytes += (size_t)(pending->end - pending->first);
+            if (is_logged) {
+                haul__reached range = pending->array->demands;
+                range.first = pending->first;
+                range.end = pending->end;
+                status = haul__log_new(d, &range);
+            }
         } else {
             status = mark_rarely(d, pending);
         }
@@ -517,6 +523,16 @@ HAUL__HOT static haul_status mark_plain(haul__discovery *d)
     d->found->bytes += bytes;
     d->pending_count = 0;
     return status;
+}
+
+HAUL__HOT static haul_status mark_plain(haul__discovery *d)
+{
+    return mark_all_plain(d, 0);
+}
+
+HAUL__HOT static haul_status mark_logged(haul__discovery *d)
+{
+    return mark_all_plain(d, 1);
 }
 
 HAUL__HOT static haul_status mark_any(haul__discovery *d)
@@ -536,6 +552,7 @@ HAUL__HOT static haul_status mark_any(haul__discovery *d)
 
 haul_status haul__mark_pending(haul__discovery *d)
 {
-    const int have_pointers = prepare_pending(d);
-    return have_pointers || d->order_log ? mark_any(d) : mark_plain(d);
+    if (prepare_pending(d))
+        return mark_any(d);
+    return d->order_log ? mark_logged(d) : mark_plain(d);
 }

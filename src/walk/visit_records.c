@@ -59,23 +59,26 @@ HAUL__INLINE int follow(haul__discovery *d, ends *own, const haul__plain_array *
 HAUL__HOT static haul_status visit_records(haul__discovery *d, const haul__entry *entry)
 {
     const haul__met_type *met = &d->met_types[entry->met_type];
-    const haul__edge *const first = met->edges, *const end = first + met->edge_count, *edge;
+    const haul__edge *const edges = met->edges;
+    const haul__plain_array *const arrays = met->arrays;
+    const uint32_t count = met->edge_count;
     const size_t first_slot = met->first_slot, last_slot = met->last_slot;
     haul_status status = HAUL_OK;
     ends own = ends_of(d);
+    uint32_t k;
     size_t i;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t element = entry->address + i * entry->stride;
         haul__prefetch(element + RECORDS_AHEAD * entry->stride + first_slot);
         haul__prefetch(element + RECORDS_AHEAD * entry->stride + last_slot);
-        for (edge = first; edge < end && status == HAUL_OK; edge++) {
-            const uintptr_t value = haul__load_word((const void *)(element + edge->offset));
-            const int met_in_line = follow(d, &own, edge->array, value, element);
+        for (k = 0; k < count && status == HAUL_OK; k++) {
+            const uintptr_t value = haul__load_word((const void *)(element + edges[k].offset));
+            const int met_in_line = follow(d, &own, &arrays[k], value, element);
             if (HAUL__LIKELY(met_in_line && own.pending < HAUL__PENDING))
                 continue;
             put_back(d, &own);
             status = met_in_line ? haul__mark_pending(d)
-                                 : haul__visit_edge(d, element, entry->met_type, edge);
+                                 : haul__visit_edge(d, element, entry->met_type, &edges[k]);
             own = ends_of(d);
         }
         if (HAUL__UNLIKELY(i % HAUL__NEWS_ELEMENTS == HAUL__NEWS_ELEMENTS - 1) &&
