@@ -132,7 +132,7 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
         if (w->count == 0 || w->groups[w->count - 1] != owner->stands_in)
             status = haul__come_behind(e, e->groups.at[owner->stands_in], async);
         if (status == HAUL_OK && as_detached)
-            status = haul__detached_value(e, owner->slot, &value);
+            status = haul__detached_value(e, owner->other, &value);
         w->groups[w->count] = owner->stands_in;
         strip->first = (haul_address)one->device;
         strip->stride = strip->bytes = sizeof value;
@@ -204,7 +204,7 @@ haul_status haul__attach(haul_environment *e, uint32_t number, const haul_async 
         if (!one) {
             one = haul__holds_add(&e->attached, device);
             haul__present_find_held(&e->there, device, &found);
-            one->slot = device + found.delta;
+            one->other = device + found.delta;
             one->stands_in = found.group;
         }
         one->group = number;
@@ -226,7 +226,8 @@ void haul__undo_detach(haul_environment *e, uint32_t number, const haul_async *a
 
 static void forget(haul_environment *e, haul__hold *one)
 {
-    e->attached_by_calls -= one->dynamic > 0;
+    if (one->dynamic)
+        haul__holds_remove(&e->by_calls, haul__holds_find(&e->by_calls, one->other));
     haul__holds_remove(&e->attached, one);
 }
 
@@ -234,7 +235,7 @@ static void forget(haul_environment *e, haul__hold *one)
 static void forget_standing_in(haul_environment *e, uint32_t number)
 {
     size_t i = 0;
-    while (e->attached_by_calls > 0 && i < e->attached.capacity) {
+    while (e->by_calls.count > 0 && i < e->attached.capacity) {
         haul__hold *one = &e->attached.at[i];
         if (one->address && one->stands_in == number)
             forget(e, one); /* another may have moved to its place */
@@ -262,23 +263,19 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
 static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at,
                              haul__hold **one)
 {
-    haul__standing next;
-    size_t from = 0;
-    int is_there = 0;
-    *one = NULL;
-    while (!*one && haul__find_pointer(e, slot, &from, &next)) {
-        haul__hold *hold = haul__holds_find(&e->attached, next.device);
-        if (hold && hold->dynamic)
-            *one = hold;
-        if (*one || !is_there)
-            *at = next;
-        is_there = 1;
+    const haul__hold *known = haul__holds_find(&e->by_calls, slot);
+    *one = known ? haul__holds_find(&e->attached, known->other) : NULL;
+    if (*one) {
+        at->device = (*one)->address;
+        at->group = (*one)->stands_in;
+        return HAUL_OK;
     }
-    return is_there ? HAUL_OK
-                    : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-                                 "%p is no described pointer of a present object, and none that a "
-                                 "policy has left out",
-                                 (void *)slot);
+    return haul__find_pointer(e, slot, at)
+               ? HAUL_OK
+               : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                            "%p is no described pointer of a present object, and none that a "
+                            "policy has left out",
+                            (void *)slot);
 }
 
 static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value)
@@ -300,7 +297,8 @@ static haul_status write_word(haul_environment *e, const haul__standing *at, uin
     return status;
 }
 
-/* Attaches a pointer that is not attached by a call, in the room for one more hold. */
+/* Attaches a pointer that is not attached by a call, in the room for one more hold in both
+ * tables. */
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
                              const haul__found_range *target, uintptr_t value)
 {
@@ -323,11 +321,11 @@ static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__st
     one = haul__holds_find(&e->attached, at->device);
     if (!one)
         one = haul__holds_add(&e->attached, at->device);
-    one->slot = slot;
+    one->other = slot;
     one->stands_in = at->group;
     one->group = target->group;
     one->dynamic = 1;
-    e->attached_by_calls++;
+    haul__holds_add(&e->by_calls, slot)->other = at->device;
     e->info.attached++;
     return HAUL_OK;
 }
@@ -348,7 +346,8 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
     if (!haul__present_find(&e->host, value, &target))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p leads to nothing that is present", (void *)slot);
-    if (!haul__holds_room(&e->context->allocator, &e->attached, 1))
+    if (!haul__holds_room(&e->context->allocator, &e->attached, 1) ||
+        !haul__holds_room(&e->context->allocator, &e->by_calls, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
     return attach_to(e, slot, &at, &target, value + target.delta);

@@ -97,6 +97,7 @@ static haul__freed *finish(void *object)
     HAUL__LIST_RELEASE(allocator, &e->stops);
     haul__holds_close(allocator, &e->holds);
     haul__holds_close(allocator, &e->attached);
+    haul__holds_close(allocator, &e->by_calls);
     haul__holds_close(allocator, &e->poisons);
     HAUL__LIST_RELEASE(allocator, &e->poisoned);
     haul__present_close(&e->host);

@@ -72,8 +72,8 @@ struct haul_environment {
     haul__holds holds;
     /* pointers that lead into a younger group, or were attached by a call */
     haul__holds attached;
-    size_t attached_by_calls; /* of these */
-    haul_detached detached;   /* what they become */
+    haul__holds by_calls;   /* of these, the latter, by their addresses on the host */
+    haul_detached detached; /* what they become */
     /* pointers that were poisoned: their numbers (`group`), and by their numbers */
     haul__holds poisons;
     HAUL__LIST(uintptr_t) poisoned;
