@@ -55,9 +55,11 @@ typedef struct haul__stop {
     uint32_t group;
 } haul__stop;
 
-/* The address of one, 0: none, and the distance to the copy. */
+/* The address of one, 0: none, the distance to the copy, and the most bytes that a stop there has
+ * had. */
 typedef struct haul__known_stop {
     uintptr_t address, delta;
+    size_t bytes;
 } haul__known_stop;
 
 #define HAUL__STOPS_KNOWN 1024u /* a power of two */

@@ -291,12 +291,19 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
     e->info.bytes_to += shipment->info.bytes_to;
 }
 
+/* None are known unless the walk has stopped somewhere. */
+static void forget_known(haul_environment *e)
+{
+    if (e->stops.count > 0)
+        memset(e->known, 0, sizeof e->known);
+}
+
 void haul__group_hide(haul_environment *e, uint32_t number)
 {
     const haul__sent_group *group = e->groups.at[number];
     haul__forget_attached(e, number);
     forget_ranges(e, group);
-    memset(e->known, 0, sizeof e->known);
+    forget_known(e);
     e->info.groups--;
     give_number(e, number);
 }
@@ -355,9 +362,9 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     }
     if (async)
         where.stream = async->stream;
+    forget_known(e);
     e->stops.count = 0;
     e->reached_out = 0;
-    memset(e->known, 0, sizeof e->known);
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
         status = no_memory(e);
