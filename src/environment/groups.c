@@ -132,18 +132,23 @@ static int is_stop_before(const void *a, const void *b)
     return left->begin != right->begin ? left->begin < right->begin : left->end > right->end;
 }
 
-/* Sorts the stops, each address once, and lists their groups. */
+/* Sorts the stops, takes from each the words that an earlier one has, and lists their groups. Stops
+ * that overlap lie in one present range: an object, and a part of it. */
 static int list_stops(haul_environment *e, haul__sent_group *group)
 {
+    uintptr_t farthest = 0; /* end of a stop */
     size_t i, count = 0;
     int has_memory = 1;
     haul__sort_by_address(&e->context->allocator, e->stops.at, e->stops.count, sizeof *e->stops.at,
                           is_stop_before);
     for (i = 0; i < e->stops.count && has_memory; i++) {
-        const haul__stop stop = e->stops.at[i];
+        haul__stop stop = e->stops.at[i];
+        const uintptr_t from = farthest & ~(uintptr_t)(HAUL__WORD - 1);
         uint32_t *number;
-        if (count > 0 && e->stops.at[count - 1].begin == stop.begin)
+        if (stop.begin < farthest && stop.end <= farthest)
             continue;
+        stop.begin = stop.begin < from ? from : stop.begin;
+        farthest = stop.end;
         e->stops.at[count++] = stop;
         if (e->groups.at[stop.group]->is_listed)
             continue;

@@ -159,3 +159,20 @@ TEST(environment_attach, a_struct_is_looked_through_even_if_its_first_member_was
         finish_boxes();
     }
 }
+
+TEST(environment_attach, a_pointer_in_a_struct_and_in_its_member_is_attached_once)
+{
+    static chest c;
+    static label l;
+    start_boxes();
+    memset(&c, 0, sizeof c);
+    memset(&l, 0, sizeof l);
+    put(&c, chest_type);
+    c.top.back = &l;
+    l.first = &c.top;
+    l.third = &c;
+    put(&l, label_type);
+    CHECK_PTR(word_there(&c.top.back), there(&l));
+    CHECK_EQ(info().attached, 1);
+    finish_boxes();
+}
