@@ -10,7 +10,7 @@
 #include "map/elsewhere.h"
 #include "ship/shipment.h"
 
-/* A pointer of another group that leads into this one, and was null on the device before. */
+/* A pointer of a present object that was made to lead into this group. */
 typedef struct haul__attached {
     uintptr_t device; /* where it stands there */
     uintptr_t value;  /* the address of its target there */
@@ -37,12 +37,13 @@ typedef struct haul__result haul__result;
  * its last hold: a root, or a group that leads into it. */
 typedef struct haul__sent_group {
     haul_shipment *shipment;
-    HAUL__LIST(haul__covered) ranges; /* by address */
-    HAUL__LIST(haul__typed) objects;  /* by address */
-    haul__member *members;            /* NULL: none */
-    haul__digests *digests;           /* NULL: no sync has asked for them */
-    HAUL__LIST(uint32_t) leads_into;  /* numbers of groups, each once */
-    HAUL__LIST(haul__attached) attached;
+    HAUL__LIST(haul__covered) ranges;    /* by address */
+    HAUL__LIST(haul__typed) objects;     /* by address */
+    haul__member *members;               /* NULL: none */
+    haul__digests *digests;              /* NULL: no sync has asked for them */
+    HAUL__LIST(uint32_t) leads_into;     /* numbers of groups, each once */
+    HAUL__LIST(haul__attached) attached; /* each has a hold, which has its place here */
+    size_t attached_in;     /* pointers that stand in it, and that calls have attached */
     size_t roots, led_from; /* its holds */
     int is_leaving, is_listed;
     uint32_t next_leaving;              /* 1 + its number; 0: the end */

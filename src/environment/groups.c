@@ -319,31 +319,36 @@ void haul__group_end(haul_environment *e, haul__sent_group *group)
     haul__group_discard(e, group);
 }
 
-/* Attaches pointers to a published group, tells the watcher, and signals the event. */
+/* Tells the watcher of a published group, attaches pointers, and signals the event. */
 static haul_status complete(haul_environment *e, uint32_t number, const haul_async *quiet,
                             const haul_async *async)
 {
     haul__sent_group *group = e->groups.at[number];
     haul__work work;
-    haul_status status = haul__attach(e, number, quiet);
-    if (status == HAUL_OK)
-        status = haul__watch_comes(e, group);
+    haul_status status = haul__watch_comes(e, group);
     if (status != HAUL_OK)
         return status;
-    status = haul__signal(e, async, &work);
-    if (work.is_pending)
-        haul__note_work(group, &work);
+    status = haul__attach(e, number, quiet);
+    if (status == HAUL_OK) {
+        status = haul__signal(e, async, &work);
+        if (work.is_pending)
+            haul__note_work(group, &work);
+        if (status != HAUL_OK)
+            haul__undo_attach(e, number, quiet);
+    }
+    if (status == HAUL_OK)
+        haul__take_attached(e, number);
+    else
+        haul__watch_goes(e, group);
     return status;
 }
 
-/* Takes a published group back. */
-static void withdraw(haul_environment *e, uint32_t number, const haul_async *quiet)
+/* Takes a published group back, into which no pointer leads. */
+static void withdraw(haul_environment *e, uint32_t number)
 {
-    const haul_error failure = e->context->error;
     haul__sent_group *group = e->groups.at[number];
     size_t i;
-    haul__detach(e, number, quiet);
-    e->context->error = failure;
+    group->attached.count = 0;
     for (i = 0; i < group->leads_into.count; i++)
         e->groups.at[group->leads_into.at[i]]->led_from--;
     haul__group_hide(e, number);
@@ -386,6 +391,6 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     if (status == HAUL_OK)
         e->info.attached += group->attached.count;
     else
-        withdraw(e, *number, quiet);
+        withdraw(e, *number);
     return status;
 }

@@ -176,3 +176,195 @@ TEST(environment_attach, a_pointer_in_a_struct_and_in_its_member_is_attached_onc
     CHECK_EQ(info().attached, 1);
     finish_boxes();
 }
+
+/* ---- Enters that fail when they have met pointers that lead elsewhere. */
+
+static struct {
+    int count, refuses;
+} watched;
+
+static int comes(void *user, const haul_shipped_range *range)
+{
+    (void)user;
+    (void)range;
+    watched.count += !watched.refuses;
+    return watched.refuses;
+}
+
+static int goes(void *user, const haul_shipped_range *range)
+{
+    (void)user;
+    (void)range;
+    watched.count--;
+    return 0;
+}
+
+/* An enter of P[2], to which P[0].a and P[0].b of the host lead. */
+static haul_status enter_behind(void *user)
+{
+    (void)user;
+    return haul_environment_enter(env, &P[2], part_type, 1, NULL, NULL);
+}
+
+/* P[0] has a pointer that was sent with it, and one that a call has attached. */
+static void make_pointers(void)
+{
+    P[0].a = &P[1];
+    enter(&P[0]);
+    enter(&P[3]);
+    attach(&P[0].b, &P[3]);
+    P[0].a = P[0].b = &P[2];
+    P[2].a = &P[0];
+}
+
+TEST(environment_attach, an_enter_that_a_watcher_refuses_leaves_all_pointers_where_they_led)
+{
+    memset(&watched, 0, sizeof watched);
+    start();
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, NULL), HAUL_OK);
+    make_pointers();
+    watched.refuses = 1;
+    CHECK_STATUS(enter_behind(NULL), HAUL_ERROR_CANCELLED);
+    watched.refuses = 0;
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    CHECK_PTR(seen(&P[0]).seen.b, there(&P[3]));
+    CHECK_STATUS(haul_environment_detach(env, &P[0].b), HAUL_OK); /* it is still attached */
+    CHECK_PTR(seen(&P[0]).seen.b, NULL);
+    CHECK_STATUS(enter_behind(NULL), HAUL_OK);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[2]));
+    finish();
+}
+
+static fault_plan *faults;
+
+static void prepare_pointers(void *user, fault_plan *plan)
+{
+    haul_device *opened;
+    (void)user;
+    faults = plan;
+    memset(&watched, 0, sizeof watched);
+    CHECK_STATUS(fault_open(plan, NULL, &opened), HAUL_OK);
+    start_with(opened);
+    CHECK_STATUS(haul_environment_watch(env, comes, goes, NULL), HAUL_OK);
+    make_pointers();
+}
+
+/* A device that works again shows the pointers as they were before the enter that failed. The one
+ * that was sent with its object may be null: what it was is not known. */
+static void check_pointers(void *user, haul_status status)
+{
+    (void)user;
+    CHECK_EQ(watched.count, info().ranges);
+    CHECK_EQ(info().groups, status == HAUL_OK ? 3 : 2);
+    if (!faults->lost && faults->mode != FAULT_FROM && faults->mode != FAULT_SLOW) {
+        const look l = seen(&P[0]);
+        if (status == HAUL_OK || l.seen.a)
+            CHECK_PTR(l.seen.a, status == HAUL_OK ? there(&P[2]) : there(&P[1]));
+        CHECK_PTR(l.seen.b, status == HAUL_OK ? there(&P[2]) : there(&P[3]));
+    }
+}
+
+/* Then the next enter meets the same. */
+static void undo_behind(void *user)
+{
+    (void)user;
+    detach(&P[0].b);
+    leave(&P[2]);
+    attach(&P[0].b, &P[3]);
+    P[0].b = &P[2];
+}
+
+static void finish_pointers(void *user)
+{
+    (void)user;
+    haul_environment_free(&env);
+    haul_type_free(&part_type);
+    haul_device_close(&device);
+}
+
+TEST(environment_attach, an_enter_that_a_device_fails_leaves_what_calls_have_attached)
+{
+    fault_operation operation = { .name = "enter beside attached pointers",
+                                  .prepare = prepare_pointers,
+                                  .run = enter_behind,
+                                  .check = check_pointers,
+                                  .undo = undo_behind,
+                                  .finish = finish_pointers,
+                                  .keeps = 1 };
+    CHECK(fault_everywhere(&operation) > 20);
+}
+
+/* ---- Pointers that are attached again and again. */
+
+static int scatters_left; /* the next one of these fails; 0: none does */
+
+static haul_status scatter(void *state, const haul_strip *list, size_t count, const void *packed,
+                           size_t bytes)
+{
+    size_t i, k;
+    for (i = 0; i < count; i++) /* each word once */
+        for (k = 0; k < i; k++)
+            CHECK(list[i].first != list[k].first);
+    if (scatters_left && --scatters_left == 0)
+        return HAUL_ERROR_DEVICE;
+    return haul_host_device()->scatter_strips(state, list, count, packed, bytes);
+}
+
+static void start_scattering(void)
+{
+    static haul_device_table table;
+    test_device options = { .settings = &ordinary_launches };
+    haul_device *opened;
+    table = *haul_host_device();
+    table.scatter_strips = scatter;
+    scatters_left = 0;
+    CHECK_STATUS(test_open(&table, &options, &opened), HAUL_OK);
+    start_with(opened);
+}
+
+static void fail_to_leave(part *root)
+{
+    scatters_left = 1;
+    CHECK_STATUS(haul_environment_exit(env, root, NULL, NULL), HAUL_ERROR_DEVICE);
+}
+
+TEST(environment_attach, a_pointer_that_stood_in_an_object_that_left_is_forgotten)
+{
+    part *first;
+    start_scattering();
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL, NULL), HAUL_OK);
+    enter(&P[2]);
+    first = there(&P[2]);
+    attach(&P[2].a, &P[0]);
+    leave(&P[2]);
+    P[2].a = NULL;
+    enter(&P[2]);
+    CHECK_PTR(there(&P[2]), first);
+    attach(&P[2].a, &P[1]);
+    fail_to_leave(&P[0]); /* the pointer is written once more as it was */
+    CHECK_PTR(seen(&P[2]).seen.a, there(&P[1]));
+    finish();
+}
+
+TEST(environment_attach, a_pointer_is_in_the_list_of_one_group)
+{
+    start_scattering();
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 2, NULL, NULL), HAUL_OK);
+    enter(&P[2]);
+    attach(&P[2].a, &P[0]);
+    P[2].a = &P[3];
+    P[3].a = &P[2];
+    enter(&P[3]); /* takes the pointer over */
+    CHECK_PTR(seen(&P[2]).seen.a, there(&P[3]));
+    leave(&P[3]);
+    CHECK_PTR(seen(&P[2]).seen.a, NULL);
+    attach(&P[2].a, &P[1]);
+    attach(&P[2].b, &P[1]);
+    detach(&P[2].b);
+    fail_to_leave(&P[0]);
+    CHECK_PTR(seen(&P[2]).seen.a, there(&P[1]));
+    CHECK_PTR(seen(&P[2]).seen.b, NULL);
+    leave(&P[0]);
+    CHECK_PTR(seen(&P[2]).seen.a, NULL);
+    finish();
+}
