@@ -17,7 +17,8 @@
  * owner. Objects of one group go together.
  *
  * Threads. Any number of threads may call; a call that changes the environment waits for the one
- * before. Look-ups take no lock. Inside a callback of such a call, others answer HAUL_ERROR_BUSY.
+ * before. Look-ups take no lock, and are counted. Inside a callback of such a call, others answer
+ * HAUL_ERROR_BUSY.
  * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
  * uses that.
  *
@@ -214,6 +215,22 @@ HAUL_API haul_status haul_environment_poll(haul_environment *environment);
  * failure the next sync sends all data of the groups that this one had read. */
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
 
+/* How a sync finds what has changed. */
+typedef enum haul_noticing {
+    HAUL_NOTICE_DIGESTS = 0, /* all data are read */
+    /* The system tells which of its pages were written, and the others are not read: in arrays of
+     * 256 KiB and more, whose pages nothing else shares. A page's first write after a sync takes
+     * the program some 0.5 us longer. Memory that the system cannot watch, such as mapped files,
+     * is read as before. Not noticed is what reaches memory past the processor's page tables: a
+     * network card, or a GPU, that writes to memory which the program has registered with it. */
+    HAUL_NOTICE_WRITES = 1
+} haul_noticing;
+/* Sets it for the syncs from now on, the first of which reads all data; in a new environment they
+ * use digests. HAUL_ERROR_ARGUMENT: there is no such way. HAUL_ERROR_UNSUPPORTED: the system does
+ * not tell (Linux does from 6.7 on); nothing has changed. */
+HAUL_API haul_status haul_environment_set_noticing(haul_environment *environment,
+                                                   haul_noticing form);
+
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of an object on the device: one that a field
  * describes (no tags, no bases), or an aligned word that a policy or a field has left out
@@ -268,6 +285,25 @@ HAUL_API haul_status haul_environment_watch(haul_environment *environment,
                                             haul_range_visitor *comes, haul_range_visitor *goes,
                                             void *user);
 
+/* Where the device's copy of `bytes` bytes, at least one, is; NULL: there is none, or not of all of
+ * them in one piece. */
+typedef void *haul_copy_finder(void *user, const void *host, size_t bytes);
+/* Sets who is asked about memory that is not present here: a run time that has mapped it
+ * (haul/openmp.h, haul/openacc.h), or one that knows memory of the device itself, or managed memory
+ * (haul/cuda.h), whose copy is where it is. NULL: nobody is asked.
+ *
+ * An enter asks at each pointer whose target is absent. What has a copy is not followed, sent,
+ * counted, or read, and the pointer leads to the copy. (Read it is to find the end of a string, or
+ * a size that a function tells.) It stays absent here: its owner must keep it until the groups that
+ * lead there have left. A pointer to what has a copy of its beginning alone is followed. An enter
+ * of a root that has a copy answers HAUL_ERROR_CANCELLED.
+ *
+ * The function may be called by several threads of one enter, and must give the same answers
+ * throughout it. Inside it, look-ups work, and other calls on the environment and its context
+ * answer HAUL_ERROR_BUSY. */
+HAUL_API haul_status haul_environment_set_finder(haul_environment *environment,
+                                                 haul_copy_finder *finder, void *user);
+
 typedef struct haul_environment_info {
     size_t roots;         /* addresses that are entered */
     size_t groups, kept;  /* on the device; of these, without a root */
@@ -278,6 +314,15 @@ typedef struct haul_environment_info {
     uint64_t transfers_to, transfers_from; /* of groups and updates */
     uint64_t bytes_to, bytes_from;
     uint64_t attached; /* pointers of present objects that were written */
+    /* By callers, of all threads: device_pointer, host_pointer, presence, find. With pointers of 32
+     * bits each thread counts modulo 2^32. */
+    uint64_t look_ups;
+    uint64_t creates;     /* groups that were made: enters that have sent something */
+    uint64_t allocations; /* of device memory, by calls on the environment */
+    /* Of device_bytes: of groups without a root, and of those that left a while ago; and those that
+     * no present byte fills: alignment, lists for the device, and groups that left. */
+    size_t kept_bytes, wasted_bytes;
+    size_t pinned_bytes; /* host memory for transfers, of all that uses the device */
 } haul_environment_info;
 /* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
 static inline void haul_environment_get_info(haul_environment *environment,

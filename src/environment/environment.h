@@ -4,6 +4,8 @@
 #define HAUL_ENVIRONMENT_ROOM_H
 
 #include "base/list.h"
+#include "base/written.h"
+#include "environment/counted.h"
 #include "environment/holds.h"
 #include "environment/present.h"
 #include "haul/environment.h"
@@ -67,7 +69,8 @@ typedef struct haul__known_stop {
 
 struct haul_environment {
     uint32_t magic;
-    uintptr_t lock; /* the thread of the call that changes it; 0: none */
+    haul__stripes *asked; /* how often; on lines of its own */
+    uintptr_t lock;       /* the thread of the call that changes it; 0: none */
     haul_device *device;
     haul_context *context;
     haul__freed freed;
@@ -91,7 +94,14 @@ struct haul_environment {
         haul_range_visitor *comes, *goes; /* NULL: it is not told */
         void *user;
     } watcher;
+    struct {
+        haul_copy_finder *find; /* NULL: nobody is asked */
+        void *user;
+        int has_found; /* in the walk under way */
+    } others;
     haul_environment_info info;
+    uint64_t allocations;   /* of the device, when the call under way began */
+    haul__written written;  /* open: HAUL_NOTICE_WRITES */
     haul__memory staged;    /* staging memory of a large update, for the next one */
     haul__result *results;  /* in the order of the calls */
     haul__sent_group *left; /* leaving.h */
@@ -108,5 +118,7 @@ HAUL__INLINE int haul__environment_is_valid(const haul_environment *environment)
  * HAUL_OK is paired with an unlock. HAUL_ERROR_BUSY: it is called inside such a call. */
 haul_status haul__environment_lock(haul_environment *environment);
 void haul__environment_unlock(haul_environment *environment);
+/* The info, for a call that has the lock. */
+void haul__environment_sums(const haul_environment *environment, haul_environment_info *sums);
 
 #endif

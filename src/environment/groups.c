@@ -108,7 +108,7 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     group->ranges.count = count;
     for (i = 0; i < count; i++) {
         const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
-                        there = haul__present_next(&e->host, begin, end);
+                        there = haul__present_next_held(&e->host, begin, end);
         group->ranges.at[i].begin = begin;
         group->ranges.at[i].bytes = ranges[i].bytes;
         group->ranges.at[i].device = ranges[i].padding; /* until it has an address there */
@@ -291,6 +291,7 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 {
     const haul_shipment *shipment = group->shipment;
     e->info.groups++;
+    e->info.creates++;
     e->info.device_bytes += shipment->range.bytes;
     e->info.transfers_to += shipment->info.transfers_to;
     e->info.bytes_to += shipment->info.bytes_to;
@@ -375,6 +376,7 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     forget_known(e);
     e->stops.count = 0;
     e->reached_out = 0;
+    e->others.has_found = 0;
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
         status = no_memory(e);

@@ -14,7 +14,8 @@ typedef struct haul__strip {
     size_t bytes, count;
     size_t packed; /* the place of the first one in a buffer where they lie side by side */
     const haul__sent_group *group;
-    int is_blind; /* the host may not read them: they were not sent */
+    int is_blind;   /* the host may not read them: they were not sent */
+    int is_watched; /* the system tells who writes to them (sync.c) */
 } haul__strip;
 
 /* Strips in one buffer, in the order of places. */

@@ -7,21 +7,32 @@
  *
  * It is fast because a page of a large array is read where it lies, and all threads share the
  * pages.
+ *
+ * If the program has asked for it (HAUL_NOTICE_WRITES), the system tells which of its pages were
+ * written, and the others need not be read. That holds for arrays of 256 KiB and more, whose pages
+ * belong to nothing else. They are watched before their digests are made, so no write is missed. A
+ * page that was written is digested as before: it may be equal.
  */
 #include "base/digest.h"
+#include "base/written.h"
 #include "environment/outstanding.h"
 #include "environment/updates.h"
 
 #define DIGEST_PAGE ((size_t)4096)
 #define DIGEST_GRAIN ((size_t)64 * DIGEST_PAGE) /* that a thread reads at a time, or more */
 
+#define WATCHED_RUNS 64u /* a strip of so many pages, or more, may be watched */
+
 struct haul__digests {
-    haul__strips strips; /* of runs up to a page */
-    uint64_t *digests;   /* of the pages */
-    unsigned char *is_new;
+    haul__strips strips;  /* of runs up to a page */
+    uint64_t *digests;    /* of the pages */
+    unsigned char *state; /* of the pages */
     size_t pages;
-    int are_sent; /* the device has had what the digests are of */
+    int are_sent;   /* the device has had what the digests are of */
+    int is_watched; /* the system was asked to watch */
 };
+
+enum { AS_BEFORE, CHANGED_PAGE, UNWRITTEN };
 
 static size_t pages_of(const haul__strips *strips)
 {
@@ -56,10 +67,97 @@ static void digest_chunk(void *user, size_t number, size_t first, size_t end, vo
     (void)number;
     (void)scratch;
     for (page = first / DIGEST_PAGE; page * DIGEST_PAGE < end; page++) {
-        const uint64_t digest = digest_of(&d->strips, page);
-        d->is_new[page] = !d->are_sent || digest != d->digests[page];
+        uint64_t digest;
+        if (d->state[page] == UNWRITTEN)
+            continue;
+        digest = digest_of(&d->strips, page);
+        d->state[page] = !d->are_sent || digest != d->digests[page] ? CHANGED_PAGE : AS_BEFORE;
         d->digests[page] = digest;
     }
+}
+
+/* ---- Pages that were not written. */
+
+/* The pages of the system that belong to a strip alone: from *begin to *end. 0: it is not worth
+ * watching. */
+static int own_pages(const haul__written *written, const haul__strip *strip, uintptr_t *begin,
+                     uintptr_t *end)
+{
+    const uintptr_t mask = written->page - 1;
+    if (strip->bytes != DIGEST_PAGE || strip->host_stride != DIGEST_PAGE ||
+        strip->count < WATCHED_RUNS)
+        return 0;
+    *begin = (strip->host + mask) & ~mask;
+    *end = (strip->host + strip->count * DIGEST_PAGE) & ~mask;
+    return *begin < *end;
+}
+
+/* A strip, and the states of the pages that its runs begin in. */
+typedef struct watched {
+    const haul__strip *strip;
+    unsigned char *state; /* of its first run's page */
+} watched;
+
+/* A run is as new as any of its bytes. */
+static void note_written(void *user, uintptr_t begin, uintptr_t end)
+{
+    const watched *w = user;
+    const size_t first = (begin - w->strip->host) / DIGEST_PAGE,
+                 last = (end - 1 - w->strip->host) / DIGEST_PAGE;
+    memset(w->state + first, AS_BEFORE, last - first + 1);
+}
+
+/* Runs that lie in pages of the strip alone count as not written, until the system tells that they
+ * were. The first run may begin in a page with another strip's. */
+static void find_unwritten(const haul__written *written, haul__digests *d, haul__strip *strip)
+{
+    uintptr_t begin, end;
+    size_t first, last;
+    watched w;
+    if (!strip->is_watched || !own_pages(written, strip, &begin, &end))
+        return;
+    w.strip = strip;
+    w.state = d->state + strip->packed / DIGEST_PAGE;
+    first = (begin - strip->host + DIGEST_PAGE - 1) / DIGEST_PAGE;
+    last = (end - strip->host) / DIGEST_PAGE;
+    if (first == 0 && strip->packed % DIGEST_PAGE != 0)
+        first = 1;
+    if (first >= last)
+        return;
+    memset(w.state + first, UNWRITTEN, last - first);
+    if (haul__written_take(written, begin, end, note_written, &w))
+        return;
+    memset(w.state + first, AS_BEFORE, last - first);
+    strip->is_watched = haul__written_watch(written, begin, end);
+}
+
+/* Comes before the digests. What has not arrived yet is digested, and sent, whatever was written.
+ */
+static void ask_system(const haul__written *written, haul__digests *d)
+{
+    size_t i;
+    uintptr_t begin, end;
+    memset(d->state, AS_BEFORE, d->pages);
+    if (!written->is_open || (d->is_watched && !d->are_sent))
+        return;
+    for (i = 0; i < d->strips.list.count; i++) {
+        haul__strip *strip = &d->strips.list.at[i];
+        if (d->is_watched)
+            find_unwritten(written, d, strip);
+        else
+            strip->is_watched =
+                own_pages(written, strip, &begin, &end) && haul__written_watch(written, begin, end);
+    }
+    d->is_watched = 1;
+}
+
+void haul__forget_written(haul_environment *e)
+{
+    size_t i;
+    haul__written_close(&e->written);
+    for (i = 0; i < e->groups.count; i++)
+        if (e->groups.at[i] && e->groups.at[i]->digests)
+            e->groups.at[i]->digests->is_watched = 0;
 }
 
 /* ---- Of a group. */
@@ -72,7 +170,7 @@ void haul__drop_digests(haul_environment *e, haul__sent_group *group)
         return;
     haul__drop_strips(e, &d->strips);
     haul__release(allocator, d->digests, d->pages * sizeof *d->digests);
-    haul__release(allocator, d->is_new, d->pages);
+    haul__release(allocator, d->state, d->pages);
     haul__release(allocator, d, sizeof *d);
     group->digests = NULL;
 }
@@ -97,8 +195,8 @@ static haul_status make_digests(haul_environment *e, uint32_t number)
     if (status == HAUL_OK && d->strips.packed_bytes > 0) {
         d->pages = pages_of(&d->strips);
         d->digests = haul__allocate(allocator, d->pages * sizeof *d->digests, sizeof *d->digests);
-        d->is_new = haul__allocate(allocator, d->pages, 1);
-        status = d->digests && d->is_new ? HAUL_OK : HAUL_ERROR_MEMORY;
+        d->state = haul__allocate(allocator, d->pages, 1);
+        status = d->digests && d->state ? HAUL_OK : HAUL_ERROR_MEMORY;
     }
     if (status == HAUL_OK)
         return HAUL_OK;
@@ -114,7 +212,7 @@ static haul_status add_new(haul__batch *batch, const haul__digests *d)
     haul_status status = HAUL_OK;
     size_t i = 0, page, from, to;
     for (page = 0; page < d->pages && status == HAUL_OK; page++)
-        if (d->is_new[page])
+        if (d->state[page] == CHANGED_PAGE)
             for (i = haul__strip_at(&d->strips, page * DIGEST_PAGE);
                  i < d->strips.list.count && d->strips.list.at[i].packed < (page + 1) * DIGEST_PAGE;
                  i++) {
@@ -139,6 +237,7 @@ static haul_status add_changes(haul__batch *batch, uint32_t number)
     if (status != HAUL_OK)
         return status;
     bytes = group->digests->strips.packed_bytes;
+    ask_system(&e->written, group->digests);
     haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, DIGEST_GRAIN,
                    digest_chunk, group->digests);
     group->digests->are_sent = 0; /* unless the call succeeds */

@@ -660,6 +660,7 @@ static const char *const reads_or_sets[] = {
     "haul_chain_resolve_on",
     "haul_context_error",
     "haul_cuda_count",
+    "haul_cuda_find",
     "haul_cuda_device",
     "haul_device_context",
     "haul_device_fail",
@@ -673,6 +674,8 @@ static const char *const reads_or_sets[] = {
     "haul_environment_get_info_sized",
     "haul_environment_host_pointer",
     "haul_environment_presence",
+    "haul_environment_set_finder",
+    "haul_environment_set_noticing",
     "haul_environment_watch",
     "haul_device_where", /* without memory it tells the address and no path */
     "haul_file_descriptor",

@@ -1,5 +1,8 @@
 /* Sync of a data environment: what the host has changed, and nothing else.
  */
+#define _DEFAULT_SOURCE
+#include <sys/mman.h>
+
 #include "environment_graphs.h"
 
 #define P (host.parts)
@@ -165,4 +168,171 @@ TEST(environment_sync, afterwards_the_device_has_the_data_of_the_host)
             }
     }
     finish();
+}
+
+/* ---- Changes that the system notices. */
+
+enum { WIDE = 256 }; /* pages */
+
+typedef struct wide {
+    unsigned char bytes[WIDE * PAGE];
+} wide;
+
+static const haul_field wide_fields[] = { HAUL_RAW(wide, bytes) };
+static haul_type *wide_type;
+static unsigned char *mapped; /* a page before the object, and one behind it */
+static wide *watched;         /* it begins in the middle of a page, or not */
+
+/* 0: the system does not notice, and the answer says so. */
+static int start_noticing(size_t at)
+{
+    haul_status status;
+    start();
+    status = haul_environment_set_noticing(env, HAUL_NOTICE_WRITES);
+    if (status != HAUL_OK) {
+        CHECK_STATUS(status, HAUL_ERROR_UNSUPPORTED);
+        CHECK_HAS(haul_context_error(context)->text, "does not tell");
+        finish();
+        return 0;
+    }
+    mapped =
+        mmap(NULL, (WIDE + 2) * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    CHECK(mapped != MAP_FAILED);
+    watched = (wide *)(void *)(mapped + at);
+    memset(watched, 1, sizeof *watched);
+    wide_type = TYPE_NEW(wide, wide_fields);
+    CHECK_STATUS(haul_type_commit(wide_type), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, watched, wide_type, 1, NULL, NULL), HAUL_OK);
+    sync_all();
+    return 1;
+}
+
+static void finish_noticing(void)
+{
+    haul_type_free(&wide_type);
+    finish();
+    CHECK(munmap(mapped, (WIDE + 2) * PAGE) == 0);
+}
+
+typedef struct bytes_there {
+    const wide *at;
+    int are_equal;
+} bytes_there;
+
+static void compare_there(void *argument)
+{
+    bytes_there *b = argument;
+    b->are_equal = memcmp(b->at, watched, sizeof *watched) == 0;
+}
+
+static void check_there(void)
+{
+    bytes_there b = { haul_environment_device_pointer(env, watched), 0 };
+    CHECK_STATUS(haul_host_launch(device, compare_there, &b), HAUL_OK);
+    CHECK(b.are_equal);
+}
+
+TEST(environment_sync, a_sync_reads_only_the_pages_that_were_written)
+{
+    haul_environment_info before;
+    if (!start_noticing(PAGE))
+        return;
+    before = info();
+    watched->bytes[7 * PAGE + 1] = 2;
+    watched->bytes[200 * PAGE] = 1; /* written, and equal */
+    CHECK(mprotect(watched->bytes + 8 * PAGE, 192 * PAGE, PROT_NONE) == 0);
+    sync_all();
+    CHECK(mprotect(watched->bytes + 8 * PAGE, 192 * PAGE, PROT_READ | PROT_WRITE) == 0);
+    CHECK_EQ(info().bytes_to, before.bytes_to + PAGE);
+    check_there();
+    CHECK(mprotect(watched, sizeof *watched, PROT_NONE) == 0);
+    sync_all();
+    CHECK(mprotect(watched, sizeof *watched, PROT_READ | PROT_WRITE) == 0);
+    CHECK_EQ(info().bytes_to, before.bytes_to + PAGE);
+    watched->bytes[0] = 3;
+    watched->bytes[sizeof *watched - 1] = 3;
+    sync_all();
+    check_there();
+    finish_noticing();
+}
+
+TEST(environment_sync, memory_that_is_mapped_anew_is_read)
+{
+    void *anew;
+    if (!start_noticing(PAGE))
+        return;
+    anew = mmap(watched->bytes + 50 * PAGE, 10 * PAGE, PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    CHECK(anew == watched->bytes + 50 * PAGE);
+    sync_all();
+    check_there();
+    watched->bytes[55 * PAGE] = 9; /* watched again */
+    sync_all();
+    check_there();
+    finish_noticing();
+}
+
+TEST(environment_sync, what_comes_back_and_what_changes_after_a_failure_is_noticed)
+{
+    if (!start_noticing(PAGE))
+        return;
+    watched->bytes[9 * PAGE] = 5;
+    CHECK_STATUS(haul_environment_update_host(env, watched, sizeof *watched, NULL), HAUL_OK);
+    CHECK_EQ(watched->bytes[9 * PAGE], 1);
+    sync_all();
+    check_there();
+    CHECK_STATUS(haul_environment_set_noticing(env, HAUL_NOTICE_DIGESTS), HAUL_OK);
+    watched->bytes[10 * PAGE] = 6;
+    CHECK_STATUS(haul_environment_set_noticing(env, HAUL_NOTICE_WRITES), HAUL_OK);
+    watched->bytes[11 * PAGE] = 6;
+    sync_all();
+    check_there();
+    CHECK_STATUS(haul_environment_set_noticing(env, (haul_noticing)7), HAUL_ERROR_ARGUMENT);
+    finish_noticing();
+}
+
+/* Two environments cannot both watch; the second one reads. */
+TEST(environment_sync, two_environments_that_notice_see_the_same_changes)
+{
+    haul_environment *second;
+    bytes_there b;
+    if (!start_noticing(PAGE))
+        return;
+    CHECK_STATUS(haul_environment_create(device, &second), HAUL_OK);
+    CHECK_STATUS(haul_environment_set_noticing(second, HAUL_NOTICE_WRITES), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(second, watched, wide_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_sync(second, NULL), HAUL_OK);
+    watched->bytes[100 * PAGE + 5] = 8;
+    sync_all();
+    check_there();
+    CHECK_STATUS(haul_environment_sync(second, NULL), HAUL_OK);
+    b.at = haul_environment_device_pointer(second, watched);
+    b.are_equal = 0;
+    CHECK_STATUS(haul_host_launch(device, compare_there, &b), HAUL_OK);
+    CHECK(b.are_equal);
+    haul_environment_free(&second);
+    finish_noticing();
+}
+
+TEST(environment_sync, random_writes_are_noticed_wherever_the_object_begins)
+{
+    random_source dice = random_start("noticed writes agree with the host");
+    size_t at, round, i;
+    for (at = 0; at < PAGE; at += 1 + random_below(&dice, 1000)) {
+        if (!start_noticing(at))
+            return;
+        for (round = 0; round < 10; round++) {
+            for (i = random_below(&dice, 30); i > 0; i--)
+                memset(watched->bytes + random_below(&dice, sizeof *watched - 5000),
+                       (int)random_below(&dice, 256), random_below(&dice, 5000));
+            if (random_below(&dice, 4) == 0) { /* exits and enters: new digests */
+                CHECK_STATUS(haul_environment_exit(env, watched, NULL, NULL), HAUL_OK);
+                CHECK_STATUS(haul_environment_enter(env, watched, wide_type, 1, NULL, NULL),
+                             HAUL_OK);
+            }
+            sync_all();
+            check_there();
+        }
+        finish_noticing();
+    }
 }
