@@ -368,3 +368,48 @@ TEST(environment_attach, a_pointer_is_in_the_list_of_one_group)
     CHECK_PTR(seen(&P[2]).seen.a, NULL);
     finish();
 }
+
+enum { AGAIN = 1000 };
+
+TEST(environment_attach, the_lists_do_not_grow_with_what_comes_and_goes)
+{
+    size_t bytes = 0;
+    int round;
+    start();
+    enter(&P[0]);
+    for (round = 0; round < AGAIN; round++) {
+        P[1].a = NULL;
+        enter(&P[1]);
+        attach(&P[1].a, &P[0]);
+        leave(&P[1]);
+        if (round == 10)
+            bytes = info().bookkeeping_bytes;
+    }
+    CHECK_EQ(info().bookkeeping_bytes, bytes);
+    finish();
+}
+
+TEST(environment_attach, bookkeeping_counts_all_memory_that_attaches_take)
+{
+    fault_plan plan = { .at = 0 };
+    haul_device *opened;
+    part *many = calloc(AGAIN, sizeof *many);
+    size_t before;
+    uint64_t taken;
+    int i;
+    CHECK(many != NULL);
+    CHECK_STATUS(fault_open(&plan, NULL, &opened), HAUL_OK);
+    start_with(opened);
+    enter(&P[0]);
+    CHECK_STATUS(haul_environment_enter(env, many, part_type, AGAIN, NULL, NULL), HAUL_OK);
+    attach(&many[0].a, &P[0]);
+    before = info().bookkeeping_bytes;
+    taken = plan.host_bytes;
+    for (i = 1; i < AGAIN; i++)
+        attach(&many[i].a, &P[0]);
+    CHECK(plan.host_bytes > taken);
+    CHECK_EQ(info().bookkeeping_bytes - before, plan.host_bytes - taken);
+    finish_pointers(NULL);
+    fault_check_clean(&plan);
+    free(many);
+}
