@@ -35,8 +35,9 @@
  * HAUL_ERROR_DEVICE_LOST or HAUL_ERROR_PENDING: a wait timed out. These are not repeated below.
  * After a failure presence and counts are as they were, and host objects are not written, except as
  * haul_environment_exit states. If the device fails while pointers of present objects are written,
- * they are written once more as they were. If that fails, too, they may be null there, or lead to
- * what an enter could not send. docs/environment.md has examples and costs.
+ * they are written once more as they were. What a pointer was when it was sent with its object is
+ * not known then: if an enter fails so, it is detached. If that fails, too, they may be null there,
+ * or lead to what an enter could not send. docs/environment.md has examples and costs.
  */
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H
@@ -235,11 +236,12 @@ HAUL_API haul_status haul_environment_track_writes(haul_environment *environment
  * counts. `pointer` is the host address of a pointer of an object on the device: one that a field
  * describes (no tags, no bases), or an aligned word that a policy or a field has left out
  * (HAUL_SHALLOW, HAUL_NONE, HAUL_SKIP), which is null there. A word before the first byte that
- * travels, or behind the last one, counts too, though it is not present; let only one object on the
- * device have it then. Further attaches only count. The
- * last detach makes it null on the device, or what haul_environment_set_detached says; so does the
- * exit of its target, which it does not hold. A pointer that an enter has translated needs no
- * attach. Both calls wait for the device.
+ * travels, or behind the last one, counts too, though it is not present. If several objects on the
+ * device have the word, a first attach takes the copy in a present range, or else that of the
+ * lowest group number, and this one stays attached. Further attaches only count. The last detach
+ * makes it null on the device, or what haul_environment_set_detached says; so does the exit of its
+ * target, which it does not hold. A pointer that an enter has translated needs no attach. Both
+ * calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
  * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned.
  * After a detach that failed the pointer stays attached. */

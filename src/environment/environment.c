@@ -108,6 +108,7 @@ static haul__freed *finish(void *object)
     HAUL__LIST_RELEASE(allocator, &e->stops);
     haul__holds_close(allocator, &e->holds);
     haul__holds_close(allocator, &e->attached);
+    haul__holds_close(allocator, &e->by_calls);
     haul__holds_close(allocator, &e->poisons);
     HAUL__LIST_RELEASE(allocator, &e->poisoned);
     haul__present_close(&e->host);
@@ -174,7 +175,9 @@ haul_status haul_environment_find_sized(haul_environment *environment, const voi
 static size_t group_bookkeeping(const haul__sent_group *group)
 {
     return sizeof *group + group->ranges.capacity * sizeof *group->ranges.at +
-           group->objects.capacity * sizeof *group->objects.at + haul__member_bytes(group) +
+           group->objects.capacity * sizeof *group->objects.at +
+           group->leads_into.capacity * sizeof *group->leads_into.at +
+           group->attached.capacity * sizeof *group->attached.at + haul__member_bytes(group) +
            haul__digest_bytes(group);
 }
 
@@ -200,9 +203,10 @@ void haul__environment_sums(const haul_environment *e, haul_environment_info *su
     sums->look_ups = haul__sum_of(e->asked);
     sums->bookkeeping_bytes +=
         sizeof *e + sizeof *e->asked + e->staged.bytes + e->host.bytes + e->there.bytes +
-        (e->holds.capacity + e->attached.capacity + e->poisons.capacity) * sizeof *e->holds.at +
+        (e->holds.capacity + e->attached.capacity + e->by_calls.capacity + e->poisons.capacity) *
+            sizeof *e->holds.at +
         e->poisoned.capacity * sizeof *e->poisoned.at + e->stops.capacity * sizeof *e->stops.at +
-        e->groups.capacity * sizeof *e->groups.at;
+        e->groups.capacity * sizeof *e->groups.at + e->spare.capacity * sizeof *e->spare.at;
 }
 
 void haul_environment_get_info_sized(haul_environment *environment, haul_environment_info *info,

@@ -12,7 +12,7 @@
 #include "map/elsewhere.h"
 #include "ship/shipment.h"
 
-/* A pointer of another group that leads into this one, and was null on the device before. */
+/* A pointer of a present object that was made to lead into this group. */
 typedef struct haul__attached {
     uintptr_t device; /* where it stands there */
     uintptr_t value;  /* the address of its target there */
@@ -39,12 +39,13 @@ typedef struct haul__result haul__result;
  * its last hold: a root, or a group that leads into it. */
 typedef struct haul__sent_group {
     haul_shipment *shipment;
-    HAUL__LIST(haul__covered) ranges; /* by address */
-    HAUL__LIST(haul__typed) objects;  /* by address */
-    haul__member *members;            /* NULL: none */
-    haul__digests *digests;           /* NULL: no sync has asked for them */
-    HAUL__LIST(uint32_t) leads_into;  /* numbers of groups, each once */
-    HAUL__LIST(haul__attached) attached;
+    HAUL__LIST(haul__covered) ranges;    /* by address */
+    HAUL__LIST(haul__typed) objects;     /* by address */
+    haul__member *members;               /* NULL: none */
+    haul__digests *digests;              /* NULL: no sync has asked for them */
+    HAUL__LIST(uint32_t) leads_into;     /* numbers of groups, each once */
+    HAUL__LIST(haul__attached) attached; /* each has a hold, which has its place here */
+    size_t attached_in;     /* pointers that stand in it, and that calls have attached */
     size_t roots, led_from; /* its holds */
     int is_leaving, is_listed;
     uint32_t next_leaving;              /* 1 + its number; 0: the end */
@@ -57,9 +58,11 @@ typedef struct haul__stop {
     uint32_t group;
 } haul__stop;
 
-/* The address of one, 0: none, and the distance to the copy. */
+/* The address of one, 0: none, the distance to the copy, and the most bytes that a stop there has
+ * had. */
 typedef struct haul__known_stop {
     uintptr_t address, delta;
+    size_t bytes;
 } haul__known_stop;
 
 #define HAUL__STOPS_KNOWN 1024u /* a power of two */
@@ -75,8 +78,8 @@ struct haul_environment {
     haul__holds holds;
     /* pointers that lead into a younger group, or were attached by a call */
     haul__holds attached;
-    size_t attached_by_calls; /* of these */
-    haul_detached detached;   /* what they become */
+    haul__holds by_calls;   /* of these, the latter, by their addresses on the host */
+    haul_detached detached; /* what they become */
     /* pointers that were poisoned: their numbers (`group`), and by their numbers */
     haul__holds poisons;
     HAUL__LIST(uintptr_t) poisoned;

@@ -111,19 +111,21 @@ static size_t place_of(uintptr_t address)
     return (size_t)(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1);
 }
 
-/* Notes a stop. Those that are known need no second note. */
+/* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
+ * a struct with the address of its first member. */
 static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
                      const haul__found_range *found)
 {
     haul__known_stop *known = &e->known[place_of(address)];
     haul__stop *stop;
-    if (known->address == address)
+    if (known->address == address && bytes <= known->bytes)
         return 1;
     stop = HAUL__LIST_ADD(&e->context->allocator, &e->stops);
     if (!stop)
         return 0;
     known->address = address;
     known->delta = found->delta;
+    known->bytes = bytes;
     stop->begin = address;
     stop->end = address + bytes;
     stop->group = found->group;

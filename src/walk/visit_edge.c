@@ -23,8 +23,8 @@ static haul__object simple_object(uintptr_t address, const haul__walk *walk)
     return o;
 }
 
-/* Follows a pointer that the innermost loop leaves over, to an array or a string: in line or the
- * general way. */
+/* Follows a pointer that the innermost loop leaves over: to an array or a string, or to one simple
+ * object if the walk may stop there. In line or the general way. */
 HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
                                             const haul__edge *edge)
 {
