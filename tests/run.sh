@@ -480,10 +480,11 @@ stage_quick() {
 
 stage_1() {
     need cmake gcc && release_build || return
-    if [ -x build/release/tests/haul_unit ]; then
-        HAUL_HOST_STRICT=1 program release haul_unit
+    unit release
+    if [ -x build/release/tests/haul_unit ]; then # its processes take a quarter more
+        HAUL_HOST_STRICT=1 program release haul_unit --filter 'c*'
     else
-        skip "Criterion is not installed; the plain runner runs the same tests in stage 5"
+        skip "Criterion is not installed; the plain runner runs the same tests"
     fi
     program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
@@ -743,7 +744,7 @@ stage_13() {
     suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' |
         longest_first)
     aarch64_build || return
-    thin_faults 9
+    thin_faults 27 # what fails is not the processor's
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
@@ -766,7 +767,7 @@ s390x_build() {
 stage_14() {
     local suite tests=build/s390x/tests
     s390x_build || return
-    thin_faults 9
+    thin_faults 27
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     for suite in $s390x_suites; do
@@ -783,7 +784,7 @@ musl_build() {
         skip "musl-gcc cannot link here"
         return 1
     }
-    build musl musl-gcc -O1 -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+    build musl musl-gcc -O0 -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF
 }
 
