@@ -528,6 +528,84 @@ TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
     finish();
 }
 
+/* ---- Nodes of whole granules, whose pointers are translated by cells alone. */
+
+typedef struct whole {
+    struct whole *a, *b, *past;
+    int64_t value;
+} whole;
+
+enum { WHOLES = 4096 };
+
+static haul_type *whole_type;
+static const haul_field whole_fields[] = {
+    HAUL_OBJECT(whole, a, &whole_type),
+    HAUL_OBJECT(whole, b, &whole_type),
+    HAUL_ARRAY(whole, past, HAUL_FIXED(0)),
+};
+
+static struct {
+    union {
+        whole all[WHOLES];
+        long double alignment;
+    } u;
+} wholes;
+
+typedef struct wholes_there {
+    whole *at[WHOLES];
+    whole seen[WHOLES];
+} wholes_there;
+
+static void copy_wholes(void *argument)
+{
+    wholes_there *w = argument;
+    int i;
+    for (i = 0; i < WHOLES; i++)
+        w->seen[i] = *w->at[i];
+}
+
+/* Every third node is present. The others lead to it, to one another, and one past either. */
+TEST(environment, pointers_of_whole_nodes_lead_to_old_and_new_copies)
+{
+    static wholes_there w;
+    whole *const all = wholes.u.all;
+    random_source dice = random_start("whole nodes");
+    int i;
+    start();
+    whole_type = TYPE_NEW(whole, whole_fields);
+    CHECK_STATUS(haul_type_commit(whole_type), HAUL_OK);
+    for (i = 0; i < WHOLES; i++)
+        all[i].a = i + 3 < WHOLES ? &all[i + 3] : NULL;
+    CHECK_STATUS(haul_environment_enter(env, &all[0], whole_type, 1, NULL, NULL), HAUL_OK);
+    for (i = 0; i < WHOLES; i++) {
+        if (i % 3 == 0)
+            continue;
+        all[i].b = random_below(&dice, 5) ? &all[random_below(&dice, WHOLES)] : NULL;
+        all[i].past = &all[random_below(&dice, WHOLES)] + 1;
+        all[i].value = i;
+    }
+    all[WHOLES - 2].b = &all[2];
+    all[1].past = &all[WHOLES];
+    CHECK_STATUS(haul_environment_enter(env, &all[1], whole_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &all[2], whole_type, 1, NULL, NULL), HAUL_OK);
+    for (i = 0; i < WHOLES; i++)
+        w.at[i] = haul_environment_device_pointer(env, &all[i]);
+    CHECK_STATUS(haul_host_launch(device, copy_wholes, &w), HAUL_OK);
+    for (i = 0; i < WHOLES; i++) {
+        const whole *const past = all[i].past;
+        CHECK_PTR(w.seen[i].a, all[i].a ? w.at[all[i].a - all] : NULL);
+        if (i % 3 == 0)
+            continue;
+        CHECK_PTR(w.seen[i].b, all[i].b ? w.at[all[i].b - all] : NULL);
+        CHECK_EQ(w.seen[i].value, i);
+        CHECK(w.seen[i].past == w.at[past - all - 1] + 1 ||
+              (past < all + WHOLES && w.seen[i].past == w.at[past - all]));
+    }
+    CHECK(w.seen[1].past == w.at[WHOLES - 1] + 1);
+    haul_type_free(&whole_type);
+    finish();
+}
+
 /* ---- Copies that others have made. */
 
 /* One block of the host and its copy, in memory of the device that the environment does not know.
