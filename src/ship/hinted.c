@@ -164,13 +164,24 @@ static void add(const counting *c, size_t hint, uint64_t place, uint64_t granule
     c->bytes[place / c->page_bytes * c->named->hint_count + hint] += granules * HAUL__GRANULE;
 }
 
+/* A granule's place in the arena; 0: it has none. In an ordered arena a range may begin within a
+ * granule, and the bytes before it have no place. */
+static uint64_t place_of(const counting *c, const haul__block *block, uintptr_t granule)
+{
+    const uint64_t compact = haul__place(block, granule);
+    uint64_t place = 0, byte;
+    for (byte = 0; !place && byte < HAUL__GRANULE; byte++)
+        place = haul__final_place(c->plan, compact + byte);
+    return place;
+}
+
 /* Adds granules that are no neighbours in the arena, or lie in several pages. */
 static void add_each(const counting *c, const haul__block *block, uintptr_t cell, uint32_t granules,
                      size_t hint)
 {
     for (; granules; granules &= granules - 1) {
         const uintptr_t at = cell + haul__lowest32(granules) * HAUL__GRANULE;
-        const uint64_t place = haul__final_place(c->plan, haul__place(block, at));
+        const uint64_t place = place_of(c, block, at);
         if (place && place < haul__arena_bytes(c->plan))
             add(c, hint, place, 1);
     }

@@ -8,7 +8,6 @@
 #include "walk/checked.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
-#include "walk/may_stop.h"
 #include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"

@@ -30,12 +30,11 @@ typedef struct vertex {
     struct vertex *next, *other;
     record *own;
     triple *plain;
-    char *name;
+    char *name, *alias; /* alias: part of the name */
     int64_t *values;
     record **list;
     record *row;
     int64_t value_count, list_count, row_count;
-    int64_t is_met; /* by the obvious walk */
 } vertex;
 
 typedef struct hub {
@@ -55,6 +54,7 @@ static const haul_field vertex_fields[] = {
     HAUL_OBJECT(vertex, own, &record_type),
     HAUL_OBJECT(vertex, plain, &triple_type),
     HAUL_STRING(vertex, name),
+    HAUL_STRING(vertex, alias),
     HAUL_ARRAY(vertex, values, HAUL_COUNT(vertex, value_count)),
     HAUL_POINTERS(vertex, list, &record_type, HAUL_COUNT(vertex, list_count)),
     HAUL_OBJECTS(vertex, row, &record_type, HAUL_COUNT(vertex, row_count)),
@@ -104,6 +104,8 @@ static void add_rows(graph *g, size_t i, int kind, random_source *seed)
     v->row = take(g, (size_t)(v->row_count + 1) * sizeof *v->row);
     v->name = take(g, 24);
     memset(v->name, 'a', random_below(seed, 23));
+    if (kind == OVERLAPPING)
+        v->alias = v->name + strlen(v->name) / 2;
     if (kind == OVERLAPPING && i > 0 && random_below(seed, 2)) {
         v->name = g->vertices[i - 1]->name + strlen(g->vertices[i - 1]->name) / 2;
         v->values = g->root.wide + random_below(seed, WIDE - 9);
@@ -158,7 +160,7 @@ static void drop(graph *g)
 /* ---- The obvious walk. */
 
 typedef struct named {
-    uintptr_t granule;
+    uintptr_t granule, byte; /* byte: one that is described */
     size_t hint;
 } named;
 
@@ -188,6 +190,7 @@ static void name(obvious *o, const haul_type *type, const char *field, const hau
             CHECK(o->at != NULL);
         }
         o->at[o->count].granule = at;
+        o->at[o->count].byte = at < (uintptr_t)to ? (uintptr_t)to : at;
         o->at[o->count++].hint = i;
     }
 }
@@ -200,6 +203,7 @@ static void visit(obvious *o, vertex *v)
     name(o, vertex_type, "own", record_type, v->own, sizeof *v->own);
     name(o, vertex_type, "plain", triple_type, v->plain, sizeof *v->plain);
     name(o, vertex_type, "name", NULL, v->name, v->name ? strlen(v->name) + 1 : 0);
+    name(o, vertex_type, "alias", NULL, v->alias, v->alias ? strlen(v->alias) + 1 : 0);
     name(o, vertex_type, "values", NULL, v->values, (size_t)v->value_count * sizeof *v->values);
     name(o, vertex_type, "list", NULL, v->list, (size_t)v->list_count * sizeof(record *));
     name(o, vertex_type, "row", record_type, v->row, (size_t)v->row_count * sizeof *v->row);
@@ -236,9 +240,7 @@ static void add_up(obvious *o, const haul_plan *plan, size_t page_bytes, uint64_
     for (i = 0; i < o->count; i++) {
         if (i > 0 && o->at[i].granule == o->at[i - 1].granule)
             continue;
-        if (haul_plan_offset(plan, (void *)o->at[i].granule, &offset) != HAUL_OK)
-            CHECK_STATUS(haul_plan_offset(plan, (void *)(o->at[i].granule + GRANULE / 2), &offset),
-                         HAUL_OK);
+        CHECK_STATUS(haul_plan_offset(plan, (void *)o->at[i].byte, &offset), HAUL_OK);
         bytes[offset / page_bytes * HINTS + o->at[i].hint] += GRANULE;
     }
 }
@@ -259,42 +261,43 @@ static void check_pages(haul_plan *plan, const haul_ship_options *options, obvio
 }
 
 /* A plan whose discovery has noted the hints, and one that is walked for them. */
-static void check_graph(graph *g, const haul_place_hint *hints, int is_ordered)
+static void check_source(haul_source source, obvious *o, int is_ordered)
 {
-    const haul__hints noted = { hints, HINTS };
-    const haul_source source = haul_from_object(&g->root, hub_type);
+    const haul__hints noted = { o->hints, HINTS };
     haul_ship_options options;
-    haul_plan_options plain;
-    obvious o = { hints, NULL, 0, 0 };
     haul_plan *plan, *again, *later;
     memset(&options, 0, sizeof options);
-    options.hints = hints;
+    options.hints = o->hints;
     options.hint_count = HINTS;
-    memset(&plain, 0, sizeof plain);
-    plain.ordered = is_ordered;
-    walk(&o, g);
-    if (o.count)
-        qsort(o.at, o.count, sizeof *o.at, comes_before);
+    if (o->count)
+        qsort(o->at, o->count, sizeof *o->at, comes_before);
     CHECK_STATUS(haul__context_enter(context), HAUL_OK);
     CHECK_STATUS(haul__plan_from(context, &source, is_ordered, &noted, &plan), HAUL_OK);
     CHECK(haul__plan_found(plan)->named != NULL);
     CHECK_STATUS(haul__plan_again(plan, &noted, &again), HAUL_OK);
     CHECK_STATUS(haul__plan_from(context, &source, is_ordered, NULL, &later), HAUL_OK);
     CHECK(haul__plan_found(later)->named == NULL);
-    check_pages(plan, &options, &o, 4096);
-    check_pages(again, &options, &o, 1 << 16);
-    check_pages(later, &options, &o, 4096);
+    check_pages(plan, &options, o, 4096);
+    check_pages(again, &options, o, 1 << 16);
+    check_pages(later, &options, o, 4096);
     haul__plan_drop(plan);
     haul__plan_drop(again);
     haul__plan_drop(later);
     haul__context_leave(context);
-    free(o.at);
+    free(o->at);
+}
+
+static void check_graph(graph *g, const haul_place_hint *hints, int is_ordered)
+{
+    obvious o = { hints, NULL, 0, 0 };
+    walk(&o, g);
+    check_source(haul_from_object(&g->root, hub_type), &o, is_ordered);
 }
 
 static void choose_hints(haul_place_hint *hints, random_source *seed)
 {
     static const char *const fields[] = { NULL,   "next",   "other", "own", "plain",
-                                          "name", "values", "list",  "row" };
+                                          "name", "values", "list",  "row", "alias" };
     static const char *const hub_names[] = { "vertices", "first", "shared", "wide" };
     size_t i;
     memset(hints, 0, HINTS * sizeof *hints);
@@ -307,7 +310,7 @@ static void choose_hints(haul_place_hint *hints, random_source *seed)
         if (what == 2)
             hints[i].field = hub_names[random_below(seed, 4)];
         if (what == 3)
-            hints[i].field = fields[random_below(seed, 9)];
+            hints[i].field = fields[random_below(seed, 10)];
     }
 }
 
@@ -344,6 +347,114 @@ static void free_types(void)
     haul_type_free(&vertex_type);
     haul_type_free(&triple_type);
     haul_type_free(&record_type);
+}
+
+/* ---- Nodes that lead to nothing else: a list, which is followed without a queue, and a tree, which
+ * threads share without aims. */
+
+typedef struct pair {
+    struct pair *left, *right;
+    double value[3];
+} pair;
+
+typedef struct chained {
+    struct chained *next;
+    double value[4];
+} chained;
+
+static haul_type *pair_type, *chained_type;
+static const haul_field pair_fields[] = { HAUL_OBJECT(pair, left, &pair_type),
+                                          HAUL_OBJECT(pair, right, &pair_type) };
+static const haul_field chained_fields[] = { HAUL_OBJECT(chained, next, &chained_type) };
+
+static void hint_at(haul_place_hint *hints, const haul_type *type, const char *field)
+{
+    memset(hints, 0, HINTS * sizeof *hints);
+    hints[0].type = hub_type;
+    hints[1].type = type;
+    hints[1].field = field;
+    hints[2].type = type;
+    hints[3].type = record_type;
+}
+
+static void check_pairs(const haul_place_hint *hints, size_t count, random_source *seed)
+{
+    pair **pairs = calloc(count, sizeof *pairs);
+    obvious o = { hints, NULL, 0, 0 };
+    size_t i;
+    CHECK(pairs != NULL);
+    for (i = 0; i < count; i++) {
+        pairs[i] = calloc(1, sizeof *pairs[i]);
+        CHECK(pairs[i] != NULL);
+    }
+    name(&o, NULL, NULL, pair_type, pairs[0], sizeof *pairs[0]);
+    for (i = 1; i < count; i++) {
+        pair *parent = pairs[(i - 1) / 2];
+        *(i % 2 ? &parent->left : &parent->right) = pairs[i];
+    }
+    for (i = count / 2; i < count; i++) /* leaves */
+        if (!pairs[i]->left && random_below(seed, 2))
+            pairs[i]->left = pairs[random_below(seed, count)];
+    for (i = 0; i < count; i++) {
+        name(&o, pair_type, "left", pair_type, pairs[i]->left, sizeof *pairs[i]);
+        name(&o, pair_type, "right", pair_type, pairs[i]->right, sizeof *pairs[i]);
+    }
+    check_source(haul_from_object(pairs[0], pair_type), &o, 0);
+    for (i = 0; i < count; i++)
+        free(pairs[i]);
+    free(pairs);
+}
+
+static void check_list(const haul_place_hint *hints, size_t count)
+{
+    chained *first = NULL, *at;
+    obvious o = { hints, NULL, 0, 0 };
+    size_t i;
+    for (i = 0; i < count; i++) {
+        at = calloc(1, sizeof *at);
+        CHECK(at != NULL);
+        at->next = first;
+        first = at;
+    }
+    name(&o, NULL, NULL, chained_type, first, sizeof *first);
+    for (at = first; at; at = at->next)
+        name(&o, chained_type, "next", chained_type, at->next, sizeof *at);
+    check_source(haul_from_object(first, chained_type), &o, 0);
+    while (first) {
+        at = first->next;
+        free(first);
+        first = at;
+    }
+}
+
+TEST(hints, name_the_nodes_of_lists_and_shared_trees)
+{
+    static const char *const fields[] = { "left", "right", NULL };
+    random_source seed = random_from(1);
+    haul_context_options how;
+    haul_place_hint hints[HINTS];
+    unsigned threads;
+    size_t i;
+    make_types();
+    pair_type = TYPE_NEW(pair, pair_fields);
+    chained_type = TYPE_NEW(chained, chained_fields);
+    CHECK_STATUS(haul_type_commit(pair_type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(chained_type), HAUL_OK);
+    for (threads = 1; threads <= 3; threads += 2) {
+        memset(&how, 0, sizeof how);
+        how.threads = threads;
+        CHECK_STATUS(haul_context_create(&how, &context), HAUL_OK);
+        for (i = 0; i < 3; i++) {
+            hint_at(hints, pair_type, fields[i]);
+            check_pairs(hints, 2 * MANY, &seed);
+            hint_at(hints, chained_type, i ? NULL : "next");
+            check_list(hints, FEW);
+        }
+        haul_context_free(&context);
+    }
+    haul_type_free(&chained_type);
+    haul_type_free(&pair_type);
+    free_types();
 }
 
 TEST(hints, name_the_bytes_that_an_obvious_walk_names)

@@ -6,7 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pool.h"
 #include "haul.h"
+#include "pack/in_degree.h"
+#include "pack/plan.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/lists.h"
@@ -330,6 +333,111 @@ TEST(places, count_pointers_of_all_kinds_in_any_order)
     haul_type_free(&knot_type);
     free(knots);
     free(arrays);
+    end();
+}
+
+/* Each list is what one thread counts; more lists than blocks have some that are empty. */
+TEST(places, count_the_same_pointers_by_any_number_of_threads)
+{
+    const size_t pages = 64;
+    haul__in_degree *alone = calloc(pages, sizeof *alone), *shared;
+    haul_plan *plan;
+    size_t lists, i, all = 0;
+    start();
+    CHECK(alone != NULL);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(one, shop_type), NULL, &plan), HAUL_OK);
+    CHECK(haul__plan_bytes(plan) <= pages * PAGE);
+    haul__count_in_degrees(plan, PAGE, alone, pages, 1);
+    for (i = 0; i < pages; i++)
+        all += alone[i].pointers;
+    CHECK(all > NODES && all < 3 * NODES);
+    for (lists = 2; lists <= HAUL__POOL_CHUNKS; lists *= 2) {
+        shared = calloc(pages * lists, sizeof *shared);
+        CHECK(shared != NULL);
+        haul__count_in_degrees(plan, PAGE, shared, pages, lists);
+        for (i = 0; i < pages; i++) {
+            CHECK_EQ(shared[i].pointers, alone[i].pointers);
+            CHECK_EQ(shared[i].to_last, alone[i].to_last);
+            CHECK_EQ(shared[i].first, alone[i].first);
+            CHECK_EQ(shared[i].last, alone[i].last);
+        }
+        free(shared);
+    }
+    haul_plan_free(&plan);
+    free(alone);
+    end();
+}
+
+typedef struct twin {
+    struct twin *next;
+    list_node *own;
+} twin;
+
+typedef struct twins {
+    twin *first;
+    int64_t *wide;
+    int64_t words;
+} twins;
+
+enum { TWINS = 20000, LARGE = 1 << 20, LARGE_PAGES = 4 };
+
+static size_t pointers_in(twins *root, const haul_type *type, size_t page_bytes)
+{
+    haul__in_degree *pages = calloc(LARGE_PAGES * (LARGE / page_bytes), sizeof *pages);
+    const size_t count = LARGE_PAGES * (LARGE / page_bytes);
+    haul_plan *plan;
+    size_t i, all = 0;
+    CHECK(pages != NULL);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(root, type), NULL, &plan), HAUL_OK);
+    CHECK(haul__plan_bytes(plan) <= LARGE_PAGES * LARGE);
+    haul__count_in_degrees(plan, page_bytes, pages, count, 1);
+    for (i = 0; i < count; i++)
+        all += pages[i].pointers;
+    haul_plan_free(&plan);
+    free(pages);
+    return all;
+}
+
+/* Of blocks in which types take turns, a sample is read for large pages, unless the graph has a
+ * large array. */
+TEST(places, count_a_sample_of_mixed_small_objects_and_all_beside_an_array)
+{
+    haul_type *twin_type = NULL, *twins_type = NULL;
+    const haul_field twin_fields[] = { HAUL_OBJECT(twin, next, &twin_type),
+                                       HAUL_OBJECT(twin, own, &node_type) };
+    const haul_field twins_fields[] = { HAUL_OBJECT(twins, first, &twin_type),
+                                        HAUL_ARRAY(twins, wide, HAUL_COUNT(twins, words)) };
+    twins root = { NULL, NULL, 0 };
+    size_t i, exact, sampled;
+    start();
+    twin_type = TYPE_NEW(twin, twin_fields);
+    twins_type = TYPE_NEW(twins, twins_fields);
+    CHECK_STATUS(haul_type_commit(twins_type), HAUL_OK);
+    for (i = 0; i < TWINS; i++) {
+        twin *added = calloc(1, sizeof *added);
+        CHECK(added != NULL);
+        added->own = calloc(1, sizeof *added->own);
+        CHECK(added->own != NULL);
+        added->next = root.first;
+        root.first = added;
+    }
+    exact = pointers_in(&root, twins_type, PAGE);
+    CHECK_EQ(exact, 2 * TWINS + 1); /* with the root's own */
+    sampled = pointers_in(&root, twins_type, LARGE);
+    CHECK(sampled != exact && sampled > exact / 10 * 8 && sampled < exact / 10 * 12);
+    root.words = LARGE / sizeof *root.wide;
+    root.wide = calloc((size_t)root.words, sizeof *root.wide);
+    CHECK(root.wide != NULL);
+    CHECK_EQ(pointers_in(&root, twins_type, LARGE), exact + 1);
+    while (root.first) {
+        twin *last = root.first;
+        root.first = last->next;
+        free(last->own);
+        free(last);
+    }
+    free(root.wide);
+    haul_type_free(&twins_type);
+    haul_type_free(&twin_type);
     end();
 }
 
