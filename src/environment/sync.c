@@ -122,8 +122,6 @@ static void find_unwritten(const haul__written *written, haul__digests *d, haul_
     last = (end - strip->host) / DIGEST_PAGE;
     if (first == 0 && strip->packed % DIGEST_PAGE != 0)
         first = 1;
-    if (first >= last)
-        return;
     memset(w.state + first, UNWRITTEN, last - first);
     if (haul__written_take(written, begin, end, note_written, &w))
         return;

@@ -291,6 +291,44 @@ TEST(environment_sync, what_comes_back_and_what_changes_after_a_failure_is_notic
     finish_noticing();
 }
 
+typedef struct holder {
+    unsigned char *bytes;
+    int64_t count, value;
+} holder;
+
+static const haul_field holder_fields[] = { HAUL_ARRAY(holder, bytes, HAUL_COUNT(holder, count)) };
+
+/* The first page of the array has a digest together with the object before it. */
+TEST(environment_sync, an_array_is_watched_beside_an_object_that_is_read)
+{
+    haul_environment_info before;
+    haul_type *holder_type;
+    holder *h;
+    if (!start_noticing(PAGE))
+        return;
+    CHECK_STATUS(haul_environment_exit(env, watched, NULL, NULL), HAUL_OK);
+    h = (holder *)(void *)mapped;
+    h->bytes = watched->bytes;
+    h->count = sizeof *watched;
+    holder_type = TYPE_NEW(holder, holder_fields);
+    CHECK_STATUS(haul_type_commit(holder_type), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, h, holder_type, 1, NULL, NULL), HAUL_OK);
+    sync_all();
+    before = info();
+    h->value = 5;
+    sync_all();
+    CHECK(info().bytes_to > before.bytes_to);
+    watched->bytes[3] = 7;
+    watched->bytes[PAGE] = 7;
+    watched->bytes[sizeof *watched - 1] = 7;
+    CHECK(mprotect(watched->bytes + 2 * PAGE, (WIDE - 4) * PAGE, PROT_NONE) == 0);
+    sync_all();
+    CHECK(mprotect(watched->bytes + 2 * PAGE, (WIDE - 4) * PAGE, PROT_READ | PROT_WRITE) == 0);
+    check_there();
+    haul_type_free(&holder_type);
+    finish_noticing();
+}
+
 /* Two environments cannot both watch; the second one reads. */
 TEST(environment_sync, two_environments_that_notice_see_the_same_changes)
 {
