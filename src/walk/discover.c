@@ -106,8 +106,8 @@ static haul_status follow_roots(haul__discovery *d)
 static haul_status run(haul__discovery *d)
 {
     haul_status status = !haul__queue_open(d) || (d->hints && !d->named) ? HAUL_ERROR_MEMORY
-                         : d->is_by_aims      ? haul__walk_by_aims(d)
-                                              : follow_roots(d);
+                         : d->is_by_aims                                 ? haul__walk_by_aims(d)
+                                                                         : follow_roots(d);
     if (status == HAUL_OK)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)
@@ -254,7 +254,7 @@ static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_
 
 haul_status haul__note_hints(haul_context *context, const haul_root *roots, size_t count,
                              const haul__hints *hints, haul__slot_filter *is_wanted, void *user,
-                             haul__named **named)
+                             haul__named_granules **named)
 {
     haul__listing listing;
     haul__found found;

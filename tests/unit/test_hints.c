@@ -179,9 +179,9 @@ static void name(obvious *o, const haul_type *type, const char *field, const hau
     size_t i = 0;
     if (!to || !bytes)
         return;
-    while (i < HINTS && !(o->hints[i].field
-                              ? o->hints[i].type == type && field && !strcmp(o->hints[i].field, field)
-                              : o->hints[i].type == of))
+    while (i < HINTS && !(o->hints[i].field ? o->hints[i].type == type && field &&
+                                                  !strcmp(o->hints[i].field, field)
+                                            : o->hints[i].type == of))
         i++;
     for (at = first; i < HINTS && at < end; at += GRANULE) {
         if (o->count == o->capacity) {
@@ -219,8 +219,7 @@ static void walk(obvious *o, graph *g)
     name(o, hub_type, "first", vertex_type, g->root.first, sizeof *g->root.first);
     name(o, hub_type, "shared", record_type, g->root.shared, sizeof *g->root.shared);
     name(o, hub_type, "wide", NULL, g->root.wide, WIDE * sizeof *g->root.wide);
-    name(o, hub_type, "vertices", NULL, g->root.vertices,
-         (size_t)g->root.count * sizeof(vertex *));
+    name(o, hub_type, "vertices", NULL, g->root.vertices, (size_t)g->root.count * sizeof(vertex *));
     for (i = 0; i < (size_t)g->root.count; i++)
         name(o, hub_type, "vertices", vertex_type, g->root.vertices[i], sizeof(vertex));
     for (i = 0; i < g->count; i++)
@@ -297,8 +296,8 @@ static void check_graph(graph *g, const haul_place_hint *hints, int is_ordered)
 
 static void choose_hints(haul_place_hint *hints, random_source *seed)
 {
-    static const char *const fields[] = { NULL,   "next",   "other", "own",     "plain",
-                                          "name", "values", "list",  "row",   "alias" };
+    static const char *const fields[] = { NULL,   "next",   "other", "own", "plain",
+                                          "name", "values", "list",  "row", "alias" };
     static const char *const hub_names[] = { "vertices", "first", "shared", "wide" };
     size_t i;
     memset(hints, 0, HINTS * sizeof *hints);
@@ -350,8 +349,8 @@ static void free_types(void)
     haul_type_free(&record_type);
 }
 
-/* ---- Nodes that lead to nothing else: a list, which is followed without a queue, and a tree, which
- * threads share without aims. */
+/* ---- Nodes that lead to nothing else: a list, which is followed without a queue, and a tree,
+ * which threads share without aims. */
 
 typedef struct pair {
     struct pair *left, *right;
