@@ -1,9 +1,9 @@
 /* Named granules: which of a program's hints name each granule of the source.
  *
  * A hint has a bit a granule, in pages of one block each, made on demand: 0.8 % of the bytes that
- * it names. Bits are ORs, so neither their order nor a range that is named twice matters. A hash finds
- * a page by its block and hint. It has a table for each of 64 parts of the address space, so that
- * threads which have different parts need no lock.
+ * it names. Bits are ORs, so neither their order nor a range that is named twice matters. A hash
+ * finds a page by its block and hint. It has a table for each of 64 parts of the address space, so
+ * that threads which have different parts need no lock.
  */
 #ifndef HAUL_MAP_NAMED_H
 #define HAUL_MAP_NAMED_H
