@@ -1,10 +1,10 @@
-/* chain_in_simulation.c in C++: the kernel needs two arrays of a larger simulation.
+/* A smaller step in C++ than chain_in_simulation.c: the kernel needs two arrays of a simulation.
  *
  *     c++ -std=c++17 chain_in_simulation.cpp $(pkg-config --cflags --libs haul)
  *
  * The simulation keeps its arrays in std::vectors, and has plain pointers to them, as kernels do.
  * A chain names an array as the program does, and the compiler checks it. Only these arrays are
- * shipped. Prints how many bytes have crossed.
+ * shipped. Prints how many bytes have crossed, with the arena's alignment.
  */
 #include <cstdio>
 #include <exception>
@@ -83,8 +83,9 @@ static bool run()
 
     haul_shipment_info info = {};
     haul_shipment_get_info(shipment.get(), &info);
-    std::printf("%lu bytes have crossed; atom 7 is at %g, %g, %g\n",
-                static_cast<unsigned long>(info.graph_bytes), r[7].x, r[7].y, r[7].z);
+    std::printf("%lu bytes have crossed, and %lu have come back; atom 7 is at %g, %g, %g\n",
+                static_cast<unsigned long>(info.bytes_to),
+                static_cast<unsigned long>(info.bytes_from), r[7].x, r[7].y, r[7].z);
     return r[7].z == 7 && f[7].z == 0 && info.graph_bytes == 2 * r.size() * sizeof r[0];
 }
 

@@ -393,6 +393,10 @@ class environment : public handle<haul_environment, haul_environment_free>
     {
         return haul_environment_detach(get(), pointer);
     }
+    haul_status track_writes(bool on)
+    {
+        return haul_environment_track_writes(get(), on);
+    }
     haul_status set_detached(haul_detached form)
     {
         return haul_environment_set_detached(get(), form);

@@ -5,6 +5,8 @@
   tests/mutants.py src/image/scan.c     some of them
   tests/mutants.py --mutant 17          one mutant alone, with what its tests print
   tests/mutants.py --list               each mutant's number and place
+  tests/mutants.py --prepare            only makes the tree and the list, build/mutants/tree and .json
+  tests/mutants.py --prepared           takes these as they lie: on a machine without clang
 
 Each condition of a branch, and each operand of && and ||, is made true and made false. All mutants
 stand in one build, which an environment variable chooses from, so that only the first one has to be
@@ -13,7 +15,7 @@ fails or does not end. tests/mutants.txt gives a reason for each that no input c
 original; these are not run.
 
 Fails if less than 95 % are killed, or if a reason has no mutant. Half an hour on two quiet cores.
-Needs clang, gcc, cmake and ninja. Everything stays in build/mutants.
+Needs clang, gcc, cmake, and ninja or make. Everything stays in build/mutants.
 """
 import collections
 import concurrent.futures
@@ -41,6 +43,8 @@ TIMES, SECONDS = 20, 5  # a program does not end: in so many times what it takes
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BUILD = os.path.join(ROOT, "build/mutants")
 TREE = os.path.join(BUILD, "tree")
+LIST = os.path.join(BUILD, "mutants.json")
+PROCESSORS = len(os.sched_getaffinity(0))
 
 Mutant = collections.namedtuple("Mutant", "file function line text value")
 
@@ -154,7 +158,7 @@ def change(file, mutants):
         out.write("extern int haul__mutant;\n#line 1\n" + text)
 
 
-def make_tree(files):
+def make_tree():
     mutants = []
     os.makedirs(TREE, exist_ok=True)
     subprocess.run("git ls-files -z | xargs -0 cp --parents -p -t " + TREE, shell=True, cwd=ROOT,
@@ -166,6 +170,8 @@ def make_tree(files):
                   "__attribute__((constructor)) static void choose(void)\n{\n"
                   '    const char *number = getenv("HAUL_MUTANT");\n'
                   "    haul__mutant = number ? atoi(number) : 0;\n}\n")
+    with open(LIST, "w") as out:
+        json.dump(mutants, out)
     return mutants
 
 
@@ -173,12 +179,15 @@ def build():
     log = open(os.path.join(BUILD, "build.log"), "w")
     units = sorted(name for name in os.listdir(os.path.join(TREE, "tests/unit"))
                    if name.startswith("test_image"))
-    for command in (["cmake", "-S", TREE, "-B", BUILD, "-G", "Ninja", "-DCMAKE_C_COMPILER=gcc",
-                     "-DCMAKE_BUILD_TYPE=None", "-DCMAKE_C_FLAGS=-O1 -w", "-DHAUL_CUDA=OFF",
-                     "-DHAUL_CRITERION=OFF", "-DHAUL_ACCEPTANCE=OFF", "-DHAUL_BUILD_EXAMPLES=OFF",
+    generator = ["-G", "Ninja"] if shutil.which("ninja") else []
+    for command in (["cmake", "-S", TREE, "-B", BUILD] + generator +
+                    ["-DCMAKE_C_COMPILER=gcc", "-DCMAKE_BUILD_TYPE=None",
+                     "-DCMAKE_C_FLAGS=-O1 -w", "-DHAUL_CUDA=OFF", "-DHAUL_CRITERION=OFF",
+                     "-DHAUL_ACCEPTANCE=OFF", "-DHAUL_BUILD_EXAMPLES=OFF",
                      "-DHAUL_BUILD_BENCHMARKS=OFF",
                      "-DHAUL_UNIT_FILES=" + ";".join("unit/" + name for name in units)],
-                    ["ninja", "-C", BUILD, "haul_fuzz", "haul_unit_plain", "haul_damage"]):
+                    ["cmake", "--build", BUILD, "--parallel", str(PROCESSORS), "--target",
+                     "haul_fuzz", "haul_unit_plain", "haul_damage"]):
         if subprocess.run(command, stdout=log, stderr=log).returncode != 0:
             sys.exit("tests/mutants.py: it does not build: build/mutants/build.log")
 
@@ -188,23 +197,27 @@ def build():
 taken = {}  # seconds by program, without a mutant
 
 
-def run(number, loud=False):
-    """The program that kills a mutant; None: it survives."""
-    out = None if loud else subprocess.DEVNULL
-    for program in PROGRAMS:
-        name, begin = " ".join(program), time.monotonic()
-        limit = TIMES * taken[name] + SECONDS if name in taken else 600
-        try:
-            status = subprocess.run([os.path.join(BUILD, program[0])] + program[1:], cwd=ROOT,
-                                    env=dict(os.environ, HAUL_MUTANT=str(number)), stdout=out,
-                                    stderr=out, timeout=limit).returncode
-        except subprocess.TimeoutExpired:
-            return "time"
-        if number == 0:
-            taken[name] = time.monotonic() - begin
-        if status != 0:
-            return name
-    return None
+def passes(program, number, loud=False):
+    """Is its answer that all is well? A program that does not end is stopped."""
+    name, out = " ".join(program), None if loud else subprocess.DEVNULL
+    try:
+        return subprocess.run([os.path.join(BUILD, program[0])] + program[1:], cwd=ROOT,
+                              env=dict(os.environ, HAUL_MUTANT=str(number)), stdout=out,
+                              stderr=out, timeout=TIMES * taken.get(name, 600 / TIMES) + SECONDS
+                              ).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+def passes_unchanged(program):
+    begin = time.monotonic()
+    fine = passes(program, 0)
+    taken[" ".join(program)] = time.monotonic() - begin
+    return fine
+
+
+def survives(number, loud=False):
+    return all(passes(program, number, loud) for program in PROGRAMS)
 
 
 def reasons():
@@ -230,38 +243,41 @@ def table_line(name, verdicts):
 def main(arguments):
     os.chdir(ROOT)
     files = [a for a in arguments if a.endswith((".c", ".h"))] or FILES
-    mutants = make_tree(files)
+    if "--prepared" in arguments:
+        mutants = [Mutant(*m) for m in json.load(open(LIST))]
+    else:
+        mutants = make_tree()
+    if "--prepare" in arguments:
+        return 0
     if "--list" in arguments:
         for number, m in enumerate(mutants, 1):
             print(f"{number}: {m.file}:{m.line}: {m.function}: {m.text} = {m.value}")
         return 0
     build()
-    if run(0) is not None:
-        sys.exit("tests/mutants.py: the tests fail without a mutant")
+    with concurrent.futures.ThreadPoolExecutor(PROCESSORS) as pool:
+        if not all(pool.map(passes_unchanged, PROGRAMS)):
+            sys.exit("tests/mutants.py: the tests fail without a mutant")
     if "--mutant" in arguments:
-        return run(int(arguments[arguments.index("--mutant") + 1]), True) is None
+        return survives(int(arguments[arguments.index("--mutant") + 1]), True)
     same = reasons()
-    verdicts, used = collections.Counter(), set()
-    for file in files:
-        chosen, here = [], collections.Counter()
-        for number, m in enumerate(mutants, 1):
-            key = (m.file, m.function, m.text, m.value)
-            used.add(key)
-            if m.file == file and key in same:
-                here["same"] += 1
-            elif m.file == file:
-                chosen.append(number)
-        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            for number, by in zip(chosen, pool.map(run, chosen)):
+    keys = [(m.file, m.function, m.text, m.value) for m in mutants]
+    chosen = {file: [n for n, key in enumerate(keys, 1) if key[0] == file and key not in same]
+              for file in files}
+    verdicts = collections.Counter()
+    with concurrent.futures.ThreadPoolExecutor(PROCESSORS) as pool:
+        answers = pool.map(survives, sum(chosen.values(), []))
+        for file in files:
+            here = collections.Counter(same=sum(key[0] == file and key in same for key in keys))
+            for number, lives in zip(chosen[file], answers):
                 m = mutants[number - 1]
-                here["killed" if by else "survived"] += 1
-                if not by:
+                here["survived" if lives else "killed"] += 1
+                if lives:
                     print(f"{number}: {m.file}:{m.line}: {m.function}: {m.text} = {m.value}",
                           flush=True)
-        table_line(file, here)
-        verdicts += here
+            table_line(file, here)
+            verdicts += here
     share = table_line("all", verdicts)
-    wrong = [key for key in same if key[0] in files and key not in used]
+    wrong = [key for key in same if key[0] in files and key not in keys]
     for key in wrong:
         print("FAILED: tests/mutants.txt names a condition that is not there:", *key)
     if share < LEAST:

@@ -446,13 +446,14 @@ acceptance() { # FOLDER
     done < <(grep -h 'haul_accept_.* is left out' "$logs/$stage-configure-build-$1.log")
 }
 
-# Lines, for reports; more would take its time to write, and nobody reads it. Tests are optimised,
-# too: without, they compile in a third of the time, but those that look at every byte take 1.4
-# times as long.
+# Lines, for reports; more would take its time to write, and nobody reads it. With sanitizers most
+# unit tests are not optimised (tests/CMakeLists.txt).
 traced="-gline-tables-only -O1 -fno-omit-frame-pointer"
+unit_tests=-DHAUL_UNIT_OPTIONS=-O0
 
-# Builds that are slow fail every event once, and of the other modes (from then on, lost, late,
-# slow) one in N, which the seed chooses. The stages by gcc without sanitizers fail all of them.
+# Builds that are slow fail every event once, or one in N/3 where N is more than 5, and of the other
+# modes (from then on, lost, late, slow) one in N. The seed chooses which. The release build fails
+# all of them.
 thin_faults() { # N
     export HAUL_FAULT_STRIDE=$1
 }
@@ -479,10 +480,11 @@ stage_quick() {
 
 stage_1() {
     need cmake gcc && release_build || return
-    if [ -x build/release/tests/haul_unit ]; then
-        HAUL_HOST_STRICT=1 program release haul_unit
+    unit release
+    if [ -x build/release/tests/haul_unit ]; then # its processes take a quarter more
+        HAUL_HOST_STRICT=1 program release haul_unit --filter 'c*'
     else
-        skip "Criterion is not installed; the plain runner runs the same tests in stage 5"
+        skip "Criterion is not installed; the plain runner runs the same tests"
     fi
     program release haul_attack --sequences 8000 --seed "$HAUL_SEED"
     program release haul_random --graphs 10000 --seed "$HAUL_SEED"
@@ -506,7 +508,7 @@ sanitized_build() {
     build sanitized clang \
         "$traced -fsanitize=address,undefined -fno-sanitize-recover=all" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_BENCHMARKS=OFF \
-        -DHAUL_BUILD_TOOL=OFF -DHAUL_CHECKS=ON
+        -DHAUL_BUILD_TOOL=OFF -DHAUL_CHECKS=ON "$unit_tests"
 }
 
 stage_2() {
@@ -530,7 +532,7 @@ memory_build() { # FLAG...
     }
     build "memory${1:+-origins}" clang "$traced -fsanitize=memory $*" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
-        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF
+        -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF "$unit_tests"
 }
 
 # To know where a value comes from takes up to 1.6 times as long: only what fails is run again so.
@@ -557,6 +559,7 @@ build_32() {
 
 stage_4() {
     build_32 || return
+    thin_faults 3
     plain_suites 32 2000
     program 32 haul_damage --seed "$HAUL_SEED" --every 10
     program 32 fuzz/haul_fuzz all fuzz/corpus
@@ -650,13 +653,14 @@ stage_9() {
 }
 
 # The CUDA device: all of it is compiled; what needs a GPU says so where there is none. The rest of
-# the library is that of stage 1, so of the unit tests those of devices are enough.
+# the library is that of stage 1, so of the unit tests those of devices are enough, and so is -O1,
+# which compiles in half the time.
 cuda_build() {
     need cmake gcc g++ nm || return
     local -x PATH=$PATH:/usr/local/cuda/bin
     need nvcc || return
     build cuda gcc "" -DCMAKE_BUILD_TYPE=Release -DHAUL_CUDA=ON -DHAUL_CRITERION=OFF \
-        -DHAUL_ACCEPTANCE=OFF \
+        -DCMAKE_C_FLAGS_RELEASE="-O1 -DNDEBUG" -DHAUL_ACCEPTANCE=OFF \
         -DHAUL_UNIT_FILES="$(unit_files host_device, ship,)"
 }
 
@@ -694,7 +698,7 @@ threads_build() {
     build threads clang "$traced -fsanitize=thread -DHAUL_STRESS_THREADS=3" \
         -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF \
-        -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $threads_suites)"
+        -DHAUL_ACCEPTANCE=OFF -DHAUL_UNIT_FILES="$(unit_files $threads_suites)" "$unit_tests"
 }
 
 stage_12() {
@@ -740,7 +744,7 @@ stage_13() {
     suites=$(grep -ohE '^TEST\([a-z0-9_]+' tests/unit/*.c tests/structures/*.c | sed 's/TEST(//' |
         longest_first)
     aarch64_build || return
-    thin_faults 9
+    thin_faults 27 # what fails is not the processor's
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     start "contract, pages of 16 KiB" "${emulator[@]}" -p 16384 "$tests/haul_contract" host
@@ -763,7 +767,7 @@ s390x_build() {
 stage_14() {
     local suite tests=build/s390x/tests
     s390x_build || return
-    thin_faults 9
+    thin_faults 27
     start "random" "${emulator[@]}" "$tests/haul_random" --graphs 200 --seed "$HAUL_SEED"
     start "contract" "${emulator[@]}" "$tests/haul_contract" host
     for suite in $s390x_suites; do
@@ -780,7 +784,7 @@ musl_build() {
         skip "musl-gcc cannot link here"
         return 1
     }
-    build musl musl-gcc -O1 -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
+    build musl musl-gcc -O0 -DCMAKE_BUILD_TYPE=None -DHAUL_CRITERION=OFF -DHAUL_BUILD_EXAMPLES=OFF \
         -DHAUL_BUILD_BENCHMARKS=OFF -DHAUL_ACCEPTANCE=OFF -DHAUL_ZSTD=OFF
 }
 

@@ -10,6 +10,14 @@ int haul_cuda_count(void)
     return 0;
 }
 
+void *haul_cuda_find(void *user, const void *memory, size_t bytes)
+{
+    (void)user;
+    (void)memory;
+    (void)bytes;
+    return NULL;
+}
+
 static haul_status no_open(const void *settings, const haul_allocator *allocator, void **state)
 {
     (void)settings;

@@ -50,7 +50,7 @@ typedef int haul_progress(void *user, uint64_t done, uint64_t total);
 /* Called while a call discovers a graph: within 100 ms, and then every 100 ms at least, as long as
  * no function of yours takes longer. Discovery has found `objects` objects so far, of about `bytes`
  * bytes. Both begin again at 0 when a graph is discovered again: by threads, by one thread after
- * them, or for the path of an error. Otherwise as haul_progress. */
+ * them, for hints (ship.h), or for the path of an error. Otherwise as haul_progress. */
 typedef int haul_discovery_progress(void *user, uint64_t objects, uint64_t bytes);
 
 #define HAUL_THREADS_MAX 1024u

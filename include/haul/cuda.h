@@ -89,6 +89,12 @@ static inline haul_status haul_cuda_open(haul_context *context, const haul_cuda_
 /* The number of GPUs; 0 if there is no driver, or on any other failure. Any thread. */
 HAUL_API int haul_cuda_count(void);
 
+/* A finder (haul_environment_set_finder; `user` is ignored): memory of a GPU, and managed memory,
+ * is its own copy. An environment then sends neither, and reads neither: a pointer that leads there
+ * on the host leads there on the device. NULL: `memory` is other memory, or the bytes are not in
+ * one allocation of such memory; of a build without CUDA always. Any thread. */
+HAUL_API void *haul_cuda_find(void *user, const void *memory, size_t bytes);
+
 #ifdef __cplusplus
 }
 #endif

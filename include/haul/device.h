@@ -270,7 +270,9 @@ typedef struct haul_device_table {
     haul_status (*clear)(void *state, haul_address at, uint64_t bytes);
 
     /* The bytes of device memory that can be allocated now, or taken by pages that move, as far as
-     * the device knows; good until anybody allocates. */
+     * the device knows; good until anybody allocates. A device that does not know answers its
+     * memory_bytes, or UINT64_MAX if it does not know these: what the library assumes without the
+     * verb. */
     uint64_t (*free_bytes)(void *state);
 } haul_device_table;
 

@@ -17,7 +17,8 @@
  * owner. Objects of one group go together.
  *
  * Threads. Any number of threads may call; a call that changes the environment waits for the one
- * before. Look-ups take no lock. Inside a callback of such a call, others answer HAUL_ERROR_BUSY.
+ * before. Look-ups take no lock, and are counted. Inside a callback of such a call, others answer
+ * HAUL_ERROR_BUSY.
  * Calls that use the device also need its context, and answer HAUL_ERROR_BUSY while another call
  * uses that.
  *
@@ -34,8 +35,9 @@
  * HAUL_ERROR_DEVICE_LOST or HAUL_ERROR_PENDING: a wait timed out. These are not repeated below.
  * After a failure presence and counts are as they were, and host objects are not written, except as
  * haul_environment_exit states. If the device fails while pointers of present objects are written,
- * they are written once more as they were. If that fails, too, they may be null there, or lead to
- * what an enter could not send. docs/environment.md has examples and costs.
+ * they are written once more as they were. What a pointer was when it was sent with its object is
+ * not known then: if an enter fails so, it is detached. If that fails, too, they may be null there,
+ * or lead to what an enter could not send. docs/environment.md has examples and costs.
  */
 #ifndef HAUL_ENVIRONMENT_H
 #define HAUL_ENVIRONMENT_H
@@ -207,21 +209,39 @@ HAUL_API haul_status haul_environment_poll(haul_environment *environment);
  * The first sync of a group sends all its data, and makes the digests. They take 9 bytes of host
  * memory for each page, and 72 to 144 for each strip: any number of equal pieces at equal
  * distances. They are kept until the group leaves. Each sync reads all data, with the threads of
- * the context, and waits for the device.
+ * the context (haul_environment_track_writes: less), and waits for the device.
  *
  * HAUL_ERROR_ARGUMENT: `host` is not present. Else as an update of parts to the device. After a
  * failure the next sync sends all data of the groups that this one had read. */
 HAUL_API haul_status haul_environment_sync(haul_environment *environment, const void *host);
 
+/* Lets syncs ask the system which pages of memory this process has written: they read only these.
+ * `on` 0: no more, as in the beginning. A group is tracked from its next sync on: its ranges of
+ * 1 MiB and more, in private memory without a file, at most 4,096 of an environment. All else is
+ * read, as without this. A sync sends the same, with one exception:
+ *
+ * The system sees what threads of this process write, also by system calls. It does not see writes
+ * of hardware into memory that is pinned for it, such as a copy from a GPU into pinned memory, or a
+ * message that a network card writes. Do not track if hardware writes into objects that are
+ * present, except for this environment's own updates and exits.
+ *
+ * The first write to a page after a sync takes 0.5 to 2 us longer, and large pages of 2 MiB that
+ * are written become small ones. A bit for each page is kept. Memory can be watched for one
+ * environment at a time; for others it is read.
+ *
+ * HAUL_ERROR_UNSUPPORTED: the system tells no pages; syncs read all data. Does not wait. */
+HAUL_API haul_status haul_environment_track_writes(haul_environment *environment, int on);
+
 /* Makes the device's copy of a pointer lead to the copy of what the host's leads to now, and
  * counts. `pointer` is the host address of a pointer of an object on the device: one that a field
  * describes (no tags, no bases), or an aligned word that a policy or a field has left out
  * (HAUL_SHALLOW, HAUL_NONE, HAUL_SKIP), which is null there. A word before the first byte that
- * travels, or behind the last one, counts too, though it is not present; let only one object on the
- * device have it then. Further attaches only count. The
- * last detach makes it null on the device, or what haul_environment_set_detached says; so does the
- * exit of its target, which it does not hold. A pointer that an enter has translated needs no
- * attach. Both calls wait for the device.
+ * travels, or behind the last one, counts too, though it is not present. If several objects on the
+ * device have the word, a first attach takes the copy in a present range, or else that of the
+ * lowest group number, and this one stays attached. Further attaches only count. The last detach
+ * makes it null on the device, or what haul_environment_set_detached says; so does the exit of its
+ * target, which it does not hold. A pointer that an enter has translated needs no attach. Both
+ * calls wait for the device.
  * HAUL_ERROR_ARGUMENT: no such pointer is present; what it leads to is not; or there is no attach
  * to end. HAUL_ERROR_LIMIT, of a detach or an exit: more than 2^28 pointers would be poisoned.
  * After a detach that failed the pointer stays attached. */
@@ -266,6 +286,25 @@ HAUL_API haul_status haul_environment_watch(haul_environment *environment,
                                             haul_range_visitor *comes, haul_range_visitor *goes,
                                             void *user);
 
+/* Where the device's copy of `bytes` bytes, at least one, is; NULL: there is none, or not of all of
+ * them in one piece. */
+typedef void *haul_copy_finder(void *user, const void *host, size_t bytes);
+/* Sets who is asked about memory that is not present here: a run time that has mapped it
+ * (haul/openmp.h, haul/openacc.h), or one that knows memory of the device itself, or managed memory
+ * (haul/cuda.h), whose copy is where it is. NULL: nobody is asked.
+ *
+ * An enter asks at each pointer whose target is absent. What has a copy is not followed, sent,
+ * counted, or read, and the pointer leads to the copy. (Read it is to find the end of a string, or
+ * a size that a function tells.) It stays absent here: its owner must keep it until the groups that
+ * lead there have left. A pointer to what has a copy of its beginning alone is followed. An enter
+ * of a root that has a copy answers HAUL_ERROR_CANCELLED.
+ *
+ * The function may be called by several threads of one enter, and must give the same answers
+ * throughout it. Inside it, look-ups work, and other calls on the environment and its context
+ * answer HAUL_ERROR_BUSY. */
+HAUL_API haul_status haul_environment_set_finder(haul_environment *environment,
+                                                 haul_copy_finder *finder, void *user);
+
 typedef struct haul_environment_info {
     size_t roots;         /* addresses that are entered */
     size_t groups, kept;  /* on the device; of these, without a root */
@@ -276,6 +315,15 @@ typedef struct haul_environment_info {
     uint64_t transfers_to, transfers_from; /* of groups and updates */
     uint64_t bytes_to, bytes_from;
     uint64_t attached; /* pointers of present objects that were written */
+    /* By callers, of all threads: device_pointer, host_pointer, presence, find. With pointers of 32
+     * bits each thread counts modulo 2^32. */
+    uint64_t look_ups;
+    uint64_t creates;     /* groups that were made: enters that have sent something */
+    uint64_t allocations; /* of device memory, by calls on the environment */
+    /* Of device_bytes: of groups without a root, and of those that left a while ago; and those that
+     * no present byte fills: alignment, lists for the device, and groups that left. */
+    size_t kept_bytes, wasted_bytes;
+    size_t pinned_bytes; /* host memory for transfers, of all that uses the device */
 } haul_environment_info;
 /* All zeros for a NULL or freed environment, or inside a callback of a call that changes it. */
 static inline void haul_environment_get_info(haul_environment *environment,

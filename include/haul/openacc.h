@@ -58,17 +58,29 @@ static inline int haul_openacc_goes(void *user, const haul_shipped_range *range)
     return 0;
 }
 
-/* Maps all that is present, and from now on what enters; unmaps what leaves. All or none: an enter
- * that brings more than HAUL_OPENACC_MOST ranges, or one that OpenACC has already, answers
- * HAUL_ERROR_CANCELLED and sends nothing; so does this call, and then nothing is mapped.
- * HAUL_ERROR_UNSUPPORTED, without a record: the current device is the host, or there is none. Else
- * as haul_environment_watch, which this is. */
+static inline void *haul_openacc_find(void *user, const void *host, size_t bytes)
+{
+    void *const at = (void *)(uintptr_t)host;
+    (void)user;
+    return acc_is_present(at, bytes) ? acc_deviceptr(at) : (void *)0;
+}
+
+/* Maps all that is present, and from now on what enters; unmaps what leaves. What OpenACC has
+ * mapped itself is not sent: pointers to it lead to OpenACC's copy, which must stay until what
+ * leads there has left. All or none: an enter that brings more than HAUL_OPENACC_MOST ranges, or a
+ * root that OpenACC has already, answers HAUL_ERROR_CANCELLED and sends nothing; so does this call,
+ * and then nothing is mapped. HAUL_ERROR_UNSUPPORTED, without a record: the current device is the
+ * host, or there is none. Else as haul_environment_watch and haul_environment_set_finder, which
+ * this is. */
 static inline haul_status haul_openacc_watch(haul_environment *environment, haul_openacc *told)
 {
+    haul_status status;
     if (!haul_openacc_has_device())
         return HAUL_ERROR_UNSUPPORTED;
     told->ranges = 0;
-    return haul_environment_watch(environment, haul_openacc_comes, haul_openacc_goes, told);
+    status = haul_environment_watch(environment, haul_openacc_comes, haul_openacc_goes, told);
+    return status == HAUL_OK ? haul_environment_set_finder(environment, haul_openacc_find, NULL)
+                             : status;
 }
 
 #ifdef __cplusplus

@@ -49,17 +49,42 @@ static inline int haul_openmp_goes(void *user, const haul_shipped_range *range)
     return omp_target_disassociate_ptr(range->host, (int)(intptr_t)user);
 }
 
-/* Associates all that is present, and from now on what enters; dissociates what leaves. All or
- * none: if OpenMP refuses a range, because it has mapped it itself, the enter answers
- * HAUL_ERROR_CANCELLED and sends nothing; so does this call, and then nothing is associated.
- * HAUL_ERROR_UNSUPPORTED, without a record: there is no such device. Else as
- * haul_environment_watch, which this is. */
+/* OpenMP's copy of a mapped byte. */
+static inline char *haul_openmp_copy_of(const char *host, int device)
+{
+    char *at = (char *)(uintptr_t)host;
+    if (!omp_target_is_present(at, device))
+        return NULL;
+#pragma omp target data use_device_ptr(at) device(device)
+    host = at;
+    return (char *)(uintptr_t)host;
+}
+
+static inline void *haul_openmp_find(void *user, const void *host, size_t bytes)
+{
+    const int device = (int)(intptr_t)user;
+    char *const first = haul_openmp_copy_of((const char *)host, device);
+    char *const last =
+        first ? haul_openmp_copy_of((const char *)host + bytes - 1, device) : (char *)NULL;
+    return last && last == first + bytes - 1 ? first : (char *)NULL;
+}
+
+/* Associates all that is present, and from now on what enters; dissociates what leaves. What OpenMP
+ * has mapped itself is not sent: pointers to it lead to OpenMP's copy, which must stay mapped until
+ * what leads there has left. All or none: if OpenMP refuses a range, because it has mapped a part
+ * of it, or if it has mapped the root, the enter answers HAUL_ERROR_CANCELLED and sends nothing; so
+ * does this call, and then nothing is associated. HAUL_ERROR_UNSUPPORTED, without a record: there
+ * is no such device. Else as haul_environment_watch and haul_environment_set_finder, which this is:
+ * NULLs in both end it. The program must be compiled for OpenMP (-fopenmp). */
 static inline haul_status haul_openmp_watch(haul_environment *environment, int device)
 {
+    void *const user = (void *)(intptr_t)device;
+    haul_status status;
     if (!haul_openmp_has(device))
         return HAUL_ERROR_UNSUPPORTED;
-    return haul_environment_watch(environment, haul_openmp_comes, haul_openmp_goes,
-                                  (void *)(intptr_t)device);
+    status = haul_environment_watch(environment, haul_openmp_comes, haul_openmp_goes, user);
+    return status == HAUL_OK ? haul_environment_set_finder(environment, haul_openmp_find, user)
+                             : status;
 }
 
 /* ---- Shipments. */
@@ -124,6 +149,22 @@ static inline haul_status haul_openmp_dissociate(const haul_shipment *shipment, 
         return HAUL_ERROR_UNSUPPORTED;
     told.device = device;
     return haul_shipment_extents(shipment, haul_openmp_untell, &told);
+}
+
+/* haul_reship, which waits, with the associations: the extents of the old memory are dissociated
+ * before, and those of the new one associated behind. After a failure of haul_reship the old ones
+ * are associated again. HAUL_ERROR_DEVICE: OpenMP refuses, and nothing is associated. */
+static inline haul_status haul_openmp_reship(haul_shipment *shipment, int device, size_t *count)
+{
+    haul_status status, told;
+    if (count)
+        *count = 0;
+    status = haul_openmp_dissociate(shipment, device);
+    if (status != HAUL_OK)
+        return status;
+    status = haul_reship(shipment, NULL);
+    told = haul_openmp_associate(shipment, device, count);
+    return status != HAUL_OK ? status : told;
 }
 
 #ifdef __cplusplus

@@ -41,7 +41,9 @@ struct haul_device {
     struct haul__deferred *deferred;
     size_t deferred_count, deferred_capacity;
     haul__resident *residents;
-    uint64_t held_bytes; /* of device memory: ranges and mirrored arenas */
+    uint64_t held_bytes;  /* of device memory: ranges and mirrored arenas */
+    uint64_t allocations; /* of device memory, ever */
+    size_t pinned_bytes;  /* staging memory; atomic, for readers outside of the context */
 };
 
 int haul__device_is_valid(const haul_device *device);

@@ -19,8 +19,10 @@ haul_status haul__memory_get(haul_device *device, size_t bytes, haul__memory *re
             table->unstage(device->state, result->memory, bytes);
         status = HAUL_ERROR_MEMORY;
     }
-    if (status == HAUL_OK)
+    if (status == HAUL_OK) {
+        haul__atomic_store(&device->pinned_bytes, device->pinned_bytes + bytes);
         return HAUL_OK;
+    }
     result->memory = NULL;
     if (status != HAUL_ERROR_DEVICE_LOST) {
         result->plain = 1;
@@ -32,10 +34,12 @@ haul_status haul__memory_get(haul_device *device, size_t bytes, haul__memory *re
 
 void haul__memory_release(haul_device *device, haul__memory *memory)
 {
-    if (memory->memory && memory->plain)
+    if (memory->memory && memory->plain) {
         haul__release(&device->context->allocator, memory->memory, memory->bytes);
-    else if (memory->memory)
+    } else if (memory->memory) {
         device->table.unstage(device->state, memory->memory, memory->bytes);
+        haul__atomic_store(&device->pinned_bytes, device->pinned_bytes - memory->bytes);
+    }
     memory->memory = NULL;
     memory->bytes = 0;
 }

@@ -39,6 +39,7 @@ static haul_status allocate(haul_device *device, size_t alignment, haul__range *
         return haul__device_failed(device, status, "allocation of ", range->bytes,
                                    " bytes of device memory");
     device->held_bytes += need;
+    device->allocations++;
     return HAUL_OK;
 }
 

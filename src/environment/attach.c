@@ -6,8 +6,10 @@
  * into the group are written on the device. The slot bits of the object's own plan tell where they
  * are.
  *
- * The group that a pointer was made to lead into last has it: when that group leaves, the pointer
- * is detached.
+ * The group that a pointer was made to lead into last has it in its list: when that group leaves,
+ * the pointer is detached. A hold of the pointer has its place there, so it is taken off in O(1).
+ * An enter takes pointers over from other groups when nothing can fail any more. Until then the
+ * lists tell what they were before.
  */
 #include "device/staging.h"
 #include "device/streams.h"
@@ -114,9 +116,48 @@ typedef struct words {
     size_t count;
 } words;
 
-/* Adds the pointers of a group, or as detached ones, except those that stand in groups that leave,
- * and those that lead into another group by now. Comes behind the groups that they stand in. */
-static haul_status add_words(haul_environment *e, uint32_t number, int as_detached,
+/* What pointers become. */
+typedef enum word_value {
+    AS_LISTED, /* they lead into the group */
+    AS_DETACHED,
+    AS_BEFORE /* what a call or another enter has made of them, or else detached */
+} word_value;
+
+/* Tells a hold where the pointer at a present address of the device stands. */
+static void locate(haul_environment *e, uintptr_t address, haul__hold *one)
+{
+    haul__found_range found;
+    haul__present_find_held(&e->there, address, &found);
+    one->other = address + found.delta;
+    one->stands_in = found.group;
+}
+
+/* The hold of a pointer. One that no call or enter has made to lead anywhere yet has none: then
+ * *made is what it would be, without an address. */
+static const haul__hold *hold_of(haul_environment *e, uintptr_t address, haul__hold *made)
+{
+    const haul__hold *one = haul__holds_find(&e->attached, address);
+    if (one)
+        return one;
+    made->address = 0;
+    locate(e, address, made);
+    return made;
+}
+
+static haul_status find_value(haul_environment *e, const haul__attached *one,
+                              const haul__hold *hold, word_value as, uintptr_t *value)
+{
+    if (as == AS_BEFORE && hold->address)
+        one = &e->groups.at[hold->group]->attached.at[hold->listed];
+    else if (as != AS_LISTED)
+        return haul__detached_value(e, hold->other, value);
+    *value = one->value;
+    return HAUL_OK;
+}
+
+/* Adds the pointers of a group, except those that stand in groups that leave. Comes behind the
+ * groups that they stand in. */
+static haul_status add_words(haul_environment *e, uint32_t number, word_value as,
                              const haul_async *async, words *w)
 {
     const haul__sent_group *group = e->groups.at[number];
@@ -124,16 +165,17 @@ static haul_status add_words(haul_environment *e, uint32_t number, int as_detach
     size_t i;
     for (i = 0; i < group->attached.count && status == HAUL_OK; i++) {
         const haul__attached *one = &group->attached.at[i];
-        uintptr_t value = one->value;
-        const haul__hold *owner = haul__holds_find(&e->attached, one->device);
+        uintptr_t value = 0;
+        haul__hold made;
+        const haul__hold *hold = hold_of(e, one->device, &made);
         haul_strip *strip = &w->list[w->count];
-        if (!owner || owner->group != number || e->groups.at[owner->stands_in]->is_leaving)
+        if (e->groups.at[hold->stands_in]->is_leaving)
             continue;
-        if (w->count == 0 || w->groups[w->count - 1] != owner->stands_in)
-            status = haul__come_behind(e, e->groups.at[owner->stands_in], async);
-        if (status == HAUL_OK && as_detached)
-            status = haul__detached_value(e, owner->slot, &value);
-        w->groups[w->count] = owner->stands_in;
+        if (w->count == 0 || w->groups[w->count - 1] != hold->stands_in)
+            status = haul__come_behind(e, e->groups.at[hold->stands_in], async);
+        if (status == HAUL_OK)
+            status = find_value(e, one, hold, as, &value);
+        w->groups[w->count] = hold->stands_in;
         strip->first = (haul_address)one->device;
         strip->stride = strip->bytes = sizeof value;
         strip->packed = w->count * sizeof value;
@@ -158,9 +200,9 @@ static void note_words(haul_environment *e, const words *w, const haul__work *wo
 }
 
 /* Writes the pointers of a group, and of those that leave with it, in one order: what can fail
- * before the order has changed nothing. */
-static haul_status write_words(haul_environment *e, uint32_t number, int as_detached,
-                               const haul_async *async)
+ * before the order has changed nothing. *is_ordered: it was tried. */
+static haul_status write_words(haul_environment *e, uint32_t number, word_value as,
+                               const haul_async *async, int *is_ordered)
 {
     haul_device *device = e->device;
     haul__work work;
@@ -169,6 +211,7 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
     words w = { NULL, NULL, NULL, 0 };
     uint32_t at;
     size_t all = 0, bytes;
+    *is_ordered = 0;
     for (at = 1 + number; at; at = e->groups.at[at - 1]->next_leaving)
         all += e->groups.at[at - 1]->attached.count;
     bytes = all * (sizeof(haul_strip) + sizeof(uintptr_t) + sizeof(uint32_t));
@@ -180,10 +223,11 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
     w.values = staging.data + all * sizeof(haul_strip);
     w.groups = (uint32_t *)(void *)(w.values + all * sizeof(uintptr_t));
     for (at = 1 + number; at && status == HAUL_OK; at = e->groups.at[at - 1]->next_leaving)
-        status = add_words(e, at - 1, as_detached, async, &w);
+        status = add_words(e, at - 1, as, async, &w);
     if (status == HAUL_OK)
         status = haul__select_for(device, async);
-    if (status == HAUL_OK && w.count > 0)
+    *is_ordered = status == HAUL_OK && w.count > 0;
+    if (*is_ordered)
         status =
             haul__scatter_strips(device, w.list, w.count, w.values, w.count * sizeof(uintptr_t));
     if (status == HAUL_OK)
@@ -193,40 +237,83 @@ static haul_status write_words(haul_environment *e, uint32_t number, int as_deta
     return status;
 }
 
+/* After a failure, whose record stays. */
+static void write_again(haul_environment *e, uint32_t number, word_value as,
+                        const haul_async *async)
+{
+    const haul_error failure = e->context->error;
+    int is_ordered;
+    write_words(e, number, as, async, &is_ordered);
+    e->context->error = failure;
+}
+
 haul_status haul__attach(haul_environment *e, uint32_t number, const haul_async *async)
 {
-    const haul__sent_group *group = e->groups.at[number];
-    size_t i;
-    for (i = 0; i < group->attached.count; i++) {
-        const uintptr_t device = group->attached.at[i].device;
-        haul__hold *one = haul__holds_find(&e->attached, device);
-        haul__found_range found;
-        if (!one) {
-            one = haul__holds_add(&e->attached, device);
-            haul__present_find_held(&e->there, device, &found);
-            one->slot = device + found.delta;
-            one->stands_in = found.group;
-        }
-        one->group = number;
-    }
-    return write_words(e, number, 0, async);
+    int is_ordered;
+    const haul_status status = write_words(e, number, AS_LISTED, async, &is_ordered);
+    if (status != HAUL_OK && is_ordered)
+        write_again(e, number, AS_BEFORE, async);
+    return status;
+}
+
+void haul__undo_attach(haul_environment *e, uint32_t number, const haul_async *async)
+{
+    write_again(e, number, AS_BEFORE, async);
 }
 
 haul_status haul__detach(haul_environment *e, uint32_t number, const haul_async *async)
 {
-    return write_words(e, number, 1, async);
+    int is_ordered;
+    return write_words(e, number, AS_DETACHED, async, &is_ordered);
 }
 
 void haul__undo_detach(haul_environment *e, uint32_t number, const haul_async *async)
 {
-    const haul_error failure = e->context->error;
-    write_words(e, number, 0, async);
-    e->context->error = failure;
+    write_again(e, number, AS_LISTED, async);
+}
+
+/* ---- The lists, and the holds of what they hold. */
+
+/* Takes a pointer off the list of its target's group. */
+static void unlist(haul_environment *e, const haul__hold *one)
+{
+    haul__sent_group *into = e->groups.at[one->group];
+    const haul__attached last = into->attached.at[--into->attached.count];
+    if (one->listed == into->attached.count)
+        return;
+    into->attached.at[one->listed] = last;
+    haul__holds_find(&e->attached, last.device)->listed = one->listed;
+}
+
+/* The hold of a pointer, in no list any more; or a new one of zeros, in the room for it. */
+static haul__hold *take_over(haul_environment *e, uintptr_t device)
+{
+    haul__hold *one = haul__holds_find(&e->attached, device);
+    if (!one)
+        return haul__holds_add(&e->attached, device);
+    unlist(e, one);
+    return one;
+}
+
+void haul__take_attached(haul_environment *e, uint32_t number)
+{
+    const haul__sent_group *group = e->groups.at[number];
+    size_t i;
+    for (i = 0; i < group->attached.count; i++) {
+        haul__hold *one = take_over(e, group->attached.at[i].device);
+        if (!one->other)
+            locate(e, one->address, one);
+        one->group = number;
+        one->listed = i;
+    }
 }
 
 static void forget(haul_environment *e, haul__hold *one)
 {
-    e->attached_by_calls -= one->dynamic > 0;
+    if (one->dynamic) {
+        haul__holds_remove(&e->by_calls, haul__holds_find(&e->by_calls, one->other));
+        e->groups.at[one->stands_in]->attached_in--;
+    }
     haul__holds_remove(&e->attached, one);
 }
 
@@ -234,24 +321,26 @@ static void forget(haul_environment *e, haul__hold *one)
 static void forget_standing_in(haul_environment *e, uint32_t number)
 {
     size_t i = 0;
-    while (e->attached_by_calls > 0 && i < e->attached.capacity) {
-        haul__hold *one = &e->attached.at[i];
+    while (e->groups.at[number]->attached_in > 0) {
+        const haul__hold *one = &e->by_calls.at[i];
+        haul__hold *hold = NULL;
         if (one->address && one->stands_in == number)
-            forget(e, one); /* another may have moved to its place */
-        else
+            hold = haul__holds_find(&e->attached, one->other);
+        if (hold) {
+            unlist(e, hold);
+            forget(e, hold); /* another may have moved to its place */
+        } else {
             i++;
+        }
     }
 }
 
 void haul__forget_attached(haul_environment *e, uint32_t number)
 {
-    const haul__sent_group *group = e->groups.at[number];
-    size_t i;
-    for (i = 0; i < group->attached.count; i++) {
-        haul__hold *one = haul__holds_find(&e->attached, group->attached.at[i].device);
-        if (one && one->group == number)
-            forget(e, one);
-    }
+    haul__sent_group *group = e->groups.at[number];
+    while (group->attached.count > 0)
+        forget(e,
+               haul__holds_find(&e->attached, group->attached.at[--group->attached.count].device));
     forget_standing_in(e, number);
 }
 
@@ -262,23 +351,19 @@ void haul__forget_attached(haul_environment *e, uint32_t number)
 static haul_status find_slot(haul_environment *e, uintptr_t slot, haul__standing *at,
                              haul__hold **one)
 {
-    haul__standing next;
-    size_t from = 0;
-    int is_there = 0;
-    *one = NULL;
-    while (!*one && haul__find_pointer(e, slot, &from, &next)) {
-        haul__hold *hold = haul__holds_find(&e->attached, next.device);
-        if (hold && hold->dynamic)
-            *one = hold;
-        if (*one || !is_there)
-            *at = next;
-        is_there = 1;
+    const haul__hold *known = haul__holds_find(&e->by_calls, slot);
+    *one = known ? haul__holds_find(&e->attached, known->other) : NULL;
+    if (*one) {
+        at->device = (*one)->address;
+        at->group = (*one)->stands_in;
+        return HAUL_OK;
     }
-    return is_there ? HAUL_OK
-                    : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
-                                 "%p is no described pointer of a present object, and none that a "
-                                 "policy has left out",
-                                 (void *)slot);
+    return haul__find_pointer(e, slot, at)
+               ? HAUL_OK
+               : haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
+                            "%p is no described pointer of a present object, and none that a "
+                            "policy has left out",
+                            (void *)slot);
 }
 
 static haul_status write_word(haul_environment *e, const haul__standing *at, uintptr_t value)
@@ -300,34 +385,34 @@ static haul_status write_word(haul_environment *e, const haul__standing *at, uin
     return status;
 }
 
-/* Attaches a pointer that is not attached by a call, in the room for one more hold. */
+/* Attaches a pointer that is not attached by a call, in the room for one more hold in both
+ * tables. */
 static haul_status attach_to(haul_environment *e, uintptr_t slot, const haul__standing *at,
                              const haul__found_range *target, uintptr_t value)
 {
     haul__sent_group *into = e->groups.at[target->group];
-    haul__attached *listed = HAUL__LIST_ADD(&e->context->allocator, &into->attached);
-    haul__hold *one;
+    const haul__attached listed = { at->device, value };
+    haul__hold *one, *by_call;
     haul_status status;
-    if (!listed)
+    if (!HAUL__LIST_ROOM(&e->context->allocator, &into->attached))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
-    listed->device = at->device;
-    listed->value = value;
     status = haul__come_behind(e, into, NULL);
     if (status == HAUL_OK)
         status = write_word(e, at, value);
-    if (status != HAUL_OK) {
-        into->attached.count--;
+    if (status != HAUL_OK)
         return status;
-    }
-    one = haul__holds_find(&e->attached, at->device);
-    if (!one)
-        one = haul__holds_add(&e->attached, at->device);
-    one->slot = slot;
+    one = take_over(e, at->device);
+    one->other = slot;
     one->stands_in = at->group;
     one->group = target->group;
+    one->listed = into->attached.count;
     one->dynamic = 1;
-    e->attached_by_calls++;
+    into->attached.at[into->attached.count++] = listed;
+    by_call = haul__holds_add(&e->by_calls, slot);
+    by_call->other = at->device;
+    by_call->stands_in = at->group;
+    e->groups.at[at->group]->attached_in++;
     e->info.attached++;
     return HAUL_OK;
 }
@@ -348,21 +433,11 @@ haul_status haul__attach_one(haul_environment *e, uintptr_t slot)
     if (!haul__present_find(&e->host, value, &target))
         return haul__fail(&e->context->error, HAUL_ERROR_ARGUMENT,
                           "the pointer at %p leads to nothing that is present", (void *)slot);
-    if (!haul__holds_room(&e->context->allocator, &e->attached, 1))
+    if (!haul__holds_room(&e->context->allocator, &e->attached, 1) ||
+        !haul__holds_room(&e->context->allocator, &e->by_calls, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for a list of pointers");
     return attach_to(e, slot, &at, &target, value + target.delta);
-}
-
-/* Takes a pointer off the list of its target's group. */
-static void unlist(haul__sent_group *into, uintptr_t device)
-{
-    size_t i = into->attached.count;
-    while (i-- > 0)
-        if (into->attached.at[i].device == device) {
-            into->attached.at[i] = into->attached.at[--into->attached.count];
-            return;
-        }
 }
 
 haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
@@ -384,7 +459,7 @@ haul_status haul__detach_one(haul_environment *e, uintptr_t slot)
         one->dynamic -= status == HAUL_OK;
         return status;
     }
-    unlist(e->groups.at[one->group], at.device);
+    unlist(e, one);
     forget(e, one);
     return HAUL_OK;
 }

@@ -39,12 +39,23 @@ void haul__environment_unlock(haul_environment *environment)
 
 /* ---- Made and freed. */
 
+static haul_status no_memory(haul_context *context)
+{
+    return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for an environment");
+}
+
 static haul_status make(haul_device *device, haul_environment **made)
 {
     haul_context *context = device->context;
     haul_environment *e = haul__allocate_zeroed(&context->allocator, sizeof *e);
     if (!e)
-        return haul__fail(&context->error, HAUL_ERROR_MEMORY, "out of memory for an environment");
+        return no_memory(context);
+    e->asked = haul__allocate(&context->allocator, sizeof *e->asked, HAUL__LINE);
+    if (!e->asked) {
+        haul__release(&context->allocator, e, sizeof *e);
+        return no_memory(context);
+    }
+    memset(e->asked, 0, sizeof *e->asked);
     e->magic = HAUL__ENVIRONMENT_MAGIC;
     e->device = device;
     e->context = context;
@@ -97,10 +108,13 @@ static haul__freed *finish(void *object)
     HAUL__LIST_RELEASE(allocator, &e->stops);
     haul__holds_close(allocator, &e->holds);
     haul__holds_close(allocator, &e->attached);
+    haul__holds_close(allocator, &e->by_calls);
     haul__holds_close(allocator, &e->poisons);
     HAUL__LIST_RELEASE(allocator, &e->poisoned);
     haul__present_close(&e->host);
     haul__present_close(&e->there);
+    haul__written_close(&e->written);
+    haul__release(allocator, e->asked, sizeof *e->asked);
     haul__release(allocator, e, sizeof *e);
     haul__device_drop(device);
     haul__context_drop(context);
@@ -148,6 +162,7 @@ haul_status haul_environment_find_sized(haul_environment *environment, const voi
     haul_status status = range ? haul__environment_lock(environment) : HAUL_ERROR_ARGUMENT;
     memset(&ours, 0, sizeof ours);
     if (status == HAUL_OK) {
+        haul__count_one(environment->asked);
         find(environment, (uintptr_t)host, &ours);
         haul__environment_unlock(environment);
         status = ours.host ? HAUL_OK : HAUL_ERROR_ARGUMENT;
@@ -157,33 +172,50 @@ haul_status haul_environment_find_sized(haul_environment *environment, const voi
     return status;
 }
 
+static size_t group_bookkeeping(const haul__sent_group *group)
+{
+    return sizeof *group + group->ranges.capacity * sizeof *group->ranges.at +
+           group->objects.capacity * sizeof *group->objects.at +
+           group->leads_into.capacity * sizeof *group->leads_into.at +
+           group->attached.capacity * sizeof *group->attached.at + haul__member_bytes(group) +
+           haul__digest_bytes(group);
+}
+
+void haul__environment_sums(const haul_environment *e, haul_environment_info *sums)
+{
+    const haul__sent_group *group;
+    size_t i;
+    *sums = e->info;
+    sums->roots = e->holds.count;
+    for (i = 0; i < e->groups.count; i++) {
+        group = e->groups.at[i];
+        if (!group)
+            continue;
+        sums->bookkeeping_bytes += group_bookkeeping(group);
+        sums->kept += !group->roots;
+        sums->kept_bytes += group->roots ? 0 : group->shipment->range.bytes;
+    }
+    for (group = e->left; group; group = group->next_left)
+        sums->kept_bytes += group->shipment->range.bytes;
+    if (e->info.device_bytes > e->info.bytes) /* ends of objects that are not described do not go */
+        sums->wasted_bytes = e->info.device_bytes - e->info.bytes;
+    sums->pinned_bytes = haul__atomic_load(&e->device->pinned_bytes);
+    sums->look_ups = haul__sum_of(e->asked);
+    sums->bookkeeping_bytes +=
+        sizeof *e + sizeof *e->asked + e->staged.bytes + e->host.bytes + e->there.bytes +
+        (e->holds.capacity + e->attached.capacity + e->by_calls.capacity + e->poisons.capacity) *
+            sizeof *e->holds.at +
+        e->poisoned.capacity * sizeof *e->poisoned.at + e->stops.capacity * sizeof *e->stops.at +
+        e->groups.capacity * sizeof *e->groups.at + e->spare.capacity * sizeof *e->spare.at;
+}
+
 void haul_environment_get_info_sized(haul_environment *environment, haul_environment_info *info,
                                      size_t info_bytes)
 {
     haul_environment_info ours;
     memset(&ours, 0, sizeof ours);
     if (haul__environment_lock(environment) == HAUL_OK) {
-        size_t i;
-        ours = environment->info;
-        ours.roots = environment->holds.count;
-        for (i = 0; i < environment->groups.count; i++) {
-            const haul__sent_group *group = environment->groups.at[i];
-            ours.kept += group && !group->roots;
-            if (group)
-                ours.bookkeeping_bytes += sizeof *group +
-                                          group->ranges.capacity * sizeof *group->ranges.at +
-                                          group->objects.capacity * sizeof *group->objects.at +
-                                          haul__member_bytes(group) + haul__digest_bytes(group);
-        }
-        ours.bookkeeping_bytes +=
-            sizeof *environment + environment->staged.bytes + environment->host.bytes +
-            environment->there.bytes +
-            (environment->holds.capacity + environment->attached.capacity +
-             environment->poisons.capacity) *
-                sizeof *environment->holds.at +
-            environment->poisoned.capacity * sizeof *environment->poisoned.at +
-            environment->stops.capacity * sizeof *environment->stops.at +
-            environment->groups.capacity * sizeof *environment->groups.at;
+        haul__environment_sums(environment, &ours);
         haul__environment_unlock(environment);
     }
     if (info)

@@ -4,13 +4,15 @@
 #define HAUL_ENVIRONMENT_ROOM_H
 
 #include "base/list.h"
+#include "base/written.h"
+#include "environment/counted.h"
 #include "environment/holds.h"
 #include "environment/present.h"
 #include "haul/environment.h"
 #include "map/elsewhere.h"
 #include "ship/shipment.h"
 
-/* A pointer of another group that leads into this one, and was null on the device before. */
+/* A pointer of a present object that was made to lead into this group. */
 typedef struct haul__attached {
     uintptr_t device; /* where it stands there */
     uintptr_t value;  /* the address of its target there */
@@ -37,12 +39,13 @@ typedef struct haul__result haul__result;
  * its last hold: a root, or a group that leads into it. */
 typedef struct haul__sent_group {
     haul_shipment *shipment;
-    HAUL__LIST(haul__covered) ranges; /* by address */
-    HAUL__LIST(haul__typed) objects;  /* by address */
-    haul__member *members;            /* NULL: none */
-    haul__digests *digests;           /* NULL: no sync has asked for them */
-    HAUL__LIST(uint32_t) leads_into;  /* numbers of groups, each once */
-    HAUL__LIST(haul__attached) attached;
+    HAUL__LIST(haul__covered) ranges;    /* by address */
+    HAUL__LIST(haul__typed) objects;     /* by address */
+    haul__member *members;               /* NULL: none */
+    haul__digests *digests;              /* NULL: no sync has asked for them */
+    HAUL__LIST(uint32_t) leads_into;     /* numbers of groups, each once */
+    HAUL__LIST(haul__attached) attached; /* each has a hold, which has its place here */
+    size_t attached_in;     /* pointers that stand in it, and that calls have attached */
     size_t roots, led_from; /* its holds */
     int is_leaving, is_listed;
     uint32_t next_leaving;              /* 1 + its number; 0: the end */
@@ -55,16 +58,19 @@ typedef struct haul__stop {
     uint32_t group;
 } haul__stop;
 
-/* The address of one, 0: none, and the distance to the copy. */
+/* The address of one, 0: none, the distance to the copy, and the most bytes that a stop there has
+ * had. */
 typedef struct haul__known_stop {
     uintptr_t address, delta;
+    size_t bytes;
 } haul__known_stop;
 
 #define HAUL__STOPS_KNOWN 1024u /* a power of two */
 
 struct haul_environment {
     uint32_t magic;
-    uintptr_t lock; /* the thread of the call that changes it; 0: none */
+    haul__stripes *asked; /* how often; on lines of its own */
+    uintptr_t lock;       /* the thread of the call that changes it; 0: none */
     haul_device *device;
     haul_context *context;
     haul__freed freed;
@@ -72,8 +78,8 @@ struct haul_environment {
     haul__holds holds;
     /* pointers that lead into a younger group, or were attached by a call */
     haul__holds attached;
-    size_t attached_by_calls; /* of these */
-    haul_detached detached;   /* what they become */
+    haul__holds by_calls;   /* of these, the latter, by their addresses on the host */
+    haul_detached detached; /* what they become */
     /* pointers that were poisoned: their numbers (`group`), and by their numbers */
     haul__holds poisons;
     HAUL__LIST(uintptr_t) poisoned;
@@ -88,10 +94,18 @@ struct haul_environment {
         haul_range_visitor *comes, *goes; /* NULL: it is not told */
         void *user;
     } watcher;
+    struct {
+        haul_copy_finder *find; /* NULL: nobody is asked */
+        void *user;
+        int has_found; /* in the walk under way */
+    } others;
     haul_environment_info info;
+    uint64_t allocations;   /* of the device, when the call under way began */
     haul__memory staged;    /* staging memory of a large update, for the next one */
     haul__result *results;  /* in the order of the calls */
     haul__sent_group *left; /* leaving.h */
+    haul__written written;  /* open, if syncs ask it */
+    size_t tracked_ranges;  /* that are watched */
 };
 
 #define HAUL__ENVIRONMENT_MAGIC 0x48456e76u
@@ -105,5 +119,7 @@ HAUL__INLINE int haul__environment_is_valid(const haul_environment *environment)
  * HAUL_OK is paired with an unlock. HAUL_ERROR_BUSY: it is called inside such a call. */
 haul_status haul__environment_lock(haul_environment *environment);
 void haul__environment_unlock(haul_environment *environment);
+/* The info, for a call that has the lock. */
+void haul__environment_sums(const haul_environment *environment, haul_environment_info *sums);
 
 #endif

@@ -108,7 +108,7 @@ static haul_status take_ranges(void *user, haul__new_range *ranges, size_t count
     group->ranges.count = count;
     for (i = 0; i < count; i++) {
         const uintptr_t begin = ranges[i].begin, end = begin + ranges[i].bytes,
-                        there = haul__present_next(&e->host, begin, end);
+                        there = haul__present_next_held(&e->host, begin, end);
         group->ranges.at[i].begin = begin;
         group->ranges.at[i].bytes = ranges[i].bytes;
         group->ranges.at[i].device = ranges[i].padding; /* until it has an address there */
@@ -132,18 +132,23 @@ static int is_stop_before(const void *a, const void *b)
     return left->begin != right->begin ? left->begin < right->begin : left->end > right->end;
 }
 
-/* Sorts the stops, each address once, and lists their groups. */
+/* Sorts the stops, takes from each the words that an earlier one has, and lists their groups. Stops
+ * that overlap lie in one present range: an object, and a part of it. */
 static int list_stops(haul_environment *e, haul__sent_group *group)
 {
+    uintptr_t farthest = 0; /* end of a stop */
     size_t i, count = 0;
     int has_memory = 1;
     haul__sort_by_address(&e->context->allocator, e->stops.at, e->stops.count, sizeof *e->stops.at,
                           is_stop_before);
     for (i = 0; i < e->stops.count && has_memory; i++) {
-        const haul__stop stop = e->stops.at[i];
+        haul__stop stop = e->stops.at[i];
+        const uintptr_t from = farthest & ~(uintptr_t)(HAUL__WORD - 1);
         uint32_t *number;
-        if (count > 0 && e->stops.at[count - 1].begin == stop.begin)
+        if (stop.begin < farthest && stop.end <= farthest)
             continue;
+        stop.begin = stop.begin < from ? from : stop.begin;
+        farthest = stop.end;
         e->stops.at[count++] = stop;
         if (e->groups.at[stop.group]->is_listed)
             continue;
@@ -286,9 +291,17 @@ static void count_group(haul_environment *e, const haul__sent_group *group)
 {
     const haul_shipment *shipment = group->shipment;
     e->info.groups++;
+    e->info.creates++;
     e->info.device_bytes += shipment->range.bytes;
     e->info.transfers_to += shipment->info.transfers_to;
     e->info.bytes_to += shipment->info.bytes_to;
+}
+
+/* None are known unless the walk has stopped somewhere. */
+static void forget_known(haul_environment *e)
+{
+    if (e->stops.count > 0)
+        memset(e->known, 0, sizeof e->known);
 }
 
 void haul__group_hide(haul_environment *e, uint32_t number)
@@ -296,7 +309,7 @@ void haul__group_hide(haul_environment *e, uint32_t number)
     const haul__sent_group *group = e->groups.at[number];
     haul__forget_attached(e, number);
     forget_ranges(e, group);
-    memset(e->known, 0, sizeof e->known);
+    forget_known(e);
     e->info.groups--;
     give_number(e, number);
 }
@@ -307,31 +320,36 @@ void haul__group_end(haul_environment *e, haul__sent_group *group)
     haul__group_discard(e, group);
 }
 
-/* Attaches pointers to a published group, tells the watcher, and signals the event. */
+/* Tells the watcher of a published group, attaches pointers, and signals the event. */
 static haul_status complete(haul_environment *e, uint32_t number, const haul_async *quiet,
                             const haul_async *async)
 {
     haul__sent_group *group = e->groups.at[number];
     haul__work work;
-    haul_status status = haul__attach(e, number, quiet);
-    if (status == HAUL_OK)
-        status = haul__watch_comes(e, group);
+    haul_status status = haul__watch_comes(e, group);
     if (status != HAUL_OK)
         return status;
-    status = haul__signal(e, async, &work);
-    if (work.is_pending)
-        haul__note_work(group, &work);
+    status = haul__attach(e, number, quiet);
+    if (status == HAUL_OK) {
+        status = haul__signal(e, async, &work);
+        if (work.is_pending)
+            haul__note_work(group, &work);
+        if (status != HAUL_OK)
+            haul__undo_attach(e, number, quiet);
+    }
+    if (status == HAUL_OK)
+        haul__take_attached(e, number);
+    else
+        haul__watch_goes(e, group);
     return status;
 }
 
-/* Takes a published group back. */
-static void withdraw(haul_environment *e, uint32_t number, const haul_async *quiet)
+/* Takes a published group back, into which no pointer leads. */
+static void withdraw(haul_environment *e, uint32_t number)
 {
-    const haul_error failure = e->context->error;
     haul__sent_group *group = e->groups.at[number];
     size_t i;
-    haul__detach(e, number, quiet);
-    e->context->error = failure;
+    group->attached.count = 0;
     for (i = 0; i < group->leads_into.count; i++)
         e->groups.at[group->leads_into.at[i]]->led_from--;
     haul__group_hide(e, number);
@@ -355,9 +373,10 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     }
     if (async)
         where.stream = async->stream;
+    forget_known(e);
     e->stops.count = 0;
     e->reached_out = 0;
-    memset(e->known, 0, sizeof e->known);
+    e->others.has_found = 0;
     status = fill(e, group, root, options, quiet);
     if (status == HAUL_OK && (!haul__list_attached(e, group) || !publish(e, group, *number)))
         status = no_memory(e);
@@ -374,6 +393,6 @@ haul_status haul__group_make(haul_environment *e, const haul_root *root,
     if (status == HAUL_OK)
         e->info.attached += group->attached.count;
     else
-        withdraw(e, *number, quiet);
+        withdraw(e, *number);
     return status;
 }

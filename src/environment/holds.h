@@ -1,6 +1,7 @@
 /* Holds: the roots that were entered, by address, and how often. And pointers by their addresses on
  * the device, each with the group that it was made to lead into, and how often it was attached
- * (`dynamic`): a word of the host may have several copies.
+ * (`dynamic`): a word of the host may have several copies. A call attaches one of these; by its
+ * address on the host it is found without a search of them.
  */
 #ifndef HAUL_ENVIRONMENT_HOLDS_H
 #define HAUL_ENVIRONMENT_HOLDS_H
@@ -10,7 +11,8 @@
 typedef struct haul__hold {
     uintptr_t address;   /* 0: free */
     size_t lower, upper; /* of the largest root that was entered there, from the address */
-    uintptr_t slot;      /* of a pointer: its address on the host */
+    uintptr_t other;     /* of a pointer: its address on the other side */
+    size_t listed;       /* of a pointer: its place in the list of the group that it leads into */
     uint32_t stands_in;  /* of a pointer: the group that it stands in */
     uint32_t group;
     uint32_t structured, dynamic; /* enters without their exits */

@@ -58,21 +58,29 @@ static int next_range(range_cursor *c)
 
 static void print_sums(const haul_environment *e, haul__pen *pen)
 {
-    size_t i, kept = 0;
-    for (i = next_group(e, 0); i < e->groups.count; i = next_group(e, i + 1))
-        kept += !e->groups.at[i]->roots;
+    haul_environment_info sums;
+    haul__environment_sums(e, &sums);
     haul__pen_print(pen,
                     "%zu groups, %zu of them without a root; %zu roots; %zu ranges of %zu bytes; "
                     "%zu bytes of device memory",
-                    e->info.groups, kept, e->holds.count, e->info.ranges, e->info.bytes,
-                    e->info.device_bytes);
+                    sums.groups, sums.kept, sums.roots, sums.ranges, sums.bytes, sums.device_bytes);
+    haul__pen_end(pen);
+    haul__pen_print(pen,
+                    "%zu bytes of it kept without a root, %zu wasted; %zu bytes pinned for "
+                    "transfers",
+                    sums.kept_bytes, sums.wasted_bytes, sums.pinned_bytes);
     haul__pen_end(pen);
     haul__pen_print(pen,
                     "%" PRIu64 " enters, %" PRIu64 " exits; to the device %" PRIu64
                     " transfers of %" PRIu64 " bytes, ",
-                    e->info.enters, e->info.exits, e->info.transfers_to, e->info.bytes_to);
+                    sums.enters, sums.exits, sums.transfers_to, sums.bytes_to);
     haul__pen_print(pen, "back %" PRIu64 " of %" PRIu64 "; %" PRIu64 " pointers attached",
-                    e->info.transfers_from, e->info.bytes_from, e->info.attached);
+                    sums.transfers_from, sums.bytes_from, sums.attached);
+    haul__pen_end(pen);
+    haul__pen_print(pen,
+                    "%" PRIu64 " groups made, %" PRIu64 " allocations of device memory, %" PRIu64
+                    " look-ups",
+                    sums.creates, sums.allocations, sums.look_ups);
     haul__pen_end(pen);
 }
 

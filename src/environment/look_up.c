@@ -1,6 +1,7 @@
 /* Look-ups, for callers and for walks.
  *
- * They read the present tables, and of a group only its list of ranges.
+ * They read the present tables, and of a group only its list of ranges. Those that callers make are
+ * counted.
  */
 #include <stdio.h>
 
@@ -22,15 +23,18 @@ static void *other_of(const haul__present *table, uintptr_t address)
 
 void *haul_environment_device_pointer(const haul_environment *environment, const void *host)
 {
-    return haul__environment_is_valid(environment) ? other_of(&environment->host, (uintptr_t)host)
-                                                   : NULL;
+    if (!haul__environment_is_valid(environment))
+        return NULL;
+    haul__count_one(environment->asked);
+    return other_of(&environment->host, (uintptr_t)host);
 }
 
 void *haul_environment_host_pointer(const haul_environment *environment, const void *device)
 {
-    return haul__environment_is_valid(environment)
-               ? other_of(&environment->there, (uintptr_t)device)
-               : NULL;
+    if (!haul__environment_is_valid(environment))
+        return NULL;
+    haul__count_one(environment->asked);
+    return other_of(&environment->there, (uintptr_t)device);
 }
 
 static haul_presence presence_of(const haul__present *table, uintptr_t at, uintptr_t end)
@@ -45,15 +49,12 @@ static haul_presence presence_of(const haul__present *table, uintptr_t at, uintp
 }
 
 /* Parts of an answer may be of different times. Then it may be "in part", and is asked again. */
-haul_presence haul_environment_presence(const haul_environment *environment, const void *host,
-                                        size_t bytes)
+haul_presence haul__presence_of(const haul_environment *environment, uintptr_t at, size_t bytes)
 {
-    const uintptr_t at = (uintptr_t)host;
     haul_presence presence;
     uintptr_t end;
     uint32_t version;
-    if (!haul__environment_is_valid(environment) ||
-        haul__add_overflows(at, bytes ? bytes : 1, &end))
+    if (haul__add_overflows(at, bytes ? bytes : 1, &end))
         return HAUL_ABSENT;
     do {
         version = haul__present_version(&environment->host);
@@ -61,6 +62,15 @@ haul_presence haul_environment_presence(const haul_environment *environment, con
     } while (presence == HAUL_PRESENT_IN_PART &&
              version != haul__present_version(&environment->host));
     return presence;
+}
+
+haul_presence haul_environment_presence(const haul_environment *environment, const void *host,
+                                        size_t bytes)
+{
+    if (!haul__environment_is_valid(environment))
+        return HAUL_ABSENT;
+    haul__count_one(environment->asked);
+    return haul__presence_of(environment, (uintptr_t)host, bytes);
 }
 
 /* ---- Ranges and their names. */
@@ -101,23 +111,42 @@ static size_t place_of(uintptr_t address)
     return (size_t)(haul__hash(address) >> 32) & (HAUL__STOPS_KNOWN - 1);
 }
 
-/* Notes a stop. Those that are known need no second note. */
+/* Notes a stop. Those that are known need no second note, unless a larger object begins there, too:
+ * a struct with the address of its first member. */
 static int note_stop(haul_environment *e, uintptr_t address, size_t bytes,
                      const haul__found_range *found)
 {
     haul__known_stop *known = &e->known[place_of(address)];
     haul__stop *stop;
-    if (known->address == address)
+    if (known->address == address && bytes <= known->bytes)
         return 1;
     stop = HAUL__LIST_ADD(&e->context->allocator, &e->stops);
     if (!stop)
         return 0;
     known->address = address;
     known->delta = found->delta;
+    known->bytes = bytes;
     stop->begin = address;
     stop->end = address + bytes;
     stop->group = found->group;
     return 1;
+}
+
+/* ---- Copies that others have made. */
+
+uintptr_t haul__others_copy(const haul_environment *e, uintptr_t address, size_t bytes)
+{
+    return e->others.find ? (uintptr_t)e->others.find(e->others.user, (const void *)address, bytes)
+                          : 0;
+}
+
+/* The walk under way stops there, but in no group. */
+static haul__meeting meet_others(haul_environment *e, uintptr_t address, size_t bytes)
+{
+    if (!haul__others_copy(e, address, bytes))
+        return HAUL__HERE;
+    e->others.has_found = 1;
+    return HAUL__WHOLE;
 }
 
 haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes)
@@ -126,7 +155,7 @@ haul__meeting haul__environment_meet(void *user, uintptr_t address, size_t bytes
     haul__found_range found;
     uintptr_t end;
     if (!haul__present_find_held(&e->host, address, &found))
-        return HAUL__HERE;
+        return meet_others(e, address, bytes);
     end = found.end;
     if (bytes > end - address && found.goes_on) {
         const haul__covered *range = haul__covered_at(e->groups.at[found.group], address);
@@ -146,5 +175,7 @@ uintptr_t haul__environment_copy_of(void *user, uintptr_t address)
     haul__found_range found;
     if (known->address == address)
         return address + known->delta;
-    return haul__present_find(&e->host, address, &found) ? address + found.delta : 0;
+    if (haul__present_find(&e->host, address, &found))
+        return address + found.delta;
+    return e->others.has_found ? haul__others_copy(e, address, 1) : 0;
 }

@@ -365,24 +365,55 @@ static int add_piece(haul__present *table, uintptr_t *word, const page_piece *on
     return 1;
 }
 
+/* Sets the bits of pieces that have come to a page, whose other bits are right. 0: two pieces begin
+ * in one granule. */
+HAUL__INLINE int set_bits(page *p, const haul__covered *ranges, size_t count, int is_there)
+{
+    uint32_t bits[PARTS], before = 0, part;
+    size_t i;
+    memcpy(bits, p->bits, sizeof bits);
+    for (i = 0; i < count; i++) {
+        const unsigned unit =
+            (unsigned)(begin_of(&ranges[i], is_there) & (PAGE_SPAN - 1)) >> UNIT_SHIFT;
+        const uint32_t bit = (uint32_t)1 << unit % 32;
+        if (bits[unit / 32] & bit)
+            return 0;
+        bits[unit / 32] |= bit;
+    }
+    for (part = 0; part < PARTS; part++) {
+        SET(p->bits[part], bits[part]);
+        SET(p->before[part], (uint16_t)before);
+        before += haul__bits32(bits[part]);
+    }
+    return 1;
+}
+
 /* Merges the pieces of `count` ranges of a list into a page, from the last one on. */
+HAUL__HOT static void merge_pieces(page *p, const haul__covered *ranges, size_t count, int is_there,
+                                   uint32_t group)
+{
+    uint32_t old = p->count, to = old + (uint32_t)count;
+    size_t left = count;
+    SET(p->count, to);
+    while (left > 0) {
+        const page_piece one = piece_of(&ranges[left - 1], is_there, group);
+        for (; old > 0 && first_of(p->pieces[old - 1].place) > first_of(one.place); old--)
+            put_piece(p, --to, &p->pieces[old - 1]);
+        put_piece(p, --to, &one);
+        left--;
+    }
+    if (p->is_crowded || !set_bits(p, ranges, count, is_there))
+        index_page(p);
+}
+
 static int add_pieces(haul__present *table, uintptr_t *word, const haul__covered *ranges,
                       size_t count, int is_there, uint32_t group)
 {
     page *p = with_room(table, word, count);
-    uint32_t old = p ? p->count : 0, to = old + (uint32_t)count;
     if (!p)
         return 0;
     begin_change(table);
-    SET(p->count, to);
-    while (count > 0) {
-        const page_piece one = piece_of(&ranges[count - 1], is_there, group);
-        for (; old > 0 && first_of(p->pieces[old - 1].place) > first_of(one.place); old--)
-            put_piece(p, --to, &p->pieces[old - 1]);
-        put_piece(p, --to, &one);
-        count--;
-    }
-    index_page(p);
+    merge_pieces(p, ranges, count, is_there, group);
     end_change(table);
     return 1;
 }
@@ -684,24 +715,62 @@ HAUL__HOT static int find_in_page(const page *p, uintptr_t address, haul__found_
     return 1;
 }
 
-int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
+/* The words of an address's block; NULL: there are none. Nobody changes the table meanwhile. */
+static const uintptr_t *pages_held(haul__present *table, uintptr_t address)
 {
     const uintptr_t block = (address >> BLOCK_SHIFT) + 1;
     const haul__directory *directory = (const haul__directory *)table->directory;
-    uintptr_t word;
     if (table->last_block != block) {
         const slot *at = directory ? &directory->slots[slot_of(directory, block)] : NULL;
         if (!at || !at->block)
-            return 0;
+            return NULL;
         table->last_block = block;
         table->last_pages = at->pages;
     }
-    word = ((const uintptr_t *)table->last_pages)[address >> PAGE_SHIFT & (PAGES - 1)];
+    return (const uintptr_t *)table->last_pages;
+}
+
+int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found)
+{
+    const uintptr_t *pages = pages_held(table, address);
+    const uintptr_t word = pages ? pages[address >> PAGE_SHIFT & (PAGES - 1)] : 0;
     if (!word)
         return 0;
     return (word & 1) || ((const page *)word)->is_crowded
                ? haul__present_find(table, address, found)
                : find_in_page((const page *)word, address, found);
+}
+
+/* The first byte from `byte` on that lies in a range of a page that is not crowded, which nobody
+ * changes meanwhile; PAGE_SPAN: there is none. */
+HAUL__HOT static unsigned next_held(const page *p, unsigned byte)
+{
+    const unsigned unit = byte >> UNIT_SHIFT;
+    uint32_t i =
+        p->before[unit / 32] + haul__bits32(p->bits[unit / 32] & (UINT32_MAX >> (31 - unit % 32)));
+    i -= i > 0 && first_of(p->pieces[i - 1].place) > byte;
+    if (i > 0 && last_of(p->pieces[i - 1].place) >= byte)
+        return byte;
+    return i < p->count ? first_of(p->pieces[i].place) : (unsigned)PAGE_SPAN;
+}
+
+/* Most ranges lie in one page. */
+uintptr_t haul__present_next_held(haul__present *table, uintptr_t begin, uintptr_t end)
+{
+    const uintptr_t page_at = begin & ~(PAGE_SPAN - 1);
+    const uintptr_t *pages;
+    const page *p;
+    unsigned next;
+    if (end - page_at > PAGE_SPAN)
+        return haul__present_next(table, begin, end);
+    pages = pages_held(table, begin);
+    p = pages ? (const page *)pages[begin >> PAGE_SHIFT & (PAGES - 1)] : NULL;
+    if (!p)
+        return end;
+    if ((uintptr_t)p & 1 || p->is_crowded)
+        return haul__present_next(table, begin, end);
+    next = next_held(p, (unsigned)(begin - page_at));
+    return next < end - page_at ? page_at + next : end;
 }
 
 /* How many pieces end before a byte; or one fewer. */

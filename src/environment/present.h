@@ -63,5 +63,7 @@ int haul__present_find(const haul__present *table, uintptr_t address, haul__foun
 int haul__present_find_held(haul__present *table, uintptr_t address, haul__found_range *found);
 /* The first address in [begin, end) that lies in a range; `end`: there is none. Any thread. */
 uintptr_t haul__present_next(const haul__present *table, uintptr_t begin, uintptr_t end);
+/* The same for the thread that may change the table, in less time. */
+uintptr_t haul__present_next_held(haul__present *table, uintptr_t begin, uintptr_t end);
 
 #endif

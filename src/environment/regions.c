@@ -23,6 +23,7 @@ static haul_status enter_device(haul_environment *e)
 {
     haul_status status = haul__device_enter(e->device);
     if (status == HAUL_OK) {
+        e->allocations = e->device->allocations;
         status = haul__select_for(e->device, NULL);
         if (status == HAUL_OK)
             return HAUL_OK;
@@ -45,6 +46,7 @@ static void leave(haul_environment *e)
 {
     haul_context *context = e->context;
     const int was_freed = !haul__environment_is_valid(e);
+    e->info.allocations += e->device->allocations - e->allocations;
     haul__context_leave(context);
     if (!was_freed)
         haul__environment_unlock(e);
@@ -137,6 +139,21 @@ static haul_status refuse_root(haul_environment *e, const haul_root *root, const
     return HAUL_ERROR_GRAPH;
 }
 
+/* Makes a group of what the root reaches, unless the root is another's. */
+static haul_status make_group(haul_environment *e, const haul_root *root, const extent *of,
+                              const haul_enter_options *options, const haul_async *async,
+                              uint32_t *group)
+{
+    haul_status status;
+    if (of->upper > of->lower &&
+        haul__others_copy(e, (uintptr_t)root->address + of->lower, of->upper - of->lower))
+        return haul__fail(&e->context->error, HAUL_ERROR_CANCELLED,
+                          "the root at %p is on the device already, and not by an environment",
+                          root->address);
+    status = haul__finish_left(e);
+    return status == HAUL_OK ? haul__group_make(e, root, options, async, group) : status;
+}
+
 /* Adds a hold for a root, unless it has one. */
 static haul_status enter_root(haul_environment *e, const haul_root *root,
                               const haul_enter_options *options, const haul_async *async)
@@ -153,16 +170,14 @@ static haul_status enter_root(haul_environment *e, const haul_root *root,
     if (!haul__holds_room(&e->context->allocator, &e->holds, 1))
         return haul__fail(&e->context->error, HAUL_ERROR_MEMORY,
                           "out of memory for an environment");
-    switch (haul_environment_presence(e, (const void *)(address + of.lower), of.upper - of.lower)) {
+    switch (haul__presence_of(e, address + of.lower, of.upper - of.lower)) {
     case HAUL_PRESENT:
         haul__present_find(&e->host, address + of.lower, &found);
         group = found.group;
         status = haul__pass_group(e, e->groups.at[group], async);
         break;
     case HAUL_ABSENT:
-        status = haul__finish_left(e);
-        if (status == HAUL_OK)
-            status = haul__group_make(e, root, options, async, &group);
+        status = make_group(e, root, &of, options, async, &group);
         break;
     default:
         status = refuse_root(e, root, &of);
@@ -307,6 +322,16 @@ haul_status haul_environment_update_sized(haul_environment *environment,
     return status;
 }
 
+haul_status haul_environment_track_writes(haul_environment *environment, int on)
+{
+    haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    status = haul__track_writes(environment, on);
+    leave(environment);
+    return status;
+}
+
 haul_status haul_environment_sync(haul_environment *environment, const void *host)
 {
     haul_status status = lock_with_device(environment);
@@ -442,6 +467,18 @@ haul_status haul_environment_watch(haul_environment *environment, haul_range_vis
         memset(&environment->watcher, 0, sizeof environment->watcher);
     leave(environment);
     return status;
+}
+
+haul_status haul_environment_set_finder(haul_environment *environment, haul_copy_finder *finder,
+                                        void *user)
+{
+    const haul_status status = lock_with_device(environment);
+    if (status != HAUL_OK)
+        return status;
+    environment->others.find = finder;
+    environment->others.user = user;
+    leave(environment);
+    return HAUL_OK;
 }
 
 /* ---- Tables. */

@@ -6,7 +6,7 @@
  *
  * A hole before the first byte that travels, or behind the last one, lies in no present range. Then
  * each group's map is asked. Each takes one look-up of a block. One word may lie in holes of many
- * groups, and in a present range of one more.
+ * groups, and in a present range of one more. So attach.c knows which copy it has attached.
  */
 #include "environment/standing.h"
 #include "map/forms.h"
@@ -34,16 +34,16 @@ static int is_hole(const haul__map *map, uintptr_t word)
              (unsigned)(haul__byte_mask(block, granule) | ~haul__hole_mask(block, granule)));
 }
 
-/* Finds the word in a hole of the group *from, or of a later one, except `beside`. */
-static int find_hole(const haul_environment *e, uintptr_t word, uint32_t beside, size_t *from,
+/* Finds the word in a hole of a group except `beside`. */
+static int find_hole(const haul_environment *e, uintptr_t word, uint32_t beside,
                      haul__standing *standing)
 {
-    while (*from < e->groups.count) {
-        const uint32_t number = (uint32_t)(*from)++;
-        const haul__sent_group *group = e->groups.at[number];
-        if (!group || number == beside || !is_hole(map_of(group), word))
+    size_t i;
+    for (i = 0; i < e->groups.count; i++) {
+        const haul__sent_group *group = e->groups.at[i];
+        if (!group || i == beside || !is_hole(map_of(group), word))
             continue;
-        standing->group = number;
+        standing->group = (uint32_t)i;
         standing->device = (uintptr_t)(group->shipment->range.address +
                                        haul__place(haul__map_find(map_of(group), word), word));
         return 1;
@@ -54,9 +54,8 @@ static int find_hole(const haul_environment *e, uintptr_t word, uint32_t beside,
 int haul__stands(const haul_environment *e, uintptr_t address, haul__standing *standing)
 {
     haul__found_range found;
-    size_t from = 0;
     if (!haul__present_find(&e->host, address, &found))
-        return find_hole(e, address, UINT32_MAX, &from, standing);
+        return find_hole(e, address, UINT32_MAX, standing);
     standing->group = found.group;
     standing->device = address + found.delta;
     return 1;
@@ -73,25 +72,14 @@ static int is_pointer(const haul__sent_group *group, uintptr_t slot)
     return (slots >> haul__word_in_cell(slot) & 1) || is_hole(map, slot);
 }
 
-/* *from: 0: the present range comes next; else 1 + the next group whose holes are asked. */
-int haul__find_pointer(const haul_environment *e, uintptr_t slot, size_t *from,
-                       haul__standing *standing)
+int haul__find_pointer(const haul_environment *e, uintptr_t slot, haul__standing *standing)
 {
     haul__found_range found;
-    size_t group;
-    int is_there;
     if (slot % HAUL__WORD != 0)
         return 0;
-    is_there = haul__present_find(&e->host, slot, &found);
-    if (*from == 0) {
-        *from = 1;
-        standing->group = found.group;
-        standing->device = slot + found.delta;
-        if (is_there && is_pointer(e->groups.at[found.group], slot))
-            return 1;
-    }
-    group = *from - 1;
-    is_there = find_hole(e, slot, is_there ? found.group : UINT32_MAX, &group, standing);
-    *from = group + 1;
-    return is_there;
+    if (!haul__present_find(&e->host, slot, &found))
+        return find_hole(e, slot, UINT32_MAX, standing);
+    standing->group = found.group;
+    standing->device = slot + found.delta;
+    return is_pointer(e->groups.at[found.group], slot) || find_hole(e, slot, found.group, standing);
 }

@@ -11,9 +11,9 @@ typedef struct haul__standing {
 } haul__standing;
 
 /* Finds a pointer by its host address, or the word of one that was left out. Several objects may
- * leave the same word out: with *from, which is 0 at first, further calls find the others. 0: there
- * is none. */
-int haul__find_pointer(const haul_environment *environment, uintptr_t slot, size_t *from,
+ * leave the same word out: a present copy comes first, then that of the lowest group number. 0:
+ * there is none. */
+int haul__find_pointer(const haul_environment *environment, uintptr_t slot,
                        haul__standing *standing);
 /* Where a byte stands, be it present or in a hole; 0: nowhere. */
 int haul__stands(const haul_environment *environment, uintptr_t address, haul__standing *standing);

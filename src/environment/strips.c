@@ -454,7 +454,7 @@ static haul_status list_part(haul__batch *batch, const haul_update_part *part)
     l.strips = &batch->own;
     l.excluded = excluded_from(batch->direction);
     l.most = SIZE_MAX;
-    presence = haul_environment_presence(e, part->host, bytes);
+    presence = haul__presence_of(e, (uintptr_t)part->host, bytes);
     if (presence == HAUL_PRESENT && haul__present_find(&e->host, (uintptr_t)part->host, &found)) {
         const haul_status status = haul__add_group(batch, found.group);
         l.number = found.group;

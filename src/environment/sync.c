@@ -5,11 +5,15 @@
  * reads no pointer, no hole and no neighbour of an object, and it needs no help of the system: a
  * program may write as it likes, from any thread, between two calls.
  *
+ * If the system tells which pages of memory were written (tracked.h), a sync reads only these. What
+ * it sends is the same. It asks before it reads, so a write meanwhile counts for the next sync.
+ *
  * It is fast because a page of a large array is read where it lies, and all threads share the
  * pages.
  */
 #include "base/digest.h"
 #include "environment/outstanding.h"
+#include "environment/tracked.h"
 #include "environment/updates.h"
 
 #define DIGEST_PAGE ((size_t)4096)
@@ -21,6 +25,7 @@ struct haul__digests {
     unsigned char *is_new;
     size_t pages;
     int are_sent; /* the device has had what the digests are of */
+    haul__tracked tracked;
 };
 
 static size_t pages_of(const haul__strips *strips)
@@ -49,6 +54,22 @@ static uint64_t digest_of(const haul__strips *strips, size_t page)
     return haul__digest(gathered, bytes, 0);
 }
 
+/* Is it known that nobody has written to a page of the buffer? */
+static int is_unwritten(const haul__digests *d, size_t page)
+{
+    const haul__strip *strip = &d->strips.list.at[haul__strip_at(&d->strips, page * DIGEST_PAGE)],
+                      *last = d->strips.list.at + d->strips.list.count;
+    size_t from, to;
+    for (; strip < last && strip->packed < (page + 1) * DIGEST_PAGE; strip++) {
+        to = haul__runs_in(strip, page * DIGEST_PAGE, (page + 1) * DIGEST_PAGE, &from);
+        for (; from < to; from++)
+            if (!haul__is_unwritten(&d->tracked, strip->host + from * strip->host_stride,
+                                    strip->bytes))
+                return 0;
+    }
+    return 1;
+}
+
 static void digest_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     haul__digests *d = user;
@@ -56,7 +77,11 @@ static void digest_chunk(void *user, size_t number, size_t first, size_t end, vo
     (void)number;
     (void)scratch;
     for (page = first / DIGEST_PAGE; page * DIGEST_PAGE < end; page++) {
-        const uint64_t digest = digest_of(&d->strips, page);
+        uint64_t digest;
+        d->is_new[page] = 0;
+        if (d->are_sent && d->tracked.words && is_unwritten(d, page))
+            continue;
+        digest = digest_of(&d->strips, page);
         d->is_new[page] = !d->are_sent || digest != d->digests[page];
         d->digests[page] = digest;
     }
@@ -70,6 +95,7 @@ void haul__drop_digests(haul_environment *e, haul__sent_group *group)
     haul__digests *d = group->digests;
     if (!d)
         return;
+    haul__untrack(e, &d->tracked);
     haul__drop_strips(e, &d->strips);
     haul__release(allocator, d->digests, d->pages * sizeof *d->digests);
     haul__release(allocator, d->is_new, d->pages);
@@ -81,8 +107,15 @@ size_t haul__digest_bytes(const haul__sent_group *group)
 {
     const haul__digests *d = group->digests;
     return d ? sizeof *d + d->pages * (sizeof *d->digests + 1) +
-                   d->strips.list.capacity * sizeof *d->strips.list.at
+                   d->strips.list.capacity * sizeof *d->strips.list.at +
+                   d->tracked.list.capacity * sizeof *d->tracked.list.at +
+                   d->tracked.words * sizeof *d->tracked.bits
              : 0;
+}
+
+static haul_status no_memory(haul_environment *e)
+{
+    return haul__fail(&e->context->error, HAUL_ERROR_MEMORY, "out of memory for digests of pages");
 }
 
 static haul_status make_digests(haul_environment *e, uint32_t number)
@@ -103,9 +136,7 @@ static haul_status make_digests(haul_environment *e, uint32_t number)
     if (status == HAUL_OK)
         return HAUL_OK;
     haul__drop_digests(e, group);
-    return status == HAUL_ERROR_MEMORY
-               ? haul__fail(&e->context->error, status, "out of memory for digests of pages")
-               : status;
+    return status == HAUL_ERROR_MEMORY ? no_memory(e) : status;
 }
 
 /* Adds the runs of new pages. */
@@ -134,15 +165,36 @@ static haul_status add_changes(haul__batch *batch, uint32_t number)
     size_t bytes;
     if (status == HAUL_OK && !group->digests)
         status = make_digests(e, number);
+    if (status == HAUL_OK && !haul__track(e, group, &group->digests->tracked))
+        status = no_memory(e);
     if (status == HAUL_OK)
         status = haul__add_group(batch, number);
     if (status != HAUL_OK)
         return status;
+    haul__find_written(e, &group->digests->tracked);
     bytes = group->digests->strips.packed_bytes;
     haul__pool_run(haul__context_pool(e->context, bytes), bytes, 0, bytes, DIGEST_GRAIN,
                    digest_chunk, group->digests);
     group->digests->are_sent = 0; /* unless the call succeeds */
     return add_new(batch, group->digests);
+}
+
+haul_status haul__track_writes(haul_environment *e, int on)
+{
+    size_t i;
+    if (!on == !e->written.page_bytes)
+        return HAUL_OK;
+    if (on)
+        return haul__written_open(&e->written)
+                   ? HAUL_OK
+                   : haul__fail(&e->context->error, HAUL_ERROR_UNSUPPORTED,
+                                "the system does not tell which pages a process has written "
+                                "(Linux does from 6.7 on, if userfaultfd is allowed)");
+    for (i = 0; i < e->groups.count; i++)
+        if (e->groups.at[i] && e->groups.at[i]->digests)
+            haul__untrack(e, &e->groups.at[i]->digests->tracked);
+    haul__written_close(&e->written);
+    return HAUL_OK;
 }
 
 haul_status haul__sync(haul_environment *e, const void *host)

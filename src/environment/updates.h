@@ -20,6 +20,8 @@ haul_status haul__move_batch(haul__batch *batch, const haul_async *async);
 
 /* sync.c: haul_environment_sync. */
 haul_status haul__sync(haul_environment *e, const void *host);
+/* haul_environment_track_writes. */
+haul_status haul__track_writes(haul_environment *e, int on);
 /* For the end of a group. */
 void haul__drop_digests(haul_environment *e, haul__sent_group *group);
 /* The host memory that they take. */

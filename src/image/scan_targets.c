@@ -83,13 +83,13 @@ HAUL__INLINE int ends_in_zeros(const unsigned char *granule, size_t used)
              (haul__load_word(granule + HAUL__WORD) & haul__load_word(mask + HAUL__WORD)));
 }
 
-/* Bytes behind the array, in its last granule, must be zeros. */
-HAUL__INLINE int mark_array(haul__scan *s, unsigned code, const haul__kind *kind, uintptr_t value,
-                            size_t bytes)
+/* Of elements whose size is no multiple of a granule, so what begins with one is aligned. Bytes
+ * behind the array, in its last granule, must be zeros. */
+HAUL__INLINE int mark_array(haul__scan *s, unsigned code, uintptr_t value, size_t bytes)
 {
     const size_t whole = (bytes + HAUL__GRANULE - 1) & ~(size_t)(HAUL__GRANULE - 1);
     const size_t offset = place_of(s, value, whole);
-    if (offset == 0 || (value & (kind->alignment - 1)) != 0)
+    if (offset == 0)
         return 0;
     if (bytes < whole &&
         (!haul__scan_wait(s, offset + whole) ||
@@ -108,7 +108,7 @@ HAUL__INLINE int mark(haul__scan *s, unsigned code, uintptr_t value, size_t coun
         return 0;
     kind = haul__kind_by_code(&s->kinds, code);
     return kind->of == HAUL__KIND_OBJECT ? mark_objects(s, kind, value, count, bytes)
-                                         : mark_array(s, code, kind, value, bytes);
+                                         : mark_array(s, code, value, bytes);
 }
 
 int haul__scan_target(haul__scan *s, unsigned code, uintptr_t value, size_t count, size_t unit)

@@ -4,17 +4,17 @@
  * type's number by its address: text may come from an image (type_make.c), and have many types. A
  * name may have any bytes; those that would end a word, and the backslash, are written as \xNN.
  */
-#include <inttypes.h>
-#include <stdio.h>
-
 #include "image/type_text.h"
 
 #include "type/record.h"
 #include "type/row.h"
 
+/* ---- Words and numbers. */
+
 static void put_bytes(haul__type_text *t, const char *bytes, size_t count)
 {
-    if (!haul__grow(t->allocator, &t->text.at, &t->text.capacity, t->text.count + count, 1)) {
+    if (count > t->text.capacity - t->text.count &&
+        !haul__grow(t->allocator, &t->text.at, &t->text.capacity, t->text.count + count, 1)) {
         t->is_short = 1;
         return;
     }
@@ -22,29 +22,64 @@ static void put_bytes(haul__type_text *t, const char *bytes, size_t count)
     t->text.count += count;
 }
 
-static void put(haul__type_text *t, const char *format, ...)
-#if defined(__GNUC__)
-    __attribute__((format(printf, 2, 3)))
-#endif
-    ;
-
-static void put(haul__type_text *t, const char *format, ...)
+static void put(haul__type_text *t, const char *words)
 {
-    char piece[256]; /* numbers and words of this file alone */
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(piece, sizeof piece, format, arguments);
-    va_end(arguments);
-    put_bytes(t, piece, strlen(piece));
+    put_bytes(t, words, strlen(words));
+}
+
+static void put_digits(haul__type_text *t, uint64_t value, unsigned base)
+{
+    char digits[20]; /* of 64 bits in decimals */
+    size_t at = sizeof digits;
+    do
+        digits[--at] = "0123456789abcdef"[value % base];
+    while (value /= base);
+    put_bytes(t, digits + at, sizeof digits - at);
+}
+
+/* The words, and a number behind them. */
+static void put_number(haul__type_text *t, const char *words, uint64_t value)
+{
+    put(t, words);
+    put_digits(t, value, 10);
+}
+
+static void put_hexadecimal(haul__type_text *t, const char *words, uint64_t value)
+{
+    put(t, words);
+    put_digits(t, value, 16);
+}
+
+static void put_signed(haul__type_text *t, const char *words, int64_t value)
+{
+    put(t, words);
+    put(t, value < 0 ? "-" : "");
+    put_digits(t, value < 0 ? (uint64_t)0 - (uint64_t)value : (uint64_t)value, 10);
+}
+
+/* With its sign, "+" or "-". */
+static void put_plus(haul__type_text *t, int64_t value)
+{
+    put_signed(t, value < 0 ? "" : "+", value);
+}
+
+static int ends_word(unsigned char c)
+{
+    return c <= ' ' || c == '\\' || c == 0x7f;
 }
 
 static void put_name(haul__type_text *t, const char *name)
 {
-    for (; *name; name++)
-        if ((unsigned char)*name <= ' ' || *name == '\\' || *name == 0x7f)
-            put(t, "\\x%02x", (unsigned)(unsigned char)*name);
-        else
-            put_bytes(t, name, 1);
+    size_t plain;
+    for (;; name += plain + 1) {
+        for (plain = 0; name[plain] && !ends_word((unsigned char)name[plain]); plain++)
+            continue;
+        put_bytes(t, name, plain);
+        if (!name[plain])
+            return;
+        put_hexadecimal(t, (unsigned char)name[plain] < 16 ? "\\x0" : "\\x",
+                        (unsigned char)name[plain]);
+    }
 }
 
 static int is_type(const void *list, size_t number, const void *key)
@@ -125,7 +160,9 @@ static void refuse(const text_line *l, haul__unfit why)
 
 static void put_integer(const text_line *l, const haul_integer *place)
 {
-    put(l->t, "%zu/%u/%u", place->offset, (unsigned)place->bytes, (unsigned)place->sign);
+    put_number(l->t, "", place->offset);
+    put_number(l->t, "/", place->bytes);
+    put_number(l->t, "/", place->sign);
 }
 
 static void put_count(const text_line *l, const haul_count *count)
@@ -136,19 +173,21 @@ static void put_count(const text_line *l, const haul_count *count)
         put(l->t, " count=1");
         return;
     case HAUL_COUNT_KIND_PRODUCT:
-        put(l->t, " count=product*%" PRId64 "%+" PRId64 "(", count->fields ? count->times : 0,
-            count->plus);
+        put_signed(l->t, " count=product*", count->fields ? count->times : 0);
+        put_plus(l->t, count->plus);
+        put(l->t, "(");
         for (i = 0; i < count->fields; i++) {
-            put(l->t, "%s", i > 0 ? "," : "");
+            put(l->t, i > 0 ? "," : "");
             put_integer(l, &count->field[i]);
         }
         put(l->t, ")");
         return;
     case HAUL_COUNT_KIND_UNTIL:
-        put(l->t, " count=until@%zu", count->field[0].offset);
+        put_number(l->t, " count=until@", count->field[0].offset);
         return;
     case HAUL_COUNT_KIND_TERMINATED:
-        put(l->t, " count=terminated(%" PRId64 ")", count->plus);
+        put_signed(l->t, " count=terminated(", count->plus);
+        put(l->t, ")");
         return;
     default:
         put(l->t, " count=function");
@@ -165,9 +204,11 @@ static void put_when(const text_line *l, const haul_when *when)
         note_function(l);
         return;
     }
-    put(l->t, " when%s=", when->kind == HAUL_WHEN_KIND_NOT ? "-not" : "");
+    put(l->t, when->kind == HAUL_WHEN_KIND_NOT ? " when-not=" : " when=");
     put_integer(l, &when->field);
-    put(l->t, "&%" PRIx64 ":%" PRId64 "..%" PRId64, (uint64_t)when->mask, when->low, when->high);
+    put_hexadecimal(l->t, "&", (uint64_t)when->mask);
+    put_signed(l->t, ":", when->low);
+    put_signed(l->t, "..", when->high);
 }
 
 static void put_switch(const text_line *l, const haul__rule *rule)
@@ -176,17 +217,18 @@ static void put_switch(const text_line *l, const haul__rule *rule)
     size_t i;
     if (choice->kind == HAUL_SWITCH_KIND_NONE)
         return;
-    put(l->t, " switch=%s",
-        choice->kind == HAUL_SWITCH_KIND_SELF     ? "self@"
-        : choice->kind == HAUL_SWITCH_KIND_TARGET ? "target@"
-                                                  : "function");
+    put(l->t, choice->kind == HAUL_SWITCH_KIND_SELF     ? " switch=self@"
+              : choice->kind == HAUL_SWITCH_KIND_TARGET ? " switch=target@"
+                                                        : " switch=function");
     if (choice->kind == HAUL_SWITCH_KIND_FUNCTION)
         note_function(l);
     else
         put_integer(l, &choice->field);
-    for (i = 0; i < choice->case_count; i++)
-        put(l->t, ",%" PRId64 ":%" PRIu32 "%+" PRId64, choice->cases[i].value,
-            number_of(l->t, rule->types[i]), choice->cases[i].base);
+    for (i = 0; i < choice->case_count; i++) {
+        put_signed(l->t, ",", choice->cases[i].value);
+        put_number(l->t, ":", number_of(l->t, rule->types[i]));
+        put_plus(l->t, choice->cases[i].base);
+    }
 }
 
 static void put_rule(const text_line *l, const haul__rule *rule)
@@ -197,7 +239,7 @@ static void put_rule(const text_line *l, const haul__rule *rule)
     if (said->else_raw)
         put(l->t, " else-raw");
     if (said->ownership != HAUL_OWNED)
-        put(l->t, " ownership=%d", (int)said->ownership);
+        put_number(l->t, " ownership=", said->ownership);
     if (said->ownership == HAUL_EXTERNAL)
         refuse(l, HAUL__IS_OF_ONE_PROCESS);
     if (said->maybe_static)
@@ -205,25 +247,29 @@ static void put_rule(const text_line *l, const haul__rule *rule)
     if (said->packed)
         put(l->t, " packed");
     if (said->tag_bits)
-        put(l->t, " tags=%" PRIxPTR, said->tag_bits);
-    if (said->integers_below || said->integers_from)
-        put(l->t, " integers=%" PRIxPTR ",%" PRIxPTR, said->integers_below, said->integers_from);
+        put_hexadecimal(l->t, " tags=", said->tag_bits);
+    if (said->integers_below || said->integers_from) {
+        put_hexadecimal(l->t, " integers=", said->integers_below);
+        put_hexadecimal(l->t, ",", said->integers_from);
+    }
     if (said->base || said->base_fn)
-        put(l->t, " base=%" PRId64 "%s", said->base, said->base_fn ? "+function" : "");
-    if (said->base_fn)
+        put_signed(l->t, " base=", said->base);
+    if (said->base_fn) {
+        put(l->t, "+function");
         note_function(l);
+    }
     if (said->transfer != HAUL_COPY)
-        put(l->t, " transfer=%d", (int)said->transfer);
+        put_number(l->t, " transfer=", said->transfer);
     if (said->pool)
         put(l->t, " pool");
     if (said->end_of.bytes)
-        put(l->t, " end-of@%zu", said->end_of.offset);
+        put_number(l->t, " end-of@", said->end_of.offset);
     if (said->section.rank)
         refuse(l, HAUL__HAS_GAPS);
     if (haul__asks_parent(rule))
         put(l->t, " ancestor=parent");
     else if (rule->ancestor)
-        put(l->t, " ancestor=%" PRIu32, number_of(l->t, rule->ancestor));
+        put_number(l->t, " ancestor=", number_of(l->t, rule->ancestor));
 }
 
 /* A struct that has grown may lie in another one as its last field, if that one has grown with it:
@@ -262,12 +308,14 @@ static void put_row(const text_line *l, const haul__row *row)
     unsigned level;
     check_growth(l, row, inner);
     put_name(l->t, row->name);
-    put(l->t, " kind=%u at=%zu bytes=%zu element=%zu levels=%u",
-        row->rule ? (unsigned)row->rule->said.kind : row->kind, row->offset,
-        inner && row->kind == HAUL_FIELD_EMBED ? inner->stored_bytes : row->bytes,
-        element_bytes_of(l, row), row->levels);
+    put_number(l->t, " kind=", row->rule ? (unsigned)row->rule->said.kind : row->kind);
+    put_number(l->t, " at=", row->offset);
+    put_number(
+        l->t, " bytes=", inner && row->kind == HAUL_FIELD_EMBED ? inner->stored_bytes : row->bytes);
+    put_number(l->t, " element=", element_bytes_of(l, row));
+    put_number(l->t, " levels=", row->levels);
     if (row->type)
-        put(l->t, " target=%" PRIu32, number);
+        put_number(l->t, " target=", number);
     if (row->unaligned)
         put(l->t, " unaligned");
     for (level = 0; has_counts && level < row->levels; level++)
@@ -289,11 +337,16 @@ static void put_blocks(const text_line *l)
         const uint32_t number = number_of(l->t, type->blocks[i].type);
         if (haul__type_text_growth(l->t, number))
             refuse(l, HAUL__GROWS_WITHIN);
-        put(l->t, "block at=%zu count=%zu type=%" PRIu32 "\n", type->blocks[i].offset,
-            type->blocks[i].count, number);
+        put_number(l->t, "block at=", type->blocks[i].offset);
+        put_number(l->t, " count=", type->blocks[i].count);
+        put_number(l->t, " type=", number);
+        put(l->t, "\n");
     }
-    for (i = 0; i < type->loop_count; i++)
-        put(l->t, "loop count=%zu stride=%zu\n", type->loops[i].count, type->loops[i].stride);
+    for (i = 0; i < type->loop_count; i++) {
+        put_number(l->t, "loop count=", type->loops[i].count);
+        put_number(l->t, " stride=", type->loops[i].stride);
+        put(l->t, "\n");
+    }
 }
 
 static void put_type(haul__type_text *t, uint32_t number)
@@ -308,8 +361,9 @@ static void put_type(haul__type_text *t, uint32_t number)
         refuse(&l, HAUL__IS_NO_STRUCT);
     put(t, "type ");
     put_name(t, type->name);
-    put(t, " bytes=%zu lower=%zu alignment=%zu", growth ? growth->stored_bytes : type->bytes,
-        type->lower, type->is_aligned ? type->alignment : 0);
+    put_number(t, " bytes=", growth ? growth->stored_bytes : type->bytes);
+    put_number(t, " lower=", type->lower);
+    put_number(t, " alignment=", type->is_aligned ? type->alignment : 0);
     if (type->combiner == HAUL_COMBINER_BYTES)
         put(t, " elements");
     if (type->size) {

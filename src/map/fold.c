@@ -33,7 +33,7 @@ static void fill_masks(haul__block *block, unsigned cell)
     if (!haul__masks(block, cell / HAUL__PAGE_CELLS))
         return;
     for (bits = block->cells[cell].live & haul__masked(block, cell); bits; bits &= bits - 1)
-        haul__side_set_whole(block->side->pages, cell * 32u + haul__lowest32(bits));
+        haul__side_set_whole(block->side, cell * 32u + haul__lowest32(bits));
 }
 
 /* The number of live bytes of a partly live granule. */
@@ -48,13 +48,14 @@ HAUL__INLINE unsigned partial_bytes(const haul__block *block, unsigned granule)
 
 HAUL__HOT static size_t fold(haul__block *block)
 {
+    const int is_full = block->side && block->side->is_full;
     size_t bytes = 0;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
         haul__cell *at = &block->cells[cell];
         uint32_t bits;
         bytes += (size_t)haul__bits32(at->live) << HAUL__GRANULE_SHIFT;
-        if (block->side && at->live)
+        if (HAUL__UNLIKELY(is_full) && at->live)
             fill_masks(block, cell);
         if (haul__is_uniform(block))
             continue;

@@ -6,6 +6,7 @@
  */
 #include "base/index.h"
 #include "map/side.h"
+#include "map/spare.h"
 #include "map/stock.h"
 #include "map/turns.h"
 
@@ -78,15 +79,13 @@ void haul__table_close(haul__table *table, const haul_allocator *allocator)
 
 /* ---- Blocks. */
 
-enum { SIZE_FULL, SIZE_BARE, SIZE_UNIFORM, SIZE_MIXED, SIZES };
-
 /* A block's size, as an index. `words`: of an object, if the block is ragged; its starts need as
  * much room as slots. */
 static unsigned size_of(uint32_t form, uint32_t words)
 {
     if (form == HAUL__FULL || form == HAUL__BARE)
-        return form == HAUL__FULL ? SIZE_FULL : SIZE_BARE;
-    return form == HAUL__MIXED || words ? SIZE_MIXED : SIZE_UNIFORM;
+        return form == HAUL__FULL ? HAUL__SIZE_FULL : HAUL__SIZE_BARE;
+    return form == HAUL__MIXED || words ? HAUL__SIZE_MIXED : HAUL__SIZE_UNIFORM;
 }
 
 /* The words of an object, if blocks of this form are ragged; else 0. */
@@ -95,57 +94,11 @@ static uint16_t words_of(const haul__map *map, uint32_t form)
     return form >= HAUL__FIRST_UNIFORM ? (uint16_t)map->simple[form / 2].words : 0;
 }
 
-static size_t bytes_of(unsigned size)
-{
-    const size_t head = offsetof(haul__block, cells), cells = HAUL__CELLS * sizeof(haul__cell);
-    const size_t bytes[SIZES] = { 0, 0, HAUL__CELLS * sizeof(uint32_t),
-                                  HAUL__CELLS * sizeof(uint64_t) };
-    return head + (size == SIZE_FULL ? 0 : cells) + bytes[size];
-}
-
-/* Free blocks, last in, first out: a bundle stands in the memory of a free block, and names a few
- * others, which are not touched. So a map is dealt out to threads by a look at few of its blocks.
- */
-#define BUNDLE ((size_t)15)
-typedef struct haul__bundle {
-    struct haul__bundle *next;
-    size_t count;
-    haul__block *block[BUNDLE]; /* a full block has no room for any */
-} haul__bundle;
-
-static void push_bundle(haul__bundle **list, haul__bundle *bundle)
-{
-    bundle->next = *list;
-    *list = bundle;
-}
-
-static haul__bundle *pop_bundle(haul__bundle **list)
-{
-    haul__bundle *bundle = *list;
-    *list = bundle->next;
-    return bundle;
-}
-
 static void keep_block(haul__map *map, haul__block *block)
 {
     const unsigned size = size_of(block->form, block->words);
-    haul__bundle *bundle = map->spare[size];
-    map->block_bytes -= bytes_of(size);
-    if (bundle && bundle->count < BUNDLE && size != SIZE_FULL) {
-        bundle->block[bundle->count++] = block;
-        return;
-    }
-    bundle = (haul__bundle *)(void *)block;
-    bundle->count = 0;
-    push_bundle(&map->spare[size], bundle);
-}
-
-static haul__block *take_kept(haul__map *map, unsigned size)
-{
-    haul__bundle *bundle = map->spare[size];
-    if (bundle && bundle->count)
-        return bundle->block[--bundle->count];
-    return bundle ? (haul__block *)(void *)pop_bundle(&map->spare[size]) : NULL;
+    map->block_bytes -= haul__spare_bytes(size);
+    haul__spare_keep(map, size, block);
 }
 
 static void forget_hashed(haul__map *map)
@@ -184,12 +137,8 @@ void haul__map_clear(haul__map *map)
 
 void haul__map_close(haul__map *map)
 {
-    haul__block *block;
-    unsigned size;
     haul__map_clear(map);
-    for (size = 0; size < SIZES; size++)
-        while ((block = take_kept(map, size)) != NULL)
-            haul__release(&map->allocator, block, bytes_of(size));
+    haul__spare_release(map);
     haul__release(&map->allocator, map->numbers, map->number_capacity * sizeof *map->numbers);
     haul__release(&map->allocator, map->entries, map->entry_capacity * sizeof *map->entries);
     haul__release(&map->allocator, map->far, FAR_BYTES);
@@ -205,7 +154,7 @@ size_t haul__map_bytes(const haul__map *map)
 
 size_t haul__block_bytes(const haul__block *block)
 {
-    return bytes_of(size_of(block->form, block->words));
+    return haul__spare_bytes(size_of(block->form, block->words));
 }
 
 static uintptr_t entry_of(const haul__block *block)
@@ -295,11 +244,9 @@ static int make_room(haul__map *map)
 /* A block whose bytes are not initialised. */
 static haul__block *take_block(haul__map *map, unsigned size)
 {
-    haul__block *block = take_kept(map, size);
-    if (!block)
-        block = haul__allocate(&map->allocator, bytes_of(size), HAUL__BLOCK_ALIGNMENT);
+    haul__block *block = haul__spare_take(map, size);
     if (block)
-        map->block_bytes += bytes_of(size);
+        map->block_bytes += haul__spare_bytes(size);
     return block;
 }
 
@@ -335,7 +282,7 @@ static haul__block *add_block(haul__map *map, uintptr_t address, uint32_t form)
     block = new_block(map, form);
     if (!block)
         return NULL;
-    memset(block, 0, bytes_of(form == HAUL__FULL ? SIZE_FULL : SIZE_BARE));
+    memset(block, 0, haul__spare_bytes(form == HAUL__FULL ? HAUL__SIZE_FULL : HAUL__SIZE_BARE));
     block->form = form;
     enter_block(map, number, block);
     map->numbers[map->block_count++] = number;
@@ -358,7 +305,7 @@ haul__block *haul__map_like(haul__map *map, const haul__block *old, uint32_t for
     haul__block *block = new_block(map, form);
     if (!block)
         return NULL;
-    memcpy(block, old, bytes_of(SIZE_BARE));
+    memcpy(block, old, haul__spare_bytes(HAUL__SIZE_BARE));
     block->form = form;
     block->words = words_of(map, form);
     return block;
@@ -402,7 +349,7 @@ int haul__stock_enter(const haul__map *map, haul__stock *stock, uintptr_t addres
     if (!stock->left[kind])
         return 0;
     block = stock->block[kind][--stock->left[kind]];
-    memset(block, 0, bytes_of(SIZE_BARE));
+    memset(block, 0, haul__spare_bytes(HAUL__SIZE_BARE));
     block->form = form;
     block->words = words;
     map->flat[number] = entry_of(block);
@@ -413,12 +360,12 @@ int haul__stock_enter(const haul__map *map, haul__stock *stock, uintptr_t addres
 /* What is left goes back to where it came from; blocks that the map had kept are the first. */
 static void give_back(haul__map *map, haul__stock *stock, int kind)
 {
-    const unsigned size = kind ? SIZE_MIXED : SIZE_UNIFORM;
+    const unsigned size = kind ? HAUL__SIZE_MIXED : HAUL__SIZE_UNIFORM;
     while (stock->left[kind]) {
         haul__block *block = stock->block[kind][--stock->left[kind]];
         keep_block(map, block);
         if (stock->left[kind] >= stock->kept[kind])
-            haul__release(&map->allocator, take_kept(map, size), bytes_of(size));
+            haul__release(&map->allocator, haul__spare_pop(map, size), haul__spare_bytes(size));
     }
 }
 
@@ -454,7 +401,6 @@ int haul__map_enter(haul__map *map, uintptr_t address, uint32_t form)
 void haul__map_split(haul__map *map, haul__map **parts, size_t count)
 {
     size_t i;
-    unsigned size;
     for (i = 0; i < count; i++) {
         haul__map_open(parts[i], &map->allocator);
         parts[i]->flat = map->flat;
@@ -462,16 +408,13 @@ void haul__map_split(haul__map *map, haul__map **parts, size_t count)
         parts[i]->next_form = map->next_form;
         memcpy(parts[i]->simple, map->simple, sizeof map->simple);
     }
-    for (size = 0; size < SIZES; size++)
-        for (i = 0; map->spare[size]; i++)
-            push_bundle(&parts[i % count]->spare[size], pop_bundle(&map->spare[size]));
+    haul__spare_deal(map, parts, count);
 }
 
 int haul__map_join(haul__map *map, haul__map *part)
 {
     haul__block *block;
     size_t i;
-    unsigned size;
     int has_room = 1;
     for (i = 0; i < part->block_count; i++) {
         const uint32_t number = part->numbers[i];
@@ -486,9 +429,7 @@ int haul__map_join(haul__map *map, haul__map *part)
             haul__side_release(part, block->side);
         keep_block(part, block);
     }
-    for (size = 0; size < SIZES; size++)
-        while (part->spare[size])
-            push_bundle(&map->spare[size], pop_bundle(&part->spare[size]));
+    haul__spare_join(map, part);
     map->block_bytes += part->block_bytes;
     map->side_bytes += part->side_bytes;
     map->has_placements |= part->has_placements;

@@ -49,6 +49,8 @@ typedef struct haul__table {
     int is_refused;    /* no range could be reserved */
 } haul__table;
 
+#define HAUL__SIZES 6
+
 struct haul__map {
     haul_allocator allocator;
     haul__table *table; /* the table that its blocks stand in, or NULL */
@@ -58,8 +60,8 @@ struct haul__map {
     uint32_t *numbers;      /* of the blocks, in order of making; after layout, of address */
     uintptr_t *entries;     /* after layout: the blocks in that order, forms in the low bits */
     size_t block_count, number_capacity, entry_capacity;
-    int is_listed;                 /* layout has put `numbers` in order and made `entries` */
-    struct haul__bundle *spare[4]; /* free blocks by size */
+    int is_listed; /* layout has put `numbers` in order and made `entries` */
+    struct haul__bundle *spare[HAUL__SIZES]; /* memory of earlier plans, by size (spare.h) */
     haul__simple simple[HAUL__LAST_UNIFORM / 2 + 1]; /* by form / 2 */
     haul__far *far;     /* by form / 2: slots beyond the first 64 words; NULL: none has any */
     uint32_t next_form; /* for the next simple type */

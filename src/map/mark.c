@@ -95,7 +95,7 @@ static void make_whole(haul__block *block, haul__cell *cell, uint32_t granules)
     cell->live |= granules;
     cell->aux &= ~granules;
     for (; partial; partial &= partial - 1)
-        haul__side_set_whole(block->side->pages,
+        haul__side_set_whole(block->side,
                              (size_t)(cell - block->cells) * 32u + haul__lowest32(partial));
 }
 
@@ -491,7 +491,7 @@ int haul__mark_end_apart(haul__map *map, uintptr_t terminator)
         return 0;
     before = side->end_capacity;
     if (side->end_count == before &&
-        !haul__grow_to(&map->allocator, &side->ends, &side->end_capacity, before + before / 8 + 8,
+        !haul__grow_to(&map->allocator, &side->ends, &side->end_capacity, before + before / 4 + 32,
                        sizeof *side->ends))
         return 0;
     map->side_bytes += (side->end_capacity - before) * sizeof *side->ends;

@@ -1,13 +1,16 @@
 /* Sides: their memory, and the byte masks in them.
  */
 #include "map/side.h"
+#include "map/spare.h"
 
 haul__side *haul__map_side(haul__map *map, haul__block *block)
 {
     if (!block->side) {
-        block->side = haul__allocate_zeroed(&map->allocator, sizeof *block->side);
-        if (block->side)
-            map->side_bytes += sizeof *block->side;
+        block->side = haul__spare_take(map, HAUL__SIZE_SIDE);
+        if (!block->side)
+            return NULL;
+        memset(block->side, 0, sizeof *block->side);
+        map->side_bytes += sizeof *block->side;
     }
     return block->side;
 }
@@ -27,11 +30,9 @@ static void release_exclusions(haul__map *map, haul__exclusions *exclusions)
 void haul__side_release(haul__map *map, haul__side *side)
 {
     size_t page;
-    for (page = 0; side->pages && page < HAUL__PAGES; page++) {
-        haul__release(&map->allocator, side->pages->prefix[page], HAUL__PAGE_GRANULES / 2);
+    for (page = 0; side->pages && page < HAUL__PAGES; page++)
         haul__release(&map->allocator, side->pages->masks[page],
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
-    }
     haul__release(&map->allocator, side->pages, sizeof *side->pages);
     haul__release(&map->allocator, side->halves, HAUL__HALVES_BYTES);
     haul__release(&map->allocator, side->ends, side->end_capacity * sizeof *side->ends);
@@ -40,7 +41,9 @@ void haul__side_release(haul__map *map, haul__side *side)
                       HAUL__PAGE_GRANULES * sizeof(uint16_t));
     haul__release(&map->allocator, side->holes, sizeof *side->holes);
     release_exclusions(map, side->exclusions);
-    haul__release(&map->allocator, side, sizeof *side);
+    if (side->prefix)
+        haul__spare_keep(map, HAUL__SIZE_PREFIX, side->prefix);
+    haul__spare_keep(map, HAUL__SIZE_SIDE, side);
 }
 
 /* ---- Byte masks. */
@@ -65,7 +68,7 @@ uint16_t haul__hole_mask(const haul__block *block, unsigned granule)
     return masks ? masks[granule % HAUL__PAGE_GRANULES] : HAUL__FULL_MASK;
 }
 
-/* The side's masks, made without pages if there are none; NULL: out of memory. */
+/* The side's full masks, made without pages if there are none; NULL: out of memory. */
 static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
 {
     if (!side->pages) {
@@ -79,8 +82,8 @@ static haul__byte_pages *pages_of(haul__map *map, haul__side *side)
 int haul__make_masks(haul__map *map, haul__side *side, size_t page)
 {
     haul__byte_pages *pages = pages_of(map, side);
+    const size_t first = page * HAUL__PAGE_GRANULES;
     uint16_t *masks = pages ? pages->masks[page] : NULL;
-    uint8_t *prefix = pages ? pages->prefix[page] : NULL;
     size_t at;
     if (!pages || masks)
         return pages != NULL;
@@ -88,50 +91,54 @@ int haul__make_masks(haul__map *map, haul__side *side, size_t page)
     if (!masks)
         return 0;
     map->side_bytes += HAUL__PAGE_GRANULES * sizeof *masks;
-    for (at = 0; prefix && at < HAUL__PAGE_GRANULES; at++)
-        masks[at] = (uint16_t)((1u << haul__prefix_of(prefix, at)) - 1u);
-    haul__release(&map->allocator, prefix, HAUL__PAGE_GRANULES / 2);
-    if (prefix)
-        map->side_bytes -= HAUL__PAGE_GRANULES / 2;
+    for (at = 0; side->prefix && at < HAUL__PAGE_GRANULES; at++)
+        masks[at] = (uint16_t)((1u << haul__prefix_of(side->prefix, first + at)) - 1u);
     pages->masks[page] = masks;
-    pages->prefix[page] = NULL;
+    side->is_full |= 1u << page;
     return 1;
 }
 
-static void put_prefix(uint8_t *prefix, size_t at, unsigned bytes)
+static void put_prefix(uint8_t *prefix, size_t granule, unsigned bytes)
 {
-    unsigned shift = at % 2 * 4;
-    prefix[at / 2] = (uint8_t)((prefix[at / 2] & ~(15u << shift)) | bytes << shift);
+    const unsigned shift = granule % 2 * 4;
+    prefix[granule / 2] = (uint8_t)((prefix[granule / 2] & ~(15u << shift)) | bytes << shift);
+}
+
+static int has_prefix(haul__map *map, haul__side *side)
+{
+    if (!side->prefix) {
+        side->prefix = haul__spare_take(map, HAUL__SIZE_PREFIX);
+        if (!side->prefix)
+            return 0;
+        memset(side->prefix, 0, HAUL__PREFIX_BYTES);
+        map->side_bytes += HAUL__PREFIX_BYTES;
+    }
+    return 1;
 }
 
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask)
 {
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
+    const size_t page = granule / HAUL__PAGE_GRANULES;
     haul__side *side = haul__map_side(map, block);
-    haul__byte_pages *pages = side ? pages_of(map, side) : NULL;
-    if (!pages)
+    if (!side)
         return 0;
-    if (!pages->masks[page] && (mask & (mask + 1u)) == 0) {
-        if (!pages->prefix[page]) {
-            pages->prefix[page] = haul__allocate_zeroed(&map->allocator, HAUL__PAGE_GRANULES / 2);
-            if (!pages->prefix[page])
-                return 0;
-            map->side_bytes += HAUL__PAGE_GRANULES / 2;
-        }
-        put_prefix(pages->prefix[page], at, mask ? haul__bits32(mask) : 0);
+    if (!(side->is_full >> page & 1u) && (mask & (mask + 1u)) == 0) {
+        if (!has_prefix(map, side))
+            return 0;
+        put_prefix(side->prefix, granule, mask ? haul__bits32(mask) : 0);
         return 1;
     }
     if (!haul__make_masks(map, side, page))
         return 0;
-    pages->masks[page][at] = mask;
+    side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = mask;
     return 1;
 }
 
-void haul__side_set_whole(const haul__byte_pages *pages, size_t granule)
+void haul__side_set_whole(const haul__side *side, size_t granule)
 {
-    size_t page = granule / HAUL__PAGE_GRANULES, at = granule % HAUL__PAGE_GRANULES;
-    if (pages->masks[page])
-        pages->masks[page][at] = HAUL__FULL_MASK;
+    const size_t page = granule / HAUL__PAGE_GRANULES;
+    if (side->is_full >> page & 1u)
+        side->pages->masks[page][granule % HAUL__PAGE_GRANULES] = HAUL__FULL_MASK;
     else
-        put_prefix(pages->prefix[page], at, 0);
+        put_prefix(side->prefix, granule, 0);
 }

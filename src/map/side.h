@@ -11,6 +11,7 @@
 #define HAUL__HIGH_MASK ((uint16_t)(HAUL__FULL_MASK & ~(unsigned)HAUL__LOW_MASK))
 #define HAUL__HOLE_WORDS (HAUL__BLOCK_GRANULES / 64)
 #define HAUL__HALVES_BYTES (HAUL__CELLS * sizeof(uint32_t))
+#define HAUL__PREFIX_BYTES (HAUL__BLOCK_GRANULES / 2)
 
 /* Bytes that are excluded from a direction, by pages: [0] to the device, [1] back. */
 typedef struct haul__exclusions {
@@ -25,16 +26,19 @@ typedef struct haul__holes {
     uint64_t gaps[HAUL__HOLE_WORDS];     /* a bit a granule: it has a place, whatever it holds */
 } haul__holes;
 
-/* Byte masks, by pages, each in one of two forms. The end of a string or struct leaves a granule
- * with its first bytes live: four bits a granule are enough for that. Anything else turns the page
- * into full masks. */
+/* Byte masks, by pages. */
 typedef struct haul__byte_pages {
-    uint8_t *prefix[16]; /* four bits a granule: number of leading live bytes; 0: see live bit */
-    uint16_t *masks[16]; /* a bit a byte */
+    uint16_t *masks[16]; /* a bit a byte; NULL: see the prefixes */
 } haul__byte_pages;
 
+/* Byte masks have two forms. The end of a string or struct leaves a granule with its first bytes
+ * live: four bits a granule are enough for that. All pages of a block have them in one piece of
+ * memory. Anything else turns a page into full masks. */
 typedef struct haul__side {
-    haul__byte_pages *pages; /* NULL: there are none */
+    uint8_t
+        *prefix; /* a granule's number of leading live bytes; 0: see live bit; NULL: all are 0 */
+    haul__byte_pages *pages; /* NULL: no page has full masks */
+    uint32_t is_full;        /* a bit a page: it has full masks, and its prefixes mean nothing */
     /* of a mixed block, by cells: granules with one live word that no page tells (mixed.h); NULL:
      * there are none */
     uint32_t *halves;
@@ -54,7 +58,7 @@ void haul__side_release(haul__map *map, haul__side *side);
  * caller sets the granule's bit. 0: out of memory. */
 int haul__mark_mask(haul__map *map, haul__block *block, unsigned granule, uint16_t mask);
 /* Makes a granule that has a mask whole. */
-void haul__side_set_whole(const haul__byte_pages *pages, size_t granule);
+void haul__side_set_whole(const haul__side *side, size_t granule);
 /* Turns the page into full masks. 0: out of memory. */
 int haul__make_masks(haul__map *map, haul__side *side, size_t page);
 
@@ -66,7 +70,10 @@ uint16_t haul__hole_mask(const haul__block *block, unsigned granule);
 /* A page's masks, as prefixes and as full masks; NULL: it has none in that form. */
 HAUL__INLINE uint8_t *haul__prefix(const haul__block *block, size_t page)
 {
-    return block->side && block->side->pages ? block->side->pages->prefix[page] : NULL;
+    const haul__side *side = block->side;
+    return side && side->prefix && !(side->is_full >> page & 1u)
+               ? side->prefix + page * (HAUL__PAGE_GRANULES / 2)
+               : NULL;
 }
 
 HAUL__INLINE uint16_t *haul__masks(const haul__block *block, size_t page)

@@ -13,6 +13,7 @@
  */
 #include "layout/layout.h"
 #include "map/bits.h"
+#include "map/mixed.h"
 #include "pack/bitmap.h"
 #include "pack/plan.h"
 #include "pack/plan_space.h"
@@ -30,7 +31,7 @@ typedef struct bit_window {
     size_t first, count; /* words of the whole bitmap */
 } bit_window;
 
-static void set_bits(const bit_window *w, size_t word, uint64_t bits)
+HAUL__INLINE void set_bits(const bit_window *w, size_t word, uint64_t bits)
 {
     if (bits && word - w->first < w->count)
         w->words[word - w->first] |= bits;
@@ -38,7 +39,7 @@ static void set_bits(const bit_window *w, size_t word, uint64_t bits)
 
 /* The slot bits of the live granules, side by side. If a granule is dead, each run ends inside the
  * word, or at a 0 that the shift brought in. */
-static uint64_t squeeze(uint64_t slots, uint32_t live)
+HAUL__INLINE uint64_t squeeze(uint64_t slots, uint32_t live)
 {
     uint64_t bits = 0;
     unsigned at = 0;
@@ -63,11 +64,13 @@ HAUL__INLINE void set_words(const bit_window *w, uint64_t at, uint64_t slots)
         set_bits(w, word + 1, slots >> (64 - shift));
 }
 
-static void set_cells(const bit_window *w, const haul__map *map, const haul__block *block)
+HAUL__HOT static void set_cells(const bit_window *w, const haul__map *map, const haul__block *block)
 {
+    const int is_mixed = block->form == HAUL__MIXED;
     unsigned cell;
     for (cell = 0; cell < HAUL__CELLS; cell++) {
-        uint64_t slots = haul__placed_slots(map, block, cell);
+        const uint64_t slots =
+            is_mixed ? haul__mixed_slots(block, cell) : haul__placed_slots(map, block, cell);
         if (slots)
             set_words(w, 2 * haul__cell_rank(block, cell), squeeze(slots, block->cells[cell].live));
     }

@@ -69,8 +69,8 @@ HAUL__INLINE void haul__fetch_ahead(const haul__block *block, unsigned cell, uin
                       is_gather);
 }
 
-/* Fetches the masks of a page of the block, if there is such a page. */
-HAUL__INLINE void haul__fetch_masks(const haul__block *block, size_t page)
+/* Fetches the prefixes of a page of the block, if it has any. */
+HAUL__INLINE void haul__fetch_prefixes(const haul__block *block, size_t page)
 {
     const uint8_t *const prefix = page < HAUL__PAGES ? haul__prefix(block, page) : NULL;
     if (prefix)

@@ -158,7 +158,7 @@ HAUL__HOT static void gather_masked(haul__sweep *s, const haul__block *block, ui
         unsigned char *const to = s->arena + haul__place_of_cell(block, cell);
         uint32_t masked;
         if (cell % HAUL__PAGE_CELLS == 0)
-            haul__fetch_masks(block, cell / HAUL__PAGE_CELLS + 1);
+            haul__fetch_prefixes(block, cell / HAUL__PAGE_CELLS + 1);
         if (!at->live)
             continue;
         if (s->fetches)

@@ -5,7 +5,7 @@
 
 /* The place of a byte that is live in the graph itself, so that it has no copy elsewhere; 0: it is
  * not. */
-static uint64_t place_of_own(const haul__sweep *s, uintptr_t value)
+HAUL__INLINE uint64_t place_of_own(const haul__sweep *s, uintptr_t value)
 {
     const haul__block *block = value < HAUL__LOWEST || value > HAUL__HIGHEST
                                    ? NULL
@@ -18,14 +18,25 @@ static uint64_t place_of_own(const haul__sweep *s, uintptr_t value)
                : 0;
 }
 
-HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
+/* One past a byte is one past the copy of that byte, if it has one: the graph's own bytes may share
+ * its granule. */
+HAUL__INLINE uintptr_t copy_of(const haul__sweep *s, uintptr_t value)
+{
+    const uintptr_t copy = haul__copied_byte(s->found, value);
+    return copy || place_of_own(s, value - 1) ? copy : haul__copied_end(s->found, value);
+}
+
+HAUL__HOT static uintptr_t place_of(haul__sweep *s, uintptr_t slot, uintptr_t value)
 {
     const uint64_t own = s->found->elsewhere ? place_of_own(s, value) : 0;
-    uintptr_t copy = own ? 0 : haul__copied_byte(s->found, value);
-    uint64_t place = copy ? 0 : own ? own : haul__translate_in(s->map, s->flat, value);
-    if (!copy && !place)
-        copy = haul__copied_end(s->found, value);
+    const uintptr_t copy = own || !s->found->elsewhere ? 0 : copy_of(s, value);
+    const uint64_t place = copy ? 0 : own ? own : haul__translate_in(s->map, s->flat, value);
     if (!copy && !place && !s->lost && !haul__was_empty(s->found, slot))
         s->lost = slot;
     return copy ? copy : (uintptr_t)(place ? s->base + place : 0);
+}
+
+HAUL__NOINLINE uintptr_t haul__place_rarely(haul__sweep *s, uintptr_t slot, uintptr_t value)
+{
+    return place_of(s, slot, value);
 }

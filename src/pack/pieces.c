@@ -150,6 +150,19 @@ haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t bas
     return haul__check_read_set(plan);
 }
 
+/* Are all granules live as a whole? Then none of them has a byte with a copy elsewhere, and cells
+ * tell which pointers lead to the graph itself. */
+static int has_whole_granules(const haul__map *map)
+{
+    size_t i;
+    for (i = 0; i < map->block_count && map->side_bytes == 0; i++) {
+        const haul__block *block = haul__map_block(map, i);
+        if (block->form == HAUL__MIXED || block->words)
+            return 0;
+    }
+    return map->side_bytes == 0;
+}
+
 haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, void *memory)
 {
     haul_status status;
@@ -165,8 +178,8 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.needs_lookup =
-        s.map->has_placements || s.map->is_wide || !s.flat || s.found->elsewhere != NULL;
+    s.needs_lookup = s.map->has_placements || s.map->is_wide || !s.flat ||
+                     (s.found->elsewhere && !has_whole_granules(s.map));
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.spares = g->spares;
     s.lost = 0;

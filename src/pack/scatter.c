@@ -308,7 +308,7 @@ HAUL__HOT static void scatter_masked(const haul_plan *plan, const haul__block *b
         uint64_t slots;
         uint32_t masked, slotted;
         if (cell % HAUL__PAGE_CELLS == 0)
-            haul__fetch_masks(block, cell / HAUL__PAGE_CELLS + 1);
+            haul__fetch_prefixes(block, cell / HAUL__PAGE_CELLS + 1);
         if (!live)
             continue;
         haul__fetch_ahead(block, cell, (uintptr_t)to, (uintptr_t)from, 0);

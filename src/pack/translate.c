@@ -39,7 +39,7 @@ static int has_gap_between(const haul__map *map, uint64_t begin, uint64_t end)
 
 /* haul__piece_place within one block without gaps, which is found once. 0: it takes the longer
  * way. */
-static uint64_t place_in_block(const haul_plan *plan, uintptr_t first, uintptr_t last)
+HAUL__HOT static uint64_t place_in_block(const haul_plan *plan, uintptr_t first, uintptr_t last)
 {
     const haul__map *map = &plan->found.map;
     const haul__block *block;

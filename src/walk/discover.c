@@ -103,6 +103,12 @@ static haul_status follow_roots(haul__discovery *d)
     return status == HAUL_OK ? haul__follow_roots(d) : status;
 }
 
+/* Does the walk pass by pointers, so that owners may be missing? A plan has looked for them. */
+static int is_partial(const haul__discovery *d)
+{
+    return d->listing && d->listing->is_wanted;
+}
+
 static haul_status run(haul__discovery *d)
 {
     haul_status status = !haul__queue_open(d) || (d->hints && !d->named) ? HAUL_ERROR_MEMORY
@@ -112,7 +118,7 @@ static haul_status run(haul__discovery *d)
         status = haul__decide_waiting(d);
     if (status == HAUL_OK)
         status = haul__mark_pools(d);
-    if (status == HAUL_OK && !d->within)
+    if (status == HAUL_OK && !d->within && !is_partial(d))
         status = haul__check_aliases(d);
     if (status == HAUL_OK)
         status = haul__note_course(d);
@@ -247,6 +253,7 @@ static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_
     d.recording = must_record(context);
     d.listing = listing;
     found->elsewhere = elsewhere;
+    haul__news_open(&d);
     status = run(&d);
     close_discovery(&d);
     return status;

@@ -167,7 +167,8 @@ typedef struct haul__discovery {
     haul__index seen_index;
 } haul__discovery;
 
-/* Must each range pass haul__reach, by itself? Then no pointer is followed in line. */
+/* Must each range be met by itself? Then no pointer is followed in line, except those to one simple
+ * object in a walk that stops at what has a copy elsewhere (may_stop.c). */
 HAUL__INLINE int haul__is_general(const haul__discovery *d)
 {
     return d->recording || d->listing;

@@ -462,7 +462,7 @@ static int is_passed_by(const haul__discovery *d, const haul__entry *entry)
 }
 
 /* Many pointers are worth a walk by all threads, before they are marked. */
-static HAUL__NOINLINE haul_status choose_aims(haul__discovery *d, const haul__entry *entry)
+static HAUL__NOINLINE haul_status choose_aims_at(haul__discovery *d, const haul__entry *entry)
 {
     const int has_pointers =
         entry->what == HAUL__POINTERS || (entry->what == HAUL__OBJECTS && entry->count > 1 &&
@@ -491,7 +491,7 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
     if (HAUL__UNLIKELY(d->found->elsewhere != NULL))
         status = is_elsewhere(d, entry, &is);
     if (HAUL__UNLIKELY(haul__is_worth_aims(d, entry->count)) && status == HAUL_OK && !is)
-        status = choose_aims(d, entry);
+        status = choose_aims_at(d, entry);
     if (status != HAUL_OK || is)
         return status;
     status = HAUL__UNLIKELY(d->named != NULL) ? reach_named(d, entry) : reach(d, entry);

@@ -331,14 +331,9 @@ static void find_end(haul__discovery *d, haul__pending *pending)
 HAUL__INLINE void fetch_mask(const uintptr_t *flat, uintptr_t address)
 {
     const uintptr_t entry = flat[address >> HAUL__BLOCK_SHIFT];
-    const size_t page = haul__granule_in_block(address) / HAUL__PAGE_GRANULES;
-    const size_t at = haul__granule_in_block(address) % HAUL__PAGE_GRANULES;
-    const haul__byte_pages *pages =
-        entry & 1u && haul__block_in(entry)->side ? haul__block_in(entry)->side->pages : NULL;
-    if (pages && pages->prefix[page])
-        haul__prefetch_write((uintptr_t)pages->prefix[page] + at / 2);
-    else if (pages && pages->masks[page])
-        haul__prefetch_write((uintptr_t)pages->masks[page] + at * sizeof(uint16_t));
+    const haul__side *side = entry & 1u ? haul__block_in(entry)->side : NULL;
+    if (side && side->prefix)
+        haul__prefetch_write((uintptr_t)side->prefix + haul__granule_in_block(address) / 2);
 }
 
 /* The general way, for a string whose end was not found. */
@@ -437,25 +432,127 @@ static HAUL__NOINLINE int name_pending(const haul__discovery *d, const haul__pen
     return !end || haul__name_range(d, array->hint, pending->first, end);
 }
 
-HAUL__HOT static haul_status mark_pending(haul__discovery *d)
+/* Marks a range within one cell, as mark_granules and mark_words do, and notes its terminator if it
+ * is a string. 0: nothing was done, for a byte was marked before, or memory is missing. */
+HAUL__INLINE int mark_simply(const uintptr_t *flat, uintptr_t first, uintptr_t end, int is_string)
+{
+    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT], across = first ^ (end - 1);
+    const uintptr_t form = entry & HAUL__FORM_MASK;
+    const unsigned granule = haul__granule_in_block(end - 1), shift = granule % 2 * 4;
+    const unsigned tail =
+        form == HAUL__MIXED ? tail_of_word(end) : (unsigned)(end & (HAUL__GRANULE - 1));
+    haul__block *block = haul__block_in(entry);
+    haul__cell *cell;
+    haul__side *side;
+    uint8_t nothing = 0, *prefix = &nothing;
+    if (HAUL__UNLIKELY(!(entry & 1u) || across >> HAUL__CELL_SHIFT | (first & (HAUL__GRANULE - 1))))
+        return 0;
+    side = block->side;
+    cell = haul__cell_of(block, first);
+    if (HAUL__LIKELY(side && side->prefix &&
+                     !(side->is_full >> granule / HAUL__PAGE_GRANULES & 1u)))
+        prefix = side->prefix + granule / 2;
+    else if (tail)
+        return 0;
+    if (HAUL__UNLIKELY(is_string && (!side || side->end_count == side->end_capacity)))
+        return 0;
+    if (form == HAUL__MIXED) {
+        const unsigned last = haul__word_in_cell(end - 1);
+        const uint64_t words = haul__range64(haul__word_in_cell(first), last);
+        const uint64_t cut = (uint64_t)(tail != 0) << last, live = haul__load_cell(cell);
+        uint64_t *slots = &haul__slots(block)[haul__cell_number(first)];
+        if (HAUL__UNLIKELY(((live | *slots) & words) |
+                           (*slots & ~live & (uint64_t)3 << (last & ~1u))))
+            return 0;
+        haul__store_cell(cell, live | (words & ~cut));
+        *slots |= cut;
+    } else {
+        const uint32_t granules = haul__range32(haul__granule_in_cell(first), granule % 32);
+        const uint32_t part = (uint32_t)(tail != 0) << (granule % 32);
+        if (HAUL__UNLIKELY(form != HAUL__BARE && (tail || block->words)) ||
+            HAUL__UNLIKELY(((cell->live | (form == HAUL__BARE ? cell->aux : 0)) & granules) != 0))
+            return 0;
+        cell->live |= granules & ~part;
+        cell->aux |= part;
+    }
+    *prefix = (uint8_t)((*prefix & ~(15u << shift)) | tail << shift);
+    if (is_string)
+        side->ends[side->end_count++] = (uint16_t)((end - 1) & (HAUL__BLOCK_BYTES - 1));
+    return 1;
+}
+
+/* Finds the ends of pending strings, names what hints name, and fetches what marking needs. */
+HAUL__HOT static haul_status prepare_pending(haul__discovery *d, int *have_pointers)
+{
+    const uintptr_t *const flat = d->map->flat;
+    haul__pending *pending = d->pending, *const end = pending + d->pending_count;
+    *have_pointers = 0;
+    for (; pending < end; pending++) {
+        const haul__plain_array *const array = pending->array;
+        if (array->is_string)
+            find_end(d, pending);
+        if (HAUL__UNLIKELY(array->hint) && !name_pending(d, pending, array))
+            return HAUL_ERROR_MEMORY;
+        if (array->has_pointers) {
+            *have_pointers = 1;
+            haul__prefetch(pending->first);
+            continue;
+        }
+        fetch_mask(flat, pending->end);
+    }
+    return HAUL_OK;
+}
+
+static HAUL__NOINLINE haul_status mark_rarely(haul__discovery *d, const haul__pending *pending)
+{
+    return mark_one(d, pending);
+}
+
+/* Marks pending arrays of plain bytes, and strings. */
+HAUL__INLINE haul_status mark_all_plain(haul__discovery *d, int is_logged)
+{
+    const uintptr_t *const flat = d->map->flat;
+    const haul__pending *pending = d->pending, *const end = pending + d->pending_count;
+    size_t objects = 0, bytes = 0;
+    haul_status status = HAUL_OK;
+    for (; pending < end && status == HAUL_OK; pending++) {
+        if (HAUL__LIKELY(
+                pending->array && pending->end &&
+                mark_simply(flat, pending->first, pending->end, pending->array->is_string))) {
+            objects++;
+            bytes += (size_t)(pending->end - pending->first);
+            if (is_logged) {
+                haul__reached range = pending->array->demands;
+                range.first = pending->first;
+                range.end = pending->end;
+                status = haul__log_new(d, &range);
+            }
+        } else {
+            status = mark_rarely(d, pending);
+        }
+    }
+    d->found->objects += objects;
+    d->found->bytes += bytes;
+    d->pending_count = 0;
+    return status;
+}
+
+HAUL__HOT static haul_status mark_plain(haul__discovery *d)
+{
+    return mark_all_plain(d, 0);
+}
+
+HAUL__HOT static haul_status mark_logged(haul__discovery *d)
+{
+    return mark_all_plain(d, 1);
+}
+
+HAUL__HOT static haul_status mark_any(haul__discovery *d)
 {
     uint64_t near[HAUL__CANDIDATES], over[HAUL__CANDIDATES];
     haul__candidates c = { near, over, 0, 0, HAUL__NOT_UNIFORM };
     haul_status status = HAUL_OK;
     size_t i;
-    for (i = 0; i < d->pending_count; i++) {
-        haul__pending *pending = &d->pending[i];
-        const haul__plain_array *const array = pending->array;
-        if (array->is_string)
-            find_end(d, pending);
-        if (HAUL__UNLIKELY(array->hint) && !name_pending(d, pending, array))
-            status = HAUL_ERROR_MEMORY;
-        if (array->has_pointers) {
-            haul__prefetch(pending->first);
-            continue;
-        }
-        fetch_mask(d->map->flat, pending->end);
-    }
     for (i = 0; i < d->pending_count && status == HAUL_OK; i++) {
         const haul__pending *pending = &d->pending[i];
         status = pending->array && pending->array->has_pointers ? mark_and_visit(d, pending, &c)
@@ -467,5 +564,9 @@ HAUL__HOT static haul_status mark_pending(haul__discovery *d)
 
 haul_status haul__mark_pending(haul__discovery *d)
 {
-    return mark_pending(d);
+    int have_pointers;
+    const haul_status status = prepare_pending(d, &have_pointers);
+    if (status != HAUL_OK || have_pointers)
+        return status == HAUL_OK ? mark_any(d) : status;
+    return d->order_log ? mark_logged(d) : mark_plain(d);
 }

@@ -195,12 +195,11 @@ HAUL__INLINE void fetch_starts(const haul__share *share, uint64_t entry)
     const uintptr_t address = HAUL__ENTRY_ADDRESS(entry);
     const haul__block *block = haul__block_in(share->flat[address >> HAUL__BLOCK_SHIFT]);
     const size_t granule = haul__granule_in_block(address);
-    const haul__byte_pages *pages = block && block->side ? block->side->pages : NULL;
+    const haul__side *side = block ? block->side : NULL;
     if (block)
         haul__prefetch_write((uintptr_t)block->base + haul__word_in_block(address) / 64 * 8);
-    if (pages && pages->prefix[granule / HAUL__PAGE_GRANULES])
-        haul__prefetch_write((uintptr_t)pages->prefix[granule / HAUL__PAGE_GRANULES] +
-                             granule % HAUL__PAGE_GRANULES / 2);
+    if (side && side->prefix)
+        haul__prefetch_write((uintptr_t)side->prefix + granule / 2);
 }
 
 /* A new range waits to be visited, in pieces. */

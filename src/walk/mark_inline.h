@@ -12,7 +12,7 @@
 
 #include "walk/met_types.h"
 #include "walk/plain_arrays.h"
-#include "walk/visit.h"
+#include "walk/visit_edge.h"
 #include "walk/worklist.h"
 
 /* Pointers that were read and whose cells are being fetched, as worklist entries: to objects in one

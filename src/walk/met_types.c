@@ -371,6 +371,11 @@ static haul_status prepare_array(haul__discovery *d, uint32_t number, size_t i)
     return HAUL_OK;
 }
 
+static uint32_t is_followed_short(const haul__plain_array *array)
+{
+    return !array->why && !array->is_called && array->is_short;
+}
+
 haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
 {
     const haul__walk *walk = d->met_types[number].walk;
@@ -391,9 +396,11 @@ haul_status haul__met_type_edges(haul__discovery *d, uint32_t number)
             return HAUL_ERROR_MEMORY;
     met = &d->met_types[number];
     met->plain = 1;
+    met->is_record = 1;
     for (i = 0; i < met->edge_count; i++) {
         met->plain &= edges[i].one;
         met->has_ones |= edges[i].one;
+        met->is_record &= !edges[i].one && !edges[i].may_stop && is_followed_short(&met->arrays[i]);
         alike &= edges[i].tag == edges[0].tag;
     }
     met->uniform = met->plain && alike ? edges[0].tag : HAUL__NOT_UNIFORM;

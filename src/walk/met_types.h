@@ -76,9 +76,10 @@ typedef struct haul__met_type {
     uint32_t form;       /* of its uniform blocks; HAUL__NO_FORM: there is none */
     haul__ragged ragged; /* objects that do not begin and end with granules */
     uint32_t edge_count;
-    uint32_t plain;    /* every edge is `one` */
-    uint32_t has_ones; /* some edge is */
-    uint32_t ahead;    /* a fetch comes this many objects before the visit */
+    uint32_t plain;     /* every edge is `one` */
+    uint32_t has_ones;  /* some edge is */
+    uint32_t is_record; /* every edge is an array that is followed in line and `is_short` */
+    uint32_t ahead;     /* a fetch comes this many objects before the visit */
     /* the tag of all edges, if all are `one` and have the same tag; else HAUL__NOT_UNIFORM */
     uint64_t uniform;
     uint64_t mark;                  /* a cell with the marks of an object at its beginning */

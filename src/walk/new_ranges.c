@@ -22,7 +22,7 @@ static haul_status list(haul__discovery *d, const haul__new_range *range)
 static size_t padding_of(const haul__walk *walk, size_t stride, uintptr_t end)
 {
     const size_t padding = walk->extent - walk->true_upper;
-    if (haul__is_sized(walk) || stride != walk->extent || walk->true_upper == 0 ||
+    if (padding == 0 || haul__is_sized(walk) || stride != walk->extent || walk->true_upper == 0 ||
         walk->true_upper > walk->extent || padding >= HAUL__WORD)
         return 0;
     return (end - padding - 1) / HAUL__GRANULE == (end - 1) / HAUL__GRANULE ? padding : 0;

@@ -13,11 +13,11 @@ haul_status haul__news_tell(haul__discovery *d);
 #define HAUL__NEWS_ELEMENTS ((size_t)16)   /* of an array, before the next look */
 #define HAUL__NEWS_OBJECTS ((size_t)16384) /* of a list */
 
-/* So many single objects were found, of the type, or of others about as large. Without a table they
- * go the general way, which counts their bytes. */
+/* So many single objects were found, of the type, or of others about as large. A walk without a
+ * table, and one in which each range passes haul__reach, has counted their bytes itself. */
 HAUL__INLINE void haul__news_count(haul__discovery *d, size_t objects, uint32_t number)
 {
-    if (HAUL__UNLIKELY(d->news.is_wanted) && d->map->flat)
+    if (HAUL__UNLIKELY(d->news.is_wanted) && d->map->flat && !haul__is_general(d))
         d->news.single_bytes += (uint64_t)objects * d->met_types[number].simple.bytes;
 }
 

@@ -23,16 +23,6 @@
 #include "walk/follow.h"
 #include "walk/read_set.h"
 
-#define HIGHEST_FIRST (HAUL__HIGHEST - HAUL__PLAIN_BYTES) /* the highest begin of an array */
-
-/* Fetches the cell at `first`, and the head of its block. */
-HAUL__INLINE void fetch_cell(const uintptr_t *flat, uintptr_t first)
-{
-    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
-    haul__prefetch_write(haul__cell_place(entry, first));
-    haul__prefetch((uintptr_t)haul__block_in(entry) + offsetof(haul__block, side));
-}
-
 /* There must be room; a caller that fills it calls haul__mark_pending. */
 HAUL__INLINE void add_pending(haul__discovery *d, const haul__plain_array *array, uintptr_t first,
                               uintptr_t end)
@@ -91,12 +81,12 @@ HAUL__INLINE int follow_array(haul__discovery *d, const haul__plain_array *array
     if (!value || !bytes)
         return !value && (!bytes || !array->needs_pointer) &&
                note_counts(d->found, array, fields, self, stored);
-    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST ||
+    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HAUL__HIGHEST_FIRST - HAUL__LOWEST ||
                        (value & array->misaligned) != 0))
         return 0;
     if (!note_counts(d->found, array, fields, self, stored))
         return 0;
-    fetch_cell(d->map->flat, value);
+    haul__fetch_cell(d->map->flat, value);
     add_pending(d, array, value, value + (uintptr_t)bytes);
     return 1;
 }
@@ -120,15 +110,13 @@ HAUL__INLINE int follow_short(haul__discovery *d, const haul__plain_array *array
     const int64_t stored = haul__load_count(place, array->field[0].width);
     const int64_t count = stored & array->field[0].bits;
     const uint64_t read = (place | array->width_mark) | (uint64_t)stored << 50;
-    if (HAUL__UNLIKELY((uint64_t)count - array->least > array->span ||
-                       value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST ||
-                       (value & array->misaligned) != 0 || reads == found->read_capacity))
+    if (HAUL__UNLIKELY(!haul__is_short(array, value, count) || reads == found->read_capacity))
         return follow_counted(d, array, value, self);
     if (!reads || HAUL__READ_PLACE(found->reads[reads - 1] ^ read)) {
         found->reads[reads] = read;
         found->read_count = reads + 1;
     }
-    fetch_cell(d->map->flat, value);
+    haul__fetch_cell(d->map->flat, value);
     add_pending(d, array, value, value + (uintptr_t)(count * array->scale + array->shift));
     return 1;
 }
@@ -142,10 +130,10 @@ int haul__follow_plain_array(haul__discovery *d, const haul__plain_array *array,
         return follow_counted(d, array, value, self);
     if (!value)
         return 1;
-    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HIGHEST_FIRST - HAUL__LOWEST))
+    if (HAUL__UNLIKELY(value - HAUL__LOWEST > HAUL__HIGHEST_FIRST - HAUL__LOWEST))
         return 0;
     haul__prefetch(value);
-    fetch_cell(d->map->flat, value);
+    haul__fetch_cell(d->map->flat, value);
     add_pending(d, array, value, 0);
     return 1;
 }
@@ -155,14 +143,14 @@ haul_status haul__follow_called_array(haul__discovery *d, const haul__plain_arra
                                       haul__pointer *p)
 {
     const uintptr_t value = haul__load_word((const void *)p->place);
-    const int is_near =
-        value - HAUL__LOWEST <= HIGHEST_FIRST - HAUL__LOWEST && (value & array->misaligned) == 0;
+    const int is_near = value - HAUL__LOWEST <= HAUL__HIGHEST_FIRST - HAUL__LOWEST &&
+                        (value & array->misaligned) == 0;
     size_t count;
     haul_status status;
     if (!value)
         return HAUL_OK;
     if (is_near)
-        fetch_cell(d->map->flat, value);
+        haul__fetch_cell(d->map->flat, value);
     p->value = value;
     status = haul__count_by_function(d, p, HAUL__NOTED, &count);
     if (status != HAUL_OK)

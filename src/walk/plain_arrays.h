@@ -23,6 +23,25 @@ haul_status haul__mark_pending(haul__discovery *d); /* marks all that wait */
 int haul__mark_plain_array(haul__map *map, uintptr_t first, uintptr_t end);
 int haul__mark_pointer_array(haul__map *map, uintptr_t first, uintptr_t end);
 
+/* The highest begin of an array that is followed in line. */
+#define HAUL__HIGHEST_FIRST (HAUL__HIGHEST - HAUL__PLAIN_BYTES)
+
+/* Fetches the cell at `first`, and the head of its block. */
+HAUL__INLINE void haul__fetch_cell(const uintptr_t *flat, uintptr_t first)
+{
+    const uintptr_t entry = flat[first >> HAUL__BLOCK_SHIFT];
+    haul__prefetch_write(haul__cell_place(entry, first));
+    haul__prefetch((uintptr_t)haul__block_in(entry) + offsetof(haul__block, side));
+}
+
+/* Is nothing unusual about an array whose `is_short` is set? */
+HAUL__INLINE int haul__is_short(const haul__plain_array *array, uintptr_t value, int64_t count)
+{
+    return (uint64_t)count - array->least <= array->span &&
+           value - HAUL__LOWEST <= HAUL__HIGHEST_FIRST - HAUL__LOWEST &&
+           (value & array->misaligned) == 0;
+}
+
 /* A field of `width` bytes, taken as signed. */
 HAUL__INLINE int64_t haul__load_count(uintptr_t at, unsigned width)
 {

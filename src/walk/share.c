@@ -181,7 +181,8 @@ haul_status haul__share_walk(haul__discovery *d)
 {
     haul_status status;
     haul__share *share;
-    haul__pool_wake(d->context->pool, SIZE_MAX); /* they wake while this thread gets ready */
+    if (!d->is_alone && !haul__why_one_thread(d))
+        haul__pool_wake(d->context->pool, SIZE_MAX); /* they wake while this thread gets ready */
     status = may_share(d);
     if (status == HAUL_OK && d->is_alone)
         return haul__choose_aims(d);

@@ -8,85 +8,15 @@
 #include "walk/checked.h"
 #include "walk/follow.h"
 #include "walk/mark_inline.h"
-#include "walk/may_stop.h"
 #include "walk/news.h"
 #include "walk/paths.h"
 #include "walk/plain_arrays.h"
 #include "walk/ruled.h"
+#include "walk/visit_records.h"
 
 #define TARGETS_AHEAD 16u /* in arrays of pointers, the general way */
 #define ELEMENTS_AHEAD 4u /* in arrays of objects */
 #define SIMPLE_AHEAD 32u  /* in arrays of simple objects */
-
-/* An object without rules, from the queue. */
-static haul__object simple_object(uintptr_t address, const haul__walk *walk)
-{
-    static const haul__ancestor none;
-    haul__object o;
-    o.address = o.self = address;
-    o.parent = 0;
-    o.index = 0;
-    o.ancestor = &none;
-    o.walk = walk;
-    o.bytes = SIZE_MAX;
-    o.mode = HAUL__NOTED;
-    return o;
-}
-
-/* Follows a pointer that the innermost loop leaves over, to an array or a string: in line or the
- * general way. */
-HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
-                                            const haul__edge *edge)
-{
-    const haul__met_type *met = &d->met_types[number];
-    const size_t i = (size_t)(edge - met->edges);
-    const haul__slot *slot = &met->walk->slots[i];
-    haul__plain_array *array = &met->arrays[i];
-    haul__object o;
-    if (edge->may_stop)
-        return haul__follow_or_stop(d, haul__load_word((const void *)(element + edge->offset)),
-                                    edge);
-    array->general += array->why || array->is_called;
-    d->visited = element;
-    d->visited_end = element + met->walk->extent;
-    if (array->is_called && !array->why) {
-        haul__pointer p;
-        memset(&p, 0, sizeof p);
-        p.slot = slot;
-        p.place = element + slot->offset;
-        p.self = element + slot->self;
-        p.index = slot->index;
-        return haul__follow_called_array(d, array, &p);
-    }
-    if (!array->why) {
-        int met = haul__follow_plain_array(
-            d, array, haul__load_word((const void *)(element + edge->offset)), element);
-        haul_status status =
-            met && d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
-        if (met || status != HAUL_OK)
-            return status;
-    }
-    o = simple_object(element, d->met_types[number].walk);
-    return haul__visit_slot(d, &o, slot);
-}
-
-/* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
- * none. */
-HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
-{
-    const haul__walk *walk = d->met_types[number].walk;
-    haul_status status = haul__met_type_edges(d, number);
-    haul__object o;
-    if (status != HAUL_OK)
-        return status;
-    if (haul__is_ruled(walk))
-        return haul__fetch_push(d, element, number);
-    d->met_types[number].general += !d->met_types[number].edges;
-    d->visited = element;
-    d->visited_end = element + walk->extent;
-    o = simple_object(element, walk);
-    return haul__visit_rest(d, &o);
-}
 
 /* An array of pointers, each to one simple object. */
 HAUL__HOT static haul_status visit_single(haul__discovery *d, const haul__entry *entry,
@@ -321,7 +251,8 @@ static haul_status visit_objects(haul__discovery *d, const haul__entry *entry)
     size_t i, slot;
     if (status == HAUL_OK && d->met_types[entry->met_type].edges && !haul__is_general(d) &&
         d->map->flat)
-        return visit_simple(d, entry);
+        return d->met_types[entry->met_type].is_record ? haul__visit_records(d, entry)
+                                                       : visit_simple(d, entry);
     d->met_types[entry->met_type].general += entry->count;
     for (i = 0; i < entry->count && status == HAUL_OK; i++) {
         const uintptr_t ahead = entry->address + (i + ELEMENTS_AHEAD) * entry->stride;

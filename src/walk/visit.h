@@ -13,10 +13,6 @@ haul_status haul__visit_slot(haul__discovery *d, const haul__object *o, const ha
 
 /* visit.c */
 haul_status haul__visit_entry(haul__discovery *d, const haul__entry *entry);
-/* Objects and pointers that the innermost loop (drain.c) is not made for. */
-haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number);
-haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
-                             const haul__edge *edge);
 
 /* drain.c: marks all that the roots reach. */
 haul_status haul__follow_roots(haul__discovery *d);

@@ -122,8 +122,8 @@ HAUL__INLINE int follow(haul__share *share, haul__sharer *own, const haul__aimed
                                         : follow_counted(share, own, edge, object, value);
 }
 
-/* Follows the pointers of an object that has many: most are NULL or none is, so those that lead
- * anywhere are listed first. */
+/* Follows the pointers of an object that has many. Mostly all of them or few of them are NULL, so
+ * the others are listed first. */
 HAUL__INLINE int visit_large(haul__share *share, haul__sharer *own, const haul__aimed_edge *edges,
                              size_t count, uintptr_t object)
 {

@@ -175,6 +175,9 @@ void measure_images(int runs, double scale);
 void measure_discovery(int runs, double scale);
 void measure_replan(int runs, double scale);
 
+/* environments.c: the workload "environment" */
+void measure_environments(int runs, double scale);
+
 /* arena.c: the workload "allocate_64" */
 void measure_arena(int runs, double scale);
 

@@ -26,7 +26,7 @@ static void usage(void)
             "workloads:");
     for (i = 0; i < workload_maker_count; i++)
         fprintf(stderr, " %s%s", workload_makers[i].name, workload_makers[i].big ? "*" : "");
-    fprintf(stderr, " sizes mixed ordered images discovery replan allocate_64\n");
+    fprintf(stderr, " sizes mixed ordered images discovery replan environment allocate_64\n");
 }
 
 static int is_workload(const char *name)
@@ -38,7 +38,7 @@ static int is_workload(const char *name)
     return strcmp(name, "sizes") == 0 || strcmp(name, "mixed") == 0 ||
            strcmp(name, "ordered") == 0 || strcmp(name, "images") == 0 ||
            strcmp(name, "discovery") == 0 || strcmp(name, "replan") == 0 ||
-           strcmp(name, "allocate_64") == 0;
+           strcmp(name, "environment") == 0 || strcmp(name, "allocate_64") == 0;
 }
 
 /* Takes one option and its value, if it has one; 0 when it is not understood. */
@@ -107,6 +107,8 @@ int main(int argument_count, char **arguments)
         measure_discovery(chosen.runs, chosen.scale);
     if (is_chosen(&chosen, "replan", 0))
         measure_replan(chosen.runs, chosen.scale);
+    if (is_chosen(&chosen, "environment", 0))
+        measure_environments(chosen.runs, chosen.scale);
     if (is_chosen(&chosen, "allocate_64", 0))
         measure_arena(chosen.runs, chosen.scale);
     return 0;

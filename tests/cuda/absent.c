@@ -38,6 +38,7 @@ static void without_a_gpu_in_sight_there_is_no_device_D10(void)
     CHECK_EQ(setenv("CUDA_VISIBLE_DEVICES", "", 1), 0);
     pending = cudaPeekAtLastError();
     CHECK_EQ(haul_cuda_count(), 0);
+    CHECK_PTR(haul_cuda_find(NULL, &pending, sizeof pending), NULL);
     check_there_is_no_gpu_but_a_host(pending);
 }
 

@@ -776,6 +776,52 @@ static int ship_again_and_again(worker *w)
     return cudaStreamDestroy(stream) == cudaSuccess && right;
 }
 
+/* A list whose rows are on the GPU already, or in managed memory. The host could not read the
+ * first. */
+static void rows_on_the_gpu_and_managed_rows_are_not_sent(void)
+{
+    haul_device *device = open_device(0, NULL);
+    test_list list = list_make(3);
+    user_node *const nodes[] = { list.head, list.head->next, list.head->next->next };
+    double *rows[3], sum = 0;
+    haul_environment *e;
+    haul_environment_info info;
+    size_t i, k;
+    for (i = 0; i < 3; i++)
+        rows[i] = nodes[i]->row;
+    for (i = 0; i < 3; i++) {
+        sum += (double)nodes[i]->value;
+        for (k = 0; k < nodes[i]->columns; k++)
+            sum += rows[i][k];
+    }
+    for (i = 0; i < 2; i++) {
+        const size_t bytes = (size_t)(nodes[i]->columns + 1) * sizeof(double);
+        CHECK_CUDA(i ? cudaMallocManaged((void **)&nodes[i]->row, bytes, cudaMemAttachGlobal)
+                     : cudaMalloc((void **)&nodes[i]->row, bytes));
+        CHECK_CUDA(cudaMemcpy(nodes[i]->row, rows[i], bytes - sizeof(double), cudaMemcpyDefault));
+        CHECK_PTR(haul_cuda_find(NULL, nodes[i]->row, bytes), nodes[i]->row);
+    }
+    CHECK_PTR(haul_cuda_find(NULL, rows[2], sizeof(double)), NULL);
+    CHECK_PTR(haul_cuda_find(NULL, &sum, sizeof sum), NULL);
+    CHECK_STATUS(haul_environment_create(device, &e), HAUL_OK);
+    CHECK_STATUS(haul_environment_set_finder(e, haul_cuda_find, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(e, list.head, list.type, 1, NULL, NULL), HAUL_OK);
+    haul_environment_get_info(e, &info);
+    CHECK_EQ(info.bytes, 3 * sizeof(user_node) + (size_t)nodes[2]->columns * sizeof(double));
+    user_walk(haul_environment_device_pointer(e, list.head), list.walked, cudaStreamLegacy);
+    CHECK_CUDA(cudaDeviceSynchronize());
+    CHECK(*list.walked == sum);
+    CHECK(nodes[1]->row[0] == rows[1][0] + 1);
+    haul_environment_free(&e);
+    for (i = 0; i < 2; i++) {
+        CHECK_CUDA(cudaFree(nodes[i]->row));
+        nodes[i]->row = rows[i];
+    }
+    CHECK_CUDA(cudaGetLastError());
+    haul_device_close(&device);
+    list_free(&list);
+}
+
 static void *work(void *argument)
 {
     worker *w = argument;
@@ -806,6 +852,7 @@ static void devices_work_in_several_threads_at_once(void)
 }
 
 const gpu_test ship_tests[] = {
+    GPU_TEST(rows_on_the_gpu_and_managed_rows_are_not_sent),
     GPU_TEST(lists_of_any_length_are_walked_on_the_gpu_and_come_back),
     GPU_TEST(lists_in_several_places_are_walked_on_the_gpu_and_come_back),
     GPU_TEST(pages_that_move_give_way_to_an_allocation),

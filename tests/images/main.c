@@ -14,7 +14,7 @@
 
 #include "images/oracle.h"
 
-#define GRAPHS 3u              /* of each shape */
+#define GRAPHS 2u              /* of each shape */
 #define DRAWN ((size_t)100000) /* images of each shape with several damages */
 
 static const int64_t bounds[] = {

@@ -198,6 +198,33 @@ static void try_refusal(node *root)
     haul_environment_free(&e);
 }
 
+/* OpenMP's copy of an array stands in for one of Haul's. */
+static void try_mapped(node *root)
+{
+    haul_environment *e;
+    haul_environment_info info;
+    size_t all;
+    double *const own = root[9].values;
+    must("create", haul_environment_create(device, &e));
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL, NULL));
+    haul_environment_get_info(e, &info);
+    all = info.bytes;
+    must("exit", haul_environment_exit(e, root, NULL, NULL));
+    must("watch", haul_openmp_watch(e, target));
+#pragma omp target enter data map(to : own [0:5]) device(target)
+    must("enter", haul_environment_enter(e, root, node_type, NODES, NULL, NULL));
+    haul_environment_get_info(e, &info);
+    claim("an array that OpenMP has mapped is not sent", info.bytes == all - 5 * sizeof(double));
+    claim("and is absent in the environment", !haul_environment_device_pointer(e, &own[2]));
+    environment_root = root;
+    claim("a region finds OpenMP's array and Haul's tree by the tree's pointers",
+          runs_right(root, bring_environment, e));
+    must("exit", haul_environment_exit(e, root, NULL, NULL));
+    claim("the exit leaves OpenMP's array to it", is_told(own) && !is_told(root));
+#pragma omp target exit data map(delete : own [0:5]) device(target)
+    haul_environment_free(&e);
+}
+
 static void try_shipment(node *root)
 {
     haul_shipment *s;
@@ -208,6 +235,10 @@ static void try_shipment(node *root)
           runs_right(root, bring_shipment, s));
     /* take leaves 8 bytes behind arrays of 1, 3 and 5 numbers, of 5 */
     claim("objects side by side are one association", count == NODES / 5 * 3);
+    must("reship", haul_openmp_reship(s, target, &count));
+    claim("after a reship all of it is associated anew",
+          count == NODES / 5 * 3 && is_told(root) && is_told(root[7].values));
+    claim("and a region walks it in its new place", runs_right(root, bring_shipment, s));
     must("dissociate", haul_openmp_dissociate(s, target));
     claim("nothing is present after the dissociation", !is_told(root) && !is_told(root[7].values));
     haul_shipment_free(&s);
@@ -283,6 +314,7 @@ int main(int argc, char **argv)
     } else {
         try_environment(root);
         try_refusal(root);
+        try_mapped(root);
         try_shipment(root);
         try_arena();
     }

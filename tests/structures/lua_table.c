@@ -86,21 +86,18 @@ static void lua_close(void)
     site_end();
 }
 
-/* An integer, or now and then a table. The sum: keys by values. */
-static TValue value_make(Table **all, int known, int64_t key)
+/* An integer, or now and then a table. The sum: keys by values. The padding stays as it is. */
+static void value_make(TValue *v, Table **all, int known, int64_t key)
 {
-    TValue v;
-    memset(&v, 0, sizeof v);
     if (known > 0 && chance(0, 15) == 0) {
-        v.tt_ = TABLE;
-        v.value_.gc = all[chance(0, known - 1)];
+        v->tt_ = TABLE;
+        v->value_.gc = all[chance(0, known - 1)];
         the.told += key;
     } else {
-        v.tt_ = INTEGER;
-        v.value_.i = chance(1, 9999);
-        the.told += key * v.value_.i;
+        v->tt_ = INTEGER;
+        v->value_.i = chance(1, 9999);
+        the.told += key * v->value_.i;
     }
-    return v;
 }
 
 static Node *main_position(const Table *t, int64_t key)
@@ -108,21 +105,21 @@ static Node *main_position(const Table *t, int64_t key)
     return &t->node[key % ((((int64_t)1 << t->lsizenode) - 1) | 1)];
 }
 
-static void node_set(Node *n, int64_t key, TValue value)
+static void node_make(Node *n, Table **all, int known, int64_t key)
 {
     n->key_tt = INTEGER;
     n->key_val = key;
-    n->i_val = value;
+    value_make(&n->i_val, all, known, key);
 }
 
-static void node_insert_behind(Table *t, Node *main, int64_t key, TValue value)
+static void node_insert_behind(Table *t, Table **all, int known, Node *main, int64_t key)
 {
     Node *free_one = t->lastfree;
     do
         free_one--;
     while (free_one->key_tt != NIL);
     t->lastfree = free_one;
-    node_set(free_one, key, value);
+    node_make(free_one, all, known, key);
     free_one->next = main->next ? (int32_t)(main + main->next - free_one) : 0;
     main->next = (int32_t)(free_one - main);
 }
@@ -134,13 +131,12 @@ static void table_hash(Table *t, Table **all, int known, const int64_t *keys, in
     int k;
     for (k = 0; k < count; k++)
         if (main_position(t, keys[k])->key_tt == NIL) {
-            node_set(main_position(t, keys[k]), keys[k], value_make(all, known, keys[k]));
+            node_make(main_position(t, keys[k]), all, known, keys[k]);
             is_placed[k] = 1;
         }
     for (k = 0; k < count; k++)
         if (!is_placed[k])
-            node_insert_behind(t, main_position(t, keys[k]), keys[k],
-                               value_make(all, known, keys[k]));
+            node_insert_behind(t, all, known, main_position(t, keys[k]), keys[k]);
 }
 
 static Table *table_make(Table **all, int known)
@@ -154,7 +150,7 @@ static Table *table_make(Table **all, int known)
     if (size)
         t->array = put_elements((size_t)size, sizeof *t->array);
     for (k = 0; k < size; k++)
-        t->array[k] = value_make(all, known, k + 1);
+        value_make(&t->array[k], all, known, k + 1);
     t->node = &dummynode;
     if (known % 7 == 0) {
         int count = 1 << (t->lsizenode = (uint8_t)(8 - known % 3));

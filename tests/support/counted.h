@@ -1,4 +1,5 @@
-/* A context's memory, counted: how many bytes it holds, and the most that it has held.
+/* A context's memory, counted: how many bytes it holds, the most that it has held, and how often it
+ * has asked.
  */
 #ifndef HAUL_TESTS_COUNTED_H
 #define HAUL_TESTS_COUNTED_H
@@ -10,6 +11,7 @@
 
 typedef struct counted {
     size_t held, most; /* bytes */
+    size_t calls;      /* of allocate */
 } counted;
 
 static inline void *counted_allocate(void *user, size_t bytes, size_t alignment)
@@ -18,6 +20,7 @@ static inline void *counted_allocate(void *user, size_t bytes, size_t alignment)
     void *memory = NULL;
     if (posix_memalign(&memory, alignment < sizeof memory ? sizeof memory : alignment, bytes))
         return NULL;
+    c->calls++;
     c->held += bytes;
     c->most = c->held > c->most ? c->held : c->most;
     return memory;

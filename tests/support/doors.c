@@ -1383,12 +1383,13 @@ unsigned fault_everywhere(const fault_operation *operation)
     int is_first = 1;
     unsigned mode;
     for (mode = 0; mode < FAULT_MODES; mode++) {
+        const uint64_t thin = is_first ? stride / 3 : stride;
         uint64_t at = 1, step = 1, events;
         if (operation->modes && (operation->modes & (1u << mode)) == 0)
             continue;
-        if (stride > 1 && !is_first) {
-            at += (seed + mode) % stride;
-            step = stride;
+        if (thin > 1) {
+            at += (seed + mode) % thin;
+            step = thin;
         }
         is_first = 0;
         while (fail_once(operation, (fault_mode)mode, at, &events))

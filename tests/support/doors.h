@@ -135,7 +135,8 @@ typedef struct fault_operation {
  * on the same context (after a lost device: says so). Ends a mode when k is past the last event.
  * Answers how many events there are, all modes together. The environment variable
  * HAUL_FAULT_STRIDE=N thins the modes behind the first: only every N-th event fails, from one on
- * that HAUL_SEED chooses. Sanitized and emulated builds run so; a release build fails them all. */
+ * that HAUL_SEED chooses; in the first mode, every event up to N = 5, and from then on every
+ * N/3-rd. Sanitized and emulated builds run so; a release build fails them all. */
 unsigned fault_everywhere(const fault_operation *operation);
 
 /* The same, for a plan of the source by a context of its own. */

@@ -310,6 +310,8 @@ static haul_status live_in_environment(void *user)
     if (status == HAUL_OK)
         status = haul_environment_update(e, parts, 1, HAUL_TO_HOST, NULL);
     if (status == HAUL_OK)
+        status = haul_environment_track_writes(e, 0);
+    if (status == HAUL_OK)
         status = haul_environment_sync(e, NULL);
     if (status == HAUL_OK)
         status = haul_environment_dump(e, &nowhere, 9);
@@ -592,6 +594,7 @@ static const call calls[] = {
     { "haul_environment_exit_sized", live_in_environment, 1, 1 },
     { "haul_environment_dump", live_in_environment, 1, 1 },
     { "haul_environment_sync", live_in_environment, 1, 1 },
+    { "haul_environment_track_writes", live_in_environment, 1, 1 },
     { "haul_environment_update_sized", live_in_environment, 1, 1 },
     { "haul_environment_update_device_sized", live_in_environment, 1, 1 },
     { "haul_environment_update_host_sized", live_in_environment, 1, 1 },
@@ -660,6 +663,7 @@ static const char *const reads_or_sets[] = {
     "haul_chain_resolve_on",
     "haul_context_error",
     "haul_cuda_count",
+    "haul_cuda_find",
     "haul_cuda_device",
     "haul_device_context",
     "haul_device_fail",
@@ -673,6 +677,7 @@ static const char *const reads_or_sets[] = {
     "haul_environment_get_info_sized",
     "haul_environment_host_pointer",
     "haul_environment_presence",
+    "haul_environment_set_finder",
     "haul_environment_watch",
     "haul_device_where", /* without memory it tells the address and no path */
     "haul_file_descriptor",

@@ -527,3 +527,216 @@ TEST(environment, a_watcher_that_refuses_a_range_takes_none_of_its_group)
     CHECK(there(&P[2]) != NULL);
     finish();
 }
+
+/* ---- Nodes of whole granules, whose pointers are translated by cells alone. */
+
+typedef struct whole {
+    struct whole *a, *b, *past;
+    int64_t value;
+} whole;
+
+enum { WHOLES = 4096 };
+
+static haul_type *whole_type;
+static const haul_field whole_fields[] = {
+    HAUL_OBJECT(whole, a, &whole_type),
+    HAUL_OBJECT(whole, b, &whole_type),
+    HAUL_ARRAY(whole, past, HAUL_FIXED(0)),
+};
+
+static struct {
+    union {
+        whole all[WHOLES];
+        long double alignment;
+    } u;
+} wholes;
+
+typedef struct wholes_there {
+    whole *at[WHOLES];
+    whole seen[WHOLES];
+} wholes_there;
+
+static void copy_wholes(void *argument)
+{
+    wholes_there *w = argument;
+    int i;
+    for (i = 0; i < WHOLES; i++)
+        w->seen[i] = *w->at[i];
+}
+
+/* Every third node is present. The others lead to it, to one another, and one past either. */
+TEST(environment, pointers_of_whole_nodes_lead_to_old_and_new_copies)
+{
+    static wholes_there w;
+    whole *const all = wholes.u.all;
+    random_source dice = random_start("whole nodes");
+    int i;
+    start();
+    whole_type = TYPE_NEW(whole, whole_fields);
+    CHECK_STATUS(haul_type_commit(whole_type), HAUL_OK);
+    for (i = 0; i < WHOLES; i++)
+        all[i].a = i + 3 < WHOLES ? &all[i + 3] : NULL;
+    CHECK_STATUS(haul_environment_enter(env, &all[0], whole_type, 1, NULL, NULL), HAUL_OK);
+    for (i = 0; i < WHOLES; i++) {
+        if (i % 3 == 0)
+            continue;
+        all[i].b = random_below(&dice, 5) ? &all[random_below(&dice, WHOLES)] : NULL;
+        all[i].past = &all[random_below(&dice, WHOLES)] + 1;
+        all[i].value = i;
+    }
+    all[WHOLES - 2].b = &all[2];
+    all[1].past = &all[WHOLES];
+    CHECK_STATUS(haul_environment_enter(env, &all[1], whole_type, 1, NULL, NULL), HAUL_OK);
+    CHECK_STATUS(haul_environment_enter(env, &all[2], whole_type, 1, NULL, NULL), HAUL_OK);
+    for (i = 0; i < WHOLES; i++)
+        w.at[i] = haul_environment_device_pointer(env, &all[i]);
+    CHECK_STATUS(haul_host_launch(device, copy_wholes, &w), HAUL_OK);
+    for (i = 0; i < WHOLES; i++) {
+        const whole *const past = all[i].past;
+        CHECK_PTR(w.seen[i].a, all[i].a ? w.at[all[i].a - all] : NULL);
+        if (i % 3 == 0)
+            continue;
+        CHECK_PTR(w.seen[i].b, all[i].b ? w.at[all[i].b - all] : NULL);
+        CHECK_EQ(w.seen[i].value, i);
+        CHECK(w.seen[i].past == w.at[past - all - 1] + 1 ||
+              (past < all + WHOLES && w.seen[i].past == w.at[past - all]));
+    }
+    CHECK(w.seen[1].past == w.at[WHOLES - 1] + 1);
+    haul_type_free(&whole_type);
+    finish();
+}
+
+/* ---- Copies that others have made. */
+
+/* One block of the host and its copy, in memory of the device that the environment does not know.
+ */
+static struct {
+    const char *host;
+    char *copy;
+    size_t bytes, asked;
+} other;
+
+static void *find_other(void *user, const void *host, size_t bytes)
+{
+    const char *at = host;
+    CHECK(user == &other);
+    CHECK(bytes > 0);
+    other.asked++;
+    return at >= other.host && at + bytes <= other.host + other.bytes
+               ? other.copy + (at - other.host)
+               : NULL;
+}
+
+/* The other run time's copy: a shipment of the array. */
+static haul_shipment *ship_array(int i)
+{
+    static const haul_struct plain = HAUL_PLAIN(int32_t, NULL);
+    haul_type *type = type_new(&plain);
+    haul_shipment *shipment;
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, host.arrays[i], type, LENGTH, NULL, &shipment), HAUL_OK);
+    haul_type_free(&type);
+    other.host = (const char *)host.arrays[i];
+    other.copy = haul_device_pointer(shipment, host.arrays[i]);
+    other.bytes = sizeof host.arrays[i];
+    other.asked = 0;
+    return shipment;
+}
+
+TEST(environment, what_another_run_time_has_mapped_is_not_sent_and_pointers_lead_there)
+{
+    haul_shipment *shipment;
+    haul_environment_info without;
+    start();
+    P[0].a = &P[1];
+    enter(&P[0]);
+    without = info();
+    leave(&P[0]);
+    shipment = ship_array(1);
+    CHECK_STATUS(haul_environment_set_finder(env, find_other, &other), HAUL_OK);
+    P[2].data = host.arrays[1] + 1; /* within it */
+    P[2].count = 1;
+    P[1].b = &P[2];
+    P[3].data = host.arrays[1] + LENGTH; /* one past its end */
+    P[3].count = 0;
+    P[2].b = &P[3];
+    enter(&P[0]);
+    CHECK_PTR(seen(&P[1]).seen.data, (int32_t *)(void *)other.copy);
+    CHECK_PTR(seen(&P[2]).seen.data, (int32_t *)(void *)other.copy + 1);
+    CHECK_PTR(seen(&P[3]).seen.data, (int32_t *)(void *)other.copy + LENGTH);
+    CHECK_PTR(seen(&P[0]).seen.a, there(&P[1]));
+    CHECK_EQ(seen(&P[0]).first, 0);
+    CHECK_EQ(info().bytes, without.bytes + 2 * sizeof(part) - sizeof host.arrays[1]);
+    CHECK_EQ(haul_environment_presence(env, host.arrays[1], 4), HAUL_ABSENT);
+    change_there(&P[1]);
+    leave_back(&P[0]);
+    CHECK_EQ(P[1].value, 1101);
+    CHECK_EQ(host.arrays[1][0], 10); /* its owner brings it */
+    CHECK_STATUS(haul_unmarshal(shipment), HAUL_OK);
+    CHECK_EQ(host.arrays[1][0], 1010);
+    haul_shipment_free(&shipment);
+    finish();
+}
+
+/* The array before it is new, and shares a granule of 16 bytes with its end. */
+TEST(environment, one_past_a_present_array_is_not_the_neighbours_granule)
+{
+    int k = 1;
+    start();
+    while ((uintptr_t)host.arrays[k] % 16 != 4)
+        k++;
+    P[0].data = host.arrays[k];
+    enter(&P[0]);
+    P[1].data = host.arrays[k] + LENGTH;
+    P[1].count = 0;
+    P[1].a = &P[2];
+    P[2].data = host.arrays[k - 1];
+    enter(&P[1]);
+    CHECK_PTR(seen(&P[1]).seen.data, seen(&P[0]).seen.data + LENGTH);
+    CHECK_EQ(seen(&P[2]).first, 10 * (k - 1));
+    finish();
+}
+
+TEST(environment, an_attached_pointer_may_lead_to_a_group_with_pointers_to_others)
+{
+    haul_shipment *shipment;
+    start();
+    enter(&P[0]);
+    shipment = ship_array(1);
+    CHECK_STATUS(haul_environment_set_finder(env, find_other, &other), HAUL_OK);
+    P[0].b = &P[1];
+    P[1].a = &P[0];
+    enter(&P[1]);
+    CHECK_PTR(seen(&P[0]).seen.b, there(&P[1]));
+    CHECK_PTR(seen(&P[1]).seen.a, there(&P[0]));
+    CHECK_PTR(seen(&P[1]).seen.data, (int32_t *)(void *)other.copy);
+    leave(&P[1]);
+    CHECK_PTR(seen(&P[0]).seen.b, NULL);
+    haul_shipment_free(&shipment);
+    finish();
+}
+
+TEST(environment, a_root_of_another_run_time_is_refused_and_what_reaches_out_is_sent)
+{
+    haul_shipment *shipment;
+    start();
+    shipment = ship_array(1);
+    CHECK_STATUS(haul_environment_set_finder(env, find_other, &other), HAUL_OK);
+    P[1].count = LENGTH + 1;
+    enter(&P[1]); /* nobody has all of its array */
+    CHECK_EQ(haul_environment_presence(env, host.arrays[1], (LENGTH + 1) * sizeof(int32_t)),
+             HAUL_PRESENT);
+    leave(&P[1]);
+    other.host = (const char *)&P[0];
+    other.bytes = sizeof P[0];
+    CHECK_STATUS(haul_environment_enter(env, &P[0], part_type, 1, NULL, NULL),
+                 HAUL_ERROR_CANCELLED);
+    CHECK_HAS(haul_context_error(context)->text, "on the device already");
+    CHECK_EQ(info().groups, 0);
+    CHECK_STATUS(haul_environment_set_finder(env, NULL, NULL), HAUL_OK);
+    other.asked = 0;
+    enter(&P[0]);
+    CHECK_EQ(other.asked, 0);
+    haul_shipment_free(&shipment);
+    finish();
+}

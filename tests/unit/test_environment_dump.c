@@ -58,6 +58,10 @@ TEST(environment_dump, tables_tell_roots_groups_types_and_ranges)
     CHECK_EQ(p.inside, HAUL_ERROR_BUSY);
     has_line(&p, "2 groups, 1 of them without a root; 1 roots; 6 ranges of %zu bytes; ",
              3 * sizeof(part) + 36, 0);
+    has_line(&p, "\n%zu bytes of it kept without a root, %zu wasted; ", info().kept_bytes,
+             info().wasted_bytes);
+    has_line(&p, "; %zu bytes pinned for transfers\n", info().pinned_bytes, 0);
+    CHECK_HAS(p.text, "2 groups made, 2 allocations of device memory, 0 look-ups\n");
     CHECK_HAS(p.text, "4 enters, 2 exits; to the device 2 transfers of ");
     has_line(&p, "       1           1           1  part at 0x%zx\n", (uintptr_t)&P[7], 0);
     CHECK_HAS(p.text, "       0           0           1           0           4  0x");
@@ -68,6 +72,48 @@ TEST(environment_dump, tables_tell_roots_groups_types_and_ranges)
     has_line(&p, format, (uintptr_t)&P[3], (uintptr_t)there(&P[3]));
     has_line(&p, "       1            12  0x%-16zx  0x%-16zx  (data)\n", (uintptr_t)P[7].data,
              (uintptr_t)there(P[7].data));
+    finish();
+}
+
+TEST(environment_dump, the_info_counts_look_ups_and_what_memory_is_for)
+{
+    haul_present_range range;
+    haul_environment_info before, now;
+    start();
+    P[0].a = &P[3];
+    P[7].a = &P[3];
+    enter(&P[0]);
+    enter(&P[7]);
+    enter(&P[7]); /* makes no group */
+    enter(&P[3]); /* neither does this */
+    before = info();
+    CHECK_EQ(before.creates, 2);
+    CHECK_EQ(before.allocations, 2);
+    CHECK_EQ(before.look_ups, 0);
+    CHECK_EQ(before.kept_bytes, 0);
+    CHECK_EQ(before.wasted_bytes, before.device_bytes - before.bytes);
+    CHECK(before.wasted_bytes > 0); /* 12 bytes are no multiple of an alignment */
+    CHECK(before.pinned_bytes > 0);
+    leave(&P[0]); /* its group stays for the second root, and for P[3] */
+    leave(&P[3]);
+    now = info();
+    CHECK_EQ(now.kept, 1);
+    CHECK(now.kept_bytes > 0 && now.kept_bytes < now.device_bytes);
+    CHECK(there(&P[7]) != NULL);
+    CHECK(haul_environment_host_pointer(env, there(&P[3])) == &P[3]);
+    CHECK_EQ(haul_environment_presence(env, &P[3], sizeof P[3]), HAUL_PRESENT);
+    CHECK_STATUS(haul_environment_find(env, &P[3], &range), HAUL_OK);
+    CHECK_STATUS(haul_environment_find(env, &before, &range), HAUL_ERROR_ARGUMENT);
+    CHECK(haul_environment_device_pointer(env, NULL) == NULL);
+    CHECK_EQ(info().look_ups, 7); /* failed ones count, too */
+    CHECK_STATUS(haul_environment_update_device(env, &P[7], sizeof P[7], NULL), HAUL_OK);
+    leave(&P[7]);
+    leave(&P[7]);
+    now = info();
+    CHECK_EQ(now.look_ups, 7);
+    CHECK_EQ(now.creates, 2);
+    CHECK_EQ(now.allocations, 2);
+    CHECK_EQ(now.kept_bytes + now.wasted_bytes + now.device_bytes, 0);
     finish();
 }
 

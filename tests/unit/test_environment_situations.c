@@ -75,6 +75,35 @@ TEST(environment_situations, a_pointer_that_the_host_has_turned_elsewhere_stays_
     finish();
 }
 
+/* The same if the array was there before, and the struct only leads to it. */
+TEST(environment_situations, a_pointer_to_a_present_array_may_be_turned_elsewhere_too)
+{
+    const haul_policy_row row = { .path = "data", .action = HAUL_ONLY_PRESENT };
+    haul_type *policy, *array_type;
+    start();
+    array_type = type_new(&(const haul_struct)HAUL_PLAIN(int32_t, NULL));
+    CHECK_STATUS(haul_type_commit(array_type), HAUL_OK);
+    policy = policy_of(part_type, &row, 1);
+    put(host.arrays[1], array_type, LENGTH);
+    put(host.arrays[2], array_type, LENGTH);
+    P[0].data = host.arrays[1];
+    put(&P[0], policy, 1);
+    CHECK_EQ(info().transfers_to, 3);
+    P[0].data = host.arrays[2];
+    change_there(&P[0]);
+    bring_and_leave(&P[0]);
+    CHECK_PTR(P[0].data, host.arrays[2]);
+    CHECK_EQ(P[0].value, 1100);
+    CHECK_EQ(host.arrays[1][0], 10); /* it stays, so it does not come back */
+    bring_and_leave(host.arrays[1]);
+    bring_and_leave(host.arrays[2]);
+    CHECK_EQ(host.arrays[1][0], 1010);
+    CHECK_EQ(host.arrays[2][0], 20);
+    haul_type_free(&policy);
+    haul_type_free(&array_type);
+    finish();
+}
+
 typedef struct zone {
     int64_t *a, t, *b;
 } zone;
@@ -482,6 +511,43 @@ TEST(environment_situations, a_member_and_an_array_are_present_without_what_lies
     haul_type_free(&policy);
     haul_type_free(&x_type);
     haul_type_free(&holed_type);
+    finish_ten();
+}
+
+/* Two such structs in a third one. */
+typedef struct two_holed {
+    int64_t before;
+    holed s[2];
+} two_holed;
+
+TEST(environment_situations, members_of_structs_in_a_struct_are_present_without_what_lies_between)
+{
+    static two_holed both;
+    haul_type *x_type;
+    ten arrays[2];
+    int i;
+    start_ten();
+    x_type = type_new(&(const haul_struct)HAUL_PLAIN(int64_t, NULL));
+    CHECK_STATUS(haul_type_commit(x_type), HAUL_OK);
+    memset(arrays, 0, sizeof arrays);
+    for (i = 0; i < 2; i++) {
+        both.s[i].p = arrays[i].v;
+        put(&both.s[i].x, x_type, 1);
+        put(&arrays[i], ten_type, 1);
+    }
+    for (i = 0; i < 2; i++)
+        CHECK(is_absent(both.s[i].dummy, sizeof both.s[i].dummy) &&
+              is_absent(&both.s[i].p, sizeof both.s[i].p));
+    CHECK(is_absent(&both.before, sizeof both.before));
+    CHECK_EQ(haul_environment_presence(env, &both, sizeof both), HAUL_PRESENT_IN_PART);
+    CHECK_EQ(info().bytes, 2 * (sizeof(int64_t) + sizeof(ten)));
+    CHECK(info().device_bytes < 2048);
+    both.s[1].x = 7;
+    CHECK_STATUS(haul_environment_update_device(env, &both.s[1].x, sizeof(int64_t), NULL), HAUL_OK);
+    both.s[1].x = 0;
+    bring_and_leave(&both.s[1].x);
+    CHECK_EQ(both.s[1].x, 7);
+    haul_type_free(&x_type);
     finish_ten();
 }
 

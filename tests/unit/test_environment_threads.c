@@ -1,10 +1,12 @@
 /* Environments that many threads use at once.
  */
+#define _POSIX_C_SOURCE 200809L
 #include <pthread.h>
 
 #include "environment_graphs.h"
 
 enum { THREADS = 16, TURNS = LARGE(2048, 128), READERS = 4, CHANGES = LARGE(3000, 300) };
+enum { ASKING = 150, QUESTIONS = LARGE(20000, 200) }; /* more threads than stripes */
 
 #define P (host.parts)
 
@@ -35,6 +37,44 @@ TEST(environment_threads, counts_are_exact_whoever_enters_and_exits)
     CHECK_EQ(info().exits, THREADS * TURNS);
     CHECK_EQ(info().groups, 0);
     CHECK_PTR(there(&P[0]), NULL);
+    finish();
+}
+
+typedef struct asker {
+    pthread_barrier_t *all;
+    int turns;
+} asker;
+
+/* All live at once, then ask at once. */
+static void *ask(void *user)
+{
+    const asker *a = user;
+    int i;
+    pthread_barrier_wait(a->all);
+    for (i = 0; i < a->turns; i++)
+        CHECK(there(&P[0]) != NULL);
+    pthread_barrier_wait(a->all);
+    return NULL;
+}
+
+TEST(environment_threads, look_ups_are_counted_whoever_makes_them)
+{
+    pthread_t threads[ASKING];
+    pthread_barrier_t all;
+    asker a = { &all, QUESTIONS };
+    int i, turn;
+    start();
+    enter(&P[0]);
+    CHECK(pthread_barrier_init(&all, NULL, ASKING) == 0);
+    for (turn = 1; turn < 3; turn++) { /* the second ones have the names of the first ones */
+        for (i = 0; i < ASKING; i++)
+            CHECK(pthread_create(&threads[i], NULL, ask, &a) == 0);
+        for (i = 0; i < ASKING; i++)
+            pthread_join(threads[i], NULL);
+        CHECK_EQ(info().look_ups, (uint64_t)turn * ASKING * QUESTIONS);
+    }
+    pthread_barrier_destroy(&all);
+    leave(&P[0]);
     finish();
 }
 

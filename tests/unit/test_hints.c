@@ -476,3 +476,67 @@ TEST(hints, name_the_same_bytes_whatever_the_number_of_threads)
             check_graphs(threads, kind, MANY, 3, 70 + (uint64_t)kind);
     free_types();
 }
+
+/* ---- A plan that was made before the hints were known. */
+
+typedef struct item {
+    int64_t value[4];
+} item;
+
+typedef struct user {
+    int64_t *big;
+    item *favourite; /* borrowed: the shop owns it */
+} user;
+
+typedef struct shop {
+    item *items;
+    user *user;
+} shop;
+
+static haul_type *item_type, *user_type, *shop_type;
+static const haul_field item_fields[] = { HAUL_RAW(item, value) };
+static const haul_field user_fields[] = {
+    HAUL_ARRAY(user, big, HAUL_FIXED(WIDE)),
+    HAUL_OBJECT(user, favourite, &item_type, .ownership = HAUL_BORROWED),
+};
+static const haul_field shop_fields[] = {
+    HAUL_OBJECTS(shop, items, &item_type, HAUL_FIXED(4)),
+    HAUL_OBJECT(shop, user, &user_type),
+};
+
+TEST(hints, pass_owners_by_and_still_take_what_borrows_from_them)
+{
+    static item items[4];
+    user u = { calloc(WIDE, sizeof(int64_t)), &items[2] };
+    shop s = { items, &u };
+    const haul_place_hint hint = { .place = HAUL_PLACE_HOST, .field = "big" };
+    haul_place_hint hints[1] = { hint };
+    haul_ship_options options = { .hints = hints, .hint_count = 1 };
+    haul_shipment_info info;
+    haul_shipment *shipment;
+    haul_device *device;
+    haul_plan *plan;
+    CHECK(u.big != NULL);
+    item_type = TYPE_NEW(item, item_fields);
+    user_type = TYPE_NEW(user, user_fields);
+    shop_type = TYPE_NEW(shop, shop_fields);
+    CHECK_STATUS(haul_type_commit(shop_type), HAUL_OK);
+    hints[0].type = user_type;
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_plan_create(context, haul_from_object(&s, shop_type), NULL, &plan), HAUL_OK);
+    CHECK_STATUS(haul_ship_from(device, haul_from_plan(plan), &options, NULL, &shipment), HAUL_OK);
+    haul_shipment_get_info(shipment, &info);
+    CHECK(info.host_bytes > WIDE);
+    haul_shipment_free(&shipment);
+    CHECK_STATUS(haul_ship(device, &s, shop_type, 1, &options, &shipment), HAUL_OK);
+    CHECK_STATUS(haul_reship(shipment, NULL), HAUL_OK);
+    haul_shipment_free(&shipment);
+    haul_plan_free(&plan);
+    haul_type_free(&shop_type);
+    haul_type_free(&user_type);
+    haul_type_free(&item_type);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    free(u.big);
+}

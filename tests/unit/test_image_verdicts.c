@@ -627,6 +627,81 @@ TEST(image_verdicts, an_object_as_large_as_the_arena_has_no_place_in_it)
     haul_type_free(&large_type);
 }
 
+/* The first of several roots needs a code, though no pointer leads to such. */
+TEST(image_verdicts, a_second_root_of_another_type_may_not_lie_in_the_first)
+{
+    static haul_type *large_type;
+    static const haul_field fields[] = { HAUL_OBJECT(small, to, &large_type) };
+    haul_type *type;
+    haul__image_root *root;
+    haul_root roots[2];
+    small one;
+    large zeros;
+    sample s;
+    size_t i, was;
+    memset(&one, 1, sizeof one);
+    memset(&zeros, 0, sizeof zeros);
+    one.to = NULL;
+    large_type = type_new(&(const haul_struct)HAUL_PLAIN(large, NULL));
+    type = TYPE_NEW(small, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    roots[0] = (haul_root){ &one, type, 1 };
+    roots[1] = (haul_root){ &zeros, large_type, 1 };
+    sample_open_roots(&s, roots, 2, &ordinary);
+    check_accepted(&s);
+    root = (haul__image_root *)(void *)s.parts.part[HAUL__SECTION_ROOTS].at + 1;
+    was = (size_t)root->offset;
+    for (i = 1; i * WORD < s.bytes; i++) {
+        root->offset = i * WORD;
+        check_note("the second root lies at %zu", i * WORD);
+        compare(&s, 1);
+    }
+    check_note(NULL);
+    root->offset = was;
+    check_accepted(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    haul_type_free(&large_type);
+}
+
+/* Kinds have numbers of 8 bits: what has no number is none of those 256 before it. */
+TEST(image_verdicts, an_object_of_a_kind_without_a_number_is_of_no_other_kind)
+{
+    enum { TYPES_OF_ONE = 300, OTHER = 256 };
+    static haul_type *types[TYPES_OF_ONE];
+    static haul_field fields[TYPES_OF_ONE];
+    static char names[TYPES_OF_ONE][16];
+    static void *hub[TYPES_OF_ONE], *object[4];
+    haul_type *type = NULL;
+    unsigned char *arena, *bits;
+    size_t i, first;
+    sample s;
+    for (i = 0; i < TYPES_OF_ONE; i++) {
+        haul_field next = HAUL_OBJECT(node, next, &types[(i + 1) % TYPES_OF_ONE]);
+        next.element_bytes = sizeof object;
+        snprintf(names[i], sizeof names[i], "type_%zu", i);
+        CHECK_STATUS(type_make(names[i], sizeof object, &next, 1, &types[i]), HAUL_OK);
+        fields[i] = next;
+        fields[i].name = names[i];
+        fields[i].offset = i * WORD;
+        fields[i].target = &types[i];
+    }
+    CHECK_STATUS(type_make("hub", sizeof hub, fields, TYPES_OF_ONE, &type), HAUL_OK);
+    hub[0] = object;
+    sample_open(&s, hub, type, 1);
+    check_accepted(&s);
+    first = (size_t)((haul__image_root *)(void *)s.parts.part[HAUL__SECTION_ROOTS].at)->offset;
+    arena = s.parts.part[HAUL__SECTION_ARENA].at + first;
+    bits = s.parts.part[HAUL__SECTION_BITS].at;
+    memcpy(arena + OTHER * WORD, arena, WORD);
+    bits[(first / WORD + OTHER) / 8] |= (unsigned char)(1u << (first / WORD + OTHER) % 8);
+    check_left_to_walk(&s);
+    sample_close(&s);
+    haul_type_free(&type);
+    for (i = 0; i < TYPES_OF_ONE; i++)
+        haul_type_free(&types[i]);
+}
+
 typedef struct labelled {
     char *label;
     char bytes[2 * WORD - WORD];

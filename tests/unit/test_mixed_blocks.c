@@ -10,8 +10,9 @@
 #include "map/mark_hole.h"
 #include "walk/mark_inline.h"
 #include "map/mixed.h"
+#include "support/builds.h"
 
-enum { BLOCKS = 2, BASE = 64, PLAIN_KINDS = 2, KINDS = 8, ROUNDS = 600 };
+enum { BLOCKS = 2, BASE = 64, PLAIN_KINDS = 2, KINDS = 8, ROUNDS = LARGE(600, 200) };
 #define LAB ((size_t)BLOCKS * HAUL__BLOCK_BYTES)
 
 /* Of a byte. */

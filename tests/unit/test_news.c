@@ -242,6 +242,35 @@ TEST(news, a_ship_that_is_cancelled_while_it_discovers_leaves_nothing_on_the_dev
     close_nodes(nodes);
 }
 
+/* An enter lists each range, and a walk that lists counts bytes in another way. */
+TEST(news, an_enter_tells_each_byte_once_and_can_be_cancelled)
+{
+    node *nodes = open_nodes();
+    hearing h;
+    haul_context *context = listening(&h, 0, 1);
+    haul_device *device;
+    haul_environment *environment;
+    make_list(nodes);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_environment_create(device, &environment), HAUL_OK);
+    h.cancel = 1;
+    CHECK_STATUS(haul_environment_enter(environment, nodes, node_type, 1, NULL, NULL),
+                 HAUL_ERROR_CANCELLED);
+    CHECK_EQ(h.calls, 1);
+    CHECK_EQ(haul_environment_presence(environment, nodes, sizeof *nodes), HAUL_ABSENT);
+    h.objects = h.bytes = 0;
+    h.calls = h.cancel = 0;
+    CHECK_STATUS(haul_environment_enter(environment, nodes, node_type, 1, NULL, NULL), HAUL_OK);
+    CHECK(h.calls >= 3);
+    CHECK_EQ(h.backwards, 0);
+    CHECK(h.bytes > NODES * sizeof(node) / 100);
+    CHECK(h.bytes <= NODES * sizeof(node));
+    haul_environment_free(&environment);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    close_nodes(nodes);
+}
+
 /* A busy machine may keep the thread waiting for longer than a report, but not each time. */
 TEST(news, a_graph_that_is_found_at_once_tells_nothing)
 {

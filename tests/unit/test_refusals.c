@@ -143,6 +143,7 @@ CALL(send_null, haul_environment_update_device(NULL, the.data, 8, NULL))
 CALL(update_null, haul_environment_update(NULL, NULL, 0, HAUL_TO_HOST, NULL))
 CALL(dump_no_environment, haul_environment_dump(NULL, NULL, 0))
 CALL(sync_null, haul_environment_sync(NULL, NULL))
+CALL(track_null, haul_environment_track_writes(NULL, 1))
 CALL(environment_wait_null, haul_environment_wait(NULL))
 CALL(environment_poll_null, haul_environment_poll(NULL))
 CALL(attach_null, haul_environment_attach(NULL, &the.data[0].next))
@@ -959,6 +960,7 @@ static const refusal refusals[] = {
     { dump_no_environment, NOTHING, ARGUMENT, "" },
     { dump_nowhere, ON_DEVICE, ARGUMENT, "the file is NULL" },
     { sync_null, NOTHING, ARGUMENT, "" },
+    { track_null, NOTHING, ARGUMENT, "" },
     { environment_wait_null, NOTHING, ARGUMENT, "" },
     { environment_poll_null, NOTHING, ARGUMENT, "" },
     { sync_absent, ON_DEVICE, ARGUMENT, "is not on the device" },

@@ -128,7 +128,7 @@ static void plan_again(const chain *c, haul_plan **plan)
     haul_plan_info info[2];
     unsigned char *arena[2];
     CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
-    CHECK_STATUS(haul__plan_again(*plan, &again), HAUL_OK);
+    CHECK_STATUS(haul__plan_again(*plan, NULL, &again), HAUL_OK);
     first = plan_of(c, context);
     arena[0] = pack(again, &info[0]);
     arena[1] = pack(first, &info[1]);
@@ -297,7 +297,7 @@ static void prepare(void *user, fault_plan *faults)
 static haul_status run(void *user)
 {
     failing *f = user;
-    return haul__plan_again(f->plan, &f->again);
+    return haul__plan_again(f->plan, NULL, &f->again);
 }
 
 static void undo(void *user)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "haul.h"
+#include "support/builds.h"
 #include "support/check.h"
 #include "support/doors.h"
 #include "support/outcomes.h"
@@ -17,7 +18,13 @@
 #if defined(HAUL_STRESS_THREADS) || defined(HAUL_EMULATED)
 enum { NODES = 2000, FAULT_NODES = 200, NETS = 100, NET_NODES = 300, TREE_NODES = 5000 };
 #else
-enum { NODES = 60000, FAULT_NODES = 60000, NETS = 12, NET_NODES = 60000, TREE_NODES = 600000 };
+enum {
+    NODES = 60000,
+    FAULT_NODES = 60000,
+    NETS = LARGE(12, 6),
+    NET_NODES = 60000,
+    TREE_NODES = 600000
+};
 #endif
 enum { KINDS = 2, EDGES = 4, WORD = sizeof(void *), PAGE = 4096 };
 

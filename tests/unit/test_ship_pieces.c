@@ -382,6 +382,50 @@ TEST(pieces, a_device_that_would_rather_not_patch_on_the_way_patches_before_and_
     no_fetch = 0;
 }
 
+/* ---- A field at the end of a piece. */
+
+typedef struct crate {
+    uint8_t *bytes;
+    char rest[2 * sizeof(void *) - sizeof(uint8_t *) - 1];
+    uint8_t count;
+} crate;
+
+/* The count is in the last byte of a block, which ends a piece. What it counts lies in the same
+ * block, in the block behind it, or in the one behind that. */
+TEST(pieces, a_count_in_the_very_last_byte_of_a_piece_must_come_back_as_it_was)
+{
+    enum { BLOCK = 65536 };
+    haul_type *type;
+    const haul_field fields[] = { HAUL_ARRAY(crate, bytes, HAUL_COUNT(crate, count)) };
+    const uint8_t two = 2, seven = 7;
+    unsigned behind;
+    CHECK_STATUS(type_make("crate", sizeof(crate), fields, 1, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (behind = 0; behind < 3; behind++) {
+        haul_device *device = counting_device(1);
+        haul_shipment *s;
+        world w;
+        unsigned char *block;
+        crate *c;
+        world_start(&w, 4 * BLOCK);
+        block = w.memory + (BLOCK - (uintptr_t)w.memory % BLOCK) % BLOCK;
+        c = (crate *)(void *)(block + BLOCK - sizeof(crate));
+        c->bytes = block + (size_t)behind * BLOCK + 64;
+        c->count = 3;
+        device->whole_bytes = 0;
+        CHECK_STATUS(haul_ship(device, c, type, 1, NULL, &s), HAUL_OK);
+        device_write(device, device_address(s, c->bytes), &seven, 1);
+        device_write(device, device_address(s, &c->count), &two, 1);
+        CHECK_STATUS(haul_unmarshal(s), HAUL_ERROR_GRAPH);
+        CHECK_STR(haul_context_error(haul_device_context(device))->path, "root.bytes");
+        CHECK_EQ(c->count, 3);
+        haul_shipment_free(&s);
+        haul_device_close(&device);
+        world_end(&w);
+    }
+    haul_type_free(&type);
+}
+
 TEST(pieces, a_device_that_wants_it_so_gets_small_graphs_patched_and_in_one_copy)
 {
     tour *t;

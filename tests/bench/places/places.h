@@ -54,7 +54,7 @@ struct places_workload {
 };
 size_t places_bytes(const places_workload *it);
 
-/* The graph does not depend on the number of threads. */
+/* The graph does not depend on the number of threads; only the order of a vertex's targets does. */
 void bfs_make(places_workload *it, unsigned scale, unsigned threads, uint64_t seed);
 void bfs_free(places_workload *it);
 /* `path` NULL: side x side pixels of noise. */

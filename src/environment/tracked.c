@@ -1,0 +1,106 @@
+/* The large ranges of a group of which the system tells the written pages.
+ *
+ * A watched range is a mapping of its own for the system, which has room for some 65,000. So small
+ * ranges are not watched, and no more than some thousand large ones. A range that the system
+ * refuses (memory of a file, memory that another environment watches), or has forgotten (it was
+ * mapped anew), counts as written.
+ */
+#include "environment/tracked.h"
+
+#define LEAST_BYTES ((size_t)1 << 20)
+#define MOST_RANGES ((size_t)4096) /* of an environment */
+
+static haul__tracked_pages pages_in(const haul__covered *range, size_t page)
+{
+    haul__tracked_pages pages;
+    pages.begin = (range->begin + page - 1) / page * page;
+    pages.end = (range->begin + range->bytes) / page * page;
+    pages.first = 0;
+    return pages;
+}
+
+int haul__track(haul_environment *e, const haul__sent_group *group, haul__tracked *tracked)
+{
+    const size_t page = e->written.page_bytes;
+    size_t i, bits = 0;
+    if (!page || tracked->page_bytes)
+        return 1;
+    for (i = 0; i < group->ranges.count && e->tracked_ranges < MOST_RANGES; i++) {
+        haul__tracked_pages pages, *added;
+        if (group->ranges.at[i].bytes < LEAST_BYTES)
+            continue;
+        pages = pages_in(&group->ranges.at[i], page);
+        if (!haul__written_watch(&e->written, pages.begin, pages.end))
+            continue;
+        added = HAUL__LIST_ADD(&e->context->allocator, &tracked->list);
+        if (!added) {
+            haul__written_forget(&e->written, pages.begin, pages.end);
+            haul__untrack(e, tracked);
+            return 0;
+        }
+        e->tracked_ranges++;
+        pages.first = bits;
+        *added = pages;
+        bits += (pages.end - pages.begin) / page;
+    }
+    tracked->words = (bits + 63) / 64;
+    tracked->bits = tracked->words ? haul__allocate_zeroed(&e->context->allocator,
+                                                           tracked->words * sizeof *tracked->bits)
+                                   : NULL;
+    if (tracked->words && !tracked->bits) {
+        haul__untrack(e, tracked);
+        return 0;
+    }
+    tracked->page_bytes = page;
+    tracked->is_fresh = 1;
+    return 1;
+}
+
+void haul__untrack(haul_environment *e, haul__tracked *tracked)
+{
+    size_t i;
+    for (i = 0; i < tracked->list.count; i++)
+        if (tracked->list.at[i].begin < tracked->list.at[i].end)
+            haul__written_forget(&e->written, tracked->list.at[i].begin, tracked->list.at[i].end);
+    e->tracked_ranges -= tracked->list.count;
+    HAUL__LIST_RELEASE(&e->context->allocator, &tracked->list);
+    haul__release(&e->context->allocator, tracked->bits, tracked->words * sizeof *tracked->bits);
+    memset(tracked, 0, sizeof *tracked);
+}
+
+void haul__find_written(haul_environment *e, haul__tracked *tracked)
+{
+    size_t i;
+    if (!tracked->words)
+        return;
+    memset(tracked->bits, tracked->is_fresh ? 0xff : 0, tracked->words * sizeof *tracked->bits);
+    for (i = 0; i < tracked->list.count && !tracked->is_fresh; i++) {
+        haul__tracked_pages *pages = &tracked->list.at[i];
+        if (pages->begin < pages->end && !haul__written_take(&e->written, pages->begin, pages->end,
+                                                             tracked->bits, pages->first)) {
+            haul__written_forget(&e->written, pages->begin, pages->end);
+            pages->begin = pages->end;
+        }
+    }
+    tracked->is_fresh = 0;
+}
+
+static int ends_by(const void *list, size_t i, uint64_t address)
+{
+    return ((const haul__tracked_pages *)list)[i].end <= address;
+}
+
+int haul__is_unwritten(const haul__tracked *tracked, uintptr_t begin, size_t bytes)
+{
+    const size_t count = tracked->list.count;
+    const haul__tracked_pages *pages =
+        tracked->list.at + haul__search(tracked->list.at, 0, count, begin, ends_by);
+    size_t bit, last;
+    if (pages == tracked->list.at + count || begin < pages->begin || bytes > pages->end - begin)
+        return 0;
+    bit = pages->first + (begin - pages->begin) / tracked->page_bytes;
+    last = pages->first + (begin + bytes - 1 - pages->begin) / tracked->page_bytes;
+    while (bit <= last && !(tracked->bits[bit / 64] >> bit % 64 & 1))
+        bit++;
+    return bit > last;
+}

@@ -1,0 +1,79 @@
+/* Pointers and objects that the innermost loops leave over.
+ */
+#include "walk/visit_edge.h"
+#include "walk/follow.h"
+#include "walk/may_stop.h"
+#include "walk/mark_inline.h"
+#include "walk/plain_arrays.h"
+#include "walk/ruled.h"
+#include "walk/visit.h"
+
+/* An object without rules, from the queue. */
+static haul__object simple_object(uintptr_t address, const haul__walk *walk)
+{
+    static const haul__ancestor none;
+    haul__object o;
+    o.address = o.self = address;
+    o.parent = 0;
+    o.index = 0;
+    o.ancestor = &none;
+    o.walk = walk;
+    o.bytes = SIZE_MAX;
+    o.mode = HAUL__NOTED;
+    return o;
+}
+
+/* Follows a pointer that the innermost loop leaves over: to an array or a string, or to one simple
+ * object if the walk may stop there. In line or the general way. */
+HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
+                                            const haul__edge *edge)
+{
+    const haul__met_type *met = &d->met_types[number];
+    const size_t i = (size_t)(edge - met->edges);
+    const haul__slot *slot = &met->walk->slots[i];
+    haul__plain_array *array = &met->arrays[i];
+    haul__object o;
+    if (edge->may_stop)
+        return haul__follow_or_stop(d, haul__load_word((const void *)(element + edge->offset)),
+                                    edge);
+    array->general += array->why || array->is_called;
+    d->visited = element;
+    d->visited_end = element + met->walk->extent;
+    if (array->is_called && !array->why) {
+        haul__pointer p;
+        memset(&p, 0, sizeof p);
+        p.slot = slot;
+        p.place = element + slot->offset;
+        p.self = element + slot->self;
+        p.index = slot->index;
+        return haul__follow_called_array(d, array, &p);
+    }
+    if (!array->why) {
+        int met = haul__follow_plain_array(
+            d, array, haul__load_word((const void *)(element + edge->offset)), element);
+        haul_status status =
+            met && d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
+        if (met || status != HAUL_OK)
+            return status;
+    }
+    o = simple_object(element, d->met_types[number].walk);
+    return haul__visit_slot(d, &o, slot);
+}
+
+/* Visits an object that the innermost loop leaves over: its edges are not worked out yet, or it has
+ * none. */
+HAUL__NOINLINE haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number)
+{
+    const haul__walk *walk = d->met_types[number].walk;
+    haul_status status = haul__met_type_edges(d, number);
+    haul__object o;
+    if (status != HAUL_OK)
+        return status;
+    if (haul__is_ruled(walk))
+        return haul__fetch_push(d, element, number);
+    d->met_types[number].general += !d->met_types[number].edges;
+    d->visited = element;
+    d->visited_end = element + walk->extent;
+    o = simple_object(element, walk);
+    return haul__visit_rest(d, &o);
+}

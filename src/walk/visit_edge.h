@@ -1,0 +1,14 @@
+/* Pointers and objects that the innermost loops leave over.
+ */
+#ifndef HAUL_WALK_VISIT_EDGE_H
+#define HAUL_WALK_VISIT_EDGE_H
+
+#include "walk/met_types.h"
+
+/* Visits an object that the innermost loop (drain.c) is not made for. */
+haul_status haul__visit_apart(haul__discovery *d, uintptr_t element, uint32_t number);
+/* Follows a pointer that leads to no single simple object. */
+haul_status haul__visit_edge(haul__discovery *d, uintptr_t element, uint32_t number,
+                             const haul__edge *edge);
+
+#endif

@@ -1,0 +1,118 @@
+/* Memory that a map keeps for the next plan, and how threads get shares of it (map/spare.h).
+ */
+
+#define _DEFAULT_SOURCE
+#include <stdlib.h>
+#include "map/side.h"
+#include "map/spare.h"
+#include "map/stock.h"
+#include "support/check.h"
+#include "support/counted.h"
+#include "support/types.h"
+
+enum { PARTS = 4 };
+
+/* Marks `count` blocks and forgets them; the map keeps their memory. */
+static void keep_blocks(haul__map *map, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        CHECK(haul__map_touch(map, (uintptr_t)(i + 64) << HAUL__BLOCK_SHIFT) != NULL);
+    haul__map_clear(map);
+}
+
+/* The number of blocks that a part has got. They go to another part. */
+static size_t count_kept(haul__map *part, haul__map *to)
+{
+    haul__block *block;
+    size_t count = 0;
+    for (; (block = haul__spare_pop(part, HAUL__SIZE_BARE)) != NULL; count++)
+        haul__spare_keep(to, HAUL__SIZE_BARE, block);
+    return count;
+}
+
+static void deal_out(size_t blocks, size_t least)
+{
+    const haul_allocator allocator = haul__allocator_or_default(NULL);
+    haul__map map, other, part[PARTS], *parts[PARTS];
+    size_t i, sum = 0;
+    haul__map_open(&map, &allocator);
+    haul__map_open(&other, &allocator);
+    for (i = 0; i < PARTS; i++)
+        parts[i] = &part[i];
+    keep_blocks(&map, blocks);
+    haul__map_split(&map, parts, PARTS);
+    for (i = 0; i < PARTS; i++) {
+        const size_t count = count_kept(parts[i], &other);
+        CHECK(count >= least);
+        sum += count;
+        CHECK(haul__map_join(&map, parts[i]));
+    }
+    CHECK(sum == blocks);
+    haul__map_close(&other);
+    haul__map_close(&map);
+}
+
+TEST(map_spare, every_thread_gets_a_share_of_few_blocks_and_of_many)
+{
+    deal_out(PARTS, 1);
+    deal_out(20, 5);
+    deal_out(1000, 200);
+}
+
+/* ---- */
+
+typedef struct record {
+    int16_t *first;
+    char *second;
+    int32_t first_count;
+    int64_t second_count;
+} record;
+
+enum { RECORDS = 4000, MOST = 100 };
+
+/* Every array of odd length ends within a granule, so its block has a side with prefixes. */
+TEST(map_spare, a_second_plan_finds_the_memory_for_its_masks_kept)
+{
+    const haul_field fields[] = {
+        HAUL_ARRAY(record, first, HAUL_COUNT(record, first_count)),
+        HAUL_ARRAY(record, second, HAUL_COUNT(record, second_count)),
+    };
+    haul_type *type;
+    record *records = calloc(RECORDS, sizeof *records);
+    size_t i, before, asked[2];
+    int turn;
+    counted memory;
+    haul_context *context;
+    CHECK_STATUS(counted_open(&memory, &context), HAUL_OK);
+    CHECK(records != NULL);
+    CHECK_STATUS(type_make("record", sizeof(record), fields, 2, &type), HAUL_OK);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < RECORDS; i++) {
+        records[i].first_count = (int32_t)(1 + i % MOST);
+        records[i].second_count = (int64_t)(1 + i * 7 % MOST);
+        records[i].first = calloc(MOST, sizeof *records[i].first);
+        records[i].second = calloc(MOST, 1);
+        CHECK(records[i].first && records[i].second);
+    }
+    for (turn = 0; turn < 2; turn++) {
+        haul_root root = { records, type, RECORDS };
+        haul_plan_info info;
+        haul_plan *plan;
+        before = memory.calls;
+        CHECK_STATUS(haul_plan_create(context, haul_from_roots(&root, 1), NULL, &plan), HAUL_OK);
+        asked[turn] = memory.calls - before;
+        haul_plan_get_info(plan, &info);
+        CHECK(info.objects == 2 * RECORDS + 1);
+        haul_plan_free(&plan);
+    }
+    CHECK(asked[0] > asked[1] + 20);
+    CHECK(asked[1] < 20);
+    haul_context_free(&context);
+    haul_type_free(&type);
+    for (i = 0; i < RECORDS; i++) {
+        free(records[i].first);
+        free(records[i].second);
+    }
+    free(records);
+}
