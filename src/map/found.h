@@ -132,7 +132,8 @@ typedef struct haul__found {
     size_t dependent_count, dependent_capacity;
     uintptr_t *empty; /* pointer words that led to no elements; after layout: by address */
     size_t empty_count, empty_capacity;
-    struct haul__named *named; /* which hints name which granules; NULL: no hints were noted */
+    struct haul__named_granules
+        *named; /* which hints name which granules; NULL: no hints were noted */
     size_t objects, bytes;
     size_t worklist_bytes;
     haul__course course;

@@ -1,7 +1,7 @@
 /* Named granules (named.h).
  *
- * Why it is fast: the pages of a million small objects take a hundredth of what they name and lie in
- * a near cache, and naming waits for nothing that it reads.
+ * Why it is fast: the pages of a million small objects take a hundredth of what they name, so they
+ * lie in a near cache, and naming waits for nothing that it reads.
  */
 #include "map/named.h"
 #include "map/bits.h"
@@ -9,9 +9,9 @@
 #define ROOM_LEAST ((size_t)16) /* of a table */
 #define SLAB_LEAST ((size_t)8)  /* pages */
 
-haul__named *haul__named_open(const haul_allocator *allocator, size_t hint_count)
+haul__named_granules *haul__named_open(const haul_allocator *allocator, size_t hint_count)
 {
-    haul__named *named = haul__allocate_zeroed(allocator, sizeof *named);
+    haul__named_granules *named = haul__allocate_zeroed(allocator, sizeof *named);
     if (!named)
         return NULL;
     named->allocator = allocator;
@@ -24,7 +24,7 @@ static size_t slab_bytes(size_t pages)
     return sizeof(haul__named_slab) + pages * HAUL__NAMED_WORDS * sizeof(uint32_t);
 }
 
-void haul__named_close(haul__named *named)
+void haul__named_close(haul__named_granules *named)
 {
     size_t part;
     if (!named)
@@ -41,7 +41,7 @@ void haul__named_close(haul__named *named)
     haul__release(named->allocator, named, sizeof *named);
 }
 
-size_t haul__named_bytes(const haul__named *named)
+size_t haul__named_bytes(const haul__named_granules *named)
 {
     size_t bytes = named ? sizeof *named : 0, part;
     for (part = 0; named && part < HAUL__PARTS; part++) {
@@ -56,7 +56,7 @@ size_t haul__named_bytes(const haul__named *named)
 /* ---- Pages. */
 
 /* The page of the block and hint, or the free one where it belongs; NULL: there are none. */
-static haul__named_page *find_page(const haul__named *named, const haul__named_part *part,
+static haul__named_page *find_page(const haul__named_granules *named, const haul__named_part *part,
                                    uint32_t block, size_t hint)
 {
     const uint64_t key = haul__named_key(named, block, hint);
@@ -70,7 +70,7 @@ static haul__named_page *find_page(const haul__named *named, const haul__named_p
     return &part->at[at];
 }
 
-static int grow(const haul__named *named, haul__named_part *part)
+static int grow(const haul__named_granules *named, haul__named_part *part)
 {
     haul__named_part larger = { NULL, part->count, 0, part->slab };
     size_t i;
@@ -90,7 +90,7 @@ static int grow(const haul__named *named, haul__named_part *part)
 }
 
 /* NULL: out of memory. */
-static uint32_t *take_bits(const haul__named *named, haul__named_part *part)
+static uint32_t *take_bits(const haul__named_granules *named, haul__named_part *part)
 {
     haul__named_slab *slab = part->slab;
     if (!slab || slab->used == slab->pages) {
@@ -106,8 +106,9 @@ static uint32_t *take_bits(const haul__named *named, haul__named_part *part)
 }
 
 /* Makes the page, with no bits or, if `is_whole`, with all. NULL: out of memory. */
-static HAUL__NOINLINE haul__named_page *add_page(const haul__named *named, haul__named_part *part,
-                                                 uint32_t block, size_t hint, int is_whole)
+static HAUL__NOINLINE haul__named_page *add_page(const haul__named_granules *named,
+                                                 haul__named_part *part, uint32_t block,
+                                                 size_t hint, int is_whole)
 {
     uint32_t *bits = NULL;
     haul__named_page *page;
@@ -139,7 +140,7 @@ static void set_bits(uint32_t *bits, unsigned first, unsigned end)
     bits[cell] |= haul__range32(0, last % 32);
 }
 
-int haul__name_bytes(haul__named *named, size_t hint, uintptr_t first, uintptr_t end)
+int haul__name_bytes(haul__named_granules *named, size_t hint, uintptr_t first, uintptr_t end)
 {
     uintptr_t at = first, next;
     for (; at < end; at = next) {
@@ -153,13 +154,12 @@ int haul__name_bytes(haul__named *named, size_t hint, uintptr_t first, uintptr_t
             (page = add_page(named, part, block, hint, is_whole)) == NULL)
             return 0;
         if (page->bits)
-            set_bits(page->bits, haul__granule_in_block(at),
-                     haul__granule_in_block(next - 1) + 1);
+            set_bits(page->bits, haul__granule_in_block(at), haul__granule_in_block(next - 1) + 1);
     }
     return 1;
 }
 
-int haul__named_in(const haul__named *named, uint32_t block, size_t hint,
+int haul__named_in(const haul__named_granules *named, uint32_t block, size_t hint,
                    const uint32_t **bits)
 {
     const haul__named_part *part = &named->part[haul__part_number(haul__block_address(block))];

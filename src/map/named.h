@@ -1,9 +1,9 @@
 /* Named granules: which of a program's hints name each granule of the source.
  *
- * A hint has a bit a granule, in pages of one block each, made on demand: 0.8 % of the bytes that it
- * names. Bits are ORs, so neither their order nor a range that is named twice matters. A hash finds
- * a page by its block and hint. It has a table for each of 64 parts of the address space, so that
- * threads which have different parts need no lock.
+ * A hint has a bit a granule, in pages of one block each, made on demand: 0.8 % of the bytes that
+ * it names. Bits are ORs, so neither their order nor a range that is named twice matters. A hash
+ * finds a page by its block and hint. It has a table for each of 64 parts of the address space, so
+ * that threads which have different parts need no lock.
  */
 #ifndef HAUL_MAP_NAMED_H
 #define HAUL_MAP_NAMED_H
@@ -42,36 +42,37 @@ typedef struct haul__named_part {
     haul__named_slab *slab; /* the last one; NULL: there is none */
 } haul__named_part;
 
-typedef struct haul__named {
+typedef struct haul__named_granules {
     const haul_allocator *allocator;
     size_t hint_count;
     haul__named_part part[HAUL__PARTS];
-} haul__named;
+} haul__named_granules;
 
 /* For so many hints. NULL: out of memory. */
-haul__named *haul__named_open(const haul_allocator *allocator, size_t hint_count);
+haul__named_granules *haul__named_open(const haul_allocator *allocator, size_t hint_count);
 /* NULL: does nothing. */
-void haul__named_close(haul__named *named);
+void haul__named_close(haul__named_granules *named);
 /* The memory that it takes; 0 of NULL. */
-size_t haul__named_bytes(const haul__named *named);
+size_t haul__named_bytes(const haul__named_granules *named);
 
 /* Names the granules of bytes [first, end), which is not empty. `hint`: its number, from 0 on. A
  * thread that calls it must have the part that the bytes lie in. 0: out of memory. */
-int haul__name_bytes(haul__named *named, size_t hint, uintptr_t first, uintptr_t end);
+int haul__name_bytes(haul__named_granules *named, size_t hint, uintptr_t first, uintptr_t end);
 
-HAUL__INLINE uint64_t haul__named_key(const haul__named *named, uint32_t block, size_t hint)
+HAUL__INLINE uint64_t haul__named_key(const haul__named_granules *named, uint32_t block,
+                                      size_t hint)
 {
     return 1 + block * (uint64_t)named->hint_count + hint;
 }
 
 /* Where a search for the key begins: neighbours in the address space are neighbours in the table,
  * which is dense for a heap of one piece. */
-HAUL__INLINE size_t haul__named_begin(const haul__named *named, const haul__named_part *part,
-                                      uint32_t block, size_t hint)
+HAUL__INLINE size_t haul__named_begin(const haul__named_granules *named,
+                                      const haul__named_part *part, uint32_t block, size_t hint)
 {
     const unsigned shift = HAUL__PART_SHIFT - HAUL__BLOCK_SHIFT;
-    const size_t number = (block & (((uint32_t)1 << shift) - 1)) | block / HAUL__PARTS >> shift
-                                                                                          << shift;
+    const size_t number =
+        (block & (((uint32_t)1 << shift) - 1)) | block / HAUL__PARTS >> shift << shift;
     return (number * named->hint_count + hint) & (part->capacity - 1);
 }
 
@@ -82,7 +83,7 @@ typedef struct haul__naming {
 } haul__naming;
 
 /* Finds and fetches the bits of such a range. 0: haul__name_bytes must name it. */
-HAUL__INLINE int haul__fetch_naming(const haul__named *named, size_t hint, uintptr_t first,
+HAUL__INLINE int haul__fetch_naming(const haul__named_granules *named, size_t hint, uintptr_t first,
                                     size_t bytes, haul__naming *naming)
 {
     const uint32_t block = haul__block_number(first);
@@ -108,7 +109,7 @@ HAUL__INLINE void haul__do_naming(const haul__naming *naming)
 }
 
 /* The granules of a block that a hint names, by cells. 0: none; *bits NULL: all. */
-int haul__named_in(const haul__named *named, uint32_t block, size_t hint,
+int haul__named_in(const haul__named_granules *named, uint32_t block, size_t hint,
                    const uint32_t **bits);
 
 #endif

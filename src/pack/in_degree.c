@@ -7,8 +7,8 @@
  * A block that is crowded by small objects of one type has thousands of pointers much alike. So one
  * in a few of its cells is read, and counts for all of them; which, changes from block to block. A
  * device's page of megabytes has tens of thousands of pointers to it, so fewer are read for it. A
- * block in which types take turns may hold a single struct with the pointers to all arrays. So it is
- * left to a sample only if the graph has no large array.
+ * block in which types take turns may hold a single struct with the pointers to all arrays. So it
+ * is left to a sample only if the graph has no large array.
  *
  * Threads count blocks by themselves, and their counts are added up: sums, least and greatest
  * places do not depend on the order.
@@ -20,19 +20,19 @@
 #include "pack/special_words.h"
 #include "pack/translate.h"
 
-#define SAMPLE 8u                       /* one in so many cells */
-#define LARGE_SAMPLE 32u                /* of large pages */
-#define LARGE_PAGE ((size_t)1 << 20)    /* bytes */
-#define CROWD 256u                      /* objects, or pointers, that are worth a sample */
-#define AHEAD 4u                        /* cells of a sample that are fetched */
-#define THREAD_BLOCKS ((size_t)64)      /* that are worth a thread */
+#define SAMPLE 8u                    /* one in so many cells */
+#define LARGE_SAMPLE 64u             /* of large pages */
+#define LARGE_PAGE ((size_t)1 << 20) /* bytes */
+#define CROWD 256u                   /* objects, or pointers, that are worth a sample */
+#define AHEAD 2u                     /* cells of a sample that are fetched */
+#define THREAD_BLOCKS ((size_t)64)   /* that are worth a thread */
 
 typedef struct counting {
     haul__in_degree *pages;
     uint64_t arena_bytes;
     unsigned sample; /* one in so many cells of a crowded block */
     int has_arrays;  /* large ones */
-    unsigned shift; /* a page has odd << shift bytes: a division costs as much as all else */
+    unsigned shift;  /* a page has odd << shift bytes: a division costs as much as all else */
     uint64_t odd;
 } counting;
 
@@ -74,10 +74,11 @@ HAUL__HOT static int is_crowded(const counting *c, const haul__block *block)
 {
     const int is_mixed = block->form == HAUL__MIXED && !c->has_arrays;
     unsigned count = 0, cell;
-    for (cell = 0; (is_mixed || haul__is_uniform(block)) && cell < HAUL__CELLS; cell++)
-        count += is_mixed        ? haul__bits64(haul__slots(block)[cell])
-                 : block->words  ? haul__bits64(haul__word_starts(block)[cell])
-                                 : haul__bits32(haul__starts(block)[cell]);
+    for (cell = 0; (is_mixed || haul__is_uniform(block)) && cell < HAUL__CELLS && count < CROWD;
+         cell++)
+        count += is_mixed       ? haul__bits64(haul__slots(block)[cell])
+                 : block->words ? haul__bits64(haul__word_starts(block)[cell])
+                                : haul__bits32(haul__starts(block)[cell]);
     return count >= CROWD;
 }
 

@@ -207,20 +207,18 @@ haul_status haul__plan_from(haul_context *context, const haul_source *source, in
         return plan_chains(context, source->root.address, source->chains, source->count, is_ordered,
                            NULL, hints, plan);
     status = haul__source_roots(source, &roots, &count, &context->error);
-    return status == HAUL_OK
-               ? make_plan(context, roots, count, is_ordered, NULL, hints, plan)
-               : status;
+    return status == HAUL_OK ? make_plan(context, roots, count, is_ordered, NULL, hints, plan)
+                             : status;
 }
 
 haul_status haul__plan_again(const haul_plan *plan, const struct haul__hints *hints,
                              haul_plan **again)
 {
     const int is_ordered = haul__plan_is_ordered(plan);
-    return plan->chains
-               ? plan_chains(plan->context, plan->chain_root, plan->chains, plan->chain_count,
-                             is_ordered, plan, hints, again)
-               : make_plan(plan->context, plan->roots, plan->root_count, is_ordered, plan, hints,
-                           again);
+    return plan->chains ? plan_chains(plan->context, plan->chain_root, plan->chains,
+                                      plan->chain_count, is_ordered, plan, hints, again)
+                        : make_plan(plan->context, plan->roots, plan->root_count, is_ordered, plan,
+                                    hints, again);
 }
 
 void haul__plan_hold(haul_plan *plan)
@@ -331,8 +329,7 @@ void haul__plan_info(const haul_plan *plan, haul_plan_info *info)
         found->special_capacity * sizeof *found->special +
         found->empty_capacity * sizeof *found->empty +
         found->dependent_capacity * sizeof *found->dependents + haul__read_set_bytes(&plan->reads) +
-        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0) +
-        haul__named_bytes(found->named);
+        (plan->ordered ? haul__ordered_memory(plan->ordered) : 0) + haul__named_bytes(found->named);
     info->worklist_bytes = found->worklist_bytes;
     info->discover_seconds = plan->discover_seconds;
     info->layout_seconds = plan->layout_seconds;

@@ -1,19 +1,21 @@
 /* The bytes of an arena that hints name, page by page.
  *
  * Discovery has noted which granules of the source each hint names (walk/hints.h), so the map and
- * these bits are added up: nothing is walked, and no source is read. Cells whose granules lie in one
- * page cost a count of bits.
+ * these bits are added up: nothing is walked, and no source is read. A block that lies in one page
+ * costs a count of bits. Threads share the blocks.
  *
  * A plan that was made before the hints were known has no such notes. Then the graph is walked once
  * more, by a walk that is slower than discovery. But it follows only what may lead to hinted
  * objects: a pointer whose field no hint names, to a type from which no hinted type can be reached,
- * is passed by. So hints that name a few arrays cost next to nothing, whatever else the graph holds.
+ * is passed by. So hints that name a few arrays cost next to nothing, whatever else the graph
+ * holds.
  *
  * The types that lead to hinted ones are a least fixed point over the committed types behind the
  * roots. Types are few, so lists of them are searched from the front.
  */
 #include "context/context.h"
 #include "map/named.h"
+#include "pack/in_degree.h"
 #include "pack/plan.h"
 #include "pack/translate.h"
 #include "ship/hinted.h"
@@ -131,7 +133,8 @@ static int is_wanted(void *user, const haul__slot *slot, const haul_type *type)
     return 0;
 }
 
-static haul_status walk(haul_plan *plan, const haul_ship_options *options, haul__named **named)
+static haul_status walk(haul_plan *plan, const haul_ship_options *options,
+                        haul__named_granules **named)
 {
     haul_context *const context = haul__plan_context(plan);
     const haul__hints hints = { options->hints, options->hint_count };
@@ -152,21 +155,21 @@ static haul_status walk(haul_plan *plan, const haul_ship_options *options, haul_
 
 /* ---- The count. */
 
-typedef struct counting {
+typedef struct summing {
     const haul_plan *plan;
-    const haul__named *named;
+    const haul__named_granules *named;
     size_t page_bytes;
     uint64_t *bytes; /* by pages, and in each by hints */
-} counting;
+} summing;
 
-static void add(const counting *c, size_t hint, uint64_t place, uint64_t granules)
+static void add(const summing *c, size_t hint, uint64_t place, uint64_t granules)
 {
     c->bytes[place / c->page_bytes * c->named->hint_count + hint] += granules * HAUL__GRANULE;
 }
 
 /* A granule's place in the arena; 0: it has none. In an ordered arena a range may begin within a
  * granule, and the bytes before it have no place. */
-static uint64_t place_of(const counting *c, const haul__block *block, uintptr_t granule)
+static uint64_t place_of(const summing *c, const haul__block *block, uintptr_t granule)
 {
     const uint64_t compact = haul__place(block, granule);
     uint64_t place = 0, byte;
@@ -176,7 +179,7 @@ static uint64_t place_of(const counting *c, const haul__block *block, uintptr_t 
 }
 
 /* Adds granules that are no neighbours in the arena, or lie in several pages. */
-static void add_each(const counting *c, const haul__block *block, uintptr_t cell, uint32_t granules,
+static void add_each(const summing *c, const haul__block *block, uintptr_t cell, uint32_t granules,
                      size_t hint)
 {
     for (; granules; granules &= granules - 1) {
@@ -187,9 +190,8 @@ static void add_each(const counting *c, const haul__block *block, uintptr_t cell
     }
 }
 
-/* Of hints that name a granule, the first counts. */
-HAUL__INLINE void count_cell(const counting *c, const haul__block *block, uintptr_t address,
-                       unsigned cell, uint32_t granules, size_t hint)
+HAUL__INLINE void count_cell(const summing *c, const haul__block *block, uintptr_t address,
+                             unsigned cell, uint32_t granules, size_t hint)
 {
     const uint64_t first = haul__cell_rank(block, cell) << HAUL__GRANULE_SHIFT;
     const uint64_t last = first + HAUL__CELL_BYTES - 1;
@@ -201,43 +203,100 @@ HAUL__INLINE void count_cell(const counting *c, const haul__block *block, uintpt
         add(c, hint, first, haul__bits32(granules));
 }
 
-HAUL__HOT static void count_block(const counting *c, size_t number)
+/* Of hints that name a granule, the first counts: `named` becomes what this one adds, and `taken`
+ * all so far. */
+HAUL__INLINE void take_granules(const haul__block *block, const uint32_t *bits, uint32_t *taken,
+                                uint32_t *named)
+{
+    unsigned cell;
+    for (cell = 0; cell < HAUL__CELLS; cell++) {
+        const uint32_t granules = (bits ? bits[cell] : UINT32_MAX) & haul__live(block, cell);
+        named[cell] = granules & ~taken[cell];
+        taken[cell] |= granules;
+    }
+}
+
+HAUL__HOT static void count_block(const summing *c, size_t number)
 {
     const haul__block *block = haul__plan_block(c->plan, number);
     const uint32_t name = c->plan->found.map.numbers[number];
-    uint32_t taken[HAUL__CELLS];
+    const uint64_t first = haul__place_of_block(c->plan, number),
+                   end = haul__place_of_block(c->plan, number + 1);
+    const int is_in_page = !c->plan->ordered && first / c->page_bytes == (end - 1) / c->page_bytes;
+    uint32_t taken[HAUL__CELLS] = { 0 }, named[HAUL__CELLS];
+    uint64_t sum;
     size_t hint;
     unsigned cell;
-    int is_first = 1;
     for (hint = 0; hint < c->named->hint_count; hint++) {
         const uint32_t *bits;
         if (!haul__named_in(c->named, name, hint, &bits))
             continue;
-        for (cell = 0; cell < HAUL__CELLS; cell++) {
-            const uint32_t before = is_first ? 0 : taken[cell];
-            const uint32_t granules = bits ? bits[cell] : UINT32_MAX;
-            count_cell(c, block, haul__block_address(name), cell,
-                       granules & ~before & haul__live(block, cell), hint);
-            taken[cell] = before | granules;
-        }
-        is_first = 0;
+        take_granules(block, bits, taken, named);
+        for (cell = 0, sum = 0; is_in_page && cell < HAUL__CELLS; cell++)
+            sum += haul__bits32(named[cell]);
+        if (is_in_page)
+            add(c, hint, first, sum);
+        for (cell = 0; !is_in_page && cell < HAUL__CELLS; cell++)
+            count_cell(c, block, haul__block_address(name), cell, named[cell], hint);
     }
+}
+
+/* ---- Threads. Each adds up the blocks of a list, into pages of its own. */
+
+typedef struct shared_sum {
+    const summing *first; /* of the first list, whose pages are the result */
+    uint64_t *more;       /* pages of the others */
+    size_t numbers;       /* of the pages of one list */
+    size_t lists;
+} shared_sum;
+
+static void sum_lists(void *user, size_t number, size_t first, size_t end, void *scratch)
+{
+    const shared_sum *shared = user;
+    const size_t blocks = shared->first->plan->found.map.block_count;
+    size_t list, i;
+    (void)number;
+    (void)scratch;
+    for (list = first; list < end; list++) {
+        summing own = *shared->first;
+        if (list > 0)
+            own.bytes = shared->more + (list - 1) * shared->numbers;
+        for (i = list * blocks / shared->lists; i < (list + 1) * blocks / shared->lists; i++)
+            count_block(&own, i);
+    }
+}
+
+/* Without memory for more lists, one thread adds up all. */
+static void sum_blocks(const summing *s)
+{
+    haul_context *const context = s->plan->context;
+    const size_t pages = (haul__arena_bytes(s->plan) - 1) / s->page_bytes + 1;
+    shared_sum shared = { s, NULL, pages * s->named->hint_count, haul__in_degree_lists(s->plan) };
+    const size_t bytes = (shared.lists - 1) * shared.numbers * sizeof *shared.more;
+    size_t i;
+    if (bytes)
+        shared.more = haul__allocate_zeroed(&context->allocator, bytes);
+    if (!shared.more)
+        shared.lists = 1;
+    haul__pool_run(shared.lists > 1 ? context->pool : NULL, SIZE_MAX, 0, shared.lists, 1, sum_lists,
+                   &shared);
+    for (i = 0; i < (shared.lists - 1) * shared.numbers; i++)
+        s->bytes[i % shared.numbers] += shared.more[i];
+    haul__release(&context->allocator, shared.more, bytes);
 }
 
 haul_status haul__count_hinted(haul_plan *plan, const haul_ship_options *options, size_t page_bytes,
                                uint64_t *bytes)
 {
-    haul__named *walked = NULL;
-    counting c = { plan, plan->found.named, page_bytes, bytes };
-    size_t i;
+    haul__named_granules *walked = NULL;
+    summing c = { plan, plan->found.named, page_bytes, bytes };
     if (!c.named || c.named->hint_count != options->hint_count) {
         const haul_status status = walk(plan, options, &walked);
         if (status != HAUL_OK)
             return status;
         c.named = walked;
     }
-    for (i = 0; i < plan->found.map.block_count; i++)
-        count_block(&c, i);
+    sum_blocks(&c);
     haul__named_close(walked);
     return HAUL_OK;
 }

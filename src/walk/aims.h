@@ -20,7 +20,7 @@ typedef struct haul__aim {
     size_t piece;            /* the most bytes of it that are visited at once */
     uint32_t met;            /* the type of objects */
     uint32_t next;
-    uint32_t hint; /* 1 + the number of the hint that names it; 0: none does */
+    uint32_t hint;  /* 1 + the number of the hint that names it; 0: none does */
     uint64_t bytes; /* of an object, or of an array with a constant count */
     uint8_t kind;
     uint8_t has_pointers;

@@ -261,7 +261,7 @@ static HAUL__NOINLINE haul_status list_ranges(haul_context *context, const haul_
 
 haul_status haul__note_hints(haul_context *context, const haul_root *roots, size_t count,
                              const haul__hints *hints, haul__slot_filter *is_wanted, void *user,
-                             haul__named **named)
+                             haul__named_granules **named)
 {
     haul__listing listing;
     haul__found found;

@@ -73,6 +73,6 @@ haul_status haul__discover_beside(haul_context *context, const haul_root *root,
 typedef int haul__slot_filter(void *user, const haul__slot *slot, const haul_type *type);
 haul_status haul__note_hints(haul_context *context, const haul_root *roots, size_t count,
                              const struct haul__hints *hints, haul__slot_filter *is_wanted,
-                             void *user, struct haul__named **named);
+                             void *user, struct haul__named_granules **named);
 
 #endif

@@ -74,17 +74,17 @@ typedef struct haul__discovery {
     haul__found *found;
     haul__map *map;
     const haul_root *roots;
-    size_t root_count, root;       /* root: the one being followed */
-    int recording;                 /* keep all entries, ask `readable`, check meanings */
-    struct haul__listing *listing; /* gets the ranges that are found; NULL: nobody does */
-    const struct haul__hints *hints; /* NULL: none are noted */
-    struct haul__named *named;       /* the found one, with hints; else NULL */
-    haul__sought sought;           /* stop there, with its path */
-    const haul__map *within;       /* read only bytes that it describes; NULL: all */
-    const haul__bounds *bounds;    /* NULL: there are none */
-    size_t work;                   /* done so far, within bounds */
-    haul__order_log *order_log;    /* NULL: there is none */
-    int in_order;                  /* with a log, but not recording */
+    size_t root_count, root;            /* root: the one being followed */
+    int recording;                      /* keep all entries, ask `readable`, check meanings */
+    struct haul__listing *listing;      /* gets the ranges that are found; NULL: nobody does */
+    const struct haul__hints *hints;    /* NULL: none are noted */
+    struct haul__named_granules *named; /* the found one, with hints; else NULL */
+    haul__sought sought;                /* stop there, with its path */
+    const haul__map *within;            /* read only bytes that it describes; NULL: all */
+    const haul__bounds *bounds;         /* NULL: there are none */
+    size_t work;                        /* done so far, within bounds */
+    haul__order_log *order_log;         /* NULL: there is none */
+    int in_order;                       /* with a log, but not recording */
     uintptr_t visited,
         visited_end;             /* in order: the object whose pointers are followed one by one */
     size_t at_entry, at_element; /* the visited element, for the path */

@@ -166,7 +166,8 @@ HAUL__INLINE uint64_t chase_list(haul__discovery *d, uint64_t entry, size_t limi
     const size_t offset = edge ? edge->offset : 0;
     uintptr_t at = HAUL__ENTRY_ADDRESS(entry), next;
     size_t objects = d->found->objects;
-    if (!edge || met->edge_count != 1 || met->hint || edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
+    if (!edge || met->edge_count != 1 || met->hint ||
+        edge->tag != (entry & ~(uint64_t)HAUL__HIGHEST))
         return entry;
     for (; objects < limit; objects++, at = next) {
         next = haul__load_word((const void *)(at + offset));

@@ -52,8 +52,8 @@ static int can_queue(const haul__discovery *d, uintptr_t address, size_t count, 
 {
     return !haul__is_general(d) && !d->in_order && count == 1 &&
            !d->met_types[number].walk->is_wide && !haul__is_noted(d->met_types[number].walk) &&
-           !(d->named && haul__is_sized(d->met_types[number].walk)) &&
-           number <= UINT16_MAX && address <= HAUL__HIGHEST;
+           !(d->named && haul__is_sized(d->met_types[number].walk)) && number <= UINT16_MAX &&
+           address <= HAUL__HIGHEST;
 }
 
 haul_status haul__follow_counted(haul__discovery *d, const haul__pointer *p, size_t count)

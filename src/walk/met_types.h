@@ -87,7 +87,7 @@ typedef struct haul__met_type {
     /* 1 + the number of the hint that names its objects; 0: none does. A type that a hinted field
      * leads to has a further number, under which that field's pointers find it. */
     uint32_t hint;
-    haul__reached demands;          /* in order: the alignments of an object, for the log */
+    haul__reached demands; /* in order: the alignments of an object, for the log */
     /* in order: a simple type of the same size asks for less, so objects that were marked before
      * are logged too */
     uint32_t logs_known;

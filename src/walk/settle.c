@@ -140,10 +140,25 @@ HAUL__HOT static haul_status settle(haul__discovery *d, haul__candidates *c)
 
 /* ---- Hints. */
 
-/* Finds the bits that name what candidates lead to, and fetches them. *found: how many were found;
- * others are named at once. 0: out of memory. */
-static int fetch_namings(const haul__discovery *d, const uint64_t *candidate, size_t count,
-                         haul__naming *namings, size_t *found)
+/* Bits that are fetched before the first of them is set. */
+#define NAMED_AHEAD 12u
+
+typedef struct namings {
+    size_t count;
+    haul__naming at[NAMED_AHEAD];
+} namings;
+
+static void set_bits(namings *n)
+{
+    size_t i;
+    for (i = 0; i < n->count; i++)
+        haul__do_naming(&n->at[i]);
+    n->count = 0;
+}
+
+/* Finds the bits that name what candidates lead to, and fetches them. Most are left to be set; some
+ * are set at once. 0: out of memory. */
+static int fetch_bits(const haul__discovery *d, const uint64_t *candidate, size_t count, namings *n)
 {
     size_t i;
     for (i = 0; i < count; i++) {
@@ -152,8 +167,10 @@ static int fetch_namings(const haul__discovery *d, const uint64_t *candidate, si
         const size_t bytes = met->simple.bytes;
         if (!met->hint)
             continue;
-        if (haul__fetch_naming(d->named, met->hint - 1, first, bytes, &namings[*found]))
-            ++*found;
+        if (n->count == NAMED_AHEAD)
+            set_bits(n);
+        if (haul__fetch_naming(d->named, met->hint - 1, first, bytes, &n->at[n->count]))
+            n->count++;
         else if (!haul__name_bytes(d->named, met->hint - 1, first, first + bytes))
             return 0;
     }
@@ -163,15 +180,13 @@ static int fetch_namings(const haul__discovery *d, const uint64_t *candidate, si
 /* The bits come while candidates are marked. */
 static HAUL__NOINLINE haul_status settle_and_name(haul__discovery *d, haul__candidates *c)
 {
-    haul__naming namings[2 * HAUL__CANDIDATES];
-    size_t found = 0, i;
+    namings n;
     haul_status status;
-    if (!fetch_namings(d, c->near, c->near_count, namings, &found) ||
-        !fetch_namings(d, c->over, c->over_count, namings, &found))
+    n.count = 0;
+    if (!fetch_bits(d, c->near, c->near_count, &n) || !fetch_bits(d, c->over, c->over_count, &n))
         return HAUL_ERROR_MEMORY;
     status = settle(d, c);
-    for (i = 0; i < found; i++)
-        haul__do_naming(&namings[i]);
+    set_bits(&n);
     return status;
 }
 

@@ -349,8 +349,8 @@ static void free_types(void)
     haul_type_free(&record_type);
 }
 
-/* ---- Nodes that lead to nothing else: a list, which is followed without a queue, and a tree, which
- * threads share without aims. */
+/* ---- Nodes that lead to nothing else: a list, which is followed without a queue, and a tree,
+ * which threads share without aims. */
 
 typedef struct pair {
     struct pair *left, *right;

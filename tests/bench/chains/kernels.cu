@@ -75,8 +75,7 @@ __global__ void clocked_chain(double *a, size_t n, double factor, unsigned long 
 }
 
 template <int STEPS>
-__global__ void clocked_walk(const level *root, size_t n, double factor,
-                             unsigned long long *cycles)
+__global__ void clocked_walk(const level *root, size_t n, double factor, unsigned long long *cycles)
 {
     const long long begin = clock64();
     scale_walk<STEPS>(root, n, factor);

@@ -163,7 +163,8 @@ static double median(double *times, size_t count)
     return times[count / 2];
 }
 
-static void measure_tree(size_t count, size_t runs, unsigned threads, int has_items, int is_shuffled)
+static void measure_tree(size_t count, size_t runs, unsigned threads, int has_items,
+                         int is_shuffled)
 {
     static const char *const ways[WAYS] = { "pointers", "hint_type", "hint_field" };
     static figures f;
