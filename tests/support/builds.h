@@ -1,8 +1,10 @@
 /* What kind of build this is: with which sanitizer, and whether it is a slow one. There large cases
- * are made smaller: LARGE(n, m) is n in a release build, which is fast, and m in slow ones.
+ * are made smaller: LARGE(n, m) is n in a release build of 64 bits, and m in all others.
  */
 #ifndef HAUL_TESTS_BUILDS_H
 #define HAUL_TESTS_BUILDS_H
+
+#include <stdint.h>
 
 #ifdef __SANITIZE_ADDRESS__
 #define BUILD_ASAN 1
@@ -37,7 +39,7 @@
 #define BUILD_LIKELY_ADDRESSES 0
 #endif
 
-#if BUILD_SANITIZED || defined(HAUL_EMULATED) || defined(HAUL_COVERAGE)
+#if BUILD_SANITIZED || defined(HAUL_EMULATED) || defined(HAUL_COVERAGE) || UINTPTR_MAX >> 31 < 2
 #define LARGE(full, smaller) (smaller)
 #else
 #define LARGE(full, smaller) (full)
