@@ -381,6 +381,7 @@ static void fold_chunk(void *user, size_t number, size_t first, size_t end, void
     (void)number;
     (void)scratch;
     part.side_bytes = 0;
+    memset(part.spare, 0, sizeof part.spare); /* what the map keeps is not for several threads */
     for (; first < end; first++) {
         haul__block *block = haul__map_block(s->map, first);
         const int is_folded = must_fold(s->map, block);
