@@ -40,17 +40,17 @@ typedef struct api {
     uint64_t version, features, calls;
 } api;
 
-typedef struct span {
+typedef struct stretch {
     uint64_t begin, bytes;
-} span;
+} stretch;
 
 typedef struct registration {
-    span range;
+    stretch range;
     uint64_t mode, calls;
 } registration;
 
 typedef struct protection {
-    span range;
+    stretch range;
     uint64_t mode;
 } protection;
 
@@ -65,7 +65,7 @@ typedef struct scan {
 
 #define AGREE _IOWR(0xaa, 0x3f, api)
 #define REGISTER _IOWR(0xaa, 0, registration)
-#define UNREGISTER _IOR(0xaa, 1, span)
+#define UNREGISTER _IOR(0xaa, 1, stretch)
 #define WRITE_PROTECT _IOWR(0xaa, 6, protection)
 #define SCAN _IOWR('f', 16, scan)
 
@@ -125,7 +125,7 @@ int haul__written_watch(const haul__written *written, uintptr_t begin, uintptr_t
 
 void haul__written_forget(const haul__written *written, uintptr_t begin, uintptr_t end)
 {
-    span range = { begin, end - begin };
+    stretch range = { begin, end - begin };
     if (is_mine(written))
         (void)!ioctl(written->faults, UNREGISTER, &range);
 }
