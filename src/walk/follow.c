@@ -470,20 +470,10 @@ static HAUL__NOINLINE haul_status choose_aims_at(haul__discovery *d, const haul_
     return has_pointers ? haul__choose_aims(d) : HAUL_OK;
 }
 
-/* Reaches an entry and names its bytes, all of them, with the size that it has then. */
-static HAUL__NOINLINE haul_status reach_named(haul__discovery *d, haul__entry *entry)
-{
-    const uintptr_t address = entry->address;
-    const size_t count = entry->count;
-    const haul_status status = reach(d, entry);
-    entry->address = address; /* a visit may begin and end with the new bytes */
-    entry->count = count;
-    return status != HAUL_OK || haul__name_entry(d, entry) ? status : HAUL_ERROR_MEMORY;
-}
-
 haul_status haul__reach(haul__discovery *d, haul__entry *entry)
 {
-    const size_t before = d->entries.count;
+    const size_t before = d->entries.count, count = entry->count;
+    const uintptr_t address = entry->address;
     haul_status status = HAUL_OK;
     int is = 0;
     if (HAUL__UNLIKELY(d->listing != NULL) && is_passed_by(d, entry))
@@ -494,7 +484,13 @@ haul_status haul__reach(haul__discovery *d, haul__entry *entry)
         status = choose_aims_at(d, entry);
     if (status != HAUL_OK || is)
         return status;
-    status = HAUL__UNLIKELY(d->named != NULL) ? reach_named(d, entry) : reach(d, entry);
+    status = reach(d, entry);
+    if (HAUL__UNLIKELY(d->named != NULL) && status == HAUL_OK) {
+        entry->address = address; /* a visit may begin and end with the new bytes */
+        entry->count = count;
+        if (!haul__name_entry(d, entry)) /* all of them, with the size that it has then */
+            return HAUL_ERROR_MEMORY;
+    }
     if (HAUL__UNLIKELY(d->bounds != NULL) && status == HAUL_OK && d->entries.count == before)
         status = note_known(d, entry);
     return status;

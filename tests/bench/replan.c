@@ -95,7 +95,7 @@ static haul_plan *again(const haul_plan *plan, const char *technique, const char
 {
     haul_plan *made;
     const double started = bench_processor_milliseconds();
-    if (haul__plan_again(plan, &made) != HAUL_OK)
+    if (haul__plan_again(plan, NULL, &made) != HAUL_OK)
         bench_die("no plan", NULL);
     report_value(technique, phase, bench_processor_milliseconds() - started);
     return made;
