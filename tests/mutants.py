@@ -5,7 +5,7 @@
   tests/mutants.py src/image/scan.c     some of them
   tests/mutants.py --mutant 17          one mutant alone, with what its tests print
   tests/mutants.py --list               each mutant's number and place
-  tests/mutants.py --prepare            only makes the tree and the list, build/mutants/tree and .json
+  tests/mutants.py --prepare            only makes the tree and the list, in build/mutants
   tests/mutants.py --prepared           takes these as they lie: on a machine without clang
 
 Each condition of a branch, and each operand of && and ||, is made true and made false. All mutants

@@ -398,7 +398,7 @@ plain_suites() { # FOLDER GRAPHS
 # Of the suites that are piped in, those that take longest first.
 longest_first() {
     local list slow="ragged_objects|block_forms|frees|ship_arena_faults|promises|piece_faults|audit"
-    slow="$slow|graph_faults|map_marks|threads"
+    slow="$slow|graph_faults|map_marks|threads|environment_random"
     list=$(sort -u)
     grep -xE "$slow" <<<"$list"
     grep -vxE "$slow" <<<"$list"

@@ -120,7 +120,7 @@ typedef struct words {
 typedef enum word_value {
     AS_LISTED, /* they lead into the group */
     AS_DETACHED,
-    AS_BEFORE /* what a call or another enter has made of them, or else detached */
+    AS_RESTORED /* what a call or another enter has made of them, or else detached */
 } word_value;
 
 /* Tells a hold where the pointer at a present address of the device stands. */
@@ -147,7 +147,7 @@ static const haul__hold *hold_of(haul_environment *e, uintptr_t address, haul__h
 static haul_status find_value(haul_environment *e, const haul__attached *one,
                               const haul__hold *hold, word_value as, uintptr_t *value)
 {
-    if (as == AS_BEFORE && hold->address)
+    if (as == AS_RESTORED && hold->address)
         one = &e->groups.at[hold->group]->attached.at[hold->listed];
     else if (as != AS_LISTED)
         return haul__detached_value(e, hold->other, value);
@@ -252,13 +252,13 @@ haul_status haul__attach(haul_environment *e, uint32_t number, const haul_async 
     int is_ordered;
     const haul_status status = write_words(e, number, AS_LISTED, async, &is_ordered);
     if (status != HAUL_OK && is_ordered)
-        write_again(e, number, AS_BEFORE, async);
+        write_again(e, number, AS_RESTORED, async);
     return status;
 }
 
 void haul__undo_attach(haul_environment *e, uint32_t number, const haul_async *async)
 {
-    write_again(e, number, AS_BEFORE, async);
+    write_again(e, number, AS_RESTORED, async);
 }
 
 haul_status haul__detach(haul_environment *e, uint32_t number, const haul_async *async)

@@ -42,14 +42,15 @@ void haul__present_close(haul__present *table);
 /* Adds a range that overlaps none. 0: out of memory, and nothing has changed. */
 int haul__present_add(haul__present *table, uintptr_t begin, size_t bytes, uintptr_t delta,
                       uint32_t group);
-/* Adds all ranges of a list, in order of address, from the host's addresses to the device's or back
- * (`is_there`). Ranges that begin and end in one page are added together. */
+/* Adds all ranges of a list from the host's addresses to the device's, or back (`by_device`). They
+ * overlap none, and are in order of address on both sides: those that begin and end in one page
+ * are added together. 0: out of memory, and nothing has changed. */
 int haul__present_add_all(haul__present *table, const haul__covered *ranges, size_t count,
-                          int is_there, uint32_t group);
+                          int by_device, uint32_t group);
 /* Removes a range as it was added; all ranges of a list. */
 void haul__present_remove(haul__present *table, uintptr_t begin, size_t bytes);
 void haul__present_remove_all(haul__present *table, const haul__covered *ranges, size_t count,
-                              int is_there);
+                              int by_device);
 
 /* It differs after each change. Any thread. */
 HAUL__INLINE uint32_t haul__present_version(const haul__present *table)

@@ -13,6 +13,8 @@
 
 static void put_bytes(haul__type_text *t, const char *bytes, size_t count)
 {
+    if (count == 0)
+        return; /* there may be no text yet */
     if (count > t->text.capacity - t->text.count &&
         !haul__grow(t->allocator, &t->text.at, &t->text.capacity, t->text.count + count, 1)) {
         t->is_short = 1;

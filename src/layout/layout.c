@@ -376,12 +376,12 @@ static uint64_t live_granules(const haul__block *block)
 static void fold_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     sweep *s = user;
-    haul__map part = *s->map; /* for the bytes that it counts */
+    haul__map part = *s->map; /* for the bytes that it counts; what the map keeps is not for all */
     size_t slots = 0, bytes = 0;
     (void)number;
     (void)scratch;
     part.side_bytes = 0;
-    memset(part.spare, 0, sizeof part.spare); /* what the map keeps is not for several threads */
+    memset(part.spare, 0, sizeof part.spare);
     for (; first < end; first++) {
         haul__block *block = haul__map_block(s->map, first);
         const int is_folded = must_fold(s->map, block);

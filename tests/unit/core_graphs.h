@@ -355,7 +355,7 @@ static inline size_t check_byte(size_t at, unsigned char *covered)
     return offset;
 }
 
-/* Bytes of one kind in one cell, the first `begin`. A granule at each end is looked up byte by byte.
+/* Bytes of one kind in one cell, from `begin` on. A granule at each end is looked up byte by byte.
  * Between, one byte in nine is, if they are data or nobody's: what lies side by side does so in the
  * arena of a compacted plan. */
 static inline void check_neighbours(size_t begin, size_t end, unsigned char *covered)

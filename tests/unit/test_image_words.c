@@ -167,6 +167,32 @@ typedef struct ranges {
     uint64_t *first, *first_end, *second, count, *second_end, more;
 } ranges;
 
+/* Off the grid a tagged pointer takes an entry of its own, on it a bit of the map. */
+TEST(image_words, tagged_pointers_make_the_same_image_wherever_their_struct_lies)
+{
+    static const haul_field fields[] = {
+        HAUL_ADDRESS(tight, first, .element_bytes = 100, .packed = 1, .tag_bits = 2),
+    };
+    static uint64_t target[13];
+    written at[2];
+    unsigned i;
+    for (i = 0; i < 2; i++) {
+        union {
+            unsigned char bytes[sizeof(tight) + 2 * WORD];
+            uint64_t aligned[4];
+        } room;
+        tight *t = (tight *)(void *)(room.bytes + 2 * WORD - 1 + i);
+        const uintptr_t word = (uintptr_t)target | 2;
+        memset(&room, 0, sizeof room);
+        memcpy((unsigned char *)t + offsetof(tight, first), &word, WORD);
+        write_object(&at[i], t, TYPE_NEW(tight, fields));
+    }
+    CHECK_EQ(at[0].image.count, at[1].image.count);
+    CHECK_BYTES(at[0].image.at, at[1].image.at, at[0].image.count);
+    written_free(&at[0]);
+    written_free(&at[1]);
+}
+
 TEST(image_words, ends_of_arrays_have_a_bit_in_each_half_of_any_granule)
 {
     enum { MANY = 4 };
