@@ -141,7 +141,7 @@ HAUL__HOT static haul_status settle(haul__discovery *d, haul__candidates *c)
 /* ---- Hints. */
 
 /* Bits that are fetched before the first of them is set. */
-#define NAMED_AHEAD 12u
+#define NAMED_AHEAD 8u
 
 typedef struct namings {
     size_t count;
