@@ -220,9 +220,9 @@ HAUL_API haul_status haul_environment_sync(haul_environment *environment, const 
  * 1 MiB and more, in private memory without a file, at most 4,096 of an environment. All else is
  * read, as without this. A sync sends the same, with one exception:
  *
- * The system sees what threads of this process write, also by system calls. It does not see writes
- * of hardware into memory that is pinned for it, such as a copy from a GPU into pinned memory, or a
- * message that a network card writes. Do not track if hardware writes into objects that are
+ * The system sees what threads of this process write, and most system calls. It does not see writes
+ * into pinned memory: of a GPU, of a network card, of io_uring with registered buffers, of a direct
+ * read that is under way during a sync. Do not track if such writes go into objects that are
  * present, except for this environment's own updates and exits.
  *
  * The first write to a page after a sync takes 0.5 to 2 us longer, and large pages of 2 MiB that

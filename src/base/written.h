@@ -1,6 +1,6 @@
 /* The pages of memory that this process has written, as the system tells.
  *
- * Linux can, from 6.7 on, of private memory without a file. Elsewhere nothing is watched.
+ * Linux can, from 6.11 on, of private memory without a file. Elsewhere nothing is watched.
  */
 #ifndef HAUL_BASE_WRITTEN_H
 #define HAUL_BASE_WRITTEN_H
@@ -8,9 +8,9 @@
 #include "base/memory.h"
 
 typedef struct haul__written {
-    int faults, pages; /* descriptors of the system */
-    long process;      /* that has opened it: to a child they would show its parent's memory */
-    size_t page_bytes; /* 0: it is not open */
+    int faults, pages, mappings; /* descriptors of the system */
+    long process;                /* that has opened them: a child would see its parent's memory */
+    size_t page_bytes;           /* 0: they are not open */
 } haul__written;
 
 /* 0: the system tells no pages; nothing is open then. */

@@ -189,7 +189,7 @@ haul_status haul__track_writes(haul_environment *e, int on)
                    ? HAUL_OK
                    : haul__fail(&e->context->error, HAUL_ERROR_UNSUPPORTED,
                                 "the system does not tell which pages a process has written "
-                                "(Linux does from 6.7 on, if userfaultfd is allowed)");
+                                "(Linux does from 6.11 on, if userfaultfd is allowed)");
     for (i = 0; i < e->groups.count; i++)
         if (e->groups.at[i] && e->groups.at[i]->digests)
             haul__untrack(e, &e->groups.at[i]->digests->tracked);

@@ -2,6 +2,7 @@
  * same goes to the device.
  */
 #define _GNU_SOURCE
+#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,11 +26,13 @@ static const haul_field fields[] = {
 
 static field *f;
 static unsigned char *memory, *small;
-static int is_told; /* the system tells */
+static int is_told;   /* the system tells */
+static int file = -1; /* that memory is mapped from; -1: from none */
 
 static unsigned char *map_bytes(void *at, size_t bytes, int flags)
 {
-    void *mapped = mmap(at, bytes, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | flags, -1, 0);
+    void *mapped =
+        mmap(at, bytes, PROT_READ | PROT_WRITE, flags | (file < 0 ? MAP_ANONYMOUS : 0), file, 0);
     CHECK(mapped != MAP_FAILED);
     return mapped;
 }
@@ -168,15 +171,39 @@ TEST(environment_tracking, memory_that_is_mapped_anew_or_given_back_is_read)
     finish_tracking();
 }
 
-TEST(environment_tracking, shared_memory_is_read)
+/* Others write to such memory, past the page tables of this process. */
+TEST(environment_tracking, memory_that_is_shared_or_of_a_file_is_read)
 {
     haul_device *opened;
     test_device options = { .settings = &ordinary_launches };
+    const unsigned char five = 5;
+    FILE *stream;
+    pid_t child;
+    int status = -1;
     CHECK_STATUS(test_open(haul_host_device(), &options, &opened), HAUL_OK);
     start_tracking_on(opened, MAP_SHARED);
-    f->large[66 * PAGE] = 5;
+    child = fork();
+    CHECK(child >= 0);
+    if (child == 0) {
+        f->large[66 * PAGE] = 5;
+        _exit(0);
+    }
+    CHECK_EQ(waitpid(child, &status, 0), child);
+    CHECK_EQ(f->large[66 * PAGE], 5);
     sync_sends(PAGE);
     finish_tracking();
+    stream = tmpfile();
+    CHECK(stream != NULL);
+    file = fileno(stream);
+    CHECK(ftruncate(file, MAPPED) == 0);
+    CHECK_STATUS(test_open(haul_host_device(), &options, &opened), HAUL_OK);
+    start_tracking_on(opened, MAP_SHARED);
+    CHECK_EQ(pwrite(file, &five, 1, LEAD + 66 * PAGE), 1);
+    CHECK_EQ(f->large[66 * PAGE], 5);
+    sync_sends(PAGE);
+    finish_tracking();
+    fclose(stream);
+    file = -1;
 }
 
 TEST(environment_tracking, a_child_process_that_frees_it_does_not_disturb_the_parent)
