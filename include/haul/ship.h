@@ -61,8 +61,8 @@ typedef struct haul_shipped_range {
 
 /* Where objects are to lie, and how often kernels use them. With a field: objects, arrays of
  * pointers and plain elements that this field of `type` leads to. Without: objects of the type
- * itself. Every pointer of the field counts, not the first one that is found. Of several hints that
- * name a byte, the first in the list counts; bytes are taken by granules of two pointers. */
+ * itself, under a policy the policy. All pointers of the field count. Of several hints that name a
+ * byte, the first in the list counts; bytes are taken by granules of two pointers. */
 typedef struct haul_place_hint {
     const haul_type *type;
     const char *field; /* its name, such as "edges"; or NULL */
@@ -114,17 +114,17 @@ typedef struct haul_ship_options {
      * HAUL_ERROR_ARGUMENT: another place. A ship asks the device what it has free, and so does a
      * reship, which still holds the old memory. Pages that move are not counted in a budget,
      * because the device takes their room back for any allocation that needs it; kernels then wait
-     * for them. So take HAUL_PLACE_MOVING, but HAUL_PLACE_HOST beside programs that grow. */
+     * for them. So HAUL_PLACE_MOVING is better, except beside programs that take that room. */
     haul_place spill;
     int reserved;
-    /* Objects, a plan: places and uses of what hints name; the first hint that fits counts. What no
-     * hint names has a use for each pointer to it, with the caller's to a root. The pages with the
-     * fewest uses for each byte exceed the budget. The list and what it names must live as long as
-     * the shipment: haul_reship reads it again, and until then types and fields must not change;
-     * places and uses may. Discovery notes what hints name, so a plan that was made before has no
-     * notes: shipped with hints, it is walked once more. HAUL_ERROR_ARGUMENT: NULL, a hint without
-     * a committed type or with another place, or an arena is shipped. HAUL_ERROR_UNSUPPORTED: the
-     * device has no places, and a hint asks for another one than its own memory. */
+    /* Objects, a plan: places and uses of what hints name. What no hint names has a use for each
+     * pointer to it, with the caller's to a root. The pages with the fewest uses for each byte
+     * exceed the budget. The list and what it names must live as long as the shipment: haul_reship
+     * reads it again, and until then types and fields must not change; places and uses may.
+     * Discovery notes what hints name, so a plan that was made before has no notes: shipped with
+     * hints, it is walked once more. HAUL_ERROR_ARGUMENT: NULL, a hint without a committed type or
+     * with another place, or an arena is shipped. HAUL_ERROR_UNSUPPORTED: the device has no places,
+     * and a hint asks for another one than its own memory. */
     const haul_place_hint *hints;
     size_t hint_count;
 } haul_ship_options;

@@ -281,9 +281,14 @@ int haul__are_hints_needed(const haul_device *device, const haul_ship_options *o
            (options->spill != HAUL_PLACE_ANY || leads_elsewhere(options));
 }
 
+/* SIZE_MAX: more than there can be. */
 static size_t hinted_bytes(const places *p)
 {
-    return p->count * p->options->hint_count * sizeof *p->hinted;
+    size_t count, bytes;
+    return haul__multiply_overflows(p->count, p->options->hint_count, &count) ||
+                   haul__multiply_overflows(count, sizeof *p->hinted, &bytes)
+               ? SIZE_MAX
+               : bytes;
 }
 
 haul_status haul__choose_places(haul_device *device, haul_plan *plan,

@@ -540,3 +540,41 @@ TEST(hints, pass_owners_by_and_still_take_what_borrows_from_them)
     haul_context_free(&context);
     free(u.big);
 }
+
+/* On 32 bits, eight bytes for each of so many pages and hints are more than there can be. */
+TEST(hints, may_be_more_than_an_address_space_has_room_for)
+{
+    enum { LARGE_BYTES = 64 << 20, MANY_HINTS = 32768 };
+    typedef struct big {
+        char *bytes;
+    } big;
+    haul_type *type;
+    const haul_field fields[] = { HAUL_ARRAY(big, bytes, HAUL_FIXED(LARGE_BYTES)) };
+    haul_place_hint *hints = calloc(MANY_HINTS, sizeof *hints);
+    haul_ship_options options = { .hints = hints, .hint_count = MANY_HINTS };
+    big b = { calloc(1, LARGE_BYTES) };
+    haul_shipment *shipment;
+    haul_device *device;
+    size_t i;
+    if (sizeof(void *) > 4) { /* there it would take 4 GiB */
+        free(b.bytes);
+        free(hints);
+        return;
+    }
+    CHECK(b.bytes && hints);
+    type = TYPE_NEW(big, fields);
+    CHECK_STATUS(haul_type_commit(type), HAUL_OK);
+    for (i = 0; i < MANY_HINTS; i++) {
+        hints[i].type = type;
+        hints[i].field = i + 1 < MANY_HINTS ? "none" : "bytes";
+        hints[i].place = HAUL_PLACE_HOST;
+    }
+    CHECK_STATUS(haul_context_create(NULL, &context), HAUL_OK);
+    CHECK_STATUS(haul_host_open(context, NULL, &device), HAUL_OK);
+    CHECK_STATUS(haul_ship(device, &b, type, 1, &options, &shipment), HAUL_ERROR_MEMORY);
+    haul_type_free(&type);
+    haul_device_close(&device);
+    haul_context_free(&context);
+    free(b.bytes);
+    free(hints);
+}
