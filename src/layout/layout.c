@@ -27,6 +27,7 @@
 #include "map/forms.h"
 #include "map/ragged.h"
 #include "map/side.h"
+#include "map/spare.h"
 
 #define LINE_GRANULES (256u >> HAUL__GRANULE_SHIFT) /* a large array begins at a multiple of it */
 /* A radix sort of so few blocks takes longer: it clears and adds up the counts of four passes. */
@@ -357,7 +358,8 @@ static int place_alone(haul__map *map, haul__placed *placed)
 
 typedef struct sweep {
     haul__map *map;
-    size_t slots, bytes, side_bytes; /* atomic, as the next one is */
+    haul__map *parts;    /* one for each chunk: what it takes of the kept memory, and its bytes */
+    size_t slots, bytes; /* atomic, as the next one is */
     size_t failures;
 } sweep;
 
@@ -376,16 +378,12 @@ static uint64_t live_granules(const haul__block *block)
 static void fold_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
 {
     sweep *s = user;
-    haul__map part = *s->map; /* for the bytes that it counts; what the map keeps is not for all */
     size_t slots = 0, bytes = 0;
-    (void)number;
     (void)scratch;
-    part.side_bytes = 0;
-    memset(part.spare, 0, sizeof part.spare);
     for (; first < end; first++) {
         haul__block *block = haul__map_block(s->map, first);
         const int is_folded = must_fold(s->map, block);
-        if (is_folded && !haul__mark_fold(&part, block, &bytes)) {
+        if (is_folded && !haul__mark_fold(&s->parts[number], block, &bytes)) {
             haul__atomic_add(&s->failures, (size_t)1);
             break;
         }
@@ -396,7 +394,6 @@ static void fold_chunk(void *user, size_t number, size_t first, size_t end, void
     }
     haul__atomic_add(&s->slots, slots);
     haul__atomic_add(&s->bytes, bytes);
-    haul__atomic_add(&s->side_bytes, part.side_bytes);
 }
 
 static void rank_chunk(void *user, size_t number, size_t first, size_t end, void *scratch)
@@ -410,17 +407,40 @@ static void rank_chunk(void *user, size_t number, size_t first, size_t end, void
     }
 }
 
+/* Folds all blocks. Each chunk gets a share of the memory that the map keeps. 0: out of memory. */
+static int fold_together(haul__pool *pool, sweep *s, size_t count, size_t grain)
+{
+    haul__map *map = s->map, *shares[HAUL__POOL_CHUNKS];
+    const size_t chunks = (count + grain - 1) / grain;
+    size_t i;
+    s->parts = haul__allocate_zeroed(&map->allocator, chunks * sizeof *s->parts);
+    if (!s->parts)
+        return 0;
+    for (i = 0; i < chunks; i++) {
+        shares[i] = &s->parts[i];
+        *shares[i] = *map;
+        shares[i]->side_bytes = 0;
+        memset(shares[i]->spare, 0, sizeof shares[i]->spare);
+    }
+    haul__spare_deal(map, shares, chunks);
+    haul__pool_run(pool, SIZE_MAX, 0, count, grain, fold_chunk, s);
+    for (i = 0; i < chunks; i++) {
+        haul__spare_join(map, shares[i]);
+        map->side_bytes += shares[i]->side_bytes;
+    }
+    haul__release(&map->allocator, s->parts, chunks * sizeof *s->parts);
+    return s->failures == 0;
+}
+
 static int place_together(haul__pool *pool, haul__map *map, haul__placed *placed)
 {
     const size_t count = map->block_count, grain = count / HAUL__POOL_CHUNKS + 1;
-    sweep s = { map, 0, 0, 0, 0 };
+    sweep s = { map, NULL, 0, 0, 0 };
     size_t i;
-    haul__pool_run(pool, SIZE_MAX, 0, count, grain, fold_chunk, &s);
+    if (!fold_together(pool, &s, count, grain))
+        return 0;
     placed->slots += s.slots;
     placed->bytes += s.bytes;
-    map->side_bytes += s.side_bytes;
-    if (s.failures)
-        return 0;
     for (i = 0; i < count; i++) {
         haul__block *block = haul__map_block(map, i);
         const uint64_t granules = block->base;

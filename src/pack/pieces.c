@@ -137,19 +137,6 @@ static haul_status gather_strips(haul__gathering *g, const haul__piece *piece,
     return haul__check_lost(g->plan, lost);
 }
 
-haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base,
-                               uint64_t final_base, int for_device, const haul__listener *listener)
-{
-    memset(g, 0, sizeof *g);
-    g->plan = plan;
-    g->base = base;
-    g->final_base = final_base;
-    g->for_device = for_device;
-    g->listener = listener;
-    plan->stale_block = SIZE_MAX;
-    return haul__check_read_set(plan);
-}
-
 /* Are all granules live as a whole? Then none of them has a byte with a copy elsewhere, and cells
  * tell which pointers lead to the graph itself. */
 static int has_whole_granules(const haul__map *map)
@@ -161,6 +148,20 @@ static int has_whole_granules(const haul__map *map)
             return 0;
     }
     return map->side_bytes == 0;
+}
+
+haul_status haul__gather_begin(haul__gathering *g, haul_plan *plan, uint64_t base,
+                               uint64_t final_base, int for_device, const haul__listener *listener)
+{
+    memset(g, 0, sizeof *g);
+    g->plan = plan;
+    g->base = base;
+    g->final_base = final_base;
+    g->for_device = for_device;
+    g->listener = listener;
+    g->is_shared = plan->found.elsewhere && !has_whole_granules(&plan->found.map);
+    plan->stale_block = SIZE_MAX;
+    return haul__check_read_set(plan);
 }
 
 haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, void *memory)
@@ -178,8 +179,7 @@ haul_status haul__gather_piece(haul__gathering *g, const haul__piece *piece, voi
     s.nulls = 0;
     s.fetches = g->for_device || haul__compacted_bytes(g->plan) > CLOSE_BYTES;
     s.is_far = s.map->block_count > NEAR_BLOCKS;
-    s.needs_lookup = s.map->has_placements || s.map->is_wide || !s.flat ||
-                     (s.found->elsewhere && !has_whole_granules(s.map));
+    s.needs_lookup = s.map->has_placements || s.map->is_wide || !s.flat || g->is_shared;
     s.is_large = haul__compacted_bytes(g->plan) >= LARGE_BYTES;
     s.spares = g->spares;
     s.lost = 0;

@@ -28,6 +28,7 @@ typedef struct haul__gathering {
     uint64_t base;
     uint64_t final_base; /* where the arena will lie: words that the host works out */
     int for_device;      /* a device will read the arena */
+    int is_shared;       /* granules may have bytes with a copy elsewhere */
     int spares;          /* blocks of which nothing is sent need no zeros: they do not cross */
     const haul__listener *listener;
     uint64_t reported; /* bytes reported to the listener */

@@ -1,6 +1,7 @@
 /* Hints that a discovery notes (hints.h).
  */
 #include "walk/hints.h"
+#include "walk/memo.h"
 
 static size_t cases_of(const haul__ruled *ruled)
 {
@@ -43,7 +44,19 @@ static uint32_t first_of(uint32_t a, uint32_t b)
     return !a || (b && b < a) ? b : a;
 }
 
-int haul__name_entry(const haul__discovery *d, const haul__entry *entry)
+/* Many pointers may lead to one large range, which is named once. */
+static int name_once(haul__discovery *d, uint32_t hint, uintptr_t address, size_t bytes)
+{
+    const haul_place_hint *as = &d->hints->at[hint - 1];
+    if (bytes < HAUL__MEMO_BYTES)
+        return haul__name_range(d, hint, address, address + bytes);
+    if (haul__memo_has(d, HAUL__MEMO_NAMED, address, bytes, as))
+        return 1;
+    return haul__name_range(d, hint, address, address + bytes) &&
+           haul__memo_add(d, HAUL__MEMO_NAMED, address, bytes, as) == HAUL_OK;
+}
+
+int haul__name_entry(haul__discovery *d, const haul__entry *entry)
 {
     const haul__met_type *met =
         entry->what == HAUL__OBJECTS ? &d->met_types[entry->met_type] : NULL;
@@ -61,7 +74,9 @@ int haul__name_entry(const haul__discovery *d, const haul__entry *entry)
     if (!whole || whole > HAUL__HIGHEST - entry->address)
         return 1;
     part = entry->run && entry->run < stride ? entry->run : whole;
-    for (i = 0; i < (part < whole ? entry->count : 1); i++)
+    if (part >= whole)
+        return name_once(d, hint, entry->address, whole);
+    for (i = 0; i < entry->count; i++)
         if (!haul__name_range(d, hint, entry->address + i * stride,
                               entry->address + i * stride + part))
             return 0;

@@ -150,12 +150,13 @@ static void find_axes(section *s, size_t unit)
 static haul_status is_known(haul__discovery *d, const haul__pointer *p, const section *s,
                             unsigned ways, int *is)
 {
-    size_t words[5 + 2 * HAUL_DIMENSIONS_MAX], count = 0, i;
+    size_t words[6 + 2 * HAUL_DIMENSIONS_MAX], count = 0, i;
     words[count++] = s->first;
     words[count++] = s->bytes;
     words[count++] = (size_t)(uintptr_t)p->slot->target;
     words[count++] = ways;
     words[count++] = s->run;
+    words[count++] = haul__hint_for(d, p->slot, p->slot->target); /* it is named once for each */
     for (i = 0; i < s->axis_count; i++) {
         words[count++] = s->axes[i].count;
         words[count++] = s->axes[i].stride;
@@ -297,8 +298,7 @@ haul_status haul__follow_section(haul__discovery *d, const haul__pointer *p,
         return status;
     status = is_known(d, p, &s, ways, &known);
     /* checked mode looks at objects again, for further parents */
-    if (status != HAUL_OK ||
-        (known && !d->named && !(p->slot->target && d->context->options.checked)))
+    if (status != HAUL_OK || (known && !(p->slot->target && d->context->options.checked)))
         return status;
     status = log_span(d, p, &s);
     if (status == HAUL_OK)
