@@ -83,8 +83,8 @@ HAUL__INLINE int ends_in_zeros(const unsigned char *granule, size_t used)
              (haul__load_word(granule + HAUL__WORD) & haul__load_word(mask + HAUL__WORD)));
 }
 
-/* Of elements whose size is no multiple of a granule, so what begins with one is aligned. Bytes
- * behind the array, in its last granule, must be zeros. */
+/* The elements' size is no multiple of a granule, so their alignment is below one, and what begins
+ * with a granule is aligned. Bytes behind the array, in its last granule, must be zeros. */
 HAUL__INLINE int mark_array(haul__scan *s, unsigned code, uintptr_t value, size_t bytes)
 {
     const size_t whole = (bytes + HAUL__GRANULE - 1) & ~(size_t)(HAUL__GRANULE - 1);

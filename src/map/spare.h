@@ -1,4 +1,4 @@
-/* Memory that a map keeps for the next plan: free blocks, sides and pages of masks, by size.
+/* Memory that a map keeps for the next plan: free blocks, sides and their prefixes, by size.
  */
 #ifndef HAUL_MAP_SPARE_H
 #define HAUL_MAP_SPARE_H

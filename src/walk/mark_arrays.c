@@ -8,7 +8,8 @@
  * The ends of all pending strings are searched first, and the side pages of all are fetched.
  * Pending arrays of pointers to simple objects are fetched in a row, so that the processor looks up
  * several pages at once. Once such an array is marked, its pointers are settled as candidates, so
- * it needs no entry of its own.
+ * it needs no entry of its own. Arrays of plain bytes and strings alone have a loop without the
+ * rest (mark_plain). Where hints name arrays, this is done when their ends are known.
  *
  * An array in two blocks, in a block that the map does not have yet, or with some bytes marked
  * before takes the general way.

@@ -49,11 +49,11 @@ HAUL__NOINLINE haul_status haul__visit_edge(haul__discovery *d, uintptr_t elemen
         return haul__follow_called_array(d, array, &p);
     }
     if (!array->why) {
-        int met = haul__follow_plain_array(
+        const int is_pending = haul__follow_plain_array(
             d, array, haul__load_word((const void *)(element + edge->offset)), element);
-        haul_status status =
-            met && d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
-        if (met || status != HAUL_OK)
+        const haul_status status =
+            is_pending && d->pending_count < HAUL__PENDING ? HAUL_OK : haul__mark_pending(d);
+        if (is_pending || status != HAUL_OK)
             return status;
     }
     o = simple_object(element, d->met_types[number].walk);
