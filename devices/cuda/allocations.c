@@ -392,8 +392,8 @@ haul_status haul__gpu_allocate(void *state, uint64_t bytes, size_t alignment, ha
     return haul__gpu_leave(gpu, &visit, status);
 }
 
-/* CUDA takes memory for itself when kernels run: their stacks, and what they print. If it needs more
- * than this, it pushes out pages that move: a kernel with stacks of 4 KiB ran so. */
+/* CUDA takes memory for itself when kernels run: their stacks, and what they print. If it needs
+ * more than this, it pushes out pages that move: a kernel with stacks of 4 KiB ran so. */
 #define FOR_KERNELS ((uint64_t)16 << 20)
 
 /* Is there room for `bytes` bytes? If not, what pool and spares keep is given back first. */
