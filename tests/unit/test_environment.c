@@ -716,6 +716,30 @@ TEST(environment, an_attached_pointer_may_lead_to_a_group_with_pointers_to_other
     finish();
 }
 
+/* The pointers of what others have lead nowhere that the host could follow. */
+TEST(environment, an_exit_under_a_policy_does_not_follow_what_others_have)
+{
+    haul_exit_options back = { .copyout = 1 };
+    start();
+    back.policy = part_type;
+    other.host = (const char *)&P[5];
+    other.copy = (char *)&P[5];
+    other.bytes = sizeof P[5];
+    CHECK_STATUS(haul_environment_set_finder(env, find_other, &other), HAUL_OK);
+    P[5].a = (part *)(void *)((char *)&P[6] + 1);
+    P[0].a = &P[5];
+    P[0].b = &P[1];
+    P[1].a = &P[0];
+    enter(&P[0]);
+    CHECK_PTR(seen(&P[0]).seen.a, &P[5]);
+    change_there(&P[1]);
+    CHECK_STATUS(haul_environment_exit(env, &P[0], &back, NULL), HAUL_OK);
+    CHECK_EQ(P[1].value, 1101);
+    CHECK_EQ(P[5].value, 105);
+    CHECK_EQ(info().groups, 0);
+    finish();
+}
+
 TEST(environment, a_root_of_another_run_time_is_refused_and_what_reaches_out_is_sent)
 {
     haul_shipment *shipment;
